@@ -1,0 +1,1 @@
+//! What is computed on stochastic ciphertexts: operations, layouts, fusion, networks.

@@ -1,0 +1,1 @@
+//! Negacyclic rings, number-theoretic transforms, typed polynomial domains and samplers for hesc.

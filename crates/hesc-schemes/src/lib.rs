@@ -1,0 +1,1 @@
+//! Homomorphic encryption schemes as stochastic computing needs them.

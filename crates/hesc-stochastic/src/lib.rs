@@ -1,0 +1,1 @@
+//! Stochastic numbers: bit streams, generators, encoders and decoding; knows no cryptography.
