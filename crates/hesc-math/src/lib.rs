@@ -1,1 +1,44 @@
-//! Negacyclic rings, number-theoretic transforms, typed polynomial domains and samplers for hesc.
+//! Negacyclic rings `Z_q[X]/(X^N + 1)` for homomorphic encryption at the small parameters of
+//! stochastic computing.
+//!
+//! - [`Modulus`] and [`ntt_primes`]: word-sized moduli and NTT-friendly primes;
+//! - [`Ring`]: ring degrees 256 to 32768 over one or several moduli of 32- or 64-bit words, with
+//!   number-theoretic transforms from `tfhe-ntt`;
+//! - [`Poly`]: polynomials whose domain ([`Coeff`] or [`Eval`]) is part of their type, so that a
+//!   product in the wrong domain does not compile;
+//! - [`sampling`]: uniform, ternary and centred binomial polynomials from a cryptographic
+//!   generator that the caller passes in;
+//! - [`AesCtrRng`]: that generator.
+//!
+//! ```
+//! use hesc_math::{Coeff, Poly, Ring, ntt_primes};
+//!
+//! let ring = Ring::<u32>::new(1024, &ntt_primes(26, 1024, 1)?)?;
+//! // X^1023 * X = -1 in the negacyclic ring.
+//! let mut a = Poly::<u32, Coeff>::zero(&ring);
+//! let mut b = Poly::<u32, Coeff>::zero(&ring);
+//! a.limb_mut(0)[1023] = 1;
+//! b.limb_mut(0)[1] = 1;
+//! let product = a.forward(&ring).mul_inverse(&b.forward(&ring), &ring);
+//! assert_eq!(u64::from(product.limb(0)[0]), ring.moduli()[0].value() - 1);
+//! # Ok::<(), hesc_math::MathError>(())
+//! ```
+
+mod error;
+pub mod kernels;
+mod limb;
+mod modulus;
+mod poly;
+mod primes;
+mod ring;
+mod rng;
+pub mod sampling;
+mod word;
+
+pub use error::MathError;
+pub use modulus::Modulus;
+pub use poly::{Coeff, Domain, Eval, Poly};
+pub use primes::{is_prime, ntt_primes};
+pub use ring::{MAX_RING_DEGREE, MIN_RING_DEGREE, Ring};
+pub use rng::{AesCtrRng, RngSeed};
+pub use word::Word;

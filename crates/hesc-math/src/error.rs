@@ -1,0 +1,57 @@
+/// What [`crate::Ring`], [`crate::ntt_primes`] and the generator refuse.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MathError {
+    /// The ring degree is no power of two, or outside the supported range.
+    #[error(
+        "ring degree {ring_degree} is not a power of two in [{min}, {max}]; choose one that is"
+    )]
+    RingDegree {
+        /// The degree asked for.
+        ring_degree: usize,
+        /// Smallest supported degree.
+        min: usize,
+        /// Largest supported degree.
+        max: usize,
+    },
+    /// A modulus has no negacyclic NTT at this degree, or does not fit its word.
+    #[error(
+        "modulus {modulus} is not a prime below 2^{max_bits} with modulus = 1 (mod {two_n}); \
+         take moduli from `ntt_primes`"
+    )]
+    Modulus {
+        /// The modulus asked for.
+        modulus: u64,
+        /// The word's limit, in bits.
+        max_bits: u32,
+        /// Twice the ring degree.
+        two_n: usize,
+    },
+    /// The same modulus occurs twice in a basis.
+    #[error("modulus {modulus} occurs twice; the moduli of a ring must be distinct")]
+    RepeatedModulus {
+        /// The modulus that occurs twice.
+        modulus: u64,
+    },
+    /// A ring needs at least one modulus.
+    #[error("a ring needs at least one modulus; got none")]
+    NoModulus,
+    /// There are not enough primes of that size.
+    #[error(
+        "found {found} of {wanted} primes of {bits} bits that are 1 (mod {two_n}); ask for larger \
+         or fewer primes"
+    )]
+    NotEnoughPrimes {
+        /// Bits asked for.
+        bits: u32,
+        /// Twice the ring degree.
+        two_n: usize,
+        /// Number asked for.
+        wanted: usize,
+        /// Number found.
+        found: usize,
+    },
+    /// The operating system gave no randomness.
+    #[error("the operating system's random generator failed; keys cannot be made without it")]
+    NoEntropy,
+}

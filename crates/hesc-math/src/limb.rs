@@ -1,0 +1,124 @@
+//! Loops over one limb, once for each word. `min(x, x - q)` with wrap-around is the branch-free
+//! conditional subtraction: `x - q` wraps to a huge value exactly when `x < q`.
+
+macro_rules! limb_kernels {
+    ($word:ident, $wide:ty, $signed:ty) => {
+        pub mod $word {
+            #[cfg(not(feature = "portable"))]
+            use multiversion::multiversion;
+
+            #[inline(always)]
+            fn reduce_once(x: $word, q: $word) -> $word {
+                x.min(x.wrapping_sub(q))
+            }
+
+            #[cfg_attr(
+                not(feature = "portable"),
+                multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))
+            )]
+            pub fn add(a: &mut [$word], b: &[$word], q: $word) {
+                for (a, &b) in a.iter_mut().zip(b) {
+                    *a = reduce_once(*a + b, q);
+                }
+            }
+
+            #[cfg_attr(
+                not(feature = "portable"),
+                multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))
+            )]
+            pub fn sum(a: &mut [$word], b: &[$word], c: &[$word], q: $word) {
+                for ((a, &b), &c) in a.iter_mut().zip(b).zip(c) {
+                    *a = reduce_once(b + c, q);
+                }
+            }
+
+            #[cfg_attr(
+                not(feature = "portable"),
+                multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))
+            )]
+            pub fn neg(a: &mut [$word], q: $word) {
+                for a in a {
+                    *a = reduce_once(q - *a, q);
+                }
+            }
+
+            /// Shoup's product by a constant: with `s' = floor(s * 2^w / q)`, the difference
+            /// `a s - floor(a s' / 2^w) q` is in `[0, 2q)` (Harvey 2014, section 2).
+            #[cfg_attr(
+                not(feature = "portable"),
+                multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))
+            )]
+            pub fn mul_scalar_add(a: &mut [$word], scalar: $word, b: &[$word], q: $word) {
+                let shoup = (((scalar as $wide) << $word::BITS) / q as $wide) as $word;
+                for (a, &b) in a.iter_mut().zip(b) {
+                    let quotient = ((*a as $wide * shoup as $wide) >> $word::BITS) as $word;
+                    let product = a.wrapping_mul(scalar).wrapping_sub(quotient.wrapping_mul(q));
+                    *a = reduce_once(reduce_once(product, q) + b, q);
+                }
+            }
+
+            /// Secret data passes here (noise, keys), hence the arithmetic select.
+            #[cfg_attr(
+                not(feature = "portable"),
+                multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))
+            )]
+            pub fn add_signed(a: &mut [$word], signed: &[i16], q: $word) {
+                for (a, &s) in a.iter_mut().zip(signed) {
+                    let wide = <$signed>::from(s);
+                    let lift = q & (wide >> (<$signed>::BITS - 1)) as $word;
+                    *a = reduce_once(*a + (wide as $word).wrapping_add(lift), q);
+                }
+            }
+        }
+    };
+}
+
+limb_kernels!(u32, u64, i32);
+limb_kernels!(u64, u128, i64);
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    /// Compares every kernel with plain `%` on wide integers.
+    macro_rules! against_remainder {
+        ($name:ident, $word:ident, $bits:expr) => {
+            proptest! {
+                #[test]
+                fn $name(
+                    q in 2u64..(1 << $bits),
+                    raw in prop::collection::vec((any::<u64>(), any::<u64>(), -20_000i16..20_000), 1..70),
+                    scalar: u64,
+                ) {
+                    let wide = u128::from(q);
+                    let a: Vec<$word> = raw.iter().map(|r| (r.0 % q) as $word).collect();
+                    let b: Vec<$word> = raw.iter().map(|r| (r.1 % q) as $word).collect();
+                    // A signed summand must be smaller than the modulus.
+                    let s: Vec<i16> =
+                        raw.iter().map(|r| (i64::from(r.2) % q.min(20_000) as i64) as i16).collect();
+                    let scalar = scalar % q;
+                    let (mut sum, mut in_place) = (a.clone(), a.clone());
+                    let (mut neg, mut scaled, mut shifted) = (a.clone(), a.clone(), a.clone());
+                    let q_word = q as $word;
+                    super::$word::sum(&mut sum, &a, &b, q_word);
+                    super::$word::add(&mut in_place, &b, q_word);
+                    super::$word::neg(&mut neg, q_word);
+                    super::$word::mul_scalar_add(&mut scaled, scalar as $word, &b, q_word);
+                    super::$word::add_signed(&mut shifted, &s, q_word);
+                    for i in 0..a.len() {
+                        let (x, y) = (a[i] as u128, b[i] as u128);
+                        prop_assert_eq!(sum[i] as u128, (x + y) % wide);
+                        prop_assert_eq!(in_place[i], sum[i]);
+                        prop_assert_eq!(neg[i] as u128, (wide - x) % wide);
+                        prop_assert_eq!(scaled[i] as u128, (x * u128::from(scalar) + y) % wide);
+                        let expected = (x as i128 + i128::from(s[i])).rem_euclid(wide as i128);
+                        prop_assert_eq!(shifted[i] as i128, expected);
+                    }
+                }
+            }
+        };
+    }
+
+    against_remainder!(u32_agrees_with_remainder, u32, 31);
+    against_remainder!(u64_agrees_with_remainder, u64, 62);
+}

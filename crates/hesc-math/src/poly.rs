@@ -1,0 +1,202 @@
+use std::marker::PhantomData;
+
+use zeroize::Zeroize;
+
+use crate::{Ring, Word, kernels};
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::Coeff {}
+    impl Sealed for super::Eval {}
+}
+
+/// The domain a polynomial is in.
+pub trait Domain: sealed::Sealed + Send + Sync + 'static {}
+
+/// Coefficients of 1, X, X^2, ...
+#[derive(Debug, Clone, Copy)]
+pub enum Coeff {}
+/// Evaluations at the primitive `2N`-th roots of unity, in the transform's own order.
+#[derive(Debug, Clone, Copy)]
+pub enum Eval {}
+
+impl Domain for Coeff {}
+impl Domain for Eval {}
+
+/// A polynomial of a [`Ring`], reduced, limb after limb: `limbs * N` words.
+///
+/// It has neither `Debug` nor equality, because secrets are polynomials too, and is wiped when
+/// [`Zeroize`] asks for it.
+#[derive(Clone)]
+pub struct Poly<W: Word, D: Domain> {
+    words: Vec<W>,
+    ring_degree: usize,
+    domain: PhantomData<D>,
+}
+
+impl<W: Word, D: Domain> Poly<W, D> {
+    /// The zero polynomial.
+    pub fn zero(ring: &Ring<W>) -> Self {
+        Self::from_words(vec![W::zeroed(); ring.poly_len()], ring)
+    }
+
+    /// A polynomial from its reduced words, limb after limb.
+    ///
+    /// # Panics
+    /// If there are not `limbs * N` words; debug builds also check that they are reduced.
+    pub fn from_words(words: Vec<W>, ring: &Ring<W>) -> Self {
+        assert_eq!(words.len(), ring.poly_len(), "a polynomial has limbs * N words");
+        debug_assert!(
+            words
+                .chunks_exact(ring.ring_degree())
+                .zip(ring.moduli())
+                .all(|(limb, q)| limb.iter().all(|&x| x.to_u64() < q.value()))
+        );
+        Self { words, ring_degree: ring.ring_degree(), domain: PhantomData }
+    }
+
+    /// All words, limb after limb.
+    pub fn words(&self) -> &[W] {
+        &self.words
+    }
+
+    /// All words, limb after limb. Whoever writes keeps them reduced.
+    pub fn words_mut(&mut self) -> &mut [W] {
+        &mut self.words
+    }
+
+    /// The residues modulo the `limb`-th modulus.
+    pub fn limb(&self, limb: usize) -> &[W] {
+        &self.words[limb * self.ring_degree..][..self.ring_degree]
+    }
+
+    /// The residues modulo the `limb`-th modulus. Whoever writes keeps them reduced.
+    pub fn limb_mut(&mut self, limb: usize) -> &mut [W] {
+        &mut self.words[limb * self.ring_degree..][..self.ring_degree]
+    }
+
+    /// `self += other`.
+    pub fn add_assign(&mut self, other: &Self, ring: &Ring<W>) {
+        kernels::add_assign(&mut self.words, &other.words, ring);
+    }
+
+    /// `self = -self`.
+    pub fn neg_assign(&mut self, ring: &Ring<W>) {
+        kernels::neg_assign(&mut self.words, ring);
+    }
+
+    /// The same words read in the other domain: for storage that is about to be overwritten.
+    pub fn reuse<E: Domain>(self) -> Poly<W, E> {
+        Poly { words: self.words, ring_degree: self.ring_degree, domain: PhantomData }
+    }
+}
+
+impl<W: Word> Poly<W, Coeff> {
+    /// To evaluations, in place. Cost: one transform a limb.
+    pub fn forward(mut self, ring: &Ring<W>) -> Poly<W, Eval> {
+        kernels::forward(&mut self.words, ring);
+        self.reuse()
+    }
+}
+
+impl<W: Word> Poly<W, Eval> {
+    /// To coefficients, in place. Cost: one transform and one pass a limb.
+    pub fn inverse(mut self, ring: &Ring<W>) -> Poly<W, Coeff> {
+        for (limb, words) in self.words.chunks_exact_mut(ring.ring_degree()).enumerate() {
+            W::scale(ring.plan(limb), words);
+        }
+        kernels::inverse_unscaled(&mut self.words, ring);
+        self.reuse()
+    }
+
+    /// The coefficients of `self * other`. Cost: one pass (the product kernel also divides by `N`)
+    /// and one transform a limb.
+    pub fn mul_inverse(mut self, other: &Self, ring: &Ring<W>) -> Poly<W, Coeff> {
+        let n = ring.ring_degree();
+        for (limb, words) in self.words.chunks_exact_mut(n).enumerate() {
+            W::mul_assign_scaled(ring.plan(limb), words, other.limb(limb));
+        }
+        kernels::inverse_unscaled(&mut self.words, ring);
+        self.reuse()
+    }
+}
+
+impl<W: Word, D: Domain> Zeroize for Poly<W, D> {
+    fn zeroize(&mut self) {
+        self.words.zeroize();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::ntt_primes;
+
+    /// The product by its definition: `X^N = -1`.
+    fn schoolbook(a: &[u64], b: &[u64], q: u64) -> Vec<u64> {
+        let n = a.len();
+        let mut product = vec![0i128; n];
+        for (i, &x) in a.iter().enumerate() {
+            for (j, &y) in b.iter().enumerate() {
+                let term = i128::from(x) * i128::from(y) % i128::from(q);
+                product[(i + j) % n] += if i + j < n { term } else { -term };
+            }
+        }
+        product.iter().map(|x| x.rem_euclid(i128::from(q)) as u64).collect()
+    }
+
+    fn check_products<W: Word>(bits: u32, limbs: usize, seed: u64) {
+        let n = 256;
+        let ring = Ring::<W>::new(n, &ntt_primes(bits, n, limbs).unwrap()).unwrap();
+        let mut state = seed;
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            state >> 1
+        };
+        let mut random = || {
+            let mut p = Poly::<W, Coeff>::zero(&ring);
+            for (l, q) in ring.moduli().iter().enumerate() {
+                p.limb_mut(l).fill_with(|| W::from_u64(next() % q.value()));
+            }
+            p
+        };
+        let (a, b) = (random(), random());
+        let direct = a.clone().forward(&ring).mul_inverse(&b.clone().forward(&ring), &ring);
+        let round_trip = a.clone().forward(&ring).inverse(&ring);
+        for (l, q) in ring.moduli().iter().enumerate() {
+            let wide =
+                |p: &Poly<W, Coeff>| -> Vec<u64> { p.limb(l).iter().map(|x| x.to_u64()).collect() };
+            let expected = schoolbook(&wide(&a), &wide(&b), q.value());
+            assert_eq!(wide(&direct), expected);
+            assert_eq!(wide(&round_trip), wide(&a));
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(12))]
+        #[test]
+        fn products_are_negacyclic(seed: u64) {
+            check_products::<u32>(18, 1, seed);
+            check_products::<u32>(27, 2, seed);
+            check_products::<u32>(31, 1, seed);
+            check_products::<u64>(27, 1, seed);
+            check_products::<u64>(50, 3, seed);
+            check_products::<u64>(54, 1, seed);
+            check_products::<u64>(62, 1, seed);
+        }
+    }
+
+    #[test]
+    fn rings_refuse_what_they_cannot_do() {
+        use crate::MathError;
+        assert!(matches!(Ring::<u32>::new(1000, &[97]), Err(MathError::RingDegree { .. })));
+        assert!(matches!(Ring::<u32>::new(1024, &[]), Err(MathError::NoModulus)));
+        assert!(matches!(Ring::<u32>::new(1024, &[67_104_767]), Err(MathError::Modulus { .. })));
+        let wide = ntt_primes(54, 1024, 1).unwrap();
+        assert!(matches!(Ring::<u32>::new(1024, &wide), Err(MathError::Modulus { .. })));
+        let q = ntt_primes(26, 1024, 1).unwrap()[0];
+        assert!(matches!(Ring::<u32>::new(1024, &[q, q]), Err(MathError::RepeatedModulus { .. })));
+    }
+}

@@ -1,0 +1,232 @@
+//! Polynomials from a cryptographic generator.
+//!
+//! Nothing here branches on a sampled value that is kept: rejections concern values that are
+//! thrown away, and tell nothing of those that stay. Secret scratch space is the caller's
+//! [`Noise`], wiped on drop.
+
+use bytemuck::{cast_slice, cast_slice_mut};
+#[cfg(not(feature = "portable"))]
+use multiversion::multiversion;
+use rand_core::CryptoRng;
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+use crate::{Ring, Word};
+
+/// Standard deviation of the noise: `sqrt(42 / 4) = 3.24`, a centred binomial of 42 coin tosses.
+///
+/// It is the least even number of tosses that reaches the 3.19 = 8 / sqrt(2 pi) of the
+/// homomorphic encryption standard, and what SEAL uses.
+pub const NOISE_STANDARD_DEVIATION: f64 = 3.240_370_349_203_930_3;
+/// Coin tosses in one noise coefficient; its absolute value is at most half of them.
+pub const NOISE_TOSSES: u32 = 42;
+
+const CHUNK: usize = 256;
+
+/// Scratch space for small secret polynomials: reused over a batch, wiped on drop.
+#[derive(Zeroize, ZeroizeOnDrop)]
+pub struct Noise {
+    coefficients: Vec<i16>,
+    random: Vec<u16>,
+}
+
+impl Noise {
+    /// Scratch space for one polynomial of `ring_degree` (a multiple of 256) coefficients.
+    pub fn new(ring_degree: usize) -> Self {
+        assert!(ring_degree.is_multiple_of(CHUNK), "supported ring degrees are multiples of 256");
+        Self { coefficients: vec![0; ring_degree], random: vec![0; 3 * ring_degree] }
+    }
+
+    /// The coefficients sampled last.
+    pub fn coefficients(&self) -> &[i16] {
+        &self.coefficients
+    }
+
+    /// Centred binomial noise of standard deviation 3.24, in `[-21, 21]`.
+    ///
+    /// A coefficient is the weight of 42 random bits less 21, taken from three 16-bit words with
+    /// 6 bits unused: 6 bytes a coefficient keep the loop in 16-bit lanes.
+    pub fn sample_centred_binomial(&mut self, rng: &mut impl CryptoRng) {
+        rng.fill_bytes(cast_slice_mut(&mut self.random));
+        weigh(&mut self.coefficients, &self.random);
+    }
+
+    /// Uniform over {-1, 0, 1}, exactly.
+    ///
+    /// 2^16 = 3 * 21845 + 1, so that one value in 65536 is rejected; then the whole chunk of 256
+    /// coefficients is drawn again, which keeps the loop free of compaction.
+    pub fn sample_ternary(&mut self, rng: &mut impl CryptoRng) {
+        let random = &mut self.random[..CHUNK];
+        for chunk in self.coefficients.chunks_exact_mut(CHUNK) {
+            loop {
+                rng.fill_bytes(cast_slice_mut(random));
+                if trits(chunk, random) {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+#[cfg_attr(
+    not(feature = "portable"),
+    multiversion(targets(
+        "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx512bitalg",
+        "x86_64+avx2+popcnt"
+    ))
+)]
+fn weigh(coefficients: &mut [i16], random: &[u16]) {
+    let n = coefficients.len();
+    let (a, rest) = random.split_at(n);
+    let (b, c) = rest.split_at(n);
+    for (((out, a), b), c) in coefficients.iter_mut().zip(a).zip(b).zip(c) {
+        let weight = a.count_ones() + b.count_ones() + (c & 0x3FF).count_ones();
+        *out = weight as i16 - (NOISE_TOSSES / 2) as i16;
+    }
+}
+
+/// Maps words to {-1, 0, 1} by thirds; false if one word was the value that has no third.
+#[cfg_attr(
+    not(feature = "portable"),
+    multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))
+)]
+fn trits(coefficients: &mut [i16], random: &[u16]) -> bool {
+    const THIRD: u16 = u16::MAX / 3;
+    let mut largest = 0;
+    for (out, &r) in coefficients.iter_mut().zip(random) {
+        largest = largest.max(r);
+        *out = i16::from(r >= THIRD) + i16::from(r >= 2 * THIRD) - 1;
+    }
+    largest != u16::MAX
+}
+
+/// Uniform residues in every limb, by rejection from masked words. For public polynomials and
+/// masks: the number of rejections is visible, the values kept are not.
+pub fn fill_uniform<W: Word>(poly: &mut [W], ring: &Ring<W>, rng: &mut impl CryptoRng) {
+    let mut random = [W::zeroed(); CHUNK];
+    for (words, modulus) in poly.chunks_exact_mut(ring.ring_degree()).zip(ring.moduli()) {
+        let q = modulus.value();
+        let mask = u64::MAX >> q.leading_zeros();
+        let mut filled = 0;
+        while filled < words.len() {
+            // Exactly as many as are missing: the stream's use depends on the modulus alone.
+            let wanted = (words.len() - filled).min(CHUNK);
+            rng.fill_bytes(cast_slice_mut(&mut random[..wanted]));
+            for &r in &random[..wanted] {
+                let masked = r.to_u64() & mask;
+                if masked < q {
+                    words[filled] = W::from_u64(masked);
+                    filled += 1;
+                }
+            }
+        }
+    }
+}
+
+/// A 32-byte seed for public material that both sides expand.
+pub fn fresh_seed(rng: &mut impl CryptoRng) -> crate::RngSeed {
+    let mut words = [0u64; 4];
+    rng.fill_bytes(cast_slice_mut(&mut words));
+    let mut seed = crate::RngSeed::default();
+    seed.copy_from_slice(cast_slice(&words));
+    seed
+}
+
+#[cfg(test)]
+mod tests {
+    use rand_core::SeedableRng;
+
+    use super::*;
+    use crate::{AesCtrRng, ntt_primes};
+
+    /// Pearson's statistic of observed counts against probabilities.
+    fn chi_square(counts: &[u64], probabilities: &[f64]) -> f64 {
+        let total = counts.iter().sum::<u64>() as f64;
+        counts
+            .iter()
+            .zip(probabilities)
+            .map(|(&c, &p)| (c as f64 - total * p).powi(2) / (total * p))
+            .sum()
+    }
+
+    // The seeds are fixed, so that a test either always or never fails; the false-alarm rate is
+    // the chance that an honest sampler would have been refused when the seed was chosen.
+
+    #[test]
+    fn ternary_is_uniform() {
+        let mut noise = Noise::new(32768);
+        let mut rng = AesCtrRng::from_seed([1; 32]);
+        let mut counts = [0u64; 3];
+        for _ in 0..32 {
+            noise.sample_ternary(&mut rng);
+            for &c in noise.coefficients() {
+                counts[(c + 1) as usize] += 1;
+            }
+        }
+        // 2 degrees of freedom; 13.8 is exceeded once in 1000.
+        assert!(chi_square(&counts, &[1.0 / 3.0; 3]) < 13.8, "{counts:?}");
+    }
+
+    #[test]
+    fn noise_is_centred_binomial() {
+        let mut noise = Noise::new(32768);
+        let mut rng = AesCtrRng::from_seed([2; 32]);
+        let mut counts = vec![0u64; 43];
+        for _ in 0..32 {
+            noise.sample_centred_binomial(&mut rng);
+            for &c in noise.coefficients() {
+                counts[(c + 21) as usize] += 1;
+            }
+        }
+        let total: u64 = counts.iter().sum();
+        let mut binomial = vec![1.0f64];
+        for k in 0..42 {
+            binomial.push(binomial[k] * (42 - k) as f64 / (k + 1) as f64);
+        }
+        let probabilities: Vec<f64> = binomial.iter().map(|b| b / 2f64.powi(42)).collect();
+        // The bins within 12 of the centre hold over 100 expected counts each.
+        let statistic = chi_square(&counts[9..34], &probabilities[9..34]);
+        // 25 bins, 24 degrees of freedom: 51.2 is exceeded once in 1000.
+        assert!(statistic < 51.2, "{statistic}");
+        let variance = counts
+            .iter()
+            .enumerate()
+            .map(|(i, &c)| c as f64 * (i as f64 - 21.0).powi(2))
+            .sum::<f64>()
+            / total as f64;
+        let expected = NOISE_STANDARD_DEVIATION.powi(2);
+        // Relative standard error of a variance over 2^20 samples: sqrt(2 / 2^20) = 0.0014.
+        assert!((variance / expected - 1.0).abs() < 3.3 * 0.0014, "{variance}");
+    }
+
+    #[test]
+    fn uniform_fills_its_range_evenly() {
+        let q = ntt_primes(18, 1024, 1).unwrap();
+        let ring = Ring::<u32>::new(1024, &q).unwrap();
+        let mut rng = AesCtrRng::from_seed([3; 32]);
+        let mut counts = [0u64; 64];
+        let mut poly = vec![0u32; ring.poly_len()];
+        for _ in 0..256 {
+            fill_uniform(&mut poly, &ring, &mut rng);
+            for &x in &poly {
+                counts[(u64::from(x) * 64 / q[0]) as usize] += 1;
+            }
+        }
+        // 63 degrees of freedom: 103.4 is exceeded once in 1000.
+        assert!(chi_square(&counts, &[1.0 / 64.0; 64]) < 103.4, "{counts:?}");
+    }
+
+    #[test]
+    fn the_value_without_a_third_is_rejected() {
+        let mut out = [0i16; CHUNK];
+        let mut random = [0u16; CHUNK];
+        random[0] = 21844;
+        random[1] = 21845;
+        random[2] = 43689;
+        random[3] = 43690;
+        random[4] = 65534;
+        assert!(trits(&mut out, &random));
+        assert_eq!(out[..6], [-1, 0, 0, 1, 1, -1]);
+        random[200] = u16::MAX;
+        assert!(!trits(&mut out, &random));
+    }
+}

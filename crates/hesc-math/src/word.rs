@@ -1,0 +1,104 @@
+use std::fmt::Debug;
+
+use bytemuck::Pod;
+use tfhe_ntt::{prime32, prime64};
+use zeroize::Zeroize;
+
+use crate::limb;
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for u32 {}
+    impl Sealed for u64 {}
+}
+
+/// The machine words a residue can live in: `u32` (moduli below 2^31) and `u64` (below 2^62).
+///
+/// HESC's own parameters need moduli of at most 27 bits, where 32-bit words hold twice the lanes;
+/// exact competitors need moduli up to 60 bits.
+pub trait Word: sealed::Sealed + Pod + Ord + Debug + Zeroize + Send + Sync + 'static {
+    /// Moduli must be below `2^MAX_MODULUS_BITS`, so that sums of two residues do not overflow
+    /// and the kernels may delay one reduction.
+    const MAX_MODULUS_BITS: u32;
+    /// The transform of this word.
+    type Plan: Debug + Clone + Send + Sync;
+
+    /// The low bits of `value`; residues always fit.
+    fn from_u64(value: u64) -> Self;
+    /// The value as `u64`.
+    fn to_u64(self) -> u64;
+    /// A transform, or `None` if the modulus is not an NTT prime at this degree.
+    fn plan(ring_degree: usize, modulus: u64) -> Option<Self::Plan>;
+    /// Coefficients to evaluations, in place.
+    fn forward(plan: &Self::Plan, limb: &mut [Self]);
+    /// Evaluations to coefficients times `N`, in place.
+    fn inverse_unscaled(plan: &Self::Plan, limb: &mut [Self]);
+    /// `a * b / N` pointwise: the product whose [`Word::inverse_unscaled`] is the true product.
+    fn mul_assign_scaled(plan: &Self::Plan, a: &mut [Self], b: &[Self]);
+    /// `a / N` pointwise.
+    fn scale(plan: &Self::Plan, a: &mut [Self]);
+    /// `a += b` modulo `q`.
+    fn add_limb(a: &mut [Self], b: &[Self], q: Self);
+    /// `a = b + c` modulo `q`.
+    fn sum_limb(a: &mut [Self], b: &[Self], c: &[Self], q: Self);
+    /// `a = -a` modulo `q`.
+    fn neg_limb(a: &mut [Self], q: Self);
+    /// `a = a * scalar + b` modulo `q`, with `scalar < q`.
+    fn mul_scalar_add_limb(a: &mut [Self], scalar: Self, b: &[Self], q: Self);
+    /// `a += signed` modulo `q`, for `|signed| < q`.
+    fn add_signed_limb(a: &mut [Self], signed: &[i16], q: Self);
+}
+
+macro_rules! implement_word {
+    ($word:ident, $module:ident, $bits:expr) => {
+        impl Word for $word {
+            const MAX_MODULUS_BITS: u32 = $bits;
+            type Plan = $module::Plan;
+
+            #[inline(always)]
+            fn from_u64(value: u64) -> Self {
+                value as $word
+            }
+            #[inline(always)]
+            fn to_u64(self) -> u64 {
+                self as u64
+            }
+            fn plan(ring_degree: usize, modulus: u64) -> Option<Self::Plan> {
+                if modulus >= 1 << $bits {
+                    return None;
+                }
+                $module::Plan::try_new(ring_degree, modulus as $word)
+            }
+            fn forward(plan: &Self::Plan, limb: &mut [Self]) {
+                plan.fwd(limb);
+            }
+            fn inverse_unscaled(plan: &Self::Plan, limb: &mut [Self]) {
+                plan.inv(limb);
+            }
+            fn mul_assign_scaled(plan: &Self::Plan, a: &mut [Self], b: &[Self]) {
+                plan.mul_assign_normalize(a, b);
+            }
+            fn scale(plan: &Self::Plan, a: &mut [Self]) {
+                plan.normalize(a);
+            }
+            fn add_limb(a: &mut [Self], b: &[Self], q: Self) {
+                limb::$word::add(a, b, q);
+            }
+            fn sum_limb(a: &mut [Self], b: &[Self], c: &[Self], q: Self) {
+                limb::$word::sum(a, b, c, q);
+            }
+            fn neg_limb(a: &mut [Self], q: Self) {
+                limb::$word::neg(a, q);
+            }
+            fn mul_scalar_add_limb(a: &mut [Self], scalar: Self, b: &[Self], q: Self) {
+                limb::$word::mul_scalar_add(a, scalar, b, q);
+            }
+            fn add_signed_limb(a: &mut [Self], signed: &[i16], q: Self) {
+                limb::$word::add_signed(a, signed, q);
+            }
+        }
+    };
+}
+
+implement_word!(u32, prime32, 31);
+implement_word!(u64, prime64, 62);
