@@ -68,6 +68,36 @@ pub fn add_small<W: Word>(a: &mut [W], small: &[i16], ring: &Ring<W>) {
     for_each_limb(a, ring, |_, q, a| W::add_signed_limb(a, small, q));
 }
 
+/// `a += values[limb]` at the coefficients whose bit is set, for one polynomial; bit `i` is bit
+/// `i % 64` of `bits[i / 64]`.
+pub fn add_where<W: Word>(a: &mut [W], bits: &[u64], values: &[u64], ring: &Ring<W>) {
+    assert_eq!(a.len(), ring.poly_len(), "bits are added to one polynomial");
+    assert_eq!(bits.len() * 64, ring.ring_degree(), "there is a bit for each coefficient");
+    for_each_limb(a, ring, |limb, q, a| {
+        W::add_where_limb(a, bits, W::from_u64(values[limb]), q);
+    });
+}
+
+/// `out = a / Q`, in `[0, 1)`, for one polynomial modulo `Q`, the product of the ring's moduli.
+///
+/// By the Chinese remainder theorem `a / Q = sum_i [a_i (Q / q_i)^-1]_{q_i} / q_i mod 1`; each of
+/// the `k` terms is rounded once, so that the error is below `k 2^-52`. `a` is overwritten.
+pub fn fraction_of_modulus<W: Word>(out: &mut [f64], a: &mut [W], ring: &Ring<W>) {
+    assert_eq!(a.len(), ring.poly_len(), "the fraction is one polynomial's");
+    out.fill(0.0);
+    let zeros = ring.zeros();
+    for_each_limb(a, ring, |limb, q, a| {
+        if ring.limbs() > 1 {
+            let lift = W::from_u64(ring.crt_inverse(limb));
+            W::mul_scalar_add_limb(a, lift, zeros, q);
+        }
+        W::add_scaled_f64_limb(out, a, 1.0 / q.to_u64() as f64);
+    });
+    for x in out {
+        *x -= x.floor();
+    }
+}
+
 /// Coefficients to evaluations.
 pub fn forward<W: Word>(a: &mut [W], ring: &Ring<W>) {
     for_each_limb(a, ring, |limb, _, words| W::forward(ring.plan(limb), words));
@@ -76,4 +106,25 @@ pub fn forward<W: Word>(a: &mut [W], ring: &Ring<W>) {
 /// Evaluations to coefficients times `N`.
 pub fn inverse_unscaled<W: Word>(a: &mut [W], ring: &Ring<W>) {
     for_each_limb(a, ring, |limb, _, words| W::inverse_unscaled(ring.plan(limb), words));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ntt_primes;
+
+    #[test]
+    fn the_fraction_is_that_of_the_whole_number() {
+        let moduli = ntt_primes(27, 256, 2).unwrap();
+        let ring = Ring::<u32>::new(256, &moduli).unwrap();
+        let q = moduli[0] * moduli[1];
+        let whole: Vec<u64> = (0..256u64).map(|i| (q / 251 * i).wrapping_add(i * i) % q).collect();
+        let mut a: Vec<u32> =
+            moduli.iter().flat_map(|m| whole.iter().map(move |x| (x % m) as u32)).collect();
+        let mut fraction = vec![0.0; 256];
+        fraction_of_modulus(&mut fraction, &mut a, &ring);
+        for (f, x) in fraction.iter().zip(whole) {
+            assert!((f - x as f64 / q as f64).abs() < 1e-15, "{f} {x}");
+        }
+    }
 }

@@ -17,10 +17,10 @@
 //! // X^1023 * X = -1 in the negacyclic ring.
 //! let mut a = Poly::<u32, Coeff>::zero(&ring);
 //! let mut b = Poly::<u32, Coeff>::zero(&ring);
-//! a.limb_mut(0)[1023] = 1;
-//! b.limb_mut(0)[1] = 1;
+//! a.words_mut()[1023] = 1;
+//! b.words_mut()[1] = 1;
 //! let product = a.forward(&ring).mul_inverse(&b.forward(&ring), &ring);
-//! assert_eq!(u64::from(product.limb(0)[0]), ring.moduli()[0].value() - 1);
+//! assert_eq!(u64::from(product.words()[0]), ring.moduli()[0].value() - 1);
 //! # Ok::<(), hesc_math::MathError>(())
 //! ```
 

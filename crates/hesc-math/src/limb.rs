@@ -69,6 +69,35 @@ macro_rules! limb_kernels {
                     *a = reduce_once(*a + (wide as $word).wrapping_add(lift), q);
                 }
             }
+
+            /// Adds `value` where the bit is set; bit `i` is bit `i % 64` of word `i / 64`.
+            /// The bits are plaintext, hence a mask and no branch.
+            #[cfg_attr(
+                not(feature = "portable"),
+                multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))
+            )]
+            pub fn add_where(a: &mut [$word], bits: &[u64], value: $word, q: $word) {
+                for (a, &word) in a.chunks_exact_mut(64).zip(bits) {
+                    for (half, a) in a.chunks_exact_mut(32).enumerate() {
+                        let half = (word >> (32 * half)) as u32;
+                        for (j, a) in a.iter_mut().enumerate() {
+                            let mask = (((half >> j) & 1) as $word).wrapping_neg();
+                            *a = reduce_once(*a + (value & mask), q);
+                        }
+                    }
+                }
+            }
+
+            /// `out += a * factor` in floating point.
+            #[cfg_attr(
+                not(feature = "portable"),
+                multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))
+            )]
+            pub fn add_scaled_f64(out: &mut [f64], a: &[$word], factor: f64) {
+                for (out, &a) in out.iter_mut().zip(a) {
+                    *out += a as f64 * factor;
+                }
+            }
         }
     };
 }
@@ -117,6 +146,17 @@ mod tests {
                 }
             }
         };
+    }
+
+    #[test]
+    fn bits_select_the_summand() {
+        let bits = [0x8000_0001_0000_00F0u64, 1];
+        let mut a = vec![5u32; 128];
+        super::u32::add_where(&mut a, &bits, 9, 11);
+        for (i, &x) in a.iter().enumerate() {
+            let set = bits[i / 64] >> (i % 64) & 1 == 1;
+            assert_eq!(x, if set { 3 } else { 5 });
+        }
     }
 
     against_remainder!(u32_agrees_with_remainder, u32, 31);

@@ -25,103 +25,114 @@ impl Domain for Eval {}
 
 /// A polynomial of a [`Ring`], reduced, limb after limb: `limbs * N` words.
 ///
-/// It has neither `Debug` nor equality, because secrets are polynomials too, and is wiped when
-/// [`Zeroize`] asks for it.
+/// The storage `S` is a `Vec` for a polynomial of its own, or a `&mut [W]` for a view into a
+/// batch, so that hot loops need no allocation and keep the domain in the type. It has neither
+/// `Debug` nor equality, because secrets are polynomials too, and is wiped when [`Zeroize`] asks
+/// for it.
 #[derive(Clone)]
-pub struct Poly<W: Word, D: Domain> {
-    words: Vec<W>,
-    ring_degree: usize,
-    domain: PhantomData<D>,
+pub struct Poly<W: Word, D: Domain, S = Vec<W>> {
+    words: S,
+    marker: PhantomData<(W, D)>,
 }
 
 impl<W: Word, D: Domain> Poly<W, D> {
     /// The zero polynomial.
     pub fn zero(ring: &Ring<W>) -> Self {
-        Self::from_words(vec![W::zeroed(); ring.poly_len()], ring)
+        Self::new(vec![W::zeroed(); ring.poly_len()], ring)
     }
+}
 
+impl<W: Word, D: Domain, S: AsRef<[W]>> Poly<W, D, S> {
     /// A polynomial from its reduced words, limb after limb.
     ///
     /// # Panics
     /// If there are not `limbs * N` words; debug builds also check that they are reduced.
-    pub fn from_words(words: Vec<W>, ring: &Ring<W>) -> Self {
-        assert_eq!(words.len(), ring.poly_len(), "a polynomial has limbs * N words");
-        debug_assert!(
-            words
-                .chunks_exact(ring.ring_degree())
-                .zip(ring.moduli())
-                .all(|(limb, q)| limb.iter().all(|&x| x.to_u64() < q.value()))
-        );
-        Self { words, ring_degree: ring.ring_degree(), domain: PhantomData }
+    pub fn new(words: S, ring: &Ring<W>) -> Self {
+        assert_eq!(words.as_ref().len(), ring.poly_len(), "a polynomial has limbs * N words");
+        debug_assert!(ring.is_reduced(words.as_ref()), "a polynomial is reduced");
+        Self { words, marker: PhantomData }
     }
 
     /// All words, limb after limb.
     pub fn words(&self) -> &[W] {
-        &self.words
+        self.words.as_ref()
     }
 
+    /// The same words read in the other domain: for storage that is about to be overwritten.
+    pub fn reuse<E: Domain>(self) -> Poly<W, E, S> {
+        Poly { words: self.words, marker: PhantomData }
+    }
+}
+
+impl<W: Word, D: Domain, S: AsRef<[W]> + AsMut<[W]>> Poly<W, D, S> {
     /// All words, limb after limb. Whoever writes keeps them reduced.
     pub fn words_mut(&mut self) -> &mut [W] {
-        &mut self.words
+        self.words.as_mut()
     }
 
-    /// The residues modulo the `limb`-th modulus.
-    pub fn limb(&self, limb: usize) -> &[W] {
-        &self.words[limb * self.ring_degree..][..self.ring_degree]
-    }
-
-    /// The residues modulo the `limb`-th modulus. Whoever writes keeps them reduced.
-    pub fn limb_mut(&mut self, limb: usize) -> &mut [W] {
-        &mut self.words[limb * self.ring_degree..][..self.ring_degree]
+    /// `self = other`.
+    pub fn copy_from<T: AsRef<[W]>>(&mut self, other: &Poly<W, D, T>) {
+        self.words_mut().copy_from_slice(other.words());
     }
 
     /// `self += other`.
-    pub fn add_assign(&mut self, other: &Self, ring: &Ring<W>) {
-        kernels::add_assign(&mut self.words, &other.words, ring);
+    pub fn add_assign<T: AsRef<[W]>>(&mut self, other: &Poly<W, D, T>, ring: &Ring<W>) {
+        kernels::add_assign(self.words_mut(), other.words(), ring);
     }
 
     /// `self = -self`.
     pub fn neg_assign(&mut self, ring: &Ring<W>) {
-        kernels::neg_assign(&mut self.words, ring);
-    }
-
-    /// The same words read in the other domain: for storage that is about to be overwritten.
-    pub fn reuse<E: Domain>(self) -> Poly<W, E> {
-        Poly { words: self.words, ring_degree: self.ring_degree, domain: PhantomData }
+        kernels::neg_assign(self.words_mut(), ring);
     }
 }
 
-impl<W: Word> Poly<W, Coeff> {
+impl<W: Word, S: AsRef<[W]> + AsMut<[W]>> Poly<W, Coeff, S> {
     /// To evaluations, in place. Cost: one transform a limb.
-    pub fn forward(mut self, ring: &Ring<W>) -> Poly<W, Eval> {
-        kernels::forward(&mut self.words, ring);
+    pub fn forward(mut self, ring: &Ring<W>) -> Poly<W, Eval, S> {
+        kernels::forward(self.words_mut(), ring);
         self.reuse()
     }
+
+    /// `self = small`, `N` signed coefficients smaller than every modulus.
+    pub fn set_small(&mut self, small: &[i16], ring: &Ring<W>) {
+        self.words_mut().fill(W::zeroed());
+        self.add_small(small, ring);
+    }
+
+    /// `self += small`, `N` signed coefficients smaller than every modulus.
+    pub fn add_small(&mut self, small: &[i16], ring: &Ring<W>) {
+        kernels::add_small(self.words_mut(), small, ring);
+    }
 }
 
-impl<W: Word> Poly<W, Eval> {
+impl<W: Word, S: AsRef<[W]> + AsMut<[W]>> Poly<W, Eval, S> {
     /// To coefficients, in place. Cost: one transform and one pass a limb.
-    pub fn inverse(mut self, ring: &Ring<W>) -> Poly<W, Coeff> {
-        for (limb, words) in self.words.chunks_exact_mut(ring.ring_degree()).enumerate() {
+    pub fn inverse(mut self, ring: &Ring<W>) -> Poly<W, Coeff, S> {
+        for (limb, words) in self.words_mut().chunks_exact_mut(ring.ring_degree()).enumerate() {
             W::scale(ring.plan(limb), words);
         }
-        kernels::inverse_unscaled(&mut self.words, ring);
+        kernels::inverse_unscaled(self.words_mut(), ring);
         self.reuse()
     }
 
-    /// The coefficients of `self * other`. Cost: one pass (the product kernel also divides by `N`)
-    /// and one transform a limb.
-    pub fn mul_inverse(mut self, other: &Self, ring: &Ring<W>) -> Poly<W, Coeff> {
+    /// The coefficients of `self * other`. Cost: one pass (the product kernel also divides by
+    /// `N`) and one transform a limb.
+    pub fn mul_inverse<T: AsRef<[W]>>(
+        mut self,
+        other: &Poly<W, Eval, T>,
+        ring: &Ring<W>,
+    ) -> Poly<W, Coeff, S> {
         let n = ring.ring_degree();
-        for (limb, words) in self.words.chunks_exact_mut(n).enumerate() {
-            W::mul_assign_scaled(ring.plan(limb), words, other.limb(limb));
+        let limbs = self.words_mut().chunks_exact_mut(n).zip(other.words().chunks_exact(n));
+        for (limb, (a, b)) in limbs.enumerate() {
+            W::mul_assign_scaled(ring.plan(limb), a, b);
         }
-        kernels::inverse_unscaled(&mut self.words, ring);
+        kernels::inverse_unscaled(self.words_mut(), ring);
         self.reuse()
     }
 }
 
-impl<W: Word, D: Domain> Zeroize for Poly<W, D> {
+impl<W: Word, D: Domain, S: Zeroize> Zeroize for Poly<W, D, S> {
     fn zeroize(&mut self) {
         self.words.zeroize();
     }
@@ -158,7 +169,7 @@ mod tests {
         let mut random = || {
             let mut p = Poly::<W, Coeff>::zero(&ring);
             for (l, q) in ring.moduli().iter().enumerate() {
-                p.limb_mut(l).fill_with(|| W::from_u64(next() % q.value()));
+                p.words_mut()[l * n..][..n].fill_with(|| W::from_u64(next() % q.value()));
             }
             p
         };
@@ -166,8 +177,9 @@ mod tests {
         let direct = a.clone().forward(&ring).mul_inverse(&b.clone().forward(&ring), &ring);
         let round_trip = a.clone().forward(&ring).inverse(&ring);
         for (l, q) in ring.moduli().iter().enumerate() {
-            let wide =
-                |p: &Poly<W, Coeff>| -> Vec<u64> { p.limb(l).iter().map(|x| x.to_u64()).collect() };
+            let wide = |p: &Poly<W, Coeff>| -> Vec<u64> {
+                p.words()[l * n..][..n].iter().map(|x| x.to_u64()).collect()
+            };
             let expected = schoolbook(&wide(&a), &wide(&b), q.value());
             assert_eq!(wide(&direct), expected);
             assert_eq!(wide(&round_trip), wide(&a));

@@ -20,6 +20,9 @@ struct Inner<W: Word> {
     ring_degree: usize,
     moduli: Vec<Modulus>,
     plans: Vec<W::Plan>,
+    /// `(Q / q_i)^-1 mod q_i`, one a limb.
+    crt_inverses: Vec<u64>,
+    zeros: Vec<W>,
 }
 
 impl<W: Word> Ring<W> {
@@ -52,11 +55,16 @@ impl<W: Word> Ring<W> {
                 two_n: 2 * ring_degree,
             })?);
         }
-        Ok(Self(Arc::new(Inner {
-            ring_degree,
-            moduli: moduli.iter().copied().map(Modulus::new).collect(),
-            plans,
-        })))
+        let moduli: Vec<Modulus> = moduli.iter().copied().map(Modulus::new).collect();
+        let crt_inverses = moduli
+            .iter()
+            .map(|&q| {
+                let others = moduli.iter().filter(|&&other| other != q);
+                q.inverse(others.fold(1, |product, other| q.mul(product, other.value())))
+            })
+            .collect();
+        let zeros = vec![W::zeroed(); ring_degree];
+        Ok(Self(Arc::new(Inner { ring_degree, moduli, plans, crt_inverses, zeros })))
     }
 
     /// The number of coefficients, `N`.
@@ -77,6 +85,30 @@ impl<W: Word> Ring<W> {
     /// Words in one polynomial: `limbs * N`.
     pub fn poly_len(&self) -> usize {
         self.limbs() * self.ring_degree()
+    }
+
+    /// Whether every word of these whole polynomials is below its modulus. Variable time: for
+    /// public data from outside and for debug checks.
+    pub fn is_reduced(&self, words: &[W]) -> bool {
+        words
+            .chunks_exact(self.ring_degree())
+            .zip(self.moduli().iter().cycle())
+            .all(|(limb, q)| limb.iter().all(|x| x.to_u64() < q.value()))
+    }
+
+    /// `log2` of the product of the moduli.
+    pub fn log2_modulus(&self) -> f64 {
+        self.moduli().iter().map(|q| (q.value() as f64).log2()).sum()
+    }
+
+    /// `(Q / q_i)^-1 mod q_i`.
+    pub(crate) fn crt_inverse(&self, limb: usize) -> u64 {
+        self.0.crt_inverses[limb]
+    }
+
+    /// `N` zeros.
+    pub(crate) fn zeros(&self) -> &[W] {
+        &self.0.zeros
     }
 
     /// The transform of one limb.

@@ -47,6 +47,10 @@ pub trait Word: sealed::Sealed + Pod + Ord + Debug + Zeroize + Send + Sync + 'st
     fn mul_scalar_add_limb(a: &mut [Self], scalar: Self, b: &[Self], q: Self);
     /// `a += signed` modulo `q`, for `|signed| < q`.
     fn add_signed_limb(a: &mut [Self], signed: &[i16], q: Self);
+    /// `a += value` modulo `q` where the bit is set.
+    fn add_where_limb(a: &mut [Self], bits: &[u64], value: Self, q: Self);
+    /// `out += a * factor` in floating point.
+    fn add_scaled_f64_limb(out: &mut [f64], a: &[Self], factor: f64);
 }
 
 macro_rules! implement_word {
@@ -95,6 +99,12 @@ macro_rules! implement_word {
             }
             fn add_signed_limb(a: &mut [Self], signed: &[i16], q: Self) {
                 limb::$word::add_signed(a, signed, q);
+            }
+            fn add_where_limb(a: &mut [Self], bits: &[u64], value: Self, q: Self) {
+                limb::$word::add_where(a, bits, value, q);
+            }
+            fn add_scaled_f64_limb(out: &mut [f64], a: &[Self], factor: f64) {
+                limb::$word::add_scaled_f64(out, a, factor);
             }
         }
     };
