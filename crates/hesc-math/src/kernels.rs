@@ -78,6 +78,14 @@ pub fn add_where<W: Word>(a: &mut [W], bits: &[u64], values: &[u64], ring: &Ring
     });
 }
 
+/// `a += values * factors[limb]` for one polynomial; values and factors below every modulus.
+pub fn add_products<W: Word>(a: &mut [W], values: &[u32], factors: &[u64], ring: &Ring<W>) {
+    assert_eq!(a.len(), ring.poly_len(), "values are added to one polynomial");
+    for_each_limb(a, ring, |limb, q, a| {
+        W::add_product_limb(a, values, W::from_u64(factors[limb]), q);
+    });
+}
+
 /// `out = a / Q`, in `[0, 1)`, for one polynomial modulo `Q`, the product of the ring's moduli.
 ///
 /// By the Chinese remainder theorem `a / Q = sum_i [a_i (Q / q_i)^-1]_{q_i} / q_i mod 1`; each of

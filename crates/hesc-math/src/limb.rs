@@ -57,6 +57,25 @@ macro_rules! limb_kernels {
                 }
             }
 
+            /// `a += values * scalar`, `values < q`, by Shoup's product as above.
+            #[cfg_attr(
+                not(feature = "portable"),
+                multiversion(targets(
+                    "x86_64+avx512f+avx512bw+avx512dq+avx512vl",
+                    "x86_64+avx2"
+                ))
+            )]
+            pub fn add_product(a: &mut [$word], values: &[u32], scalar: $word, q: $word) {
+                let shoup = (((scalar as $wide) << $word::BITS) / q as $wide) as $word;
+                for (a, &value) in a.iter_mut().zip(values) {
+                    let value = value as $word;
+                    let quotient = ((value as $wide * shoup as $wide) >> $word::BITS) as $word;
+                    let product =
+                        value.wrapping_mul(scalar).wrapping_sub(quotient.wrapping_mul(q));
+                    *a = reduce_once(*a + reduce_once(product, q), q);
+                }
+            }
+
             /// Secret data passes here (noise, keys), hence the arithmetic select.
             #[cfg_attr(
                 not(feature = "portable"),
@@ -132,6 +151,10 @@ mod tests {
                     super::$word::sum(&mut sum, &a, &b, q_word);
                     super::$word::add(&mut in_place, &b, q_word);
                     super::$word::neg(&mut neg, q_word);
+                    let mut accumulated = b.clone();
+                    let small: Vec<u32> =
+                        a.iter().map(|&x| (x as u64 % q.min(1 << 31)) as u32).collect();
+                    super::$word::add_product(&mut accumulated, &small, scalar as $word, q_word);
                     super::$word::mul_scalar_add(&mut scaled, scalar as $word, &b, q_word);
                     super::$word::add_signed(&mut shifted, &s, q_word);
                     for i in 0..a.len() {
@@ -139,6 +162,8 @@ mod tests {
                         prop_assert_eq!(sum[i] as u128, (x + y) % wide);
                         prop_assert_eq!(in_place[i], sum[i]);
                         prop_assert_eq!(neg[i] as u128, (wide - x) % wide);
+                        let product = u128::from(small[i]) * u128::from(scalar);
+                        prop_assert_eq!(accumulated[i] as u128, (product + y) % wide);
                         prop_assert_eq!(scaled[i] as u128, (x * u128::from(scalar) + y) % wide);
                         let expected = (x as i128 + i128::from(s[i])).rem_euclid(wide as i128);
                         prop_assert_eq!(shifted[i] as i128, expected);

@@ -16,7 +16,7 @@ use crate::{Ring, Word};
 ///
 /// It is the least even number of tosses that reaches the 3.19 = 8 / sqrt(2 pi) of the
 /// homomorphic encryption standard, and what SEAL uses.
-pub const NOISE_STANDARD_DEVIATION: f64 = 3.240_370_349_203_930_3;
+pub const NOISE_STANDARD_DEVIATION: f64 = 3.240_370_349_203_93;
 /// Coin tosses in one noise coefficient; its absolute value is at most half of them.
 pub const NOISE_TOSSES: u32 = 42;
 

@@ -47,6 +47,8 @@ pub trait Word: sealed::Sealed + Pod + Ord + Debug + Zeroize + Send + Sync + 'st
     fn mul_scalar_add_limb(a: &mut [Self], scalar: Self, b: &[Self], q: Self);
     /// `a += signed` modulo `q`, for `|signed| < q`.
     fn add_signed_limb(a: &mut [Self], signed: &[i16], q: Self);
+    /// `a += values * scalar` modulo `q`, with `values < q` and `scalar < q`.
+    fn add_product_limb(a: &mut [Self], values: &[u32], scalar: Self, q: Self);
     /// `a += value` modulo `q` where the bit is set.
     fn add_where_limb(a: &mut [Self], bits: &[u64], value: Self, q: Self);
     /// `out += a * factor` in floating point.
@@ -99,6 +101,9 @@ macro_rules! implement_word {
             }
             fn add_signed_limb(a: &mut [Self], signed: &[i16], q: Self) {
                 limb::$word::add_signed(a, signed, q);
+            }
+            fn add_product_limb(a: &mut [Self], values: &[u32], scalar: Self, q: Self) {
+                limb::$word::add_product(a, values, scalar, q);
             }
             fn add_where_limb(a: &mut [Self], bits: &[u64], value: Self, q: Self) {
                 limb::$word::add_where(a, bits, value, q);

@@ -1,1 +1,26 @@
-//! Homomorphic encryption schemes as stochastic computing needs them.
+//! Homomorphic encryption schemes *as stochastic computing needs them*: encryption of bits,
+//! addition of blocks, decryption to counts.
+//!
+//! One trait, [`Scheme`], over all: [`Bfv`] and [`Ckks`] (both [`rlwe::Rlwe`] with their own
+//! encoding), and [`Plain`], which encrypts nothing, so that every law and circuit can be tested
+//! without the cryptography.
+//!
+//! A *block* is what one ciphertext holds: [`Scheme::block_length`] positions, each a bit when
+//! fresh and a *count* of ones after additions (`koseki2022hesc` §3.2). The exclusive or of the
+//! summed bits is the count's parity.
+
+pub mod bfv;
+pub mod ckks;
+mod error;
+mod identity;
+pub mod plain;
+pub mod rlwe;
+mod scheme;
+pub mod wire;
+
+pub use bfv::Bfv;
+pub use ckks::Ckks;
+pub use error::SchemeError;
+pub use identity::{Fingerprint, KeyId};
+pub use plain::Plain;
+pub use scheme::{Packing, Scheme};

@@ -1,0 +1,263 @@
+use std::f64::consts::PI;
+use std::fmt;
+use std::sync::Arc;
+
+use hesc_math::{Coeff, Poly, Ring, Word, kernels};
+use rustfft::num_complex::Complex64;
+use rustfft::{Fft, FftPlanner};
+
+use crate::rlwe::{Encoding, Mask, Plaintext, Spec};
+use crate::{Packing, SchemeError};
+
+/// Scale of a mask: its rounding is then negligible beside a count.
+const MASK_SCALE: f64 = (1u64 << 20) as f64;
+/// Largest count for which [`CkksEncoding::mask`] bounds the rounding of the mask.
+const MASKED_COUNT: f64 = 16.0;
+
+/// Counts as approximate numbers.
+///
+/// In coefficients a count of one is the integer `scale`. In slots the polynomial `m` has
+/// `m(zeta^(4j + 1)) = scale * count_j` for `zeta = exp(i pi / N)`: each conjugate pair of
+/// primitive `2N`-th roots of unity has one member with exponent 1 modulo 4. (HESC needs no
+/// rotations, hence not the powers of 5 of the usual order.)
+pub struct CkksEncoding {
+    packing: Packing,
+    ring_degree: usize,
+    scale: f64,
+    modulus: f64,
+    /// `zeta^j`, `j < N`.
+    twists: Vec<Complex64>,
+    forward: Arc<dyn Fft<f64>>,
+    inverse: Arc<dyn Fft<f64>>,
+}
+
+impl fmt::Debug for CkksEncoding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CkksEncoding")
+            .field("packing", &self.packing)
+            .field("ring_degree", &self.ring_degree)
+            .field("scale", &self.scale)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Buffers of one thread.
+pub struct Scratch {
+    values: Vec<Complex64>,
+    fft: Vec<Complex64>,
+    positive: Vec<u32>,
+    negative: Vec<u32>,
+}
+
+impl CkksEncoding {
+    fn slots(&self) -> usize {
+        self.ring_degree / 2
+    }
+
+    /// Slot values of packed bits.
+    fn slot_values(&self, bits: &[u64], values: &mut [Complex64]) {
+        let bit = |i: usize| ((bits[i / 64] >> (i % 64)) & 1) as f64;
+        for (j, value) in values.iter_mut().enumerate() {
+            let imaginary = match self.packing {
+                Packing::ComplexSlots => bit(self.slots() + j),
+                _ => 0.0,
+            };
+            *value = Complex64::new(bit(j), imaginary);
+        }
+    }
+
+    /// `m(zeta^(4j + 1)) = values_j` to the coefficients of `m`, which come out as
+    /// `(m_k, m_(k + N/2))` in the real and imaginary parts.
+    ///
+    /// For real `m`, `m(zeta^(4j+1)) = sum_k (m_k + i m_(k+N/2)) zeta^k w^(jk)` over `k < N/2`,
+    /// with `w = exp(2 pi i / (N/2))`, since `zeta^((4j+1) N/2) = i`: one transform of half size.
+    fn interpolate(&self, scratch: &mut Scratch) {
+        let norm = 1.0 / self.slots() as f64;
+        self.inverse.process_with_scratch(&mut scratch.values, &mut scratch.fft);
+        for (value, twist) in scratch.values.iter_mut().zip(&self.twists) {
+            *value *= twist.conj() * norm;
+        }
+    }
+}
+
+impl<W: Word> Encoding<W> for CkksEncoding {
+    const NAME: &'static str = "ckks";
+    type Scratch = Scratch;
+
+    fn new(spec: &Spec, ring: &Ring<W>) -> Result<Self, SchemeError> {
+        let Plaintext::Approximate { scale } = spec.plaintext else {
+            return Err(SchemeError::Parameter {
+                name: "plaintext",
+                value: "integers".into(),
+                remedy: "CKKS has approximate numbers with a scale; use BFV for integers",
+            });
+        };
+        let modulus = ring.log2_modulus().exp2();
+        let smallest = ring.moduli().iter().map(|q| q.value()).min().unwrap_or(0);
+        if !(scale > 1.0 && scale < modulus / 4.0 && scale < smallest as f64 / 2.0) {
+            return Err(SchemeError::Parameter {
+                name: "scale",
+                value: scale.to_string(),
+                remedy: "choose one above 1, below q / 4 and below half of every prime",
+            });
+        }
+        let slots = spec.ring_degree / 2;
+        let mut planner = FftPlanner::new();
+        Ok(Self {
+            packing: spec.packing,
+            ring_degree: spec.ring_degree,
+            scale,
+            modulus,
+            twists: (0..slots)
+                .map(|k| Complex64::from_polar(1.0, PI * k as f64 / spec.ring_degree as f64))
+                .collect(),
+            // Evaluation has positive exponents, which rustfft calls the inverse.
+            forward: planner.plan_fft_inverse(slots),
+            inverse: planner.plan_fft_forward(slots),
+        })
+    }
+
+    fn scratch(&self) -> Scratch {
+        let fft =
+            self.forward.get_inplace_scratch_len().max(self.inverse.get_inplace_scratch_len());
+        Scratch {
+            values: vec![Complex64::default(); self.slots()],
+            fft: vec![Complex64::default(); fft],
+            positive: vec![0; self.ring_degree],
+            negative: vec![0; self.ring_degree],
+        }
+    }
+
+    fn block_length(&self) -> usize {
+        match self.packing {
+            Packing::Slots => self.slots(),
+            Packing::Coefficients | Packing::ComplexSlots => self.ring_degree,
+        }
+    }
+
+    fn fresh_scale(&self) -> f64 {
+        self.scale
+    }
+
+    fn max_count(&self, scale: f64) -> u64 {
+        // A coefficient is at most the largest slot in absolute value, sqrt(2) times a count if
+        // both parts are used, and must stay below q / 2 with the noise.
+        let parts = if self.packing == Packing::ComplexSlots { 2f64.sqrt() } else { 1.0 };
+        (self.modulus / (2.0 * scale * parts) - 1.0).max(0.0) as u64
+    }
+
+    fn parity_survives_wrap(&self) -> bool {
+        false
+    }
+
+    fn amplification(&self) -> f64 {
+        match self.packing {
+            Packing::Coefficients => 1.0,
+            // A slot is a sum of N coefficients times numbers of absolute value 1.
+            Packing::Slots | Packing::ComplexSlots => (self.ring_degree as f64).sqrt(),
+        }
+    }
+
+    fn add_bits(
+        &self,
+        poly: &mut Poly<W, Coeff, &mut [W]>,
+        bits: &[u64],
+        scratch: &mut Scratch,
+        ring: &Ring<W>,
+    ) {
+        if self.packing == Packing::Coefficients {
+            let scale = vec![self.scale as u64; ring.limbs()];
+            kernels::add_where(poly.words_mut(), bits, &scale, ring);
+            return;
+        }
+        self.slot_values(bits, &mut scratch.values);
+        self.interpolate(scratch);
+        let half = self.slots();
+        for (k, value) in scratch.values.iter().enumerate() {
+            for (at, coefficient) in [(k, value.re), (k + half, value.im)] {
+                // |coefficient| <= sqrt(2): with scale below half of every prime it fits.
+                let scaled = (coefficient * self.scale).round();
+                scratch.positive[at] = scaled.max(0.0) as u32;
+                scratch.negative[at] = (-scaled).max(0.0) as u32;
+            }
+        }
+        let moduli: Vec<u64> = ring.moduli().iter().map(|q| q.value()).collect();
+        let plus = vec![1; moduli.len()];
+        let minus: Vec<u64> = moduli.iter().map(|q| q - 1).collect();
+        kernels::add_products(poly.words_mut(), &scratch.positive, &plus, ring);
+        kernels::add_products(poly.words_mut(), &scratch.negative, &minus, ring);
+    }
+
+    fn mask(&self, bits: &[u64], ring: &Ring<W>) -> Result<Mask<W>, SchemeError> {
+        if self.packing != Packing::Slots {
+            return Err(SchemeError::PackingCannot {
+                operation: "a product with a mask",
+                packing: self.packing,
+                remedy: "slot",
+            });
+        }
+        let mut scratch = Encoding::<W>::scratch(self);
+        self.slot_values(bits, &mut scratch.values);
+        self.interpolate(&mut scratch);
+        let real = scratch.values.iter().map(|v| v.re);
+        let imaginary = scratch.values.iter().map(|v| v.im);
+        let coefficients: Vec<i64> =
+            real.chain(imaginary).map(|x| (x * MASK_SCALE).round() as i64).collect();
+        let words = ring
+            .moduli()
+            .iter()
+            .flat_map(|q| coefficients.iter().map(|&m| W::from_u64(q.reduce_signed(m))))
+            .collect();
+        let norm = coefficients.iter().map(|&m| (m as f64).powi(2)).sum::<f64>().sqrt();
+        Ok(Mask {
+            poly: Poly::new(words, ring),
+            norm: norm.max(1.0),
+            scale: MASK_SCALE,
+            // Rounding errors of variance 1/12 times counts, relative to the mask's scale.
+            rounding: MASKED_COUNT / (12f64.sqrt() * MASK_SCALE),
+        })
+    }
+
+    fn decode(
+        &self,
+        fractions: &mut [f64],
+        scale: f64,
+        counts: &mut [u32],
+        scratch: &mut Scratch,
+    ) -> f64 {
+        let mut distance = 0f64;
+        let mut round = |value: f64, count: &mut u32| {
+            let nearest = value.round();
+            distance = distance.max((value - nearest).abs());
+            if nearest < 0.0 {
+                distance = f64::INFINITY;
+            }
+            *count = nearest as u32;
+        };
+        // Centred, in units of a count.
+        for x in fractions.iter_mut() {
+            *x = (*x - x.round()) / scale;
+        }
+        if self.packing == Packing::Coefficients {
+            for (&value, count) in fractions.iter().zip(counts) {
+                round(value, count);
+            }
+            return distance;
+        }
+        let (low, high) = fractions.split_at(self.slots());
+        for (((value, &re), &im), twist) in
+            scratch.values.iter_mut().zip(low).zip(high).zip(&self.twists)
+        {
+            *value = Complex64::new(re, im) * twist;
+        }
+        self.forward.process_with_scratch(&mut scratch.values, &mut scratch.fft);
+        let (real, imaginary) = counts.split_at_mut(self.slots());
+        for (value, count) in scratch.values.iter().zip(real) {
+            round(value.re, count);
+        }
+        for (value, count) in scratch.values.iter().zip(imaginary) {
+            round(value.im, count);
+        }
+        distance
+    }
+}

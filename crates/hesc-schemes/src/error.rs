@@ -1,0 +1,139 @@
+use hesc_math::MathError;
+
+use crate::{Fingerprint, KeyId, Packing};
+
+/// What a scheme refuses. Texts name the remedy and no secret data.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SchemeError {
+    /// The ring refused its parameters.
+    #[error(transparent)]
+    Math(#[from] MathError),
+    /// A parameter is outside what the scheme can do.
+    #[error("parameter {name} = {value} is not usable: {remedy}")]
+    Parameter {
+        /// The parameter's name.
+        name: &'static str,
+        /// The value given.
+        value: String,
+        /// What to do instead.
+        remedy: &'static str,
+    },
+    /// The modulus is too large for 128-bit security at this ring degree.
+    #[error(
+        "ring degree {ring_degree} with log2(q) = {log2_modulus:.1} is beyond the {limit} bits \
+         that {standard} allows for 128-bit security; use a larger ring degree or a smaller \
+         modulus, or name the weaker level explicitly"
+    )]
+    Security {
+        /// The ring degree.
+        ring_degree: usize,
+        /// Bits of the modulus.
+        log2_modulus: f64,
+        /// Bits allowed.
+        limit: u32,
+        /// The document that sets the limit.
+        standard: &'static str,
+    },
+    /// Keys, ciphertexts or both come from different parameter sets.
+    #[error(
+        "parameters differ: expected set {expected}, got {found}; make keys and ciphertexts from \
+         the same parameter set"
+    )]
+    ParameterMismatch {
+        /// The set of the operation.
+        expected: Fingerprint,
+        /// The set of the operand.
+        found: Fingerprint,
+    },
+    /// Ciphertexts or keys belong to different key pairs.
+    #[error(
+        "key pair {found} does not belong here: expected {expected}; use ciphertexts and keys of \
+         one key pair"
+    )]
+    KeyMismatch {
+        /// The pair of the operation.
+        expected: KeyId,
+        /// The pair of the operand.
+        found: KeyId,
+    },
+    /// Batches of different sizes.
+    #[error("{found} blocks cannot be combined with {expected}; give batches of the same size")]
+    BlockCount {
+        /// Blocks of the first operand.
+        expected: usize,
+        /// Blocks of the second.
+        found: usize,
+    },
+    /// Nothing to encrypt or to select.
+    #[error("an empty batch has no meaning; give at least one block")]
+    Empty,
+    /// A block that is not there.
+    #[error("block {index} does not exist; there are {blocks}")]
+    BlockIndex {
+        /// The index asked for.
+        index: usize,
+        /// The number of blocks.
+        blocks: usize,
+    },
+    /// The noise would leave too little room for a correct decryption.
+    #[error(
+        "the noise would need {needed_bits:.1} more bits than the modulus has; do fewer additions \
+         or multiplications before decrypting, or take parameters with a larger modulus"
+    )]
+    NoiseBudget {
+        /// Bits missing.
+        needed_bits: f64,
+    },
+    /// Decryption found values between the integers.
+    #[error(
+        "decryption failed: block {block} holds values that are no counts; the ciphertext was \
+         altered, or its noise exceeded the budget"
+    )]
+    NotACount {
+        /// The first bad block.
+        block: usize,
+    },
+    /// Ciphertexts of different scales were added.
+    #[error(
+        "ciphertexts have scales {expected} and {found}; add only what was masked equally often"
+    )]
+    ScaleMismatch {
+        /// Scale of the first operand.
+        expected: f64,
+        /// Scale of the second.
+        found: f64,
+    },
+    /// An operation this packing cannot do.
+    #[error(
+        "{operation} works position by position and needs {remedy} packing; this parameter set \
+         packs into {packing}"
+    )]
+    PackingCannot {
+        /// The operation.
+        operation: &'static str,
+        /// The set's packing.
+        packing: Packing,
+        /// The packing that can.
+        remedy: &'static str,
+    },
+    /// The modulus cannot be switched to a compact one.
+    #[error(
+        "these ciphertexts cannot be made compact: a modulus of 2^{bits} at ring degree \
+         {ring_degree} does not fit the first prime; send them as they are"
+    )]
+    CannotCompact {
+        /// Bits that the noise and the plaintext modulus need.
+        bits: u32,
+        /// The ring degree.
+        ring_degree: usize,
+    },
+    /// Bytes that are no object of this kind.
+    #[error("cannot read {what}: {problem}; the bytes are damaged, truncated or of another kind")]
+    Wire {
+        /// The object expected.
+        what: &'static str,
+        /// What is wrong with the bytes.
+        problem: &'static str,
+    },
+}

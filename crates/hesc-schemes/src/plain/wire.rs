@@ -1,0 +1,78 @@
+use super::{Plain, PlainBlocks, PlainKey};
+use crate::wire::{Kind, Reader, Writer};
+use crate::{Fingerprint, KeyId, SchemeError};
+
+/// Marks the parameter set of the scheme that encrypts nothing, where others have a ring degree.
+const NO_RING: u32 = 0;
+
+pub(super) fn spec_bytes(block_length: usize, plain_modulus: u64) -> Vec<u8> {
+    let mut writer = Writer::new(Kind::Params);
+    writer.u32(NO_RING).u32(block_length as u32).u64(plain_modulus);
+    writer.finish()
+}
+
+impl Plain {
+    /// Reads the wire form of a parameter set.
+    ///
+    /// # Errors
+    /// [`SchemeError::Wire`] for other bytes, [`SchemeError::Parameter`] for values out of range.
+    pub fn spec_from_bytes(bytes: &[u8]) -> Result<Self, SchemeError> {
+        let mut reader = Reader::open(bytes, Kind::Params)?;
+        if reader.u32()? != NO_RING {
+            return Err(reader.error("it is the set of an encrypting scheme"));
+        }
+        let (block_length, plain_modulus) = (reader.u32()? as usize, reader.u64()?);
+        reader.finish()?;
+        Self::new(block_length, plain_modulus)
+    }
+
+    fn count_bits(&self) -> u32 {
+        (self.plain_modulus - 1).ilog2() + 1
+    }
+
+    pub(super) fn write_blocks(&self, a: &PlainBlocks) -> Vec<u8> {
+        let mut writer = Writer::new(Kind::Ciphertexts);
+        writer.bytes(&a.params.to_bytes()).bytes(&a.key.to_bytes());
+        writer.u32((a.counts.len() / self.block_length) as u32);
+        writer.packed(&a.counts, self.count_bits());
+        writer.finish()
+    }
+
+    pub(super) fn read_blocks(&self, bytes: &[u8]) -> Result<PlainBlocks, SchemeError> {
+        let mut reader = Reader::open(bytes, Kind::Ciphertexts)?;
+        let (params, key) = self.read_names(&mut reader)?;
+        let blocks = reader.u32()? as usize;
+        if blocks == 0 {
+            return Err(reader.error("the batch is empty"));
+        }
+        let length = blocks
+            .checked_mul(self.block_length)
+            .ok_or_else(|| reader.error("a count is too large"))?;
+        let counts = reader.packed::<u32>(length, self.count_bits())?;
+        if counts.iter().any(|&count| u64::from(count) >= self.plain_modulus) {
+            return Err(reader.error("a count is not below the modulus"));
+        }
+        reader.finish()?;
+        Ok(PlainBlocks { params, key, counts })
+    }
+
+    pub(super) fn write_key(&self, key: &PlainKey, kind: Kind) -> Vec<u8> {
+        let mut writer = Writer::new(kind);
+        writer.bytes(&key.params.to_bytes()).bytes(&key.key.to_bytes());
+        writer.finish()
+    }
+
+    pub(super) fn read_key(&self, bytes: &[u8], kind: Kind) -> Result<PlainKey, SchemeError> {
+        let mut reader = Reader::open(bytes, kind)?;
+        let (params, key) = self.read_names(&mut reader)?;
+        reader.finish()?;
+        Ok(PlainKey { params, key })
+    }
+
+    fn read_names(&self, reader: &mut Reader<'_>) -> Result<(Fingerprint, KeyId), SchemeError> {
+        let params = Fingerprint::from_bytes(reader.array()?);
+        let key = KeyId::from_bytes(reader.array()?);
+        self.check(params, key, None)?;
+        Ok((params, key))
+    }
+}

@@ -1,0 +1,59 @@
+use hesc_math::{Coeff, Poly, Ring, Word};
+
+use super::Spec;
+use crate::SchemeError;
+
+/// A plaintext polynomial to multiply ciphertexts with.
+pub struct Mask<W: Word> {
+    /// Its residues.
+    pub poly: Poly<W, Coeff>,
+    /// The Euclidean norm of its centred coefficients: the factor on the noise.
+    pub norm: f64,
+    /// The factor on the scale.
+    pub scale: f64,
+    /// Deviation that its own rounding adds, relative to the new scale.
+    pub rounding: f64,
+}
+
+/// How bits become polynomials and polynomials counts: all that tells BFV from CKKS here.
+pub trait Encoding<W: Word>: Send + Sync + Sized + 'static {
+    /// The scheme's name.
+    const NAME: &'static str;
+    /// Buffers for one thread.
+    type Scratch;
+
+    /// Checks what concerns the plaintext and computes tables.
+    fn new(spec: &Spec, ring: &Ring<W>) -> Result<Self, SchemeError>;
+    /// Buffers for one thread.
+    fn scratch(&self) -> Self::Scratch;
+    /// Positions in a block.
+    fn block_length(&self) -> usize;
+    /// Size of a count of one in a fresh ciphertext, in units of the ciphertext modulus' integers.
+    fn fresh_scale(&self) -> f64;
+    /// Largest count at this scale.
+    fn max_count(&self, scale: f64) -> u64;
+    /// Whether counts beyond the largest keep their parity.
+    fn parity_survives_wrap(&self) -> bool;
+    /// Factor from the deviation of coefficients to that of values.
+    fn amplification(&self) -> f64;
+    /// Adds encoded bits to a polynomial.
+    fn add_bits(
+        &self,
+        poly: &mut Poly<W, Coeff, &mut [W]>,
+        bits: &[u64],
+        scratch: &mut Self::Scratch,
+        ring: &Ring<W>,
+    );
+    /// Encodes bits as a factor.
+    fn mask(&self, bits: &[u64], ring: &Ring<W>) -> Result<Mask<W>, SchemeError>;
+    /// Counts of a decrypted polynomial, given as fractions of the modulus in [0, 1), which are
+    /// overwritten. `scale` is relative to the modulus. Returns the largest distance of a value
+    /// from its count.
+    fn decode(
+        &self,
+        fractions: &mut [f64],
+        scale: f64,
+        counts: &mut [u32],
+        scratch: &mut Self::Scratch,
+    ) -> f64;
+}

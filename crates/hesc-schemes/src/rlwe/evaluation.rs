@@ -1,0 +1,241 @@
+use hesc_math::{Coeff, Poly, Word, kernels};
+use rayon::prelude::*;
+
+use super::ciphertext::{Ciphertexts, CompactCiphertexts};
+use super::encoding::Encoding;
+use super::{Rlwe, noise};
+use crate::SchemeError;
+
+/// Words above which an addition is worth a second thread: it is bound by memory.
+const PARALLEL_WORDS: usize = 1 << 18;
+
+impl<W: Word, E: Encoding<W>> Rlwe<W, E> {
+    /// Refuses a deviation that does not fit the limit.
+    pub(super) fn check_noise(&self, deviation: f64, scale: f64) -> Result<(), SchemeError> {
+        let budget = noise::budget(deviation, self.encoding().amplification(), scale);
+        if budget < 0.0 {
+            return Err(SchemeError::NoiseBudget { needed_bits: -budget });
+        }
+        Ok(())
+    }
+
+    /// Refuses operands of different sets, keys or scales.
+    fn check_operands(&self, a: &Ciphertexts<W>, b: &Ciphertexts<W>) -> Result<(), SchemeError> {
+        self.check_tag(a.tag, None)?;
+        self.check_tag(b.tag, Some(a.tag))?;
+        if a.scale != b.scale {
+            return Err(SchemeError::ScaleMismatch { expected: a.scale, found: b.scale });
+        }
+        Ok(())
+    }
+
+    fn check_same_blocks(a: &Ciphertexts<W>, b: &Ciphertexts<W>) -> Result<(), SchemeError> {
+        if a.blocks != b.blocks {
+            return Err(SchemeError::BlockCount { expected: a.blocks, found: b.blocks });
+        }
+        Ok(())
+    }
+
+    /// `a + b` for each pair of blocks.
+    pub(super) fn add_block_pairs(
+        &self,
+        a: &Ciphertexts<W>,
+        b: &Ciphertexts<W>,
+        pairs: &[(usize, usize)],
+    ) -> Result<Ciphertexts<W>, SchemeError> {
+        self.check_operands(a, b)?;
+        if pairs.is_empty() {
+            return Err(SchemeError::Empty);
+        }
+        for &(i, j) in pairs {
+            for (index, blocks) in [(i, a.blocks), (j, b.blocks)] {
+                if index >= blocks {
+                    return Err(SchemeError::BlockIndex { index, blocks });
+                }
+            }
+        }
+        let deviation = a.deviation + b.deviation;
+        self.check_noise(deviation, a.scale)?;
+        let size = 2 * self.ring().poly_len();
+        let mut words = vec![W::zeroed(); pairs.len() * size];
+        let add = |(out, &(i, j)): (&mut [W], &(usize, usize))| {
+            let (a, b) = (&a.words[i * size..][..size], &b.words[j * size..][..size]);
+            kernels::add(out, a, b, self.ring());
+        };
+        if words.len() < PARALLEL_WORDS {
+            words.chunks_exact_mut(size).zip(pairs).for_each(add);
+        } else {
+            words.par_chunks_exact_mut(size).zip(pairs).for_each(add);
+        }
+        Ok(Ciphertexts { tag: a.tag, words, blocks: pairs.len(), deviation, scale: a.scale })
+    }
+
+    /// `a + b`, block by block.
+    pub(super) fn add_blocks(
+        &self,
+        a: &Ciphertexts<W>,
+        b: &Ciphertexts<W>,
+    ) -> Result<Ciphertexts<W>, SchemeError> {
+        Self::check_same_blocks(a, b)?;
+        let pairs: Vec<_> = (0..a.blocks).map(|i| (i, i)).collect();
+        self.add_block_pairs(a, b, &pairs)
+    }
+
+    /// `a += bits`: only `c_0` changes; the noise grows by the rounding of the encoding.
+    pub(super) fn add_plain(
+        &self,
+        a: &mut Ciphertexts<W>,
+        bits: &[u64],
+    ) -> Result<(), SchemeError> {
+        self.check_tag(a.tag, None)?;
+        self.check_block_count(bits, a.blocks)?;
+        if a.scale != self.encoding().fresh_scale() {
+            return Err(SchemeError::ScaleMismatch {
+                expected: a.scale,
+                found: self.encoding().fresh_scale(),
+            });
+        }
+        let deviation = a.deviation + 1.0;
+        self.check_noise(deviation, a.scale)?;
+        let ring = self.ring();
+        let mut scratch = self.encoding().scratch();
+        let rows = bits.chunks_exact(self.words_per_block());
+        for (block, bits) in a.words.chunks_exact_mut(2 * ring.poly_len()).zip(rows) {
+            let mut first = Poly::new(&mut block[..ring.poly_len()], ring);
+            self.encoding().add_bits(&mut first, bits, &mut scratch, ring);
+        }
+        a.deviation = deviation;
+        Ok(())
+    }
+
+    /// `a *= bits`, position by position. Cost a block: five transforms a limb.
+    pub(super) fn multiply_masks(
+        &self,
+        a: &mut Ciphertexts<W>,
+        bits: &[u64],
+    ) -> Result<(), SchemeError> {
+        self.check_tag(a.tag, None)?;
+        self.check_block_count(bits, a.blocks)?;
+        let ring = self.ring();
+        let masks = bits
+            .chunks_exact(self.words_per_block())
+            .map(|bits| self.encoding().mask(bits, ring))
+            .collect::<Result<Vec<_>, _>>()?;
+        let (mut deviation, mut scale) = (0f64, a.scale);
+        for mask in &masks {
+            scale = a.scale * mask.scale;
+            deviation = deviation.max(a.deviation * mask.norm + scale * mask.rounding);
+        }
+        self.check_noise(deviation, scale)?;
+        for (block, mask) in a.words.chunks_exact_mut(2 * ring.poly_len()).zip(masks) {
+            let factor = mask.poly.forward(ring);
+            for part in block.chunks_exact_mut(ring.poly_len()) {
+                Poly::<W, Coeff, _>::new(part, ring).forward(ring).mul_inverse(&factor, ring);
+            }
+        }
+        (a.deviation, a.scale) = (deviation, scale);
+        Ok(())
+    }
+
+    /// `a = a * factor + b`.
+    pub(super) fn horner_step(
+        &self,
+        a: &mut Ciphertexts<W>,
+        factor: u64,
+        b: &Ciphertexts<W>,
+    ) -> Result<(), SchemeError> {
+        self.check_operands(a, b)?;
+        Self::check_same_blocks(a, b)?;
+        let deviation = a.deviation * factor as f64 + b.deviation;
+        self.check_noise(deviation, a.scale)?;
+        if self.ring().moduli().iter().any(|q| q.value() <= factor) {
+            return Err(SchemeError::Parameter {
+                name: "factor",
+                value: factor.to_string(),
+                remedy: "use a factor below every modulus",
+            });
+        }
+        kernels::mul_scalar_add(&mut a.words, factor, &b.words, self.ring());
+        a.deviation = deviation;
+        Ok(())
+    }
+
+    /// Blocks by index.
+    pub(super) fn select_blocks(
+        &self,
+        a: &Ciphertexts<W>,
+        indices: &[usize],
+    ) -> Result<Ciphertexts<W>, SchemeError> {
+        self.check_tag(a.tag, None)?;
+        if indices.is_empty() {
+            return Err(SchemeError::Empty);
+        }
+        let size = 2 * self.ring().poly_len();
+        let mut words = Vec::with_capacity(indices.len() * size);
+        for &index in indices {
+            if index >= a.blocks {
+                return Err(SchemeError::BlockIndex { index, blocks: a.blocks });
+            }
+            words.extend_from_slice(&a.words[index * size..][..size]);
+        }
+        Ok(Ciphertexts { words, blocks: indices.len(), ..*a })
+    }
+
+    /// All blocks of all parts.
+    pub(super) fn concatenate_blocks(
+        &self,
+        parts: &[&Ciphertexts<W>],
+    ) -> Result<Ciphertexts<W>, SchemeError> {
+        let (first, rest) = parts.split_first().ok_or(SchemeError::Empty)?;
+        for part in rest {
+            self.check_operands(first, part)?;
+        }
+        let mut words = Vec::with_capacity(parts.iter().map(|p| p.words.len()).sum());
+        for part in parts {
+            words.extend_from_slice(&part.words);
+        }
+        Ok(Ciphertexts {
+            words,
+            blocks: parts.iter().map(|p| p.blocks).sum(),
+            deviation: parts.iter().map(|p| p.deviation).fold(0.0, f64::max),
+            ..**first
+        })
+    }
+
+    /// Switches to the smallest modulus `2^bits` that keeps the noise below its limit: every
+    /// coefficient is multiplied by `2^bits / q` and rounded. Cost: one pass.
+    pub(super) fn compact_blocks(
+        &self,
+        a: &Ciphertexts<W>,
+    ) -> Result<CompactCiphertexts, SchemeError> {
+        self.check_tag(a.tag, None)?;
+        let ring = self.ring();
+        let n = ring.ring_degree();
+        let log2_modulus = self.log2_modulus();
+        let relative_scale = a.scale / log2_modulus.exp2();
+        let fits = |bits: &u32| {
+            let modulus = f64::from(*bits).exp2();
+            let deviation =
+                a.deviation * modulus / log2_modulus.exp2() + noise::rounding_deviation(n);
+            let amplification = self.encoding().amplification();
+            noise::budget(deviation, amplification, relative_scale * modulus) >= 0.0
+        };
+        let most = self.first_ring().moduli()[0].value().ilog2() - n.ilog2();
+        let bits = (2..=30).find(fits).unwrap_or(31);
+        if bits > most {
+            return Err(SchemeError::CannotCompact { bits, ring_degree: n });
+        }
+        let modulus = f64::from(bits).exp2();
+        let mut scratch = vec![W::zeroed(); ring.poly_len()];
+        let mut fractions = vec![0f64; n];
+        let mut words = Vec::with_capacity(a.blocks * 2 * n);
+        for part in a.words.chunks_exact(ring.poly_len()) {
+            scratch.copy_from_slice(part);
+            kernels::fraction_of_modulus(&mut fractions, &mut scratch, ring);
+            words.extend(
+                fractions.iter().map(|x| (x * modulus + 0.5) as u32 & (modulus as u32 - 1)),
+            );
+        }
+        Ok(CompactCiphertexts { tag: a.tag, words, blocks: a.blocks, bits, relative_scale })
+    }
+}

@@ -1,0 +1,311 @@
+//! The frame of every serialised object, and strict reading.
+//!
+//! ```text
+//! "HESC" | version u8 | kind u8 | body length u64 | body | first 16 bytes of BLAKE3 over all before
+//! ```
+//! Numbers are little-endian. The hash detects damage; it is no authentication. Readers compare
+//! every length with what is there before they allocate, refuse residues that are not reduced,
+//! set padding bits and left-over bytes.
+
+use hesc_math::Word;
+
+use crate::SchemeError;
+
+const MAGIC: &[u8; 4] = b"HESC";
+/// Version of the wire format.
+pub const VERSION: u8 = 1;
+const HEADER: usize = 14;
+const CHECKSUM: usize = 16;
+
+/// What a frame holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    /// A parameter set.
+    Params = 1,
+    /// A secret key.
+    SecretKey = 2,
+    /// A public key.
+    PublicKey = 3,
+    /// A batch of ciphertexts.
+    Ciphertexts = 4,
+    /// A batch of seeded ciphertexts.
+    SeededCiphertexts = 5,
+    /// A batch of compact ciphertexts.
+    CompactCiphertexts = 6,
+    /// Streams over ciphertexts, with layout and identities.
+    Streams = 16,
+    /// Seeded streams.
+    SeededStreams = 17,
+    /// Compact streams.
+    CompactStreams = 18,
+    /// An encrypted model.
+    Model = 19,
+}
+
+impl Kind {
+    const fn what(self) -> &'static str {
+        match self {
+            Self::Params => "parameters",
+            Self::SecretKey => "a secret key",
+            Self::PublicKey => "a public key",
+            Self::Ciphertexts => "ciphertexts",
+            Self::SeededCiphertexts => "seeded ciphertexts",
+            Self::CompactCiphertexts => "compact ciphertexts",
+            Self::Streams => "encrypted streams",
+            Self::SeededStreams => "seeded encrypted streams",
+            Self::CompactStreams => "compact encrypted streams",
+            Self::Model => "an encrypted model",
+        }
+    }
+}
+
+/// Writes one frame.
+pub struct Writer {
+    bytes: Vec<u8>,
+}
+
+impl Writer {
+    /// An empty frame of this kind.
+    pub fn new(kind: Kind) -> Self {
+        Self::with_capacity(kind, 0)
+    }
+
+    /// An empty frame of this kind with room for a body of this many bytes.
+    pub fn with_capacity(kind: Kind, body: usize) -> Self {
+        let mut bytes = Vec::with_capacity(HEADER + body + CHECKSUM);
+        bytes.extend_from_slice(MAGIC);
+        bytes.extend([VERSION, kind as u8]);
+        bytes.extend([0; 8]);
+        Self { bytes }
+    }
+
+    /// Appends bytes as they are.
+    pub fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
+        self.bytes.extend_from_slice(bytes);
+        self
+    }
+
+    /// Appends a byte.
+    pub fn u8(&mut self, value: u8) -> &mut Self {
+        self.bytes(&[value])
+    }
+
+    /// Appends four bytes.
+    pub fn u32(&mut self, value: u32) -> &mut Self {
+        self.bytes(&value.to_le_bytes())
+    }
+
+    /// Appends eight bytes.
+    pub fn u64(&mut self, value: u64) -> &mut Self {
+        self.bytes(&value.to_le_bytes())
+    }
+
+    /// Appends a double.
+    pub fn f64(&mut self, value: f64) -> &mut Self {
+        self.bytes(&value.to_le_bytes())
+    }
+
+    /// Appends a nested object with its length.
+    pub fn nested(&mut self, bytes: &[u8]) -> &mut Self {
+        self.u64(bytes.len() as u64).bytes(bytes)
+    }
+
+    /// Appends values of `bits` bits each without gaps, the last byte padded with zeros.
+    pub fn packed<W: Word>(&mut self, values: &[W], bits: u32) -> &mut Self {
+        self.bytes.reserve(packed_len(values.len(), bits).unwrap_or(0));
+        let (mut pending, mut held) = (0u128, 0u32);
+        for value in values {
+            pending |= u128::from(value.to_u64()) << held;
+            held += bits;
+            while held >= 64 {
+                self.bytes.extend_from_slice(&(pending as u64).to_le_bytes());
+                pending >>= 64;
+                held -= 64;
+            }
+        }
+        let tail = held.div_ceil(8) as usize;
+        self.bytes.extend_from_slice(&(pending as u64).to_le_bytes()[..tail]);
+        self
+    }
+
+    /// The whole frame.
+    pub fn finish(mut self) -> Vec<u8> {
+        let body = (self.bytes.len() - HEADER) as u64;
+        self.bytes[6..HEADER].copy_from_slice(&body.to_le_bytes());
+        let hash = blake3::hash(&self.bytes);
+        self.bytes.extend_from_slice(&hash.as_bytes()[..CHECKSUM]);
+        self.bytes
+    }
+}
+
+fn packed_len(count: usize, bits: u32) -> Option<usize> {
+    Some(count.checked_mul(bits as usize)?.div_ceil(8))
+}
+
+/// Reads one frame.
+pub struct Reader<'a> {
+    rest: &'a [u8],
+    what: &'static str,
+}
+
+impl<'a> Reader<'a> {
+    /// Opens a frame of this kind: checks magic, version, kind, length and checksum.
+    pub fn open(bytes: &'a [u8], kind: Kind) -> Result<Self, SchemeError> {
+        let what = kind.what();
+        let fail = |problem| Err(SchemeError::Wire { what, problem });
+        if bytes.len() < HEADER + CHECKSUM {
+            return fail("fewer bytes than a frame has");
+        }
+        if &bytes[..4] != MAGIC {
+            return fail("no hesc object");
+        }
+        if bytes[4] != VERSION {
+            return fail("another version of the format");
+        }
+        if bytes[5] != kind as u8 {
+            return fail("another kind of object");
+        }
+        let (framed, checksum) = bytes.split_at(bytes.len() - CHECKSUM);
+        let mut reader = Self { rest: &framed[6..], what };
+        if reader.u64()? != (framed.len() - HEADER) as u64 {
+            return fail("the length in the header is not the length of the body");
+        }
+        if blake3::hash(framed).as_bytes()[..CHECKSUM] != *checksum {
+            return fail("the checksum does not match");
+        }
+        Ok(reader)
+    }
+
+    /// An error about this object.
+    pub fn error(&self, problem: &'static str) -> SchemeError {
+        SchemeError::Wire { what: self.what, problem }
+    }
+
+    /// The next `count` bytes.
+    pub fn bytes(&mut self, count: usize) -> Result<&'a [u8], SchemeError> {
+        let (taken, rest) =
+            self.rest.split_at_checked(count).ok_or_else(|| self.error("it ends too early"))?;
+        self.rest = rest;
+        Ok(taken)
+    }
+
+    /// The next `N` bytes.
+    pub fn array<const N: usize>(&mut self) -> Result<[u8; N], SchemeError> {
+        let mut array = [0; N];
+        array.copy_from_slice(self.bytes(N)?);
+        Ok(array)
+    }
+
+    /// A byte.
+    pub fn u8(&mut self) -> Result<u8, SchemeError> {
+        Ok(self.array::<1>()?[0])
+    }
+
+    /// Four bytes.
+    pub fn u32(&mut self) -> Result<u32, SchemeError> {
+        Ok(u32::from_le_bytes(self.array()?))
+    }
+
+    /// Eight bytes.
+    pub fn u64(&mut self) -> Result<u64, SchemeError> {
+        Ok(u64::from_le_bytes(self.array()?))
+    }
+
+    /// A finite double.
+    pub fn f64(&mut self) -> Result<f64, SchemeError> {
+        let value = f64::from_le_bytes(self.array()?);
+        if value.is_finite() { Ok(value) } else { Err(self.error("a number is not finite")) }
+    }
+
+    /// A nested object.
+    pub fn nested(&mut self) -> Result<&'a [u8], SchemeError> {
+        let length = self.u64()?;
+        let length = usize::try_from(length).map_err(|_| self.error("a length is too large"))?;
+        self.bytes(length)
+    }
+
+    /// `count` values of `bits` bits each. The bytes are there before the values are allocated.
+    pub fn packed<W: Word>(&mut self, count: usize, bits: u32) -> Result<Vec<W>, SchemeError> {
+        let length = packed_len(count, bits).ok_or_else(|| self.error("a count is too large"))?;
+        let bytes = self.bytes(length)?;
+        let mask = (1u128 << bits) - 1;
+        let mut values = Vec::with_capacity(count);
+        let (mut pending, mut held) = (0u128, 0u32);
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            pending |= u128::from(u64::from_le_bytes(word)) << held;
+            held += 8 * chunk.len() as u32;
+            while held >= bits && values.len() < count {
+                values.push(W::from_u64((pending & mask) as u64));
+                pending >>= bits;
+                held -= bits;
+            }
+        }
+        if pending != 0 {
+            return Err(self.error("padding bits are set"));
+        }
+        Ok(values)
+    }
+
+    /// Refuses left-over bytes.
+    pub fn finish(self) -> Result<(), SchemeError> {
+        if self.rest.is_empty() { Ok(()) } else { Err(self.error("bytes are left over")) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn packed_values_return(bits in 1u32..=62, raw in prop::collection::vec(any::<u64>(), 0..70)) {
+            let values: Vec<u64> = raw.iter().map(|x| x >> (64 - bits)).collect();
+            let mut writer = Writer::new(Kind::Params);
+            writer.packed(&values, bits);
+            let bytes = writer.finish();
+            prop_assert_eq!(bytes.len(), HEADER + CHECKSUM + (values.len() * bits as usize).div_ceil(8));
+            let mut reader = Reader::open(&bytes, Kind::Params).unwrap();
+            prop_assert_eq!(reader.packed::<u64>(values.len(), bits).unwrap(), values);
+            reader.finish().unwrap();
+        }
+
+        #[test]
+        fn every_flipped_bit_is_noticed(body in prop::collection::vec(any::<u8>(), 0..40), at: usize) {
+            let mut writer = Writer::new(Kind::Streams);
+            writer.bytes(&body);
+            let mut bytes = writer.finish();
+            let bit = at % (8 * bytes.len());
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            prop_assert!(Reader::open(&bytes, Kind::Streams).is_err());
+        }
+    }
+
+    #[test]
+    fn padding_and_left_over_bytes_are_refused() {
+        let mut writer = Writer::new(Kind::Params);
+        writer.bytes(&[0b1111_0101]);
+        let bytes = writer.finish();
+        let mut reader = Reader::open(&bytes, Kind::Params).unwrap();
+        assert!(matches!(
+            reader.packed::<u32>(1, 3),
+            Err(SchemeError::Wire { problem: "padding bits are set", .. })
+        ));
+        let reader = Reader::open(&bytes, Kind::Params).unwrap();
+        assert!(reader.finish().is_err());
+        assert!(Reader::open(&bytes, Kind::Model).is_err());
+        assert!(Reader::open(&bytes[..20], Kind::Params).is_err());
+    }
+
+    #[test]
+    fn a_huge_count_is_refused_before_it_is_allocated() {
+        let bytes = Writer::new(Kind::Params).finish();
+        let mut reader = Reader::open(&bytes, Kind::Params).unwrap();
+        assert!(reader.packed::<u64>(usize::MAX, 62).is_err());
+        assert!(reader.packed::<u64>(usize::MAX / 128, 62).is_err());
+    }
+}

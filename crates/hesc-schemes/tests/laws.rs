@@ -1,0 +1,337 @@
+//! The laws of [`Scheme`], run on every scheme, every packing, both word sizes and on the scheme
+//! that encrypts nothing.
+
+use hesc_math::{AesCtrRng, ntt_primes};
+use hesc_schemes::rlwe::{Assurance, Plaintext, Spec};
+use hesc_schemes::{Bfv, Ckks, Packing, Plain, Scheme, SchemeError};
+use rand_core::{Rng, SeedableRng};
+
+/// Generators of tests are seeded, so that a failure can be repeated.
+fn rng(seed: u8) -> AesCtrRng {
+    AesCtrRng::from_seed([seed; 32])
+}
+
+fn random_blocks<S: Scheme>(scheme: &S, blocks: usize, rng: &mut AesCtrRng) -> Vec<u64> {
+    (0..blocks * scheme.block_length() / 64).map(|_| rng.next_u64()).collect()
+}
+
+fn counts(bits: &[u64]) -> Vec<u32> {
+    bits.iter().flat_map(|word| (0..64).map(move |i| (word >> i) as u32 & 1)).collect()
+}
+
+fn check_laws<S: Scheme>(scheme: &S, modulus: Option<u32>) {
+    let rng = &mut rng(7);
+    let reduce = |x: u32| modulus.map_or(x, |t| x % t);
+    let (secret, public) = scheme.generate_keys(rng);
+    // More blocks than one thread takes at a time.
+    let blocks = 19;
+    let (x, y) = (random_blocks(scheme, blocks, rng), random_blocks(scheme, blocks, rng));
+    let (cx, cy) =
+        (scheme.encrypt(&public, &x, rng).unwrap(), scheme.encrypt(&public, &y, rng).unwrap());
+    let (nx, ny) = (counts(&x), counts(&y));
+    assert_eq!(scheme.blocks(&cx), blocks);
+    assert_eq!(scheme.decrypt(&secret, &cx).unwrap(), nx, "decryption inverts encryption");
+
+    let sum = scheme.add(&cx, &cy).unwrap();
+    let expected: Vec<u32> = nx.iter().zip(&ny).map(|(a, b)| reduce(a + b)).collect();
+    assert_eq!(scheme.decrypt(&secret, &sum).unwrap(), expected, "sums are sums of counts");
+
+    let pairs = [(3, 0), (0, 3), (18, 18)];
+    let crossed = scheme.decrypt(&secret, &scheme.add_pairs(&cx, &cy, &pairs).unwrap()).unwrap();
+    let n = scheme.block_length();
+    for (k, (i, j)) in pairs.into_iter().enumerate() {
+        for p in 0..n {
+            assert_eq!(crossed[k * n + p], reduce(nx[i * n + p] + ny[j * n + p]));
+        }
+    }
+
+    let mut shifted = cx.clone();
+    scheme.add_bits_assign(&mut shifted, &y).unwrap();
+    assert_eq!(scheme.decrypt(&secret, &shifted).unwrap(), expected, "plain bits add too");
+
+    let chosen = scheme.select(&cx, &[18, 2, 2]).unwrap();
+    let joined = scheme.concatenate(&[&chosen, &cy]).unwrap();
+    let decrypted = scheme.decrypt(&secret, &joined).unwrap();
+    assert_eq!(decrypted[..n], nx[18 * n..]);
+    assert_eq!(decrypted[2 * n..3 * n], nx[2 * n..3 * n]);
+    assert_eq!(decrypted[3 * n..], ny);
+
+    let seeded = scheme.encrypt_seeded(&secret, &x, rng).unwrap();
+    let bytes = scheme.seeded_to_bytes(&seeded);
+    let seeded = scheme.seeded_from_bytes(&bytes).unwrap();
+    let expanded = scheme.expand(&seeded).unwrap();
+    assert_eq!(scheme.decrypt(&secret, &expanded).unwrap(), nx, "seeded ciphertexts expand");
+    let mixed = scheme.add(&expanded, &cy).unwrap();
+    assert_eq!(scheme.decrypt(&secret, &mixed).unwrap(), expected);
+
+    let bytes = scheme.ciphertexts_to_bytes(&sum);
+    let read = scheme.ciphertexts_from_bytes(&bytes).unwrap();
+    assert_eq!(scheme.decrypt(&secret, &read).unwrap(), expected, "the wire form returns");
+    let public_again = scheme.public_key_from_bytes(&scheme.public_key_to_bytes(&public)).unwrap();
+    let secret_again = scheme.secret_key_from_bytes(&scheme.secret_key_to_bytes(&secret)).unwrap();
+    let again = scheme.encrypt(&public_again, &x, rng).unwrap();
+    assert_eq!(scheme.decrypt(&secret_again, &again).unwrap(), nx, "keys return");
+
+    check_refusals(scheme, rng);
+}
+
+/// What must be refused, on every scheme.
+fn check_refusals<S: Scheme>(scheme: &S, rng: &mut AesCtrRng) {
+    let (secret, public) = scheme.generate_keys(rng);
+    let (other_secret, other_public) = scheme.generate_keys(rng);
+    let x = random_blocks(scheme, 2, rng);
+    let a = scheme.encrypt(&public, &x, rng).unwrap();
+    let b = scheme.encrypt(&other_public, &x, rng).unwrap();
+    assert!(matches!(scheme.add(&a, &b), Err(SchemeError::KeyMismatch { .. })));
+    assert!(matches!(scheme.decrypt(&other_secret, &a), Err(SchemeError::KeyMismatch { .. })));
+    assert!(matches!(scheme.encrypt(&public, &[], rng), Err(SchemeError::Empty)));
+    assert!(matches!(scheme.encrypt(&public, &x[1..], rng), Err(SchemeError::BlockCount { .. })));
+    let one = scheme.select(&a, &[0]).unwrap();
+    assert!(matches!(scheme.add(&a, &one), Err(SchemeError::BlockCount { .. })));
+    assert!(matches!(
+        scheme.select(&a, &[2]),
+        Err(SchemeError::BlockIndex { index: 2, blocks: 2 })
+    ));
+    assert!(matches!(scheme.select(&a, &[]), Err(SchemeError::Empty)));
+
+    let bytes = scheme.ciphertexts_to_bytes(&a);
+    assert!(scheme.ciphertexts_from_bytes(&bytes[..bytes.len() - 1]).is_err());
+    let mut longer = bytes.clone();
+    longer.push(0);
+    assert!(scheme.ciphertexts_from_bytes(&longer).is_err());
+    for at in (0..bytes.len()).step_by(97) {
+        let mut flipped = bytes.clone();
+        flipped[at] ^= 0x10;
+        assert!(scheme.ciphertexts_from_bytes(&flipped).is_err(), "byte {at}");
+    }
+    assert!(scheme.public_key_from_bytes(&bytes).is_err());
+    assert!(scheme.decrypt(&secret, &a).is_ok());
+}
+
+/// Position-wise products, where the packing has them.
+fn check_masks<S: Scheme>(scheme: &S) {
+    let rng = &mut rng(9);
+    let (secret, public) = scheme.generate_keys(rng);
+    let (x, mask) = (random_blocks(scheme, 3, rng), random_blocks(scheme, 3, rng));
+    let mut a = scheme.encrypt(&public, &x, rng).unwrap();
+    scheme.mask_assign(&mut a, &mask).unwrap();
+    let expected: Vec<u32> = counts(&x).iter().zip(counts(&mask)).map(|(a, b)| a * b).collect();
+    assert_eq!(scheme.decrypt(&secret, &a).unwrap(), expected);
+}
+
+/// The download form.
+fn check_compact<S: Scheme>(scheme: &S, bytes_per_block: usize) {
+    let rng = &mut rng(11);
+    let (secret, public) = scheme.generate_keys(rng);
+    let (x, y) = (random_blocks(scheme, 3, rng), random_blocks(scheme, 3, rng));
+    let a = scheme.encrypt(&public, &x, rng).unwrap();
+    let b = scheme.encrypt(&public, &y, rng).unwrap();
+    let sum = scheme.add(&a, &b).unwrap();
+    let compact = scheme.compact(&sum).unwrap();
+    let bytes = scheme.compact_to_bytes(&compact);
+    assert!(bytes.len() <= 3 * bytes_per_block + 100, "{}", bytes.len());
+    let read = scheme.compact_from_bytes(&bytes).unwrap();
+    assert_eq!(
+        scheme.decrypt_compact(&secret, &read).unwrap(),
+        scheme.decrypt(&secret, &sum).unwrap()
+    );
+}
+
+fn spec(ring_degree: usize, bits: &[u32], packing: Packing, plaintext: Plaintext) -> Spec {
+    let mut coeff_moduli: Vec<u64> = Vec::new();
+    for &bits in bits {
+        let primes = ntt_primes(bits, ring_degree, bits.min(4) as usize).unwrap();
+        coeff_moduli.extend(primes.into_iter().find(|q| !coeff_moduli.contains(q)));
+    }
+    Spec { ring_degree, coeff_moduli, packing, plaintext }
+}
+
+fn integers(plain_modulus: u64) -> Plaintext {
+    Plaintext::Integers { plain_modulus }
+}
+
+fn approximate(bits: i32) -> Plaintext {
+    Plaintext::Approximate { scale: 2f64.powi(bits) }
+}
+
+#[test]
+fn plain_obeys_the_laws() {
+    check_laws(&Plain::new(128, 2).unwrap(), Some(2));
+    check_laws(&Plain::new(1024, 12289).unwrap(), None);
+    check_masks(&Plain::new(256, 5).unwrap());
+}
+
+#[test]
+fn bfv_in_coefficients_obeys_the_laws() {
+    for t in [2, 3, 27, 64, 12289] {
+        let moduli: &[u32] = if t > 64 { &[26, 27] } else { &[26] };
+        let degree = if t > 64 { 2048 } else { 1024 };
+        let set = spec(degree, moduli, Packing::Coefficients, integers(t));
+        check_laws(&Bfv::<u32>::new(set, Assurance::Guidelines2024).unwrap(), Some(t as u32));
+    }
+    let set = spec(2048, &[53], Packing::Coefficients, integers(5));
+    check_laws(&Bfv::<u64>::new(set, Assurance::Guidelines2024).unwrap(), Some(5));
+}
+
+#[test]
+fn bfv_in_slots_obeys_the_laws() {
+    let set = spec(1024, &[27], Packing::Slots, integers(12289));
+    check_laws(&Bfv::<u32>::new(set, Assurance::HeStd2018).unwrap(), None);
+    let set = spec(2048, &[26, 27], Packing::Slots, integers(12289));
+    let bfv = Bfv::<u32>::new(set, Assurance::Guidelines2024).unwrap();
+    check_laws(&bfv, None);
+    check_masks(&bfv);
+    let set = spec(2048, &[54], Packing::Slots, integers(12289));
+    let bfv = Bfv::<u64>::new(set, Assurance::HeStd2018).unwrap();
+    check_laws(&bfv, None);
+    check_masks(&bfv);
+}
+
+#[test]
+fn ckks_obeys_the_laws() {
+    for packing in [Packing::Coefficients, Packing::ComplexSlots, Packing::Slots] {
+        let set = spec(1024, &[26], packing, approximate(22));
+        check_laws(&Ckks::<u32>::new(set, Assurance::Guidelines2024).unwrap(), None);
+        let set = spec(2048, &[53], packing, approximate(26));
+        let ckks = Ckks::<u64>::new(set, Assurance::Guidelines2024).unwrap();
+        check_laws(&ckks, None);
+        if packing == Packing::Slots {
+            check_masks(&ckks);
+        }
+    }
+}
+
+#[test]
+fn downloads_are_compact() {
+    // Eight or nine bits a coefficient instead of 26.
+    let set = spec(1024, &[26], Packing::Coefficients, integers(2));
+    check_compact(&Bfv::<u32>::new(set, Assurance::Guidelines2024).unwrap(), 2 * 1024 * 9 / 8);
+    let set = spec(1024, &[26], Packing::Coefficients, integers(27));
+    check_compact(&Bfv::<u32>::new(set, Assurance::Guidelines2024).unwrap(), 2 * 1024 * 13 / 8);
+    let set = spec(2048, &[26, 27], Packing::Coefficients, integers(2));
+    check_compact(&Bfv::<u32>::new(set, Assurance::Guidelines2024).unwrap(), 2 * 2048 * 9 / 8);
+    let set = spec(2048, &[53], Packing::Coefficients, approximate(30));
+    check_compact(&Ckks::<u64>::new(set, Assurance::Guidelines2024).unwrap(), 2 * 2048 * 33 / 8);
+}
+
+#[test]
+fn horner_fuses_digits() {
+    let set = spec(2048, &[26, 27], Packing::Slots, integers(12289));
+    let scheme = Bfv::<u32>::new(set, Assurance::Guidelines2024).unwrap();
+    let rng = &mut rng(13);
+    let (secret, public) = scheme.generate_keys(rng);
+    let digits: Vec<_> = (0..5).map(|_| random_blocks(&scheme, 1, rng)).collect();
+    let mut fused = scheme.encrypt(&public, &digits[0], rng).unwrap();
+    for digit in &digits[1..] {
+        let next = scheme.encrypt(&public, digit, rng).unwrap();
+        scheme.scale_add_assign(&mut fused, 6, &next).unwrap();
+    }
+    let mut expected = vec![0u32; scheme.block_length()];
+    for digit in &digits {
+        for (e, d) in expected.iter_mut().zip(counts(digit)) {
+            *e = *e * 6 + d;
+        }
+    }
+    assert_eq!(scheme.decrypt(&secret, &fused).unwrap(), expected);
+}
+
+#[test]
+fn noise_is_refused_before_it_corrupts() {
+    let set = spec(1024, &[27], Packing::Slots, integers(12289));
+    let scheme = Bfv::<u32>::new(set, Assurance::HeStd2018).unwrap();
+    let rng = &mut rng(17);
+    let (secret, public) = scheme.generate_keys(rng);
+    let fresh = scheme.encrypt(&public, &random_blocks(&scheme, 1, rng), rng).unwrap();
+    let mut sum = fresh.clone();
+    let mut additions = 0;
+    let error = loop {
+        match scheme.add(&sum, &fresh) {
+            Ok(next) => sum = next,
+            Err(error) => break error,
+        }
+        // What was allowed decrypts.
+        scheme.decrypt(&secret, &sum).unwrap();
+        additions += 1;
+        assert!(additions < 100);
+    };
+    assert!(matches!(error, SchemeError::NoiseBudget { .. }));
+    // The five-factor products of the Iris network must fit.
+    assert!(additions >= 4, "{additions}");
+    let mut scaled = fresh.clone();
+    assert!(scheme.scale_add_assign(&mut scaled, 6, &fresh).is_err());
+    assert_eq!(scheme.decrypt(&secret, &scaled), scheme.decrypt(&secret, &fresh));
+}
+
+#[test]
+fn measured_noise_follows_the_formula() {
+    let set = spec(1024, &[26], Packing::Coefficients, integers(2));
+    let scheme = Bfv::<u32>::new(set, Assurance::Guidelines2024).unwrap();
+    let rng = &mut rng(19);
+    let (secret, public) = scheme.generate_keys(rng);
+    let a = scheme.encrypt(&public, &random_blocks(&scheme, 64, rng), rng).unwrap();
+    let bits = scheme.measured_noise_budget(&secret, &a).unwrap() - scheme.noise_budget(&a);
+    // The largest of 2^16 Gaussian values is between 3.7 and 5.7 deviations with probability
+    // 1 - 1e-3 either way; the budget allows for 7.
+    let deviations = 7.0 / bits.exp2();
+    assert!((3.7..5.7).contains(&deviations), "{deviations}");
+}
+
+#[test]
+fn parameters_are_checked() {
+    let new = |set| Bfv::<u32>::new(set, Assurance::Guidelines2024).err().unwrap();
+    assert!(matches!(
+        new(spec(1024, &[27], Packing::Coefficients, integers(2))),
+        SchemeError::Security { limit: 26, .. }
+    ));
+    assert!(matches!(
+        new(spec(1024, &[26], Packing::Slots, integers(64))),
+        SchemeError::Parameter { name: "plain_modulus", .. }
+    ));
+    assert!(matches!(
+        new(spec(1024, &[26], Packing::Coefficients, integers(1))),
+        SchemeError::Parameter { name: "plain_modulus", .. }
+    ));
+    assert!(matches!(
+        new(spec(1024, &[26], Packing::Coefficients, integers(1 << 20))),
+        SchemeError::NoiseBudget { .. }
+    ));
+    assert!(matches!(
+        new(spec(1024, &[26], Packing::Coefficients, approximate(10))),
+        SchemeError::Parameter { name: "plaintext", .. }
+    ));
+    // The paper's CKKS at 18 bits: a fresh ciphertext cannot be told from a wrong one.
+    let paper = spec(1024, &[18], Packing::ComplexSlots, approximate(14));
+    assert!(matches!(
+        Ckks::<u32>::new(paper, Assurance::Guidelines2024),
+        Err(SchemeError::NoiseBudget { .. })
+    ));
+}
+
+#[test]
+fn ciphertexts_of_another_set_are_refused() {
+    let rng = &mut rng(23);
+    let [a, b] = [2, 3].map(|t| {
+        let set = spec(1024, &[26], Packing::Coefficients, integers(t));
+        Bfv::<u32>::new(set, Assurance::Guidelines2024).unwrap()
+    });
+    let (secret, public) = a.generate_keys(rng);
+    let x = a.encrypt(&public, &random_blocks(&a, 1, rng), rng).unwrap();
+    assert!(matches!(b.decrypt(&secret, &x), Err(SchemeError::ParameterMismatch { .. })));
+    assert!(matches!(
+        b.encrypt(&public, &[0; 16], rng),
+        Err(SchemeError::ParameterMismatch { .. })
+    ));
+    let bytes = a.ciphertexts_to_bytes(&x);
+    assert!(matches!(b.ciphertexts_from_bytes(&bytes), Err(SchemeError::ParameterMismatch { .. })));
+}
+
+#[test]
+fn masks_need_slots() {
+    let set = spec(1024, &[26], Packing::Coefficients, integers(2));
+    let scheme = Bfv::<u32>::new(set, Assurance::Guidelines2024).unwrap();
+    let rng = &mut rng(29);
+    let (_, public) = scheme.generate_keys(rng);
+    let mut x = scheme.encrypt(&public, &[0; 16], rng).unwrap();
+    let error = scheme.mask_assign(&mut x, &[0; 16]).unwrap_err();
+    assert!(error.to_string().contains("needs slot packing"), "{error}");
+}
