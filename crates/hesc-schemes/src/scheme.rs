@@ -115,13 +115,16 @@ pub trait Scheme: Clone + Send + Sync + 'static {
     fn add_bits_assign(&self, a: &mut Self::Ciphertexts, bits: &[u64]) -> Result<(), SchemeError>;
     /// `a *= bits`, position by position: keeps a position or sets it to zero.
     fn mask_assign(&self, a: &mut Self::Ciphertexts, bits: &[u64]) -> Result<(), SchemeError>;
-    /// `a = a * factor + b`: one step of Horner's rule.
-    fn scale_add_assign(
+    /// One block for each row by Horner's rule: a row lists `(part, block)` pairs from the highest
+    /// digit down, and `bases[k]` multiplies the sum before its `k + 1`-th block is added:
+    /// `((b_0 bases[0] + b_1) bases[1] + b_2) ...`. Rows may be shorter than the bases; all bases
+    /// of 1 make a plain sum.
+    fn horner(
         &self,
-        a: &mut Self::Ciphertexts,
-        factor: u64,
-        b: &Self::Ciphertexts,
-    ) -> Result<(), SchemeError>;
+        parts: &[&Self::Ciphertexts],
+        rows: &[Vec<(usize, usize)>],
+        bases: &[u64],
+    ) -> Result<Self::Ciphertexts, SchemeError>;
     /// The blocks of these indices, in this order; repetitions allowed.
     fn select(
         &self,

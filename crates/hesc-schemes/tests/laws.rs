@@ -221,18 +221,19 @@ fn horner_fuses_digits() {
     let rng = &mut rng(13);
     let (secret, public) = scheme.generate_keys(rng);
     let digits: Vec<_> = (0..5).map(|_| random_blocks(&scheme, 1, rng)).collect();
-    let mut fused = scheme.encrypt(&public, &digits[0], rng).unwrap();
-    for digit in &digits[1..] {
-        let next = scheme.encrypt(&public, digit, rng).unwrap();
-        scheme.scale_add_assign(&mut fused, 6, &next).unwrap();
-    }
+    let all = scheme.encrypt(&public, &digits.concat(), rng).unwrap();
+    let rows = [(0..5).map(|i| (0, i)).collect(), vec![(0, 3)]];
+    let fused = scheme.horner(&[&all], &rows, &[6; 4]).unwrap();
     let mut expected = vec![0u32; scheme.block_length()];
     for digit in &digits {
         for (e, d) in expected.iter_mut().zip(counts(digit)) {
             *e = *e * 6 + d;
         }
     }
+    expected.extend(counts(&digits[3]));
     assert_eq!(scheme.decrypt(&secret, &fused).unwrap(), expected);
+    assert!(scheme.horner(&[&all], &rows, &[6; 3]).is_err());
+    assert!(scheme.horner(&[&all], &[vec![(0, 5)]], &[6]).is_err());
 }
 
 #[test]
@@ -257,9 +258,10 @@ fn noise_is_refused_before_it_corrupts() {
     assert!(matches!(error, SchemeError::NoiseBudget { .. }));
     // The five-factor products of the Iris network must fit.
     assert!(additions >= 4, "{additions}");
-    let mut scaled = fresh.clone();
-    assert!(scheme.scale_add_assign(&mut scaled, 6, &fresh).is_err());
-    assert_eq!(scheme.decrypt(&secret, &scaled), scheme.decrypt(&secret, &fresh));
+    assert!(matches!(
+        scheme.horner(&[&fresh], &[vec![(0, 0), (0, 0)]], &[6]),
+        Err(SchemeError::NoiseBudget { .. })
+    ));
 }
 
 #[test]

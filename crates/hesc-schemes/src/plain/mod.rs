@@ -250,25 +250,35 @@ impl Scheme for Plain {
         Ok(())
     }
 
-    fn scale_add_assign(
+    fn horner(
         &self,
-        a: &mut PlainBlocks,
-        factor: u64,
-        b: &PlainBlocks,
-    ) -> Result<(), SchemeError> {
-        self.check(a.params, a.key, None)?;
-        self.check(b.params, b.key, Some(a.key))?;
-        if a.counts.len() != b.counts.len() {
-            return Err(SchemeError::BlockCount {
-                expected: self.blocks(a),
-                found: self.blocks(b),
-            });
+        parts: &[&PlainBlocks],
+        rows: &[Vec<(usize, usize)>],
+        bases: &[u64],
+    ) -> Result<PlainBlocks, SchemeError> {
+        let first = *parts.first().ok_or(SchemeError::Empty)?;
+        for part in parts {
+            self.check(part.params, part.key, Some(first.key))?;
         }
-        let factor = factor % self.plain_modulus;
-        for (x, &y) in a.counts.iter_mut().zip(&b.counts) {
-            *x = self.reduce(u64::from(*x) * factor + u64::from(y));
+        let mut counts = Vec::with_capacity(rows.len() * self.block_length);
+        for row in rows {
+            if row.is_empty() || row.len() > bases.len() + 1 {
+                return Err(SchemeError::BlockCount {
+                    expected: bases.len() + 1,
+                    found: row.len(),
+                });
+            }
+            let mut sum = vec![0u32; self.block_length];
+            for (k, &(part, index)) in row.iter().enumerate() {
+                let part = *parts.get(part).ok_or(SchemeError::BlockIndex { index, blocks: 0 })?;
+                let base = if k == 0 { 0 } else { bases[k - 1] % self.plain_modulus };
+                for (x, &y) in sum.iter_mut().zip(self.block(part, index)?) {
+                    *x = self.reduce(u64::from(*x) * base + u64::from(y));
+                }
+            }
+            counts.extend(sum);
         }
-        Ok(())
+        Ok(PlainBlocks { counts, ..*first })
     }
 
     fn select(&self, a: &PlainBlocks, blocks: &[usize]) -> Result<PlainBlocks, SchemeError> {

@@ -137,27 +137,57 @@ impl<W: Word, E: Encoding<W>> Rlwe<W, E> {
         Ok(())
     }
 
-    /// `a = a * factor + b`.
-    pub(super) fn horner_step(
+    /// Rows of blocks by Horner's rule; see [`crate::Scheme::horner`].
+    pub(super) fn horner_rows(
         &self,
-        a: &mut Ciphertexts<W>,
-        factor: u64,
-        b: &Ciphertexts<W>,
-    ) -> Result<(), SchemeError> {
-        self.check_operands(a, b)?;
-        Self::check_same_blocks(a, b)?;
-        let deviation = a.deviation * factor as f64 + b.deviation;
-        self.check_noise(deviation, a.scale)?;
-        if self.ring().moduli().iter().any(|q| q.value() <= factor) {
+        parts: &[&Ciphertexts<W>],
+        rows: &[Vec<(usize, usize)>],
+        bases: &[u64],
+    ) -> Result<Ciphertexts<W>, SchemeError> {
+        let first = *parts.first().ok_or(SchemeError::Empty)?;
+        for part in parts {
+            self.check_operands(first, part)?;
+        }
+        if let Some(base) =
+            bases.iter().find(|&&base| self.ring().moduli().iter().any(|q| q.value() <= base))
+        {
             return Err(SchemeError::Parameter {
-                name: "factor",
-                value: factor.to_string(),
-                remedy: "use a factor below every modulus",
+                name: "base",
+                value: base.to_string(),
+                remedy: "use a base below every prime of the ciphertext modulus",
             });
         }
-        kernels::mul_scalar_add(&mut a.words, factor, &b.words, self.ring());
-        a.deviation = deviation;
-        Ok(())
+        let mut deviation = 0f64;
+        for row in rows {
+            if row.is_empty() || row.len() > bases.len() + 1 {
+                return Err(SchemeError::BlockCount {
+                    expected: bases.len() + 1,
+                    found: row.len(),
+                });
+            }
+            let mut sum = 0f64;
+            for (k, &(part, index)) in row.iter().enumerate() {
+                let blocks = parts.get(part).map_or(0, |part| part.blocks);
+                if index >= blocks {
+                    return Err(SchemeError::BlockIndex { index, blocks });
+                }
+                let base = if k == 0 { 0 } else { bases[k - 1] };
+                sum = sum * base as f64 + parts[part].deviation;
+            }
+            deviation = deviation.max(sum);
+        }
+        self.check_noise(deviation, first.scale)?;
+        let size = 2 * self.ring().poly_len();
+        let block = |(part, index): (usize, usize)| &parts[part].words[index * size..][..size];
+        let mut words = Vec::with_capacity(rows.len() * size);
+        for row in rows {
+            let start = words.len();
+            words.extend_from_slice(block(row[0]));
+            for (&at, &base) in row[1..].iter().zip(bases) {
+                kernels::mul_scalar_add(&mut words[start..], base, block(at), self.ring());
+            }
+        }
+        Ok(Ciphertexts { words, blocks: rows.len(), deviation, ..*first })
     }
 
     /// Blocks by index.

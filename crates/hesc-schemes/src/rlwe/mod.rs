@@ -235,13 +235,13 @@ impl<W: Word, E: Encoding<W>> Scheme for Rlwe<W, E> {
         self.multiply_masks(a, bits)
     }
 
-    fn scale_add_assign(
+    fn horner(
         &self,
-        a: &mut Ciphertexts<W>,
-        factor: u64,
-        b: &Ciphertexts<W>,
-    ) -> Result<(), SchemeError> {
-        self.horner_step(a, factor, b)
+        parts: &[&Ciphertexts<W>],
+        rows: &[Vec<(usize, usize)>],
+        bases: &[u64],
+    ) -> Result<Ciphertexts<W>, SchemeError> {
+        self.horner_rows(parts, rows, bases)
     }
 
     fn select(&self, a: &Ciphertexts<W>, blocks: &[usize]) -> Result<Ciphertexts<W>, SchemeError> {
