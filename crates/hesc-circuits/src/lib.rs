@@ -1,1 +1,25 @@
-//! What is computed on stochastic ciphertexts: operations, layouts, fusion, networks.
+//! What is computed on stochastic ciphertexts, over any [`hesc_schemes::Scheme`].
+//!
+//! - [`Streams`]: an array of encrypted stochastic numbers with its layout, weights and the
+//!   identities of its factors; products, negation, sums, constants ([`operations`]);
+//! - [`multiplexed_sum`](Streams::multiplexed_sum): the conventional sum by random selection;
+//! - [`Answer`]: what goes back to the key owner, possibly fused (several ciphertexts as digits of
+//!   one) and compact (modulus switched);
+//! - [`Counts`]: the decrypted answer; [`Readout`]: separated, ready to be decoded to estimates.
+//!
+//! Paper: `koseki2022hesc` §3.1 (products), §3.2 (packing, sums), §3.3 (fusion and separation).
+
+mod answer;
+mod error;
+mod layout;
+mod multiplex;
+pub mod operations;
+mod readout;
+mod streams;
+mod wire;
+
+pub use answer::{Answer, Fusion};
+pub use error::CircuitError;
+pub use layout::Layout;
+pub use readout::{Counts, Readout};
+pub use streams::{SeededStreams, Streams};

@@ -60,18 +60,14 @@ macro_rules! limb_kernels {
             /// `a += values * scalar`, `values < q`, by Shoup's product as above.
             #[cfg_attr(
                 not(feature = "portable"),
-                multiversion(targets(
-                    "x86_64+avx512f+avx512bw+avx512dq+avx512vl",
-                    "x86_64+avx2"
-                ))
+                multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))
             )]
             pub fn add_product(a: &mut [$word], values: &[u32], scalar: $word, q: $word) {
                 let shoup = (((scalar as $wide) << $word::BITS) / q as $wide) as $word;
                 for (a, &value) in a.iter_mut().zip(values) {
                     let value = value as $word;
                     let quotient = ((value as $wide * shoup as $wide) >> $word::BITS) as $word;
-                    let product =
-                        value.wrapping_mul(scalar).wrapping_sub(quotient.wrapping_mul(q));
+                    let product = value.wrapping_mul(scalar).wrapping_sub(quotient.wrapping_mul(q));
                     *a = reduce_once(*a + reduce_once(product, q), q);
                 }
             }

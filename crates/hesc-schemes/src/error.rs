@@ -119,12 +119,10 @@ pub enum SchemeError {
     },
     /// The modulus cannot be switched to a compact one.
     #[error(
-        "these ciphertexts cannot be made compact: a modulus of 2^{bits} at ring degree \
-         {ring_degree} does not fit the first prime; send them as they are"
+        "these ciphertexts cannot be made compact: at ring degree {ring_degree} their noise and \
+         plaintext modulus leave no smaller modulus; send them as they are"
     )]
     CannotCompact {
-        /// Bits that the noise and the plaintext modulus need.
-        bits: u32,
         /// The ring degree.
         ring_degree: usize,
     },

@@ -98,6 +98,10 @@ pub trait Scheme: Clone + Send + Sync + 'static {
 
     /// The number of blocks in a batch.
     fn blocks(&self, ciphertexts: &Self::Ciphertexts) -> usize;
+    /// The number of blocks in a seeded batch.
+    fn seeded_blocks(&self, seeded: &Self::SeededCiphertexts) -> usize;
+    /// The number of blocks in a compact batch.
+    fn compact_blocks(&self, compact: &Self::CompactCiphertexts) -> usize;
     /// `a + b`, block by block.
     fn add(
         &self,

@@ -37,10 +37,8 @@ pub enum Kind {
     Streams = 16,
     /// Seeded streams.
     SeededStreams = 17,
-    /// Compact streams.
-    CompactStreams = 18,
-    /// An encrypted model.
-    Model = 19,
+    /// What goes back to the key owner.
+    Answer = 18,
 }
 
 impl Kind {
@@ -54,8 +52,7 @@ impl Kind {
             Self::CompactCiphertexts => "compact ciphertexts",
             Self::Streams => "encrypted streams",
             Self::SeededStreams => "seeded encrypted streams",
-            Self::CompactStreams => "compact encrypted streams",
-            Self::Model => "an encrypted model",
+            Self::Answer => "an answer",
         }
     }
 }
@@ -133,10 +130,17 @@ impl Writer {
     pub fn finish(mut self) -> Vec<u8> {
         let body = (self.bytes.len() - HEADER) as u64;
         self.bytes[6..HEADER].copy_from_slice(&body.to_le_bytes());
-        let hash = blake3::hash(&self.bytes);
-        self.bytes.extend_from_slice(&hash.as_bytes()[..CHECKSUM]);
+        let hash = checksum(&self.bytes);
+        self.bytes.extend_from_slice(&hash);
         self.bytes
     }
+}
+
+/// The end of a frame: the first 16 bytes of BLAKE3 over all before.
+pub fn checksum(framed: &[u8]) -> [u8; CHECKSUM] {
+    let mut first = [0; CHECKSUM];
+    first.copy_from_slice(&blake3::hash(framed).as_bytes()[..CHECKSUM]);
+    first
 }
 
 fn packed_len(count: usize, bits: u32) -> Option<usize> {
@@ -171,7 +175,7 @@ impl<'a> Reader<'a> {
         if reader.u64()? != (framed.len() - HEADER) as u64 {
             return fail("the length in the header is not the length of the body");
         }
-        if blake3::hash(framed).as_bytes()[..CHECKSUM] != *checksum {
+        if self::checksum(framed) != *checksum {
             return fail("the checksum does not match");
         }
         Ok(reader)
@@ -297,7 +301,7 @@ mod tests {
         ));
         let reader = Reader::open(&bytes, Kind::Params).unwrap();
         assert!(reader.finish().is_err());
-        assert!(Reader::open(&bytes, Kind::Model).is_err());
+        assert!(Reader::open(&bytes, Kind::Answer).is_err());
         assert!(Reader::open(&bytes[..20], Kind::Params).is_err());
     }
 

@@ -1,1 +1,39 @@
-//! Stochastic numbers: bit streams, generators, encoders and decoding; knows no cryptography.
+//! Stochastic numbers: bit streams whose share of ones is the value. Knows no cryptography.
+//!
+//! ```
+//! use hesc_stochastic::{Encoder, EncoderConfig, Generator, Representation};
+//!
+//! let mut encoder = Encoder::new(EncoderConfig {
+//!     generator: Generator::Sobol,
+//!     representation: Representation::InvertedBipolar,
+//!     stream_length: 1024,
+//!     first_dimension: 0,
+//!     random_state: 7,
+//! });
+//! let (x, first) = encoder.encode(&[0.5, -0.8])?;
+//! let (y, second) = encoder.encode(&[0.25, 0.5])?;
+//! assert!(!first.correlated_with(&second));
+//! // In inverted bipolar form a product is an exclusive or.
+//! let products = x.xor(&y)?.decode(Representation::InvertedBipolar);
+//! assert!((products[0].value - 0.125).abs() < 0.02);
+//! assert!((products[1].value + 0.4).abs() < 0.02);
+//! # Ok::<(), hesc_stochastic::StochasticError>(())
+//! ```
+
+mod bit_streams;
+mod correlation;
+mod encoder;
+mod error;
+mod generators;
+mod origin;
+mod representation;
+mod selection;
+
+pub use bit_streams::{BitStreams, MAX_STREAM_LENGTH};
+pub use correlation::scc;
+pub use encoder::{Encoder, EncoderConfig};
+pub use error::StochasticError;
+pub use generators::{Generator, SOBOL_DIMENSIONS, sobol_points};
+pub use origin::Origin;
+pub use representation::{Estimate, Representation};
+pub use selection::Selector;

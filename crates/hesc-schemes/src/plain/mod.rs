@@ -204,6 +204,14 @@ impl Scheme for Plain {
         a.counts.len() / self.block_length
     }
 
+    fn seeded_blocks(&self, a: &PlainBlocks) -> usize {
+        self.blocks(a)
+    }
+
+    fn compact_blocks(&self, a: &PlainBlocks) -> usize {
+        self.blocks(a)
+    }
+
     fn add(&self, a: &PlainBlocks, b: &PlainBlocks) -> Result<PlainBlocks, SchemeError> {
         if a.counts.len() != b.counts.len() {
             return Err(SchemeError::BlockCount {

@@ -232,6 +232,13 @@ impl<W: Word, E: Encoding<W>> Rlwe<W, E> {
         })
     }
 
+    /// The largest compact modulus: its words have 32 bits, and the product with the secret must
+    /// stay below the first prime.
+    pub(super) fn most_compact_bits(&self) -> u32 {
+        let ring = self.first_ring();
+        (ring.moduli()[0].value().ilog2() - ring.ring_degree().ilog2()).min(31)
+    }
+
     /// Switches to the smallest modulus `2^bits` that keeps the noise below its limit: every
     /// coefficient is multiplied by `2^bits / q` and rounded. Cost: one pass.
     pub(super) fn compact_blocks(
@@ -250,11 +257,9 @@ impl<W: Word, E: Encoding<W>> Rlwe<W, E> {
             let amplification = self.encoding().amplification();
             noise::budget(deviation, amplification, relative_scale * modulus) >= 0.0
         };
-        let most = self.first_ring().moduli()[0].value().ilog2() - n.ilog2();
-        let bits = (2..=30).find(fits).unwrap_or(31);
-        if bits > most {
-            return Err(SchemeError::CannotCompact { bits, ring_degree: n });
-        }
+        let bits = (2..=self.most_compact_bits())
+            .find(fits)
+            .ok_or(SchemeError::CannotCompact { ring_degree: n })?;
         let modulus = f64::from(bits).exp2();
         let mut scratch = vec![W::zeroed(); ring.poly_len()];
         let mut fractions = vec![0f64; n];

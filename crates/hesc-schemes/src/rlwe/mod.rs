@@ -214,6 +214,14 @@ impl<W: Word, E: Encoding<W>> Scheme for Rlwe<W, E> {
         a.blocks
     }
 
+    fn seeded_blocks(&self, a: &SeededCiphertexts<W>) -> usize {
+        a.blocks
+    }
+
+    fn compact_blocks(&self, a: &CompactCiphertexts) -> usize {
+        a.blocks
+    }
+
     fn add(&self, a: &Ciphertexts<W>, b: &Ciphertexts<W>) -> Result<Ciphertexts<W>, SchemeError> {
         self.add_blocks(a, b)
     }

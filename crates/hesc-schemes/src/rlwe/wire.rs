@@ -114,8 +114,7 @@ impl<W: Word, E: Encoding<W>> Rlwe<W, E> {
         let blocks = Self::read_blocks(&mut reader)?;
         let bits = u32::from(reader.u8()?);
         let n = self.ring().ring_degree();
-        let most = self.first_ring().moduli()[0].value().ilog2() - n.ilog2();
-        if !(2..=most).contains(&bits) {
+        if !(2..=self.most_compact_bits()).contains(&bits) {
             return Err(reader.error("the modulus is out of range"));
         }
         let relative_scale = reader.f64()?;

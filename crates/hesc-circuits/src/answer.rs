@@ -1,0 +1,319 @@
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use hesc_schemes::Scheme;
+use hesc_stochastic::Representation;
+
+use crate::readout::Counts;
+use crate::{CircuitError, Streams};
+
+/// How several ciphertexts become one before they go back (`koseki2022hesc` §3.3).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fusion {
+    /// As digits: block 0 times `bases[0]` plus block 1, times `bases[1]` plus block 2, and so
+    /// on; `bases.len() + 1` blocks in one. Each base must exceed the largest count, and the
+    /// plaintext modulus the largest fused value.
+    Digits {
+        /// The base below each digit but the last.
+        bases: Vec<u64>,
+    },
+    /// By addition, base 1: for positions that are 0 or 1, whose sum is all that is wanted. The
+    /// terms of an element of one weight and offset merge.
+    Ones,
+}
+
+/// Where one term of an element is in the answer.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct AnswerTerm {
+    /// Its first logical block: block `u` is digit `u / groups` of block `u % groups`.
+    pub first: usize,
+    /// Where it starts in the block.
+    pub offset: usize,
+    /// Streams merged by [`Fusion::Ones`].
+    pub merged: u32,
+    /// Factor in the element's value.
+    pub weight: f64,
+}
+
+/// The public part of an answer: how to read the counts.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Plan {
+    pub elements: usize,
+    pub stream_length: usize,
+    pub block_length: usize,
+    pub representation: Representation,
+    /// Element by element, the same number for each.
+    pub terms: Vec<AnswerTerm>,
+    /// Bases of the digits; empty if nothing is fused as digits.
+    pub bases: Vec<u64>,
+    /// Logical blocks, before fusion as digits.
+    pub blocks: usize,
+    /// Largest count of a digit.
+    pub max_count: u64,
+}
+
+impl Plan {
+    /// Blocks of a stream.
+    pub fn span(&self) -> usize {
+        self.stream_length.div_ceil(self.block_length)
+    }
+
+    /// Blocks after fusion.
+    pub fn groups(&self) -> usize {
+        self.blocks.div_ceil(self.bases.len() + 1)
+    }
+
+    /// The largest fused value.
+    pub fn largest(&self) -> u128 {
+        // Saturation is far above any plaintext modulus.
+        self.bases.iter().fold(u128::from(self.max_count), |value, base| {
+            value.saturating_mul(u128::from(*base)).saturating_add(u128::from(self.max_count))
+        })
+    }
+}
+
+/// The ciphertexts of an answer.
+pub(crate) enum Body<S: Scheme> {
+    Full(Vec<Arc<S::Ciphertexts>>),
+    Compact(S::CompactCiphertexts),
+}
+
+/// What goes back to the key owner: the ciphertexts in use and how to read them.
+pub struct Answer<S: Scheme> {
+    pub(crate) scheme: S,
+    pub(crate) body: Body<S>,
+    pub(crate) plan: Plan,
+}
+
+impl<S: Scheme> Answer<S> {
+    /// Collects the ciphertexts that `streams` uses, without copies where whole batches are used.
+    pub fn new(streams: &Streams<S>) -> Result<Self, CircuitError> {
+        // Used blocks in order: blocks of one stream stay neighbours.
+        let mut used: Vec<(usize, usize)> =
+            streams.terms.iter().flat_map(|term| streams.blocks_of(term)).collect();
+        used.sort_unstable();
+        used.dedup();
+        let mut body = Vec::new();
+        for of_part in used.chunk_by(|a, b| a.0 == b.0) {
+            let part = &streams.parts[of_part[0].0];
+            if of_part.len() == streams.scheme.blocks(part) {
+                body.push(Arc::clone(part));
+            } else {
+                let blocks: Vec<usize> = of_part.iter().map(|&(_, block)| block).collect();
+                body.push(Arc::new(streams.scheme.select(part, &blocks)?));
+            }
+        }
+        let terms = streams.terms.iter().map(|term| AnswerTerm {
+            first: used.partition_point(|u| *u < (term.part, term.place.block)),
+            offset: term.place.offset,
+            merged: 1,
+            weight: term.weight,
+        });
+        let plan = Plan {
+            elements: streams.elements,
+            stream_length: streams.stream_length,
+            block_length: streams.scheme.block_length(),
+            representation: streams.representation,
+            terms: terms.collect(),
+            bases: Vec::new(),
+            blocks: used.len(),
+            max_count: streams.max_count,
+        };
+        Ok(Self { scheme: streams.scheme.clone(), body: Body::Full(body), plan })
+    }
+
+    /// Fuses. Cost: one scaled addition a block.
+    ///
+    /// # Errors
+    /// [`CircuitError::FusionBase`], [`CircuitError::FusionOverflow`],
+    /// [`CircuitError::FusionOfOnes`], [`CircuitError::Fused`] for an answer that is fused or
+    /// compact already, and the scheme's error if the noise budget does not suffice.
+    pub fn fuse(self, fusion: &Fusion) -> Result<Self, CircuitError> {
+        let Body::Full(parts) = &self.body else { return Err(CircuitError::Fused) };
+        if !self.plan.bases.is_empty() || self.plan.terms.iter().any(|term| term.merged > 1) {
+            return Err(CircuitError::Fused);
+        }
+        match fusion {
+            Fusion::Digits { bases } => self.fuse_digits(parts, bases),
+            Fusion::Ones => self.fuse_ones(parts),
+        }
+    }
+
+    fn max_count(&self, parts: &[Arc<S::Ciphertexts>]) -> u64 {
+        parts.iter().map(|part| self.scheme.max_count(part)).min().unwrap_or(0)
+    }
+
+    fn fuse_digits(
+        &self,
+        parts: &[Arc<S::Ciphertexts>],
+        bases: &[u64],
+    ) -> Result<Self, CircuitError> {
+        let max_digit = self.plan.max_count;
+        if let Some(&base) = bases.iter().find(|base| **base <= max_digit) {
+            return Err(CircuitError::FusionBase { base, max_digit });
+        }
+        // No more digits than blocks.
+        let bases = bases[..bases.len().min(self.plan.blocks - 1)].to_vec();
+        let plan = Plan { bases, ..self.plan.clone() };
+        let max_count = self.max_count(parts);
+        if plan.largest() > u128::from(max_count) {
+            let base = plan.bases.iter().copied().max().unwrap_or(1);
+            let fits = |digits: &usize| {
+                let bases = vec![base; digits - 1];
+                Plan { bases, ..self.plan.clone() }.largest() <= u128::from(max_count)
+            };
+            return Err(CircuitError::FusionOverflow {
+                digits: plan.bases.len() + 1,
+                base,
+                needed: plan.largest().to_string(),
+                max_count,
+                most: (1..64).take_while(fits).last().unwrap_or(0),
+            });
+        }
+        let blocks = self.logical_blocks(parts);
+        let groups = plan.groups();
+        let rows: Vec<Vec<(usize, usize)>> =
+            (0..groups).map(|g| blocks[g..].iter().step_by(groups).copied().collect()).collect();
+        self.summed(parts, &rows, &plan.bases, plan.clone())
+    }
+
+    fn fuse_ones(&self, parts: &[Arc<S::Ciphertexts>]) -> Result<Self, CircuitError> {
+        if self.plan.max_count != 1 {
+            return Err(CircuitError::FusionOfOnes {
+                problem: "these streams are products, whose positions are counts",
+            });
+        }
+        // Blocks merge if they hold the same terms at the same offsets with the same weights.
+        type Signature = Vec<(usize, usize, u64, usize)>;
+        let per_element = self.plan.terms.len() / self.plan.elements;
+        let mut signatures: Vec<Signature> = vec![Vec::new(); self.plan.blocks];
+        for (i, term) in self.plan.terms.iter().enumerate() {
+            for k in 0..self.plan.span() {
+                signatures[term.first + k].push((
+                    i / per_element,
+                    term.offset,
+                    term.weight.to_bits(),
+                    k,
+                ));
+            }
+        }
+        // Classes in order of their first block keep the blocks of a long stream neighbours.
+        let mut classes: Vec<Vec<usize>> = Vec::new();
+        let mut class_of: HashMap<&Signature, usize> = HashMap::new();
+        for (block, signature) in signatures.iter().enumerate() {
+            let class = *class_of.entry(signature).or_insert_with(|| {
+                classes.push(Vec::new());
+                classes.len() - 1
+            });
+            classes[class].push(block);
+        }
+        let merged = classes[0].len();
+        if merged == 1 || classes.iter().any(|class| class.len() != merged) {
+            return Err(CircuitError::FusionOfOnes {
+                problem: "these streams do not lie in blocks of the same arrangement",
+            });
+        }
+        let max_count = self.max_count(parts);
+        if merged as u64 > max_count {
+            return Err(CircuitError::FusionOverflow {
+                digits: merged,
+                base: 1,
+                needed: merged.to_string(),
+                max_count,
+                most: max_count as usize,
+            });
+        }
+        let mut terms = Vec::with_capacity(self.plan.terms.len() / merged);
+        for (i, term) in self.plan.terms.iter().enumerate() {
+            // The class of a block stands for all its members: keep the term of the first.
+            let class = class_of[&signatures[term.first]];
+            if classes[class][0] == term.first {
+                terms.push((
+                    i / per_element,
+                    AnswerTerm { first: class, merged: merged as u32, ..*term },
+                ));
+            }
+        }
+        terms.sort_by_key(|(element, _)| *element);
+        let plan = Plan {
+            terms: terms.into_iter().map(|(_, term)| term).collect(),
+            blocks: classes.len(),
+            max_count: merged as u64,
+            ..self.plan.clone()
+        };
+        let blocks = self.logical_blocks(parts);
+        let rows: Vec<Vec<(usize, usize)>> =
+            classes.iter().map(|class| class.iter().map(|&u| blocks[u]).collect()).collect();
+        self.summed(parts, &rows, &vec![1; merged - 1], plan)
+    }
+
+    /// (part, block) of each logical block.
+    fn logical_blocks(&self, parts: &[Arc<S::Ciphertexts>]) -> Vec<(usize, usize)> {
+        let blocks_of = |(part, blocks): (usize, &Arc<S::Ciphertexts>)| {
+            (0..self.scheme.blocks(blocks)).map(move |block| (part, block))
+        };
+        parts.iter().enumerate().flat_map(blocks_of).collect()
+    }
+
+    fn summed(
+        &self,
+        parts: &[Arc<S::Ciphertexts>],
+        rows: &[Vec<(usize, usize)>],
+        bases: &[u64],
+        plan: Plan,
+    ) -> Result<Self, CircuitError> {
+        let parts: Vec<&S::Ciphertexts> = parts.iter().map(Arc::as_ref).collect();
+        let fused = self.scheme.horner(&parts, rows, bases)?;
+        Ok(Self { scheme: self.scheme.clone(), body: Body::Full(vec![Arc::new(fused)]), plan })
+    }
+
+    /// The download form: the modulus switched to the smallest that still decrypts. It can only
+    /// be decrypted.
+    ///
+    /// # Errors
+    /// The scheme's error if it has no smaller modulus.
+    pub fn compact(self) -> Result<Self, CircuitError> {
+        let body = match self.body {
+            Body::Full(parts) if parts.len() == 1 => Body::Compact(self.scheme.compact(&parts[0])?),
+            Body::Full(parts) => {
+                let parts: Vec<&S::Ciphertexts> = parts.iter().map(Arc::as_ref).collect();
+                Body::Compact(self.scheme.compact(&self.scheme.concatenate(&parts)?)?)
+            }
+            compact @ Body::Compact(_) => compact,
+        };
+        Ok(Self { body, ..self })
+    }
+
+    /// Decrypts to counts.
+    ///
+    /// # Errors
+    /// The scheme's: wrong key, altered ciphertexts.
+    pub fn decrypt(&self, key: &S::SecretKey) -> Result<Counts, CircuitError> {
+        let counts = match &self.body {
+            Body::Compact(blocks) => self.scheme.decrypt_compact(key, blocks)?,
+            Body::Full(parts) => {
+                let mut counts = self.scheme.decrypt(key, &parts[0])?;
+                for part in &parts[1..] {
+                    counts.extend(self.scheme.decrypt(key, part)?);
+                }
+                counts
+            }
+        };
+        Ok(Counts::new(counts, self.plan.clone()))
+    }
+
+    /// The scheme.
+    pub fn scheme(&self) -> &S {
+        &self.scheme
+    }
+
+    /// Number of elements.
+    pub fn elements(&self) -> usize {
+        self.plan.elements
+    }
+
+    /// Ciphertexts.
+    pub fn blocks(&self) -> usize {
+        self.plan.groups()
+    }
+}

@@ -1,0 +1,124 @@
+use hesc_stochastic::BitStreams;
+
+use crate::CircuitError;
+
+/// How streams share ciphertext blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Layout {
+    /// Each stream starts a block of its own and spreads over as many as it needs: the paper's
+    /// layout. Any two elements align; short streams waste positions.
+    OnePerBlock,
+    /// Streams of one row (the last axis) lie one after the other in as few blocks as they need;
+    /// each row starts a new block. Elements align if they have the same place in their rows.
+    SideBySide,
+}
+
+/// Where one stream lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub block: usize,
+    pub offset: usize,
+}
+
+/// Packed bits of blocks and the places of the streams in them.
+pub(crate) struct Arranged {
+    pub bits: Vec<u64>,
+    pub places: Vec<Place>,
+}
+
+impl Layout {
+    /// Arranges streams in rows of `row_length` into blocks of `block_length` positions.
+    pub(crate) fn arrange(
+        self,
+        streams: &BitStreams,
+        row_length: usize,
+        block_length: usize,
+    ) -> Result<Arranged, CircuitError> {
+        let length = streams.stream_length();
+        let (per_block, span) = match self {
+            Self::OnePerBlock => (1, length.div_ceil(block_length)),
+            Self::SideBySide if length > block_length => {
+                return Err(CircuitError::DoesNotFit { stream_length: length, block_length });
+            }
+            Self::SideBySide => (block_length / length, 1),
+        };
+        let blocks_per_row = row_length.div_ceil(per_block) * span;
+        let rows = streams.streams() / row_length;
+        let words_per_block = block_length / 64;
+        let mut bits = vec![0; rows * blocks_per_row * words_per_block];
+        let mut places = Vec::with_capacity(streams.streams());
+        for i in 0..streams.streams() {
+            let (row, column) = (i / row_length, i % row_length);
+            let place = Place {
+                block: row * blocks_per_row + column / per_block * span,
+                offset: column % per_block * length,
+            };
+            copy_bits(
+                streams.row(i),
+                length,
+                &mut bits[place.block * words_per_block..],
+                place.offset,
+            );
+            places.push(place);
+        }
+        Ok(Arranged { bits, places })
+    }
+}
+
+/// Sets `length` bits from `offset` on to those of `source`; the target bits are zero before, as
+/// are the unused bits of `source`.
+pub(crate) fn copy_bits(source: &[u64], length: usize, target: &mut [u64], offset: usize) {
+    let (word, shift) = (offset / 64, offset % 64);
+    for (i, &bits) in source[..length.div_ceil(64)].iter().enumerate() {
+        target[word + i] |= bits << shift;
+        if shift > 0 && bits >> (64 - shift) != 0 {
+            target[word + i + 1] |= bits >> (64 - shift);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn every_bit_lands_where_its_place_says(
+            length in 1usize..300,
+            rows in 1usize..4,
+            row_length in 1usize..6,
+            seed: u64,
+        ) {
+            let words = length.div_ceil(64);
+            let mut state = seed;
+            let mut packed = Vec::new();
+            for _ in 0..rows * row_length {
+                for w in 0..words {
+                    state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695);
+                    let used = (length - 64 * w).min(64);
+                    packed.push(state.rotate_left(17) & (u64::MAX >> (64 - used)));
+                }
+            }
+            let streams = BitStreams::from_words(packed, length).unwrap();
+            for layout in [Layout::OnePerBlock, Layout::SideBySide] {
+                let Ok(arranged) = layout.arrange(&streams, row_length, 256) else {
+                    prop_assert!(layout == Layout::SideBySide && length > 256);
+                    continue;
+                };
+                let mut ones = 0;
+                for (i, place) in arranged.places.iter().enumerate() {
+                    for j in 0..length {
+                        let at = place.block * 256 + place.offset + j;
+                        let bit = arranged.bits[at / 64] >> (at % 64) & 1 == 1;
+                        prop_assert_eq!(bit, streams.bit(i, j));
+                        ones += u32::from(bit);
+                    }
+                }
+                let set: u32 = arranged.bits.iter().map(|w| w.count_ones()).sum();
+                prop_assert_eq!(set, ones, "no other bit is set");
+            }
+        }
+    }
+}

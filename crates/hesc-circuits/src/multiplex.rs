@@ -1,0 +1,135 @@
+use std::sync::Arc;
+
+use hesc_schemes::Scheme;
+use hesc_stochastic::{Representation, Selector};
+
+use crate::CircuitError;
+use crate::layout::{Place, copy_bits};
+use crate::operations::merge;
+use crate::streams::{Streams, Term};
+
+impl<S: Scheme> Streams<S> {
+    /// Weighted means of consecutive groups of `probabilities.len()` elements by selection, the
+    /// conventional sum of stochastic computing (`koseki2022hesc` Algorithm 3): at each position
+    /// one operand's bit passes, chosen with its probability. The length stays and the error
+    /// grows; `sum_k p_k x_k / sum_k p_k` is what the result holds. Cost: a product with a mask
+    /// for each element. Needs slots.
+    ///
+    /// # Errors
+    /// [`CircuitError::NotSingle`] for elements that are concatenated sums or differ in weight,
+    /// [`CircuitError::Misaligned`], [`CircuitError::Length`], a stochastic error for impossible
+    /// probabilities, and the scheme's error if it cannot mask or has no noise budget left.
+    pub fn multiplexed_sum(
+        &self,
+        probabilities: &[f64],
+        selector: &mut Selector,
+    ) -> Result<Self, CircuitError> {
+        let group = probabilities.len();
+        if group == 0 {
+            return Err(CircuitError::Empty);
+        }
+        if !self.elements.is_multiple_of(group) {
+            return Err(CircuitError::Length {
+                what: "elements in whole groups",
+                expected: self.elements.div_ceil(group) * group,
+                found: self.elements,
+            });
+        }
+        for (i, term) in self.terms.iter().enumerate() {
+            let head = &self.terms[i / group * group];
+            if self.terms_per_element() > 1 || term.weight != head.weight {
+                return Err(CircuitError::NotSingle { element: i });
+            }
+            if term.place.offset != head.place.offset {
+                return Err(CircuitError::Misaligned {
+                    left: i / group * group,
+                    left_offset: head.place.offset,
+                    right: i,
+                    right_offset: term.place.offset,
+                });
+            }
+        }
+        let sums = self.elements / group;
+        let (masks, chosen) = selector.choose(probabilities, sums, self.stream_length)?;
+
+        // Each element's blocks are copied once, masked, and added to those of its group.
+        let (span, words) = (self.span(), self.scheme.block_length() / 64);
+        let mut copies: Vec<(Vec<usize>, Vec<u64>)> = vec![Default::default(); self.parts.len()];
+        let mut rows = vec![Vec::with_capacity(group); sums * span];
+        for (i, term) in self.terms.iter().enumerate() {
+            let (blocks, bits) = &mut copies[term.part];
+            let first = blocks.len();
+            blocks.extend(term.place.block..term.place.block + span);
+            bits.resize(blocks.len() * words, 0);
+            let target = &mut bits[first * words..];
+            copy_bits(masks.row(i), self.stream_length, target, term.place.offset);
+            for k in 0..span {
+                rows[i / group * span + k].push((term.part, first + k));
+            }
+        }
+        let mut masked = Vec::with_capacity(self.parts.len());
+        let mut renumbered = vec![0; self.parts.len()];
+        for (part, (blocks, bits)) in copies.iter().enumerate() {
+            if blocks.is_empty() {
+                continue;
+            }
+            let mut of_part = self.scheme.select(&self.parts[part], blocks)?;
+            self.scheme.mask_assign(&mut of_part, bits)?;
+            renumbered[part] = masked.len();
+            masked.push(of_part);
+        }
+        for (part, _) in rows.iter_mut().flatten() {
+            *part = renumbered[*part];
+        }
+        let masked: Vec<&S::Ciphertexts> = masked.iter().collect();
+        let summed = self.scheme.horner(&masked, &rows, &vec![1; group - 1])?;
+        let terms = self.terms.iter().step_by(group).enumerate().map(|(sum, term)| Term {
+            part: 0,
+            place: Place { block: sum * span, ..term.place },
+            ..*term
+        });
+        Ok(Self {
+            parts: vec![Arc::new(summed)],
+            terms: terms.collect(),
+            elements: sums,
+            origins: merge(&self.origins, &[chosen]),
+            ..self.clone()
+        })
+    }
+
+    /// [`Streams::multiplexed_sum`] with real coefficients: `sum_k a_k x_k`, `|a_k|` being the
+    /// probabilities and their sum the result's weight. Operands of negative coefficients are
+    /// negated first (one plaintext addition each).
+    ///
+    /// # Errors
+    /// As [`Streams::multiplexed_sum`]; [`CircuitError::Representation`] for negative
+    /// coefficients of streams that cannot be negated.
+    pub fn multiplexed_combination(
+        &self,
+        coefficients: &[f64],
+        selector: &mut Selector,
+    ) -> Result<Self, CircuitError> {
+        let probabilities: Vec<f64> = coefficients.iter().map(|a| a.abs()).collect();
+        let weight: f64 = probabilities.iter().sum();
+        let negative = |i: usize| coefficients[i % coefficients.len()] < 0.0;
+        let operands = if !coefficients.is_empty() && (0..self.elements).any(negative) {
+            if self.representation != Representation::InvertedBipolar {
+                return Err(CircuitError::Representation { operation: "negation" });
+            }
+            let (minus, plus): (Vec<_>, Vec<_>) = (0..self.elements).partition(|&i| negative(i));
+            let negated = self.select(&minus)?.negate()?;
+            let joined =
+                if plus.is_empty() { negated } else { self.select(&plus)?.append(&negated)? };
+            // Back into the old order.
+            let mut order = vec![0; self.elements];
+            for (new, &old) in plus.iter().chain(&minus).enumerate() {
+                order[old] = new;
+            }
+            joined.select(&order)?
+        } else {
+            self.clone()
+        };
+        let sums = operands.multiplexed_sum(&probabilities, selector)?;
+        sums.scale(&vec![weight; sums.elements])
+    }
+}

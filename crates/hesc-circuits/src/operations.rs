@@ -1,0 +1,348 @@
+//! Products, negation, concatenated sums and constants.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use hesc_schemes::Scheme;
+use hesc_stochastic::{BitStreams, Origin, Representation};
+
+use crate::CircuitError;
+use crate::layout::{Place, copy_bits};
+use crate::streams::{Streams, Term};
+
+/// The union of two sorted lists of identities.
+pub(crate) fn merge(a: &[Origin], b: &[Origin]) -> Vec<Origin> {
+    let mut union = [a, b].concat();
+    union.sort_unstable();
+    union.dedup();
+    union
+}
+
+impl<S: Scheme> Streams<S> {
+    fn check_inverted_bipolar(&self, operation: &'static str) -> Result<(), CircuitError> {
+        if self.representation == Representation::InvertedBipolar {
+            Ok(())
+        } else {
+            Err(CircuitError::Representation { operation })
+        }
+    }
+
+    /// Refuses counts that would wrap to another parity.
+    fn check_count(&self, factors: u64) -> Result<(), CircuitError> {
+        if self.scheme.parity_survives_wrap() {
+            return Ok(());
+        }
+        let largest = |part: &Arc<S::Ciphertexts>| self.scheme.max_count(part);
+        let max_count = self.parts.iter().map(largest).min().unwrap_or(0);
+        if factors > max_count {
+            return Err(CircuitError::CountOverflow { factors, max_count });
+        }
+        Ok(())
+    }
+
+    /// `self[i] * other[j]` for each pair `(i, j)`: the exclusive or of the streams, one addition
+    /// a block (`koseki2022hesc` Algorithm 4). Sums are multiplied out: terms pair with terms.
+    ///
+    /// # Errors
+    /// [`CircuitError::Correlated`] if the operands share a factor's identity,
+    /// [`CircuitError::Misaligned`], [`CircuitError::StreamLength`],
+    /// [`CircuitError::CountOverflow`], and what the scheme refuses.
+    pub fn multiply(&self, other: &Self, pairs: &[(usize, usize)]) -> Result<Self, CircuitError> {
+        self.check_compatible(other)?;
+        self.check_inverted_bipolar("a product")?;
+        for a in &self.origins {
+            if let Some(b) = other.origins.iter().find(|b| a.correlated_with(b)) {
+                return Err(CircuitError::Correlated { origin: b.to_string() });
+            }
+        }
+        if pairs.is_empty() {
+            return Err(CircuitError::Empty);
+        }
+        let max_count = self.max_count + other.max_count;
+        self.check_count(max_count)?;
+
+        // Each pair of blocks is added once, however many elements it serves.
+        let mut sums = BlockSums::default();
+        let mut terms =
+            Vec::with_capacity(pairs.len() * self.terms_per_element() * other.terms_per_element());
+        for &(i, j) in pairs {
+            for a in self.element(i)? {
+                for b in other.element(j)? {
+                    if a.place.offset != b.place.offset {
+                        return Err(CircuitError::Misaligned {
+                            left: i,
+                            left_offset: a.place.offset,
+                            right: j,
+                            right_offset: b.place.offset,
+                        });
+                    }
+                    let (part, block) = sums.request(a, b, self.span());
+                    let place = Place { block, offset: a.place.offset };
+                    terms.push(Term { part, place, weight: a.weight * b.weight });
+                }
+            }
+        }
+        let parts = sums
+            .parts
+            .into_iter()
+            .map(|((a, b), pairs)| {
+                Ok(Arc::new(self.scheme.add_pairs(&self.parts[a], &other.parts[b], &pairs)?))
+            })
+            .collect::<Result<_, CircuitError>>()?;
+        Ok(Self {
+            scheme: self.scheme.clone(),
+            parts,
+            terms,
+            elements: pairs.len(),
+            stream_length: self.stream_length,
+            representation: self.representation,
+            origins: merge(&self.origins, &other.origins),
+            max_count,
+        })
+    }
+
+    /// `-self`: the complement of every stream, by adding one to its positions.
+    pub fn negate(&self) -> Result<Self, CircuitError> {
+        self.check_inverted_bipolar("negation")?;
+        let ones = BitStreams::from_words(ones(self.stream_length), self.stream_length)?;
+        self.add_bits(|_| ones.row(0), self.origins.clone())
+    }
+
+    /// `self[i] * constants[i]`, the constants' streams in the clear: one plaintext addition a
+    /// block. In contrast to [`Streams::scale`] the receiver of the answer does not see them.
+    ///
+    /// # Errors
+    /// As [`Streams::multiply`]; [`CircuitError::Length`] for another number of streams.
+    pub fn multiply_bits(
+        &self,
+        constants: &BitStreams,
+        origin: Origin,
+    ) -> Result<Self, CircuitError> {
+        self.check_inverted_bipolar("a product")?;
+        if constants.stream_length() != self.stream_length {
+            return Err(CircuitError::StreamLength {
+                left: self.stream_length,
+                right: constants.stream_length(),
+            });
+        }
+        if constants.streams() != self.elements {
+            return Err(CircuitError::Length {
+                what: "constants",
+                expected: self.elements,
+                found: constants.streams(),
+            });
+        }
+        if self.origins.iter().any(|own| own.correlated_with(&origin)) {
+            return Err(CircuitError::Correlated { origin: origin.to_string() });
+        }
+        self.add_bits(|element| constants.row(element), merge(&self.origins, &[origin]))
+    }
+
+    /// Adds a stream in the clear to every term of every element. Terms that share a place get
+    /// blocks of their own, so that no position is changed twice.
+    fn add_bits<'a>(
+        &self,
+        bits_of: impl Fn(usize) -> &'a [u64],
+        origins: Vec<Origin>,
+    ) -> Result<Self, CircuitError> {
+        let max_count = self.max_count + 1;
+        self.check_count(max_count)?;
+        let words = self.scheme.block_length() / 64;
+        let span = self.span();
+        let per_element = self.terms_per_element();
+        // One new part for each old one: copies of blocks, and the bits to add to each.
+        let mut copies: Vec<Copies> = vec![Copies::default(); self.parts.len()];
+        let mut terms = Vec::with_capacity(self.terms.len());
+        for (i, term) in self.terms.iter().enumerate() {
+            let copy = &mut copies[term.part];
+            let block = copy.place(term.place, span);
+            copy.bits.resize(copy.blocks.len() * words, 0);
+            let row = bits_of(i / per_element);
+            copy_bits(row, self.stream_length, &mut copy.bits[block * words..], term.place.offset);
+            terms.push(Term { place: Place { block, ..term.place }, ..*term });
+        }
+        let mut parts = Vec::with_capacity(self.parts.len());
+        for (part, copy) in self.parts.iter().zip(copies) {
+            if copy.blocks.is_empty() {
+                parts.push(Arc::clone(part));
+                continue;
+            }
+            let mut blocks = self.scheme.select(part, &copy.blocks)?;
+            self.scheme.add_bits_assign(&mut blocks, &copy.bits)?;
+            parts.push(Arc::new(blocks));
+        }
+        Ok(Self { parts, terms, origins, max_count, ..self.clone() })
+    }
+
+    /// `self[i] * factors[i]` with public real factors of any size: exact, free, and visible to
+    /// whoever holds the array.
+    ///
+    /// # Errors
+    /// [`CircuitError::Length`], or [`CircuitError::Weight`] for a factor that is not finite.
+    pub fn scale(&self, factors: &[f64]) -> Result<Self, CircuitError> {
+        if factors.len() != self.elements {
+            return Err(CircuitError::Length {
+                what: "factors",
+                expected: self.elements,
+                found: factors.len(),
+            });
+        }
+        if let Some(index) = factors.iter().position(|f| !f.is_finite()) {
+            return Err(CircuitError::Weight { index, value: factors[index] });
+        }
+        let per_element = self.terms_per_element();
+        let terms = self
+            .terms
+            .iter()
+            .enumerate()
+            .map(|(i, term)| Term { weight: term.weight * factors[i / per_element], ..*term });
+        Ok(self.with_terms(terms.collect(), self.elements))
+    }
+
+    /// The elements of these indices, in this order; repetitions allowed. No ciphertext moves.
+    pub fn select(&self, indices: &[usize]) -> Result<Self, CircuitError> {
+        if indices.is_empty() {
+            return Err(CircuitError::Empty);
+        }
+        let mut terms = Vec::with_capacity(indices.len() * self.terms_per_element());
+        for &index in indices {
+            terms.extend_from_slice(self.element(index)?);
+        }
+        Ok(self.with_terms(terms, indices.len()))
+    }
+
+    /// Sums of consecutive groups of `group` elements, by concatenation: exact, the length grows
+    /// instead of the error (`koseki2022hesc` §3.2.2). No ciphertext moves.
+    ///
+    /// # Errors
+    /// [`CircuitError::Length`] if the elements do not divide into groups.
+    pub fn sum_groups(&self, group: usize) -> Result<Self, CircuitError> {
+        if group == 0 || !self.elements.is_multiple_of(group) {
+            return Err(CircuitError::Length {
+                what: "elements in whole groups",
+                expected: self.elements.next_multiple_of(group.max(1)),
+                found: self.elements,
+            });
+        }
+        Ok(self.with_terms(self.terms.clone(), self.elements / group))
+    }
+
+    /// `self[i] + other[j]` for each pair, by concatenation. No ciphertext moves.
+    ///
+    /// # Errors
+    /// [`CircuitError::StreamLength`], [`CircuitError::Element`].
+    pub fn add(&self, other: &Self, pairs: &[(usize, usize)]) -> Result<Self, CircuitError> {
+        self.check_compatible(other)?;
+        if pairs.is_empty() {
+            return Err(CircuitError::Empty);
+        }
+        let moved = |term: &Term| Term { part: term.part + self.parts.len(), ..*term };
+        let mut terms = Vec::new();
+        for &(i, j) in pairs {
+            terms.extend_from_slice(self.element(i)?);
+            terms.extend(other.element(j)?.iter().map(moved));
+        }
+        Ok(self.joined(other, terms, pairs.len()))
+    }
+
+    /// All elements of `self`, then all of `other`, which must have as many terms.
+    ///
+    /// # Errors
+    /// [`CircuitError::StreamLength`], [`CircuitError::Length`].
+    pub fn append(&self, other: &Self) -> Result<Self, CircuitError> {
+        self.check_compatible(other)?;
+        if self.terms_per_element() != other.terms_per_element() {
+            return Err(CircuitError::Length {
+                what: "terms of an element",
+                expected: self.terms_per_element(),
+                found: other.terms_per_element(),
+            });
+        }
+        let moved = |term: &Term| Term { part: term.part + self.parts.len(), ..*term };
+        let terms = self.terms.iter().copied().chain(other.terms.iter().map(moved)).collect();
+        Ok(self.joined(other, terms, self.elements + other.elements))
+    }
+
+    /// An array over the ciphertexts of both.
+    fn joined(&self, other: &Self, terms: Vec<Term>, elements: usize) -> Self {
+        Self {
+            scheme: self.scheme.clone(),
+            parts: self.parts.iter().chain(&other.parts).map(Arc::clone).collect(),
+            terms,
+            elements,
+            stream_length: self.stream_length,
+            representation: self.representation,
+            origins: merge(&self.origins, &other.origins),
+            max_count: self.max_count.max(other.max_count),
+        }
+    }
+}
+
+/// Two indices: of batches, or of blocks in them.
+type Pair = (usize, usize);
+
+/// Additions of blocks, each pair of batches collected into one new batch.
+#[derive(Default)]
+struct BlockSums {
+    parts: Vec<(Pair, Vec<Pair>)>,
+    known: HashMap<(Pair, Pair), Pair>,
+}
+
+impl BlockSums {
+    /// (part, block) where the sum of two streams' blocks will be.
+    fn request(&mut self, a: &Term, b: &Term, span: usize) -> Pair {
+        let key = ((a.part, a.place.block), (b.part, b.place.block));
+        if let Some(&known) = self.known.get(&key) {
+            return known;
+        }
+        let batches = (a.part, b.part);
+        let part = self.parts.iter().position(|(of, _)| *of == batches).unwrap_or_else(|| {
+            self.parts.push((batches, Vec::new()));
+            self.parts.len() - 1
+        });
+        let pairs = &mut self.parts[part].1;
+        let block = pairs.len();
+        pairs.extend((0..span).map(|k| (a.place.block + k, b.place.block + k)));
+        self.known.insert(key, (part, block));
+        (part, block)
+    }
+}
+
+/// Copies of blocks of one part.
+#[derive(Default, Clone)]
+struct Copies {
+    /// Which block each copy is of.
+    blocks: Vec<usize>,
+    /// Bits to add to the copies.
+    bits: Vec<u64>,
+    /// For each old block, its copies and the offsets taken in each.
+    taken: HashMap<usize, Vec<(usize, Vec<usize>)>>,
+}
+
+impl Copies {
+    /// A copy of the stream's blocks in which its place is still free.
+    fn place(&mut self, place: Place, span: usize) -> usize {
+        let copies = self.taken.entry(place.block).or_default();
+        for (copy, offsets) in copies.iter_mut() {
+            if !offsets.contains(&place.offset) {
+                offsets.push(place.offset);
+                return *copy;
+            }
+        }
+        let copy = self.blocks.len();
+        self.blocks.extend(place.block..place.block + span);
+        copies.push((copy, vec![place.offset]));
+        copy
+    }
+}
+
+/// A packed stream of ones.
+fn ones(length: usize) -> Vec<u64> {
+    let mut words = vec![u64::MAX; length.div_ceil(64)];
+    if let Some(last) = words.last_mut()
+        && !length.is_multiple_of(64)
+    {
+        *last >>= 64 - length % 64;
+    }
+    words
+}

@@ -1,0 +1,247 @@
+use std::sync::Arc;
+
+use hesc_schemes::{Scheme, SchemeError};
+use hesc_stochastic::{BitStreams, Origin, Representation};
+use rand_core::CryptoRng;
+
+use crate::layout::Place;
+use crate::{CircuitError, Layout};
+
+/// One summand of an element: a stream at a place of a block, with its weight.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Term {
+    /// Which of the array's ciphertext batches.
+    pub part: usize,
+    /// Where in it.
+    pub place: Place,
+    /// The stream's factor in the element's value.
+    pub weight: f64,
+}
+
+/// An array of encrypted stochastic numbers.
+///
+/// Each element is a weighted concatenation of terms: `value = sum_t weight_t * value_t`, each
+/// term a stream of `stream_length` positions whose counts' parities are its bits. Weights and
+/// layout are public. Concatenation, selection and products by public constants move no
+/// ciphertext; arrays share them.
+#[derive(Clone)]
+pub struct Streams<S: Scheme> {
+    pub(crate) scheme: S,
+    pub(crate) parts: Vec<Arc<S::Ciphertexts>>,
+    /// `elements * terms_per_element`, element by element.
+    pub(crate) terms: Vec<Term>,
+    pub(crate) elements: usize,
+    pub(crate) stream_length: usize,
+    pub(crate) representation: Representation,
+    /// Identities of all factors of all terms, sorted.
+    pub(crate) origins: Vec<Origin>,
+    /// Largest count of a position.
+    pub(crate) max_count: u64,
+}
+
+/// An array encrypted under the secret key, half the size on the wire.
+#[derive(Clone)]
+pub struct SeededStreams<S: Scheme> {
+    pub(crate) scheme: S,
+    pub(crate) blocks: S::SeededCiphertexts,
+    pub(crate) places: Vec<Place>,
+    pub(crate) stream_length: usize,
+    pub(crate) representation: Representation,
+    pub(crate) origin: Origin,
+}
+
+/// Refuses what a scheme that adds cannot multiply.
+fn check_streams(bits: &BitStreams, row_length: usize) -> Result<(), CircuitError> {
+    if bits.streams() == 0 || row_length == 0 {
+        return Err(CircuitError::Empty);
+    }
+    if !bits.streams().is_multiple_of(row_length) {
+        return Err(CircuitError::Length {
+            what: "streams in whole rows",
+            expected: bits.streams().div_ceil(row_length) * row_length,
+            found: bits.streams(),
+        });
+    }
+    Ok(())
+}
+
+impl<S: Scheme> Streams<S> {
+    /// Encrypts streams, in rows of `row_length`, under the public key. `origin` is what the
+    /// encoder returned with them.
+    ///
+    /// # Errors
+    /// [`CircuitError::Empty`], [`CircuitError::Length`] for incomplete rows,
+    /// [`CircuitError::DoesNotFit`] for streams longer than a block side by side, and what the
+    /// scheme refuses.
+    pub fn encrypt(
+        scheme: &S,
+        key: &S::PublicKey,
+        bits: &BitStreams,
+        representation: Representation,
+        origin: Origin,
+        (layout, row_length): (Layout, usize),
+        rng: &mut impl CryptoRng,
+    ) -> Result<Self, CircuitError> {
+        check_streams(bits, row_length)?;
+        let arranged = layout.arrange(bits, row_length, scheme.block_length())?;
+        let blocks = scheme.encrypt(key, &arranged.bits, rng)?;
+        Ok(Self::fresh(
+            scheme,
+            blocks,
+            &arranged.places,
+            bits.stream_length(),
+            representation,
+            origin,
+        ))
+    }
+
+    fn fresh(
+        scheme: &S,
+        blocks: S::Ciphertexts,
+        places: &[Place],
+        stream_length: usize,
+        representation: Representation,
+        origin: Origin,
+    ) -> Self {
+        Self {
+            scheme: scheme.clone(),
+            parts: vec![Arc::new(blocks)],
+            terms: places.iter().map(|&place| Term { part: 0, place, weight: 1.0 }).collect(),
+            elements: places.len(),
+            stream_length,
+            representation,
+            origins: vec![origin],
+            max_count: 1,
+        }
+    }
+
+    /// The scheme.
+    pub fn scheme(&self) -> &S {
+        &self.scheme
+    }
+
+    /// Number of elements.
+    pub fn elements(&self) -> usize {
+        self.elements
+    }
+
+    /// Summands of each element.
+    pub fn terms_per_element(&self) -> usize {
+        self.terms.len() / self.elements
+    }
+
+    /// Bits of a stream.
+    pub fn stream_length(&self) -> usize {
+        self.stream_length
+    }
+
+    /// What a stream's share of ones means.
+    pub fn representation(&self) -> Representation {
+        self.representation
+    }
+
+    /// Largest count a position may hold: the number of factors multiplied.
+    pub fn max_count(&self) -> u64 {
+        self.max_count
+    }
+
+    /// Ciphertexts in use.
+    pub fn blocks(&self) -> usize {
+        let mut used: Vec<(usize, usize)> =
+            self.terms.iter().flat_map(|term| self.blocks_of(term)).collect();
+        used.sort_unstable();
+        used.dedup();
+        used.len()
+    }
+
+    /// Bits of noise budget left in the fullest batch, from public data.
+    pub fn noise_budget(&self) -> f64 {
+        self.parts.iter().map(|part| self.scheme.noise_budget(part)).fold(f64::INFINITY, f64::min)
+    }
+
+    /// Blocks that a stream spreads over.
+    pub(crate) fn span(&self) -> usize {
+        self.stream_length.div_ceil(self.scheme.block_length())
+    }
+
+    /// (part, block) of a term.
+    pub(crate) fn blocks_of(&self, term: &Term) -> impl Iterator<Item = (usize, usize)> + use<S> {
+        let (part, block) = (term.part, term.place.block);
+        (block..block + self.span()).map(move |block| (part, block))
+    }
+
+    /// The terms of one element.
+    pub(crate) fn element(&self, index: usize) -> Result<&[Term], CircuitError> {
+        if index >= self.elements {
+            return Err(CircuitError::Element { index, elements: self.elements });
+        }
+        let terms = self.terms_per_element();
+        Ok(&self.terms[index * terms..][..terms])
+    }
+
+    /// An array of the same ciphertexts with other terms.
+    pub(crate) fn with_terms(&self, terms: Vec<Term>, elements: usize) -> Self {
+        Self { terms, elements, ..self.clone() }
+    }
+
+    /// Refuses arrays that cannot be combined.
+    pub(crate) fn check_compatible(&self, other: &Self) -> Result<(), CircuitError> {
+        let (expected, found) = (self.scheme.fingerprint(), other.scheme.fingerprint());
+        if expected != found {
+            return Err(SchemeError::ParameterMismatch { expected, found }.into());
+        }
+        if self.stream_length != other.stream_length {
+            return Err(CircuitError::StreamLength {
+                left: self.stream_length,
+                right: other.stream_length,
+            });
+        }
+        if self.representation != other.representation {
+            return Err(CircuitError::Representation { operation: "combining arrays" });
+        }
+        Ok(())
+    }
+}
+
+impl<S: Scheme> SeededStreams<S> {
+    /// Encrypts streams under the secret key; see [`Streams::encrypt`].
+    pub fn encrypt(
+        scheme: &S,
+        key: &S::SecretKey,
+        bits: &BitStreams,
+        representation: Representation,
+        origin: Origin,
+        (layout, row_length): (Layout, usize),
+        rng: &mut impl CryptoRng,
+    ) -> Result<Self, CircuitError> {
+        check_streams(bits, row_length)?;
+        let arranged = layout.arrange(bits, row_length, scheme.block_length())?;
+        let blocks = scheme.encrypt_seeded(key, &arranged.bits, rng)?;
+        Ok(Self {
+            scheme: scheme.clone(),
+            blocks,
+            places: arranged.places,
+            stream_length: bits.stream_length(),
+            representation,
+            origin,
+        })
+    }
+
+    /// Number of elements.
+    pub fn elements(&self) -> usize {
+        self.places.len()
+    }
+
+    /// The form that can be computed on. Cost a block: one transform.
+    pub fn expand(&self) -> Result<Streams<S>, CircuitError> {
+        let blocks = self.scheme.expand(&self.blocks)?;
+        Ok(Streams::fresh(
+            &self.scheme,
+            blocks,
+            &self.places,
+            self.stream_length,
+            self.representation,
+            self.origin,
+        ))
+    }
+}

@@ -1,0 +1,269 @@
+//! Wire forms. Readers check every index against what is there, so that no answer and no array
+//! from a peer can make a later step fail.
+
+use std::sync::Arc;
+
+use hesc_schemes::wire::{Kind, Reader, Writer};
+use hesc_schemes::{Scheme, SchemeError};
+use hesc_stochastic::{BitStreams, Origin, Representation};
+
+use crate::CircuitError;
+use crate::answer::{Answer, AnswerTerm, Body, Plan};
+use crate::layout::Place;
+use crate::streams::{SeededStreams, Streams, Term};
+
+fn write_representation(writer: &mut Writer, representation: Representation) {
+    writer.u8(match representation {
+        Representation::Unipolar => 0,
+        Representation::InvertedBipolar => 1,
+    });
+}
+
+fn read_representation(reader: &mut Reader<'_>) -> Result<Representation, SchemeError> {
+    match reader.u8()? {
+        0 => Ok(Representation::Unipolar),
+        1 => Ok(Representation::InvertedBipolar),
+        _ => Err(reader.error("an unknown representation")),
+    }
+}
+
+fn read_length(reader: &mut Reader<'_>) -> Result<usize, CircuitError> {
+    let length = reader.u32()? as usize;
+    // The checked constructor knows the limits.
+    BitStreams::from_words(Vec::new(), length)?;
+    Ok(length)
+}
+
+fn read_origin(reader: &mut Reader<'_>) -> Result<Origin, CircuitError> {
+    Ok(Origin::from_bytes(reader.array()?)?)
+}
+
+/// Refuses a stream that does not lie within its blocks.
+fn check_place(
+    reader: &Reader<'_>,
+    (block, offset): (usize, usize),
+    length: usize,
+    block_length: usize,
+    blocks: usize,
+) -> Result<(), SchemeError> {
+    let span = length.div_ceil(block_length);
+    let inside = if span == 1 { offset + length <= block_length } else { offset == 0 };
+    if inside && block.checked_add(span).is_some_and(|end| end <= blocks) {
+        Ok(())
+    } else {
+        Err(reader.error("a stream lies outside the ciphertexts"))
+    }
+}
+
+impl<S: Scheme> Streams<S> {
+    /// Wire form.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut writer = Writer::new(Kind::Streams);
+        writer.u32(self.parts.len() as u32);
+        for part in &self.parts {
+            writer.nested(&self.scheme.ciphertexts_to_bytes(part));
+        }
+        writer.u32(self.stream_length as u32);
+        write_representation(&mut writer, self.representation);
+        writer.u64(self.max_count).u32(self.origins.len() as u32);
+        for origin in &self.origins {
+            writer.bytes(&origin.to_bytes());
+        }
+        writer.u32(self.elements as u32).u32(self.terms_per_element() as u32);
+        for Term { part, place, weight } in &self.terms {
+            writer.u32(*part as u32).u32(place.block as u32).u32(place.offset as u32).f64(*weight);
+        }
+        writer.finish()
+    }
+
+    /// Reads the wire form; strict.
+    ///
+    /// # Errors
+    /// [`SchemeError::Wire`], [`SchemeError::ParameterMismatch`] and the other refusals of the
+    /// scheme's reader.
+    pub fn from_bytes(scheme: &S, bytes: &[u8]) -> Result<Self, CircuitError> {
+        let mut reader = Reader::open(bytes, Kind::Streams)?;
+        let parts = (0..reader.u32()?)
+            .map(|_| Ok(Arc::new(scheme.ciphertexts_from_bytes(reader.nested()?)?)))
+            .collect::<Result<Vec<_>, SchemeError>>()?;
+        if parts.is_empty() {
+            return Err(reader.error("it holds no ciphertext").into());
+        }
+        let stream_length = read_length(&mut reader)?;
+        let representation = read_representation(&mut reader)?;
+        let max_count = reader.u64()?;
+        let most = parts.iter().map(|part| scheme.max_count(part)).min().unwrap_or(0);
+        if max_count == 0 || (max_count > most && !scheme.parity_survives_wrap()) {
+            return Err(reader.error("the largest count is not possible").into());
+        }
+        let origins = (0..reader.u32()?)
+            .map(|_| read_origin(&mut reader))
+            .collect::<Result<Vec<_>, CircuitError>>()?;
+        if origins.is_empty() || !origins.is_sorted_by(|a, b| a < b) {
+            return Err(reader.error("the identities are not in order").into());
+        }
+        let (elements, per_element) = (reader.u32()? as usize, reader.u32()? as usize);
+        if elements == 0 || per_element == 0 {
+            return Err(reader.error("it holds no element").into());
+        }
+        // Not allocated ahead: each term read is there.
+        let mut terms = Vec::new();
+        for _ in 0..elements as u64 * per_element as u64 {
+            let part = reader.u32()? as usize;
+            let place = Place { block: reader.u32()? as usize, offset: reader.u32()? as usize };
+            let weight = reader.f64()?;
+            let Some(blocks) = parts.get(part).map(|part| scheme.blocks(part)) else {
+                return Err(reader.error("a stream lies outside the ciphertexts").into());
+            };
+            let at = (place.block, place.offset);
+            check_place(&reader, at, stream_length, scheme.block_length(), blocks)?;
+            terms.push(Term { part, place, weight });
+        }
+        reader.finish()?;
+        Ok(Self {
+            scheme: scheme.clone(),
+            parts,
+            terms,
+            elements,
+            stream_length,
+            representation,
+            origins,
+            max_count,
+        })
+    }
+}
+
+impl<S: Scheme> SeededStreams<S> {
+    /// Wire form: half the size of [`Streams::to_bytes`].
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut writer = Writer::new(Kind::SeededStreams);
+        writer.nested(&self.scheme.seeded_to_bytes(&self.blocks));
+        writer.u32(self.stream_length as u32);
+        write_representation(&mut writer, self.representation);
+        writer.bytes(&self.origin.to_bytes()).u32(self.places.len() as u32);
+        for place in &self.places {
+            writer.u32(place.block as u32).u32(place.offset as u32);
+        }
+        writer.finish()
+    }
+
+    /// Reads the wire form; strict.
+    ///
+    /// # Errors
+    /// As [`Streams::from_bytes`].
+    pub fn from_bytes(scheme: &S, bytes: &[u8]) -> Result<Self, CircuitError> {
+        let mut reader = Reader::open(bytes, Kind::SeededStreams)?;
+        let blocks = scheme.seeded_from_bytes(reader.nested()?)?;
+        let stream_length = read_length(&mut reader)?;
+        let representation = read_representation(&mut reader)?;
+        let origin = read_origin(&mut reader)?;
+        let mut places = Vec::new();
+        for _ in 0..reader.u32()? {
+            let place = Place { block: reader.u32()? as usize, offset: reader.u32()? as usize };
+            let at = (place.block, place.offset);
+            let count = scheme.seeded_blocks(&blocks);
+            check_place(&reader, at, stream_length, scheme.block_length(), count)?;
+            places.push(place);
+        }
+        if places.is_empty() {
+            return Err(reader.error("it holds no element").into());
+        }
+        reader.finish()?;
+        Ok(Self { scheme: scheme.clone(), blocks, places, stream_length, representation, origin })
+    }
+}
+
+impl<S: Scheme> Answer<S> {
+    /// Wire form.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut writer = Writer::new(Kind::Answer);
+        match &self.body {
+            Body::Compact(blocks) => {
+                writer.u32(0).nested(&self.scheme.compact_to_bytes(blocks));
+            }
+            Body::Full(parts) => {
+                writer.u32(parts.len() as u32);
+                for part in parts {
+                    writer.nested(&self.scheme.ciphertexts_to_bytes(part));
+                }
+            }
+        }
+        let plan = &self.plan;
+        writer.u32(plan.stream_length as u32);
+        write_representation(&mut writer, plan.representation);
+        writer.u64(plan.max_count).u32(plan.blocks as u32).u32(plan.bases.len() as u32);
+        for base in &plan.bases {
+            writer.u64(*base);
+        }
+        writer.u32(plan.elements as u32).u32((plan.terms.len() / plan.elements) as u32);
+        for term in &plan.terms {
+            writer.u32(term.first as u32).u32(term.offset as u32).u32(term.merged).f64(term.weight);
+        }
+        writer.finish()
+    }
+
+    /// Reads the wire form; strict.
+    ///
+    /// # Errors
+    /// As [`Streams::from_bytes`].
+    pub fn from_bytes(scheme: &S, bytes: &[u8]) -> Result<Self, CircuitError> {
+        let mut reader = Reader::open(bytes, Kind::Answer)?;
+        let (body, physical, most) = match reader.u32()? {
+            0 => {
+                let blocks = scheme.compact_from_bytes(reader.nested()?)?;
+                let count = scheme.compact_blocks(&blocks);
+                (Body::Compact(blocks), count, u64::MAX)
+            }
+            parts => {
+                let parts = (0..parts)
+                    .map(|_| Ok(Arc::new(scheme.ciphertexts_from_bytes(reader.nested()?)?)))
+                    .collect::<Result<Vec<_>, SchemeError>>()?;
+                let count = parts.iter().map(|part| scheme.blocks(part)).sum();
+                let most = parts.iter().map(|part| scheme.max_count(part)).min().unwrap_or(0);
+                (Body::Full(parts), count, most)
+            }
+        };
+        let stream_length = read_length(&mut reader)?;
+        let representation = read_representation(&mut reader)?;
+        let max_count = reader.u64()?;
+        let blocks = reader.u32()? as usize;
+        let bases = (0..reader.u32()?).map(|_| reader.u64()).collect::<Result<Vec<_>, _>>()?;
+        let (elements, per_element) = (reader.u32()? as usize, reader.u32()? as usize);
+        let mut plan = Plan {
+            elements,
+            stream_length,
+            block_length: scheme.block_length(),
+            representation,
+            terms: Vec::new(),
+            bases,
+            blocks,
+            max_count,
+        };
+        let wraps = plan.bases.is_empty() && scheme.parity_survives_wrap();
+        if max_count == 0
+            || plan.bases.iter().any(|base| *base <= max_count || *base > 1 << 25)
+            || (!wraps && plan.largest() > u128::from(most))
+        {
+            return Err(reader.error("the fusion is not possible").into());
+        }
+        if elements == 0 || per_element == 0 || plan.groups() != physical {
+            return Err(reader.error("its counts of elements and blocks do not agree").into());
+        }
+        for _ in 0..elements as u64 * per_element as u64 {
+            let term = AnswerTerm {
+                first: reader.u32()? as usize,
+                offset: reader.u32()? as usize,
+                merged: reader.u32()?,
+                weight: reader.f64()?,
+            };
+            let at = (term.first, term.offset);
+            check_place(&reader, at, stream_length, plan.block_length, blocks)?;
+            if term.merged == 0 || (term.merged > 1 && u64::from(term.merged) != max_count) {
+                return Err(reader.error("the fusion is not possible").into());
+            }
+            plan.terms.push(term);
+        }
+        reader.finish()?;
+        Ok(Self { scheme: scheme.clone(), body, plan })
+    }
+}

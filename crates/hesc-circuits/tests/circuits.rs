@@ -1,0 +1,450 @@
+//! The HESC operations on every scheme, against the same operations on streams in the clear.
+
+use hesc_circuits::{Answer, CircuitError, Fusion, Layout, SeededStreams, Streams};
+use hesc_math::{AesCtrRng, Word, ntt_primes};
+use hesc_schemes::rlwe::{Assurance, Plaintext, Spec};
+use hesc_schemes::{Bfv, Ckks, Packing, Plain, Scheme, SchemeError};
+use hesc_stochastic::{
+    BitStreams, Encoder, EncoderConfig, Generator, Origin, Representation, Selector,
+};
+use proptest::prelude::*;
+use rand_core::SeedableRng;
+
+const IBP: Representation = Representation::InvertedBipolar;
+
+/// A key pair and what encrypts with it.
+struct Party<S: Scheme> {
+    scheme: S,
+    secret: S::SecretKey,
+    public: S::PublicKey,
+    rng: AesCtrRng,
+    encoder: Encoder,
+}
+
+impl<S: Scheme> Party<S> {
+    fn new(scheme: S, generator: Generator, stream_length: usize) -> Self {
+        // Seeded, so that a failure can be repeated.
+        let mut rng = AesCtrRng::from_seed([5; 32]);
+        let (secret, public) = scheme.generate_keys(&mut rng);
+        let encoder = Encoder::new(EncoderConfig {
+            generator,
+            representation: IBP,
+            stream_length,
+            first_dimension: 0,
+            random_state: 1,
+        });
+        Self { scheme, secret, public, rng, encoder }
+    }
+
+    fn encrypt(&mut self, values: &[f64], layout: Layout) -> (Streams<S>, BitStreams) {
+        let (bits, origin) = self.encoder.encode(values).unwrap();
+        (self.encrypt_bits(&bits, origin, layout), bits)
+    }
+
+    fn encrypt_bits(&mut self, bits: &BitStreams, origin: Origin, layout: Layout) -> Streams<S> {
+        let rows = (layout, bits.streams());
+        Streams::encrypt(&self.scheme, &self.public, bits, IBP, origin, rows, &mut self.rng)
+            .unwrap()
+    }
+
+    fn decrypt(&self, streams: &Streams<S>) -> Vec<f64> {
+        self.read(&Answer::new(streams).unwrap())
+    }
+
+    fn read(&self, answer: &Answer<S>) -> Vec<f64> {
+        let readout = answer.decrypt(&self.secret).unwrap().separate().unwrap();
+        readout.estimates().iter().map(|estimate| estimate.value).collect()
+    }
+}
+
+fn decode(bits: &BitStreams) -> Vec<f64> {
+    bits.decode(IBP).iter().map(|estimate| estimate.value).collect()
+}
+
+fn close(a: &[f64], b: &[f64]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(x, y)| (x - y).abs() < 1e-9)
+}
+
+fn bfv<W: Word>(ring_degree: usize, bits: u32, packing: Packing, plain_modulus: u64) -> Bfv<W> {
+    let coeff_moduli = ntt_primes(bits, ring_degree, 1).unwrap();
+    let plaintext = Plaintext::Integers { plain_modulus };
+    Bfv::new(Spec { ring_degree, coeff_moduli, packing, plaintext }, Assurance::Insecure).unwrap()
+}
+
+fn ckks(packing: Packing) -> Ckks<u64> {
+    let coeff_moduli = ntt_primes(53, 2048, 1).unwrap();
+    let plaintext = Plaintext::Approximate { scale: 2f64.powi(25) };
+    let spec = Spec { ring_degree: 2048, coeff_moduli, packing, plaintext };
+    Ckks::new(spec, Assurance::Guidelines2024).unwrap()
+}
+
+/// What holds on any scheme.
+fn check_operations<S: Scheme>(scheme: S, factors: usize) {
+    let pairs: Vec<(usize, usize)> = (0..3).map(|i| (i, i)).collect();
+    for layout in [Layout::OnePerBlock, Layout::SideBySide] {
+        // Not a multiple of 64, so that offsets cross words.
+        let party = &mut Party::new(scheme.clone(), Generator::Bernoulli, 100);
+        let (x, bx) = party.encrypt(&[0.3, -0.7, 0.1], layout);
+        assert!(close(&party.decrypt(&x), &decode(&bx)));
+
+        let (mut product, mut bits) = (x.clone(), bx.clone());
+        for _ in 1..factors {
+            let (y, by) = party.encrypt(&[0.9, -0.8, 0.5], layout);
+            product = product.multiply(&y, &pairs).unwrap();
+            bits = bits.xor(&by).unwrap();
+        }
+        assert!(close(&party.decrypt(&product), &decode(&bits)), "products are exclusive ors");
+
+        let minus: Vec<f64> = decode(&bx).iter().map(|v| -v).collect();
+        assert!(close(&party.decrypt(&x.negate().unwrap()), &minus));
+
+        let (constants, origin) = party.encoder.encode(&[0.5, 0.25, -1.0]).unwrap();
+        let times = x.multiply_bits(&constants, origin).unwrap();
+        assert!(close(&party.decrypt(&times), &decode(&bx.xor(&constants).unwrap())));
+
+        let sum = product.sum_groups(3).unwrap();
+        let expected: f64 = decode(&bits).iter().sum();
+        assert!(close(&party.decrypt(&sum), &[expected]), "sums are exact");
+        let scaled = party.decrypt(&x.scale(&[2.0, -3.5, 0.0]).unwrap());
+        let v = decode(&bx);
+        assert!(close(&scaled, &[2.0 * v[0], -3.5 * v[1], 0.0]));
+        let both = x.add(&product, &pairs).unwrap();
+        let expected: Vec<f64> = v.iter().zip(decode(&bits)).map(|(a, b)| a + b).collect();
+        assert!(close(&party.decrypt(&both), &expected));
+        let chosen = x.select(&[2, 0]).unwrap().append(&x).unwrap();
+        assert!(close(&party.decrypt(&chosen), &[v[2], v[0], v[0], v[1], v[2]]));
+
+        // (a + b) c multiplies out.
+        let (c, bc) = party.encrypt(&[-0.4; 3], layout);
+        let distributed = x.sum_groups(3).unwrap().multiply(&c, &[(0, 0)]);
+        if layout == Layout::OnePerBlock {
+            let c = bc.row(0).to_vec();
+            let terms = (0..3).map(|i| {
+                let row = BitStreams::from_words(bx.row(i).to_vec(), 100).unwrap();
+                decode(&row.xor(&BitStreams::from_words(c.clone(), 100).unwrap()).unwrap())[0]
+            });
+            assert!(close(&party.decrypt(&distributed.unwrap()), &[terms.sum()]));
+        } else {
+            assert!(matches!(distributed, Err(CircuitError::Misaligned { .. })));
+        }
+
+        let read = Streams::from_bytes(&party.scheme, &both.to_bytes()).unwrap();
+        assert!(close(&party.decrypt(&read), &expected));
+        let seeded = SeededStreams::encrypt(
+            &party.scheme,
+            &party.secret,
+            &bx,
+            IBP,
+            origin,
+            (layout, 3),
+            &mut party.rng,
+        )
+        .unwrap();
+        let seeded = SeededStreams::from_bytes(&party.scheme, &seeded.to_bytes()).unwrap();
+        assert!(close(&party.decrypt(&seeded.expand().unwrap()), &v));
+        match Answer::new(&product).unwrap().compact() {
+            Ok(answer) => {
+                let answer = Answer::from_bytes(&party.scheme, &answer.to_bytes()).unwrap();
+                assert!(close(&party.read(&answer), &decode(&bits)), "compact answers decrypt");
+            }
+            // Counts in slots and CKKS with its scale far below the modulus have no small modulus.
+            Err(error) => {
+                assert!(matches!(error, CircuitError::Scheme(SchemeError::CannotCompact { .. })));
+                assert_ne!(party.scheme.packing(), Packing::Coefficients);
+            }
+        }
+        check_refusals(party, &x, &product);
+    }
+}
+
+fn check_refusals<S: Scheme>(party: &mut Party<S>, x: &Streams<S>, product: &Streams<S>) {
+    let squared = x.multiply(x, &[(0, 0)]).err().unwrap();
+    assert!(matches!(&squared, CircuitError::Correlated { .. }));
+    assert!(squared.to_string().contains("independent copy"), "{squared}");
+    assert!(matches!(product.multiply(x, &[(0, 1)]), Err(CircuitError::Correlated { .. })));
+
+    let other = &mut Party::new(party.scheme.clone(), Generator::Bernoulli, 64);
+    let (short, _) = other.encrypt(&[0.5], Layout::OnePerBlock);
+    let refused = x.multiply(&short, &[(0, 0)]);
+    assert!(matches!(refused, Err(CircuitError::StreamLength { left: 100, right: 64 })));
+    assert!(matches!(x.select(&[3]), Err(CircuitError::Element { index: 3, elements: 3 })));
+    assert!(matches!(x.select(&[]), Err(CircuitError::Empty)));
+    assert!(matches!(x.scale(&[f64::NAN; 3]), Err(CircuitError::Weight { index: 0, .. })));
+    assert!(matches!(x.sum_groups(2), Err(CircuitError::Length { .. })));
+
+    // Another key pair of the same parameters.
+    let (secret, public) = party.scheme.generate_keys(&mut AesCtrRng::from_seed([9; 32]));
+    let foreign = Answer::new(x).unwrap().decrypt(&secret).err().unwrap();
+    assert!(matches!(foreign, CircuitError::Scheme(SchemeError::KeyMismatch { .. })));
+    let (bits, origin) = party.encoder.encode(&[0.1; 3]).unwrap();
+    let rows = (Layout::OnePerBlock, 3);
+    let y = Streams::encrypt(&party.scheme, &public, &bits, IBP, origin, rows, &mut party.rng);
+    let refused = x.multiply(&y.unwrap(), &[(0, 0)]);
+    if let Err(error) = refused {
+        assert!(matches!(error, CircuitError::Scheme(SchemeError::KeyMismatch { .. })));
+    } else {
+        panic!("ciphertexts of different keys were added");
+    }
+
+    // Unipolar streams have no product on a scheme that adds.
+    let unipolar = Representation::Unipolar;
+    let (bits, origin) = party.encoder.encode(&[0.1]).unwrap();
+    let rows = (Layout::OnePerBlock, 1);
+    let up = Streams::encrypt(
+        &party.scheme,
+        &party.public,
+        &bits,
+        unipolar,
+        origin,
+        rows,
+        &mut party.rng,
+    )
+    .unwrap();
+    assert!(matches!(up.negate(), Err(CircuitError::Representation { .. })));
+    assert!(matches!(x.add(&up, &[(0, 0)]), Err(CircuitError::Representation { .. })));
+}
+
+#[test]
+fn operations_hold_on_plain() {
+    check_operations(Plain::new(256, 2).unwrap(), 4);
+    check_operations(Plain::new(1024, 64).unwrap(), 3);
+}
+
+#[test]
+fn operations_hold_on_bfv() {
+    check_operations(bfv::<u32>(1024, 26, Packing::Coefficients, 2), 4);
+    check_operations(bfv::<u32>(512, 27, Packing::Coefficients, 37), 3);
+    check_operations(bfv::<u32>(1024, 27, Packing::Slots, 12_289), 2);
+}
+
+#[test]
+fn operations_hold_on_ckks() {
+    check_operations(ckks(Packing::ComplexSlots), 3);
+    check_operations(ckks(Packing::Slots), 3);
+}
+
+#[test]
+fn streams_longer_than_a_block_spread() {
+    let party =
+        &mut Party::new(bfv::<u32>(256, 26, Packing::Coefficients, 64), Generator::Sobol, 700);
+    let (x, bx) = party.encrypt(&[0.5, -0.25], Layout::OnePerBlock);
+    let (y, by) = party.encrypt(&[0.75, 0.5], Layout::OnePerBlock);
+    let product = x.multiply(&y, &[(0, 1), (1, 0)]).unwrap();
+    assert_eq!(product.blocks(), 6);
+    let values = party.decrypt(&product);
+    let crossed = [by.row(1), by.row(0)].concat();
+    let expected = bx.xor(&BitStreams::from_words(crossed, 700).unwrap()).unwrap();
+    assert!(close(&values, &decode(&expected)));
+    // Digits may cut a stream in two.
+    let fused = Answer::new(&product).unwrap().fuse(&Fusion::Digits { bases: vec![3; 2] });
+    assert!(close(&party.read(&fused.unwrap()), &values));
+    let refused = Layout::SideBySide;
+    let (bits, origin) = party.encoder.encode(&[0.5]).unwrap();
+    let result = Streams::encrypt(
+        &party.scheme,
+        &party.public,
+        &bits,
+        IBP,
+        origin,
+        (refused, 1),
+        &mut party.rng,
+    );
+    assert!(matches!(result, Err(CircuitError::DoesNotFit { .. })));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    /// Any bases that are large enough, any number of blocks, in both forms of the wire.
+    #[test]
+    fn fusion_and_separation_return_the_counts(
+        elements in 1usize..9,
+        bases in prop::collection::vec(3u64..6, 0..4),
+        compact: bool,
+    ) {
+        let party =
+            &mut Party::new(bfv::<u64>(256, 45, Packing::Coefficients, 1024), Generator::Bernoulli, 90);
+        let values: Vec<f64> = (0..elements).map(|i| i as f64 / 10.0 - 0.4).collect();
+        let (x, _) = party.encrypt(&values, Layout::OnePerBlock);
+        let (y, _) = party.encrypt(&values, Layout::OnePerBlock);
+        let pairs: Vec<_> = (0..elements).map(|i| (i, i)).collect();
+        let product = x.multiply(&y, &pairs).unwrap();
+        let expected = party.decrypt(&product);
+        let mut fused =
+            Answer::new(&product).unwrap().fuse(&Fusion::Digits { bases: bases.clone() }).unwrap();
+        prop_assert_eq!(fused.blocks(), elements.div_ceil((bases.len() + 1).min(elements)));
+        if compact {
+            fused = fused.compact().unwrap();
+        }
+        let read = Answer::from_bytes(&party.scheme, &fused.to_bytes()).unwrap();
+        prop_assert!(close(&party.read(&read), &expected));
+    }
+}
+
+/// The paper's own W = 6, N = 6 at t = 12289: 6^6 wraps. It is refused, and five digits fit.
+#[test]
+fn the_papers_fusion_overflows_and_is_refused() {
+    let party =
+        &mut Party::new(bfv::<u32>(1024, 27, Packing::Slots, 12_289), Generator::Bernoulli, 64);
+    let values = [0.1; 6];
+    let (x, _) = party.encrypt(&values, Layout::OnePerBlock);
+    let answer = || Answer::new(&x).unwrap();
+    // Counts up to 5, the six factors of its Iris network less one, need base 6: five digits of
+    // largest count 1 are far below that, so the bound is tested on the scheme without noise.
+    let plain = &mut Party::new(Plain::new(1024, 12_289).unwrap(), Generator::Bernoulli, 64);
+    let (mut product, _) = plain.encrypt(&values, Layout::OnePerBlock);
+    let pairs: Vec<_> = (0..6).map(|i| (i, i)).collect();
+    for _ in 1..5 {
+        let (factor, _) = plain.encrypt(&[0.9; 6], Layout::OnePerBlock);
+        product = product.multiply(&factor, &pairs).unwrap();
+    }
+    let refused =
+        Answer::new(&product).unwrap().fuse(&Fusion::Digits { bases: vec![6; 5] }).err().unwrap();
+    let expected = CircuitError::FusionOverflow {
+        digits: 6,
+        base: 6,
+        needed: "46655".to_owned(),
+        max_count: 12_288,
+        most: 5,
+    };
+    assert_eq!(refused, expected);
+    let five = Answer::new(&product).unwrap().fuse(&Fusion::Digits { bases: vec![6; 4] }).unwrap();
+    assert!(close(&plain.read(&five), &plain.decrypt(&product)));
+
+    let base = answer().fuse(&Fusion::Digits { bases: vec![1] });
+    assert!(matches!(base, Err(CircuitError::FusionBase { base: 1, max_digit: 1 })));
+    let once = answer().fuse(&Fusion::Digits { bases: vec![2] }).unwrap();
+    assert!(matches!(once.fuse(&Fusion::Ones), Err(CircuitError::Fused)));
+    // The noise of ten thousandfold scaling does not fit 27 bits.
+    let noisy = answer().fuse(&Fusion::Digits { bases: vec![1000] });
+    assert!(matches!(noisy, Err(CircuitError::Scheme(SchemeError::NoiseBudget { .. }))));
+}
+
+#[test]
+fn fusion_of_ones_adds_positions() {
+    let party =
+        &mut Party::new(bfv::<u32>(512, 26, Packing::Coefficients, 16), Generator::Sobol, 600);
+    let (x, bx) = party.encrypt(&[0.5, -0.25, 0.125, 1.0], Layout::OnePerBlock);
+    let sum = x.sum_groups(4).unwrap();
+    let fused = Answer::new(&sum).unwrap().fuse(&Fusion::Ones).unwrap();
+    assert_eq!((Answer::new(&sum).unwrap().blocks(), fused.blocks()), (8, 2));
+    let fused = Answer::from_bytes(&party.scheme, &fused.to_bytes()).unwrap();
+    assert!(close(&party.read(&fused), &[decode(&bx).iter().sum()]));
+    // Four sums of different elements share no arrangement; products are counts.
+    let apart = Answer::new(&x).unwrap().fuse(&Fusion::Ones);
+    assert!(matches!(apart, Err(CircuitError::FusionOfOnes { .. })));
+    let (y, _) = party.encrypt(&[0.5; 4], Layout::OnePerBlock);
+    let product = x.multiply(&y, &[(0, 0), (1, 1)]).unwrap().sum_groups(2).unwrap();
+    let counts = Answer::new(&product).unwrap().fuse(&Fusion::Ones);
+    assert!(matches!(counts, Err(CircuitError::FusionOfOnes { .. })));
+    // More than the plaintext modulus holds.
+    let (many, _) = party.encrypt(&[0.5; 20], Layout::OnePerBlock);
+    let overflow = Answer::new(&many.sum_groups(20).unwrap()).unwrap().fuse(&Fusion::Ones);
+    assert!(matches!(overflow, Err(CircuitError::FusionOverflow { max_count: 15, .. })));
+}
+
+fn check_multiplexing<S: Scheme>(scheme: S) {
+    let length = 2048;
+    let party = &mut Party::new(scheme, Generator::ExactWeight, length);
+    let values = [0.9, -0.5, 0.25, 0.1, 0.2, 0.3];
+    let (x, _) = party.encrypt(&values, Layout::OnePerBlock);
+    let mut selector = Selector::new(4);
+    let sums = x.multiplexed_combination(&[0.5, -1.5, 2.0], &mut selector).unwrap();
+    assert_eq!((sums.elements(), sums.terms_per_element()), (2, 1));
+    let expected = [0.45 + 0.75 + 0.5, 0.05 - 0.3 + 0.6];
+    for (value, expected) in party.decrypt(&sums).iter().zip(expected) {
+        // Weight 4, at most one standard deviation of 1/sqrt(L) each; five of them.
+        assert!((value - expected).abs() < 5.0 * 4.0 / (length as f64).sqrt(), "{value}");
+    }
+    let concatenated = x.sum_groups(2).unwrap();
+    let refused = concatenated.multiplexed_sum(&[1.0; 3], &mut selector);
+    assert!(matches!(refused, Err(CircuitError::NotSingle { .. })));
+    let refused = x.multiplexed_sum(&[0.0, 0.0], &mut selector);
+    assert!(matches!(refused, Err(CircuitError::Stochastic(_))));
+    let refused = x.multiplexed_sum(&[1.0; 4], &mut selector);
+    assert!(matches!(refused, Err(CircuitError::Length { .. })));
+}
+
+#[test]
+fn multiplexed_sums_select_by_weight() {
+    check_multiplexing(Plain::new(2048, 2).unwrap());
+    let coeff_moduli = ntt_primes(53, 2048, 1).unwrap();
+    let plaintext = Plaintext::Integers { plain_modulus: 12_289 };
+    let spec = Spec { ring_degree: 2048, coeff_moduli, packing: Packing::Slots, plaintext };
+    check_multiplexing(Bfv::<u64>::new(spec, Assurance::Guidelines2024).unwrap());
+    let party =
+        &mut Party::new(bfv::<u32>(256, 26, Packing::Coefficients, 2), Generator::Sobol, 64);
+    let (x, _) = party.encrypt(&[0.1, 0.2], Layout::OnePerBlock);
+    let refused = x.multiplexed_sum(&[1.0, 1.0], &mut Selector::new(0));
+    assert!(matches!(refused, Err(CircuitError::Scheme(SchemeError::PackingCannot { .. }))));
+}
+
+#[test]
+fn counts_that_would_wrap_are_refused() {
+    let party =
+        &mut Party::new(bfv::<u32>(256, 26, Packing::Coefficients, 3), Generator::Sobol, 64);
+    let (x, _) = party.encrypt(&[0.1], Layout::OnePerBlock);
+    let (y, _) = party.encrypt(&[0.2], Layout::OnePerBlock);
+    let (z, _) = party.encrypt(&[0.3], Layout::OnePerBlock);
+    let two = x.multiply(&y, &[(0, 0)]).unwrap();
+    let three = two.multiply(&z, &[(0, 0)]).err().unwrap();
+    assert_eq!(three, CircuitError::CountOverflow { factors: 3, max_count: 2 });
+}
+
+/// Additions until the budget is gone: the refusal comes while decryption is still right.
+#[test]
+fn too_many_factors_are_refused_before_decryption_fails() {
+    // t = 2^14 is even: only noise limits the factors.
+    let scheme = bfv::<u32>(1024, 26, Packing::Coefficients, 1 << 14);
+    let party = &mut Party::new(scheme, Generator::Bernoulli, 64);
+    let (mut product, mut bits) = party.encrypt(&[0.9], Layout::OnePerBlock);
+    let refusal = loop {
+        let (factor, of_factor) = party.encrypt(&[0.9], Layout::OnePerBlock);
+        match product.multiply(&factor, &[(0, 0)]) {
+            Ok(longer) => product = longer,
+            Err(error) => break error,
+        }
+        bits = bits.xor(&of_factor).unwrap();
+    };
+    assert!(matches!(refusal, CircuitError::Scheme(SchemeError::NoiseBudget { .. })));
+    assert!(product.noise_budget() < 2.0);
+    assert!(close(&party.decrypt(&product), &decode(&bits)));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+    /// No bytes crash a reader; what it accepts can be decrypted or is refused with an error.
+    #[test]
+    fn damaged_bytes_are_refused(at: usize, bit in 0u8..8, cut: usize, fix_checksum: bool) {
+        let party = &mut Party::new(Plain::new(64, 64).unwrap(), Generator::Bernoulli, 20);
+        let (x, _) = party.encrypt(&[0.5, -0.5], Layout::SideBySide);
+        let answer =
+            Answer::new(&x).unwrap().fuse(&Fusion::Digits { bases: vec![2] }).unwrap();
+        for (bytes, is_answer) in [(x.to_bytes(), false), (answer.to_bytes(), true)] {
+            let mut damaged = bytes.clone();
+            let index = at % bytes.len();
+            damaged[index] ^= 1 << bit;
+            if fix_checksum {
+                // A peer that computes the checksum itself.
+                let body = damaged.len() - 16;
+                let hash = hesc_schemes::wire::checksum(&damaged[..body]);
+                damaged[body..].copy_from_slice(&hash);
+            }
+            for candidate in [&damaged[..], &bytes[..cut % bytes.len()], &[&bytes[..], &[0]].concat()] {
+                if is_answer {
+                    if let Ok(read) = Answer::from_bytes(&party.scheme, candidate) {
+                        prop_assert!(fix_checksum);
+                        if let Ok(counts) = read.decrypt(&party.secret) {
+                            let _ = counts.separate().map(|readout| readout.estimates());
+                        }
+                    }
+                } else if let Ok(read) = Streams::from_bytes(&party.scheme, candidate) {
+                    prop_assert!(fix_checksum);
+                    let _ = read.negate();
+                    if let Ok(counts) = Answer::new(&read).unwrap().decrypt(&party.secret) {
+                        let _ = counts.separate().map(|readout| readout.estimates());
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+use crate::Representation;
+
+/// What encoding and decoding refuse. Nothing is written when they do.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StochasticError {
+    /// A value that the representation cannot hold, NaN and infinities included.
+    #[error(
+        "value {value} at index {index} is not in the {representation} range [{}, 1]; scale the \
+         inputs into it and multiply the result back",
+        representation.lowest()
+    )]
+    OutOfRange {
+        /// Its place in the array.
+        index: usize,
+        /// The value.
+        value: f64,
+        /// The representation.
+        representation: Representation,
+    },
+    /// No values.
+    #[error("an empty array has no streams; give at least one value")]
+    Empty,
+    /// A stream length outside what is supported.
+    #[error("stream_length {stream_length} is not in [1, {max}]; powers of two serve best")]
+    StreamLength {
+        /// The length asked for.
+        stream_length: usize,
+        /// The largest.
+        max: usize,
+    },
+    /// Batches of different shapes were combined.
+    #[error(
+        "{left_streams} streams of {left_length} bits cannot be combined with {right_streams} of \
+         {right_length}; encode both alike"
+    )]
+    Shape {
+        /// Streams of the first batch.
+        left_streams: usize,
+        /// Bits of each.
+        left_length: usize,
+        /// Streams of the second.
+        right_streams: usize,
+        /// Bits of each.
+        right_length: usize,
+    },
+    /// Packed words of the wrong number, or with bits beyond the length.
+    #[error("packed words do not hold whole streams of {stream_length} bits with zeros after them")]
+    Packing {
+        /// Bits of a stream.
+        stream_length: usize,
+    },
+    /// All dimensions or draws are used.
+    #[error(
+        "the {generator} generator has {available} independent dimensions and dimension \
+         {dimension} was asked for; make a new Encoder, or use another generator"
+    )]
+    Dimension {
+        /// The generator.
+        generator: crate::Generator,
+        /// The dimension asked for.
+        dimension: u32,
+        /// How many there are.
+        available: u32,
+    },
+    /// An unknown name.
+    #[error("unknown {what} {name:?}; choose one of {known}")]
+    Name {
+        /// What it should name.
+        what: &'static str,
+        /// The name given.
+        name: String,
+        /// The names there are.
+        known: &'static str,
+    },
+    /// Bytes that are no identity.
+    #[error("these 32 bytes are no stream identity; the data is damaged")]
+    Origin,
+    /// Probabilities that select nothing.
+    #[error("selection probabilities must be finite, not negative and not all zero; got {value}")]
+    Probability {
+        /// The offending probability, or the sum.
+        value: f64,
+    },
+}
