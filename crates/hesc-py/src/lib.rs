@@ -1,1 +1,24 @@
-//! Python bindings.
+//! Python bindings: conversion and error mapping only. What they convert is documented in
+//! `python/hesc/_native.pyi`; the face that users see is the package `hesc`.
+
+mod arrays;
+mod encoder;
+mod erased;
+mod errors;
+mod keys;
+
+/// The compiled part of `hesc`.
+#[pyo3::pymodule]
+mod _native {
+    #[pymodule_export]
+    use crate::arrays::{Answer, Array, Counts, Readout, SeededArray};
+    #[pymodule_export]
+    use crate::encoder::{BitStreams, Encoder, Selector, scc, sobol_points};
+    #[pymodule_export]
+    use crate::errors::{
+        CorrelationError, DecryptionError, FusionError, HescError, KeyMismatchError,
+        NoiseBudgetError, OutOfRangeError, ParameterError, SecurityError, ShapeError, WireError,
+    };
+    #[pymodule_export]
+    use crate::keys::{Params, PublicKey, SecretKey};
+}

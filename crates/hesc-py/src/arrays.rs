@@ -1,0 +1,215 @@
+use std::sync::Arc;
+
+use hesc_circuits::Fusion;
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::encoder::{BitStreams, Pair, Selector, estimates_to_py};
+use crate::erased::{self, ErasedAnswer, ErasedSeeded};
+use crate::errors::{FusionError, ShapeError, to_py};
+
+/// An array of indices or numbers as a slice.
+fn slice<'a, T: numpy::Element>(array: &'a PyReadonlyArray1<'_, T>) -> PyResult<&'a [T]> {
+    array.as_slice().map_err(|e| ShapeError::new_err(e.to_string()))
+}
+
+fn indices(array: &PyReadonlyArray1<'_, i64>) -> PyResult<Vec<usize>> {
+    // Negative indices were resolved by numpy; one that is left becomes too large and is refused.
+    Ok(slice(array)?.iter().map(|&i| i as usize).collect())
+}
+
+fn pairs(
+    left: &PyReadonlyArray1<'_, i64>,
+    right: &PyReadonlyArray1<'_, i64>,
+) -> PyResult<Vec<(usize, usize)>> {
+    Ok(indices(left)?.into_iter().zip(indices(right)?).collect())
+}
+
+#[pyclass(frozen, module = "hesc")]
+pub struct Array(pub erased::Array);
+
+#[pymethods]
+impl Array {
+    #[getter]
+    fn elements(&self) -> usize {
+        self.0.elements()
+    }
+
+    #[getter]
+    fn terms_per_element(&self) -> usize {
+        self.0.terms_per_element()
+    }
+
+    #[getter]
+    fn blocks(&self) -> usize {
+        self.0.blocks()
+    }
+
+    #[getter]
+    fn stream_length(&self) -> usize {
+        self.0.stream_length()
+    }
+
+    #[getter]
+    fn representation(&self) -> String {
+        self.0.representation().to_string()
+    }
+
+    #[getter]
+    fn max_count(&self) -> u64 {
+        self.0.max_count()
+    }
+
+    #[getter]
+    fn noise_budget(&self) -> f64 {
+        self.0.noise_budget()
+    }
+
+    fn multiply(
+        &self,
+        py: Python<'_>,
+        other: &Self,
+        left: PyReadonlyArray1<'_, i64>,
+        right: PyReadonlyArray1<'_, i64>,
+    ) -> PyResult<Self> {
+        let pairs = pairs(&left, &right)?;
+        py.detach(|| self.0.multiply(other.0.as_ref(), &pairs)).map(Self).map_err(to_py)
+    }
+
+    fn add(
+        &self,
+        py: Python<'_>,
+        other: &Self,
+        left: PyReadonlyArray1<'_, i64>,
+        right: PyReadonlyArray1<'_, i64>,
+    ) -> PyResult<Self> {
+        let pairs = pairs(&left, &right)?;
+        py.detach(|| self.0.add(other.0.as_ref(), &pairs)).map(Self).map_err(to_py)
+    }
+
+    fn append(&self, other: &Self) -> PyResult<Self> {
+        self.0.append(other.0.as_ref()).map(Self).map_err(to_py)
+    }
+
+    fn negate(&self, py: Python<'_>) -> PyResult<Self> {
+        py.detach(|| self.0.negate()).map(Self).map_err(to_py)
+    }
+
+    fn multiply_bits(&self, py: Python<'_>, constants: &BitStreams) -> PyResult<Self> {
+        py.detach(|| self.0.multiply_bits(&constants.streams, constants.origin))
+            .map(Self)
+            .map_err(to_py)
+    }
+
+    fn scale(&self, factors: PyReadonlyArray1<'_, f64>) -> PyResult<Self> {
+        self.0.scale(slice(&factors)?).map(Self).map_err(to_py)
+    }
+
+    fn select(&self, positions: PyReadonlyArray1<'_, i64>) -> PyResult<Self> {
+        self.0.select(&indices(&positions)?).map(Self).map_err(to_py)
+    }
+
+    fn sum_groups(&self, group: usize) -> PyResult<Self> {
+        self.0.sum_groups(group).map(Self).map_err(to_py)
+    }
+
+    fn multiplexed(
+        &self,
+        py: Python<'_>,
+        coefficients: PyReadonlyArray1<'_, f64>,
+        selector: &mut Selector,
+    ) -> PyResult<Self> {
+        let coefficients = slice(&coefficients)?;
+        let selector = &mut selector.0;
+        py.detach(|| self.0.multiplexed(coefficients, selector)).map(Self).map_err(to_py)
+    }
+
+    #[pyo3(signature = (*, bases, compact))]
+    fn answer(&self, py: Python<'_>, bases: Option<Vec<u64>>, compact: bool) -> PyResult<Answer> {
+        let fusion = match bases {
+            Some(bases) if bases.contains(&1) => {
+                if bases.iter().any(|&base| base != 1) {
+                    return Err(FusionError::new_err(
+                        "base 1 adds positions and cannot be mixed with digits of other bases",
+                    ));
+                }
+                Some(Fusion::Ones)
+            }
+            Some(bases) => Some(Fusion::Digits { bases }),
+            None => None,
+        };
+        py.detach(|| self.0.answer(fusion.as_ref(), compact)).map(Answer).map_err(to_py)
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &py.detach(|| self.0.to_bytes()))
+    }
+}
+
+#[pyclass(frozen, module = "hesc")]
+pub struct SeededArray(pub Arc<dyn ErasedSeeded>);
+
+#[pymethods]
+impl SeededArray {
+    #[getter]
+    fn elements(&self) -> usize {
+        self.0.elements()
+    }
+
+    fn expand(&self, py: Python<'_>) -> PyResult<Array> {
+        py.detach(|| self.0.expand()).map(Array).map_err(to_py)
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &py.detach(|| self.0.to_bytes()))
+    }
+}
+
+#[pyclass(frozen, module = "hesc")]
+pub struct Answer(pub Arc<dyn ErasedAnswer>);
+
+#[pymethods]
+impl Answer {
+    #[getter]
+    fn elements(&self) -> usize {
+        self.0.elements()
+    }
+
+    #[getter]
+    fn blocks(&self) -> usize {
+        self.0.blocks()
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &py.detach(|| self.0.to_bytes()))
+    }
+}
+
+/// Taken by `separate`.
+#[pyclass(module = "hesc")]
+pub struct Counts(pub Option<hesc_circuits::Counts>);
+
+#[pymethods]
+impl Counts {
+    fn separate(&mut self, py: Python<'_>) -> PyResult<Readout> {
+        let counts =
+            self.0.take().ok_or_else(|| ShapeError::new_err("these counts were separated"))?;
+        py.detach(|| counts.separate()).map(Readout).map_err(to_py)
+    }
+}
+
+#[pyclass(frozen, module = "hesc")]
+pub struct Readout(hesc_circuits::Readout);
+
+#[pymethods]
+impl Readout {
+    fn counts<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
+        PyArray1::from_slice(py, self.0.counts())
+    }
+
+    fn estimates<'py>(&self, py: Python<'py>) -> Pair<'py> {
+        let estimates = py.detach(|| self.0.estimates());
+        estimates_to_py(py, &estimates)
+    }
+}

@@ -1,0 +1,335 @@
+//! The generic types of `hesc-circuits` behind trait objects: Python chooses the scheme at run
+//! time.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use hesc_circuits::{Answer, CircuitError, Counts, Fusion, Layout, SeededStreams, Streams};
+use hesc_math::AesCtrRng;
+use hesc_schemes::{Fingerprint, Scheme, SchemeError};
+use hesc_stochastic::{BitStreams, Origin, Representation, Selector};
+
+type Outcome<T> = Result<T, CircuitError>;
+pub type Array = Arc<dyn ErasedStreams>;
+
+/// Streams in the clear with all that encryption needs to know of them.
+pub struct Plaintext<'a> {
+    pub bits: &'a BitStreams,
+    pub representation: Representation,
+    pub origin: Origin,
+    pub layout: Layout,
+    pub row_length: usize,
+}
+
+/// A parameter set.
+pub trait Set: Send + Sync {
+    fn name(&self) -> &'static str;
+    fn block_length(&self) -> usize;
+    fn fingerprint(&self) -> Fingerprint;
+    fn generate_keys(&self) -> Outcome<(Arc<dyn Secret>, Arc<dyn Public>)>;
+    fn read_public(&self, bytes: &[u8]) -> Outcome<Arc<dyn Public>>;
+    fn read_secret(&self, bytes: &[u8]) -> Outcome<Arc<dyn Secret>>;
+    fn read_streams(&self, bytes: &[u8]) -> Outcome<Array>;
+    fn read_seeded(&self, bytes: &[u8]) -> Outcome<Arc<dyn ErasedSeeded>>;
+    fn read_answer(&self, bytes: &[u8]) -> Outcome<Arc<dyn ErasedAnswer>>;
+}
+
+pub trait Public: Send + Sync {
+    fn encrypt(&self, plaintext: Plaintext<'_>) -> Outcome<Array>;
+    fn to_bytes(&self) -> Vec<u8>;
+}
+
+pub trait Secret: Send + Sync {
+    fn encrypt(&self, plaintext: Plaintext<'_>) -> Outcome<Arc<dyn ErasedSeeded>>;
+    fn decrypt(&self, answer: &dyn ErasedAnswer) -> Outcome<Counts>;
+    /// Hands the wire form to `write` and wipes it.
+    fn with_bytes(
+        &self,
+        write: &mut dyn FnMut(&[u8]) -> std::io::Result<()>,
+    ) -> std::io::Result<()>;
+}
+
+pub trait ErasedSeeded: Send + Sync {
+    fn expand(&self) -> Outcome<Array>;
+    fn to_bytes(&self) -> Vec<u8>;
+    fn elements(&self) -> usize;
+}
+
+pub trait ErasedAnswer: Send + Sync {
+    fn as_any(&self) -> &dyn Any;
+    fn fingerprint(&self) -> Fingerprint;
+    fn elements(&self) -> usize;
+    fn blocks(&self) -> usize;
+    fn to_bytes(&self) -> Vec<u8>;
+}
+
+pub trait ErasedStreams: Send + Sync {
+    fn as_any(&self) -> &dyn Any;
+    fn fingerprint(&self) -> Fingerprint;
+    fn elements(&self) -> usize;
+    fn terms_per_element(&self) -> usize;
+    fn blocks(&self) -> usize;
+    fn stream_length(&self) -> usize;
+    fn representation(&self) -> Representation;
+    fn max_count(&self) -> u64;
+    fn noise_budget(&self) -> f64;
+    fn multiply(&self, other: &dyn ErasedStreams, pairs: &[(usize, usize)]) -> Outcome<Array>;
+    fn add(&self, other: &dyn ErasedStreams, pairs: &[(usize, usize)]) -> Outcome<Array>;
+    fn append(&self, other: &dyn ErasedStreams) -> Outcome<Array>;
+    fn negate(&self) -> Outcome<Array>;
+    fn multiply_bits(&self, constants: &BitStreams, origin: Origin) -> Outcome<Array>;
+    fn scale(&self, factors: &[f64]) -> Outcome<Array>;
+    fn select(&self, indices: &[usize]) -> Outcome<Array>;
+    fn sum_groups(&self, group: usize) -> Outcome<Array>;
+    fn multiplexed(&self, coefficients: &[f64], selector: &mut Selector) -> Outcome<Array>;
+    fn answer(&self, fusion: Option<&Fusion>, compact: bool) -> Outcome<Arc<dyn ErasedAnswer>>;
+    fn to_bytes(&self) -> Vec<u8>;
+}
+
+fn mismatch(expected: Fingerprint, found: Fingerprint) -> CircuitError {
+    SchemeError::ParameterMismatch { expected, found }.into()
+}
+
+fn os_rng() -> Outcome<AesCtrRng> {
+    AesCtrRng::from_os().map_err(|error| SchemeError::from(error).into())
+}
+
+/// The same type inside `other`.
+fn operand<'a, S: Scheme>(
+    own: &Streams<S>,
+    other: &'a dyn ErasedStreams,
+) -> Outcome<&'a Streams<S>> {
+    let expected = own.scheme().fingerprint();
+    other.as_any().downcast_ref().ok_or_else(|| mismatch(expected, other.fingerprint()))
+}
+
+pub struct SetOf<S: Scheme>(pub S);
+
+struct PublicOf<S: Scheme> {
+    scheme: S,
+    key: S::PublicKey,
+}
+
+struct SecretOf<S: Scheme> {
+    scheme: S,
+    key: S::SecretKey,
+}
+
+impl<S: Scheme> Set for SetOf<S> {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    fn block_length(&self) -> usize {
+        self.0.block_length()
+    }
+
+    fn fingerprint(&self) -> Fingerprint {
+        self.0.fingerprint()
+    }
+
+    fn generate_keys(&self) -> Outcome<(Arc<dyn Secret>, Arc<dyn Public>)> {
+        let scheme = &self.0;
+        let (secret, public) = scheme.generate_keys(&mut os_rng()?);
+        Ok((
+            Arc::new(SecretOf { scheme: scheme.clone(), key: secret }),
+            Arc::new(PublicOf { scheme: scheme.clone(), key: public }),
+        ))
+    }
+
+    fn read_public(&self, bytes: &[u8]) -> Outcome<Arc<dyn Public>> {
+        let key = self.0.public_key_from_bytes(bytes)?;
+        Ok(Arc::new(PublicOf { scheme: self.0.clone(), key }))
+    }
+
+    fn read_secret(&self, bytes: &[u8]) -> Outcome<Arc<dyn Secret>> {
+        let key = self.0.secret_key_from_bytes(bytes)?;
+        Ok(Arc::new(SecretOf { scheme: self.0.clone(), key }))
+    }
+
+    fn read_streams(&self, bytes: &[u8]) -> Outcome<Array> {
+        Ok(Arc::new(Streams::from_bytes(&self.0, bytes)?))
+    }
+
+    fn read_seeded(&self, bytes: &[u8]) -> Outcome<Arc<dyn ErasedSeeded>> {
+        Ok(Arc::new(SeededStreams::from_bytes(&self.0, bytes)?))
+    }
+
+    fn read_answer(&self, bytes: &[u8]) -> Outcome<Arc<dyn ErasedAnswer>> {
+        Ok(Arc::new(Answer::from_bytes(&self.0, bytes)?))
+    }
+}
+
+impl<S: Scheme> Public for PublicOf<S> {
+    fn encrypt(&self, plaintext: Plaintext<'_>) -> Outcome<Array> {
+        let Plaintext { bits, representation, origin, layout, row_length } = plaintext;
+        let rows = (layout, row_length);
+        let rng = &mut os_rng()?;
+        let streams =
+            Streams::encrypt(&self.scheme, &self.key, bits, representation, origin, rows, rng)?;
+        Ok(Arc::new(streams))
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        self.scheme.public_key_to_bytes(&self.key)
+    }
+}
+
+impl<S: Scheme> Secret for SecretOf<S> {
+    fn encrypt(&self, plaintext: Plaintext<'_>) -> Outcome<Arc<dyn ErasedSeeded>> {
+        let Plaintext { bits, representation, origin, layout, row_length } = plaintext;
+        let rows = (layout, row_length);
+        let rng = &mut os_rng()?;
+        let streams = SeededStreams::encrypt(
+            &self.scheme,
+            &self.key,
+            bits,
+            representation,
+            origin,
+            rows,
+            rng,
+        )?;
+        Ok(Arc::new(streams))
+    }
+
+    fn decrypt(&self, answer: &dyn ErasedAnswer) -> Outcome<Counts> {
+        let expected = self.scheme.fingerprint();
+        let answer: &Answer<S> = answer
+            .as_any()
+            .downcast_ref()
+            .ok_or_else(|| mismatch(expected, answer.fingerprint()))?;
+        answer.decrypt(&self.key)
+    }
+
+    fn with_bytes(
+        &self,
+        write: &mut dyn FnMut(&[u8]) -> std::io::Result<()>,
+    ) -> std::io::Result<()> {
+        write(&self.scheme.secret_key_to_bytes(&self.key))
+    }
+}
+
+impl<S: Scheme> ErasedSeeded for SeededStreams<S> {
+    fn expand(&self) -> Outcome<Array> {
+        Ok(Arc::new(self.expand()?))
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        self.to_bytes()
+    }
+
+    fn elements(&self) -> usize {
+        self.elements()
+    }
+}
+
+impl<S: Scheme> ErasedAnswer for Answer<S> {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn fingerprint(&self) -> Fingerprint {
+        self.scheme().fingerprint()
+    }
+
+    fn elements(&self) -> usize {
+        self.elements()
+    }
+
+    fn blocks(&self) -> usize {
+        self.blocks()
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        self.to_bytes()
+    }
+}
+
+impl<S: Scheme> ErasedStreams for Streams<S> {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn fingerprint(&self) -> Fingerprint {
+        self.scheme().fingerprint()
+    }
+
+    fn elements(&self) -> usize {
+        self.elements()
+    }
+
+    fn terms_per_element(&self) -> usize {
+        self.terms_per_element()
+    }
+
+    fn blocks(&self) -> usize {
+        self.blocks()
+    }
+
+    fn stream_length(&self) -> usize {
+        self.stream_length()
+    }
+
+    fn representation(&self) -> Representation {
+        self.representation()
+    }
+
+    fn max_count(&self) -> u64 {
+        self.max_count()
+    }
+
+    fn noise_budget(&self) -> f64 {
+        self.noise_budget()
+    }
+
+    fn multiply(&self, other: &dyn ErasedStreams, pairs: &[(usize, usize)]) -> Outcome<Array> {
+        Ok(Arc::new(self.multiply(operand(self, other)?, pairs)?))
+    }
+
+    fn add(&self, other: &dyn ErasedStreams, pairs: &[(usize, usize)]) -> Outcome<Array> {
+        Ok(Arc::new(self.add(operand(self, other)?, pairs)?))
+    }
+
+    fn append(&self, other: &dyn ErasedStreams) -> Outcome<Array> {
+        Ok(Arc::new(self.append(operand(self, other)?)?))
+    }
+
+    fn negate(&self) -> Outcome<Array> {
+        Ok(Arc::new(self.negate()?))
+    }
+
+    fn multiply_bits(&self, constants: &BitStreams, origin: Origin) -> Outcome<Array> {
+        Ok(Arc::new(self.multiply_bits(constants, origin)?))
+    }
+
+    fn scale(&self, factors: &[f64]) -> Outcome<Array> {
+        Ok(Arc::new(self.scale(factors)?))
+    }
+
+    fn select(&self, indices: &[usize]) -> Outcome<Array> {
+        Ok(Arc::new(self.select(indices)?))
+    }
+
+    fn sum_groups(&self, group: usize) -> Outcome<Array> {
+        Ok(Arc::new(self.sum_groups(group)?))
+    }
+
+    fn multiplexed(&self, coefficients: &[f64], selector: &mut Selector) -> Outcome<Array> {
+        Ok(Arc::new(self.multiplexed_combination(coefficients, selector)?))
+    }
+
+    fn answer(&self, fusion: Option<&Fusion>, compact: bool) -> Outcome<Arc<dyn ErasedAnswer>> {
+        let mut answer = Answer::new(self)?;
+        if let Some(fusion) = fusion {
+            answer = answer.fuse(fusion)?;
+        }
+        if compact {
+            answer = answer.compact()?;
+        }
+        Ok(Arc::new(answer))
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        self.to_bytes()
+    }
+}

@@ -1,0 +1,91 @@
+//! One place where errors of all layers become Python exceptions.
+
+use hesc_circuits::CircuitError;
+use hesc_schemes::SchemeError;
+use hesc_stochastic::StochasticError;
+use pyo3::PyErr;
+use pyo3::create_exception;
+use pyo3::exceptions::PyValueError;
+
+create_exception!(hesc, HescError, PyValueError, "What hesc refuses; the message says what to do.");
+create_exception!(hesc, OutOfRangeError, HescError, "A value that the encoding cannot hold.");
+create_exception!(hesc, ShapeError, HescError, "Lengths, shapes or layouts that do not fit.");
+create_exception!(hesc, CorrelationError, HescError, "A product of streams of one draw.");
+create_exception!(hesc, ParameterError, HescError, "Parameters that do not work or differ.");
+create_exception!(hesc, SecurityError, ParameterError, "Parameters below 128-bit security.");
+create_exception!(hesc, KeyMismatchError, HescError, "Ciphertexts of different key pairs.");
+create_exception!(hesc, NoiseBudgetError, HescError, "Decryption would fail after this operation.");
+create_exception!(hesc, FusionError, HescError, "Digits that the plaintext modulus cannot hold.");
+create_exception!(
+    hesc,
+    WireError,
+    HescError,
+    "Bytes that are damaged, truncated or of another kind."
+);
+create_exception!(hesc, DecryptionError, HescError, "Ciphertexts that no honest party made.");
+
+fn of_stochastic(error: &StochasticError) -> PyErr {
+    let text = error.to_string();
+    match error {
+        StochasticError::OutOfRange { .. } | StochasticError::Probability { .. } => {
+            OutOfRangeError::new_err(text)
+        }
+        StochasticError::Empty
+        | StochasticError::StreamLength { .. }
+        | StochasticError::Shape { .. } => ShapeError::new_err(text),
+        StochasticError::Name { .. } => ParameterError::new_err(text),
+        StochasticError::Dimension { .. } => CorrelationError::new_err(text),
+        StochasticError::Origin | StochasticError::Packing { .. } => WireError::new_err(text),
+        _ => HescError::new_err(text),
+    }
+}
+
+fn of_scheme(error: &SchemeError) -> PyErr {
+    let text = error.to_string();
+    match error {
+        SchemeError::Security { .. } => SecurityError::new_err(text),
+        SchemeError::Math(_)
+        | SchemeError::Parameter { .. }
+        | SchemeError::ParameterMismatch { .. }
+        | SchemeError::PackingCannot { .. } => ParameterError::new_err(text),
+        SchemeError::KeyMismatch { .. } => KeyMismatchError::new_err(text),
+        SchemeError::NoiseBudget { .. }
+        | SchemeError::ScaleMismatch { .. }
+        | SchemeError::CannotCompact { .. } => NoiseBudgetError::new_err(text),
+        SchemeError::NotACount { .. } => DecryptionError::new_err(text),
+        SchemeError::Wire { .. } => WireError::new_err(text),
+        SchemeError::BlockCount { .. } | SchemeError::Empty | SchemeError::BlockIndex { .. } => {
+            ShapeError::new_err(text)
+        }
+        _ => HescError::new_err(text),
+    }
+}
+
+/// The exception for an error of any layer.
+pub fn to_py(error: CircuitError) -> PyErr {
+    let text = error.to_string();
+    match error {
+        CircuitError::Scheme(error) => of_scheme(&error),
+        CircuitError::Stochastic(error) => of_stochastic(&error),
+        CircuitError::Correlated { .. } => CorrelationError::new_err(text),
+        CircuitError::FusionOverflow { .. }
+        | CircuitError::FusionBase { .. }
+        | CircuitError::FusionOfOnes { .. }
+        | CircuitError::Fused => FusionError::new_err(text),
+        CircuitError::CountOverflow { .. } => NoiseBudgetError::new_err(text),
+        CircuitError::Count { .. } => DecryptionError::new_err(text),
+        CircuitError::Weight { .. } => OutOfRangeError::new_err(text),
+        CircuitError::Representation { .. } => ParameterError::new_err(text),
+        _ => ShapeError::new_err(text),
+    }
+}
+
+/// [`to_py`] for an error of a lower layer.
+pub fn scheme_to_py(error: SchemeError) -> PyErr {
+    of_scheme(&error)
+}
+
+/// [`to_py`] for an error of the encoders.
+pub fn stochastic_to_py(error: StochasticError) -> PyErr {
+    of_stochastic(&error)
+}

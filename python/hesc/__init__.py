@@ -1,0 +1,91 @@
+"""hesc: computing on encrypted data with stochastic numbers.
+
+A number in [-1, 1] becomes a stream of bits whose share of ones is its value; the bits are
+encrypted. Products of streams are additions of ciphertexts and sums are concatenations, so an
+encryption that only adds evaluates polynomials and small networks.
+
+The names that can decrypt or hold a secret key come from `hesc.secret`, which is imported on
+first use only: a server that does not ask for them never loads it.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+from hesc._native import (
+    CorrelationError,
+    DecryptionError,
+    FusionError,
+    HescError,
+    KeyMismatchError,
+    NoiseBudgetError,
+    OutOfRangeError,
+    ParameterError,
+    SecurityError,
+    ShapeError,
+    WireError,
+    scc,
+)
+from hesc.arrays import Answer, EncryptedArray, SeededArray, powers
+from hesc.encoding import EncodedArray, Encoder
+from hesc.encryptor import Encryptor, PublicKey
+from hesc.params import Params
+
+if TYPE_CHECKING:
+    from hesc.secret import (
+        Decryptor,
+        SecretEncryptor,
+        SecretKey,
+        keygen,
+        load_secret_key,
+        save_secret_key,
+    )
+
+__version__ = version("hesc")
+
+_SECRET = {
+    "Decryptor",
+    "SecretEncryptor",
+    "SecretKey",
+    "keygen",
+    "load_secret_key",
+    "save_secret_key",
+}
+
+__all__ = [
+    "Answer",
+    "CorrelationError",
+    "DecryptionError",
+    "Decryptor",
+    "EncodedArray",
+    "Encoder",
+    "EncryptedArray",
+    "Encryptor",
+    "FusionError",
+    "HescError",
+    "KeyMismatchError",
+    "NoiseBudgetError",
+    "OutOfRangeError",
+    "ParameterError",
+    "Params",
+    "PublicKey",
+    "SecretEncryptor",
+    "SecretKey",
+    "SecurityError",
+    "SeededArray",
+    "ShapeError",
+    "WireError",
+    "keygen",
+    "load_secret_key",
+    "powers",
+    "save_secret_key",
+    "scc",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name in _SECRET:
+        return getattr(import_module("hesc.secret"), name)
+    raise AttributeError(f"module 'hesc' has no attribute {name!r}")

@@ -1,0 +1,365 @@
+"""Encrypted arrays and the answers that go back. Nothing here can decrypt."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hesc import _native
+from hesc._native import ShapeError, WireError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from hesc.encoding import EncodedArray
+    from hesc.params import Params
+
+_MAX_DIMENSIONS = 8
+# Place and value of the byte that marks seeded streams (hesc_schemes::wire).
+_KIND, _SEEDED = 5, b"\x11"
+
+
+def shape_to_bytes(shape: tuple[int, ...]) -> bytes:
+    """Number of axes, then each length as four bytes."""
+    if len(shape) > _MAX_DIMENSIONS:
+        raise ShapeError(f"{len(shape)} axes are too many to send; reshape to {_MAX_DIMENSIONS}")
+    return bytes([len(shape)]) + np.asarray(shape, dtype="<u4").tobytes()
+
+
+def shape_from_bytes(data: bytes) -> tuple[tuple[int, ...], bytes]:
+    """The shape and what follows it."""
+    axes = data[0] if data else _MAX_DIMENSIONS + 1
+    end = 1 + 4 * axes
+    if axes > _MAX_DIMENSIONS or len(data) < end:
+        raise WireError("cannot read an array: its shape is damaged or truncated")
+    return tuple(int(n) for n in np.frombuffer(data[1:end], dtype="<u4")), data[end:]
+
+
+def check_elements(shape: tuple[int, ...], elements: int) -> None:
+    """Refuses a shape that does not belong to the elements behind it."""
+    if math.prod(shape) != elements:
+        raise WireError(f"cannot read an array: shape {shape} does not hold {elements} elements")
+
+
+class Answer:
+    """What goes back to the key owner: only ciphertexts in use, perhaps fused and compact."""
+
+    def __init__(self, params: Params, native: _native.Answer, shape: tuple[int, ...]) -> None:
+        self.params = params
+        self.native = native
+        self.shape = shape
+
+    @property
+    def blocks(self) -> int:
+        """Ciphertexts."""
+        return self.native.blocks
+
+    def to_bytes(self) -> bytes:
+        """The wire form."""
+        return shape_to_bytes(self.shape) + self.native.to_bytes()
+
+    @classmethod
+    def from_bytes(cls, params: Params, data: bytes) -> Answer:
+        """Reads the wire form; strict."""
+        shape, body = shape_from_bytes(data)
+        native = params.native.read_answer(body)
+        check_elements(shape, native.elements)
+        return cls(params, native, shape)
+
+
+class SeededArray:
+    """An array encrypted under the secret key: half the bytes, the random half being a seed."""
+
+    def __init__(self, params: Params, native: _native.SeededArray, shape: tuple[int, ...]) -> None:
+        self.params = params
+        self._native = native
+        self.shape = shape
+
+    def expand(self) -> EncryptedArray:
+        """The form that can be computed on; the receiver does this."""
+        return EncryptedArray(self.params, self._native.expand(), self.shape)
+
+    def to_bytes(self) -> bytes:
+        """The wire form."""
+        return shape_to_bytes(self.shape) + self._native.to_bytes()
+
+
+class EncryptedArray:
+    """An array of encrypted stochastic numbers, with numpy's shapes and broadcasting.
+
+    `x * y` multiplies (one homomorphic addition), `x + y` and `x.sum()` concatenate (free, exact),
+    `x * 0.5` scales by a public constant (free, exact), `x @ y` is both. The products of arrays
+    that share a draw are refused: a stream times itself is no square.
+    """
+
+    # numpy arrays on the left defer to the operators here.
+    __array_ufunc__ = None
+
+    def __init__(self, params: Params, native: _native.Array, shape: tuple[int, ...]) -> None:
+        self.params = params
+        self.native = native
+        self.shape = shape
+
+    # Shape ------------------------------------------------------------------------------------
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return self.native.elements
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self.shape)
+
+    @property
+    def blocks(self) -> int:
+        """Ciphertexts that the array uses."""
+        return self.native.blocks
+
+    @property
+    def stream_length(self) -> int:
+        """Bits of a stream."""
+        return self.native.stream_length
+
+    @property
+    def noise_budget(self) -> float:
+        """Bits of room before decryption would fail; each product costs about one at first."""
+        return self.native.noise_budget
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("an array without axes has no length")
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        return (
+            f"<hesc.EncryptedArray shape={self.shape}, stream_length={self.stream_length}, "
+            f"ciphertexts={self.blocks}, noise_budget={self.noise_budget:.1f} bits>"
+        )
+
+    def positions(self) -> NDArray[np.int64]:
+        """The index of each element among all, in the array's shape."""
+        return np.arange(self.size, dtype=np.int64).reshape(self.shape)
+
+    def _taken(self, positions: NDArray[np.int64]) -> EncryptedArray:
+        native = self.native.select(np.ascontiguousarray(positions.reshape(-1)))
+        return EncryptedArray(self.params, native, positions.shape)
+
+    def __getitem__(self, key: Any) -> EncryptedArray:
+        return self._taken(np.asarray(self.positions()[key]))
+
+    def reshape(self, *shape: int) -> EncryptedArray:
+        """The same elements in another shape; free."""
+        return EncryptedArray(self.params, self.native, self.positions().reshape(*shape).shape)
+
+    def broadcast_to(self, shape: tuple[int, ...]) -> EncryptedArray:
+        """The elements repeated to fill a shape; free."""
+        try:
+            positions = np.broadcast_to(self.positions(), shape)
+        except ValueError as error:
+            raise ShapeError(f"shape {self.shape} does not broadcast to {shape}") from error
+        return self._taken(positions)
+
+    @property
+    def T(self) -> EncryptedArray:  # noqa: N802 - numpy's name
+        """The transpose; free."""
+        return self._taken(self.positions().T)
+
+    # Arithmetic -------------------------------------------------------------------------------
+
+    def _pairs(
+        self, other: EncryptedArray
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], tuple[int, ...]]:
+        try:
+            left, right = np.broadcast_arrays(self.positions(), other.positions())
+        except ValueError as error:
+            raise ShapeError(f"shapes {self.shape} and {other.shape} do not broadcast") from error
+        return left.reshape(-1), right.reshape(-1), left.shape
+
+    def _combine(
+        self,
+        other: EncryptedArray,
+        operation: Callable[[_native.Array, NDArray[np.int64], NDArray[np.int64]], _native.Array],
+    ) -> EncryptedArray:
+        left, right, shape = self._pairs(other)
+        return EncryptedArray(self.params, operation(other.native, left, right), shape)
+
+    def __mul__(self, other: EncryptedArray | ArrayLike) -> EncryptedArray:
+        if isinstance(other, EncryptedArray):
+            return self._combine(other, self.native.multiply)
+        factors = np.asarray(other, dtype=np.float64)
+        try:
+            positions, factors = np.broadcast_arrays(self.positions(), factors)
+        except ValueError as error:
+            raise ShapeError(f"shapes {self.shape} and {factors.shape} do not broadcast") from error
+        taken = self if positions.shape == self.shape else self._taken(positions)
+        scaled = taken.native.scale(np.ascontiguousarray(factors.reshape(-1)))
+        return EncryptedArray(self.params, scaled, positions.shape)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: ArrayLike) -> EncryptedArray:
+        return self * (1.0 / np.asarray(other, dtype=np.float64))
+
+    def __neg__(self) -> EncryptedArray:
+        return self * -1.0
+
+    def __add__(self, other: EncryptedArray) -> EncryptedArray:
+        if not isinstance(other, EncryptedArray):
+            # A public constant is added after decryption, exactly and for nothing.
+            return NotImplemented
+        return self._combine(other, self.native.add)
+
+    def __sub__(self, other: EncryptedArray) -> EncryptedArray:
+        if not isinstance(other, EncryptedArray):
+            return NotImplemented
+        return self + -other
+
+    def __pow__(self, exponent: int) -> EncryptedArray:
+        raise ShapeError(
+            f"a power needs independent copies of the streams: use "
+            f"hesc.powers(encryptor.encrypt_copies(values, {exponent}))[-1]"
+        )
+
+    def __matmul__(self, other: EncryptedArray) -> EncryptedArray:
+        """Matrix product `self @ other`, numpy's rules for one and two axes.
+
+        With streams side by side the factors align along the rows of both: write `x @ w.T` for
+        weights `w` encrypted as (outputs, inputs).
+        """
+        if not isinstance(other, EncryptedArray):
+            return NotImplemented
+        left = self.positions()[np.newaxis] if self.ndim == 1 else self.positions()
+        right = other.positions()[:, np.newaxis] if other.ndim == 1 else other.positions()
+        if left.ndim != 2 or right.ndim != 2 or left.shape[1] != right.shape[0]:
+            raise ShapeError(f"shapes {self.shape} and {other.shape} do not multiply")
+        left, right = np.broadcast_arrays(left[:, np.newaxis, :], right.T[np.newaxis, :, :])
+        native = self.native.multiply(
+            other.native, np.ascontiguousarray(left.reshape(-1)), right.reshape(-1)
+        )
+        product = EncryptedArray(self.params, native, left.shape).sum(axis=-1)
+        shape = (() if self.ndim == 1 else self.shape[:1]) + (
+            () if other.ndim == 1 else other.shape[1:]
+        )
+        return EncryptedArray(self.params, product.native, shape)
+
+    def multiply_encoded(self, constants: EncodedArray) -> EncryptedArray:
+        """Multiplies by streams in the clear, of the same shape.
+
+        In contrast to `x * 0.5`, who decrypts the result does not see the constants themselves.
+        """
+        if constants.shape != self.shape:
+            raise ShapeError(f"shapes {self.shape} and {constants.shape} differ")
+        return EncryptedArray(self.params, self.native.multiply_bits(constants.streams), self.shape)
+
+    def _groups_last(self, axis: int | None) -> tuple[EncryptedArray, int, tuple[int, ...]]:
+        """The array with one axis (or all) last, its length, and the shape of the rest."""
+        if axis is None:
+            return self, self.size, ()
+        if not -self.ndim <= axis < self.ndim:
+            raise ShapeError(f"axis {axis} does not exist in shape {self.shape}")
+        axis %= self.ndim
+        moved = np.moveaxis(self.positions(), axis, -1)
+        taken = self if axis == self.ndim - 1 else self._taken(moved)
+        return taken, moved.shape[-1], moved.shape[:-1]
+
+    def sum(self, axis: int | None = None) -> EncryptedArray:
+        """Sums by concatenation: exact, free, and as long as all summands together."""
+        taken, group, shape = self._groups_last(axis)
+        return EncryptedArray(self.params, taken.native.sum_groups(group), shape)
+
+    def multiplexed_sum(
+        self,
+        axis: int | None = None,
+        *,
+        coefficients: ArrayLike | None = None,
+        random_state: int,
+    ) -> EncryptedArray:
+        """Sums by random selection, the conventional way: no longer than one summand, but noisy.
+
+        At each position the bit of one summand passes, chosen with a probability in proportion to
+        its coefficient's size. Needs slot packing; one mask product for each summand.
+
+        Args:
+            axis: the axis to sum over; None sums everything.
+            coefficients: one for each summand, all 1 if not given.
+            random_state: seed of the selection; use another for every sum that is multiplied or
+                added later.
+
+        """
+        taken, group, shape = self._groups_last(axis)
+        weights = np.ones(group) if coefficients is None else np.asarray(coefficients, np.float64)
+        if weights.shape != (group,):
+            raise ShapeError(f"{group} coefficients are needed, got shape {weights.shape}")
+        selector = _native.Selector(random_state)
+        native = taken.native.multiplexed(np.ascontiguousarray(weights), selector)
+        return EncryptedArray(self.params, native, shape)
+
+    @classmethod
+    def concatenate(cls, arrays: Sequence[EncryptedArray], axis: int = 0) -> EncryptedArray:
+        """Joins arrays along an axis, as numpy does. No ciphertext moves."""
+        if not arrays:
+            raise ShapeError("nothing to concatenate; give at least one array")
+        native, positions = arrays[0].native, [arrays[0].positions()]
+        for array in arrays[1:]:
+            positions.append(native.elements + array.positions())
+            native = native.append(array.native)
+        try:
+            joined = np.concatenate(positions, axis=axis)
+        except ValueError as error:
+            raise ShapeError(f"these arrays do not concatenate: {error}") from error
+        whole = cls(arrays[0].params, native, (native.elements,))
+        return whole._taken(joined)
+
+    # Leaving ----------------------------------------------------------------------------------
+
+    def answer(self, *, fuse: int | Sequence[int] | None = None, compact: bool = False) -> Answer:
+        """What to send to the key owner.
+
+        Args:
+            fuse: pack several ciphertexts into one (koseki2022hesc section 3.3). A list gives the
+                base below each digit but the first, `[3, 3]` three digits; a number asks for that
+                many digits in the smallest base that holds the counts.
+            compact: switch to the smallest modulus that still decrypts.
+
+        Raises:
+            FusionError: digits that the plaintext modulus cannot hold.
+            NoiseBudgetError: no room for the fusion, or no smaller modulus.
+
+        """
+        bases = [self.native.max_count + 1] * (fuse - 1) if isinstance(fuse, int) else fuse
+        native = self.native.answer(bases=None if bases is None else list(bases), compact=compact)
+        return Answer(self.params, native, self.shape)
+
+    def to_bytes(self) -> bytes:
+        """The wire form."""
+        return shape_to_bytes(self.shape) + self.native.to_bytes()
+
+    @classmethod
+    def from_bytes(cls, params: Params, data: bytes) -> EncryptedArray:
+        """Reads the wire form of an array or of a `SeededArray`, which it expands; strict."""
+        shape, body = shape_from_bytes(data)
+        if body[_KIND : _KIND + 1] == _SEEDED:
+            native = params.native.read_seeded_array(body).expand()
+        else:
+            native = params.native.read_array(body)
+        check_elements(shape, native.elements)
+        return cls(params, native, shape)
+
+
+def powers(copies: Sequence[EncryptedArray]) -> list[EncryptedArray]:
+    """`[x, x^2, x^3, ...]` from independent encryptions of the same values, prefixes shared.
+
+    Cost: one product for each copy after the first.
+    """
+    if not copies:
+        raise ShapeError("powers need at least one encryption; see Encryptor.encrypt_copies")
+    result = [copies[0]]
+    for copy in copies[1:]:
+        result.append(result[-1] * copy)
+    return result

@@ -1,0 +1,111 @@
+"""Encryption under the public key."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hesc.arrays import EncryptedArray
+from hesc.encoding import EncodedArray, Encoder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import ArrayLike
+
+    from hesc import _native
+    from hesc.params import Params
+
+
+def resolve_layout(layout: str, stream_length: int, params: Params) -> str:
+    """The layout that "auto" stands for: side by side where a stream fits a block."""
+    if layout != "auto":
+        return layout
+    return "side_by_side" if stream_length <= params.block_length else "one_per_block"
+
+
+def row_length(shape: tuple[int, ...]) -> int:
+    """Streams that share blocks: those of the last axis."""
+    return shape[-1] if shape else 1
+
+
+class PublicKey:
+    """A public key together with its parameters, as `hesc.keygen` returns it."""
+
+    def __init__(self, params: Params, native: _native.PublicKey) -> None:
+        self.params = params
+        self._native = native
+
+    @classmethod
+    def from_bytes(cls, params: Params, data: bytes) -> PublicKey:
+        """Reads a serialised key of these parameters; strict."""
+        return cls(params, params.native.read_public_key(data))
+
+    def to_bytes(self) -> bytes:
+        """The wire form: half the key, the random half being a seed."""
+        return self._native.to_bytes()
+
+    def encrypt_streams(self, encoded: EncodedArray, layout: str) -> EncryptedArray:
+        """Encrypts streams. `Encryptor` is the comfortable way."""
+        layout = resolve_layout(layout, encoded.streams.stream_length, self.params)
+        native = self._native.encrypt(encoded.streams, layout, row_length(encoded.shape))
+        return EncryptedArray(self.params, native, encoded.shape)
+
+
+class Encryptor:
+    """Encodes and encrypts arrays under a public key.
+
+    Args:
+        public: the public key.
+        stream_length, generator, representation, first_dimension, random_state: see
+            `hesc.Encoder`.
+        layout: "side_by_side" packs the streams of the last axis into shared ciphertexts,
+            "one_per_block" gives each its own (the layout of koseki2022hesc), "auto" chooses the
+            first where a stream fits.
+
+    """
+
+    def __init__(
+        self,
+        public: PublicKey,
+        stream_length: int = 256,
+        *,
+        generator: str = "sobol",
+        representation: str = "inverted_bipolar",
+        first_dimension: int = 0,
+        random_state: int | None = None,
+        layout: str = "auto",
+    ) -> None:
+        self.public = public
+        self.layout = layout
+        self.encoder = Encoder(
+            stream_length,
+            generator=generator,
+            representation=representation,
+            first_dimension=first_dimension,
+            random_state=random_state,
+        )
+
+    def encrypt(self, values: ArrayLike) -> EncryptedArray:
+        """Encrypts an array. Its streams are independent of those of every other call.
+
+        Raises:
+            OutOfRangeError: a value outside the range, or NaN.
+            ShapeError: an empty array, or streams that do not fit side by side.
+
+        """
+        return self.public.encrypt_streams(self.encoder.encode(values), self.layout)
+
+    def encrypt_copies(self, values: ArrayLike, copies: int) -> list[EncryptedArray]:
+        """Independent encryptions of the same values, for `hesc.powers`."""
+        return [self.encrypt(values) for _ in range(copies)]
+
+    def encrypt_batches(self, values: ArrayLike, batch_size: int) -> Iterator[EncryptedArray]:
+        """Encrypts along the first axis, `batch_size` entries at a time, in bounded memory.
+
+        Each batch is a draw of its own: elements of different batches may be multiplied.
+        """
+        array = np.asarray(values, dtype=np.float64)
+        for start in range(0, len(array), batch_size):
+            yield self.encrypt(array[start : start + batch_size])

@@ -1,0 +1,74 @@
+"""Ours: one product between the client's monomials and the model owner's coefficients.
+
+A network of one square layer is a quadratic polynomial in its inputs. The client multiplies its
+own inputs in the clear, the model owner its own weights, and of the five factors that
+koseki2022hesc multiplies under encryption one product remains. That is a change of algorithm, not
+of implementation: it needs a client that computes monomials. All streams of a sample lie side by
+side in one ciphertext.
+
+Client: `encryptor.encrypt(network.monomials(features))`. Server: `evaluate`. Client:
+`Decryptor.decrypt`, whose values are the network's outputs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hesc.encryptor import Encryptor
+
+if TYPE_CHECKING:
+    from hesc.arrays import Answer, EncryptedArray
+    from hesc.encryptor import PublicKey
+    from hesc.networks.square import SquareNetwork
+
+QUERY_DIMENSION = 0
+MODEL_DIMENSION = 1
+
+
+class MonomialModel:
+    """A network's coefficients, encrypted: what a server holds.
+
+    The largest size of each monomial's coefficients is public (the client learns it with the
+    answer): scaling each monomial by its own keeps the error of short streams small.
+    """
+
+    def __init__(self, coefficients: EncryptedArray) -> None:
+        self.coefficients = coefficients
+
+    @classmethod
+    def encrypt(
+        cls,
+        network: SquareNetwork,
+        public: PublicKey,
+        *,
+        stream_length: int = 64,
+        random_state: int | None = None,
+    ) -> MonomialModel:
+        """Encrypts a network under the client's public key."""
+        coefficients = network.coefficients()
+        sizes = np.abs(coefficients).max(axis=0)
+        sizes[sizes == 0] = 1.0
+        encryptor = Encryptor(
+            public,
+            stream_length,
+            first_dimension=MODEL_DIMENSION,
+            random_state=random_state,
+        )
+        return cls(encryptor.encrypt(coefficients / sizes) * sizes)
+
+    def evaluate(self, query: EncryptedArray) -> EncryptedArray:
+        """Outputs (samples, outputs) for encrypted monomials (samples, monomials).
+
+        Cost: one homomorphic addition for each sample and output.
+        """
+        return query @ self.coefficients.T
+
+    def answer(self, query: EncryptedArray) -> Answer:
+        """Outputs as they go back: fused where the plaintext modulus has room, and compact."""
+        outputs = self.evaluate(query)
+        fuse = self.coefficients.shape[0]
+        modulus = query.params.plain_modulus or 2
+        # Counts of a product are at most 2: digits of base 3.
+        return outputs.answer(fuse=fuse if 3**fuse <= modulus else None, compact=True)

@@ -1,0 +1,216 @@
+"""Parameter sets: named presets and checked sets of one's own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from hesc import _native
+from hesc._native import ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class _Preset(NamedTuple):
+    ring_degree: int
+    coeff_moduli: tuple[int, ...]
+    packing: str
+    plain_modulus: int | None = None
+    scale: float | None = None
+
+
+# Primes that are 1 modulo 2N; sizes by the limits of the 2024 Security Guidelines (log2 q of 26,
+# 53 at N = 1024, 2048) unless the name says hestd2018 (27, 54).
+_PRESETS: Final = {
+    # Parity alone survives: the server and the key owner see no counts. Smallest noise.
+    "bfv_1024": _Preset(1024, (67104769,), "coefficients", plain_modulus=2),
+    # Room for fusion: three products as digits of base 3.
+    "bfv_1024_fusion": _Preset(1024, (67104769,), "coefficients", plain_modulus=32),
+    # Slots: products with masks, hence multiplexed sums.
+    "bfv_2048_slots": _Preset(2048, (67043329, 134176769), "slots", plain_modulus=12289),
+    "ckks_1024": _Preset(1024, (67104769,), "complex_slots", scale=2.0**21),
+    "ckks_2048": _Preset(2048, (67043329, 134176769), "complex_slots", scale=2.0**24),
+    # koseki2022hesc section 4: N = 1024 with 27 bits, N = 2048 with 54 bits, t = 12289.
+    "hestd2018_koseki_bfv_1024": _Preset(1024, (134215681,), "slots", plain_modulus=12289),
+    "hestd2018_koseki_bfv_2048": _Preset(2048, (18014398509404161,), "slots", plain_modulus=12289),
+    "hestd2018_koseki_ckks_1024": _Preset(1024, (134215681,), "complex_slots", scale=2.0**22),
+    "hestd2018_koseki_ckks_2048": _Preset(
+        2048, (18014398509404161,), "complex_slots", scale=2.0**25
+    ),
+}
+
+_RECOMMENDED: Final = {"bfv": "bfv_1024", "ckks": "ckks_1024"}
+
+
+class Params:
+    """A checked, immutable parameter set.
+
+    Make one with `recommended`, `preset` or `lattice`. Two sets are equal if their fingerprints
+    are; keys and ciphertexts carry it and refuse to mix.
+    """
+
+    def __init__(self, native: _native.Params, name: str) -> None:
+        self._native = native
+        self.name = name
+
+    @classmethod
+    def recommended(cls, scheme: str) -> Params:
+        """The set to start with for `"bfv"` or `"ckks"`: 128 bits by the 2024 guidelines."""
+        if scheme not in _RECOMMENDED:
+            raise ParameterError(
+                f"no recommendation for scheme {scheme!r}; choose one of {', '.join(_RECOMMENDED)}"
+            )
+        return cls.preset(_RECOMMENDED[scheme])
+
+    @classmethod
+    def preset(cls, name: str) -> Params:
+        """A named set; `Params.presets()` lists the names.
+
+        Names that begin with `hestd2018_` meet the 2018 standard only.
+        """
+        if name not in _PRESETS:
+            raise ParameterError(f"no preset {name!r}; choose one of {', '.join(_PRESETS)}")
+        return cls._checked(
+            name,
+            _PRESETS[name],
+            "hestd2018" if name.startswith("hestd2018_") else "guidelines2024",
+        )
+
+    @staticmethod
+    def presets() -> list[str]:
+        """Names of all presets."""
+        return list(_PRESETS)
+
+    @classmethod
+    def lattice(
+        cls,
+        *,
+        ring_degree: int,
+        coeff_moduli: Sequence[int],
+        packing: str,
+        plain_modulus: int | None = None,
+        scale: float | None = None,
+    ) -> Params:
+        """A set of one's own: BFV with `plain_modulus`, CKKS with `scale`.
+
+        `packing` is "coefficients", "slots" or (CKKS) "complex_slots". Refused with
+        `SecurityError` below 128 bits by the 2024 guidelines.
+        """
+        preset = _Preset(ring_degree, tuple(coeff_moduli), packing, plain_modulus, scale)
+        return cls._checked("custom", preset, "guidelines2024")
+
+    @classmethod
+    def insecure_lattice(
+        cls,
+        *,
+        ring_degree: int,
+        coeff_moduli: Sequence[int],
+        packing: str,
+        plain_modulus: int | None = None,
+        scale: float | None = None,
+    ) -> Params:
+        """As `lattice` without the security check: for experiments only."""
+        preset = _Preset(ring_degree, tuple(coeff_moduli), packing, plain_modulus, scale)
+        return cls._checked("insecure_custom", preset, "insecure")
+
+    @classmethod
+    def insecure_plain(cls, *, block_length: int = 1024, plain_modulus: int = 2) -> Params:
+        """The scheme that encrypts nothing: for simulation and tests."""
+        return cls(_native.Params.plain(block_length, plain_modulus), "insecure_plain")
+
+    @classmethod
+    def _checked(cls, name: str, preset: _Preset, assurance: str) -> Params:
+        native = _native.Params.lattice(
+            ring_degree=preset.ring_degree,
+            coeff_moduli=list(preset.coeff_moduli),
+            packing=preset.packing,
+            plain_modulus=preset.plain_modulus,
+            scale=preset.scale,
+            assurance=assurance,
+        )
+        return cls(native, name)
+
+    @classmethod
+    def from_bytes(cls, data: bytes, *, assurance: str = "guidelines2024") -> Params:
+        """Reads a serialised set; strict.
+
+        Sets below `assurance` ("guidelines2024", "hestd2018", "insecure") are refused, so that
+        a peer cannot talk anyone into weak parameters.
+        """
+        native = _native.Params.from_bytes(data, assurance=assurance)
+        for name in _PRESETS:
+            if (
+                native.assurance != "insecure"
+                and cls.preset(name).fingerprint == native.fingerprint
+            ):
+                return cls(native, name)
+        return cls(native, "custom" if native.assurance != "insecure" else "insecure_custom")
+
+    def to_bytes(self) -> bytes:
+        """The wire form."""
+        return self._native.to_bytes()
+
+    @property
+    def native(self) -> _native.Params:
+        """The compiled object, for this package's own modules."""
+        return self._native
+
+    @property
+    def scheme(self) -> str:
+        """`"bfv"`, `"ckks"` or `"plain"`."""
+        return self._native.scheme
+
+    @property
+    def ring_degree(self) -> int | None:
+        """Coefficients of a polynomial, `N`; None without encryption."""
+        return self._native.ring_degree
+
+    @property
+    def coeff_moduli(self) -> list[int]:
+        """Primes whose product is the ciphertext modulus, `q`."""
+        return self._native.coeff_moduli
+
+    @property
+    def plain_modulus(self) -> int | None:
+        """The plaintext modulus, `t` (BFV)."""
+        return self._native.plain_modulus
+
+    @property
+    def scale(self) -> float | None:
+        """Size of a count of one (CKKS)."""
+        return self._native.scale
+
+    @property
+    def packing(self) -> str:
+        """Where the bits of a block sit in the plaintext polynomial."""
+        return self._native.packing
+
+    @property
+    def block_length(self) -> int:
+        """Bits in one ciphertext."""
+        return self._native.block_length
+
+    @property
+    def assurance(self) -> str:
+        """`"guidelines2024"`, `"hestd2018"` or `"insecure"`: the strongest that holds."""
+        return self._native.assurance
+
+    @property
+    def fingerprint(self) -> str:
+        """Eight hexadecimal digits that tell sets apart."""
+        return self._native.fingerprint
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Params):
+            return NotImplemented
+        return self.to_bytes() == other.to_bytes()
+
+    def __hash__(self) -> int:
+        return hash(self.to_bytes())
+
+    def __repr__(self) -> str:
+        modulus = " * ".join(map(str, self.coeff_moduli)) or "none"
+        return (
+            f"<hesc.Params {self.name}: {self.scheme}, ring_degree={self.ring_degree}, "
+            f"q={modulus}, packing={self.packing}, {self.assurance}>"
+        )

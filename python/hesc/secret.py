@@ -1,0 +1,130 @@
+"""Everything that holds a secret key or can decrypt. No module that a server needs imports this."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, overload
+
+from hesc.arrays import Answer, EncryptedArray, SeededArray
+from hesc.encoding import EncodedArray, Encoder, Estimates
+from hesc.encryptor import PublicKey, resolve_layout, row_length
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    from hesc import _native
+    from hesc.params import Params
+
+
+class SecretKey:
+    """A secret key with its parameters. It cannot be printed, compared, copied or pickled."""
+
+    def __init__(self, params: Params, native: _native.SecretKey) -> None:
+        self.params = params
+        self._native = native
+
+    def encrypt_streams(self, encoded: EncodedArray, layout: str) -> SeededArray:
+        """Encrypts streams. `SecretEncryptor` is the comfortable way."""
+        layout = resolve_layout(layout, encoded.streams.stream_length, self.params)
+        native = self._native.encrypt(encoded.streams, layout, row_length(encoded.shape))
+        return SeededArray(self.params, native, encoded.shape)
+
+    def decrypt(self, answer: Answer) -> _native.Counts:
+        """Decrypts to counts. `Decryptor` is the comfortable way."""
+        return self._native.decrypt(answer.native)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes a new file with mode 0600. An existing file is never overwritten."""
+        self._native.save(Path(path))
+
+
+def keygen(params: Params) -> tuple[SecretKey, PublicKey]:
+    """A new key pair from the operating system's randomness."""
+    secret, public = params.native.generate_keys()
+    return SecretKey(params, secret), PublicKey(params, public)
+
+
+def save_secret_key(secret: SecretKey, path: str | PathLike[str]) -> None:
+    """Writes a new file with mode 0600. An existing file is never overwritten."""
+    secret.save(path)
+
+
+def load_secret_key(params: Params, path: str | PathLike[str]) -> SecretKey:
+    """Reads a file that `save_secret_key` wrote."""
+    return SecretKey(params, params.native.load_secret_key(Path(path)))
+
+
+class SecretEncryptor:
+    """Encodes and encrypts under the secret key: for a client that owns it.
+
+    Half the upload, a third of the noise and half the time of `hesc.Encryptor`, whose arguments
+    it takes.
+    """
+
+    def __init__(
+        self,
+        secret: SecretKey,
+        stream_length: int = 256,
+        *,
+        generator: str = "sobol",
+        representation: str = "inverted_bipolar",
+        first_dimension: int = 0,
+        random_state: int | None = None,
+        layout: str = "auto",
+    ) -> None:
+        self._secret = secret
+        self.layout = layout
+        self.encoder = Encoder(
+            stream_length,
+            generator=generator,
+            representation=representation,
+            first_dimension=first_dimension,
+            random_state=random_state,
+        )
+
+    def encrypt(self, values: ArrayLike) -> SeededArray:
+        """Encrypts an array; see `hesc.Encryptor.encrypt`."""
+        return self._secret.encrypt_streams(self.encoder.encode(values), self.layout)
+
+
+class Decryptor:
+    """Decrypts arrays and answers.
+
+    The key owner sees more than the values: the streams or, above plaintext modulus 2, the counts
+    of ones. SECURITY.md says what follows from that.
+    """
+
+    def __init__(self, secret: SecretKey) -> None:
+        self._secret = secret
+
+    @overload
+    def decrypt(
+        self, encrypted: EncryptedArray | Answer, *, return_std: Literal[False] = False
+    ) -> NDArray[np.float64]: ...
+    @overload
+    def decrypt(
+        self, encrypted: EncryptedArray | Answer, *, return_std: Literal[True]
+    ) -> Estimates: ...
+
+    def decrypt(
+        self, encrypted: EncryptedArray | Answer, *, return_std: bool = False
+    ) -> NDArray[np.float64] | Estimates:
+        """The values, an array of the shape of `encrypted`.
+
+        Args:
+            encrypted: an array or an answer of this key.
+            return_std: return the standard errors too, by the binomial law: conservative for
+                Sobol and exact-weight streams.
+
+        Raises:
+            KeyMismatchError, ParameterError: ciphertexts of another key or parameter set.
+            DecryptionError: altered ciphertexts.
+
+        """
+        answer = encrypted.answer() if isinstance(encrypted, EncryptedArray) else encrypted
+        values, errors = self._secret.decrypt(answer).separate().estimates()
+        estimates = Estimates(values.reshape(answer.shape), errors.reshape(answer.shape))
+        return estimates if return_std else estimates.value
