@@ -5,7 +5,7 @@
 //! [`Ring::poly_len`], limb after limb, polynomial after polynomial, each limb reduced. That is
 //! the invariant on input and on output. None allocates, none branches on the data.
 
-use crate::{Ring, Word};
+use crate::{Ring, Word, rounding};
 
 /// Calls `body` for each limb of each polynomial in `a` with the limb's index and modulus.
 fn for_each_limb<W: Word>(a: &mut [W], ring: &Ring<W>, mut body: impl FnMut(usize, W, &mut [W])) {
@@ -86,7 +86,7 @@ pub fn add_products<W: Word>(a: &mut [W], values: &[u32], factors: &[u64], ring:
     });
 }
 
-/// `out = a / Q`, in `[0, 1)`, for one polynomial modulo `Q`, the product of the ring's moduli.
+/// `out = a / Q` modulo 1, in `[0, 1)` for one modulus and in `[-1/2, 1/2]` for several, for one polynomial modulo `Q`, the product of the ring's moduli.
 ///
 /// By the Chinese remainder theorem `a / Q = sum_i [a_i (Q / q_i)^-1]_{q_i} / q_i mod 1`; each of
 /// the `k` terms is rounded once, so that the error is below `k 2^-52`. `a` is overwritten.
@@ -101,8 +101,8 @@ pub fn fraction_of_modulus<W: Word>(out: &mut [f64], a: &mut [W], ring: &Ring<W>
         }
         W::add_scaled_f64_limb(out, a, 1.0 / q.to_u64() as f64);
     });
-    for x in out {
-        *x -= x.floor();
+    if ring.limbs() > 1 {
+        rounding::centre(out);
     }
 }
 
@@ -132,7 +132,8 @@ mod tests {
         let mut fraction = vec![0.0; 256];
         fraction_of_modulus(&mut fraction, &mut a, &ring);
         for (f, x) in fraction.iter().zip(whole) {
-            assert!((f - x as f64 / q as f64).abs() < 1e-15, "{f} {x}");
+            let distance = f - x as f64 / q as f64;
+            assert!((distance - distance.round()).abs() < 1e-15, "{f} {x}");
         }
     }
 }

@@ -32,6 +32,7 @@ mod poly;
 mod primes;
 mod ring;
 mod rng;
+pub mod rounding;
 pub mod sampling;
 mod word;
 

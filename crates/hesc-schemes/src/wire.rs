@@ -110,19 +110,21 @@ impl Writer {
 
     /// Appends values of `bits` bits each without gaps, the last byte padded with zeros.
     pub fn packed<W: Word>(&mut self, values: &[W], bits: u32) -> &mut Self {
-        self.bytes.reserve(packed_len(values.len(), bits).unwrap_or(0));
-        let (mut pending, mut held) = (0u128, 0u32);
+        self.bytes.reserve(packed_len(values.len(), bits).unwrap_or(0) + 8);
+        let (mut pending, mut held) = (0u64, 0u32);
         for value in values {
-            pending |= u128::from(value.to_u64()) << held;
+            let value = value.to_u64();
+            pending |= value << held;
             held += bits;
-            while held >= 64 {
-                self.bytes.extend_from_slice(&(pending as u64).to_le_bytes());
-                pending >>= 64;
+            if held >= 64 {
+                self.bytes.extend_from_slice(&pending.to_le_bytes());
                 held -= 64;
+                // What did not fit; all of it was written if nothing is held.
+                pending = if held == 0 { 0 } else { value >> (bits - held) };
             }
         }
         let tail = held.div_ceil(8) as usize;
-        self.bytes.extend_from_slice(&(pending as u64).to_le_bytes()[..tail]);
+        self.bytes.extend_from_slice(&pending.to_le_bytes()[..tail]);
         self
     }
 
@@ -233,19 +235,28 @@ impl<'a> Reader<'a> {
     pub fn packed<W: Word>(&mut self, count: usize, bits: u32) -> Result<Vec<W>, SchemeError> {
         let length = packed_len(count, bits).ok_or_else(|| self.error("a count is too large"))?;
         let bytes = self.bytes(length)?;
-        let mask = (1u128 << bits) - 1;
+        let mask = u64::MAX >> (64 - bits);
         let mut values = Vec::with_capacity(count);
-        let (mut pending, mut held) = (0u128, 0u32);
-        for chunk in bytes.chunks(8) {
+        let mut chunks = bytes.chunks(8).map(|chunk| {
             let mut word = [0; 8];
             word[..chunk.len()].copy_from_slice(chunk);
-            pending |= u128::from(u64::from_le_bytes(word)) << held;
-            held += 8 * chunk.len() as u32;
-            while held >= bits && values.len() < count {
-                values.push(W::from_u64((pending & mask) as u64));
+            u64::from_le_bytes(word)
+        });
+        let (mut pending, mut held) = (0u64, 0u32);
+        for _ in 0..count {
+            let mut value = pending;
+            if held < bits {
+                // The length was checked: there is another chunk.
+                pending = chunks.next().unwrap_or(0);
+                value |= pending << held;
+                // `bits - held` is at least 1 and at most 62.
+                pending >>= bits - held;
+                held += 64 - bits;
+            } else {
                 pending >>= bits;
                 held -= bits;
             }
+            values.push(W::from_u64(value & mask));
         }
         if pending != 0 {
             return Err(self.error("padding bits are set"));

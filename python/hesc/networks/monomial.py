@@ -19,7 +19,9 @@ import numpy as np
 from hesc.encryptor import Encryptor
 
 if TYPE_CHECKING:
-    from hesc.arrays import Answer, EncryptedArray
+    from numpy.typing import NDArray
+
+    from hesc.arrays import Answer
     from hesc.encryptor import PublicKey
     from hesc.networks.square import SquareNetwork
 
@@ -36,6 +38,9 @@ class MonomialModel:
 
     def __init__(self, coefficients: EncryptedArray) -> None:
         self.coefficients = coefficients
+        self._outputs, self._monomials = coefficients.shape
+        # Which streams multiply, by number of samples: a server sees the same number again.
+        self._pairs: dict[int, tuple[NDArray[np.int64], NDArray[np.int64]]] = {}
 
     @classmethod
     def encrypt(
@@ -63,12 +68,25 @@ class MonomialModel:
 
         Cost: one homomorphic addition for each sample and output.
         """
-        return query @ self.coefficients.T
+        if query.ndim != 2 or query.shape[1] != self._monomials:
+            raise ShapeError(
+                f"a query has shape (samples, {self._monomials}), not {query.shape}; encrypt "
+                f"network.monomials(features)"
+            )
+        samples = query.shape[0]
+        if samples not in self._pairs:
+            shape = (samples, self._outputs, self._monomials)
+            left = np.broadcast_to(query.positions()[:, np.newaxis], shape)
+            right = np.broadcast_to(self.coefficients.positions(), shape)
+            self._pairs = {samples: (left.reshape(-1), right.reshape(-1))}
+        products = query.native.multiply(self.coefficients.native, *self._pairs[samples])
+        sums = products.sum_groups(self._monomials)
+        return EncryptedArray(query.params, sums, (samples, self._outputs))
 
     def answer(self, query: EncryptedArray) -> Answer:
         """Outputs as they go back: fused where the plaintext modulus has room, and compact."""
         outputs = self.evaluate(query)
-        fuse = self.coefficients.shape[0]
+        fuse = self._outputs
         modulus = query.params.plain_modulus or 2
         # Counts of a product are at most 2: digits of base 3.
         return outputs.answer(fuse=fuse if 3**fuse <= modulus else None, compact=True)

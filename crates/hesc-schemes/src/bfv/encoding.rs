@@ -1,4 +1,4 @@
-use hesc_math::{Coeff, Eval, Modulus, Poly, Ring, Word, is_prime, kernels};
+use hesc_math::{Coeff, Eval, Modulus, Poly, Ring, Word, is_prime, kernels, rounding};
 
 use crate::rlwe::{Encoding, Mask, Plaintext, Spec};
 use crate::{Packing, SchemeError};
@@ -194,16 +194,8 @@ impl<W: Word> Encoding<W> for BfvEncoding {
         counts: &mut [u32],
         _scratch: &mut Vec<u32>,
     ) -> f64 {
-        let t = self.plain_modulus as f64;
-        let mut distance = 0f64;
-        for (count, fraction) in counts.iter_mut().zip(fractions) {
-            let value = *fraction * t;
-            // Adding and subtracting 1.5 * 2^52 rounds to the nearest integer without a branch.
-            let nearest = (value + 6_755_399_441_055_744.0) - 6_755_399_441_055_744.0;
-            distance = distance.max((value - nearest).abs());
-            let nearest = nearest as u32;
-            *count = if nearest == self.plain_modulus as u32 { 0 } else { nearest };
-        }
+        let distance = rounding::round_scaled(counts, fractions, self.plain_modulus as f64);
+        rounding::wrap(counts, self.plain_modulus as u32);
         if let Some(slots) = &self.slots {
             Poly::<u32, Coeff, _>::new(counts, slots).forward(slots);
         }

@@ -2,7 +2,7 @@ use std::f64::consts::PI;
 use std::fmt;
 use std::sync::Arc;
 
-use hesc_math::{Coeff, Poly, Ring, Word, kernels};
+use hesc_math::{Coeff, Poly, Ring, Word, kernels, rounding};
 use rustfft::num_complex::Complex64;
 use rustfft::{Fft, FftPlanner};
 
@@ -225,39 +225,25 @@ impl<W: Word> Encoding<W> for CkksEncoding {
         counts: &mut [u32],
         scratch: &mut Scratch,
     ) -> f64 {
-        let mut distance = 0f64;
-        let mut round = |value: f64, count: &mut u32| {
-            let nearest = value.round();
-            distance = distance.max((value - nearest).abs());
-            if nearest < 0.0 {
-                distance = f64::INFINITY;
+        rounding::centre(fractions);
+        let reciprocal = 1.0 / scale;
+        let distance = if self.packing == Packing::Coefficients {
+            rounding::round_scaled(counts, fractions, reciprocal)
+        } else {
+            let (low, high) = fractions.split_at_mut(self.slots());
+            for (((value, &mut re), &mut im), twist) in
+                scratch.values.iter_mut().zip(&mut *low).zip(&mut *high).zip(&self.twists)
+            {
+                *value = Complex64::new(re, im) * twist;
             }
-            *count = nearest as u32;
+            self.forward.process_with_scratch(&mut scratch.values, &mut scratch.fft);
+            for ((value, re), im) in scratch.values.iter().zip(low).zip(high) {
+                (*re, *im) = (value.re, value.im);
+            }
+            let used = counts.len();
+            rounding::round_scaled(counts, &fractions[..used], reciprocal)
         };
-        // Centred, in units of a count.
-        for x in fractions.iter_mut() {
-            *x = (*x - x.round()) / scale;
-        }
-        if self.packing == Packing::Coefficients {
-            for (&value, count) in fractions.iter().zip(counts) {
-                round(value, count);
-            }
-            return distance;
-        }
-        let (low, high) = fractions.split_at(self.slots());
-        for (((value, &re), &im), twist) in
-            scratch.values.iter_mut().zip(low).zip(high).zip(&self.twists)
-        {
-            *value = Complex64::new(re, im) * twist;
-        }
-        self.forward.process_with_scratch(&mut scratch.values, &mut scratch.fft);
-        let (real, imaginary) = counts.split_at_mut(self.slots());
-        for (value, count) in scratch.values.iter().zip(real) {
-            round(value.re, count);
-        }
-        for (value, count) in scratch.values.iter().zip(imaginary) {
-            round(value.im, count);
-        }
-        distance
+        // A count is not negative.
+        if counts.iter().any(|&count| count >> 31 == 1) { f64::INFINITY } else { distance }
     }
 }

@@ -1,4 +1,4 @@
-use hesc_math::{Coeff, Poly, Word, kernels};
+use hesc_math::{Coeff, Poly, Word, kernels, rounding};
 use rayon::prelude::*;
 
 use super::ciphertext::{Ciphertexts, CompactCiphertexts};
@@ -263,13 +263,15 @@ impl<W: Word, E: Encoding<W>> Rlwe<W, E> {
         let modulus = f64::from(bits).exp2();
         let mut scratch = vec![W::zeroed(); ring.poly_len()];
         let mut fractions = vec![0f64; n];
-        let mut words = Vec::with_capacity(a.blocks * 2 * n);
-        for part in a.words.chunks_exact(ring.poly_len()) {
+        let mut words = vec![0u32; a.blocks * 2 * n];
+        for (part, rounded) in a.words.chunks_exact(ring.poly_len()).zip(words.chunks_exact_mut(n))
+        {
             scratch.copy_from_slice(part);
             kernels::fraction_of_modulus(&mut fractions, &mut scratch, ring);
-            words.extend(
-                fractions.iter().map(|x| (x * modulus + 0.5) as u32 & (modulus as u32 - 1)),
-            );
+            rounding::round_scaled(rounded, &fractions, modulus);
+            for word in rounded {
+                *word &= (1 << bits) - 1;
+            }
         }
         Ok(CompactCiphertexts { tag: a.tag, words, blocks: a.blocks, bits, relative_scale })
     }
