@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hesc._native import ShapeError
+from hesc.arrays import EncryptedArray
 from hesc.encryptor import Encryptor
 
 if TYPE_CHECKING:
