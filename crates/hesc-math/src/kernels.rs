@@ -38,15 +38,15 @@ pub fn add_assign<W: Word>(a: &mut [W], b: &[W], ring: &Ring<W>) {
     zip_limbs(a, b, ring, |_, q, a, b| W::add_limb(a, b, q));
 }
 
-/// `a = b + c`, one pass: reads two buffers, writes one.
-pub fn add<W: Word>(a: &mut [W], b: &[W], c: &[W], ring: &Ring<W>) {
-    assert_eq!(a.len(), c.len(), "buffers of the same polynomials have the same length");
-    let mut rest = c.chunks_exact(ring.ring_degree());
-    zip_limbs(a, b, ring, |_, q, a, b| {
-        if let Some(c) = rest.next() {
-            W::sum_limb(a, b, c, q);
-        }
-    });
+/// Appends `b + c`: reads two buffers, writes one.
+pub fn append_sum<W: Word>(out: &mut Vec<W>, b: &[W], c: &[W], ring: &Ring<W>) {
+    assert_eq!(b.len(), c.len(), "buffers of the same polynomials have the same length");
+    assert!(b.len().is_multiple_of(ring.poly_len()), "a buffer holds whole polynomials");
+    let n = ring.ring_degree();
+    let moduli = ring.moduli().iter().cycle();
+    for ((b, c), q) in b.chunks_exact(n).zip(c.chunks_exact(n)).zip(moduli) {
+        W::append_sum_limb(out, b, c, W::from_u64(q.value()));
+    }
 }
 
 /// `a = -a`.

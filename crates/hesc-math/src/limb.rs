@@ -26,10 +26,9 @@ macro_rules! limb_kernels {
                 not(feature = "portable"),
                 multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))
             )]
-            pub fn sum(a: &mut [$word], b: &[$word], c: &[$word], q: $word) {
-                for ((a, &b), &c) in a.iter_mut().zip(b).zip(c) {
-                    *a = reduce_once(b + c, q);
-                }
+            pub fn append_sum(out: &mut Vec<$word>, b: &[$word], c: &[$word], q: $word) {
+                // Fresh memory is written once: no zeros before.
+                out.extend(b.iter().zip(c).map(|(&b, &c)| reduce_once(b + c, q)));
             }
 
             #[cfg_attr(
@@ -141,10 +140,10 @@ mod tests {
                     let s: Vec<i16> =
                         raw.iter().map(|r| (i64::from(r.2) % q.min(20_000) as i64) as i16).collect();
                     let scalar = scalar % q;
-                    let (mut sum, mut in_place) = (a.clone(), a.clone());
+                    let (mut sum, mut in_place) = (Vec::new(), a.clone());
                     let (mut neg, mut scaled, mut shifted) = (a.clone(), a.clone(), a.clone());
                     let q_word = q as $word;
-                    super::$word::sum(&mut sum, &a, &b, q_word);
+                    super::$word::append_sum(&mut sum, &a, &b, q_word);
                     super::$word::add(&mut in_place, &b, q_word);
                     super::$word::neg(&mut neg, q_word);
                     let mut accumulated = b.clone();

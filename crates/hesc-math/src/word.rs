@@ -39,8 +39,8 @@ pub trait Word: sealed::Sealed + Pod + Ord + Debug + Zeroize + Send + Sync + 'st
     fn scale(plan: &Self::Plan, a: &mut [Self]);
     /// `a += b` modulo `q`.
     fn add_limb(a: &mut [Self], b: &[Self], q: Self);
-    /// `a = b + c` modulo `q`.
-    fn sum_limb(a: &mut [Self], b: &[Self], c: &[Self], q: Self);
+    /// Appends `b + c` modulo `q`.
+    fn append_sum_limb(out: &mut Vec<Self>, b: &[Self], c: &[Self], q: Self);
     /// `a = -a` modulo `q`.
     fn neg_limb(a: &mut [Self], q: Self);
     /// `a = a * scalar + b` modulo `q`, with `scalar < q`.
@@ -90,8 +90,8 @@ macro_rules! implement_word {
             fn add_limb(a: &mut [Self], b: &[Self], q: Self) {
                 limb::$word::add(a, b, q);
             }
-            fn sum_limb(a: &mut [Self], b: &[Self], c: &[Self], q: Self) {
-                limb::$word::sum(a, b, c, q);
+            fn append_sum_limb(out: &mut Vec<Self>, b: &[Self], c: &[Self], q: Self) {
+                limb::$word::append_sum(out, b, c, q);
             }
             fn neg_limb(a: &mut [Self], q: Self) {
                 limb::$word::neg(a, q);

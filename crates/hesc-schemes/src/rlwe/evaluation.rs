@@ -7,7 +7,7 @@ use super::{Rlwe, noise};
 use crate::SchemeError;
 
 /// Words above which an addition is worth a second thread: it is bound by memory.
-const PARALLEL_WORDS: usize = 1 << 18;
+const PARALLEL_WORDS: usize = 1 << 21;
 
 impl<W: Word, E: Encoding<W>> Rlwe<W, E> {
     /// Refuses a deviation that does not fit the limit.
@@ -57,15 +57,20 @@ impl<W: Word, E: Encoding<W>> Rlwe<W, E> {
         let deviation = a.deviation + b.deviation;
         self.check_noise(deviation, a.scale)?;
         let size = 2 * self.ring().poly_len();
-        let mut words = vec![W::zeroed(); pairs.len() * size];
-        let add = |(out, &(i, j)): (&mut [W], &(usize, usize))| {
-            let (a, b) = (&a.words[i * size..][..size], &b.words[j * size..][..size]);
-            kernels::add(out, a, b, self.ring());
-        };
-        if words.len() < PARALLEL_WORDS {
-            words.chunks_exact_mut(size).zip(pairs).for_each(add);
+        let row = |block: usize| block * size..(block + 1) * size;
+        let mut words = Vec::new();
+        if pairs.len() * size < PARALLEL_WORDS {
+            words.reserve_exact(pairs.len() * size);
+            for &(i, j) in pairs {
+                let (a, b) = (&a.words[row(i)], &b.words[row(j)]);
+                kernels::append_sum(&mut words, a, b, self.ring());
+            }
         } else {
-            words.par_chunks_exact_mut(size).zip(pairs).for_each(add);
+            words.resize(pairs.len() * size, W::zeroed());
+            words.par_chunks_exact_mut(size).zip(pairs).for_each(|(out, &(i, j))| {
+                out.copy_from_slice(&a.words[row(i)]);
+                kernels::add_assign(out, &b.words[row(j)], self.ring());
+            });
         }
         Ok(Ciphertexts { tag: a.tag, words, blocks: pairs.len(), deviation, scale: a.scale })
     }

@@ -1,0 +1,47 @@
+"""The tables and figures of the five papers, measured again: `hesc reproduce ID`.
+
+One module for each, found by its ID, `<citation key>:<table-or-figure>`.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Final, Protocol
+
+from hesc._native import HescError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from hesc.papers.report import Options, Report
+
+_MODULES: Final = {
+    "koseki2022hesc:figure-9": "hesc.papers.koseki2022hesc_figure_9",
+    "koseki2022hesc:table-4": "hesc.papers.koseki2022hesc_table_4",
+    "koseki2022hesc:table-5": "hesc.papers.koseki2022hesc_table_5",
+}
+
+
+class Study(Protocol):
+    """What the module of a table or figure has."""
+
+    TITLE: str
+
+    def reproduce(self, options: Options) -> Report:
+        """Measures."""
+
+    def plot(self, report: Report, path: Path) -> None:
+        """Draws the report into a file."""
+
+
+def identifiers() -> list[str]:
+    """All IDs."""
+    return list(_MODULES)
+
+
+def study(identifier: str) -> Study:
+    """The module of an ID."""
+    if identifier not in _MODULES:
+        raise HescError(f"no study {identifier!r}; choose one of {', '.join(_MODULES)}")
+    module: Study = import_module(_MODULES[identifier])
+    return module

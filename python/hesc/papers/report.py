@@ -1,0 +1,141 @@
+"""What a reproduced table or figure is made of, and how it is printed and stored."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import statistics
+import time
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from rich.console import Console
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the command line asks for."""
+
+    quick: bool = False
+    """Fewer repetitions: a look, not a measurement."""
+    peer: str | None = None
+    """`"seal"`: measure SEAL-Python in the same run."""
+    track: Callable[[Iterable[Any], str], Iterable[Any]] = lambda items, _: items
+    """Wraps a loop with a progress bar of this title."""
+
+
+@dataclass
+class Report:
+    """A table or the data of a figure."""
+
+    identifier: str
+    title: str
+    unit: str
+    rows: list[dict[str, Any]]
+    """A column for each key; missing ones stay empty."""
+    ratios: dict[str, float] = field(default_factory=dict)
+    """What the issue asks for, by name."""
+    parameters: dict[str, Any] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    repetitions: int = 1
+    machine: dict[str, str] = field(default_factory=lambda: machine())
+
+    def to_json(self) -> str:
+        """The whole report."""
+        return json.dumps(asdict(self), indent=1) + "\n"
+
+    def show(self, console: Console) -> None:
+        """Prints tables for a terminal."""
+        table = Table(title=f"{self.title} [{self.unit}]", title_justify="left")
+        columns = list(dict.fromkeys(key for row in self.rows for key in row))
+        for number, column in enumerate(columns):
+            table.add_column(column, justify="left" if number == 0 else "right")
+        for row in self.rows:
+            table.add_row(*(_cell(row.get(column)) for column in columns))
+        console.print(table)
+        if self.ratios:
+            ratios = Table(title="ratios, same run", title_justify="left")
+            ratios.add_column("name")
+            ratios.add_column("value", justify="right")
+            for name, value in self.ratios.items():
+                ratios.add_row(name, _cell(value))
+            console.print(ratios)
+        for note in self.notes:
+            console.print(f"- {note}", highlight=False)
+        console.print(
+            f"medians of {self.repetitions} repetitions on {self.machine['processor']}, "
+            f"{self.machine['cores']} cores",
+            highlight=False,
+        )
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+    return str(value)
+
+
+def machine() -> dict[str, str]:
+    """Where a report was made."""
+    info = {
+        "processor": _processor(),
+        "cores": str(os.cpu_count()),
+        "system": platform.platform(),
+        "python": platform.python_version(),
+    }
+    for package in ("hesc", "numpy", "seal-python"):
+        try:
+            info[package] = version(package)
+        except PackageNotFoundError:
+            info[package] = "absent"
+    return info
+
+
+def _processor() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor() or platform.machine()
+
+
+class Stopwatch:
+    """Times the stages of one run: `clock("Enc")` ends the stage of that name."""
+
+    def __init__(self) -> None:
+        self.milliseconds: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def __call__(self, stage: str) -> None:
+        now = time.perf_counter()
+        self.milliseconds[stage] = self.milliseconds.get(stage, 0.0) + (now - self._last) * 1e3
+        self._last = time.perf_counter()
+
+
+def medians(runs: Iterable[Mapping[str, float]]) -> dict[str, float]:
+    """The median of each stage, and of the totals as `Total`."""
+    runs = list(runs)
+    result = {stage: statistics.median(run[stage] for run in runs) for stage in runs[0]}
+    result["Total"] = statistics.median(sum(run.values()) for run in runs)
+    return result
+
+
+def alternating(
+    contenders: Mapping[str, Callable[[int], Mapping[str, float]]], rounds: Iterable[int]
+) -> Iterator[tuple[str, Mapping[str, float]]]:
+    """Runs every contender once in each round, so that all see the same noise of the machine."""
+    for number in rounds:
+        for name, run in contenders.items():
+            yield name, run(number)
