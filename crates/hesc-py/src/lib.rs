@@ -7,6 +7,11 @@ mod erased;
 mod errors;
 mod keys;
 
+/// Batches of ciphertexts are megabytes that come and go with every operation. The system's
+/// allocator returns each to the kernel and pays for every page again (docs/adr/0006-allocator.md).
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// The compiled part of `hesc`.
 #[pyo3::pymodule]
 mod _native {

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from numpy.typing import NDArray
+
+from hesc._native import ShapeError
 from hesc.arrays import EncryptedArray
 
 if TYPE_CHECKING:
@@ -22,13 +25,41 @@ if TYPE_CHECKING:
 COPIES = 2
 
 
-class LayeredModel(NamedTuple):
+Indices = NDArray[np.int64]
+
+
+class _Plan(NamedTuple):
+    """Which streams each layer combines, for one number of samples."""
+
+    hidden: tuple[Indices, Indices]
+    joined: Indices
+    squares: tuple[Indices, Indices]
+    outputs: tuple[Indices, Indices]
+    biases: tuple[Indices, Indices]
+
+
+def _pairs(left: Indices, right: Indices) -> tuple[Indices, Indices]:
+    left, right = np.broadcast_arrays(left, right)
+    return left.reshape(-1), right.reshape(-1)
+
+
+class LayeredModel:
     """A network's weights, encrypted: what a server holds. Hidden weights are there twice."""
 
-    hidden_weights: list[EncryptedArray]
-    hidden_bias: list[EncryptedArray]
-    output_weights: EncryptedArray
-    output_bias: EncryptedArray
+    def __init__(
+        self,
+        hidden_weights: list[EncryptedArray],
+        hidden_bias: list[EncryptedArray],
+        output_weights: EncryptedArray,
+        output_bias: EncryptedArray,
+    ) -> None:
+        self.hidden_weights = hidden_weights
+        self.hidden_bias = hidden_bias
+        self.output_weights = output_weights
+        self.output_bias = output_bias
+        self._hidden, self._inputs = hidden_weights[0].shape
+        self._outputs = len(output_bias)
+        self._plans: dict[int, _Plan] = {}
 
     @classmethod
     def encrypt(cls, network: SquareNetwork, encryptor: Encryptor) -> LayeredModel:
@@ -40,29 +71,60 @@ class LayeredModel(NamedTuple):
             encryptor.encrypt(network.output_bias),
         )
 
+    def _plan(self, samples: int) -> _Plan:
+        """Made once: a server sees the same number of samples again."""
+        if samples not in self._plans:
+            inputs, hidden, outputs = self._inputs, self._hidden, self._outputs
+
+            def grid(*shape: int) -> Indices:
+                return np.arange(np.prod(shape), dtype=np.int64).reshape(shape)
+
+            terms = grid(samples, hidden, inputs + 1)
+            products = grid(samples, hidden, inputs)
+            biases = np.broadcast_to(products.size + grid(hidden, 1), (samples, hidden, 1))
+            squares = grid(samples, 1, hidden, (inputs + 1) ** 2)
+            self._plans = {
+                samples: _Plan(
+                    hidden=_pairs(grid(samples, 1, inputs), grid(hidden, inputs)),
+                    joined=np.concatenate([products, biases], axis=-1).reshape(-1),
+                    squares=_pairs(terms[..., :, np.newaxis], terms[..., np.newaxis, :]),
+                    outputs=_pairs(squares, grid(outputs, hidden, 1)),
+                    biases=_pairs(grid(samples, outputs), grid(outputs)),
+                )
+            }
+        return self._plans[samples]
+
     def hidden(self, query: list[EncryptedArray]) -> list[EncryptedArray]:
         """FC1, for each copy: terms (samples, hidden, inputs + 1), not yet summed."""
         layers = []
         for z, weights, bias in zip(query, self.hidden_weights, self.hidden_bias, strict=True):
-            products = z[:, np.newaxis, :] * weights[np.newaxis]
-            samples, hidden, _ = products.shape
-            biases = bias[:, np.newaxis].broadcast_to((samples, hidden, 1))
-            layers.append(EncryptedArray.concatenate([products, biases], axis=-1))
+            if z.ndim != 2 or z.shape[1] != self._inputs:
+                raise ShapeError(f"a query has shape (samples, {self._inputs}), not {z.shape}")
+            plan = self._plan(len(z))
+            products = z.native.multiply(weights.native, *plan.hidden)
+            terms = products.append(bias.native).select(plan.joined)
+            shape = (len(z), self._hidden, self._inputs + 1)
+            layers.append(EncryptedArray(z.params, terms, shape))
         return layers
 
     def squares(self, hidden: list[EncryptedArray]) -> EncryptedArray:
-        """ACT: all products of the terms of one copy with those of the other."""
+        """ACT: all products of the terms of one copy with those of the other.
+
+        Shape (samples, hidden, (inputs + 1)^2).
+        """
         first, second = hidden
-        return first[..., :, np.newaxis] * second[..., np.newaxis, :]
+        plan = self._plan(len(first))
+        products = first.native.multiply(second.native, *plan.squares)
+        shape = (len(first), self._hidden, (self._inputs + 1) ** 2)
+        return EncryptedArray(first.params, products, shape)
 
     def outputs(self, squares: EncryptedArray) -> EncryptedArray:
         """FC2: (samples, outputs), by concatenation."""
-        samples, hidden = squares.shape[:2]
-        terms = squares.reshape(samples, hidden, -1)[:, np.newaxis]
-        products = terms * self.output_weights[np.newaxis, :, :, np.newaxis]
-        outputs = products.shape[1]
-        sums = products.reshape(samples, outputs, -1).sum(axis=-1)
-        return sums + self.output_bias[np.newaxis]
+        plan = self._plan(len(squares))
+        products = squares.native.multiply(self.output_weights.native, *plan.outputs)
+        sums = products.sum_groups(self._hidden * (self._inputs + 1) ** 2)
+        outputs = sums.add(self.output_bias.native, *plan.biases)
+        return EncryptedArray(squares.params, outputs, (len(squares), self._outputs))
 
     def evaluate(self, query: list[EncryptedArray]) -> EncryptedArray:
         """Outputs (samples, outputs) of the whole network."""

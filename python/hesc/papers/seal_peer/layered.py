@@ -50,14 +50,15 @@ class LayeredPeer:
         self._digits = digits
         self._rng = np.random.default_rng(seed)
         encrypt = self._encrypt
+        # Allocated once: fresh pages would cost the peer a millisecond each run.
+        results = len(network.classes) * (len(network.hidden_bias) * (network.inputs + 1) ** 2 + 1)
+        self._counts = np.empty((results, ring_degree), dtype=np.int64)
         self._w1 = [encrypt(self._b2s(network.hidden_weights)) for _ in range(COPIES)]
         self._b1 = [encrypt(self._b2s(network.hidden_bias)) for _ in range(COPIES)]
         self._w2 = encrypt(self._b2s(network.output_weights))
         self._b2 = encrypt(self._b2s(network.output_bias))
         if digits > 1:
-            self._base = self._setting.encoder.encode(
-                np.full(ring_degree, 6, dtype=np.int64)
-            )
+            self._base = self._setting.encoder.encode(np.full(ring_degree, 6, dtype=np.int64))
 
     # Streams ------------------------------------------------------------------------------------
 
@@ -81,7 +82,7 @@ class LayeredPeer:
 
     def _decrypt(self, ciphertexts: list[Any]) -> NDArray[np.int64]:
         encoder, decryptor = self._setting.encoder, self._setting.decryptor
-        counts = np.empty((len(ciphertexts), self._ring_degree), dtype=np.int64)
+        counts = self._counts[: len(ciphertexts)]
         for row, ciphertext in zip(counts, ciphertexts, strict=True):
             plain = decryptor.decrypt(ciphertext)
             if self._ckks:

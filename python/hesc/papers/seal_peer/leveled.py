@@ -198,7 +198,9 @@ class BatchedCkks:
         setting, clock = self._setting, Stopwatch()
         z = self._network.normalise(features)
         query = [
-            setting.encryptor.encrypt(setting.encoder.encode(np.ascontiguousarray(column), self.SCALE))
+            setting.encryptor.encrypt(
+                setting.encoder.encode(np.ascontiguousarray(column), self.SCALE)
+            )
             for column in z.T
         ]
         clock("Enc")

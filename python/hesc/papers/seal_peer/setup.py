@@ -36,9 +36,7 @@ def make(
 ) -> Setting:
     """A setting for explicit primes. SEAL checks its security against the 2018 standard."""
     ckks = scheme == "ckks"
-    parameters = seal.EncryptionParameters(
-        seal.scheme_type.ckks if ckks else seal.scheme_type.bfv
-    )
+    parameters = seal.EncryptionParameters(seal.scheme_type.ckks if ckks else seal.scheme_type.bfv)
     parameters.set_poly_modulus_degree(ring_degree)
     parameters.set_coeff_modulus([seal.Modulus(q) for q in coeff_moduli])
     if plain_modulus is not None:

@@ -1,0 +1,126 @@
+"""hesc's own contenders for the Iris tables, in the form of the peers: stages and outputs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hesc.encoding import Encoder
+from hesc.encryptor import Encryptor
+from hesc.networks.layered import COPIES, LayeredModel
+from hesc.networks.monomial import QUERY_DIMENSION, MonomialModel
+from hesc.papers.report import Stopwatch
+from hesc.secret import keygen
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from hesc.networks import SquareNetwork
+    from hesc.params import Params
+
+Run = tuple[dict[str, float], "NDArray[np.float64]"]
+
+
+class Layered:
+    """The paper's algorithm and layout: one stream per ciphertext, weights encrypted."""
+
+    def __init__(
+        self,
+        network: SquareNetwork,
+        params: Params,
+        *,
+        stream_length: int = 1024,
+        digits: int = 1,
+        base: int = 6,
+        generator: str = "bernoulli",
+        seed: int = 0,
+    ) -> None:
+        self._network = network
+        self._secret, self._public = keygen(params)
+        encryptor = Encryptor(
+            self._public,
+            stream_length,
+            generator=generator,
+            layout="one_per_block",
+            first_dimension=COPIES,
+            random_state=seed,
+        )
+        self._model = LayeredModel.encrypt(network, encryptor)
+        self._encoder_options = {"generator": generator, "random_state": seed}
+        self._length = stream_length
+        self._fuse = [base] * (digits - 1) if digits > 1 else None
+
+    def run(self, features: NDArray[np.float64]) -> Run:
+        """Milliseconds of each stage and the outputs (samples, outputs)."""
+        clock = Stopwatch()
+        z = self._network.normalise(features)
+        # Fresh draws for every query; dimensions are those that the model does not use.
+        encoder = Encoder(self._length, generator=self._encoder_options["generator"])
+        encoded = [encoder.encode(z) for _ in range(COPIES)]
+        clock("B2S")
+        query = [self._public.encrypt_streams(copy, "one_per_block") for copy in encoded]
+        clock("Enc")
+        hidden = self._model.hidden(query)
+        clock("FC1")
+        squares = self._model.squares(hidden)
+        clock("ACT")
+        outputs = self._model.outputs(squares)
+        clock("FC2")
+        answer = outputs.answer(fuse=self._fuse)
+        clock("Fusion")
+        counts = self._secret.decrypt(answer)
+        clock("Dec")
+        readout = counts.separate()
+        clock("Separation")
+        values, _ = readout.estimates()
+        clock("S2B")
+        self.bytes_up = sum(len(copy.to_bytes()) for copy in query)
+        self.bytes_down = len(answer.to_bytes())
+        self.blocks_down = answer.blocks
+        return clock.milliseconds, values.reshape(outputs.shape)
+
+
+class Monomial:
+    """Our best mode: monomials times coefficients, side by side, seeded, fused, compact."""
+
+    def __init__(
+        self,
+        network: SquareNetwork,
+        params: Params,
+        *,
+        stream_length: int = 64,
+        seed: int | None = None,
+    ) -> None:
+        self._network = network
+        self._secret, public = keygen(params)
+        self._model = MonomialModel.encrypt(
+            network, public, stream_length=stream_length, random_state=seed
+        )
+        self._length = stream_length
+        self._seed = seed
+
+    def run(self, features: NDArray[np.float64]) -> Run:
+        """Milliseconds of each stage and the outputs (samples, outputs)."""
+        clock = Stopwatch()
+        monomials = self._network.monomials(features)
+        # The model's seed is its owner's: another one here.
+        encoder = Encoder(
+            self._length,
+            first_dimension=QUERY_DIMENSION,
+            random_state=None if self._seed is None else self._seed + 1_000_003,
+        )
+        encoded = encoder.encode(monomials)
+        clock("B2S")
+        query = self._secret.encrypt_streams(encoded, "side_by_side")
+        clock("Enc")
+        answer = self._model.answer(query.expand())
+        clock("FC2")
+        counts = self._secret.decrypt(answer)
+        clock("Dec")
+        readout = counts.separate()
+        clock("Separation")
+        values, _ = readout.estimates()
+        clock("S2B")
+        self.bytes_up, self.bytes_down = len(query.to_bytes()), len(answer.to_bytes())
+        return clock.milliseconds, values.reshape(answer.shape)
