@@ -97,9 +97,9 @@ def train() -> SquareNetwork:
     # Six digits are enough, and make the file independent of the last bits of a processor.
     first, second = _unpack(np.round(best.x, 6), z.shape[1], outputs)
     return SquareNetwork(
-        input_center=np.round(center, 6),
-        input_axes=np.round(axes, 6),
-        input_scale=np.round(scale, 6),
+        center=np.round(center, 6),
+        axes=np.round(axes, 6),
+        scale=np.round(scale, 6),
         hidden_weights=first[:, 1:],
         hidden_bias=first[:, 0],
         output_weights=second[:, 1:],

@@ -5,6 +5,6 @@
 - `conventional`: the same layers with sums by random selection, as stochastic computing did before.
 """
 
-from hesc.networks.square import ModelFormatError, SquareNetwork
+from hesc.networks.square import ModelFormatError, Preprocessing, SquareNetwork
 
-__all__ = ["ModelFormatError", "SquareNetwork"]
+__all__ = ["ModelFormatError", "Preprocessing", "SquareNetwork"]

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-
 from numpy.typing import NDArray
 
 from hesc._native import ShapeError
@@ -135,4 +134,4 @@ def encrypt_query(
     network: SquareNetwork, encryptor: Encryptor, features: ArrayLike
 ) -> list[EncryptedArray]:
     """The client's part: independent encryptions of the inputs, (samples, inputs) each."""
-    return encryptor.encrypt_copies(network.normalise(features), COPIES)
+    return encryptor.encrypt_copies(network.preprocessing.normalise(features), COPIES)

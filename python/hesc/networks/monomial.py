@@ -6,7 +6,7 @@ koseki2022hesc multiplies under encryption one product remains. That is a change
 of implementation: it needs a client that computes monomials. All streams of a sample lie side by
 side in one ciphertext.
 
-Client: `encryptor.encrypt(network.monomials(features))`. Server: `evaluate`. Client:
+Client: `encryptor.encrypt(network.preprocessing.monomials(features))`. Server: `evaluate`. Client:
 `Decryptor.decrypt`, whose values are the network's outputs.
 """
 
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hesc._native import ShapeError
+from hesc._native import NoiseBudgetError, ShapeError
 from hesc.arrays import EncryptedArray
 from hesc.encryptor import Encryptor
 
@@ -73,7 +73,7 @@ class MonomialModel:
         if query.ndim != 2 or query.shape[1] != self._monomials:
             raise ShapeError(
                 f"a query has shape (samples, {self._monomials}), not {query.shape}; encrypt "
-                f"network.monomials(features)"
+                f"network.preprocessing.monomials(features)"
             )
         samples = query.shape[0]
         if samples not in self._pairs:
@@ -88,7 +88,11 @@ class MonomialModel:
     def answer(self, query: EncryptedArray) -> Answer:
         """Outputs as they go back: fused where the plaintext modulus has room, and compact."""
         outputs = self.evaluate(query)
-        fuse = self._outputs
         modulus = query.params.plain_modulus or 2
         # Counts of a product are at most 2: digits of base 3.
-        return outputs.answer(fuse=fuse if 3**fuse <= modulus else None, compact=True)
+        fuse = self._outputs if 3**self._outputs <= modulus else None
+        try:
+            return outputs.answer(fuse=fuse, compact=True)
+        except NoiseBudgetError:
+            # Some parameter sets have no smaller modulus.
+            return outputs.answer(fuse=fuse)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 _FORMAT: Final = "hesc square network 1"
+_PREPROCESSING_FORMAT: Final = "hesc preprocessing 1"
 _MAX_FILE = 1 << 24
 
 
@@ -27,70 +28,38 @@ class ModelFormatError(HescError):
 
 
 @dataclass(frozen=True)
-class SquareNetwork:
-    """`values = output_weights @ (hidden_weights @ z + hidden_bias)^2 + output_bias`.
+class Preprocessing:
+    """The public side of a network: what a client needs to prepare its features.
 
-    `z = clip(input_axes @ (x - input_center) / input_scale, -1, 1)`: the client's own
-    preprocessing, part of the public side of the model. All weights and biases lie in [-1, 1], so
-    that each is a stochastic number (koseki2022hesc section 4.3).
+    `z = clip(axes @ (x - center) / scale, -1, 1)`.
     """
 
-    input_center: NDArray[np.float64]
+    center: NDArray[np.float64]
     """(inputs,)"""
-    input_axes: NDArray[np.float64]
+    axes: NDArray[np.float64]
     """(inputs, inputs)"""
-    input_scale: NDArray[np.float64]
+    scale: NDArray[np.float64]
     """(inputs,), positive"""
-    hidden_weights: NDArray[np.float64]
-    """(hidden, inputs)"""
-    hidden_bias: NDArray[np.float64]
-    """(hidden,)"""
-    output_weights: NDArray[np.float64]
-    """(outputs, hidden)"""
-    output_bias: NDArray[np.float64]
-    """(outputs,)"""
     classes: tuple[str, ...]
     """A name for each output."""
 
     def __post_init__(self) -> None:
-        if self.hidden_weights.ndim != 2 or self.hidden_weights.size == 0:
-            raise ModelFormatError(
-                f"hidden_weights must be a matrix, hidden by inputs, not shape "
-                f"{self.hidden_weights.shape}"
-            )
-        hidden, inputs = self.hidden_weights.shape
-        outputs = len(self.classes)
-        shapes = {
-            "input_center": (inputs,),
-            "input_axes": (inputs, inputs),
-            "input_scale": (inputs,),
-            "hidden_bias": (hidden,),
-            "output_weights": (outputs, hidden),
-            "output_bias": (outputs,),
-        }
-        for name, shape in shapes.items():
-            found = getattr(self, name).shape
-            if found != shape:
-                raise ModelFormatError(
-                    f"{name} has shape {found}, but {shape} follows from hidden_weights "
-                    f"{self.hidden_weights.shape} and {outputs} classes"
-                )
-        for name in ("input_center", "input_axes", "input_scale"):
+        inputs = len(self.center) if self.center.ndim == 1 else 0
+        if not inputs:
+            raise ModelFormatError(f"center must be a vector, not of shape {self.center.shape}")
+        _check_shapes(self, {"axes": (inputs, inputs), "scale": (inputs,)}, "center")
+        for name in ("center", "axes", "scale"):
             if not np.isfinite(getattr(self, name)).all():
                 raise ModelFormatError(f"{name} must be finite")
-        if not (self.input_scale > 0).all():
-            raise ModelFormatError("input_scale must be positive")
-        for name in ("hidden_weights", "hidden_bias", "output_weights", "output_bias"):
-            # The comparison is false for NaN.
-            if not (np.abs(getattr(self, name)) <= 1).all():
-                raise ModelFormatError(f"{name} holds values outside [-1, 1]; clip or rescale them")
+        if not (self.scale > 0).all():
+            raise ModelFormatError("scale must be positive")
+        if not self.classes:
+            raise ModelFormatError("classes must name at least one output")
 
     @property
     def inputs(self) -> int:
         """Number of features."""
-        return int(self.hidden_weights.shape[1])
-
-    # In the clear -----------------------------------------------------------------------------
+        return len(self.center)
 
     def normalise(self, features: ArrayLike) -> NDArray[np.float64]:
         """Features (samples, inputs) scaled into [-1, 1] and clipped there."""
@@ -100,24 +69,11 @@ class SquareNetwork:
         if not np.isfinite(x).all():
             row, column = np.argwhere(~np.isfinite(x))[0]
             raise OutOfRangeError(f"feature {column} of sample {row} is {x[row, column]}; fill it")
-        z = (x - self.input_center) @ self.input_axes.T
-        z /= self.input_scale
+        z = (x - self.center) @ self.axes.T
+        z /= self.scale
         # numpy's clip costs more than both of these on a single sample.
         np.maximum(z, -1, out=z)
         return np.minimum(z, 1, out=z)
-
-    def values(self, features: ArrayLike) -> NDArray[np.float64]:
-        """Outputs (samples, outputs) in floating point."""
-        hidden = self.normalise(features) @ self.hidden_weights.T + self.hidden_bias
-        result: NDArray[np.float64] = hidden**2 @ self.output_weights.T + self.output_bias
-        return result
-
-    def predict(self, features: ArrayLike) -> NDArray[np.intp]:
-        """The index of the class of each sample, in floating point."""
-        index: NDArray[np.intp] = self.values(features).argmax(axis=1)
-        return index
-
-    # As a quadratic polynomial ------------------------------------------------------------------
 
     @cached_property
     def exponents(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -133,12 +89,92 @@ class SquareNetwork:
         result: NDArray[np.float64] = ones[:, left] * ones[:, right]
         return result
 
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes a JSON file."""
+        _save(self, _PREPROCESSING_FORMAT, path)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Preprocessing:
+        """Reads a file that `save` wrote; strict.
+
+        Raises:
+            ModelFormatError: no JSON, other fields, wrong shapes, values out of range.
+
+        """
+        names, arrays = _fields(cls, _PREPROCESSING_FORMAT, _load(path))
+        return cls(classes=names, **arrays)
+
+
+@dataclass(frozen=True)
+class SquareNetwork:
+    """`values = output_weights @ (hidden_weights @ z + hidden_bias)^2 + output_bias`.
+
+    `z` comes from the `preprocessing`. All weights and biases lie in [-1, 1], so that each is a
+    stochastic number (koseki2022hesc section 4.3).
+    """
+
+    center: NDArray[np.float64]
+    """(inputs,), see `Preprocessing`"""
+    axes: NDArray[np.float64]
+    """(inputs, inputs)"""
+    scale: NDArray[np.float64]
+    """(inputs,)"""
+    hidden_weights: NDArray[np.float64]
+    """(hidden, inputs)"""
+    hidden_bias: NDArray[np.float64]
+    """(hidden,)"""
+    output_weights: NDArray[np.float64]
+    """(outputs, hidden)"""
+    output_bias: NDArray[np.float64]
+    """(outputs,)"""
+    classes: tuple[str, ...]
+    """A name for each output."""
+
+    def __post_init__(self) -> None:
+        inputs, outputs = self.preprocessing.inputs, len(self.classes)
+        hidden = len(self.hidden_bias) if self.hidden_bias.ndim == 1 else 0
+        if not hidden:
+            raise ModelFormatError(
+                f"hidden_bias must be a vector, not of shape {self.hidden_bias.shape}"
+            )
+        shapes = {
+            "hidden_weights": (hidden, inputs),
+            "output_weights": (outputs, hidden),
+            "output_bias": (outputs,),
+        }
+        _check_shapes(self, shapes, "center, hidden_bias and classes")
+        for name in ("hidden_weights", "hidden_bias", "output_weights", "output_bias"):
+            # The comparison is false for NaN.
+            if not (np.abs(getattr(self, name)) <= 1).all():
+                raise ModelFormatError(f"{name} holds values outside [-1, 1]; clip or rescale them")
+
+    @cached_property
+    def preprocessing(self) -> Preprocessing:
+        """The public side."""
+        return Preprocessing(self.center, self.axes, self.scale, self.classes)
+
+    # In the clear -----------------------------------------------------------------------------
+
+    def values(self, features: ArrayLike) -> NDArray[np.float64]:
+        """Outputs (samples, outputs) in floating point."""
+        z = self.preprocessing.normalise(features)
+        hidden = z @ self.hidden_weights.T + self.hidden_bias
+        result: NDArray[np.float64] = hidden**2 @ self.output_weights.T + self.output_bias
+        return result
+
+    def predict(self, features: ArrayLike) -> NDArray[np.intp]:
+        """The index of the class of each sample, in floating point."""
+        index: NDArray[np.intp] = self.values(features).argmax(axis=1)
+        return index
+
+    # As a quadratic polynomial ------------------------------------------------------------------
+
     def coefficients(self) -> NDArray[np.float64]:
         """`values = monomials @ coefficients.T`: (outputs, monomials), of any size."""
         affine = np.column_stack([self.hidden_bias, self.hidden_weights])
         forms = np.einsum("oh,hi,hj->oij", self.output_weights, affine, affine)
         forms[:, 0, 0] += self.output_bias
-        left, right = self.exponents
+        left, right = self.preprocessing.exponents
         result: NDArray[np.float64] = forms[:, left, right] * np.where(left == right, 1.0, 2.0)
         return result
 
@@ -146,13 +182,7 @@ class SquareNetwork:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Writes the network as JSON."""
-        fields = {
-            name: getattr(self, name).tolist()
-            for name in self.__dataclass_fields__
-            if name != "classes"
-        }
-        document = {"format": _FORMAT, "classes": list(self.classes), **fields}
-        Path(path).write_text(json.dumps(document, indent=1) + "\n")
+        _save(self, _FORMAT, path)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> SquareNetwork:
@@ -162,34 +192,55 @@ class SquareNetwork:
             ModelFormatError: no JSON, other fields, wrong shapes, values out of range.
 
         """
-        with Path(path).open("rb") as file:
-            data = file.read(_MAX_FILE + 1)
-        if len(data) > _MAX_FILE:
-            raise ModelFormatError(f"{path} is larger than any model; is it the right file?")
-        try:
-            document = json.loads(data)
-        except (ValueError, RecursionError) as error:
-            raise ModelFormatError(f"{path} is no JSON file: {error}") from error
-        return cls.from_document(document)
+        names, arrays = _fields(cls, _FORMAT, _load(path))
+        return cls(classes=names, **arrays)
 
-    @classmethod
-    def from_document(cls, document: Any) -> SquareNetwork:
-        """The network of a parsed file; see `load`."""
-        if not isinstance(document, dict) or document.get("format") != _FORMAT:
-            raise ModelFormatError(f"this is no model: its format is not {_FORMAT!r}")
-        expected = {"format", *cls.__dataclass_fields__}
-        if set(document) != expected:
-            raise ModelFormatError(
-                f"wrong fields: missing {sorted(expected - set(document))}, "
-                f"unknown {sorted(set(document) - expected)}"
-            )
-        classes = document["classes"]
-        if not (
-            isinstance(classes, list) and classes and all(isinstance(name, str) for name in classes)
-        ):
-            raise ModelFormatError("classes must be a list of names")
-        arrays = {name: _numbers(name, document[name]) for name in expected - {"format", "classes"}}
-        return cls(classes=tuple(classes), **arrays)
+
+def _check_shapes(of: object, shapes: dict[str, tuple[int, ...]], given: str) -> None:
+    for name, shape in shapes.items():
+        found = getattr(of, name).shape
+        if found != shape:
+            raise ModelFormatError(f"{name} has shape {found}, but {shape} follows from {given}")
+
+
+def _save(of: Preprocessing | SquareNetwork, kind: str, path: str | PathLike[str]) -> None:
+    arrays = {
+        field.name: getattr(of, field.name).tolist()
+        for field in fields(of)
+        if field.name != "classes"
+    }
+    document = {"format": kind, "classes": list(of.classes), **arrays}
+    Path(path).write_text(json.dumps(document, indent=1) + "\n")
+
+
+def _load(path: str | PathLike[str]) -> Any:
+    with Path(path).open("rb") as file:
+        data = file.read(_MAX_FILE + 1)
+    if len(data) > _MAX_FILE:
+        raise ModelFormatError(f"{path} is larger than any model; is it the right file?")
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise ModelFormatError(f"{path} is no JSON file: {error}") from error
+
+
+def _fields(
+    of: type[Preprocessing | SquareNetwork], kind: str, document: Any
+) -> tuple[tuple[str, ...], dict[str, NDArray[np.float64]]]:
+    """The classes and the arrays of a parsed file."""
+    if not isinstance(document, dict) or document.get("format") != kind:
+        raise ModelFormatError(f"the file's format is not {kind!r}")
+    expected = {"format", *(field.name for field in fields(of))}
+    if set(document) != expected:
+        raise ModelFormatError(
+            f"wrong fields: missing {sorted(expected - set(document))}, "
+            f"unknown {sorted(set(document) - expected)}"
+        )
+    classes = document["classes"]
+    if not (isinstance(classes, list) and all(isinstance(name, str) for name in classes)):
+        raise ModelFormatError("classes must be a list of names")
+    arrays = {name: _numbers(name, document[name]) for name in expected - {"format", "classes"}}
+    return tuple(classes), arrays
 
 
 def _numbers(name: str, values: Any) -> NDArray[np.float64]:

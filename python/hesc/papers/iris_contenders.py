@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from hesc.encoding import Encoder
 from hesc.encryptor import Encryptor
 from hesc.networks.layered import COPIES, LayeredModel
@@ -14,6 +12,7 @@ from hesc.papers.report import Stopwatch
 from hesc.secret import keygen
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     from hesc.networks import SquareNetwork
@@ -47,16 +46,16 @@ class Layered:
             random_state=seed,
         )
         self._model = LayeredModel.encrypt(network, encryptor)
-        self._encoder_options = {"generator": generator, "random_state": seed}
+        self._generator = generator
         self._length = stream_length
         self._fuse = [base] * (digits - 1) if digits > 1 else None
 
     def run(self, features: NDArray[np.float64]) -> Run:
         """Milliseconds of each stage and the outputs (samples, outputs)."""
         clock = Stopwatch()
-        z = self._network.normalise(features)
+        z = self._network.preprocessing.normalise(features)
         # Fresh draws for every query; dimensions are those that the model does not use.
-        encoder = Encoder(self._length, generator=self._encoder_options["generator"])
+        encoder = Encoder(self._length, generator=self._generator)
         encoded = [encoder.encode(z) for _ in range(COPIES)]
         clock("B2S")
         query = [self._public.encrypt_streams(copy, "one_per_block") for copy in encoded]
@@ -103,7 +102,7 @@ class Monomial:
     def run(self, features: NDArray[np.float64]) -> Run:
         """Milliseconds of each stage and the outputs (samples, outputs)."""
         clock = Stopwatch()
-        monomials = self._network.monomials(features)
+        monomials = self._network.preprocessing.monomials(features)
         # The model's seed is its owner's: another one here.
         encoder = Encoder(
             self._length,

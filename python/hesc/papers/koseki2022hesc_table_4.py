@@ -8,7 +8,7 @@ import numpy as np
 
 from hesc.iris import load_network, load_split
 from hesc.papers.iris_contenders import Layered, Monomial
-from hesc.papers.report import Options, Report, alternating, medians
+from hesc.papers.report import Contender, Options, Report, alternating, medians
 from hesc.params import Params
 
 if TYPE_CHECKING:
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
+
+    from hesc.networks import SquareNetwork
 
 IDENTIFIER: Final = "koseki2022hesc:table-4"
 TITLE: Final = "Time of one Iris inference"
@@ -35,7 +37,7 @@ BEST: Final = "bfv_1024_fusion"
 SEEDS: Final = 100
 
 
-def _peers(network: Any) -> dict[str, Any]:
+def _peers(network: SquareNetwork) -> dict[str, Contender]:
     from hesc.papers.seal_peer.layered import LayeredPeer
     from hesc.papers.seal_peer.leveled import LeveledBfv, LeveledCkks
     from hesc.papers.seal_peer.monomial import MonomialCkks, MonomialStreams
@@ -58,7 +60,9 @@ def _peers(network: Any) -> dict[str, Any]:
     }
 
 
-def accuracy(network: Any, features: NDArray[np.float64], classes: NDArray[np.intp]) -> float:
+def accuracy(
+    network: SquareNetwork, features: NDArray[np.float64], classes: NDArray[np.intp]
+) -> float:
     """Share of seeds for which the best mode classifies as many test flowers right as float."""
     expected = np.mean(network.predict(features) == classes)
     params = Params.preset(BEST)
@@ -73,7 +77,7 @@ def reproduce(options: Options) -> Report:
     """Measures all contenders, one inference of each in turn."""
     network, split = load_network(), load_split()
     features, classes = split.test_features, split.test_classes
-    contenders: dict[str, Any] = {
+    contenders: dict[str, Contender] = {
         "hesc: HESC with BFV, paper's layout": Layered(network, Params.preset(BFV)),
         "hesc: HESC with CKKS, paper's layout": Layered(network, Params.preset(CKKS)),
         "hesc: best mode, L=64": Monomial(network, Params.preset(BEST)),
@@ -173,7 +177,7 @@ def reproduce(options: Options) -> Report:
 
 
 def _add_batches(
-    report: Report, network: Any, features: NDArray[np.float64], options: Options
+    report: Report, network: SquareNetwork, features: NDArray[np.float64], options: Options
 ) -> None:
     """Rows for many inferences at once, where the other side is at its best."""
     from hesc.papers.seal_peer.leveled import BatchedCkks
@@ -181,7 +185,7 @@ def _add_batches(
 
     batched, single = BatchedCkks(network), MonomialCkks(network)
     ours = Monomial(network, Params.preset(BEST))
-    sizes = {
+    sizes: dict[str, tuple[Contender, int]] = {
         "SEAL: leveled CKKS, a batch of 4096": (batched, batched.samples),
         "SEAL: our single product in CKKS, a batch of 22": (single, single.samples),
         "hesc: best mode, a batch of 64": (ours, 64),

@@ -9,12 +9,14 @@ import numpy as np
 from hesc._native import FusionError
 from hesc.iris import load_network, load_split
 from hesc.papers.iris_contenders import Layered
-from hesc.papers.report import Options, Report, alternating, medians
+from hesc.papers.report import Contender, Options, Report, alternating, medians
 from hesc.params import Params
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
+
+    from hesc.networks import SquareNetwork
 
 IDENTIFIER: Final = "koseki2022hesc:table-5"
 TITLE: Final = "Iris inference with and without fusion, N = 2048"
@@ -29,7 +31,7 @@ BASE: Final = 6
 DIGITS: Final = 5
 
 
-def wrapping_share(network: Any) -> str:
+def wrapping_share(network: SquareNetwork) -> str:
     """What hesc says to the paper's six digits in base 6 at t = 12289."""
     contender = Layered(network, Params.preset(SET), digits=DIGITS + 1, base=BASE)
     try:
@@ -43,7 +45,7 @@ def reproduce(options: Options) -> Report:
     """Measures fused and unfused inference in turn."""
     network, split = load_network(), load_split()
     params = Params.preset(SET)
-    contenders: dict[str, Any] = {
+    contenders: dict[str, Contender] = {
         "hesc: without": Layered(network, params),
         f"hesc: fused, base {BASE}, {DIGITS} digits": Layered(
             network, params, digits=DIGITS, base=BASE

@@ -7,18 +7,23 @@ import os
 import platform
 import statistics
 import time
-from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    import numpy as np
+    from numpy.typing import NDArray
     from rich.console import Console
+
+
+def _no_bar(items: Iterable[Any], _title: str) -> Iterable[Any]:
+    return items
 
 
 @dataclass(frozen=True)
@@ -29,8 +34,33 @@ class Options:
     """Fewer repetitions: a look, not a measurement."""
     peer: str | None = None
     """`"seal"`: measure SEAL-Python in the same run."""
-    track: Callable[[Iterable[Any], str], Iterable[Any]] = lambda items, _: items
+    track: Callable[[Iterable[Any], str], Iterable[Any]] = field(default=_no_bar)
     """Wraps a loop with a progress bar of this title."""
+
+
+def _machine() -> dict[str, str]:
+    """Where a report was made."""
+    info = {
+        "processor": _processor(),
+        "cores": str(os.cpu_count()),
+        "system": platform.platform(),
+        "python": platform.python_version(),
+    }
+    for package in ("hesc", "numpy", "seal-python"):
+        try:
+            info[package] = version(package)
+        except PackageNotFoundError:
+            info[package] = "absent"
+    return info
+
+
+def _processor() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor() or platform.machine()
 
 
 @dataclass
@@ -47,7 +77,7 @@ class Report:
     parameters: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     repetitions: int = 1
-    machine: dict[str, str] = field(default_factory=lambda: machine())
+    machine: dict[str, str] = field(default_factory=_machine)
 
     def to_json(self) -> str:
         """The whole report."""
@@ -86,29 +116,14 @@ def _cell(value: Any) -> str:
     return str(value)
 
 
-def machine() -> dict[str, str]:
-    """Where a report was made."""
-    info = {
-        "processor": _processor(),
-        "cores": str(os.cpu_count()),
-        "system": platform.platform(),
-        "python": platform.python_version(),
-    }
-    for package in ("hesc", "numpy", "seal-python"):
-        try:
-            info[package] = version(package)
-        except PackageNotFoundError:
-            info[package] = "absent"
-    return info
+class Contender(Protocol):
+    """Something that evaluates the network and counts what it sends."""
 
+    bytes_up: int
+    bytes_down: int
 
-def _processor() -> str:
-    cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.exists():
-        for line in cpuinfo.read_text().splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    return platform.processor() or platform.machine()
+    def run(self, features: NDArray[np.float64]) -> tuple[dict[str, float], NDArray[np.float64]]:
+        """Milliseconds of each stage and the outputs (samples, outputs) or (outputs,)."""
 
 
 class Stopwatch:
@@ -119,6 +134,7 @@ class Stopwatch:
         self._last = time.perf_counter()
 
     def __call__(self, stage: str) -> None:
+        """Ends a stage."""
         now = time.perf_counter()
         self.milliseconds[stage] = self.milliseconds.get(stage, 0.0) + (now - self._last) * 1e3
         self._last = time.perf_counter()

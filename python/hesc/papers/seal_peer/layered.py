@@ -51,7 +51,9 @@ class LayeredPeer:
         self._rng = np.random.default_rng(seed)
         encrypt = self._encrypt
         # Allocated once: fresh pages would cost the peer a millisecond each run.
-        results = len(network.classes) * (len(network.hidden_bias) * (network.inputs + 1) ** 2 + 1)
+        results = len(network.classes) * (
+            len(network.hidden_bias) * (network.preprocessing.inputs + 1) ** 2 + 1
+        )
         self._counts = np.empty((results, ring_degree), dtype=np.int64)
         self._w1 = [encrypt(self._b2s(network.hidden_weights)) for _ in range(COPIES)]
         self._b1 = [encrypt(self._b2s(network.hidden_bias)) for _ in range(COPIES)]
@@ -106,7 +108,7 @@ class LayeredPeer:
     def run(self, features: NDArray[np.float64]) -> tuple[dict[str, float], NDArray[np.float64]]:
         """Milliseconds of each stage and the outputs for one sample (1, inputs)."""
         clock = Stopwatch()
-        z = self._network.normalise(features)[0]
+        z = self._network.preprocessing.normalise(features)[0]
         bits = [self._b2s(z) for _ in range(COPIES)]
         clock("B2S")
         query = [self._encrypt(copy) for copy in bits]

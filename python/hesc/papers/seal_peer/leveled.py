@@ -70,7 +70,7 @@ class LeveledCkks:
         w1, b1, w2, b2 = self._model
         evaluator = self._setting.evaluator
         clock = Stopwatch()
-        z = self._network.normalise(features)[0]
+        z = self._network.preprocessing.normalise(features)[0]
         encoder = self._setting.encoder
         query = self._setting.encryptor.encrypt(
             encoder.encode(np.tile(z, _SIDE * _SIDE), self.SCALE)
@@ -131,7 +131,7 @@ class LeveledBfv:
         w1, b1, w2, b2 = self._model
         evaluator = self._setting.evaluator
         clock = Stopwatch()
-        z = self._network.normalise(features)[0]
+        z = self._network.preprocessing.normalise(features)[0]
         query = self._setting.encryptor.encrypt(
             self._encode(np.tile(z, _SIDE * _SIDE) * self.PRECISION)
         )
@@ -196,7 +196,7 @@ class BatchedCkks:
     def run(self, features: NDArray[np.float64]) -> tuple[dict[str, float], NDArray[np.float64]]:
         """Milliseconds of each stage for a full batch, and the outputs (samples, outputs)."""
         setting, clock = self._setting, Stopwatch()
-        z = self._network.normalise(features)
+        z = self._network.preprocessing.normalise(features)
         query = [
             setting.encryptor.encrypt(
                 setting.encoder.encode(np.ascontiguousarray(column), self.SCALE)

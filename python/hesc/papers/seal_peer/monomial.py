@@ -42,7 +42,7 @@ class MonomialCkks:
     def run(self, features: NDArray[np.float64]) -> tuple[dict[str, float], NDArray[np.float64]]:
         """Milliseconds of each stage and the outputs (samples, outputs)."""
         setting, clock = self._setting, Stopwatch()
-        monomials = self._network.monomials(features)
+        monomials = self._network.preprocessing.monomials(features)
         outputs, terms = self._shape
         tiled = np.broadcast_to(monomials[:, np.newaxis], (len(monomials), outputs, terms))
         query = setting.encryptor.encrypt(setting.encoder.encode(tiled.ravel(), self.SCALE))
@@ -92,7 +92,7 @@ class MonomialStreams:
     def run(self, features: NDArray[np.float64]) -> tuple[dict[str, float], NDArray[np.float64]]:
         """Milliseconds of each stage and the outputs for one sample (1, inputs)."""
         setting, clock = self._setting, Stopwatch()
-        bits = self._b2s(self._network.monomials(features)[0])
+        bits = self._b2s(self._network.preprocessing.monomials(features)[0])
         clock("B2S")
         query = setting.encryptor.encrypt(self._encode(bits))
         clock("Enc")

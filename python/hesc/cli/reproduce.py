@@ -1,0 +1,62 @@
+"""`hesc reproduce`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from hesc.papers import identifiers, study
+from hesc.papers.report import Options
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+def reproduce(
+    identifier: Annotated[
+        str | None, typer.Argument(metavar="ID", help="Table or figure; see --list.")
+    ] = None,
+    list_all: Annotated[bool, typer.Option("--list", help="List all IDs and stop.")] = False,
+    quick: Annotated[bool, typer.Option(help="Fewer repetitions: a look only.")] = False,
+    peer: Annotated[str | None, typer.Option(help="Measure a peer in the same run: seal.")] = None,
+    json_file: Annotated[
+        str | None, typer.Option("--json", help="Write the report to this file, - for stdout.")
+    ] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw it into this PNG file.")] = None,
+) -> None:
+    """Measures a table or figure of the papers again and prints it beside the paper's figures.
+
+    Example: hesc reproduce koseki2022hesc:table-4 --peer seal --json table-4.json
+    """
+    console = Console(stderr=json_file == "-")
+    if list_all or identifier is None:
+        table = Table("ID", "what")
+        for name in identifiers():
+            table.add_row(name, study(name).TITLE)
+        console.print(table)
+        return
+    if peer not in (None, "seal"):
+        raise typer.BadParameter("the only peer is seal", param_hint="--peer")
+    # SEAL works on one thread; so do we, before the first parallel call makes the pool.
+    os.environ["RAYON_NUM_THREADS"] = "1"
+
+    def bar(items: Iterable[Any], title: str) -> Iterable[Any]:
+        return track(list(items), description=title, console=console, transient=True)
+
+    chosen = study(identifier)
+    report = chosen.reproduce(Options(quick=quick, peer=peer, track=bar))
+    report.show(console)
+    if json_file == "-":
+        sys.stdout.write(report.to_json())
+    elif json_file is not None:
+        Path(json_file).write_text(report.to_json())
+    if plot is not None:
+        chosen.plot(report, plot)
+        console.print(f"plot written to {plot}", highlight=False)
