@@ -62,5 +62,5 @@ def primes(ring_degree: int, bits: Sequence[int]) -> list[int]:
 
 
 def size(ciphertexts: Sequence[Any]) -> int:
-    """Bytes on the wire, compressed as SEAL does by default."""
+    """Bytes on the wire, as the wheel writes them (without compression)."""
     return sum(len(ciphertext.to_string()) for ciphertext in ciphertexts)

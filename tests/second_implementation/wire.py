@@ -1,0 +1,118 @@
+"""hesc's wire format, read and written again in Python: see crates/hesc-schemes/src/wire.rs."""
+
+from __future__ import annotations
+
+import math
+import struct
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tests.second_implementation.blake3 import blake3
+
+HEADER, CHECKSUM = 14, 16
+KINDS = {"params": 1, "secret": 2, "public": 3, "ciphertexts": 4, "compact": 6, "streams": 16}
+
+
+def open_frame(data: bytes, kind: str) -> bytes:
+    """The body of a frame."""
+    magic, version, found, length = struct.unpack("<4sBBQ", data[:HEADER])
+    assert (magic, version, found) == (b"HESC", 1, KINDS[kind])
+    assert length == len(data) - HEADER - CHECKSUM
+    assert blake3(data[:-CHECKSUM])[:CHECKSUM] == data[-CHECKSUM:]
+    return data[HEADER:-CHECKSUM]
+
+
+def frame(kind: str, body: bytes) -> bytes:
+    """A frame around a body."""
+    data = struct.pack("<4sBBQ", b"HESC", 1, KINDS[kind], len(body)) + body
+    return data + blake3(data)[:CHECKSUM]
+
+
+def unpack(data: bytes, count: int, bits: int) -> NDArray[np.int64]:
+    """`count` values of `bits` bits without gaps."""
+    flat = np.unpackbits(np.frombuffer(data, np.uint8), bitorder="little")[: count * bits]
+    weights = 1 << np.arange(bits, dtype=np.int64)
+    return np.asarray(flat.reshape(count, bits).astype(np.int64) @ weights)
+
+
+def pack(values: NDArray[np.int64], bits: int) -> bytes:
+    """The inverse of `unpack`."""
+    flat = (values.reshape(-1, 1) >> np.arange(bits)) & 1
+    return np.packbits(flat.astype(np.uint8).reshape(-1), bitorder="little").tobytes()
+
+
+@dataclass
+class Ciphertexts:
+    """A batch for one modulus: parts (blocks, 2, ring_degree) of residues."""
+
+    tag: bytes
+    deviation: float
+    scale: float
+    parts: NDArray[np.int64]
+
+
+def read_ciphertexts(data: bytes, ring_degree: int, modulus: int) -> Ciphertexts:
+    """Reads a batch of ciphertexts modulo one prime."""
+    body = open_frame(data, "ciphertexts")
+    deviation, scale, blocks = struct.unpack("<ddI", body[32:52])
+    words = unpack(body[52:], blocks * 2 * ring_degree, modulus.bit_length())
+    return Ciphertexts(body[:32], deviation, scale, words.reshape(blocks, 2, ring_degree))
+
+
+def write_ciphertexts(batch: Ciphertexts, modulus: int) -> bytes:
+    """The inverse of `read_ciphertexts`."""
+    head = batch.tag + struct.pack("<ddI", batch.deviation, batch.scale, len(batch.parts))
+    return frame("ciphertexts", head + pack(batch.parts, modulus.bit_length()))
+
+
+def read_array(data: bytes) -> tuple[tuple[int, ...], list[bytes], bytes]:
+    """Shape, nested ciphertexts and the rest of an `EncryptedArray.to_bytes()`."""
+    axes = data[0]
+    shape = struct.unpack(f"<{axes}I", data[1 : 1 + 4 * axes])
+    body = open_frame(data[1 + 4 * axes :], "streams")
+    (count,) = struct.unpack("<I", body[:4])
+    nested, at = [], 4
+    for _ in range(count):
+        (length,) = struct.unpack("<Q", body[at : at + 8])
+        nested.append(body[at + 8 : at + 8 + length])
+        at += 8 + length
+    return shape, nested, body[at:]
+
+
+def write_array(shape: tuple[int, ...], nested: list[bytes], rest: bytes) -> bytes:
+    """The inverse of `read_array`."""
+    body = struct.pack("<I", len(nested))
+    for item in nested:
+        body += struct.pack("<Q", len(item)) + item
+    return struct.pack(f"<B{len(shape)}I", len(shape), *shape) + frame("streams", body + rest)
+
+
+def read_secret(data: bytes, ring_degree: int) -> NDArray[np.int64]:
+    """The ternary secret, coefficients in {-1, 0, 1}."""
+    body = open_frame(data, "secret")
+    return unpack(body[32:], ring_degree, 2) - 1
+
+
+def negacyclic(a: NDArray[np.int64], b: NDArray[np.int64], modulus: int) -> NDArray[np.int64]:
+    """`a b` modulo X^N + 1 and the modulus; exact for one ternary factor."""
+    full = np.convolve(a, b)
+    product = full[: len(a)].copy()
+    product[: len(full) - len(a)] -= full[len(a) :]
+    return product % modulus
+
+
+def phase(parts: NDArray[np.int64], secret: NDArray[np.int64], modulus: int) -> NDArray[np.int64]:
+    """`c_0 + c_1 s` of one block."""
+    return (parts[0] + negacyclic(parts[1], secret, modulus)) % modulus
+
+
+def round_to_counts(phase_: NDArray[np.int64], modulus: int, t: int) -> NDArray[np.int64]:
+    """BFV decryption: `round(t phase / q) mod t`, in exact integers."""
+    return np.array([(2 * t * int(x) + modulus) // (2 * modulus) % t for x in phase_])
+
+
+def bits_of(modulus: int) -> int:
+    """Bits of a residue."""
+    return math.ceil(math.log2(modulus))
