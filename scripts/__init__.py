@@ -1,0 +1,1 @@
+"""Scripts that write stored data; each says how to run it."""

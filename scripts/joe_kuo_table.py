@@ -24,9 +24,7 @@ def main() -> None:
         "# from scipy's copy. Regenerate: python scripts/joe_kuo_table.py",
         "# Dimensions 1 to 1023, a line each: primitive polynomial with all its bits, m_1 m_2 ...",
     ]
-    for polynomial, numbers in zip(
-        polynomials[1:DIMENSIONS], initial[1:DIMENSIONS], strict=True
-    ):
+    for polynomial, numbers in zip(polynomials[1:DIMENSIONS], initial[1:DIMENSIONS], strict=True):
         degree = int(polynomial).bit_length() - 1
         lines.append(" ".join(str(int(x)) for x in [polynomial, *numbers[:degree]]))
     TARGET.write_text("\n".join(lines) + "\n")

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from scipy.stats import qmc
 
 import hesc
 from hesc import _native
 from tests.second_implementation import encoders
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 VECTORS = Path(__file__).parents[1] / "vectors" / "encoders.json"
 GENERATORS = ("bernoulli", "exact_weight", "lfsr", "sobol")
@@ -64,9 +66,7 @@ def test_two_implementations_agree(
     encoder = hesc.Encoder(
         length, generator=generator, first_dimension=dimension, random_state=random_state
     )
-    second = encoders.encode(
-        generator, "inverted_bipolar", length, dimension, random_state, values
-    )
+    second = encoders.encode(generator, "inverted_bipolar", length, dimension, random_state, values)
     assert bits(encoder.encode(values)).tolist() == second
 
 

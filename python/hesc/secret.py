@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, overload
+from typing import TYPE_CHECKING, Literal, Never, overload
 
 from hesc.arrays import Answer, EncryptedArray, SeededArray
 from hesc.encoding import EncodedArray, Encoder, Estimates
@@ -25,6 +25,9 @@ class SecretKey:
     def __init__(self, params: Params, native: _native.SecretKey) -> None:
         self.params = params
         self._native = native
+
+    def __reduce__(self) -> Never:
+        raise TypeError("a secret key is not pickled or copied; write it with hesc.save_secret_key")
 
     def encrypt_streams(self, encoded: EncodedArray, layout: str) -> SeededArray:
         """Encrypts streams. `SecretEncryptor` is the comfortable way."""

@@ -9,11 +9,13 @@ from __future__ import annotations
 import struct
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import seal
-from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _HEADER = struct.Struct("<HBBBBHQ")
 _MAGIC = 0xA15E

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pytest
 import seal
-from numpy.typing import NDArray
 
 import hesc
 from hesc.papers.seal_peer.setup import make
 from tests.interop import seal_format
 from tests.second_implementation import wire
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
 
 Q26 = 67104769
 N = 1024
@@ -40,7 +43,9 @@ def pair(params: hesc.Params, scheme: str, tmp_path: Path) -> Pair:
     assert set(np.unique(ternary)) == {-1, 0, 1}
     bfv = make("bfv", N, [Q26], plain_modulus=T)
     setting = bfv if scheme == "bfv" else make(scheme, N, [Q26])
-    key = seal_format.secret_key(setting.context, setting.keys.secret_key(), bfv.context, ternary, T)
+    key = seal_format.secret_key(
+        setting.context, setting.keys.secret_key(), bfv.context, ternary, T
+    )
     generator = seal.KeyGenerator(setting.context, key)
     return Pair(
         params,

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import math
 import struct
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tests.second_implementation.blake3 import blake3
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 HEADER, CHECKSUM = 14, 16
 KINDS = {"params": 1, "secret": 2, "public": 3, "ciphertexts": 4, "compact": 6, "streams": 16}
@@ -100,19 +102,14 @@ def negacyclic(a: NDArray[np.int64], b: NDArray[np.int64], modulus: int) -> NDAr
     full = np.convolve(a, b)
     product = full[: len(a)].copy()
     product[: len(full) - len(a)] -= full[len(a) :]
-    return product % modulus
+    return np.asarray(product % modulus)
 
 
 def phase(parts: NDArray[np.int64], secret: NDArray[np.int64], modulus: int) -> NDArray[np.int64]:
     """`c_0 + c_1 s` of one block."""
-    return (parts[0] + negacyclic(parts[1], secret, modulus)) % modulus
+    return np.asarray((parts[0] + negacyclic(parts[1], secret, modulus)) % modulus)
 
 
 def round_to_counts(phase_: NDArray[np.int64], modulus: int, t: int) -> NDArray[np.int64]:
     """BFV decryption: `round(t phase / q) mod t`, in exact integers."""
     return np.array([(2 * t * int(x) + modulus) // (2 * modulus) % t for x in phase_])
-
-
-def bits_of(modulus: int) -> int:
-    """Bits of a residue."""
-    return math.ceil(math.log2(modulus))

@@ -32,7 +32,3 @@ def main() -> None:
     except (HescError, OSError) as error:
         Console(stderr=True).print(f"[bold red]error:[/] {error}", highlight=False)
         sys.exit(1)
-
-
-if __name__ == "__main__":
-    main()

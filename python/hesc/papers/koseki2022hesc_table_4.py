@@ -142,8 +142,8 @@ def reproduce(options: Options) -> Report:
             "given the same in the rows 'our layout' and 'our single product'",
             "the paper's CKKS set for HESC has an 18-bit modulus; hesc refuses it (its noise "
             "exceeds the scale), so both libraries run 27 bits here",
-            "serialisation is outside the times; bytes are those of the wire forms; this build of SEAL "
-            "does not compress: packing its 27-bit residues would save a factor of 64 / 27",
+            "serialisation is outside the times; bytes are those of the wire forms; this build of "
+            "SEAL does not compress: packing its 27-bit residues would save a factor of 64 / 27",
         ],
     )
     best = times["hesc: best mode, L=64"]["Total"]

@@ -94,11 +94,13 @@ impl<W: Word, E: Encoding<W>> Rlwe<W, E> {
 
     /// Refuses an object of another parameter set or, if `key` is given, of another key pair.
     fn check_tag(&self, tag: Tag, key: Option<Tag>) -> Result<(), SchemeError> {
-        if tag.params != self.0.fingerprint {
-            return Err(SchemeError::ParameterMismatch {
-                expected: self.0.fingerprint,
-                found: tag.params,
-            });
+        for of in std::iter::once(tag).chain(key) {
+            if of.params != self.0.fingerprint {
+                return Err(SchemeError::ParameterMismatch {
+                    expected: self.0.fingerprint,
+                    found: of.params,
+                });
+            }
         }
         match key {
             Some(expected) if expected.key != tag.key => {

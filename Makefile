@@ -1,0 +1,60 @@
+# Everything starts here. Needs Python 3.11, a Rust toolchain, a C compiler and make; nothing else.
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo lint test test-rust test-python test-long bench fuzz vectors clean
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+FUZZ_CASES ?= 1000000
+
+help: ## This list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+$(VENV)/ready: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --upgrade pip
+	$(BIN)/pip install --quiet 'maturin>=1.9,<2'
+	$(BIN)/maturin develop --quiet --release --extras dev
+	touch $@
+
+setup: $(VENV)/ready ## Virtual environment with hesc and all tools
+
+build: setup ## Compile the Rust part again
+	$(BIN)/maturin develop --quiet --release
+
+demo: build ## Classify Iris flowers that the server never sees
+	$(BIN)/hesc demo iris
+
+lint: setup ## Formatting, clippy, ruff, mypy
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+test-rust:
+	cargo test --quiet --workspace
+	cargo test --quiet --workspace --features portable
+
+test-python: build
+	$(BIN)/pytest -m 'not long'
+
+test: lint test-rust test-python ## Lint and every test but the long ones
+
+test-long: build ## Tests that take minutes; docs/benchmarks.md holds the last result
+	$(BIN)/pytest -m long
+	$(MAKE) fuzz
+
+bench: build ## Criterion benchmarks and table 4 with SEAL in the same run
+	RAYON_NUM_THREADS=1 cargo bench --workspace
+	$(BIN)/hesc reproduce koseki2022hesc:table-4 --peer seal
+
+fuzz: ## Hostile bytes into every decoder, FUZZ_CASES of them
+	cargo run --quiet --profile fuzz --package hesc-circuits --example fuzz_decoders -- $(FUZZ_CASES)
+
+vectors: build ## Write the stored vectors again
+	$(BIN)/python -m scripts.encoder_vectors
+	$(BIN)/python -m scripts.scheme_vectors
+
+clean: ## Remove what was built
+	rm -rf target $(VENV)

@@ -1,0 +1,5 @@
+"""`python -m hesc` is the command `hesc`."""
+
+from hesc.cli import main
+
+main()

@@ -1,0 +1,52 @@
+"""Writes vectors/schemes.json: keys and ciphertexts of every preset, made once from fresh noise.
+
+The tests decrypt them with hesc and with the second implementation, so that neither the wire
+format nor decryption can change unnoticed. Run: python -m scripts.scheme_vectors
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import hesc
+
+TARGET = Path(__file__).parents[1] / "vectors" / "schemes.json"
+PRESETS = ("bfv_1024", "bfv_1024_fusion", "hestd2018_koseki_bfv_1024", "ckks_1024")
+LEFT, RIGHT = [0.5, -0.25, 1.0], [0.75, 0.1, -0.6]
+
+
+def main() -> None:
+    """A product of three streams under each preset."""
+    cases = []
+    for name in PRESETS:
+        params = hesc.Params.preset(name)
+        secret, public = hesc.keygen(params)
+        encryptor = hesc.Encryptor(public, stream_length=256, random_state=99)
+        product = encryptor.encrypt(LEFT) * encryptor.encrypt(RIGHT)
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "secret"
+            hesc.save_secret_key(secret, path)
+            parts = {
+                "params": params.to_bytes(),
+                "secret": path.read_bytes(),
+                "public": public.to_bytes(),
+                "product": product.to_bytes(),
+            }
+        cases.append(
+            {
+                "preset": name,
+                "left": LEFT,
+                "right": RIGHT,
+                "stream_length": 256,
+                "random_state": 99,
+                **{key: base64.b64encode(data).decode() for key, data in parts.items()},
+            }
+        )
+    TARGET.write_text(json.dumps(cases, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

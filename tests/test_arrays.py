@@ -1,0 +1,206 @@
+"""The face: shapes, operators, sums, fusion, streaming."""
+
+from __future__ import annotations
+
+import math
+import resource
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import hesc
+from hesc._native import Readout
+
+
+class Kit:
+    """Keys and encryptors of one parameter set."""
+
+    def __init__(self, params: hesc.Params, stream_length: int = 1024, **options: str) -> None:
+        self.secret, self.public = hesc.keygen(params)
+        self.encryptor = hesc.Encryptor(self.public, stream_length, **options)  # type: ignore[arg-type]
+        self.encrypt = self.encryptor.encrypt
+        self.decrypt = hesc.Decryptor(self.secret).decrypt
+
+
+@pytest.fixture(params=["plain", "bfv_1024_fusion", "ckks_1024"])
+def kit(request: pytest.FixtureRequest) -> Kit:
+    params = (
+        hesc.Params.insecure_plain(plain_modulus=32)
+        if request.param == "plain"
+        else hesc.Params.preset(request.param)
+    )
+    return Kit(params, layout="one_per_block")
+
+
+X = np.array([[0.5, -0.25, 0.75], [0.1, 0.9, -1.0]])
+W = np.array([[0.8, -0.5, 0.3], [-0.9, 0.2, 0.6], [0.4, 0.4, 1.0], [0.0, -0.1, 0.7]])
+
+
+def test_operators_follow_numpy(kit: Kit) -> None:
+    x, w = kit.encrypt(X), kit.encrypt(W)
+    # Sobol at L = 1024: the error of a product is a few thousandths.
+    np.testing.assert_allclose(kit.decrypt(x), X, atol=2e-3)
+    np.testing.assert_allclose(kit.decrypt(x[0] * w), X[0] * W, atol=0.03)
+    np.testing.assert_allclose(kit.decrypt(x @ w.T), X @ W.T, atol=0.06)
+    np.testing.assert_allclose(kit.decrypt(x[1] @ w.T), X[1] @ W.T, atol=0.06)
+    np.testing.assert_allclose(kit.decrypt(x[0] @ w[2]), X[0] @ W[2], atol=0.06)
+    np.testing.assert_allclose(kit.decrypt(x[:, None] * w), X[:, None] * W, atol=0.03)
+    np.testing.assert_allclose(kit.decrypt(x * 2.5 - x / 4), X * 2.25, atol=0.03)
+    np.testing.assert_allclose(kit.decrypt(np.array([1.0, 2.0, 3.0]) * x), X * [1, 2, 3], atol=0.03)
+    np.testing.assert_allclose(kit.decrypt(-x + w[:2]), W[:2] - X, atol=0.03)
+    for axis in (None, 0, 1, -1):
+        np.testing.assert_allclose(kit.decrypt(x.sum(axis)), X.sum(axis), atol=0.03)
+    np.testing.assert_allclose(kit.decrypt(x.T), X.T, atol=0.03)
+    np.testing.assert_allclose(kit.decrypt(x.reshape(3, 2)), X.reshape(3, 2), atol=0.03)
+    np.testing.assert_allclose(kit.decrypt(x[1, ::-1]), X[1, ::-1], atol=0.03)
+    joined = hesc.EncryptedArray.concatenate([x, w])
+    np.testing.assert_allclose(kit.decrypt(joined), np.concatenate([X, W]), atol=0.03)
+    constants = hesc.Encoder(1024, first_dimension=7).encode(W[:2])
+    np.testing.assert_allclose(kit.decrypt(x.multiply_encoded(constants)), X * W[:2], atol=0.03)
+
+
+def test_mistakes_teach(kit: Kit) -> None:
+    x, w = kit.encrypt(X), kit.encrypt(W)
+    with pytest.raises(hesc.CorrelationError, match="independent copy"):
+        x * x
+    with pytest.raises(hesc.CorrelationError, match="first_dimension"):
+        (x[0] * w) * w
+    with pytest.raises(hesc.ShapeError, match="encrypt_copies"):
+        x**2
+    with pytest.raises(hesc.ShapeError, match="do not broadcast"):
+        x * w
+    with pytest.raises(hesc.ShapeError, match="do not broadcast"):
+        x * np.ones(5)
+    with pytest.raises(hesc.ShapeError, match="do not multiply"):
+        x @ w
+    with pytest.raises(hesc.ShapeError, match="axis 2"):
+        x.sum(axis=2)
+    with pytest.raises(hesc.OutOfRangeError, match="finite"):
+        x * np.nan
+    with pytest.raises(TypeError):
+        x + 0.5  # type: ignore[operator]
+    with pytest.raises(IndexError):
+        x[5]
+    short = hesc.Encryptor(kit.public, 512, first_dimension=9, layout="one_per_block")
+    with pytest.raises(hesc.ShapeError, match="stream lengths 1024 and 512"):
+        x * short.encrypt(X)
+    unipolar = hesc.Encryptor(
+        kit.public, 1024, representation="unipolar", first_dimension=9, layout="one_per_block"
+    )
+    up = unipolar.encrypt([0.25, 0.75])
+    np.testing.assert_allclose(kit.decrypt(up.sum()), 1.0, atol=0.01)
+    with pytest.raises(hesc.ParameterError, match="inverted_bipolar"):
+        up[:1] * unipolar.encrypt([0.5])
+
+
+def test_powers_and_polynomials() -> None:
+    """f(x) = x^3 - x^2 / 2 + x from three independent copies."""
+    kit = Kit(hesc.Params.recommended("bfv"), 1024)
+    x = np.linspace(-1, 1, 9)
+    first, second, third = hesc.powers(kit.encryptor.encrypt_copies(x, 3))
+    value, error = kit.decrypt(third - second / 2 + first, return_std=True)
+    np.testing.assert_allclose(value, x**3 - x**2 / 2 + x, atol=0.08)
+    assert np.all(error < 0.06)
+    with pytest.raises(hesc.ShapeError, match="at least one"):
+        hesc.powers([])
+
+
+def test_side_by_side_shares_ciphertexts() -> None:
+    kit = Kit(hesc.Params.recommended("bfv"), 64)
+    x, w = kit.encrypt(np.resize(X, (1, 15))), kit.encrypt(np.resize(W, (3, 15)))
+    assert (x.blocks, w.blocks) == (1, 3)
+    y = x @ w.T
+    assert y.blocks == 3
+    exact = np.resize(X, (1, 15)) @ np.resize(W, (3, 15)).T
+    assert np.all(np.abs(kit.decrypt(y) - exact) < 0.7)
+    with pytest.raises(hesc.ShapeError, match=r"misaligned.*one_per_block"):
+        x[0, 0] * w[0, 1]
+
+
+@given(digits=st.integers(1, 6), compact=st.booleans())
+@settings(max_examples=12, deadline=None)
+def test_answers_return_what_arrays_hold(digits: int, compact: bool) -> None:
+    kit = Kit(hesc.Params.preset("bfv_1024_fusion"), 300, layout="one_per_block")
+    y = kit.encrypt(W) * kit.encrypt(W)
+    expected = kit.decrypt(y)
+    if 3**digits > 32:
+        with pytest.raises(hesc.FusionError, match="fuse at most 3"):
+            y.answer(fuse=digits)
+        return
+    answer = y.answer(fuse=digits, compact=compact)
+    assert answer.blocks == math.ceil(12 / digits)
+    again = hesc.Answer.from_bytes(y.params, answer.to_bytes())
+    np.testing.assert_array_equal(kit.decrypt(again), expected)
+
+
+def test_fusion_is_checked() -> None:
+    kit = Kit(hesc.Params.preset("bfv_1024_fusion"), 64, layout="one_per_block")
+    y = kit.encrypt([0.5, 0.2]) * kit.encrypt([0.5, 0.2])
+    with pytest.raises(hesc.FusionError, match="use at least 3"):
+        y.answer(fuse=[2])
+    with pytest.raises(hesc.FusionError, match="cannot be mixed"):
+        y.answer(fuse=[1, 3])
+    with pytest.raises(hesc.FusionError, match="fresh streams"):
+        y.answer(fuse=[1])
+    sums = kit.encrypt([0.5, -0.2, 0.1]).sum()
+    ones = sums.answer(fuse=[1])
+    assert (sums.answer().blocks, ones.blocks) == (3, 1)
+    np.testing.assert_allclose(kit.decrypt(ones), kit.decrypt(sums))
+
+
+def test_multiplexed_sums() -> None:
+    kit = Kit(hesc.Params.preset("bfv_2048_slots"), 2048, layout="one_per_block")
+    x = kit.encrypt(W)
+    y = x.multiplexed_sum(axis=1, coefficients=[1.0, -2.0, 0.5], random_state=3)
+    assert y.blocks == 4
+    np.testing.assert_allclose(kit.decrypt(y), W @ [1.0, -2.0, 0.5], atol=0.4)
+    with pytest.raises(hesc.ShapeError, match="3 coefficients"):
+        x.multiplexed_sum(axis=1, coefficients=[1.0], random_state=3)
+    with pytest.raises(hesc.ParameterError, match="slot packing"):
+        Kit(hesc.Params.recommended("bfv")).encrypt(W).multiplexed_sum(random_state=1)
+
+
+def test_noise_is_refused_in_time() -> None:
+    """Products until the budget is gone: the refusal comes while decryption is right."""
+    kit = Kit(hesc.Params.preset("bfv_1024_fusion"), 64, generator="bernoulli")
+    product, factors = kit.encrypt([1.0]), 1
+    with pytest.raises(hesc.NoiseBudgetError):  # noqa: PT012 - which product it is varies
+        while True:
+            product = product * kit.encrypt([1.0])
+            factors += 1
+    assert factors > 100
+    np.testing.assert_array_equal(kit.decrypt(product), [1.0])
+
+
+def test_a_million_streams_in_bounded_memory() -> None:
+    """Encrypting and adding batch by batch keeps the peak far below all ciphertexts at once."""
+    kit = Kit(hesc.Params.recommended("bfv"), 64, generator="bernoulli")
+    other = hesc.Encryptor(kit.public, 64, generator="bernoulli")
+    values = np.zeros((1_000_000 // 16, 16))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    left, right = (side.encrypt_batches(values, 4096) for side in (kit.encryptor, other))
+    count = sum((x * y).size for x, y in zip(left, right, strict=True))
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert count == 1_000_000
+    # All ciphertexts would take 1.5 GB; a few batches of 32 MB and their streams are allowed.
+    assert grown < 300_000
+    batches = list(kit.encryptor.encrypt_batches(values[:100], 64))
+    assert [batch.shape for batch in batches] == [(64, 16), (36, 16)]
+
+
+def test_stages_are_separate() -> None:
+    kit = Kit(hesc.Params.preset("bfv_1024_fusion"), 64)
+    answer = (kit.encrypt(X) * kit.encrypt(X)).answer()
+    counts = kit.secret.decrypt(answer)
+    readout = counts.separate()
+    assert isinstance(readout, Readout)
+    assert readout.counts().max() <= 2
+    with pytest.raises(hesc.ShapeError, match="were separated"):
+        counts.separate()
+    seeded = hesc.SecretEncryptor(kit.secret, 64, first_dimension=20).encrypt(X)
+    full = hesc.Encryptor(kit.public, 64, first_dimension=21).encrypt(X)
+    assert len(seeded.to_bytes()) < 0.55 * len(full.to_bytes())
+    read = hesc.EncryptedArray.from_bytes(kit.encryptor.public.params, seeded.to_bytes())
+    np.testing.assert_array_equal(kit.decrypt(read), kit.decrypt(seeded.expand()))

@@ -1,0 +1,132 @@
+"""The command line: help, JSON, files, refusals."""
+
+from __future__ import annotations
+
+import json
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import hesc
+from hesc.iris import load_network, load_split
+from hesc.papers import identifiers
+
+NETWORK = Path(hesc.__file__).parent / "iris" / "network.json"
+
+
+def run(*arguments: str, cwd: Path | None = None, ok: bool = True) -> str:
+    result = subprocess.run(
+        [sys.executable, "-m", "hesc", *arguments],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env={"PATH": "/usr/bin:/bin", "COLUMNS": "200", "HOME": "/tmp"},  # noqa: S108
+        check=False,
+    )
+    if ok:
+        assert result.returncode == 0, result.stderr
+        return result.stdout
+    assert result.returncode == 1
+    return result.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["demo", "iris"],
+        ["keygen"],
+        ["encrypt-model"],
+        ["encrypt"],
+        ["eval"],
+        ["decrypt"],
+        ["reproduce"],
+    ],
+    ids=" ".join,
+)
+def test_every_command_has_help_with_an_example(command: list[str]) -> None:
+    assert "Example" in run(*command, "--help")
+
+
+def test_a_client_and_a_server_exchange_files(tmp_path: Path) -> None:
+    split = load_split()
+    np.savetxt(tmp_path / "flowers.csv", split.test_features, delimiter=",")
+    run("keygen", "--public", "keys", "--secret", "secret.key", cwd=tmp_path)
+    assert stat.S_IMODE((tmp_path / "secret.key").stat().st_mode) == 0o600
+    assert sorted(p.name for p in (tmp_path / "keys").iterdir()) == ["params.hesc", "public.hesc"]
+    public = ["--public", "keys"]
+    shared = ["--preprocessing", "p.json", *public]
+    run("encrypt-model", str(NETWORK), "--out", "model.hesc", *shared, cwd=tmp_path)
+    run("encrypt", "flowers.csv", "--out", "query.hesc", *shared, cwd=tmp_path)
+    run("eval", "model.hesc", "query.hesc", "--out", "answer.hesc", *public, cwd=tmp_path)
+    secret = ["--secret", "secret.key"]
+    output = run("decrypt", "answer.hesc", *secret, *shared, "--json", "-", cwd=tmp_path)
+    classes = json.loads(output)["classes"]
+    assert classes == [load_network().classes[i] for i in split.test_classes]
+    assert "setosa" in run("decrypt", "answer.hesc", *secret, *shared, cwd=tmp_path)
+
+    # Nothing is overwritten, the secret key is not put beside public things, damage is noticed.
+    again = run("keygen", "--public", "k2", "--secret", "secret.key", cwd=tmp_path, ok=False)
+    assert "not overwritten" in again
+    assert not (tmp_path / "k2").exists()
+    beside = run("keygen", "--public", "k3", "--secret", "k3/s.key", cwd=tmp_path, ok=False)
+    assert "must not lie in" in beside
+    twice = run("encrypt", "flowers.csv", "--out", "query.hesc", *shared, cwd=tmp_path, ok=False)
+    assert "query.hesc" in twice
+    answer = (tmp_path / "answer.hesc").read_bytes()
+    (tmp_path / "answer.hesc").write_bytes(answer[:-1])
+    assert "damaged" in run("decrypt", "answer.hesc", *secret, *shared, cwd=tmp_path, ok=False)
+    (tmp_path / "flowers.csv").write_text("1,2,x\n")
+    bad = run("encrypt", "flowers.csv", "--out", "q2.hesc", *shared, cwd=tmp_path, ok=False)
+    assert "no table of numbers" in bad
+    weak = ["--params", "hestd2018_koseki_bfv_1024"]
+    run("keygen", "--public", "old", "--secret", "old.key", *weak, cwd=tmp_path)
+    arguments = ["--public", "old", "--out", "q3.hesc", "--preprocessing", "p.json"]
+    (tmp_path / "flowers.csv").write_text("1,2,3,4\n")
+    assert "2024" in run("encrypt", "flowers.csv", *arguments, cwd=tmp_path, ok=False)
+
+
+def test_demo_prints_figures() -> None:
+    document = json.loads(run("demo", "iris", "--rounds", "1", "--json", "-"))
+    assert document["float_accuracy"] == 1.0
+    assert len(document["ways"]) == 2
+    for way in document["ways"]:
+        assert way["accuracy"] > 0.9
+        assert way["milliseconds"]["Total"] > 0
+
+
+@pytest.mark.parametrize("identifier", identifiers())
+def test_studies_run(identifier: str, tmp_path: Path) -> None:
+    peer = [] if "figure" in identifier else ["--peer", "seal"]
+    plot = tmp_path / "plot.png"
+    output = run("reproduce", identifier, "--quick", *peer, "--json", "-", "--plot", str(plot))
+    report = json.loads(output)
+    assert report["identifier"] == identifier
+    assert report["rows"]
+    assert report["machine"]["processor"]
+    assert plot.read_bytes().startswith(b"\x89PNG")
+    if identifier == "koseki2022hesc:table-4":
+        assert {
+            "paper_layout.total",
+            "paper_layout.encrypt",
+            "paper_layout.evaluate",
+            "paper_layout.decrypt",
+            "best_mode.total",
+            "best_mode.bytes",
+            "best_mode.accuracy",
+            "float.accuracy",
+            "vs_leveled_ckks.total",
+            "vs_leveled_bfv.total",
+        } == set(report["ratios"])
+        errors = {row["contender"]: row.get("RMSE") for row in report["rows"]}
+        assert errors["SEAL: leveled CKKS, N=8192"] < 0.01
+        assert errors["hesc: best mode, L=64"] < 0.4
+
+
+def test_list_and_unknown_ids() -> None:
+    listed = run("reproduce", "--list")
+    assert all(identifier in listed for identifier in identifiers())
+    assert "choose one of" in run("reproduce", "koseki2022hesc:table-0", ok=False)

@@ -1,0 +1,195 @@
+"""Keys and ciphertexts: stored vectors, the second implementation, refusals."""
+
+from __future__ import annotations
+
+import base64
+import copy
+import json
+import pickle
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import hesc
+from tests.second_implementation import encoders, wire
+from tests.second_implementation.blake3 import blake3
+
+VECTORS = Path(__file__).parents[1] / "vectors" / "schemes.json"
+
+
+def cases() -> list[dict[str, Any]]:
+    loaded: list[dict[str, Any]] = json.loads(VECTORS.read_text())
+    return loaded
+
+
+def product_bits(case: dict[str, Any]) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Counts of the product's streams by the second implementation, (3, stream length)."""
+    streams = [
+        encoders.encode(
+            "sobol",
+            "inverted_bipolar",
+            case["stream_length"],
+            dimension,
+            case["random_state"],
+            case[side],
+        )
+        for dimension, side in enumerate(("left", "right"))
+    ]
+    total: np.ndarray[Any, np.dtype[np.int64]] = np.sum(np.array(streams), axis=0)
+    return total
+
+
+@pytest.mark.parametrize("case", cases(), ids=lambda case: case["preset"])
+def test_known_answers(case: dict[str, Any], tmp_path: Path) -> None:
+    data = {key: base64.b64decode(case[key]) for key in ("params", "secret", "public", "product")}
+    params = hesc.Params.from_bytes(data["params"], assurance="hestd2018")
+    assert params == hesc.Params.preset(case["preset"])
+    (tmp_path / "secret").write_bytes(data["secret"])
+    secret = hesc.load_secret_key(params, tmp_path / "secret")
+    assert hesc.PublicKey.from_bytes(params, data["public"]).to_bytes() == data["public"]
+    product = hesc.EncryptedArray.from_bytes(params, data["product"])
+    assert product.to_bytes() == data["product"]
+    counts = product_bits(case)
+    t = params.plain_modulus
+    expected = counts % t if t else counts
+    readout = secret.decrypt(product.answer()).separate()
+    np.testing.assert_array_equal(readout.counts()[: counts.size], expected.ravel())
+    values = 1 - 2 * (counts % 2).mean(axis=1)
+    np.testing.assert_allclose(hesc.Decryptor(secret).decrypt(product), values)
+    if params.packing == "coefficients":
+        # The second implementation decrypts too, in exact integers.
+        (q,), degree = params.coeff_moduli, params.ring_degree or 0
+        _, (nested,), _ = wire.read_array(data["product"])
+        parts = wire.read_ciphertexts(nested, degree, q).parts[0]
+        ternary = wire.read_secret(data["secret"], degree)
+        second = wire.round_to_counts(wire.phase(parts, ternary, q), q, t or 2)
+        np.testing.assert_array_equal(second[: counts.size], expected.ravel())
+
+
+@given(position=st.integers(0), bit=st.integers(0, 7), repaired=st.booleans())
+@settings(max_examples=300, deadline=None)
+def test_damaged_bytes_are_refused(position: int, bit: int, repaired: bool) -> None:
+    """Flipped bits, with and without a checksum that a hostile peer recomputed."""
+    case = cases()[0]
+    params = hesc.Params.preset(case["preset"])
+    data = bytearray(base64.b64decode(case["product"]))
+    data[position % len(data)] ^= 1 << bit
+    head = 1 + 4 * data[0]
+    if repaired and position % len(data) > head:
+        data[-16:] = blake3(bytes(data[head:-16]))[:16]
+    if repaired:
+        try:
+            array = hesc.EncryptedArray.from_bytes(params, bytes(data))
+        except hesc.HescError:
+            return
+        assert array.answer().blocks >= 1
+    else:
+        with pytest.raises(hesc.HescError):
+            hesc.EncryptedArray.from_bytes(params, bytes(data))
+
+
+@pytest.mark.parametrize("cut", [0, 1, 5, 20, 200, -1])
+def test_truncated_and_extended_bytes_are_refused(cut: int) -> None:
+    case = cases()[0]
+    params = hesc.Params.preset(case["preset"])
+    data = base64.b64decode(case["product"])
+    for damaged in (data[:cut], data + b"\0"):
+        with pytest.raises(hesc.WireError):
+            hesc.EncryptedArray.from_bytes(params, damaged)
+        with pytest.raises(hesc.WireError):
+            hesc.Answer.from_bytes(params, damaged)
+    public = base64.b64decode(case["public"])
+    with pytest.raises(hesc.WireError):
+        hesc.PublicKey.from_bytes(params, public[:cut])
+
+
+def test_parameters_and_keys_do_not_mix() -> None:
+    first = hesc.Params.preset("bfv_1024")
+    other = hesc.Params.preset("bfv_1024_fusion")
+    secret, public = hesc.keygen(first)
+    stranger, _ = hesc.keygen(first)
+    foreign, foreign_public = hesc.keygen(other)
+    x = hesc.Encryptor(public, 64).encrypt([0.5])
+    y = hesc.Encryptor(foreign_public, 64, first_dimension=1).encrypt([0.5])
+    with pytest.raises(hesc.KeyMismatchError, match="one key pair"):
+        hesc.Decryptor(stranger).decrypt(x)
+    with pytest.raises(hesc.ParameterError, match="same parameter set"):
+        hesc.Decryptor(foreign).decrypt(x)
+    with pytest.raises(hesc.ParameterError, match="same parameter set"):
+        x * y
+    with pytest.raises(hesc.ParameterError, match="same parameter set"):
+        hesc.EncryptedArray.from_bytes(other, x.to_bytes())
+    with pytest.raises(hesc.ParameterError, match="same parameter set"):
+        hesc.PublicKey.from_bytes(other, public.to_bytes())
+    assert hesc.Decryptor(secret).decrypt(x).shape == (1,)
+
+
+def test_security_is_checked() -> None:
+    with pytest.raises(hesc.SecurityError, match="2024"):
+        hesc.Params.lattice(
+            ring_degree=1024, coeff_moduli=[134215681], packing="coefficients", plain_modulus=2
+        )
+    weak = hesc.Params.insecure_lattice(
+        ring_degree=512, coeff_moduli=[134215681], packing="coefficients", plain_modulus=2
+    )
+    assert weak.name.startswith("insecure_")
+    assert weak.assurance == "insecure"
+    with pytest.raises(hesc.SecurityError):
+        hesc.Params.from_bytes(weak.to_bytes())
+    standard = hesc.Params.preset("hestd2018_koseki_bfv_1024")
+    with pytest.raises(hesc.SecurityError):
+        hesc.Params.from_bytes(standard.to_bytes())
+    for name in hesc.Params.presets():
+        expected = "hestd2018" if name.startswith("hestd2018_") else "guidelines2024"
+        assert hesc.Params.preset(name).assurance == expected
+    with pytest.raises(hesc.ParameterError, match="bfv_1024"):
+        hesc.Params.preset("bfv")
+    with pytest.raises(hesc.ParameterError, match="plain_modulus for BFV or scale for CKKS"):
+        hesc.Params.lattice(ring_degree=1024, coeff_moduli=[67104769], packing="slots")
+    with pytest.raises(hesc.ParameterError, match="insecure"):
+        hesc.Params.from_bytes(hesc.Params.insecure_plain().to_bytes())
+
+
+def test_the_papers_18_bit_ckks_set_is_refused() -> None:
+    """Its noise exceeds any scale that leaves room for a count of one."""
+    for log2_scale in range(8, 16):
+        with pytest.raises(hesc.NoiseBudgetError):
+            hesc.Params.lattice(
+                ring_degree=1024,
+                coeff_moduli=[249857],
+                packing="complex_slots",
+                scale=2.0**log2_scale,
+            )
+
+
+def test_secret_keys_stay_secret(tmp_path: Path) -> None:
+    secret, _ = hesc.keygen(hesc.Params.recommended("bfv"))
+    for operation in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(TypeError, match="not pickled or copied"):
+            operation(secret)
+    path = tmp_path / "secret"
+    hesc.save_secret_key(secret, path)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    with pytest.raises(FileExistsError):
+        hesc.save_secret_key(secret, path)
+    other, _ = hesc.keygen(hesc.Params.recommended("bfv"))
+    assert secret != other
+    assert "object at" in repr(secret)
+
+
+def test_a_server_never_loads_what_decrypts() -> None:
+    code = (
+        "import sys, hesc, hesc.networks.monomial, hesc.networks.layered\n"
+        "hesc.Params.recommended('bfv'); hesc.Encryptor; hesc.EncryptedArray\n"
+        "assert 'hesc.secret' not in sys.modules\n"
+        "hesc.keygen\n"
+        "assert 'hesc.secret' in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
