@@ -34,8 +34,9 @@ _PRESETS: Final = {
     "hestd2018_koseki_bfv_1024": _Preset(1024, (134215681,), "slots", plain_modulus=12289),
     "hestd2018_koseki_bfv_2048": _Preset(2048, (18014398509404161,), "slots", plain_modulus=12289),
     "hestd2018_koseki_ckks_1024": _Preset(1024, (134215681,), "complex_slots", scale=2.0**22),
+    # The scale leaves room for five digits in base 6.
     "hestd2018_koseki_ckks_2048": _Preset(
-        2048, (18014398509404161,), "complex_slots", scale=2.0**25
+        2048, (18014398509404161,), "complex_slots", scale=2.0**38
     ),
 }
 

@@ -29,7 +29,7 @@ impl Counts {
     pub fn separate(self) -> Result<Readout, CircuitError> {
         let Self { mut counts, plan } = self;
         let bound = u32::try_from(plan.largest()).unwrap_or(u32::MAX);
-        let largest = counts.iter().copied().max().unwrap_or(0);
+        let largest = maximum(&counts);
         if largest > bound {
             return Err(CircuitError::Count { count: largest, max_count: u64::from(bound) });
         }
@@ -47,7 +47,7 @@ impl Counts {
             }
             digits[group * n..][..n].copy_from_slice(rest);
         }
-        let largest = digits.iter().copied().max().unwrap_or(0);
+        let largest = maximum(&digits);
         if u64::from(largest) > plan.max_count {
             return Err(CircuitError::Count { count: largest, max_count: plan.max_count });
         }
@@ -105,6 +105,15 @@ fn split(counts: &mut [u32], digit: &mut [u32], base: u32) {
         *digit = *count - quotient * base;
         *count = quotient;
     }
+}
+
+/// The largest count.
+#[cfg_attr(
+    not(feature = "portable"),
+    multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2+fma"))
+)]
+fn maximum(counts: &[u32]) -> u32 {
+    counts.iter().fold(0, |largest, &count| largest.max(count))
 }
 
 /// The number of odd counts.

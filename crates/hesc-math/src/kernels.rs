@@ -86,7 +86,8 @@ pub fn add_products<W: Word>(a: &mut [W], values: &[u32], factors: &[u64], ring:
     });
 }
 
-/// `out = a / Q` modulo 1, in `[0, 1)` for one modulus and in `[-1/2, 1/2]` for several, for one polynomial modulo `Q`, the product of the ring's moduli.
+/// `out = a / Q` modulo 1 for one polynomial modulo `Q`, the product of the ring's moduli: in
+/// `[0, 1)` for one modulus, in `[-1/2, 1/2]` for several.
 ///
 /// By the Chinese remainder theorem `a / Q = sum_i [a_i (Q / q_i)^-1]_{q_i} / q_i mod 1`; each of
 /// the `k` terms is rounded once, so that the error is below `k 2^-52`. `a` is overwritten.

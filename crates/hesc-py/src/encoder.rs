@@ -53,6 +53,8 @@ impl BitStreams {
     }
 }
 
+/// Stochastic cross-correlation of each pair of streams: 0 for independent ones, 1 and -1 for the
+/// largest and the least overlap that their shares of ones allow.
 #[pyfunction]
 pub fn scc<'py>(
     py: Python<'py>,
@@ -64,6 +66,7 @@ pub fn scc<'py>(
     Ok(PyArray1::from_vec(py, correlations))
 }
 
+/// The first points of a Sobol dimension, not scrambled, as fractions of 2^32 in natural order.
 #[pyfunction]
 pub fn sobol_points(
     py: Python<'_>,

@@ -195,6 +195,9 @@ fn ckks_obeys_the_laws() {
         let set = spec(2048, &[53], packing, approximate(26));
         let ckks = Ckks::<u64>::new(set, Assurance::Guidelines2024).unwrap();
         check_laws(&ckks, None);
+        // Above 2^31 coefficients are multiples of a power of two.
+        let set = spec(2048, &[53], packing, approximate(38));
+        check_laws(&Ckks::<u64>::new(set, Assurance::Guidelines2024).unwrap(), None);
         if packing == Packing::Slots {
             check_masks(&ckks);
         }

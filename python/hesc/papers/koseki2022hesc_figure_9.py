@@ -107,6 +107,8 @@ def reproduce(options: Options) -> Report:
         notes=[
             "the paper shows this figure as a plot only: concatenated sums reach float at L = 1024 "
             "and stay above conventional ones everywhere",
+            "conventional sums multiply the error of one stream by their weight, 101 for this "
+            "network, whose outputs differ by about 1: they would need streams of 2^16 bits and more",
         ],
     )
 
@@ -125,5 +127,5 @@ def plot(report: Report, path: Path) -> None:
         axes.set_xlabel("stream length")
         axes.set_ylabel("accuracy on 30 test flowers")
         axes.set_title(report.title)
-        axes.legend(loc="lower right")
+        axes.legend(loc="center right")
         axes.grid(alpha=0.3)

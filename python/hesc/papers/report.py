@@ -85,13 +85,24 @@ class Report:
 
     def show(self, console: Console) -> None:
         """Prints tables for a terminal."""
-        table = Table(title=f"{self.title} [{self.unit}]", title_justify="left")
         columns = list(dict.fromkeys(key for row in self.rows for key in row))
-        for number, column in enumerate(columns):
-            table.add_column(column, justify="left" if number == 0 else "right")
-        for row in self.rows:
-            table.add_row(*(_cell(row.get(column)) for column in columns))
-        console.print(table)
+        cells = {column: [_cell(row.get(column)) for row in self.rows] for column in columns}
+        widths = {column: max(map(len, [column, *cells[column]])) + 3 for column in columns}
+        first, *rest = columns
+        title: str | None = f"{self.title} [{self.unit}]"
+        # As many tables as the terminal is too narrow for, each with the first column.
+        while rest:
+            shown, room = [first], console.width - widths[first] - 1
+            while rest and (len(shown) == 1 or widths[rest[0]] <= room):
+                room -= widths[rest[0]]
+                shown.append(rest.pop(0))
+            table = Table(title=title, title_justify="left")
+            title = None
+            for column in shown:
+                table.add_column(column, justify="left" if column == first else "right")
+            for row in zip(*(cells[column] for column in shown), strict=True):
+                table.add_row(*row)
+            console.print(table)
         if self.ratios:
             ratios = Table(title="ratios, same run", title_justify="left")
             ratios.add_column("name")

@@ -137,6 +137,10 @@ impl<W: Word> Encoding<W> for BfvEncoding {
         1.0
     }
 
+    fn rounding(&self) -> f64 {
+        0.5
+    }
+
     fn add_bits(
         &self,
         poly: &mut Poly<W, Coeff, &mut [W]>,

@@ -11,6 +11,9 @@ use crate::{Packing, SchemeError};
 
 /// Scale of a mask: its rounding is then negligible beside a count.
 const MASK_SCALE: f64 = (1u64 << 20) as f64;
+/// Bits of an encoded coefficient: larger scales are multiples of a power of two, so that
+/// coefficients fit 32 bits. The rounding is 2^-29 of a count, far below the noise.
+const COEFFICIENT_BITS: i32 = 29;
 /// Largest count for which [`CkksEncoding::mask`] bounds the rounding of the mask.
 const MASKED_COUNT: f64 = 16.0;
 
@@ -24,6 +27,8 @@ pub struct CkksEncoding {
     packing: Packing,
     ring_degree: usize,
     scale: f64,
+    /// The power of two that every encoded coefficient is a multiple of.
+    unit: u64,
     modulus: f64,
     /// `zeta^j`, `j < N`.
     twists: Vec<Complex64>,
@@ -101,12 +106,14 @@ impl<W: Word> Encoding<W> for CkksEncoding {
                 remedy: "choose one above 1, below q / 4 and below half of every prime",
             });
         }
+        let excess = scale.log2().ceil() as i32 - COEFFICIENT_BITS;
         let slots = spec.ring_degree / 2;
         let mut planner = FftPlanner::new();
         Ok(Self {
             packing: spec.packing,
             ring_degree: spec.ring_degree,
             scale,
+            unit: 1 << excess.max(0),
             modulus,
             twists: (0..slots)
                 .map(|k| Complex64::from_polar(1.0, PI * k as f64 / spec.ring_degree as f64))
@@ -158,6 +165,10 @@ impl<W: Word> Encoding<W> for CkksEncoding {
         }
     }
 
+    fn rounding(&self) -> f64 {
+        self.unit as f64 / 2.0
+    }
+
     fn add_bits(
         &self,
         poly: &mut Poly<W, Coeff, &mut [W]>,
@@ -176,14 +187,13 @@ impl<W: Word> Encoding<W> for CkksEncoding {
         for (k, value) in scratch.values.iter().enumerate() {
             for (at, coefficient) in [(k, value.re), (k + half, value.im)] {
                 // |coefficient| <= sqrt(2): with scale below half of every prime it fits.
-                let scaled = (coefficient * self.scale).round();
+                let scaled = (coefficient * (self.scale / self.unit as f64)).round();
                 scratch.positive[at] = scaled.max(0.0) as u32;
                 scratch.negative[at] = (-scaled).max(0.0) as u32;
             }
         }
-        let moduli: Vec<u64> = ring.moduli().iter().map(|q| q.value()).collect();
-        let plus = vec![1; moduli.len()];
-        let minus: Vec<u64> = moduli.iter().map(|q| q - 1).collect();
+        let plus = vec![self.unit; ring.limbs()];
+        let minus: Vec<u64> = ring.moduli().iter().map(|q| q.value() - self.unit).collect();
         kernels::add_products(poly.words_mut(), &scratch.positive, &plus, ring);
         kernels::add_products(poly.words_mut(), &scratch.negative, &minus, ring);
     }

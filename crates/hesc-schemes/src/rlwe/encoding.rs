@@ -36,6 +36,8 @@ pub trait Encoding<W: Word>: Send + Sync + Sized + 'static {
     fn parity_survives_wrap(&self) -> bool;
     /// Factor from the deviation of coefficients to that of values.
     fn amplification(&self) -> f64;
+    /// Deviation of coefficients from rounding an encoding.
+    fn rounding(&self) -> f64;
     /// Adds encoded bits to a polynomial.
     fn add_bits(
         &self,

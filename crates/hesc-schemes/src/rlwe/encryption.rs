@@ -79,7 +79,7 @@ impl<W: Word, E: Encoding<W>> Rlwe<W, E> {
             tag: key.tag,
             words,
             blocks,
-            deviation: noise::public_key_deviation(ring.ring_degree()),
+            deviation: self.public_key_deviation(),
             scale: self.encoding().fresh_scale(),
         })
     }
@@ -136,7 +136,7 @@ impl<W: Word, E: Encoding<W>> Rlwe<W, E> {
             tag: seeded.tag,
             words,
             blocks: seeded.blocks,
-            deviation: noise::secret_key_deviation(),
+            deviation: self.secret_key_deviation(),
             scale: self.encoding().fresh_scale(),
         })
     }

@@ -100,7 +100,7 @@ impl<W: Word, E: Encoding<W>> Rlwe<W, E> {
                 found: self.encoding().fresh_scale(),
             });
         }
-        let deviation = a.deviation + 1.0;
+        let deviation = a.deviation + self.encoding().rounding();
         self.check_noise(deviation, a.scale)?;
         let ring = self.ring();
         let mut scratch = self.encoding().scratch();

@@ -61,7 +61,7 @@ impl<W: Word, E: Encoding<W>> Rlwe<W, E> {
         let log2_modulus = ring.log2_modulus();
         let scheme =
             Self(Arc::new(Inner { spec, fingerprint, ring, first_ring, log2_modulus, encoding }));
-        let fresh = noise::public_key_deviation(scheme.ring().ring_degree());
+        let fresh = scheme.public_key_deviation();
         scheme.check_noise(fresh, scheme.encoding().fresh_scale())?;
         Ok(scheme)
     }
@@ -90,6 +90,16 @@ impl<W: Word, E: Encoding<W>> Rlwe<W, E> {
 
     fn words_per_block(&self) -> usize {
         self.encoding().block_length() / 64
+    }
+
+    /// Deviation of a fresh public-key encryption.
+    fn public_key_deviation(&self) -> f64 {
+        noise::public_key_deviation(self.ring().ring_degree()).hypot(self.encoding().rounding())
+    }
+
+    /// Deviation of a fresh secret-key encryption.
+    fn secret_key_deviation(&self) -> f64 {
+        noise::secret_key_deviation().hypot(self.encoding().rounding())
     }
 
     /// Refuses an object of another parameter set or, if `key` is given, of another key pair.

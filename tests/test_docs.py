@@ -1,0 +1,64 @@
+"""Documents are tested: code runs, links lead somewhere, stubs describe the binary."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import hesc
+from hesc import _native
+
+ROOT = Path(__file__).parents[1]
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+SNIPPETS = [
+    pytest.param(code, id=f"{document.name}-{number}")
+    for document in DOCUMENTS
+    for number, code in enumerate(
+        re.findall(r"```python\n(.*?)```", document.read_text(), re.DOTALL)
+    )
+]
+
+
+@pytest.mark.parametrize("code", SNIPPETS)
+def test_snippets_run(code: str) -> None:
+    exec(compile(code, "snippet", "exec"), {})  # noqa: S102 - our own documents
+
+
+def test_there_are_snippets() -> None:
+    assert len(SNIPPETS) >= 2
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_somewhere(document: Path) -> None:
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", document.read_text()):
+        if not target.startswith(("http:", "https:")):
+            assert (document.parent / target).exists(), target
+
+
+def test_stubs_describe_the_binary() -> None:
+    tree = ast.parse((ROOT / "python/hesc/_native.pyi").read_text())
+    described = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+    functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    public = {name for name in dir(_native) if not name.startswith("_")}
+    assert public == set(described) | functions
+    for name, node in described.items():
+        members = {item.name for item in node.body if isinstance(item, ast.FunctionDef)}
+        actual = {member for member in vars(getattr(_native, name)) if not member.startswith("_")}
+        assert actual == {member for member in members if not member.startswith("_")}, name
+
+
+def test_public_names_are_documented() -> None:
+    for name in hesc.__all__:
+        assert getattr(hesc, name).__doc__, name
+
+
+def test_architecture_names_every_module() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    for entry in (ROOT / "python/hesc").iterdir():
+        if entry.suffix in {".py", ""} and not entry.name.startswith("_"):
+            assert entry.name in text, entry.name
+    for crate in (ROOT / "crates").iterdir():
+        assert crate.name in text, crate.name
