@@ -108,7 +108,7 @@ def reproduce(options: Options) -> Report:
             "the paper shows this figure as a plot only: concatenated sums reach float at L = 1024 "
             "and stay above conventional ones everywhere",
             "conventional sums multiply the error of one stream by their weight, 101 for this "
-            "network, whose outputs differ by about 1: they would need streams of 2^16 bits and more",
+            "network, whose outputs differ by about 1: they would need streams of 2^16 bits",
         ],
     )
 
