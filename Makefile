@@ -14,7 +14,7 @@ $(VENV)/ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --upgrade pip
 	$(BIN)/pip install --quiet 'maturin>=1.9,<2'
-	$(BIN)/maturin develop --quiet --release --extras dev
+	$(BIN)/maturin develop --quiet --release --extras reproduce,peers,dev
 	touch $@
 
 setup: $(VENV)/ready ## Virtual environment with hesc and all tools

@@ -136,8 +136,12 @@ def test_security_is_checked() -> None:
         hesc.Params.lattice(
             ring_degree=1024, coeff_moduli=[134215681], packing="coefficients", plain_modulus=2
         )
-    weak = hesc.Params.insecure_lattice(
-        ring_degree=512, coeff_moduli=[134215681], packing="coefficients", plain_modulus=2
+    weak = hesc.Params.lattice(
+        ring_degree=512,
+        coeff_moduli=[134215681],
+        packing="coefficients",
+        plain_modulus=2,
+        assurance="insecure",
     )
     assert weak.name.startswith("insecure_")
     assert weak.assurance == "insecure"
@@ -148,7 +152,8 @@ def test_security_is_checked() -> None:
         hesc.Params.from_bytes(standard.to_bytes())
     for name in hesc.Params.presets():
         expected = "hestd2018" if name.startswith("hestd2018_") else "guidelines2024"
-        assert hesc.Params.preset(name).assurance == expected
+        preset = hesc.Params.preset(name)
+        assert (preset.assurance, preset.name) == (expected, name)
     with pytest.raises(hesc.ParameterError, match="bfv_1024"):
         hesc.Params.preset("bfv")
     with pytest.raises(hesc.ParameterError, match="plain_modulus for BFV or scale for CKKS"):

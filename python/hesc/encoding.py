@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 import numpy as np
 
@@ -31,6 +31,15 @@ class EncodedArray(NamedTuple):
         """The values that the streams hold, with standard errors."""
         values, errors = self.streams.decode()
         return Estimates(values.reshape(self.shape), errors.reshape(self.shape))
+
+
+class EncoderOptions(TypedDict, total=False):
+    """The keyword arguments of `Encoder`."""
+
+    generator: str
+    representation: str
+    first_dimension: int
+    random_state: int | None
 
 
 class Encoder:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
 from hesc.arrays import EncryptedArray
-from hesc.encoding import EncodedArray, Encoder
+from hesc.encoding import EncodedArray, Encoder, EncoderOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,11 +58,12 @@ class Encryptor:
 
     Args:
         public: the public key.
-        stream_length, generator, representation, first_dimension, random_state: see
-            `hesc.Encoder`.
+        stream_length: bits of a stream.
         layout: "side_by_side" packs the streams of the last axis into shared ciphertexts,
             "one_per_block" gives each its own (the layout of koseki2022hesc), "auto" chooses the
             first where a stream fits.
+        **options: generator, representation, first_dimension and random_state, see
+            `hesc.Encoder`.
 
     """
 
@@ -71,21 +72,12 @@ class Encryptor:
         public: PublicKey,
         stream_length: int = 256,
         *,
-        generator: str = "sobol",
-        representation: str = "inverted_bipolar",
-        first_dimension: int = 0,
-        random_state: int | None = None,
         layout: str = "auto",
+        **options: Unpack[EncoderOptions],
     ) -> None:
         self.public = public
         self.layout = layout
-        self.encoder = Encoder(
-            stream_length,
-            generator=generator,
-            representation=representation,
-            first_dimension=first_dimension,
-            random_state=random_state,
-        )
+        self.encoder = Encoder(stream_length, **options)
 
     def encrypt(self, values: ArrayLike) -> EncryptedArray:
         """Encrypts an array. Its streams are independent of those of every other call.

@@ -43,6 +43,22 @@ _PRESETS: Final = {
 _RECOMMENDED: Final = {"bfv": "bfv_1024", "ckks": "ckks_1024"}
 
 
+def _name(native: _native.Params) -> str:
+    """The preset's name, or one that says how secure a custom set is."""
+    found = _Preset(
+        native.ring_degree or 0,
+        tuple(native.coeff_moduli),
+        native.packing,
+        native.plain_modulus,
+        native.scale,
+    )
+    custom = {"guidelines2024": "custom", "hestd2018": "hestd2018_custom"}
+    fallback = custom.get(
+        native.assurance, f"insecure_{'plain' if native.scheme == 'plain' else 'custom'}"
+    )
+    return next((name for name, preset in _PRESETS.items() if preset == found), fallback)
+
+
 class Params:
     """A checked, immutable parameter set.
 
@@ -71,11 +87,8 @@ class Params:
         """
         if name not in _PRESETS:
             raise ParameterError(f"no preset {name!r}; choose one of {', '.join(_PRESETS)}")
-        return cls._checked(
-            name,
-            _PRESETS[name],
-            "hestd2018" if name.startswith("hestd2018_") else "guidelines2024",
-        )
+        assurance = "hestd2018" if name.startswith("hestd2018_") else "guidelines2024"
+        return cls._checked(_PRESETS[name], assurance)
 
     @staticmethod
     def presets() -> list[str]:
@@ -91,36 +104,25 @@ class Params:
         packing: str,
         plain_modulus: int | None = None,
         scale: float | None = None,
+        assurance: str = "guidelines2024",
     ) -> Params:
         """A set of one's own: BFV with `plain_modulus`, CKKS with `scale`.
 
         `packing` is "coefficients", "slots" or (CKKS) "complex_slots". Refused with
-        `SecurityError` below 128 bits by the 2024 guidelines.
+        `SecurityError` below `assurance`: "guidelines2024", "hestd2018" or "insecure", which the
+        set's name then begins with.
         """
         preset = _Preset(ring_degree, tuple(coeff_moduli), packing, plain_modulus, scale)
-        return cls._checked("custom", preset, "guidelines2024")
-
-    @classmethod
-    def insecure_lattice(
-        cls,
-        *,
-        ring_degree: int,
-        coeff_moduli: Sequence[int],
-        packing: str,
-        plain_modulus: int | None = None,
-        scale: float | None = None,
-    ) -> Params:
-        """As `lattice` without the security check: for experiments only."""
-        preset = _Preset(ring_degree, tuple(coeff_moduli), packing, plain_modulus, scale)
-        return cls._checked("insecure_custom", preset, "insecure")
+        return cls._checked(preset, assurance)
 
     @classmethod
     def insecure_plain(cls, *, block_length: int = 1024, plain_modulus: int = 2) -> Params:
         """The scheme that encrypts nothing: for simulation and tests."""
-        return cls(_native.Params.plain(block_length, plain_modulus), "insecure_plain")
+        native = _native.Params.plain(block_length, plain_modulus)
+        return cls(native, _name(native))
 
     @classmethod
-    def _checked(cls, name: str, preset: _Preset, assurance: str) -> Params:
+    def _checked(cls, preset: _Preset, assurance: str) -> Params:
         native = _native.Params.lattice(
             ring_degree=preset.ring_degree,
             coeff_moduli=list(preset.coeff_moduli),
@@ -129,7 +131,7 @@ class Params:
             scale=preset.scale,
             assurance=assurance,
         )
-        return cls(native, name)
+        return cls(native, _name(native))
 
     @classmethod
     def from_bytes(cls, data: bytes, *, assurance: str = "guidelines2024") -> Params:
@@ -139,13 +141,7 @@ class Params:
         a peer cannot talk anyone into weak parameters.
         """
         native = _native.Params.from_bytes(data, assurance=assurance)
-        for name in _PRESETS:
-            if (
-                native.assurance != "insecure"
-                and cls.preset(name).fingerprint == native.fingerprint
-            ):
-                return cls(native, name)
-        return cls(native, "custom" if native.assurance != "insecure" else "insecure_custom")
+        return cls(native, _name(native))
 
     def to_bytes(self) -> bytes:
         """The wire form."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Never, overload
+from typing import TYPE_CHECKING, Literal, Never, Unpack, overload
 
 from hesc.arrays import Answer, EncryptedArray, SeededArray
-from hesc.encoding import EncodedArray, Encoder, Estimates
+from hesc.encoding import EncodedArray, Encoder, EncoderOptions, Estimates
 from hesc.encryptor import PublicKey, resolve_layout, row_length
 
 if TYPE_CHECKING:
@@ -72,21 +72,12 @@ class SecretEncryptor:
         secret: SecretKey,
         stream_length: int = 256,
         *,
-        generator: str = "sobol",
-        representation: str = "inverted_bipolar",
-        first_dimension: int = 0,
-        random_state: int | None = None,
         layout: str = "auto",
+        **options: Unpack[EncoderOptions],
     ) -> None:
         self._secret = secret
         self.layout = layout
-        self.encoder = Encoder(
-            stream_length,
-            generator=generator,
-            representation=representation,
-            first_dimension=first_dimension,
-            random_state=random_state,
-        )
+        self.encoder = Encoder(stream_length, **options)
 
     def encrypt(self, values: ArrayLike) -> SeededArray:
         """Encrypts an array; see `hesc.Encryptor.encrypt`."""

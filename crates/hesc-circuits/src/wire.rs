@@ -12,6 +12,9 @@ use crate::answer::{Answer, AnswerTerm, Body, Plan};
 use crate::layout::Place;
 use crate::streams::{SeededStreams, Streams, Term};
 
+/// More factors than any noise budget allows; a sum of two such numbers does not overflow.
+const MAX_FACTORS: u64 = 1 << 32;
+
 fn write_representation(writer: &mut Writer, representation: Representation) {
     writer.u8(match representation {
         Representation::Unipolar => 0,
@@ -93,7 +96,8 @@ impl<S: Scheme> Streams<S> {
         let representation = read_representation(&mut reader)?;
         let max_count = reader.u64()?;
         let most = parts.iter().map(|part| scheme.max_count(part)).min().unwrap_or(0);
-        if max_count == 0 || (max_count > most && !scheme.parity_survives_wrap()) {
+        let most = if scheme.parity_survives_wrap() { MAX_FACTORS } else { most };
+        if !(1..=most).contains(&max_count) {
             return Err(reader.error("the largest count is not possible").into());
         }
         let origins = (0..reader.u32()?)
@@ -211,8 +215,9 @@ impl<S: Scheme> Answer<S> {
         let (body, physical, most) = match reader.u32()? {
             0 => {
                 let blocks = scheme.compact_from_bytes(reader.nested()?)?;
-                let count = scheme.compact_blocks(&blocks);
-                (Body::Compact(blocks), count, u64::MAX)
+                let (count, most) =
+                    (scheme.compact_blocks(&blocks), scheme.compact_max_count(&blocks));
+                (Body::Compact(blocks), count, most)
             }
             parts => {
                 let parts = (0..parts)
@@ -240,9 +245,10 @@ impl<S: Scheme> Answer<S> {
             max_count,
         };
         let wraps = plan.bases.is_empty() && scheme.parity_survives_wrap();
+        let most = if wraps { MAX_FACTORS } else { most };
         if max_count == 0
-            || plan.bases.iter().any(|base| *base <= max_count || *base > 1 << 25)
-            || (!wraps && plan.largest() > u128::from(most))
+            || plan.bases.iter().any(|base| *base <= max_count)
+            || plan.largest() > u128::from(most)
         {
             return Err(reader.error("the fusion is not possible").into());
         }

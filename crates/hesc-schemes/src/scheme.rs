@@ -57,6 +57,8 @@ pub trait Scheme: Clone + Send + Sync + 'static {
     fn packing(&self) -> Packing;
     /// The largest count a position of this batch can hold.
     fn max_count(&self, a: &Self::Ciphertexts) -> u64;
+    /// The largest count a position of this compact batch can hold.
+    fn compact_max_count(&self, a: &Self::CompactCiphertexts) -> u64;
     /// Whether counts beyond [`Scheme::max_count`] keep their parity (an even plaintext modulus).
     fn parity_survives_wrap(&self) -> bool;
 

@@ -153,6 +153,10 @@ impl Scheme for Plain {
         self.plain_modulus - 1
     }
 
+    fn compact_max_count(&self, a: &PlainBlocks) -> u64 {
+        self.max_count(a)
+    }
+
     fn parity_survives_wrap(&self) -> bool {
         self.plain_modulus.is_multiple_of(2)
     }

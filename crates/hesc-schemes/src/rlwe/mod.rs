@@ -172,6 +172,10 @@ impl<W: Word, E: Encoding<W>> Scheme for Rlwe<W, E> {
         self.encoding().max_count(a.scale)
     }
 
+    fn compact_max_count(&self, a: &CompactCiphertexts) -> u64 {
+        self.encoding().max_count(a.relative_scale * self.log2_modulus().exp2())
+    }
+
     fn parity_survives_wrap(&self) -> bool {
         self.encoding().parity_survives_wrap()
     }
