@@ -14,13 +14,13 @@ $(VENV)/ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --upgrade pip
 	$(BIN)/pip install --quiet 'maturin>=1.9,<2'
-	$(BIN)/maturin develop --quiet --release --extras reproduce,peers,dev
+	PIP_QUIET=1 $(BIN)/maturin develop --quiet --release --extras reproduce,peers,dev
 	touch $@
 
 setup: $(VENV)/ready ## Virtual environment with hesc and all tools
 
 build: setup ## Compile the Rust part again
-	$(BIN)/maturin develop --quiet --release
+	PIP_QUIET=1 $(BIN)/maturin develop --quiet --release
 
 demo: build ## Classify Iris flowers that the server never sees
 	$(BIN)/hesc demo iris
@@ -28,6 +28,7 @@ demo: build ## Classify Iris flowers that the server never sees
 lint: setup ## Formatting, clippy, ruff, mypy
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS='-D warnings' cargo doc --quiet --workspace --no-deps
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy

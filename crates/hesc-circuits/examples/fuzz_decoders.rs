@@ -6,9 +6,9 @@
 //! size of the input does not justify, which a counting allocator would see as the process's
 //! memory limit (run it under `ulimit -v`).
 
-use hesc_circuits::{Answer, Fusion, Layout, SeededStreams, Streams};
+use hesc_circuits::{Answer, Fusion, Layout, Plaintext, SeededStreams, Streams};
 use hesc_math::{AesCtrRng, ntt_primes};
-use hesc_schemes::rlwe::{Assurance, Plaintext, Spec};
+use hesc_schemes::rlwe::{self, Assurance, Spec};
 use hesc_schemes::{Bfv, Ckks, Packing, Plain, Scheme, wire};
 use hesc_stochastic::{Encoder, EncoderConfig, Generator, Representation};
 use rand_core::{Rng, SeedableRng};
@@ -39,17 +39,10 @@ impl<S: Scheme> Target<S> {
             random_state: 1,
         });
         let (bits, origin) = encoder.encode(&[0.5, -0.25])?;
-        let rows = (Layout::OnePerBlock, 2);
-        let x = Streams::encrypt(&scheme, &public, &bits, representation, origin, rows, &mut rng)?;
-        let seeded = SeededStreams::encrypt(
-            &scheme,
-            &secret,
-            &bits,
-            representation,
-            origin,
-            rows,
-            &mut rng,
-        )?;
+        let layout = Layout::OnePerBlock;
+        let plaintext = Plaintext { bits: &bits, representation, origin, layout, row_length: 2 };
+        let x = Streams::encrypt(&scheme, &public, &plaintext, &mut rng)?;
+        let seeded = SeededStreams::encrypt(&scheme, &secret, &plaintext, &mut rng)?;
         let mut objects = vec![
             x.to_bytes(),
             seeded.to_bytes(),
@@ -149,8 +142,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let lattice = |bits, plaintext, packing| -> Result<Spec, hesc_math::MathError> {
         Ok(Spec { ring_degree: 256, coeff_moduli: ntt_primes(bits, 256, 1)?, packing, plaintext })
     };
-    let integers = Plaintext::Integers { plain_modulus: 32 };
-    let approximate = Plaintext::Approximate { scale: 21f64.exp2() };
+    let integers = rlwe::Plaintext::Integers { plain_modulus: 32 };
+    let approximate = rlwe::Plaintext::Approximate { scale: 21f64.exp2() };
     let digits = Fusion::Digits { bases: vec![3] };
     let targets: Vec<Box<dyn Decode>> = vec![
         Box::new(Target::new(Plain::new(64, 32)?, Some(&digits))?),

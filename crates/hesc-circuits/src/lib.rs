@@ -22,4 +22,4 @@ pub use answer::{Answer, Fusion};
 pub use error::CircuitError;
 pub use layout::Layout;
 pub use readout::{Counts, Readout};
-pub use streams::{SeededStreams, Streams};
+pub use streams::{Plaintext, SeededStreams, Streams};

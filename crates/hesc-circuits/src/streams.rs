@@ -4,7 +4,7 @@ use hesc_schemes::{Scheme, SchemeError};
 use hesc_stochastic::{BitStreams, Origin, Representation};
 use rand_core::CryptoRng;
 
-use crate::layout::Place;
+use crate::layout::{Arranged, Place};
 use crate::{CircuitError, Layout};
 
 /// One summand of an element: a stream at a place of a block, with its weight.
@@ -50,24 +50,41 @@ pub struct SeededStreams<S: Scheme> {
     pub(crate) origin: Origin,
 }
 
-/// Refuses what a scheme that adds cannot multiply.
-fn check_streams(bits: &BitStreams, row_length: usize) -> Result<(), CircuitError> {
-    if bits.streams() == 0 || row_length == 0 {
-        return Err(CircuitError::Empty);
+/// Streams in the clear and how they are to be encrypted.
+#[derive(Debug, Clone, Copy)]
+pub struct Plaintext<'a> {
+    /// The streams.
+    pub bits: &'a BitStreams,
+    /// What their share of ones means.
+    pub representation: Representation,
+    /// What the encoder returned with them.
+    pub origin: Origin,
+    /// How they share ciphertexts.
+    pub layout: Layout,
+    /// Streams of a row; rows begin new blocks.
+    pub row_length: usize,
+}
+
+impl Plaintext<'_> {
+    /// Refuses empty arrays and incomplete rows, and packs the rest.
+    fn arrange(&self, block_length: usize) -> Result<Arranged, CircuitError> {
+        let (streams, row_length) = (self.bits.streams(), self.row_length);
+        if streams == 0 || row_length == 0 {
+            return Err(CircuitError::Empty);
+        }
+        if !streams.is_multiple_of(row_length) {
+            return Err(CircuitError::Length {
+                what: "streams in whole rows",
+                expected: streams.div_ceil(row_length) * row_length,
+                found: streams,
+            });
+        }
+        self.layout.arrange(self.bits, row_length, block_length)
     }
-    if !bits.streams().is_multiple_of(row_length) {
-        return Err(CircuitError::Length {
-            what: "streams in whole rows",
-            expected: bits.streams().div_ceil(row_length) * row_length,
-            found: bits.streams(),
-        });
-    }
-    Ok(())
 }
 
 impl<S: Scheme> Streams<S> {
-    /// Encrypts streams, in rows of `row_length`, under the public key. `origin` is what the
-    /// encoder returned with them.
+    /// Encrypts streams under the public key.
     ///
     /// # Errors
     /// [`CircuitError::Empty`], [`CircuitError::Length`] for incomplete rows,
@@ -76,23 +93,14 @@ impl<S: Scheme> Streams<S> {
     pub fn encrypt(
         scheme: &S,
         key: &S::PublicKey,
-        bits: &BitStreams,
-        representation: Representation,
-        origin: Origin,
-        (layout, row_length): (Layout, usize),
+        plaintext: &Plaintext<'_>,
         rng: &mut impl CryptoRng,
     ) -> Result<Self, CircuitError> {
-        check_streams(bits, row_length)?;
-        let arranged = layout.arrange(bits, row_length, scheme.block_length())?;
+        let arranged = plaintext.arrange(scheme.block_length())?;
         let blocks = scheme.encrypt(key, &arranged.bits, rng)?;
-        Ok(Self::fresh(
-            scheme,
-            blocks,
-            &arranged.places,
-            bits.stream_length(),
-            representation,
-            origin,
-        ))
+        let Plaintext { bits, representation, origin, .. } = *plaintext;
+        let length = bits.stream_length();
+        Ok(Self::fresh(scheme, blocks, &arranged.places, length, representation, origin))
     }
 
     fn fresh(
@@ -208,22 +216,17 @@ impl<S: Scheme> SeededStreams<S> {
     pub fn encrypt(
         scheme: &S,
         key: &S::SecretKey,
-        bits: &BitStreams,
-        representation: Representation,
-        origin: Origin,
-        (layout, row_length): (Layout, usize),
+        plaintext: &Plaintext<'_>,
         rng: &mut impl CryptoRng,
     ) -> Result<Self, CircuitError> {
-        check_streams(bits, row_length)?;
-        let arranged = layout.arrange(bits, row_length, scheme.block_length())?;
-        let blocks = scheme.encrypt_seeded(key, &arranged.bits, rng)?;
+        let arranged = plaintext.arrange(scheme.block_length())?;
         Ok(Self {
             scheme: scheme.clone(),
-            blocks,
+            blocks: scheme.encrypt_seeded(key, &arranged.bits, rng)?,
             places: arranged.places,
-            stream_length: bits.stream_length(),
-            representation,
-            origin,
+            stream_length: plaintext.bits.stream_length(),
+            representation: plaintext.representation,
+            origin: plaintext.origin,
         })
     }
 

@@ -1,8 +1,8 @@
 //! The HESC operations on every scheme, against the same operations on streams in the clear.
 
-use hesc_circuits::{Answer, CircuitError, Fusion, Layout, SeededStreams, Streams};
+use hesc_circuits::{Answer, CircuitError, Fusion, Layout, Plaintext, SeededStreams, Streams};
 use hesc_math::{AesCtrRng, Word, ntt_primes};
-use hesc_schemes::rlwe::{Assurance, Plaintext, Spec};
+use hesc_schemes::rlwe::{self, Assurance, Spec};
 use hesc_schemes::{Bfv, Ckks, Packing, Plain, Scheme, SchemeError};
 use hesc_stochastic::{
     BitStreams, Encoder, EncoderConfig, Generator, Origin, Representation, Selector,
@@ -42,9 +42,8 @@ impl<S: Scheme> Party<S> {
     }
 
     fn encrypt_bits(&mut self, bits: &BitStreams, origin: Origin, layout: Layout) -> Streams<S> {
-        let rows = (layout, bits.streams());
-        Streams::encrypt(&self.scheme, &self.public, bits, IBP, origin, rows, &mut self.rng)
-            .unwrap()
+        let plaintext = plaintext(bits, origin, layout);
+        Streams::encrypt(&self.scheme, &self.public, &plaintext, &mut self.rng).unwrap()
     }
 
     fn decrypt(&self, streams: &Streams<S>) -> Vec<f64> {
@@ -57,6 +56,11 @@ impl<S: Scheme> Party<S> {
     }
 }
 
+/// Inverted bipolar streams, all in one row.
+fn plaintext(bits: &BitStreams, origin: Origin, layout: Layout) -> Plaintext<'_> {
+    Plaintext { bits, representation: IBP, origin, layout, row_length: bits.streams() }
+}
+
 fn decode(bits: &BitStreams) -> Vec<f64> {
     bits.decode(IBP).iter().map(|estimate| estimate.value).collect()
 }
@@ -67,13 +71,13 @@ fn close(a: &[f64], b: &[f64]) -> bool {
 
 fn bfv<W: Word>(ring_degree: usize, bits: u32, packing: Packing, plain_modulus: u64) -> Bfv<W> {
     let coeff_moduli = ntt_primes(bits, ring_degree, 1).unwrap();
-    let plaintext = Plaintext::Integers { plain_modulus };
+    let plaintext = rlwe::Plaintext::Integers { plain_modulus };
     Bfv::new(Spec { ring_degree, coeff_moduli, packing, plaintext }, Assurance::Insecure).unwrap()
 }
 
 fn ckks(packing: Packing) -> Ckks<u64> {
     let coeff_moduli = ntt_primes(53, 2048, 1).unwrap();
-    let plaintext = Plaintext::Approximate { scale: 2f64.powi(25) };
+    let plaintext = rlwe::Plaintext::Approximate { scale: 2f64.powi(25) };
     let spec = Spec { ring_degree: 2048, coeff_moduli, packing, plaintext };
     Ckks::new(spec, Assurance::Guidelines2024).unwrap()
 }
@@ -130,16 +134,9 @@ fn check_operations<S: Scheme>(scheme: S, factors: usize) {
 
         let read = Streams::from_bytes(&party.scheme, &both.to_bytes()).unwrap();
         assert!(close(&party.decrypt(&read), &expected));
-        let seeded = SeededStreams::encrypt(
-            &party.scheme,
-            &party.secret,
-            &bx,
-            IBP,
-            origin,
-            (layout, 3),
-            &mut party.rng,
-        )
-        .unwrap();
+        let clear = plaintext(&bx, origin, layout);
+        let seeded =
+            SeededStreams::encrypt(&party.scheme, &party.secret, &clear, &mut party.rng).unwrap();
         let seeded = SeededStreams::from_bytes(&party.scheme, &seeded.to_bytes()).unwrap();
         assert!(close(&party.decrypt(&seeded.expand().unwrap()), &v));
         match Answer::new(&product).unwrap().compact() {
@@ -177,8 +174,8 @@ fn check_refusals<S: Scheme>(party: &mut Party<S>, x: &Streams<S>, product: &Str
     let foreign = Answer::new(x).unwrap().decrypt(&secret).err().unwrap();
     assert!(matches!(foreign, CircuitError::Scheme(SchemeError::KeyMismatch { .. })));
     let (bits, origin) = party.encoder.encode(&[0.1; 3]).unwrap();
-    let rows = (Layout::OnePerBlock, 3);
-    let y = Streams::encrypt(&party.scheme, &public, &bits, IBP, origin, rows, &mut party.rng);
+    let clear = plaintext(&bits, origin, Layout::OnePerBlock);
+    let y = Streams::encrypt(&party.scheme, &public, &clear, &mut party.rng);
     let refused = x.multiply(&y.unwrap(), &[(0, 0)]);
     if let Err(error) = refused {
         assert!(matches!(error, CircuitError::Scheme(SchemeError::KeyMismatch { .. })));
@@ -187,19 +184,10 @@ fn check_refusals<S: Scheme>(party: &mut Party<S>, x: &Streams<S>, product: &Str
     }
 
     // Unipolar streams have no product on a scheme that adds.
-    let unipolar = Representation::Unipolar;
     let (bits, origin) = party.encoder.encode(&[0.1]).unwrap();
-    let rows = (Layout::OnePerBlock, 1);
-    let up = Streams::encrypt(
-        &party.scheme,
-        &party.public,
-        &bits,
-        unipolar,
-        origin,
-        rows,
-        &mut party.rng,
-    )
-    .unwrap();
+    let clear = plaintext(&bits, origin, Layout::OnePerBlock);
+    let clear = Plaintext { representation: Representation::Unipolar, ..clear };
+    let up = Streams::encrypt(&party.scheme, &party.public, &clear, &mut party.rng).unwrap();
     assert!(matches!(up.negate(), Err(CircuitError::Representation { .. })));
     assert!(matches!(x.add(&up, &[(0, 0)]), Err(CircuitError::Representation { .. })));
 }
@@ -238,17 +226,9 @@ fn streams_longer_than_a_block_spread() {
     // Digits may cut a stream in two.
     let fused = Answer::new(&product).unwrap().fuse(&Fusion::Digits { bases: vec![3; 2] });
     assert!(close(&party.read(&fused.unwrap()), &values));
-    let refused = Layout::SideBySide;
     let (bits, origin) = party.encoder.encode(&[0.5]).unwrap();
-    let result = Streams::encrypt(
-        &party.scheme,
-        &party.public,
-        &bits,
-        IBP,
-        origin,
-        (refused, 1),
-        &mut party.rng,
-    );
+    let clear = plaintext(&bits, origin, Layout::SideBySide);
+    let result = Streams::encrypt(&party.scheme, &party.public, &clear, &mut party.rng);
     assert!(matches!(result, Err(CircuitError::DoesNotFit { .. })));
 }
 
@@ -368,7 +348,7 @@ fn check_multiplexing<S: Scheme>(scheme: S) {
 fn multiplexed_sums_select_by_weight() {
     check_multiplexing(Plain::new(2048, 2).unwrap());
     let coeff_moduli = ntt_primes(53, 2048, 1).unwrap();
-    let plaintext = Plaintext::Integers { plain_modulus: 12_289 };
+    let plaintext = rlwe::Plaintext::Integers { plain_modulus: 12_289 };
     let spec = Spec { ring_degree: 2048, coeff_moduli, packing: Packing::Slots, plaintext };
     check_multiplexing(Bfv::<u64>::new(spec, Assurance::Guidelines2024).unwrap());
     let party =

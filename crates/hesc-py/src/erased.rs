@@ -4,22 +4,13 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use hesc_circuits::{Answer, CircuitError, Counts, Fusion, Layout, SeededStreams, Streams};
+use hesc_circuits::{Answer, CircuitError, Counts, Fusion, Plaintext, SeededStreams, Streams};
 use hesc_math::AesCtrRng;
 use hesc_schemes::{Fingerprint, Scheme, SchemeError};
 use hesc_stochastic::{BitStreams, Origin, Representation, Selector};
 
 type Outcome<T> = Result<T, CircuitError>;
 pub type Array = Arc<dyn ErasedStreams>;
-
-/// Streams in the clear with all that encryption needs to know of them.
-pub struct Plaintext<'a> {
-    pub bits: &'a BitStreams,
-    pub representation: Representation,
-    pub origin: Origin,
-    pub layout: Layout,
-    pub row_length: usize,
-}
 
 /// A parameter set.
 pub trait Set: Send + Sync {
@@ -35,12 +26,12 @@ pub trait Set: Send + Sync {
 }
 
 pub trait Public: Send + Sync {
-    fn encrypt(&self, plaintext: Plaintext<'_>) -> Outcome<Array>;
+    fn encrypt(&self, plaintext: &Plaintext<'_>) -> Outcome<Array>;
     fn to_bytes(&self) -> Vec<u8>;
 }
 
 pub trait Secret: Send + Sync {
-    fn encrypt(&self, plaintext: Plaintext<'_>) -> Outcome<Arc<dyn ErasedSeeded>>;
+    fn encrypt(&self, plaintext: &Plaintext<'_>) -> Outcome<Arc<dyn ErasedSeeded>>;
     fn decrypt(&self, answer: &dyn ErasedAnswer) -> Outcome<Counts>;
     /// Hands the wire form to `write` and wipes it.
     fn with_bytes(
@@ -161,13 +152,8 @@ impl<S: Scheme> Set for SetOf<S> {
 }
 
 impl<S: Scheme> Public for PublicOf<S> {
-    fn encrypt(&self, plaintext: Plaintext<'_>) -> Outcome<Array> {
-        let Plaintext { bits, representation, origin, layout, row_length } = plaintext;
-        let rows = (layout, row_length);
-        let rng = &mut os_rng()?;
-        let streams =
-            Streams::encrypt(&self.scheme, &self.key, bits, representation, origin, rows, rng)?;
-        Ok(Arc::new(streams))
+    fn encrypt(&self, plaintext: &Plaintext<'_>) -> Outcome<Array> {
+        Ok(Arc::new(Streams::encrypt(&self.scheme, &self.key, plaintext, &mut os_rng()?)?))
     }
 
     fn to_bytes(&self) -> Vec<u8> {
@@ -176,20 +162,8 @@ impl<S: Scheme> Public for PublicOf<S> {
 }
 
 impl<S: Scheme> Secret for SecretOf<S> {
-    fn encrypt(&self, plaintext: Plaintext<'_>) -> Outcome<Arc<dyn ErasedSeeded>> {
-        let Plaintext { bits, representation, origin, layout, row_length } = plaintext;
-        let rows = (layout, row_length);
-        let rng = &mut os_rng()?;
-        let streams = SeededStreams::encrypt(
-            &self.scheme,
-            &self.key,
-            bits,
-            representation,
-            origin,
-            rows,
-            rng,
-        )?;
-        Ok(Arc::new(streams))
+    fn encrypt(&self, plaintext: &Plaintext<'_>) -> Outcome<Arc<dyn ErasedSeeded>> {
+        Ok(Arc::new(SeededStreams::encrypt(&self.scheme, &self.key, plaintext, &mut os_rng()?)?))
     }
 
     fn decrypt(&self, answer: &dyn ErasedAnswer) -> Outcome<Counts> {

@@ -243,8 +243,8 @@ fn plaintext<'a>(
     streams: &'a BitStreams,
     layout: &str,
     row_length: usize,
-) -> PyResult<erased::Plaintext<'a>> {
-    Ok(erased::Plaintext {
+) -> PyResult<hesc_circuits::Plaintext<'a>> {
+    Ok(hesc_circuits::Plaintext {
         bits: &streams.streams,
         representation: streams.representation,
         origin: streams.origin,
@@ -270,7 +270,7 @@ impl PublicKey {
         row_length: usize,
     ) -> PyResult<Array> {
         let plaintext = plaintext(streams, layout, row_length)?;
-        py.detach(|| self.0.encrypt(plaintext)).map(Array).map_err(to_py)
+        py.detach(|| self.0.encrypt(&plaintext)).map(Array).map_err(to_py)
     }
 }
 
@@ -301,7 +301,7 @@ impl SecretKey {
         row_length: usize,
     ) -> PyResult<SeededArray> {
         let plaintext = plaintext(streams, layout, row_length)?;
-        py.detach(|| self.0.encrypt(plaintext)).map(SeededArray).map_err(to_py)
+        py.detach(|| self.0.encrypt(&plaintext)).map(SeededArray).map_err(to_py)
     }
 
     fn decrypt(&self, py: Python<'_>, answer: &Answer) -> PyResult<Counts> {

@@ -15,10 +15,23 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from hesc.arrays import Answer
     from hesc.networks import SquareNetwork
     from hesc.params import Params
+    from hesc.secret import SecretKey
 
 Run = tuple[dict[str, float], "NDArray[np.float64]"]
+
+
+def _read(secret: SecretKey, answer: Answer, clock: Stopwatch) -> NDArray[np.float64]:
+    """The client's last steps, each timed."""
+    counts = secret.decrypt(answer)
+    clock("Dec")
+    readout = counts.separate()
+    clock("Separation")
+    values, _ = readout.estimates()
+    clock("S2B")
+    return values.reshape(answer.shape)
 
 
 class Layered:
@@ -68,16 +81,10 @@ class Layered:
         clock("FC2")
         answer = outputs.answer(fuse=self._fuse)
         clock("Fusion")
-        counts = self._secret.decrypt(answer)
-        clock("Dec")
-        readout = counts.separate()
-        clock("Separation")
-        values, _ = readout.estimates()
-        clock("S2B")
+        values = _read(self._secret, answer, clock)
         self.bytes_up = sum(len(copy.to_bytes()) for copy in query)
         self.bytes_down = len(answer.to_bytes())
-        self.blocks_down = answer.blocks
-        return clock.milliseconds, values.reshape(outputs.shape)
+        return clock.milliseconds, values
 
 
 class Monomial:
@@ -115,11 +122,6 @@ class Monomial:
         clock("Enc")
         answer = self._model.answer(query.expand())
         clock("FC2")
-        counts = self._secret.decrypt(answer)
-        clock("Dec")
-        readout = counts.separate()
-        clock("Separation")
-        values, _ = readout.estimates()
-        clock("S2B")
+        values = _read(self._secret, answer, clock)
         self.bytes_up, self.bytes_down = len(query.to_bytes()), len(answer.to_bytes())
-        return clock.milliseconds, values.reshape(answer.shape)
+        return clock.milliseconds, values
