@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import resource
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -188,6 +190,27 @@ def test_a_million_streams_in_bounded_memory() -> None:
     assert grown < 300_000
     batches = list(kit.encryptor.encrypt_batches(values[:100], 64))
     assert [batch.shape for batch in batches] == [(64, 16), (36, 16)]
+
+
+def test_other_threads_run_meanwhile() -> None:
+    """The interpreter lock is released: a second thread works in the middle of a long call."""
+    kit = Kit(hesc.Params.recommended("bfv"), 64)
+    moments: list[float] = []
+    stop = threading.Event()
+
+    def watch() -> None:
+        while not stop.wait(0.001):
+            moments.append(time.perf_counter())
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    start = time.perf_counter()
+    kit.encrypt(np.zeros((20_000, 16)))
+    end = time.perf_counter()
+    stop.set()
+    watcher.join()
+    quarter = (end - start) / 4
+    assert any(start + quarter < moment < end - quarter for moment in moments)
 
 
 def test_stages_are_separate() -> None:

@@ -122,8 +122,10 @@ def test_arbitrary_files_are_refused(data: bytes) -> None:
 def test_bad_features_are_refused() -> None:
     with pytest.raises(hesc.ShapeError, match=r"\(samples, 4\)"):
         NETWORK.values([1.0, 2.0, 3.0, 4.0])
-    with pytest.raises(hesc.OutOfRangeError, match="feature 2 of sample 0"):
-        NETWORK.values([[1.0, 2.0, np.nan, 4.0]])
+    for bad in (np.nan, np.inf, -np.inf):
+        with pytest.raises(hesc.OutOfRangeError, match="feature 2 of sample 0"):
+            NETWORK.values([[1.0, 2.0, bad, 4.0]])
+    assert np.isfinite(NETWORK.values([[1.0, 2.0, 1e300, 4.0]])).all()
 
 
 @pytest.mark.parametrize("name", ["bfv_1024", "bfv_1024_fusion", "ckks_1024"])

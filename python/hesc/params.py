@@ -22,7 +22,7 @@ class _Preset(NamedTuple):
 # Primes that are 1 modulo 2N; sizes by the limits of the 2024 Security Guidelines (log2 q of 26,
 # 53 at N = 1024, 2048) unless the name says hestd2018 (27, 54).
 _PRESETS: Final = {
-    # Parity alone survives: the server and the key owner see no counts. Smallest noise.
+    # Parity alone survives: the key owner sees no counts. Smallest noise.
     "bfv_1024": _Preset(1024, (67104769,), "coefficients", plain_modulus=2),
     # Room for fusion: three products as digits of base 3.
     "bfv_1024_fusion": _Preset(1024, (67104769,), "coefficients", plain_modulus=32),

@@ -44,10 +44,10 @@ def iris(
     """
     console = Console(stderr=json_file == "-")
     network, split = load_network(), load_split()
-    layered_set = {"bfv": "bfv_1024_fusion", "ckks": "ckks_1024"}
-    if scheme not in layered_set:
+    sets = {"bfv": "bfv_1024_fusion", "ckks": "ckks_1024"}
+    if scheme not in sets:
         raise typer.BadParameter("choose bfv or ckks", param_hint="--scheme")
-    params = Params.preset(layered_set[scheme])
+    params = Params.preset(sets[scheme])
     ways: dict[str, Contender] = {
         "paper: one stream per ciphertext, L=1024": Layered(network, params),
         "ours: monomials side by side, L=64": Monomial(network, params),

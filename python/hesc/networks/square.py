@@ -66,14 +66,23 @@ class Preprocessing:
         x = np.asarray(features, dtype=np.float64)
         if x.ndim != 2 or x.shape[1] != self.inputs:
             raise ShapeError(f"features must have shape (samples, {self.inputs}), not {x.shape}")
-        if not np.isfinite(x).all():
+        matrix, offset = self._affine
+        with np.errstate(over="ignore", invalid="ignore"):
+            z = x @ matrix
+            z += offset
+            # One sum tells that all is finite: a single sample costs little more than its checks.
+            finite = math.isfinite(z.sum())
+        if not finite and not np.isfinite(x).all():
             row, column = np.argwhere(~np.isfinite(x))[0]
             raise OutOfRangeError(f"feature {column} of sample {row} is {x[row, column]}; fill it")
-        z = (x - self.center) @ self.axes.T
-        z /= self.scale
-        # numpy's clip costs more than both of these on a single sample.
         np.maximum(z, -1, out=z)
         return np.minimum(z, 1, out=z)
+
+    @cached_property
+    def _affine(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """`z = x @ matrix + offset` before the clip."""
+        matrix = self.axes.T / self.scale
+        return matrix, -self.center @ matrix
 
     @cached_property
     def exponents(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -86,7 +95,8 @@ class Preprocessing:
         ones = np.ones((len(z), self.inputs + 1))
         ones[:, 1:] = z
         left, right = self.exponents
-        result: NDArray[np.float64] = ones[:, left] * ones[:, right]
+        result = ones.take(left, axis=1)
+        result *= ones.take(right, axis=1)
         return result
 
     def save(self, path: str | PathLike[str]) -> None:
