@@ -98,11 +98,19 @@ def read_secret(data: bytes, ring_degree: int) -> NDArray[np.int64]:
 
 
 def negacyclic(a: NDArray[np.int64], b: NDArray[np.int64], modulus: int) -> NDArray[np.int64]:
-    """`a b` modulo X^N + 1 and the modulus; exact for one ternary factor."""
-    full = np.convolve(a, b)
-    product = full[: len(a)].copy()
-    product[: len(full) - len(a)] -= full[len(a) :]
-    return np.asarray(product % modulus)
+    """`a b` modulo X^N + 1 and the modulus, for a ternary `b`; exact.
+
+    In halves of 31 bits: their sums of N terms fit 64 bits.
+    """
+
+    def product(half: NDArray[np.int64]) -> NDArray[np.object_]:
+        full = np.convolve(half, b)
+        folded = full[: len(a)].copy()
+        folded[: len(full) - len(a)] -= full[len(a) :]
+        return folded.astype(object)
+
+    result = product(a >> 31) * 2**31 + product(a & (2**31 - 1))
+    return np.asarray(result % modulus).astype(np.int64)
 
 
 def phase(parts: NDArray[np.int64], secret: NDArray[np.int64], modulus: int) -> NDArray[np.int64]:
