@@ -2,6 +2,8 @@ use std::fmt;
 
 use rand_core::CryptoRng;
 
+use crate::SchemeError;
+
 macro_rules! identity {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
@@ -61,5 +63,34 @@ impl KeyId {
         let mut bytes = [0; 16];
         rng.fill_bytes(&mut bytes);
         Self(bytes)
+    }
+}
+
+/// Which parameters and which key pair an object belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tag {
+    /// The parameter set.
+    pub params: Fingerprint,
+    /// The key pair.
+    pub key: KeyId,
+}
+
+impl Tag {
+    /// Refuses an object of another parameter set or, if `key` is given, of another key pair.
+    ///
+    /// # Errors
+    /// [`SchemeError::ParameterMismatch`], [`SchemeError::KeyMismatch`].
+    pub fn check(self, params: Fingerprint, key: Option<Tag>) -> Result<(), SchemeError> {
+        for of in std::iter::once(self).chain(key) {
+            if of.params != params {
+                return Err(SchemeError::ParameterMismatch { expected: params, found: of.params });
+            }
+        }
+        match key {
+            Some(expected) if expected.key != self.key => {
+                Err(SchemeError::KeyMismatch { expected: expected.key, found: self.key })
+            }
+            _ => Ok(()),
+        }
     }
 }

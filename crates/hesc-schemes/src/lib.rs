@@ -21,6 +21,6 @@ pub mod wire;
 pub use bfv::Bfv;
 pub use ckks::Ckks;
 pub use error::SchemeError;
-pub use identity::{Fingerprint, KeyId};
+pub use identity::{Fingerprint, KeyId, Tag};
 pub use plain::Plain;
 pub use scheme::{Packing, Scheme};

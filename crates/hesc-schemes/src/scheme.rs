@@ -171,3 +171,18 @@ pub trait Scheme: Clone + Send + Sync + 'static {
     /// Reads a secret key; strict.
     fn secret_key_from_bytes(&self, bytes: &[u8]) -> Result<Self::SecretKey, SchemeError>;
 }
+
+/// The number of whole blocks in packed bits.
+pub(crate) fn count_blocks(bits: &[u64], block_length: usize) -> Result<usize, SchemeError> {
+    let words = block_length / 64;
+    if bits.is_empty() {
+        return Err(SchemeError::Empty);
+    }
+    if !bits.len().is_multiple_of(words) {
+        return Err(SchemeError::BlockCount {
+            expected: bits.len().div_ceil(words),
+            found: bits.len() / words,
+        });
+    }
+    Ok(bits.len() / words)
+}

@@ -9,7 +9,7 @@
 
 use hesc_math::Word;
 
-use crate::SchemeError;
+use crate::{Fingerprint, KeyId, SchemeError, Tag};
 
 const MAGIC: &[u8; 4] = b"HESC";
 /// Version of the wire format.
@@ -101,6 +101,11 @@ impl Writer {
     /// Appends a double.
     pub fn f64(&mut self, value: f64) -> &mut Self {
         self.bytes(&value.to_le_bytes())
+    }
+
+    /// Appends the names of a parameter set and of a key pair.
+    pub fn tag(&mut self, tag: Tag) -> &mut Self {
+        self.bytes(&tag.params.to_bytes()).bytes(&tag.key.to_bytes())
     }
 
     /// Appends a nested object with its length.
@@ -222,6 +227,23 @@ impl<'a> Reader<'a> {
     pub fn f64(&mut self) -> Result<f64, SchemeError> {
         let value = f64::from_le_bytes(self.array()?);
         if value.is_finite() { Ok(value) } else { Err(self.error("a number is not finite")) }
+    }
+
+    /// The names of a parameter set and of a key pair; refuses another set before anything large
+    /// is read.
+    pub fn tag(&mut self, params: Fingerprint) -> Result<Tag, SchemeError> {
+        let found = Fingerprint::from_bytes(self.array()?);
+        let tag = Tag { params: found, key: KeyId::from_bytes(self.array()?) };
+        tag.check(params, None)?;
+        Ok(tag)
+    }
+
+    /// A number of blocks, at least one.
+    pub fn blocks(&mut self) -> Result<usize, SchemeError> {
+        match self.u32()? {
+            0 => Err(self.error("the batch is empty")),
+            blocks => Ok(blocks as usize),
+        }
     }
 
     /// A nested object.

@@ -8,7 +8,8 @@ mod wire;
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
-use crate::{Fingerprint, KeyId, Packing, Scheme, SchemeError};
+use crate::scheme::count_blocks;
+use crate::{Fingerprint, KeyId, Packing, Scheme, SchemeError, Tag};
 
 /// Counts modulo `plain_modulus` in blocks of `block_length`, in the clear.
 #[derive(Debug, Clone)]
@@ -21,15 +22,13 @@ pub struct Plain {
 /// A name. It decrypts nothing, since nothing is encrypted.
 #[derive(Debug, Clone)]
 pub struct PlainKey {
-    params: Fingerprint,
-    key: KeyId,
+    tag: Tag,
 }
 
 /// Counts in the clear.
 #[derive(Debug, Clone)]
 pub struct PlainBlocks {
-    params: Fingerprint,
-    key: KeyId,
+    tag: Tag,
     counts: Vec<u32>,
 }
 
@@ -68,42 +67,14 @@ impl Plain {
         self.plain_modulus
     }
 
-    fn check(
-        &self,
-        params: Fingerprint,
-        key: KeyId,
-        expected: Option<KeyId>,
-    ) -> Result<(), SchemeError> {
-        if params != self.fingerprint {
-            return Err(SchemeError::ParameterMismatch {
-                expected: self.fingerprint,
-                found: params,
-            });
-        }
-        match expected {
-            Some(expected) if expected != key => {
-                Err(SchemeError::KeyMismatch { expected, found: key })
-            }
-            _ => Ok(()),
-        }
-    }
-
     /// The bits of whole blocks, one `u32` each.
     fn unpack(&self, bits: &[u64]) -> Result<Vec<u32>, SchemeError> {
-        if bits.is_empty() {
-            return Err(SchemeError::Empty);
-        }
-        if !(bits.len() * 64).is_multiple_of(self.block_length) {
-            return Err(SchemeError::BlockCount {
-                expected: (bits.len() * 64).div_ceil(self.block_length),
-                found: bits.len() * 64 / self.block_length,
-            });
-        }
+        count_blocks(bits, self.block_length)?;
         Ok(bits.iter().flat_map(|word| (0..64).map(move |i| (word >> i) as u32 & 1)).collect())
     }
 
     fn unpack_for(&self, a: &PlainBlocks, bits: &[u64]) -> Result<Vec<u32>, SchemeError> {
-        self.check(a.params, a.key, None)?;
+        a.tag.check(self.fingerprint, None)?;
         let values = self.unpack(bits)?;
         if values.len() != a.counts.len() {
             return Err(SchemeError::BlockCount {
@@ -162,7 +133,7 @@ impl Scheme for Plain {
     }
 
     fn generate_keys(&self, rng: &mut impl CryptoRng) -> (PlainKey, PlainKey) {
-        let key = PlainKey { params: self.fingerprint, key: KeyId::random(rng) };
+        let key = PlainKey { tag: Tag { params: self.fingerprint, key: KeyId::random(rng) } };
         (key.clone(), key)
     }
 
@@ -172,8 +143,8 @@ impl Scheme for Plain {
         bits: &[u64],
         _rng: &mut impl CryptoRng,
     ) -> Result<PlainBlocks, SchemeError> {
-        self.check(key.params, key.key, None)?;
-        Ok(PlainBlocks { params: key.params, key: key.key, counts: self.unpack(bits)? })
+        key.tag.check(self.fingerprint, None)?;
+        Ok(PlainBlocks { tag: key.tag, counts: self.unpack(bits)? })
     }
 
     fn encrypt_seeded(
@@ -186,13 +157,13 @@ impl Scheme for Plain {
     }
 
     fn expand(&self, seeded: &PlainBlocks) -> Result<PlainBlocks, SchemeError> {
-        self.check(seeded.params, seeded.key, None)?;
+        seeded.tag.check(self.fingerprint, None)?;
         Ok(seeded.clone())
     }
 
     fn decrypt(&self, key: &PlainKey, a: &PlainBlocks) -> Result<Vec<u32>, SchemeError> {
-        self.check(key.params, key.key, None)?;
-        self.check(a.params, a.key, Some(key.key))?;
+        key.tag.check(self.fingerprint, None)?;
+        a.tag.check(self.fingerprint, Some(key.tag))?;
         Ok(a.counts.clone())
     }
 
@@ -233,8 +204,8 @@ impl Scheme for Plain {
         b: &PlainBlocks,
         pairs: &[(usize, usize)],
     ) -> Result<PlainBlocks, SchemeError> {
-        self.check(a.params, a.key, None)?;
-        self.check(b.params, b.key, Some(a.key))?;
+        a.tag.check(self.fingerprint, None)?;
+        b.tag.check(self.fingerprint, Some(a.tag))?;
         if pairs.is_empty() {
             return Err(SchemeError::Empty);
         }
@@ -270,7 +241,7 @@ impl Scheme for Plain {
     ) -> Result<PlainBlocks, SchemeError> {
         let first = *parts.first().ok_or(SchemeError::Empty)?;
         for part in parts {
-            self.check(part.params, part.key, Some(first.key))?;
+            part.tag.check(self.fingerprint, Some(first.tag))?;
         }
         let mut counts = Vec::with_capacity(rows.len() * self.block_length);
         for row in rows {
@@ -294,7 +265,7 @@ impl Scheme for Plain {
     }
 
     fn select(&self, a: &PlainBlocks, blocks: &[usize]) -> Result<PlainBlocks, SchemeError> {
-        self.check(a.params, a.key, None)?;
+        a.tag.check(self.fingerprint, None)?;
         if blocks.is_empty() {
             return Err(SchemeError::Empty);
         }
@@ -308,7 +279,7 @@ impl Scheme for Plain {
     fn concatenate(&self, parts: &[&PlainBlocks]) -> Result<PlainBlocks, SchemeError> {
         let first = parts.first().ok_or(SchemeError::Empty)?;
         for part in parts {
-            self.check(part.params, part.key, Some(first.key))?;
+            part.tag.check(self.fingerprint, Some(first.tag))?;
         }
         let counts = parts.iter().flat_map(|part| &part.counts).copied().collect();
         Ok(PlainBlocks { counts, ..**first })

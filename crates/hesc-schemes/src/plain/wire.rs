@@ -1,6 +1,6 @@
 use super::{Plain, PlainBlocks, PlainKey};
+use crate::SchemeError;
 use crate::wire::{Kind, Reader, Writer};
-use crate::{Fingerprint, KeyId, SchemeError};
 
 /// Marks the parameter set of the scheme that encrypts nothing, where others have a ring degree.
 const NO_RING: u32 = 0;
@@ -32,7 +32,7 @@ impl Plain {
 
     pub(super) fn write_blocks(&self, a: &PlainBlocks) -> Vec<u8> {
         let mut writer = Writer::new(Kind::Ciphertexts);
-        writer.bytes(&a.params.to_bytes()).bytes(&a.key.to_bytes());
+        writer.tag(a.tag);
         writer.u32((a.counts.len() / self.block_length) as u32);
         writer.packed(&a.counts, self.count_bits());
         writer.finish()
@@ -40,11 +40,8 @@ impl Plain {
 
     pub(super) fn read_blocks(&self, bytes: &[u8]) -> Result<PlainBlocks, SchemeError> {
         let mut reader = Reader::open(bytes, Kind::Ciphertexts)?;
-        let (params, key) = self.read_names(&mut reader)?;
-        let blocks = reader.u32()? as usize;
-        if blocks == 0 {
-            return Err(reader.error("the batch is empty"));
-        }
+        let tag = reader.tag(self.fingerprint)?;
+        let blocks = reader.blocks()?;
         let length = blocks
             .checked_mul(self.block_length)
             .ok_or_else(|| reader.error("a count is too large"))?;
@@ -53,26 +50,19 @@ impl Plain {
             return Err(reader.error("a count is not below the modulus"));
         }
         reader.finish()?;
-        Ok(PlainBlocks { params, key, counts })
+        Ok(PlainBlocks { tag, counts })
     }
 
     pub(super) fn write_key(&self, key: &PlainKey, kind: Kind) -> Vec<u8> {
         let mut writer = Writer::new(kind);
-        writer.bytes(&key.params.to_bytes()).bytes(&key.key.to_bytes());
+        writer.tag(key.tag);
         writer.finish()
     }
 
     pub(super) fn read_key(&self, bytes: &[u8], kind: Kind) -> Result<PlainKey, SchemeError> {
         let mut reader = Reader::open(bytes, kind)?;
-        let (params, key) = self.read_names(&mut reader)?;
+        let tag = reader.tag(self.fingerprint)?;
         reader.finish()?;
-        Ok(PlainKey { params, key })
-    }
-
-    fn read_names(&self, reader: &mut Reader<'_>) -> Result<(Fingerprint, KeyId), SchemeError> {
-        let params = Fingerprint::from_bytes(reader.array()?);
-        let key = KeyId::from_bytes(reader.array()?);
-        self.check(params, key, None)?;
-        Ok((params, key))
+        Ok(PlainKey { tag })
     }
 }

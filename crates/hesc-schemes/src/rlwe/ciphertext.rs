@@ -1,6 +1,6 @@
 use hesc_math::{RngSeed, Word};
 
-use super::keys::Tag;
+use crate::Tag;
 
 /// A batch of ciphertexts `(c_0, c_1)` in the coefficient domain, contiguous: block after block,
 /// part after part, limb after limb.

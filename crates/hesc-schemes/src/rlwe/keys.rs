@@ -3,16 +3,7 @@ use hesc_math::{AesCtrRng, Coeff, Eval, Poly, Ring, RngSeed, Word};
 use rand_core::{CryptoRng, SeedableRng};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-use crate::{Fingerprint, KeyId};
-
-/// Which parameters and which key pair an object belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Tag {
-    /// The parameter set.
-    pub params: Fingerprint,
-    /// The key pair.
-    pub key: KeyId,
-}
+use crate::{Fingerprint, KeyId, Tag};
 
 /// A uniform ternary polynomial. No `Debug`, no equality, no `Clone`; wiped on drop.
 pub struct SecretKey<W: Word> {

@@ -19,10 +19,11 @@ use rand_core::CryptoRng;
 
 pub use ciphertext::{Ciphertexts, CompactCiphertexts, SeededCiphertexts};
 pub use encoding::{Encoding, Mask};
-pub use keys::{PublicKey, SecretKey, Tag};
+pub use keys::{PublicKey, SecretKey};
 pub use params::{Assurance, Plaintext, Spec};
 
-use crate::{Fingerprint, Packing, Scheme, SchemeError};
+use crate::scheme::count_blocks;
+use crate::{Fingerprint, Packing, Scheme, SchemeError, Tag};
 
 /// A checked, immutable parameter set with its tables: the scheme itself. Cheap to clone.
 #[derive(Debug)]
@@ -104,35 +105,11 @@ impl<W: Word, E: Encoding<W>> Rlwe<W, E> {
 
     /// Refuses an object of another parameter set or, if `key` is given, of another key pair.
     fn check_tag(&self, tag: Tag, key: Option<Tag>) -> Result<(), SchemeError> {
-        for of in std::iter::once(tag).chain(key) {
-            if of.params != self.0.fingerprint {
-                return Err(SchemeError::ParameterMismatch {
-                    expected: self.0.fingerprint,
-                    found: of.params,
-                });
-            }
-        }
-        match key {
-            Some(expected) if expected.key != tag.key => {
-                Err(SchemeError::KeyMismatch { expected: expected.key, found: tag.key })
-            }
-            _ => Ok(()),
-        }
+        tag.check(self.0.fingerprint, key)
     }
 
-    /// The number of whole blocks in packed bits.
     fn count_blocks(&self, bits: &[u64]) -> Result<usize, SchemeError> {
-        let words = self.words_per_block();
-        if bits.is_empty() {
-            return Err(SchemeError::Empty);
-        }
-        if !bits.len().is_multiple_of(words) {
-            return Err(SchemeError::BlockCount {
-                expected: bits.len().div_ceil(words),
-                found: bits.len() / words,
-            });
-        }
-        Ok(bits.len() / words)
+        count_blocks(bits, self.encoding().block_length())
     }
 
     fn check_block_count(&self, bits: &[u64], blocks: usize) -> Result<(), SchemeError> {

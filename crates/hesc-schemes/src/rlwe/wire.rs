@@ -3,36 +3,17 @@ use zeroize::{Zeroize, Zeroizing};
 
 use super::ciphertext::{Ciphertexts, CompactCiphertexts, SeededCiphertexts};
 use super::encoding::Encoding;
-use super::keys::{PublicKey, SecretKey, Tag};
+use super::keys::{PublicKey, SecretKey};
 use super::{Rlwe, noise};
+use crate::SchemeError;
 use crate::wire::{Kind, Reader, Writer};
-use crate::{Fingerprint, KeyId, SchemeError};
 
 /// Bits of a residue modulo `q`.
 fn residue_bits(q: u64) -> u32 {
     q.ilog2() + 1
 }
 
-fn write_tag(writer: &mut Writer, tag: Tag) {
-    writer.bytes(&tag.params.to_bytes()).bytes(&tag.key.to_bytes());
-}
-
 impl<W: Word, E: Encoding<W>> Rlwe<W, E> {
-    /// Reads a tag and refuses another parameter set before anything large is read.
-    fn read_tag(&self, reader: &mut Reader<'_>) -> Result<Tag, SchemeError> {
-        let params = Fingerprint::from_bytes(reader.array()?);
-        let tag = Tag { params, key: KeyId::from_bytes(reader.array()?) };
-        self.check_tag(tag, None)?;
-        Ok(tag)
-    }
-
-    fn read_blocks(reader: &mut Reader<'_>) -> Result<usize, SchemeError> {
-        match reader.u32()? {
-            0 => Err(reader.error("the batch is empty")),
-            blocks => Ok(blocks as usize),
-        }
-    }
-
     fn write_polys(&self, writer: &mut Writer, words: &[W]) {
         let ring = self.ring();
         let moduli = ring.moduli().iter().cycle();
@@ -66,7 +47,7 @@ impl<W: Word, E: Encoding<W>> Rlwe<W, E> {
 
     pub(super) fn write_ciphertexts(&self, a: &Ciphertexts<W>) -> Vec<u8> {
         let mut writer = Writer::new(Kind::Ciphertexts);
-        write_tag(&mut writer, a.tag);
+        writer.tag(a.tag);
         writer.f64(a.deviation).f64(a.scale).u32(a.blocks as u32);
         self.write_polys(&mut writer, &a.words);
         writer.finish()
@@ -74,9 +55,9 @@ impl<W: Word, E: Encoding<W>> Rlwe<W, E> {
 
     pub(super) fn read_ciphertexts(&self, bytes: &[u8]) -> Result<Ciphertexts<W>, SchemeError> {
         let mut reader = Reader::open(bytes, Kind::Ciphertexts)?;
-        let tag = self.read_tag(&mut reader)?;
+        let tag = reader.tag(self.0.fingerprint)?;
         let (deviation, scale) = self.read_noise(&mut reader)?;
-        let blocks = Self::read_blocks(&mut reader)?;
+        let blocks = reader.blocks()?;
         let words = self.read_polys(&mut reader, 2 * blocks)?;
         reader.finish()?;
         Ok(Ciphertexts { tag, words, blocks, deviation, scale })
@@ -84,7 +65,7 @@ impl<W: Word, E: Encoding<W>> Rlwe<W, E> {
 
     pub(super) fn write_seeded(&self, a: &SeededCiphertexts<W>) -> Vec<u8> {
         let mut writer = Writer::new(Kind::SeededCiphertexts);
-        write_tag(&mut writer, a.tag);
+        writer.tag(a.tag);
         writer.u32(a.blocks as u32).bytes(&a.seed);
         self.write_polys(&mut writer, &a.words);
         writer.finish()
@@ -92,8 +73,8 @@ impl<W: Word, E: Encoding<W>> Rlwe<W, E> {
 
     pub(super) fn read_seeded(&self, bytes: &[u8]) -> Result<SeededCiphertexts<W>, SchemeError> {
         let mut reader = Reader::open(bytes, Kind::SeededCiphertexts)?;
-        let tag = self.read_tag(&mut reader)?;
-        let blocks = Self::read_blocks(&mut reader)?;
+        let tag = reader.tag(self.0.fingerprint)?;
+        let blocks = reader.blocks()?;
         let seed: RngSeed = reader.array()?;
         let words = self.read_polys(&mut reader, blocks)?;
         reader.finish()?;
@@ -102,7 +83,7 @@ impl<W: Word, E: Encoding<W>> Rlwe<W, E> {
 
     pub(super) fn write_compact(&self, a: &CompactCiphertexts) -> Vec<u8> {
         let mut writer = Writer::new(Kind::CompactCiphertexts);
-        write_tag(&mut writer, a.tag);
+        writer.tag(a.tag);
         writer.u32(a.blocks as u32).u8(a.bits as u8).f64(a.relative_scale);
         writer.packed(&a.words, a.bits);
         writer.finish()
@@ -110,8 +91,8 @@ impl<W: Word, E: Encoding<W>> Rlwe<W, E> {
 
     pub(super) fn read_compact(&self, bytes: &[u8]) -> Result<CompactCiphertexts, SchemeError> {
         let mut reader = Reader::open(bytes, Kind::CompactCiphertexts)?;
-        let tag = self.read_tag(&mut reader)?;
-        let blocks = Self::read_blocks(&mut reader)?;
+        let tag = reader.tag(self.0.fingerprint)?;
+        let blocks = reader.blocks()?;
         let bits = u32::from(reader.u8()?);
         let n = self.ring().ring_degree();
         if !(2..=self.most_compact_bits()).contains(&bits) {
@@ -130,7 +111,7 @@ impl<W: Word, E: Encoding<W>> Rlwe<W, E> {
 
     pub(super) fn write_public_key(&self, key: &PublicKey<W>) -> Vec<u8> {
         let mut writer = Writer::new(Kind::PublicKey);
-        write_tag(&mut writer, key.tag);
+        writer.tag(key.tag);
         writer.bytes(&key.seed);
         self.write_polys(&mut writer, key.parts[0].clone().inverse(self.ring()).words());
         writer.finish()
@@ -138,7 +119,7 @@ impl<W: Word, E: Encoding<W>> Rlwe<W, E> {
 
     pub(super) fn read_public_key(&self, bytes: &[u8]) -> Result<PublicKey<W>, SchemeError> {
         let mut reader = Reader::open(bytes, Kind::PublicKey)?;
-        let tag = self.read_tag(&mut reader)?;
+        let tag = reader.tag(self.0.fingerprint)?;
         let seed = reader.array()?;
         let words = self.read_polys(&mut reader, 1)?;
         reader.finish()?;
@@ -150,14 +131,14 @@ impl<W: Word, E: Encoding<W>> Rlwe<W, E> {
         let trits = key.to_trits(self.ring());
         // Room for everything at once: a vector that grows leaves copies behind.
         let mut writer = Writer::with_capacity(Kind::SecretKey, 64 + self.ring().ring_degree());
-        write_tag(&mut writer, key.tag);
+        writer.tag(key.tag);
         writer.packed(trits.words(self.ring()), 2);
         Zeroizing::new(writer.finish())
     }
 
     pub(super) fn read_secret_key(&self, bytes: &[u8]) -> Result<SecretKey<W>, SchemeError> {
         let mut reader = Reader::open(bytes, Kind::SecretKey)?;
-        let tag = self.read_tag(&mut reader)?;
+        let tag = reader.tag(self.0.fingerprint)?;
         let mut trits = reader.packed::<u32>(self.ring().ring_degree(), 2)?;
         let mut ternary: Vec<i16> = trits.iter().map(|&x| x as i16 - 1).collect();
         let valid = trits.iter().fold(true, |valid, &x| valid & (x < 3));
