@@ -9,7 +9,7 @@
 use hesc_circuits::{Answer, Fusion, Layout, Plaintext, SeededStreams, Streams};
 use hesc_math::{AesCtrRng, ntt_primes};
 use hesc_schemes::rlwe::{self, Assurance, Spec};
-use hesc_schemes::{Bfv, Ckks, Packing, Plain, Scheme, wire};
+use hesc_schemes::{Bfv, Ckks, EcElgamal, Packing, Plain, Scheme, wire};
 use hesc_stochastic::{Encoder, EncoderConfig, Generator, Representation};
 use rand_core::{Rng, SeedableRng};
 
@@ -88,6 +88,7 @@ impl<S: Scheme> Decode for Target<S> {
         accepted += usize::from(scheme.secret_key_from_bytes(bytes).is_ok());
         let _ = Spec::from_bytes(bytes);
         let _ = Plain::spec_from_bytes(bytes);
+        let _ = EcElgamal::spec_from_bytes(bytes);
         accepted
     }
 }
@@ -155,6 +156,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             Ckks::<u64>::new(lattice(40, approximate, Packing::Slots)?, Assurance::Insecure)?,
             None,
         )?),
+        Box::new(Target::new(EcElgamal::new(16)?, Some(&digits))?),
     ];
     let mut rng = AesCtrRng::seed_from_u64(seed);
     let (mut accepted, mut refused) = (0u64, 0u64);

@@ -3,7 +3,7 @@
 use hesc_circuits::{Answer, CircuitError, Fusion, Layout, Plaintext, SeededStreams, Streams};
 use hesc_math::{AesCtrRng, Word, ntt_primes};
 use hesc_schemes::rlwe::{self, Assurance, Spec};
-use hesc_schemes::{Bfv, Ckks, Packing, Plain, Scheme, SchemeError};
+use hesc_schemes::{Bfv, Ckks, EcElgamal, Packing, Plain, Scheme, SchemeError};
 use hesc_stochastic::{
     BitStreams, Encoder, EncoderConfig, Generator, Origin, Representation, Selector,
 };
@@ -85,9 +85,13 @@ fn ckks(packing: Packing) -> Ckks<u64> {
 /// What holds on any scheme.
 fn check_operations<S: Scheme>(scheme: S, factors: usize) {
     let pairs: Vec<(usize, usize)> = (0..3).map(|i| (i, i)).collect();
+    // Not a multiple of 64, so that offsets cross words.
+    let length = 100;
     for layout in [Layout::OnePerBlock, Layout::SideBySide] {
-        // Not a multiple of 64, so that offsets cross words.
-        let party = &mut Party::new(scheme.clone(), Generator::Bernoulli, 100);
+        if layout == Layout::SideBySide && length > scheme.block_length() {
+            continue;
+        }
+        let party = &mut Party::new(scheme.clone(), Generator::Bernoulli, length);
         let (x, bx) = party.encrypt(&[0.3, -0.7, 0.1], layout);
         assert!(close(&party.decrypt(&x), &decode(&bx)));
 
@@ -209,6 +213,12 @@ fn operations_hold_on_bfv() {
 fn operations_hold_on_ckks() {
     check_operations(ckks(Packing::ComplexSlots), 3);
     check_operations(ckks(Packing::Slots), 3);
+}
+
+#[test]
+fn operations_hold_on_ec_elgamal() {
+    check_operations(EcElgamal::new(16).unwrap(), 4);
+    check_multiplexing(EcElgamal::new(16).unwrap());
 }
 
 #[test]

@@ -85,6 +85,17 @@ pub enum SchemeError {
         /// Bits missing.
         needed_bits: f64,
     },
+    /// Counts beyond what can be read from a group element.
+    #[error(
+        "counts up to {count} are beyond the {max_count} that decryption looks for; multiply fewer \
+         factors, or take parameters with a larger max_count"
+    )]
+    CountBound {
+        /// Largest count of the result.
+        count: u64,
+        /// Largest count that decrypts.
+        max_count: u64,
+    },
     /// Decryption found values between the integers.
     #[error(
         "decryption failed: block {block} holds values that are no counts; the ciphertext was \

@@ -2,7 +2,7 @@
 //! addition of blocks, decryption to counts.
 //!
 //! One trait, [`Scheme`], over all: [`Bfv`] and [`Ckks`] (both [`rlwe::Rlwe`] with their own
-//! encoding), and [`Plain`], which encrypts nothing, so that every law and circuit can be tested
+//! encoding), [`EcElgamal`] (a point pair for each bit), and [`Plain`], which encrypts nothing, so that every law and circuit can be tested
 //! without the cryptography.
 //!
 //! A *block* is what one ciphertext holds: [`Scheme::block_length`] positions, each a bit when
@@ -11,6 +11,7 @@
 
 pub mod bfv;
 pub mod ckks;
+pub mod ec_elgamal;
 mod error;
 mod identity;
 pub mod plain;
@@ -20,6 +21,7 @@ pub mod wire;
 
 pub use bfv::Bfv;
 pub use ckks::Ckks;
+pub use ec_elgamal::EcElgamal;
 pub use error::SchemeError;
 pub use identity::{Fingerprint, KeyId, Tag};
 pub use plain::Plain;

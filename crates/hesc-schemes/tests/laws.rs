@@ -3,7 +3,7 @@
 
 use hesc_math::{AesCtrRng, ntt_primes};
 use hesc_schemes::rlwe::{Assurance, Plaintext, Spec};
-use hesc_schemes::{Bfv, Ckks, Packing, Plain, Scheme, SchemeError};
+use hesc_schemes::{Bfv, Ckks, EcElgamal, Packing, Plain, Scheme, SchemeError};
 use rand_core::{Rng, SeedableRng};
 
 /// Generators of tests are seeded, so that a failure can be repeated.
@@ -202,6 +202,77 @@ fn ckks_obeys_the_laws() {
             check_masks(&ckks);
         }
     }
+}
+
+#[test]
+fn ec_elgamal_obeys_the_laws() {
+    let scheme = EcElgamal::new(64).unwrap();
+    check_laws(&scheme, None);
+    check_masks(&scheme);
+}
+
+#[test]
+fn ec_elgamal_fuses_digits_and_bounds_counts() {
+    let scheme = EcElgamal::new(26).unwrap();
+    let rng = &mut rng(29);
+    let (secret, public) = scheme.generate_keys(rng);
+    let x = random_blocks(&scheme, 3, rng);
+    let a = scheme.encrypt(&public, &x, rng).unwrap();
+    let sum = scheme.add(&a, &a).unwrap();
+    let fused = scheme.horner(&[&sum], &[vec![(0, 0), (0, 1), (0, 2)]], &[3, 3]).unwrap();
+    let digits = counts(&x);
+    let expected: Vec<u32> =
+        (0..64).map(|i| 2 * (9 * digits[i] + 3 * digits[64 + i] + digits[128 + i])).collect();
+    assert_eq!(scheme.decrypt(&secret, &fused).unwrap(), expected);
+    // The bound is public data, and no operation goes beyond it.
+    assert!(matches!(
+        scheme.add(&fused, &fused),
+        Err(SchemeError::CountBound { count: 52, max_count: 26 })
+    ));
+    assert!(matches!(
+        scheme.horner(&[&sum], &[vec![(0, 0), (0, 1), (0, 2)]], &[3, 4]),
+        Err(SchemeError::CountBound { .. })
+    ));
+    assert!((scheme.noise_budget(&a) - 26f64.log2()).abs() < 1e-12);
+    assert!(EcElgamal::new(0).is_err() && EcElgamal::new(4097).is_err());
+    // A count outside the bound that a ciphertext claims is noticed, not misread.
+    let bytes = scheme.ciphertexts_to_bytes(&sum);
+    let mut lying = bytes.clone();
+    lying[14 + 32] = 1;
+    let body = lying.len() - 16;
+    let checksum = hesc_schemes::wire::checksum(&lying[..body]);
+    lying[body..].copy_from_slice(&checksum);
+    let lying = scheme.ciphertexts_from_bytes(&lying).unwrap();
+    assert!(matches!(scheme.decrypt(&secret, &lying), Err(SchemeError::NotACount { .. })));
+}
+
+/// The group's own test vectors (RFC 9496, appendix A.1): multiples of the generator.
+#[test]
+fn ec_elgamal_counts_are_multiples_of_the_standard_generator() {
+    const MULTIPLES: [&str; 3] = [
+        "0000000000000000000000000000000000000000000000000000000000000000",
+        "e2f2ae0a6abc4e71a884a961c500515f58e30b6aa582dd8db6a65945e08d2d76",
+        "6a493210f7499cd17fecb510ae0cea23a110e8d5b901f8acadd3095c73a3b919",
+    ];
+    let scheme = EcElgamal::new(2).unwrap();
+    let rng = &mut rng(31);
+    let (secret, public) = scheme.generate_keys(rng);
+    // A masked position is (0, 0); plain bits are added to the second point alone.
+    let mut a = scheme.encrypt(&public, &[0], rng).unwrap();
+    scheme.mask_assign(&mut a, &[0]).unwrap();
+    scheme.add_bits_assign(&mut a, &[0b10]).unwrap();
+    let bytes = scheme.ciphertexts_to_bytes(&scheme.add(&a, &a).unwrap());
+    let hex = |at: usize| -> String {
+        let start = 14 + 32 + 8 + 4 + 32 * at;
+        bytes[start..start + 32].iter().map(|b| format!("{b:02x}")).collect()
+    };
+    assert_eq!([hex(0), hex(1), hex(2), hex(3)], [0, 0, 0, 2].map(|m| MULTIPLES[m].to_owned()));
+    let once = scheme.ciphertexts_to_bytes(&a);
+    assert!(
+        once.windows(32)
+            .any(|w| { w.iter().map(|b| format!("{b:02x}")).collect::<String>() == MULTIPLES[1] })
+    );
+    assert_eq!(scheme.decrypt(&secret, &a).unwrap()[..3], [0, 1, 0]);
 }
 
 #[test]
