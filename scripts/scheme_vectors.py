@@ -14,7 +14,13 @@ from tempfile import TemporaryDirectory
 import hesc
 
 TARGET = Path(__file__).parents[1] / "vectors" / "schemes.json"
-PRESETS = ("bfv_1024", "bfv_1024_fusion", "hestd2018_koseki_bfv_1024", "ckks_1024")
+PRESETS = (
+    "bfv_1024",
+    "bfv_1024_fusion",
+    "hestd2018_koseki_bfv_1024",
+    "ckks_1024",
+    "ec_elgamal_ristretto255",
+)
 LEFT, RIGHT = [0.5, -0.25, 1.0], [0.75, 0.1, -0.6]
 
 

@@ -89,10 +89,12 @@ def test_a_client_and_a_server_exchange_files(tmp_path: Path) -> None:
     assert "2024" in run("encrypt", "flowers.csv", *arguments, cwd=tmp_path, ok=False)
 
 
-def test_demo_prints_figures() -> None:
-    document = json.loads(run("demo", "iris", "--rounds", "1", "--json", "-"))
+@pytest.mark.parametrize(("scheme", "ways"), [("bfv", 2), ("ckks", 2), ("ec-elgamal", 1)])
+def test_demo_prints_figures(scheme: str, ways: int) -> None:
+    arguments = ["--scheme", scheme, "--rounds", "1", "--json", "-"]
+    document = json.loads(run("demo", "iris", *arguments))
     assert document["float_accuracy"] == 1.0
-    assert len(document["ways"]) == 2
+    assert len(document["ways"]) == ways
     for way in document["ways"]:
         assert way["accuracy"] > 0.9
         assert way["milliseconds"]["Total"] > 0

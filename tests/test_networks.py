@@ -128,7 +128,9 @@ def test_bad_features_are_refused() -> None:
     assert np.isfinite(NETWORK.values([[1.0, 2.0, 1e300, 4.0]])).all()
 
 
-@pytest.mark.parametrize("name", ["bfv_1024", "bfv_1024_fusion", "ckks_1024"])
+@pytest.mark.parametrize(
+    "name", ["bfv_1024", "bfv_1024_fusion", "ckks_1024", "ec_elgamal_ristretto255"]
+)
 def test_best_mode_equals_float(name: str) -> None:
     """End to end on encrypted queries: every test flower right, errors as short streams have."""
     params = hesc.Params.preset(name)

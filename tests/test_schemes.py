@@ -152,10 +152,17 @@ def test_security_is_checked() -> None:
         hesc.Params.from_bytes(standard.to_bytes())
     for name in hesc.Params.presets():
         expected = "hestd2018" if name.startswith("hestd2018_") else "guidelines2024"
+        if name.startswith("ec_elgamal"):
+            expected = "classical128"
         preset = hesc.Params.preset(name)
         assert (preset.assurance, preset.name) == (expected, name)
     with pytest.raises(hesc.ParameterError, match="bfv_1024"):
         hesc.Params.preset("bfv")
+    curve = hesc.Params.ec_elgamal(max_count=8)
+    assert (curve.name, curve.assurance) == ("ec_elgamal_custom", "classical128")
+    assert hesc.Params.from_bytes(curve.to_bytes()) == curve
+    with pytest.raises(hesc.ParameterError, match="1 to 4096"):
+        hesc.Params.ec_elgamal(max_count=5000)
     with pytest.raises(hesc.ParameterError, match="plain_modulus for BFV or scale for CKKS"):
         hesc.Params.lattice(ring_degree=1024, coeff_moduli=[67104769], packing="slots")
     with pytest.raises(hesc.ParameterError, match="insecure"):

@@ -40,11 +40,24 @@ _PRESETS: Final = {
     ),
 }
 
-_RECOMMENDED: Final = {"bfv": "bfv_1024", "ckks": "ckks_1024"}
+# Lifted ElGamal over ristretto255, by the largest count that decryption looks for: room for three
+# products as digits of base 3, or for 64 factors.
+_EC_ELGAMAL: Final = {"ec_elgamal_ristretto255": 64}
+
+_RECOMMENDED: Final = {
+    "bfv": "bfv_1024",
+    "ckks": "ckks_1024",
+    "ec_elgamal": "ec_elgamal_ristretto255",
+}
 
 
 def _name(native: _native.Params) -> str:
     """The preset's name, or one that says how secure a custom set is."""
+    if native.scheme == "plain":
+        return "insecure_plain"
+    if native.scheme == "ec_elgamal":
+        same = (name for name in _EC_ELGAMAL if Params.preset(name).to_bytes() == native.to_bytes())
+        return next(same, "ec_elgamal_custom")
     found = _Preset(
         native.ring_degree or 0,
         tuple(native.coeff_moduli),
@@ -53,9 +66,7 @@ def _name(native: _native.Params) -> str:
         native.scale,
     )
     custom = {"guidelines2024": "custom", "hestd2018": "hestd2018_custom"}
-    fallback = custom.get(
-        native.assurance, f"insecure_{'plain' if native.scheme == 'plain' else 'custom'}"
-    )
+    fallback = custom.get(native.assurance, "insecure_custom")
     return next((name for name, preset in _PRESETS.items() if preset == found), fallback)
 
 
@@ -72,7 +83,10 @@ class Params:
 
     @classmethod
     def recommended(cls, scheme: str) -> Params:
-        """The set to start with for `"bfv"` or `"ckks"`: 128 bits by the 2024 guidelines."""
+        """The set to start with for `"bfv"`, `"ckks"` or `"ec_elgamal"`, at 128 bits.
+
+        The lattice sets keep the 2024 guidelines; elliptic curves fall to a quantum computer.
+        """
         if scheme not in _RECOMMENDED:
             raise ParameterError(
                 f"no recommendation for scheme {scheme!r}; choose one of {', '.join(_RECOMMENDED)}"
@@ -85,15 +99,17 @@ class Params:
 
         Names that begin with `hestd2018_` meet the 2018 standard only.
         """
+        if name in _EC_ELGAMAL:
+            return cls(_native.Params.ec_elgamal(_EC_ELGAMAL[name]), name)
         if name not in _PRESETS:
-            raise ParameterError(f"no preset {name!r}; choose one of {', '.join(_PRESETS)}")
+            raise ParameterError(f"no preset {name!r}; choose one of {', '.join(cls.presets())}")
         assurance = "hestd2018" if name.startswith("hestd2018_") else "guidelines2024"
         return cls._checked(_PRESETS[name], assurance)
 
     @staticmethod
     def presets() -> list[str]:
         """Names of all presets."""
-        return list(_PRESETS)
+        return [*_PRESETS, *_EC_ELGAMAL]
 
     @classmethod
     def lattice(
@@ -114,6 +130,15 @@ class Params:
         """
         preset = _Preset(ring_degree, tuple(coeff_moduli), packing, plain_modulus, scale)
         return cls._checked(preset, assurance)
+
+    @classmethod
+    def ec_elgamal(cls, *, max_count: int = 64) -> Params:
+        """Lifted ElGamal over ristretto255 for counts up to `max_count` (1 to 4096).
+
+        A ciphertext for each bit: slow, and safe for as long as quantum computers are small.
+        """
+        native = _native.Params.ec_elgamal(max_count)
+        return cls(native, _name(native))
 
     @classmethod
     def insecure_plain(cls, *, block_length: int = 1024, plain_modulus: int = 2) -> Params:
@@ -154,12 +179,12 @@ class Params:
 
     @property
     def scheme(self) -> str:
-        """`"bfv"`, `"ckks"` or `"plain"`."""
+        """`"bfv"`, `"ckks"`, `"ec_elgamal"` or `"plain"`."""
         return self._native.scheme
 
     @property
     def ring_degree(self) -> int | None:
-        """Coefficients of a polynomial, `N`; None without encryption."""
+        """Coefficients of a polynomial, `N`; None without a ring."""
         return self._native.ring_degree
 
     @property
@@ -184,12 +209,12 @@ class Params:
 
     @property
     def block_length(self) -> int:
-        """Bits in one ciphertext."""
+        """Bits in one block: a ciphertext of the lattice schemes, 64 pairs of points."""
         return self._native.block_length
 
     @property
     def assurance(self) -> str:
-        """`"guidelines2024"`, `"hestd2018"` or `"insecure"`: the strongest that holds."""
+        """`"guidelines2024"`, `"hestd2018"`, `"classical128"` or `"insecure"`."""
         return self._native.assurance
 
     @property
@@ -206,8 +231,8 @@ class Params:
         return hash(self.to_bytes())
 
     def __repr__(self) -> str:
-        modulus = " * ".join(map(str, self.coeff_moduli)) or "none"
-        return (
-            f"<hesc.Params {self.name}: {self.scheme}, ring_degree={self.ring_degree}, "
-            f"q={modulus}, packing={self.packing}, {self.assurance}>"
-        )
+        ring = ""
+        if self.ring_degree is not None:
+            modulus = " * ".join(map(str, self.coeff_moduli))
+            ring = f"ring_degree={self.ring_degree}, q={modulus}, packing={self.packing}, "
+        return f"<hesc.Params {self.name}: {self.scheme}, {ring}{self.assurance}>"

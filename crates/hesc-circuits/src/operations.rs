@@ -32,8 +32,7 @@ impl<S: Scheme> Streams<S> {
         if self.scheme.parity_survives_wrap() {
             return Ok(());
         }
-        let largest = |part: &Arc<S::Ciphertexts>| self.scheme.max_count(part);
-        let max_count = self.parts.iter().map(largest).min().unwrap_or(0);
+        let max_count = self.capacity();
         if factors > max_count {
             return Err(CircuitError::CountOverflow { factors, max_count });
         }

@@ -153,6 +153,11 @@ impl<S: Scheme> Streams<S> {
         self.max_count
     }
 
+    /// Largest count that a position of these ciphertexts can hold.
+    pub fn capacity(&self) -> u64 {
+        self.parts.iter().map(|part| self.scheme.max_count(part)).min().unwrap_or(0)
+    }
+
     /// Ciphertexts in use.
     pub fn blocks(&self) -> usize {
         let mut used: Vec<(usize, usize)> =

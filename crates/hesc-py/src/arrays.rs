@@ -62,6 +62,11 @@ impl Array {
     }
 
     #[getter]
+    fn capacity(&self) -> u64 {
+        self.0.capacity()
+    }
+
+    #[getter]
     fn noise_budget(&self) -> f64 {
         self.0.noise_budget()
     }

@@ -63,6 +63,7 @@ pub trait ErasedStreams: Send + Sync {
     fn stream_length(&self) -> usize;
     fn representation(&self) -> Representation;
     fn max_count(&self) -> u64;
+    fn capacity(&self) -> u64;
     fn noise_budget(&self) -> f64;
     fn multiply(&self, other: &dyn ErasedStreams, pairs: &[(usize, usize)]) -> Outcome<Array>;
     fn add(&self, other: &dyn ErasedStreams, pairs: &[(usize, usize)]) -> Outcome<Array>;
@@ -250,6 +251,10 @@ impl<S: Scheme> ErasedStreams for Streams<S> {
 
     fn max_count(&self) -> u64 {
         self.max_count()
+    }
+
+    fn capacity(&self) -> u64 {
+        self.capacity()
     }
 
     fn noise_budget(&self) -> f64 {

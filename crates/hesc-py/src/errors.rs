@@ -50,6 +50,7 @@ fn of_scheme(error: &SchemeError) -> PyErr {
         | SchemeError::PackingCannot { .. } => ParameterError::new_err(text),
         SchemeError::KeyMismatch { .. } => KeyMismatchError::new_err(text),
         SchemeError::NoiseBudget { .. }
+        | SchemeError::CountBound { .. }
         | SchemeError::ScaleMismatch { .. }
         | SchemeError::CannotCompact { .. } => NoiseBudgetError::new_err(text),
         SchemeError::NotACount { .. } => DecryptionError::new_err(text),

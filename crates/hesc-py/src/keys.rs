@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hesc_circuits::Layout;
 use hesc_math::Word;
 use hesc_schemes::rlwe::{Assurance, Plaintext, Rlwe, Spec};
-use hesc_schemes::{Bfv, Ckks, Packing, Plain, SchemeError, bfv, ckks};
+use hesc_schemes::{Bfv, Ckks, EcElgamal, Packing, Plain, Scheme, SchemeError, bfv, ckks};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -24,7 +24,7 @@ const MAX_KEY_FILE: u64 = 1 << 20;
 #[pyclass(frozen, module = "hesc")]
 pub struct Params {
     set: Arc<dyn Set>,
-    /// Absent for the scheme that encrypts nothing.
+    /// Absent for schemes without a ring.
     spec: Option<Spec>,
     bytes: Vec<u8>,
 }
@@ -80,9 +80,18 @@ impl Params {
         Ok(Self { set: set.map_err(scheme_to_py)?, spec: Some(spec), bytes })
     }
 
+    fn from_scheme(scheme: impl Scheme, bytes: Vec<u8>) -> Self {
+        Self { set: Arc::new(SetOf(scheme)), spec: None, bytes }
+    }
+
     fn from_plain(scheme: Plain) -> Self {
         let bytes = scheme.spec_to_bytes();
-        Self { set: Arc::new(SetOf(scheme)), spec: None, bytes }
+        Self::from_scheme(scheme, bytes)
+    }
+
+    fn from_ec_elgamal(scheme: EcElgamal) -> Self {
+        let bytes = scheme.spec_to_bytes();
+        Self::from_scheme(scheme, bytes)
     }
 }
 
@@ -117,6 +126,11 @@ impl Params {
     }
 
     #[staticmethod]
+    fn ec_elgamal(max_count: u64) -> PyResult<Self> {
+        EcElgamal::new(max_count).map(Self::from_ec_elgamal).map_err(scheme_to_py)
+    }
+
+    #[staticmethod]
     #[pyo3(signature = (data, *, assurance))]
     fn from_bytes(data: &[u8], assurance: &str) -> PyResult<Self> {
         let assurance = assurance_from(assurance)?;
@@ -127,6 +141,9 @@ impl Params {
                 ));
             }
             return Ok(Self::from_plain(plain));
+        }
+        if let Ok(scheme) = EcElgamal::spec_from_bytes(data) {
+            return Ok(Self::from_ec_elgamal(scheme));
         }
         let spec = Spec::from_bytes(data).map_err(scheme_to_py)?;
         Self::from_spec(spec, assurance)
@@ -176,10 +193,12 @@ impl Params {
 
     #[getter]
     fn assurance(&self) -> &'static str {
-        match self.spec.as_ref().map_or(Assurance::Insecure, Spec::assurance) {
-            Assurance::Guidelines2024 => "guidelines2024",
-            Assurance::HeStd2018 => "hestd2018",
-            Assurance::Insecure => "insecure",
+        match self.spec.as_ref().map(Spec::assurance) {
+            Some(Assurance::Guidelines2024) => "guidelines2024",
+            Some(Assurance::HeStd2018) => "hestd2018",
+            // The group gives 128 bits, against classical computers only.
+            None if self.set.name() == "ec_elgamal" => "classical128",
+            Some(Assurance::Insecure) | None => "insecure",
         }
     }
 

@@ -88,9 +88,8 @@ class MonomialModel:
     def answer(self, query: EncryptedArray) -> Answer:
         """Outputs as they go back: fused where the plaintext modulus has room, and compact."""
         outputs = self.evaluate(query)
-        modulus = query.params.plain_modulus or 2
         # Counts of a product are at most 2: digits of base 3.
-        fuse = self._outputs if 3**self._outputs <= modulus else None
+        fuse = self._outputs if 3**self._outputs - 1 <= outputs.native.capacity else None
         try:
             return outputs.answer(fuse=fuse, compact=True)
         except NoiseBudgetError:
