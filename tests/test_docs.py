@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -62,3 +64,21 @@ def test_architecture_names_every_module() -> None:
             assert entry.name in text, entry.name
     for crate in (ROOT / "crates").iterdir():
         assert crate.name in text, crate.name
+
+
+@pytest.mark.parametrize(
+    ("example", "arguments", "expected"),
+    [
+        ("compare_encoders.py", ["--seeds", "2"], "sobol"),
+        ("compare_schemes.py", ["--length", "64"], "ec_elgamal_ristretto255"),
+    ],
+)
+def test_examples_run(example: str, arguments: list[str], expected: str) -> None:
+    command = [sys.executable, str(ROOT / "examples" / example), *arguments]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert expected in result.stdout
+
+
+def test_every_example_is_run() -> None:
+    text = Path(__file__).read_text()
+    assert all(example.name in text for example in (ROOT / "examples").glob("*.py"))
