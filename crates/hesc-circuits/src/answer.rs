@@ -88,9 +88,14 @@ pub struct Answer<S: Scheme> {
 impl<S: Scheme> Answer<S> {
     /// Collects the ciphertexts that `streams` uses, without copies where whole batches are used.
     pub fn new(streams: &Streams<S>) -> Result<Self, CircuitError> {
-        // Used blocks in order: blocks of one stream stay neighbours.
-        let mut used: Vec<(usize, usize)> =
-            streams.terms.iter().flat_map(|term| streams.blocks_of(term)).collect();
+        // Used blocks in order: blocks of one stream stay neighbours. Most terms lie in the block
+        // of the term before.
+        let mut used: Vec<(usize, usize)> = Vec::new();
+        for block in streams.terms.iter().flat_map(|term| streams.blocks_of(term)) {
+            if used.last() != Some(&block) {
+                used.push(block);
+            }
+        }
         used.sort_unstable();
         used.dedup();
         let mut body = Vec::new();
@@ -103,11 +108,13 @@ impl<S: Scheme> Answer<S> {
                 body.push(Arc::new(streams.scheme.select(part, &blocks)?));
             }
         }
-        let terms = streams.terms.iter().map(|term| AnswerTerm {
-            first: used.partition_point(|u| *u < (term.part, term.place.block)),
-            offset: term.place.offset,
-            merged: 1,
-            weight: term.weight,
+        let mut first = 0;
+        let terms = streams.terms.iter().map(|term| {
+            let block = (term.part, term.place.block);
+            if used[first] != block {
+                first = used.partition_point(|u| *u < block);
+            }
+            AnswerTerm { first, offset: term.place.offset, merged: 1, weight: term.weight }
         });
         let plan = Plan {
             elements: streams.elements,

@@ -285,15 +285,31 @@ type Pair = (usize, usize);
 struct BlockSums {
     parts: Vec<(Pair, Vec<Pair>)>,
     known: HashMap<(Pair, Pair), Pair>,
+    /// The last request and its answer: streams of one block follow one another.
+    last: Option<((Pair, Pair), Pair)>,
 }
 
 impl BlockSums {
     /// (part, block) where the sum of two streams' blocks will be.
     fn request(&mut self, a: &Term, b: &Term, span: usize) -> Pair {
         let key = ((a.part, a.place.block), (b.part, b.place.block));
-        if let Some(&known) = self.known.get(&key) {
+        if let Some((_, known)) = self.last.filter(|(last, _)| *last == key) {
             return known;
         }
+        let known = match self.known.get(&key) {
+            Some(&known) => known,
+            None => {
+                let new = self.add(a, b, span);
+                self.known.insert(key, new);
+                new
+            }
+        };
+        self.last = Some((key, known));
+        known
+    }
+
+    /// Notes an addition that was not asked for before.
+    fn add(&mut self, a: &Term, b: &Term, span: usize) -> Pair {
         let batches = (a.part, b.part);
         let part = self.parts.iter().position(|(of, _)| *of == batches).unwrap_or_else(|| {
             self.parts.push((batches, Vec::new()));
@@ -302,7 +318,6 @@ impl BlockSums {
         let pairs = &mut self.parts[part].1;
         let block = pairs.len();
         pairs.extend((0..span).map(|k| (a.place.block + k, b.place.block + k)));
-        self.known.insert(key, (part, block));
         (part, block)
     }
 }
