@@ -34,8 +34,8 @@ lint: setup ## Formatting, clippy, ruff, mypy
 	$(BIN)/mypy
 
 test-rust:
-	cargo test --quiet --workspace
-	cargo test --quiet --workspace --features portable
+	cargo test --quiet --no-fail-fast --workspace
+	cargo test --quiet --no-fail-fast --workspace --features portable
 
 test-python: build
 	$(BIN)/pytest -m 'not long'
