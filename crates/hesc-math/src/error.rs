@@ -51,6 +51,17 @@ pub enum MathError {
         /// Number found.
         found: usize,
     },
+    /// No modulus for residues of thousands of bits.
+    #[error("a modulus of {bits} bits (odd: {odd}) is not usable; give an odd one of 512 to 8192")]
+    WideModulus {
+        /// Its size.
+        bits: u32,
+        /// Whether it is odd.
+        odd: bool,
+    },
+    /// A number that is no residue other than zero.
+    #[error("a number is zero or not below the modulus; give a reduced residue")]
+    Residue,
     /// The operating system gave no randomness.
     #[error("the operating system's random generator failed; keys cannot be made without it")]
     NoEntropy,

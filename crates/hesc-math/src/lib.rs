@@ -1,5 +1,5 @@
-//! Negacyclic rings `Z_q[X]/(X^N + 1)` for homomorphic encryption at the small parameters of
-//! stochastic computing.
+//! The arithmetic of hesc: negacyclic rings `Z_q[X]/(X^N + 1)` at the small parameters of stochastic
+//! computing, and residues of thousands of bits.
 //!
 //! - [`Modulus`] and [`ntt_primes`]: word-sized moduli and NTT-friendly primes;
 //! - [`Ring`]: ring degrees 256 to 32768 over one or several moduli of 32- or 64-bit words, with
@@ -8,7 +8,8 @@
 //!   product in the wrong domain does not compile;
 //! - [`sampling`]: uniform, ternary and centred binomial polynomials from a cryptographic
 //!   generator that the caller passes in;
-//! - [`AesCtrRng`]: that generator.
+//! - [`AesCtrRng`]: that generator;
+//! - [`wide`]: residues of thousands of bits, eight at a time, for the schemes on groups.
 //!
 //! ```
 //! use hesc_math::{Coeff, Poly, Ring, ntt_primes};
@@ -34,6 +35,7 @@ mod ring;
 mod rng;
 pub mod rounding;
 pub mod sampling;
+pub mod wide;
 mod word;
 
 pub use error::MathError;

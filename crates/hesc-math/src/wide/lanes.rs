@@ -1,0 +1,323 @@
+//! Eight words side by side: with AVX-512 IFMA where the machine has it, in portable Rust
+//! otherwise. Chosen at run time by [`dispatch`]; with the feature `portable` only the latter
+//! exists.
+
+use bytemuck::{Pod, Zeroable};
+use zeroize::Zeroize;
+
+/// Numbers side by side in an [`Octet`].
+pub const LANES: usize = 8;
+/// Bits of a limb.
+pub const LIMB_BITS: u32 = 52;
+/// All bits of a limb.
+pub const LIMB_MASK: u64 = (1 << LIMB_BITS) - 1;
+
+/// One word of eight numbers.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C, align(64))]
+pub struct Octet(pub [u64; LANES]);
+
+impl Octet {
+    /// Eight zeros.
+    pub const ZERO: Self = Self([0; LANES]);
+}
+
+impl Zeroize for Octet {
+    fn zeroize(&mut self) {
+        self.0.zeroize();
+    }
+}
+
+/// Vector instructions on eight words; every one takes the same time for all values.
+pub trait Lanes: Copy {
+    /// Eight words.
+    type Vector: Copy;
+    /// Eight truth values.
+    type Mask: Copy;
+
+    fn load(self, x: &Octet) -> Self::Vector;
+    fn store(self, x: &mut Octet, v: Self::Vector);
+    fn splat(self, x: u64) -> Self::Vector;
+    fn add(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    fn sub(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    fn and(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    fn or(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    fn xor(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    fn shl<const N: u32>(self, a: Self::Vector) -> Self::Vector;
+    fn shr<const N: u32>(self, a: Self::Vector) -> Self::Vector;
+    /// Shifts the sign in.
+    fn sar<const N: u32>(self, a: Self::Vector) -> Self::Vector;
+    /// By a number for each lane; 64 and above give zero.
+    fn shl_by(self, a: Self::Vector, n: Self::Vector) -> Self::Vector;
+    /// By a number for each lane; 64 and above give zero.
+    fn shr_by(self, a: Self::Vector, n: Self::Vector) -> Self::Vector;
+    fn leading_zeros(self, a: Self::Vector) -> Self::Vector;
+    /// `acc + (a b mod 2^52)` of limbs `a`, `b`; bits of theirs above 52 are ignored.
+    fn add_low(self, acc: Self::Vector, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    /// `acc + floor(a b / 2^52)` of limbs `a`, `b`; bits of theirs above 52 are ignored.
+    fn add_high(self, acc: Self::Vector, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    /// Whether `a & b` is not zero.
+    fn test(self, a: Self::Vector, b: Self::Vector) -> Self::Mask;
+    /// Whether `a < b`, unsigned.
+    fn less(self, a: Self::Vector, b: Self::Vector) -> Self::Mask;
+    fn equal(self, a: Self::Vector, b: Self::Vector) -> Self::Mask;
+    fn both(self, a: Self::Mask, b: Self::Mask) -> Self::Mask;
+    /// `b` where the mask is set, `a` elsewhere.
+    fn select(self, mask: Self::Mask, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+
+    #[inline(always)]
+    fn zero(self) -> Self::Vector {
+        self.splat(0)
+    }
+}
+
+/// The portable twin: loops over arrays.
+#[derive(Clone, Copy)]
+pub struct Portable;
+
+type Words = [u64; LANES];
+
+#[inline(always)]
+fn map2(a: Words, b: Words, f: impl Fn(u64, u64) -> u64) -> Words {
+    std::array::from_fn(|i| f(a[i], b[i]))
+}
+
+/// All bits set for true.
+#[inline(always)]
+fn spread(bit: bool) -> u64 {
+    u64::from(bit).wrapping_neg()
+}
+
+impl Lanes for Portable {
+    type Vector = Words;
+    type Mask = Words;
+
+    #[inline(always)]
+    fn load(self, x: &Octet) -> Words {
+        x.0
+    }
+    #[inline(always)]
+    fn store(self, x: &mut Octet, v: Words) {
+        x.0 = v;
+    }
+    #[inline(always)]
+    fn splat(self, x: u64) -> Words {
+        [x; LANES]
+    }
+    #[inline(always)]
+    fn add(self, a: Words, b: Words) -> Words {
+        map2(a, b, u64::wrapping_add)
+    }
+    #[inline(always)]
+    fn sub(self, a: Words, b: Words) -> Words {
+        map2(a, b, u64::wrapping_sub)
+    }
+    #[inline(always)]
+    fn and(self, a: Words, b: Words) -> Words {
+        map2(a, b, |a, b| a & b)
+    }
+    #[inline(always)]
+    fn or(self, a: Words, b: Words) -> Words {
+        map2(a, b, |a, b| a | b)
+    }
+    #[inline(always)]
+    fn xor(self, a: Words, b: Words) -> Words {
+        map2(a, b, |a, b| a ^ b)
+    }
+    #[inline(always)]
+    fn shl<const N: u32>(self, a: Words) -> Words {
+        a.map(|a| a << N)
+    }
+    #[inline(always)]
+    fn shr<const N: u32>(self, a: Words) -> Words {
+        a.map(|a| a >> N)
+    }
+    #[inline(always)]
+    fn sar<const N: u32>(self, a: Words) -> Words {
+        a.map(|a| (a as i64 >> N) as u64)
+    }
+    #[inline(always)]
+    fn shl_by(self, a: Words, n: Words) -> Words {
+        map2(a, n, |a, n| (a << (n & 63)) & spread(n < 64))
+    }
+    #[inline(always)]
+    fn shr_by(self, a: Words, n: Words) -> Words {
+        map2(a, n, |a, n| (a >> (n & 63)) & spread(n < 64))
+    }
+    #[inline(always)]
+    fn leading_zeros(self, a: Words) -> Words {
+        a.map(|a| u64::from(a.leading_zeros()))
+    }
+    #[inline(always)]
+    fn add_low(self, acc: Words, a: Words, b: Words) -> Words {
+        let product = map2(a, b, |a, b| a.wrapping_mul(b) & LIMB_MASK);
+        map2(acc, product, u64::wrapping_add)
+    }
+    #[inline(always)]
+    fn add_high(self, acc: Words, a: Words, b: Words) -> Words {
+        let product = map2(a, b, |a, b| {
+            ((u128::from(a & LIMB_MASK) * u128::from(b & LIMB_MASK)) >> LIMB_BITS) as u64
+        });
+        map2(acc, product, u64::wrapping_add)
+    }
+    #[inline(always)]
+    fn test(self, a: Words, b: Words) -> Words {
+        map2(a, b, |a, b| spread(a & b != 0))
+    }
+    #[inline(always)]
+    fn less(self, a: Words, b: Words) -> Words {
+        map2(a, b, |a, b| spread(a < b))
+    }
+    #[inline(always)]
+    fn equal(self, a: Words, b: Words) -> Words {
+        map2(a, b, |a, b| spread(a == b))
+    }
+    #[inline(always)]
+    fn both(self, a: Words, b: Words) -> Words {
+        self.and(a, b)
+    }
+    #[inline(always)]
+    fn select(self, mask: Words, a: Words, b: Words) -> Words {
+        std::array::from_fn(|i| (a[i] & !mask[i]) | (b[i] & mask[i]))
+    }
+}
+
+#[cfg(all(target_arch = "x86_64", not(feature = "portable")))]
+pub mod ifma {
+    //! The instructions, through `pulp`'s safe faces: the type is the proof that they exist.
+
+    use std::arch::x86_64::__m512i;
+
+    use bytemuck::must_cast;
+
+    use super::{Kernel, Lanes, Octet};
+
+    pulp::simd_type! {
+        /// A machine with AVX-512 and its 52-bit multipliers.
+        pub struct Ifma {
+            pub avx512f: "avx512f",
+            pub avx512cd: "avx512cd",
+            pub avx512ifma: "avx512ifma",
+        }
+    }
+
+    /// A kernel with its lanes, as `pulp` wants it.
+    pub struct WithLanes<K>(pub Ifma, pub K);
+
+    impl<K: Kernel> pulp::NullaryFnOnce for WithLanes<K> {
+        type Output = K::Output;
+
+        #[inline(always)]
+        fn call(self) -> K::Output {
+            self.1.run(self.0)
+        }
+    }
+
+    impl Lanes for Ifma {
+        type Vector = __m512i;
+        type Mask = u8;
+
+        #[inline(always)]
+        fn load(self, x: &Octet) -> __m512i {
+            must_cast(*x)
+        }
+        #[inline(always)]
+        fn store(self, x: &mut Octet, v: __m512i) {
+            *x = must_cast(v);
+        }
+        #[inline(always)]
+        fn splat(self, x: u64) -> __m512i {
+            self.avx512f._mm512_set1_epi64(x as i64)
+        }
+        #[inline(always)]
+        fn add(self, a: __m512i, b: __m512i) -> __m512i {
+            self.avx512f._mm512_add_epi64(a, b)
+        }
+        #[inline(always)]
+        fn sub(self, a: __m512i, b: __m512i) -> __m512i {
+            self.avx512f._mm512_sub_epi64(a, b)
+        }
+        #[inline(always)]
+        fn and(self, a: __m512i, b: __m512i) -> __m512i {
+            self.avx512f._mm512_and_si512(a, b)
+        }
+        #[inline(always)]
+        fn or(self, a: __m512i, b: __m512i) -> __m512i {
+            self.avx512f._mm512_or_si512(a, b)
+        }
+        #[inline(always)]
+        fn xor(self, a: __m512i, b: __m512i) -> __m512i {
+            self.avx512f._mm512_xor_si512(a, b)
+        }
+        #[inline(always)]
+        fn shl<const N: u32>(self, a: __m512i) -> __m512i {
+            self.avx512f._mm512_slli_epi64::<N>(a)
+        }
+        #[inline(always)]
+        fn shr<const N: u32>(self, a: __m512i) -> __m512i {
+            self.avx512f._mm512_srli_epi64::<N>(a)
+        }
+        #[inline(always)]
+        fn sar<const N: u32>(self, a: __m512i) -> __m512i {
+            self.avx512f._mm512_srai_epi64::<N>(a)
+        }
+        #[inline(always)]
+        fn shl_by(self, a: __m512i, n: __m512i) -> __m512i {
+            self.avx512f._mm512_sllv_epi64(a, n)
+        }
+        #[inline(always)]
+        fn shr_by(self, a: __m512i, n: __m512i) -> __m512i {
+            self.avx512f._mm512_srlv_epi64(a, n)
+        }
+        #[inline(always)]
+        fn leading_zeros(self, a: __m512i) -> __m512i {
+            self.avx512cd._mm512_lzcnt_epi64(a)
+        }
+        #[inline(always)]
+        fn add_low(self, acc: __m512i, a: __m512i, b: __m512i) -> __m512i {
+            self.avx512ifma._mm512_madd52lo_epu64(acc, a, b)
+        }
+        #[inline(always)]
+        fn add_high(self, acc: __m512i, a: __m512i, b: __m512i) -> __m512i {
+            self.avx512ifma._mm512_madd52hi_epu64(acc, a, b)
+        }
+        #[inline(always)]
+        fn test(self, a: __m512i, b: __m512i) -> u8 {
+            self.avx512f._mm512_test_epi64_mask(a, b)
+        }
+        #[inline(always)]
+        fn less(self, a: __m512i, b: __m512i) -> u8 {
+            self.avx512f._mm512_cmplt_epu64_mask(a, b)
+        }
+        #[inline(always)]
+        fn equal(self, a: __m512i, b: __m512i) -> u8 {
+            self.avx512f._mm512_cmpeq_epu64_mask(a, b)
+        }
+        #[inline(always)]
+        fn both(self, a: u8, b: u8) -> u8 {
+            a & b
+        }
+        #[inline(always)]
+        fn select(self, mask: u8, a: __m512i, b: __m512i) -> __m512i {
+            self.avx512f._mm512_mask_mov_epi64(a, mask, b)
+        }
+    }
+}
+
+/// A loop over batches, compiled for each kind of lanes. A type and not a closure, because only
+/// what is inlined everywhere is compiled for the vector instructions: implementations say
+/// `#[inline(always)]`.
+pub trait Kernel {
+    type Output;
+
+    fn run<L: Lanes>(self, l: L) -> Self::Output;
+}
+
+/// Runs a kernel with the best lanes of this machine.
+pub fn dispatch<K: Kernel>(kernel: K) -> K::Output {
+    #[cfg(all(target_arch = "x86_64", not(feature = "portable")))]
+    if let Some(lanes) = ifma::Ifma::try_new() {
+        return lanes.vectorize(ifma::WithLanes(lanes, kernel));
+    }
+    kernel.run(Portable)
+}
