@@ -2,7 +2,7 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use hesc_math::AesCtrRng;
-use hesc_math::wide::{FixedBase, LANES, LegendreSymbol, Octet, WideModulus};
+use hesc_math::wide::{FixedBase, JacobiSymbol, LANES, Octet, WideModulus};
 use rand_core::SeedableRng;
 
 const RESIDUES: usize = 64;
@@ -18,9 +18,9 @@ fn wide(c: &mut Criterion) {
     group.bench_function("mul", |bench| bench.iter(|| modulus.mul(&mut out, &a, &b)));
     group.bench_function("square", |bench| bench.iter(|| modulus.square_assign(&mut out)));
     group.bench_function("sample", |bench| bench.iter(|| modulus.sample(&mut out, rng)));
-    let symbol = LegendreSymbol::new(WideModulus::from_be_bytes(&[0xFF; 192]).unwrap());
-    group.bench_function("legendre", |bench| {
-        bench.iter(|| symbol.non_residues(&a, modulus.limbs()));
+    let symbol = JacobiSymbol::new(WideModulus::from_be_bytes(&[0xFF; 192]).unwrap());
+    group.bench_function("jacobi, 1536 bits", |bench| {
+        bench.iter(|| symbol.negatives(&a, modulus.limbs()));
     });
     group.sample_size(10);
     let base = FixedBase::new(&modulus, &[2], 275).unwrap();

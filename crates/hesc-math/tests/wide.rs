@@ -1,7 +1,7 @@
 //! Residues of thousands of bits against `num-bigint`.
 
 use hesc_math::AesCtrRng;
-use hesc_math::wide::{FixedBase, LANES, LegendreSymbol, Octet, WideModulus, windows_of};
+use hesc_math::wide::{FixedBase, JacobiSymbol, LANES, Octet, WideModulus, windows_of};
 use num_bigint::BigUint;
 use rand_core::{Rng, SeedableRng};
 
@@ -131,7 +131,7 @@ fn symbols_are_those_of_eulers_criterion() {
     let rng = &mut rng(3);
     for p in primes() {
         let prime = modulus_of(&p);
-        let symbol = LegendreSymbol::new(prime.clone());
+        let symbol = JacobiSymbol::new(prime.clone());
         let half = (&p - 1u8) / 2u8;
         let mut x = sample(&p, 250, rng);
         // Small numbers, powers of two, neighbours of the prime and of its fractions.
@@ -143,10 +143,10 @@ fn symbols_are_those_of_eulers_criterion() {
             x.push((&p >> 1) - i);
         }
         x.truncate(x.len() / LANES * LANES);
-        let non_residues = symbol.non_residues(&group(&prime, &x), prime.limbs()).unwrap();
+        let negatives = symbol.negatives(&group(&prime, &x), prime.limbs()).unwrap();
         for (i, x) in x.iter().enumerate() {
             let expected = x.modpow(&half, &p) != BigUint::from(1u8);
-            assert_eq!(non_residues[i / LANES] >> (i % LANES) & 1 == 1, expected, "{x} mod {p}");
+            assert_eq!(negatives[i / LANES] >> (i % LANES) & 1 == 1, expected, "{x} mod {p}");
         }
     }
 }
@@ -157,10 +157,10 @@ fn symbols_of_longer_residues_and_of_multiples() {
     let (p, q) = (&primes()[1], &primes()[0]);
     let n = p * q;
     let modulus = modulus_of(&n);
-    let symbol = LegendreSymbol::new(modulus_of(p));
+    let symbol = JacobiSymbol::new(modulus_of(p));
     let x = sample(&n, 64, rng);
     let mut a = group(&modulus, &x);
-    let found = symbol.non_residues(&a, modulus.limbs()).unwrap();
+    let found = symbol.negatives(&a, modulus.limbs()).unwrap();
     let half = (p - 1u8) / 2u8;
     for (i, x) in x.iter().enumerate() {
         let expected = x.modpow(&half, p) != BigUint::from(1u8);
@@ -169,11 +169,11 @@ fn symbols_of_longer_residues_and_of_multiples() {
     // Products without their final reduction have the product's symbol.
     let copy = a.clone();
     modulus.mul_assign(&mut a, &copy);
-    assert!(symbol.non_residues(&a, modulus.limbs()).unwrap().iter().all(|&bits| bits == 0));
+    assert!(symbol.negatives(&a, modulus.limbs()).unwrap().iter().all(|&bits| bits == 0));
     let mut multiples = x;
     multiples[17] = p * 5u8;
     let a = group(&modulus, &multiples);
-    assert!(symbol.non_residues(&a, modulus.limbs()).is_none(), "a common factor is noticed");
+    assert!(symbol.negatives(&a, modulus.limbs()).is_none(), "a common factor is noticed");
 }
 
 #[test]

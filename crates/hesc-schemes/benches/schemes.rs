@@ -4,7 +4,7 @@
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use hesc_math::{AesCtrRng, ntt_primes};
 use hesc_schemes::rlwe::{Assurance, Plaintext, Spec};
-use hesc_schemes::{Bfv, Ckks, EcElgamal, Packing, Scheme};
+use hesc_schemes::{Bfv, Ckks, EcElgamal, Elgamal, Gm, Packing, Scheme, gm};
 use rand_core::{Rng, SeedableRng};
 
 /// Blocks of a batch: below what a second thread takes.
@@ -63,6 +63,12 @@ fn schemes(c: &mut Criterion) {
     let set = spec(1024, &[26], Packing::ComplexSlots, scale);
     if let Ok(scheme) = Ckks::<u32>::new(set, guidelines) {
         bench(c, "ckks/N=1024/logq=26/complex_slots", &scheme);
+    }
+    if let Ok(scheme) = Gm::new(3072, gm::Assurance::Classical128) {
+        bench(c, "gm/3072", &scheme);
+    }
+    if let Ok(scheme) = Elgamal::new(64) {
+        bench(c, "elgamal/ffdhe3072/max_count=64", &scheme);
     }
     if let Ok(scheme) = EcElgamal::new(64) {
         bench(c, "ec_elgamal/ristretto255/max_count=64", &scheme);

@@ -10,9 +10,11 @@
 //! summed bits is the count's parity.
 
 pub mod bfv;
+pub mod bitwise;
 pub mod ckks;
-pub mod ec_elgamal;
+pub mod elgamal;
 mod error;
+pub mod gm;
 mod identity;
 pub mod plain;
 pub mod rlwe;
@@ -21,8 +23,9 @@ pub mod wire;
 
 pub use bfv::Bfv;
 pub use ckks::Ckks;
-pub use ec_elgamal::EcElgamal;
+pub use elgamal::{EcElgamal, Elgamal};
 pub use error::SchemeError;
+pub use gm::Gm;
 pub use identity::{Fingerprint, KeyId, Tag};
 pub use plain::Plain;
 pub use scheme::{Packing, Scheme};

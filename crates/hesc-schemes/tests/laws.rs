@@ -2,8 +2,9 @@
 //! that encrypts nothing.
 
 use hesc_math::{AesCtrRng, ntt_primes};
+use hesc_schemes::elgamal::{Exponents, Ffdhe3072};
 use hesc_schemes::rlwe::{Assurance, Plaintext, Spec};
-use hesc_schemes::{Bfv, Ckks, EcElgamal, Packing, Plain, Scheme, SchemeError};
+use hesc_schemes::{Bfv, Ckks, EcElgamal, Elgamal, Gm, Packing, Plain, Scheme, SchemeError, gm};
 use rand_core::{Rng, SeedableRng};
 
 /// Generators of tests are seeded, so that a failure can be repeated.
@@ -209,10 +210,59 @@ fn ckks_obeys_the_laws() {
 }
 
 #[test]
+fn goldwasser_micali_obeys_the_laws() {
+    let scheme = Gm::new(2048, gm::Assurance::Insecure).unwrap();
+    check_laws(&scheme, Some(2));
+    check_masks(&scheme);
+    check_laws(&Gm::new(3072, gm::Assurance::Classical128).unwrap(), Some(2));
+}
+
+#[test]
 fn ec_elgamal_obeys_the_laws() {
     let scheme = EcElgamal::new(64).unwrap();
     check_laws(&scheme, None);
     check_masks(&scheme);
+}
+
+#[test]
+fn elgamal_obeys_the_laws() {
+    let scheme = Elgamal::new(64).unwrap();
+    check_laws(&scheme, None);
+    check_masks(&scheme);
+    let full = Elgamal::over(Ffdhe3072::new(Exponents::Full), 2).unwrap();
+    let rng = &mut rng(8);
+    let (secret, public) = full.generate_keys(rng);
+    let x = random_blocks(&full, 1, rng);
+    let a = full.encrypt(&public, &x, rng).unwrap();
+    assert_eq!(full.decrypt(&secret, &full.add(&a, &a).unwrap()).unwrap(), {
+        counts(&x).iter().map(|bit| 2 * bit).collect::<Vec<_>>()
+    });
+    // The length of exponents is part of the parameters.
+    assert!(scheme.ciphertexts_from_bytes(&full.ciphertexts_to_bytes(&a)).is_err());
+}
+
+#[test]
+fn elgamal_refuses_what_is_not_in_its_group() {
+    let scheme = Elgamal::new(4).unwrap();
+    let rng = &mut rng(9);
+    let (_, public) = scheme.generate_keys(rng);
+    let a = scheme.encrypt(&public, &[5], rng).unwrap();
+    let bytes = scheme.ciphertexts_to_bytes(&a);
+    // Minus one is no square modulo a safe prime.
+    let prime = scheme.cipher().group().prime_be();
+    let mut minus_one = prime.clone();
+    minus_one[383] -= 1;
+    for foreign in [prime, minus_one, vec![0; 384]] {
+        let mut forged = bytes.clone();
+        forged[14 + 32 + 12 + 384 * 9..][..384].copy_from_slice(&foreign);
+        let body = forged.len() - 16;
+        let checksum = hesc_schemes::wire::checksum(&forged[..body]);
+        forged[body..].copy_from_slice(&checksum);
+        assert!(matches!(
+            scheme.ciphertexts_from_bytes(&forged),
+            Err(SchemeError::Wire { problem: "an element is not in the group", .. })
+        ));
+    }
 }
 
 #[test]
@@ -270,7 +320,9 @@ fn ec_elgamal_counts_are_multiples_of_the_standard_generator() {
         let start = 14 + 32 + 8 + 4 + 32 * at;
         bytes[start..start + 32].iter().map(|b| format!("{b:02x}")).collect()
     };
-    assert_eq!([hex(0), hex(1), hex(2), hex(3)], [0, 0, 0, 2].map(|m| MULTIPLES[m].to_owned()));
+    // First points, then second points of a block.
+    let points = [0, 1, 64, 65].map(hex);
+    assert_eq!(points, [0, 0, 0, 2].map(|m| MULTIPLES[m].to_owned()));
     let once = scheme.ciphertexts_to_bytes(&a);
     assert!(
         once.windows(32)

@@ -28,13 +28,13 @@
 //! # Ok::<(), hesc_math::MathError>(())
 //! ```
 
+mod jacobi;
 mod lanes;
-mod legendre;
 mod modulus;
 mod power;
 mod product;
 
+pub use jacobi::JacobiSymbol;
 pub use lanes::{LANES, LIMB_BITS, Octet};
-pub use legendre::LegendreSymbol;
 pub use modulus::WideModulus;
 pub use power::{FixedBase, WINDOW_BITS, windows_of};

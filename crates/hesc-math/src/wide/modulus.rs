@@ -42,6 +42,15 @@ pub(super) fn limbs_from_be(bytes: &[u8], limbs: usize) -> Vec<u64> {
     out
 }
 
+/// As many big-endian bytes of a number as there is room for.
+fn be_from_limbs(bytes: &mut [u8], limbs: &[u64]) {
+    for (i, byte) in bytes.iter_mut().rev().enumerate() {
+        let (at, shift) = (8 * i / LIMB_BITS as usize, 8 * i as u32 % LIMB_BITS);
+        let high = limbs.get(at + 1).copied().unwrap_or(0);
+        *byte = ((u128::from(limbs[at]) | u128::from(high) << LIMB_BITS) >> shift) as u8;
+    }
+}
+
 /// `a - b`, and all bits set if `a < b`.
 pub(super) fn subtract(a: &[u64], b: &[u64]) -> (Vec<u64>, u64) {
     let mut borrow = 0i64;
@@ -196,6 +205,34 @@ impl WideModulus {
         dispatch(NegateWhere { a, n: &self.limbs, negate });
     }
 
+    /// `2 a` where the bit is set, `a` elsewhere, residue by residue below `n`.
+    pub fn double_where(&self, a: &mut [Octet], double: &[u8]) {
+        self.check(a);
+        assert_eq!(double.len() * self.limbs(), a.len(), "there is a byte for each group");
+        dispatch(DoubleWhere { a, limbs: self.limbs(), double });
+    }
+
+    /// One where the bit is not set, `a` elsewhere, residue by residue.
+    pub fn keep_where(&self, a: &mut [Octet], keep: &[u8]) {
+        self.check(a);
+        assert_eq!(keep.len() * self.limbs(), a.len(), "there is a byte for each group");
+        for (group, keep) in a.chunks_exact_mut(self.limbs()).zip(keep) {
+            for (i, octet) in group.iter_mut().enumerate() {
+                for (lane, word) in octet.0.iter_mut().enumerate() {
+                    let kept = u64::from(keep >> lane & 1);
+                    *word = (*word & kept.wrapping_neg()) | u64::from(i == 0) & (1 - kept);
+                }
+            }
+        }
+    }
+
+    /// The modulus, big-endian.
+    pub fn to_be_bytes(&self) -> Zeroizing<Vec<u8>> {
+        let mut bytes = Zeroizing::new(vec![0; self.byte_length()]);
+        be_from_limbs(&mut bytes, &self.limbs);
+        bytes
+    }
+
     /// Uniform residues below `n`. Rejection tells nothing of those that stay.
     pub fn sample(&self, a: &mut [Octet], rng: &mut impl CryptoRng) {
         self.check(a);
@@ -266,14 +303,11 @@ impl WideModulus {
     pub fn write_be(&self, bytes: &mut [u8], a: &[Octet]) {
         self.check(a);
         let mut numbers = bytes.chunks_exact_mut(self.byte_length());
+        let mut limbs = vec![0; self.limbs()];
         for group in a.chunks_exact(self.limbs()) {
             for (lane, number) in numbers.by_ref().take(LANES).enumerate() {
-                for (i, byte) in number.iter_mut().rev().enumerate() {
-                    let (at, shift) = (8 * i / LIMB_BITS as usize, 8 * i as u32 % LIMB_BITS);
-                    let high = group.get(at + 1).map_or(0, |octet| octet.0[lane]);
-                    let pair = u128::from(group[at].0[lane]) | u128::from(high) << LIMB_BITS;
-                    *byte = (pair >> shift) as u8;
-                }
+                limbs.iter_mut().zip(group).for_each(|(limb, octet)| *limb = octet.0[lane]);
+                be_from_limbs(number, &limbs);
             }
         }
     }
@@ -384,6 +418,31 @@ impl Kernel for NegateWhere<'_> {
                 let difference = l.add(l.sub(l.splat(2 * n), value), carry);
                 carry = l.sar::<LIMB_BITS>(difference);
                 let limb = l.and(difference, l.splat(LIMB_MASK));
+                l.store(x, l.select(mask, value, limb));
+            }
+        }
+    }
+}
+
+struct DoubleWhere<'a> {
+    a: &'a mut [Octet],
+    limbs: usize,
+    double: &'a [u8],
+}
+
+impl Kernel for DoubleWhere<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, l: L) {
+        for (a, &bits) in self.a.chunks_exact_mut(self.limbs).zip(self.double) {
+            let mask = l.test(l.splat(u64::from(bits)), l.load(&LANE_BITS));
+            let mut carry = l.zero();
+            for x in a {
+                let value = l.load(x);
+                let twice = l.add(l.add(value, value), carry);
+                carry = l.shr::<LIMB_BITS>(twice);
+                let limb = l.and(twice, l.splat(LIMB_MASK));
                 l.store(x, l.select(mask, value, limb));
             }
         }

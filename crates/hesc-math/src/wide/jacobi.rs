@@ -1,4 +1,4 @@
-//! Legendre's symbol of eight residues at once, in constant time.
+//! Jacobi's symbol of eight residues at once, in constant time.
 //!
 //! The binary greatest common divisor on approximations, after T. Pornin, *Optimized Binary GCD for
 //! Modular Inversion* (eprint 2020/972), with the symbol carried along: a step subtracts the
@@ -22,9 +22,10 @@ use super::product::{self, Reduction};
 /// Steps on approximations before the numbers follow.
 const STEPS: u32 = 30;
 
-/// The symbol modulo one odd prime. No `Debug`, wiped on drop: the prime is a secret.
-pub struct LegendreSymbol {
-    prime: WideModulus,
+/// The symbol modulo one odd number; Legendre's, if it is a prime. No `Debug`, wiped on drop: some
+/// are secret.
+pub struct JacobiSymbol {
+    modulus: WideModulus,
 }
 
 /// A row of the matrix of 30 steps: `f a + g b`, both factors at most 2^30 in absolute value.
@@ -236,31 +237,36 @@ fn limbs_for(bits: u32) -> usize {
     ((bits + STEPS + 4).div_ceil(LIMB_BITS) as usize).max(2)
 }
 
-impl LegendreSymbol {
-    /// The symbol modulo `prime`, which the caller knows to be an odd prime.
-    pub fn new(prime: WideModulus) -> Self {
-        Self { prime }
+impl JacobiSymbol {
+    /// The symbol modulo `modulus`.
+    pub fn new(modulus: WideModulus) -> Self {
+        Self { modulus }
     }
 
-    /// Which residues are no squares modulo the prime: a byte for each group, bit `i` for residue
-    /// `i`; `None` if one has a common factor with it. Residues come in groups of `limbs` octets,
-    /// of a modulus below `R` times the prime, in Montgomery's form or not: `R` is a square.
+    /// The modulus.
+    pub fn modulus(&self) -> &WideModulus {
+        &self.modulus
+    }
+
+    /// Whose symbol is -1: a byte for each group, bit `i` for residue `i`; `None` if one has a common
+    /// factor with the modulus. Residues come in groups of `limbs` octets, of a modulus below `R`
+    /// times this one, in Montgomery's form or not: `R` is a square.
     ///
     /// Cost: about `2 bits` steps and `bits^2 / 800` products of limbs.
-    pub fn non_residues(&self, a: &[Octet], limbs: usize) -> Option<Vec<u8>> {
-        let (prime, bits) = (&self.prime, self.prime.bits());
+    pub fn negatives(&self, a: &[Octet], limbs: usize) -> Option<Vec<u8>> {
+        let (modulus, bits) = (&self.modulus, self.modulus.bits());
         assert!(a.len().is_multiple_of(limbs), "a batch holds whole groups");
-        let len = limbs_for(bits + 1).max(prime.limbs());
+        let len = limbs_for(bits + 1).max(modulus.limbs());
         let mut symbols = vec![0; a.len() / limbs];
         let coprime = dispatch(Symbols {
             symbols: &mut symbols,
             a,
             limbs,
             bits,
-            n: prime.reduction(),
+            n: modulus.reduction(),
             x: &mut Zeroizing::new(vec![Octet::ZERO; len]),
             y: &mut Zeroizing::new(vec![Octet::ZERO; len]),
-            columns: &mut Zeroizing::new(vec![Octet::ZERO; 2 * prime.limbs()]),
+            columns: &mut Zeroizing::new(vec![Octet::ZERO; 2 * modulus.limbs()]),
         });
         coprime.then_some(symbols)
     }
@@ -278,7 +284,7 @@ struct Symbols<'a> {
 }
 
 impl Kernel for Symbols<'_> {
-    /// Whether all residues are coprime to the prime.
+    /// Whether all residues are coprime to the modulus.
     type Output = bool;
 
     #[inline(always)]
@@ -292,7 +298,7 @@ impl Kernel for Symbols<'_> {
             for (y, &limb) in y.iter_mut().zip(n.modulus) {
                 l.store(y, l.splat(limb));
             }
-            // Zero, or the prime itself before its last subtraction.
+            // Zero, or the modulus itself before its last subtraction.
             let (mut zero, mut whole) = (l.zero(), l.zero());
             for (x, p) in x.iter().zip(y.iter()) {
                 zero = l.or(zero, l.load(x));
@@ -300,7 +306,7 @@ impl Kernel for Symbols<'_> {
             }
             coprime &= mask_to_bits(l, l.both(l.test(zero, zero), l.test(whole, whole)));
             let symbol = self::symbols(l, x, y, self.bits);
-            // What is left of the prime is 1 or -1, over the limbs of the last round.
+            // What is left of the modulus is 1 or -1, over the limbs of the last round.
             let left = &y[..2];
             let sign = l.and(sign(l, left), l.splat(LIMB_MASK));
             let low = l.xor(l.load(&left[0]), sign);
