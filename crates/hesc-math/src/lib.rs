@@ -9,7 +9,8 @@
 //! - [`sampling`]: uniform, ternary and centred binomial polynomials from a cryptographic
 //!   generator that the caller passes in;
 //! - [`AesCtrRng`]: that generator;
-//! - [`wide`]: residues of thousands of bits, eight at a time, for the schemes on groups.
+//! - [`wide`]: residues of thousands of bits, eight at a time, for the schemes on groups;
+//! - [`secp256r1`]: points of that curve, eight at a time.
 //!
 //! ```
 //! use hesc_math::{Coeff, Poly, Ring, ntt_primes};
@@ -27,6 +28,7 @@
 
 mod error;
 pub mod kernels;
+mod lanes;
 mod limb;
 mod modulus;
 mod poly;
@@ -35,6 +37,7 @@ mod ring;
 mod rng;
 pub mod rounding;
 pub mod sampling;
+pub mod secp256r1;
 pub mod wide;
 mod word;
 

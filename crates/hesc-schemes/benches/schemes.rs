@@ -4,7 +4,7 @@
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use hesc_math::{AesCtrRng, ntt_primes};
 use hesc_schemes::rlwe::{Assurance, Plaintext, Spec};
-use hesc_schemes::{Bfv, Ckks, EcElgamal, Elgamal, Gm, Packing, Scheme, gm};
+use hesc_schemes::{Bfv, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Scheme, gm};
 use rand_core::{Rng, SeedableRng};
 
 /// Blocks of a batch: below what a second thread takes.
@@ -72,6 +72,9 @@ fn schemes(c: &mut Criterion) {
     }
     if let Ok(scheme) = EcElgamal::new(64) {
         bench(c, "ec_elgamal/ristretto255/max_count=64", &scheme);
+    }
+    if let Ok(scheme) = EcElgamalSecp256r1::new(64) {
+        bench(c, "ec_elgamal/secp256r1/max_count=64", &scheme);
     }
 }
 

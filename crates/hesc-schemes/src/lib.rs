@@ -23,7 +23,7 @@ pub mod wire;
 
 pub use bfv::Bfv;
 pub use ckks::Ckks;
-pub use elgamal::{EcElgamal, Elgamal};
+pub use elgamal::{EcElgamal, EcElgamalSecp256r1, Elgamal};
 pub use error::SchemeError;
 pub use gm::Gm;
 pub use identity::{Fingerprint, KeyId, Tag};

@@ -4,7 +4,9 @@
 use hesc_math::{AesCtrRng, ntt_primes};
 use hesc_schemes::elgamal::{Exponents, Ffdhe3072};
 use hesc_schemes::rlwe::{Assurance, Plaintext, Spec};
-use hesc_schemes::{Bfv, Ckks, EcElgamal, Elgamal, Gm, Packing, Plain, Scheme, SchemeError, gm};
+use hesc_schemes::{
+    Bfv, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Plain, Scheme, SchemeError, gm,
+};
 use rand_core::{Rng, SeedableRng};
 
 /// Generators of tests are seeded, so that a failure can be repeated.
@@ -220,6 +222,9 @@ fn goldwasser_micali_obeys_the_laws() {
 #[test]
 fn ec_elgamal_obeys_the_laws() {
     let scheme = EcElgamal::new(64).unwrap();
+    check_laws(&scheme, None);
+    check_masks(&scheme);
+    let scheme = EcElgamalSecp256r1::new(64).unwrap();
     check_laws(&scheme, None);
     check_masks(&scheme);
 }

@@ -15,9 +15,9 @@
 
 use zeroize::Zeroizing;
 
-use super::lanes::{Kernel, LIMB_BITS, LIMB_MASK, Lanes, Octet, dispatch};
-use super::modulus::{WideModulus, mask_to_bits};
+use super::modulus::WideModulus;
 use super::product::{self, Reduction};
+use crate::lanes::{Kernel, LIMB_BITS, LIMB_MASK, Lanes, Octet, dispatch, mask_to_bits};
 
 /// Steps on approximations before the numbers follow.
 const STEPS: u32 = 30;

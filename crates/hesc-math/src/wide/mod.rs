@@ -29,12 +29,12 @@
 //! ```
 
 mod jacobi;
-mod lanes;
 mod modulus;
 mod power;
 mod product;
 
+pub use crate::lanes::{LANES, LIMB_BITS, Octet};
 pub use jacobi::JacobiSymbol;
-pub use lanes::{LANES, LIMB_BITS, Octet};
 pub use modulus::WideModulus;
+pub(crate) use modulus::limbs_from_be;
 pub use power::{FixedBase, WINDOW_BITS, windows_of};

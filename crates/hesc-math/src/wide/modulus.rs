@@ -1,9 +1,11 @@
 use rand_core::CryptoRng;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-use super::lanes::{Kernel, LANES, LIMB_BITS, LIMB_MASK, Lanes, Octet, dispatch};
 use super::product::{self, ROWS, Reduction};
 use crate::MathError;
+use crate::lanes::{
+    Kernel, LANE_BITS, LANES, LIMB_BITS, LIMB_MASK, Lanes, Octet, dispatch, mask_to_bits,
+};
 
 /// An odd modulus `n` of 512 to 8192 bits.
 ///
@@ -26,7 +28,7 @@ pub struct WideModulus {
 const SIZES: std::ops::RangeInclusive<u32> = 512..=8192;
 
 /// A big-endian number in limbs of 52 bits.
-pub(super) fn limbs_from_be(bytes: &[u8], limbs: usize) -> Vec<u64> {
+pub(crate) fn limbs_from_be(bytes: &[u8], limbs: usize) -> Vec<u64> {
     let mut out = vec![0; limbs];
     for (i, &byte) in bytes.iter().rev().enumerate() {
         let (at, shift) = (8 * i / LIMB_BITS as usize, 8 * i as u32 % LIMB_BITS);
@@ -238,14 +240,12 @@ impl WideModulus {
         self.check(a);
         let top = (self.bits - 1) / LIMB_BITS;
         let top_mask = LIMB_MASK >> (LIMB_BITS * (top + 1) - self.bits);
+        let mut again = Zeroizing::new(vec![0u64; self.limbs()]);
         for group in a.chunks_exact_mut(self.limbs()) {
             let used = &mut group[..=top as usize];
             rng.fill_bytes(bytemuck::cast_slice_mut(used));
-            let trim = |used: &mut [Octet], lane: usize| {
-                used.iter_mut().for_each(|limb| limb.0[lane] &= LIMB_MASK);
-                used[top as usize].0[lane] &= top_mask;
-            };
-            (0..LANES).for_each(|lane| trim(used, lane));
+            used.iter_mut().for_each(|limb| limb.0.iter_mut().for_each(|x| *x &= LIMB_MASK));
+            used[top as usize].0.iter_mut().for_each(|x| *x &= top_mask);
             group[top as usize + 1..].fill(Octet::ZERO);
             loop {
                 let accepted = self.below_modulus(group);
@@ -253,9 +253,12 @@ impl WideModulus {
                     break;
                 }
                 for lane in (0..LANES).filter(|lane| accepted >> lane & 1 == 0) {
-                    let used = &mut group[..=top as usize];
-                    used.iter_mut().for_each(|limb| limb.0[lane] = rng.next_u64());
-                    trim(used, lane);
+                    let again = &mut again[..=top as usize];
+                    rng.fill_bytes(bytemuck::cast_slice_mut(again));
+                    again[top as usize] &= top_mask;
+                    for (limb, &word) in group.iter_mut().zip(again.iter()) {
+                        limb.0[lane] = word & LIMB_MASK;
+                    }
                 }
             }
         }
@@ -505,17 +508,4 @@ fn subtract_number<L: Lanes>(l: L, a: &mut [Octet], n: &[u64]) {
         borrow = l.sar::<LIMB_BITS>(difference);
         l.store(a, l.and(difference, l.splat(LIMB_MASK)));
     }
-}
-
-const LANE_BITS: Octet = Octet([1, 2, 4, 8, 16, 32, 64, 128]);
-
-#[inline(always)]
-pub(super) fn mask_to_bits<L: Lanes>(l: L, mask: L::Mask) -> u8 {
-    let mut bits = Octet::ZERO;
-    l.store(&mut bits, l.select(mask, l.zero(), l.load(&LANE_BITS)));
-    let mut all = 0;
-    for bit in bits.0 {
-        all |= bit as u8;
-    }
-    all
 }

@@ -1,9 +1,9 @@
 use zeroize::Zeroizing;
 
-use super::lanes::{Kernel, LANES, Lanes, Octet, dispatch};
 use super::modulus::{WideModulus, limbs_from_be};
 use super::product::{self, ROWS, Reduction};
 use crate::MathError;
+use crate::lanes::{Kernel, LANES, Lanes, Octet, dispatch};
 
 /// Bits of an exponent that meet the table at once. A scan over 32 entries costs an eighth of the
 /// product that follows; one over 64 would cost as much as the products it saves.

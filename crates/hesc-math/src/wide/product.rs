@@ -10,7 +10,7 @@
     reason = "an index is a column, and means the same in several numbers"
 )]
 
-use super::lanes::{LIMB_BITS, LIMB_MASK, Lanes, Octet};
+use crate::lanes::{LIMB_BITS, LIMB_MASK, Lanes, Octet};
 
 /// Rows done together; the number of limbs is a multiple.
 pub const ROWS: usize = 4;

@@ -17,7 +17,7 @@ use hesc_math::AesCtrRng;
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
-pub use groups::{Exponents, Ffdhe3072, Group, Ristretto255};
+pub use groups::{Exponents, Ffdhe3072, Group, Ristretto255, Secp256r1};
 
 use crate::bitwise::{BLOCK_LENGTH, BitCipher, Bitwise};
 use crate::wire::{Kind, Reader, Writer};
@@ -27,6 +27,9 @@ use crate::{KeyId, SchemeError};
 pub type Elgamal = Bitwise<LiftedElgamal<Ffdhe3072>>;
 /// Lifted ElGamal over ristretto255.
 pub type EcElgamal = Bitwise<LiftedElgamal<Ristretto255>>;
+
+/// Lifted ElGamal over secp256r1, the paper's curve.
+pub type EcElgamalSecp256r1 = Bitwise<LiftedElgamal<Secp256r1>>;
 
 /// Largest bound on counts: the search looks at every candidate.
 const LARGEST_COUNT: u64 = 1 << 12;

@@ -3,9 +3,11 @@
 
 mod ffdhe3072;
 mod ristretto255;
+mod secp256r1;
 
 pub use ffdhe3072::{Exponents, Ffdhe3072};
 pub use ristretto255::Ristretto255;
+pub use secp256r1::Secp256r1;
 
 use hesc_math::AesCtrRng;
 use rand_core::CryptoRng;

@@ -321,3 +321,18 @@ pub fn dispatch<K: Kernel>(kernel: K) -> K::Output {
     }
     kernel.run(Portable)
 }
+
+/// Bit `i` for lane `i`.
+pub const LANE_BITS: Octet = Octet([1, 2, 4, 8, 16, 32, 64, 128]);
+
+/// A mask as a byte.
+#[inline(always)]
+pub fn mask_to_bits<L: Lanes>(l: L, mask: L::Mask) -> u8 {
+    let mut bits = Octet::ZERO;
+    l.store(&mut bits, l.select(mask, l.zero(), l.load(&LANE_BITS)));
+    let mut all = 0;
+    for bit in bits.0 {
+        all |= bit as u8;
+    }
+    all
+}
