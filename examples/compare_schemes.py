@@ -14,7 +14,7 @@ from rich.table import Table
 
 import hesc
 
-SETS = ("bfv_1024", "ckks_1024", "bfv_2048_slots", "ec_elgamal_ristretto255")
+SETS = ("bfv_1024", "ckks_1024", "bfv_2048_slots", "gm_3072", "ec_elgamal_ristretto255")
 
 
 def main() -> None:

@@ -19,19 +19,25 @@ PRESETS = (
     "bfv_1024_fusion",
     "hestd2018_koseki_bfv_1024",
     "ckks_1024",
+    "gm_3072",
+    "elgamal_ffdhe3072",
     "ec_elgamal_ristretto255",
+    "ec_elgamal_secp256r1",
 )
 LEFT, RIGHT = [0.5, -0.25, 1.0], [0.75, 0.1, -0.6]
 
 
 def main() -> None:
-    """A product of three streams under each preset."""
+    """A product of streams under each preset."""
     cases = []
     for name in PRESETS:
         params = hesc.Params.preset(name)
         secret, public = hesc.keygen(params)
-        encryptor = hesc.Encryptor(public, stream_length=256, random_state=99)
-        product = encryptor.encrypt(LEFT) * encryptor.encrypt(RIGHT)
+        # A ciphertext for each bit takes hundreds of bytes: one short product shows as much.
+        elements, stream_length = (3, 256) if params.ring_degree else (1, 64)
+        left, right = LEFT[:elements], RIGHT[:elements]
+        encryptor = hesc.Encryptor(public, stream_length, random_state=99)
+        product = encryptor.encrypt(left) * encryptor.encrypt(right)
         with TemporaryDirectory() as folder:
             path = Path(folder) / "secret"
             hesc.save_secret_key(secret, path)
@@ -44,9 +50,9 @@ def main() -> None:
         cases.append(
             {
                 "preset": name,
-                "left": LEFT,
-                "right": RIGHT,
-                "stream_length": 256,
+                "left": left,
+                "right": right,
+                "stream_length": stream_length,
                 "random_state": 99,
                 **{key: base64.b64encode(data).decode() for key, data in parts.items()},
             }

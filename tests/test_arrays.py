@@ -26,7 +26,9 @@ class Kit:
         self.decrypt = hesc.Decryptor(self.secret).decrypt
 
 
-@pytest.fixture(params=["plain", "bfv_1024_fusion", "ckks_1024", "ec_elgamal_ristretto255"])
+@pytest.fixture(
+    params=["plain", "bfv_1024_fusion", "ckks_1024", "ec_elgamal_ristretto255", "gm_3072"]
+)
 def kit(request: pytest.FixtureRequest) -> Kit:
     params = (
         hesc.Params.insecure_plain(plain_modulus=32)

@@ -89,10 +89,13 @@ def test_a_client_and_a_server_exchange_files(tmp_path: Path) -> None:
     assert "2024" in run("encrypt", "flowers.csv", *arguments, cwd=tmp_path, ok=False)
 
 
-@pytest.mark.parametrize(("scheme", "ways"), [("bfv", 2), ("ckks", 2), ("ec-elgamal", 1)])
+@pytest.mark.parametrize(
+    ("scheme", "ways"), [("bfv", 2), ("ckks", 2), ("gm", 1), ("elgamal", 1), ("ec-elgamal", 1)]
+)
 def test_demo_prints_figures(scheme: str, ways: int) -> None:
     arguments = ["--scheme", scheme, "--rounds", "1", "--json", "-"]
-    document = json.loads(run("demo", "iris", *arguments))
+    output = run("demo", "iris", *arguments)
+    document = json.loads(output)
     assert document["float_accuracy"] == 1.0
     assert len(document["ways"]) == ways
     for way in document["ways"]:

@@ -129,7 +129,7 @@ def test_bad_features_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["bfv_1024", "bfv_1024_fusion", "ckks_1024", "ec_elgamal_ristretto255"]
+    "name", ["bfv_1024", "bfv_1024_fusion", "ckks_1024", "gm_3072", "ec_elgamal_secp256r1"]
 )
 def test_best_mode_equals_float(name: str) -> None:
     """End to end on encrypted queries: every test flower right, errors as short streams have."""

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hesc
-from tests.second_implementation import encoders, wire
+from tests.second_implementation import encoders, groups, wire
 from tests.second_implementation.blake3 import blake3
 
 VECTORS = Path(__file__).parents[1] / "vectors" / "schemes.json"
@@ -30,7 +30,7 @@ def cases() -> list[dict[str, Any]]:
 
 
 def product_bits(case: dict[str, Any]) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Counts of the product's streams by the second implementation, (3, stream length)."""
+    """Counts of the product's streams by the second implementation, (elements, stream length)."""
     streams = [
         encoders.encode(
             "sobol",
@@ -57,7 +57,7 @@ def test_known_answers(case: dict[str, Any], tmp_path: Path) -> None:
     product = hesc.EncryptedArray.from_bytes(params, data["product"])
     assert product.to_bytes() == data["product"]
     counts = product_bits(case)
-    t = params.plain_modulus
+    t = 2 if params.scheme == "gm" else params.plain_modulus
     expected = counts % t if t else counts
     readout = secret.decrypt(product.answer()).separate()
     np.testing.assert_array_equal(readout.counts()[: counts.size], expected.ravel())
@@ -71,6 +71,10 @@ def test_known_answers(case: dict[str, Any], tmp_path: Path) -> None:
         ternary = wire.read_secret(data["secret"], degree)
         second = wire.round_to_counts(wire.phase(parts, ternary, q), q, t or 2)
         np.testing.assert_array_equal(second[: counts.size], expected.ravel())
+    elif params.ring_degree is None:
+        _, (nested,), _ = wire.read_array(data["product"])
+        decrypt = groups.COUNTS[case["preset"]]
+        assert decrypt(data["secret"], data["public"], nested) == list(expected.ravel())
 
 
 @given(position=st.integers(0), bit=st.integers(0, 7), repaired=st.booleans())
@@ -151,18 +155,24 @@ def test_security_is_checked() -> None:
     with pytest.raises(hesc.SecurityError):
         hesc.Params.from_bytes(standard.to_bytes())
     for name in hesc.Params.presets():
-        expected = "hestd2018" if name.startswith("hestd2018_") else "guidelines2024"
-        if name.startswith("ec_elgamal"):
-            expected = "classical128"
         preset = hesc.Params.preset(name)
+        strong = "guidelines2024" if preset.ring_degree else "classical128"
+        prefix = name.split("_")[0]
+        expected = prefix if prefix in {"hestd2018", "insecure"} else strong
         assert (preset.assurance, preset.name) == (expected, name)
     with pytest.raises(hesc.ParameterError, match="bfv_1024"):
         hesc.Params.preset("bfv")
-    curve = hesc.Params.ec_elgamal(max_count=8)
+    curve = hesc.Params.elgamal("ristretto255", max_count=8)
     assert (curve.name, curve.assurance) == ("ec_elgamal_custom", "classical128")
     assert hesc.Params.from_bytes(curve.to_bytes()) == curve
     with pytest.raises(hesc.ParameterError, match="1 to 4096"):
-        hesc.Params.ec_elgamal(max_count=5000)
+        hesc.Params.elgamal("ristretto255", max_count=5000)
+    with pytest.raises(hesc.ParameterError, match="secp256r1"):
+        hesc.Params.elgamal("secp256k1")
+    small = hesc.Params.preset("insecure_gm_2048")
+    with pytest.raises(hesc.ParameterError, match="2048 bits are below"):
+        hesc.Params.from_bytes(small.to_bytes())
+    assert hesc.Params.from_bytes(small.to_bytes(), assurance="insecure") == small
     with pytest.raises(hesc.ParameterError, match="plain_modulus for BFV or scale for CKKS"):
         hesc.Params.lattice(ring_degree=1024, coeff_moduli=[67104769], packing="slots")
     with pytest.raises(hesc.ParameterError, match="insecure"):

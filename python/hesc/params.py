@@ -40,13 +40,25 @@ _PRESETS: Final = {
     ),
 }
 
-# Lifted ElGamal over ristretto255, by the largest count that decryption looks for: room for three
+# Lifted ElGamal by its group, and the largest count that decryption looks for: room for three
 # products as digits of base 3, or for 64 factors.
-_EC_ELGAMAL: Final = {"ec_elgamal_ristretto255": 64}
+_ELGAMAL: Final = {
+    "elgamal_ffdhe3072": ("ffdhe3072", 64),
+    # Exponents as long as the group's order, as in koseki2022hesc; RFC 7919 allows short ones.
+    "elgamal_ffdhe3072_full_exponents": ("ffdhe3072_full_exponents", 64),
+    "ec_elgamal_ristretto255": ("ristretto255", 64),
+    # The curve of koseki2022hesc.
+    "ec_elgamal_secp256r1": ("secp256r1", 64),
+}
+
+# Goldwasser-Micali by the bits of its modulus: 3072 give 128 bits of security, 2048 give 112.
+_GM: Final = {"gm_3072": 3072, "gm_4096": 4096, "insecure_gm_2048": 2048}
 
 _RECOMMENDED: Final = {
     "bfv": "bfv_1024",
     "ckks": "ckks_1024",
+    "gm": "gm_3072",
+    "elgamal": "elgamal_ffdhe3072",
     "ec_elgamal": "ec_elgamal_ristretto255",
 }
 
@@ -55,9 +67,13 @@ def _name(native: _native.Params) -> str:
     """The preset's name, or one that says how secure a custom set is."""
     if native.scheme == "plain":
         return "insecure_plain"
-    if native.scheme == "ec_elgamal":
-        same = (name for name in _EC_ELGAMAL if Params.preset(name).to_bytes() == native.to_bytes())
-        return next(same, "ec_elgamal_custom")
+    if native.ring_degree is None:
+        same = (
+            name
+            for name in (*_GM, *_ELGAMAL)
+            if Params.preset(name).to_bytes() == native.to_bytes()
+        )
+        return next(same, f"{native.scheme}_custom")
     found = _Preset(
         native.ring_degree or 0,
         tuple(native.coeff_moduli),
@@ -83,9 +99,9 @@ class Params:
 
     @classmethod
     def recommended(cls, scheme: str) -> Params:
-        """The set to start with for `"bfv"`, `"ckks"` or `"ec_elgamal"`, at 128 bits.
+        """The set to start with for "bfv", "ckks", "gm", "elgamal" or "ec_elgamal", at 128 bits.
 
-        The lattice sets keep the 2024 guidelines; elliptic curves fall to a quantum computer.
+        The lattice sets keep the 2024 guidelines; the others fall to a quantum computer.
         """
         if scheme not in _RECOMMENDED:
             raise ParameterError(
@@ -97,10 +113,15 @@ class Params:
     def preset(cls, name: str) -> Params:
         """A named set; `Params.presets()` lists the names.
 
-        Names that begin with `hestd2018_` meet the 2018 standard only.
+        Names that begin with `hestd2018_` meet the 2018 standard only, names that begin with
+        `insecure_` no standard for 128 bits.
         """
-        if name in _EC_ELGAMAL:
-            return cls(_native.Params.ec_elgamal(_EC_ELGAMAL[name]), name)
+        if name in _ELGAMAL:
+            group, max_count = _ELGAMAL[name]
+            return cls(_native.Params.elgamal(group=group, max_count=max_count), name)
+        if name in _GM:
+            assurance = "insecure" if name.startswith("insecure_") else "classical128"
+            return cls(_native.Params.gm(modulus_bits=_GM[name], assurance=assurance), name)
         if name not in _PRESETS:
             raise ParameterError(f"no preset {name!r}; choose one of {', '.join(cls.presets())}")
         assurance = "hestd2018" if name.startswith("hestd2018_") else "guidelines2024"
@@ -109,7 +130,7 @@ class Params:
     @staticmethod
     def presets() -> list[str]:
         """Names of all presets."""
-        return [*_PRESETS, *_EC_ELGAMAL]
+        return [*_PRESETS, *_GM, *_ELGAMAL]
 
     @classmethod
     def lattice(
@@ -132,12 +153,13 @@ class Params:
         return cls._checked(preset, assurance)
 
     @classmethod
-    def ec_elgamal(cls, *, max_count: int = 64) -> Params:
-        """Lifted ElGamal over ristretto255 for counts up to `max_count` (1 to 4096).
+    def elgamal(cls, group: str, *, max_count: int = 64) -> Params:
+        """Lifted ElGamal over a group, for counts up to `max_count` (1 to 4096).
 
-        A ciphertext for each bit: slow, and safe for as long as quantum computers are small.
+        `group` is "ristretto255", "secp256r1", "ffdhe3072" or "ffdhe3072_full_exponents". A
+        ciphertext for each bit: slow, and safe for as long as quantum computers are small.
         """
-        native = _native.Params.ec_elgamal(max_count)
+        native = _native.Params.elgamal(group=group, max_count=max_count)
         return cls(native, _name(native))
 
     @classmethod
@@ -179,7 +201,7 @@ class Params:
 
     @property
     def scheme(self) -> str:
-        """`"bfv"`, `"ckks"`, `"ec_elgamal"` or `"plain"`."""
+        """`"bfv"`, `"ckks"`, `"gm"`, `"elgamal"`, `"ec_elgamal"` or `"plain"`."""
         return self._native.scheme
 
     @property
@@ -209,7 +231,7 @@ class Params:
 
     @property
     def block_length(self) -> int:
-        """Bits in one block: a ciphertext of the lattice schemes, 64 pairs of points."""
+        """Bits in one block: a ciphertext of the lattice schemes, 64 of the others."""
         return self._native.block_length
 
     @property

@@ -9,7 +9,9 @@
 use hesc_circuits::{Answer, Fusion, Layout, Plaintext, SeededStreams, Streams};
 use hesc_math::{AesCtrRng, ntt_primes};
 use hesc_schemes::rlwe::{self, Assurance, Spec};
-use hesc_schemes::{Bfv, Ckks, EcElgamal, Packing, Plain, Scheme, wire};
+use hesc_schemes::{
+    Bfv, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Plain, Scheme, gm, wire,
+};
 use hesc_stochastic::{Encoder, EncoderConfig, Generator, Representation};
 use rand_core::{Rng, SeedableRng};
 
@@ -89,6 +91,7 @@ impl<S: Scheme> Decode for Target<S> {
         let _ = Spec::from_bytes(bytes);
         let _ = Plain::spec_from_bytes(bytes);
         let _ = EcElgamal::spec_from_bytes(bytes);
+        let _ = Gm::spec_from_bytes(bytes, gm::Assurance::Insecure);
         accepted
     }
 }
@@ -157,6 +160,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             None,
         )?),
         Box::new(Target::new(EcElgamal::new(16)?, Some(&digits))?),
+        Box::new(Target::new(EcElgamalSecp256r1::new(16)?, Some(&digits))?),
+        Box::new(Target::new(Elgamal::new(16)?, Some(&digits))?),
+        Box::new(Target::new(Gm::new(2048, gm::Assurance::Insecure)?, None)?),
     ];
     let mut rng = AesCtrRng::seed_from_u64(seed);
     let (mut accepted, mut refused) = (0u64, 0u64);

@@ -3,7 +3,9 @@
 use hesc_circuits::{Answer, CircuitError, Fusion, Layout, Plaintext, SeededStreams, Streams};
 use hesc_math::{AesCtrRng, Word, ntt_primes};
 use hesc_schemes::rlwe::{self, Assurance, Spec};
-use hesc_schemes::{Bfv, Ckks, EcElgamal, Packing, Plain, Scheme, SchemeError};
+use hesc_schemes::{
+    Bfv, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Plain, Scheme, SchemeError, gm,
+};
 use hesc_stochastic::{
     BitStreams, Encoder, EncoderConfig, Generator, Origin, Representation, Selector,
 };
@@ -219,6 +221,19 @@ fn operations_hold_on_ckks() {
 fn operations_hold_on_ec_elgamal() {
     check_operations(EcElgamal::new(16).unwrap(), 4);
     check_multiplexing(EcElgamal::new(16).unwrap());
+    check_operations(EcElgamalSecp256r1::new(16).unwrap(), 4);
+}
+
+#[test]
+fn operations_hold_on_elgamal() {
+    check_operations(Elgamal::new(16).unwrap(), 4);
+}
+
+#[test]
+fn operations_hold_on_goldwasser_micali() {
+    let scheme = Gm::new(2048, gm::Assurance::Insecure).unwrap();
+    check_operations(scheme.clone(), 4);
+    check_multiplexing(scheme);
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod encoder;
 mod erased;
 mod errors;
 mod keys;
+mod params;
 
 /// Batches of ciphertexts are megabytes that come and go with every operation. The system's
 /// allocator returns each to the kernel and pays for every page again (docs/adr/0006-allocator.md).
@@ -25,5 +26,7 @@ mod _native {
         NoiseBudgetError, OutOfRangeError, ParameterError, SecurityError, ShapeError, WireError,
     };
     #[pymodule_export]
-    use crate::keys::{Params, PublicKey, SecretKey};
+    use crate::keys::{PublicKey, SecretKey};
+    #[pymodule_export]
+    use crate::params::Params;
 }

@@ -3,6 +3,11 @@
 //! bits above 2^256 back as multiples of `2^256 - p`, and products of such values end below
 //! `1.1^2 p^2 / R + p`.
 
+#![expect(
+    clippy::needless_range_loop,
+    reason = "an index is a limb, and means the same in several numbers"
+)]
+
 use crate::lanes::{LIMB_BITS, LIMB_MASK, Lanes, Octet};
 
 /// Limbs of an element.

@@ -1,0 +1,304 @@
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use hesc_math::Word;
+use hesc_schemes::bitwise::Bitwise;
+use hesc_schemes::elgamal::{Exponents, Ffdhe3072, Group, LiftedElgamal, Ristretto255, Secp256r1};
+use hesc_schemes::rlwe::{Assurance, Plaintext, Rlwe, Spec};
+use hesc_schemes::{Bfv, Ckks, Gm, Packing, Plain, Scheme, SchemeError, bfv, ckks, gm};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::arrays::{Answer, Array, SeededArray};
+use crate::erased::{Set, SetOf};
+use crate::errors::{ParameterError, scheme_to_py, to_py};
+use crate::keys::{PublicKey, SecretKey, read_key_file};
+
+#[pyclass(frozen, module = "hesc")]
+pub struct Params {
+    set: Arc<dyn Set>,
+    /// Absent for schemes without a ring.
+    spec: Option<Spec>,
+    bytes: Vec<u8>,
+    assurance: &'static str,
+}
+
+fn packing_from(name: &str) -> PyResult<Packing> {
+    match name {
+        "coefficients" => Ok(Packing::Coefficients),
+        "slots" => Ok(Packing::Slots),
+        "complex_slots" => Ok(Packing::ComplexSlots),
+        _ => Err(ParameterError::new_err(format!(
+            "unknown packing {name:?}; choose one of coefficients, slots, complex_slots"
+        ))),
+    }
+}
+
+fn assurance_from(name: &str) -> PyResult<Assurance> {
+    match name {
+        "guidelines2024" => Ok(Assurance::Guidelines2024),
+        "hestd2018" => Ok(Assurance::HeStd2018),
+        "insecure" => Ok(Assurance::Insecure),
+        _ => Err(ParameterError::new_err(format!(
+            "unknown assurance {name:?}; choose one of guidelines2024, hestd2018, insecure"
+        ))),
+    }
+}
+
+fn build<W: Word>(spec: &Spec, assurance: Assurance) -> Result<Arc<dyn Set>, SchemeError>
+where
+    bfv::BfvEncoding: hesc_schemes::rlwe::Encoding<W>,
+    ckks::CkksEncoding: hesc_schemes::rlwe::Encoding<W>,
+{
+    Ok(match spec.plaintext {
+        Plaintext::Integers { .. } => {
+            let scheme: Bfv<W> = Rlwe::new(spec.clone(), assurance)?;
+            Arc::new(SetOf(scheme))
+        }
+        Plaintext::Approximate { .. } => {
+            let scheme: Ckks<W> = Rlwe::new(spec.clone(), assurance)?;
+            Arc::new(SetOf(scheme))
+        }
+    })
+}
+
+/// 128 bits, against classical computers only.
+const CLASSICAL: &str = "classical128";
+
+/// A parameter set of ElGamal's schemes: named by its largest count, or in its wire form.
+enum Source<'a> {
+    MaxCount(u64),
+    Bytes(&'a [u8]),
+}
+
+fn elgamal<G: Group>(group: G, source: &Source<'_>) -> Result<Params, SchemeError> {
+    match source {
+        Source::MaxCount(max_count) => Bitwise::over(group, *max_count),
+        Source::Bytes(bytes) => Bitwise::over_from_bytes(group, bytes),
+    }
+    .map(Params::from_elgamal)
+}
+
+type Build = fn(&Source<'_>) -> Result<Params, SchemeError>;
+
+/// The groups of ElGamal's schemes by their names.
+const GROUPS: [(&str, Build); 4] = [
+    ("ffdhe3072", |source| elgamal(Ffdhe3072::new(Exponents::Short), source)),
+    ("ffdhe3072_full_exponents", |source| elgamal(Ffdhe3072::new(Exponents::Full), source)),
+    ("ristretto255", |source| elgamal(Ristretto255, source)),
+    ("secp256r1", |source| elgamal(Secp256r1, source)),
+];
+
+impl Params {
+    fn from_spec(spec: Spec, assurance: Assurance) -> PyResult<Self> {
+        // Words of 32 bits where every modulus fits them: half the memory, twice the lanes.
+        let set = if spec.coeff_moduli.iter().all(|q| q >> 31 == 0) {
+            build::<u32>(&spec, assurance)
+        } else {
+            build::<u64>(&spec, assurance)
+        };
+        let bytes = spec.to_bytes();
+        let assurance = match spec.assurance() {
+            Assurance::Guidelines2024 => "guidelines2024",
+            Assurance::HeStd2018 => "hestd2018",
+            Assurance::Insecure => "insecure",
+        };
+        Ok(Self { set: set.map_err(scheme_to_py)?, spec: Some(spec), bytes, assurance })
+    }
+
+    fn from_scheme(scheme: impl Scheme, bytes: Vec<u8>, assurance: &'static str) -> Self {
+        Self { set: Arc::new(SetOf(scheme)), spec: None, bytes, assurance }
+    }
+
+    fn from_plain(scheme: Plain) -> Self {
+        let bytes = scheme.spec_to_bytes();
+        Self::from_scheme(scheme, bytes, "insecure")
+    }
+
+    fn from_gm(scheme: Gm) -> Self {
+        let bytes = scheme.spec_to_bytes();
+        let assurance = match scheme.assurance() {
+            gm::Assurance::Classical128 => CLASSICAL,
+            gm::Assurance::Insecure => "insecure",
+        };
+        Self::from_scheme(scheme, bytes, assurance)
+    }
+
+    fn from_elgamal<G: Group>(scheme: Bitwise<LiftedElgamal<G>>) -> Self {
+        let bytes = scheme.spec_to_bytes();
+        Self::from_scheme(scheme, bytes, CLASSICAL)
+    }
+
+    /// A set without a ring, by its bytes.
+    fn without_ring(data: &[u8], assurance: Assurance) -> Option<PyResult<Self>> {
+        let insecure = assurance == Assurance::Insecure;
+        if let Ok(plain) = Plain::spec_from_bytes(data) {
+            return Some(insecure.then(|| Self::from_plain(plain)).ok_or_else(|| {
+                ParameterError::new_err(
+                    "these parameters encrypt nothing; pass assurance=\"insecure\" to load them",
+                )
+            }));
+        }
+        let strength = if insecure { gm::Assurance::Insecure } else { gm::Assurance::Classical128 };
+        match Gm::spec_from_bytes(data, strength) {
+            Err(SchemeError::Wire { .. }) => {}
+            read => return Some(read.map(Self::from_gm).map_err(scheme_to_py)),
+        }
+        GROUPS
+            .iter()
+            .map(|(_, build)| build(&Source::Bytes(data)))
+            .find(|set| !matches!(set, Err(SchemeError::Wire { .. })))
+            .map(|set| set.map_err(scheme_to_py))
+    }
+}
+
+#[pymethods]
+impl Params {
+    #[staticmethod]
+    #[pyo3(signature = (*, ring_degree, coeff_moduli, packing, plain_modulus, scale, assurance))]
+    fn lattice(
+        ring_degree: usize,
+        coeff_moduli: Vec<u64>,
+        packing: &str,
+        plain_modulus: Option<u64>,
+        scale: Option<f64>,
+        assurance: &str,
+    ) -> PyResult<Self> {
+        let plaintext = match (plain_modulus, scale) {
+            (Some(plain_modulus), None) => Plaintext::Integers { plain_modulus },
+            (None, Some(scale)) => Plaintext::Approximate { scale },
+            _ => {
+                return Err(ParameterError::new_err(
+                    "give plain_modulus for BFV or scale for CKKS, not both",
+                ));
+            }
+        };
+        let spec = Spec { ring_degree, coeff_moduli, packing: packing_from(packing)?, plaintext };
+        Self::from_spec(spec, assurance_from(assurance)?)
+    }
+
+    #[staticmethod]
+    fn plain(block_length: usize, plain_modulus: u64) -> PyResult<Self> {
+        Plain::new(block_length, plain_modulus).map(Self::from_plain).map_err(scheme_to_py)
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (*, modulus_bits, assurance))]
+    fn gm(modulus_bits: u32, assurance: &str) -> PyResult<Self> {
+        let strength = match assurance {
+            "insecure" => gm::Assurance::Insecure,
+            _ => gm::Assurance::Classical128,
+        };
+        Gm::new(modulus_bits, strength).map(Self::from_gm).map_err(scheme_to_py)
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (*, group, max_count))]
+    fn elgamal(group: &str, max_count: u64) -> PyResult<Self> {
+        let Some((_, build)) = GROUPS.iter().find(|(name, _)| *name == group) else {
+            let names: Vec<&str> = GROUPS.iter().map(|(name, _)| *name).collect();
+            return Err(ParameterError::new_err(format!(
+                "unknown group {group:?}; choose one of {}",
+                names.join(", ")
+            )));
+        };
+        build(&Source::MaxCount(max_count)).map_err(scheme_to_py)
+    }
+
+    #[staticmethod]
+    #[pyo3(signature = (data, *, assurance))]
+    fn from_bytes(data: &[u8], assurance: &str) -> PyResult<Self> {
+        let assurance = assurance_from(assurance)?;
+        if let Some(set) = Self::without_ring(data, assurance) {
+            return set;
+        }
+        let spec = Spec::from_bytes(data).map_err(scheme_to_py)?;
+        Self::from_spec(spec, assurance)
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.bytes)
+    }
+
+    #[getter]
+    fn scheme(&self) -> &'static str {
+        self.set.name()
+    }
+
+    #[getter]
+    fn ring_degree(&self) -> Option<usize> {
+        self.spec.as_ref().map(|spec| spec.ring_degree)
+    }
+
+    #[getter]
+    fn coeff_moduli(&self) -> Vec<u64> {
+        self.spec.as_ref().map_or_else(Vec::new, |spec| spec.coeff_moduli.clone())
+    }
+
+    #[getter]
+    fn plain_modulus(&self) -> Option<u64> {
+        match self.spec.as_ref()?.plaintext {
+            Plaintext::Integers { plain_modulus } => Some(plain_modulus),
+            Plaintext::Approximate { .. } => None,
+        }
+    }
+
+    #[getter]
+    fn scale(&self) -> Option<f64> {
+        match self.spec.as_ref()?.plaintext {
+            Plaintext::Integers { .. } => None,
+            Plaintext::Approximate { scale } => Some(scale),
+        }
+    }
+
+    #[getter]
+    fn packing(&self) -> String {
+        self.spec
+            .as_ref()
+            .map_or_else(|| "slots".to_owned(), |spec| spec.packing.to_string().replace(' ', "_"))
+    }
+
+    #[getter]
+    fn assurance(&self) -> &'static str {
+        self.assurance
+    }
+
+    #[getter]
+    fn block_length(&self) -> usize {
+        self.set.block_length()
+    }
+
+    #[getter]
+    fn fingerprint(&self) -> String {
+        self.set.fingerprint().to_string()
+    }
+
+    fn generate_keys(&self, py: Python<'_>) -> PyResult<(SecretKey, PublicKey)> {
+        let (secret, public) = py.detach(|| self.set.generate_keys()).map_err(to_py)?;
+        Ok((SecretKey(secret), PublicKey(public)))
+    }
+
+    fn read_public_key(&self, py: Python<'_>, data: &[u8]) -> PyResult<PublicKey> {
+        py.detach(|| self.set.read_public(data)).map(PublicKey).map_err(to_py)
+    }
+
+    /// Reads a secret key from its file, without its bytes passing through Python.
+    fn load_secret_key(&self, py: Python<'_>, path: PathBuf) -> PyResult<SecretKey> {
+        py.detach(|| {
+            let bytes = read_key_file(path)?;
+            self.set.read_secret(&bytes).map(SecretKey).map_err(to_py)
+        })
+    }
+
+    fn read_array(&self, py: Python<'_>, data: &[u8]) -> PyResult<Array> {
+        py.detach(|| self.set.read_streams(data)).map(Array).map_err(to_py)
+    }
+
+    fn read_seeded_array(&self, py: Python<'_>, data: &[u8]) -> PyResult<SeededArray> {
+        py.detach(|| self.set.read_seeded(data)).map(SeededArray).map_err(to_py)
+    }
+
+    fn read_answer(&self, py: Python<'_>, data: &[u8]) -> PyResult<Answer> {
+        py.detach(|| self.set.read_answer(data)).map(Answer).map_err(to_py)
+    }
+}
