@@ -28,7 +28,9 @@ _PRESETS: Final = {
     "bfv_1024_fusion": _Preset(1024, (67104769,), "coefficients", plain_modulus=32),
     # Slots: products with masks, hence multiplexed sums.
     "bfv_2048_slots": _Preset(2048, (67043329, 134176769), "slots", plain_modulus=12289),
-    "ckks_1024": _Preset(1024, (67104769,), "complex_slots", scale=2.0**21),
+    "ckks_1024": _Preset(1024, (67104769,), "coefficients", scale=2.0**21),
+    # As koseki2022hesc packs: two bits in each complex slot.
+    "ckks_1024_slots": _Preset(1024, (67104769,), "complex_slots", scale=2.0**21),
     "ckks_2048": _Preset(2048, (67043329, 134176769), "complex_slots", scale=2.0**24),
     # koseki2022hesc section 4: N = 1024 with 27 bits, N = 2048 with 54 bits, t = 12289.
     "hestd2018_koseki_bfv_1024": _Preset(1024, (134215681,), "slots", plain_modulus=12289),
@@ -37,6 +39,13 @@ _PRESETS: Final = {
     # The scale leaves room for five digits in base 6.
     "hestd2018_koseki_ckks_2048": _Preset(
         2048, (18014398509404161,), "complex_slots", scale=2.0**38
+    ),
+    # The same 54 bits as two primes: words of 32 bits are a quarter faster.
+    "hestd2018_koseki_bfv_2048_rns": _Preset(
+        2048, (134176769, 134111233), "slots", plain_modulus=12289
+    ),
+    "hestd2018_koseki_ckks_2048_rns": _Preset(
+        2048, (134176769, 134111233), "complex_slots", scale=2.0**24
     ),
 }
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _MODULES: Final = {
     "koseki2022hesc:figure-9": "hesc.papers.koseki2022hesc_figure_9",
+    "koseki2022hesc:table-2": "hesc.papers.koseki2022hesc_table_2",
     "koseki2022hesc:table-4": "hesc.papers.koseki2022hesc_table_4",
     "koseki2022hesc:table-5": "hesc.papers.koseki2022hesc_table_5",
 }

@@ -46,7 +46,7 @@ def _machine() -> dict[str, str]:
         "system": platform.platform(),
         "python": platform.python_version(),
     }
-    for package in ("hesc", "numpy", "seal-python"):
+    for package in ("hesc", "numpy", "seal-python", "gmpy2"):
         try:
             info[package] = version(package)
         except PackageNotFoundError:

@@ -14,6 +14,12 @@ use crate::SchemeError;
 /// the result does not depend on the number of threads.
 const GROUP: usize = 16;
 
+/// Whether a second thread is there and has something to do. Even a pool of one thread costs a
+/// change of threads, as much as the work of several blocks.
+fn worth_threads(blocks: usize) -> bool {
+    blocks > GROUP && rayon::current_num_threads() > 1
+}
+
 /// Calls `body(group, output)` for each group of blocks, in parallel if there are several.
 fn for_each_group<T: Send>(
     out: &mut [T],
@@ -21,10 +27,10 @@ fn for_each_group<T: Send>(
     body: impl Fn(usize, &mut [T]) + Send + Sync,
 ) {
     let size = GROUP * words_per_block;
-    if out.len() <= size {
-        body(0, out);
-    } else {
+    if worth_threads(out.len() / words_per_block) {
         out.par_chunks_mut(size).enumerate().for_each(|(group, chunk)| body(group, chunk));
+    } else {
+        out.chunks_mut(size).enumerate().for_each(|(group, chunk)| body(group, chunk));
     }
 }
 
@@ -222,14 +228,18 @@ impl<W: Word, E: Encoding<W>> Rlwe<W, E> {
             words.zeroize();
             fractions.zeroize();
         };
-        if blocks <= GROUP {
-            decode(0, &mut counts, &mut distances);
-        } else {
+        let size = GROUP * length;
+        if worth_threads(blocks) {
             counts
-                .par_chunks_mut(GROUP * length)
+                .par_chunks_mut(size)
                 .zip(distances.par_chunks_mut(GROUP))
                 .enumerate()
                 .for_each(|(group, (counts, distances))| decode(group, counts, distances));
+        } else {
+            let rows = counts.chunks_mut(size).zip(distances.chunks_mut(GROUP));
+            for (group, (counts, distances)) in rows.enumerate() {
+                decode(group, counts, distances);
+            }
         }
         if let Some(block) = distances.iter().position(|&d| d > noise::LIMIT) {
             return Err(SchemeError::NotACount { block });
