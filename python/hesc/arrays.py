@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from hesc.encoding import EncodedArray
+    from hesc.encryptor import PublicKey
     from hesc.params import Params
 
 _MAX_DIMENSIONS = 8
@@ -299,6 +300,14 @@ class EncryptedArray:
         selector = _native.Selector(random_state)
         native = taken.native.multiplexed(np.ascontiguousarray(weights), selector)
         return EncryptedArray(self.params, native, shape)
+
+    def rerandomise(self, public: PublicKey) -> EncryptedArray:
+        """The same streams in fresh ciphertexts: an encryption and an addition for each.
+
+        Whoever knows the operands of a selection (`x[i]`, `multiplexed_sum`) cannot tell which of
+        them it took. For "bfv" and "ckks" that hides less: their noise remembers what was added.
+        """
+        return EncryptedArray(self.params, public.rerandomise(self.native), self.shape)
 
     @classmethod
     def concatenate(cls, arrays: Sequence[EncryptedArray], axis: int = 0) -> EncryptedArray:

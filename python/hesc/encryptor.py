@@ -46,6 +46,10 @@ class PublicKey:
         """The wire form: half the key, the random half being a seed."""
         return self._native.to_bytes()
 
+    def rerandomise(self, array: _native.Array) -> _native.Array:
+        """Adds fresh encryptions of zero. `EncryptedArray.rerandomise` is the comfortable way."""
+        return self._native.rerandomise(array)
+
     def encrypt_streams(self, encoded: EncodedArray, layout: str) -> EncryptedArray:
         """Encrypts streams. `Encryptor` is the comfortable way."""
         layout = resolve_layout(layout, encoded.streams.stream_length, self.params)

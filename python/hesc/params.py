@@ -63,12 +63,20 @@ _ELGAMAL: Final = {
 # Goldwasser-Micali by the bits of its modulus: 3072 give 128 bits of security, 2048 give 112.
 _GM: Final = {"gm_3072": 3072, "gm_4096": 4096, "insecure_gm_2048": 2048}
 
+# Multiplicative ElGamal by its group, for unipolar streams.
+_UNIPOLAR: Final = {
+    "unipolar_elgamal_ffdhe3072": "ffdhe3072",
+    "unipolar_elgamal_ristretto255": "ristretto255",
+    "unipolar_elgamal_secp256r1": "secp256r1",
+}
+
 _RECOMMENDED: Final = {
     "bfv": "bfv_1024",
     "ckks": "ckks_1024",
     "gm": "gm_3072",
     "elgamal": "elgamal_ffdhe3072",
     "ec_elgamal": "ec_elgamal_ristretto255",
+    "unipolar_elgamal": "unipolar_elgamal_ristretto255",
 }
 
 
@@ -79,7 +87,7 @@ def _name(native: _native.Params) -> str:
     if native.ring_degree is None:
         same = (
             name
-            for name in (*_GM, *_ELGAMAL)
+            for name in (*_GM, *_ELGAMAL, *_UNIPOLAR)
             if Params.preset(name).to_bytes() == native.to_bytes()
         )
         return next(same, f"{native.scheme}_custom")
@@ -108,9 +116,10 @@ class Params:
 
     @classmethod
     def recommended(cls, scheme: str) -> Params:
-        """The set to start with for "bfv", "ckks", "gm", "elgamal" or "ec_elgamal", at 128 bits.
+        """The set to start with for a scheme, at 128 bits.
 
-        The lattice sets keep the 2024 guidelines; the others fall to a quantum computer.
+        "bfv", "ckks", "gm", "elgamal", "ec_elgamal", or, for unipolar streams,
+        "unipolar_elgamal". The lattice sets keep the 2024 guidelines; the others fall to a quantum computer.
         """
         if scheme not in _RECOMMENDED:
             raise ParameterError(
@@ -128,6 +137,8 @@ class Params:
         if name in _ELGAMAL:
             group, max_count = _ELGAMAL[name]
             return cls(_native.Params.elgamal(group=group, max_count=max_count), name)
+        if name in _UNIPOLAR:
+            return cls(_native.Params.elgamal(group=_UNIPOLAR[name], max_count=None), name)
         if name in _GM:
             assurance = "insecure" if name.startswith("insecure_") else "classical128"
             return cls(_native.Params.gm(modulus_bits=_GM[name], assurance=assurance), name)
@@ -139,7 +150,7 @@ class Params:
     @staticmethod
     def presets() -> list[str]:
         """Names of all presets."""
-        return [*_PRESETS, *_GM, *_ELGAMAL]
+        return [*_PRESETS, *_GM, *_ELGAMAL, *_UNIPOLAR]
 
     @classmethod
     def lattice(
@@ -210,7 +221,7 @@ class Params:
 
     @property
     def scheme(self) -> str:
-        """`"bfv"`, `"ckks"`, `"gm"`, `"elgamal"`, `"ec_elgamal"` or `"plain"`."""
+        """`"bfv"`, `"ckks"`, `"gm"`, `"elgamal"`, `"ec_elgamal"`, `"unipolar_elgamal"`, `"plain"`."""
         return self._native.scheme
 
     @property

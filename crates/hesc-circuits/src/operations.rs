@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use hesc_schemes::Scheme;
+use hesc_schemes::{BitProduct, Scheme};
 use hesc_stochastic::{BitStreams, Origin, Representation};
 
 use crate::CircuitError;
@@ -19,11 +19,12 @@ pub(crate) fn merge(a: &[Origin], b: &[Origin]) -> Vec<Origin> {
 }
 
 impl<S: Scheme> Streams<S> {
-    fn check_inverted_bipolar(&self, operation: &'static str) -> Result<(), CircuitError> {
-        if self.representation == Representation::InvertedBipolar {
-            Ok(())
-        } else {
-            Err(CircuitError::Representation { operation })
+    /// Refuses streams whose product is not what adding ciphertexts does to bits.
+    fn check_product(&self, operation: &'static str) -> Result<(), CircuitError> {
+        match (self.scheme.bit_product(), self.representation) {
+            (BitProduct::ExclusiveOr, Representation::InvertedBipolar)
+            | (BitProduct::Conjunction, Representation::Unipolar) => Ok(()),
+            _ => Err(CircuitError::Representation { operation }),
         }
     }
 
@@ -39,8 +40,9 @@ impl<S: Scheme> Streams<S> {
         Ok(())
     }
 
-    /// `self[i] * other[j]` for each pair `(i, j)`: the exclusive or of the streams, one addition
-    /// a block (`koseki2022hesc` Algorithm 4). Sums are multiplied out: terms pair with terms.
+    /// `self[i] * other[j]` for each pair `(i, j)`: the exclusive or of inverted-bipolar streams, the
+    /// conjunction of unipolar ones where the scheme has it; one addition a block
+    /// (`koseki2022hesc` Algorithm 4). Sums are multiplied out: terms pair with terms.
     ///
     /// # Errors
     /// [`CircuitError::Correlated`] if the operands share a factor's identity,
@@ -48,7 +50,7 @@ impl<S: Scheme> Streams<S> {
     /// [`CircuitError::CountOverflow`], and what the scheme refuses.
     pub fn multiply(&self, other: &Self, pairs: &[(usize, usize)]) -> Result<Self, CircuitError> {
         self.check_compatible(other)?;
-        self.check_inverted_bipolar("a product")?;
+        self.check_product("a product")?;
         for a in &self.origins {
             if let Some(b) = other.origins.iter().find(|b| a.correlated_with(b)) {
                 return Err(CircuitError::Correlated { origin: b.to_string() });
@@ -102,7 +104,10 @@ impl<S: Scheme> Streams<S> {
 
     /// `-self`: the complement of every stream, by adding one to its positions.
     pub fn negate(&self) -> Result<Self, CircuitError> {
-        self.check_inverted_bipolar("negation")?;
+        if self.representation != Representation::InvertedBipolar {
+            return Err(CircuitError::Representation { operation: "negation" });
+        }
+        self.check_product("negation")?;
         let ones = BitStreams::from_words(ones(self.stream_length), self.stream_length)?;
         self.add_bits(|_| ones.row(0), self.origins.clone())
     }
@@ -117,7 +122,7 @@ impl<S: Scheme> Streams<S> {
         constants: &BitStreams,
         origin: Origin,
     ) -> Result<Self, CircuitError> {
-        self.check_inverted_bipolar("a product")?;
+        self.check_product("a product")?;
         if constants.stream_length() != self.stream_length {
             return Err(CircuitError::StreamLength {
                 left: self.stream_length,

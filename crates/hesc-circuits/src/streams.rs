@@ -123,6 +123,26 @@ impl<S: Scheme> Streams<S> {
         }
     }
 
+    /// The same streams in fresh ciphertexts, so that who knows the operands cannot tell which of
+    /// them a selection took ([`Streams::select`], [`Streams::multiplexed_sum`]). Cost: an
+    /// encryption and an addition a block. For the lattice schemes it hides less: see
+    /// [`Scheme::rerandomise`].
+    ///
+    /// # Errors
+    /// What the scheme refuses: another key, no noise budget left.
+    pub fn rerandomise(
+        &self,
+        key: &S::PublicKey,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Self, CircuitError> {
+        let parts = self
+            .parts
+            .iter()
+            .map(|part| Ok(Arc::new(self.scheme.rerandomise(key, part, rng)?)))
+            .collect::<Result<_, SchemeError>>()?;
+        Ok(Self { parts, ..self.clone() })
+    }
+
     /// The scheme.
     pub fn scheme(&self) -> &S {
         &self.scheme

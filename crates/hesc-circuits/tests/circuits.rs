@@ -2,9 +2,11 @@
 
 use hesc_circuits::{Answer, CircuitError, Fusion, Layout, Plaintext, SeededStreams, Streams};
 use hesc_math::{AesCtrRng, Word, ntt_primes};
+use hesc_schemes::elgamal::{Ffdhe3072, Ristretto255, Secp256r1};
 use hesc_schemes::rlwe::{self, Assurance, Spec};
 use hesc_schemes::{
-    Bfv, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Plain, Scheme, SchemeError, gm,
+    Bfv, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Plain, Scheme, SchemeError,
+    UnipolarElgamal, gm,
 };
 use hesc_stochastic::{
     BitStreams, Encoder, EncoderConfig, Generator, Origin, Representation, Selector,
@@ -234,6 +236,79 @@ fn operations_hold_on_goldwasser_micali() {
     let scheme = Gm::new(2048, gm::Assurance::Insecure).unwrap();
     check_operations(scheme.clone(), 4);
     check_multiplexing(scheme);
+}
+
+/// Products of unipolar streams are conjunctions, sums and constants as ever.
+fn check_unipolar<S: Scheme>(scheme: S) {
+    let party = &mut Party::new(scheme, Generator::Bernoulli, 100);
+    let rng = &mut AesCtrRng::from_seed([3; 32]);
+    let mut encrypt = |party: &mut Party<S>, values: &[f64]| {
+        let (bits, origin) = party.encoder.encode(values).unwrap();
+        let clear = plaintext(&bits, origin, Layout::OnePerBlock);
+        let clear = Plaintext { representation: Representation::Unipolar, ..clear };
+        (Streams::encrypt(&party.scheme, &party.public, &clear, rng).unwrap(), bits, origin)
+    };
+    let (x, bx, _) = encrypt(party, &[0.5, -0.5]);
+    let (y, by, _) = encrypt(party, &[0.2, -1.0]);
+    let (_, bz, oz) = encrypt(party, &[0.1, 0.9]);
+    let share = |words: &dyn Fn(usize, usize) -> u64, row: usize| {
+        f64::from((0..2).map(|w| words(row, w).count_ones()).sum::<u32>()) / 100.0
+    };
+    let product = x.multiply(&y, &[(0, 0), (1, 1)]).unwrap();
+    let both = |i: usize, w: usize| bx.row(i)[w] & by.row(i)[w];
+    let expected = [share(&both, 0), share(&both, 1)];
+    assert!(close(&party.decrypt(&product), &expected));
+    let constant = product.multiply_bits(&bz, oz).unwrap();
+    let all = |i: usize, w: usize| both(i, w) & bz.row(i)[w];
+    assert!(close(&party.decrypt(&constant), &[share(&all, 0), share(&all, 1)]));
+    let fresh = constant.rerandomise(&party.public, &mut AesCtrRng::from_seed([4; 32])).unwrap();
+    assert!(close(&party.decrypt(&fresh), &party.decrypt(&constant)));
+    let mean = x.multiplexed_sum(&[1.0, 0.0], &mut Selector::new(1)).unwrap();
+    assert!(close(&party.decrypt(&mean), &[share(&|i, w| bx.row(i)[w], 0)]));
+    let sum = x.add(&y, &[(0, 1)]).unwrap();
+    let parts = [share(&|i, w| bx.row(i)[w], 0), share(&|i, w| by.row(i)[w], 1)];
+    assert!(close(&party.decrypt(&sum), &[parts[0] + parts[1]]));
+    // What needs an exclusive or is refused.
+    let (bits, origin) = party.encoder.encode(&[0.1, 0.2]).unwrap();
+    let clear = plaintext(&bits, origin, Layout::OnePerBlock);
+    let bipolar = Streams::encrypt(&party.scheme, &party.public, &clear, &mut party.rng).unwrap();
+    assert!(matches!(bipolar.negate(), Err(CircuitError::Representation { .. })));
+    let squared = bipolar.multiply(&bipolar, &[(0, 1)]);
+    assert!(matches!(squared, Err(CircuitError::Representation { .. })));
+    assert!(matches!(bipolar.multiply_bits(&bz, oz), Err(CircuitError::Representation { .. })));
+    let seeded = SeededStreams::encrypt(
+        &party.scheme,
+        &party.secret,
+        &Plaintext { representation: Representation::Unipolar, ..clear },
+        &mut party.rng,
+    );
+    let expanded = seeded.unwrap().expand().unwrap();
+    let expected = [share(&|i, w| bits.row(i)[w], 0), share(&|i, w| bits.row(i)[w], 1)];
+    assert!(close(&party.decrypt(&expanded), &expected));
+}
+
+#[test]
+fn unipolar_streams_multiply_on_multiplicative_elgamal() {
+    check_unipolar(UnipolarElgamal::over(Ristretto255));
+    check_unipolar(UnipolarElgamal::over(Secp256r1));
+    check_unipolar(UnipolarElgamal::over(Ffdhe3072::default()));
+}
+
+#[test]
+fn rerandomised_ciphertexts_differ_and_decrypt_alike() {
+    fn check<S: Scheme>(scheme: S) {
+        let party = &mut Party::new(scheme, Generator::Sobol, 64);
+        let (x, _) = party.encrypt(&[0.5, -0.25], Layout::OnePerBlock);
+        let fresh = x.rerandomise(&party.public, &mut AesCtrRng::from_seed([5; 32])).unwrap();
+        assert!(close(&party.decrypt(&fresh), &party.decrypt(&x)));
+        assert_ne!(fresh.to_bytes(), x.to_bytes());
+        let (_, stranger) = party.scheme.generate_keys(&mut AesCtrRng::from_seed([6; 32]));
+        let refused = x.rerandomise(&stranger, &mut AesCtrRng::from_seed([5; 32]));
+        assert!(matches!(refused, Err(CircuitError::Scheme(SchemeError::KeyMismatch { .. }))));
+    }
+    check(EcElgamalSecp256r1::new(2).unwrap());
+    check(Gm::new(2048, gm::Assurance::Insecure).unwrap());
+    check(bfv::<u32>(1024, 26, Packing::Coefficients, 2));
 }
 
 #[test]

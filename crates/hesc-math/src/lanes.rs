@@ -336,3 +336,31 @@ pub fn mask_to_bits<L: Lanes>(l: L, mask: L::Mask) -> u8 {
     }
     all
 }
+
+/// `b` where the bit is set, `a` elsewhere, number by number: a byte of `bits` for each group.
+pub fn replace_where(a: &mut [Octet], b: &[Octet], bits: &[u8]) {
+    assert!(a.len() == b.len() && a.len().is_multiple_of(bits.len()), "a byte for each group");
+    dispatch(ReplaceWhere { a, b, bits });
+}
+
+struct ReplaceWhere<'a> {
+    a: &'a mut [Octet],
+    b: &'a [Octet],
+    bits: &'a [u8],
+}
+
+impl Kernel for ReplaceWhere<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, l: L) {
+        let size = self.a.len() / self.bits.len();
+        let groups = self.a.chunks_exact_mut(size).zip(self.b.chunks_exact(size));
+        for ((a, b), &bits) in groups.zip(self.bits) {
+            let mask = l.test(l.splat(u64::from(bits)), l.load(&LANE_BITS));
+            for (a, b) in a.iter_mut().zip(b) {
+                l.store(a, l.select(mask, l.load(a), l.load(b)));
+            }
+        }
+    }
+}

@@ -27,6 +27,7 @@ pub trait Set: Send + Sync {
 
 pub trait Public: Send + Sync {
     fn encrypt(&self, plaintext: &Plaintext<'_>) -> Outcome<Array>;
+    fn rerandomise(&self, array: &dyn ErasedStreams) -> Outcome<Array>;
     fn to_bytes(&self) -> Vec<u8>;
 }
 
@@ -155,6 +156,13 @@ impl<S: Scheme> Set for SetOf<S> {
 impl<S: Scheme> Public for PublicOf<S> {
     fn encrypt(&self, plaintext: &Plaintext<'_>) -> Outcome<Array> {
         Ok(Arc::new(Streams::encrypt(&self.scheme, &self.key, plaintext, &mut os_rng()?)?))
+    }
+
+    fn rerandomise(&self, array: &dyn ErasedStreams) -> Outcome<Array> {
+        let expected = self.scheme.fingerprint();
+        let array: &Streams<S> =
+            array.as_any().downcast_ref().ok_or_else(|| mismatch(expected, array.fingerprint()))?;
+        Ok(Arc::new(array.rerandomise(&self.key, &mut os_rng()?)?))
     }
 
     fn to_bytes(&self) -> Vec<u8> {

@@ -71,6 +71,10 @@ impl PublicKey {
         let plaintext = plaintext(streams, layout, row_length)?;
         py.detach(|| self.0.encrypt(&plaintext)).map(Array).map_err(to_py)
     }
+
+    fn rerandomise(&self, py: Python<'_>, array: &Array) -> PyResult<Array> {
+        py.detach(|| self.0.rerandomise(array.0.as_ref())).map(Array).map_err(to_py)
+    }
 }
 
 /// No equality, no representation of its content, no pickling.

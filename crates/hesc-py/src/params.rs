@@ -2,10 +2,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use hesc_math::Word;
-use hesc_schemes::bitwise::Bitwise;
+use hesc_schemes::bitwise::{BitCipher, Bitwise};
 use hesc_schemes::elgamal::{Exponents, Ffdhe3072, Group, LiftedElgamal, Ristretto255, Secp256r1};
 use hesc_schemes::rlwe::{Assurance, Plaintext, Rlwe, Spec};
-use hesc_schemes::{Bfv, Ckks, Gm, Packing, Plain, Scheme, SchemeError, bfv, ckks, gm};
+use hesc_schemes::{
+    Bfv, Ckks, Gm, Packing, Plain, Scheme, SchemeError, UnipolarElgamal, bfv, ckks, gm,
+};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -65,18 +67,29 @@ where
 /// 128 bits, against classical computers only.
 const CLASSICAL: &str = "classical128";
 
-/// A parameter set of ElGamal's schemes: named by its largest count, or in its wire form.
+/// A parameter set of ElGamal's schemes: lifted, named by its largest count; multiplicative; or in
+/// its wire form.
 enum Source<'a> {
     MaxCount(u64),
+    Unipolar,
     Bytes(&'a [u8]),
 }
 
 fn elgamal<G: Group>(group: G, source: &Source<'_>) -> Result<Params, SchemeError> {
     match source {
-        Source::MaxCount(max_count) => Bitwise::over(group, *max_count),
-        Source::Bytes(bytes) => Bitwise::over_from_bytes(group, bytes),
+        Source::MaxCount(max_count) => {
+            Bitwise::<LiftedElgamal<G>>::over(group, *max_count).map(Params::from_bitwise)
+        }
+        Source::Unipolar => Ok(Params::from_bitwise(UnipolarElgamal::over(group))),
+        Source::Bytes(bytes) => {
+            match Bitwise::<LiftedElgamal<G>>::over_from_bytes(group.clone(), bytes) {
+                Err(SchemeError::Wire { .. }) => {
+                    UnipolarElgamal::over_from_bytes(group, bytes).map(Params::from_bitwise)
+                }
+                read => read.map(Params::from_bitwise),
+            }
+        }
     }
-    .map(Params::from_elgamal)
 }
 
 type Build = fn(&Source<'_>) -> Result<Params, SchemeError>;
@@ -124,7 +137,7 @@ impl Params {
         Self::from_scheme(scheme, bytes, assurance)
     }
 
-    fn from_elgamal<G: Group>(scheme: Bitwise<LiftedElgamal<G>>) -> Self {
+    fn from_bitwise<C: BitCipher>(scheme: Bitwise<C>) -> Self {
         let bytes = scheme.spec_to_bytes();
         Self::from_scheme(scheme, bytes, CLASSICAL)
     }
@@ -192,9 +205,10 @@ impl Params {
         Gm::new(modulus_bits, strength).map(Self::from_gm).map_err(scheme_to_py)
     }
 
+    /// Lifted ElGamal, or multiplicative if there is no largest count.
     #[staticmethod]
     #[pyo3(signature = (*, group, max_count))]
-    fn elgamal(group: &str, max_count: u64) -> PyResult<Self> {
+    fn elgamal(group: &str, max_count: Option<u64>) -> PyResult<Self> {
         let Some((_, build)) = GROUPS.iter().find(|(name, _)| *name == group) else {
             let names: Vec<&str> = GROUPS.iter().map(|(name, _)| *name).collect();
             return Err(ParameterError::new_err(format!(
@@ -202,7 +216,7 @@ impl Params {
                 names.join(", ")
             )));
         };
-        build(&Source::MaxCount(max_count)).map_err(scheme_to_py)
+        build(&max_count.map_or(Source::Unipolar, Source::MaxCount)).map_err(scheme_to_py)
     }
 
     #[staticmethod]

@@ -2,8 +2,10 @@
 //! addition of blocks, decryption to counts.
 //!
 //! One trait, [`Scheme`], over all: [`Bfv`] and [`Ckks`] (both [`rlwe::Rlwe`] with their own
-//! encoding), [`EcElgamal`] (a point pair for each bit), and [`Plain`], which encrypts nothing, so that every law and circuit can be tested
-//! without the cryptography.
+//! encoding); those with a ciphertext for each bit (all [`bitwise::Bitwise`] with their own cipher):
+//! [`Gm`], [`Elgamal`], [`EcElgamal`], [`EcElgamalSecp256r1`] and, for unipolar streams,
+//! [`UnipolarElgamal`]; and [`Plain`], which encrypts nothing, so that every law and circuit can be
+//! tested without the cryptography.
 //!
 //! A *block* is what one ciphertext holds: [`Scheme::block_length`] positions, each a bit when
 //! fresh and a *count* of ones after additions (`koseki2022hesc` §3.2). The exclusive or of the
@@ -19,6 +21,7 @@ mod identity;
 pub mod plain;
 pub mod rlwe;
 mod scheme;
+pub mod unipolar;
 pub mod wire;
 
 pub use bfv::Bfv;
@@ -28,4 +31,5 @@ pub use error::SchemeError;
 pub use gm::Gm;
 pub use identity::{Fingerprint, KeyId, Tag};
 pub use plain::Plain;
-pub use scheme::{Packing, Scheme};
+pub use scheme::{BitProduct, Packing, Scheme};
+pub use unipolar::UnipolarElgamal;

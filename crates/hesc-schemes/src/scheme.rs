@@ -26,6 +26,15 @@ impl fmt::Display for Packing {
     }
 }
 
+/// What adding ciphertexts does to the bits in them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BitProduct {
+    /// Their exclusive or, read as a count's parity: the product of inverted-bipolar streams.
+    ExclusiveOr,
+    /// Their conjunction: the product of unipolar streams.
+    Conjunction,
+}
+
 /// An encryption that adds, as the HESC operations need it.
 ///
 /// Bits go in packed: `blocks * block_length / 64` words, bit `i` of a block is bit `i % 64` of
@@ -47,7 +56,7 @@ pub trait Scheme: Clone + Send + Sync + 'static {
     /// A batch that can only be decrypted, with the smallest modulus that holds it.
     type CompactCiphertexts: Clone + Send + Sync;
 
-    /// The scheme's name in the interface: `bfv`, `ckks`, `plain`.
+    /// The scheme's name in the interface: `bfv`, `gm`, `plain`.
     fn name(&self) -> &'static str;
     /// The parameter set's hash.
     fn fingerprint(&self) -> Fingerprint;
@@ -55,6 +64,10 @@ pub trait Scheme: Clone + Send + Sync + 'static {
     fn block_length(&self) -> usize;
     /// Where they sit.
     fn packing(&self) -> Packing;
+    /// What adding ciphertexts does to their bits.
+    fn bit_product(&self) -> BitProduct {
+        BitProduct::ExclusiveOr
+    }
     /// The largest count a position of this batch can hold.
     fn max_count(&self, a: &Self::Ciphertexts) -> u64;
     /// The largest count a position of this compact batch can hold.
@@ -117,9 +130,10 @@ pub trait Scheme: Clone + Send + Sync + 'static {
         b: &Self::Ciphertexts,
         pairs: &[(usize, usize)],
     ) -> Result<Self::Ciphertexts, SchemeError>;
-    /// `a += bits`, position by position.
+    /// `a += bits`, position by position; for [`BitProduct::Conjunction`] their conjunction.
     fn add_bits_assign(&self, a: &mut Self::Ciphertexts, bits: &[u64]) -> Result<(), SchemeError>;
-    /// `a *= bits`, position by position: keeps a position or sets it to zero.
+    /// `a *= bits`, position by position: keeps a position or sets it to what adding leaves as it
+    /// is, zero but for [`BitProduct::Conjunction`].
     fn mask_assign(&self, a: &mut Self::Ciphertexts, bits: &[u64]) -> Result<(), SchemeError>;
     /// One block for each row by Horner's rule: a row lists `(part, block)` pairs from the highest
     /// digit down, and `bases[k]` multiplies the sum before its `k + 1`-th block is added:
@@ -131,6 +145,18 @@ pub trait Scheme: Clone + Send + Sync + 'static {
         rows: &[Vec<(usize, usize)>],
         bases: &[u64],
     ) -> Result<Self::Ciphertexts, SchemeError>;
+    /// The same counts in fresh ciphertexts: whoever knew `a` cannot tell that they belong
+    /// together, but for the noise of the lattice schemes, which remembers what was added. Cost: an
+    /// encryption and an addition.
+    fn rerandomise(
+        &self,
+        key: &Self::PublicKey,
+        a: &Self::Ciphertexts,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Self::Ciphertexts, SchemeError> {
+        let zeros = vec![0; self.blocks(a) * self.block_length() / 64];
+        self.add(a, &self.encrypt(key, &zeros, rng)?)
+    }
     /// The blocks of these indices, in this order; repetitions allowed.
     fn select(
         &self,

@@ -209,6 +209,11 @@ impl Multiples {
         Self { affine: (0..=max as usize).map(multiple).collect() }
     }
 
+    /// No multiple but zero times the generator.
+    pub fn none() -> Self {
+        Self { affine: vec![[0; AFFINE]] }
+    }
+
     /// `m <= bound` with `a - b = m G` for each point, and a byte for each group whose bits say where
     /// there is one. Looks at every candidate.
     pub fn logarithms(&self, a: &[Octet], b: &[Octet], bound: u64) -> (Vec<u32>, Vec<u8>) {

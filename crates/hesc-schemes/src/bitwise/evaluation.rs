@@ -1,8 +1,9 @@
+use rand_core::CryptoRng;
 use rayon::prelude::*;
 
-use super::{BLOCK_LENGTH, BitCipher, Bitwise, Ciphertexts};
-use crate::SchemeError;
+use super::{BLOCK_LENGTH, BitCipher, Bitwise, Ciphertexts, PublicKey};
 use crate::scheme::count_blocks;
+use crate::{BitProduct, Scheme, SchemeError};
 
 impl<C: BitCipher> Bitwise<C> {
     /// The bound on counts of a result; refuses counts that decryption does not look for.
@@ -140,6 +141,28 @@ impl<C: BitCipher> Bitwise<C> {
             })
             .collect();
         Ok(Ciphertexts { tag: first.tag, context: context.clone(), blocks, bound })
+    }
+
+    /// `a` with fresh encryptions of what adding leaves as it is: the bound stays.
+    pub(super) fn rerandomise_blocks(
+        &self,
+        key: &PublicKey<C>,
+        a: &Ciphertexts<C>,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Ciphertexts<C>, SchemeError> {
+        a.tag.check(self.fingerprint, Some(key.tag))?;
+        let neutral = match self.cipher.bit_product() {
+            BitProduct::ExclusiveOr => 0,
+            BitProduct::Conjunction => u64::MAX,
+        };
+        let fresh = self.encrypt(key, &vec![neutral; a.blocks.len()], rng)?;
+        let blocks = a
+            .blocks
+            .par_iter()
+            .zip(&fresh.blocks)
+            .map(|(x, y)| self.cipher.add(&fresh.context, x, y))
+            .collect();
+        Ok(Ciphertexts { tag: a.tag, context: a.context.clone(), blocks, bound: a.bound })
     }
 
     /// The blocks of these indices.

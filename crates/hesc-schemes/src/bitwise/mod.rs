@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use zeroize::Zeroizing;
 
 use crate::scheme::count_blocks;
-use crate::{Fingerprint, KeyId, Packing, Scheme, SchemeError, Tag};
+use crate::{BitProduct, Fingerprint, KeyId, Packing, Scheme, SchemeError, Tag};
 
 /// Bits of a block: a word of the packed input.
 pub const BLOCK_LENGTH: usize = 64;
@@ -36,8 +36,12 @@ pub trait BitCipher: Clone + Send + Sync + 'static {
     fn spec_to_bytes(&self) -> Vec<u8>;
     /// The largest count that decrypts.
     fn max_count(&self) -> u64;
-    /// Whether counts are modulo 2.
+    /// Whether a position decrypts to a bit, whatever was added.
     fn counts_parity(&self) -> bool;
+    /// What adding blocks does to their bits.
+    fn bit_product(&self) -> BitProduct {
+        BitProduct::ExclusiveOr
+    }
 
     /// A key pair and its name.
     fn generate(&self, rng: &mut impl CryptoRng) -> (Self::SecretKey, Self::PublicKey, KeyId);
@@ -47,12 +51,13 @@ pub trait BitCipher: Clone + Send + Sync + 'static {
     fn secret_context(&self, key: &Self::SecretKey) -> Self::Context;
     /// Encrypts 64 bits.
     fn encrypt(&self, key: &Self::PublicKey, bits: u64, rng: &mut AesCtrRng) -> Self::Block;
-    /// Encrypts 64 bits; the random part is what `public` gives.
+    /// Encrypts 64 bits; the random part is what `public` gives, but for what must stay private.
     fn encrypt_seeded(
         &self,
         key: &Self::SecretKey,
         bits: u64,
         public: &mut AesCtrRng,
+        private: &mut AesCtrRng,
     ) -> Self::SeededBlock;
     /// The full form, with the same `public`.
     fn expand(
@@ -73,9 +78,9 @@ pub trait BitCipher: Clone + Send + Sync + 'static {
     fn add(&self, context: &Self::Context, a: &Self::Block, b: &Self::Block) -> Self::Block;
     /// `base * a`.
     fn times(&self, context: &Self::Context, a: &Self::Block, base: u64) -> Self::Block;
-    /// `a += bits`.
+    /// `a += bits`, or their conjunction.
     fn add_bits(&self, context: &Self::Context, a: &mut Self::Block, bits: u64);
-    /// Encryptions of zero, which hide nothing, at the positions whose bit is not set.
+    /// What adding leaves as it is, hiding nothing, at the positions whose bit is not set.
     fn mask(&self, context: &Self::Context, a: &mut Self::Block, bits: u64);
 
     /// Bytes of a context.
@@ -227,6 +232,10 @@ impl<C: BitCipher> Scheme for Bitwise<C> {
         self.cipher.counts_parity()
     }
 
+    fn bit_product(&self) -> BitProduct {
+        self.cipher.bit_product()
+    }
+
     fn generate_keys(&self, rng: &mut impl CryptoRng) -> (SecretKey<C>, PublicKey<C>) {
         let (secret, public, key) = self.cipher.generate(rng);
         let tag = Tag { params: self.fingerprint, key };
@@ -264,8 +273,11 @@ impl<C: BitCipher> Scheme for Bitwise<C> {
         let blocks = bits
             .par_iter()
             .zip(generators(count, &mut AesCtrRng::from_seed(seed)))
-            .map(|(&bits, seed)| {
-                self.cipher.encrypt_seeded(&key.key, bits, &mut AesCtrRng::from_seed(*seed))
+            .zip(generators(count, rng))
+            .map(|((&bits, public), private)| {
+                let public = &mut AesCtrRng::from_seed(*public);
+                let private = &mut AesCtrRng::from_seed(*private);
+                self.cipher.encrypt_seeded(&key.key, bits, public, private)
             })
             .collect();
         let context = self.cipher.secret_context(&key.key);
@@ -359,6 +371,15 @@ impl<C: BitCipher> Scheme for Bitwise<C> {
         bases: &[u64],
     ) -> Result<Ciphertexts<C>, SchemeError> {
         self.horner_blocks(parts, rows, bases)
+    }
+
+    fn rerandomise(
+        &self,
+        key: &PublicKey<C>,
+        a: &Ciphertexts<C>,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Ciphertexts<C>, SchemeError> {
+        self.rerandomise_blocks(key, a, rng)
     }
 
     fn select(&self, a: &Ciphertexts<C>, blocks: &[usize]) -> Result<Ciphertexts<C>, SchemeError> {

@@ -45,7 +45,34 @@ pub struct LiftedElgamal<G: Group> {
 /// The public element in its wire form, and prepared.
 pub struct PublicKey<G: Group> {
     element: Vec<u8>,
-    base: Arc<G::Base>,
+    pub(crate) base: Arc<G::Base>,
+}
+
+impl<G: Group> PublicKey<G> {
+    /// Reads an element; `None` if it is the neutral one or not in the group.
+    pub(crate) fn from_bytes(group: &G, bytes: &[u8]) -> Option<Self> {
+        let base = Arc::new(group.prepare_base(bytes)?);
+        Some(Self { element: bytes.to_vec(), base })
+    }
+
+    /// The element's wire form.
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        self.element.clone()
+    }
+}
+
+/// A key pair of any ElGamal scheme.
+pub(crate) fn generate<G: Group>(
+    group: &G,
+    rng: &mut impl CryptoRng,
+) -> (G::Secret, PublicKey<G>, KeyId) {
+    loop {
+        let key = KeyId::random(rng);
+        let secret = group.sample_secret(rng);
+        if let Some(public) = PublicKey::from_bytes(group, &group.public_element(&secret)) {
+            return (secret, public, key);
+        }
+    }
 }
 
 impl<G: Group> Clone for PublicKey<G> {
@@ -153,14 +180,7 @@ impl<G: Group> BitCipher for LiftedElgamal<G> {
     }
 
     fn generate(&self, rng: &mut impl CryptoRng) -> (G::Secret, PublicKey<G>, KeyId) {
-        loop {
-            let key = KeyId::random(rng);
-            let secret = self.group.sample_secret(rng);
-            let element = self.group.public_element(&secret);
-            if let Some(public) = self.public_key_from_bytes(&element, key) {
-                return (secret, public, key);
-            }
-        }
+        generate(&self.group, rng)
     }
 
     fn public_context(&self, _key: &PublicKey<G>) {}
@@ -182,6 +202,7 @@ impl<G: Group> BitCipher for LiftedElgamal<G> {
         key: &G::Secret,
         bits: u64,
         public: &mut AesCtrRng,
+        _private: &mut AesCtrRng,
     ) -> Self::SeededBlock {
         let mut second = self.group.secret_powers(&self.group.sample_elements(public), key);
         self.group.multiply_generator_where(&mut second, bits);
@@ -269,12 +290,11 @@ impl<G: Group> BitCipher for LiftedElgamal<G> {
     }
 
     fn public_key_to_bytes(&self, key: &PublicKey<G>) -> Vec<u8> {
-        key.element.clone()
+        key.to_bytes()
     }
 
     fn public_key_from_bytes(&self, bytes: &[u8], _key: KeyId) -> Option<PublicKey<G>> {
-        let base = Arc::new(self.group.prepare_base(bytes)?);
-        Some(PublicKey { element: bytes.to_vec(), base })
+        PublicKey::from_bytes(&self.group, bytes)
     }
 
     fn secret_key_to_bytes(&self, key: &G::Secret) -> Zeroizing<Vec<u8>> {

@@ -139,7 +139,13 @@ impl BitCipher for GoldwasserMicali {
         encryption::encrypt(key, bits, rng)
     }
 
-    fn encrypt_seeded(&self, key: &SecretKey, bits: u64, public: &mut AesCtrRng) -> SeededBlock {
+    fn encrypt_seeded(
+        &self,
+        key: &SecretKey,
+        bits: u64,
+        public: &mut AesCtrRng,
+        _private: &mut AesCtrRng,
+    ) -> SeededBlock {
         encryption::encrypt_seeded(key, bits, public)
     }
 

@@ -2,7 +2,7 @@ use std::sync::{Arc, OnceLock};
 
 use hesc_math::AesCtrRng;
 use hesc_math::wide::{
-    FixedBase, JacobiSymbol, LANES, Octet, WINDOW_BITS, WideModulus, windows_of,
+    FixedBase, JacobiSymbol, LANES, Octet, WINDOW_BITS, WideModulus, replace_where, windows_of,
 };
 use rand_core::{CryptoRng, Rng};
 use zeroize::{ZeroizeOnDrop, Zeroizing};
@@ -219,6 +219,21 @@ impl Group for Ffdhe3072 {
                 }
             }
         }
+    }
+
+    fn replace_where(&self, a: &mut Elements, b: &Elements, bits: u64) {
+        replace_where(a, b, &bits.to_le_bytes());
+    }
+
+    fn equal(&self, a: &Elements, b: &Elements) -> u64 {
+        let prime = &field().prime;
+        let [a, b] = [a, b].map(|x| {
+            let mut reduced = Zeroizing::new(x.to_vec());
+            prime.reduce_assign(&mut reduced);
+            reduced
+        });
+        let equal = prime.equal(&a, &b);
+        equal.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
     }
 
     fn prepare_powers(&self, _max: u64) {}

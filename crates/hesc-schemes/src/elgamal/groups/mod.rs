@@ -58,6 +58,10 @@ pub trait Group: Clone + Send + Sync + 'static {
     fn multiply_generator_where(&self, a: &mut Self::Elements, bits: u64);
     /// The neutral element where the bit is not set; bits are public.
     fn keep_where(&self, a: &mut Self::Elements, bits: u64);
+    /// `b` where the bit is set, `a` elsewhere.
+    fn replace_where(&self, a: &mut Self::Elements, b: &Self::Elements, bits: u64);
+    /// Where `a` and `b` are equal.
+    fn equal(&self, a: &Self::Elements, b: &Self::Elements) -> u64;
     /// The first `max` powers of the generator.
     fn prepare_powers(&self, max: u64) -> Self::Powers;
     /// `m <= bound` with `a = b g^m`; `None` if there is none for some position.

@@ -120,6 +120,17 @@ impl Group for Ristretto255 {
         }
     }
 
+    fn replace_where(&self, a: &mut Vec<RistrettoPoint>, b: &Vec<RistrettoPoint>, bits: u64) {
+        for (i, (a, b)) in a.iter_mut().zip(b).enumerate() {
+            a.conditional_assign(b, Choice::from((bits >> i) as u8 & 1));
+        }
+    }
+
+    fn equal(&self, a: &Vec<RistrettoPoint>, b: &Vec<RistrettoPoint>) -> u64 {
+        let bits = a.iter().zip(b).map(|(a, b)| u64::from(a.ct_eq(b).unwrap_u8()));
+        bits.enumerate().fold(0, |word, (i, bit)| word | bit << i)
+    }
+
     fn prepare_powers(&self, max: u64) -> Powers {
         let mut multiple = RistrettoPoint::identity();
         let points: Vec<RistrettoPoint> = (0..=max)

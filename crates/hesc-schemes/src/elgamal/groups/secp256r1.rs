@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use hesc_math::AesCtrRng;
 use hesc_math::secp256r1::{self as curve, ENCODED_BYTES, FixedBase, SCALAR_BYTES, WINDOWS};
-use hesc_math::wide::{LANES, Octet};
+use hesc_math::wide::{LANES, Octet, replace_where};
 use rand_core::{CryptoRng, Rng};
 use zeroize::{ZeroizeOnDrop, Zeroizing};
 
@@ -119,6 +119,15 @@ impl Group for Secp256r1 {
 
     fn keep_where(&self, a: &mut Elements, bits: u64) {
         curve::keep_where(a, &bits.to_le_bytes());
+    }
+
+    fn replace_where(&self, a: &mut Elements, b: &Elements, bits: u64) {
+        replace_where(a, b, &bits.to_le_bytes());
+    }
+
+    fn equal(&self, a: &Elements, b: &Elements) -> u64 {
+        let (_, found) = curve::Multiples::none().logarithms(a, b, 0);
+        found.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
     }
 
     fn prepare_powers(&self, max: u64) -> Arc<curve::Multiples> {
