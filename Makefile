@@ -1,6 +1,6 @@
 # Everything starts here. Needs Python 3.11, a Rust toolchain, a C compiler and make; nothing else.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo lint test test-rust test-python test-long bench fuzz vectors clean
+.PHONY: help setup build demo lint test test-rust test-python test-long bench fuzz leakage vectors clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -52,6 +52,9 @@ bench: build ## Criterion benchmarks and table 4 with SEAL in the same run
 
 fuzz: ## Hostile bytes into every decoder, FUZZ_CASES of them
 	cargo run --quiet --profile fuzz --package hesc-circuits --example fuzz_decoders -- $(FUZZ_CASES)
+
+leakage: ## Statistical look for secrets in running times, some minutes
+	RAYON_NUM_THREADS=1 cargo run --quiet --release --package hesc-schemes --example leakage
 
 vectors: build ## Write the stored vectors again
 	$(BIN)/python -m scripts.encoder_vectors

@@ -19,6 +19,7 @@ PRESETS = (
     "bfv_1024_fusion",
     "hestd2018_koseki_bfv_1024",
     "ckks_1024",
+    "ckks_1024_slots",
     "gm_3072",
     "elgamal_ffdhe3072",
     "ec_elgamal_ristretto255",

@@ -38,6 +38,25 @@ def kit(request: pytest.FixtureRequest) -> Kit:
     return Kit(params, layout="one_per_block")
 
 
+@pytest.mark.parametrize(
+    "preset", [name for name in hesc.Params.presets() if name.startswith("unipolar")]
+)
+def test_unipolar_products_are_conjunctions(preset: str) -> None:
+    kit = Kit(hesc.Params.preset(preset), 64, representation="unipolar")
+    values, others = np.array([0.0, 0.25, 1.0]), np.array([0.9, 0.5, 0.75])
+    x, y = kit.encrypt(values), kit.encrypt(others)
+    np.testing.assert_allclose(kit.decrypt(x), values, atol=0.02)
+    np.testing.assert_allclose(kit.decrypt(x * y), values * others, atol=0.1)
+    fresh = (x * y).rerandomise(kit.public)
+    np.testing.assert_array_equal(kit.decrypt(fresh), kit.decrypt(x * y))
+    seeded = hesc.SecretEncryptor(kit.secret, 64, representation="unipolar").encrypt(values)
+    np.testing.assert_allclose(kit.decrypt(seeded.expand()), values, atol=0.02)
+    np.testing.assert_array_equal(kit.decrypt(-x), -kit.decrypt(x))
+    bipolar = hesc.Encryptor(kit.public, 64).encrypt([0.5])
+    with pytest.raises(hesc.ParameterError):
+        bipolar * hesc.Encryptor(kit.public, 64, first_dimension=1).encrypt([0.5])
+
+
 X = np.array([[0.5, -0.25, 0.75], [0.1, 0.9, -1.0]])
 W = np.array([[0.8, -0.5, 0.3], [-0.9, 0.2, 0.6], [0.4, 0.4, 1.0], [0.0, -0.1, 0.7]])
 

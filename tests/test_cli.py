@@ -68,6 +68,23 @@ def test_a_client_and_a_server_exchange_files(tmp_path: Path) -> None:
     assert classes == [load_network().classes[i] for i in split.test_classes]
     assert "setosa" in run("decrypt", "answer.hesc", *secret, *shared, cwd=tmp_path)
 
+    # The key file of another client has a passphrase; its scheme is another too.
+    (tmp_path / "words").write_text("correct horse\n")
+    (tmp_path / "other").write_text("horse\n")
+    words = ["--passphrase-file", "words"]
+    where = ["--public", "gm", "--secret", "gm.key"]
+    run("keygen", *where, "--params", "gm_3072", *words, cwd=tmp_path)
+    shared2 = ["--preprocessing", "p2.json", "--public", "gm"]
+    np.savetxt(tmp_path / "two.csv", split.test_features[:2], delimiter=",")
+    run("encrypt-model", str(NETWORK), "--out", "m2.hesc", *shared2, cwd=tmp_path)
+    run("encrypt", "two.csv", "--out", "q2.hesc", *shared2, cwd=tmp_path)
+    run("eval", "m2.hesc", "q2.hesc", "--out", "a2.hesc", *shared2[2:], cwd=tmp_path)
+    secret2 = ["--secret", "gm.key", *shared2]
+    output = run("decrypt", "a2.hesc", *secret2, *words, "--json", "-", cwd=tmp_path)
+    assert json.loads(output)["classes"] == classes[:2]
+    wrong = ["--passphrase-file", "other"]
+    assert "wrong" in run("decrypt", "a2.hesc", *secret2, *wrong, cwd=tmp_path, ok=False)
+
     # Nothing is overwritten, the secret key is not put beside public things, damage is noticed.
     again = run("keygen", "--public", "k2", "--secret", "secret.key", cwd=tmp_path, ok=False)
     assert "not overwritten" in again
@@ -80,7 +97,7 @@ def test_a_client_and_a_server_exchange_files(tmp_path: Path) -> None:
     (tmp_path / "answer.hesc").write_bytes(answer[:-1])
     assert "damaged" in run("decrypt", "answer.hesc", *secret, *shared, cwd=tmp_path, ok=False)
     (tmp_path / "flowers.csv").write_text("1,2,x\n")
-    bad = run("encrypt", "flowers.csv", "--out", "q2.hesc", *shared, cwd=tmp_path, ok=False)
+    bad = run("encrypt", "flowers.csv", "--out", "q2.hesc", *shared2, cwd=tmp_path, ok=False)
     assert "no table of numbers" in bad
     weak = ["--params", "hestd2018_koseki_bfv_1024"]
     run("keygen", "--public", "old", "--secret", "old.key", *weak, cwd=tmp_path)

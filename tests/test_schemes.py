@@ -69,7 +69,11 @@ def test_known_answers(case: dict[str, Any], tmp_path: Path) -> None:
         _, (nested,), _ = wire.read_array(data["product"])
         parts = wire.read_ciphertexts(nested, degree, q).parts[0]
         ternary = wire.read_secret(data["secret"], degree)
-        second = wire.round_to_counts(wire.phase(parts, ternary, q), q, t or 2)
+        phase = wire.phase(parts, ternary, q)
+        if params.scale is None:
+            second = wire.round_to_counts(phase, q, t or 2)
+        else:
+            second = wire.round_to_scale(phase, q, params.scale)
         np.testing.assert_array_equal(second[: counts.size], expected.ravel())
     elif params.ring_degree is None:
         _, (nested,), _ = wire.read_array(data["product"])
@@ -204,6 +208,29 @@ def test_secret_keys_stay_secret(tmp_path: Path) -> None:
     other, _ = hesc.keygen(hesc.Params.recommended("bfv"))
     assert secret != other
     assert "object at" in repr(secret)
+
+
+def test_key_files_take_a_passphrase(tmp_path: Path) -> None:
+    params = hesc.Params.preset("gm_3072")
+    secret, public = hesc.keygen(params)
+    sealed, open_file = tmp_path / "sealed", tmp_path / "open"
+    hesc.save_secret_key(secret, sealed, passphrase="correct horse")
+    hesc.save_secret_key(secret, open_file)
+    assert stat.S_IMODE(sealed.stat().st_mode) == 0o600
+    assert open_file.read_bytes()[50:80] not in sealed.read_bytes()
+    again = hesc.load_secret_key(params, sealed, passphrase="correct horse")
+    x = hesc.Encryptor(public, 64).encrypt([0.5])
+    assert hesc.Decryptor(again).decrypt(x) == hesc.Decryptor(secret).decrypt(x)
+    for path, passphrase, message in (
+        (sealed, "horse", "wrong"),
+        (sealed, None, "missing"),
+        (open_file, "horse", "none"),
+    ):
+        with pytest.raises(hesc.DecryptionError, match=message):
+            hesc.load_secret_key(params, path, passphrase=passphrase)
+    with pytest.raises(hesc.DecryptionError, match="empty"):
+        hesc.save_secret_key(secret, tmp_path / "new", passphrase="")
+    assert not (tmp_path / "new").exists()
 
 
 def test_a_server_never_loads_what_decrypts() -> None:

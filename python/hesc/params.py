@@ -221,7 +221,7 @@ class Params:
 
     @property
     def scheme(self) -> str:
-        """`"bfv"`, `"ckks"`, `"gm"`, `"elgamal"`, `"ec_elgamal"`, `"unipolar_elgamal"`, `"plain"`."""
+        """The scheme: a name that `recommended` takes, or "plain"."""
         return self._native.scheme
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Never, Unpack, overload
 
+from hesc import _native
 from hesc.arrays import Answer, EncryptedArray, SeededArray
 from hesc.encoding import EncodedArray, Encoder, EncoderOptions, Estimates
 from hesc.encryptor import PublicKey, resolve_layout, row_length
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc import _native
     from hesc.params import Params
 
 
@@ -39,9 +39,9 @@ class SecretKey:
         """Decrypts to counts. `Decryptor` is the comfortable way."""
         return self._native.decrypt(answer.native)
 
-    def save(self, path: str | PathLike[str]) -> None:
-        """Writes a new file with mode 0600. An existing file is never overwritten."""
-        self._native.save(Path(path))
+    def save(self, path: str | PathLike[str], *, passphrase: str | None = None) -> None:
+        """Writes a new file with mode 0600. `save_secret_key` says more."""
+        self._native.save(Path(path), passphrase)
 
 
 def keygen(params: Params) -> tuple[SecretKey, PublicKey]:
@@ -50,14 +50,32 @@ def keygen(params: Params) -> tuple[SecretKey, PublicKey]:
     return SecretKey(params, secret), PublicKey(params, public)
 
 
-def save_secret_key(secret: SecretKey, path: str | PathLike[str]) -> None:
-    """Writes a new file with mode 0600. An existing file is never overwritten."""
-    secret.save(path)
+def save_secret_key(
+    secret: SecretKey, path: str | PathLike[str], *, passphrase: str | None = None
+) -> None:
+    """Writes a new file with mode 0600. An existing file is never overwritten.
+
+    With a passphrase the file is of no use without it: Argon2id with 64 MiB, XChaCha20-Poly1305.
+    """
+    secret.save(path, passphrase=passphrase)
 
 
-def load_secret_key(params: Params, path: str | PathLike[str]) -> SecretKey:
-    """Reads a file that `save_secret_key` wrote."""
-    return SecretKey(params, params.native.load_secret_key(Path(path)))
+def load_secret_key(
+    params: Params, path: str | PathLike[str], *, passphrase: str | None = None
+) -> SecretKey:
+    """Reads a file that `save_secret_key` wrote.
+
+    Raises:
+        DecryptionError: the passphrase is wrong, missing or one too many.
+        ParameterError, WireError: the key of another set, or no key.
+
+    """
+    return SecretKey(params, params.native.load_secret_key(Path(path), passphrase))
+
+
+def wants_passphrase(path: str | PathLike[str]) -> bool:
+    """Whether a key file was saved with a passphrase."""
+    return _native.is_sealed(Path(path).read_bytes())
 
 
 class SecretEncryptor:

@@ -121,3 +121,9 @@ def phase(parts: NDArray[np.int64], secret: NDArray[np.int64], modulus: int) -> 
 def round_to_counts(phase_: NDArray[np.int64], modulus: int, t: int) -> NDArray[np.int64]:
     """BFV decryption: `round(t phase / q) mod t`, in exact integers."""
     return np.array([(2 * t * int(x) + modulus) // (2 * modulus) % t for x in phase_])
+
+
+def round_to_scale(phase_: NDArray[np.int64], modulus: int, scale: float) -> NDArray[np.int64]:
+    """CKKS decryption of coefficients: `round(phase / scale)` of centred residues."""
+    centred = np.where(phase_ > modulus // 2, phase_ - modulus, phase_)
+    return np.rint(centred / scale).astype(np.int64)

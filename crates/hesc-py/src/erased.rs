@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use hesc_circuits::{Answer, CircuitError, Counts, Fusion, Plaintext, SeededStreams, Streams};
 use hesc_math::AesCtrRng;
-use hesc_schemes::{Fingerprint, Scheme, SchemeError};
+use hesc_schemes::{Fingerprint, Scheme, SchemeError, sealing};
 use hesc_stochastic::{BitStreams, Origin, Representation, Selector};
+use zeroize::Zeroizing;
 
 type Outcome<T> = Result<T, CircuitError>;
 pub type Array = Arc<dyn ErasedStreams>;
@@ -34,11 +35,8 @@ pub trait Public: Send + Sync {
 pub trait Secret: Send + Sync {
     fn encrypt(&self, plaintext: &Plaintext<'_>) -> Outcome<Arc<dyn ErasedSeeded>>;
     fn decrypt(&self, answer: &dyn ErasedAnswer) -> Outcome<Counts>;
-    /// Hands the wire form to `write` and wipes it.
-    fn with_bytes(
-        &self,
-        write: &mut dyn FnMut(&[u8]) -> std::io::Result<()>,
-    ) -> std::io::Result<()>;
+    /// What goes into a key file: the wire form, sealed if there is a passphrase.
+    fn to_file(&self, passphrase: Option<&str>) -> Outcome<Zeroizing<Vec<u8>>>;
 }
 
 pub trait ErasedSeeded: Send + Sync {
@@ -184,11 +182,10 @@ impl<S: Scheme> Secret for SecretOf<S> {
         answer.decrypt(&self.key)
     }
 
-    fn with_bytes(
-        &self,
-        write: &mut dyn FnMut(&[u8]) -> std::io::Result<()>,
-    ) -> std::io::Result<()> {
-        write(&self.scheme.secret_key_to_bytes(&self.key))
+    fn to_file(&self, passphrase: Option<&str>) -> Outcome<Zeroizing<Vec<u8>>> {
+        let bytes = self.scheme.secret_key_to_bytes(&self.key);
+        let Some(passphrase) = passphrase else { return Ok(bytes) };
+        Ok(sealing::seal(&bytes, passphrase.as_bytes(), &mut os_rng()?).map(Zeroizing::new)?)
     }
 }
 

@@ -53,7 +53,9 @@ fn of_scheme(error: &SchemeError) -> PyErr {
         | SchemeError::CountBound { .. }
         | SchemeError::ScaleMismatch { .. }
         | SchemeError::CannotCompact { .. } => NoiseBudgetError::new_err(text),
-        SchemeError::NotACount { .. } => DecryptionError::new_err(text),
+        SchemeError::NotACount { .. } | SchemeError::Passphrase { .. } => {
+            DecryptionError::new_err(text)
+        }
         SchemeError::Wire { .. } => WireError::new_err(text),
         SchemeError::BlockCount { .. } | SchemeError::Empty | SchemeError::BlockIndex { .. } => {
             ShapeError::new_err(text)

@@ -18,6 +18,12 @@ use crate::errors::{ParameterError, to_py};
 /// Longest file that is read as a secret key: above the largest ring degree's.
 const MAX_KEY_FILE: u64 = 1 << 20;
 
+/// Whether a key file wants a passphrase.
+#[pyfunction]
+pub fn is_sealed(data: &[u8]) -> bool {
+    hesc_schemes::sealing::is_sealed(data)
+}
+
 /// The bytes of a key file, wiped when dropped.
 pub fn read_key_file(path: PathBuf) -> std::io::Result<Zeroizing<Vec<u8>>> {
     let file = OpenOptions::new().read(true).open(path)?;
@@ -83,8 +89,12 @@ pub struct SecretKey(pub Arc<dyn erased::Secret>);
 
 #[pymethods]
 impl SecretKey {
-    /// Writes a new file that only its owner can read; an existing one is never overwritten.
-    fn save(&self, path: PathBuf) -> PyResult<()> {
+    /// Writes a new file that only its owner can read, under a passphrase if there is one; an
+    /// existing file is never overwritten.
+    #[pyo3(signature = (path, passphrase))]
+    fn save(&self, py: Python<'_>, path: PathBuf, passphrase: Option<&str>) -> PyResult<()> {
+        // Sealed before the file exists.
+        let bytes = py.detach(|| self.0.to_file(passphrase)).map_err(to_py)?;
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]
@@ -93,7 +103,7 @@ impl SecretKey {
             options.mode(0o600);
         }
         let mut file = options.open(path)?;
-        Ok(self.0.with_bytes(&mut |bytes| file.write_all(bytes))?)
+        Ok(file.write_all(&bytes)?)
     }
 
     fn encrypt(

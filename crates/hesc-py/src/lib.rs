@@ -26,7 +26,7 @@ mod _native {
         NoiseBudgetError, OutOfRangeError, ParameterError, SecurityError, ShapeError, WireError,
     };
     #[pymodule_export]
-    use crate::keys::{PublicKey, SecretKey};
+    use crate::keys::{PublicKey, SecretKey, is_sealed};
     #[pymodule_export]
     use crate::params::Params;
 }

@@ -6,7 +6,7 @@ use hesc_schemes::bitwise::{BitCipher, Bitwise};
 use hesc_schemes::elgamal::{Exponents, Ffdhe3072, Group, LiftedElgamal, Ristretto255, Secp256r1};
 use hesc_schemes::rlwe::{Assurance, Plaintext, Rlwe, Spec};
 use hesc_schemes::{
-    Bfv, Ckks, Gm, Packing, Plain, Scheme, SchemeError, UnipolarElgamal, bfv, ckks, gm,
+    Bfv, Ckks, Gm, Packing, Plain, Scheme, SchemeError, UnipolarElgamal, bfv, ckks, gm, sealing,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -297,9 +297,29 @@ impl Params {
     }
 
     /// Reads a secret key from its file, without its bytes passing through Python.
-    fn load_secret_key(&self, py: Python<'_>, path: PathBuf) -> PyResult<SecretKey> {
+    #[pyo3(signature = (path, passphrase))]
+    fn load_secret_key(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        passphrase: Option<&str>,
+    ) -> PyResult<SecretKey> {
         py.detach(|| {
-            let bytes = read_key_file(path)?;
+            let file = read_key_file(path)?;
+            let bytes = match (sealing::is_sealed(&file), passphrase) {
+                (true, Some(passphrase)) => {
+                    sealing::open(&file, passphrase.as_bytes()).map_err(scheme_to_py)?
+                }
+                (false, None) => file,
+                (true, None) => {
+                    let problem = "it is missing";
+                    return Err(scheme_to_py(SchemeError::Passphrase { problem }));
+                }
+                (false, Some(_)) => {
+                    let problem = "this key file has none";
+                    return Err(scheme_to_py(SchemeError::Passphrase { problem }));
+                }
+            };
             self.set.read_secret(&bytes).map(SecretKey).map_err(to_py)
         })
     }

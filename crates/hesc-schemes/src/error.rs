@@ -137,6 +137,12 @@ pub enum SchemeError {
         /// The ring degree.
         ring_degree: usize,
     },
+    /// A sealed key file that does not open.
+    #[error("the passphrase of the secret key: {problem}; give the one it was saved with")]
+    Passphrase {
+        /// What is wrong.
+        problem: &'static str,
+    },
     /// Bytes that are no object of this kind.
     #[error("cannot read {what}: {problem}; the bytes are damaged, truncated or of another kind")]
     Wire {

@@ -21,6 +21,7 @@ mod identity;
 pub mod plain;
 pub mod rlwe;
 mod scheme;
+pub mod sealing;
 pub mod unipolar;
 pub mod wire;
 

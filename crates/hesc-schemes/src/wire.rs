@@ -33,6 +33,8 @@ pub enum Kind {
     SeededCiphertexts = 5,
     /// A batch of compact ciphertexts.
     CompactCiphertexts = 6,
+    /// A secret key under a passphrase.
+    SealedSecretKey = 7,
     /// Streams over ciphertexts, with layout and identities.
     Streams = 16,
     /// Seeded streams.
@@ -50,6 +52,7 @@ impl Kind {
             Self::Ciphertexts => "ciphertexts",
             Self::SeededCiphertexts => "seeded ciphertexts",
             Self::CompactCiphertexts => "compact ciphertexts",
+            Self::SealedSecretKey => "a sealed secret key",
             Self::Streams => "encrypted streams",
             Self::SeededStreams => "seeded encrypted streams",
             Self::Answer => "an answer",

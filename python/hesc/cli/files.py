@@ -31,6 +31,19 @@ Assurance = Annotated[
     str, typer.Option(help="Least security accepted: guidelines2024, hestd2018, insecure.")
 ]
 
+PassphraseFile = Annotated[
+    Path | None, typer.Option(help="File whose first line is the passphrase, instead of asking.")
+]
+
+
+def _read_passphrase(path: Path | None) -> str | None:
+    if path is None:
+        return None
+    lines = path.read_text().splitlines()
+    if not lines or not lines[0]:
+        raise HescError(f"the first line of {path} is empty; write the passphrase there")
+    return lines[0]
+
 
 def _read_params(public: Path, assurance: str) -> Params:
     return Params.from_bytes((public / PARAMS_FILE).read_bytes(), assurance=assurance)
@@ -46,6 +59,10 @@ def keygen(
     public: Annotated[Path, typer.Option(help="New folder for parameters and public key.")],
     secret: Annotated[Path, typer.Option(help="New file for the secret key, outside of it.")],
     params: Annotated[str, typer.Option(help="A preset's name.")] = "bfv_1024_fusion",
+    passphrase: Annotated[
+        bool, typer.Option("--passphrase", help="Ask for a passphrase of the secret key.")
+    ] = False,
+    passphrase_file: PassphraseFile = None,
 ) -> None:
     """Makes a key pair. The secret key's file has mode 0600; nothing is overwritten.
 
@@ -62,11 +79,14 @@ def keygen(
     if secret.exists():
         raise FileExistsError(f"{secret} exists and is not overwritten")
     chosen = Params.preset(params)
+    words = _read_passphrase(passphrase_file)
+    if words is None and passphrase:
+        words = typer.prompt("passphrase", hide_input=True, confirmation_prompt=True)
     key, public_key = generate(chosen)
     public.mkdir(parents=True, exist_ok=True)
     _write_new(public / PARAMS_FILE, chosen.to_bytes())
     _write_new(public / PUBLIC_FILE, public_key.to_bytes())
-    key.save(secret)
+    key.save(secret, passphrase=words)
     Console().print(f"public: {public}\nsecret: {secret} (mode 0600)", highlight=False)
 
 
@@ -145,15 +165,19 @@ def decrypt(
         str | None, typer.Option("--json", help="Write figures to this file, - for stdout.")
     ] = None,
     assurance: Assurance = "guidelines2024",
+    passphrase_file: PassphraseFile = None,
 ) -> None:
     """Decrypts an answer: the class of each sample, with outputs and their standard errors.
 
     Example: hesc decrypt answer.hesc --secret ~/secret.key --preprocessing p.json --public keys
     """
-    from hesc.secret import Decryptor, load_secret_key
+    from hesc.secret import Decryptor, load_secret_key, wants_passphrase
 
     params = _read_params(public, assurance)
-    key = load_secret_key(params, secret)
+    words = _read_passphrase(passphrase_file)
+    if words is None and wants_passphrase(secret):
+        words = typer.prompt("passphrase", hide_input=True)
+    key = load_secret_key(params, secret, passphrase=words)
     names = Preprocessing.load(preprocessing).classes
     values, errors = Decryptor(key).decrypt(
         Answer.from_bytes(params, answer.read_bytes()), return_std=True

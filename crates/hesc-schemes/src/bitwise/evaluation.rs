@@ -1,7 +1,6 @@
 use rand_core::CryptoRng;
-use rayon::prelude::*;
 
-use super::{BLOCK_LENGTH, BitCipher, Bitwise, Ciphertexts, PublicKey};
+use super::{BLOCK_LENGTH, BitCipher, Bitwise, Ciphertexts, PublicKey, map_blocks};
 use crate::scheme::count_blocks;
 use crate::{BitProduct, Scheme, SchemeError};
 
@@ -45,7 +44,7 @@ impl<C: BitCipher> Bitwise<C> {
             .iter()
             .map(|&(i, j)| Ok((self.block(a, i)?, self.block(b, j)?)))
             .collect::<Result<Vec<_>, SchemeError>>()?;
-        let blocks = operands.par_iter().map(|(x, y)| self.cipher.add(&a.context, x, y)).collect();
+        let blocks = map_blocks(&operands, |_, (x, y)| self.cipher.add(&a.context, x, y));
         Ok(Ciphertexts { tag: a.tag, context: a.context.clone(), blocks, bound })
     }
 
@@ -57,11 +56,9 @@ impl<C: BitCipher> Bitwise<C> {
     ) -> Result<(), SchemeError> {
         self.check_bits(a, bits)?;
         a.bound = self.check_bound(a.bound + 1)?;
-        let (blocks, context) = (&mut a.blocks, &a.context);
-        blocks
-            .par_iter_mut()
-            .zip(bits)
-            .for_each(|(block, &bits)| self.cipher.add_bits(context, block, bits));
+        for (block, &bits) in a.blocks.iter_mut().zip(bits) {
+            self.cipher.add_bits(&a.context, block, bits);
+        }
         Ok(())
     }
 
@@ -130,16 +127,13 @@ impl<C: BitCipher> Bitwise<C> {
             })
             .collect::<Result<Vec<_>, SchemeError>>()?;
         let context = &first.context;
-        let blocks = operands
-            .par_iter()
-            .map(|row| {
-                let digits = row[1..].iter().zip(bases);
-                digits.fold(row[0].clone(), |value, (block, &base)| match base {
-                    1 => self.cipher.add(context, &value, block),
-                    _ => self.cipher.add(context, &self.cipher.times(context, &value, base), block),
-                })
+        let blocks = map_blocks(&operands, |_, row| {
+            let digits = row[1..].iter().zip(bases);
+            digits.fold(row[0].clone(), |value, (block, &base)| match base {
+                1 => self.cipher.add(context, &value, block),
+                _ => self.cipher.add(context, &self.cipher.times(context, &value, base), block),
             })
-            .collect();
+        });
         Ok(Ciphertexts { tag: first.tag, context: context.clone(), blocks, bound })
     }
 
@@ -156,12 +150,9 @@ impl<C: BitCipher> Bitwise<C> {
             BitProduct::Conjunction => u64::MAX,
         };
         let fresh = self.encrypt(key, &vec![neutral; a.blocks.len()], rng)?;
-        let blocks = a
-            .blocks
-            .par_iter()
-            .zip(&fresh.blocks)
-            .map(|(x, y)| self.cipher.add(&fresh.context, x, y))
-            .collect();
+        let blocks = map_blocks(&a.blocks, |i, block| {
+            self.cipher.add(&fresh.context, block, &fresh.blocks[i])
+        });
         Ok(Ciphertexts { tag: a.tag, context: a.context.clone(), blocks, bound: a.bound })
     }
 

@@ -177,6 +177,16 @@ fn generators(count: usize, rng: &mut impl CryptoRng) -> Vec<Zeroizing<RngSeed>>
     (0..count).map(|_| sampling::fresh_seed(rng).into()).collect()
 }
 
+/// `body` of each item, on several threads where there are any: even a pool of one thread would cost
+/// a change of threads.
+fn map_blocks<T: Sync, U: Send>(items: &[T], body: impl Fn(usize, &T) -> U + Sync) -> Vec<U> {
+    if items.len() > 1 && rayon::current_num_threads() > 1 {
+        items.par_iter().enumerate().map(|(i, item)| body(i, item)).collect()
+    } else {
+        items.iter().enumerate().map(|(i, item)| body(i, item)).collect()
+    }
+}
+
 impl<C: BitCipher> Bitwise<C> {
     /// The scheme of a cipher.
     pub fn of(cipher: C) -> Self {
@@ -250,13 +260,10 @@ impl<C: BitCipher> Scheme for Bitwise<C> {
     ) -> Result<Ciphertexts<C>, SchemeError> {
         key.tag.check(self.fingerprint, None)?;
         count_blocks(bits, BLOCK_LENGTH)?;
-        let blocks = bits
-            .par_iter()
-            .zip(generators(bits.len(), rng))
-            .map(|(&bits, seed)| {
-                self.cipher.encrypt(&key.key, bits, &mut AesCtrRng::from_seed(*seed))
-            })
-            .collect();
+        let seeds = generators(bits.len(), rng);
+        let blocks = map_blocks(bits, |i, &bits| {
+            self.cipher.encrypt(&key.key, bits, &mut AesCtrRng::from_seed(*seeds[i]))
+        });
         let context = self.cipher.public_context(&key.key);
         Ok(Ciphertexts { tag: key.tag, context, blocks, bound: 1 })
     }
@@ -270,16 +277,13 @@ impl<C: BitCipher> Scheme for Bitwise<C> {
         key.tag.check(self.fingerprint, None)?;
         let count = count_blocks(bits, BLOCK_LENGTH)?;
         let seed = sampling::fresh_seed(rng);
-        let blocks = bits
-            .par_iter()
-            .zip(generators(count, &mut AesCtrRng::from_seed(seed)))
-            .zip(generators(count, rng))
-            .map(|((&bits, public), private)| {
-                let public = &mut AesCtrRng::from_seed(*public);
-                let private = &mut AesCtrRng::from_seed(*private);
-                self.cipher.encrypt_seeded(&key.key, bits, public, private)
-            })
-            .collect();
+        let public = generators(count, &mut AesCtrRng::from_seed(seed));
+        let private = generators(count, rng);
+        let blocks = map_blocks(bits, |i, &bits| {
+            let public = &mut AesCtrRng::from_seed(*public[i]);
+            let private = &mut AesCtrRng::from_seed(*private[i]);
+            self.cipher.encrypt_seeded(&key.key, bits, public, private)
+        });
         let context = self.cipher.secret_context(&key.key);
         Ok(SeededCiphertexts { tag: key.tag, context, seed, blocks })
     }
@@ -287,25 +291,16 @@ impl<C: BitCipher> Scheme for Bitwise<C> {
     fn expand(&self, seeded: &SeededCiphertexts<C>) -> Result<Ciphertexts<C>, SchemeError> {
         seeded.tag.check(self.fingerprint, None)?;
         let seeds = generators(seeded.blocks.len(), &mut AesCtrRng::from_seed(seeded.seed));
-        let blocks = seeded
-            .blocks
-            .par_iter()
-            .zip(seeds)
-            .map(|(block, seed)| {
-                self.cipher.expand(&seeded.context, block, &mut AesCtrRng::from_seed(*seed))
-            })
-            .collect();
+        let blocks = map_blocks(&seeded.blocks, |i, block| {
+            self.cipher.expand(&seeded.context, block, &mut AesCtrRng::from_seed(*seeds[i]))
+        });
         Ok(Ciphertexts { tag: seeded.tag, context: seeded.context.clone(), blocks, bound: 1 })
     }
 
     fn decrypt(&self, key: &SecretKey<C>, a: &Ciphertexts<C>) -> Result<Vec<u32>, SchemeError> {
         key.tag.check(self.fingerprint, None)?;
         a.tag.check(self.fingerprint, Some(key.tag))?;
-        let found: Vec<Option<[u32; BLOCK_LENGTH]>> = a
-            .blocks
-            .par_iter()
-            .map(|block| self.cipher.decrypt(&key.key, block, a.bound))
-            .collect();
+        let found = map_blocks(&a.blocks, |_, block| self.cipher.decrypt(&key.key, block, a.bound));
         let mut counts = Vec::with_capacity(found.len() * BLOCK_LENGTH);
         for (block, found) in found.into_iter().enumerate() {
             counts.extend(found.ok_or(SchemeError::NotACount { block })?);

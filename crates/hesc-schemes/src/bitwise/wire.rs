@@ -1,7 +1,6 @@
-use rayon::prelude::*;
 use zeroize::Zeroizing;
 
-use super::{BitCipher, Bitwise, Ciphertexts, PublicKey, SecretKey, SeededCiphertexts};
+use super::{BitCipher, Bitwise, Ciphertexts, PublicKey, SecretKey, SeededCiphertexts, map_blocks};
 use crate::SchemeError;
 use crate::wire::{Kind, Reader, Writer};
 
@@ -11,11 +10,8 @@ impl<C: BitCipher> Bitwise<C> {
         let mut writer = Writer::with_capacity(Kind::Ciphertexts, length);
         writer.tag(a.tag).u64(a.bound).u32(a.blocks.len() as u32);
         writer.bytes(&self.cipher.context_to_bytes(&a.context));
-        let blocks: Vec<Vec<u8>> = a
-            .blocks
-            .par_iter()
-            .map(|block| self.cipher.block_to_bytes(&a.context, block))
-            .collect();
+        let blocks =
+            map_blocks(&a.blocks, |_, block| self.cipher.block_to_bytes(&a.context, block));
         blocks.iter().for_each(|block| {
             writer.bytes(block);
         });
@@ -42,8 +38,7 @@ impl<C: BitCipher> Bitwise<C> {
         let mut writer = Writer::new(Kind::SeededCiphertexts);
         writer.tag(a.tag).u32(a.blocks.len() as u32).bytes(&a.seed);
         writer.bytes(&self.cipher.context_to_bytes(&a.context));
-        let blocks: Vec<Vec<u8>> =
-            a.blocks.par_iter().map(|block| self.cipher.seeded_block_to_bytes(block)).collect();
+        let blocks = map_blocks(&a.blocks, |_, block| self.cipher.seeded_block_to_bytes(block));
         blocks.iter().for_each(|block| {
             writer.bytes(block);
         });
@@ -122,9 +117,9 @@ fn read_blocks<B: Send>(
 ) -> Result<Vec<B>, SchemeError> {
     let length = count.checked_mul(size).ok_or_else(|| reader.error("a count is too large"))?;
     let bytes = reader.bytes(length)?;
-    bytes
-        .par_chunks_exact(size)
-        .map(read)
+    let chunks: Vec<&[u8]> = bytes.chunks_exact(size).collect();
+    map_blocks(&chunks, |_, bytes| read(bytes))
+        .into_iter()
         .collect::<Option<_>>()
         .ok_or_else(|| reader.error("an element is not in the group"))
 }
