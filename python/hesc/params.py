@@ -119,7 +119,8 @@ class Params:
         """The set to start with for a scheme, at 128 bits.
 
         "bfv", "ckks", "gm", "elgamal", "ec_elgamal", or, for unipolar streams,
-        "unipolar_elgamal". The lattice sets keep the 2024 guidelines; the others fall to a quantum computer.
+        "unipolar_elgamal". The lattice sets keep the 2024 guidelines; the others fall to a
+        quantum computer.
         """
         if scheme not in _RECOMMENDED:
             raise ParameterError(
