@@ -24,6 +24,7 @@ PRESETS = (
     "elgamal_ffdhe3072",
     "ec_elgamal_ristretto255",
     "ec_elgamal_secp256r1",
+    "unipolar_elgamal_secp256r1",
 )
 LEFT, RIGHT = [0.5, -0.25, 1.0], [0.75, 0.1, -0.6]
 
@@ -37,7 +38,11 @@ def main() -> None:
         # A ciphertext for each bit takes hundreds of bytes: one short product shows as much.
         elements, stream_length = (3, 256) if params.ring_degree else (1, 64)
         left, right = LEFT[:elements], RIGHT[:elements]
-        encryptor = hesc.Encryptor(public, stream_length, random_state=99)
+        unipolar = params.scheme.startswith("unipolar")
+        representation = "unipolar" if unipolar else "inverted_bipolar"
+        encryptor = hesc.Encryptor(
+            public, stream_length, representation=representation, random_state=99
+        )
         product = encryptor.encrypt(left) * encryptor.encrypt(right)
         with TemporaryDirectory() as folder:
             path = Path(folder) / "secret"
@@ -54,6 +59,7 @@ def main() -> None:
                 "left": left,
                 "right": right,
                 "stream_length": stream_length,
+                "representation": representation,
                 "random_state": 99,
                 **{key: base64.b64encode(data).decode() for key, data in parts.items()},
             }

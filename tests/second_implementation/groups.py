@@ -155,6 +155,19 @@ def p256_counts(secret: bytes, public: bytes, batch: bytes) -> list[int]:
     )
 
 
+def p256_conjunctions(secret: bytes, public: bytes, batch: bytes) -> list[int]:
+    """Multiplicative ElGamal over secp256r1: ones are neutral elements."""
+    s = int.from_bytes(read_key(secret, "secret"), "big")
+    assert p256_read(read_key(public, "public")) == p256_multiply(G, s)
+    _, data = read_blocks(batch, 0)
+    bits = []
+    for block in chunks(data, 2 * BLOCK_LENGTH * 33):
+        points = [p256_read(part) for part in chunks(block, 33)]
+        for first, second in zip(points[:BLOCK_LENGTH], points[BLOCK_LENGTH:], strict=True):
+            bits.append(int(p256_multiply(first, s) == second))
+    return bits
+
+
 # ristretto255, RFC 9496.
 
 Q = 2**255 - 19
@@ -229,4 +242,5 @@ COUNTS = {
     "elgamal_ffdhe3072": ffdhe_counts,
     "ec_elgamal_ristretto255": ristretto_counts,
     "ec_elgamal_secp256r1": p256_counts,
+    "unipolar_elgamal_secp256r1": p256_conjunctions,
 }

@@ -8,9 +8,11 @@
 
 use hesc_circuits::{Answer, Fusion, Layout, Plaintext, SeededStreams, Streams};
 use hesc_math::{AesCtrRng, ntt_primes};
+use hesc_schemes::elgamal::Secp256r1;
 use hesc_schemes::rlwe::{self, Assurance, Spec};
 use hesc_schemes::{
-    Bfv, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Plain, Scheme, gm, wire,
+    Bfv, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Plain, Scheme, UnipolarElgamal,
+    gm, wire,
 };
 use hesc_stochastic::{Encoder, EncoderConfig, Generator, Representation};
 use rand_core::{Rng, SeedableRng};
@@ -162,6 +164,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Box::new(Target::new(EcElgamal::new(16)?, Some(&digits))?),
         Box::new(Target::new(EcElgamalSecp256r1::new(16)?, Some(&digits))?),
         Box::new(Target::new(Elgamal::new(16)?, Some(&digits))?),
+        Box::new(Target::new(UnipolarElgamal::over(Secp256r1), None)?),
         Box::new(Target::new(Gm::new(2048, gm::Assurance::Insecure)?, None)?),
     ];
     let mut rng = AesCtrRng::seed_from_u64(seed);

@@ -13,6 +13,7 @@ from typing import Annotated
 import numpy as np
 import typer
 from rich.console import Console
+from rich.progress import track
 from rich.table import Table
 
 from hesc._native import HescError
@@ -24,6 +25,8 @@ from hesc.params import Params
 
 PARAMS_FILE, PUBLIC_FILE = "params.hesc", "public.hesc"
 STREAM_LENGTH = 64
+# Samples encrypted at a time: enough for all threads.
+BATCH = 64
 
 Public = Annotated[Path, typer.Option(help="Folder with the parameters and the public key.")]
 Length = Annotated[int, typer.Option(min=1, help="Bits of a stream; the same on both sides.")]
@@ -136,7 +139,15 @@ def encrypt(
         raise HescError(f"{features} is no table of numbers: {error}") from error
     monomials = Preprocessing.load(preprocessing).monomials(rows)
     encryptor = Encryptor(key, stream_length, first_dimension=QUERY_DIMENSION)
-    _write_new(out, encryptor.encrypt(monomials).to_bytes())
+    # A ciphertext for each bit takes its time.
+    batches = track(
+        encryptor.encrypt_batches(monomials, BATCH),
+        description="encrypting",
+        total=-(-len(monomials) // BATCH),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    _write_new(out, EncryptedArray.concatenate(list(batches)).to_bytes())
 
 
 def evaluate(

@@ -7,9 +7,9 @@ use crate::bitwise::BLOCK_LENGTH;
 /// Random squares, negated for ones. Cost a bit: a squaring.
 pub(super) fn encrypt(modulus: &Modulus, bits: u64, rng: &mut AesCtrRng) -> Block {
     let mut block = modulus.zeros();
-    modulus.n.sample(&mut block, rng);
-    modulus.n.square_assign(&mut block);
-    modulus.n.negate_where(&mut block, &bits.to_le_bytes());
+    modulus.n().sample(&mut block, rng);
+    modulus.n().square_assign(&mut block);
+    modulus.n().negate_where(&mut block, &bits.to_le_bytes());
     block
 }
 
@@ -18,16 +18,16 @@ pub(super) fn encrypt(modulus: &Modulus, bits: u64, rng: &mut AesCtrRng) -> Bloc
 /// not decrypt.
 pub(super) fn encrypt_seeded(key: &SecretKey, bits: u64, public: &mut AesCtrRng) -> SeededBlock {
     let mut block = key.modulus.zeros();
-    key.modulus.n.sample(&mut block, public);
+    key.modulus.n().sample(&mut block, public);
     let [p, q] = [&key.p, &key.q].map(|prime| negatives(prime, &block).unwrap_or_default());
     SeededBlock { double: p ^ q, negate: q ^ bits }
 }
 
 pub(super) fn expand(modulus: &Modulus, seeded: SeededBlock, public: &mut AesCtrRng) -> Block {
     let mut block = modulus.zeros();
-    modulus.n.sample(&mut block, public);
-    modulus.n.double_where(&mut block, &seeded.double.to_le_bytes());
-    modulus.n.negate_where(&mut block, &seeded.negate.to_le_bytes());
+    modulus.n().sample(&mut block, public);
+    modulus.n().double_where(&mut block, &seeded.double.to_le_bytes());
+    modulus.n().negate_where(&mut block, &seeded.negate.to_le_bytes());
     block
 }
 

@@ -89,7 +89,7 @@ pub(super) fn read_modulus(modulus_bits: u32, bytes: &[u8], key: KeyId) -> Optio
     if n.bits() != modulus_bits {
         return None;
     }
-    Some(Arc::new(Modulus { symbol: JacobiSymbol::new(n.clone()), n }))
+    Some(Arc::new(Modulus { symbol: JacobiSymbol::new(n) }))
 }
 
 pub(super) fn write_secret(key: &SecretKey) -> Zeroizing<Vec<u8>> {

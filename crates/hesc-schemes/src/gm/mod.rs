@@ -13,7 +13,7 @@
 //!   pair of symbols modulo `p` and `q`; times one of 1, -1, 2, -2 it has the pair that encrypts the
 //!   bit, because 2 is a non-square modulo `p` alone. The product is uniform among the ciphertexts of
 //!   the bit, as one under the public key is; like all seeded ciphertexts it asks of the generator
-//!   that the seed may be public (`docs/SECURITY.md`).
+//!   that the seed may be public (SECURITY.md).
 
 mod encryption;
 mod keys;
@@ -54,7 +54,6 @@ pub struct GoldwasserMicali {
 
 /// The public modulus.
 pub struct Modulus {
-    n: WideModulus,
     symbol: JacobiSymbol,
 }
 
@@ -159,23 +158,23 @@ impl BitCipher for GoldwasserMicali {
 
     fn add(&self, context: &Arc<Modulus>, a: &Block, b: &Block) -> Block {
         let mut product = context.zeros();
-        context.n.mul(&mut product, a, b);
+        context.n().mul(&mut product, a, b);
         product
     }
 
     fn times(&self, context: &Arc<Modulus>, a: &Block, base: u64) -> Block {
         let mut result = a.clone();
         // Modulo 2.
-        context.n.keep_where(&mut result, &[(base as u8 & 1).wrapping_neg(); GROUPS]);
+        context.n().keep_where(&mut result, &[(base as u8 & 1).wrapping_neg(); GROUPS]);
         result
     }
 
     fn add_bits(&self, context: &Arc<Modulus>, a: &mut Block, bits: u64) {
-        context.n.negate_where(a, &bits.to_le_bytes());
+        context.n().negate_where(a, &bits.to_le_bytes());
     }
 
     fn mask(&self, context: &Arc<Modulus>, a: &mut Block, bits: u64) {
-        context.n.keep_where(a, &bits.to_le_bytes());
+        context.n().keep_where(a, &bits.to_le_bytes());
     }
 
     fn context_bytes(&self) -> usize {
@@ -183,7 +182,7 @@ impl BitCipher for GoldwasserMicali {
     }
 
     fn context_to_bytes(&self, context: &Arc<Modulus>) -> Vec<u8> {
-        context.n.to_be_bytes().to_vec()
+        context.n().to_be_bytes().to_vec()
     }
 
     fn context_from_bytes(&self, bytes: &[u8], key: KeyId) -> Option<Arc<Modulus>> {
@@ -239,7 +238,11 @@ impl BitCipher for GoldwasserMicali {
 }
 
 impl Modulus {
+    fn n(&self) -> &WideModulus {
+        self.symbol.modulus()
+    }
+
     fn zeros(&self) -> Block {
-        vec![Octet::ZERO; GROUPS * self.n.limbs()].into()
+        vec![Octet::ZERO; GROUPS * self.n().limbs()].into()
     }
 }

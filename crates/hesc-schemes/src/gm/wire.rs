@@ -15,16 +15,16 @@ pub(super) fn spec_bytes(modulus_bits: u32) -> Vec<u8> {
 
 pub(super) fn block_to_bytes(modulus: &Modulus, block: &Block) -> Vec<u8> {
     let mut reduced = block.clone();
-    modulus.n.reduce_assign(&mut reduced);
-    let mut bytes = vec![0; BLOCK_LENGTH * modulus.n.byte_length()];
-    modulus.n.write_be(&mut bytes, &reduced);
+    modulus.n().reduce_assign(&mut reduced);
+    let mut bytes = vec![0; BLOCK_LENGTH * modulus.n().byte_length()];
+    modulus.n().write_be(&mut bytes, &reduced);
     bytes
 }
 
 /// Residues of symbol 1: another one would decrypt to nonsense. Cost: a symbol of full size each.
 pub(super) fn block_from_bytes(modulus: &Modulus, bytes: &[u8]) -> Option<Block> {
     let mut block = modulus.zeros();
-    let valid = modulus.n.read_be(&mut block, bytes) && negatives(&modulus.symbol, &block)? == 0;
+    let valid = modulus.n().read_be(&mut block, bytes) && negatives(&modulus.symbol, &block)? == 0;
     valid.then_some(block)
 }
 

@@ -100,6 +100,10 @@ impl Ffdhe3072 {
         field().prime.to_be_bytes().to_vec()
     }
 
+    fn secret_bytes(&self) -> usize {
+        self.exponents.bits() as usize / 8
+    }
+
     fn generator(&self) -> &'static FixedBase {
         field().generator[self.exponents as usize].get_or_init(|| {
             let Some(base) = prepare(&[2], self.exponents) else {
@@ -150,10 +154,6 @@ impl Group for Ffdhe3072 {
 
     fn element_bytes(&self) -> usize {
         BYTES
-    }
-
-    fn secret_bytes(&self) -> usize {
-        self.exponents.bits() as usize / 8
     }
 
     fn sample_exponents(&self, rng: &mut AesCtrRng) -> Digits {

@@ -37,8 +37,6 @@ pub trait Group: Clone + Send + Sync + 'static {
     fn identifier(&self) -> [u32; 2];
     /// Bytes of an element.
     fn element_bytes(&self) -> usize;
-    /// Bytes of a secret exponent.
-    fn secret_bytes(&self) -> usize;
 
     /// 64 uniform exponents.
     fn sample_exponents(&self, rng: &mut AesCtrRng) -> Self::Exponents;

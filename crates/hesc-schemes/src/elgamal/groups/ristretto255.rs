@@ -57,10 +57,6 @@ impl Group for Ristretto255 {
         POINT
     }
 
-    fn secret_bytes(&self) -> usize {
-        POINT
-    }
-
     fn sample_exponents(&self, rng: &mut AesCtrRng) -> Zeroizing<Vec<Scalar>> {
         Zeroizing::new((0..BLOCK_LENGTH).map(|_| Scalar::random(rng)).collect())
     }

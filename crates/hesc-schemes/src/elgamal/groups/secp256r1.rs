@@ -56,10 +56,6 @@ impl Group for Secp256r1 {
         ENCODED_BYTES
     }
 
-    fn secret_bytes(&self) -> usize {
-        SCALAR_BYTES
-    }
-
     fn sample_exponents(&self, rng: &mut AesCtrRng) -> Digits {
         let scalars: Zeroizing<Vec<[u8; SCALAR_BYTES]>> =
             Zeroizing::new((0..BLOCK_LENGTH).map(|_| *curve::sample_scalar(rng)).collect());
