@@ -21,7 +21,7 @@ pub use groups::{Exponents, Ffdhe3072, Group, Ristretto255, Secp256r1};
 
 use crate::bitwise::{BLOCK_LENGTH, BitCipher, Bitwise};
 use crate::wire::{Kind, Reader, Writer};
-use crate::{KeyId, SchemeError};
+use crate::{BitProduct, KeyId, SchemeError};
 
 /// Lifted ElGamal over ffdhe3072.
 pub type Elgamal = Bitwise<LiftedElgamal<Ffdhe3072>>;
@@ -34,44 +34,131 @@ pub type EcElgamalSecp256r1 = Bitwise<LiftedElgamal<Secp256r1>>;
 /// Largest bound on counts: the search looks at every candidate.
 const LARGEST_COUNT: u64 = 1 << 12;
 
-/// A group with the largest count that decryption looks for.
+/// ElGamal's encryption over a group, with bits as the group elements that `B` makes of them.
 #[derive(Clone)]
-pub struct LiftedElgamal<G: Group> {
+pub struct ElgamalCipher<G, B> {
     group: G,
+    bits: B,
+}
+
+/// Lifted ElGamal: bits in the exponent.
+pub type LiftedElgamal<G> = ElgamalCipher<G, Counts<G>>;
+
+/// How bits become group elements, and elements bits or counts: what the ElGamal schemes differ in.
+pub trait Embedding<G: Group>: Clone + Send + Sync + 'static {
+    /// What multiplying elements does to their bits.
+    const BIT_PRODUCT: BitProduct;
+
+    /// The scheme's name in the interface.
+    fn scheme(&self, group: &G) -> &'static str;
+    /// The parameter set's wire form.
+    fn spec_to_bytes(&self, group: &G) -> Vec<u8>;
+    /// The largest count that decrypts.
+    fn max_count(&self) -> u64;
+    /// Whether a position decrypts to a bit, whatever was added.
+    fn counts_parity(&self) -> bool;
+    /// Puts bits into `h^r`.
+    fn embed(&self, group: &G, shared: &mut G::Elements, bits: u64, rng: &mut AesCtrRng);
+    /// What was put into `shared` to make `element`; `None` if it is nothing.
+    fn extract(
+        &self,
+        group: &G,
+        element: &G::Elements,
+        shared: &G::Elements,
+        bound: u64,
+    ) -> Option<[u32; BLOCK_LENGTH]>;
+    /// Adds public bits to a ciphertext.
+    fn add_bits(&self, group: &G, block: &mut [G::Elements; 2], bits: u64);
+    /// `base * a`.
+    fn times(&self, group: &G, a: &[G::Elements; 2], base: u64) -> [G::Elements; 2];
+}
+
+/// A bit `b` is `g^b`, and a count the logarithm of a product, up to a largest one.
+#[derive(Clone)]
+pub struct Counts<G: Group> {
     powers: G::Powers,
     max_count: u64,
+}
+
+/// Products of both parts.
+fn multiply<G: Group>(group: &G, a: &[G::Elements; 2], b: &[G::Elements; 2]) -> [G::Elements; 2] {
+    [group.multiply(&a[0], &b[0]), group.multiply(&a[1], &b[1])]
+}
+
+/// The neutral ciphertext where the bit is not set; bits are public.
+pub(crate) fn keep_where<G: Group>(group: &G, block: &mut [G::Elements; 2], bits: u64) {
+    block.iter_mut().for_each(|half| group.keep_where(half, bits));
+}
+
+impl<G: Group> Embedding<G> for Counts<G> {
+    const BIT_PRODUCT: BitProduct = BitProduct::ExclusiveOr;
+
+    fn scheme(&self, group: &G) -> &'static str {
+        group.scheme()
+    }
+
+    fn spec_to_bytes(&self, group: &G) -> Vec<u8> {
+        let [family, member] = group.identifier();
+        let mut writer = Writer::new(Kind::Params);
+        writer.u32(family).u32(member).u64(self.max_count);
+        writer.finish()
+    }
+
+    fn max_count(&self) -> u64 {
+        self.max_count
+    }
+
+    fn counts_parity(&self) -> bool {
+        false
+    }
+
+    fn embed(&self, group: &G, shared: &mut G::Elements, bits: u64, _rng: &mut AesCtrRng) {
+        group.multiply_generator_where(shared, bits);
+    }
+
+    /// Cost a position: a comparison with each candidate.
+    fn extract(
+        &self,
+        group: &G,
+        element: &G::Elements,
+        shared: &G::Elements,
+        bound: u64,
+    ) -> Option<[u32; BLOCK_LENGTH]> {
+        group.logarithms(&self.powers, element, shared, bound)
+    }
+
+    fn add_bits(&self, group: &G, block: &mut [G::Elements; 2], bits: u64) {
+        group.multiply_generator_where(&mut block[1], bits);
+    }
+
+    fn times(&self, group: &G, a: &[G::Elements; 2], base: u64) -> [G::Elements; 2] {
+        let mut result = a.clone();
+        if base == 0 {
+            keep_where(group, &mut result, 0);
+            return result;
+        }
+        // The highest bit is there already.
+        for bit in (0..u64::BITS - 1 - base.leading_zeros()).rev() {
+            result = multiply(group, &result, &result);
+            if base >> bit & 1 == 1 {
+                result = multiply(group, &result, a);
+            }
+        }
+        result
+    }
 }
 
 /// The public element in its wire form, and prepared.
 pub struct PublicKey<G: Group> {
     element: Vec<u8>,
-    pub(crate) base: Arc<G::Base>,
+    base: Arc<G::Base>,
 }
 
 impl<G: Group> PublicKey<G> {
     /// Reads an element; `None` if it is the neutral one or not in the group.
-    pub(crate) fn from_bytes(group: &G, bytes: &[u8]) -> Option<Self> {
+    fn from_bytes(group: &G, bytes: &[u8]) -> Option<Self> {
         let base = Arc::new(group.prepare_base(bytes)?);
         Some(Self { element: bytes.to_vec(), base })
-    }
-
-    /// The element's wire form.
-    pub(crate) fn to_bytes(&self) -> Vec<u8> {
-        self.element.clone()
-    }
-}
-
-/// A key pair of any ElGamal scheme.
-pub(crate) fn generate<G: Group>(
-    group: &G,
-    rng: &mut impl CryptoRng,
-) -> (G::Secret, PublicKey<G>, KeyId) {
-    loop {
-        let key = KeyId::random(rng);
-        let secret = group.sample_secret(rng);
-        if let Some(public) = PublicKey::from_bytes(group, &group.public_element(&secret)) {
-            return (secret, public, key);
-        }
     }
 }
 
@@ -81,18 +168,23 @@ impl<G: Group> Clone for PublicKey<G> {
     }
 }
 
-impl<G: Group> LiftedElgamal<G> {
+impl<G, B> ElgamalCipher<G, B> {
+    /// The cipher over a group.
+    pub(crate) fn new(group: G, bits: B) -> Self {
+        Self { group, bits }
+    }
+
     /// The group.
     pub fn group(&self) -> &G {
         &self.group
     }
 }
 
-impl<G: Group> std::fmt::Debug for LiftedElgamal<G> {
+impl<G: Group, B: Embedding<G>> std::fmt::Debug for ElgamalCipher<G, B> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("LiftedElgamal")
+        f.debug_struct(self.bits.scheme(&self.group))
             .field("group", &self.group.identifier())
-            .field("max_count", &self.max_count)
+            .field("max_count", &self.bits.max_count())
             .finish()
     }
 }
@@ -112,7 +204,7 @@ impl<G: Group> Bitwise<LiftedElgamal<G>> {
             });
         }
         let powers = group.prepare_powers(max_count);
-        Ok(Self::of(LiftedElgamal { group, powers, max_count }))
+        Ok(Self::of(ElgamalCipher::new(group, Counts { powers, max_count })))
     }
 
     /// Reads the wire form of a parameter set over this group.
@@ -131,7 +223,7 @@ impl<G: Group> Bitwise<LiftedElgamal<G>> {
 
     /// The largest count that decrypts.
     pub fn max_count(&self) -> u64 {
-        self.cipher().max_count
+        self.cipher().bits.max_count
     }
 }
 
@@ -153,7 +245,7 @@ impl<G: Group + Default> Bitwise<LiftedElgamal<G>> {
     }
 }
 
-impl<G: Group> BitCipher for LiftedElgamal<G> {
+impl<G: Group, B: Embedding<G>> BitCipher for ElgamalCipher<G, B> {
     type SecretKey = G::Secret;
     type PublicKey = PublicKey<G>;
     type Context = ();
@@ -161,38 +253,46 @@ impl<G: Group> BitCipher for LiftedElgamal<G> {
     type SeededBlock = G::Elements;
 
     fn name(&self) -> &'static str {
-        self.group.scheme()
+        self.bits.scheme(&self.group)
     }
 
     fn spec_to_bytes(&self) -> Vec<u8> {
-        let [family, member] = self.group.identifier();
-        let mut writer = Writer::new(Kind::Params);
-        writer.u32(family).u32(member).u64(self.max_count);
-        writer.finish()
+        self.bits.spec_to_bytes(&self.group)
     }
 
     fn max_count(&self) -> u64 {
-        self.max_count
+        self.bits.max_count()
     }
 
     fn counts_parity(&self) -> bool {
-        false
+        self.bits.counts_parity()
+    }
+
+    fn bit_product(&self) -> BitProduct {
+        B::BIT_PRODUCT
     }
 
     fn generate(&self, rng: &mut impl CryptoRng) -> (G::Secret, PublicKey<G>, KeyId) {
-        generate(&self.group, rng)
+        loop {
+            let key = KeyId::random(rng);
+            let secret = self.group.sample_secret(rng);
+            let element = self.group.public_element(&secret);
+            if let Some(public) = PublicKey::from_bytes(&self.group, &element) {
+                return (secret, public, key);
+            }
+        }
     }
 
     fn public_context(&self, _key: &PublicKey<G>) {}
 
     fn secret_context(&self, _key: &G::Secret) {}
 
-    /// Cost a bit: two powers of prepared bases.
+    /// Cost a bit: two powers of prepared bases, and what the embedding takes.
     fn encrypt(&self, key: &PublicKey<G>, bits: u64, rng: &mut AesCtrRng) -> Self::Block {
         let exponents = self.group.sample_exponents(rng);
         let first = self.group.generator_powers(&exponents);
         let mut second = self.group.powers(&key.base, &exponents);
-        self.group.multiply_generator_where(&mut second, bits);
+        self.bits.embed(&self.group, &mut second, bits, rng);
         [first, second]
     }
 
@@ -202,10 +302,10 @@ impl<G: Group> BitCipher for LiftedElgamal<G> {
         key: &G::Secret,
         bits: u64,
         public: &mut AesCtrRng,
-        _private: &mut AesCtrRng,
+        private: &mut AesCtrRng,
     ) -> Self::SeededBlock {
         let mut second = self.group.secret_powers(&self.group.sample_elements(public), key);
-        self.group.multiply_generator_where(&mut second, bits);
+        self.bits.embed(&self.group, &mut second, bits, private);
         second
     }
 
@@ -213,7 +313,7 @@ impl<G: Group> BitCipher for LiftedElgamal<G> {
         [self.group.sample_elements(public), block.clone()]
     }
 
-    /// Cost a position: one power with the secret exponent and a comparison with each candidate.
+    /// Cost a position: one power with the secret exponent, and what the embedding takes.
     fn decrypt(
         &self,
         key: &G::Secret,
@@ -221,35 +321,23 @@ impl<G: Group> BitCipher for LiftedElgamal<G> {
         bound: u64,
     ) -> Option<[u32; BLOCK_LENGTH]> {
         let shared = self.group.secret_powers(first, key);
-        self.group.logarithms(&self.powers, second, &shared, bound)
+        self.bits.extract(&self.group, second, &shared, bound)
     }
 
     fn add(&self, (): &(), a: &Self::Block, b: &Self::Block) -> Self::Block {
-        [self.group.multiply(&a[0], &b[0]), self.group.multiply(&a[1], &b[1])]
+        multiply(&self.group, a, b)
     }
 
     fn times(&self, (): &(), a: &Self::Block, base: u64) -> Self::Block {
-        let mut result = a.clone();
-        if base == 0 {
-            self.mask(&(), &mut result, 0);
-            return result;
-        }
-        // The highest bit is there already.
-        for bit in (0..u64::BITS - 1 - base.leading_zeros()).rev() {
-            result = self.add(&(), &result, &result);
-            if base >> bit & 1 == 1 {
-                result = self.add(&(), &result, a);
-            }
-        }
-        result
+        self.bits.times(&self.group, a, base)
     }
 
     fn add_bits(&self, (): &(), a: &mut Self::Block, bits: u64) {
-        self.group.multiply_generator_where(&mut a[1], bits);
+        self.bits.add_bits(&self.group, a, bits);
     }
 
     fn mask(&self, (): &(), a: &mut Self::Block, bits: u64) {
-        a.iter_mut().for_each(|half| self.group.keep_where(half, bits));
+        keep_where(&self.group, a, bits);
     }
 
     fn context_bytes(&self) -> usize {
@@ -290,7 +378,7 @@ impl<G: Group> BitCipher for LiftedElgamal<G> {
     }
 
     fn public_key_to_bytes(&self, key: &PublicKey<G>) -> Vec<u8> {
-        key.to_bytes()
+        key.element.clone()
     }
 
     fn public_key_from_bytes(&self, bytes: &[u8], _key: KeyId) -> Option<PublicKey<G>> {

@@ -10,36 +10,26 @@
 //! encryptions of the neutral element are equal, so that anyone reads the bits. It is not offered.
 
 use hesc_math::AesCtrRng;
-use rand_core::CryptoRng;
-use zeroize::Zeroizing;
 
-use crate::bitwise::{BLOCK_LENGTH, BitCipher, Bitwise};
-use crate::elgamal::{self, Group, PublicKey};
+use crate::bitwise::{BLOCK_LENGTH, Bitwise};
+use crate::elgamal::{ElgamalCipher, Embedding, Group, keep_where};
 use crate::wire::{Kind, Reader, Writer};
-use crate::{BitProduct, KeyId, SchemeError};
+use crate::{BitProduct, SchemeError};
 
 /// Unipolar HESC over a group.
-pub type UnipolarElgamal<G> = Bitwise<Multiplicative<G>>;
+pub type UnipolarElgamal<G> = Bitwise<ElgamalCipher<G, Neutral>>;
 
 /// This scheme among the parameter sets without a ring.
 const UNIPOLAR: u32 = 4;
 
-/// A group.
-#[derive(Clone)]
-pub struct Multiplicative<G> {
-    group: G,
-}
-
-impl<G: Group> std::fmt::Debug for Multiplicative<G> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Multiplicative").field("group", &self.group.identifier()).finish()
-    }
-}
+/// A one is the neutral element, a zero a random one.
+#[derive(Debug, Clone)]
+pub struct Neutral;
 
 impl<G: Group> UnipolarElgamal<G> {
     /// The scheme over a group.
     pub fn over(group: G) -> Self {
-        Self::of(Multiplicative { group })
+        Self::of(ElgamalCipher::new(group, Neutral))
     }
 
     /// Reads the wire form of the parameter set over this group.
@@ -57,19 +47,15 @@ impl<G: Group> UnipolarElgamal<G> {
     }
 }
 
-impl<G: Group> BitCipher for Multiplicative<G> {
-    type SecretKey = G::Secret;
-    type PublicKey = PublicKey<G>;
-    type Context = ();
-    type Block = [G::Elements; 2];
-    type SeededBlock = G::Elements;
+impl<G: Group> Embedding<G> for Neutral {
+    const BIT_PRODUCT: BitProduct = BitProduct::Conjunction;
 
-    fn name(&self) -> &'static str {
+    fn scheme(&self, _group: &G) -> &'static str {
         "unipolar_elgamal"
     }
 
-    fn spec_to_bytes(&self) -> Vec<u8> {
-        let [family, member] = self.group.identifier();
+    fn spec_to_bytes(&self, group: &G) -> Vec<u8> {
+        let [family, member] = group.identifier();
         let mut writer = Writer::new(Kind::Params);
         writer.u32(UNIPOLAR).u32(family).u32(member);
         writer.finish()
@@ -83,125 +69,31 @@ impl<G: Group> BitCipher for Multiplicative<G> {
         true
     }
 
-    fn bit_product(&self) -> BitProduct {
-        BitProduct::Conjunction
+    /// `h^r` stays for a one and becomes `g^u` for a zero. Cost a bit: a power of a prepared base.
+    fn embed(&self, group: &G, shared: &mut G::Elements, bits: u64, rng: &mut AesCtrRng) {
+        let random = group.generator_powers(&group.sample_exponents(rng));
+        group.replace_where(shared, &random, !bits);
     }
 
-    fn generate(&self, rng: &mut impl CryptoRng) -> (G::Secret, PublicKey<G>, KeyId) {
-        elgamal::generate(&self.group, rng)
-    }
-
-    fn public_context(&self, _key: &PublicKey<G>) {}
-
-    fn secret_context(&self, _key: &G::Secret) {}
-
-    /// `(g^r, h^r)` for a one, `(g^r, g^u)` for a zero. Cost a bit: three powers of prepared bases.
-    fn encrypt(&self, key: &PublicKey<G>, bits: u64, rng: &mut AesCtrRng) -> Self::Block {
-        let exponents = self.group.sample_exponents(rng);
-        let first = self.group.generator_powers(&exponents);
-        let mut second = self.group.powers(&key.base, &exponents);
-        let random = self.group.generator_powers(&self.group.sample_exponents(rng));
-        self.group.replace_where(&mut second, &random, !bits);
-        [first, second]
-    }
-
-    fn encrypt_seeded(
+    fn extract(
         &self,
-        key: &G::Secret,
-        bits: u64,
-        public: &mut AesCtrRng,
-        private: &mut AesCtrRng,
-    ) -> G::Elements {
-        let mut second = self.group.secret_powers(&self.group.sample_elements(public), key);
-        let random = self.group.generator_powers(&self.group.sample_exponents(private));
-        self.group.replace_where(&mut second, &random, !bits);
-        second
-    }
-
-    fn expand(&self, (): &(), block: &G::Elements, public: &mut AesCtrRng) -> Self::Block {
-        [self.group.sample_elements(public), block.clone()]
-    }
-
-    /// Cost a position: one power with the secret exponent.
-    fn decrypt(
-        &self,
-        key: &G::Secret,
-        [first, second]: &Self::Block,
+        group: &G,
+        element: &G::Elements,
+        shared: &G::Elements,
         _bound: u64,
     ) -> Option<[u32; BLOCK_LENGTH]> {
-        let ones = self.group.equal(&self.group.secret_powers(first, key), second);
+        let ones = group.equal(shared, element);
         Some(std::array::from_fn(|i| (ones >> i) as u32 & 1))
     }
 
-    fn add(&self, (): &(), a: &Self::Block, b: &Self::Block) -> Self::Block {
-        [self.group.multiply(&a[0], &b[0]), self.group.multiply(&a[1], &b[1])]
+    fn add_bits(&self, group: &G, block: &mut [G::Elements; 2], bits: u64) {
+        // A zero that everyone knows: (1, g).
+        keep_where(group, block, bits);
+        group.multiply_generator_where(&mut block[1], !bits);
     }
 
-    fn times(&self, (): &(), a: &Self::Block, _base: u64) -> Self::Block {
+    fn times(&self, _group: &G, a: &[G::Elements; 2], _base: u64) -> [G::Elements; 2] {
         // A bit and itself, however often.
         a.clone()
-    }
-
-    fn add_bits(&self, context: &(), a: &mut Self::Block, bits: u64) {
-        // A zero that everyone knows: (1, g).
-        self.mask(context, a, bits);
-        self.group.multiply_generator_where(&mut a[1], !bits);
-    }
-
-    fn mask(&self, (): &(), a: &mut Self::Block, bits: u64) {
-        a.iter_mut().for_each(|half| self.group.keep_where(half, bits));
-    }
-
-    fn context_bytes(&self) -> usize {
-        0
-    }
-
-    fn context_to_bytes(&self, (): &()) -> Vec<u8> {
-        Vec::new()
-    }
-
-    fn context_from_bytes(&self, _bytes: &[u8], _key: KeyId) -> Option<()> {
-        Some(())
-    }
-
-    fn block_bytes(&self) -> usize {
-        2 * self.seeded_block_bytes()
-    }
-
-    fn block_to_bytes(&self, (): &(), block: &Self::Block) -> Vec<u8> {
-        block.each_ref().map(|half| self.group.elements_to_bytes(half)).concat()
-    }
-
-    fn block_from_bytes(&self, (): &(), bytes: &[u8]) -> Option<Self::Block> {
-        let (first, second) = bytes.split_at(bytes.len() / 2);
-        Some([self.group.elements_from_bytes(first)?, self.group.elements_from_bytes(second)?])
-    }
-
-    fn seeded_block_bytes(&self) -> usize {
-        BLOCK_LENGTH * self.group.element_bytes()
-    }
-
-    fn seeded_block_to_bytes(&self, block: &G::Elements) -> Vec<u8> {
-        self.group.elements_to_bytes(block)
-    }
-
-    fn seeded_block_from_bytes(&self, (): &(), bytes: &[u8]) -> Option<G::Elements> {
-        self.group.elements_from_bytes(bytes)
-    }
-
-    fn public_key_to_bytes(&self, key: &PublicKey<G>) -> Vec<u8> {
-        key.to_bytes()
-    }
-
-    fn public_key_from_bytes(&self, bytes: &[u8], _key: KeyId) -> Option<PublicKey<G>> {
-        PublicKey::from_bytes(&self.group, bytes)
-    }
-
-    fn secret_key_to_bytes(&self, key: &G::Secret) -> Zeroizing<Vec<u8>> {
-        self.group.secret_to_bytes(key)
-    }
-
-    fn secret_key_from_bytes(&self, bytes: &[u8], _key: KeyId) -> Option<G::Secret> {
-        self.group.secret_from_bytes(bytes)
     }
 }
