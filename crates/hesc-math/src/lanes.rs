@@ -337,9 +337,11 @@ pub fn mask_to_bits<L: Lanes>(l: L, mask: L::Mask) -> u8 {
     all
 }
 
-/// `b` where the bit is set, `a` elsewhere, number by number: a byte of `bits` for each group.
+/// `b` where the bit is set, `a` elsewhere, number by number: a byte of `bits` for each group. `b` is
+/// as long as `a`, or one group that serves for all.
 pub fn replace_where(a: &mut [Octet], b: &[Octet], bits: &[u8]) {
-    assert!(a.len() == b.len() && a.len().is_multiple_of(bits.len()), "a byte for each group");
+    assert!(a.len().is_multiple_of(bits.len()), "a byte for each group");
+    assert!([a.len(), a.len() / bits.len()].contains(&b.len()), "a number for each, or one group");
     dispatch(ReplaceWhere { a, b, bits });
 }
 
@@ -355,7 +357,7 @@ impl Kernel for ReplaceWhere<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
         let size = self.a.len() / self.bits.len();
-        let groups = self.a.chunks_exact_mut(size).zip(self.b.chunks_exact(size));
+        let groups = self.a.chunks_exact_mut(size).zip(self.b.chunks_exact(size).cycle());
         for ((a, b), &bits) in groups.zip(self.bits) {
             let mask = l.test(l.splat(u64::from(bits)), l.load(&LANE_BITS));
             for (a, b) in a.iter_mut().zip(b) {

@@ -212,3 +212,9 @@ pub(crate) fn count_blocks(bits: &[u64], block_length: usize) -> Result<usize, S
     }
     Ok(bits.len() / words)
 }
+
+/// Whether there is more than one thread. Even a pool of one costs a change of threads, as much as
+/// the work of several blocks.
+pub(crate) fn several_threads() -> bool {
+    rayon::current_num_threads() > 1
+}

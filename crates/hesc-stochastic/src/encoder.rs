@@ -96,7 +96,8 @@ impl Encoder {
             }
         };
         let rows_and_values = streams.words_mut();
-        if values.len() * length < PARALLEL_BITS {
+        // Even a pool of one thread costs a change of threads.
+        if values.len() * length < PARALLEL_BITS || rayon::current_num_threads() == 1 {
             rows_and_values.chunks_exact_mut(words).zip(&probabilities).enumerate().for_each(fill);
         } else {
             rows_and_values

@@ -2,8 +2,8 @@
 
 use super::field::{self, Element, LIMBS};
 use super::point::{B, FixedBase, ONE, POINT_OCTETS, add, load, neutral};
-use crate::lanes::{Kernel, LANES, LIMB_BITS, Lanes, Octet, dispatch, mask_to_bits};
-use crate::wide::limbs_from_be;
+use crate::lanes::{Kernel, LANES, Lanes, Octet, dispatch, mask_to_bits};
+use crate::wide::{be_from_limbs, limbs_from_be};
 
 /// Bytes of a point: compressed as in SEC 1, section 2.3.3, but the neutral one is zeros.
 pub const ENCODED_BYTES: usize = 33;
@@ -92,12 +92,12 @@ pub fn encode(points: &[Octet]) -> Vec<u8> {
             let (x, y) = group.split_at(LIMBS);
             let neutral = group.iter().all(|limb| limb.0[lane] == 0);
             bytes.push(if neutral { 0 } else { 2 + (y[0].0[lane] & 1) as u8 });
-            let byte = |i: usize| {
-                let (at, shift) = (8 * i / LIMB_BITS as usize, 8 * i as u32 % LIMB_BITS);
-                let high = x.get(at + 1).map_or(0, |limb| limb.0[lane]);
-                ((u128::from(x[at].0[lane]) | u128::from(high) << LIMB_BITS) >> shift) as u8
-            };
-            bytes.extend((0..COORDINATE).rev().map(byte));
+            let start = bytes.len();
+            bytes.resize(start + COORDINATE, 0);
+            be_from_limbs(
+                &mut bytes[start..],
+                &std::array::from_fn::<_, LIMBS, _>(|i| x[i].0[lane]),
+            );
         }
     }
     bytes

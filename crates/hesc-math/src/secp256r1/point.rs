@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 
 use super::WINDOWS;
 use super::field::{self, Element, LIMBS};
-use crate::lanes::{Kernel, LANE_BITS, LANES, Lanes, Octet, dispatch};
+use crate::lanes::{Kernel, LANE_BITS, LANES, Lanes, Octet, dispatch, replace_where};
 use crate::wide::WINDOW_BITS;
 
 /// Octets of eight points: three coordinates.
@@ -187,16 +187,11 @@ impl Kernel for AddGeneratorWhere<'_> {
     }
 }
 
-/// The neutral point where the bit is not set; bits are public.
+/// The neutral point where the bit is not set.
 pub fn keep_where(a: &mut [Octet], keep: &[u8]) {
     assert_eq!(a.len(), keep.len() * POINT_OCTETS, "there is a byte for each group");
-    for (group, keep) in a.chunks_exact_mut(POINT_OCTETS).zip(keep) {
-        for (octet, limb) in group.iter_mut().zip(NEUTRAL.as_flattened()) {
-            for lane in (0..LANES).filter(|lane| keep >> lane & 1 == 0) {
-                octet.0[lane] = *limb;
-            }
-        }
-    }
+    let replaced: Vec<u8> = keep.iter().map(|keep| !keep).collect();
+    replace_where(a, &neutral(1), &replaced);
 }
 
 /// Multiples of one point: a product is an addition for each window, and no doubling.

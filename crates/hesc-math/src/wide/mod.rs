@@ -36,5 +36,5 @@ mod product;
 pub use crate::lanes::{LANES, LIMB_BITS, Octet, replace_where};
 pub use jacobi::JacobiSymbol;
 pub use modulus::WideModulus;
-pub(crate) use modulus::limbs_from_be;
+pub(crate) use modulus::{be_from_limbs, limbs_from_be};
 pub use power::{FixedBase, WINDOW_BITS, windows_of};

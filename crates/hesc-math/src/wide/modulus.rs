@@ -5,6 +5,7 @@ use super::product::{self, ROWS, Reduction};
 use crate::MathError;
 use crate::lanes::{
     Kernel, LANE_BITS, LANES, LIMB_BITS, LIMB_MASK, Lanes, Octet, dispatch, mask_to_bits,
+    replace_where,
 };
 
 /// An odd modulus `n` of 512 to 8192 bits.
@@ -45,7 +46,7 @@ pub(crate) fn limbs_from_be(bytes: &[u8], limbs: usize) -> Vec<u64> {
 }
 
 /// As many big-endian bytes of a number as there is room for.
-fn be_from_limbs(bytes: &mut [u8], limbs: &[u64]) {
+pub(crate) fn be_from_limbs(bytes: &mut [u8], limbs: &[u64]) {
     for (i, byte) in bytes.iter_mut().rev().enumerate() {
         let (at, shift) = (8 * i / LIMB_BITS as usize, 8 * i as u32 % LIMB_BITS);
         let high = limbs.get(at + 1).copied().unwrap_or(0);
@@ -218,14 +219,10 @@ impl WideModulus {
     pub fn keep_where(&self, a: &mut [Octet], keep: &[u8]) {
         self.check(a);
         assert_eq!(keep.len() * self.limbs(), a.len(), "there is a byte for each group");
-        for (group, keep) in a.chunks_exact_mut(self.limbs()).zip(keep) {
-            for (i, octet) in group.iter_mut().enumerate() {
-                for (lane, word) in octet.0.iter_mut().enumerate() {
-                    let kept = u64::from(keep >> lane & 1);
-                    *word = (*word & kept.wrapping_neg()) | u64::from(i == 0) & (1 - kept);
-                }
-            }
-        }
+        let mut one = vec![Octet::ZERO; self.limbs()];
+        one[0] = Octet([1; LANES]);
+        let replaced: Vec<u8> = keep.iter().map(|keep| !keep).collect();
+        replace_where(a, &one, &replaced);
     }
 
     /// The modulus, big-endian.

@@ -10,7 +10,7 @@ use rand_core::{CryptoRng, SeedableRng};
 use rayon::prelude::*;
 use zeroize::Zeroizing;
 
-use crate::scheme::count_blocks;
+use crate::scheme::{count_blocks, several_threads};
 use crate::{BitProduct, Fingerprint, KeyId, Packing, Scheme, SchemeError, Tag};
 
 /// Bits of a block: a word of the packed input.
@@ -177,10 +177,9 @@ fn generators(count: usize, rng: &mut impl CryptoRng) -> Vec<Zeroizing<RngSeed>>
     (0..count).map(|_| sampling::fresh_seed(rng).into()).collect()
 }
 
-/// `body` of each item, on several threads where there are any: even a pool of one thread would cost
-/// a change of threads.
+/// `body` of each item, on several threads where there are any.
 fn map_blocks<T: Sync, U: Send>(items: &[T], body: impl Fn(usize, &T) -> U + Sync) -> Vec<U> {
-    if items.len() > 1 && rayon::current_num_threads() > 1 {
+    if items.len() > 1 && several_threads() {
         items.par_iter().enumerate().map(|(i, item)| body(i, item)).collect()
     } else {
         items.iter().enumerate().map(|(i, item)| body(i, item)).collect()

@@ -9,15 +9,15 @@ use super::encoding::Encoding;
 use super::keys::{PublicKey, SecretKey, expand_uniform};
 use super::{Rlwe, noise};
 use crate::SchemeError;
+use crate::scheme::several_threads;
 
 /// Blocks that one thread takes at a time. Each such group has a generator of its own, so that
 /// the result does not depend on the number of threads.
 const GROUP: usize = 16;
 
-/// Whether a second thread is there and has something to do. Even a pool of one thread costs a
-/// change of threads, as much as the work of several blocks.
+/// Whether a second thread is there and has something to do.
 fn worth_threads(blocks: usize) -> bool {
-    blocks > GROUP && rayon::current_num_threads() > 1
+    blocks > GROUP && several_threads()
 }
 
 /// Calls `body(group, output)` for each group of blocks, in parallel if there are several.

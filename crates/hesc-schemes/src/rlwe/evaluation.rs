@@ -5,6 +5,7 @@ use super::ciphertext::{Ciphertexts, CompactCiphertexts};
 use super::encoding::Encoding;
 use super::{Rlwe, noise};
 use crate::SchemeError;
+use crate::scheme::several_threads;
 
 /// Words above which an addition is worth a second thread: it is bound by memory.
 const PARALLEL_WORDS: usize = 1 << 21;
@@ -59,7 +60,7 @@ impl<W: Word, E: Encoding<W>> Rlwe<W, E> {
         let size = 2 * self.ring().poly_len();
         let row = |block: usize| block * size..(block + 1) * size;
         let mut words = Vec::new();
-        if pairs.len() * size < PARALLEL_WORDS {
+        if pairs.len() * size < PARALLEL_WORDS || !several_threads() {
             words.reserve_exact(pairs.len() * size);
             for &(i, j) in pairs {
                 let (a, b) = (&a.words[row(i)], &b.words[row(j)]);

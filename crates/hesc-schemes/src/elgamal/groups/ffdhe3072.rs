@@ -211,14 +211,7 @@ impl Group for Ffdhe3072 {
     }
 
     fn keep_where(&self, a: &mut Elements, bits: u64) {
-        let Field { prime, one, .. } = field();
-        for (group, keep) in a.chunks_exact_mut(prime.limbs()).zip(bits.to_le_bytes()) {
-            for (octet, one) in group.iter_mut().zip(one) {
-                for lane in (0..LANES).filter(|lane| keep >> lane & 1 == 0) {
-                    octet.0[lane] = one.0[lane];
-                }
-            }
-        }
+        replace_where(a, &field().one, &(!bits).to_le_bytes());
     }
 
     fn replace_where(&self, a: &mut Elements, b: &Elements, bits: u64) {
