@@ -14,6 +14,7 @@ fn encoders(c: &mut Criterion) {
                 representation: Representation::InvertedBipolar,
                 stream_length,
                 first_dimension: 1,
+                factors: 2,
                 random_state: 1,
             };
             group.bench_function(BenchmarkId::new("encode", generator), |b| {

@@ -89,6 +89,54 @@ impl BitStreams {
         self.zip(other, |a, b| a & b)
     }
 
+    /// Bit by bit or: the saturated sum `1 - (1 - x)(1 - y)` of independent unipolar streams, about
+    /// `x + y` where both are small.
+    ///
+    /// # Errors
+    /// [`StochasticError::Shape`] for batches of different shapes.
+    pub fn or(&self, other: &Self) -> Result<Self, StochasticError> {
+        self.zip(other, |a, b| a | b)
+    }
+
+    /// The complement of every bit: `-x` for inverted bipolar streams, `1 - x` for unipolar ones.
+    pub fn complement(&self) -> Self {
+        let last = u64::MAX >> ((64 - self.stream_length % 64) % 64);
+        let per_stream = self.words_per_stream();
+        let flip = |(i, word): (usize, &u64)| {
+            !word & if i % per_stream == per_stream - 1 { last } else { u64::MAX }
+        };
+        Self { words: self.words.iter().enumerate().map(flip).collect(), ..*self }
+    }
+
+    /// The streams of these indices, in this order.
+    ///
+    /// # Errors
+    /// [`StochasticError::Index`].
+    pub fn select(&self, indices: &[usize]) -> Result<Self, StochasticError> {
+        let streams = self.streams();
+        if let Some(&index) = indices.iter().find(|index| **index >= streams) {
+            return Err(StochasticError::Index { index, streams });
+        }
+        let words = indices.iter().flat_map(|&index| self.row(index)).copied().collect();
+        Ok(Self { words, ..*self })
+    }
+
+    /// Streams of other bits, `bit(stream, at)`.
+    pub(crate) fn from_bits(
+        streams: usize,
+        stream_length: usize,
+        mut bit: impl FnMut(usize, usize) -> bool,
+    ) -> Self {
+        let mut result = Self::zeros(streams, stream_length);
+        let words = result.words_per_stream();
+        for (stream, row) in result.words.chunks_exact_mut(words).enumerate() {
+            for at in 0..stream_length {
+                row[at / 64] |= u64::from(bit(stream, at)) << (at % 64);
+            }
+        }
+        result
+    }
+
     fn zip(&self, other: &Self, op: impl Fn(u64, u64) -> u64) -> Result<Self, StochasticError> {
         if self.words.len() != other.words.len() || self.stream_length != other.stream_length {
             return Err(StochasticError::Shape {

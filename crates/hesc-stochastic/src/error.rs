@@ -44,6 +44,22 @@ pub enum StochasticError {
         /// Bits of each.
         right_length: usize,
     },
+    /// An index beyond the last stream.
+    #[error("stream {index} of {streams} does not exist")]
+    Index {
+        /// The index.
+        index: usize,
+        /// How many there are.
+        streams: usize,
+    },
+    /// Streams that do not divide into groups.
+    #[error("{streams} streams do not divide into groups of {group}")]
+    Group {
+        /// Streams given.
+        streams: usize,
+        /// Streams of a group.
+        group: usize,
+    },
     /// Packed words of the wrong number, or with bits beyond the length.
     #[error("packed words do not hold whole streams of {stream_length} bits with zeros after them")]
     Packing {
@@ -63,6 +79,37 @@ pub enum StochasticError {
         /// How many there are.
         available: u32,
     },
+    /// A length that has no deterministic product of so many factors.
+    #[error(
+        "the {generator} generator multiplies {factors} factors exactly only at certain lengths; \
+         {stream_length} is none, the nearest are {below} and {above}"
+    )]
+    Structure {
+        /// The generator.
+        generator: crate::Generator,
+        /// Factors of a product.
+        factors: u32,
+        /// The length asked for.
+        stream_length: usize,
+        /// The largest possible one below.
+        below: usize,
+        /// The smallest possible one above.
+        above: usize,
+    },
+    /// A number of factors that no generator has.
+    #[error("a product of {factors} factors is not possible here; choose 1 to {max}")]
+    Factors {
+        /// The number asked for.
+        factors: u32,
+        /// The largest.
+        max: u32,
+    },
+    /// Joint streams were asked for in unipolar form.
+    #[error(
+        "jointly encoded factors are inverted bipolar only; choose that representation, or the \
+         sobol generator for unipolar streams"
+    )]
+    JointUnipolar,
     /// An unknown name.
     #[error("unknown {what} {name:?}; choose one of {known}")]
     Name {

@@ -8,6 +8,7 @@
 //!     representation: Representation::InvertedBipolar,
 //!     stream_length: 1024,
 //!     first_dimension: 0,
+//!     factors: 2,
 //!     random_state: 7,
 //! });
 //! let (x, first) = encoder.encode(&[0.5, -0.8])?;
@@ -21,19 +22,27 @@
 //! ```
 
 mod bit_streams;
+mod bounds;
 mod correlation;
+mod decorrelation;
 mod encoder;
 mod error;
 mod generators;
+mod laws;
 mod origin;
 mod representation;
 mod selection;
+pub mod sums;
 
 pub use bit_streams::{BitStreams, MAX_STREAM_LENGTH};
+pub use bounds::error_bound;
 pub use correlation::scc;
 pub use encoder::{Encoder, EncoderConfig};
 pub use error::StochasticError;
-pub use generators::{Generator, SOBOL_DIMENSIONS, sobol_points};
+pub use generators::{
+    Generator, HALTON_DIMENSIONS, LATTICE_DIMENSIONS, MAX_FACTORS, SOBOL_DIMENSIONS, sobol_points,
+};
+pub use laws::{ErrorLaw, Law};
 pub use origin::Origin;
 pub use representation::{Estimate, Representation};
 pub use selection::Selector;

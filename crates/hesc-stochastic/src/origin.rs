@@ -18,17 +18,66 @@ pub enum Origin {
     },
     /// A draw from a pseudo-random generator.
     Draw {
+        /// The generator.
+        generator: Generator,
         /// The encoder's tag.
         source: u128,
         /// The number of the draw.
         draw: u64,
     },
+    /// A factor of a jointly encoded product.
+    Joint {
+        /// The encoder's tag.
+        source: u128,
+        /// The Sobol dimension of the product's first factor.
+        first: u32,
+        /// This factor's.
+        dimension: u32,
+    },
+    /// A factor of a deterministic product.
+    Deterministic {
+        /// The generator.
+        generator: Generator,
+        /// Factors of the product.
+        factors: u32,
+        /// Which of them.
+        factor: u32,
+    },
 }
 
 impl Origin {
     /// Whether a product of streams of the two is wrong.
+    ///
+    /// Deterministic factors go through their levels in an order that structured sequences share:
+    /// they multiply only with each other and with random draws.
     pub fn correlated_with(&self, other: &Self) -> bool {
-        self == other
+        match (*self, *other) {
+            (
+                Self::Deterministic { generator, factors, factor },
+                Self::Deterministic { generator: g, factors: fs, factor: f },
+            ) => (generator, factors) != (g, fs) || factor == f,
+            (Self::Deterministic { .. }, Self::Draw { .. })
+            | (Self::Draw { .. }, Self::Deterministic { .. }) => false,
+            (Self::Deterministic { .. }, _) | (_, Self::Deterministic { .. }) => true,
+            (a, b) => a.sequence() == b.sequence(),
+        }
+    }
+
+    /// The sequence that it compares with, one name for those that generators share: the first
+    /// dimension of Halton's, of Sobol's and of the lattice is van der Corput's in base 2.
+    fn sequence(self) -> Self {
+        use Generator::{Halton, Hammersley, Lattice, PlainSobol, Sobol};
+        match self {
+            Self::Dimension { generator: PlainSobol, dimension }
+            | Self::Joint { dimension, .. } => Self::Dimension { generator: Sobol, dimension },
+            Self::Dimension { generator: Hammersley, dimension } if dimension > 0 => {
+                Self::Dimension { generator: Halton, dimension: dimension - 1 }.sequence()
+            }
+            Self::Dimension { generator: Halton | Lattice, dimension: 0 } => {
+                Self::Dimension { generator: Sobol, dimension: 0 }
+            }
+            other => other,
+        }
     }
 
     /// Wire form.
@@ -39,10 +88,21 @@ impl Origin {
                 bytes[1] = generator as u8;
                 bytes[8..12].copy_from_slice(&dimension.to_le_bytes());
             }
-            Self::Draw { source, draw } => {
-                bytes[0] = 1;
+            Self::Draw { generator, source, draw } => {
+                bytes[..2].copy_from_slice(&[1, generator as u8]);
                 bytes[8..24].copy_from_slice(&source.to_le_bytes());
                 bytes[24..].copy_from_slice(&draw.to_le_bytes());
+            }
+            Self::Joint { source, first, dimension } => {
+                bytes[..2].copy_from_slice(&[2, Generator::Joint as u8]);
+                bytes[8..24].copy_from_slice(&source.to_le_bytes());
+                bytes[24..28].copy_from_slice(&first.to_le_bytes());
+                bytes[28..].copy_from_slice(&dimension.to_le_bytes());
+            }
+            Self::Deterministic { generator, factors, factor } => {
+                bytes[..2].copy_from_slice(&[3, generator as u8]);
+                bytes[8..12].copy_from_slice(&factors.to_le_bytes());
+                bytes[12..16].copy_from_slice(&factor.to_le_bytes());
             }
         }
         bytes
@@ -53,21 +113,20 @@ impl Origin {
     /// # Errors
     /// [`StochasticError::Origin`] for bytes that [`Origin::to_bytes`] does not give.
     pub fn from_bytes(bytes: [u8; 32]) -> Result<Self, StochasticError> {
-        let [.., a, b, c, d, e, f, g, h] = bytes;
-        let origin = if bytes[0] == 1 {
-            let mut source = [0; 16];
-            source.copy_from_slice(&bytes[8..24]);
-            Self::Draw {
-                source: u128::from_le_bytes(source),
-                draw: u64::from_le_bytes([a, b, c, d, e, f, g, h]),
-            }
-        } else {
-            let generator = Generator::ALL
-                .into_iter()
-                .find(|generator| *generator as u8 == bytes[1])
-                .ok_or(StochasticError::Origin)?;
-            let dimension = u32::from_le_bytes([bytes[8], bytes[9], bytes[10], bytes[11]]);
-            Self::Dimension { generator, dimension }
+        let four = |at: usize| {
+            u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+        };
+        let eight = |at: usize| u64::from(four(at)) | u64::from(four(at + 4)) << 32;
+        let source = u128::from(eight(8)) | u128::from(eight(16)) << 64;
+        let generator = Generator::ALL
+            .into_iter()
+            .find(|generator| *generator as u8 == bytes[1])
+            .ok_or(StochasticError::Origin)?;
+        let origin = match bytes[0] {
+            0 => Self::Dimension { generator, dimension: four(8) },
+            1 => Self::Draw { generator, source, draw: eight(24) },
+            2 => Self::Joint { source, first: four(24), dimension: four(28) },
+            _ => Self::Deterministic { generator, factors: four(8), factor: four(12) },
         };
         // One form only: padding that is set is refused.
         if origin.to_bytes() == bytes { Ok(origin) } else { Err(StochasticError::Origin) }
@@ -80,7 +139,13 @@ impl fmt::Display for Origin {
             Self::Dimension { generator, dimension } => {
                 write!(f, "{generator} dimension {dimension}")
             }
-            Self::Draw { source, draw } => write!(f, "draw {draw} of source {:08x}", source >> 96),
+            Self::Draw { source, draw, .. } => {
+                write!(f, "draw {draw} of source {:08x}", source >> 96)
+            }
+            Self::Joint { dimension, .. } => write!(f, "sobol dimension {dimension} (joint)"),
+            Self::Deterministic { generator, factors, factor } => {
+                write!(f, "factor {factor} of {factors} by {generator}")
+            }
         }
     }
 }
@@ -93,11 +158,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn wire_form_returns(source: u128, draw: u64, dimension: u32, kind in 0usize..4) {
+        fn wire_form_returns(source: u128, draw: u64, a: u32, b: u32, kind in 0usize..12) {
             let generator = Generator::ALL[kind];
-            for origin in
-                [Origin::Draw { source, draw }, Origin::Dimension { generator, dimension }]
-            {
+            for origin in [
+                Origin::Draw { generator, source, draw },
+                Origin::Dimension { generator, dimension: a },
+                Origin::Joint { source, first: a, dimension: b },
+                Origin::Deterministic { generator, factors: a, factor: b },
+            ] {
                 prop_assert_eq!(Origin::from_bytes(origin.to_bytes()).unwrap(), origin);
             }
         }
@@ -107,6 +175,32 @@ mod tests {
             if let Ok(origin) = Origin::from_bytes(bytes) {
                 prop_assert_eq!(origin.to_bytes(), bytes);
             }
+        }
+    }
+
+    #[test]
+    fn shared_sequences_are_correlated_under_every_name() {
+        use Generator::{Halton, Hammersley, Lattice, Rotation, Sobol};
+        let dimension = |generator, dimension| Origin::Dimension { generator, dimension };
+        let joint = |dimension| Origin::Joint { source: 1, first: 0, dimension };
+        let factor =
+            |factors, factor| Origin::Deterministic { generator: Rotation, factors, factor };
+        let draw = Origin::Draw { generator: Generator::Bernoulli, source: 1, draw: 0 };
+        for (a, b, correlated) in [
+            (dimension(Sobol, 0), dimension(Halton, 0), true),
+            (dimension(Hammersley, 1), dimension(Lattice, 0), true),
+            (dimension(Hammersley, 0), dimension(Halton, 0), false),
+            (dimension(Hammersley, 2), dimension(Halton, 1), true),
+            (joint(3), dimension(Sobol, 3), true),
+            (joint(3), dimension(Sobol, 4), false),
+            (factor(2, 0), factor(2, 1), false),
+            (factor(2, 0), factor(3, 1), true),
+            (factor(2, 0), dimension(Sobol, 5), true),
+            (factor(2, 0), draw, false),
+            (draw, draw, true),
+        ] {
+            assert_eq!(a.correlated_with(&b), correlated, "{a}, {b}");
+            assert_eq!(b.correlated_with(&a), correlated, "{b}, {a}");
         }
     }
 }

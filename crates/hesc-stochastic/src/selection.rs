@@ -2,7 +2,7 @@ use crate::bit_streams::check_length;
 use crate::encoder::source;
 use crate::generators::bernoulli::Probability;
 use crate::generators::row_rng;
-use crate::{BitStreams, Origin, StochasticError};
+use crate::{BitStreams, Generator, Origin, StochasticError};
 
 /// Draws, for each position of a stream, which of several streams passes: the selector of a
 /// multiplexed sum (`koseki2022hesc` Algorithm 3, with any number of operands and any
@@ -71,7 +71,7 @@ impl Selector {
         self.next += 1;
         // Encoders never use this name: their source is that of the plain state.
         let source = !source(self.random_state);
-        Ok((masks, Origin::Draw { source, draw: source_draw }))
+        Ok((masks, Origin::Draw { generator: Generator::Bernoulli, source, draw: source_draw }))
     }
 }
 

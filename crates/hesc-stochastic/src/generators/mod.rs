@@ -2,8 +2,13 @@
 //! [`Encoder`](crate::Encoder) hands out dimensions, draws and the random state of each row.
 
 pub(crate) mod bernoulli;
+pub(crate) mod deterministic;
 pub(crate) mod exact_weight;
+pub(crate) mod halton;
+pub(crate) mod joint;
+pub(crate) mod lattice;
 pub(crate) mod lfsr;
+pub(crate) mod points;
 pub(crate) mod sobol;
 
 use std::fmt;
@@ -12,6 +17,9 @@ use std::str::FromStr;
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
+pub use deterministic::MAX_FACTORS;
+pub use halton::HALTON_DIMENSIONS;
+pub use lattice::LATTICE_DIMENSIONS;
 pub use sobol::{SOBOL_DIMENSIONS, sobol_points};
 
 use crate::StochasticError;
@@ -29,17 +37,53 @@ pub enum Generator {
     /// Comparison with the states of a linear feedback shift register of maximal period: the
     /// circuit of the hardware literature. A dimension is a feedback polynomial.
     Lfsr = 3,
-    /// Comparison with a scrambled Sobol sequence, one dimension per factor: least error.
+    /// Comparison with a scrambled Sobol sequence, one dimension per factor.
     Sobol = 4,
+    /// The Sobol sequence as it is: every stream of a dimension compares with the same points.
+    /// For comparisons with the hardware literature; its errors are not random and have a mean.
+    PlainSobol = 5,
+    /// Comparison with a Halton sequence under random digital shifts; the first dimension is van
+    /// der Corput's sequence.
+    Halton = 6,
+    /// A Hammersley set: the first dimension is `i / L`, the others are Halton's.
+    Hammersley = 7,
+    /// Comparison with a rank-1 lattice under a random shift.
+    Lattice = 8,
+    /// Deterministic exact products: factor `j` holds each bit for `n^j` bits, `n^k = L`.
+    ClockDivision = 9,
+    /// Deterministic exact products: factor `j` rotates by one bit after every `n^j` bits.
+    Rotation = 10,
+    /// Deterministic exact products: factors of coprime lengths, whose product is `L`, repeat.
+    CoprimeLengths = 11,
+    /// All factors of a product chosen together, so that every prefix of it has the right weight.
+    /// Between streams of different calls as good as Sobol's.
+    Joint = 12,
 }
 
 impl Generator {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Bernoulli, Self::ExactWeight, Self::Lfsr, Self::Sobol];
+    pub const ALL: [Self; 12] = [
+        Self::Bernoulli,
+        Self::ExactWeight,
+        Self::Lfsr,
+        Self::Sobol,
+        Self::PlainSobol,
+        Self::Halton,
+        Self::Hammersley,
+        Self::Lattice,
+        Self::ClockDivision,
+        Self::Rotation,
+        Self::CoprimeLengths,
+        Self::Joint,
+    ];
 
-    /// Whether draws are dimensions of a structured sequence, of which there are few.
-    pub fn is_structured(self) -> bool {
-        matches!(self, Self::Lfsr | Self::Sobol)
+    /// Names of all, as errors list them.
+    const NAMES: &'static str = "bernoulli, exact_weight, lfsr, sobol, plain_sobol, halton, \
+         hammersley, lattice, clock_division, rotation, coprime_lengths, joint";
+
+    /// Whether products are exact and the streams have a fixed number of factors.
+    pub fn is_deterministic(self) -> bool {
+        matches!(self, Self::ClockDivision | Self::Rotation | Self::CoprimeLengths)
     }
 }
 
@@ -50,6 +94,14 @@ impl fmt::Display for Generator {
             Self::ExactWeight => "exact_weight",
             Self::Lfsr => "lfsr",
             Self::Sobol => "sobol",
+            Self::PlainSobol => "plain_sobol",
+            Self::Halton => "halton",
+            Self::Hammersley => "hammersley",
+            Self::Lattice => "lattice",
+            Self::ClockDivision => "clock_division",
+            Self::Rotation => "rotation",
+            Self::CoprimeLengths => "coprime_lengths",
+            Self::Joint => "joint",
         })
     }
 }
@@ -59,11 +111,7 @@ impl FromStr for Generator {
 
     fn from_str(name: &str) -> Result<Self, StochasticError> {
         Self::ALL.into_iter().find(|generator| generator.to_string() == name).ok_or_else(|| {
-            StochasticError::Name {
-                what: "generator",
-                name: name.to_owned(),
-                known: "bernoulli, exact_weight, lfsr, sobol",
-            }
+            StochasticError::Name { what: "generator", name: name.to_owned(), known: Self::NAMES }
         })
     }
 }

@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use rand_core::Rng;
 
+use super::points::threshold;
 use crate::{Generator, StochasticError};
 
 /// Dimensions of the Sobol sequence: as many factors as a product can have.
@@ -56,10 +57,68 @@ fn direction_numbers(dimension: u32) -> Result<&'static Directions, StochasticEr
 /// # Errors
 /// [`StochasticError::Dimension`] from [`SOBOL_DIMENSIONS`] on.
 pub fn sobol_points(dimension: u32, count: usize) -> Result<Vec<u32>, StochasticError> {
-    let v = direction_numbers(dimension)?;
-    Ok((0..count)
+    Ok(plain(direction_numbers(dimension)?, count))
+}
+
+fn plain(v: &Directions, count: usize) -> Vec<u32> {
+    (0..count)
         .map(|i| (0..BITS).filter(|k| i >> k & 1 == 1).fold(0, |point, k| point ^ v[k]))
-        .collect())
+        .collect()
+}
+
+/// The least `t` for which the first `2^m` points of consecutive dimensions are a `(t, m, s)`-net:
+/// `m` minus the most leading digits, however divided among the dimensions, that are independent
+/// functions of the index. Scrambles keep it.
+///
+/// # Errors
+/// [`StochasticError::Dimension`].
+pub(crate) fn strength_defect(first: u32, dimensions: u32, m: u32) -> Result<u32, StochasticError> {
+    // Row r of a dimension: which bits of the index its digit r depends on.
+    let rows = (first..first.saturating_add(dimensions))
+        .map(|dimension| {
+            let v = direction_numbers(dimension)?;
+            Ok((0..m as usize)
+                .map(|r| {
+                    (0..m as usize).fold(0u32, |row, k| row | (v[k] >> (BITS - 1 - r) & 1) << k)
+                })
+                .collect())
+        })
+        .collect::<Result<Vec<Vec<u32>>, StochasticError>>()?;
+    let independent = |digits: u32| independent_in_all_divisions(&rows, digits, &mut Vec::new());
+    Ok(m - (1..=m).take_while(|digits| independent(*digits)).count() as u32)
+}
+
+/// Whether the chosen rows and `digits` more leading ones of the dimensions left are independent,
+/// for every way to divide them.
+fn independent_in_all_divisions(rows: &[Vec<u32>], digits: u32, chosen: &mut Vec<u32>) -> bool {
+    let Some((of_dimension, rest)) = rows.split_first() else {
+        return digits > 0 || are_independent(chosen.clone());
+    };
+    let range = if rest.is_empty() { digits..=digits } else { 0..=digits };
+    range.into_iter().all(|here| {
+        let before = chosen.len();
+        chosen.extend_from_slice(&of_dimension[..here as usize]);
+        let good = independent_in_all_divisions(rest, digits - here, chosen);
+        chosen.truncate(before);
+        good
+    })
+}
+
+/// Gaussian elimination over GF(2).
+fn are_independent(mut rows: Vec<u32>) -> bool {
+    while let Some(pivot) = rows.pop() {
+        if pivot == 0 {
+            return false;
+        }
+        let lowest = pivot & pivot.wrapping_neg();
+        rows.iter_mut().filter(|row| **row & lowest != 0).for_each(|row| *row ^= pivot);
+    }
+    true
+}
+
+/// Digits of the index that matter for this many points.
+fn digits_of(count: usize) -> usize {
+    (count as u32).next_power_of_two().ilog2().max(6) as usize
 }
 
 /// One dimension.
@@ -71,6 +130,28 @@ impl Sobol {
         direction_numbers(dimension).map(Self)
     }
 
+    /// The first points, scrambled with a random linear map and shift, as fractions of 2^32.
+    pub fn points(self, count: usize, rng: &mut impl Rng) -> Vec<u32> {
+        let v = scramble(self.0, digits_of(count), rng);
+        let mut points = Vec::with_capacity(count.next_power_of_two());
+        points.push(rng.next_u64() as u32);
+        for direction in v {
+            if points.len() >= count {
+                break;
+            }
+            points.extend_from_within(..);
+            let half = points.len() / 2;
+            points[half..].iter_mut().for_each(|point| *point ^= direction);
+        }
+        points.truncate(count);
+        points
+    }
+
+    /// The first points as they are, equal for all rows: the sequence without scramble.
+    pub fn plain_points(self, count: usize) -> Vec<u32> {
+        plain(self.0, count)
+    }
+
     /// Sets bit `i` where point `i`, scrambled, is below `p`.
     ///
     /// The scramble is a random lower triangular matrix and a digital shift, one for each row
@@ -80,8 +161,8 @@ impl Sobol {
     /// only permuted by an exclusive or of its bit numbers; one comparison is left, in the 64th
     /// that holds the threshold.
     pub fn fill(self, row: &mut [u64], length: usize, p: f64, rng: &mut impl Rng) {
-        let v = scramble(self.0, (length as u32).next_power_of_two().ilog2().max(6) as usize, rng);
-        let threshold = (p * 32f64.exp2()).round() as u64;
+        let v = scramble(self.0, digits_of(length), rng);
+        let threshold = threshold(p);
         let cell = (threshold >> 26) as usize;
         // The first 64 points, and which of them lies in each 64th.
         let (mut low, mut index_of) = ([0u32; 64], [0u8; 64]);
@@ -154,11 +235,11 @@ fn permute(mut word: u64, shift: u8) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generators::row_rng;
+    use crate::generators::{points::threshold, row_rng};
 
     /// The comparison of each point by itself.
     fn slowly(sobol: Sobol, length: usize, p: f64, rng: &mut impl Rng) -> Vec<bool> {
-        let v = scramble(sobol.0, (length as u32).next_power_of_two().ilog2().max(6) as usize, rng);
+        let v = scramble(sobol.0, digits_of(length), rng);
         let shift = rng.next_u64() as u32;
         (0..length)
             .map(|i| {
@@ -180,12 +261,26 @@ mod tests {
                     let mut row = vec![0; length.div_ceil(64)];
                     sobol.fill(&mut row, length, p, &mut row_rng(seed, 0, 0));
                     let expected = slowly(sobol, length, p, &mut row_rng(seed, 0, 0));
+                    let points = sobol.points(length, &mut row_rng(seed, 0, 0));
                     for (i, bit) in expected.iter().enumerate() {
                         assert_eq!(row[i / 64] >> (i % 64) & 1 == 1, *bit, "{length} {p} {i}");
+                        assert_eq!(u64::from(points[i]) < threshold(p), *bit);
                     }
                 }
             }
         }
+    }
+
+    /// Joe and Kuo's own figures: dimensions 1 and 2 have t = 0, as has any one dimension.
+    #[test]
+    fn first_dimensions_are_nets_of_full_strength() {
+        for m in [1, 5, 10, 13] {
+            assert_eq!(strength_defect(0, 2, m).unwrap(), 0);
+            assert_eq!(strength_defect(17, 1, m).unwrap(), 0);
+            // Sobol: the sum of the polynomials' degrees less one, 0 + 0 + 1.
+            assert!(strength_defect(0, 3, m).unwrap() <= 1);
+        }
+        assert!(strength_defect(SOBOL_DIMENSIONS - 1, 2, 3).is_err());
     }
 
     #[test]
