@@ -11,8 +11,8 @@ use hesc_math::{AesCtrRng, ntt_primes};
 use hesc_schemes::elgamal::Secp256r1;
 use hesc_schemes::rlwe::{self, Assurance, Spec};
 use hesc_schemes::{
-    Bfv, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Plain, Scheme, UnipolarElgamal,
-    gm, wire,
+    Bfv, BitProduct, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Plain, Scheme,
+    Simulated, UnipolarElgamal, gm, wire,
 };
 use hesc_stochastic::{Encoder, EncoderConfig, Generator, Representation};
 use rand_core::{Rng, SeedableRng};
@@ -40,6 +40,7 @@ impl<S: Scheme> Target<S> {
             representation,
             stream_length: 40,
             first_dimension: 0,
+            factors: 2,
             random_state: 1,
         });
         let (bits, origin) = encoder.encode(&[0.5, -0.25])?;
@@ -92,6 +93,7 @@ impl<S: Scheme> Decode for Target<S> {
         accepted += usize::from(scheme.secret_key_from_bytes(bytes).is_ok());
         let _ = Spec::from_bytes(bytes);
         let _ = Plain::spec_from_bytes(bytes);
+        let _ = Simulated::spec_from_bytes(bytes);
         let _ = EcElgamal::spec_from_bytes(bytes);
         let _ = Gm::spec_from_bytes(bytes, gm::Assurance::Insecure);
         accepted
@@ -153,6 +155,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let digits = Fusion::Digits { bases: vec![3] };
     let targets: Vec<Box<dyn Decode>> = vec![
         Box::new(Target::new(Plain::new(64, 32)?, Some(&digits))?),
+        Box::new(Target::new(Simulated::new(64, BitProduct::ExclusiveOr)?, None)?),
         Box::new(Target::new(
             Bfv::<u32>::new(lattice(27, integers, Packing::Coefficients)?, Assurance::Insecure)?,
             Some(&digits),

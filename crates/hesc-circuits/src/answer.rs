@@ -2,7 +2,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use hesc_schemes::Scheme;
-use hesc_stochastic::Representation;
+use hesc_stochastic::{ErrorLaw, Representation};
 
 use crate::readout::Counts;
 use crate::{CircuitError, Streams};
@@ -42,6 +42,10 @@ pub(crate) struct Plan {
     pub stream_length: usize,
     pub block_length: usize,
     pub representation: Representation,
+    /// How far the terms may be from their values.
+    pub law: ErrorLaw,
+    /// What is added to each element; empty for nothing.
+    pub constants: Vec<f64>,
     /// Element by element, the same number for each.
     pub terms: Vec<AnswerTerm>,
     /// Bases of the digits; empty if nothing is fused as digits.
@@ -121,6 +125,8 @@ impl<S: Scheme> Answer<S> {
             stream_length: streams.stream_length,
             block_length: streams.scheme.block_length(),
             representation: streams.representation,
+            law: streams.law,
+            constants: streams.constants.clone(),
             terms: terms.collect(),
             bases: Vec::new(),
             blocks: used.len(),

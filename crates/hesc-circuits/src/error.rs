@@ -156,6 +156,36 @@ pub enum CircuitError {
         /// Its value.
         value: f64,
     },
+    /// A product with an array that has a public constant added.
+    #[error(
+        "{operation} works on streams, and these have a public constant added; add constants last, \
+         or to the decrypted values"
+    )]
+    Constant {
+        /// The operation.
+        operation: &'static str,
+    },
+    /// Pieces of streams that say nothing by themselves, or that do not divide the stream.
+    #[error(
+        "{operands} operands cannot keep {pieces:?} of {granularity} pieces of {stream_length} \
+         bits: give each at least one and at most all, pieces of equal length within a block"
+    )]
+    Pieces {
+        /// Number of operands.
+        operands: usize,
+        /// Pieces asked for.
+        pieces: Vec<usize>,
+        /// Pieces of a stream.
+        granularity: usize,
+        /// Bits of a stream.
+        stream_length: usize,
+    },
+    /// Streams of a generator whose parts are biased.
+    #[error(
+        "parts of these streams are biased: their generator orders the bits; encrypt with another, \
+         for example generator=\"sobol\""
+    )]
+    Ordered,
     /// A sum by selection of elements that are sums themselves.
     #[error(
         "a multiplexed sum selects among single streams of equal weight; element {element} is a \

@@ -3,12 +3,14 @@
 //! - [`Streams`]: an array of encrypted stochastic numbers with its layout, weights and the
 //!   identities of its factors; products, negation, sums, constants ([`operations`]);
 //! - [`multiplexed_sum`](Streams::multiplexed_sum): the conventional sum by random selection;
+//! - [`allocated_sum`](Streams::allocated_sum): sums that keep of each operand a share of its own;
 //! - [`Answer`]: what goes back to the key owner, possibly fused (several ciphertexts as digits of
 //!   one) and compact (modulus switched);
 //! - [`Counts`]: the decrypted answer; [`Readout`]: separated, ready to be decoded to estimates.
 //!
 //! Paper: `koseki2022hesc` §3.1 (products), §3.2 (packing, sums), §3.3 (fusion and separation).
 
+mod allocation;
 mod answer;
 mod error;
 mod layout;

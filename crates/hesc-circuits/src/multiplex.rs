@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use hesc_schemes::Scheme;
-use hesc_stochastic::{Representation, Selector};
+use hesc_stochastic::{ErrorLaw, Law, Representation, Selector};
 
 use crate::CircuitError;
 use crate::layout::{Place, copy_bits};
@@ -9,6 +9,32 @@ use crate::operations::merge;
 use crate::streams::{Streams, Term};
 
 impl<S: Scheme> Streams<S> {
+    /// Refuses elements that are not single streams, or not aligned in groups of consecutive ones.
+    pub(crate) fn check_groups(&self, group: usize) -> Result<(), CircuitError> {
+        if group == 0 {
+            return Err(CircuitError::Empty);
+        }
+        if !self.elements.is_multiple_of(group) {
+            return Err(CircuitError::Length {
+                what: "elements in whole groups",
+                expected: self.elements.div_ceil(group) * group,
+                found: self.elements,
+            });
+        }
+        if self.terms_per_element() > 1 {
+            return Err(CircuitError::NotSingle { element: 0 });
+        }
+        for (i, term) in self.terms.iter().enumerate() {
+            let left = i / group * group;
+            let left_offset = self.terms[left].place.offset;
+            if term.place.offset != left_offset {
+                let (right, right_offset) = (i, term.place.offset);
+                return Err(CircuitError::Misaligned { left, left_offset, right, right_offset });
+            }
+        }
+        Ok(())
+    }
+
     /// Weighted means of consecutive groups of `probabilities.len()` elements by selection, the
     /// conventional sum of stochastic computing (`koseki2022hesc` Algorithm 3): at each position
     /// one operand's bit passes, chosen with its probability. The length stays and the error
@@ -25,29 +51,11 @@ impl<S: Scheme> Streams<S> {
         selector: &mut Selector,
     ) -> Result<Self, CircuitError> {
         let group = probabilities.len();
-        if group == 0 {
-            return Err(CircuitError::Empty);
-        }
-        if !self.elements.is_multiple_of(group) {
-            return Err(CircuitError::Length {
-                what: "elements in whole groups",
-                expected: self.elements.div_ceil(group) * group,
-                found: self.elements,
-            });
-        }
-        for (i, term) in self.terms.iter().enumerate() {
-            let head = &self.terms[i / group * group];
-            if self.terms_per_element() > 1 || term.weight != head.weight {
-                return Err(CircuitError::NotSingle { element: i });
-            }
-            if term.place.offset != head.place.offset {
-                return Err(CircuitError::Misaligned {
-                    left: i / group * group,
-                    left_offset: head.place.offset,
-                    right: i,
-                    right_offset: term.place.offset,
-                });
-            }
+        self.check_groups(group)?;
+        let weight_of = |i: usize| self.terms[i].weight;
+        let uneven = (0..self.elements).find(|&i| weight_of(i) != weight_of(i / group * group));
+        if let Some(element) = uneven {
+            return Err(CircuitError::NotSingle { element });
         }
         let sums = self.elements / group;
         let (masks, chosen) = selector.choose(probabilities, sums, self.stream_length)?;
@@ -88,11 +96,19 @@ impl<S: Scheme> Streams<S> {
             place: Place { block: sum * span, ..term.place },
             ..*term
         });
+        let total: f64 = probabilities.iter().sum();
+        let mean = |of_sum: &[f64]| {
+            of_sum.iter().zip(probabilities).map(|(c, p)| c * p).sum::<f64>() / total
+        };
         Ok(Self {
             parts: vec![Arc::new(summed)],
             terms: terms.collect(),
             elements: sums,
             origins: merge(&self.origins, &[chosen]),
+            // Which bits pass is a matter of chance at each position.
+            law: ErrorLaw { law: Law::Binomial, ..self.law },
+            complete: false,
+            constants: self.constants.chunks_exact(group).map(mean).collect(),
             ..self.clone()
         })
     }

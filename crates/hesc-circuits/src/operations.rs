@@ -4,11 +4,28 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use hesc_schemes::{BitProduct, Scheme};
-use hesc_stochastic::{BitStreams, Origin, Representation};
+use hesc_stochastic::{BitStreams, ErrorLaw, Origin, Representation};
 
 use crate::CircuitError;
 use crate::layout::{Place, copy_bits};
 use crate::streams::{Streams, Term};
+
+/// Whether one side is a prefix of a jointly encoded product and the other its next factor.
+fn is_next_factor<S: Scheme>(prefix: &Streams<S>, factor: &Streams<S>) -> bool {
+    let [Origin::Joint { source, first, dimension }] = factor.origins[..] else { return false };
+    let same = |(k, origin): (usize, &Origin)| {
+        *origin == Origin::Joint { source, first, dimension: first + k as u32 }
+    };
+    prefix.complete
+        && factor.complete
+        && prefix.origins.iter().enumerate().all(same)
+        && dimension == first + prefix.origins.len() as u32
+}
+
+/// The constants of sums, summand by summand, if there are any.
+fn summed_constants(constants: &[f64], group: usize) -> Vec<f64> {
+    constants.chunks_exact(group).map(|of_sum| of_sum.iter().sum()).collect()
+}
 
 /// The union of two sorted lists of identities.
 pub(crate) fn merge(a: &[Origin], b: &[Origin]) -> Vec<Origin> {
@@ -51,6 +68,8 @@ impl<S: Scheme> Streams<S> {
     pub fn multiply(&self, other: &Self, pairs: &[(usize, usize)]) -> Result<Self, CircuitError> {
         self.check_compatible(other)?;
         self.check_product("a product")?;
+        self.check_no_constants("a product")?;
+        other.check_no_constants("a product")?;
         for a in &self.origins {
             if let Some(b) = other.origins.iter().find(|b| a.correlated_with(b)) {
                 return Err(CircuitError::Correlated { origin: b.to_string() });
@@ -98,6 +117,11 @@ impl<S: Scheme> Streams<S> {
             stream_length: self.stream_length,
             representation: self.representation,
             origins: merge(&self.origins, &other.origins),
+            law: self
+                .law
+                .times(other.law, is_next_factor(self, other) || is_next_factor(other, self)),
+            complete: self.complete && other.complete,
+            constants: Vec::new(),
             max_count,
         })
     }
@@ -109,7 +133,9 @@ impl<S: Scheme> Streams<S> {
         }
         self.check_product("negation")?;
         let ones = BitStreams::from_words(ones(self.stream_length), self.stream_length)?;
-        self.add_bits(|_| ones.row(0), self.origins.clone())
+        let negated = self.add_bits(|_| ones.row(0), self.origins.clone())?;
+        let constants = self.constants.iter().map(|constant| -constant).collect();
+        Ok(Self { constants, ..negated })
     }
 
     /// `self[i] * constants[i]`, the constants' streams in the clear: one plaintext addition a
@@ -123,6 +149,7 @@ impl<S: Scheme> Streams<S> {
         origin: Origin,
     ) -> Result<Self, CircuitError> {
         self.check_product("a product")?;
+        self.check_no_constants("a product")?;
         if constants.stream_length() != self.stream_length {
             return Err(CircuitError::StreamLength {
                 left: self.stream_length,
@@ -139,7 +166,9 @@ impl<S: Scheme> Streams<S> {
         if self.origins.iter().any(|own| own.correlated_with(&origin)) {
             return Err(CircuitError::Correlated { origin: origin.to_string() });
         }
-        self.add_bits(|element| constants.row(element), merge(&self.origins, &[origin]))
+        let law = self.law.times(ErrorLaw::of(&origin, self.stream_length), false);
+        let origins = merge(&self.origins, &[origin]);
+        Ok(Self { law, ..self.add_bits(|element| constants.row(element), origins)? })
     }
 
     /// Adds a stream in the clear to every term of every element. Terms that share a place get
@@ -200,7 +229,29 @@ impl<S: Scheme> Streams<S> {
             .iter()
             .enumerate()
             .map(|(i, term)| Term { weight: term.weight * factors[i / per_element], ..*term });
-        Ok(self.with_terms(terms.collect(), self.elements))
+        let constants = self.constants.iter().zip(factors).map(|(c, factor)| c * factor);
+        Ok(self.with_terms(terms.collect(), constants.collect(), self.elements))
+    }
+
+    /// `self[i] + constants[i]` with public real constants: exact, free, and visible to whoever
+    /// holds the array. Products come before: they work on streams.
+    ///
+    /// # Errors
+    /// [`CircuitError::Length`], or [`CircuitError::Weight`] for a constant that is not finite.
+    pub fn add_constants(&self, constants: &[f64]) -> Result<Self, CircuitError> {
+        if constants.len() != self.elements {
+            return Err(CircuitError::Length {
+                what: "constants",
+                expected: self.elements,
+                found: constants.len(),
+            });
+        }
+        if let Some(index) = constants.iter().position(|c| !c.is_finite()) {
+            return Err(CircuitError::Weight { index, value: constants[index] });
+        }
+        let before = self.constants.iter().copied().chain(std::iter::repeat(0.0));
+        let constants = constants.iter().zip(before).map(|(c, old)| c + old).collect();
+        Ok(Self { constants, ..self.clone() })
     }
 
     /// The elements of these indices, in this order; repetitions allowed. No ciphertext moves.
@@ -212,7 +263,8 @@ impl<S: Scheme> Streams<S> {
         for &index in indices {
             terms.extend_from_slice(self.element(index)?);
         }
-        Ok(self.with_terms(terms, indices.len()))
+        let constants = self.constants_of(indices.iter().copied());
+        Ok(self.with_terms(terms, constants, indices.len()))
     }
 
     /// Sums of consecutive groups of `group` elements, by concatenation: exact, the length grows
@@ -228,7 +280,8 @@ impl<S: Scheme> Streams<S> {
                 found: self.elements,
             });
         }
-        Ok(self.with_terms(self.terms.clone(), self.elements / group))
+        let constants = summed_constants(&self.constants, group);
+        Ok(self.with_terms(self.terms.clone(), constants, self.elements / group))
     }
 
     /// `self[i] + other[j]` for each pair, by concatenation. No ciphertext moves.
@@ -246,7 +299,8 @@ impl<S: Scheme> Streams<S> {
             terms.extend_from_slice(self.element(i)?);
             terms.extend(other.element(j)?.iter().map(moved));
         }
-        Ok(self.joined(other, terms, pairs.len()))
+        let constants = self.constants_with(other, pairs.iter().map(|&(i, j)| [Some(i), Some(j)]));
+        Ok(self.joined(other, terms, constants, pairs.len()))
     }
 
     /// All elements of `self`, then all of `other`, which must have as many terms.
@@ -264,11 +318,29 @@ impl<S: Scheme> Streams<S> {
         }
         let moved = |term: &Term| Term { part: term.part + self.parts.len(), ..*term };
         let terms = self.terms.iter().copied().chain(other.terms.iter().map(moved)).collect();
-        Ok(self.joined(other, terms, self.elements + other.elements))
+        let own = (0..self.elements).map(|i| [Some(i), None]);
+        let others = (0..other.elements).map(|j| [None, Some(j)]);
+        let constants = self.constants_with(other, own.chain(others));
+        Ok(self.joined(other, terms, constants, self.elements + other.elements))
+    }
+
+    /// The sum of the constants of an element of each array, or of one of them.
+    fn constants_with(
+        &self,
+        other: &Self,
+        elements: impl Iterator<Item = [Option<usize>; 2]>,
+    ) -> Vec<f64> {
+        if self.constants.is_empty() && other.constants.is_empty() {
+            return Vec::new();
+        }
+        let of = |array: &Self, element: Option<usize>| {
+            element.and_then(|element| array.constants.get(element).copied()).unwrap_or(0.0)
+        };
+        elements.map(|[i, j]| of(self, i) + of(other, j)).collect()
     }
 
     /// An array over the ciphertexts of both.
-    fn joined(&self, other: &Self, terms: Vec<Term>, elements: usize) -> Self {
+    fn joined(&self, other: &Self, terms: Vec<Term>, constants: Vec<f64>, elements: usize) -> Self {
         Self {
             scheme: self.scheme.clone(),
             parts: self.parts.iter().chain(&other.parts).map(Arc::clone).collect(),
@@ -277,6 +349,9 @@ impl<S: Scheme> Streams<S> {
             stream_length: self.stream_length,
             representation: self.representation,
             origins: merge(&self.origins, &other.origins),
+            law: self.law.or(other.law),
+            complete: self.complete && other.complete && self.origins == other.origins,
+            constants,
             max_count: self.max_count.max(other.max_count),
         }
     }

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use hesc_schemes::{Scheme, SchemeError};
-use hesc_stochastic::{BitStreams, Origin, Representation};
+use hesc_stochastic::{BitStreams, ErrorLaw, Origin, Representation};
 use rand_core::CryptoRng;
 
 use crate::layout::{Arranged, Place};
@@ -20,9 +20,9 @@ pub(crate) struct Term {
 
 /// An array of encrypted stochastic numbers.
 ///
-/// Each element is a weighted concatenation of terms: `value = sum_t weight_t * value_t`, each
-/// term a stream of `stream_length` positions whose counts' parities are its bits. Weights and
-/// layout are public. Concatenation, selection and products by public constants move no
+/// Each element is a weighted concatenation of terms and a constant: `value = constant + sum_t
+/// weight_t * value_t`, each term a stream of `stream_length` positions whose counts' parities are
+/// its bits. Constants, weights and layout are public. Concatenation, selection and products by public constants move no
 /// ciphertext; arrays share them.
 #[derive(Clone)]
 pub struct Streams<S: Scheme> {
@@ -35,6 +35,12 @@ pub struct Streams<S: Scheme> {
     pub(crate) representation: Representation,
     /// Identities of all factors of all terms, sorted.
     pub(crate) origins: Vec<Origin>,
+    /// How far the terms may be from their values.
+    pub(crate) law: ErrorLaw,
+    /// Whether every term is a product of one stream of each origin.
+    pub(crate) complete: bool,
+    /// What is added to each element; empty for nothing.
+    pub(crate) constants: Vec<f64>,
     /// Largest count of a position.
     pub(crate) max_count: u64,
 }
@@ -119,6 +125,9 @@ impl<S: Scheme> Streams<S> {
             stream_length,
             representation,
             origins: vec![origin],
+            law: ErrorLaw::of(&origin, stream_length),
+            complete: true,
+            constants: Vec::new(),
             max_count: 1,
         }
     }
@@ -212,9 +221,27 @@ impl<S: Scheme> Streams<S> {
         Ok(&self.terms[index * terms..][..terms])
     }
 
-    /// An array of the same ciphertexts with other terms.
-    pub(crate) fn with_terms(&self, terms: Vec<Term>, elements: usize) -> Self {
-        Self { terms, elements, ..self.clone() }
+    /// An array of the same ciphertexts with other terms and constants.
+    pub(crate) fn with_terms(
+        &self,
+        terms: Vec<Term>,
+        constants: Vec<f64>,
+        elements: usize,
+    ) -> Self {
+        Self { terms, constants, elements, ..self.clone() }
+    }
+
+    /// The constant of each of these elements; nothing if there is none at all.
+    pub(crate) fn constants_of(&self, elements: impl Iterator<Item = usize>) -> Vec<f64> {
+        if self.constants.is_empty() {
+            return Vec::new();
+        }
+        elements.map(|element| self.constants[element]).collect()
+    }
+
+    /// Refuses operations on the streams alone.
+    pub(crate) fn check_no_constants(&self, operation: &'static str) -> Result<(), CircuitError> {
+        if self.constants.is_empty() { Ok(()) } else { Err(CircuitError::Constant { operation }) }
     }
 
     /// Refuses arrays that cannot be combined.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hesc_schemes::wire::{Kind, Reader, Writer};
 use hesc_schemes::{Scheme, SchemeError};
-use hesc_stochastic::{BitStreams, Origin, Representation};
+use hesc_stochastic::{BitStreams, ErrorLaw, Generator, Law, Origin, Representation};
 
 use crate::CircuitError;
 use crate::answer::{Answer, AnswerTerm, Body, Plan};
@@ -27,6 +27,52 @@ fn read_representation(reader: &mut Reader<'_>) -> Result<Representation, Scheme
         0 => Ok(Representation::Unipolar),
         1 => Ok(Representation::InvertedBipolar),
         _ => Err(reader.error("an unknown representation")),
+    }
+}
+
+/// A law as its kind, what the kind is about, and the number of factors.
+fn write_law(writer: &mut Writer, law: ErrorLaw) {
+    let (kind, about) = match law.law {
+        Law::Prefix => (0, 0),
+        Law::Levels(levels) => (1, levels),
+        Law::Measured(generator) => (2, generator as u32),
+        Law::ExactWeight => (3, 0),
+        Law::Binomial => (4, 0),
+    };
+    writer.u8(kind).u32(about).u32(law.factors);
+}
+
+fn read_law(reader: &mut Reader<'_>) -> Result<ErrorLaw, SchemeError> {
+    let (kind, about, factors) = (reader.u8()?, reader.u32()?, reader.u32()?);
+    let generator = Generator::ALL.into_iter().find(|generator| *generator as u32 == about);
+    let law = match (kind, about, generator) {
+        (0, 0, _) => Law::Prefix,
+        (1, 1.., _) => Law::Levels(about),
+        (2, _, Some(generator)) => Law::Measured(generator),
+        (3, 0, _) => Law::ExactWeight,
+        (4, 0, _) => Law::Binomial,
+        _ => return Err(reader.error("an unknown law of errors")),
+    };
+    if factors == 0 {
+        return Err(reader.error("an unknown law of errors"));
+    }
+    Ok(ErrorLaw { law, factors })
+}
+
+/// A constant for each element, or none at all.
+fn write_constants(writer: &mut Writer, constants: &[f64]) {
+    writer.u8(u8::from(!constants.is_empty()));
+    for constant in constants {
+        writer.f64(*constant);
+    }
+}
+
+fn read_constants(reader: &mut Reader<'_>, elements: usize) -> Result<Vec<f64>, SchemeError> {
+    match reader.u8()? {
+        0 => Ok(Vec::new()),
+        // Not allocated ahead: each constant read is there.
+        1 => (0..elements).map(|_| reader.f64()).collect(),
+        _ => Err(reader.error("constants are there or not")),
     }
 }
 
@@ -76,6 +122,8 @@ impl<S: Scheme> Streams<S> {
         for Term { part, place, weight } in &self.terms {
             writer.u32(*part as u32).u32(place.block as u32).u32(place.offset as u32).f64(*weight);
         }
+        write_law(&mut writer, self.law);
+        write_constants(&mut writer, &self.constants);
         writer.finish()
     }
 
@@ -123,7 +171,11 @@ impl<S: Scheme> Streams<S> {
             check_place(&reader, at, stream_length, scheme.block_length(), blocks)?;
             terms.push(Term { part, place, weight });
         }
+        let law = read_law(&mut reader)?;
+        let constants = read_constants(&mut reader, elements)?;
         reader.finish()?;
+        // Terms of one origin are all that can be known to have every origin.
+        let complete = origins.len() == 1;
         Ok(Self {
             scheme: scheme.clone(),
             parts,
@@ -132,6 +184,9 @@ impl<S: Scheme> Streams<S> {
             stream_length,
             representation,
             origins,
+            law,
+            complete,
+            constants,
             max_count,
         })
     }
@@ -203,6 +258,8 @@ impl<S: Scheme> Answer<S> {
         for term in &plan.terms {
             writer.u32(term.first as u32).u32(term.offset as u32).u32(term.merged).f64(term.weight);
         }
+        write_law(&mut writer, plan.law);
+        write_constants(&mut writer, &plan.constants);
         writer.finish()
     }
 
@@ -239,6 +296,8 @@ impl<S: Scheme> Answer<S> {
             stream_length,
             block_length: scheme.block_length(),
             representation,
+            law: ErrorLaw { law: Law::Binomial, factors: 1 },
+            constants: Vec::new(),
             terms: Vec::new(),
             bases,
             blocks,
@@ -269,6 +328,8 @@ impl<S: Scheme> Answer<S> {
             }
             plan.terms.push(term);
         }
+        plan.law = read_law(&mut reader)?;
+        plan.constants = read_constants(&mut reader, elements)?;
         reader.finish()?;
         Ok(Self { scheme: scheme.clone(), body, plan })
     }

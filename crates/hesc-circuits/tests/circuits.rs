@@ -5,8 +5,8 @@ use hesc_math::{AesCtrRng, Word, ntt_primes};
 use hesc_schemes::elgamal::{Ffdhe3072, Ristretto255, Secp256r1};
 use hesc_schemes::rlwe::{self, Assurance, Spec};
 use hesc_schemes::{
-    Bfv, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Plain, Scheme, SchemeError,
-    UnipolarElgamal, gm,
+    Bfv, BitProduct, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Plain, Scheme,
+    SchemeError, Simulated, UnipolarElgamal, gm,
 };
 use hesc_stochastic::{
     BitStreams, Encoder, EncoderConfig, Generator, Origin, Representation, Selector,
@@ -35,6 +35,7 @@ impl<S: Scheme> Party<S> {
             representation: IBP,
             stream_length,
             first_dimension: 0,
+            factors: 2,
             random_state: 1,
         });
         Self { scheme, secret, public, rng, encoder }
@@ -66,7 +67,7 @@ fn plaintext(bits: &BitStreams, origin: Origin, layout: Layout) -> Plaintext<'_>
 }
 
 fn decode(bits: &BitStreams) -> Vec<f64> {
-    bits.decode(IBP).iter().map(|estimate| estimate.value).collect()
+    bits.values(IBP)
 }
 
 fn close(a: &[f64], b: &[f64]) -> bool {
@@ -204,6 +205,14 @@ fn check_refusals<S: Scheme>(party: &mut Party<S>, x: &Streams<S>, product: &Str
 fn operations_hold_on_plain() {
     check_operations(Plain::new(256, 2).unwrap(), 4);
     check_operations(Plain::new(1024, 64).unwrap(), 3);
+}
+
+#[test]
+fn operations_hold_on_simulations() {
+    let scheme = Simulated::new(320, BitProduct::ExclusiveOr).unwrap();
+    check_operations(scheme.clone(), 4);
+    check_multiplexing(scheme);
+    check_unipolar(Simulated::new(128, BitProduct::Conjunction).unwrap());
 }
 
 #[test]

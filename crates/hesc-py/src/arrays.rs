@@ -102,13 +102,16 @@ impl Array {
     }
 
     fn multiply_bits(&self, py: Python<'_>, constants: &BitStreams) -> PyResult<Self> {
-        py.detach(|| self.0.multiply_bits(&constants.streams, constants.origin))
-            .map(Self)
-            .map_err(to_py)
+        let origin = constants.origin()?;
+        py.detach(|| self.0.multiply_bits(&constants.streams, origin)).map(Self).map_err(to_py)
     }
 
     fn scale(&self, factors: PyReadonlyArray1<'_, f64>) -> PyResult<Self> {
         self.0.scale(slice(&factors)?).map(Self).map_err(to_py)
+    }
+
+    fn add_constants(&self, constants: PyReadonlyArray1<'_, f64>) -> PyResult<Self> {
+        self.0.add_constants(slice(&constants)?).map(Self).map_err(to_py)
     }
 
     fn select(&self, positions: PyReadonlyArray1<'_, i64>) -> PyResult<Self> {
@@ -128,6 +131,17 @@ impl Array {
         let coefficients = slice(&coefficients)?;
         let selector = &mut selector.0;
         py.detach(|| self.0.multiplexed(coefficients, selector)).map(Self).map_err(to_py)
+    }
+
+    fn allocated(
+        &self,
+        py: Python<'_>,
+        coefficients: PyReadonlyArray1<'_, f64>,
+        pieces: PyReadonlyArray1<'_, i64>,
+        granularity: usize,
+    ) -> PyResult<Self> {
+        let (coefficients, pieces) = (slice(&coefficients)?, indices(&pieces)?);
+        py.detach(|| self.0.allocated(coefficients, &pieces, granularity)).map(Self).map_err(to_py)
     }
 
     #[pyo3(signature = (*, bases, compact))]
@@ -211,6 +225,10 @@ pub struct Readout(hesc_circuits::Readout);
 impl Readout {
     fn counts<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
         PyArray1::from_slice(py, self.0.counts())
+    }
+
+    fn values<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        PyArray1::from_vec(py, py.detach(|| self.0.values()))
     }
 
     fn estimates<'py>(&self, py: Python<'py>) -> Pair<'py> {

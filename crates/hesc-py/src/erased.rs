@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use hesc_circuits::{Answer, CircuitError, Counts, Fusion, Plaintext, SeededStreams, Streams};
 use hesc_math::AesCtrRng;
-use hesc_schemes::{Fingerprint, Scheme, SchemeError, sealing};
+use hesc_schemes::{BitProduct, Fingerprint, Scheme, SchemeError, sealing};
 use hesc_stochastic::{BitStreams, Origin, Representation, Selector};
 use zeroize::Zeroizing;
 
@@ -17,6 +17,7 @@ pub type Array = Arc<dyn ErasedStreams>;
 pub trait Set: Send + Sync {
     fn name(&self) -> &'static str;
     fn block_length(&self) -> usize;
+    fn bit_product(&self) -> BitProduct;
     fn fingerprint(&self) -> Fingerprint;
     fn generate_keys(&self) -> Outcome<(Arc<dyn Secret>, Arc<dyn Public>)>;
     fn read_public(&self, bytes: &[u8]) -> Outcome<Arc<dyn Public>>;
@@ -70,9 +71,16 @@ pub trait ErasedStreams: Send + Sync {
     fn negate(&self) -> Outcome<Array>;
     fn multiply_bits(&self, constants: &BitStreams, origin: Origin) -> Outcome<Array>;
     fn scale(&self, factors: &[f64]) -> Outcome<Array>;
+    fn add_constants(&self, constants: &[f64]) -> Outcome<Array>;
     fn select(&self, indices: &[usize]) -> Outcome<Array>;
     fn sum_groups(&self, group: usize) -> Outcome<Array>;
     fn multiplexed(&self, coefficients: &[f64], selector: &mut Selector) -> Outcome<Array>;
+    fn allocated(
+        &self,
+        coefficients: &[f64],
+        pieces: &[usize],
+        granularity: usize,
+    ) -> Outcome<Array>;
     fn answer(&self, fusion: Option<&Fusion>, compact: bool) -> Outcome<Arc<dyn ErasedAnswer>>;
     fn to_bytes(&self) -> Vec<u8>;
 }
@@ -113,6 +121,10 @@ impl<S: Scheme> Set for SetOf<S> {
 
     fn block_length(&self) -> usize {
         self.0.block_length()
+    }
+
+    fn bit_product(&self) -> BitProduct {
+        self.0.bit_product()
     }
 
     fn fingerprint(&self) -> Fingerprint {
@@ -290,6 +302,10 @@ impl<S: Scheme> ErasedStreams for Streams<S> {
         Ok(Arc::new(self.scale(factors)?))
     }
 
+    fn add_constants(&self, constants: &[f64]) -> Outcome<Array> {
+        Ok(Arc::new(self.add_constants(constants)?))
+    }
+
     fn select(&self, indices: &[usize]) -> Outcome<Array> {
         Ok(Arc::new(self.select(indices)?))
     }
@@ -300,6 +316,15 @@ impl<S: Scheme> ErasedStreams for Streams<S> {
 
     fn multiplexed(&self, coefficients: &[f64], selector: &mut Selector) -> Outcome<Array> {
         Ok(Arc::new(self.multiplexed_combination(coefficients, selector)?))
+    }
+
+    fn allocated(
+        &self,
+        coefficients: &[f64],
+        pieces: &[usize],
+        granularity: usize,
+    ) -> Outcome<Array> {
+        Ok(Arc::new(self.allocated_sum(coefficients, pieces, granularity)?))
     }
 
     fn answer(&self, fusion: Option<&Fusion>, compact: bool) -> Outcome<Arc<dyn ErasedAnswer>> {

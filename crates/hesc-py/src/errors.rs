@@ -32,8 +32,13 @@ fn of_stochastic(error: &StochasticError) -> PyErr {
         }
         StochasticError::Empty
         | StochasticError::StreamLength { .. }
-        | StochasticError::Shape { .. } => ShapeError::new_err(text),
-        StochasticError::Name { .. } => ParameterError::new_err(text),
+        | StochasticError::Shape { .. }
+        | StochasticError::Structure { .. }
+        | StochasticError::Index { .. }
+        | StochasticError::Group { .. } => ShapeError::new_err(text),
+        StochasticError::Name { .. }
+        | StochasticError::Factors { .. }
+        | StochasticError::JointUnipolar => ParameterError::new_err(text),
         StochasticError::Dimension { .. } => CorrelationError::new_err(text),
         StochasticError::Origin | StochasticError::Packing { .. } => WireError::new_err(text),
         _ => HescError::new_err(text),

@@ -52,7 +52,7 @@ fn plaintext<'a>(
     Ok(hesc_circuits::Plaintext {
         bits: &streams.streams,
         representation: streams.representation,
-        origin: streams.origin,
+        origin: streams.origin()?,
         layout: layout_from(layout)?,
         row_length,
     })

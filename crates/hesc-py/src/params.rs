@@ -6,7 +6,8 @@ use hesc_schemes::bitwise::{BitCipher, Bitwise};
 use hesc_schemes::elgamal::{Exponents, Ffdhe3072, Group, LiftedElgamal, Ristretto255, Secp256r1};
 use hesc_schemes::rlwe::{Assurance, Plaintext, Rlwe, Spec};
 use hesc_schemes::{
-    Bfv, Ckks, Gm, Packing, Plain, Scheme, SchemeError, UnipolarElgamal, bfv, ckks, gm, sealing,
+    Bfv, Ckks, Gm, Packing, Plain, Scheme, SchemeError, Simulated, UnipolarElgamal, bfv, ckks, gm,
+    sealing,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -128,6 +129,11 @@ impl Params {
         Self::from_scheme(scheme, bytes, "insecure")
     }
 
+    fn from_simulated(scheme: Simulated) -> Self {
+        let bytes = scheme.spec_to_bytes();
+        Self::from_scheme(scheme, bytes, "insecure")
+    }
+
     fn from_gm(scheme: Gm) -> Self {
         let bytes = scheme.spec_to_bytes();
         let assurance = match scheme.assurance() {
@@ -145,8 +151,10 @@ impl Params {
     /// A set without a ring, by its bytes.
     fn without_ring(data: &[u8], assurance: Assurance) -> Option<PyResult<Self>> {
         let insecure = assurance == Assurance::Insecure;
-        if let Ok(plain) = Plain::spec_from_bytes(data) {
-            return Some(insecure.then(|| Self::from_plain(plain)).ok_or_else(|| {
+        let clear = (Plain::spec_from_bytes(data).map(Self::from_plain))
+            .or_else(|_| Simulated::spec_from_bytes(data).map(Self::from_simulated));
+        if let Ok(set) = clear {
+            return Some(insecure.then_some(set).ok_or_else(|| {
                 ParameterError::new_err(
                     "these parameters encrypt nothing; pass assurance=\"insecure\" to load them",
                 )
@@ -193,6 +201,13 @@ impl Params {
     #[staticmethod]
     fn plain(block_length: usize, plain_modulus: u64) -> PyResult<Self> {
         Plain::new(block_length, plain_modulus).map(Self::from_plain).map_err(scheme_to_py)
+    }
+
+    /// The simulation of this set: blocks of the same length that multiply in the same way.
+    fn simulated(&self) -> PyResult<Self> {
+        Simulated::new(self.set.block_length(), self.set.bit_product())
+            .map(Self::from_simulated)
+            .map_err(scheme_to_py)
     }
 
     #[staticmethod]

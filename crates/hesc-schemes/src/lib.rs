@@ -4,8 +4,8 @@
 //! One trait, [`Scheme`], over all: [`Bfv`] and [`Ckks`] (both [`rlwe::Rlwe`] with their own
 //! encoding); those with a ciphertext for each bit (all [`bitwise::Bitwise`] with their own cipher):
 //! [`Gm`], [`Elgamal`], [`EcElgamal`], [`EcElgamalSecp256r1`] and, for unipolar streams,
-//! [`UnipolarElgamal`]; and [`Plain`], which encrypts nothing, so that every law and circuit can be
-//! tested without the cryptography.
+//! [`UnipolarElgamal`]; [`Plain`], which encrypts nothing, so that every law and circuit can be
+//! tested without the cryptography, and [`Simulated`], the same on bits instead of counts, fast.
 //!
 //! A *block* is what one ciphertext holds: [`Scheme::block_length`] positions, each a bit when
 //! fresh and a *count* of ones after additions (`koseki2022hesc` §3.2). The exclusive or of the
@@ -22,6 +22,7 @@ pub mod plain;
 pub mod rlwe;
 mod scheme;
 pub mod sealing;
+pub mod simulated;
 pub mod unipolar;
 pub mod wire;
 
@@ -33,4 +34,5 @@ pub use gm::Gm;
 pub use identity::{Fingerprint, KeyId, Tag};
 pub use plain::Plain;
 pub use scheme::{BitProduct, Packing, Scheme};
+pub use simulated::Simulated;
 pub use unipolar::UnipolarElgamal;

@@ -5,7 +5,8 @@ use hesc_math::{AesCtrRng, ntt_primes};
 use hesc_schemes::elgamal::{Exponents, Ffdhe3072};
 use hesc_schemes::rlwe::{Assurance, Plaintext, Spec};
 use hesc_schemes::{
-    Bfv, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Plain, Scheme, SchemeError, gm,
+    Bfv, BitProduct, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Plain, Scheme,
+    SchemeError, Simulated, gm,
 };
 use rand_core::{Rng, SeedableRng};
 
@@ -166,6 +167,19 @@ fn plain_obeys_the_laws() {
     check_laws(&Plain::new(128, 2).unwrap(), Some(2));
     check_laws(&Plain::new(1024, 12289).unwrap(), None);
     check_masks(&Plain::new(256, 5).unwrap());
+}
+
+#[test]
+fn simulations_obey_the_laws() {
+    let scheme = Simulated::new(128, BitProduct::ExclusiveOr).unwrap();
+    check_laws(&scheme, Some(2));
+    check_masks(&scheme);
+    for product in [BitProduct::ExclusiveOr, BitProduct::Conjunction] {
+        let bytes = Simulated::new(192, product).unwrap().spec_to_bytes();
+        assert_eq!(Simulated::spec_from_bytes(&bytes).unwrap().bit_product(), product);
+        assert!(Plain::spec_from_bytes(&bytes).is_err());
+    }
+    assert!(Simulated::new(100, BitProduct::Conjunction).is_err());
 }
 
 #[test]

@@ -24,7 +24,7 @@ fn encoders(c: &mut Criterion) {
                 && let Ok((streams, _)) = Encoder::new(config).encode(&values)
             {
                 group.bench_function("decode", |b| {
-                    b.iter(|| streams.decode(Representation::InvertedBipolar));
+                    b.iter(|| streams.values(Representation::InvertedBipolar));
                 });
             }
         }

@@ -8,7 +8,9 @@ use crate::generators::lattice::Lattice;
 use crate::generators::lfsr::Lfsr;
 use crate::generators::sobol::Sobol;
 use crate::generators::{bernoulli, exact_weight, joint, points, row_rng};
-use crate::{BitStreams, Generator, Origin, Representation, SOBOL_DIMENSIONS, StochasticError};
+use crate::{
+    BitStreams, ErrorLaw, Generator, Origin, Representation, SOBOL_DIMENSIONS, StochasticError,
+};
 
 /// Bits from which a second thread pays.
 const PARALLEL_BITS: usize = 1 << 18;
@@ -69,6 +71,11 @@ impl Encoder {
     /// The dimension or draw of the next call.
     pub fn next_dimension(&self) -> u32 {
         self.next
+    }
+
+    /// The law of the errors of its streams.
+    pub fn law(&self) -> ErrorLaw {
+        ErrorLaw::of(&self.origin(self.next, self.next), self.config.stream_length)
     }
 
     /// One stream for each value, and the identity of the draw.

@@ -15,9 +15,9 @@
 //! let (y, second) = encoder.encode(&[0.25, 0.5])?;
 //! assert!(!first.correlated_with(&second));
 //! // In inverted bipolar form a product is an exclusive or.
-//! let products = x.xor(&y)?.decode(Representation::InvertedBipolar);
-//! assert!((products[0].value - 0.125).abs() < 0.02);
-//! assert!((products[1].value + 0.4).abs() < 0.02);
+//! let products = x.xor(&y)?.values(Representation::InvertedBipolar);
+//! assert!((products[0] - 0.125).abs() < 0.02);
+//! assert!((products[1] + 0.4).abs() < 0.02);
 //! # Ok::<(), hesc_stochastic::StochasticError>(())
 //! ```
 

@@ -70,15 +70,19 @@ impl Representation {
     /// For one term this is Proposition 1 of `koseki2022hesc`, whose "standard deviation"
     /// `4/L sum p (1 - p)` is the variance: see the derivation there, equation (4). `p` is
     /// estimated as `(ones + 1) / (L + 2)` (Laplace), so that a stream of equal bits does not
-    /// claim certainty. Exact-weight and Sobol streams have smaller errors; for them this is a
-    /// conservative figure, measured so in the tests.
+    /// claim certainty. Exact-weight and structured streams have smaller errors:
+    /// [`ErrorLaw`](crate::ErrorLaw) knows them.
     pub fn variance(self, ones: f64, length: f64) -> f64 {
-        let p = (ones + 1.0) / (length + 2.0);
+        self.variance_of_bits((ones + 1.0) / (length + 2.0)) / length
+    }
+
+    /// Variance of what one bit contributes to the value, a one having probability `p`.
+    pub fn variance_of_bits(self, p: f64) -> f64 {
         let slope = match self {
             Self::Unipolar => 1.0,
             Self::InvertedBipolar => 2.0,
         };
-        slope * slope * p * (1.0 - p) / length
+        slope * slope * p * (1.0 - p)
     }
 }
 

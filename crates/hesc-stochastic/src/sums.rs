@@ -168,7 +168,7 @@ mod tests {
     }
 
     fn values(streams: &BitStreams, representation: Representation) -> Vec<f64> {
-        streams.decode(representation).iter().map(|estimate| estimate.value).collect()
+        streams.values(representation)
     }
 
     #[test]

@@ -26,8 +26,7 @@ fn near(generator: Generator, length: usize) -> usize {
 }
 
 fn values(streams: &BitStreams) -> Vec<f64> {
-    let estimates = streams.decode(Representation::InvertedBipolar);
-    estimates.iter().map(|estimate| estimate.value).collect()
+    streams.values(Representation::InvertedBipolar)
 }
 
 fn rms(errors: impl Iterator<Item = f64>) -> f64 {

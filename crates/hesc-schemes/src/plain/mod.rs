@@ -32,6 +32,18 @@ pub struct PlainBlocks {
     counts: Vec<u32>,
 }
 
+/// Refuses blocks that are not whole words.
+pub(crate) fn check_block_length(block_length: usize) -> Result<(), SchemeError> {
+    if block_length > 0 && block_length.is_multiple_of(64) && block_length <= 1 << 20 {
+        return Ok(());
+    }
+    Err(SchemeError::Parameter {
+        name: "block_length",
+        value: block_length.to_string(),
+        remedy: "choose a multiple of 64 up to 2^20",
+    })
+}
+
 impl Plain {
     /// Blocks of `block_length` (a positive multiple of 64) counts modulo `plain_modulus` (2 to
     /// 2^31).
@@ -39,13 +51,7 @@ impl Plain {
     /// # Errors
     /// [`SchemeError::Parameter`] outside these ranges.
     pub fn new(block_length: usize, plain_modulus: u64) -> Result<Self, SchemeError> {
-        if block_length == 0 || !block_length.is_multiple_of(64) || block_length > 1 << 20 {
-            return Err(SchemeError::Parameter {
-                name: "block_length",
-                value: block_length.to_string(),
-                remedy: "choose a multiple of 64 up to 2^20",
-            });
-        }
+        check_block_length(block_length)?;
         if !(2..=1 << 31).contains(&plain_modulus) {
             return Err(SchemeError::Parameter {
                 name: "plain_modulus",

@@ -1,0 +1,228 @@
+//! Sums that keep of each operand as many positions as it is worth: between concatenation, which
+//! keeps them all, and multiplexing, which keeps in proportion to the coefficients.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use hesc_schemes::Scheme;
+use hesc_stochastic::{ErrorLaw, Generator, Law, Origin};
+
+use crate::CircuitError;
+use crate::layout::Place;
+use crate::streams::{Streams, Term};
+
+/// A batch and a block in it.
+type BlockOf = (usize, usize);
+
+/// An output and the offsets taken in it.
+type Output = (usize, HashSet<usize>);
+
+/// Blocks of the result that sums of one block share.
+#[derive(Default)]
+struct Outputs {
+    /// For each block of the first operands, the outputs made for it.
+    of_block: HashMap<BlockOf, Vec<Output>>,
+    count: usize,
+}
+
+impl Outputs {
+    /// An output whose place at this offset is free.
+    fn place(&mut self, block: BlockOf, offset: usize) -> usize {
+        let outputs = self.of_block.entry(block).or_default();
+        for (output, taken) in outputs.iter_mut() {
+            if taken.insert(offset) {
+                return *output;
+            }
+        }
+        outputs.push((self.count, HashSet::from([offset])));
+        self.count += 1;
+        self.count - 1
+    }
+}
+
+/// One operand block and the positions of it that pass into one block of the result.
+struct Passing {
+    source: BlockOf,
+    mask: Vec<u64>,
+}
+
+impl<S: Scheme> Streams<S> {
+    /// `sum_k a_k x_k` of consecutive groups of elements, in `ceil(sum of pieces / granularity)`
+    /// streams' worth of ciphertexts: each stream is cut into `granularity` pieces of equal length,
+    /// of which operand `k` keeps `pieces[k]`. The value is the mean over what is kept, so that
+    /// coefficients weigh pieces and need not be in proportion to them: give more pieces to
+    /// operands with larger coefficients or variances. Cost: a product with a mask for each operand
+    /// block and each result block that takes from it. Needs slots, unless every operand keeps all.
+    ///
+    /// Pieces of several operands meet at no position of a block, so that what passes is as
+    /// independent as the streams are. `koseki2022hesc` §3.2.3 leaves the choice between its two
+    /// sums as future work.
+    ///
+    /// # Errors
+    /// [`CircuitError::Pieces`] for pieces that do not add up, [`CircuitError::Ordered`] for streams
+    /// whose parts are biased, those of [`Streams::multiplexed_sum`] otherwise.
+    pub fn allocated_sum(
+        &self,
+        coefficients: &[f64],
+        pieces: &[usize],
+        granularity: usize,
+    ) -> Result<Self, CircuitError> {
+        let group = coefficients.len();
+        self.check_allocation(coefficients, pieces, granularity)?;
+        let sums = self.elements / group;
+        let block_length = self.scheme.block_length();
+        let (words, span) = (block_length / 64, self.span());
+        let piece = self.stream_length / granularity;
+        // Pieces lie on a line that winds around the streams: none meets another of its operand.
+        let per_sum: usize = pieces.iter().sum();
+        let height = per_sum.div_ceil(granularity);
+
+        let mut outputs = Outputs::default();
+        let mut rows: Vec<Vec<Passing>> = Vec::new();
+        let mut known: HashMap<(BlockOf, usize), usize> = HashMap::new();
+        let mut terms = Vec::with_capacity(sums * per_sum);
+        for operands in self.terms.chunks_exact(group) {
+            let head = operands[0];
+            let output = outputs.place((head.part, head.place.block), head.place.offset);
+            rows.resize_with(outputs.count * height * span, Vec::new);
+            let mut line = 0;
+            for ((term, &coefficient), &kept) in operands.iter().zip(coefficients).zip(pieces) {
+                for _ in 0..kept {
+                    // Where the piece starts, counted from the start of its stream's first block.
+                    let start = line % granularity * piece + term.place.offset;
+                    let (block, offset) = (start / block_length, start % block_length);
+                    let first = (output * height + line / granularity) * span + block;
+                    // Pieces longer than a block are whole blocks.
+                    for k in 0..piece.div_ceil(block_length) {
+                        let (source, row) = ((term.part, term.place.block + block + k), first + k);
+                        let passing = *known.entry((source, row)).or_insert_with(|| {
+                            rows[row].push(Passing { source, mask: vec![0; words] });
+                            rows[row].len() - 1
+                        });
+                        let mask = &mut rows[row][passing].mask;
+                        let end = (offset + piece).min(block_length);
+                        (offset..end).for_each(|at| mask[at / 64] |= 1 << (at % 64));
+                    }
+                    let weight = term.weight * coefficient / kept as f64;
+                    terms.push(Term { part: 0, place: Place { block: first, offset }, weight });
+                    line += 1;
+                }
+            }
+        }
+        // A stream's last blocks may be empty in the last round: they are left out.
+        let mut kept_rows = vec![0; rows.len()];
+        let mut used = Vec::new();
+        for (i, row) in rows.into_iter().enumerate() {
+            kept_rows[i] = used.len();
+            if !row.is_empty() {
+                used.push(row);
+            }
+        }
+        terms.iter_mut().for_each(|term| term.place.block = kept_rows[term.place.block]);
+        let law = match self.law.law {
+            // A part of an arrangement is a sample of it, one of a joint stream is a Sobol stream.
+            Law::ExactWeight | Law::Measured(Generator::Lfsr) => Law::Binomial,
+            Law::Prefix => Law::Measured(Generator::Sobol),
+            law => law,
+        };
+        Ok(Self {
+            parts: vec![Arc::new(self.passed(&used)?)],
+            terms,
+            elements: sums,
+            stream_length: piece,
+            law: if granularity == 1 { self.law } else { ErrorLaw { law, ..self.law } },
+            complete: false,
+            constants: self
+                .constants
+                .chunks_exact(group)
+                .map(|of_sum| of_sum.iter().zip(coefficients).map(|(c, a)| c * a).sum())
+                .collect(),
+            ..self.clone()
+        })
+    }
+
+    fn check_allocation(
+        &self,
+        coefficients: &[f64],
+        pieces: &[usize],
+        granularity: usize,
+    ) -> Result<(), CircuitError> {
+        let group = coefficients.len();
+        self.check_groups(group)?;
+        if let Some(index) = coefficients.iter().position(|a| !a.is_finite()) {
+            return Err(CircuitError::Weight { index, value: coefficients[index] });
+        }
+        let (length, block_length) = (self.stream_length, self.scheme.block_length());
+        let whole = |piece: usize| {
+            self.span() == 1
+                || block_length.is_multiple_of(piece)
+                || piece.is_multiple_of(block_length)
+        };
+        let divides =
+            granularity > 0 && length.is_multiple_of(granularity) && whole(length / granularity);
+        let each = |kept: &usize| (1..=granularity).contains(kept);
+        if pieces.len() != group || !divides || !pieces.iter().all(each) {
+            return Err(CircuitError::Pieces {
+                operands: group,
+                pieces: pieces.to_vec(),
+                granularity,
+                stream_length: length,
+            });
+        }
+        let ordered = |origin: &Origin| {
+            matches!(
+                origin,
+                Origin::Deterministic { .. }
+                    | Origin::Dimension { generator: Generator::Hammersley, dimension: 0 }
+            )
+        };
+        if granularity > 1 && self.origins.iter().any(ordered) {
+            return Err(CircuitError::Ordered);
+        }
+        Ok(())
+    }
+
+    /// One block for each row, the sum of what passes into it.
+    fn passed(&self, rows: &[Vec<Passing>]) -> Result<S::Ciphertexts, CircuitError> {
+        let words = self.scheme.block_length() / 64;
+        let mut copies: Vec<(Vec<usize>, Vec<u64>)> = vec![Default::default(); self.parts.len()];
+        let mut picked: Vec<Vec<(usize, usize)>> = Vec::with_capacity(rows.len());
+        for row in rows {
+            picked.push(
+                row.iter()
+                    .map(|Passing { source: (part, block), mask }| {
+                        // A block alone in its row passes whole: what its mask would clear is read
+                        // by no term.
+                        if row.len() == 1 {
+                            return (*part, *block);
+                        }
+                        let (blocks, bits) = &mut copies[*part];
+                        blocks.push(*block);
+                        bits.extend_from_slice(mask);
+                        (self.parts.len() + *part, blocks.len() - 1)
+                    })
+                    .collect(),
+            );
+        }
+        let mut masked: Vec<Option<S::Ciphertexts>> = Vec::with_capacity(copies.len());
+        for (part, (blocks, bits)) in self.parts.iter().zip(&copies) {
+            debug_assert_eq!(bits.len(), blocks.len() * words);
+            masked.push(if blocks.is_empty() {
+                None
+            } else {
+                let mut copy = self.scheme.select(part, blocks)?;
+                self.scheme.mask_assign(&mut copy, bits)?;
+                Some(copy)
+            });
+        }
+        // Parts without a copy stand for themselves: no row asks for one.
+        let parts: Vec<&S::Ciphertexts> = self
+            .parts
+            .iter()
+            .map(Arc::as_ref)
+            .chain(masked.iter().zip(&self.parts).map(|(copy, part)| copy.as_ref().unwrap_or(part)))
+            .collect();
+        let longest = picked.iter().map(Vec::len).max().unwrap_or(1);
+        Ok(self.scheme.horner(&parts, &picked, &vec![1; longest - 1])?)
+    }
+}
