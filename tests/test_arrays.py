@@ -102,8 +102,12 @@ def test_mistakes_teach(kit: Kit) -> None:
         x.sum(axis=2)
     with pytest.raises(hesc.OutOfRangeError, match="finite"):
         x * np.nan
-    with pytest.raises(TypeError):
-        x + 0.5  # type: ignore[operator]
+    with pytest.raises(hesc.ShapeError, match="do not broadcast"):
+        x + np.ones(5)
+    with pytest.raises(hesc.ShapeError, match="add constants last"):
+        (x + 0.5) * w[:2]
+    with pytest.raises(hesc.OutOfRangeError, match="finite"):
+        x + np.nan
     with pytest.raises(IndexError):
         x[5]
     short = hesc.Encryptor(kit.public, 512, first_dimension=9, layout="one_per_block")

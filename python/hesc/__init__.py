@@ -32,6 +32,7 @@ from hesc.arrays import Answer, EncryptedArray, SeededArray, powers
 from hesc.encoding import EncodedArray, Encoder
 from hesc.encryptor import Encryptor, PublicKey
 from hesc.params import Params
+from hesc.polynomials import Plan, Polynomial
 
 if TYPE_CHECKING:
     from hesc.secret import (
@@ -70,6 +71,8 @@ __all__ = [
     "OutOfRangeError",
     "ParameterError",
     "Params",
+    "Plan",
+    "Polynomial",
     "PublicKey",
     "SecretEncryptor",
     "SecretKey",

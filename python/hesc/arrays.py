@@ -193,14 +193,9 @@ class EncryptedArray:
     def __mul__(self, other: EncryptedArray | ArrayLike) -> EncryptedArray:
         if isinstance(other, EncryptedArray):
             return self._combine(other, self.native.multiply)
-        factors = np.asarray(other, dtype=np.float64)
-        try:
-            positions, factors = np.broadcast_arrays(self.positions(), factors)
-        except ValueError as error:
-            raise ShapeError(f"shapes {self.shape} and {factors.shape} do not broadcast") from error
+        positions, factors = self._with_numbers(other)
         taken = self if positions.shape == self.shape else self._taken(positions)
-        scaled = taken.native.scale(np.ascontiguousarray(factors.reshape(-1)))
-        return EncryptedArray(self.params, scaled, positions.shape)
+        return EncryptedArray(self.params, taken.native.scale(factors), positions.shape)
 
     __rmul__ = __mul__
 
@@ -210,16 +205,30 @@ class EncryptedArray:
     def __neg__(self) -> EncryptedArray:
         return self * -1.0
 
-    def __add__(self, other: EncryptedArray) -> EncryptedArray:
-        if not isinstance(other, EncryptedArray):
-            # A public constant is added after decryption, exactly and for nothing.
-            return NotImplemented
-        return self._combine(other, self.native.add)
+    def __add__(self, other: EncryptedArray | ArrayLike) -> EncryptedArray:
+        if isinstance(other, EncryptedArray):
+            return self._combine(other, self.native.add)
+        # A public constant: exact, free, and visible to whoever holds the array.
+        positions, constants = self._with_numbers(other)
+        taken = self if positions.shape == self.shape else self._taken(positions)
+        return EncryptedArray(self.params, taken.native.add_constants(constants), positions.shape)
 
-    def __sub__(self, other: EncryptedArray) -> EncryptedArray:
-        if not isinstance(other, EncryptedArray):
-            return NotImplemented
-        return self + -other
+    __radd__ = __add__
+
+    def __sub__(self, other: EncryptedArray | ArrayLike) -> EncryptedArray:
+        return self + (-other if isinstance(other, EncryptedArray) else -np.asarray(other))
+
+    def __rsub__(self, other: ArrayLike) -> EncryptedArray:
+        return -self + other
+
+    def _with_numbers(self, numbers: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Positions and numbers, broadcast together; the numbers flat."""
+        array = np.asarray(numbers, dtype=np.float64)
+        try:
+            positions, array = np.broadcast_arrays(self.positions(), array)
+        except ValueError as error:
+            raise ShapeError(f"shapes {self.shape} and {array.shape} do not broadcast") from error
+        return positions, np.ascontiguousarray(array.reshape(-1))
 
     def __pow__(self, exponent: int) -> EncryptedArray:
         raise ShapeError(
@@ -300,6 +309,39 @@ class EncryptedArray:
         selector = _native.Selector(random_state)
         native = taken.native.multiplexed(np.ascontiguousarray(weights), selector)
         return EncryptedArray(self.params, native, shape)
+
+    def allocated_sum(
+        self,
+        axis: int | None = None,
+        *,
+        coefficients: ArrayLike,
+        pieces: ArrayLike,
+        granularity: int,
+    ) -> EncryptedArray:
+        """Sums that keep of each operand a length of its own.
+
+        Streams are cut into `granularity` pieces of equal length; operand `k` keeps `pieces[k]` of
+        them, and its coefficient weighs their mean. The sum takes `ceil(sum(pieces) / granularity)`
+        times the ciphertexts of one operand: all pieces of all operands is concatenation. Needs
+        slot packing. `hesc.Polynomial.plan` chooses the pieces.
+
+        Args:
+            axis: the axis to sum over; None sums everything.
+            coefficients: one for each summand.
+            pieces: how many pieces each summand keeps, 1 to `granularity`.
+            granularity: pieces of a stream; divides the stream length.
+
+        """
+        taken, group, shape = self._groups_last(axis)
+        weights = np.ascontiguousarray(coefficients, dtype=np.float64)
+        kept = np.ascontiguousarray(pieces, dtype=np.int64)
+        if weights.shape != (group,) or kept.shape != (group,):
+            raise ShapeError(
+                f"{group} coefficients and pieces are needed, got {weights.shape}, {kept.shape}"
+            )
+        return EncryptedArray(
+            self.params, taken.native.allocated(weights, kept, granularity), shape
+        )
 
     def rerandomise(self, public: PublicKey) -> EncryptedArray:
         """The same streams in fresh ciphertexts: an encryption and an addition for each.

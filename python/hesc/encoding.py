@@ -1,8 +1,9 @@
-"""Numbers to streams and back, with shapes."""
+"""Numbers to streams and back, with shapes, and what circuits do to streams in the clear."""
 
 from __future__ import annotations
 
 import secrets
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 import numpy as np
@@ -11,6 +12,8 @@ from hesc import _native
 from hesc._native import ShapeError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike, NDArray
 
 
@@ -21,16 +24,110 @@ class Estimates(NamedTuple):
     standard_error: NDArray[np.float64]
 
 
-class EncodedArray(NamedTuple):
-    """Streams in the clear, one for each value of an array of `shape`."""
+@dataclass(frozen=True, eq=False)
+class EncodedArray:
+    """Streams in the clear, one for each value of an array of `shape`.
+
+    `x * y` is the product of the representation (AND for unipolar, XOR for inverted bipolar) and
+    refuses streams of one draw; `&`, `|`, `^` and `~` are the gates, whatever the correlation. The
+    sums work over the last axis. Only what an `Encoder` returned can be encrypted.
+    """
 
     streams: _native.BitStreams
     shape: tuple[int, ...]
 
+    # numpy arrays on the left defer to the operators here.
+    __array_ufunc__ = None
+
     def decode(self) -> Estimates:
-        """The values that the streams hold, with standard errors."""
+        """The values that the streams hold, with standard errors by the encoder's law."""
         values, errors = self.streams.decode()
         return Estimates(values.reshape(self.shape), errors.reshape(self.shape))
+
+    @property
+    def values(self) -> NDArray[np.float64]:
+        """The values that the streams hold."""
+        return self.streams.values().reshape(self.shape)
+
+    def _with(
+        self,
+        other: EncodedArray,
+        operation: Callable[[_native.BitStreams, _native.BitStreams], _native.BitStreams],
+    ) -> EncodedArray:
+        own = np.arange(len(self.streams)).reshape(self.shape)
+        others = np.arange(len(other.streams)).reshape(other.shape)
+        try:
+            left, right = np.broadcast_arrays(own, others)
+        except ValueError as error:
+            raise ShapeError(f"shapes {self.shape} and {other.shape} do not broadcast") from error
+        a = self.streams if left.shape == self.shape else self.streams.select(left.reshape(-1))
+        b = other.streams if right.shape == other.shape else other.streams.select(right.reshape(-1))
+        return EncodedArray(operation(a, b), left.shape)
+
+    def __mul__(self, other: EncodedArray) -> EncodedArray:
+        return self._with(other, _native.BitStreams.multiply)
+
+    def __xor__(self, other: EncodedArray) -> EncodedArray:
+        return self._with(other, _native.BitStreams.xor)
+
+    def __and__(self, other: EncodedArray) -> EncodedArray:
+        return self._with(other, _native.BitStreams.and_)
+
+    def __or__(self, other: EncodedArray) -> EncodedArray:
+        return self._with(other, _native.BitStreams.or_)
+
+    def __invert__(self) -> EncodedArray:
+        return EncodedArray(self.streams.complement(), self.shape)
+
+    def correlation(self, other: EncodedArray) -> NDArray[np.float64]:
+        """Stochastic cross-correlation (SCC) with the streams of an array of the same shape."""
+        return _native.scc(self.streams, other.streams).reshape(self.shape)
+
+    def delayed(self, positions: int) -> EncodedArray:
+        """Every stream turned around by some positions: an isolator."""
+        return EncodedArray(self.streams.delayed(positions), self.shape)
+
+    def shuffled(self, random_state: int) -> EncodedArray:
+        """Every stream in a random order of its own: independent of all others."""
+        return EncodedArray(self.streams.shuffled(random_state), self.shape)
+
+    def _last_axis(self) -> tuple[int, tuple[int, ...]]:
+        if not self.shape:
+            raise ShapeError("an array without axes has nothing to sum")
+        return self.shape[-1], self.shape[:-1]
+
+    def concatenated_sum(self) -> EncodedArray:
+        """The mean over the last axis, exactly, in streams as long as all operands together."""
+        group, shape = self._last_axis()
+        return EncodedArray(self.streams.concatenated_sum(group), shape)
+
+    def multiplexed_sum(
+        self, *, probabilities: ArrayLike | None = None, random_state: int
+    ) -> EncodedArray:
+        """The weighted mean over the last axis by random selection; equal weights if not given."""
+        group, shape = self._last_axis()
+        weights = np.ones(group) if probabilities is None else np.asarray(probabilities, np.float64)
+        if weights.shape != (group,):
+            raise ShapeError(f"{group} probabilities are needed, got shape {weights.shape}")
+        selector = _native.Selector(random_state)
+        return EncodedArray(
+            self.streams.multiplexed_sum(np.ascontiguousarray(weights), selector), shape
+        )
+
+    def scaled_sum(self) -> EncodedArray:
+        """The mean over the last axis by an accumulator: exact to a bit, for clear streams only."""
+        group, shape = self._last_axis()
+        return EncodedArray(self.streams.scaled_sum(group), shape)
+
+    def saturating_sum(self) -> EncodedArray:
+        """The sum over the last axis, cut to the range, for clear streams only."""
+        group, shape = self._last_axis()
+        return EncodedArray(self.streams.saturating_sum(group), shape)
+
+    def approximate_parallel_count(self) -> NDArray[np.float64]:
+        """Sums over the last axis by an approximate parallel counter: values, not streams."""
+        group, shape = self._last_axis()
+        return self.streams.approximate_parallel_count(group).reshape(shape)
 
 
 class EncoderOptions(TypedDict, total=False):
@@ -39,7 +136,18 @@ class EncoderOptions(TypedDict, total=False):
     generator: str
     representation: str
     first_dimension: int
+    factors: int
     random_state: int | None
+
+
+def real_array(values: ArrayLike) -> NDArray[np.float64]:
+    """Values as doubles; refuses what is not a real number."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "buif":
+        raise ShapeError(
+            f"values must be real numbers, got dtype {array.dtype}; convert them to float"
+        )
+    return np.ascontiguousarray(array, dtype=np.float64)
 
 
 class Encoder:
@@ -50,11 +158,16 @@ class Encoder:
 
     Args:
         stream_length: bits of a stream, 1 to 2^24; powers of two serve best.
-        generator: "sobol" (least error, 1024 dimensions), "bernoulli", "exact_weight", "lfsr".
+        generator: "sobol" (the default: least error between parties, 1024 dimensions), "joint"
+            (least error where one party encodes all factors, see `encode_factors`), "halton",
+            "hammersley", "lattice", "plain_sobol" (not scrambled), "lfsr", "exact_weight",
+            "bernoulli" (independent bits); for deterministic exact products "clock_division",
+            "rotation" (lengths n^factors) and "coprime_lengths" (products of coprime numbers).
         representation: "inverted_bipolar" for values in [-1, 1] (products on schemes that add) or
             "unipolar" for [0, 1].
         first_dimension: dimension of the first call. Two encoders whose streams are to be
             multiplied start at different ones.
+        factors: factors of a product of the deterministic generators; they have as many dimensions.
         random_state: seed, numpy style; None draws one from the operating system.
 
     """
@@ -66,6 +179,7 @@ class Encoder:
         generator: str = "sobol",
         representation: str = "inverted_bipolar",
         first_dimension: int = 0,
+        factors: int = 2,
         random_state: int | None = None,
     ) -> None:
         self._native = _native.Encoder(
@@ -73,6 +187,7 @@ class Encoder:
             representation=representation,
             stream_length=stream_length,
             first_dimension=first_dimension,
+            factors=factors,
             random_state=secrets.randbits(64) if random_state is None else random_state,
         )
         self.stream_length = stream_length
@@ -91,10 +206,38 @@ class Encoder:
             CorrelationError: all dimensions of the generator are used.
 
         """
-        array = np.asarray(values)
-        if array.dtype.kind not in "buif":
-            raise ShapeError(
-                f"values must be real numbers, got dtype {array.dtype}; convert them to float"
-            )
-        array = np.ascontiguousarray(array, dtype=np.float64)
+        array = real_array(values)
         return EncodedArray(self._native.encode(array.reshape(-1)), array.shape)
+
+    def encode_factors(self, values: ArrayLike) -> list[EncodedArray]:
+        """The factors of products: `values[k]` holds the k-th factor of each.
+
+        The generator "joint" lays the streams of each product over one another so that every
+        prefix `x_1 ... x_k` has the right number of ones: the error of a product of any number of
+        factors is a bit or so. Products with streams of other calls are as good as those of
+        "sobol", other products of the same factors (`x_1 x_3`) two to four times worse than
+        those. For the other generators this is a call of `encode` for each factor.
+        """
+        array = real_array(values)
+        if array.ndim == 0:
+            raise ShapeError("give the factors along the first axis")
+        encoded = self._native.encode_factors(array.reshape(-1), len(array))
+        return [EncodedArray(streams, array.shape[1:]) for streams in encoded]
+
+    def error_bound(self, factors: int = 1, *, failure_probability: float = 1e-9) -> float | None:
+        """A proved bound on the error of a product of the streams of the next `factors` calls.
+
+        Certain for structured generators; for "bernoulli" and "exact_weight" it holds with
+        probability `1 - failure_probability`. None where nothing below the range is proved. For
+        "joint" it holds for prefixes of one `encode_factors`.
+        """
+        return self._native.error_bound(factors, failure_probability)
+
+    def predicted_error(self, values: ArrayLike, factors: int = 1) -> NDArray[np.float64]:
+        """The standard deviation of products with these values, by the generator's law.
+
+        Exact for independent bits; for exact weights the largest over all factors with this
+        product; measured for structured generators (`python -m scripts.error_laws`).
+        """
+        array = real_array(values)
+        return self._native.predicted_error(array.reshape(-1), factors).reshape(array.shape)

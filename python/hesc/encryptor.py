@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
+from hesc._native import ShapeError
 from hesc.arrays import EncryptedArray
-from hesc.encoding import EncodedArray, Encoder, EncoderOptions
+from hesc.encoding import EncodedArray, Encoder, EncoderOptions, real_array
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from hesc import _native
     from hesc.params import Params
@@ -23,6 +24,14 @@ def resolve_layout(layout: str, stream_length: int, params: Params) -> str:
     if layout != "auto":
         return layout
     return "side_by_side" if stream_length <= params.block_length else "one_per_block"
+
+
+def repeated(values: ArrayLike, copies: int) -> NDArray[np.float64]:
+    """The same values for every factor."""
+    if copies < 1:
+        raise ShapeError(f"{copies} copies are nothing to multiply; ask for at least one")
+    array = real_array(values)
+    return np.ascontiguousarray(np.broadcast_to(array, (copies, *array.shape)))
 
 
 def row_length(shape: tuple[int, ...]) -> int:
@@ -66,7 +75,7 @@ class Encryptor:
         layout: "side_by_side" packs the streams of the last axis into shared ciphertexts,
             "one_per_block" gives each its own (the layout of koseki2022hesc), "auto" chooses the
             first where a stream fits.
-        **options: generator, representation, first_dimension and random_state, see
+        **options: generator, representation, first_dimension, factors and random_state, see
             `hesc.Encoder`.
 
     """
@@ -93,9 +102,17 @@ class Encryptor:
         """
         return self.public.encrypt_streams(self.encoder.encode(values), self.layout)
 
+    def encrypt_factors(self, values: ArrayLike) -> list[EncryptedArray]:
+        """Encrypts the factors of products, `values[k]` the k-th; see `Encoder.encode_factors`."""
+        encoded = self.encoder.encode_factors(values)
+        return [self.public.encrypt_streams(factor, self.layout) for factor in encoded]
+
     def encrypt_copies(self, values: ArrayLike, copies: int) -> list[EncryptedArray]:
-        """Independent encryptions of the same values, for `hesc.powers`."""
-        return [self.encrypt(values) for _ in range(copies)]
+        """Independent encryptions of the same values, for `hesc.powers` and `hesc.Polynomial`.
+
+        With the generator "joint" every power of them is right to about a bit.
+        """
+        return self.encrypt_factors(repeated(values, copies))
 
     def encrypt_batches(self, values: ArrayLike, batch_size: int) -> Iterator[EncryptedArray]:
         """Encrypts along the first axis, `batch_size` entries at a time, in bounded memory.

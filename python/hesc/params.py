@@ -82,8 +82,8 @@ _RECOMMENDED: Final = {
 
 def _name(native: _native.Params) -> str:
     """The preset's name, or one that says how secure a custom set is."""
-    if native.scheme == "plain":
-        return "insecure_plain"
+    if native.scheme in {"plain", "simulated"}:
+        return f"insecure_{native.scheme}"
     if native.ring_degree is None:
         same = (
             name
@@ -189,6 +189,14 @@ class Params:
         native = _native.Params.plain(block_length, plain_modulus)
         return cls(native, _name(native))
 
+    def simulated(self) -> Params:
+        """A set of the same layout that encrypts nothing and keeps bits only: fast.
+
+        `hesc.keygen(params, mode="simulate")` is the comfortable way.
+        """
+        native = self._native.simulated()
+        return Params(native, _name(native))
+
     @classmethod
     def _checked(cls, preset: _Preset, assurance: str) -> Params:
         native = _native.Params.lattice(
@@ -222,7 +230,7 @@ class Params:
 
     @property
     def scheme(self) -> str:
-        """The scheme: a name that `recommended` takes, or "plain"."""
+        """The scheme: a name that `recommended` takes, "plain" or "simulated"."""
         return self._native.scheme
 
     @property

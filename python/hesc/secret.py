@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Never, Unpack, overload
 
 from hesc import _native
+from hesc._native import ParameterError
 from hesc.arrays import Answer, EncryptedArray, SeededArray
 from hesc.encoding import EncodedArray, Encoder, EncoderOptions, Estimates
-from hesc.encryptor import PublicKey, resolve_layout, row_length
+from hesc.encryptor import PublicKey, repeated, resolve_layout, row_length
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -44,8 +45,22 @@ class SecretKey:
         self._native.save(Path(path), passphrase)
 
 
-def keygen(params: Params) -> tuple[SecretKey, PublicKey]:
-    """A new key pair from the operating system's randomness."""
+def keygen(
+    params: Params, *, mode: Literal["encrypt", "simulate"] = "encrypt"
+) -> tuple[SecretKey, PublicKey]:
+    """A new key pair from the operating system's randomness.
+
+    Args:
+        params: the parameter set.
+        mode: "simulate" gives keys that encrypt nothing: the same program then runs on bits in the
+            clear, with the layout and the checks of these parameters, many times faster. Fusion as
+            digits needs counts: `Params.insecure_plain` simulates that.
+
+    """
+    if mode == "simulate":
+        params = params.simulated()
+    elif mode != "encrypt":
+        raise ParameterError(f"unknown mode {mode!r}; choose encrypt or simulate")
     secret, public = params.native.generate_keys()
     return SecretKey(params, secret), PublicKey(params, public)
 
@@ -101,6 +116,15 @@ class SecretEncryptor:
         """Encrypts an array; see `hesc.Encryptor.encrypt`."""
         return self._secret.encrypt_streams(self.encoder.encode(values), self.layout)
 
+    def encrypt_factors(self, values: ArrayLike) -> list[SeededArray]:
+        """Encrypts the factors of products; see `hesc.Encryptor.encrypt_factors`."""
+        encoded = self.encoder.encode_factors(values)
+        return [self._secret.encrypt_streams(factor, self.layout) for factor in encoded]
+
+    def encrypt_copies(self, values: ArrayLike, copies: int) -> list[SeededArray]:
+        """Independent encryptions of the same values; see `hesc.Encryptor.encrypt_copies`."""
+        return self.encrypt_factors(repeated(values, copies))
+
 
 class Decryptor:
     """Decrypts arrays and answers.
@@ -128,8 +152,8 @@ class Decryptor:
 
         Args:
             encrypted: an array or an answer of this key.
-            return_std: return the standard errors too, by the binomial law: conservative for
-                Sobol and exact-weight streams.
+            return_std: return the standard errors too: what independent bits would scatter, as
+                the streams show it, times what the law of their encoder says it is better.
 
         Raises:
             KeyMismatchError, ParameterError: ciphertexts of another key or parameter set.
@@ -137,6 +161,8 @@ class Decryptor:
 
         """
         answer = encrypted.answer() if isinstance(encrypted, EncryptedArray) else encrypted
-        values, errors = self._secret.decrypt(answer).separate().estimates()
-        estimates = Estimates(values.reshape(answer.shape), errors.reshape(answer.shape))
-        return estimates if return_std else estimates.value
+        readout = self._secret.decrypt(answer).separate()
+        if not return_std:
+            return readout.values().reshape(answer.shape)
+        values, errors = readout.estimates()
+        return Estimates(values.reshape(answer.shape), errors.reshape(answer.shape))

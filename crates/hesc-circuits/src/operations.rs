@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use hesc_schemes::{BitProduct, Scheme};
-use hesc_stochastic::{BitStreams, ErrorLaw, Origin, Representation};
+use hesc_stochastic::{BitStreams, ErrorLaw, Origin, Relation, Representation};
 
 use crate::CircuitError;
 use crate::layout::{Place, copy_bits};
@@ -14,12 +14,29 @@ use crate::streams::{Streams, Term};
 fn is_next_factor<S: Scheme>(prefix: &Streams<S>, factor: &Streams<S>) -> bool {
     let [Origin::Joint { source, first, dimension }] = factor.origins[..] else { return false };
     let same = |(k, origin): (usize, &Origin)| {
-        *origin == Origin::Joint { source, first, dimension: first + k as u32 }
+        *origin == Origin::Joint { source, first, dimension: first.wrapping_add(k as u32) }
     };
     prefix.complete
         && factor.complete
         && prefix.origins.iter().enumerate().all(same)
-        && dimension == first + prefix.origins.len() as u32
+        && dimension == first.wrapping_add(prefix.origins.len() as u32)
+}
+
+/// How the factors of two arrays were encoded.
+fn relation<S: Scheme>(a: &Streams<S>, b: &Streams<S>) -> Relation {
+    let together = |x: &Origin, y: &Origin| match (*x, *y) {
+        (Origin::Joint { source, first, .. }, Origin::Joint { source: s, first: f, .. }) => {
+            (source, first) == (s, f)
+        }
+        _ => false,
+    };
+    if is_next_factor(a, b) || is_next_factor(b, a) {
+        Relation::NextFactor
+    } else if a.origins.iter().any(|x| b.origins.iter().any(|y| together(x, y))) {
+        Relation::SameProduct
+    } else {
+        Relation::Independent
+    }
 }
 
 /// The constants of sums, summand by summand, if there are any.
@@ -117,9 +134,7 @@ impl<S: Scheme> Streams<S> {
             stream_length: self.stream_length,
             representation: self.representation,
             origins: merge(&self.origins, &other.origins),
-            law: self
-                .law
-                .times(other.law, is_next_factor(self, other) || is_next_factor(other, self)),
+            law: self.law.times(other.law, relation(self, other)),
             complete: self.complete && other.complete,
             constants: Vec::new(),
             max_count,
@@ -166,7 +181,7 @@ impl<S: Scheme> Streams<S> {
         if self.origins.iter().any(|own| own.correlated_with(&origin)) {
             return Err(CircuitError::Correlated { origin: origin.to_string() });
         }
-        let law = self.law.times(ErrorLaw::of(&origin, self.stream_length), false);
+        let law = self.law.times(ErrorLaw::of(&origin, self.stream_length), Relation::Independent);
         let origins = merge(&self.origins, &[origin]);
         Ok(Self { law, ..self.add_bits(|element| constants.row(element), origins)? })
     }

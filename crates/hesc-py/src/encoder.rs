@@ -1,5 +1,7 @@
 use hesc_stochastic as stochastic;
-use hesc_stochastic::{EncoderConfig, ErrorLaw, Origin, Representation, StochasticError, sums};
+use hesc_stochastic::{
+    EncoderConfig, ErrorLaw, Origin, Relation, Representation, StochasticError, sums,
+};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 
@@ -61,7 +63,11 @@ impl BitStreams {
     ) -> PyResult<Self> {
         let mut computed = self.computed(streams.map_err(stochastic_to_py)?);
         computed.origins.extend(&other.origins);
-        computed.law = self.law.times(other.law, false);
+        // Streams in the clear do not remember which product they belong to.
+        let joint = |origin: &Origin| matches!(origin, Origin::Joint { .. });
+        let together = self.origins.iter().any(joint) && other.origins.iter().any(joint);
+        let relation = if together { Relation::SameProduct } else { Relation::Independent };
+        computed.law = self.law.times(other.law, relation);
         Ok(computed)
     }
 }
@@ -162,7 +168,8 @@ impl BitStreams {
             .map_err(stochastic_to_py)?;
         let mut sum = self.computed(streams);
         sum.origins.push(origin);
-        sum.law = sum.law.times(ErrorLaw::of(&origin, sum.streams.stream_length()), false);
+        let chosen = ErrorLaw::of(&origin, sum.streams.stream_length());
+        sum.law = sum.law.times(chosen, Relation::Independent);
         Ok(sum)
     }
 

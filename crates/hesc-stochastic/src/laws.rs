@@ -28,6 +28,17 @@ pub enum Law {
     Binomial,
 }
 
+/// How the factors of a product were encoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Relation {
+    /// Apart from each other.
+    Independent,
+    /// Together, as parts of one product that is not this one: no worse than exact weights.
+    SameProduct,
+    /// Together: a prefix of a product and its next factor.
+    NextFactor,
+}
+
 /// A law and the number of factors of the product.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ErrorLaw {
@@ -54,10 +65,9 @@ impl ErrorLaw {
         Self { law, factors: 1 }
     }
 
-    /// The law of a product of independent streams. `prefix` says that the second one is the next
-    /// factor of the jointly encoded product whose prefix the first one is.
-    pub fn times(self, other: Self, prefix: bool) -> Self {
-        // Joint streams are Sobol streams but for their own prefixes.
+    /// The law of a product.
+    pub fn times(self, other: Self, relation: Relation) -> Self {
+        // Joint streams are Sobol streams for all but each other.
         let alone = |law| match law {
             Law::Prefix | Law::Measured(Generator::Joint | Generator::PlainSobol) => {
                 Law::Measured(Generator::Sobol)
@@ -65,7 +75,8 @@ impl ErrorLaw {
             law => law,
         };
         let law = match (self.law, other.law) {
-            (Law::Prefix, Law::Prefix) if prefix => Law::Prefix,
+            (Law::Prefix, Law::Prefix) if relation == Relation::NextFactor => Law::Prefix,
+            _ if relation != Relation::Independent => self.law.max(other.law).max(Law::ExactWeight),
             (Law::Levels(a), Law::Levels(b)) => Law::Levels(a.min(b)),
             (a, b) if alone(a) == alone(b) => alone(a),
             // A shift register is about as good as independent bits.
@@ -145,14 +156,16 @@ mod tests {
         let law = |law| ErrorLaw { law, factors: 1 };
         let sobol = Law::Measured(Generator::Sobol);
         let halton = Law::Measured(Generator::Halton);
-        let times = |a, b, prefix| law(a).times(law(b), prefix).law;
-        assert_eq!(times(Law::Prefix, Law::Prefix, true), Law::Prefix);
-        assert_eq!(times(Law::Prefix, Law::Prefix, false), sobol);
-        assert_eq!(times(Law::Prefix, sobol, false), sobol);
-        assert_eq!(times(sobol, halton, false), Law::ExactWeight);
-        assert_eq!(times(sobol, Law::Binomial, false), Law::Binomial);
-        assert_eq!(times(Law::Levels(8), Law::Levels(4), false), Law::Levels(4));
-        assert_eq!(law(sobol).times(law(sobol), false).factors, 2);
+        let related = |a, b, relation| law(a).times(law(b), relation).law;
+        let times = |a, b| related(a, b, Relation::Independent);
+        assert_eq!(related(Law::Prefix, Law::Prefix, Relation::NextFactor), Law::Prefix);
+        assert_eq!(related(Law::Prefix, Law::Prefix, Relation::SameProduct), Law::ExactWeight);
+        assert_eq!(times(Law::Prefix, Law::Prefix), sobol);
+        assert_eq!(times(Law::Prefix, sobol), sobol);
+        assert_eq!(times(sobol, halton), Law::ExactWeight);
+        assert_eq!(times(sobol, Law::Binomial), Law::Binomial);
+        assert_eq!(times(Law::Levels(8), Law::Levels(4)), Law::Levels(4));
+        assert_eq!(law(sobol).times(law(sobol), Relation::Independent).factors, 2);
         assert_eq!(law(sobol).or(law(Law::ExactWeight)).law, Law::ExactWeight);
     }
 

@@ -42,7 +42,7 @@ pub use error::StochasticError;
 pub use generators::{
     Generator, HALTON_DIMENSIONS, LATTICE_DIMENSIONS, MAX_FACTORS, SOBOL_DIMENSIONS, sobol_points,
 };
-pub use laws::{ErrorLaw, Law};
+pub use laws::{ErrorLaw, Law, Relation};
 pub use origin::Origin;
 pub use representation::{Estimate, Representation};
 pub use selection::Selector;

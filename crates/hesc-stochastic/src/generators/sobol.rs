@@ -130,21 +130,19 @@ impl Sobol {
         direction_numbers(dimension).map(Self)
     }
 
-    /// The first points, scrambled with a random linear map and shift, as fractions of 2^32.
-    pub fn points(self, count: usize, rng: &mut impl Rng) -> Vec<u32> {
-        let v = scramble(self.0, digits_of(count), rng);
-        let mut points = Vec::with_capacity(count.next_power_of_two());
-        points.push(rng.next_u64() as u32);
-        for direction in v {
-            if points.len() >= count {
-                break;
-            }
-            points.extend_from_within(..);
-            let half = points.len() / 2;
-            points[half..].iter_mut().for_each(|point| *point ^= direction);
-        }
-        points.truncate(count);
-        points
+    /// In which order the scrambled points of each 64 positions lie.
+    pub fn order(self, length: usize, rng: &mut impl Rng) -> Order {
+        let v = scramble(self.0, digits_of(length), rng);
+        let (_, index_of) = first_points(&v);
+        let mut base = rng.next_u64() as u32;
+        let shifts = (0..length.div_ceil(64))
+            .map(|block| {
+                let shift = index_of[(base >> 26) as usize];
+                base = next_base(base, block, &v);
+                shift
+            })
+            .collect();
+        Order { index_of, shifts }
     }
 
     /// The first points as they are, equal for all rows: the sequence without scramble.
@@ -164,12 +162,7 @@ impl Sobol {
         let v = scramble(self.0, digits_of(length), rng);
         let threshold = threshold(p);
         let cell = (threshold >> 26) as usize;
-        // The first 64 points, and which of them lies in each 64th.
-        let (mut low, mut index_of) = ([0u32; 64], [0u8; 64]);
-        for j in 1..64usize {
-            low[j] = low[j & (j - 1)] ^ v[j.trailing_zeros() as usize];
-            index_of[(low[j] >> 26) as usize] = j as u8;
-        }
+        let (low, index_of) = first_points(&v);
         let below = index_of[..cell.min(64)].iter().fold(0u64, |word, &j| word | 1 << j);
         let mut base = rng.next_u64() as u32;
         for (block, word) in row.iter_mut().enumerate() {
@@ -180,13 +173,54 @@ impl Sobol {
                 bits |= u64::from(u64::from(base ^ low[usize::from(j)]) < threshold) << j;
             }
             *word = bits & (u64::MAX >> (64 - (length - 64 * block).min(64)));
-            // Counting up flips the trailing ones and the next bit.
-            let flipped = (block + 1) ^ block;
-            for (k, direction) in v[6..].iter().enumerate() {
-                base ^= direction & ((flipped >> k & 1) as u32).wrapping_neg();
-            }
+            base = next_base(base, block, &v);
         }
     }
+}
+
+/// The positions of each block of 64 in the order of their points.
+pub(crate) struct Order {
+    /// Which of the first 64 points lies in each 64th of the unit interval.
+    index_of: [u8; 64],
+    /// What moves them to those of each block.
+    shifts: Vec<u8>,
+}
+
+impl Order {
+    /// The `count` positions of a block with the least points among those of `mask`.
+    pub fn first_of(&self, block: usize, mask: u64, count: u32) -> u64 {
+        let shift = self.shifts[block];
+        let (mut chosen, mut left) = (0, count);
+        for index in self.index_of {
+            let bit = mask & 1 << (index ^ shift);
+            if left > 0 && bit != 0 {
+                chosen |= bit;
+                left -= 1;
+            }
+        }
+        chosen
+    }
+}
+
+/// The first 64 points, and which of them lies in each 64th of the unit interval. Linear: points of
+/// other blocks of 64 are those moved by an exclusive or.
+fn first_points(v: &[u32]) -> ([u32; 64], [u8; 64]) {
+    let (mut low, mut index_of) = ([0u32; 64], [0u8; 64]);
+    for j in 1..64usize {
+        low[j] = low[j & (j - 1)] ^ v[j.trailing_zeros() as usize];
+        index_of[(low[j] >> 26) as usize] = j as u8;
+    }
+    (low, index_of)
+}
+
+/// The first point of the block after this one: counting up flips the trailing ones and the next
+/// bit.
+fn next_base(mut base: u32, block: usize, v: &[u32]) -> u32 {
+    let flipped = (block + 1) ^ block;
+    for (k, direction) in v[6..].iter().enumerate() {
+        base ^= direction & ((flipped >> k & 1) as u32).wrapping_neg();
+    }
+    base
 }
 
 /// The first `count` direction numbers times a random lower triangular matrix.
@@ -235,7 +269,7 @@ fn permute(mut word: u64, shift: u8) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generators::{points::threshold, row_rng};
+    use crate::generators::row_rng;
 
     /// The comparison of each point by itself.
     fn slowly(sobol: Sobol, length: usize, p: f64, rng: &mut impl Rng) -> Vec<bool> {
@@ -261,10 +295,8 @@ mod tests {
                     let mut row = vec![0; length.div_ceil(64)];
                     sobol.fill(&mut row, length, p, &mut row_rng(seed, 0, 0));
                     let expected = slowly(sobol, length, p, &mut row_rng(seed, 0, 0));
-                    let points = sobol.points(length, &mut row_rng(seed, 0, 0));
                     for (i, bit) in expected.iter().enumerate() {
                         assert_eq!(row[i / 64] >> (i % 64) & 1 == 1, *bit, "{length} {p} {i}");
-                        assert_eq!(u64::from(points[i]) < threshold(p), *bit);
                     }
                 }
             }

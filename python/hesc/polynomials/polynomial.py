@@ -1,0 +1,247 @@
+"""Polynomials in one and several variables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final, TypeVar
+
+import numpy as np
+
+from hesc._native import OutOfRangeError, ShapeError
+from hesc.arrays import EncryptedArray
+from hesc.encoding import real_array
+from hesc.polynomials.plan import Plan
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from hesc.encryptor import Encryptor
+
+_T = TypeVar("_T")
+
+Exponents = tuple[int, ...]
+"""The exponent of each variable in a monomial."""
+
+Inputs = list[list[list[EncryptedArray]]]
+"""For each repetition and each variable, independent encryptions of its values."""
+
+_MAX_FACTORS: Final = 1024
+
+
+class Polynomial:
+    """A polynomial with public real coefficients of any size.
+
+    A product of independent streams is one homomorphic addition, so a monomial of degree `d` costs
+    `d - 1` of them, and monomials share their prefixes: `x, x x', x x' x''` cost two altogether.
+    Sums are concatenations, or what `plan` says.
+
+    Args:
+        coefficients: those of `1, x, x^2, ...`, or a mapping from exponents to coefficients:
+            `{(2, 1): 0.5, (0, 0): 1}` is `x^2 y / 2 + 1`.
+
+    Raises:
+        OutOfRangeError: a coefficient that is not finite.
+        ShapeError: no monomial but the constant, or exponents that do not fit together.
+
+    """
+
+    def __init__(self, coefficients: ArrayLike | Mapping[Exponents, float]) -> None:
+        if isinstance(coefficients, Mapping):
+            given = {tuple(map(int, key)): float(value) for key, value in coefficients.items()}
+        else:
+            array = real_array(coefficients)
+            if array.ndim != 1:
+                raise ShapeError("give the coefficients of 1, x, x^2, ... as a list")
+            given = {(power,): float(value) for power, value in enumerate(array)}
+        if len({len(exponents) for exponents in given}) > 1:
+            raise ShapeError("all monomials have an exponent for each variable")
+        for exponents, value in given.items():
+            if not np.isfinite(value):
+                raise OutOfRangeError(f"the coefficient of {exponents} is {value}, not finite")
+            if any(power < 0 for power in exponents) or sum(exponents) > _MAX_FACTORS:
+                raise ShapeError(f"exponents {exponents} are not in 0 to {_MAX_FACTORS}")
+        terms = {key: value for key, value in given.items() if sum(key) > 0 and value != 0.0}
+        if not terms:
+            raise ShapeError("a constant needs no encryption; give at least one other monomial")
+        self.constant = sum(value for key, value in given.items() if sum(key) == 0)
+        self.exponents: list[Exponents] = list(terms)
+        self.coefficients: NDArray[np.float64] = np.array(list(terms.values()))
+
+    @property
+    def variables(self) -> int:
+        """Number of variables."""
+        return len(self.exponents[0])
+
+    @property
+    def degrees(self) -> tuple[int, ...]:
+        """The largest exponent of each variable: how many encryptions of it are needed."""
+        return tuple(int(power) for power in np.max(self.exponents, axis=0))
+
+    @property
+    def scale(self) -> float:
+        """The largest size of a coefficient; divided by it, all lie in [-1, 1]."""
+        return float(np.abs(self.coefficients).max())
+
+    def __call__(self, *values: ArrayLike) -> NDArray[np.float64]:
+        """The exact values in floating point."""
+        arrays = self._checked([np.asarray(value, dtype=np.float64) for value in values])
+        monomials = (
+            coefficient * np.prod([x**power for x, power in zip(arrays, key, strict=True)], axis=0)
+            for key, coefficient in zip(self.exponents, self.coefficients, strict=True)
+        )
+        total: NDArray[np.float64] = self.constant + np.sum(list(monomials), axis=0)
+        return total
+
+    def _checked(self, variables: Sequence[_T]) -> Sequence[_T]:
+        if len(variables) != self.variables:
+            raise ShapeError(
+                f"this polynomial has {self.variables} variables, not {len(variables)}"
+            )
+        return variables
+
+    def encrypt_inputs(
+        self, encryptor: Encryptor, *values: ArrayLike, repetitions: int = 1
+    ) -> Inputs:
+        """The encryptions that `evaluate` needs: for each variable as many as its largest exponent.
+
+        An encryptor with the generator "joint" makes every power of a variable right to a bit or
+        so.
+
+        Args:
+            encryptor: encodes and encrypts; each of its calls is independent of the others.
+            *values: the values of each variable, arrays of one shape.
+            repetitions: independent evaluations to average: the error falls with the square root of
+                their number, the ciphertexts grow with it.
+
+        """
+        self._checked(values)
+        if repetitions < 1:
+            raise ShapeError(f"{repetitions} repetitions are nothing to average")
+        return [
+            [
+                encryptor.encrypt_copies(value, degree)
+                for value, degree in zip(values, self.degrees, strict=True)
+                if degree > 0
+            ]
+            for _ in range(repetitions)
+        ]
+
+    def monomials(self, copies: Sequence[Sequence[EncryptedArray]]) -> list[EncryptedArray]:
+        """The monomials in the order of `exponents`, from copies of each variable in use.
+
+        Cost: one product for each monomial prefix that no other monomial has.
+        """
+        used = [index for index, degree in enumerate(self.degrees) if degree > 0]
+        if len(copies) != len(used):
+            raise ShapeError(f"{len(used)} variables are in use, got copies of {len(copies)}")
+        known: dict[Exponents, EncryptedArray] = {}
+
+        def product(key: Exponents) -> EncryptedArray:
+            if key not in known:
+                last = max(place for place, power in enumerate(key) if power > 0)
+                factors = copies[used.index(last)]
+                if key[last] > len(factors):
+                    raise ShapeError(
+                        f"variable {last} needs {key[last]} copies, got {len(factors)}; see "
+                        f"encrypt_inputs"
+                    )
+                factor = factors[key[last] - 1]
+                before = (*key[:last], key[last] - 1, *key[last + 1 :])
+                known[key] = product(before) * factor if sum(before) > 0 else factor
+            return known[key]
+
+        # From low to high degrees, so that no recursion is deep.
+        for key in sorted(self.exponents, key=sum):
+            for place in range(self.variables):
+                for power in range(1, key[place] + 1):
+                    product((*key[:place], power, *(0 for _ in key[place + 1 :])))
+        return [product(key) for key in self.exponents]
+
+    def evaluate(self, inputs: Inputs, plan: Plan | None = None) -> EncryptedArray:
+        """The polynomial's values, of the shape of each input.
+
+        Cost: the products of `monomials`, and what the plan's sum costs; concatenation is free.
+
+        Args:
+            inputs: what `encrypt_inputs` returned (or the copies that came by wire in its order).
+            plan: how to sum; concatenation if not given.
+
+        """
+        if not inputs:
+            raise ShapeError("there is nothing to evaluate; see encrypt_inputs")
+        chosen = self.plan(inputs[0][0][0].stream_length) if plan is None else plan
+        sums = [chosen.sum(self.monomials(copies), number) for number, copies in enumerate(inputs)]
+        if len(sums) == 1:
+            total = sums[0]
+        else:
+            total = EncryptedArray.concatenate([y[np.newaxis] for y in sums]).sum(axis=0)
+            total /= len(sums)
+        return total + self.constant if self.constant else total
+
+    def plan(
+        self,
+        stream_length: int,
+        *,
+        method: str = "concatenated",
+        ciphertexts: int | None = None,
+        granularity: int = 32,
+        random_state: int = 0,
+    ) -> Plan:
+        """How to sum the monomials.
+
+        Args:
+            stream_length: bits of each input's streams.
+            method: "concatenated" keeps every bit, in one result stream for each monomial (least
+                error); "multiplexed" selects at random, in one stream (koseki2022hesc Algorithm 3);
+                "mixed" keeps as much of each monomial as `ciphertexts` streams hold, divided for
+                the least variance (monomials taken as independent, inputs as uniform).
+            ciphertexts: result streams of "mixed".
+            granularity: pieces of a stream that "mixed" divides.
+            random_state: seed of "multiplexed".
+
+        """
+        return Plan.for_sum(
+            self.coefficients,
+            self.exponents,
+            stream_length,
+            method=method,
+            ciphertexts=ciphertexts,
+            granularity=granularity,
+            random_state=random_state,
+        )
+
+    def encrypt(self, encryptor: Encryptor) -> EncryptedPolynomial:
+        """Encrypts the coefficients, divided by `scale`, which stays public with the exponents.
+
+        The encryptor's dimensions must differ from those of the inputs: another `first_dimension`.
+        """
+        normalised = self.coefficients / self.scale
+        return EncryptedPolynomial(self, [encryptor.encrypt(value) for value in normalised])
+
+
+class EncryptedPolynomial:
+    """A polynomial whose coefficients nobody sees who has no secret key.
+
+    Exponents, the constant and the largest coefficient's size are public. Made by
+    `Polynomial.encrypt`.
+    """
+
+    def __init__(self, polynomial: Polynomial, coefficients: Sequence[EncryptedArray]) -> None:
+        self._polynomial = polynomial
+        self._coefficients = coefficients
+
+    def evaluate(self, inputs: Inputs) -> EncryptedArray:
+        """The values, by concatenation; a product more for each monomial than in the clear."""
+        scale, averages = self._polynomial.scale, []
+        for copies in inputs:
+            products = [
+                monomial * coefficient
+                for monomial, coefficient in zip(
+                    self._polynomial.monomials(copies), self._coefficients, strict=True
+                )
+            ]
+            averages.append(sum(products[1:], start=products[0]) * (scale / len(inputs)))
+        total = sum(averages[1:], start=averages[0])
+        return total + self._polynomial.constant if self._polynomial.constant else total
