@@ -176,6 +176,9 @@ class EncryptedArray:
     def _pairs(
         self, other: EncryptedArray
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], tuple[int, ...]]:
+        if self.shape == other.shape:
+            same = np.arange(self.size, dtype=np.int64)
+            return same, same, self.shape
         try:
             left, right = np.broadcast_arrays(self.positions(), other.positions())
         except ValueError as error:
@@ -224,6 +227,8 @@ class EncryptedArray:
     def _with_numbers(self, numbers: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Positions and numbers, broadcast together; the numbers flat."""
         array = np.asarray(numbers, dtype=np.float64)
+        if array.ndim == 0:
+            return self.positions(), np.full(self.size, array)
         try:
             positions, array = np.broadcast_arrays(self.positions(), array)
         except ValueError as error:
@@ -282,6 +287,18 @@ class EncryptedArray:
         """Sums by concatenation: exact, free, and as long as all summands together."""
         taken, group, shape = self._groups_last(axis)
         return EncryptedArray(self.params, taken.native.sum_groups(group), shape)
+
+    @classmethod
+    def weighted_sum(cls, arrays: Sequence[EncryptedArray], weights: ArrayLike) -> EncryptedArray:
+        """`sum_k weights[k] * arrays[k]` of arrays of one shape: concatenation, exact and free."""
+        if not arrays:
+            raise ShapeError("nothing to sum; give at least one array")
+        first, *rest = arrays
+        if any(array.shape != first.shape for array in rest):
+            raise ShapeError("arrays of a weighted sum have one shape; broadcast_to makes it so")
+        numbers = np.ascontiguousarray(weights, dtype=np.float64)
+        native = first.native.weighted_sum([array.native for array in rest], numbers)
+        return cls(first.params, native, first.shape)
 
     def multiplexed_sum(
         self,
@@ -410,7 +427,8 @@ def powers(copies: Sequence[EncryptedArray]) -> list[EncryptedArray]:
     """
     if not copies:
         raise ShapeError("powers need at least one encryption; see Encryptor.encrypt_copies")
-    result = [copies[0]]
-    for copy in copies[1:]:
-        result.append(result[-1] * copy)
-    return result
+    first, *rest = copies
+    if any(copy.shape != first.shape for copy in rest):
+        raise ShapeError(f"copies have one shape, not {sorted({copy.shape for copy in copies})}")
+    products = first.native.prefix_products([copy.native for copy in rest])
+    return [EncryptedArray(first.params, native, first.shape) for native in products]

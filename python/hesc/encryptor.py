@@ -11,7 +11,7 @@ from hesc.arrays import EncryptedArray
 from hesc.encoding import EncodedArray, Encoder, EncoderOptions, real_array
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -59,11 +59,13 @@ class PublicKey:
         """Adds fresh encryptions of zero. `EncryptedArray.rerandomise` is the comfortable way."""
         return self._native.rerandomise(array)
 
-    def encrypt_streams(self, encoded: EncodedArray, layout: str) -> EncryptedArray:
-        """Encrypts streams. `Encryptor` is the comfortable way."""
-        layout = resolve_layout(layout, encoded.streams.stream_length, self.params)
-        native = self._native.encrypt(encoded.streams, layout, row_length(encoded.shape))
-        return EncryptedArray(self.params, native, encoded.shape)
+    def encrypt_streams(self, encoded: Sequence[EncodedArray], layout: str) -> list[EncryptedArray]:
+        """Encrypts arrays of streams of one shape. `Encryptor` is the comfortable way."""
+        shape = encoded[0].shape
+        streams = [array.streams for array in encoded]
+        layout = resolve_layout(layout, streams[0].stream_length, self.params)
+        arrays = self._native.encrypt(streams, layout, row_length(shape))
+        return [EncryptedArray(self.params, native, shape) for native in arrays]
 
 
 class Encryptor:
@@ -100,12 +102,11 @@ class Encryptor:
             ShapeError: an empty array, or streams that do not fit side by side.
 
         """
-        return self.public.encrypt_streams(self.encoder.encode(values), self.layout)
+        return self.public.encrypt_streams([self.encoder.encode(values)], self.layout)[0]
 
     def encrypt_factors(self, values: ArrayLike) -> list[EncryptedArray]:
         """Encrypts the factors of products, `values[k]` the k-th; see `Encoder.encode_factors`."""
-        encoded = self.encoder.encode_factors(values)
-        return [self.public.encrypt_streams(factor, self.layout) for factor in encoded]
+        return self.public.encrypt_streams(self.encoder.encode_factors(values), self.layout)
 
     def encrypt_copies(self, values: ArrayLike, copies: int) -> list[EncryptedArray]:
         """Independent encryptions of the same values, for `hesc.powers` and `hesc.Polynomial`.

@@ -95,7 +95,7 @@ def encrypted(p: Pair) -> tuple[hesc.EncryptedArray, NDArray[np.int64], NDArray[
     encryptor = hesc.Encryptor(p.public, p.degree, layout="one_per_block", random_state=3)
     encoded = encryptor.encoder.encode([0.3])
     bits = np.unpackbits(encoded.streams.words().view(np.uint8), bitorder="little").astype(np.int64)
-    array = p.public.encrypt_streams(encoded, "one_per_block")
+    (array,) = p.public.encrypt_streams([encoded], "one_per_block")
     _, (nested,), _ = wire.read_array(array.to_bytes())
     return array, bits, wire.read_ciphertexts(nested, p.degree, p.modulus).parts[0]
 

@@ -120,9 +120,10 @@ impl<S: Scheme> Streams<S> {
         }
         terms.iter_mut().for_each(|term| term.place.block = kept_rows[term.place.block]);
         let law = match self.law.law {
-            // A part of an arrangement is a sample of it, one of a joint stream is a Sobol stream.
+            // A part of an arrangement is a sample of it; joint streams are right in whole words,
+            // and in other parts as good as Sobol's.
             Law::ExactWeight | Law::Measured(Generator::Lfsr) => Law::Binomial,
-            Law::Prefix => Law::Measured(Generator::Sobol),
+            Law::Prefix if !piece.is_multiple_of(64) => Law::Measured(Generator::Sobol),
             law => law,
         };
         Ok(Self {

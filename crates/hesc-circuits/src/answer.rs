@@ -92,16 +92,7 @@ pub struct Answer<S: Scheme> {
 impl<S: Scheme> Answer<S> {
     /// Collects the ciphertexts that `streams` uses, without copies where whole batches are used.
     pub fn new(streams: &Streams<S>) -> Result<Self, CircuitError> {
-        // Used blocks in order: blocks of one stream stay neighbours. Most terms lie in the block
-        // of the term before.
-        let mut used: Vec<(usize, usize)> = Vec::new();
-        for block in streams.terms.iter().flat_map(|term| streams.blocks_of(term)) {
-            if used.last() != Some(&block) {
-                used.push(block);
-            }
-        }
-        used.sort_unstable();
-        used.dedup();
+        let used = streams.used_blocks();
         let mut body = Vec::new();
         for of_part in used.chunk_by(|a, b| a.0 == b.0) {
             let part = &streams.parts[of_part[0].0];

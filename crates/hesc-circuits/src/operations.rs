@@ -318,6 +318,73 @@ impl<S: Scheme> Streams<S> {
         Ok(self.joined(other, terms, constants, pairs.len()))
     }
 
+    /// `[x_1, x_1 x_2, x_1 x_2 x_3, ...]`, element by element: the powers of copies of one array, or
+    /// any products that share their prefixes. Cost: one product for each factor but the first.
+    ///
+    /// # Errors
+    /// [`CircuitError::Empty`], and as [`Streams::multiply`].
+    pub fn prefix_products(factors: &[&Self]) -> Result<Vec<Self>, CircuitError> {
+        let (first, rest) = factors.split_first().ok_or(CircuitError::Empty)?;
+        let mut products = vec![(*first).clone()];
+        for factor in rest {
+            let last = &products[products.len() - 1];
+            let (expected, found) = (last.elements, factor.elements);
+            if expected != found {
+                return Err(CircuitError::Length { what: "elements", expected, found });
+            }
+            let pairs: Vec<(usize, usize)> = (0..expected).map(|i| (i, i)).collect();
+            products.push(last.multiply(factor, &pairs)?);
+        }
+        Ok(products)
+    }
+
+    /// `sum_k weights[k] arrays[k]`, element by element, by concatenation: exact and free.
+    ///
+    /// # Errors
+    /// [`CircuitError::Empty`], [`CircuitError::Length`] for arrays of different sizes or another
+    /// number of weights, [`CircuitError::Weight`], [`CircuitError::StreamLength`].
+    pub fn weighted_sum(arrays: &[&Self], weights: &[f64]) -> Result<Self, CircuitError> {
+        let first = *arrays.first().ok_or(CircuitError::Empty)?;
+        let differ = |what, expected, found| Err(CircuitError::Length { what, expected, found });
+        if weights.len() != arrays.len() {
+            return differ("weights", arrays.len(), weights.len());
+        }
+        if let Some(index) = weights.iter().position(|weight| !weight.is_finite()) {
+            return Err(CircuitError::Weight { index, value: weights[index] });
+        }
+        let mut sum = Self { parts: Vec::new(), terms: Vec::new(), ..first.clone() };
+        let has_constants = arrays.iter().any(|array| !array.constants.is_empty());
+        sum.constants = if has_constants { vec![0.0; first.elements] } else { Vec::new() };
+        let mut first_part = Vec::with_capacity(arrays.len());
+        for (array, weight) in arrays.iter().zip(weights) {
+            first.check_compatible(array)?;
+            if array.elements != first.elements {
+                return differ("elements", first.elements, array.elements);
+            }
+            first_part.push(sum.parts.len());
+            sum.parts.extend(array.parts.iter().map(Arc::clone));
+            sum.complete &= array.complete && array.origins == first.origins;
+            sum.law = sum.law.or(array.law);
+            sum.max_count = sum.max_count.max(array.max_count);
+            sum.origins.extend_from_slice(&array.origins);
+            for (total, constant) in sum.constants.iter_mut().zip(&array.constants) {
+                *total += weight * constant;
+            }
+        }
+        sum.origins.sort_unstable();
+        sum.origins.dedup();
+        for element in 0..first.elements {
+            for ((array, weight), offset) in arrays.iter().zip(weights).zip(&first_part) {
+                sum.terms.extend(array.element(element)?.iter().map(|term| Term {
+                    part: term.part + offset,
+                    weight: term.weight * weight,
+                    ..*term
+                }));
+            }
+        }
+        Ok(sum)
+    }
+
     /// All elements of `self`, then all of `other`, which must have as many terms.
     ///
     /// # Errors

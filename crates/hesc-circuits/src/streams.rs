@@ -1,3 +1,4 @@
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use hesc_schemes::{Scheme, SchemeError};
@@ -103,15 +104,44 @@ impl<S: Scheme> Streams<S> {
         rng: &mut impl CryptoRng,
     ) -> Result<Self, CircuitError> {
         let arranged = plaintext.arrange(scheme.block_length())?;
-        let blocks = scheme.encrypt(key, &arranged.bits, rng)?;
+        let blocks = Arc::new(scheme.encrypt(key, &arranged.bits, rng)?);
         let Plaintext { bits, representation, origin, .. } = *plaintext;
         let length = bits.stream_length();
         Ok(Self::fresh(scheme, blocks, &arranged.places, length, representation, origin))
     }
 
+    /// Encrypts several arrays at once, in one batch of ciphertexts that they share: faster than one
+    /// by one where each is small. [`Streams::trimmed`] takes one out.
+    ///
+    /// # Errors
+    /// As [`Streams::encrypt`].
+    pub fn encrypt_all(
+        scheme: &S,
+        key: &S::PublicKey,
+        plaintexts: &[Plaintext<'_>],
+        rng: &mut impl CryptoRng,
+    ) -> Result<Vec<Self>, CircuitError> {
+        let (n, mut bits) = (scheme.block_length(), Vec::new());
+        let mut places = Vec::with_capacity(plaintexts.len());
+        for plaintext in plaintexts {
+            let mut arranged = plaintext.arrange(n)?;
+            let first = bits.len() * 64 / n;
+            arranged.places.iter_mut().for_each(|place| place.block += first);
+            bits.append(&mut arranged.bits);
+            places.push(arranged.places);
+        }
+        let blocks = Arc::new(scheme.encrypt(key, &bits, rng)?);
+        let array = |(plaintext, places): (&Plaintext<'_>, Vec<Place>)| {
+            let Plaintext { bits, representation, origin, .. } = *plaintext;
+            let length = bits.stream_length();
+            Self::fresh(scheme, Arc::clone(&blocks), &places, length, representation, origin)
+        };
+        Ok(plaintexts.iter().zip(places).map(array).collect())
+    }
+
     fn fresh(
         scheme: &S,
-        blocks: S::Ciphertexts,
+        blocks: Arc<S::Ciphertexts>,
         places: &[Place],
         stream_length: usize,
         representation: Representation,
@@ -119,7 +149,7 @@ impl<S: Scheme> Streams<S> {
     ) -> Self {
         Self {
             scheme: scheme.clone(),
-            parts: vec![Arc::new(blocks)],
+            parts: vec![blocks],
             terms: places.iter().map(|&place| Term { part: 0, place, weight: 1.0 }).collect(),
             elements: places.len(),
             stream_length,
@@ -189,16 +219,54 @@ impl<S: Scheme> Streams<S> {
 
     /// Ciphertexts in use.
     pub fn blocks(&self) -> usize {
-        let mut used: Vec<(usize, usize)> =
-            self.terms.iter().flat_map(|term| self.blocks_of(term)).collect();
-        used.sort_unstable();
-        used.dedup();
-        used.len()
+        self.used_blocks().len()
     }
 
     /// Bits of noise budget left in the fullest batch, from public data.
     pub fn noise_budget(&self) -> f64 {
         self.parts.iter().map(|part| self.scheme.noise_budget(part)).fold(f64::INFINITY, f64::min)
+    }
+
+    /// The ciphertexts in use, (batch, block), in order: blocks of one stream stay neighbours.
+    pub(crate) fn used_blocks(&self) -> Vec<(usize, usize)> {
+        // Most terms lie in the block of the term before.
+        let mut used: Vec<(usize, usize)> = Vec::new();
+        for block in self.terms.iter().flat_map(|term| self.blocks_of(term)) {
+            if used.last() != Some(&block) {
+                used.push(block);
+            }
+        }
+        used.sort_unstable();
+        used.dedup();
+        used
+    }
+
+    /// The same array without the ciphertexts that it does not use: what goes on the wire, so that
+    /// the elements that a selection left behind stay behind. Cost: copies of batches that are used
+    /// in part.
+    ///
+    /// # Errors
+    /// None that a consistent array meets.
+    pub fn trimmed(&self) -> Result<Self, CircuitError> {
+        let used = self.used_blocks();
+        let whole: usize = self.parts.iter().map(|part| self.scheme.blocks(part)).sum();
+        if used.len() == whole {
+            return Ok(self.clone());
+        }
+        let mut parts = Vec::new();
+        let mut place_of = HashMap::new();
+        for of_part in used.chunk_by(|a, b| a.0 == b.0) {
+            let blocks: Vec<usize> = of_part.iter().map(|&(_, block)| block).collect();
+            for (new, old) in of_part.iter().enumerate() {
+                place_of.insert(*old, (parts.len(), new));
+            }
+            parts.push(Arc::new(self.scheme.select(&self.parts[of_part[0].0], &blocks)?));
+        }
+        let mut terms = self.terms.clone();
+        for term in &mut terms {
+            (term.part, term.place.block) = place_of[&(term.part, term.place.block)];
+        }
+        Ok(Self { parts, terms, ..self.clone() })
     }
 
     /// Blocks that a stream spreads over.
@@ -289,7 +357,7 @@ impl<S: Scheme> SeededStreams<S> {
 
     /// The form that can be computed on. Cost a block: one transform.
     pub fn expand(&self) -> Result<Streams<S>, CircuitError> {
-        let blocks = self.scheme.expand(&self.blocks)?;
+        let blocks = Arc::new(self.scheme.expand(&self.blocks)?);
         Ok(Streams::fresh(
             &self.scheme,
             blocks,

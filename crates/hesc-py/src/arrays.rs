@@ -93,6 +93,21 @@ impl Array {
         py.detach(|| self.0.add(other.0.as_ref(), &pairs)).map(Self).map_err(to_py)
     }
 
+    fn prefix_products(&self, py: Python<'_>, others: Vec<PyRef<'_, Self>>) -> PyResult<Vec<Self>> {
+        let others: Vec<_> = others.iter().map(|other| other.0.as_ref()).collect();
+        let products = py.detach(|| self.0.prefix_products(&others)).map_err(to_py)?;
+        Ok(products.into_iter().map(Self).collect())
+    }
+
+    fn weighted_sum(
+        &self,
+        others: Vec<PyRef<'_, Self>>,
+        weights: PyReadonlyArray1<'_, f64>,
+    ) -> PyResult<Self> {
+        let others: Vec<_> = others.iter().map(|other| other.0.as_ref()).collect();
+        self.0.weighted_sum(&others, slice(&weights)?).map(Self).map_err(to_py)
+    }
+
     fn append(&self, other: &Self) -> PyResult<Self> {
         self.0.append(other.0.as_ref()).map(Self).map_err(to_py)
     }
@@ -161,8 +176,8 @@ impl Array {
         py.detach(|| self.0.answer(fusion.as_ref(), compact)).map(Answer).map_err(to_py)
     }
 
-    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &py.detach(|| self.0.to_bytes()))
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &py.detach(|| self.0.to_bytes()).map_err(to_py)?))
     }
 }
 

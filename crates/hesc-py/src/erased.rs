@@ -28,7 +28,7 @@ pub trait Set: Send + Sync {
 }
 
 pub trait Public: Send + Sync {
-    fn encrypt(&self, plaintext: &Plaintext<'_>) -> Outcome<Array>;
+    fn encrypt(&self, plaintexts: &[Plaintext<'_>]) -> Outcome<Vec<Array>>;
     fn rerandomise(&self, array: &dyn ErasedStreams) -> Outcome<Array>;
     fn to_bytes(&self) -> Vec<u8>;
 }
@@ -81,8 +81,13 @@ pub trait ErasedStreams: Send + Sync {
         pieces: &[usize],
         granularity: usize,
     ) -> Outcome<Array>;
+    /// This array and others times each other, see [`Streams::prefix_products`].
+    fn prefix_products(&self, others: &[&dyn ErasedStreams]) -> Outcome<Vec<Array>>;
+    /// This array and others, weighted, see [`Streams::weighted_sum`].
+    fn weighted_sum(&self, others: &[&dyn ErasedStreams], weights: &[f64]) -> Outcome<Array>;
     fn answer(&self, fusion: Option<&Fusion>, compact: bool) -> Outcome<Arc<dyn ErasedAnswer>>;
-    fn to_bytes(&self) -> Vec<u8>;
+    /// The wire form of the ciphertexts in use.
+    fn to_bytes(&self) -> Outcome<Vec<u8>>;
 }
 
 fn mismatch(expected: Fingerprint, found: Fingerprint) -> CircuitError {
@@ -100,6 +105,14 @@ fn operand<'a, S: Scheme>(
 ) -> Outcome<&'a Streams<S>> {
     let expected = own.scheme().fingerprint();
     other.as_any().downcast_ref().ok_or_else(|| mismatch(expected, other.fingerprint()))
+}
+
+/// An array and others of its type.
+fn operands<'a, S: Scheme>(
+    own: &'a Streams<S>,
+    others: &[&'a dyn ErasedStreams],
+) -> Outcome<Vec<&'a Streams<S>>> {
+    std::iter::once(Ok(own)).chain(others.iter().map(|other| operand(own, *other))).collect()
 }
 
 pub struct SetOf<S: Scheme>(pub S);
@@ -164,8 +177,9 @@ impl<S: Scheme> Set for SetOf<S> {
 }
 
 impl<S: Scheme> Public for PublicOf<S> {
-    fn encrypt(&self, plaintext: &Plaintext<'_>) -> Outcome<Array> {
-        Ok(Arc::new(Streams::encrypt(&self.scheme, &self.key, plaintext, &mut os_rng()?)?))
+    fn encrypt(&self, plaintexts: &[Plaintext<'_>]) -> Outcome<Vec<Array>> {
+        let arrays = Streams::encrypt_all(&self.scheme, &self.key, plaintexts, &mut os_rng()?)?;
+        Ok(arrays.into_iter().map(|array| Arc::new(array) as Array).collect())
     }
 
     fn rerandomise(&self, array: &dyn ErasedStreams) -> Outcome<Array> {
@@ -327,6 +341,15 @@ impl<S: Scheme> ErasedStreams for Streams<S> {
         Ok(Arc::new(self.allocated_sum(coefficients, pieces, granularity)?))
     }
 
+    fn prefix_products(&self, others: &[&dyn ErasedStreams]) -> Outcome<Vec<Array>> {
+        let products = Streams::prefix_products(&operands(self, others)?)?;
+        Ok(products.into_iter().map(|product| Arc::new(product) as Array).collect())
+    }
+
+    fn weighted_sum(&self, others: &[&dyn ErasedStreams], weights: &[f64]) -> Outcome<Array> {
+        Ok(Arc::new(Streams::weighted_sum(&operands(self, others)?, weights)?))
+    }
+
     fn answer(&self, fusion: Option<&Fusion>, compact: bool) -> Outcome<Arc<dyn ErasedAnswer>> {
         let mut answer = Answer::new(self)?;
         if let Some(fusion) = fusion {
@@ -338,7 +361,7 @@ impl<S: Scheme> ErasedStreams for Streams<S> {
         Ok(Arc::new(answer))
     }
 
-    fn to_bytes(&self) -> Vec<u8> {
-        self.to_bytes()
+    fn to_bytes(&self) -> Outcome<Vec<u8>> {
+        Ok(self.trimmed()?.to_bytes())
     }
 }

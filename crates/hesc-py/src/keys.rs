@@ -67,15 +67,20 @@ impl PublicKey {
         PyBytes::new(py, &self.0.to_bytes())
     }
 
+    /// One array for each batch of streams, all encrypted at once.
     fn encrypt(
         &self,
         py: Python<'_>,
-        streams: &BitStreams,
+        streams: Vec<PyRef<'_, BitStreams>>,
         layout: &str,
         row_length: usize,
-    ) -> PyResult<Array> {
-        let plaintext = plaintext(streams, layout, row_length)?;
-        py.detach(|| self.0.encrypt(&plaintext)).map(Array).map_err(to_py)
+    ) -> PyResult<Vec<Array>> {
+        let plaintexts = streams
+            .iter()
+            .map(|streams| plaintext(streams, layout, row_length))
+            .collect::<PyResult<Vec<_>>>()?;
+        let arrays = py.detach(|| self.0.encrypt(&plaintexts)).map_err(to_py)?;
+        Ok(arrays.into_iter().map(Array).collect())
     }
 
     fn rerandomise(&self, py: Python<'_>, array: &Array) -> PyResult<Array> {

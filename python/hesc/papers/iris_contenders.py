@@ -29,7 +29,7 @@ def _read(secret: SecretKey, answer: Answer, clock: Stopwatch) -> NDArray[np.flo
     clock("Dec")
     readout = counts.separate()
     clock("Separation")
-    values, _ = readout.estimates()
+    values = readout.values()
     clock("S2B")
     return values.reshape(answer.shape)
 
@@ -71,7 +71,7 @@ class Layered:
         encoder = Encoder(self._length, generator=self._generator)
         encoded = [encoder.encode(z) for _ in range(COPIES)]
         clock("B2S")
-        query = [self._public.encrypt_streams(copy, "one_per_block") for copy in encoded]
+        query = self._public.encrypt_streams(encoded, "one_per_block")
         clock("Enc")
         hidden = self._model.hidden(query)
         clock("FC1")

@@ -92,7 +92,7 @@ class _Hesc:
         self._slots = params.packing == "slots"
 
     def _encrypt(self, encoded: Any) -> Any:
-        return self._public.encrypt_streams(encoded, "one_per_block")
+        return self._public.encrypt_streams([encoded], "one_per_block")[0]
 
     def run(self, number: int) -> Mapping[str, float]:
         """Microseconds a bit."""

@@ -105,12 +105,7 @@ class Plan:
         if len(monomials) != len(self.coefficients):
             raise ShapeError(f"{len(self.coefficients)} monomials are needed, got {len(monomials)}")
         if self.method == "concatenated":
-            weighted = [
-                monomial * coefficient
-                for monomial, coefficient in zip(monomials, self.coefficients, strict=True)
-            ]
-            total: EncryptedArray = sum(weighted[1:], start=weighted[0])
-            return total
+            return EncryptedArray.weighted_sum(monomials, self.coefficients)
         stacked = EncryptedArray.concatenate([monomial[np.newaxis] for monomial in monomials])
         if self.pieces is None:
             return stacked.multiplexed_sum(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import numpy as np
 
 from hesc._native import OutOfRangeError, ShapeError
-from hesc.arrays import EncryptedArray
+from hesc.arrays import EncryptedArray, powers
 from hesc.encoding import real_array
 from hesc.polynomials.plan import Plan
 
@@ -68,21 +68,15 @@ class Polynomial:
         self.constant = sum(value for key, value in given.items() if sum(key) == 0)
         self.exponents: list[Exponents] = list(terms)
         self.coefficients: NDArray[np.float64] = np.array(list(terms.values()))
+        self.degrees = tuple(max(powers) for powers in zip(*self.exponents, strict=True))
+        """The largest exponent of each variable: how many encryptions of it are needed."""
+        self.scale = float(np.abs(self.coefficients).max())
+        """The largest size of a coefficient; divided by it, all lie in [-1, 1]."""
 
     @property
     def variables(self) -> int:
         """Number of variables."""
-        return len(self.exponents[0])
-
-    @property
-    def degrees(self) -> tuple[int, ...]:
-        """The largest exponent of each variable: how many encryptions of it are needed."""
-        return tuple(int(power) for power in np.max(self.exponents, axis=0))
-
-    @property
-    def scale(self) -> float:
-        """The largest size of a coefficient; divided by it, all lie in [-1, 1]."""
-        return float(np.abs(self.coefficients).max())
+        return len(self.degrees)
 
     def __call__(self, *values: ArrayLike) -> NDArray[np.float64]:
         """The exact values in floating point."""
@@ -131,33 +125,35 @@ class Polynomial:
     def monomials(self, copies: Sequence[Sequence[EncryptedArray]]) -> list[EncryptedArray]:
         """The monomials in the order of `exponents`, from copies of each variable in use.
 
-        Cost: one product for each monomial prefix that no other monomial has.
+        Cost: a product for each power of a variable but the first, and one for each variable more
+        that a monomial has; monomials share the products of their first variables.
         """
         used = [index for index, degree in enumerate(self.degrees) if degree > 0]
         if len(copies) != len(used):
             raise ShapeError(f"{len(used)} variables are in use, got copies of {len(copies)}")
-        known: dict[Exponents, EncryptedArray] = {}
+        power_of: dict[Exponents, EncryptedArray] = {}
+        for index, factors in zip(used, copies, strict=True):
+            degree = self.degrees[index]
+            if len(factors) < degree:
+                raise ShapeError(
+                    f"variable {index} needs {degree} copies, got {len(factors)}; see "
+                    f"encrypt_inputs"
+                )
+            for power, product in enumerate(powers(factors[:degree]), start=1):
+                power_of[tuple(power if i == index else 0 for i in range(self.variables))] = product
 
-        def product(key: Exponents) -> EncryptedArray:
-            if key not in known:
-                last = max(place for place, power in enumerate(key) if power > 0)
-                factors = copies[used.index(last)]
-                if key[last] > len(factors):
-                    raise ShapeError(
-                        f"variable {last} needs {key[last]} copies, got {len(factors)}; see "
-                        f"encrypt_inputs"
-                    )
-                factor = factors[key[last] - 1]
-                before = (*key[:last], key[last] - 1, *key[last + 1 :])
-                known[key] = product(before) * factor if sum(before) > 0 else factor
-            return known[key]
-
-        # From low to high degrees, so that no recursion is deep.
-        for key in sorted(self.exponents, key=sum):
-            for place in range(self.variables):
-                for power in range(1, key[place] + 1):
-                    product((*key[:place], power, *(0 for _ in key[place + 1 :])))
-        return [product(key) for key in self.exponents]
+        for key in self.exponents:
+            # The product of the variables' powers, one after the other.
+            before: Exponents = (0,) * self.variables
+            for place, power in enumerate(key):
+                if power == 0:
+                    continue
+                here = (*before[:place], power, *before[place + 1 :])
+                if here not in power_of:
+                    own = tuple(power if i == place else 0 for i in range(self.variables))
+                    power_of[here] = power_of[before] * power_of[own]
+                before = here
+        return [power_of[key] for key in self.exponents]
 
     def evaluate(self, inputs: Inputs, plan: Plan | None = None) -> EncryptedArray:
         """The polynomial's values, of the shape of each input.
@@ -171,13 +167,15 @@ class Polynomial:
         """
         if not inputs:
             raise ShapeError("there is nothing to evaluate; see encrypt_inputs")
-        chosen = self.plan(inputs[0][0][0].stream_length) if plan is None else plan
-        sums = [chosen.sum(self.monomials(copies), number) for number, copies in enumerate(inputs)]
-        if len(sums) == 1:
-            total = sums[0]
-        else:
-            total = EncryptedArray.concatenate([y[np.newaxis] for y in sums]).sum(axis=0)
-            total /= len(sums)
+        sums = [
+            EncryptedArray.weighted_sum(self.monomials(copies), self.coefficients)
+            if plan is None
+            else plan.sum(self.monomials(copies), number)
+            for number, copies in enumerate(inputs)
+        ]
+        total = sums[0]
+        if len(sums) > 1:
+            total = EncryptedArray.weighted_sum(sums, np.full(len(sums), 1 / len(sums)))
         return total + self.constant if self.constant else total
 
     def plan(
@@ -234,14 +232,13 @@ class EncryptedPolynomial:
 
     def evaluate(self, inputs: Inputs) -> EncryptedArray:
         """The values, by concatenation; a product more for each monomial than in the clear."""
-        scale, averages = self._polynomial.scale, []
-        for copies in inputs:
-            products = [
-                monomial * coefficient
-                for monomial, coefficient in zip(
-                    self._polynomial.monomials(copies), self._coefficients, strict=True
-                )
-            ]
-            averages.append(sum(products[1:], start=products[0]) * (scale / len(inputs)))
-        total = sum(averages[1:], start=averages[0])
+        products = [
+            monomial * coefficient
+            for copies in inputs
+            for monomial, coefficient in zip(
+                self._polynomial.monomials(copies), self._coefficients, strict=True
+            )
+        ]
+        weight = self._polynomial.scale / len(inputs)
+        total = EncryptedArray.weighted_sum(products, np.full(len(products), weight))
         return total + self._polynomial.constant if self._polynomial.constant else total

@@ -1,0 +1,217 @@
+"""Who evaluates all-one polynomials of one encrypted number, and how long each step takes."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+
+import numpy as np
+
+from hesc.arrays import EncryptedArray, powers
+from hesc.encoding import Encoder
+from hesc.encryptor import Encryptor
+from hesc.papers.report import Options, Stopwatch, alternating, medians
+from hesc.params import Params
+from hesc.polynomials import Polynomial
+from hesc.secret import keygen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+_T = TypeVar("_T")
+
+STAGES: Final = ("B2S", "Enc", "Eval", "Dec", "S2B")
+
+# The paper's 54 bits of modulus as two primes: words of 32 bits are faster. SEAL keeps one prime
+# for itself and gets them as one.
+BFV_PAPER: Final = "hestd2018_koseki_bfv_2048_rns"
+CKKS_PAPER: Final = "hestd2018_koseki_ckks_2048_rns"
+SEAL_MODULUS: Final = 18014398509404161
+SEAL_SCALE: Final = 2.0**38
+STREAM_LENGTH: Final = 2048
+SHORT_LENGTH: Final = 256
+
+
+class PolynomialContender(Protocol):
+    """Evaluates the all-one polynomial of its degree."""
+
+    def run(self, x: float) -> tuple[dict[str, float], float]:
+        """Milliseconds of each stage, and the value."""
+
+
+class Streams:
+    """hesc, with the stages of the paper."""
+
+    def __init__(
+        self,
+        preset: str,
+        degree: int,
+        *,
+        stream_length: int = STREAM_LENGTH,
+        generator: str = "bernoulli",
+        encrypt_constant: bool = False,
+    ) -> None:
+        self._secret, self._public = keygen(Params.preset(preset))
+        self._degree = degree
+        self._polynomial = Polynomial(np.ones(degree + 1))
+        self._options = (stream_length, generator)
+        self._encrypt_constant = encrypt_constant
+
+    def run(self, x: float) -> tuple[dict[str, float], float]:
+        """Milliseconds of each stage, and the value."""
+        length, generator = self._options
+        values = [x] * self._degree + [1.0] * self._encrypt_constant
+        clock = Stopwatch()
+        encoded = Encoder(length, generator=generator).encode_factors(values)
+        clock("B2S")
+        copies = self._public.encrypt_streams(encoded, "one_per_block")
+        clock("Enc")
+        if self._encrypt_constant:
+            # As the paper: the constant is a stream like the others.
+            terms = [*powers(copies[: self._degree]), copies[-1]]
+            total = EncryptedArray.weighted_sum(terms, np.ones(len(terms)))
+        else:
+            total = self._polynomial.evaluate([[copies]])
+        answer = total.answer()
+        clock("Eval")
+        counts = self._secret.decrypt(answer)
+        clock("Dec")
+        value = counts.separate().values()[0]
+        clock("S2B")
+        return clock.milliseconds, float(value)
+
+
+def contenders(degree: int, *, peer: bool) -> dict[str, PolynomialContender]:
+    """All of a degree, by name; SEAL's if asked for."""
+    ours: dict[str, PolynomialContender] = {
+        "hesc: HESC w/ BFV, paper's set": Streams(BFV_PAPER, degree, encrypt_constant=True),
+        "hesc: HESC w/ CKKS, paper's set": Streams(CKKS_PAPER, degree, encrypt_constant=True),
+        "hesc: HESC w/ BFV": Streams("bfv_1024", degree),
+        "hesc: HESC w/ CKKS": Streams("ckks_1024", degree),
+        f"hesc: joint, L={SHORT_LENGTH}": Streams(
+            "bfv_1024", degree, stream_length=SHORT_LENGTH, generator="joint"
+        ),
+    }
+    if not peer:
+        return ours
+    from hesc.papers.seal_peer.polynomial import (
+        IntegerPolynomial,
+        LeveledPolynomial,
+        StreamPolynomial,
+    )
+
+    bfv = Params.preset(BFV_PAPER)
+    return ours | {
+        "SEAL: HESC w/ BFV": StreamPolynomial(
+            "bfv", degree, 2048, [SEAL_MODULUS], plain_modulus=bfv.plain_modulus
+        ),
+        "SEAL: HESC w/ CKKS": StreamPolynomial(
+            "ckks", degree, 2048, [SEAL_MODULUS], scale=SEAL_SCALE
+        ),
+        "SEAL: BFV": IntegerPolynomial(degree),
+        "SEAL: CKKS, paper's set": LeveledPolynomial(
+            degree, 8192, [50, 30, 30, 30, 30, 47], scale_bits=30
+        ),
+        "SEAL: CKKS, tuned": _tuned(degree, LeveledPolynomial),
+    }
+
+
+def _tuned(degree: int, make: Callable[..., _T]) -> _T:
+    """The smallest ring and modulus that hold the degree's levels."""
+    if degree == 2:
+        return make(degree, 4096, [39, 30, 39], scale_bits=30)
+    if degree == 3:
+        return make(degree, 4096, [32, 22, 22, 33], scale_bits=22)
+    # Three levels to degree 7, four to 10.
+    levels = 3 if degree < 8 else 4
+    return make(degree, 8192, [40, *[30] * levels, 40], scale_bits=30)
+
+
+class Measured:
+    """Times and errors of each contender, by its name."""
+
+    def __init__(self, work: Mapping[str, PolynomialContender]) -> None:
+        self._work = work
+        self.runs: dict[str, list[Mapping[str, float]]] = {name: [] for name in work}
+        self.errors: dict[str, list[float]] = {name: [] for name in work}
+
+    def measure(self, degree: int, rounds: int) -> None:
+        """One value after the other, each contender in its turn."""
+        values = np.random.default_rng(degree).uniform(-1, 1, 64)
+
+        def one(name: str) -> Callable[[int], Mapping[str, float]]:
+            def run(number: int) -> Mapping[str, float]:
+                x = float(values[number % len(values)])
+                stages, value = self._work[name].run(x)
+                self.errors[name].append(value - sum(x**power for power in range(degree + 1)))
+                return stages
+
+            return run
+
+        for name, stages in alternating({name: one(name) for name in self._work}, range(rounds)):
+            self.runs[name].append(stages)
+
+    def rows(self, **columns: Any) -> list[dict[str, Any]]:
+        """A row for each contender: medians of the stages, and the error."""
+        rows = []
+        for name, runs in self.runs.items():
+            times = medians(runs)
+            rows.append(
+                {
+                    "contender": name,
+                    **columns,
+                    **{stage: times.get(stage) for stage in STAGES},
+                    "Total": times["Total"],
+                    "RMSE": float(np.sqrt(np.mean(np.square(self.errors[name])))),
+                }
+            )
+        return rows
+
+
+def measure(degrees: Sequence[int], options: Options, title: str) -> list[dict[str, Any]]:
+    """Rows of all degrees."""
+    rows = []
+    for degree in options.track(degrees, title):
+        measured = Measured(contenders(degree, peer=options.peer == "seal"))
+        measured.measure(degree, 3 if options.quick else 15)
+        rows += measured.rows(degree=degree)
+    return rows
+
+
+def total(rows: Sequence[Mapping[str, Any]], contender: str, degree: int) -> float:
+    """The total of one row."""
+    return next(
+        float(row["Total"])
+        for row in rows
+        if row["contender"] == contender and row["degree"] == degree
+    )
+
+
+def evaluation_over_memory(quick: bool) -> float:
+    """Time of f's evaluation for 201 values over that of adding arrays of as many bytes.
+
+    One product is all that the evaluation computes: two ciphertexts read, one written. numpy's
+    addition of arrays that are as large, into an array that is there, is the bound.
+    """
+    secret_params = Params.preset(BFV_PAPER)
+    _, public = keygen(secret_params)
+    polynomial = Polynomial([1, 1, 1])
+    values = np.linspace(-1, 1, 201)
+    inputs = polynomial.encrypt_inputs(
+        Encryptor(public, STREAM_LENGTH, layout="one_per_block"), values
+    )
+    words = (
+        len(values) * 2 * (secret_params.ring_degree or 0) * len(secret_params.coeff_moduli) // 2
+    )
+    a, b, c = (np.zeros(words, dtype=np.uint64) for _ in range(3))
+
+    def timed(work: Callable[[], object]) -> float:
+        started = time.perf_counter()
+        work()
+        return time.perf_counter() - started
+
+    evaluate, bound = [], []
+    for _ in range(5 if quick else 41):
+        evaluate.append(timed(lambda: polynomial.evaluate(inputs)))
+        bound.append(timed(lambda: np.add(a, b, out=c)))
+    return float(np.median(evaluate) / np.median(bound))
