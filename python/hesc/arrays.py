@@ -196,6 +196,9 @@ class EncryptedArray:
     def __mul__(self, other: EncryptedArray | ArrayLike) -> EncryptedArray:
         if isinstance(other, EncryptedArray):
             return self._combine(other, self.native.multiply)
+        if isinstance(other, float | int):
+            factors = np.full(self.size, other, dtype=np.float64)
+            return EncryptedArray(self.params, self.native.scale(factors), self.shape)
         positions, factors = self._with_numbers(other)
         taken = self if positions.shape == self.shape else self._taken(positions)
         return EncryptedArray(self.params, taken.native.scale(factors), positions.shape)
@@ -212,6 +215,9 @@ class EncryptedArray:
         if isinstance(other, EncryptedArray):
             return self._combine(other, self.native.add)
         # A public constant: exact, free, and visible to whoever holds the array.
+        if isinstance(other, float | int):
+            constants = np.full(self.size, other, dtype=np.float64)
+            return EncryptedArray(self.params, self.native.add_constants(constants), self.shape)
         positions, constants = self._with_numbers(other)
         taken = self if positions.shape == self.shape else self._taken(positions)
         return EncryptedArray(self.params, taken.native.add_constants(constants), positions.shape)
@@ -227,8 +233,6 @@ class EncryptedArray:
     def _with_numbers(self, numbers: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Positions and numbers, broadcast together; the numbers flat."""
         array = np.asarray(numbers, dtype=np.float64)
-        if array.ndim == 0:
-            return self.positions(), np.full(self.size, array)
         try:
             positions, array = np.broadcast_arrays(self.positions(), array)
         except ValueError as error:

@@ -107,6 +107,19 @@ pub fn fraction_of_modulus<W: Word>(out: &mut [f64], a: &mut [W], ring: &Ring<W>
     }
 }
 
+/// `round(a / p)` modulo the first modulus for one polynomial of two limbs, `p` the second modulus:
+/// the modulus is switched from `q p` to `q`, and what a ciphertext says with it. `p` is below `2q`.
+pub fn divide_by_second<W: Word>(out: &mut [W], a: &[W], ring: &Ring<W>) {
+    let [q, p] = ring.moduli() else { panic!("a ring of two moduli has a second one") };
+    assert!(p.value() < 2 * q.value(), "residues next to zero are below the first modulus");
+    assert_eq!(a.len(), ring.poly_len(), "one polynomial is divided");
+    let (first, second) = a.split_at(ring.ring_degree());
+    let word = |value| W::from_u64(value);
+    // (Q / q)^-1 is the inverse of the second modulus.
+    let inverse = word(ring.crt_inverse(0));
+    W::divide_by_last_limb(out, first, second, inverse, word(q.value()), word(p.value()));
+}
+
 /// Coefficients to evaluations.
 pub fn forward<W: Word>(a: &mut [W], ring: &Ring<W>) {
     for_each_limb(a, ring, |limb, _, words| W::forward(ring.plan(limb), words));
@@ -121,6 +134,24 @@ pub fn inverse_unscaled<W: Word>(a: &mut [W], ring: &Ring<W>) {
 mod tests {
     use super::*;
     use crate::ntt_primes;
+
+    #[test]
+    fn division_by_the_second_modulus_rounds() {
+        let moduli = ntt_primes(27, 256, 2).unwrap();
+        for moduli in [moduli.clone(), moduli.into_iter().rev().collect()] {
+            let ring = Ring::<u32>::new(256, &moduli).unwrap();
+            let (q, p) = (moduli[0], moduli[1]);
+            let whole: Vec<u64> =
+                (0..256u64).map(|i| (q * p / 251 * i + i * i) % (q * p)).collect();
+            let a: Vec<u32> =
+                moduli.iter().flat_map(|m| whole.iter().map(move |x| (x % m) as u32)).collect();
+            let mut divided = vec![0u32; 256];
+            divide_by_second(&mut divided, &a, &ring);
+            for (d, x) in divided.iter().zip(whole) {
+                assert_eq!(u64::from(*d), (x + p / 2) / p % q);
+            }
+        }
+    }
 
     #[test]
     fn the_fraction_is_that_of_the_whole_number() {

@@ -102,6 +102,32 @@ macro_rules! limb_kernels {
                 }
             }
 
+            /// `(a - [b]) inverse`, `[b]` the residue of `b` modulo `p` next to zero: with `inverse`
+            /// that of `p` modulo `q`, the number of residues `a` and `b` divided by `p` and rounded.
+            #[cfg_attr(
+                not(feature = "portable"),
+                multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))
+            )]
+            pub fn divide_by_last(
+                out: &mut [$word],
+                a: &[$word],
+                b: &[$word],
+                inverse: $word,
+                q: $word,
+                p: $word,
+            ) {
+                let shoup = (((inverse as $wide) << $word::BITS) / q as $wide) as $word;
+                let (half, lift) = (p / 2, q.wrapping_sub(p));
+                for ((out, &a), &b) in out.iter_mut().zip(a).zip(b) {
+                    let negative = ((b > half) as $word).wrapping_neg();
+                    let residue = b.wrapping_add(lift & negative);
+                    let x = reduce_once(a + q - residue, q);
+                    let quotient = ((x as $wide * shoup as $wide) >> $word::BITS) as $word;
+                    let product = x.wrapping_mul(inverse).wrapping_sub(quotient.wrapping_mul(q));
+                    *out = reduce_once(product, q);
+                }
+            }
+
             /// `out += a * factor` in floating point.
             #[cfg_attr(
                 not(feature = "portable"),
@@ -152,6 +178,12 @@ mod tests {
                     super::$word::add_product(&mut accumulated, &small, scalar as $word, q_word);
                     super::$word::mul_scalar_add(&mut scaled, scalar as $word, &b, q_word);
                     super::$word::add_signed(&mut shifted, &s, q_word);
+                    // A second modulus of about the same size.
+                    let p = q | 1;
+                    let inverse = scalar as $word;
+                    let last: Vec<$word> = b.iter().map(|&y| (y as u64 % p) as $word).collect();
+                    let mut divided = vec![0; a.len()];
+                    super::$word::divide_by_last(&mut divided, &a, &last, inverse, q_word, p as $word);
                     for i in 0..a.len() {
                         let (x, y) = (a[i] as u128, b[i] as u128);
                         prop_assert_eq!(sum[i] as u128, (x + y) % wide);
@@ -160,6 +192,10 @@ mod tests {
                         let product = u128::from(small[i]) * u128::from(scalar);
                         prop_assert_eq!(accumulated[i] as u128, (product + y) % wide);
                         prop_assert_eq!(scaled[i] as u128, (x * u128::from(scalar) + y) % wide);
+                        let low = last[i] as i128;
+                        let centred = if low > i128::from(p / 2) { low - i128::from(p) } else { low };
+                        let quotient = (x as i128 - centred).rem_euclid(wide as i128);
+                        prop_assert_eq!(divided[i] as u128, quotient as u128 * u128::from(scalar) % wide);
                         let expected = (x as i128 + i128::from(s[i])).rem_euclid(wide as i128);
                         prop_assert_eq!(shifted[i] as i128, expected);
                     }

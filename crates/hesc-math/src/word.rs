@@ -51,6 +51,15 @@ pub trait Word: sealed::Sealed + Pod + Ord + Debug + Zeroize + Send + Sync + 'st
     fn add_product_limb(a: &mut [Self], values: &[u32], scalar: Self, q: Self);
     /// `a += value` modulo `q` where the bit is set.
     fn add_where_limb(a: &mut [Self], bits: &[u64], value: Self, q: Self);
+    /// `(a - [b]) inverse` modulo `q`, `[b]` the residue of `b` modulo `p < 2q` next to zero.
+    fn divide_by_last_limb(
+        out: &mut [Self],
+        a: &[Self],
+        b: &[Self],
+        inverse: Self,
+        q: Self,
+        p: Self,
+    );
     /// `out += a * factor` in floating point.
     fn add_scaled_f64_limb(out: &mut [f64], a: &[Self], factor: f64);
 }
@@ -107,6 +116,16 @@ macro_rules! implement_word {
             }
             fn add_where_limb(a: &mut [Self], bits: &[u64], value: Self, q: Self) {
                 limb::$word::add_where(a, bits, value, q);
+            }
+            fn divide_by_last_limb(
+                out: &mut [Self],
+                a: &[Self],
+                b: &[Self],
+                inverse: Self,
+                q: Self,
+                p: Self,
+            ) {
+                limb::$word::divide_by_last(out, a, b, inverse, q, p);
             }
             fn add_scaled_f64_limb(out: &mut [f64], a: &[Self], factor: f64) {
                 limb::$word::add_scaled_f64(out, a, factor);

@@ -16,8 +16,16 @@ if TYPE_CHECKING:
     from hesc.papers.report import Options, Report
 
 _MODULES: Final = {
+    "koseki2022hesc:figure-1": "hesc.papers.koseki2022hesc_figure_1",
+    "koseki2022hesc:figure-2": "hesc.papers.koseki2022hesc_figure_2",
+    "koseki2022hesc:figure-3": "hesc.papers.koseki2022hesc_figure_3",
+    "koseki2022hesc:figure-5": "hesc.papers.koseki2022hesc_figure_5",
+    "koseki2022hesc:figure-6": "hesc.papers.koseki2022hesc_figure_6",
+    "koseki2022hesc:figure-7": "hesc.papers.koseki2022hesc_figure_7",
+    "koseki2022hesc:figure-8": "hesc.papers.koseki2022hesc_figure_8",
     "koseki2022hesc:figure-9": "hesc.papers.koseki2022hesc_figure_9",
     "koseki2022hesc:table-2": "hesc.papers.koseki2022hesc_table_2",
+    "koseki2022hesc:table-3": "hesc.papers.koseki2022hesc_table_3",
     "koseki2022hesc:table-4": "hesc.papers.koseki2022hesc_table_4",
     "koseki2022hesc:table-5": "hesc.papers.koseki2022hesc_table_5",
 }

@@ -15,8 +15,10 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def figure(path: Path, size: tuple[float, float] = (8, 5)) -> Iterator[Any]:
-    """Axes that are saved to `path` in the end."""
+def figure(
+    path: Path, size: tuple[float, float] = (8, 5), shape: tuple[int, int] = (1, 1)
+) -> Iterator[Any]:
+    """Axes (an array of them for another shape) that are saved to `path` in the end."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
@@ -24,7 +26,7 @@ def figure(path: Path, size: tuple[float, float] = (8, 5)) -> Iterator[Any]:
         raise HescError("plots need matplotlib: pip install 'hesc[reproduce]'") from error
     canvas = Figure(figsize=size, layout="constrained")
     FigureCanvasAgg(canvas)
-    yield canvas.subplots()
+    yield canvas.subplots(*shape)
     canvas.savefig(path, dpi=150)
 
 

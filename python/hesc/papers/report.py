@@ -75,6 +75,8 @@ class Report:
     ratios: dict[str, float] = field(default_factory=dict)
     """What the issue asks for, by name."""
     parameters: dict[str, Any] = field(default_factory=dict)
+    series: dict[str, list[float]] = field(default_factory=dict)
+    """Curves of a figure, by name: for plots and JSON, not for the terminal."""
     notes: list[str] = field(default_factory=list)
     repetitions: int = 1
     machine: dict[str, str] = field(default_factory=_machine)

@@ -73,10 +73,14 @@ class Plan:
         *,
         method: str,
         ciphertexts: int | None,
-        granularity: int,
+        granularity: int | None,
         random_state: int,
     ) -> Plan:
         """See `hesc.Polynomial.plan`."""
+        if granularity is None:
+            granularity = stream_length // 64 if stream_length % 64 == 0 else stream_length
+            while granularity < len(coefficients) and stream_length % (2 * granularity) == 0:
+                granularity *= 2
         if method not in METHODS:
             raise ParameterError(f"unknown method {method!r}; choose one of {', '.join(METHODS)}")
         pieces = None

@@ -131,6 +131,11 @@ class Polynomial:
         used = [index for index, degree in enumerate(self.degrees) if degree > 0]
         if len(copies) != len(used):
             raise ShapeError(f"{len(used)} variables are in use, got copies of {len(copies)}")
+        if self.variables == 1:
+            # Only what is asked for, from one chain.
+            of_power = powers(copies[0][: self.degrees[0]])
+            if len(of_power) == self.degrees[0]:
+                return [of_power[power - 1] for (power,) in self.exponents]
         power_of: dict[Exponents, EncryptedArray] = {}
         for index, factors in zip(used, copies, strict=True):
             degree = self.degrees[index]
@@ -184,7 +189,7 @@ class Polynomial:
         *,
         method: str = "concatenated",
         ciphertexts: int | None = None,
-        granularity: int = 32,
+        granularity: int | None = None,
         random_state: int = 0,
     ) -> Plan:
         """How to sum the monomials.
@@ -196,7 +201,9 @@ class Polynomial:
                 "mixed" keeps as much of each monomial as `ciphertexts` streams hold, divided for
                 the least variance (monomials taken as independent, inputs as uniform).
             ciphertexts: result streams of "mixed".
-            granularity: pieces of a stream that "mixed" divides.
+            granularity: pieces of a stream that "mixed" divides; pieces of 64 bits if not given,
+                the shortest in which jointly encoded streams are exact, or as many as there are
+                monomials.
             random_state: seed of "multiplexed".
 
         """

@@ -1,5 +1,8 @@
 use hesc_math::{Coeff, Eval, Modulus, Poly, Ring, Word, is_prime, kernels, rounding};
 
+#[cfg(not(feature = "portable"))]
+use multiversion::multiversion;
+
 use crate::rlwe::{Encoding, Mask, Plaintext, Spec};
 use crate::{Packing, SchemeError};
 
@@ -38,9 +41,32 @@ impl BfvEncoding {
     }
 }
 
-/// Bit `i` of packed words.
-fn bit(bits: &[u64], i: usize) -> u32 {
-    (bits[i / 64] >> (i % 64)) as u32 & 1
+/// Bits as numbers.
+#[cfg_attr(
+    not(feature = "portable"),
+    multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2+fma"))
+)]
+fn unpack(values: &mut [u32], bits: &[u64]) {
+    for (values, &word) in values.chunks_mut(64).zip(bits) {
+        for (i, value) in values.iter_mut().enumerate() {
+            *value = (word >> i) as u32 & 1;
+        }
+    }
+}
+
+/// `floor((m r + floor(t / 2)) / t)` for each `m` below `t < 2^25`, `r` below `t`.
+#[cfg_attr(
+    not(feature = "portable"),
+    multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2+fma"))
+)]
+fn corrections(out: &mut [u32], values: &[u32], remainder: u64, plain_modulus: u64) {
+    let (t, half) = (plain_modulus as f64, (plain_modulus / 2) as f64);
+    let (reciprocal, remainder) = (1.0 / t, remainder as f64);
+    for (out, &m) in out.iter_mut().zip(values) {
+        // The numerator is an integer below 2^50; half a unit more keeps its quotient away from the
+        // integers, so that the rounding of the product cannot change the floor.
+        *out = ((f64::from(m as i32) * remainder + half + 0.5) * reciprocal) as i32 as u32;
+    }
 }
 
 impl<W: Word> Encoding<W> for BfvEncoding {
@@ -152,22 +178,13 @@ impl<W: Word> Encoding<W> for BfvEncoding {
             kernels::add_where(poly.words_mut(), bits, &self.one, ring);
             return;
         };
-        let values = &mut scratch[..self.block_length];
-        for (i, value) in values.iter_mut().enumerate() {
-            *value = bit(bits, i);
-        }
+        let (values, rounded) = scratch.split_at_mut(self.block_length);
+        unpack(values, bits);
         Self::slots_to_coefficients(slots, values);
         // round(q m / t) = m floor(q / t) + floor((m r + floor(t / 2)) / t) with r = q mod t.
-        let (t, half) = (self.plain_modulus as f64, (self.plain_modulus / 2) as f64);
-        let (reciprocal, remainder) = (1.0 / t, self.remainder as f64);
-        let (values, corrections) = scratch.split_at_mut(self.block_length);
-        for (correction, &m) in corrections.iter_mut().zip(&*values) {
-            // The numerator is an integer below 2^50; half a unit more keeps its quotient away
-            // from the integers, so that the rounding of the product cannot change the floor.
-            *correction = ((f64::from(m) * remainder + half + 0.5) * reciprocal) as u32;
-        }
+        corrections(rounded, values, self.remainder, self.plain_modulus);
         kernels::add_products(poly.words_mut(), values, &self.quotient, ring);
-        kernels::add_products(poly.words_mut(), corrections, &self.ones, ring);
+        kernels::add_products(poly.words_mut(), rounded, &self.ones, ring);
     }
 
     fn mask(&self, bits: &[u64], ring: &Ring<W>) -> Result<Mask<W>, SchemeError> {
@@ -178,7 +195,8 @@ impl<W: Word> Encoding<W> for BfvEncoding {
                 remedy: "slot",
             });
         };
-        let mut values: Vec<u32> = (0..self.block_length).map(|i| bit(bits, i)).collect();
+        let mut values = vec![0; self.block_length];
+        unpack(&mut values, bits);
         Self::slots_to_coefficients(slots, &mut values);
         let t = Modulus::new(self.plain_modulus);
         let centred: Vec<i64> = values.iter().map(|&m| t.centre(u64::from(m))).collect();

@@ -147,14 +147,62 @@ impl<W: Word, E: Encoding<W>> Rlwe<W, E> {
         })
     }
 
-    /// Counts, and the largest distance of a value from its count. Cost a block: two transforms
-    /// a limb.
+    /// Counts, and the largest distance of a value from its count; by one prime of two where the
+    /// noise leaves room for the rounding.
     pub(super) fn decrypt_blocks(
         &self,
         key: &SecretKey<W>,
         ciphertexts: &Ciphertexts<W>,
     ) -> Result<(Vec<u32>, f64), SchemeError> {
         self.check_tag(ciphertexts.tag, Some(key.tag))?;
+        if self.first_prime_suffices(ciphertexts) {
+            self.decrypt_by_first_prime(key, ciphertexts)
+        } else {
+            self.decrypt_exactly(key, ciphertexts)
+        }
+    }
+
+    /// Whether the modulus can be switched to the first of two primes before decryption.
+    fn first_prime_suffices(&self, ciphertexts: &Ciphertexts<W>) -> bool {
+        let [q, p] = self.ring().moduli() else { return false };
+        let p_value = p.value() as f64;
+        let rounding = noise::rounding_deviation(self.ring().ring_degree());
+        let deviation = ciphertexts.deviation / p_value + rounding;
+        let amplification = self.encoding().amplification();
+        p.value() < 2 * q.value()
+            && noise::budget(deviation, amplification, ciphertexts.scale / p_value) >= 0.0
+    }
+
+    /// Decrypts modulo the first of two primes, both parts divided by the second and rounded. Cost
+    /// a block: two transforms.
+    fn decrypt_by_first_prime(
+        &self,
+        key: &SecretKey<W>,
+        ciphertexts: &Ciphertexts<W>,
+    ) -> Result<(Vec<u32>, f64), SchemeError> {
+        let (ring, first_ring) = (self.ring(), self.first_ring());
+        let n = ring.ring_degree();
+        let relative_scale = ciphertexts.scale / self.log2_modulus().exp2();
+        let secret = Poly::<W, Eval, _>::new(&key.secret.words()[..n], first_ring);
+        self.decode_blocks(ciphertexts.blocks, relative_scale, |block, phase, fractions| {
+            let row = &ciphertexts.words[block * 2 * ring.poly_len()..][..2 * ring.poly_len()];
+            let (first, second) = row.split_at(ring.poly_len());
+            let (product, rounded) = phase.split_at_mut(n);
+            kernels::divide_by_second(product, second, ring);
+            kernels::divide_by_second(rounded, first, ring);
+            let product = Poly::<W, Coeff, _>::new(&mut *product, first_ring);
+            let mut sum = product.forward(first_ring).mul_inverse(&secret, first_ring);
+            sum.add_assign(&Poly::<W, Coeff, _>::new(&*rounded, first_ring), first_ring);
+            kernels::fraction_of_modulus(fractions, &mut phase[..n], first_ring);
+        })
+    }
+
+    /// Decrypts modulo all primes. Cost a block: two transforms a limb.
+    pub(super) fn decrypt_exactly(
+        &self,
+        key: &SecretKey<W>,
+        ciphertexts: &Ciphertexts<W>,
+    ) -> Result<(Vec<u32>, f64), SchemeError> {
         let ring = self.ring();
         let relative_scale = ciphertexts.scale / self.log2_modulus().exp2();
         self.decode_blocks(ciphertexts.blocks, relative_scale, |block, phase, fractions| {

@@ -130,6 +130,16 @@ class LeveledPolynomial:
 
     def run(self, x: float) -> tuple[dict[str, float], float]:
         """Milliseconds of each stage and the value of the all-one polynomial."""
+        stages, values = self._evaluate(x)
+        return stages, float(values[0])
+
+    def values(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The polynomial of up to `slots` numbers at once."""
+        return self._evaluate(x)[1][: len(x)]
+
+    def _evaluate(
+        self, x: float | NDArray[np.float64]
+    ) -> tuple[dict[str, float], NDArray[np.float64]]:
         setting, clock, n = self._setting, Stopwatch(), self._degree
         encrypted = setting.encryptor.encrypt(setting.encoder.encode(x, self._scale))
         clock("Enc")
@@ -151,9 +161,9 @@ class LeveledPolynomial:
             blocks.append(block if start == 0 else self._product(powers[start], block))
         total = blocks[0] if len(blocks) == 1 else self._sum(*blocks)
         clock("Eval")
-        values = setting.encoder.decode(setting.decryptor.decrypt(total))
+        values = np.asarray(setting.encoder.decode(setting.decryptor.decrypt(total)))
         clock("Dec")
-        return clock.milliseconds, float(values[0])
+        return clock.milliseconds, values
 
 
 class IntegerPolynomial:
