@@ -20,7 +20,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 VECTORS = Path(__file__).parents[1] / "vectors" / "encoders.json"
-GENERATORS = ("bernoulli", "exact_weight", "lfsr", "sobol")
+DETERMINISTIC = ("clock_division", "rotation", "coprime_lengths")
+GENERATORS = (
+    *("bernoulli", "exact_weight", "lfsr", "sobol", "plain_sobol", "halton", "hammersley"),
+    *("lattice", "joint"),
+)
 
 
 def bits(encoded: hesc.EncodedArray) -> NDArray[np.uint8]:
@@ -54,7 +58,8 @@ def test_known_answers(case: dict[str, Any]) -> None:
 
 @given(
     generator=st.sampled_from(GENERATORS),
-    length=st.integers(1, 200),
+    # Lattices have six dimensions from 32 bits on.
+    length=st.integers(32, 200),
     dimension=st.integers(0, 5),
     random_state=st.integers(0, 2**64 - 1),
     values=st.lists(st.floats(-1, 1), min_size=1, max_size=3),
@@ -68,6 +73,23 @@ def test_two_implementations_agree(
     )
     second = encoders.encode(generator, "inverted_bipolar", length, dimension, random_state, values)
     assert bits(encoder.encode(values)).tolist() == second
+
+
+@given(
+    values=st.lists(st.floats(-1, 1), min_size=1, max_size=6),
+    length=st.integers(1, 200),
+    random_state=st.integers(0, 2**64 - 1),
+)
+@settings(max_examples=40, deadline=None)
+def test_two_implementations_agree_on_joint_products(
+    values: list[float], length: int, random_state: int
+) -> None:
+    encoder = hesc.Encoder(length, generator="joint", first_dimension=3, random_state=random_state)
+    ours = [
+        bits(factor)[0].tolist() for factor in encoder.encode_factors(np.array(values)[:, None])
+    ]
+    draw = encoders.row_generator(random_state, 3, 0)
+    assert ours == encoders.joint([(1 - value) / 2 for value in values], length, draw, 3)
 
 
 @pytest.mark.parametrize("dimension", [0, 1, 2, 10, 100, 1023])
@@ -118,7 +140,9 @@ def test_other_bad_input_is_refused() -> None:
         hesc.Encoder(64).encode([1j])
     with pytest.raises(hesc.ShapeError, match="stream_length 0"):
         hesc.Encoder(0).encode([0.5])
-    with pytest.raises(hesc.ParameterError, match="bernoulli, exact_weight, lfsr, sobol"):
+    with pytest.raises(
+        hesc.ParameterError, match="bernoulli, exact_weight, lfsr, sobol, plain_sobol, halton"
+    ):
         hesc.Encoder(64, generator="rand")
     with pytest.raises(hesc.OutOfRangeError, match="unipolar range"):
         hesc.Encoder(64, representation="unipolar").encode(-0.1)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import islice
+from math import floor, gcd, isqrt
 from pathlib import Path
 
 _MASK = (1 << 64) - 1
@@ -130,8 +132,8 @@ def directions(dimension: int) -> list[int]:
     return [m[k] << (31 - k) for k in range(32)]
 
 
-def sobol(p: float, length: int, draw: Draw, dimension: int) -> list[int]:
-    """Comparison with a Sobol sequence under a random lower triangular matrix and a shift."""
+def _scrambled(dimension: int, draw: Draw) -> list[int]:
+    """Direction numbers times a random lower triangular matrix."""
     columns = []
     for _ in range(16):
         random = draw()
@@ -144,16 +146,146 @@ def sobol(p: float, length: int, draw: Draw, dimension: int) -> list[int]:
             if direction >> b & 1:
                 image ^= columns[b]
         scrambled.append(image)
+    return scrambled
+
+
+def _point(vectors: list[int], index: int, start: int = 0) -> int:
+    for k in range(32):
+        if index >> k & 1:
+            start ^= vectors[k]
+    return start
+
+
+def sobol(p: float, length: int, draw: Draw, dimension: int) -> list[int]:
+    """Comparison with a Sobol sequence under a random lower triangular matrix and a shift."""
+    scrambled = _scrambled(dimension, draw)
     shift = draw() & 0xFFFFFFFF
+    threshold = round(p * 2.0**32)
+    return [int(_point(scrambled, i, shift) < threshold) for i in range(length)]
+
+
+def plain_sobol(p: float, length: int, dimension: int) -> list[int]:
+    """Comparison with the Sobol sequence as it is."""
+    threshold = round(p * 2.0**32)
+    return [int(_point(directions(dimension), i) < threshold) for i in range(length)]
+
+
+def _primes() -> Iterator[int]:
+    candidate = 2
+    while True:
+        if all(candidate % divisor for divisor in range(2, candidate)):
+            yield candidate
+        candidate += 1
+
+
+def halton(p: float, length: int, draw: Draw, dimension: int) -> list[int]:
+    """Comparison with radical inverses whose digits are moved by random ones."""
+    base = next(islice(_primes(), dimension, None))
+    weights, power = [], base
+    while power <= 1 << 32:
+        weights.append((1 << 32) // power)
+        power *= base
+    shifts = [draw() * base >> 64 for _ in weights]
     threshold = round(p * 2.0**32)
     bits = []
     for i in range(length):
-        point = shift
-        for k in range(32):
-            if i >> k & 1:
-                point ^= scrambled[k]
+        rest, point = i, 0
+        for weight, shift in zip(weights, shifts, strict=True):
+            point += (rest + shift) % base * weight
+            rest //= base
         bits.append(int(point < threshold))
     return bits
+
+
+def _turned(points: list[int], p: float, draw: Draw) -> list[int]:
+    shift, threshold = draw() & 0xFFFFFFFF, round(p * 2.0**32)
+    return [int((point + shift) % 2**32 < threshold) for point in points]
+
+
+def hammersley(p: float, length: int, draw: Draw, dimension: int) -> list[int]:
+    """`i / L` turned around the circle, then Halton's dimensions."""
+    if dimension > 0:
+        return halton(p, length, draw, dimension - 1)
+    return _turned([(i << 32) // length for i in range(length)], p, draw)
+
+
+def lattice(p: float, length: int, draw: Draw, dimension: int) -> list[int]:
+    """Radical inverses in base 2 times a power of the multiplier."""
+    factor = pow(307063357, dimension, 2**32)
+    inverses = [int(f"{i:032b}"[::-1], 2) for i in range(length)]
+    return _turned([inverse * factor % 2**32 for inverse in inverses], p, draw)
+
+
+def deterministic(generator: str, p: float, length: int, draw: Draw, dimension: int) -> list[int]:
+    """One of two factors whose bits meet in every combination."""
+    if generator == "coprime_lengths":
+        # The split into coprime parts that are nearest to each other.
+        parts = [(a, length // a) for a in range(1, length + 1) if length % a == 0]
+        least = min((abs(a - b), a, b) for a, b in parts if gcd(a, b) == 1 and a >= b)
+        levels = least[1 + dimension]
+    else:
+        levels = isqrt(length)
+    ones = int(p * levels + _uniform(draw))
+    bits = []
+    for i in range(length):
+        at = i
+        if generator == "clock_division" and dimension == 1:
+            at = i // levels
+        if generator == "rotation" and dimension == 1:
+            at = i + i // levels
+        bits.append(int(at % levels < ones))
+    return bits
+
+
+def _spread(ones: int, mask: list[int], vectors: list[int], start: int, first: float) -> list[int]:
+    """Positions of the mask, in proportion in every 64, those with the least points in each."""
+    positions, passed, given = sum(mask), 0, 0
+    bits = [0] * len(mask)
+    for block in range(0, len(mask), 64):
+        here = [i for i in range(block, min(block + 64, len(mask))) if mask[i]]
+        passed += len(here)
+        due = ones
+        if passed != positions:
+            due = min(int(ones / positions * passed + first), ones)
+        due = min(max(due, given), given + len(here))
+        # The first six digits tell the positions of a block apart.
+        for i in sorted(here, key=lambda i: _point(vectors, i, start) >> 26)[: due - given]:
+            bits[i] = 1
+        given = due
+    return bits
+
+
+def joint(probabilities: list[float], length: int, draw: Draw, first: int) -> list[list[int]]:
+    """The factors of one product, every prefix of the right weight."""
+    product, rows = [0] * length, []
+    sign, due = 1.0, _uniform(draw)
+    for k, p in enumerate(probabilities):
+        sign *= 1.0 - 2.0 * p
+        due += (1.0 - sign) / 2.0 * length
+        before, wanted = sum(product), min(max(floor(due), 0), length)
+        exact = p * length
+        own = floor(exact + 0.5)
+        if p in {0.0, 1.0}:
+            own = int(p) * length
+        elif own % 2 != (before + wanted) % 2:
+            own += 1 if (own < exact and own < length) or own == 0 else -1
+        overlap = max(before + own - wanted, 0) // 2
+        overlap = min(max(overlap, own - (length - before), 0), own, before)
+        vectors = _scrambled(first + k, draw)
+        start = draw() & 0xFFFFFFFF
+        on, off = _uniform(draw), _uniform(draw)
+        row = [
+            a | b
+            for a, b in zip(
+                _spread(overlap, product, vectors, start, on),
+                _spread(own - overlap, [1 - bit for bit in product], vectors, start, off),
+                strict=True,
+            )
+        ]
+        product = [a ^ b for a, b in zip(product, row, strict=True)]
+        due -= sum(product)
+        rows.append(row)
+    return rows
 
 
 def encode(
@@ -175,6 +307,18 @@ def encode(
             streams.append(exact_weight(p, length, draw))
         elif generator == "lfsr":
             streams.append(lfsr(p, length, draw, dimension))
-        else:
+        elif generator == "plain_sobol":
+            streams.append(plain_sobol(p, length, dimension))
+        elif generator == "halton":
+            streams.append(halton(p, length, draw, dimension))
+        elif generator == "hammersley":
+            streams.append(hammersley(p, length, draw, dimension))
+        elif generator == "lattice":
+            streams.append(lattice(p, length, draw, dimension))
+        elif generator == "joint":
+            streams += joint([p], length, draw, dimension)
+        elif generator == "sobol":
             streams.append(sobol(p, length, draw, dimension))
+        else:
+            streams.append(deterministic(generator, p, length, draw, dimension))
     return streams

@@ -208,6 +208,18 @@ fn bfv_in_slots_obeys_the_laws() {
     check_masks(&bfv);
 }
 
+/// Two primes: the scale may be larger than either in coefficients, and leaves room to decrypt by
+/// one of them.
+#[test]
+fn ckks_with_a_large_scale_obeys_the_laws() {
+    for bits in [20, 38] {
+        let set = spec(2048, &[27, 27], Packing::Coefficients, approximate(bits));
+        check_laws(&Ckks::<u32>::new(set, Assurance::HeStd2018).unwrap(), None);
+    }
+    let set = spec(2048, &[27, 27], Packing::Slots, approximate(38));
+    assert!(Ckks::<u32>::new(set, Assurance::HeStd2018).is_err());
+}
+
 #[test]
 fn ckks_obeys_the_laws() {
     for packing in [Packing::Coefficients, Packing::ComplexSlots, Packing::Slots] {

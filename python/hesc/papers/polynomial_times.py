@@ -31,8 +31,8 @@ CKKS_PAPER: Final = "hestd2018_koseki_ckks_2048_rns"
 def paper_set(preset: str) -> Params:
     """A set of the paper with its bits in coefficients: concatenation needs no slots.
 
-    Ring degree, modulus, plaintext modulus and scale are the paper's; encoding and decoding have a
-    transform less.
+    Ring degree, modulus and plaintext modulus are the paper's, the scale is SEAL's below; encoding
+    and decoding have a transform less.
     """
     params = Params.preset(preset)
     return Params.lattice(
@@ -40,7 +40,7 @@ def paper_set(preset: str) -> Params:
         coeff_moduli=params.coeff_moduli,
         packing="coefficients",
         plain_modulus=params.plain_modulus,
-        scale=params.scale,
+        scale=None if params.scale is None else SEAL_SCALE,
         assurance=params.assurance,
     )
 

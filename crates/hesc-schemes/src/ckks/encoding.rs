@@ -27,6 +27,8 @@ pub struct CkksEncoding {
     packing: Packing,
     ring_degree: usize,
     scale: f64,
+    /// The scale modulo each prime.
+    one: Vec<u64>,
     /// The power of two that every encoded coefficient is a multiple of.
     unit: u64,
     modulus: f64,
@@ -99,11 +101,16 @@ impl<W: Word> Encoding<W> for CkksEncoding {
         };
         let modulus = ring.log2_modulus().exp2();
         let smallest = ring.moduli().iter().map(|q| q.value()).min().unwrap_or(0);
-        if !(scale > 1.0 && scale < modulus / 4.0 && scale < smallest as f64 / 2.0) {
+        // Slots are computed in doubles and reduced as small numbers; a coefficient is one number,
+        // whose residues are computed once.
+        let in_coefficients = spec.packing == Packing::Coefficients;
+        let most = if in_coefficients { 2f64.powi(53) } else { smallest as f64 / 2.0 };
+        if !(scale > 1.0 && scale < modulus / 4.0 && scale < most) {
             return Err(SchemeError::Parameter {
                 name: "scale",
                 value: scale.to_string(),
-                remedy: "choose one above 1, below q / 4 and below half of every prime",
+                remedy: "choose one above 1, below q / 4 and, but in coefficients, below half of \
+                         every prime",
             });
         }
         let excess = scale.log2().ceil() as i32 - COEFFICIENT_BITS;
@@ -113,6 +120,7 @@ impl<W: Word> Encoding<W> for CkksEncoding {
             packing: spec.packing,
             ring_degree: spec.ring_degree,
             scale,
+            one: ring.moduli().iter().map(|q| scale as u64 % q.value()).collect(),
             unit: 1 << excess.max(0),
             modulus,
             twists: (0..slots)
@@ -177,8 +185,7 @@ impl<W: Word> Encoding<W> for CkksEncoding {
         ring: &Ring<W>,
     ) {
         if self.packing == Packing::Coefficients {
-            let scale = vec![self.scale as u64; ring.limbs()];
-            kernels::add_where(poly.words_mut(), bits, &scale, ring);
+            kernels::add_where(poly.words_mut(), bits, &self.one, ring);
             return;
         }
         self.slot_values(bits, &mut scratch.values);

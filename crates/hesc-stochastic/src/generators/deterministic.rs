@@ -84,6 +84,7 @@ pub(crate) fn split(generator: Generator, factors: u32, length: usize) -> Option
         let least = parts.iter_mut().min()?;
         *least *= power;
     }
+    parts.sort_unstable_by(|a, b| b.cmp(a));
     // Factors of very different lengths waste the longer ones.
     let (least, most) = (*parts.iter().min()?, *parts.iter().max()?);
     (least >= 2 && most <= 2 * least).then_some(parts)
