@@ -122,7 +122,7 @@ def test_demo_prints_figures(scheme: str, ways: int) -> None:
 
 @pytest.mark.parametrize("identifier", identifiers())
 def test_studies_run(identifier: str, tmp_path: Path) -> None:
-    peer = [] if "figure" in identifier else ["--peer", "seal"]
+    peer = ["--peer", "seal"]
     plot = tmp_path / "plot.png"
     output = run("reproduce", identifier, "--quick", *peer, "--json", "-", "--plot", str(plot))
     report = json.loads(output)
@@ -146,6 +146,21 @@ def test_studies_run(identifier: str, tmp_path: Path) -> None:
         errors = {row["contender"]: row.get("RMSE") for row in report["rows"]}
         assert errors["SEAL: leveled CKKS, N=8192"] < 0.01
         assert errors["hesc: best mode, L=64"] < 0.4
+
+
+    if identifier == "koseki2022hesc:table-3":
+        names = {"total", "total_ours", "total_joint"}
+        assert {f"{of}.{name}" for of in ("f", "g", "degree_10") for name in names} | {
+            "degree_10.vs_tuned_ckks",
+            "degree_10.vs_tuned_ckks_joint",
+            "f.evaluate_vs_memory",
+        } == set(report["ratios"])
+        errors = {(row["contender"], row["degree"]): row.get("RMSE") for row in report["rows"]}
+        assert errors["hesc: joint, L=256", 10] < 0.02
+        assert errors["SEAL: CKKS, tuned", 10] < 0.01
+    if identifier == "koseki2022hesc:figure-7":
+        assert report["ratios"]["f.rmse_gain_1024"] > 8
+        assert report["ratios"]["degree_10.rmse_gain_1024"] > 2.5
 
 
 def test_list_and_unknown_ids() -> None:

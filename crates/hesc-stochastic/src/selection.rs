@@ -55,7 +55,9 @@ impl Selector {
 
         let mut masks = BitStreams::zeros(draws * choices, stream_length);
         let words = masks.words_per_stream();
-        let source_draw = u64::from(self.next);
+        // Encoders count their draws below 2^32: no selection repeats the numbers of an encoder of
+        // the same state, which would choose by the bits that it chooses among.
+        let source_draw = 1 << 32 | u64::from(self.next);
         for (draw, sum) in masks.words_mut().chunks_exact_mut(choices * words).enumerate() {
             let mut rng = row_rng(self.random_state, source_draw, draw as u64);
             for word in 0..words {
