@@ -15,7 +15,10 @@ import hesc
 
 LENGTHS = (64, 256, 1024, 4096)
 FACTORS = (1, 2, 3, 5)
-GENERATORS = ("bernoulli", "exact_weight", "lfsr", "sobol")
+GENERATORS = (
+    *("bernoulli", "exact_weight", "lfsr", "sobol", "halton", "hammersley", "lattice"),
+    *("joint", "rotation"),
+)
 
 
 def error(generator: str, length: int, factors: int, seeds: int) -> float:
@@ -23,10 +26,11 @@ def error(generator: str, length: int, factors: int, seeds: int) -> float:
     x = np.linspace(-1, 1, 41)
     squares = []
     for seed in range(seeds):
-        encoder = hesc.Encoder(length, generator=generator, random_state=seed)
-        product = np.bitwise_xor.reduce([encoder.encode(x).streams.words() for _ in range(factors)])
-        ones = np.bitwise_count(product).sum(axis=1)
-        squares.append((1 - 2 * ones / length - x**factors) ** 2)
+        encoder = hesc.Encoder(length, generator=generator, factors=factors, random_state=seed)
+        product, *rest = encoder.encode_factors(np.broadcast_to(x, (factors, *x.shape)))
+        for factor in rest:
+            product *= factor
+        squares.append((product.values - x**factors) ** 2)
     return float(np.sqrt(np.mean(squares)))
 
 
@@ -38,8 +42,14 @@ def main() -> None:
     for factors in FACTORS:
         table = Table("encoder", *(f"L = {length}" for length in LENGTHS), title=f"x^{factors}")
         for generator in GENERATORS:
-            errors = (error(generator, length, factors, seeds) for length in LENGTHS)
-            table.add_row(generator, *(f"{value:.4f}" for value in errors))
+            cells = []
+            for length in LENGTHS:
+                try:
+                    cells.append(f"{error(generator, length, factors, seeds):.4f}")
+                except hesc.ShapeError:
+                    # Deterministic products have lengths of their own.
+                    cells.append("-")
+            table.add_row(generator, *cells)
         Console().print(table)
 
 

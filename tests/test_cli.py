@@ -147,7 +147,6 @@ def test_studies_run(identifier: str, tmp_path: Path) -> None:
         assert errors["SEAL: leveled CKKS, N=8192"] < 0.01
         assert errors["hesc: best mode, L=64"] < 0.4
 
-
     if identifier == "koseki2022hesc:table-3":
         names = {"total", "total_ours", "total_joint"}
         assert {f"{of}.{name}" for of in ("f", "g", "degree_10") for name in names} | {

@@ -147,7 +147,8 @@ def real_array(values: ArrayLike) -> NDArray[np.float64]:
         raise ShapeError(
             f"values must be real numbers, got dtype {array.dtype}; convert them to float"
         )
-    return np.ascontiguousarray(array, dtype=np.float64)
+    # Not ascontiguousarray, which gives a number an axis.
+    return np.asarray(array, dtype=np.float64, order="C")
 
 
 class Encoder:

@@ -86,15 +86,16 @@ def plot(report: Report, path: Path) -> None:
     names = list(dict.fromkeys(row["curve"] for row in report.rows))
     with figure(path, (11, 5), shape=(1, 2)) as panels:
         for axes, (polynomial, degree) in zip(panels, DEGREES.items(), strict=True):
-            for colour, name in zip(
-                ("tab:blue", "tab:orange", "tab:green", "gray"), names, strict=False
-            ):
+            # The same streams under both schemes: their curves lie over each other.
+            colours = ("tab:blue", "tab:orange", "tab:green", "gray")
+            styles = zip(names, colours, (5, 1.5, 1.5, 1.5), strict=False)
+            for name, colour, width in styles:
                 points = [r for r in report.rows if (r["curve"], r["degree"]) == (name, degree)]
                 x = [row["averages"] for row in points]
                 for column, style in (("mean error", "-"), ("maximum error", "--")):
                     y = [row[column] for row in points]
                     label = f"{name}, {column.split()[0]}"
-                    axes.plot(x, y, style, color=colour, marker="o", ms=4, label=label)
+                    axes.plot(x, y, style, color=colour, lw=width, marker="o", ms=4, label=label)
             axes.set_xscale("log")
             axes.set_yscale("log")
             axes.set_xlabel("averages")

@@ -44,9 +44,10 @@ def stage_bars(report: Report, stages: Sequence[str], path: Path) -> None:
         for row in rows:
             largest = max(stages, key=lambda stage: row.get(stage) or 0.0)
             share = (row.get(largest) or 0.0) / row["Total"]
-            labels.append(f" {row['Total']:.3g} ms ({largest} {share:.0%})")
+            part = f" ({largest} {share:.0%})" if share else ""
+            labels.append(f" {row['Total']:.3g} ms{part}")
         axes.bar_label(bars, labels, fontsize=8)
         axes.set_xscale("log")
         axes.set_xlim(min(totals) / 2, max(totals) * 12)
-        axes.set_xlabel("milliseconds per inference; in brackets the largest stage")
+        axes.set_xlabel("milliseconds in total; in brackets the largest stage")
         axes.set_title(report.title)

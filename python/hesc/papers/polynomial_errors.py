@@ -138,6 +138,7 @@ def outline(path: Path, report: Report, names: Sequence[str]) -> None:
                 f"{name}: RMSE {np.sqrt(np.mean((points - exact) ** 2)):.1e}", fontsize=9
             )
             axes.set_xlabel("x")
+            axes.set_xticks([-1, -0.5, 0, 0.5, 1])
             axes.grid(alpha=0.3)
         for axes in np.ravel(panels)[len(names) :]:
             axes.set_visible(False)

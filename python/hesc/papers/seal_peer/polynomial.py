@@ -149,15 +149,15 @@ class LeveledPolynomial:
         blocks = []
         for start in range(0, n + 1, _BABY):
             top = min(_BABY - 1, n - start)
+            if start > _BABY and start not in powers:
+                half = start // 2 // _BABY * _BABY
+                powers[start] = self._product(powers[start - half], powers[half])
             if top == 0:
                 # The monomial alone.
                 blocks.append(powers[start])
                 continue
             block = powers[1] if top == 1 else self._sum(*(powers[i] for i in range(1, top + 1)))
             block = self._plus_one(block)
-            if start > _BABY and start not in powers:
-                half = start // 2 // _BABY * _BABY
-                powers[start] = self._product(powers[start - half], powers[half])
             blocks.append(block if start == 0 else self._product(powers[start], block))
         total = blocks[0] if len(blocks) == 1 else self._sum(*blocks)
         clock("Eval")

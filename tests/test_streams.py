@@ -1,0 +1,79 @@
+"""Gates, sums and decorrelators on streams in the clear."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import hesc
+
+
+def encoder(generator: str = "sobol", **options: str) -> hesc.Encoder:
+    return hesc.Encoder(4096, generator=generator, random_state=3, **options)  # type: ignore[arg-type]
+
+
+def test_products_and_gates() -> None:
+    bipolar, unipolar = encoder(), encoder(representation="unipolar")
+    a, b = bipolar.encode([[0.5], [-0.25]]), bipolar.encode([0.75, 0.0, -1.0])
+    np.testing.assert_allclose((a * b).values, [[0.375, 0, -0.5], [-0.1875, 0, 0.25]], atol=0.01)
+    np.testing.assert_array_equal((a ^ b).values, (a * b).values)
+    np.testing.assert_allclose((~a).values, -a.values)
+    x, y = unipolar.encode([0.5, 0.1]), unipolar.encode([0.25, 0.2])
+    np.testing.assert_allclose((x * y).values, [0.125, 0.02], atol=0.01)
+    np.testing.assert_allclose((x & y).values, (x * y).values)
+    np.testing.assert_allclose((x | y).values, [0.625, 0.28], atol=0.01)
+    assert np.all(np.abs(x.correlation(y)) < 0.1)
+    np.testing.assert_array_equal(x.correlation(x), 1)
+
+
+def test_correlated_products_are_refused_and_decorrelators_help() -> None:
+    a = encoder("bernoulli").encode([0.5, -0.5])
+    with pytest.raises(hesc.CorrelationError, match="shuffled"):
+        a * a
+    np.testing.assert_allclose((a ^ a).values, 1)  # the gate does what it does
+    for other in (a.shuffled(1), a.delayed(13)):
+        np.testing.assert_allclose((a ^ other).values, 0.25, atol=0.08)
+    np.testing.assert_allclose((a * a.shuffled(1)).values, 0.25, atol=0.08)
+
+
+def test_sums() -> None:
+    values = np.array([[0.5, -0.25, 0.5], [0.125, 0.75, -0.5]])
+    streams = encoder("bernoulli").encode(values)
+    mean = values.mean(axis=1)
+    assert streams.concatenated_sum().streams.stream_length == 3 * 4096
+    np.testing.assert_allclose(streams.concatenated_sum().values, mean, atol=0.05)
+    np.testing.assert_allclose(streams.scaled_sum().values, mean, atol=0.05)
+    np.testing.assert_allclose(streams.multiplexed_sum(random_state=1).values, mean, atol=0.08)
+    weighted = streams.multiplexed_sum(probabilities=[1, 0, 1], random_state=1)
+    np.testing.assert_allclose(weighted.values, [0.5, -0.1875], atol=0.08)
+    np.testing.assert_allclose(streams.saturating_sum().values, values.sum(axis=1), atol=0.1)
+    counted = streams.approximate_parallel_count()
+    assert counted.shape == (2,)
+    with pytest.raises(hesc.ShapeError, match="nothing to sum"):
+        encoder().encode(0.5).scaled_sum()
+    with pytest.raises(hesc.ShapeError, match="3 probabilities"):
+        streams.multiplexed_sum(probabilities=[1, 2], random_state=1)
+
+
+def test_computed_streams_are_not_encrypted() -> None:
+    _, public = hesc.keygen(hesc.Params.preset("bfv_1024"))
+    a = hesc.Encoder(64).encode([0.5, 0.25])
+    assert public.encrypt_streams([a], "side_by_side")[0].shape == (2,)
+    with pytest.raises(hesc.CorrelationError, match="what an Encoder returned"):
+        public.encrypt_streams([~a], "side_by_side")
+
+
+def test_deterministic_products_are_exact() -> None:
+    for generator, length in (("rotation", 1024), ("clock_division", 1024)):
+        exact = hesc.Encoder(length, generator=generator, random_state=1)
+        levels = 1 - 2 * np.arange(33) / 32
+        a, b = exact.encode(levels[:, None]), exact.encode(levels)
+        np.testing.assert_array_equal((a * b).values, levels[:, None] * levels)
+        with pytest.raises(hesc.CorrelationError, match="2 independent dimensions"):
+            exact.encode(0.5)
+    with pytest.raises(hesc.ShapeError, match="nearest are 1023 and 1025"):
+        hesc.Encoder(1024, generator="coprime_lengths").encode(0.5)
+    # They share an order with structured sequences, and say so.
+    other = hesc.Encoder(1024).encode(0.5)
+    with pytest.raises(hesc.CorrelationError, match="correlated product"):
+        other * hesc.Encoder(1024, generator="rotation").encode(0.5)
