@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -86,6 +86,25 @@ def test_the_division_is_the_best_of_all() -> None:
             assert np.sum(variances / pieces) == pytest.approx(min(every))
     with pytest.raises(hesc.ShapeError, match="larger granularity"):
         best_pieces(np.ones(9), 4, 2)
+
+
+def test_more_ciphertexts_are_never_worse() -> None:
+    """The curve of the planner falls, and ends at concatenation."""
+    x = np.linspace(-1, 1, 201)
+    several = {(1, 1): 1.0, (2, 0): -2.0, (0, 3): 1.0}
+    one = [hesc.Polynomial(a) for a in (np.ones(11), [0, 3, -1, 0.5, 2, -4])]
+    for polynomial in (*one, hesc.Polynomial(several)):
+        inputs = (x,) * polynomial.variables
+        curve = [
+            np.mean(
+                polynomial.plan(1024, method="mixed", ciphertexts=count).predicted_error(*inputs)
+                ** 2
+            )
+            for count in range(1, len(polynomial.coefficients) + 1)
+        ]
+        assert all(after < before for before, after in pairwise(curve))
+        whole = np.mean(polynomial.plan(1024).predicted_error(*inputs) ** 2)
+        assert curve[-1] == pytest.approx(whole)
 
 
 def test_repetitions_average() -> None:

@@ -127,7 +127,7 @@ def outline(path: Path, report: Report, names: Sequence[str]) -> None:
     from hesc.papers.plots import figure
 
     exact = np.asarray(report.series["exact"])
-    columns = min(3, len(names))
+    columns = 2 if len(names) == 4 else min(3, len(names))
     rows = -(-len(names) // columns)
     with figure(path, (4.2 * columns, 3.4 * rows), shape=(rows, columns)) as panels:
         for axes, name in zip(np.ravel(panels), names, strict=False):
@@ -200,7 +200,7 @@ def plot_sums(report: Report, column: str, path: Path) -> None:
     from hesc.papers.plots import figure
 
     shown = sorted({row["averages"] for row in report.rows} & {1, 10, 100})
-    with figure(path, (4.4 * len(shown), 4.6), shape=(1, len(shown))) as panels:
+    with figure(path, (4.2 * len(shown) + 2.8, 4.6), shape=(1, len(shown))) as panels:
         for axes, averages in zip(np.ravel(panels), shown, strict=True):
             for name in CURVES:
                 points = [
@@ -216,4 +216,4 @@ def plot_sums(report: Report, column: str, path: Path) -> None:
             axes.set_title("no average" if averages == 1 else f"average of {averages}")
             axes.grid(alpha=0.3, which="both")
         np.ravel(panels)[0].set_ylabel(column)
-        np.ravel(panels)[0].legend(fontsize=7, loc="lower right")
+        np.ravel(panels)[-1].legend(fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))

@@ -51,6 +51,82 @@ def best_pieces(
     return pieces
 
 
+def mean_covariance(exponents: Sequence[tuple[int, ...]]) -> NDArray[np.float64]:
+    """Covariance of the bits of each pair of monomials, its mean over inputs uniform in [-1, 1].
+
+    Monomials share copies: `E[prod x^|a - b|] - E[prod x^(a + b)]`, and `E[x^d]` is `1 / (d + 1)`
+    for even `d`, else 0.
+    """
+    keys = np.asarray(exponents)
+
+    def mean(powers: NDArray[np.int64]) -> NDArray[np.float64]:
+        means: NDArray[np.float64] = np.where(powers % 2 == 0, 1 / (powers + 1), 0.0)
+        product: NDArray[np.float64] = np.prod(means, axis=-1)
+        return product
+
+    a, b = keys[:, np.newaxis], keys[np.newaxis]
+    return mean(np.abs(a - b)) - mean(a + b)
+
+
+def kept_pieces(pieces: NDArray[np.int64], granularity: int) -> NDArray[np.bool_]:
+    """Which pieces each summand keeps: they lie on a line that winds around the streams."""
+    kept = np.zeros((len(pieces), granularity), dtype=np.bool_)
+    line = 0
+    for row, count in zip(kept, pieces, strict=True):
+        row[np.arange(line, line + count) % granularity] = True
+        line += int(count)
+    return kept
+
+
+_SEARCHED = 32
+"""Most monomials whose order is searched."""
+
+
+def settle(
+    pieces: NDArray[np.int64],
+    coefficients: NDArray[np.float64],
+    covariance: NDArray[np.float64],
+    granularity: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """An order of the summands on the line, and their pieces in that order.
+
+    Summands that keep the same piece add their covariance. From the best division of independent
+    ones, neighbouring solutions (two summands swapped, or a piece passed on) are taken for as long
+    as the variance falls.
+    """
+    count = len(pieces)
+    weighted = coefficients[:, np.newaxis] * coefficients * covariance
+
+    def variance(order: NDArray[np.int64], kept: NDArray[np.int64]) -> float:
+        shown = kept_pieces(kept, granularity).astype(np.float64) / kept[:, np.newaxis]
+        return float(np.sum(weighted[np.ix_(order, order)] * (shown @ shown.T)))
+
+    order, kept = np.arange(count), pieces.copy()
+    best = variance(order, kept)
+    improved = count <= _SEARCHED
+    while improved:
+        improved = False
+        for i in range(count):
+            for j in range(count):
+                moves = []
+                if i < j:
+                    swapped = order.copy()
+                    swapped[[i, j]] = order[[j, i]]
+                    with_pieces = kept.copy()
+                    with_pieces[[i, j]] = kept[[j, i]]
+                    moves.append((swapped, with_pieces))
+                if i != j and kept[i] > 1 and kept[j] < granularity:
+                    passed = kept.copy()
+                    passed[i] -= 1
+                    passed[j] += 1
+                    moves.append((order, passed))
+                for new_order, new_kept in moves:
+                    found = variance(new_order, new_kept)
+                    if found < best * (1 - 1e-12):
+                        best, order, kept, improved = found, new_order, new_kept, True
+    return order, kept
+
+
 @dataclass(frozen=True, eq=False)
 class Plan:
     """A way to sum monomials. Made by `hesc.Polynomial.plan`."""
@@ -60,7 +136,9 @@ class Plan:
     exponents: list[tuple[int, ...]]
     stream_length: int
     pieces: NDArray[np.int64] | None
-    """Pieces that each monomial keeps ("mixed")."""
+    """Pieces that each monomial keeps, in the plan's order ("mixed")."""
+    order: NDArray[np.int64]
+    """In which order the monomials take their pieces."""
     granularity: int
     random_state: int
 
@@ -83,16 +161,23 @@ class Plan:
                 granularity *= 2
         if method not in METHODS:
             raise ParameterError(f"unknown method {method!r}; choose one of {', '.join(METHODS)}")
-        pieces = None
+        pieces, order = None, np.arange(len(coefficients))
         if method == "mixed":
             if ciphertexts is None or ciphertexts < 1:
                 raise ParameterError('"mixed" needs ciphertexts: how many result streams to fill')
-            # The bits of a monomial have the variance 1 - m^2; inputs uniform in [-1, 1] have
-            # E[x^(2a)] = 1 / (2a + 1).
-            means = [np.prod([1 / (2 * power + 1) for power in key]) for key in exponents]
-            pieces = best_pieces(coefficients**2 * (1 - np.array(means)), granularity, ciphertexts)
+            covariance = mean_covariance(exponents)
+            alone = coefficients**2 * np.diag(covariance)
+            pieces = best_pieces(alone, granularity, ciphertexts)
+            order, pieces = settle(pieces, coefficients, covariance, granularity)
         return cls(
-            method, coefficients, exponents, stream_length, pieces, granularity, random_state
+            method=method,
+            coefficients=coefficients,
+            exponents=exponents,
+            stream_length=stream_length,
+            pieces=pieces,
+            order=order,
+            granularity=granularity,
+            random_state=random_state,
         )
 
     @property
@@ -110,7 +195,7 @@ class Plan:
             raise ShapeError(f"{len(self.coefficients)} monomials are needed, got {len(monomials)}")
         if self.method == "concatenated":
             return EncryptedArray.weighted_sum(monomials, self.coefficients)
-        stacked = EncryptedArray.concatenate([monomial[np.newaxis] for monomial in monomials])
+        stacked = EncryptedArray.concatenate([monomials[k][np.newaxis] for k in self.order])
         if self.pieces is None:
             return stacked.multiplexed_sum(
                 axis=0,
@@ -119,7 +204,7 @@ class Plan:
             )
         return stacked.allocated_sum(
             axis=0,
-            coefficients=self.coefficients,
+            coefficients=self.coefficients[self.order],
             pieces=self.pieces,
             granularity=self.granularity,
         )
@@ -137,17 +222,9 @@ class Plan:
         if self.method == "multiplexed":
             variance = model.multiplexed_variance(*arrays, generator=generator)
         else:
-            variance = model.variance(
-                *arrays, generator=generator, kept=self._kept() if self.pieces is not None else None
-            )
+            kept = None
+            if self.pieces is not None:
+                kept = np.empty((len(self.order), self.granularity), dtype=np.bool_)
+                kept[self.order] = kept_pieces(self.pieces, self.granularity)
+            variance = model.variance(*arrays, generator=generator, kept=kept)
         return np.sqrt(variance)
-
-    def _kept(self) -> NDArray[np.bool_]:
-        """Which pieces each monomial keeps: they lie on a line that winds around the streams."""
-        assert self.pieces is not None  # noqa: S101 - for the type checker
-        kept = np.zeros((len(self.pieces), self.granularity), dtype=np.bool_)
-        line = 0
-        for row, count in zip(kept, self.pieces, strict=True):
-            row[np.arange(line, line + count) % self.granularity] = True
-            line += int(count)
-        return kept

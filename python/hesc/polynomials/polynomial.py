@@ -199,7 +199,7 @@ class Polynomial:
             method: "concatenated" keeps every bit, in one result stream for each monomial (least
                 error); "multiplexed" selects at random, in one stream (koseki2022hesc Algorithm 3);
                 "mixed" keeps as much of each monomial as `ciphertexts` streams hold, divided for
-                the least variance (monomials taken as independent, inputs as uniform).
+                the least variance (inputs taken as uniform, streams as independent bits).
             ciphertexts: result streams of "mixed".
             granularity: pieces of a stream that "mixed" divides; pieces of 64 bits if not given,
                 the shortest in which jointly encoded streams are exact, or as many as there are
