@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
@@ -47,7 +47,7 @@ class Polynomial:
 
     """
 
-    def __init__(self, coefficients: ArrayLike | Mapping[Exponents, float]) -> None:
+    def __init__(self, coefficients: ArrayLike | Mapping[Any, float]) -> None:
         if isinstance(coefficients, Mapping):
             given = {tuple(map(int, key)): float(value) for key, value in coefficients.items()}
         else:
