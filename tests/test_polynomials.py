@@ -186,7 +186,7 @@ def test_mistakes_teach() -> None:
         ({(-1,): 1.0}, "exponents"),
     ):
         with pytest.raises(hesc.ShapeError, match=message):
-            hesc.Polynomial(bad)  # type: ignore[arg-type]
+            hesc.Polynomial(bad)
     with pytest.raises(hesc.OutOfRangeError, match="finite"):
         hesc.Polynomial([0, np.inf])
     polynomial = hesc.Polynomial([0, 1, 1])
