@@ -196,12 +196,8 @@ class EncryptedArray:
     def __mul__(self, other: EncryptedArray | ArrayLike) -> EncryptedArray:
         if isinstance(other, EncryptedArray):
             return self._combine(other, self.native.multiply)
-        if isinstance(other, float | int):
-            factors = np.full(self.size, other, dtype=np.float64)
-            return EncryptedArray(self.params, self.native.scale(factors), self.shape)
-        positions, factors = self._with_numbers(other)
-        taken = self if positions.shape == self.shape else self._taken(positions)
-        return EncryptedArray(self.params, taken.native.scale(factors), positions.shape)
+        taken, factors = self._with_numbers(other)
+        return EncryptedArray(self.params, taken.native.scale(factors), taken.shape)
 
     __rmul__ = __mul__
 
@@ -215,12 +211,8 @@ class EncryptedArray:
         if isinstance(other, EncryptedArray):
             return self._combine(other, self.native.add)
         # A public constant: exact, free, and visible to whoever holds the array.
-        if isinstance(other, float | int):
-            constants = np.full(self.size, other, dtype=np.float64)
-            return EncryptedArray(self.params, self.native.add_constants(constants), self.shape)
-        positions, constants = self._with_numbers(other)
-        taken = self if positions.shape == self.shape else self._taken(positions)
-        return EncryptedArray(self.params, taken.native.add_constants(constants), positions.shape)
+        taken, constants = self._with_numbers(other)
+        return EncryptedArray(self.params, taken.native.add_constants(constants), taken.shape)
 
     __radd__ = __add__
 
@@ -230,14 +222,17 @@ class EncryptedArray:
     def __rsub__(self, other: ArrayLike) -> EncryptedArray:
         return -self + other
 
-    def _with_numbers(self, numbers: ArrayLike) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Positions and numbers, broadcast together; the numbers flat."""
+    def _with_numbers(self, numbers: ArrayLike) -> tuple[EncryptedArray, NDArray[np.float64]]:
+        """The array and public numbers, broadcast to one shape; the numbers flat."""
+        if isinstance(numbers, float | int):
+            return self, np.full(self.size, numbers, dtype=np.float64)
         array = np.asarray(numbers, dtype=np.float64)
         try:
             positions, array = np.broadcast_arrays(self.positions(), array)
         except ValueError as error:
             raise ShapeError(f"shapes {self.shape} and {array.shape} do not broadcast") from error
-        return positions, np.ascontiguousarray(array.reshape(-1))
+        taken = self if positions.shape == self.shape else self._taken(positions)
+        return taken, np.ascontiguousarray(array.reshape(-1))
 
     def __pow__(self, exponent: int) -> EncryptedArray:
         raise ShapeError(

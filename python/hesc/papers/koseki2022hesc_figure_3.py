@@ -4,33 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from hesc.papers.polynomial_errors import STREAM_LENGTH, plot_sums, sum_ratios, sum_study
-from hesc.papers.report import Options, Report
+from hesc.papers.polynomial_errors import plot_sums, sum_study
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from hesc.papers.report import Options, Report
+
 IDENTIFIER: Final = "koseki2022hesc:figure-3"
 TITLE: Final = "Maximum errors of polynomials to degree 10 against averages"
 COLUMN: Final = "maximum error"
+NOTES: Final = [
+    "the paper shows this figure as a plot only; averages cut the largest error as they "
+    "cut the mean one, see koseki2022hesc:figure-2",
+]
 
 
 def reproduce(options: Options) -> Report:
-    """All curves, degrees and numbers of averages; ratios are means over the degrees."""
-    rows = sum_study(options)
-    return Report(
-        IDENTIFIER,
-        TITLE,
-        "value",
-        rows,
-        ratios=sum_ratios(rows, COLUMN),
-        parameters={"stream_length": STREAM_LENGTH, "scheme": "simulated"},
-        repetitions=max(row["averages"] for row in rows),
-        notes=[
-            "the paper shows this figure as a plot only; averages cut the largest error as they "
-            "cut the mean one, see koseki2022hesc:figure-2",
-        ],
-    )
+    """All curves, degrees and numbers of averages."""
+    return sum_study(IDENTIFIER, TITLE, COLUMN, NOTES, options)
 
 
 def plot(report: Report, path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from hesc.encryptor import Encryptor
+from hesc.papers.report import Report
 from hesc.params import Params
 from hesc.polynomials import Polynomial
 from hesc.secret import Decryptor, keygen
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from hesc.papers.report import Options, Report
+    from hesc.papers.report import Options
 
 X: Final = np.round(np.linspace(-1, 1, 201), 2)
 STREAM_LENGTH: Final = 2048
@@ -159,19 +160,33 @@ def outline_rows(curves: Mapping[str, NDArray[np.float64]], degree: int) -> list
     ]
 
 
-def sum_study(options: Options) -> list[dict[str, Any]]:
-    """Figures 2 and 3: errors of every curve, degree and number of averages, in simulation."""
-    rows = []
+def sum_study(
+    identifier: str, title: str, column: str, notes: list[str], options: Options
+) -> Report:
+    """Figures 2 and 3: errors of every curve, degree and number of averages, in simulation.
+
+    Ratios are means of the column over the degrees.
+    """
+    rows: list[dict[str, Any]] = []
     degrees = (2, 10) if options.quick else range(1, 11)
     samples = 20 if options.quick else max(AVERAGES)
     cases = [(name, degree) for degree in degrees for name in CURVES]
     for name, degree in options.track(cases, "simulating"):
         results = [values(CURVES[name], degree, seed) for seed in range(samples)]
         rows += error_rows(name, degree, results)
-    return rows
+    return Report(
+        identifier,
+        title,
+        "value",
+        rows,
+        ratios=_sum_ratios(rows, column),
+        parameters={"stream_length": STREAM_LENGTH, "scheme": "simulated"},
+        repetitions=max(row["averages"] for row in rows),
+        notes=notes,
+    )
 
 
-def sum_ratios(rows: Sequence[Mapping[str, Any]], column: str) -> dict[str, float]:
+def _sum_ratios(rows: Sequence[Mapping[str, Any]], column: str) -> dict[str, float]:
     """What the paper says of figures 2 and 3, from our rows: means over the degrees."""
 
     def mean(name: str, averages: int, degrees: Sequence[int] | None = None) -> float:

@@ -131,12 +131,7 @@ class Polynomial:
         used = [index for index, degree in enumerate(self.degrees) if degree > 0]
         if len(copies) != len(used):
             raise ShapeError(f"{len(used)} variables are in use, got copies of {len(copies)}")
-        if self.variables == 1:
-            # Only what is asked for, from one chain.
-            of_power = powers(copies[0][: self.degrees[0]])
-            if len(of_power) == self.degrees[0]:
-                return [of_power[power - 1] for (power,) in self.exponents]
-        power_of: dict[Exponents, EncryptedArray] = {}
+        chains: dict[int, list[EncryptedArray]] = {}
         for index, factors in zip(used, copies, strict=True):
             degree = self.degrees[index]
             if len(factors) < degree:
@@ -144,9 +139,12 @@ class Polynomial:
                     f"variable {index} needs {degree} copies, got {len(factors)}; see "
                     f"encrypt_inputs"
                 )
-            for power, product in enumerate(powers(factors[:degree]), start=1):
-                power_of[tuple(power if i == index else 0 for i in range(self.variables))] = product
+            chains[index] = powers(factors[:degree])
+        if self.variables == 1:
+            # The chain is all there is; what follows takes longer than small products.
+            return [chains[0][power - 1] for (power,) in self.exponents]
 
+        products: dict[Exponents, EncryptedArray] = {}
         for key in self.exponents:
             # The product of the variables' powers, one after the other.
             before: Exponents = (0,) * self.variables
@@ -154,11 +152,11 @@ class Polynomial:
                 if power == 0:
                     continue
                 here = (*before[:place], power, *before[place + 1 :])
-                if here not in power_of:
-                    own = tuple(power if i == place else 0 for i in range(self.variables))
-                    power_of[here] = power_of[before] * power_of[own]
+                if here not in products:
+                    own = chains[place][power - 1]
+                    products[here] = products[before] * own if before in products else own
                 before = here
-        return [power_of[key] for key in self.exponents]
+        return [products[key] for key in self.exponents]
 
     def evaluate(self, inputs: Inputs, plan: Plan | None = None) -> EncryptedArray:
         """The polynomial's values, of the shape of each input.
