@@ -1,50 +1,16 @@
 //! Sums that keep of each operand as many positions as it is worth: between concatenation, which
 //! keeps them all, and multiplexing, which keeps in proportion to the coefficients.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use hesc_schemes::Scheme;
 use hesc_stochastic::{ErrorLaw, Generator, Law, Origin};
 
 use crate::CircuitError;
-use crate::layout::Place;
+use crate::layout::{FreePlaces, Place};
+use crate::masking::{BlockOf, Passing};
 use crate::streams::{Streams, Term};
-
-/// A batch and a block in it.
-type BlockOf = (usize, usize);
-
-/// An output and the offsets taken in it.
-type Output = (usize, HashSet<usize>);
-
-/// Blocks of the result that sums of one block share.
-#[derive(Default)]
-struct Outputs {
-    /// For each block of the first operands, the outputs made for it.
-    of_block: HashMap<BlockOf, Vec<Output>>,
-    count: usize,
-}
-
-impl Outputs {
-    /// An output whose place at this offset is free.
-    fn place(&mut self, block: BlockOf, offset: usize) -> usize {
-        let outputs = self.of_block.entry(block).or_default();
-        for (output, taken) in outputs.iter_mut() {
-            if taken.insert(offset) {
-                return *output;
-            }
-        }
-        outputs.push((self.count, HashSet::from([offset])));
-        self.count += 1;
-        self.count - 1
-    }
-}
-
-/// One operand block and the positions of it that pass into one block of the result.
-struct Passing {
-    source: BlockOf,
-    mask: Vec<u64>,
-}
 
 impl<S: Scheme> Streams<S> {
     /// `sum_k a_k x_k` of consecutive groups of elements, in `ceil(sum of pieces / granularity)`
@@ -77,14 +43,19 @@ impl<S: Scheme> Streams<S> {
         let per_sum: usize = pieces.iter().sum();
         let height = per_sum.div_ceil(granularity);
 
-        let mut outputs = Outputs::default();
+        // Sums of one block share the blocks of the result.
+        let mut outputs = FreePlaces::default();
+        let mut count = 0;
         let mut rows: Vec<Vec<Passing>> = Vec::new();
         let mut known: HashMap<(BlockOf, usize), usize> = HashMap::new();
         let mut terms = Vec::with_capacity(sums * per_sum);
         for operands in self.terms.chunks_exact(group) {
             let head = operands[0];
-            let output = outputs.place((head.part, head.place.block), head.place.offset);
-            rows.resize_with(outputs.count * height * span, Vec::new);
+            let output = outputs.place((head.part, head.place.block), head.place.offset, || {
+                count += 1;
+                count - 1
+            });
+            rows.resize_with(count * height * span, Vec::new);
             let mut line = 0;
             for ((term, &coefficient), &kept) in operands.iter().zip(coefficients).zip(pieces) {
                 for _ in 0..kept {
@@ -99,8 +70,8 @@ impl<S: Scheme> Streams<S> {
                             rows[row].push(Passing { source, mask: vec![0; words] });
                             rows[row].len() - 1
                         });
-                        let mask = &mut rows[row][passing].mask;
                         let end = (offset + piece).min(block_length);
+                        let mask = &mut rows[row][passing].mask;
                         (offset..end).for_each(|at| mask[at / 64] |= 1 << (at % 64));
                     }
                     let weight = term.weight * coefficient / kept as f64;
@@ -126,8 +97,17 @@ impl<S: Scheme> Streams<S> {
             Law::Prefix if !piece.is_multiple_of(64) => Law::Measured(Generator::Sobol),
             law => law,
         };
+        // Blocks that are alone pass whole: what masks would clear is read by no term. With masks in
+        // other rows all have them, since a mask changes the scale of some schemes.
+        let summed = if used.iter().all(|row| row.len() == 1) {
+            let alone: Vec<Vec<BlockOf>> = used.iter().map(|row| vec![row[0].source]).collect();
+            let parts: Vec<&S::Ciphertexts> = self.parts.iter().map(Arc::as_ref).collect();
+            self.scheme.horner(&parts, &alone, &[])?
+        } else {
+            self.masked_sums(&used)?
+        };
         Ok(Self {
-            parts: vec![Arc::new(self.passed(&used)?)],
+            parts: vec![Arc::new(summed)],
             terms,
             elements: sums,
             stream_length: piece,
@@ -181,49 +161,5 @@ impl<S: Scheme> Streams<S> {
             return Err(CircuitError::Ordered);
         }
         Ok(())
-    }
-
-    /// One block for each row, the sum of what passes into it.
-    fn passed(&self, rows: &[Vec<Passing>]) -> Result<S::Ciphertexts, CircuitError> {
-        let words = self.scheme.block_length() / 64;
-        let mut copies: Vec<(Vec<usize>, Vec<u64>)> = vec![Default::default(); self.parts.len()];
-        let mut picked: Vec<Vec<(usize, usize)>> = Vec::with_capacity(rows.len());
-        for row in rows {
-            picked.push(
-                row.iter()
-                    .map(|Passing { source: (part, block), mask }| {
-                        // A block alone in its row passes whole: what its mask would clear is read
-                        // by no term.
-                        if row.len() == 1 {
-                            return (*part, *block);
-                        }
-                        let (blocks, bits) = &mut copies[*part];
-                        blocks.push(*block);
-                        bits.extend_from_slice(mask);
-                        (self.parts.len() + *part, blocks.len() - 1)
-                    })
-                    .collect(),
-            );
-        }
-        let mut masked: Vec<Option<S::Ciphertexts>> = Vec::with_capacity(copies.len());
-        for (part, (blocks, bits)) in self.parts.iter().zip(&copies) {
-            debug_assert_eq!(bits.len(), blocks.len() * words);
-            masked.push(if blocks.is_empty() {
-                None
-            } else {
-                let mut copy = self.scheme.select(part, blocks)?;
-                self.scheme.mask_assign(&mut copy, bits)?;
-                Some(copy)
-            });
-        }
-        // Parts without a copy stand for themselves: no row asks for one.
-        let parts: Vec<&S::Ciphertexts> = self
-            .parts
-            .iter()
-            .map(Arc::as_ref)
-            .chain(masked.iter().zip(&self.parts).map(|(copy, part)| copy.as_ref().unwrap_or(part)))
-            .collect();
-        let longest = picked.iter().map(Vec::len).max().unwrap_or(1);
-        Ok(self.scheme.horner(&parts, &picked, &vec![1; longest - 1])?)
     }
 }

@@ -1,3 +1,6 @@
+use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
+
 use hesc_stochastic::BitStreams;
 
 use crate::CircuitError;
@@ -18,6 +21,32 @@ pub enum Layout {
 pub(crate) struct Place {
     pub block: usize,
     pub offset: usize,
+}
+
+/// Places in blocks that are made as they are needed: for each key, the blocks so far and the
+/// offsets taken in each.
+#[derive(Clone)]
+pub(crate) struct FreePlaces<K>(HashMap<K, Vec<(usize, HashSet<usize>)>>);
+
+impl<K> Default for FreePlaces<K> {
+    fn default() -> Self {
+        Self(HashMap::new())
+    }
+}
+
+impl<K: Eq + Hash> FreePlaces<K> {
+    /// Takes an offset in the first block of the key where it is free; `new` makes another block.
+    pub fn place(&mut self, key: K, offset: usize, new: impl FnOnce() -> usize) -> usize {
+        let blocks = self.0.entry(key).or_default();
+        for (block, taken) in blocks.iter_mut() {
+            if taken.insert(offset) {
+                return *block;
+            }
+        }
+        let block = new();
+        blocks.push((block, HashSet::from([offset])));
+        block
+    }
 }
 
 /// Packed bits of blocks and the places of the streams in them.

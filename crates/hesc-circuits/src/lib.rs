@@ -14,6 +14,7 @@ mod allocation;
 mod answer;
 mod error;
 mod layout;
+mod masking;
 mod multiplex;
 pub mod operations;
 mod readout;

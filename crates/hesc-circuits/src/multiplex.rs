@@ -5,6 +5,7 @@ use hesc_stochastic::{ErrorLaw, Law, Representation, Selector};
 
 use crate::CircuitError;
 use crate::layout::{Place, copy_bits};
+use crate::masking::Passing;
 use crate::operations::merge;
 use crate::streams::{Streams, Term};
 
@@ -62,35 +63,17 @@ impl<S: Scheme> Streams<S> {
 
         // Each element's blocks are copied once, masked, and added to those of its group.
         let (span, words) = (self.span(), self.scheme.block_length() / 64);
-        let mut copies: Vec<(Vec<usize>, Vec<u64>)> = vec![Default::default(); self.parts.len()];
-        let mut rows = vec![Vec::with_capacity(group); sums * span];
+        let mut rows: Vec<Vec<Passing>> = Vec::with_capacity(sums * span);
+        rows.resize_with(sums * span, || Vec::with_capacity(group));
         for (i, term) in self.terms.iter().enumerate() {
-            let (blocks, bits) = &mut copies[term.part];
-            let first = blocks.len();
-            blocks.extend(term.place.block..term.place.block + span);
-            bits.resize(blocks.len() * words, 0);
-            let target = &mut bits[first * words..];
-            copy_bits(masks.row(i), self.stream_length, target, term.place.offset);
-            for k in 0..span {
-                rows[i / group * span + k].push((term.part, first + k));
+            let mut bits = vec![0; span * words];
+            copy_bits(masks.row(i), self.stream_length, &mut bits, term.place.offset);
+            for (k, mask) in bits.chunks_exact(words).enumerate() {
+                let source = (term.part, term.place.block + k);
+                rows[i / group * span + k].push(Passing { source, mask: mask.to_vec() });
             }
         }
-        let mut masked = Vec::with_capacity(self.parts.len());
-        let mut renumbered = vec![0; self.parts.len()];
-        for (part, (blocks, bits)) in copies.iter().enumerate() {
-            if blocks.is_empty() {
-                continue;
-            }
-            let mut of_part = self.scheme.select(&self.parts[part], blocks)?;
-            self.scheme.mask_assign(&mut of_part, bits)?;
-            renumbered[part] = masked.len();
-            masked.push(of_part);
-        }
-        for (part, _) in rows.iter_mut().flatten() {
-            *part = renumbered[*part];
-        }
-        let masked: Vec<&S::Ciphertexts> = masked.iter().collect();
-        let summed = self.scheme.horner(&masked, &rows, &vec![1; group - 1])?;
+        let summed = self.masked_sums(&rows)?;
         let terms = self.terms.iter().step_by(group).enumerate().map(|(sum, term)| Term {
             part: 0,
             place: Place { block: sum * span, ..term.place },

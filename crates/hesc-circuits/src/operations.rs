@@ -7,7 +7,7 @@ use hesc_schemes::{BitProduct, Scheme};
 use hesc_stochastic::{BitStreams, ErrorLaw, Origin, Relation, Representation};
 
 use crate::CircuitError;
-use crate::layout::{Place, copy_bits};
+use crate::layout::{FreePlaces, Place, copy_bits};
 use crate::streams::{Streams, Term};
 
 /// Whether one side is a prefix of a jointly encoded product and the other its next factor.
@@ -491,24 +491,18 @@ struct Copies {
     blocks: Vec<usize>,
     /// Bits to add to the copies.
     bits: Vec<u64>,
-    /// For each old block, its copies and the offsets taken in each.
-    taken: HashMap<usize, Vec<(usize, Vec<usize>)>>,
+    /// The copies of each old block.
+    places: FreePlaces<usize>,
 }
 
 impl Copies {
     /// A copy of the stream's blocks in which its place is still free.
     fn place(&mut self, place: Place, span: usize) -> usize {
-        let copies = self.taken.entry(place.block).or_default();
-        for (copy, offsets) in copies.iter_mut() {
-            if !offsets.contains(&place.offset) {
-                offsets.push(place.offset);
-                return *copy;
-            }
-        }
-        let copy = self.blocks.len();
-        self.blocks.extend(place.block..place.block + span);
-        copies.push((copy, vec![place.offset]));
-        copy
+        let blocks = &mut self.blocks;
+        self.places.place(place.block, place.offset, || {
+            blocks.extend(place.block..place.block + span);
+            blocks.len() - span
+        })
     }
 }
 

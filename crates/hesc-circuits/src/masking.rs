@@ -1,0 +1,56 @@
+//! Sums of blocks of which only some positions pass: what multiplexed and allocated sums share.
+
+use hesc_schemes::Scheme;
+
+use crate::CircuitError;
+use crate::streams::Streams;
+
+/// A batch and a block in it.
+pub(crate) type BlockOf = (usize, usize);
+
+/// A block and the positions of it that pass.
+pub(crate) struct Passing {
+    pub source: BlockOf,
+    pub mask: Vec<u64>,
+}
+
+impl<S: Scheme> Streams<S> {
+    /// One block for each row, the sum of what passes into it. Cost: a copy of each block and a
+    /// product with its mask.
+    ///
+    /// # Errors
+    /// The scheme's if it cannot mask or has no noise budget left.
+    pub(crate) fn masked_sums(
+        &self,
+        rows: &[Vec<Passing>],
+    ) -> Result<S::Ciphertexts, CircuitError> {
+        let mut copies: Vec<(Vec<usize>, Vec<u64>)> = vec![Default::default(); self.parts.len()];
+        let mut summands: Vec<Vec<BlockOf>> = Vec::with_capacity(rows.len());
+        for row in rows {
+            let of_row = row.iter().map(|Passing { source: (part, block), mask }| {
+                let (blocks, bits) = &mut copies[*part];
+                blocks.push(*block);
+                bits.extend_from_slice(mask);
+                (*part, blocks.len() - 1)
+            });
+            summands.push(of_row.collect());
+        }
+        let mut masked = Vec::with_capacity(self.parts.len());
+        let mut renumbered = vec![0; self.parts.len()];
+        for (part, (blocks, bits)) in copies.iter().enumerate() {
+            if blocks.is_empty() {
+                continue;
+            }
+            let mut of_part = self.scheme.select(&self.parts[part], blocks)?;
+            self.scheme.mask_assign(&mut of_part, bits)?;
+            renumbered[part] = masked.len();
+            masked.push(of_part);
+        }
+        for (part, _) in summands.iter_mut().flatten() {
+            *part = renumbered[*part];
+        }
+        let masked: Vec<&S::Ciphertexts> = masked.iter().collect();
+        let longest = summands.iter().map(Vec::len).max().unwrap_or(1);
+        Ok(self.scheme.horner(&masked, &summands, &vec![1; longest - 1])?)
+    }
+}
