@@ -37,9 +37,13 @@ pub trait Lanes: Copy {
 
     fn load(self, x: &Octet) -> Self::Vector;
     fn store(self, x: &mut Octet, v: Self::Vector);
+    fn load_words(self, x: &[u64; LANES]) -> Self::Vector;
+    fn store_words(self, x: &mut [u64; LANES], v: Self::Vector);
     fn splat(self, x: u64) -> Self::Vector;
     fn add(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     fn sub(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    /// The smaller, unsigned.
+    fn min(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     fn and(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     fn or(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
     fn xor(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
@@ -101,6 +105,14 @@ impl Lanes for Portable {
         x.0 = v;
     }
     #[inline(always)]
+    fn load_words(self, x: &Words) -> Words {
+        *x
+    }
+    #[inline(always)]
+    fn store_words(self, x: &mut Words, v: Words) {
+        *x = v;
+    }
+    #[inline(always)]
     fn splat(self, x: u64) -> Words {
         [x; LANES]
     }
@@ -111,6 +123,10 @@ impl Lanes for Portable {
     #[inline(always)]
     fn sub(self, a: Words, b: Words) -> Words {
         map2(a, b, u64::wrapping_sub)
+    }
+    #[inline(always)]
+    fn min(self, a: Words, b: Words) -> Words {
+        map2(a, b, u64::min)
     }
     #[inline(always)]
     fn and(self, a: Words, b: Words) -> Words {
@@ -190,7 +206,7 @@ pub mod ifma {
 
     use bytemuck::must_cast;
 
-    use super::{Kernel, Lanes, Octet};
+    use super::{Kernel, LANES, Lanes, Octet};
 
     pulp::simd_type! {
         /// A machine with AVX-512 and its 52-bit multipliers.
@@ -226,6 +242,14 @@ pub mod ifma {
             *x = must_cast(v);
         }
         #[inline(always)]
+        fn load_words(self, x: &[u64; LANES]) -> __m512i {
+            must_cast(*x)
+        }
+        #[inline(always)]
+        fn store_words(self, x: &mut [u64; LANES], v: __m512i) {
+            *x = must_cast(v);
+        }
+        #[inline(always)]
         fn splat(self, x: u64) -> __m512i {
             self.avx512f._mm512_set1_epi64(x as i64)
         }
@@ -236,6 +260,10 @@ pub mod ifma {
         #[inline(always)]
         fn sub(self, a: __m512i, b: __m512i) -> __m512i {
             self.avx512f._mm512_sub_epi64(a, b)
+        }
+        #[inline(always)]
+        fn min(self, a: __m512i, b: __m512i) -> __m512i {
+            self.avx512f._mm512_min_epu64(a, b)
         }
         #[inline(always)]
         fn and(self, a: __m512i, b: __m512i) -> __m512i {
@@ -311,6 +339,15 @@ pub trait Kernel {
     type Output;
 
     fn run<L: Lanes>(self, l: L) -> Self::Output;
+}
+
+/// Whether this machine has lanes in hardware. Where it has none, a loop on 64-bit multipliers beats
+/// the portable twin wherever residues fit a word.
+pub fn available() -> bool {
+    #[cfg(all(target_arch = "x86_64", not(feature = "portable")))]
+    return ifma::Ifma::is_available();
+    #[cfg(not(all(target_arch = "x86_64", not(feature = "portable"))))]
+    false
 }
 
 /// Runs a kernel with the best lanes of this machine.

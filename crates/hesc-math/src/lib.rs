@@ -9,6 +9,7 @@
 //! - [`sampling`]: uniform, ternary and centred binomial polynomials from a cryptographic
 //!   generator that the caller passes in;
 //! - [`AesCtrRng`]: that generator;
+//! - [`rns`]: residue number systems of many primes, for schemes with multiplication;
 //! - [`wide`]: residues of thousands of bits, eight at a time, for the schemes on groups;
 //! - [`secp256r1`]: points of that curve, eight at a time.
 //!
@@ -35,6 +36,7 @@ mod poly;
 mod primes;
 mod ring;
 mod rng;
+pub mod rns;
 pub mod rounding;
 pub mod sampling;
 pub mod secp256r1;

@@ -102,21 +102,25 @@ fn trits(coefficients: &mut [i16], random: &[u16]) -> bool {
 /// Uniform residues in every limb, by rejection from masked words. For public polynomials and
 /// masks: the number of rejections is visible, the values kept are not.
 pub fn fill_uniform<W: Word>(poly: &mut [W], ring: &Ring<W>, rng: &mut impl CryptoRng) {
-    let mut random = [W::zeroed(); CHUNK];
     for (words, modulus) in poly.chunks_exact_mut(ring.ring_degree()).zip(ring.moduli()) {
-        let q = modulus.value();
-        let mask = u64::MAX >> q.leading_zeros();
-        let mut filled = 0;
-        while filled < words.len() {
-            // Exactly as many as are missing: the stream's use depends on the modulus alone.
-            let wanted = (words.len() - filled).min(CHUNK);
-            rng.fill_bytes(cast_slice_mut(&mut random[..wanted]));
-            for &r in &random[..wanted] {
-                let masked = r.to_u64() & mask;
-                if masked < q {
-                    words[filled] = W::from_u64(masked);
-                    filled += 1;
-                }
+        fill_uniform_limb(words, modulus.value(), rng);
+    }
+}
+
+/// Uniform residues modulo `q` in one limb, as [`fill_uniform`] does.
+pub fn fill_uniform_limb<W: Word>(words: &mut [W], q: u64, rng: &mut impl CryptoRng) {
+    let mut random = [W::zeroed(); CHUNK];
+    let mask = u64::MAX >> q.leading_zeros();
+    let mut filled = 0;
+    while filled < words.len() {
+        // Exactly as many as are missing: the stream's use depends on the modulus alone.
+        let wanted = (words.len() - filled).min(CHUNK);
+        rng.fill_bytes(cast_slice_mut(&mut random[..wanted]));
+        for &r in &random[..wanted] {
+            let masked = r.to_u64() & mask;
+            if masked < q {
+                words[filled] = W::from_u64(masked);
+                filled += 1;
             }
         }
     }

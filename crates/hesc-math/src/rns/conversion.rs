@@ -1,0 +1,208 @@
+#[cfg(not(feature = "portable"))]
+use multiversion::multiversion;
+
+use super::{Factor, Prime, Reducer, kernels};
+use crate::Modulus;
+
+/// From residues modulo some primes to residues modulo others, of the representative next to zero.
+///
+/// With `D` the product of the source primes and `y_i = [x_i (D / q_i)^-1]_(q_i)`, the number is
+/// `x = sum_i y_i (D / q_i) - v D` with `v = round(sum_i y_i / q_i)` in floating point (Halevi,
+/// Polyakov and Shoup 2019, section 2.2). Where `x / D` is within `2^-48` of one half, `v` may be
+/// off by one, which gives the representative on the other side: harmless in rounding, and excluded
+/// where the number is known to be smaller.
+///
+/// Constants on both sides come for free: the result is `after * [before * x]_D`.
+#[derive(Debug)]
+pub struct Conversion {
+    from: Vec<Prime>,
+    to: Vec<Reducer>,
+    /// `before (D / q_i)^-1` modulo `q_i`.
+    lifts: Vec<Factor>,
+    reciprocals: Vec<f64>,
+    /// For each target, `after (D / q_i)` for each source and `-after D`.
+    factors: Vec<Vec<u64>>,
+    narrow: bool,
+}
+
+/// Sources have at most this many bits where targets use the 52-bit multipliers.
+const NARROW_BITS: u32 = 50;
+
+impl Conversion {
+    /// The conversion without constants.
+    pub fn new(from: &[Prime], to: &[Reducer]) -> Self {
+        Self::with_constants(from, to, |_| 1, |_| 1)
+    }
+
+    /// The conversion of `before * x`, multiplied by `after`; both as residues of the prime given.
+    pub fn with_constants(
+        from: &[Prime],
+        to: &[Reducer],
+        before: impl Fn(Modulus) -> u64,
+        after: impl Fn(Modulus) -> u64,
+    ) -> Self {
+        let punctured = |at: usize, q: Modulus| {
+            let others = from.iter().enumerate().filter(|(i, _)| *i != at);
+            others.fold(1, |product, (_, other)| q.mul(product, other.value() % q.value()))
+        };
+        let lift = |(i, prime): (usize, &Prime)| {
+            let q = prime.modulus();
+            prime.factor(q.mul(q.inverse(punctured(i, q)), before(q)))
+        };
+        let row = |target: &Reducer| {
+            let q = target.modulus();
+            let after = after(q) % q.value();
+            let mut row: Vec<u64> =
+                (0..from.len()).map(|i| q.mul(after, punctured(i, q))).collect();
+            // Past the end nothing is left out.
+            row.push(q.neg(q.mul(after, punctured(from.len(), q))));
+            row
+        };
+        Self {
+            from: from.to_vec(),
+            to: to.to_vec(),
+            lifts: from.iter().enumerate().map(lift).collect(),
+            reciprocals: from.iter().map(|prime| 1.0 / prime.value() as f64).collect(),
+            factors: to.iter().map(row).collect(),
+            narrow: from.iter().all(|prime| prime.value() >> NARROW_BITS == 0),
+        }
+    }
+
+    /// The source primes.
+    pub fn from(&self) -> &[Prime] {
+        &self.from
+    }
+
+    /// The targets.
+    pub fn to(&self) -> &[Reducer] {
+        &self.to
+    }
+
+    /// Limbs that [`Self::prepare`] writes: the sources and one more.
+    pub fn prepared_limbs(&self) -> usize {
+        self.from.len() + 1
+    }
+
+    /// What all targets need: the `y_i` and `v`, from coefficients limb after limb.
+    ///
+    /// # Panics
+    /// If a buffer has not its number of limbs.
+    pub fn prepare(&self, prepared: &mut [u64], x: &[u64]) {
+        let n = self.from.first().map_or(0, Prime::ring_degree);
+        assert_eq!(x.len(), self.from.len() * n, "there is a limb for each source");
+        assert_eq!(prepared.len(), x.len() + n, "there is room for one limb more");
+        let (rows, quotients) = prepared.split_at_mut(x.len());
+        for (((row, x), prime), &lift) in
+            rows.chunks_exact_mut(n).zip(x.chunks_exact(n)).zip(&self.from).zip(&self.lifts)
+        {
+            kernels::scale_into(row, x, lift, prime);
+        }
+        round_quotients(quotients, rows, &self.reciprocals);
+    }
+
+    /// The residues modulo one target.
+    pub fn row(&self, out: &mut [u64], target: usize, prepared: &[u64]) {
+        let n = out.len();
+        let mut rows = [&prepared[..0]; MAX_SOURCES];
+        let count = self.prepared_limbs();
+        for (row, limb) in rows.iter_mut().zip(prepared.chunks_exact(n)) {
+            *row = limb;
+        }
+        let q = &self.to[target];
+        kernels::combine(out, &rows[..count], &self.factors[target], self.narrow, q);
+    }
+}
+
+/// Most limbs of a prepared number: 881 bits in primes of 30 bits and more.
+const MAX_SOURCES: usize = 64;
+
+/// `v = round(sum_i y_i / q_i)`. Adding `2^52` rounds to the nearest integer and leaves it in the
+/// low bits.
+#[cfg_attr(
+    not(feature = "portable"),
+    multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2+fma"))
+)]
+fn round_quotients(out: &mut [u64], rows: &[u64], reciprocals: &[f64]) {
+    const ROUNDER: f64 = 4_503_599_627_370_496.0;
+    const BLOCK: usize = 64;
+    let n = out.len();
+    for (at, out) in out.chunks_mut(BLOCK).enumerate() {
+        let mut sums = [0.0; BLOCK];
+        for (row, reciprocal) in rows.chunks_exact(n).zip(reciprocals) {
+            for (sum, &y) in sums.iter_mut().zip(&row[at * BLOCK..]) {
+                // Below 2^61: the conversion of a signed number is one instruction on more machines.
+                *sum += y as i64 as f64 * reciprocal;
+            }
+        }
+        for (out, sum) in out.iter_mut().zip(sums) {
+            *out = (sum + ROUNDER).to_bits() & 0xF_FFFF;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use num_bigint::BigInt;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::ntt_primes;
+
+    fn primes(bits: u32, skip: usize, count: usize) -> Vec<Prime> {
+        let all = ntt_primes(bits, 256, skip + count).unwrap();
+        all[skip..].iter().map(|&q| Prime::new(256, q).unwrap()).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(16))]
+        #[test]
+        fn conversion_takes_the_number_next_to_zero(
+            bits in prop::sample::select(vec![30u32, 49, 50, 55, 60]),
+            sources in 1usize..20,
+            seed: u64,
+        ) {
+            let from = primes(bits, 2, sources);
+            let mut to = primes(bits, 0, 2);
+            to.extend(primes(27, 0, 1));
+            let product: BigInt = from.iter().map(|p| BigInt::from(p.value())).product();
+            let mut state = seed;
+            let mut next = || {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                state
+            };
+            let numbers: Vec<BigInt> = (0..256)
+                .map(|_| {
+                    let raw: BigInt = (0..sources).fold(BigInt::from(0), |x, _| (x << 64) + next());
+                    raw % &product - (&product >> 1)
+                })
+                .collect();
+            let residues = |primes: &[Prime]| -> Vec<u64> {
+                let of = |p: &Prime, x: &BigInt| {
+                    let q = BigInt::from(p.value());
+                    u64::try_from(((x % &q) + &q) % &q).unwrap()
+                };
+                primes.iter().flat_map(|p| numbers.iter().map(|x| of(p, x)).collect::<Vec<_>>()).collect()
+            };
+            let (before, after) = (3u64, 5u64);
+            // The result is that of x itself.
+            let targets: Vec<Reducer> = to.iter().map(|p| **p).collect();
+            let conversion =
+                Conversion::with_constants(&from, &targets, |q| q.inverse(before), |_| after);
+            let scaled: Vec<u64> = residues(&from)
+                .chunks_exact(256)
+                .zip(&from)
+                .flat_map(|(row, p)| row.iter().map(|&x| p.modulus().mul(x, before)).collect::<Vec<_>>())
+                .collect();
+            let mut prepared = vec![0; conversion.prepared_limbs() * 256];
+            conversion.prepare(&mut prepared, &scaled);
+            let expected = residues(&to);
+            for (target, p) in to.iter().enumerate() {
+                let mut row = vec![0; 256];
+                conversion.row(&mut row, target, &prepared);
+                for (x, &y) in row.iter().zip(&expected[target * 256..]) {
+                    prop_assert_eq!(*x, p.modulus().mul(y, after));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,536 @@
+//! Loops over single limbs. Inputs are reduced and so are outputs, unless a function says
+//! otherwise; slices of one call have the same length.
+
+#[cfg(not(feature = "portable"))]
+use multiversion::multiversion;
+
+use super::{Factor, Reducer};
+use crate::lanes::{self, Kernel, LANES, Lanes};
+use crate::limb;
+
+/// What happens at each place: `I` inputs and the `O` values that are there give `O` new ones.
+trait Pointwise<const I: usize, const O: usize> {
+    fn lanes<L: Lanes>(&self, l: L, inputs: [L::Vector; I], old: [L::Vector; O]) -> [L::Vector; O];
+    fn scalar(&self, inputs: [u64; I], old: [u64; O]) -> [u64; O];
+}
+
+struct OnLanes<'a, P, const I: usize, const O: usize> {
+    operation: P,
+    inputs: [&'a [u64]; I],
+    outputs: [&'a mut [u64]; O],
+}
+
+impl<P: Pointwise<I, O>, const I: usize, const O: usize> Kernel for OnLanes<'_, P, I, O> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, l: L) {
+        let inputs = self.inputs.map(|input| input.as_chunks::<LANES>().0);
+        let outputs = self.outputs.map(|output| output.as_chunks_mut::<LANES>().0);
+        let length = outputs.iter().map(|output| output.len()).min().unwrap_or(0);
+        let inputs = inputs.map(|input| &input[..length]);
+        let mut outputs = outputs.map(|output| &mut output[..length]);
+        for i in 0..length {
+            let x = std::array::from_fn(|k| l.load_words(&inputs[k][i]));
+            let old = std::array::from_fn(|k| l.load_words(&outputs[k][i]));
+            let new = self.operation.lanes(l, x, old);
+            for (output, value) in outputs.iter_mut().zip(new) {
+                l.store_words(&mut output[i], value);
+            }
+        }
+    }
+}
+
+/// Runs an operation over whole slices.
+fn run<P: Pointwise<I, O>, const I: usize, const O: usize>(
+    operation: P,
+    reducer: &Reducer,
+    inputs: [&[u64]; I],
+    mut outputs: [&mut [u64]; O],
+) {
+    let length = outputs.first().map_or(0, |output| output.len());
+    assert!(
+        inputs.iter().all(|x| x.len() == length) && outputs.iter().all(|x| x.len() == length),
+        "limbs of one ring have one length"
+    );
+    if reducer.fits_lanes() && lanes::available() && length.is_multiple_of(LANES) {
+        lanes::dispatch(OnLanes { operation, inputs, outputs });
+        return;
+    }
+    for i in 0..length {
+        let x = std::array::from_fn(|k| inputs[k][i]);
+        let old = std::array::from_fn(|k| outputs[k][i]);
+        for (output, value) in outputs.iter_mut().zip(operation.scalar(x, old)) {
+            output[i] = value;
+        }
+    }
+}
+
+/// Defines an operation by its two bodies.
+macro_rules! pointwise {
+    (
+        $name:ident { $($field:ident: $type:ty),* }, $inputs:literal => $outputs:literal,
+        |$l:ident, $this:ident, $x:pat_param, $old:pat_param| $lanes:expr,
+        |$sx:pat_param, $sold:pat_param| $scalar:expr $(,)?
+    ) => {
+        struct $name<'a> {
+            q: &'a Reducer,
+            $($field: $type,)*
+        }
+
+        impl Pointwise<$inputs, $outputs> for $name<'_> {
+            #[inline(always)]
+            fn lanes<L: Lanes>(
+                &self,
+                $l: L,
+                $x: [L::Vector; $inputs],
+                $old: [L::Vector; $outputs],
+            ) -> [L::Vector; $outputs] {
+                let $this = self;
+                $lanes
+            }
+
+            #[inline(always)]
+            fn scalar(&self, $sx: [u64; $inputs], $sold: [u64; $outputs]) -> [u64; $outputs] {
+                let $this = self;
+                $scalar
+            }
+        }
+    };
+}
+
+pointwise!(Multiply {}, 2 => 1,
+    |l, this, [a, b], _| [this.q.lanes_product(l, a, b)],
+    |[a, b], _| [this.q.product(a, b)]);
+
+pointwise!(MultiplyAssign {}, 1 => 1,
+    |l, this, [b], [a]| [this.q.lanes_product(l, a, b)],
+    |[b], [a]| [this.q.product(a, b)]);
+
+pointwise!(MultiplyAdd {}, 2 => 1,
+    |l, this, [a, b], [c]| [this.q.lanes_once(l, l.add(c, this.q.lanes_product(l, a, b)))],
+    |[a, b], [c]| [this.q.once(c + this.q.product(a, b))]);
+
+pointwise!(Tensor {}, 4 => 3,
+|l, this, [a0, a1, b0, b1], _| {
+    let low = l.add_low(l.add_low(l.zero(), a0, b1), a1, b0);
+    let high = l.add_high(l.add_high(l.zero(), a0, b1), a1, b0);
+    [
+        this.q.lanes_product(l, a0, b0),
+        this.q.lanes_reduce(l, low, high),
+        this.q.lanes_product(l, a1, b1),
+    ]
+},
+|[a0, a1, b0, b1], _| {
+    let wide = |a: u64, b: u64| u128::from(a) * u128::from(b);
+    [
+        this.q.product(a0, b0),
+        this.q.reduce(wide(a0, b1) + wide(a1, b0)),
+        this.q.product(a1, b1),
+    ]
+});
+
+pointwise!(SquareTensor {}, 2 => 3,
+|l, this, [a0, a1], _| {
+    let cross = this.q.lanes_product(l, a0, a1);
+    [
+        this.q.lanes_product(l, a0, a0),
+        this.q.lanes_once(l, l.add(cross, cross)),
+        this.q.lanes_product(l, a1, a1),
+    ]
+},
+|[a0, a1], _| [
+    this.q.product(a0, a0),
+    this.q.once(2 * this.q.product(a0, a1)),
+    this.q.product(a1, a1),
+]);
+
+pointwise!(Scale { factor: Factor }, 0 => 1,
+    |l, this, [], [a]| [this.q.lanes_scaled(l, a, this.factor)],
+    |[], [a]| [this.q.scaled(a, this.factor)]);
+
+pointwise!(ScaleInto { factor: Factor }, 1 => 1,
+    |l, this, [a], _| [this.q.lanes_scaled(l, a, this.factor)],
+    |[a], _| [this.q.scaled(a, this.factor)]);
+
+pointwise!(ScaleAdd { factor: Factor }, 1 => 1,
+    |l, this, [a], [c]| [this.q.lanes_once(l, l.add(c, this.q.lanes_scaled(l, a, this.factor)))],
+    |[a], [c]| [this.q.once(c + this.q.scaled(a, this.factor))]);
+
+pointwise!(SubtractScale { factor: Factor }, 1 => 1,
+    |l, this, [b], [a]| {
+        let difference = l.sub(l.add(a, l.splat(this.q.value())), b);
+        [this.q.lanes_scaled(l, difference, this.factor)]
+    },
+    |[b], [a]| [this.q.scaled(a + this.q.value() - b, this.factor)]);
+
+pointwise!(Reduce {}, 1 => 1,
+    |l, this, [a], _| [this.q.lanes_once(l, this.q.lanes_remainder(l, a))],
+    |[a], _| [this.q.reduce(u128::from(a))]);
+
+pointwise!(ReduceSigned {}, 1 => 1,
+    |l, this, [a], _| {
+        let sign = l.sar::<63>(a);
+        let size = this.q.lanes_remainder(l, l.sub(l.xor(a, sign), sign));
+        let size = this.q.lanes_once(l, size);
+        let lift = l.and(l.splat(this.q.value()), sign);
+        [this.q.lanes_once(l, l.add(l.sub(l.xor(size, sign), sign), lift))]
+    },
+    |[a], _| [this.q.reduce_signed(a as i64)]);
+
+pointwise!(Subtract {}, 1 => 1,
+    |l, this, [b], [a]| [this.q.lanes_once(l, l.sub(l.add(a, l.splat(this.q.value())), b))],
+    |[b], [a]| [this.q.once(a + this.q.value() - b)]);
+
+/// `out = a b`.
+pub fn multiply(out: &mut [u64], a: &[u64], b: &[u64], q: &Reducer) {
+    run(Multiply { q }, q, [a, b], [out]);
+}
+
+/// `a *= b`.
+pub fn multiply_assign(a: &mut [u64], b: &[u64], q: &Reducer) {
+    run(MultiplyAssign { q }, q, [b], [a]);
+}
+
+/// `out += a b`.
+pub fn multiply_add(out: &mut [u64], a: &[u64], b: &[u64], q: &Reducer) {
+    run(MultiplyAdd { q }, q, [a, b], [out]);
+}
+
+/// `(a_0 b_0, a_0 b_1 + a_1 b_0, a_1 b_1)`: the product of two linear polynomials, in one pass.
+pub fn tensor(out: [&mut [u64]; 3], a: [&[u64]; 2], b: [&[u64]; 2], q: &Reducer) {
+    run(Tensor { q }, q, [a[0], a[1], b[0], b[1]], out);
+}
+
+/// [`tensor`] of `a` with itself.
+pub fn square_tensor(out: [&mut [u64]; 3], a: [&[u64]; 2], q: &Reducer) {
+    run(SquareTensor { q }, q, a, out);
+}
+
+/// `a *= factor`; `a` below 2^52 for primes of at most 50 bits, any word otherwise.
+pub fn scale(a: &mut [u64], factor: Factor, q: &Reducer) {
+    run(Scale { q, factor }, q, [], [a]);
+}
+
+/// `out = a factor`, `a` as in [`scale`].
+pub fn scale_into(out: &mut [u64], a: &[u64], factor: Factor, q: &Reducer) {
+    run(ScaleInto { q, factor }, q, [a], [out]);
+}
+
+/// `out += a factor`, `a` as in [`scale`].
+pub fn scale_add(out: &mut [u64], a: &[u64], factor: Factor, q: &Reducer) {
+    run(ScaleAdd { q, factor }, q, [a], [out]);
+}
+
+/// `a = (a - b) factor`: the last step of a division by primes.
+pub fn subtract_scale(a: &mut [u64], b: &[u64], factor: Factor, q: &Reducer) {
+    run(SubtractScale { q, factor }, q, [b], [a]);
+}
+
+/// `out = a mod q` for words of another prime: below 2^52 if this one has at most 50 bits.
+pub fn reduce(out: &mut [u64], a: &[u64], q: &Reducer) {
+    run(Reduce { q }, q, [a], [out]);
+}
+
+/// `a -= b`.
+pub fn subtract(a: &mut [u64], b: &[u64], q: &Reducer) {
+    run(Subtract { q }, q, [b], [a]);
+}
+
+/// `a += b`.
+pub fn add(a: &mut [u64], b: &[u64], q: &Reducer) {
+    assert_eq!(a.len(), b.len(), "limbs of one ring have one length");
+    limb::u64::add(a, b, q.value());
+}
+
+/// Appends `b + c`: reads two slices and writes fresh memory once.
+pub fn append_sum(out: &mut Vec<u64>, b: &[u64], c: &[u64], q: &Reducer) {
+    assert_eq!(b.len(), c.len(), "limbs of one ring have one length");
+    limb::u64::append_sum(out, b, c, q.value());
+}
+
+/// Appends `b - c`.
+pub fn append_difference(out: &mut Vec<u64>, b: &[u64], c: &[u64], q: &Reducer) {
+    assert_eq!(b.len(), c.len(), "limbs of one ring have one length");
+    difference(out, b, c, q.value());
+}
+
+#[cfg_attr(
+    not(feature = "portable"),
+    multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))
+)]
+fn difference(out: &mut Vec<u64>, b: &[u64], c: &[u64], q: u64) {
+    out.extend(b.iter().zip(c).map(|(&b, &c)| (b + q - c).min((b + q - c).wrapping_sub(q))));
+}
+
+/// `a = -a`.
+pub fn negate(a: &mut [u64], q: &Reducer) {
+    limb::u64::neg(a, q.value());
+}
+
+/// `a += small` for signed coefficients smaller than the prime.
+pub fn add_small(a: &mut [u64], small: &[i16], q: &Reducer) {
+    limb::u64::add_signed(a, small, q.value());
+}
+
+/// `a += constant` at every place.
+pub fn add_constant(a: &mut [u64], constant: u64, q: &Reducer) {
+    shift(a, constant, q.value());
+}
+
+#[cfg_attr(
+    not(feature = "portable"),
+    multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))
+)]
+fn shift(a: &mut [u64], constant: u64, q: u64) {
+    for a in a {
+        *a = (*a + constant).min((*a + constant).wrapping_sub(q));
+    }
+}
+
+/// `out = a mod q` for signed coefficients below `2^51` in absolute value.
+pub fn reduce_small_signed(out: &mut [u64], a: &[i64], q: &Reducer) {
+    run(ReduceSigned { q }, q, [bytemuck::cast_slice(a)], [out]);
+}
+
+/// `out = [a]_t mod q` for `a` reduced modulo `t < q`, next to zero.
+pub fn lift_centred(out: &mut [u64], a: &[u64], t: u64, q: &Reducer) {
+    assert!(t < q.value(), "the smaller modulus is lifted into the larger");
+    lift(out, a, t, q.value());
+}
+
+#[cfg_attr(
+    not(feature = "portable"),
+    multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))
+)]
+fn lift(out: &mut [u64], a: &[u64], t: u64, q: u64) {
+    for (out, &a) in out.iter_mut().zip(a) {
+        let negative = u64::from(a > t / 2).wrapping_neg();
+        *out = a + ((q - t) & negative);
+    }
+}
+
+/// `out = a mod q` for any signed coefficients.
+pub fn reduce_signed(out: &mut [u64], a: &[i64], q: &Reducer) {
+    for (out, &a) in out.iter_mut().zip(a) {
+        *out = q.reduce_signed(a);
+    }
+}
+
+/// Most products of 50-bit residues that one pair of 52-bit accumulators holds.
+const TERMS: usize = 16;
+
+/// `(sum_k a_k b_k, sum_k a_k c_k)`, reduced once for up to sixteen products: what key switching
+/// spends its time on.
+///
+/// # Panics
+/// If there are not as many `b` and `c` as `a`.
+pub fn inner_products(out: [&mut [u64]; 2], a: &[&[u64]], b: &[&[u64]], c: &[&[u64]], q: &Reducer) {
+    assert!(a.len() == b.len() && a.len() == c.len(), "a factor for each factor");
+    let [first, second] = out;
+    let length = first.len();
+    let rows = a.iter().chain(b).chain(c);
+    assert!(
+        rows.chain([&&*second]).all(|x| x.len() == length),
+        "limbs of one ring have one length"
+    );
+    if q.fits_lanes() && lanes::available() && length.is_multiple_of(LANES) {
+        lanes::dispatch(InnerProducts { out: [first, second], a, b, c, q });
+        return;
+    }
+    for i in 0..length {
+        let (mut x, mut y) = (0u128, 0u128);
+        for (k, a) in a.iter().enumerate() {
+            let a = u128::from(a[i]);
+            x += a * u128::from(b[k][i]);
+            y += a * u128::from(c[k][i]);
+        }
+        (first[i], second[i]) = (q.reduce(x), q.reduce(y));
+    }
+}
+
+struct InnerProducts<'a> {
+    out: [&'a mut [u64]; 2],
+    a: &'a [&'a [u64]],
+    b: &'a [&'a [u64]],
+    c: &'a [&'a [u64]],
+    q: &'a Reducer,
+}
+
+impl Kernel for InnerProducts<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, l: L) {
+        let [first, second] = self.out;
+        let (first, second) = (first.as_chunks_mut::<LANES>().0, second.as_chunks_mut::<LANES>().0);
+        for (i, (first, second)) in first.iter_mut().zip(second).enumerate() {
+            let at = i * LANES..(i + 1) * LANES;
+            let word = |x: &[u64]| l.load_words(&x[at.clone()].as_chunks::<LANES>().0[0]);
+            let (mut x, mut y) = (l.zero(), l.zero());
+            for ((a, b), c) in
+                self.a.chunks(TERMS).zip(self.b.chunks(TERMS)).zip(self.c.chunks(TERMS))
+            {
+                let (mut low, mut high) = ([x, y], [l.zero(), l.zero()]);
+                for ((a, b), c) in a.iter().zip(b).zip(c) {
+                    let (a, b, c) = (word(a), word(b), word(c));
+                    low = [l.add_low(low[0], a, b), l.add_low(low[1], a, c)];
+                    high = [l.add_high(high[0], a, b), l.add_high(high[1], a, c)];
+                }
+                x = self.q.lanes_reduce(l, low[0], high[0]);
+                y = self.q.lanes_reduce(l, low[1], high[1]);
+            }
+            l.store_words(first, x);
+            l.store_words(second, y);
+        }
+    }
+}
+
+/// `out = sum_k a_k factors_k` for words of any primes and factors below this one: a step of base
+/// conversion. Words are below 2^50 where this prime has at most 50 bits and `lanes` says so.
+pub(super) fn combine(out: &mut [u64], a: &[&[u64]], factors: &[u64], narrow: bool, q: &Reducer) {
+    assert_eq!(a.len(), factors.len(), "a factor for each summand");
+    assert!(a.iter().all(|x| x.len() == out.len()), "limbs of one ring have one length");
+    if narrow && q.fits_lanes() && lanes::available() && out.len().is_multiple_of(LANES) {
+        lanes::dispatch(Combine { out, a, factors, q });
+        return;
+    }
+    for (i, out) in out.iter_mut().enumerate() {
+        let sum: u128 = a.iter().zip(factors).map(|(a, &f)| u128::from(a[i]) * u128::from(f)).sum();
+        *out = q.reduce(sum);
+    }
+}
+
+struct Combine<'a> {
+    out: &'a mut [u64],
+    a: &'a [&'a [u64]],
+    factors: &'a [u64],
+    q: &'a Reducer,
+}
+
+impl Kernel for Combine<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, l: L) {
+        for (i, out) in self.out.as_chunks_mut::<LANES>().0.iter_mut().enumerate() {
+            let at = i * LANES..(i + 1) * LANES;
+            let mut x = l.zero();
+            for (a, factors) in self.a.chunks(TERMS).zip(self.factors.chunks(TERMS)) {
+                let (mut low, mut high) = (x, l.zero());
+                for (a, &factor) in a.iter().zip(factors) {
+                    let a = l.load_words(&a[at.clone()].as_chunks::<LANES>().0[0]);
+                    let factor = l.splat(factor);
+                    low = l.add_low(low, a, factor);
+                    high = l.add_high(high, a, factor);
+                }
+                x = self.q.lanes_reduce(l, low, high);
+            }
+            l.store_words(out, x);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::ntt_primes;
+    use crate::rns::Prime;
+
+    fn row(raw: &[u64], salt: u64, q: u64) -> Vec<u64> {
+        raw.iter().map(|x| x.rotate_left(salt as u32 * 7) % q).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn kernels_agree_with_remainders(
+            bits in prop::sample::select(vec![14u32, 20, 36, 49, 50, 51, 55, 60, 61]),
+            which in 0usize..3,
+            raw in prop::collection::vec(any::<u64>(), 32),
+            terms in 1usize..40,
+            signed in prop::collection::vec(any::<i64>(), 32),
+        ) {
+            let primes = ntt_primes(bits, 256, 3).or_else(|_| ntt_primes(bits, 256, 1)).unwrap();
+            let prime = Prime::new(256, primes[which % primes.len()]).unwrap();
+            let q = prime.value();
+            let wide = u128::from(q);
+            // The largest residues are where reductions fail.
+            let top = vec![q - 1; 32];
+            for (a, b, c, d) in [
+                (row(&raw, 0, q), row(&raw, 1, q), row(&raw, 2, q), row(&raw, 3, q)),
+                (top.clone(), top.clone(), top.clone(), top.clone()),
+            ] {
+                let factor = prime.factor(b[0]);
+                let fresh = || vec![0u64; 32];
+                let (mut product, mut assigned, mut added) = (fresh(), a.clone(), c.clone());
+                multiply(&mut product, &a, &b, &prime);
+                multiply_assign(&mut assigned, &b, &prime);
+                multiply_add(&mut added, &a, &b, &prime);
+                let (mut scaled, mut scaled_into, mut scale_added) = (a.clone(), fresh(), c.clone());
+                scale(&mut scaled, factor, &prime);
+                scale_into(&mut scaled_into, &a, factor, &prime);
+                scale_add(&mut scale_added, &a, factor, &prime);
+                let (mut divided, mut difference) = (a.clone(), a.clone());
+                subtract_scale(&mut divided, &c, factor, &prime);
+                subtract(&mut difference, &c, &prime);
+                let (mut t0, mut t1, mut t2) = (fresh(), fresh(), fresh());
+                tensor([&mut t0, &mut t1, &mut t2], [&a, &b], [&c, &d], &prime);
+                let (mut s0, mut s1, mut s2) = (fresh(), fresh(), fresh());
+                square_tensor([&mut s0, &mut s1, &mut s2], [&a, &b], &prime);
+                let (rows_a, rows_b, rows_c) =
+                    (vec![&a[..]; terms], vec![&b[..]; terms], vec![&c[..]; terms]);
+                let (mut first, mut second, mut combined) = (fresh(), fresh(), fresh());
+                inner_products([&mut first, &mut second], &rows_a, &rows_b, &rows_c, &prime);
+                combine(&mut combined, &rows_a, &b[..].iter().cycle().take(terms).copied().collect::<Vec<_>>(), bits <= 50, &prime);
+                let mut summed = Vec::new();
+                append_difference(&mut summed, &a, &c, &prime);
+                prop_assert_eq!(&summed, &difference);
+                let mut shifted = a.clone();
+                add_constant(&mut shifted, b[0], &prime);
+                for i in 0..32 {
+                    let [x, y, z, w] = [a[i], b[i], c[i], d[i]].map(u128::from);
+                    let f = u128::from(b[0]);
+                    let at = |v: u128| (v % wide) as u64;
+                    prop_assert_eq!(product[i], at(x * y));
+                    prop_assert_eq!(assigned[i], at(x * y));
+                    prop_assert_eq!(added[i], at(x * y % wide + z));
+                    prop_assert_eq!(scaled[i], at(x * f));
+                    prop_assert_eq!(scaled_into[i], at(x * f));
+                    prop_assert_eq!(scale_added[i], at(x * f % wide + z));
+                    prop_assert_eq!(difference[i], at(x + wide - z));
+                    prop_assert_eq!(divided[i], at((x + wide - z) % wide * f));
+                    prop_assert_eq!([t0[i], t1[i], t2[i]], [at(x * z), at(x * w % wide + y * z % wide), at(y * w)]);
+                    prop_assert_eq!([s0[i], s1[i], s2[i]], [at(x * x), at(2 * (x * y % wide)), at(y * y)]);
+                    prop_assert_eq!(first[i], at(x * y % wide * terms as u128));
+                    prop_assert_eq!(second[i], at(x * z % wide * terms as u128));
+                    prop_assert_eq!(shifted[i], at(x + f));
+                    let expected = (0..terms).map(|k| x * u128::from(b[k % 32]) % wide).sum::<u128>();
+                    prop_assert_eq!(combined[i], at(expected));
+                }
+            }
+            let below = if bits <= 50 { 52 } else { 61 };
+            let words: Vec<u64> = raw.iter().map(|x| x >> (64 - below)).collect();
+            let mut reduced = vec![0; 32];
+            reduce(&mut reduced, &words, &prime);
+            let mut from_signed = vec![0; 32];
+            reduce_signed(&mut from_signed, &signed, &prime);
+            let shifted: Vec<i64> = signed.iter().map(|x| x >> 12).collect();
+            let mut small_signed = vec![0; 32];
+            reduce_small_signed(&mut small_signed, &shifted, &prime);
+            let q_of = |x: i128| x.rem_euclid(i128::from(q)) as u64;
+            let t = q / 3;
+            let mut lifted = vec![0; 32];
+            let small = row(&raw, 4, t);
+            lift_centred(&mut lifted, &small, t, &prime);
+            for i in 0..32 {
+                prop_assert_eq!(lifted[i], q_of(i128::from(crate::Modulus::new(t).centre(small[i]))));
+                prop_assert_eq!(reduced[i], words[i] % q);
+                prop_assert_eq!(small_signed[i], q_of(i128::from(signed[i] >> 12)));
+                prop_assert_eq!(i128::from(from_signed[i]), i128::from(signed[i]).rem_euclid(i128::from(q)));
+            }
+        }
+    }
+}

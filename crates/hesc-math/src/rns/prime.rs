@@ -1,0 +1,299 @@
+use std::ops::Deref;
+use std::sync::Arc;
+
+use tfhe_ntt::prime64;
+
+use crate::lanes::Lanes;
+use crate::{MAX_RING_DEGREE, MIN_RING_DEGREE, MathError, Modulus, Word};
+
+/// Primes of a residue number system are below `2^MAX_PRIME_BITS`: 128 bits then hold the sum of
+/// 64 products.
+pub const MAX_PRIME_BITS: u32 = 61;
+/// Primes below `2^LANE_BITS` take the 52-bit multipliers.
+const LANE_BITS: u32 = 50;
+
+/// An NTT prime of one ring degree with its transform and constants. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Prime(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    ring_degree: usize,
+    reducer: Reducer,
+    plan: prime64::Plan,
+}
+
+/// A modulus below 2^61 with the constants of its reductions.
+#[derive(Debug, Clone, Copy)]
+pub struct Reducer {
+    q: u64,
+    /// `floor(2^128 / q)`, low and high.
+    ratio: [u64; 2],
+    /// Bits of `q`.
+    bits: u32,
+    /// `floor(2^(bits + 51) / q)`.
+    barrett: u64,
+    /// `floor(2^52 / q)`.
+    reciprocal: u64,
+    /// `2^52 mod q`, and its factor for [`Reducer::lanes_product`].
+    top: [u64; 2],
+}
+
+impl Prime {
+    /// The prime `value` for this ring degree (a power of two, 256 to 32768).
+    ///
+    /// # Errors
+    /// [`MathError::RingDegree`], or [`MathError::Modulus`] if `value` is no prime below 2^61 that
+    /// is 1 modulo twice the degree.
+    pub fn new(ring_degree: usize, value: u64) -> Result<Self, MathError> {
+        if !ring_degree.is_power_of_two()
+            || !(MIN_RING_DEGREE..=MAX_RING_DEGREE).contains(&ring_degree)
+        {
+            return Err(MathError::RingDegree {
+                ring_degree,
+                min: MIN_RING_DEGREE,
+                max: MAX_RING_DEGREE,
+            });
+        }
+        let refused =
+            MathError::Modulus { modulus: value, max_bits: MAX_PRIME_BITS, two_n: 2 * ring_degree };
+        if value >> MAX_PRIME_BITS != 0 {
+            return Err(refused);
+        }
+        let plan = <u64 as Word>::plan(ring_degree, value).ok_or(refused)?;
+        Ok(Self(Arc::new(Inner { ring_degree, reducer: Reducer::new(value), plan })))
+    }
+
+    /// The ring degree of its transform.
+    pub fn ring_degree(&self) -> usize {
+        self.0.ring_degree
+    }
+
+    /// Coefficients to evaluations, in place, in bit-reversed order: place `i` holds the value at
+    /// `root^(2 bitrev(i) + 1)`.
+    pub fn forward(&self, limb: &mut [u64]) {
+        <u64 as Word>::forward(&self.0.plan, limb);
+    }
+
+    /// Evaluations to coefficients, in place.
+    pub fn inverse(&self, limb: &mut [u64]) {
+        <u64 as Word>::scale(&self.0.plan, limb);
+        <u64 as Word>::inverse_unscaled(&self.0.plan, limb);
+    }
+
+    /// Evaluations to coefficients times `N`, in place: where a constant follows anyway.
+    pub fn inverse_unscaled(&self, limb: &mut [u64]) {
+        <u64 as Word>::inverse_unscaled(&self.0.plan, limb);
+    }
+
+    /// The primitive `2N`-th root of unity of the transform.
+    pub fn root(&self) -> u64 {
+        let mut x = vec![0; self.ring_degree()];
+        x[1] = 1;
+        self.forward(&mut x);
+        // Place 0 holds the value of X at root^1.
+        x[0]
+    }
+}
+
+/// A prime reduces as any modulus does.
+impl Deref for Prime {
+    type Target = Reducer;
+
+    fn deref(&self) -> &Reducer {
+        &self.0.reducer
+    }
+}
+
+impl Reducer {
+    /// The modulus `q`, 2 to `2^61`.
+    ///
+    /// # Panics
+    /// If it is outside.
+    pub const fn new(q: u64) -> Self {
+        assert!(q >= 2 && q >> MAX_PRIME_BITS == 0, "a modulus is at least 2 and below 2^61");
+        let q_wide = q as u128;
+        let bits = q.ilog2() + 1;
+        // 2^128 - 1 has the same quotient unless q divides 2^128.
+        let ratio = u128::MAX / q_wide + q.is_power_of_two() as u128;
+        let barrett = ((1u128 << (bits + 51)) / q_wide) as u64;
+        let top = ((1u128 << 52) % q_wide) as u64;
+        Self {
+            q,
+            ratio: [ratio as u64, (ratio >> 64) as u64],
+            bits,
+            // 2^52 itself, for a power of two, has a bit too many.
+            barrett: if barrett >> 52 == 0 { barrett } else { barrett - 1 },
+            reciprocal: ((1u64 << 52) / q),
+            top: [top, (((top as u128) << 52) / q_wide) as u64],
+        }
+    }
+
+    /// Whether the 52-bit multipliers can be used.
+    pub(super) const fn fits_lanes(&self) -> bool {
+        self.bits <= LANE_BITS
+    }
+
+    /// The modulus itself.
+    pub const fn value(&self) -> u64 {
+        self.q
+    }
+
+    /// Scalar arithmetic.
+    pub const fn modulus(&self) -> Modulus {
+        Modulus::new(self.q)
+    }
+
+    /// The constant `w mod q` as a factor for [`super::kernels`].
+    pub const fn factor(&self, w: u64) -> Factor {
+        let w = w % self.q;
+        let wide = w as u128;
+        Factor {
+            w,
+            shoup64: ((wide << 64) / self.q as u128) as u64,
+            shoup52: ((wide << 52) / self.q as u128) as u64,
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn once(&self, x: u64) -> u64 {
+        x.min(x.wrapping_sub(self.q))
+    }
+
+    /// `x mod q` for any `x`, by Barrett's reduction with 128-bit quotient.
+    #[inline(always)]
+    pub(super) fn reduce(&self, x: u128) -> u64 {
+        let wide = |a: u64, b: u64| u128::from(a) * u128::from(b);
+        let (low, high) = (x as u64, (x >> 64) as u64);
+        let carry = wide(low, self.ratio[0]) >> 64;
+        let middle = wide(low, self.ratio[1]) + carry;
+        let other = wide(high, self.ratio[0]) + u128::from(middle as u64);
+        let quotient = high
+            .wrapping_mul(self.ratio[1])
+            .wrapping_add((middle >> 64) as u64)
+            .wrapping_add((other >> 64) as u64);
+        self.once(low.wrapping_sub(quotient.wrapping_mul(self.q)))
+    }
+
+    /// `x mod q`; the sign as a mask, for encoded plaintexts are secret.
+    #[inline(always)]
+    pub(super) fn reduce_signed(&self, x: i64) -> u64 {
+        let negative = (x >> 63) as u64;
+        let size = self.reduce(u128::from(x.unsigned_abs()));
+        self.once((size ^ negative).wrapping_sub(negative).wrapping_add(self.q & negative))
+    }
+
+    #[inline(always)]
+    pub(super) fn product(&self, a: u64, b: u64) -> u64 {
+        self.reduce(u128::from(a) * u128::from(b))
+    }
+
+    /// `a w mod q` for any `a` (Shoup).
+    #[inline(always)]
+    pub(super) fn scaled(&self, a: u64, factor: Factor) -> u64 {
+        let quotient = ((u128::from(a) * u128::from(factor.shoup64)) >> 64) as u64;
+        self.once(a.wrapping_mul(factor.w).wrapping_sub(quotient.wrapping_mul(self.q)))
+    }
+
+    #[inline(always)]
+    pub(super) fn lanes_once<L: Lanes>(&self, l: L, x: L::Vector) -> L::Vector {
+        l.min(x, l.sub(x, l.splat(self.q)))
+    }
+
+    /// `low + 2^52 high mod q`, both of any size up to 2^64, `high + low / 2^52` below 2^52.
+    #[inline(always)]
+    pub(super) fn lanes_reduce<L: Lanes>(
+        &self,
+        l: L,
+        low: L::Vector,
+        high: L::Vector,
+    ) -> L::Vector {
+        let high = l.add(high, l.shr::<52>(low));
+        let low = l.and(low, l.splat(crate::lanes::LIMB_MASK));
+        let top = self.lanes_lazy_product(l, high, self.top);
+        let rest = self.lanes_remainder(l, low);
+        // Both are below 2q < 2^51.
+        let sum = l.add(top, rest);
+        let sum = l.min(sum, l.sub(sum, l.splat(2 * self.q)));
+        self.lanes_once(l, sum)
+    }
+
+    /// `x mod q` in `[0, 2q)` for `x < 2^52`.
+    #[inline(always)]
+    pub(super) fn lanes_remainder<L: Lanes>(&self, l: L, x: L::Vector) -> L::Vector {
+        let quotient = l.add_high(l.zero(), x, l.splat(self.reciprocal));
+        l.sub(x, l.add_low(l.zero(), quotient, l.splat(self.q)))
+    }
+
+    /// `a w mod q` in `[0, 2q)` for `a < 2^52`; `factor` is `w` and `floor(2^52 w / q)`.
+    #[inline(always)]
+    fn lanes_lazy_product<L: Lanes>(&self, l: L, a: L::Vector, factor: [u64; 2]) -> L::Vector {
+        let quotient = l.add_high(l.zero(), a, l.splat(factor[1]));
+        let product = l.add_low(l.zero(), a, l.splat(factor[0]));
+        let back = l.add_low(l.zero(), quotient, l.splat(self.q));
+        l.and(l.sub(product, back), l.splat(crate::lanes::LIMB_MASK))
+    }
+
+    /// `a w mod q` for `a < 2^52`.
+    #[inline(always)]
+    pub(super) fn lanes_scaled<L: Lanes>(&self, l: L, a: L::Vector, factor: Factor) -> L::Vector {
+        self.lanes_once(l, self.lanes_lazy_product(l, a, [factor.w, factor.shoup52]))
+    }
+
+    /// `a b mod q` for reduced `a`, `b`, by Barrett's reduction: the quotient of the product's upper
+    /// half is at most 2 too small.
+    #[inline(always)]
+    pub(super) fn lanes_product<L: Lanes>(&self, l: L, a: L::Vector, b: L::Vector) -> L::Vector {
+        let low = l.add_low(l.zero(), a, b);
+        let high = l.add_high(l.zero(), a, b);
+        let shift = u64::from(self.bits - 1);
+        let upper = l.or(l.shl_by(high, l.splat(52 - shift)), l.shr_by(low, l.splat(shift)));
+        let quotient = l.add_high(l.zero(), upper, l.splat(self.barrett));
+        let back = l.add_low(l.zero(), quotient, l.splat(self.q));
+        let rest = l.and(l.sub(low, back), l.splat(crate::lanes::LIMB_MASK));
+        let rest = l.min(rest, l.sub(rest, l.splat(2 * self.q)));
+        self.lanes_once(l, rest)
+    }
+}
+
+/// A constant to multiply with; [`Reducer::factor`] makes one.
+#[derive(Debug, Clone, Copy)]
+pub struct Factor {
+    pub(super) w: u64,
+    shoup64: u64,
+    shoup52: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ntt_primes;
+
+    #[test]
+    fn transforms_are_evaluations_at_odd_powers_in_bit_reversed_order() {
+        for bits in [30, 50, 60] {
+            let n = 256;
+            let prime = Prime::new(n, ntt_primes(bits, n, 1).unwrap()[0]).unwrap();
+            let (q, root) = (prime.modulus(), prime.root());
+            assert_eq!(q.pow(root, n as u64), prime.value() - 1);
+            let mut words: Vec<u64> = (0..n as u64).map(|i| i * i % prime.value()).collect();
+            let coefficients = words.clone();
+            prime.forward(&mut words);
+            for (i, &word) in words.iter().enumerate() {
+                let point = q.pow(root, 2 * ((i as u64).reverse_bits() >> 56) + 1);
+                let value = coefficients.iter().rev().fold(0, |v, &c| q.add(q.mul(v, point), c));
+                assert_eq!(word, value, "{bits} bits, place {i}");
+            }
+            prime.inverse(&mut words);
+            assert_eq!(words, coefficients);
+        }
+    }
+
+    #[test]
+    fn what_is_no_prime_of_the_ring_is_refused() {
+        assert!(matches!(Prime::new(1000, 97), Err(MathError::RingDegree { .. })));
+        assert!(matches!(Prime::new(1024, 97), Err(MathError::Modulus { .. })));
+        let large = ntt_primes(62, 1024, 1).unwrap()[0];
+        assert!(matches!(Prime::new(1024, large), Err(MathError::Modulus { .. })));
+    }
+}
