@@ -8,8 +8,9 @@
 
 use hesc_circuits::{Answer, Fusion, Layout, Plaintext, SeededStreams, Streams};
 use hesc_math::{AesCtrRng, ntt_primes};
+use hesc_schemes::Assurance;
 use hesc_schemes::elgamal::Secp256r1;
-use hesc_schemes::rlwe::{self, Assurance, Spec};
+use hesc_schemes::rlwe::{self, Spec};
 use hesc_schemes::{
     Bfv, BitProduct, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Plain, Scheme,
     Simulated, UnipolarElgamal, gm, wire,

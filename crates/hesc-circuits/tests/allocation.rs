@@ -2,7 +2,8 @@
 
 use hesc_circuits::{Answer, CircuitError, Layout, Plaintext, Streams};
 use hesc_math::{AesCtrRng, ntt_primes};
-use hesc_schemes::rlwe::{self, Assurance, Spec};
+use hesc_schemes::Assurance;
+use hesc_schemes::rlwe::{self, Spec};
 use hesc_schemes::{Bfv, BitProduct, Ckks, Packing, Plain, Scheme, Simulated};
 use hesc_stochastic::{BitStreams, Encoder, EncoderConfig, Estimate, Generator, Representation};
 use rand_core::SeedableRng;

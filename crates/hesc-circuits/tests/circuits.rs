@@ -2,8 +2,9 @@
 
 use hesc_circuits::{Answer, CircuitError, Fusion, Layout, Plaintext, SeededStreams, Streams};
 use hesc_math::{AesCtrRng, Word, ntt_primes};
+use hesc_schemes::Assurance;
 use hesc_schemes::elgamal::{Ffdhe3072, Ristretto255, Secp256r1};
-use hesc_schemes::rlwe::{self, Assurance, Spec};
+use hesc_schemes::rlwe::{self, Spec};
 use hesc_schemes::{
     Bfv, BitProduct, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Plain, Scheme,
     SchemeError, Simulated, UnipolarElgamal, gm,

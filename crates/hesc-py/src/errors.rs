@@ -52,19 +52,26 @@ fn of_scheme(error: &SchemeError) -> PyErr {
         SchemeError::Math(_)
         | SchemeError::Parameter { .. }
         | SchemeError::ParameterMismatch { .. }
+        | SchemeError::MissingKey { .. }
+        | SchemeError::NotInScheme { .. }
         | SchemeError::PackingCannot { .. } => ParameterError::new_err(text),
         SchemeError::KeyMismatch { .. } => KeyMismatchError::new_err(text),
         SchemeError::NoiseBudget { .. }
         | SchemeError::CountBound { .. }
         | SchemeError::ScaleMismatch { .. }
+        | SchemeError::LastLevel { .. }
         | SchemeError::CannotCompact { .. } => NoiseBudgetError::new_err(text),
-        SchemeError::NotACount { .. } | SchemeError::Passphrase { .. } => {
-            DecryptionError::new_err(text)
-        }
+        SchemeError::NotACount { .. }
+        | SchemeError::NoiseTooLarge
+        | SchemeError::Passphrase { .. } => DecryptionError::new_err(text),
+        SchemeError::Value { .. } => OutOfRangeError::new_err(text),
         SchemeError::Wire { .. } => WireError::new_err(text),
-        SchemeError::BlockCount { .. } | SchemeError::Empty | SchemeError::BlockIndex { .. } => {
-            ShapeError::new_err(text)
-        }
+        SchemeError::LevelMismatch { .. }
+        | SchemeError::NotRelinearised { .. }
+        | SchemeError::TooManyValues { .. }
+        | SchemeError::BlockCount { .. }
+        | SchemeError::Empty
+        | SchemeError::BlockIndex { .. } => ShapeError::new_err(text),
         _ => HescError::new_err(text),
     }
 }

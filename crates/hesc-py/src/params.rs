@@ -2,9 +2,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use hesc_math::Word;
+use hesc_schemes::Assurance;
 use hesc_schemes::bitwise::{BitCipher, Bitwise};
 use hesc_schemes::elgamal::{Exponents, Ffdhe3072, Group, LiftedElgamal, Ristretto255, Secp256r1};
-use hesc_schemes::rlwe::{Assurance, Plaintext, Rlwe, Spec};
+use hesc_schemes::rlwe::{Plaintext, Rlwe, Spec};
 use hesc_schemes::{
     Bfv, Ckks, Gm, Packing, Plain, Scheme, SchemeError, Simulated, UnipolarElgamal, bfv, ckks, gm,
     sealing,

@@ -3,7 +3,8 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use hesc_math::{AesCtrRng, ntt_primes};
-use hesc_schemes::rlwe::{Assurance, Plaintext, Spec};
+use hesc_schemes::Assurance;
+use hesc_schemes::rlwe::{Plaintext, Spec};
 use hesc_schemes::{Bfv, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Scheme, gm};
 use rand_core::{Rng, SeedableRng};
 

@@ -14,7 +14,8 @@ use std::time::Instant;
 use hesc_math::secp256r1::{self, SCALAR_BYTES};
 use hesc_math::wide::{WideModulus, windows_of};
 use hesc_math::{AesCtrRng, ntt_primes};
-use hesc_schemes::rlwe::{Assurance, Plaintext, Spec};
+use hesc_schemes::Assurance;
+use hesc_schemes::rlwe::{Plaintext, Spec};
 use hesc_schemes::{
     Bfv, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Scheme, SchemeError, gm,
 };

@@ -105,9 +105,16 @@ pub enum SchemeError {
         /// The first bad block.
         block: usize,
     },
+    /// Noise beyond what decryption tells from the plaintext.
+    #[error(
+        "decryption failed: the noise fills the modulus; the ciphertext was altered, or belongs to \
+         another key"
+    )]
+    NoiseTooLarge,
     /// Ciphertexts of different scales were added.
     #[error(
-        "ciphertexts have scales {expected} and {found}; add only what was masked equally often"
+        "ciphertexts have scales {expected} and {found}; add only what was masked, multiplied and \
+         rescaled equally often"
     )]
     ScaleMismatch {
         /// Scale of the first operand.
@@ -136,6 +143,68 @@ pub enum SchemeError {
     CannotCompact {
         /// The ring degree.
         ring_degree: usize,
+    },
+    /// Ciphertexts or plaintexts with different numbers of primes left.
+    #[error(
+        "operands are at levels {expected} and {found}; bring the higher one down with \
+         mod_switch_to"
+    )]
+    LevelMismatch {
+        /// Level of the first operand.
+        expected: usize,
+        /// Level of the second.
+        found: usize,
+    },
+    /// No prime is left to drop.
+    #[error(
+        "level {level} cannot be brought to {wanted}: primes are dropped and never come back, and \
+         the last one stays; take parameters with more primes in coeff_moduli"
+    )]
+    LastLevel {
+        /// Primes there are.
+        level: usize,
+        /// Primes asked for.
+        wanted: usize,
+    },
+    /// A ciphertext of three parts where two are needed.
+    #[error("{operation} needs ciphertexts of two parts; relinearise the product first")]
+    NotRelinearised {
+        /// The operation.
+        operation: &'static str,
+    },
+    /// A key that was not made.
+    #[error("there is no key for {what}; make one with the secret key's owner")]
+    MissingKey {
+        /// What it would be for.
+        what: String,
+    },
+    /// An operation of another scheme.
+    #[error("{operation} does not exist in {scheme}: {remedy}")]
+    NotInScheme {
+        /// The operation.
+        operation: &'static str,
+        /// The scheme.
+        scheme: &'static str,
+        /// What to do instead.
+        remedy: &'static str,
+    },
+    /// A value that cannot be encoded.
+    #[error("value {value} at position {position} cannot be encoded: {remedy}")]
+    Value {
+        /// The value.
+        value: String,
+        /// Its position.
+        position: usize,
+        /// What to do instead.
+        remedy: &'static str,
+    },
+    /// More values than slots.
+    #[error("{found} values do not fit {slots} slots; split them over several ciphertexts")]
+    TooManyValues {
+        /// Values given.
+        found: usize,
+        /// Slots there are.
+        slots: usize,
     },
     /// A sealed key file that does not open.
     #[error("the passphrase of the secret key: {problem}; give the one it was saved with")]

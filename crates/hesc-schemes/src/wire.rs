@@ -35,6 +35,22 @@ pub enum Kind {
     CompactCiphertexts = 6,
     /// A secret key under a passphrase.
     SealedSecretKey = 7,
+    /// A parameter set of a scheme with multiplication.
+    LeveledParams = 32,
+    /// A secret key of such a set.
+    LeveledSecretKey = 33,
+    /// A public key of such a set.
+    LeveledPublicKey = 34,
+    /// A relinearisation key.
+    RelinKey = 35,
+    /// Keys for rotations.
+    GaloisKeys = 36,
+    /// A key that brings ciphertexts under another secret.
+    SwitchKey = 37,
+    /// A ciphertext of such a set.
+    LeveledCiphertext = 38,
+    /// A seeded ciphertext of such a set.
+    LeveledSeededCiphertext = 39,
     /// Streams over ciphertexts, with layout and identities.
     Streams = 16,
     /// Seeded streams.
@@ -53,6 +69,14 @@ impl Kind {
             Self::SeededCiphertexts => "seeded ciphertexts",
             Self::CompactCiphertexts => "compact ciphertexts",
             Self::SealedSecretKey => "a sealed secret key",
+            Self::LeveledParams => "parameters with multiplication",
+            Self::LeveledSecretKey => "a secret key of a scheme with multiplication",
+            Self::LeveledPublicKey => "a public key of a scheme with multiplication",
+            Self::RelinKey => "a relinearisation key",
+            Self::GaloisKeys => "rotation keys",
+            Self::SwitchKey => "a switching key",
+            Self::LeveledCiphertext => "a ciphertext of a scheme with multiplication",
+            Self::LeveledSeededCiphertext => "a seeded ciphertext of a scheme with multiplication",
             Self::Streams => "encrypted streams",
             Self::SeededStreams => "seeded encrypted streams",
             Self::Answer => "an answer",

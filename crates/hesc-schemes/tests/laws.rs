@@ -2,8 +2,9 @@
 //! that encrypts nothing.
 
 use hesc_math::{AesCtrRng, ntt_primes};
+use hesc_schemes::Assurance;
 use hesc_schemes::elgamal::{Exponents, Ffdhe3072};
-use hesc_schemes::rlwe::{Assurance, Plaintext, Spec};
+use hesc_schemes::rlwe::{Plaintext, Spec};
 use hesc_schemes::{
     Bfv, BitProduct, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Plain, Scheme,
     SchemeError, Simulated, gm,

@@ -83,11 +83,12 @@ impl Conversion {
         self.from.len() + 1
     }
 
-    /// What all targets need: the `y_i` and `v`, from coefficients limb after limb.
+    /// What all targets need: the `y_i` and `v`, from coefficients limb after limb. Returns the
+    /// largest `|x| / D` of `before * x` next to zero, up to `2^-48`.
     ///
     /// # Panics
     /// If a buffer has not its number of limbs.
-    pub fn prepare(&self, prepared: &mut [u64], x: &[u64]) {
+    pub fn prepare(&self, prepared: &mut [u64], x: &[u64]) -> f64 {
         let n = self.from.first().map_or(0, Prime::ring_degree);
         assert_eq!(x.len(), self.from.len() * n, "there is a limb for each source");
         assert_eq!(prepared.len(), x.len() + n, "there is room for one limb more");
@@ -97,7 +98,7 @@ impl Conversion {
         {
             kernels::scale_into(row, x, lift, prime);
         }
-        round_quotients(quotients, rows, &self.reciprocals);
+        round_quotients(quotients, rows, &self.reciprocals)
     }
 
     /// The residues modulo one target.
@@ -116,16 +117,17 @@ impl Conversion {
 /// Most limbs of a prepared number: 881 bits in primes of 30 bits and more.
 const MAX_SOURCES: usize = 64;
 
-/// `v = round(sum_i y_i / q_i)`. Adding `2^52` rounds to the nearest integer and leaves it in the
-/// low bits.
+/// `v = round(sum_i y_i / q_i)`, and the largest distance of a sum from it. Adding `2^52` rounds to
+/// the nearest integer and leaves it in the low bits.
 #[cfg_attr(
     not(feature = "portable"),
     multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2+fma"))
 )]
-fn round_quotients(out: &mut [u64], rows: &[u64], reciprocals: &[f64]) {
+fn round_quotients(out: &mut [u64], rows: &[u64], reciprocals: &[f64]) -> f64 {
     const ROUNDER: f64 = 4_503_599_627_370_496.0;
     const BLOCK: usize = 64;
     let n = out.len();
+    let mut distances = [0.0f64; BLOCK];
     for (at, out) in out.chunks_mut(BLOCK).enumerate() {
         let mut sums = [0.0; BLOCK];
         for (row, reciprocal) in rows.chunks_exact(n).zip(reciprocals) {
@@ -134,10 +136,14 @@ fn round_quotients(out: &mut [u64], rows: &[u64], reciprocals: &[f64]) {
                 *sum += y as i64 as f64 * reciprocal;
             }
         }
-        for (out, sum) in out.iter_mut().zip(sums) {
-            *out = (sum + ROUNDER).to_bits() & 0xF_FFFF;
+        for ((out, sum), distance) in out.iter_mut().zip(sums).zip(&mut distances) {
+            let rounded = sum + ROUNDER;
+            let off = (sum - (rounded - ROUNDER)).abs();
+            *distance = if off > *distance { off } else { *distance };
+            *out = rounded.to_bits() & 0xF_FFFF;
         }
     }
+    distances.into_iter().fold(0.0, f64::max)
 }
 
 #[cfg(test)]
@@ -194,7 +200,8 @@ mod tests {
                 .flat_map(|(row, p)| row.iter().map(|&x| p.modulus().mul(x, before)).collect::<Vec<_>>())
                 .collect();
             let mut prepared = vec![0; conversion.prepared_limbs() * 256];
-            conversion.prepare(&mut prepared, &scaled);
+            let distance = conversion.prepare(&mut prepared, &scaled);
+            prop_assert!((0.0..=0.5).contains(&distance));
             let expected = residues(&to);
             for (target, p) in to.iter().enumerate() {
                 let mut row = vec![0; 256];

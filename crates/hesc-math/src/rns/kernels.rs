@@ -164,10 +164,6 @@ pointwise!(SubtractScale { factor: Factor }, 1 => 1,
     },
     |[b], [a]| [this.q.scaled(a + this.q.value() - b, this.factor)]);
 
-pointwise!(Reduce {}, 1 => 1,
-    |l, this, [a], _| [this.q.lanes_once(l, this.q.lanes_remainder(l, a))],
-    |[a], _| [this.q.reduce(u128::from(a))]);
-
 pointwise!(ReduceSigned {}, 1 => 1,
     |l, this, [a], _| {
         let sign = l.sar::<63>(a);
@@ -177,6 +173,18 @@ pointwise!(ReduceSigned {}, 1 => 1,
         [this.q.lanes_once(l, l.add(l.sub(l.xor(size, sign), sign), lift))]
     },
     |[a], _| [this.q.reduce_signed(a as i64)]);
+
+pointwise!(Recentre { half: u64, shift: u64 }, 1 => 1,
+|l, this, [a], _| {
+    let rest = this.q.lanes_once(l, this.q.lanes_remainder(l, a));
+    let negative = l.less(l.splat(this.half), a);
+    let shift = l.select(negative, l.zero(), l.splat(this.shift));
+    [this.q.lanes_once(l, l.add(rest, shift))]
+},
+|[a], _| {
+    let negative = u64::from(a > this.half).wrapping_neg();
+    [this.q.once(this.q.reduce(u128::from(a)) + (this.shift & negative))]
+});
 
 pointwise!(Subtract {}, 1 => 1,
     |l, this, [b], [a]| [this.q.lanes_once(l, l.sub(l.add(a, l.splat(this.q.value())), b))],
@@ -227,9 +235,11 @@ pub fn subtract_scale(a: &mut [u64], b: &[u64], factor: Factor, q: &Reducer) {
     run(SubtractScale { q, factor }, q, [b], [a]);
 }
 
-/// `out = a mod q` for words of another prime: below 2^52 if this one has at most 50 bits.
-pub fn reduce(out: &mut [u64], a: &[u64], q: &Reducer) {
-    run(Reduce { q }, q, [a], [out]);
+/// `out = [a]_p mod q` for residues modulo another prime `p`, next to zero; `p` is below 2^52 if `q`
+/// has at most 50 bits.
+pub fn recentre(out: &mut [u64], a: &[u64], p: u64, q: &Reducer) {
+    let shift = q.value() - p % q.value();
+    run(Recentre { q, half: p / 2, shift }, q, [a], [out]);
 }
 
 /// `a -= b`.
@@ -513,8 +523,8 @@ mod tests {
             }
             let below = if bits <= 50 { 52 } else { 61 };
             let words: Vec<u64> = raw.iter().map(|x| x >> (64 - below)).collect();
-            let mut reduced = vec![0; 32];
-            reduce(&mut reduced, &words, &prime);
+            let (p, mut recentred) = ((1 << below) - 1, vec![0; 32]);
+            recentre(&mut recentred, &words, p, &prime);
             let mut from_signed = vec![0; 32];
             reduce_signed(&mut from_signed, &signed, &prime);
             let shifted: Vec<i64> = signed.iter().map(|x| x >> 12).collect();
@@ -527,7 +537,7 @@ mod tests {
             lift_centred(&mut lifted, &small, t, &prime);
             for i in 0..32 {
                 prop_assert_eq!(lifted[i], q_of(i128::from(crate::Modulus::new(t).centre(small[i]))));
-                prop_assert_eq!(reduced[i], words[i] % q);
+                prop_assert_eq!(recentred[i], q_of(i128::from(crate::Modulus::new(p).centre(words[i]))));
                 prop_assert_eq!(small_signed[i], q_of(i128::from(signed[i] >> 12)));
                 prop_assert_eq!(i128::from(from_signed[i]), i128::from(signed[i]).rem_euclid(i128::from(q)));
             }

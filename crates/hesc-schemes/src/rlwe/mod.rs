@@ -20,10 +20,10 @@ use rand_core::CryptoRng;
 pub use ciphertext::{Ciphertexts, CompactCiphertexts, SeededCiphertexts};
 pub use encoding::{Encoding, Mask};
 pub use keys::{PublicKey, SecretKey};
-pub use params::{Assurance, Plaintext, Spec};
+pub use params::{Plaintext, Spec};
 
 use crate::scheme::count_blocks;
-use crate::{Fingerprint, Packing, Scheme, SchemeError, Tag};
+use crate::{Assurance, Fingerprint, Packing, Scheme, SchemeError, Tag};
 
 /// A checked, immutable parameter set with its tables: the scheme itself. Cheap to clone.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ impl<W: Word, E: Encoding<W>> Rlwe<W, E> {
     /// that does not exist, [`SchemeError::Parameter`] for the rest, and
     /// [`SchemeError::NoiseBudget`] for a set that could not decrypt a fresh ciphertext.
     pub fn new(spec: Spec, assurance: Assurance) -> Result<Self, SchemeError> {
-        spec.check_assurance(assurance)?;
+        assurance.check(spec.ring_degree, spec.log2_modulus())?;
         let ring = Ring::new(spec.ring_degree, &spec.coeff_moduli)?;
         let first_ring = Ring::new(spec.ring_degree, &spec.coeff_moduli[..1])?;
         let encoding = E::new(&spec, &ring)?;

@@ -1,28 +1,5 @@
 use crate::wire::{Kind, Reader, Writer};
-use crate::{Fingerprint, Packing, SchemeError};
-
-/// Largest `log2 q` for 128-bit security against classical attacks with ternary secrets, by ring
-/// degree: (N, 2024 *Security Guidelines for Implementing Homomorphic Encryption*, 2018
-/// *Homomorphic Encryption Standard*).
-const SECURE_MODULUS_BITS: [(usize, u32, u32); 6] = [
-    (1024, 26, 27),
-    (2048, 53, 54),
-    (4096, 106, 109),
-    (8192, 214, 218),
-    (16384, 430, 438),
-    (32768, 868, 881),
-];
-
-/// How secure a parameter set must be to be accepted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Assurance {
-    /// Anything: for experiments, names say `insecure_`.
-    Insecure,
-    /// 128 bits by the 2018 standard; names say `hestd2018_`.
-    HeStd2018,
-    /// 128 bits by the 2024 guidelines: the default.
-    Guidelines2024,
-}
+use crate::{Assurance, Fingerprint, Packing, SchemeError};
 
 /// What the plaintexts are.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -60,30 +37,7 @@ impl Spec {
 
     /// The strongest assurance this set has.
     pub fn assurance(&self) -> Assurance {
-        let log2_modulus = self.log2_modulus();
-        match SECURE_MODULUS_BITS.iter().find(|row| row.0 == self.ring_degree) {
-            Some(row) if log2_modulus <= f64::from(row.1) => Assurance::Guidelines2024,
-            Some(row) if log2_modulus <= f64::from(row.2) => Assurance::HeStd2018,
-            _ => Assurance::Insecure,
-        }
-    }
-
-    /// Refuses a set below `required`.
-    pub(super) fn check_assurance(&self, required: Assurance) -> Result<(), SchemeError> {
-        if self.assurance() >= required {
-            return Ok(());
-        }
-        let row = SECURE_MODULUS_BITS.iter().find(|row| row.0 == self.ring_degree);
-        let (limit, standard) = match required {
-            Assurance::Guidelines2024 => (row.map_or(0, |r| r.1), "the 2024 guidelines"),
-            _ => (row.map_or(0, |r| r.2), "the 2018 standard"),
-        };
-        Err(SchemeError::Security {
-            ring_degree: self.ring_degree,
-            log2_modulus: self.log2_modulus(),
-            limit,
-            standard,
-        })
+        Assurance::of(self.ring_degree, self.log2_modulus())
     }
 
     /// The set's hash.
@@ -157,7 +111,8 @@ mod tests {
         assert_eq!(spec(1024, &[prime(28)]).assurance(), Assurance::Insecure);
         assert_eq!(spec(512, &[prime(18)]).assurance(), Assurance::Insecure);
         assert_eq!(spec(2048, &[prime(26), prime(27)]).assurance(), Assurance::Guidelines2024);
-        let error = spec(1024, &[prime(27)]).check_assurance(Assurance::Guidelines2024);
+        let log2_modulus = spec(1024, &[prime(27)]).log2_modulus();
+        let error = Assurance::Guidelines2024.check(1024, log2_modulus);
         assert!(error.unwrap_err().to_string().contains("beyond the 26 bits"));
     }
 

@@ -1,0 +1,105 @@
+use hesc_math::RngSeed;
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+use super::noise::Noise;
+use crate::{Fingerprint, Tag};
+
+/// A ciphertext of two parts, or of three after a product: `c_0 + c_1 s + c_2 s^2` is the noisy
+/// plaintext modulo the primes of its level.
+#[derive(Debug, Clone)]
+pub struct Ciphertext {
+    pub(super) tag: Tag,
+    /// Primes in use.
+    pub(super) level: usize,
+    /// Parts.
+    pub(super) size: usize,
+    /// Limb after limb, in each part after part: a level lower is a prefix. Coefficients in BFV,
+    /// evaluations in BGV and CKKS.
+    pub(super) words: Vec<u64>,
+    /// What CKKS plaintexts are multiplied with; 1 otherwise.
+    pub(super) scale: f64,
+    /// What BGV plaintexts are multiplied with modulo the plaintext modulus; 1 otherwise.
+    pub(super) factor: u64,
+    pub(super) noise: Noise,
+}
+
+impl Ciphertext {
+    /// Primes in use: the depth that is left, less one.
+    pub fn level(&self) -> usize {
+        self.level
+    }
+
+    /// Parts: two, or three before relinearisation.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// What CKKS plaintexts are multiplied with; 1 in the other schemes.
+    pub fn scale(&self) -> f64 {
+        self.scale
+    }
+
+    /// The key pair and parameters it belongs to.
+    pub fn tag(&self) -> Tag {
+        self.tag
+    }
+
+    /// Words of one limb with all parts.
+    pub(super) fn limb_words(&self) -> usize {
+        self.words.len() / self.level
+    }
+}
+
+/// A ciphertext under the secret key: `c_0` and the seed of `c_1`. Half the size, for the way up.
+#[derive(Debug, Clone)]
+pub struct SeededCiphertext {
+    pub(super) tag: Tag,
+    pub(super) level: usize,
+    pub(super) seed: RngSeed,
+    pub(super) words: Vec<u64>,
+    pub(super) scale: f64,
+    pub(super) noise: Noise,
+}
+
+/// An encoded plaintext of one parameter set. Wiped on drop: it is what encryption hides.
+#[derive(Clone, ZeroizeOnDrop)]
+pub struct Plaintext {
+    #[zeroize(skip)]
+    pub(super) params: Fingerprint,
+    pub(super) body: Body,
+}
+
+/// What a plaintext holds.
+#[derive(Clone)]
+pub(super) enum Body {
+    /// Coefficients modulo the plaintext modulus.
+    Integers(Vec<u64>),
+    /// Evaluations modulo the primes of a level, of numbers times a scale.
+    Approximate { level: usize, words: Vec<u64>, scale: f64, magnitude: f64 },
+}
+
+impl Zeroize for Body {
+    fn zeroize(&mut self) {
+        match self {
+            Self::Integers(words) | Self::Approximate { words, .. } => words.zeroize(),
+        }
+    }
+}
+
+impl Plaintext {
+    /// The scale of a CKKS plaintext; 1 in the other schemes.
+    pub fn scale(&self) -> f64 {
+        match self.body {
+            Body::Integers(_) => 1.0,
+            Body::Approximate { scale, .. } => scale,
+        }
+    }
+
+    /// The level of a CKKS plaintext; integers fit every level.
+    pub fn level(&self) -> Option<usize> {
+        match self.body {
+            Body::Integers(_) => None,
+            Body::Approximate { level, .. } => Some(level),
+        }
+    }
+}

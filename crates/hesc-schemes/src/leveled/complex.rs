@@ -1,0 +1,216 @@
+use std::f64::consts::PI;
+use std::fmt;
+use std::sync::Arc;
+
+use hesc_math::rns::kernels;
+pub use rustfft::num_complex::Complex64;
+use rustfft::{Fft, FftPlanner};
+use zeroize::Zeroizing;
+
+use super::ciphertext::Body;
+use super::{Leveled, Plaintext, SchemeKind, parallel};
+use crate::SchemeError;
+use crate::rlwe;
+
+/// Bits of an encoded coefficient: what a double holds, less one for the sign.
+const COEFFICIENT_BITS: i32 = 50;
+
+/// Complex numbers in the slots of CKKS: slot `j` of `N / 2` is the value at `zeta^(3^j)`,
+/// `zeta = exp(i pi / N)`: SEAL's order.
+pub(super) struct ComplexSlots {
+    /// For each slot its place in a transform over the exponents 1 modulo 4, and whether that holds
+    /// the conjugate.
+    places: Vec<(u32, bool)>,
+    /// `zeta^j`, `j < N / 2`.
+    twists: Vec<Complex64>,
+    forward: Arc<dyn Fft<f64>>,
+    inverse: Arc<dyn Fft<f64>>,
+}
+
+impl fmt::Debug for ComplexSlots {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ComplexSlots").field("slots", &self.places.len()).finish_non_exhaustive()
+    }
+}
+
+impl ComplexSlots {
+    pub(super) fn new(ring_degree: usize) -> Self {
+        let (slots, order) = (ring_degree / 2, 2 * ring_degree);
+        let powers = std::iter::successors(Some(1), |p| Some(p * 3 % order)).take(slots);
+        // Of each conjugate pair of exponents one is 1 modulo 4.
+        let place = |p: usize| {
+            if p % 4 == 1 { ((p / 4) as u32, false) } else { (((order - p) / 4) as u32, true) }
+        };
+        let mut planner = FftPlanner::new();
+        Self {
+            places: powers.map(place).collect(),
+            twists: (0..slots)
+                .map(|k| Complex64::from_polar(1.0, PI * k as f64 / ring_degree as f64))
+                .collect(),
+            // Evaluation has positive exponents, which rustfft calls the inverse.
+            forward: planner.plan_fft_inverse(slots),
+            inverse: planner.plan_fft_forward(slots),
+        }
+    }
+
+    /// Real coefficients of the polynomial with these values, as `(m_k, m_(k + N/2))` pairs: see
+    /// `ckks::encoding`, the transform of half size.
+    fn interpolate(&self, values: &[Complex64]) -> Vec<Complex64> {
+        let mut buffer = vec![Complex64::default(); self.places.len()];
+        for (value, &(place, conjugate)) in values.iter().zip(&self.places) {
+            buffer[place as usize] = if conjugate { value.conj() } else { *value };
+        }
+        self.inverse.process(&mut buffer);
+        let norm = 1.0 / self.places.len() as f64;
+        for (value, twist) in buffer.iter_mut().zip(&self.twists) {
+            *value *= twist.conj() * norm;
+        }
+        buffer
+    }
+
+    /// The values of the polynomial with these coefficients, divided by `scale`.
+    fn evaluate(&self, coefficients: &[f64], scale: f64) -> Vec<Complex64> {
+        let (low, high) = coefficients.split_at(self.places.len());
+        let reciprocal = 1.0 / scale;
+        let mut buffer: Vec<Complex64> = low
+            .iter()
+            .zip(high)
+            .zip(&self.twists)
+            .map(|((&re, &im), twist)| Complex64::new(re * reciprocal, im * reciprocal) * twist)
+            .collect();
+        self.forward.process(&mut buffer);
+        self.places
+            .iter()
+            .map(|&(place, conjugate)| {
+                let value = buffer[place as usize];
+                if conjugate { value.conj() } else { value }
+            })
+            .collect()
+    }
+}
+
+impl Leveled {
+    /// The scale of the parameter set, for [`Self::encode_complex`]; 1 in exact schemes.
+    pub fn default_scale(&self) -> f64 {
+        match self.spec().plaintext {
+            rlwe::Plaintext::Approximate { scale } => scale,
+            rlwe::Plaintext::Integers { .. } => 1.0,
+        }
+    }
+
+    /// Complex numbers into slots, the rest of which are zero, for ciphertexts of this level and
+    /// scale. Error of a slot: about `sqrt(N / 12) / scale`. Cost: one Fourier transform of size
+    /// `N / 2` and one transform a prime.
+    ///
+    /// # Errors
+    /// [`SchemeError::NotInScheme`] for exact schemes, [`SchemeError::TooManyValues`],
+    /// [`SchemeError::Value`] for numbers that are not finite, [`SchemeError::LastLevel`] for levels
+    /// that do not exist, and [`SchemeError::NoiseBudget`] for numbers too large for modulus and
+    /// scale.
+    pub fn encode_complex(
+        &self,
+        values: &[Complex64],
+        scale: f64,
+        level: usize,
+    ) -> Result<Plaintext, SchemeError> {
+        let Some(slots) = self.complex_slots() else {
+            return Err(SchemeError::NotInScheme {
+                operation: "encoding real or complex numbers",
+                scheme: self.scheme().name(),
+                remedy: "encode integers",
+            });
+        };
+        if !(1..=self.chain().levels()).contains(&level) {
+            return Err(SchemeError::LastLevel { level: self.chain().levels(), wanted: level });
+        }
+        if !(scale.is_finite() && scale >= 1.0) {
+            return Err(SchemeError::Parameter {
+                name: "scale",
+                value: scale.to_string(),
+                remedy: "choose a finite number of at least 1",
+            });
+        }
+        if values.len() > slots.places.len() {
+            return Err(SchemeError::TooManyValues {
+                found: values.len(),
+                slots: slots.places.len(),
+            });
+        }
+        if let Some((position, value)) =
+            values.iter().enumerate().find(|(_, v)| !(v.re.is_finite() && v.im.is_finite()))
+        {
+            return Err(SchemeError::Value {
+                value: value.to_string(),
+                position,
+                remedy: "give finite numbers",
+            });
+        }
+        let magnitude = values.iter().fold(0.0, |most: f64, v| most.max(v.norm()));
+        self.check_noise(
+            super::noise::Noise { deviation: 1.0, magnitude, degree: 1 },
+            level,
+            scale,
+        )?;
+        let n = self.ring_degree();
+        let buffer = Zeroizing::new(
+            slots.interpolate(values).into_iter().map(|v| [v.re, v.im]).collect::<Vec<_>>(),
+        );
+        // Coefficients larger than a double's integers are multiples of a power of two.
+        let bits = (magnitude * scale).log2().ceil().max(0.0) as i32;
+        let excess = (bits - COEFFICIENT_BITS).max(0);
+        let factor = scale * 2f64.powi(-excess);
+        let mut rounded = Zeroizing::new(vec![0i64; n]);
+        let (low, high) = rounded.split_at_mut(n / 2);
+        for ((low, high), [re, im]) in low.iter_mut().zip(high).zip(buffer.iter()) {
+            (*low, *high) = (round(re * factor), round(im * factor));
+        }
+        let mut words = vec![0; level * n];
+        parallel::for_each_chunk(&mut words, n, 0, |_, limb, out| {
+            let prime = &self.chain().primes()[limb];
+            kernels::reduce_small_signed(out, &rounded, prime);
+            if excess > 0 {
+                let unit = prime.modulus().pow(2, excess as u64);
+                kernels::scale(out, prime.factor(unit), prime);
+            }
+            prime.forward(out);
+        });
+        let body = Body::Approximate { level, words, scale, magnitude };
+        Ok(Plaintext { params: self.fingerprint(), body })
+    }
+
+    /// The numbers in the slots, with their error. Cost: a transform a prime, the numbers in full,
+    /// and one Fourier transform.
+    ///
+    /// # Errors
+    /// [`SchemeError::ParameterMismatch`], [`SchemeError::NotInScheme`].
+    pub fn decode_complex(&self, plaintext: &Plaintext) -> Result<Vec<Complex64>, SchemeError> {
+        self.check_params(plaintext.params)?;
+        self.require(SchemeKind::Ckks, "decoding complex numbers", "decode integers")?;
+        let mismatch = SchemeError::ParameterMismatch {
+            expected: self.fingerprint(),
+            found: plaintext.params,
+        };
+        let Body::Approximate { level, words, scale, .. } = &plaintext.body else {
+            return Err(mismatch);
+        };
+        let (Some(slots), Some(composition)) = (self.complex_slots(), self.composition(*level))
+        else {
+            return Err(mismatch);
+        };
+        let n = self.ring_degree();
+        let mut words = Zeroizing::new(words.clone());
+        parallel::for_each_chunk(&mut words, n, 0, |_, limb, out| {
+            self.chain().primes()[limb].inverse(out);
+        });
+        let mut coefficients = Zeroizing::new(vec![0.0; n]);
+        composition.centred(&mut coefficients, &mut words);
+        Ok(slots.evaluate(&coefficients, *scale))
+    }
+}
+
+/// To the nearest integer, for numbers below 2^51. Adding and subtracting 1.5 * 2^52 rounds without
+/// a library call.
+fn round(x: f64) -> i64 {
+    const ROUNDER: f64 = 6_755_399_441_055_744.0;
+    ((x + ROUNDER) - ROUNDER) as i64
+}

@@ -1,0 +1,357 @@
+use hesc_math::AesCtrRng;
+use hesc_math::rns::{Composition, Prime, kernels};
+use hesc_math::sampling::{self, Noise as Sampler};
+use rand_core::{CryptoRng, SeedableRng};
+use zeroize::{Zeroize, Zeroizing};
+
+use super::ciphertext::Body;
+use super::keys::{PublicKey, SecretKey, limb_seeds};
+use super::noise::Noise;
+use super::{Ciphertext, Leveled, Plaintext, SchemeKind, SeededCiphertext, parallel};
+use crate::SchemeError;
+use crate::rlwe::noise::{LIMIT, public_key_deviation, secret_key_deviation};
+
+/// A plaintext on its way into `c_0`.
+pub(super) enum Message<'a> {
+    /// `[Q m]_t`: the plaintext is `round(Q m / t)`, which modulo each prime is `-[Q m]_t / t`.
+    Scaled { words: Zeroizing<Vec<u64>>, plain_modulus: u64 },
+    /// `m` itself, modulo `t`.
+    Lifted { words: Zeroizing<Vec<u64>>, plain_modulus: u64 },
+    /// Evaluations, limb after limb.
+    Evaluated(&'a [u64]),
+}
+
+impl Leveled {
+    /// A plaintext as a ciphertext of this level, factor and scale wants it.
+    pub(super) fn message<'a>(
+        &self,
+        plaintext: &'a Plaintext,
+        level: usize,
+        factor: u64,
+    ) -> Result<Message<'a>, SchemeError> {
+        self.check_params(plaintext.params)?;
+        match (&plaintext.body, self.plain()) {
+            (Body::Integers(coefficients), Some(plain)) => {
+                let plain_modulus = plain.value();
+                let mut words = Zeroizing::new(coefficients.clone());
+                if self.scheme() == SchemeKind::Bfv {
+                    let modulus =
+                        super::chain::product_of(self.chain().level(level), plain.modulus());
+                    kernels::scale(&mut words, plain.factor(modulus), plain);
+                    Ok(Message::Scaled { words, plain_modulus })
+                } else {
+                    if factor != 1 {
+                        kernels::scale(&mut words, plain.factor(factor), plain);
+                    }
+                    Ok(Message::Lifted { words, plain_modulus })
+                }
+            }
+            (Body::Approximate { level: found, words, .. }, _) => {
+                if *found != level {
+                    return Err(SchemeError::LevelMismatch { expected: level, found: *found });
+                }
+                Ok(Message::Evaluated(words))
+            }
+            // The fingerprint tells sets of different schemes apart.
+            (Body::Integers(_), None) => Err(SchemeError::ParameterMismatch {
+                expected: self.fingerprint(),
+                found: plaintext.params,
+            }),
+        }
+    }
+
+    /// Adds a message to a limb of `c_0`. `row` is scratch space.
+    pub(super) fn add_message(
+        c_0: &mut [u64],
+        row: &mut [u64],
+        message: &Message<'_>,
+        limb: usize,
+        prime: &Prime,
+    ) {
+        let n = c_0.len();
+        let row = &mut row[..n];
+        match message {
+            Message::Scaled { words, plain_modulus } => {
+                kernels::lift_centred(row, words, *plain_modulus, prime);
+                let q = prime.modulus();
+                let factor = prime.factor(q.neg(q.inverse(*plain_modulus)));
+                kernels::scale_add(c_0, row, factor, prime);
+                row.zeroize();
+            }
+            Message::Lifted { words, plain_modulus } => {
+                kernels::lift_centred(row, words, *plain_modulus, prime);
+                prime.forward(row);
+                kernels::add(c_0, row, prime);
+                row.zeroize();
+            }
+            Message::Evaluated(words) => kernels::add(c_0, &words[limb * n..][..n], prime),
+        }
+    }
+
+    /// Adds noise, times `t` in BGV, to a limb; with the message, which shares its transform.
+    fn add_noise(
+        &self,
+        out: &mut [u64],
+        row: &mut [u64],
+        noise: &[i16],
+        message: Option<(&Message<'_>, usize)>,
+        prime: &Prime,
+    ) {
+        if !self.scheme().evaluated() {
+            kernels::add_small(out, noise, prime);
+            if let Some((message, limb)) = message {
+                Self::add_message(out, row, message, limb, prime);
+            }
+            return;
+        }
+        let (row, lifted) = row.split_at_mut(out.len());
+        row.fill(0);
+        kernels::add_small(row, noise, prime);
+        if self.scheme() == SchemeKind::Bgv {
+            kernels::scale(row, prime.factor(self.plain_factor() as u64), prime);
+        }
+        if let Some((Message::Lifted { words, plain_modulus }, _)) = message {
+            kernels::lift_centred(lifted, words, *plain_modulus, prime);
+            kernels::add(row, lifted, prime);
+            lifted.zeroize();
+        }
+        prime.forward(row);
+        kernels::add(out, row, prime);
+        if let Some((message @ Message::Evaluated(_), limb)) = message {
+            Self::add_message(out, row, message, limb, prime);
+        }
+        row.zeroize();
+    }
+
+    fn fresh_level(&self, plaintext: &Plaintext) -> usize {
+        plaintext.level().unwrap_or(self.chain().levels())
+    }
+
+    fn fresh_noise(&self, plaintext: &Plaintext, deviation: f64) -> Noise {
+        let magnitude = match plaintext.body {
+            Body::Integers(_) => 0.0,
+            Body::Approximate { magnitude, .. } => magnitude,
+        };
+        let deviation = self.noise_factor() * deviation + self.plain_deviation();
+        Noise { deviation, magnitude, degree: 1 }
+    }
+
+    /// Public-key encryption, `(b u + e_0 + m, a u + e_1)`. Cost: three transforms a prime.
+    ///
+    /// # Errors
+    /// [`SchemeError::ParameterMismatch`]; [`SchemeError::NoiseBudget`] if it could not be decrypted.
+    pub fn encrypt(
+        &self,
+        key: &PublicKey,
+        plaintext: &Plaintext,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Ciphertext, SchemeError> {
+        key.tag.check(self.fingerprint(), None)?;
+        let (n, level) = (self.ring_degree(), self.fresh_level(plaintext));
+        let noise = self.fresh_noise(plaintext, public_key_deviation(n));
+        self.check_noise(noise, level, plaintext.scale())?;
+        let message = self.message(plaintext, level, 1)?;
+        let mut samplers: [Sampler; 3] = std::array::from_fn(|_| Sampler::new(n));
+        samplers[0].sample_ternary(rng);
+        samplers[1].sample_centred_binomial(rng);
+        samplers[2].sample_centred_binomial(rng);
+        let [u, e_0, e_1] = samplers.each_ref().map(Sampler::coefficients);
+        let mut words = vec![0; 2 * n * level];
+        parallel::for_each_chunk(&mut words, 2 * n, 2 * n, |scratch, limb, out| {
+            let prime = &self.chain().primes()[limb];
+            let (c_0, c_1) = out.split_at_mut(n);
+            let (b, a) = key.words[limb * 2 * n..][..2 * n].split_at(n);
+            let mask = &mut scratch[..n];
+            mask.fill(0);
+            kernels::add_small(mask, u, prime);
+            prime.forward(mask);
+            kernels::multiply(c_0, b, mask, prime);
+            kernels::multiply(c_1, a, mask, prime);
+            if !self.scheme().evaluated() {
+                prime.inverse(c_0);
+                prime.inverse(c_1);
+            }
+            self.add_noise(c_0, scratch, e_0, Some((&message, limb)), prime);
+            self.add_noise(c_1, scratch, e_1, None, prime);
+            scratch.zeroize();
+        });
+        Ok(Ciphertext {
+            tag: key.tag,
+            level,
+            size: 2,
+            words,
+            scale: plaintext.scale(),
+            factor: 1,
+            noise,
+        })
+    }
+
+    /// Secret-key encryption, `(-a s + e + m, a)`: half the size and a seed, less noise. Cost: a
+    /// transform a prime.
+    ///
+    /// # Errors
+    /// As [`Self::encrypt`].
+    pub fn encrypt_seeded(
+        &self,
+        key: &SecretKey,
+        plaintext: &Plaintext,
+        rng: &mut impl CryptoRng,
+    ) -> Result<SeededCiphertext, SchemeError> {
+        key.tag.check(self.fingerprint(), None)?;
+        let (n, level) = (self.ring_degree(), self.fresh_level(plaintext));
+        let noise = self.fresh_noise(plaintext, secret_key_deviation());
+        self.check_noise(noise, level, plaintext.scale())?;
+        let message = self.message(plaintext, level, 1)?;
+        let seed = sampling::fresh_seed(rng);
+        let seeds = limb_seeds(seed, level);
+        let mut sampler = Sampler::new(n);
+        sampler.sample_centred_binomial(rng);
+        let e = sampler.coefficients();
+        let mut words = vec![0; n * level];
+        parallel::for_each_chunk(&mut words, n, 2 * n, |scratch, limb, c_0| {
+            let prime = &self.chain().primes()[limb];
+            let mut uniform = AesCtrRng::from_seed(seeds[limb]);
+            sampling::fill_uniform_limb(c_0, prime.value(), &mut uniform);
+            kernels::multiply_assign(c_0, &key.words[limb * n..][..n], prime);
+            kernels::negate(c_0, prime);
+            if !self.scheme().evaluated() {
+                prime.inverse(c_0);
+            }
+            self.add_noise(c_0, scratch, e, Some((&message, limb)), prime);
+        });
+        let scale = plaintext.scale();
+        Ok(SeededCiphertext { tag: key.tag, level, seed, words, scale, noise })
+    }
+
+    /// The full form. Cost: in BFV a transform a prime, otherwise none.
+    ///
+    /// # Errors
+    /// [`SchemeError::ParameterMismatch`].
+    pub fn expand(&self, seeded: &SeededCiphertext) -> Result<Ciphertext, SchemeError> {
+        seeded.tag.check(self.fingerprint(), None)?;
+        let (n, level) = (self.ring_degree(), seeded.level);
+        let seeds = limb_seeds(seeded.seed, level);
+        let mut words = vec![0; 2 * n * level];
+        parallel::for_each_chunk(&mut words, 2 * n, 0, |_, limb, out| {
+            let prime = &self.chain().primes()[limb];
+            let (c_0, c_1) = out.split_at_mut(n);
+            c_0.copy_from_slice(&seeded.words[limb * n..][..n]);
+            let mut uniform = AesCtrRng::from_seed(seeds[limb]);
+            sampling::fill_uniform_limb(c_1, prime.value(), &mut uniform);
+            if !self.scheme().evaluated() {
+                prime.inverse(c_1);
+            }
+        });
+        Ok(Ciphertext {
+            tag: seeded.tag,
+            level,
+            size: 2,
+            words,
+            scale: seeded.scale,
+            factor: 1,
+            noise: seeded.noise,
+        })
+    }
+
+    /// `c_0 + c_1 s + c_2 s^2`, in the scheme's domain.
+    fn phase(&self, key: &SecretKey, a: &Ciphertext) -> Result<Zeroizing<Vec<u64>>, SchemeError> {
+        self.check_ciphertext(a)?;
+        a.tag.check(self.fingerprint(), Some(key.tag))?;
+        let n = self.ring_degree();
+        let mut words = Zeroizing::new(vec![0; a.level * n]);
+        parallel::for_each_chunk(&mut words, n, n, |row, limb, out| {
+            let prime = &self.chain().primes()[limb];
+            let secret = &key.words[limb * n..][..n];
+            let parts = &a.words[limb * a.size * n..][..a.size * n];
+            let evaluated = self.scheme().evaluated();
+            // Horner's rule in s.
+            for (i, part) in parts.chunks_exact(n).enumerate().skip(1).rev() {
+                row.copy_from_slice(part);
+                if !evaluated {
+                    prime.forward(row);
+                }
+                if i + 1 < a.size {
+                    kernels::add(out, row, prime);
+                } else {
+                    out.copy_from_slice(row);
+                }
+                kernels::multiply_assign(out, secret, prime);
+            }
+            if !evaluated {
+                prime.inverse(out);
+            }
+            kernels::add(out, &parts[..n], prime);
+        });
+        Ok(words)
+    }
+
+    /// The plaintext of a ciphertext. CKKS: with its error, which depends on the secret key; show
+    /// it to nobody who could have made the ciphertext before it is rounded
+    /// ([`Self::decode_shared`]).
+    ///
+    /// # Errors
+    /// [`SchemeError::ParameterMismatch`], [`SchemeError::KeyMismatch`], and
+    /// [`SchemeError::NoiseTooLarge`] where integers lie too far from the lattice of plaintexts.
+    pub fn decrypt(&self, key: &SecretKey, a: &Ciphertext) -> Result<Plaintext, SchemeError> {
+        let mut phase = self.phase(key, a)?;
+        let n = self.ring_degree();
+        let (Some(plain), Some(decoder)) = (self.plain(), self.decoder(a.level)) else {
+            return Ok(Plaintext {
+                params: self.fingerprint(),
+                body: Body::Approximate {
+                    level: a.level,
+                    words: std::mem::take(&mut *phase),
+                    scale: a.scale,
+                    magnitude: a.noise.magnitude,
+                },
+            });
+        };
+        self.to_coefficients(&mut phase);
+        let mut prepared = Zeroizing::new(vec![0; decoder.prepared_limbs() * n]);
+        let distance = decoder.prepare(&mut prepared, &phase);
+        if distance > LIMIT {
+            return Err(SchemeError::NoiseTooLarge);
+        }
+        let mut coefficients = vec![0; n];
+        decoder.row(&mut coefficients, 0, &prepared);
+        if a.factor != 1 {
+            let inverse = super::inverse_modulo(a.factor, plain.value());
+            kernels::scale(&mut coefficients, plain.factor(inverse), plain);
+        }
+        Ok(Plaintext { params: self.fingerprint(), body: Body::Integers(coefficients) })
+    }
+
+    fn to_coefficients(&self, phase: &mut [u64]) {
+        if self.scheme().evaluated() {
+            parallel::for_each_chunk(phase, self.ring_degree(), 0, |_, limb, words| {
+                self.chain().primes()[limb].inverse(words);
+            });
+        }
+    }
+
+    /// Bits of room that are really left, measured with the secret key: `log2` of how often the
+    /// noise (CKKS: message and noise) fits below the limit.
+    ///
+    /// # Errors
+    /// As [`Self::decrypt`].
+    pub fn measured_noise_budget(
+        &self,
+        key: &SecretKey,
+        a: &Ciphertext,
+    ) -> Result<f64, SchemeError> {
+        let mut phase = self.phase(key, a)?;
+        self.to_coefficients(&mut phase);
+        let n = self.ring_degree();
+        let primes = self.chain().level(a.level);
+        if self.scheme() == SchemeKind::Bfv {
+            // [t x]_Q is t times the noise.
+            for (limb, prime) in phase.chunks_exact_mut(n).zip(primes) {
+                kernels::scale(limb, prime.factor(self.plain_factor() as u64), prime);
+            }
+        }
+        let mut noise = Zeroizing::new(vec![0.0; n]);
+        Composition::new(primes).centred(&mut noise, &mut phase);
+        let largest = noise.iter().fold(1.0, |most: f64, x| most.max(x.abs()));
+        Ok(LIMIT.log2() + self.log2_level(a.level) - largest.log2())
+    }
+}

@@ -1,0 +1,320 @@
+//! Wire forms. Polynomials travel as coefficients, whatever domain they rest in: the order of
+//! evaluations is the transform's own business.
+
+use hesc_math::RngSeed;
+use hesc_math::rns::{Automorphism, kernels};
+use zeroize::{Zeroize, Zeroizing};
+
+use super::keys::{GaloisKey, GaloisKeys, PublicKey, RelinKey, SecretKey, SwitchKey};
+use super::noise::Noise;
+use super::{Ciphertext, Leveled, SchemeKind, SeededCiphertext, inverse_modulo, parallel};
+use crate::wire::{Kind, Reader, Writer};
+use crate::{SchemeError, Tag};
+
+/// Bits of a residue modulo `q`.
+fn residue_bits(q: u64) -> u32 {
+    q.ilog2() + 1
+}
+
+impl Leveled {
+    /// Writes polynomials, `per_limb` of them for each of the first `limbs` primes.
+    fn write_limbs(&self, writer: &mut Writer, words: &[u64], per_limb: usize, evaluated: bool) {
+        let n = self.ring_degree();
+        let mut words = words.to_vec();
+        if evaluated {
+            parallel::for_each_chunk(&mut words, n, 0, |_, index, limb| {
+                self.chain().primes()[index / per_limb].inverse(limb);
+            });
+        }
+        for (limb, prime) in words.chunks_exact(per_limb * n).zip(self.chain().primes()) {
+            writer.packed(limb, residue_bits(prime.value()));
+        }
+    }
+
+    fn read_limbs(
+        &self,
+        reader: &mut Reader<'_>,
+        limbs: usize,
+        per_limb: usize,
+        evaluated: bool,
+    ) -> Result<Vec<u64>, SchemeError> {
+        let n = self.ring_degree();
+        // Grows only as bytes turn out to be there.
+        let mut words = Vec::new();
+        for prime in &self.chain().primes()[..limbs] {
+            let limb = reader.packed::<u64>(per_limb * n, residue_bits(prime.value()))?;
+            if limb.iter().any(|&x| x >= prime.value()) {
+                return Err(reader.error("a residue is not below its modulus"));
+            }
+            words.extend(limb);
+        }
+        if evaluated {
+            parallel::for_each_chunk(&mut words, n, 0, |_, index, limb| {
+                self.chain().primes()[index / per_limb].forward(limb);
+            });
+        }
+        Ok(words)
+    }
+
+    fn read_level(&self, reader: &mut Reader<'_>) -> Result<usize, SchemeError> {
+        let level = usize::from(reader.u8()?);
+        if (1..=self.levels()).contains(&level) {
+            Ok(level)
+        } else {
+            Err(reader.error("the level does not exist"))
+        }
+    }
+
+    /// Reads scale and noise and refuses what no honest sender has.
+    fn read_noise(
+        &self,
+        reader: &mut Reader<'_>,
+        level: usize,
+    ) -> Result<(f64, Noise), SchemeError> {
+        let scale = reader.f64()?;
+        let (deviation, magnitude) = (reader.f64()?, reader.f64()?);
+        let noise = Noise { deviation, magnitude, degree: reader.u32()? };
+        let ckks = self.scheme() == SchemeKind::Ckks;
+        if scale <= 0.0 || (!ckks && scale != 1.0) {
+            return Err(reader.error("the scale is not the scheme's"));
+        }
+        if noise.degree == 0
+            || noise.deviation <= 0.0
+            || noise.magnitude < 0.0
+            || (!ckks && noise.magnitude != 0.0)
+        {
+            return Err(reader.error("the noise is not positive"));
+        }
+        self.check_noise(noise, level, scale)?;
+        Ok((scale, noise))
+    }
+
+    fn write_noise(writer: &mut Writer, scale: f64, noise: Noise) {
+        writer.f64(scale).f64(noise.deviation).f64(noise.magnitude).u32(noise.degree);
+    }
+
+    /// Wire form of a ciphertext.
+    pub fn ciphertext_to_bytes(&self, a: &Ciphertext) -> Vec<u8> {
+        let mut writer = Writer::new(Kind::LeveledCiphertext);
+        writer.tag(a.tag).u8(a.level as u8).u8(a.size as u8).u64(a.factor);
+        Self::write_noise(&mut writer, a.scale, a.noise);
+        self.write_limbs(&mut writer, &a.words, a.size, self.scheme().evaluated());
+        writer.finish()
+    }
+
+    /// Reads a ciphertext; strict.
+    ///
+    /// # Errors
+    /// [`SchemeError::Wire`], [`SchemeError::ParameterMismatch`], [`SchemeError::NoiseBudget`].
+    pub fn ciphertext_from_bytes(&self, bytes: &[u8]) -> Result<Ciphertext, SchemeError> {
+        let mut reader = Reader::open(bytes, Kind::LeveledCiphertext)?;
+        let tag = reader.tag(self.fingerprint())?;
+        let level = self.read_level(&mut reader)?;
+        let size = usize::from(reader.u8()?);
+        if !(2..=3).contains(&size) {
+            return Err(reader.error("a ciphertext has two or three parts"));
+        }
+        let factor = reader.u64()?;
+        let valid = match self.plain() {
+            Some(plain) if self.scheme() == SchemeKind::Bgv => {
+                let inverse = inverse_modulo(factor, plain.value());
+                factor < plain.value() && plain.modulus().mul(factor, inverse) == 1
+            }
+            _ => factor == 1,
+        };
+        if !valid {
+            return Err(reader.error("the plaintext's factor has no inverse"));
+        }
+        let (scale, noise) = self.read_noise(&mut reader, level)?;
+        let words = self.read_limbs(&mut reader, level, size, self.scheme().evaluated())?;
+        reader.finish()?;
+        Ok(Ciphertext { tag, level, size, words, scale, factor, noise })
+    }
+
+    /// Wire form of a seeded ciphertext.
+    pub fn seeded_to_bytes(&self, a: &SeededCiphertext) -> Vec<u8> {
+        let mut writer = Writer::new(Kind::LeveledSeededCiphertext);
+        writer.tag(a.tag).u8(a.level as u8).bytes(&a.seed);
+        Self::write_noise(&mut writer, a.scale, a.noise);
+        self.write_limbs(&mut writer, &a.words, 1, self.scheme().evaluated());
+        writer.finish()
+    }
+
+    /// Reads a seeded ciphertext; strict.
+    ///
+    /// # Errors
+    /// As [`Self::ciphertext_from_bytes`].
+    pub fn seeded_from_bytes(&self, bytes: &[u8]) -> Result<SeededCiphertext, SchemeError> {
+        let mut reader = Reader::open(bytes, Kind::LeveledSeededCiphertext)?;
+        let tag = reader.tag(self.fingerprint())?;
+        let level = self.read_level(&mut reader)?;
+        let seed: RngSeed = reader.array()?;
+        let (scale, noise) = self.read_noise(&mut reader, level)?;
+        let words = self.read_limbs(&mut reader, level, 1, self.scheme().evaluated())?;
+        reader.finish()?;
+        Ok(SeededCiphertext { tag, level, seed, words, scale, noise })
+    }
+
+    /// The first parts of pairs, side by side.
+    fn first_parts(&self, words: &[u64]) -> Vec<u64> {
+        let n = self.ring_degree();
+        words.chunks_exact(2 * n).flat_map(|pair| &pair[..n]).copied().collect()
+    }
+
+    /// Pairs from their first parts and the seed of the second ones.
+    fn pairs(&self, first: &[u64], seed: RngSeed, limbs: usize) -> Vec<u64> {
+        let n = self.ring_degree();
+        let mut words = vec![0; 2 * first.len()];
+        for (pair, first) in words.chunks_exact_mut(2 * n).zip(first.chunks_exact(n)) {
+            pair[..n].copy_from_slice(first);
+        }
+        self.expand_uniform(&mut words, seed, limbs, first.len() / (limbs * n));
+        words
+    }
+
+    /// Wire form of the public key.
+    pub fn public_key_to_bytes(&self, key: &PublicKey) -> Vec<u8> {
+        let mut writer = Writer::new(Kind::LeveledPublicKey);
+        writer.tag(key.tag).bytes(&key.seed);
+        self.write_limbs(&mut writer, &self.first_parts(&key.words), 1, true);
+        writer.finish()
+    }
+
+    /// Reads a public key; strict.
+    ///
+    /// # Errors
+    /// [`SchemeError::Wire`], [`SchemeError::ParameterMismatch`].
+    pub fn public_key_from_bytes(&self, bytes: &[u8]) -> Result<PublicKey, SchemeError> {
+        let mut reader = Reader::open(bytes, Kind::LeveledPublicKey)?;
+        let tag = reader.tag(self.fingerprint())?;
+        let seed = reader.array()?;
+        let first = self.read_limbs(&mut reader, self.levels(), 1, true)?;
+        reader.finish()?;
+        Ok(PublicKey { tag, seed, words: self.pairs(&first, seed, self.levels()) })
+    }
+
+    fn write_switch_key(&self, writer: &mut Writer, key: &SwitchKey) {
+        writer.bytes(&key.seed);
+        let digits = self.chain().digit_count(self.levels());
+        self.write_limbs(writer, &self.first_parts(&key.words), digits, true);
+    }
+
+    fn read_switch_key(&self, reader: &mut Reader<'_>, tag: Tag) -> Result<SwitchKey, SchemeError> {
+        if self.chain().special().is_empty() {
+            return Err(reader.error("the parameter set has no special primes"));
+        }
+        let seed = reader.array()?;
+        let limbs = self.chain().primes().len();
+        let digits = self.chain().digit_count(self.levels());
+        let first = self.read_limbs(reader, limbs, digits, true)?;
+        Ok(SwitchKey { tag, seed, words: self.pairs(&first, seed, limbs) })
+    }
+
+    fn one_key_to_bytes(&self, kind: Kind, key: &SwitchKey) -> Vec<u8> {
+        let mut writer = Writer::new(kind);
+        writer.tag(key.tag);
+        self.write_switch_key(&mut writer, key);
+        writer.finish()
+    }
+
+    fn one_key_from_bytes(&self, kind: Kind, bytes: &[u8]) -> Result<SwitchKey, SchemeError> {
+        let mut reader = Reader::open(bytes, kind)?;
+        let tag = reader.tag(self.fingerprint())?;
+        let key = self.read_switch_key(&mut reader, tag)?;
+        reader.finish()?;
+        Ok(key)
+    }
+
+    /// Wire form of the relinearisation key.
+    pub fn relin_key_to_bytes(&self, key: &RelinKey) -> Vec<u8> {
+        self.one_key_to_bytes(Kind::RelinKey, &key.0)
+    }
+
+    /// Reads a relinearisation key; strict.
+    ///
+    /// # Errors
+    /// As [`Self::public_key_from_bytes`].
+    pub fn relin_key_from_bytes(&self, bytes: &[u8]) -> Result<RelinKey, SchemeError> {
+        self.one_key_from_bytes(Kind::RelinKey, bytes).map(RelinKey)
+    }
+
+    /// Wire form of a switching key.
+    pub fn switch_key_to_bytes(&self, key: &SwitchKey) -> Vec<u8> {
+        self.one_key_to_bytes(Kind::SwitchKey, key)
+    }
+
+    /// Reads a switching key; strict.
+    ///
+    /// # Errors
+    /// As [`Self::public_key_from_bytes`].
+    pub fn switch_key_from_bytes(&self, bytes: &[u8]) -> Result<SwitchKey, SchemeError> {
+        self.one_key_from_bytes(Kind::SwitchKey, bytes)
+    }
+
+    /// Wire form of rotation keys.
+    pub fn galois_keys_to_bytes(&self, keys: &GaloisKeys) -> Vec<u8> {
+        let mut writer = Writer::new(Kind::GaloisKeys);
+        writer.tag(keys.tag).u32(keys.keys.len() as u32);
+        for (&element, key) in &keys.keys {
+            writer.u32(element as u32);
+            self.write_switch_key(&mut writer, &key.key);
+        }
+        writer.finish()
+    }
+
+    /// Reads rotation keys; strict.
+    ///
+    /// # Errors
+    /// As [`Self::public_key_from_bytes`].
+    pub fn galois_keys_from_bytes(&self, bytes: &[u8]) -> Result<GaloisKeys, SchemeError> {
+        let mut reader = Reader::open(bytes, Kind::GaloisKeys)?;
+        let tag = reader.tag(self.fingerprint())?;
+        let n = self.ring_degree();
+        let mut keys = GaloisKeys { tag, keys: Default::default() };
+        for _ in 0..reader.u32()? {
+            let element = reader.u32()? as usize;
+            let last = keys.keys.keys().next_back().copied();
+            if element % 2 == 0 || element >= 2 * n || last.is_some_and(|last| last >= element) {
+                return Err(reader.error("exponents are odd, below 2N and ascending"));
+            }
+            let key = self.read_switch_key(&mut reader, tag)?;
+            let automorphism = Automorphism::new(n, element);
+            keys.keys.insert(element, GaloisKey { key, automorphism });
+        }
+        reader.finish()?;
+        Ok(keys)
+    }
+
+    /// Wire form of the secret key: write it to private storage only.
+    pub fn secret_key_to_bytes(&self, key: &SecretKey) -> Zeroizing<Vec<u8>> {
+        let n = self.ring_degree();
+        let prime = &self.chain().primes()[0];
+        let mut trits = Zeroizing::new(key.words[..n].to_vec());
+        prime.inverse(&mut trits);
+        // 1 is added modulo q, which turns -1, 0, 1 to 0, 1, 2 without a branch.
+        kernels::add_constant(&mut trits, 1, prime);
+        // Room for everything at once: a vector that grows leaves copies behind.
+        let mut writer = Writer::with_capacity(Kind::LeveledSecretKey, 64 + n);
+        writer.tag(key.tag).packed(&trits, 2);
+        Zeroizing::new(writer.finish())
+    }
+
+    /// Reads a secret key; strict.
+    ///
+    /// # Errors
+    /// As [`Self::public_key_from_bytes`].
+    pub fn secret_key_from_bytes(&self, bytes: &[u8]) -> Result<SecretKey, SchemeError> {
+        let mut reader = Reader::open(bytes, Kind::LeveledSecretKey)?;
+        let tag = reader.tag(self.fingerprint())?;
+        let trits = Zeroizing::new(reader.packed::<u32>(self.ring_degree(), 2)?);
+        let mut ternary: Vec<i16> = trits.iter().map(|&x| x as i16 - 1).collect();
+        let valid = trits.iter().fold(true, |valid, &x| valid & (x < 3));
+        let key = self.secret_from_ternary(tag, &ternary);
+        ternary.zeroize();
+        if !valid {
+            return Err(reader.error("a coefficient is not ternary"));
+        }
+        reader.finish()?;
+        Ok(key)
+    }
+}
