@@ -312,7 +312,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
     /// Whatever the circuit, what is not refused decrypts to the right integers, with at least the
     /// room that was claimed.
     #[test]

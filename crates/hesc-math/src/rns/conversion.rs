@@ -78,42 +78,65 @@ impl Conversion {
         &self.to
     }
 
-    /// Limbs that [`Self::prepare`] writes: the sources and one more.
-    pub fn prepared_limbs(&self) -> usize {
-        self.from.len() + 1
+    /// Words that preparing `N` coefficients takes: blocks of [`Self::block`] columns, in each a row
+    /// for each source and one more.
+    pub fn prepared_words(&self, ring_degree: usize) -> usize {
+        (self.from.len() + 1) * ring_degree
     }
 
-    /// What all targets need: the `y_i` and `v`, from coefficients limb after limb. Returns the
-    /// largest `|x| / D` of `before * x` next to zero, up to `2^-48`.
-    ///
-    /// # Panics
-    /// If a buffer has not its number of limbs.
-    pub fn prepare(&self, prepared: &mut [u64], x: &[u64]) -> f64 {
-        let n = self.from.first().map_or(0, Prime::ring_degree);
-        assert_eq!(x.len(), self.from.len() * n, "there is a limb for each source");
-        assert_eq!(prepared.len(), x.len() + n, "there is room for one limb more");
-        let (rows, quotients) = prepared.split_at_mut(x.len());
-        for (((row, x), prime), &lift) in
-            rows.chunks_exact_mut(n).zip(x.chunks_exact(n)).zip(&self.from).zip(&self.lifts)
-        {
-            kernels::scale_into(row, x, lift, prime);
+    /// Words of one block of a prepared number.
+    pub fn block_words(&self, ring_degree: usize) -> usize {
+        (self.from.len() + 1) * Self::columns(ring_degree)
+    }
+
+    /// Columns of a block.
+    fn columns(ring_degree: usize) -> usize {
+        ring_degree.min(COLUMNS)
+    }
+
+    /// What all targets need of one block: the `y_i` and `v`. `limb(i)` are the coefficients modulo
+    /// the `i`-th source. Returns the largest `|x| / D` of `before * x` next to zero, up to `2^-48`.
+    pub fn prepare_block<'a>(
+        &self,
+        prepared: &mut [u64],
+        block: usize,
+        limb: impl Fn(usize) -> &'a [u64],
+    ) -> f64 {
+        let columns = prepared.len() / (self.from.len() + 1);
+        let (rows, quotients) = prepared.split_at_mut(self.from.len() * columns);
+        let sources = self.from.iter().zip(&self.lifts).enumerate();
+        for (row, (i, (prime, &lift))) in rows.chunks_exact_mut(columns).zip(sources) {
+            kernels::scale_into(row, &limb(i)[block * columns..][..columns], lift, prime);
         }
         round_quotients(quotients, rows, &self.reciprocals)
     }
 
+    /// [`Self::prepare_block`] for all blocks.
+    pub fn prepare<'a>(&self, prepared: &mut [u64], limb: impl Fn(usize) -> &'a [u64]) -> f64 {
+        let n = prepared.len() / (self.from.len() + 1);
+        let blocks = prepared.chunks_exact_mut(self.block_words(n)).enumerate();
+        let distances = blocks.map(|(block, words)| self.prepare_block(words, block, &limb));
+        distances.fold(0.0, f64::max)
+    }
+
     /// The residues modulo one target.
     pub fn row(&self, out: &mut [u64], target: usize, prepared: &[u64]) {
-        let n = out.len();
-        let mut rows = [&prepared[..0]; MAX_SOURCES];
-        let count = self.prepared_limbs();
-        for (row, limb) in rows.iter_mut().zip(prepared.chunks_exact(n)) {
-            *row = limb;
-        }
+        let columns = Self::columns(out.len());
         let q = &self.to[target];
-        kernels::combine(out, &rows[..count], &self.factors[target], self.narrow, q);
+        let blocks = prepared.chunks_exact(self.block_words(out.len()));
+        for (out, block) in out.chunks_exact_mut(columns).zip(blocks) {
+            let mut rows = [&prepared[..0]; MAX_SOURCES];
+            for (row, words) in rows.iter_mut().zip(block.chunks_exact(columns)) {
+                *row = words;
+            }
+            let rows = &rows[..=self.from.len()];
+            kernels::combine(out, rows, &self.factors[target], self.narrow, q);
+        }
     }
 }
 
+/// Columns that are prepared together: they stay in the first cache.
+const COLUMNS: usize = 1024;
 /// Most limbs of a prepared number: 881 bits in primes of 30 bits and more.
 const MAX_SOURCES: usize = 64;
 
@@ -199,8 +222,8 @@ mod tests {
                 .zip(&from)
                 .flat_map(|(row, p)| row.iter().map(|&x| p.modulus().mul(x, before)).collect::<Vec<_>>())
                 .collect();
-            let mut prepared = vec![0; conversion.prepared_limbs() * 256];
-            let distance = conversion.prepare(&mut prepared, &scaled);
+            let mut prepared = vec![0; conversion.prepared_words(256)];
+            let distance = conversion.prepare(&mut prepared, |i| &scaled[i * 256..][..256]);
             prop_assert!((0.0..=0.5).contains(&distance));
             let expected = residues(&to);
             for (target, p) in to.iter().enumerate() {

@@ -327,6 +327,19 @@ pub fn reduce_signed(out: &mut [u64], a: &[i64], q: &Reducer) {
     }
 }
 
+/// Vectors that sums keep in registers at a time, so that a factor or row is looked up once for all.
+const VECTORS: usize = 4;
+/// The words of so many vectors.
+type Block = [[u64; LANES]; VECTORS];
+
+fn blocks(words: &[u64]) -> &[Block] {
+    words.as_chunks().0.as_chunks().0
+}
+
+fn blocks_mut(words: &mut [u64]) -> &mut [Block] {
+    words.as_chunks_mut().0.as_chunks_mut().0
+}
+
 /// Most products of 50-bit residues that one pair of 52-bit accumulators holds.
 const TERMS: usize = 16;
 
@@ -344,7 +357,7 @@ pub fn inner_products(out: [&mut [u64]; 2], a: &[&[u64]], b: &[&[u64]], c: &[&[u
         rows.chain([&&*second]).all(|x| x.len() == length),
         "limbs of one ring have one length"
     );
-    if q.fits_lanes() && lanes::available() && length.is_multiple_of(LANES) {
+    if q.fits_lanes() && lanes::available() && length.is_multiple_of(LANES * VECTORS) {
         lanes::dispatch(InnerProducts { out: [first, second], a, b, c, q });
         return;
     }
@@ -373,25 +386,37 @@ impl Kernel for InnerProducts<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
         let [first, second] = self.out;
-        let (first, second) = (first.as_chunks_mut::<LANES>().0, second.as_chunks_mut::<LANES>().0);
+        let (first, second) = (blocks_mut(first), blocks_mut(second));
+        let rows: Vec<[&[Block]; 3]> = self
+            .a
+            .iter()
+            .zip(self.b)
+            .zip(self.c)
+            .map(|((a, b), c)| [blocks(a), blocks(b), blocks(c)])
+            .collect();
         for (i, (first, second)) in first.iter_mut().zip(second).enumerate() {
-            let at = i * LANES..(i + 1) * LANES;
-            let word = |x: &[u64]| l.load_words(&x[at.clone()].as_chunks::<LANES>().0[0]);
-            let (mut x, mut y) = (l.zero(), l.zero());
-            for ((a, b), c) in
-                self.a.chunks(TERMS).zip(self.b.chunks(TERMS)).zip(self.c.chunks(TERMS))
-            {
-                let (mut low, mut high) = ([x, y], [l.zero(), l.zero()]);
-                for ((a, b), c) in a.iter().zip(b).zip(c) {
-                    let (a, b, c) = (word(a), word(b), word(c));
-                    low = [l.add_low(low[0], a, b), l.add_low(low[1], a, c)];
-                    high = [l.add_high(high[0], a, b), l.add_high(high[1], a, c)];
+            let (mut x, mut y) = ([l.zero(); VECTORS], [l.zero(); VECTORS]);
+            for rows in rows.chunks(TERMS) {
+                let (mut low, mut high) = ([x, y], [[l.zero(); VECTORS]; 2]);
+                for row in rows {
+                    let [a, b, c] = row.map(|row| &row[i]);
+                    for k in 0..VECTORS {
+                        let [a, b, c] = [a, b, c].map(|block| l.load_words(&block[k]));
+                        low[0][k] = l.add_low(low[0][k], a, b);
+                        low[1][k] = l.add_low(low[1][k], a, c);
+                        high[0][k] = l.add_high(high[0][k], a, b);
+                        high[1][k] = l.add_high(high[1][k], a, c);
+                    }
                 }
-                x = self.q.lanes_reduce(l, low[0], high[0]);
-                y = self.q.lanes_reduce(l, low[1], high[1]);
+                for k in 0..VECTORS {
+                    x[k] = self.q.lanes_reduce(l, low[0][k], high[0][k]);
+                    y[k] = self.q.lanes_reduce(l, low[1][k], high[1][k]);
+                }
             }
-            l.store_words(first, x);
-            l.store_words(second, y);
+            for k in 0..VECTORS {
+                l.store_words(&mut first[k], x[k]);
+                l.store_words(&mut second[k], y[k]);
+            }
         }
     }
 }
@@ -401,7 +426,8 @@ impl Kernel for InnerProducts<'_> {
 pub(super) fn combine(out: &mut [u64], a: &[&[u64]], factors: &[u64], narrow: bool, q: &Reducer) {
     assert_eq!(a.len(), factors.len(), "a factor for each summand");
     assert!(a.iter().all(|x| x.len() == out.len()), "limbs of one ring have one length");
-    if narrow && q.fits_lanes() && lanes::available() && out.len().is_multiple_of(LANES) {
+    let whole = out.len().is_multiple_of(LANES * VECTORS);
+    if narrow && q.fits_lanes() && lanes::available() && whole {
         lanes::dispatch(Combine { out, a, factors, q });
         return;
     }
@@ -423,20 +449,27 @@ impl Kernel for Combine<'_> {
 
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
-        for (i, out) in self.out.as_chunks_mut::<LANES>().0.iter_mut().enumerate() {
-            let at = i * LANES..(i + 1) * LANES;
-            let mut x = l.zero();
-            for (a, factors) in self.a.chunks(TERMS).zip(self.factors.chunks(TERMS)) {
-                let (mut low, mut high) = (x, l.zero());
-                for (a, &factor) in a.iter().zip(factors) {
-                    let a = l.load_words(&a[at.clone()].as_chunks::<LANES>().0[0]);
+        let rows: Vec<(&[Block], u64)> =
+            self.a.iter().zip(self.factors).map(|(a, &factor)| (blocks(a), factor)).collect();
+        for (i, out) in blocks_mut(self.out).iter_mut().enumerate() {
+            let mut x = [l.zero(); VECTORS];
+            for rows in rows.chunks(TERMS) {
+                let (mut low, mut high) = (x, [l.zero(); VECTORS]);
+                for &(row, factor) in rows {
                     let factor = l.splat(factor);
-                    low = l.add_low(low, a, factor);
-                    high = l.add_high(high, a, factor);
+                    for (k, words) in row[i].iter().enumerate() {
+                        let a = l.load_words(words);
+                        low[k] = l.add_low(low[k], a, factor);
+                        high[k] = l.add_high(high[k], a, factor);
+                    }
                 }
-                x = self.q.lanes_reduce(l, low, high);
+                for k in 0..VECTORS {
+                    x[k] = self.q.lanes_reduce(l, low[k], high[k]);
+                }
             }
-            l.store_words(out, x);
+            for (words, x) in out.iter_mut().zip(x) {
+                l.store_words(words, x);
+            }
         }
     }
 }

@@ -5,10 +5,10 @@
 
 use hesc_math::ntt_primes;
 use hesc_math::rns::{Conversion, Factor, Prime, kernels};
-use rayon::prelude::*;
 
 use super::chain::{Chain, inverse_of, reducers};
-use super::{Ciphertext, Leveled, Spec, parallel};
+use super::parallel::{self, Buffer};
+use super::{Ciphertext, Leveled, Spec};
 use crate::SchemeError;
 
 /// The second base and the tables of every level.
@@ -84,10 +84,8 @@ impl Multiplier {
     }
 }
 
-/// Rows of three parts side by side.
-type Parts<'a> = (&'a mut [u64], &'a mut [u64], &'a mut [u64]);
-
-/// Three parts modulo the level's primes, coefficients, limb after limb.
+/// Three parts modulo the level's primes, coefficients, limb after limb; a square if there is no
+/// second factor.
 pub(super) fn multiply(
     scheme: &Leveled,
     multiplier: &Multiplier,
@@ -98,107 +96,70 @@ pub(super) fn multiply(
     let tables = &multiplier.levels[level - 1];
     let primes: Vec<&Prime> =
         scheme.chain().level(level).iter().chain(&multiplier.primes[..tables.count]).collect();
-    let part_words = primes.len() * n;
-    let x = extend(scheme, tables, &primes, a);
-    let y = b.map(|b| extend(scheme, tables, &primes, b));
-    // Part after part, limb after limb.
-    let mut product = vec![0; 3 * part_words];
-    let limb = |index: usize, (first, second, third): Parts<'_>| {
-        let of = |words: &'_ [u64]| -> [std::ops::Range<usize>; 2] {
-            let half = words.len() / 2;
-            [index * n..(index + 1) * n, half + index * n..half + (index + 1) * n]
-        };
-        let [x_0, x_1] = of(&x);
-        let out = [first, second, third];
-        match &y {
-            Some(y) => {
-                let [y_0, y_1] = of(y);
-                let (x, y) = ([&x[x_0], &x[x_1]], [&y[y_0], &y[y_1]]);
-                kernels::tensor(out, x, y, primes[index]);
-            }
-            None => kernels::square_tensor(out, [&x[x_0], &x[x_1]], primes[index]),
+    let factors: Vec<&Ciphertext> = std::iter::once(a).chain(b).collect();
+    let extended = extend(tables, &primes, &factors, n);
+    let mut product = Buffer::take(3 * primes.len() * n);
+    // Limb after limb, in each the parts of all factors; then those of the product.
+    parallel::for_each_chunk(&mut product, 3 * n, 0, |_, limb, out| {
+        let part = |index: usize| &extended[(2 * factors.len() * limb + index) * n..][..n];
+        let (first, rest) = out.split_at_mut(n);
+        let (second, third) = rest.split_at_mut(n);
+        let parts = [first, second, third];
+        if b.is_some() {
+            kernels::tensor(parts, [part(0), part(1)], [part(2), part(3)], primes[limb]);
+        } else {
+            kernels::square_tensor(parts, [part(0), part(1)], primes[limb]);
         }
-    };
-    let (first, rest) = product.split_at_mut(part_words);
-    let (second, third) = rest.split_at_mut(part_words);
-    if parallel::worth_threads(part_words) {
-        (
-            first.par_chunks_exact_mut(n),
-            second.par_chunks_exact_mut(n),
-            third.par_chunks_exact_mut(n),
-        )
-            .into_par_iter()
-            .enumerate()
-            .for_each(|(index, (a, b, c))| limb(index, (a, b, c)));
-    } else {
-        let rows = first.chunks_exact_mut(n).zip(second.chunks_exact_mut(n));
-        for (index, ((a, b), c)) in rows.zip(third.chunks_exact_mut(n)).enumerate() {
-            limb(index, (a, b, c));
+        for part in out.chunks_exact_mut(n) {
+            primes[limb].inverse_unscaled(part);
         }
-    }
-    parallel::for_each_chunk(&mut product, n, 0, |_, index, words| {
-        primes[index % primes.len()].inverse_unscaled(words);
     });
-    scale_down(scheme, tables, &primes, &mut product)
+    scale_down(tables, &primes, &mut product, n)
 }
 
-/// Both parts modulo both bases, as evaluations: part after part, limb after limb.
-fn extend(scheme: &Leveled, tables: &Tables, primes: &[&Prime], a: &Ciphertext) -> Vec<u64> {
-    let (n, level) = (scheme.ring_degree(), a.level);
-    let room = tables.extension.prepared_limbs() * n;
-    let mut words = vec![0; 2 * primes.len() * n];
-    // Coefficients modulo Q first, so that conversion finds them side by side.
-    for (part, words) in words.chunks_exact_mut(primes.len() * n).enumerate() {
-        for (limb, out) in words.chunks_exact_mut(n).take(level).enumerate() {
-            out.copy_from_slice(&a.words[(2 * limb + part) * n..][..n]);
-        }
-    }
-    let mut prepared = vec![0; 2 * room];
-    let source = &words;
-    parallel::for_each_chunk(&mut prepared, room, 0, |_, part, prepared| {
-        let coefficients = &source[part * primes.len() * n..][..level * n];
-        tables.extension.prepare(prepared, coefficients);
-    });
+/// Both parts of each factor modulo both bases, as evaluations.
+fn extend(tables: &Tables, primes: &[&Prime], factors: &[&Ciphertext], n: usize) -> Buffer {
+    let level = primes.len() - tables.count;
+    let parts = 2 * factors.len();
+    let source =
+        |part: usize, limb: usize| &factors[part / 2].words[(2 * limb + part % 2) * n..][..n];
+    let room = tables.extension.prepared_words(n);
+    let mut prepared = Buffer::take(parts * room);
+    parallel::prepare(&tables.extension, &mut prepared, n, source);
+    let mut words = Buffer::take(parts * primes.len() * n);
     parallel::for_each_chunk(&mut words, n, 0, |_, index, words| {
-        let (part, limb) = (index / primes.len(), index % primes.len());
-        if limb >= level {
-            tables.extension.row(words, limb - level, &prepared[part * room..][..room]);
+        let (limb, part) = (index / parts, index % parts);
+        match limb.checked_sub(level) {
+            None => words.copy_from_slice(source(part, limb)),
+            Some(target) => {
+                tables.extension.row(words, target, &prepared[part * room..][..room]);
+            }
         }
         primes[limb].forward(words);
     });
     words
 }
 
-/// `round(t x / Q)` from `N x` modulo both bases, modulo `Q`: limb after limb, part after part.
-fn scale_down(
-    scheme: &Leveled,
-    tables: &Tables,
-    primes: &[&Prime],
-    product: &mut [u64],
-) -> Vec<u64> {
-    let n = scheme.ring_degree();
-    let count = tables.count;
-    let level = primes.len() - count;
-    let part_words = primes.len() * n;
-    let room = tables.remainder.prepared_limbs() * n;
-    let mut prepared = vec![0; 3 * room];
-    let source = &*product;
-    parallel::for_each_chunk(&mut prepared, room, 0, |_, part, prepared| {
-        tables.remainder.prepare(prepared, &source[part * part_words..][..level * n]);
+/// `round(t x / Q)` modulo `Q`, from `N x` modulo both bases.
+fn scale_down(tables: &Tables, primes: &[&Prime], product: &mut [u64], n: usize) -> Vec<u64> {
+    let level = primes.len() - tables.count;
+    let (first_base, second_base) = product.split_at_mut(level * 3 * n);
+    let room = tables.remainder.prepared_words(n);
+    let mut prepared = Buffer::take(3 * room);
+    parallel::prepare(&tables.remainder, &mut prepared, n, |part, limb| {
+        &first_base[(3 * limb + part) * n..][..n]
     });
-    parallel::for_each_chunk(product, n, n, |row, index, words| {
-        let (part, limb) = (index / primes.len(), index % primes.len());
-        let Some(target) = limb.checked_sub(level) else { return };
+    parallel::for_each_chunk(second_base, n, n, |row, index, words| {
+        let (target, part) = (index / 3, index % 3);
+        let prime = primes[level + target];
         tables.remainder.row(row, target, &prepared[part * room..][..room]);
-        kernels::scale(words, tables.scales[target], primes[limb]);
-        kernels::subtract_scale(words, row, tables.inverses[target], primes[limb]);
+        kernels::scale(words, tables.scales[target], prime);
+        kernels::subtract_scale(words, row, tables.inverses[target], prime);
     });
-    let room = tables.back.prepared_limbs() * n;
-    let mut prepared = vec![0; 3 * room];
-    let source = &*product;
-    parallel::for_each_chunk(&mut prepared, room, 0, |_, part, prepared| {
-        let second_base = &source[part * part_words + level * n..][..count * n];
-        tables.back.prepare(prepared, second_base);
+    let room = tables.back.prepared_words(n);
+    let mut prepared = Buffer::take(3 * room);
+    parallel::prepare(&tables.back, &mut prepared, n, |part, limb| {
+        &second_base[(3 * limb + part) * n..][..n]
     });
     let mut result = vec![0; 3 * level * n];
     parallel::for_each_chunk(&mut result, n, 0, |_, index, out| {

@@ -307,8 +307,8 @@ impl Leveled {
             });
         };
         self.to_coefficients(&mut phase);
-        let mut prepared = Zeroizing::new(vec![0; decoder.prepared_limbs() * n]);
-        let distance = decoder.prepare(&mut prepared, &phase);
+        let mut prepared = Zeroizing::new(vec![0; decoder.prepared_words(n)]);
+        let distance = decoder.prepare(&mut prepared, |limb| &phase[limb * n..][..n]);
         if distance > LIMIT {
             return Err(SchemeError::NoiseTooLarge);
         }

@@ -4,7 +4,8 @@ use super::ciphertext::Body;
 use super::key_switching::Limbs;
 use super::keys::{GaloisKey, GaloisKeys, RelinKey, SwitchKey};
 use super::noise::Noise;
-use super::{Ciphertext, Leveled, Plaintext, SchemeKind, bfv, inverse_modulo, parallel};
+use super::parallel::{self, Buffer};
+use super::{Ciphertext, Leveled, Plaintext, SchemeKind, bfv, inverse_modulo};
 use crate::SchemeError;
 
 /// Scales that differ by less are the same: what rounding of doubles leaves.
@@ -229,7 +230,7 @@ impl Leveled {
                 } else {
                     0.0
                 };
-                (Noise { deviation: a.noise.deviation * norm + plain, ..a.noise }, 1.0)
+                (a.noise.times_plain(norm, plain), 1.0)
             }
             Body::Approximate { scale, magnitude, .. } => {
                 // Slot by slot: errors times the other's numbers.
@@ -338,7 +339,9 @@ impl Leveled {
         let scale = a.scale * other.scale;
         self.check_noise(noise, a.level, scale)?;
         let words = match self.multiplier() {
-            Some(multiplier) => bfv::multiply(self, multiplier, a, b),
+            Some(multiplier) => {
+                parallel::together(a.words.len(), || bfv::multiply(self, multiplier, a, b))
+            }
             None => self.tensor(a, b),
         };
         let factor = match self.plain() {
@@ -384,10 +387,13 @@ impl Leveled {
         }
         let noise = self.switched_noise(a)?;
         let n = self.ring_degree();
-        let digits = self.cut(self.part(a, 2), a.level);
-        let mut words = self.switch(&digits, &key.0);
-        parallel::for_each_chunk(&mut words, 2 * n, 0, |_, limb, out| {
-            kernels::add(out, &a.words[limb * 3 * n..][..2 * n], &self.chain().primes()[limb]);
+        let words = parallel::together(a.words.len(), || {
+            let digits = self.cut(self.part(a, 2), a.level);
+            let mut words = self.switch(&digits, &key.0);
+            parallel::for_each_chunk(&mut words, 2 * n, 0, |_, limb, out| {
+                kernels::add(out, &a.words[limb * 3 * n..][..2 * n], &self.chain().primes()[limb]);
+            });
+            words
         });
         Ok(Ciphertext { size: 2, words, noise, ..a.shell() })
     }
@@ -411,10 +417,13 @@ impl Leveled {
         Self::require_two_parts(a, "key switching")?;
         let noise = self.switched_noise(a)?;
         let n = self.ring_degree();
-        let mut words = self.switch(&self.cut(self.part(a, 1), a.level), key);
-        parallel::for_each_chunk(&mut words, 2 * n, 0, |_, limb, out| {
-            let prime = &self.chain().primes()[limb];
-            kernels::add(&mut out[..n], &a.words[limb * 2 * n..][..n], prime);
+        let words = parallel::together(a.words.len(), || {
+            let mut words = self.switch(&self.cut(self.part(a, 1), a.level), key);
+            parallel::for_each_chunk(&mut words, 2 * n, 0, |_, limb, out| {
+                let prime = &self.chain().primes()[limb];
+                kernels::add(&mut out[..n], &a.words[limb * 2 * n..][..n], prime);
+            });
+            words
         });
         Ok(Ciphertext { tag: key.tag, words, noise, ..a.shell() })
     }
@@ -449,8 +458,10 @@ impl Leveled {
         }
         let key = self.galois_key(a, element, keys)?;
         let noise = self.switched_noise(a)?;
-        let switched = self.switch(&self.cut(self.part(a, 1), a.level), &key.key);
-        Ok(self.finish_galois(a, switched, key, noise))
+        Ok(parallel::together(a.words.len(), || {
+            let switched = self.switch(&self.cut(self.part(a, 1), a.level), &key.key);
+            self.finish_galois(a, switched, key, noise)
+        }))
     }
 
     /// Adds `c_0` to a switched `c_1` and applies the automorphism to both.
@@ -509,18 +520,18 @@ impl Leveled {
         self.check_ciphertext(a)?;
         Self::require_two_parts(a, "a rotation")?;
         let noise = self.switched_noise(a)?;
-        let lifted = self.lift_everywhere(&self.cut(self.part(a, 1), a.level));
-        elements
-            .into_iter()
-            .map(|element| {
+        parallel::together(a.words.len(), || {
+            let lifted = self.lift_everywhere(&self.cut(self.part(a, 1), a.level));
+            let rotated = elements.into_iter().map(|element| {
                 if element == 1 {
                     return Ok(a.clone());
                 }
                 let key = self.galois_key(a, element, keys)?;
                 let switched = self.switch_lifted(&lifted, &key.key);
                 Ok(self.finish_galois(a, switched, key, noise))
-            })
-            .collect()
+            });
+            rotated.collect()
+        })
     }
 
     /// BFV and BGV: the two rows of slots exchanged. CKKS: complex conjugates.
@@ -605,15 +616,18 @@ impl Leveled {
         }
         self.check_noise(result.noise, level, result.scale)?;
         let division = chain.last_division(a.level);
-        let room = division.remainder.prepared_limbs() * n;
+        let room = division.remainder.prepared_words(n);
         let (kept, dropped) = a.words.split_at(level * a.limb_words());
-        let mut prepared = vec![0; a.size * room];
-        parallel::for_each_chunk(&mut prepared, room, n, |row, part, prepared| {
-            row.copy_from_slice(&dropped[part * n..][..n]);
+        let mut coefficients = Buffer::take(dropped.len());
+        parallel::for_each_chunk(&mut coefficients, n, 0, |_, part, words| {
+            words.copy_from_slice(&dropped[part * n..][..n]);
             if self.scheme().evaluated() {
-                last.inverse(row);
+                last.inverse(words);
             }
-            division.remainder.prepare(prepared, row);
+        });
+        let mut prepared = Buffer::take(a.size * room);
+        parallel::prepare(&division.remainder, &mut prepared, n, |part, _| {
+            &coefficients[part * n..][..n]
         });
         result.words = kept.to_vec();
         parallel::for_each_chunk(&mut result.words, n, n, |row, index, out| {

@@ -5,8 +5,9 @@
 use hesc_math::rns::{Prime, kernels};
 use rayon::prelude::*;
 
+use super::Leveled;
 use super::keys::SwitchKey;
-use super::{Leveled, parallel};
+use super::parallel::{self, Buffer};
 
 /// Limbs of one part of a ciphertext.
 #[derive(Clone, Copy)]
@@ -28,9 +29,9 @@ impl<'a> Limbs<'a> {
 /// A polynomial cut in digits, before they are lifted.
 pub(super) struct Digits<'a> {
     level: usize,
-    coefficients: Vec<u64>,
+    coefficients: Buffer,
     /// For each digit what its conversion prepared; nothing for single primes.
-    prepared: Vec<Vec<u64>>,
+    prepared: Vec<Buffer>,
     /// The polynomial itself as evaluations, where it was in that form.
     evaluated: Option<Limbs<'a>>,
 }
@@ -38,7 +39,7 @@ pub(super) struct Digits<'a> {
 /// Lifted digits as evaluations, for each target prime and digit: what many rotations share.
 pub(super) struct LiftedDigits {
     level: usize,
-    words: Vec<u64>,
+    words: Buffer,
 }
 
 impl Leveled {
@@ -46,31 +47,27 @@ impl Leveled {
     pub(super) fn cut<'a>(&self, part: Limbs<'a>, level: usize) -> Digits<'a> {
         let n = self.ring_degree();
         let chain = self.chain();
-        let mut coefficients = Vec::with_capacity(level * n);
-        for limb in 0..level {
-            coefficients.extend_from_slice(part.limb(limb));
-        }
+        let mut coefficients = Buffer::take(level * n);
         let evaluated = self.scheme().evaluated().then_some(part);
-        if evaluated.is_some() {
-            parallel::for_each_chunk(&mut coefficients, n, 0, |_, limb, words| {
+        parallel::for_each_chunk(&mut coefficients, n, 0, |_, limb, words| {
+            words.copy_from_slice(part.limb(limb));
+            if evaluated.is_some() {
                 chain.primes()[limb].inverse(words);
-            });
-        }
-        let prepare = |digit: usize| {
-            let Some(conversion) = chain.digit_conversion(digit, level) else {
-                return Vec::new();
-            };
-            let range = chain.digit(digit, level);
-            let mut prepared = vec![0; conversion.prepared_limbs() * n];
-            conversion.prepare(&mut prepared, &coefficients[range.start * n..range.end * n]);
-            prepared
-        };
-        let digits = 0..chain.digit_count(level);
-        let prepared = if parallel::worth_threads(coefficients.len()) {
-            digits.into_par_iter().map(prepare).collect()
-        } else {
-            digits.map(prepare).collect()
-        };
+            }
+        });
+        let prepared = (0..chain.digit_count(level))
+            .map(|digit| {
+                let Some(conversion) = chain.digit_conversion(digit, level) else {
+                    return Buffer::take(0);
+                };
+                let first = chain.digit(digit, level).start;
+                let mut prepared = Buffer::take(conversion.prepared_words(n));
+                parallel::prepare(conversion, &mut prepared, n, |_, i| {
+                    &coefficients[(first + i) * n..][..n]
+                });
+                prepared
+            })
+            .collect();
         Digits { level, coefficients, prepared, evaluated }
     }
 
@@ -117,7 +114,7 @@ impl Leveled {
         let n = self.ring_degree();
         let count = self.chain().digit_count(digits.level);
         let targets: Vec<usize> = self.chain().targets(digits.level).collect();
-        let mut words = vec![0; targets.len() * count * n];
+        let mut words = Buffer::take(targets.len() * count * n);
         parallel::for_each_chunk(&mut words, count * n, 0, |_, index, rows| {
             self.lift_all(rows, digits, targets[index]);
         });
@@ -144,60 +141,63 @@ impl Leveled {
     /// Switches a key: two parts at the digits' level, limb after limb, in the scheme's domain.
     pub(super) fn switch(&self, digits: &Digits<'_>, key: &SwitchKey) -> Vec<u64> {
         let n = self.ring_degree();
-        let count = self.chain().digit_count(digits.level);
-        let targets: Vec<usize> = self.chain().targets(digits.level).collect();
-        let mut sums = vec![0; targets.len() * 2 * n];
-        parallel::for_each_chunk(&mut sums, 2 * n, count * n, |rows, index, out| {
-            self.lift_all(rows, digits, targets[index]);
-            self.key_products(out, rows, key, targets[index]);
-        });
-        self.divide_by_specials(sums, digits.level)
+        let rows = self.chain().digit_count(digits.level) * n;
+        self.sum_and_divide(digits.level, rows, |rows, _, target, out| {
+            self.lift_all(rows, digits, target);
+            self.key_products(out, rows, key, target);
+        })
     }
 
     /// As [`Self::switch`], with digits that were lifted before.
     pub(super) fn switch_lifted(&self, digits: &LiftedDigits, key: &SwitchKey) -> Vec<u64> {
-        let n = self.ring_degree();
-        let count = self.chain().digit_count(digits.level);
-        let targets: Vec<usize> = self.chain().targets(digits.level).collect();
-        let mut sums = vec![0; targets.len() * 2 * n];
-        parallel::for_each_chunk(&mut sums, 2 * n, 0, |_, index, out| {
-            let rows = &digits.words[index * count * n..][..count * n];
-            self.key_products(out, rows, key, targets[index]);
-        });
-        self.divide_by_specials(sums, digits.level)
+        let rows = self.chain().digit_count(digits.level) * self.ring_degree();
+        self.sum_and_divide(digits.level, 0, |_, index, target, out| {
+            let rows = &digits.words[index * rows..][..rows];
+            self.key_products(out, rows, key, target);
+        })
     }
 
-    /// Two parts modulo the primes of a level and the special ones, as evaluations, divided by the
-    /// special primes and rounded; in the scheme's domain.
-    fn divide_by_specials(&self, mut sums: Vec<u64>, level: usize) -> Vec<u64> {
+    /// Two parts that `sum(scratch, index, target, out)` gives as evaluations for each target prime,
+    /// divided by the special primes and rounded; in the scheme's domain.
+    fn sum_and_divide(
+        &self,
+        level: usize,
+        scratch: usize,
+        sum: impl Fn(&mut [u64], usize, usize, &mut [u64]) + Send + Sync,
+    ) -> Vec<u64> {
         let n = self.ring_degree();
         let chain = self.chain();
+        let mut kept = vec![0; level * 2 * n];
         // Keys exist only where special primes do.
-        let Some(division) = chain.special_division() else { return sums };
-        let (kept, special) = sums.split_at_mut(level * 2 * n);
-        parallel::for_each_chunk(special, n, 0, |_, index, words| {
-            chain.special()[index / 2].inverse(words);
-        });
-        let room = division.remainder.prepared_limbs() * n;
-        let mut prepared = vec![0; 2 * room];
-        let special = &*special;
-        let one_part = |part: usize, prepared: &mut [u64]| {
-            let mut limbs = Vec::with_capacity(special.len() / 2);
-            for pair in special.chunks_exact(2 * n) {
-                limbs.extend_from_slice(&pair[part * n..][..n]);
-            }
-            division.remainder.prepare(prepared, &limbs);
+        let Some(division) = chain.special_division() else { return kept };
+        let mut special = Buffer::take(chain.special().len() * 2 * n);
+        let sum_special = |special: &mut [u64]| {
+            parallel::for_each_chunk(special, 2 * n, scratch, |scratch, index, out| {
+                sum(scratch, level + index, chain.levels() + index, out);
+                for part in out.chunks_exact_mut(n) {
+                    chain.special()[index].inverse(part);
+                }
+            });
         };
-        parallel::for_each_chunk(&mut prepared, room, 0, |_, part, words| one_part(part, words));
-        parallel::for_each_chunk(kept, n, n, |row, index, words| {
+        let sum_kept = |kept: &mut [u64]| {
+            parallel::for_each_chunk(kept, 2 * n, scratch, |scratch, limb, out| {
+                sum(scratch, limb, limb, out);
+            });
+        };
+        parallel::both(kept.len(), || sum_special(&mut special), || sum_kept(&mut kept));
+        let room = division.remainder.prepared_words(n);
+        let mut prepared = Buffer::take(2 * room);
+        parallel::prepare(&division.remainder, &mut prepared, n, |part, i| {
+            &special[(2 * i + part) * n..][..n]
+        });
+        parallel::for_each_chunk(&mut kept, n, n, |row, index, words| {
             let (limb, part) = (index / 2, index % 2);
             let prime = &chain.primes()[limb];
             division.remainder.row(row, limb, &prepared[part * room..][..room]);
             self.match_domain(words, row, prime);
             kernels::subtract_scale(words, row, division.inverses[limb], prime);
         });
-        sums.truncate(level * 2 * n);
-        sums
+        kept
     }
 
     /// Brings evaluations and coefficients into the domain the scheme rests in.

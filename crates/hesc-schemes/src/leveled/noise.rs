@@ -47,6 +47,13 @@ impl Noise {
         }
     }
 
+    /// After a product with an integer plaintext of this norm, which may have been a factor before,
+    /// and noise of its own.
+    pub(super) fn times_plain(self, norm: f64, own: f64) -> Self {
+        let deviation = correction(self.degree, 1) * norm * self.deviation + own;
+        Self { deviation, degree: self.degree.saturating_add(1), ..self }
+    }
+
     /// With further noise of its own.
     pub(super) fn with(self, deviation: f64) -> Self {
         Self { deviation: self.deviation + deviation, ..self }
@@ -131,7 +138,11 @@ impl Leveled {
                 let rounding = self.rounding(3) + self.rounding(2);
                 let degree = x.degree.max(y.degree);
                 let product = PRODUCT_MARGIN * correction(degree, 1) * n.sqrt() * cross;
-                Noise { deviation: product + rounding, magnitude: 0.0, degree: degree + 1 }
+                Noise {
+                    deviation: product + rounding,
+                    magnitude: 0.0,
+                    degree: degree.saturating_add(1),
+                }
             }
             SchemeKind::Bgv => {
                 // Plaintexts need not be random: their product is bounded by its largest value.

@@ -1,19 +1,82 @@
-//! Loops over limbs, on both cores where there is enough to do.
+//! Loops over limbs, on both cores where there is enough to do, and the memory they work in.
 
+use std::ops::{Deref, DerefMut};
+use std::sync::{Mutex, PoisonError};
+
+use hesc_math::rns::Conversion;
 use rayon::prelude::*;
 
 use crate::scheme::several_threads;
 
 /// Words below which a second thread costs more than it brings.
-const PARALLEL_WORDS: usize = 1 << 14;
+const PARALLEL_WORDS: usize = 1 << 15;
+
+/// Buffers that wait for their next use. Clearing fresh memory costs as much as a pass of arithmetic,
+/// on one thread.
+static POOL: Mutex<Vec<Vec<u64>>> = Mutex::new(Vec::new());
+/// Buffers kept; further ones are freed.
+const KEPT: usize = 16;
+
+/// Working memory with anything in it, from a pool and back to it. Whoever puts secrets there wipes
+/// them.
+pub(super) struct Buffer {
+    words: Vec<u64>,
+    used: usize,
+}
+
+impl Buffer {
+    /// A buffer of this many words.
+    pub(super) fn take(words: usize) -> Self {
+        let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+        // The smallest that is large enough.
+        let best =
+            (0..pool.len()).filter(|&i| pool[i].len() >= words).min_by_key(|&i| pool[i].len());
+        let found = best.map(|i| pool.swap_remove(i));
+        drop(pool);
+        Self { words: found.unwrap_or_else(|| vec![0; words]), used: words }
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+        pool.push(std::mem::take(&mut self.words));
+        if pool.len() > KEPT {
+            // The smallest is the cheapest to make again.
+            if let Some(i) = (0..pool.len()).min_by_key(|&i| pool[i].len()) {
+                pool.swap_remove(i);
+            }
+        }
+    }
+}
+
+impl Deref for Buffer {
+    type Target = [u64];
+
+    fn deref(&self) -> &[u64] {
+        &self.words[..self.used]
+    }
+}
+
+impl DerefMut for Buffer {
+    fn deref_mut(&mut self) -> &mut [u64] {
+        &mut self.words[..self.used]
+    }
+}
 
 /// Whether this many words are worth a second thread.
 pub(super) fn worth_threads(words: usize) -> bool {
     words >= PARALLEL_WORDS && several_threads()
 }
 
-/// Calls `body(scratch, index, chunk)` for each chunk of `size` words; `scratch` words of a thread's
-/// own.
+/// Runs an operation of several loops on a thread of the pool: the caller waits once for all of them
+/// and not once for each.
+pub(super) fn together<R: Send>(words: usize, operation: impl FnOnce() -> R + Send) -> R {
+    if worth_threads(words) { rayon::scope(|_| operation()) } else { operation() }
+}
+
+/// Calls `body(scratch, index, chunk)` for each chunk of `size` words, with a [`Buffer`] of `scratch`
+/// words of the thread's own.
 pub(super) fn for_each_chunk(
     words: &mut [u64],
     size: usize,
@@ -22,13 +85,39 @@ pub(super) fn for_each_chunk(
 ) {
     if worth_threads(words.len()) {
         words.par_chunks_exact_mut(size).enumerate().for_each_init(
-            || vec![0; scratch],
+            || Buffer::take(scratch),
             |scratch, (index, chunk)| body(scratch, index, chunk),
         );
     } else {
-        let mut scratch = vec![0; scratch];
+        let mut scratch = Buffer::take(scratch);
         for (index, chunk) in words.chunks_exact_mut(size).enumerate() {
             body(&mut scratch, index, chunk);
         }
+    }
+}
+
+/// Prepares several polynomials for conversion, one after the other in `prepared`; `limb(part, i)`
+/// are the coefficients of one modulo the `i`-th source.
+pub(super) fn prepare<'a>(
+    conversion: &Conversion,
+    prepared: &mut [u64],
+    ring_degree: usize,
+    limb: impl Fn(usize, usize) -> &'a [u64] + Send + Sync,
+) {
+    let words = conversion.block_words(ring_degree);
+    let blocks = conversion.prepared_words(ring_degree) / words;
+    for_each_chunk(prepared, words, 0, |_, index, out| {
+        let (part, block) = (index / blocks, index % blocks);
+        conversion.prepare_block(out, block, |i| limb(part, i));
+    });
+}
+
+/// Runs both.
+pub(super) fn both(words: usize, a: impl FnOnce() + Send, b: impl FnOnce() + Send) {
+    if worth_threads(words) {
+        rayon::join(a, b);
+    } else {
+        a();
+        b();
     }
 }
