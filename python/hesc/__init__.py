@@ -31,15 +31,18 @@ from hesc._native import (
 from hesc.arrays import Answer, EncryptedArray, SeededArray, powers
 from hesc.encoding import EncodedArray, Encoder
 from hesc.encryptor import Encryptor, PublicKey
+from hesc.leveled import EncryptedVector, LeveledParams, PublicKeys
 from hesc.params import Params
 from hesc.polynomials import Plan, Polynomial
 
 if TYPE_CHECKING:
     from hesc.secret import (
         Decryptor,
+        LeveledSecretKey,
         SecretEncryptor,
         SecretKey,
         keygen,
+        leveled_keygen,
         load_secret_key,
         save_secret_key,
     )
@@ -48,9 +51,11 @@ __version__ = version("hesc")
 
 _SECRET = {
     "Decryptor",
+    "LeveledSecretKey",
     "SecretEncryptor",
     "SecretKey",
     "keygen",
+    "leveled_keygen",
     "load_secret_key",
     "save_secret_key",
 }
@@ -63,10 +68,13 @@ __all__ = [
     "EncodedArray",
     "Encoder",
     "EncryptedArray",
+    "EncryptedVector",
     "Encryptor",
     "FusionError",
     "HescError",
     "KeyMismatchError",
+    "LeveledParams",
+    "LeveledSecretKey",
     "NoiseBudgetError",
     "OutOfRangeError",
     "ParameterError",
@@ -74,6 +82,7 @@ __all__ = [
     "Plan",
     "Polynomial",
     "PublicKey",
+    "PublicKeys",
     "SecretEncryptor",
     "SecretKey",
     "SecurityError",
@@ -81,6 +90,7 @@ __all__ = [
     "ShapeError",
     "WireError",
     "keygen",
+    "leveled_keygen",
     "load_secret_key",
     "powers",
     "save_secret_key",

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Never, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, Never, Unpack, overload
 
 from hesc import _native
 from hesc._native import ParameterError
 from hesc.arrays import Answer, EncryptedArray, SeededArray
 from hesc.encoding import EncodedArray, Encoder, EncoderOptions, Estimates
 from hesc.encryptor import PublicKey, repeated, resolve_layout, row_length
+from hesc.leveled.vectors import EncryptedVector, PublicKeys, decoded, encode
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from os import PathLike
 
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
+    from hesc.leveled.params import LeveledParams
     from hesc.params import Params
 
 
@@ -166,3 +169,88 @@ class Decryptor:
             return readout.values().reshape(answer.shape)
         values, errors = readout.estimates()
         return Estimates(values.reshape(answer.shape), errors.reshape(answer.shape))
+
+
+class LeveledSecretKey:
+    """The secret key of a scheme with multiplication. Not printed, compared, copied or pickled."""
+
+    def __init__(self, params: LeveledParams, native: _native.LeveledSecretKey) -> None:
+        self.params = params
+        self._native = native
+
+    def __reduce__(self) -> Never:
+        raise TypeError("a secret key is not pickled or copied; write it with save")
+
+    def encrypt_to_bytes(self, values: ArrayLike) -> bytes:
+        """Encrypts under the secret key: half the size of a public-key encryption, less noise.
+
+        `PublicKeys.read` makes a vector of it.
+        """
+        return self._native.encrypt_to_bytes(encode(self.params, values))
+
+    def decrypt(self, vector: EncryptedVector) -> NDArray[Any]:
+        """The numbers, for the owner's eyes.
+
+        CKKS: with an error that depends on the secret key. Show it to nobody who could have made
+        or chosen the ciphertext; `decrypt_shared` is for that.
+        """
+        plaintext = self._native.decrypt(vector.native)
+        return decoded(
+            plaintext, self.params.scheme, len(vector), complex_values=vector.complex_values
+        )
+
+    def decrypt_shared(
+        self, vector: EncryptedVector, *, guard_bits: int = 10, flood: bool = False
+    ) -> NDArray[Any]:
+        """The numbers of CKKS as others may see them (Li and Micciancio 2021).
+
+        Args:
+            vector: what to decrypt; its `error_bound` is what has to be hidden.
+            guard_bits: numbers are rounded to a grid that is `2**guard_bits` times coarser than
+                the error, so that they depend on it with probability `2**-guard_bits` only.
+            flood: adds Gaussian noise of `2**guard_bits` times the error instead.
+
+        """
+        if self.params.scheme != "ckks":
+            raise ParameterError("exact results carry no error; decrypt shows all there is")
+        plaintext = self._native.decrypt(vector.native)
+        numbers = plaintext.decode_shared(vector.error_bound, guard_bits, flood)[: len(vector)]
+        return numbers if vector.complex_values else numbers.real.copy()
+
+    def noise_budget(self, vector: EncryptedVector) -> float:
+        """Bits of room that are really left."""
+        return self._native.noise_budget(vector.native)
+
+    def save(self, path: str | PathLike[str], *, passphrase: str | None = None) -> None:
+        """Writes a new file with mode 0600; sealed if there is a passphrase."""
+        self._native.save(Path(path), passphrase)
+
+    @classmethod
+    def load(
+        cls, params: LeveledParams, path: str | PathLike[str], *, passphrase: str | None = None
+    ) -> LeveledSecretKey:
+        """Reads what `save` wrote."""
+        return cls(params, params.native.secret_key_from_file(Path(path), passphrase))
+
+
+def leveled_keygen(
+    params: LeveledParams,
+    *,
+    products: bool = True,
+    rotations: Sequence[int] = (),
+    conjugate: bool = False,
+) -> tuple[LeveledSecretKey, PublicKeys]:
+    """New keys of a scheme with multiplication, from the operating system's randomness.
+
+    Args:
+        params: the parameter set.
+        products: make the relinearisation key.
+        rotations: steps to make keys for; each is as large as the relinearisation key.
+        conjugate: make the key for complex conjugates (CKKS) or for swapping rows.
+
+    """
+    secret, public = params.native.generate_keys()
+    relin = secret.relin_key() if products else None
+    wanted = bool(rotations) or conjugate
+    galois = secret.galois_keys(list(rotations), conjugate) if wanted else None
+    return LeveledSecretKey(params, secret), PublicKeys(params, public, relin, galois)

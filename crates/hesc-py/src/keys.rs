@@ -34,6 +34,18 @@ pub fn read_key_file(path: PathBuf) -> std::io::Result<Zeroizing<Vec<u8>>> {
     Ok(bytes)
 }
 
+/// Writes a new file that only its owner can read.
+pub fn write_key_file(path: PathBuf, bytes: &[u8]) -> PyResult<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    Ok(options.open(path)?.write_all(bytes)?)
+}
+
 fn layout_from(name: &str) -> PyResult<Layout> {
     match name {
         "one_per_block" => Ok(Layout::OnePerBlock),
@@ -100,15 +112,7 @@ impl SecretKey {
     fn save(&self, py: Python<'_>, path: PathBuf, passphrase: Option<&str>) -> PyResult<()> {
         // Sealed before the file exists.
         let bytes = py.detach(|| self.0.to_file(passphrase)).map_err(to_py)?;
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::OpenOptionsExt;
-            options.mode(0o600);
-        }
-        let mut file = options.open(path)?;
-        Ok(file.write_all(&bytes)?)
+        write_key_file(path, &bytes)
     }
 
     fn encrypt(

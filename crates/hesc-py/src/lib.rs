@@ -6,6 +6,7 @@ mod encoder;
 mod erased;
 mod errors;
 mod keys;
+mod leveled;
 mod params;
 
 /// Batches of ciphertexts are megabytes that come and go with every operation. The system's
@@ -27,6 +28,11 @@ mod _native {
     };
     #[pymodule_export]
     use crate::keys::{PublicKey, SecretKey, is_sealed};
+    #[pymodule_export]
+    use crate::leveled::{
+        GaloisKeys, LeveledCiphertext, LeveledParams, LeveledPlaintext, LeveledPublicKey,
+        LeveledSecretKey, RelinKey, primes_of_bits,
+    };
     #[pymodule_export]
     use crate::params::Params;
 }

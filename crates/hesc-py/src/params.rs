@@ -38,7 +38,7 @@ fn packing_from(name: &str) -> PyResult<Packing> {
     }
 }
 
-fn assurance_from(name: &str) -> PyResult<Assurance> {
+pub fn assurance_from(name: &str) -> PyResult<Assurance> {
     match name {
         "guidelines2024" => Ok(Assurance::Guidelines2024),
         "hestd2018" => Ok(Assurance::HeStd2018),
@@ -46,6 +46,15 @@ fn assurance_from(name: &str) -> PyResult<Assurance> {
         _ => Err(ParameterError::new_err(format!(
             "unknown assurance {name:?}; choose one of guidelines2024, hestd2018, insecure"
         ))),
+    }
+}
+
+/// The name that [`assurance_from`] reads.
+pub fn assurance_name(assurance: Assurance) -> &'static str {
+    match assurance {
+        Assurance::Guidelines2024 => "guidelines2024",
+        Assurance::HeStd2018 => "hestd2018",
+        Assurance::Insecure => "insecure",
     }
 }
 
@@ -113,11 +122,7 @@ impl Params {
             build::<u64>(&spec, assurance)
         };
         let bytes = spec.to_bytes();
-        let assurance = match spec.assurance() {
-            Assurance::Guidelines2024 => "guidelines2024",
-            Assurance::HeStd2018 => "hestd2018",
-            Assurance::Insecure => "insecure",
-        };
+        let assurance = assurance_name(spec.assurance());
         Ok(Self { set: set.map_err(scheme_to_py)?, spec: Some(spec), bytes, assurance })
     }
 

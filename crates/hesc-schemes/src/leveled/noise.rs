@@ -21,7 +21,7 @@ use crate::rlwe::Plaintext;
 use crate::rlwe::noise::{LIMIT, TAILS, rounding_deviation};
 
 /// Factor on the average-case noise of a product.
-const PRODUCT_MARGIN: f64 = 1.5;
+const PRODUCT_MARGIN: f64 = 2.0;
 
 /// Deviations that bound a slot: exceeded with probability 7e-13.
 const SLOT_TAILS: f64 = 14.0;

@@ -1,0 +1,475 @@
+//! BFV, BGV and CKKS with multiplication. An object keeps its parameter set, so that every method
+//! finds its tables.
+
+use std::path::PathBuf;
+
+use hesc_math::{AesCtrRng, MathError, ntt_primes};
+use hesc_schemes::leveled::{self, Complex64, Leveled, SchemeKind, Sharing, Spec};
+use hesc_schemes::rlwe::Plaintext;
+use hesc_schemes::{SchemeError, sealing};
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use zeroize::Zeroizing;
+
+use crate::errors::{ParameterError, scheme_to_py};
+use crate::keys::{read_key_file, write_key_file};
+use crate::params::{assurance_from, assurance_name};
+
+fn generator() -> Result<AesCtrRng, SchemeError> {
+    Ok(AesCtrRng::from_os()?)
+}
+
+fn scheme_from(name: &str) -> PyResult<SchemeKind> {
+    [SchemeKind::Bfv, SchemeKind::Bgv, SchemeKind::Ckks]
+        .into_iter()
+        .find(|kind| kind.name() == name)
+        .ok_or_else(|| {
+            ParameterError::new_err(format!("unknown scheme {name:?}; choose bfv, bgv or ckks"))
+        })
+}
+
+/// Runs an operation without the interpreter lock.
+fn detached<T: Send>(
+    py: Python<'_>,
+    operation: impl FnOnce() -> Result<T, SchemeError> + Send,
+) -> PyResult<T> {
+    py.detach(operation).map_err(scheme_to_py)
+}
+
+/// The largest primes of these sizes, none twice.
+#[pyfunction]
+pub fn primes_of_bits(ring_degree: usize, bits: Vec<u32>) -> PyResult<Vec<u64>> {
+    let prime = |(i, &size): (usize, &u32)| -> Result<u64, MathError> {
+        let before = bits[..i].iter().filter(|&&other| other == size).count();
+        Ok(ntt_primes(size, ring_degree, before + 1)?[before])
+    };
+    let primes: Result<Vec<u64>, MathError> = bits.iter().enumerate().map(prime).collect();
+    primes.map_err(|error| scheme_to_py(error.into()))
+}
+
+#[pyclass(frozen, module = "hesc")]
+pub struct LeveledParams(Leveled);
+
+#[pymethods]
+impl LeveledParams {
+    #[new]
+    #[pyo3(signature = (*, scheme, ring_degree, coeff_moduli, special_moduli, plain_modulus, scale, assurance))]
+    #[allow(clippy::too_many_arguments, reason = "keywords of the Python class")]
+    fn new(
+        py: Python<'_>,
+        scheme: &str,
+        ring_degree: usize,
+        coeff_moduli: Vec<u64>,
+        special_moduli: Vec<u64>,
+        plain_modulus: Option<u64>,
+        scale: Option<f64>,
+        assurance: &str,
+    ) -> PyResult<Self> {
+        let plaintext = match (plain_modulus, scale) {
+            (Some(plain_modulus), None) => Plaintext::Integers { plain_modulus },
+            (None, Some(scale)) => Plaintext::Approximate { scale },
+            _ => return Err(ParameterError::new_err("give either plain_modulus or scale")),
+        };
+        let scheme = scheme_from(scheme)?;
+        let spec = Spec { scheme, ring_degree, coeff_moduli, special_moduli, plaintext };
+        let assurance = assurance_from(assurance)?;
+        detached(py, || Leveled::new(spec, assurance)).map(Self)
+    }
+
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, data: &[u8], assurance: &str) -> PyResult<Self> {
+        let assurance = assurance_from(assurance)?;
+        detached(py, || Leveled::new(Spec::from_bytes(data)?, assurance)).map(Self)
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.spec().to_bytes())
+    }
+
+    #[getter]
+    fn scheme(&self) -> &'static str {
+        self.0.scheme().name()
+    }
+    #[getter]
+    fn ring_degree(&self) -> usize {
+        self.0.ring_degree()
+    }
+    #[getter]
+    fn coeff_moduli(&self) -> Vec<u64> {
+        self.0.spec().coeff_moduli.clone()
+    }
+    #[getter]
+    fn special_moduli(&self) -> Vec<u64> {
+        self.0.spec().special_moduli.clone()
+    }
+    #[getter]
+    fn plain_modulus(&self) -> Option<u64> {
+        match self.0.spec().plaintext {
+            Plaintext::Integers { plain_modulus } => Some(plain_modulus),
+            Plaintext::Approximate { .. } => None,
+        }
+    }
+    #[getter]
+    fn scale(&self) -> Option<f64> {
+        match self.0.spec().plaintext {
+            Plaintext::Integers { .. } => None,
+            Plaintext::Approximate { scale } => Some(scale),
+        }
+    }
+    #[getter]
+    fn slot_count(&self) -> usize {
+        self.0.slot_count()
+    }
+    #[getter]
+    fn assurance(&self) -> &'static str {
+        assurance_name(self.0.spec().assurance())
+    }
+    #[getter]
+    fn fingerprint(&self) -> String {
+        self.0.fingerprint().to_string()
+    }
+
+    fn generate_keys(&self, py: Python<'_>) -> PyResult<(LeveledSecretKey, LeveledPublicKey)> {
+        let (secret, public) = detached(py, || Ok(self.0.generate_keys(&mut generator()?)))?;
+        let scheme = self.0.clone();
+        Ok((LeveledSecretKey(scheme.clone(), secret), LeveledPublicKey(scheme, public)))
+    }
+
+    fn encode_integers(
+        &self,
+        py: Python<'_>,
+        values: PyReadonlyArray1<'_, i64>,
+        coefficients: bool,
+    ) -> PyResult<LeveledPlaintext> {
+        let values = values.as_slice()?;
+        let plaintext = detached(py, || {
+            if coefficients {
+                self.0.encode_coefficients(values)
+            } else {
+                self.0.encode_integers(values)
+            }
+        })?;
+        Ok(LeveledPlaintext(self.0.clone(), plaintext))
+    }
+
+    #[pyo3(signature = (values, scale, level))]
+    fn encode_complex(
+        &self,
+        py: Python<'_>,
+        values: PyReadonlyArray1<'_, Complex64>,
+        scale: Option<f64>,
+        level: Option<usize>,
+    ) -> PyResult<LeveledPlaintext> {
+        let values = values.as_slice()?;
+        let scale = scale.unwrap_or_else(|| self.0.default_scale());
+        let level = level.unwrap_or_else(|| self.0.levels());
+        let plaintext = detached(py, || self.0.encode_complex(values, scale, level))?;
+        Ok(LeveledPlaintext(self.0.clone(), plaintext))
+    }
+
+    fn secret_key_from_file(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        passphrase: Option<&str>,
+    ) -> PyResult<LeveledSecretKey> {
+        let bytes = read_key_file(path)?;
+        let key = detached(py, || match passphrase {
+            Some(passphrase) => {
+                self.0.secret_key_from_bytes(&sealing::open(&bytes, passphrase.as_bytes())?)
+            }
+            None => self.0.secret_key_from_bytes(&bytes),
+        })?;
+        Ok(LeveledSecretKey(self.0.clone(), key))
+    }
+
+    fn public_key_from_bytes(&self, py: Python<'_>, data: &[u8]) -> PyResult<LeveledPublicKey> {
+        let key = detached(py, || self.0.public_key_from_bytes(data))?;
+        Ok(LeveledPublicKey(self.0.clone(), key))
+    }
+
+    fn relin_key_from_bytes(&self, py: Python<'_>, data: &[u8]) -> PyResult<RelinKey> {
+        let key = detached(py, || self.0.relin_key_from_bytes(data))?;
+        Ok(RelinKey(self.0.clone(), key))
+    }
+
+    fn galois_keys_from_bytes(&self, py: Python<'_>, data: &[u8]) -> PyResult<GaloisKeys> {
+        let keys = detached(py, || self.0.galois_keys_from_bytes(data))?;
+        Ok(GaloisKeys(self.0.clone(), keys))
+    }
+
+    /// A ciphertext or a seeded one.
+    fn ciphertext_from_bytes(&self, py: Python<'_>, data: &[u8]) -> PyResult<LeveledCiphertext> {
+        let ciphertext = detached(py, || match self.0.ciphertext_from_bytes(data) {
+            Err(SchemeError::Wire { .. }) => self.0.expand(&self.0.seeded_from_bytes(data)?),
+            read => read,
+        })?;
+        Ok(LeveledCiphertext(self.0.clone(), ciphertext))
+    }
+}
+
+#[pyclass(frozen, module = "hesc")]
+pub struct LeveledPlaintext(Leveled, leveled::Plaintext);
+
+#[pymethods]
+impl LeveledPlaintext {
+    fn decode_integers<'py>(
+        &self,
+        py: Python<'py>,
+        coefficients: bool,
+    ) -> PyResult<Bound<'py, PyArray1<i64>>> {
+        let values = detached(py, || {
+            if coefficients {
+                self.0.decode_coefficients(&self.1)
+            } else {
+                self.0.decode_integers(&self.1)
+            }
+        })?;
+        Ok(PyArray1::from_vec(py, values))
+    }
+
+    fn decode_complex<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<Complex64>>> {
+        Ok(PyArray1::from_vec(py, detached(py, || self.0.decode_complex(&self.1))?))
+    }
+
+    /// Rounded to a grid (`flood` false) or flooded, `bits` above the error.
+    fn decode_shared<'py>(
+        &self,
+        py: Python<'py>,
+        error_bound: f64,
+        bits: u32,
+        flood: bool,
+    ) -> PyResult<Bound<'py, PyArray1<Complex64>>> {
+        let sharing = if flood {
+            Sharing::Flooded { flood_bits: bits }
+        } else {
+            Sharing::Rounded { guard_bits: bits }
+        };
+        let values = detached(py, || {
+            self.0.decode_shared(&self.1, error_bound, sharing, &mut generator()?)
+        })?;
+        Ok(PyArray1::from_vec(py, values))
+    }
+
+    #[getter]
+    fn scale(&self) -> f64 {
+        self.1.scale()
+    }
+    #[getter]
+    fn level(&self) -> Option<usize> {
+        self.1.level()
+    }
+}
+
+#[pyclass(frozen, module = "hesc")]
+pub struct LeveledPublicKey(Leveled, leveled::PublicKey);
+
+#[pymethods]
+impl LeveledPublicKey {
+    fn encrypt(&self, py: Python<'_>, plaintext: &LeveledPlaintext) -> PyResult<LeveledCiphertext> {
+        let a = detached(py, || self.0.encrypt(&self.1, &plaintext.1, &mut generator()?))?;
+        Ok(LeveledCiphertext(self.0.clone(), a))
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &py.detach(|| self.0.public_key_to_bytes(&self.1)))
+    }
+}
+
+#[pyclass(frozen, module = "hesc")]
+pub struct RelinKey(Leveled, leveled::RelinKey);
+
+#[pymethods]
+impl RelinKey {
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &py.detach(|| self.0.relin_key_to_bytes(&self.1)))
+    }
+}
+
+#[pyclass(frozen, module = "hesc")]
+pub struct GaloisKeys(Leveled, leveled::GaloisKeys);
+
+#[pymethods]
+impl GaloisKeys {
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &py.detach(|| self.0.galois_keys_to_bytes(&self.1)))
+    }
+
+    #[getter]
+    fn elements(&self) -> Vec<usize> {
+        self.1.elements().collect()
+    }
+}
+
+/// No equality, no representation of its content, no pickling.
+#[pyclass(frozen, module = "hesc")]
+pub struct LeveledSecretKey(Leveled, leveled::SecretKey);
+
+#[pymethods]
+impl LeveledSecretKey {
+    fn relin_key(&self, py: Python<'_>) -> PyResult<RelinKey> {
+        let key = detached(py, || self.0.generate_relin_key(&self.1, &mut generator()?))?;
+        Ok(RelinKey(self.0.clone(), key))
+    }
+
+    /// Keys for rotations by these steps and, if asked for, for conjugates or swapped rows.
+    fn galois_keys(
+        &self,
+        py: Python<'_>,
+        steps: Vec<i64>,
+        conjugate: bool,
+    ) -> PyResult<GaloisKeys> {
+        let keys = detached(py, || {
+            let mut elements: Vec<usize> =
+                steps.iter().map(|&step| self.0.rotation_element(step)).collect();
+            if conjugate {
+                elements.push(2 * self.0.ring_degree() - 1);
+            }
+            self.0.generate_galois_keys(&self.1, &elements, &mut generator()?)
+        })?;
+        Ok(GaloisKeys(self.0.clone(), keys))
+    }
+
+    /// Encrypts under the secret key: the seeded wire form.
+    fn encrypt_to_bytes<'py>(
+        &self,
+        py: Python<'py>,
+        plaintext: &LeveledPlaintext,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = detached(py, || {
+            let seeded = self.0.encrypt_seeded(&self.1, &plaintext.1, &mut generator()?)?;
+            Ok(self.0.seeded_to_bytes(&seeded))
+        })?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// Encrypts under the secret key, in full form.
+    fn encrypt(&self, py: Python<'_>, plaintext: &LeveledPlaintext) -> PyResult<LeveledCiphertext> {
+        let a = detached(py, || {
+            self.0.expand(&self.0.encrypt_seeded(&self.1, &plaintext.1, &mut generator()?)?)
+        })?;
+        Ok(LeveledCiphertext(self.0.clone(), a))
+    }
+
+    fn decrypt(
+        &self,
+        py: Python<'_>,
+        ciphertext: &LeveledCiphertext,
+    ) -> PyResult<LeveledPlaintext> {
+        let plaintext = detached(py, || self.0.decrypt(&self.1, &ciphertext.1))?;
+        Ok(LeveledPlaintext(self.0.clone(), plaintext))
+    }
+
+    fn noise_budget(&self, py: Python<'_>, ciphertext: &LeveledCiphertext) -> PyResult<f64> {
+        detached(py, || self.0.measured_noise_budget(&self.1, &ciphertext.1))
+    }
+
+    fn save(&self, py: Python<'_>, path: PathBuf, passphrase: Option<&str>) -> PyResult<()> {
+        let bytes = detached(py, || {
+            let bytes = self.0.secret_key_to_bytes(&self.1);
+            match passphrase {
+                Some(passphrase) => sealing::seal(&bytes, passphrase.as_bytes(), &mut generator()?)
+                    .map(Zeroizing::new),
+                None => Ok(bytes),
+            }
+        })?;
+        write_key_file(path, &bytes)
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(PyTypeError::new_err("a secret key is not pickled or copied; write it with save"))
+    }
+}
+
+#[pyclass(frozen, module = "hesc")]
+pub struct LeveledCiphertext(Leveled, leveled::Ciphertext);
+
+impl LeveledCiphertext {
+    fn with(
+        &self,
+        py: Python<'_>,
+        operation: impl FnOnce(&Leveled) -> Result<leveled::Ciphertext, SchemeError> + Send,
+    ) -> PyResult<Self> {
+        Ok(Self(self.0.clone(), detached(py, || operation(&self.0))?))
+    }
+}
+
+#[pymethods]
+impl LeveledCiphertext {
+    fn add(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
+        self.with(py, |s| s.add(&self.1, &other.1))
+    }
+    fn sub(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
+        self.with(py, |s| s.sub(&self.1, &other.1))
+    }
+    fn negate(&self, py: Python<'_>) -> PyResult<Self> {
+        self.with(py, |s| s.negate(&self.1))
+    }
+    fn add_plain(&self, py: Python<'_>, plaintext: &LeveledPlaintext) -> PyResult<Self> {
+        self.with(py, |s| s.add_plain(&self.1, &plaintext.1))
+    }
+    fn multiply_plain(&self, py: Python<'_>, plaintext: &LeveledPlaintext) -> PyResult<Self> {
+        self.with(py, |s| s.multiply_plain(&self.1, &plaintext.1))
+    }
+    fn multiply_scalar(&self, py: Python<'_>, scalar: i64) -> PyResult<Self> {
+        self.with(py, |s| s.multiply_scalar(&self.1, scalar))
+    }
+    fn multiply_real(&self, py: Python<'_>, scalar: f64, scale: f64) -> PyResult<Self> {
+        self.with(py, |s| s.multiply_real(&self.1, scalar, scale))
+    }
+    fn multiply(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
+        self.with(py, |s| s.multiply(&self.1, &other.1))
+    }
+    fn square(&self, py: Python<'_>) -> PyResult<Self> {
+        self.with(py, |s| s.square(&self.1))
+    }
+    fn relinearise(&self, py: Python<'_>, key: &RelinKey) -> PyResult<Self> {
+        self.with(py, |s| s.relinearise(&self.1, &key.1))
+    }
+    fn rotate(&self, py: Python<'_>, steps: i64, keys: &GaloisKeys) -> PyResult<Self> {
+        self.with(py, |s| s.rotate(&self.1, steps, &keys.1))
+    }
+    fn rotate_many(
+        &self,
+        py: Python<'_>,
+        steps: Vec<i64>,
+        keys: &GaloisKeys,
+    ) -> PyResult<Vec<Self>> {
+        let rotated = detached(py, || self.0.rotate_many(&self.1, &steps, &keys.1))?;
+        Ok(rotated.into_iter().map(|a| Self(self.0.clone(), a)).collect())
+    }
+    fn swap_or_conjugate(&self, py: Python<'_>, keys: &GaloisKeys) -> PyResult<Self> {
+        self.with(py, |s| s.swap_or_conjugate(&self.1, &keys.1))
+    }
+    fn mod_switch_to(&self, py: Python<'_>, level: usize) -> PyResult<Self> {
+        self.with(py, |s| s.mod_switch_to(&self.1, level))
+    }
+    fn rescale(&self, py: Python<'_>) -> PyResult<Self> {
+        self.with(py, |s| s.rescale(&self.1))
+    }
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &py.detach(|| self.0.ciphertext_to_bytes(&self.1)))
+    }
+    #[getter]
+    fn level(&self) -> usize {
+        self.1.level()
+    }
+    #[getter]
+    fn size(&self) -> usize {
+        self.1.size()
+    }
+    #[getter]
+    fn scale(&self) -> f64 {
+        self.1.scale()
+    }
+    #[getter]
+    fn noise_budget(&self) -> f64 {
+        self.0.noise_budget(&self.1)
+    }
+    #[getter]
+    fn error_bound(&self) -> f64 {
+        self.0.error_bound(&self.1)
+    }
+}

@@ -1,0 +1,10 @@
+"""BFV, BGV and CKKS with multiplication: the exact and approximate competitors of streams.
+
+Numbers are encrypted as they are, many to a ciphertext; sums, products and rotations act on all
+slots at once. What can decrypt lives in `hesc.secret`.
+"""
+
+from hesc.leveled.params import LeveledParams
+from hesc.leveled.vectors import EncryptedVector, PublicKeys
+
+__all__ = ["EncryptedVector", "LeveledParams", "PublicKeys"]

@@ -1,0 +1,287 @@
+"""Vectors of encrypted numbers, and the keys that anyone may have. Nothing here can decrypt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from hesc._native import OutOfRangeError, ParameterError, ShapeError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from hesc import _native
+    from hesc.leveled.params import LeveledParams
+
+
+# Relative difference of scales that rounding leaves.
+SAME_SCALE: Final = 1e-12
+
+
+def encode(
+    params: LeveledParams,
+    values: ArrayLike,
+    *,
+    scale: float | None = None,
+    level: int | None = None,
+) -> _native.LeveledPlaintext:
+    """A one-dimensional array into slots, the rest of which are zero.
+
+    Integers for BFV and BGV, below the plaintext modulus in absolute value; real or complex
+    numbers for CKKS.
+    """
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise ShapeError(f"a vector has one dimension; got shape {array.shape}")
+    if params.scheme == "ckks":
+        if array.dtype.kind not in "biufc":
+            raise OutOfRangeError(f"CKKS encrypts numbers; got {array.dtype}")
+        numbers = np.ascontiguousarray(array, dtype=np.complex128)
+        return params.native.encode_complex(numbers, scale, level)
+    if array.dtype.kind not in "biu":
+        raise OutOfRangeError(
+            f"{params.scheme.upper()} encrypts integers; got {array.dtype}. Scale and round first, "
+            "or take CKKS"
+        )
+    return params.native.encode_integers(np.ascontiguousarray(array, dtype=np.int64), False)
+
+
+class PublicKeys:
+    """What everyone may have: to encrypt, to relinearise and to rotate."""
+
+    def __init__(
+        self,
+        params: LeveledParams,
+        public: _native.LeveledPublicKey,
+        relin: _native.RelinKey | None,
+        galois: _native.GaloisKeys | None,
+    ) -> None:
+        self.params = params
+        self.public = public
+        self.relin = relin
+        self.galois = galois
+
+    def encrypt(self, values: ArrayLike) -> EncryptedVector:
+        """Encrypts up to `params.slot_count` numbers into one ciphertext."""
+        array = np.asarray(values)
+        native = self.public.encrypt(encode(self.params, array))
+        return EncryptedVector(self, native, len(array), complex_values=array.dtype.kind == "c")
+
+    def read(self, data: bytes, length: int, *, complex_values: bool = False) -> EncryptedVector:
+        """A vector from its wire form, or from `LeveledSecretKey.encrypt_to_bytes`."""
+        if not 0 <= length <= self.params.slot_count:
+            raise ShapeError(f"length {length} is not in 0..{self.params.slot_count}")
+        native = self.params.native.ciphertext_from_bytes(data)
+        return EncryptedVector(self, native, length, complex_values=complex_values)
+
+    def to_bytes(self) -> dict[str, bytes]:
+        """Wire forms by name: what a server is given."""
+        forms = {"public": self.public.to_bytes()}
+        if self.relin is not None:
+            forms["relin"] = self.relin.to_bytes()
+        if self.galois is not None:
+            forms["galois"] = self.galois.to_bytes()
+        return forms
+
+    @classmethod
+    def from_bytes(cls, params: LeveledParams, forms: dict[str, bytes]) -> PublicKeys:
+        """Reads what `to_bytes` gave."""
+        if "public" not in forms:
+            raise ParameterError("there is no public key among these; give what to_bytes returned")
+        native = params.native
+        relin, galois = forms.get("relin"), forms.get("galois")
+        return cls(
+            params,
+            native.public_key_from_bytes(forms["public"]),
+            None if relin is None else native.relin_key_from_bytes(relin),
+            None if galois is None else native.galois_keys_from_bytes(galois),
+        )
+
+
+class EncryptedVector:
+    """Encrypted numbers in the slots of one ciphertext.
+
+    `+`, `-` and `*` act slot by slot, with vectors, numbers and arrays in the clear. Products are
+    relinearised, and CKKS's rescaled; operands of different levels meet at the lower one, where
+    CKKS's also takes the scale. Different scales at one level are refused.
+    """
+
+    # So that numpy leaves the operators to us.
+    __array_ufunc__ = None
+
+    def __init__(
+        self,
+        keys: PublicKeys,
+        native: _native.LeveledCiphertext,
+        length: int,
+        *,
+        complex_values: bool = False,
+    ) -> None:
+        self.keys = keys
+        self.native = native
+        self.complex_values = complex_values
+        self._length = length
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __repr__(self) -> str:
+        return (
+            f"EncryptedVector(length={len(self)}, {self.keys.params.name}, level={self.level}, "
+            f"noise_budget={self.noise_budget:.1f} bits)"
+        )
+
+    @property
+    def params(self) -> LeveledParams:
+        """The parameter set."""
+        return self.keys.params
+
+    @property
+    def level(self) -> int:
+        """Primes left; each CKKS product takes one."""
+        return self.native.level
+
+    @property
+    def noise_budget(self) -> float:
+        """Bits of room before an operation is refused, from public data."""
+        return self.native.noise_budget
+
+    @property
+    def error_bound(self) -> float:
+        """The error of CKKS numbers, at most; 0 for exact schemes."""
+        return self.native.error_bound
+
+    def _with(
+        self, native: _native.LeveledCiphertext, other: EncryptedVector | None = None
+    ) -> EncryptedVector:
+        length = len(self) if other is None else max(len(self), len(other))
+        complex_values = self.complex_values or (other is not None and other.complex_values)
+        return EncryptedVector(self.keys, native, length, complex_values=complex_values)
+
+    def _aligned(
+        self, other: EncryptedVector
+    ) -> tuple[_native.LeveledCiphertext, _native.LeveledCiphertext]:
+        return self._at(other), other._at(self)
+
+    def _at(self, other: EncryptedVector) -> _native.LeveledCiphertext:
+        """Itself at the lower of both levels, and in CKKS at the scale there.
+
+        On its way down a CKKS vector is multiplied by 1, at the scale that the rescaling turns into
+        the other's.
+        """
+        native, target = self.native, other.native
+        if native.level <= target.level or self.params.scheme != "ckks":
+            return native.mod_switch_to(min(native.level, target.level))
+        if abs(native.scale / target.scale - 1) < SAME_SCALE:
+            return native.mod_switch_to(target.level)
+        native = native.mod_switch_to(target.level + 1)
+        prime = self.params.coeff_moduli[target.level]
+        return native.multiply_real(1.0, target.scale * prime / native.scale).rescale()
+
+    def _plain(self, values: Any, scale: float) -> _native.LeveledPlaintext:
+        """Values in the clear at this vector's level; a number stands for as many as there are."""
+        array = np.asarray(values)
+        if array.ndim == 0:
+            array = np.full(len(self), array)
+        if len(array) > len(self):
+            raise ShapeError(f"{len(array)} values meet a vector of {len(self)}; give no more")
+        return encode(self.params, array, scale=scale, level=self.level)
+
+    def __add__(self, other: object) -> EncryptedVector:
+        if isinstance(other, EncryptedVector):
+            a, b = self._aligned(other)
+            return self._with(a.add(b), other)
+        return self._with(self.native.add_plain(self._plain(other, self.native.scale)))
+
+    __radd__ = __add__
+
+    def __neg__(self) -> EncryptedVector:
+        return self._with(self.native.negate())
+
+    def __sub__(self, other: object) -> EncryptedVector:
+        if isinstance(other, EncryptedVector):
+            a, b = self._aligned(other)
+            return self._with(a.sub(b), other)
+        return self + (-np.asarray(other))
+
+    def __rsub__(self, other: object) -> EncryptedVector:
+        return (-self) + other
+
+    def __mul__(self, other: object) -> EncryptedVector:
+        if isinstance(other, EncryptedVector):
+            a, b = self._aligned(other)
+            return self._with(self._two_parts(a.multiply(b)), other)
+        ckks = self.params.scheme == "ckks"
+        if not ckks and isinstance(other, (int, np.integer)):
+            return self._with(self.native.multiply_scalar(int(other)))
+        # Encoded with the prime that the rescaling takes: the scale stays what it was.
+        scale = float(self.params.coeff_moduli[self.level - 1]) if ckks else 1.0
+        product = self.native.multiply_plain(self._plain(other, scale))
+        return self._with(product.rescale() if ckks else product)
+
+    __rmul__ = __mul__
+
+    def _two_parts(self, product: _native.LeveledCiphertext) -> _native.LeveledCiphertext:
+        if self.keys.relin is None:
+            raise ParameterError(
+                "products need the relinearisation key; make the keys with products=True"
+            )
+        product = product.relinearise(self.keys.relin)
+        return product.rescale() if self.params.scheme == "ckks" else product
+
+    def square(self) -> EncryptedVector:
+        """`self * self`, cheaper."""
+        return self._with(self._two_parts(self.native.square()))
+
+    def _galois(self) -> _native.GaloisKeys:
+        if self.keys.galois is None:
+            raise ParameterError("rotations need keys; make them with rotations=[...]")
+        return self.keys.galois
+
+    def rotate(self, steps: int) -> EncryptedVector:
+        """Slots moved to the left, cyclically over `slot_count` (CKKS) or half of it (rows)."""
+        return self._full(self.native.rotate(steps, self._galois()))
+
+    def rotate_many(self, steps: Sequence[int]) -> list[EncryptedVector]:
+        """Several rotations at once: most of the work is shared."""
+        rotated = self.native.rotate_many(list(steps), self._galois())
+        return [self._full(native) for native in rotated]
+
+    def _full(self, native: _native.LeveledCiphertext) -> EncryptedVector:
+        # Any slot may hold something now.
+        return EncryptedVector(
+            self.keys, native, self.params.slot_count, complex_values=self.complex_values
+        )
+
+    def conjugate(self) -> EncryptedVector:
+        """Complex conjugates (CKKS)."""
+        if self.params.scheme != "ckks":
+            raise ParameterError("integers have no conjugates; swap_rows exchanges the rows")
+        return self._with(self.native.swap_or_conjugate(self._galois()))
+
+    def swap_rows(self) -> EncryptedVector:
+        """The two rows of slots exchanged (BFV and BGV)."""
+        if self.params.scheme == "ckks":
+            raise ParameterError("CKKS has one row of slots; conjugate is what it has instead")
+        return self._full(self.native.swap_or_conjugate(self._galois()))
+
+    def mod_switch_to(self, level: int) -> EncryptedVector:
+        """The same numbers with fewer primes: smaller and faster."""
+        return self._with(self.native.mod_switch_to(level))
+
+    def to_bytes(self) -> bytes:
+        """The wire form."""
+        return self.native.to_bytes()
+
+
+def decoded(
+    plaintext: _native.LeveledPlaintext, scheme: str, length: int, *, complex_values: bool
+) -> NDArray[Any]:
+    """The first numbers of a plaintext."""
+    if scheme != "ckks":
+        return plaintext.decode_integers(False)[:length]
+    numbers = plaintext.decode_complex()[:length]
+    return numbers if complex_values else numbers.real.copy()

@@ -1,0 +1,200 @@
+"""BFV, BGV and CKKS with multiplication, as users see them."""
+
+from __future__ import annotations
+
+import pickle
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import hesc
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+SCHEMES = ("bfv", "bgv", "ckks")
+Keys = tuple[hesc.LeveledSecretKey, hesc.PublicKeys]
+
+
+@pytest.fixture(scope="module", params=SCHEMES)
+def keys(request: pytest.FixtureRequest) -> Keys:
+    params = hesc.LeveledParams.recommended(request.param)
+    return hesc.leveled_keygen(params, rotations=[1, -3], conjugate=True)
+
+
+def close(found: NDArray[Any], expected: Any) -> None:
+    if found.dtype.kind == "i":
+        np.testing.assert_array_equal(found, expected)
+    else:
+        np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+def test_operators_act_slot_by_slot(keys: Keys) -> None:
+    secret, public = keys
+    x, y = np.array([3, -2, 5, 7]), np.array([4, 4, -1])
+    a, b = public.encrypt(x), public.encrypt(y)
+    longer = np.array([4, 4, -1, 0])
+    for found, expected in [
+        (a, x),
+        (a + b, x + longer),
+        (a - b, x - longer),
+        (-a, -x),
+        (a * b, x * longer),
+        (a.square(), x * x),
+        (a + 2, x + 2),
+        (2 - a, 2 - x),
+        (a - x, x * 0),
+        (a * 3, x * 3),
+        (a * x, x * x),
+        (a * b + a, x * longer + x),
+        (a - a * b, x - x * longer),
+    ]:
+        assert len(found) == len(expected)
+        close(secret.decrypt(found), expected)
+        assert found.noise_budget <= secret.noise_budget(found)
+
+
+def test_scales_never_misalign_silently() -> None:
+    secret, public = hesc.leveled_keygen(hesc.LeveledParams.recommended("ckks"))
+    a = public.encrypt([0.5, -0.25])
+    # After a product the scale is another one. On the way down it is adjusted; without a way down
+    # the sum is refused, not wrong.
+    close(secret.decrypt(a * a + a), [0.75, -0.1875])
+    low = a.mod_switch_to(a.level - 1)
+    with pytest.raises(hesc.NoiseBudgetError, match="scales"):
+        a * a + low
+    # Products with numbers keep the scale.
+    close(secret.decrypt(a * 0.5 + a * [1.0, 2.0]), [0.75, -0.625])
+
+
+def test_rotations_and_what_they_need(keys: Keys) -> None:
+    secret, public = keys
+    params = secret.params
+    row = params.slot_count if params.scheme == "ckks" else params.slot_count // 2
+    x = np.arange(row) % 100
+    a = public.encrypt(x)
+    close(secret.decrypt(a.rotate(1))[:row], np.roll(x, -1))
+    for found, steps in zip(a.rotate_many([-3, 0, 1]), (-3, 0, 1), strict=True):
+        close(secret.decrypt(found)[:row], np.roll(x, -steps))
+    if params.scheme == "ckks":
+        b = public.encrypt(np.array([1 + 2j, -1j]))
+        np.testing.assert_allclose(secret.decrypt(b.conjugate()), [1 - 2j, 1j], atol=1e-5)
+        with pytest.raises(hesc.ParameterError, match="conjugate"):
+            a.swap_rows()
+    else:
+        close(secret.decrypt(a.swap_rows())[row:], x)
+        with pytest.raises(hesc.ParameterError, match="swap_rows"):
+            a.conjugate()
+    with pytest.raises(hesc.ParameterError, match="no key"):
+        a.rotate(2)
+
+
+def test_everything_travels(keys: Keys, tmp_path: Path) -> None:
+    secret, public = keys
+    params = hesc.LeveledParams.from_bytes(secret.params.to_bytes())
+    assert params == secret.params
+    assert params.name == secret.params.name
+    server = hesc.PublicKeys.from_bytes(params, public.to_bytes())
+    sent = secret.encrypt_to_bytes([1, 2, 3])
+    full = public.encrypt([1, 2, 3]).to_bytes()
+    assert len(sent) < 0.51 * len(full)
+    product = server.read(sent, 3) * server.read(full, 3)
+    back = public.read(product.to_bytes(), 3)
+    close(secret.decrypt(back), [1, 4, 9])
+    secret.save(tmp_path / "open")
+    secret.save(tmp_path / "sealed", passphrase="pass")
+    with pytest.raises(FileExistsError):
+        secret.save(tmp_path / "open")
+    for name, passphrase in (("open", None), ("sealed", "pass")):
+        again = hesc.LeveledSecretKey.load(params, tmp_path / name, passphrase=passphrase)
+        close(again.decrypt(back), [1, 4, 9])
+    with pytest.raises(hesc.DecryptionError, match="passphrase"):
+        hesc.LeveledSecretKey.load(params, tmp_path / "sealed", passphrase="other")
+    with pytest.raises(TypeError, match="pickled"):
+        pickle.dumps(secret)
+    for data in (full[:100], full[:-1], b"", sent + b"x"):
+        with pytest.raises(hesc.WireError):
+            public.read(data, 3)
+
+
+def test_results_to_share_hide_the_error() -> None:
+    secret, public = hesc.leveled_keygen(hesc.LeveledParams.recommended("ckks"))
+    numbers = np.linspace(-1, 1, 100)
+    vector = public.encrypt(numbers)
+    shared = secret.decrypt_shared(vector)
+    grid = 2.0 ** (np.ceil(np.log2(vector.error_bound)) + 10)
+    np.testing.assert_array_equal(shared / grid, np.round(shared / grid))
+    np.testing.assert_allclose(shared, numbers, atol=grid)
+    # What differs from the rounded exact numbers lies at a border of the grid.
+    off = shared != np.round(numbers / grid) * grid
+    assert np.all(np.abs(np.abs((numbers[off] / grid) % 1) - 0.5) < vector.error_bound / grid)
+    flooded = secret.decrypt_shared(vector, guard_bits=12, flood=True)
+    assert 0 < np.std(flooded - numbers) < 2.0**14 * vector.error_bound
+    exact, keys = hesc.leveled_keygen(hesc.LeveledParams.recommended("bfv"), products=False)
+    with pytest.raises(hesc.ParameterError, match="exact"):
+        exact.decrypt_shared(keys.encrypt([1]))
+
+
+def test_presets_reach_what_their_names_say() -> None:
+    for name in hesc.LeveledParams.presets():
+        if "32768" in name and not name.endswith("ckks_32768"):
+            continue  # Tables of the largest sets take a while; one scheme stands for all.
+        params = hesc.LeveledParams.preset(name)
+        expected = "hestd2018" if name.startswith("hestd2018_") else "guidelines2024"
+        assert params.native.assurance == expected
+        assert all(q < 2**50 for q in [*params.coeff_moduli, *params.special_moduli])
+        assert name in repr(params)
+
+
+def test_mistakes_are_named(keys: Keys) -> None:
+    secret, public = keys
+    scheme = secret.params.scheme
+    with pytest.raises(hesc.ShapeError, match="one dimension"):
+        public.encrypt([[1, 2]])
+    with pytest.raises(hesc.ShapeError, match="slots"):
+        public.encrypt(np.zeros(secret.params.slot_count + 1, dtype=np.int64))
+    with pytest.raises(hesc.OutOfRangeError):
+        public.encrypt(np.array(["a"]))
+    wrong = np.array([np.nan]) if scheme == "ckks" else np.array([0.5])
+    with pytest.raises(hesc.OutOfRangeError):
+        public.encrypt(wrong)
+    a = public.encrypt([1, 2])
+    with pytest.raises(hesc.ShapeError, match="no more"):
+        a + np.array([1, 2, 3])
+    other_secret, other_public = hesc.leveled_keygen(secret.params, products=False)
+    with pytest.raises(hesc.KeyMismatchError):
+        a + other_public.encrypt([1])
+    with pytest.raises(hesc.KeyMismatchError):
+        other_secret.decrypt(a)
+    with pytest.raises(hesc.ParameterError, match="relinearisation"):
+        other_public.encrypt([1]).square()
+    with pytest.raises(hesc.ParameterError, match="rotations"):
+        other_public.encrypt([1]).rotate(1)
+    with pytest.raises(hesc.ParameterError, match="choose one of"):
+        hesc.LeveledParams.preset("rsa_4096")
+    with pytest.raises(hesc.SecurityError, match="2024"):
+        hesc.LeveledParams.lattice(
+            scheme,
+            secret.params.ring_degree // 2,
+            secret.params.coeff_moduli,
+            special_moduli=secret.params.special_moduli,
+            plain_modulus=secret.params.plain_modulus,
+            scale=secret.params.scale,
+        )
+
+
+def test_depth_ends_with_an_error(keys: Keys) -> None:
+    secret, public = keys
+    a = public.encrypt([1, -1])
+    depth = 0
+    try:
+        while True:
+            a = a.square()
+            depth += 1
+            close(secret.decrypt(a), [1, 1])
+    except hesc.NoiseBudgetError:
+        # BGV squares its noise unless primes are dropped on the way.
+        assert depth == {"bfv": 4, "bgv": 2, "ckks": 3}[secret.params.scheme]
