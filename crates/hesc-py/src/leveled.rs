@@ -254,6 +254,10 @@ impl LeveledPlaintext {
     }
 
     #[getter]
+    fn nbytes(&self) -> usize {
+        self.1.words() * size_of::<u64>()
+    }
+    #[getter]
     fn scale(&self) -> f64 {
         self.1.scale()
     }
@@ -451,6 +455,10 @@ impl LeveledCiphertext {
     }
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &py.detach(|| self.0.ciphertext_to_bytes(&self.1)))
+    }
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.1.words() * size_of::<u64>()
     }
     #[getter]
     fn level(&self) -> usize {

@@ -1,6 +1,6 @@
 """The tables and figures of the five papers, measured again: `hesc reproduce ID`.
 
-One module for each, found by its ID, `<citation key>:<table-or-figure>`.
+One module for each or for several of a kind, found by the ID, `<citation key>:<table-or-figure>`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,12 @@ if TYPE_CHECKING:
 
     from hesc.papers.report import Options, Report
 
+# A module, or one of several studies in a module: `module:key`.
 _MODULES: Final = {
+    **{
+        f"babenko2020ckksbfv:table-{table}": f"hesc.papers.babenko2020ckksbfv:table-{table}"
+        for table in range(2, 14)
+    },
     "koseki2022hesc:figure-1": "hesc.papers.koseki2022hesc_figure_1",
     "koseki2022hesc:figure-2": "hesc.papers.koseki2022hesc_figure_2",
     "koseki2022hesc:figure-3": "hesc.papers.koseki2022hesc_figure_3",
@@ -32,7 +37,7 @@ _MODULES: Final = {
 
 
 class Study(Protocol):
-    """What the module of a table or figure has."""
+    """What the study of a table or figure has."""
 
     TITLE: str
 
@@ -49,8 +54,10 @@ def identifiers() -> list[str]:
 
 
 def study(identifier: str) -> Study:
-    """The module of an ID."""
+    """The study of an ID."""
     if identifier not in _MODULES:
         raise HescError(f"no study {identifier!r}; choose one of {', '.join(_MODULES)}")
-    module: Study = import_module(_MODULES[identifier])
-    return module
+    name, _, key = _MODULES[identifier].partition(":")
+    module = import_module(name)
+    found: Study = module.STUDIES[key] if key else module
+    return found

@@ -63,45 +63,61 @@ impl Composition {
         {
             kernels::scale(row, lift, prime);
         }
-        let mut sum = vec![0; self.product.len()];
+        // Loops over words are unrolled for the sizes there are.
+        match self.product.len() {
+            0..=2 => self.sums::<2>(out, residues),
+            3..=4 => self.sums::<4>(out, residues),
+            5..=8 => self.sums::<8>(out, residues),
+            9..=16 => self.sums::<16>(out, residues),
+            _ => self.sums::<MAX_WORDS>(out, residues),
+        }
+    }
+
+    /// The numbers `sum_i y_i Q / q_i` modulo `Q`, next to zero, in `W` words.
+    fn sums<const W: usize>(&self, out: &mut [f64], residues: &[u64]) {
+        let extended = |words: &[u64]| std::array::from_fn(|i| words.get(i).copied().unwrap_or(0));
+        let punctured: Vec<[u64; W]> = self.punctured.iter().map(|x| extended(x)).collect();
+        let (product, half) = (extended(&self.product), extended(&self.half));
+        let n = out.len();
         for (i, out) in out.iter_mut().enumerate() {
-            sum.fill(0);
-            let mut quotient = 0.0;
-            let rows = residues.chunks_exact(n).zip(&self.punctured).zip(&self.reciprocals);
+            let (mut sum, mut quotient) = ([0; W], 0.0);
+            let rows = residues.chunks_exact(n).zip(&punctured).zip(&self.reciprocals);
             for ((row, punctured), reciprocal) in rows {
                 add_product(&mut sum, punctured, row[i]);
                 quotient += row[i] as f64 * reciprocal;
             }
             // At most one off, to either side of zero.
-            subtract_product(&mut sum, &self.product, quotient as u64);
-            *out = self.signed(&mut sum);
+            subtract_product(&mut sum, &product, quotient as u64);
+            *out = signed(&mut sum, &product, &half);
         }
-    }
-
-    /// The double of a number in (-Q, 2Q), in two's complement, after subtracting Q where that
-    /// brings it next to zero.
-    fn signed(&self, sum: &mut [u64]) -> f64 {
-        let negative = |words: &[u64]| words.last().is_some_and(|&top| top >> 63 == 1);
-        if !negative(sum) && exceeds(sum, &self.half) {
-            subtract_product(sum, &self.product, 1);
-        }
-        if !negative(sum) && exceeds(sum, &self.half) {
-            subtract_product(sum, &self.product, 1);
-        }
-        let sign = if negative(sum) {
-            let mut carry = true;
-            for word in sum.iter_mut() {
-                (*word, carry) = (!*word).overflowing_add(u64::from(carry));
-            }
-            -1.0
-        } else {
-            1.0
-        };
-        sign * sum.iter().rev().fold(0.0, |x, &word| x * 2f64.powi(64) + word as f64)
     }
 }
 
-fn add_product(sum: &mut [u64], a: &[u64], b: u64) {
+/// Words of the largest modulus: 64 primes of 61 bits.
+const MAX_WORDS: usize = 64;
+
+/// The double of a number in (-Q, 2Q), in two's complement, after subtracting Q where that brings
+/// it next to zero.
+fn signed<const W: usize>(sum: &mut [u64; W], product: &[u64; W], half: &[u64; W]) -> f64 {
+    let negative = |words: &[u64; W]| words[W - 1] >> 63 == 1;
+    for _ in 0..2 {
+        if !negative(sum) && exceeds(sum, half) {
+            subtract_product(sum, product, 1);
+        }
+    }
+    let sign = if negative(sum) {
+        let mut carry = true;
+        for word in sum.iter_mut() {
+            (*word, carry) = (!*word).overflowing_add(u64::from(carry));
+        }
+        -1.0
+    } else {
+        1.0
+    };
+    sign * sum.iter().rev().fold(0.0, |x, &word| x * 2f64.powi(64) + word as f64)
+}
+
+fn add_product<const W: usize>(sum: &mut [u64; W], a: &[u64; W], b: u64) {
     let mut carry = 0;
     for (sum, &a) in sum.iter_mut().zip(a) {
         let wide = u128::from(a) * u128::from(b) + u128::from(*sum) + carry;
@@ -109,7 +125,7 @@ fn add_product(sum: &mut [u64], a: &[u64], b: u64) {
     }
 }
 
-fn subtract_product(sum: &mut [u64], a: &[u64], b: u64) {
+fn subtract_product<const W: usize>(sum: &mut [u64; W], a: &[u64; W], b: u64) {
     let (mut carry, mut borrow) = (0, false);
     for (sum, &a) in sum.iter_mut().zip(a) {
         let wide = u128::from(a) * u128::from(b) + carry;
@@ -120,7 +136,7 @@ fn subtract_product(sum: &mut [u64], a: &[u64], b: u64) {
     }
 }
 
-fn exceeds(a: &[u64], b: &[u64]) -> bool {
+fn exceeds<const W: usize>(a: &[u64; W], b: &[u64; W]) -> bool {
     a.iter().rev().gt(b.iter().rev())
 }
 

@@ -44,6 +44,11 @@ impl Ciphertext {
         self.tag
     }
 
+    /// Words it takes in memory.
+    pub fn words(&self) -> usize {
+        self.words.len()
+    }
+
     /// Words of one limb with all parts.
     pub(super) fn limb_words(&self) -> usize {
         self.words.len() / self.level
@@ -87,6 +92,13 @@ impl Zeroize for Body {
 }
 
 impl Plaintext {
+    /// Words it takes in memory.
+    pub fn words(&self) -> usize {
+        match &self.body {
+            Body::Integers(words) | Body::Approximate { words, .. } => words.len(),
+        }
+    }
+
     /// The scale of a CKKS plaintext; 1 in the other schemes.
     pub fn scale(&self) -> f64 {
         match self.body {

@@ -357,7 +357,7 @@ impl Leveled {
     fn tensor(&self, a: &Ciphertext, b: Option<&Ciphertext>) -> Vec<u64> {
         let n = self.ring_degree();
         let mut words = vec![0; 3 * n * a.level];
-        parallel::for_each_chunk(&mut words, 3 * n, 0, |_, limb, out| {
+        let one_limb = |limb: usize, out: &mut [u64]| {
             let prime = &self.chain().primes()[limb];
             let (first, rest) = out.split_at_mut(n);
             let (second, third) = rest.split_at_mut(n);
@@ -370,7 +370,14 @@ impl Leveled {
                 }
                 None => kernels::square_tensor([first, second, third], x, prime),
             }
-        });
+        };
+        if words.len() >= parallel::PASS_WORDS {
+            parallel::for_each_chunk(&mut words, 3 * n, 0, |_, limb, out| one_limb(limb, out));
+        } else {
+            for (limb, out) in words.chunks_exact_mut(3 * n).enumerate() {
+                one_limb(limb, out);
+            }
+        }
         words
     }
 

@@ -64,6 +64,9 @@ impl DerefMut for Buffer {
     }
 }
 
+/// Words below which one pass of arithmetic, which waits for memory, is not worth a second thread.
+pub(super) const PASS_WORDS: usize = 1 << 20;
+
 /// Whether this many words are worth a second thread.
 pub(super) fn worth_threads(words: usize) -> bool {
     words >= PARALLEL_WORDS && several_threads()
