@@ -198,3 +198,31 @@ def test_depth_ends_with_an_error(keys: Keys) -> None:
     except hesc.NoiseBudgetError:
         # BGV squares its noise unless primes are dropped on the way.
         assert depth == {"bfv": 4, "bgv": 2, "ckks": 3}[secret.params.scheme]
+
+
+def test_polynomials_inner_products_and_matrices(keys: Keys) -> None:
+    params = keys[0].params
+    steps = [*hesc.leveled.dot_rotations(16), *hesc.leveled.matrix_rotations(16)]
+    secret, public = hesc.leveled_keygen(params, rotations=steps)
+    ckks = params.scheme == "ckks"
+    rng = np.random.default_rng(3)
+    x, y = rng.integers(-5, 6, (2, 16))
+    a, b = public.encrypt(x), public.encrypt(y)
+    found = secret.decrypt(a.polynomial([1, -2, 0, 3]))
+    np.testing.assert_allclose(found, 1 - 2 * x + 3 * x**3, atol=1e-3 if ckks else 0)
+    close(secret.decrypt(a.dot(b)), [x @ y])
+    matrix = rng.integers(-9, 10, (16, 16))
+    repeated = public.encrypt(x, repeat=True)
+    close(secret.decrypt(hesc.leveled.Matrix(params, matrix) @ repeated), matrix @ x)
+    close(secret.decrypt(matrix @ repeated), matrix @ x)
+    with pytest.raises(hesc.ShapeError, match="square"):
+        hesc.leveled.Matrix(params, matrix[:3])
+    with pytest.raises(hesc.ShapeError, match="side 16"):
+        hesc.leveled.Matrix(params, matrix) @ public.encrypt([1, 2])
+    with pytest.raises(hesc.ShapeError, match="evenly"):
+        public.encrypt([1, 2, 3], repeat=True)
+    with pytest.raises(hesc.OutOfRangeError):
+        a.polynomial([0, np.inf])
+    if not ckks:
+        with pytest.raises(hesc.OutOfRangeError, match="integers"):
+            a.polynomial([0.5, 1])

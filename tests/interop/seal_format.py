@@ -60,6 +60,49 @@ def write_ciphertext(context: Any, like: Any, residues: NDArray[np.int64], scale
     return result
 
 
+def read_parts(ciphertext: Any) -> tuple[NDArray[np.int64], bool, float, int]:
+    """Residues (parts, primes, ring_degree), whether they are evaluations, scale and factor."""
+    body, _ = _open(ciphertext.to_string(seal.compr_mode_type.none))
+    ntt, size, degree, moduli, scale, factor = struct.unpack("<?QQQdQ", body[32:73])
+    return _words(body[73:]).reshape(size, moduli, degree), ntt, scale, factor
+
+
+def write_parts(
+    context: Any,
+    like: Any,
+    residues: NDArray[np.int64],
+    *,
+    ntt: bool,
+    scale: float = 1.0,
+    factor: int = _ONE_FACTOR,
+) -> Any:
+    """A ciphertext of these residues, of the parameters and level of `like`."""
+    body, version = _open(like.to_string(seal.compr_mode_type.none))
+    size, moduli, degree = residues.shape
+    words = np.ascontiguousarray(residues, dtype="<u8")
+    head = body[:32] + struct.pack("<?QQQdQ", ntt, size, degree, moduli, scale, factor)
+    data = _framed(struct.pack("<Q", words.size) + words.tobytes(), version)
+    result = seal.Ciphertext()
+    result.load_bytes(context, _framed(head + data, version))
+    return result
+
+
+def secret_key_of(context: Any, own_key: Any, evaluations: NDArray[np.int64]) -> Any:
+    """SEAL's secret key of these evaluations (primes, ring_degree), in its own order.
+
+    `own_key`, any key of `context`, gives the name of its parameters.
+    """
+    own, version = _open(own_key.to_string())
+    words = np.ascontiguousarray(evaluations, dtype="<u8")
+    data = _framed(struct.pack("<Q", words.size) + words.tobytes(), version)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "secret"
+        path.write_bytes(_framed(own[:48] + data, version))
+        key = seal.SecretKey()
+        key.load(context, str(path))
+    return key
+
+
 def _polynomial(coefficients: NDArray[np.int64]) -> Any:
     """A plaintext from coefficients in [0, t)."""
     terms = [f"{int(c):X}x^{i}" if i else f"{int(c):X}" for i, c in enumerate(coefficients) if c]

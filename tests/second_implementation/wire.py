@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,7 +14,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 HEADER, CHECKSUM = 14, 16
-KINDS = {"params": 1, "secret": 2, "public": 3, "ciphertexts": 4, "compact": 6, "streams": 16}
+KINDS = {
+    "params": 1,
+    "secret": 2,
+    "public": 3,
+    "ciphertexts": 4,
+    "compact": 6,
+    "streams": 16,
+    "leveled secret": 33,
+    "leveled ciphertext": 38,
+}
 
 
 def open_frame(data: bytes, kind: str) -> bytes:
@@ -127,3 +136,38 @@ def round_to_scale(phase_: NDArray[np.int64], modulus: int, scale: float) -> NDA
     """CKKS decryption of coefficients: `round(phase / scale)` of centred residues."""
     centred = np.where(phase_ > modulus // 2, phase_ - modulus, phase_)
     return np.rint(centred / scale).astype(np.int64)
+
+
+def read_leveled_secret(data: bytes, ring_degree: int) -> NDArray[np.int64]:
+    """The ternary coefficients of a secret key of a scheme with multiplication."""
+    return unpack(open_frame(data, "leveled secret")[32:], ring_degree, 2) - 1
+
+
+# Tag, level, parts, factor, scale, deviation, magnitude and degree of the noise.
+_LEVELED = struct.Struct("<32sBBQdddI")
+
+
+def read_leveled(
+    data: bytes, ring_degree: int, moduli: list[int]
+) -> tuple[tuple[Any, ...], NDArray[np.int64]]:
+    """Head and coefficients (parts, primes, ring_degree) of a ciphertext with multiplication."""
+    body = open_frame(data, "leveled ciphertext")
+    head = _LEVELED.unpack(body[: _LEVELED.size])
+    level, size = head[1], head[2]
+    limbs, at = [], _LEVELED.size
+    for modulus in moduli[:level]:
+        length = -(-size * ring_degree * modulus.bit_length() // 8)
+        words = unpack(body[at : at + length], size * ring_degree, modulus.bit_length())
+        limbs.append(words.reshape(size, ring_degree))
+        at += length
+    assert at == len(body)
+    return head, np.stack(limbs, axis=1)
+
+
+def write_leveled(head: tuple[Any, ...], parts: NDArray[np.int64], moduli: list[int]) -> bytes:
+    """The inverse of `read_leveled`."""
+    limbs = (
+        pack(np.ascontiguousarray(parts[:, i]), modulus.bit_length())
+        for i, modulus in enumerate(moduli[: parts.shape[1]])
+    )
+    return frame("leveled ciphertext", _LEVELED.pack(*head) + b"".join(limbs))

@@ -3,6 +3,8 @@
 
 use std::path::PathBuf;
 
+use hesc_circuits::leveled as circuits;
+use hesc_circuits::leveled::Numbers;
 use hesc_math::{AesCtrRng, MathError, ntt_primes};
 use hesc_schemes::leveled::{self, Complex64, Leveled, SchemeKind, Sharing, Spec};
 use hesc_schemes::rlwe::Plaintext;
@@ -447,6 +449,33 @@ impl LeveledCiphertext {
     fn swap_or_conjugate(&self, py: Python<'_>, keys: &GaloisKeys) -> PyResult<Self> {
         self.with(py, |s| s.swap_or_conjugate(&self.1, &keys.1))
     }
+    /// A polynomial in every slot; integer coefficients for exact schemes.
+    fn polynomial(
+        &self,
+        py: Python<'_>,
+        key: &RelinKey,
+        coefficients: PyReadonlyArray1<'_, f64>,
+    ) -> PyResult<Self> {
+        let coefficients = coefficients.as_slice()?;
+        let integers = whole(&self.0, coefficients);
+        let numbers = numbers(&self.0, coefficients, &integers);
+        self.with(py, |s| circuits::polynomial(s, &key.1, &self.1, numbers))
+    }
+    fn inner_product(
+        &self,
+        py: Python<'_>,
+        other: &Self,
+        length: usize,
+        relin: &RelinKey,
+        galois: &GaloisKeys,
+    ) -> PyResult<Self> {
+        self.with(py, |s| {
+            circuits::inner_product(s, &relin.1, &galois.1, &self.1, &other.1, length)
+        })
+    }
+    fn matched(&self, py: Python<'_>, target: &Self) -> PyResult<Self> {
+        self.with(py, |s| s.matched(&self.1, &target.1))
+    }
     fn mod_switch_to(&self, py: Python<'_>, level: usize) -> PyResult<Self> {
         self.with(py, |s| s.mod_switch_to(&self.1, level))
     }
@@ -479,5 +508,66 @@ impl LeveledCiphertext {
     #[getter]
     fn error_bound(&self) -> f64 {
         self.0.error_bound(&self.1)
+    }
+}
+
+/// Whole numbers of exact schemes; none for CKKS.
+fn whole(scheme: &Leveled, values: &[f64]) -> Vec<i64> {
+    if scheme.scheme() == SchemeKind::Ckks {
+        return Vec::new();
+    }
+    values.iter().map(|&value| value as i64).collect()
+}
+
+fn numbers<'a>(scheme: &Leveled, reals: &'a [f64], integers: &'a [i64]) -> Numbers<'a> {
+    if scheme.scheme() == SchemeKind::Ckks {
+        Numbers::Reals(reals)
+    } else {
+        Numbers::Integers(integers)
+    }
+}
+
+/// Steps of the rotations for inner products of this length.
+#[pyfunction]
+pub fn dot_rotations(length: usize) -> Vec<i64> {
+    circuits::dot_rotations(length)
+}
+
+/// Steps of the rotations for square matrices of this side.
+#[pyfunction]
+pub fn matrix_rotations(side: usize) -> Vec<i64> {
+    circuits::matrix_rotations(side)
+}
+
+/// A square matrix, encoded for vectors of one level.
+#[pyclass(frozen, module = "hesc")]
+pub struct LeveledMatrix(circuits::Diagonals);
+
+#[pymethods]
+impl LeveledMatrix {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        params: &LeveledParams,
+        values: PyReadonlyArray1<'_, f64>,
+        side: usize,
+        level: usize,
+    ) -> PyResult<Self> {
+        let scheme = params.0.clone();
+        let values = values.as_slice()?;
+        let integers = whole(&scheme, values);
+        let diagonals = detached(py, || {
+            circuits::Diagonals::new(&scheme, numbers(&scheme, values, &integers), side, level)
+        })?;
+        Ok(Self(diagonals))
+    }
+
+    fn multiply(
+        &self,
+        py: Python<'_>,
+        vector: &LeveledCiphertext,
+        keys: &GaloisKeys,
+    ) -> PyResult<LeveledCiphertext> {
+        vector.with(py, |s| self.0.multiply(s, &keys.1, &vector.1))
     }
 }

@@ -30,8 +30,9 @@ mod _native {
     use crate::keys::{PublicKey, SecretKey, is_sealed};
     #[pymodule_export]
     use crate::leveled::{
-        GaloisKeys, LeveledCiphertext, LeveledParams, LeveledPlaintext, LeveledPublicKey,
-        LeveledSecretKey, RelinKey, primes_of_bits,
+        GaloisKeys, LeveledCiphertext, LeveledMatrix, LeveledParams, LeveledPlaintext,
+        LeveledPublicKey, LeveledSecretKey, RelinKey, dot_rotations, matrix_rotations,
+        primes_of_bits,
     };
     #[pymodule_export]
     use crate::params::Params;

@@ -4,7 +4,15 @@ Numbers are encrypted as they are, many to a ciphertext; sums, products and rota
 slots at once. What can decrypt lives in `hesc.secret`.
 """
 
+from hesc._native import dot_rotations, matrix_rotations
 from hesc.leveled.params import LeveledParams
-from hesc.leveled.vectors import EncryptedVector, PublicKeys
+from hesc.leveled.vectors import EncryptedVector, Matrix, PublicKeys
 
-__all__ = ["EncryptedVector", "LeveledParams", "PublicKeys"]
+__all__ = [
+    "EncryptedVector",
+    "LeveledParams",
+    "Matrix",
+    "PublicKeys",
+    "dot_rotations",
+    "matrix_rotations",
+]

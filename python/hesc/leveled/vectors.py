@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hesc import _native
 from hesc._native import OutOfRangeError, ParameterError, ShapeError
 
 if TYPE_CHECKING:
@@ -13,12 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc import _native
     from hesc.leveled.params import LeveledParams
-
-
-# Relative difference of scales that rounding leaves.
-SAME_SCALE: Final = 1e-12
 
 
 def encode(
@@ -64,10 +60,20 @@ class PublicKeys:
         self.relin = relin
         self.galois = galois
 
-    def encrypt(self, values: ArrayLike) -> EncryptedVector:
-        """Encrypts up to `params.slot_count` numbers into one ciphertext."""
+    def encrypt(self, values: ArrayLike, *, repeat: bool = False) -> EncryptedVector:
+        """Encrypts up to `params.slot_count` numbers into one ciphertext.
+
+        With `repeat` copies of them fill a row of slots, as products with matrices need it; their
+        number is a power of two.
+        """
         array = np.asarray(values)
-        native = self.public.encrypt(encode(self.params, array))
+        filled = array
+        if repeat:
+            row = self.params.ring_degree // 2
+            if len(array) == 0 or row % len(array):
+                raise ShapeError(f"{len(array)} numbers do not fill a row of {row} slots evenly")
+            filled = np.tile(array, row // len(array))
+        native = self.public.encrypt(encode(self.params, filled))
         return EncryptedVector(self, native, len(array), complex_values=array.dtype.kind == "c")
 
     def read(self, data: bytes, length: int, *, complex_values: bool = False) -> EncryptedVector:
@@ -164,22 +170,7 @@ class EncryptedVector:
     def _aligned(
         self, other: EncryptedVector
     ) -> tuple[_native.LeveledCiphertext, _native.LeveledCiphertext]:
-        return self._at(other), other._at(self)
-
-    def _at(self, other: EncryptedVector) -> _native.LeveledCiphertext:
-        """Itself at the lower of both levels, and in CKKS at the scale there.
-
-        On its way down a CKKS vector is multiplied by 1, at the scale that the rescaling turns into
-        the other's.
-        """
-        native, target = self.native, other.native
-        if native.level <= target.level or self.params.scheme != "ckks":
-            return native.mod_switch_to(min(native.level, target.level))
-        if abs(native.scale / target.scale - 1) < SAME_SCALE:
-            return native.mod_switch_to(target.level)
-        native = native.mod_switch_to(target.level + 1)
-        prime = self.params.coeff_moduli[target.level]
-        return native.multiply_real(1.0, target.scale * prime / native.scale).rescale()
+        return self.native.matched(other.native), other.native.matched(self.native)
 
     def _plain(self, values: Any, scale: float) -> _native.LeveledPlaintext:
         """Values in the clear at this vector's level; a number stands for as many as there are."""
@@ -225,16 +216,16 @@ class EncryptedVector:
     __rmul__ = __mul__
 
     def _two_parts(self, product: _native.LeveledCiphertext) -> _native.LeveledCiphertext:
-        if self.keys.relin is None:
-            raise ParameterError(
-                "products need the relinearisation key; make the keys with products=True"
-            )
-        product = product.relinearise(self.keys.relin)
+        product = product.relinearise(self._relin())
         return product.rescale() if self.params.scheme == "ckks" else product
 
     def square(self) -> EncryptedVector:
         """`self * self`, cheaper."""
         return self._with(self._two_parts(self.native.square()))
+
+    def times(self, matrix: _native.LeveledMatrix) -> EncryptedVector:
+        """An encoded matrix times this vector; `matrix @ vector` is the comfortable way."""
+        return self._with(matrix.multiply(self.native, self._galois()))
 
     def _galois(self) -> _native.GaloisKeys:
         if self.keys.galois is None:
@@ -268,6 +259,35 @@ class EncryptedVector:
             raise ParameterError("CKKS has one row of slots; conjugate is what it has instead")
         return self._full(self.native.swap_or_conjugate(self._galois()))
 
+    def polynomial(self, coefficients: ArrayLike) -> EncryptedVector:
+        """`sum coefficients[i] * self**i` in every slot, by about `2 sqrt(degree)` products.
+
+        Integers for BFV and BGV. Depth: up to two more than the degree's logarithm.
+        """
+        array = real_numbers(self.params, coefficients, 1)
+        return self._with(self.native.polynomial(self._relin(), array))
+
+    def dot(self, other: EncryptedVector) -> EncryptedVector:
+        """The inner product, a vector of one number.
+
+        Rotation keys are needed for `hesc.leveled.dot_rotations(len(self))`.
+        """
+        length = max(len(self), len(other))
+        native = self.native.inner_product(other.native, length, self._relin(), self._galois())
+        complex_values = self.complex_values or other.complex_values
+        return EncryptedVector(self.keys, native, 1, complex_values=complex_values)
+
+    def __rmatmul__(self, matrix: ArrayLike) -> EncryptedVector:
+        """A square matrix in the clear times this vector; `Matrix` keeps it for many products."""
+        return Matrix(self.params, matrix, level=self.level) @ self
+
+    def _relin(self) -> _native.RelinKey:
+        if self.keys.relin is None:
+            raise ParameterError(
+                "products need the relinearisation key; make the keys with products=True"
+            )
+        return self.keys.relin
+
     def mod_switch_to(self, level: int) -> EncryptedVector:
         """The same numbers with fewer primes: smaller and faster."""
         return self._with(self.native.mod_switch_to(level))
@@ -275,6 +295,50 @@ class EncryptedVector:
     def to_bytes(self) -> bytes:
         """The wire form."""
         return self.native.to_bytes()
+
+
+def real_numbers(params: LeveledParams, values: ArrayLike, axes: int) -> NDArray[np.float64]:
+    """Finite numbers in the clear; whole ones for exact schemes."""
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != axes:
+        raise ShapeError(f"{axes} dimensions were expected; got shape {array.shape}")
+    if not np.all(np.isfinite(array)):
+        raise OutOfRangeError("a number is not finite; give finite ones")
+    if params.scheme != "ckks":
+        if np.any(array != np.round(array)):
+            raise OutOfRangeError(
+                f"{params.scheme.upper()} computes with integers; scale and round first"
+            )
+        if params.plain_modulus is not None and np.any(np.abs(array) >= params.plain_modulus):
+            raise OutOfRangeError("integers are below the plaintext modulus in absolute value")
+    return array
+
+
+class Matrix:
+    """A square matrix in the clear, encoded for products with vectors of one level.
+
+    Its side is a power of two; `matrix @ vector` takes vectors encrypted with `repeat=True` and
+    rotation keys for `hesc.leveled.matrix_rotations(side)`.
+    """
+
+    def __init__(
+        self, params: LeveledParams, values: ArrayLike, *, level: int | None = None
+    ) -> None:
+        array = real_numbers(params, values, 2)
+        if array.shape[0] != array.shape[1]:
+            raise ShapeError(f"a square matrix was expected; got shape {array.shape}")
+        self.side = len(array)
+        self._native = _native.LeveledMatrix(
+            params.native,
+            np.ascontiguousarray(array.ravel()),
+            self.side,
+            len(params.coeff_moduli) if level is None else level,
+        )
+
+    def __matmul__(self, vector: EncryptedVector) -> EncryptedVector:
+        if len(vector) != self.side:
+            raise ShapeError(f"a matrix of side {self.side} meets a vector of {len(vector)}")
+        return vector.times(self._native)
 
 
 def decoded(

@@ -212,13 +212,13 @@ class RedundancyTable:
             rows + _paper_rows(self._table, 1.0),
             ratios=ratios,
             notes=[
-                "the paper's SNR is a ratio of sizes (section 4.2: 'the degree of redundancy'), not "
-                "of signal to noise. Read here: table 12 is bits of the plaintext over bits of the "
+                "the paper's SNR is a ratio of sizes (section 4.2: 'redundancy'), not of signal to "
+                "noise. Read here: table 12 is bits of the plaintext over bits of the "
                 "vector (64 for an integer, 128 for a complex number), table 13 bits of the "
                 "ciphertext over bits of the plaintext",
                 "so read, its table 12 for BFV is 79, 165, 333 and 710 bits for each of N "
                 "coefficients, whatever the vector: a polynomial modulo q without the primes of "
-                "keys; for CKKS 67, 67, 88 and 88. Its table 13 for BFV is then 2 less a little. The "
+                "keys; for CKKS 67, 67, 88 and 88. Its table 13 for BFV is then nearly 2. The "
                 "rows 'plaintext modulo q' show both trends; hesc and SEAL keep plaintexts of BFV "
                 "and BGV modulo t, in N words",
                 "its first column of table 12 for CKKS is 16 times too small to fit its others",

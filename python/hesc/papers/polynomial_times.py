@@ -10,10 +10,11 @@ import numpy as np
 from hesc.arrays import EncryptedArray, powers
 from hesc.encoding import Encoder
 from hesc.encryptor import Encryptor
+from hesc.leveled import LeveledParams
 from hesc.papers.report import Options, Stopwatch, alternating, medians
 from hesc.params import Params
 from hesc.polynomials import Polynomial
-from hesc.secret import keygen
+from hesc.secret import keygen, leveled_keygen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -100,6 +101,34 @@ class Streams:
         return clock.milliseconds, float(value)
 
 
+class Leveled:
+    """hesc with products of ciphertexts: in CKKS a number in each slot, in BFV rounded integers."""
+
+    def __init__(self, degree: int, scheme: str) -> None:
+        self._exact, self._degree = scheme != "ckks", degree
+        # Degree 10 takes six primes of CKKS.
+        ring_degree = 16384 if degree > 3 and not self._exact else 8192
+        params = LeveledParams.recommended(scheme, ring_degree=ring_degree)
+        self._secret, self._public = leveled_keygen(params)
+        # BFV: the sum of n + 1 terms of this precision stays below t / 2.
+        t = params.plain_modulus or 0
+        self._precision = max(1, int((t / 2 / (degree + 1)) ** (1 / degree))) if t else 1
+        self._slots = params.slot_count
+
+    def run(self, x: float) -> tuple[dict[str, float], float]:
+        """Milliseconds of each stage, and the value."""
+        n, p, clock = self._degree, self._precision, Stopwatch()
+        numbers = np.full(self._slots, round(x * p) if self._exact else x)
+        encrypted = self._public.encrypt(numbers)
+        clock("Enc")
+        # Every term to the precision of the highest.
+        total = encrypted.polynomial([float(p) ** (n - power) for power in range(n + 1)])
+        clock("Eval")
+        value = self._secret.decrypt(total)[0]
+        clock("Dec")
+        return clock.milliseconds, float(value) / p**n
+
+
 def contenders(degree: int, *, peer: bool) -> dict[str, PolynomialContender]:
     """All of a degree, by name; SEAL's if asked for."""
     ours: dict[str, PolynomialContender] = {
@@ -114,6 +143,8 @@ def contenders(degree: int, *, peer: bool) -> dict[str, PolynomialContender]:
         f"hesc: joint, L={SHORT_LENGTH}": Streams(
             Params.preset("bfv_1024"), degree, stream_length=SHORT_LENGTH, generator="joint"
         ),
+        "hesc: BFV": Leveled(degree, "bfv"),
+        "hesc: CKKS": Leveled(degree, "ckks"),
     }
     if not peer:
         return ours

@@ -158,13 +158,13 @@ mod tests {
             // Small, and as large as the modulus allows: multiples of powers of two.
             let top = (bits as usize * count - 2).min(1000);
             let number = |i: usize| {
-                let sign = if i % 3 == 0 { -1.0 } else { 1.0 };
+                let sign = if i.is_multiple_of(3) { -1.0 } else { 1.0 };
                 sign * (i as f64) * 2f64.powi((top * i / 300) as i32).max(1.0)
             };
             let residue = |q: crate::Modulus, i: usize| {
                 let power = q.pow(2, (top * i / 300) as u64);
                 let size = q.mul(i as u64 % q.value(), power);
-                if i % 3 == 0 { q.neg(size) } else { size }
+                if i.is_multiple_of(3) { q.neg(size) } else { size }
             };
             let fits: Vec<usize> = (0..n)
                 .filter(|&i| number(i).abs().max(1.0).log2() < f64::from(bits) * count as f64 - 1.5)

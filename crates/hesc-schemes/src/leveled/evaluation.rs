@@ -596,6 +596,25 @@ impl Leveled {
         self.divide_by_last(a)
     }
 
+    /// `a` down to the level of `target`, in CKKS also to its scale: on its way it is multiplied by 1
+    /// at the scale that the rescaling turns into the other's. A ciphertext at that level or below
+    /// comes back as it is.
+    ///
+    /// # Errors
+    /// As [`Self::mod_switch`] and [`Self::multiply_real`].
+    pub fn matched(&self, a: &Ciphertext, target: &Ciphertext) -> Result<Ciphertext, SchemeError> {
+        let same_scale = (a.scale / target.scale - 1.0).abs() <= SCALE_TOLERANCE;
+        if a.level <= target.level {
+            return Ok(a.clone());
+        }
+        if self.scheme() != SchemeKind::Ckks || same_scale {
+            return self.mod_switch_to(a, target.level);
+        }
+        let above = self.mod_switch_to(a, target.level + 1)?;
+        let prime = self.chain().primes()[target.level].value() as f64;
+        self.rescale(&self.multiply_real(&above, 1.0, target.scale * prime / above.scale)?)
+    }
+
     fn check_not_last(&self, a: &Ciphertext, level: usize) -> Result<(), SchemeError> {
         if level == 0 {
             return Err(SchemeError::LastLevel { level: a.level, wanted: level });

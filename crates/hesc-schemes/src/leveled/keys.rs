@@ -243,7 +243,7 @@ impl Leveled {
         let n = self.ring_degree();
         let mut keys = BTreeMap::new();
         for &element in elements {
-            if element % 2 == 0 || element >= 2 * n {
+            if element.is_multiple_of(2) || element >= 2 * n {
                 return Err(SchemeError::Parameter {
                     name: "element",
                     value: element.to_string(),

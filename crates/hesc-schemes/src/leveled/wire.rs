@@ -274,7 +274,10 @@ impl Leveled {
         for _ in 0..reader.u32()? {
             let element = reader.u32()? as usize;
             let last = keys.keys.keys().next_back().copied();
-            if element % 2 == 0 || element >= 2 * n || last.is_some_and(|last| last >= element) {
+            if element.is_multiple_of(2)
+                || element >= 2 * n
+                || last.is_some_and(|last| last >= element)
+            {
                 return Err(reader.error("exponents are odd, below 2N and ascending"));
             }
             let key = self.read_switch_key(&mut reader, tag)?;

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hesc.papers.iris_contenders import slot_cube
 from hesc.papers.report import Stopwatch
 from hesc.papers.seal_peer.setup import make, primes, size
 
@@ -19,18 +20,6 @@ if TYPE_CHECKING:
     from hesc.networks import SquareNetwork
 
 _SIDE = 4
-
-
-def _tiles(network: SquareNetwork) -> tuple[NDArray[np.float64], ...]:
-    """Weights of the hidden layer, its bias, weights of the output layer and its bias in slots."""
-    cube = np.zeros((4, _SIDE, _SIDE, _SIDE))
-    outputs = len(network.classes)
-    cube[0] = network.hidden_weights[np.newaxis]
-    # The sums over inputs are right where the input index is 0 only.
-    cube[1, :, :, 0] = network.hidden_bias
-    cube[2, :outputs, :, 0] = network.output_weights
-    cube[3, :outputs, 0, 0] = network.output_bias
-    return tuple(tile.ravel() for tile in cube)
 
 
 class LeveledCkks:
@@ -46,7 +35,7 @@ class LeveledCkks:
         self._galois = setting.keys.create_galois_keys()
         self._model = [
             setting.encryptor.encrypt(setting.encoder.encode(tile, self.SCALE))
-            for tile in _tiles(network)
+            for tile in slot_cube(network, _SIDE)
         ]
 
     def _product(self, a: Any, b: Any) -> Any:
@@ -114,7 +103,7 @@ class LeveledBfv:
         powers = (1, 2, 1, 5)
         self._model = [
             setting.encryptor.encrypt(self._encode(tile * self.PRECISION**power))
-            for tile, power in zip(_tiles(network), powers, strict=True)
+            for tile, power in zip(slot_cube(network, _SIDE), powers, strict=True)
         ]
 
     def _encode(self, values: NDArray[np.float64]) -> Any:

@@ -1,0 +1,141 @@
+use std::collections::BTreeMap;
+
+use hesc_schemes::SchemeError;
+use hesc_schemes::leveled::{Ciphertext, Leveled, RelinKey, SchemeKind};
+
+use super::{Numbers, product, sum};
+
+/// `sum_i coefficients[i] x^i` in every slot (Paterson and Stockmeyer 1973): powers up to about the
+/// root of the degree, blocks of as many coefficients, and blocks joined in halves by squares of the
+/// highest power. Products of ciphertexts: about twice the root of the degree; depth: up to two more
+/// than its logarithm.
+///
+/// # Errors
+/// [`SchemeError::Empty`] without coefficients above the constant one, [`SchemeError::Value`] for
+/// integers beyond the plaintext modulus, and those of products and sums.
+pub fn polynomial(
+    scheme: &Leveled,
+    relin: &RelinKey,
+    x: &Ciphertext,
+    coefficients: Numbers<'_>,
+) -> Result<Ciphertext, SchemeError> {
+    let degree = (1..coefficients.len()).rev().find(|&i| !coefficients.is_zero(i));
+    let Some(degree) = degree else { return Err(SchemeError::Empty) };
+    let (coefficients, _) = coefficients.split_at(degree + 1);
+    let block = ((degree + 1) as f64).sqrt().ceil() as usize;
+    let mut powers = Powers { scheme, relin, of: BTreeMap::from([(1, x.clone())]) };
+    let block = block.next_power_of_two().min(degree);
+    powers.evaluate(coefficients, block)
+}
+
+/// The powers that were computed.
+struct Powers<'a> {
+    scheme: &'a Leveled,
+    relin: &'a RelinKey,
+    of: BTreeMap<usize, Ciphertext>,
+}
+
+impl Powers<'_> {
+    /// A power as the product of its halves, at the least depth.
+    fn power(&mut self, exponent: usize) -> Result<Ciphertext, SchemeError> {
+        if let Some(power) = self.of.get(&exponent) {
+            return Ok(power.clone());
+        }
+        let low = self.power(exponent / 2)?;
+        let power = if exponent.is_multiple_of(2) {
+            product(self.scheme, self.relin, &low, None)?
+        } else {
+            let high = self.power(exponent / 2 + 1)?;
+            product(self.scheme, self.relin, &low, Some(&high))?
+        };
+        self.of.insert(exponent, power.clone());
+        Ok(power)
+    }
+
+    fn evaluate(
+        &mut self,
+        coefficients: Numbers<'_>,
+        block: usize,
+    ) -> Result<Ciphertext, SchemeError> {
+        if coefficients.len() <= block + 1 {
+            return self.block(coefficients);
+        }
+        // The largest block times a power of two below the length.
+        let mut split = block;
+        while 2 * split < coefficients.len() {
+            split *= 2;
+        }
+        let (low, high) = coefficients.split_at(split);
+        let giant = self.power(split)?;
+        let upper = if high.len() == 1 {
+            self.scaled(&giant, high, 0)?
+        } else {
+            let high = self.evaluate(high, block)?;
+            product(self.scheme, self.relin, &high, Some(&giant))?
+        };
+        if (1..low.len()).all(|i| low.is_zero(i)) {
+            return self.add_constant(&upper, low);
+        }
+        let low = self.evaluate(low, block)?;
+        sum(self.scheme, &upper, &low)
+    }
+
+    /// `coefficients[at]` times a power.
+    fn scaled(
+        &self,
+        power: &Ciphertext,
+        coefficients: Numbers<'_>,
+        at: usize,
+    ) -> Result<Ciphertext, SchemeError> {
+        match coefficients {
+            Numbers::Integers(values) => self.scheme.multiply_scalar(power, values[at]),
+            Numbers::Reals(values) => {
+                // The scale that the rescaling leaves is the set's.
+                let prime = self.scheme.spec().coeff_moduli[power.level() - 1] as f64;
+                let scale = self.scheme.default_scale() * prime / power.scale();
+                let term = self.scheme.multiply_real(power, values[at], scale)?;
+                self.scheme.rescale(&term)
+            }
+        }
+    }
+
+    /// A few coefficients by their powers.
+    fn block(&mut self, coefficients: Numbers<'_>) -> Result<Ciphertext, SchemeError> {
+        let mut total: Option<Ciphertext> = None;
+        for i in (1..coefficients.len()).rev().filter(|&i| !coefficients.is_zero(i)) {
+            let power = self.power(i)?;
+            let term = self.scaled(&power, coefficients, i)?;
+            total = Some(match total {
+                None => term,
+                Some(total) => sum(self.scheme, &total, &term)?,
+            });
+        }
+        match total {
+            Some(total) => self.add_constant(&total, coefficients),
+            // A block of a constant alone: zero times x, plus it.
+            None => {
+                let x = self.power(1)?;
+                let zero = self.scheme.sub(&x, &x)?;
+                self.add_constant(&zero, coefficients)
+            }
+        }
+    }
+
+    fn add_constant(
+        &self,
+        a: &Ciphertext,
+        coefficients: Numbers<'_>,
+    ) -> Result<Ciphertext, SchemeError> {
+        if coefficients.is_zero(0) {
+            return Ok(a.clone());
+        }
+        let slots = self.scheme.slot_count();
+        let constant = coefficients.encode(
+            self.scheme,
+            std::iter::repeat_n(0, slots),
+            if self.scheme.scheme() == SchemeKind::Ckks { a.scale() } else { 1.0 },
+            a.level(),
+        )?;
+        self.scheme.add_plain(a, &constant)
+    }
+}
