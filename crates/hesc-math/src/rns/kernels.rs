@@ -253,15 +253,25 @@ pub fn add(a: &mut [u64], b: &[u64], q: &Reducer) {
     limb::u64::add(a, b, q.value());
 }
 
-/// Appends `b + c`: reads two slices and writes fresh memory once.
-pub fn append_sum(out: &mut Vec<u64>, b: &[u64], c: &[u64], q: &Reducer) {
-    assert_eq!(b.len(), c.len(), "limbs of one ring have one length");
-    limb::u64::append_sum(out, b, c, q.value());
+/// `out = b + c`.
+pub fn add_into(out: &mut [u64], b: &[u64], c: &[u64], q: &Reducer) {
+    assert!(out.len() == b.len() && b.len() == c.len(), "limbs of one ring have one length");
+    sum(out, b, c, q.value());
 }
 
-/// Appends `b - c`.
-pub fn append_difference(out: &mut Vec<u64>, b: &[u64], c: &[u64], q: &Reducer) {
-    assert_eq!(b.len(), c.len(), "limbs of one ring have one length");
+#[cfg_attr(
+    not(feature = "portable"),
+    multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))
+)]
+fn sum(out: &mut [u64], b: &[u64], c: &[u64], q: u64) {
+    for ((out, &b), &c) in out.iter_mut().zip(b).zip(c) {
+        *out = (b + c).min((b + c).wrapping_sub(q));
+    }
+}
+
+/// `out = b - c`.
+pub fn subtract_into(out: &mut [u64], b: &[u64], c: &[u64], q: &Reducer) {
+    assert!(out.len() == b.len() && b.len() == c.len(), "limbs of one ring have one length");
     difference(out, b, c, q.value());
 }
 
@@ -269,8 +279,10 @@ pub fn append_difference(out: &mut Vec<u64>, b: &[u64], c: &[u64], q: &Reducer) 
     not(feature = "portable"),
     multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))
 )]
-fn difference(out: &mut Vec<u64>, b: &[u64], c: &[u64], q: u64) {
-    out.extend(b.iter().zip(c).map(|(&b, &c)| (b + q - c).min((b + q - c).wrapping_sub(q))));
+fn difference(out: &mut [u64], b: &[u64], c: &[u64], q: u64) {
+    for ((out, &b), &c) in out.iter_mut().zip(b).zip(c) {
+        *out = (b + q - c).min((b + q - c).wrapping_sub(q));
+    }
 }
 
 /// `a = -a`.
@@ -528,9 +540,10 @@ mod tests {
                 let (mut first, mut second, mut combined) = (fresh(), fresh(), fresh());
                 inner_products([&mut first, &mut second], &rows_a, &rows_b, &rows_c, &prime);
                 combine(&mut combined, &rows_a, &b[..].iter().cycle().take(terms).copied().collect::<Vec<_>>(), bits <= 50, &prime);
-                let mut summed = Vec::new();
-                append_difference(&mut summed, &a, &c, &prime);
-                prop_assert_eq!(&summed, &difference);
+                let (mut summed, mut subtracted) = (fresh(), fresh());
+                add_into(&mut summed, &a, &c, &prime);
+                subtract_into(&mut subtracted, &a, &c, &prime);
+                prop_assert_eq!(&subtracted, &difference);
                 let mut shifted = a.clone();
                 add_constant(&mut shifted, b[0], &prime);
                 for i in 0..32 {
@@ -538,6 +551,7 @@ mod tests {
                     let f = u128::from(b[0]);
                     let at = |v: u128| (v % wide) as u64;
                     prop_assert_eq!(product[i], at(x * y));
+                    prop_assert_eq!(summed[i], at(x + z));
                     prop_assert_eq!(assigned[i], at(x * y));
                     prop_assert_eq!(added[i], at(x * y % wide + z));
                     prop_assert_eq!(scaled[i], at(x * f));

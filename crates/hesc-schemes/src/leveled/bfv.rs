@@ -91,7 +91,7 @@ pub(super) fn multiply(
     multiplier: &Multiplier,
     a: &Ciphertext,
     b: Option<&Ciphertext>,
-) -> Vec<u64> {
+) -> Buffer {
     let (n, level) = (scheme.ring_degree(), a.level);
     let tables = &multiplier.levels[level - 1];
     let primes: Vec<&Prime> =
@@ -141,7 +141,7 @@ fn extend(tables: &Tables, primes: &[&Prime], factors: &[&Ciphertext], n: usize)
 }
 
 /// `round(t x / Q)` modulo `Q`, from `N x` modulo both bases.
-fn scale_down(tables: &Tables, primes: &[&Prime], product: &mut [u64], n: usize) -> Vec<u64> {
+fn scale_down(tables: &Tables, primes: &[&Prime], product: &mut [u64], n: usize) -> Buffer {
     let level = primes.len() - tables.count;
     let (first_base, second_base) = product.split_at_mut(level * 3 * n);
     let room = tables.remainder.prepared_words(n);
@@ -161,7 +161,7 @@ fn scale_down(tables: &Tables, primes: &[&Prime], product: &mut [u64], n: usize)
     parallel::prepare(&tables.back, &mut prepared, n, |part, limb| {
         &second_base[(3 * limb + part) * n..][..n]
     });
-    let mut result = vec![0; 3 * level * n];
+    let mut result = Buffer::take(3 * level * n);
     parallel::for_each_chunk(&mut result, n, 0, |_, index, out| {
         let (limb, part) = (index / 3, index % 3);
         tables.back.row(out, limb, &prepared[part * room..][..room]);

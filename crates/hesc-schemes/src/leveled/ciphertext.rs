@@ -2,6 +2,7 @@ use hesc_math::RngSeed;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::noise::Noise;
+use super::parallel::Buffer;
 use crate::{Fingerprint, Tag};
 
 /// A ciphertext of two parts, or of three after a product: `c_0 + c_1 s + c_2 s^2` is the noisy
@@ -15,7 +16,7 @@ pub struct Ciphertext {
     pub(super) size: usize,
     /// Limb after limb, in each part after part: a level lower is a prefix. Coefficients in BFV,
     /// evaluations in BGV and CKKS.
-    pub(super) words: Vec<u64>,
+    pub(super) words: Buffer,
     /// What CKKS plaintexts are multiplied with; 1 otherwise.
     pub(super) scale: f64,
     /// What BGV plaintexts are multiplied with modulo the plaintext modulus; 1 otherwise.

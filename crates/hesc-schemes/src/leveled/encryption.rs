@@ -7,6 +7,7 @@ use zeroize::{Zeroize, Zeroizing};
 use super::ciphertext::Body;
 use super::keys::{PublicKey, SecretKey, limb_seeds};
 use super::noise::Noise;
+use super::parallel::Buffer;
 use super::{Ciphertext, Leveled, Plaintext, SchemeKind, SeededCiphertext, parallel};
 use crate::SchemeError;
 use crate::rlwe::noise::{LIMIT, public_key_deviation, secret_key_deviation};
@@ -156,7 +157,7 @@ impl Leveled {
         samplers[1].sample_centred_binomial(rng);
         samplers[2].sample_centred_binomial(rng);
         let [u, e_0, e_1] = samplers.each_ref().map(Sampler::coefficients);
-        let mut words = vec![0; 2 * n * level];
+        let mut words = Buffer::take(2 * n * level);
         parallel::for_each_chunk(&mut words, 2 * n, 2 * n, |scratch, limb, out| {
             let prime = &self.chain().primes()[limb];
             let (c_0, c_1) = out.split_at_mut(n);
@@ -231,7 +232,7 @@ impl Leveled {
         seeded.tag.check(self.fingerprint(), None)?;
         let (n, level) = (self.ring_degree(), seeded.level);
         let seeds = limb_seeds(seeded.seed, level);
-        let mut words = vec![0; 2 * n * level];
+        let mut words = Buffer::take(2 * n * level);
         parallel::for_each_chunk(&mut words, 2 * n, 0, |_, limb, out| {
             let prime = &self.chain().primes()[limb];
             let (c_0, c_1) = out.split_at_mut(n);

@@ -73,25 +73,26 @@ impl Leveled {
         self.check_noise(noise, a.level, a.scale)?;
         let n = self.ring_degree();
         let size = a.size.max(b.size);
-        let mut words = Vec::with_capacity(a.level * size * n);
-        for (limb, prime) in self.chain().level(a.level).iter().enumerate() {
-            let row = |c: &Ciphertext, part: usize| {
-                (part < c.size).then(|| (limb * c.size + part) * n..(limb * c.size + part + 1) * n)
-            };
-            for part in 0..size {
-                match (row(a, part), row(b, part)) {
+        let mut words = Buffer::take(a.level * size * n);
+        let limbs = words.chunks_exact_mut(size * n).zip(self.chain().primes());
+        for (limb, (out, prime)) in limbs.enumerate() {
+            for (part, out) in out.chunks_exact_mut(n).enumerate() {
+                let row = |c: &Ciphertext| {
+                    let at = (limb * c.size + part) * n;
+                    (part < c.size).then_some(at..at + n)
+                };
+                match (row(a), row(b)) {
                     (Some(x), Some(y)) if subtract => {
-                        kernels::append_difference(&mut words, &a.words[x], &b.words[y], prime);
+                        kernels::subtract_into(out, &a.words[x], &b.words[y], prime);
                     }
                     (Some(x), Some(y)) => {
-                        kernels::append_sum(&mut words, &a.words[x], &b.words[y], prime);
+                        kernels::add_into(out, &a.words[x], &b.words[y], prime);
                     }
-                    (Some(x), None) => words.extend_from_slice(&a.words[x]),
+                    (Some(x), None) => out.copy_from_slice(&a.words[x]),
                     (None, Some(y)) => {
-                        let start = words.len();
-                        words.extend_from_slice(&b.words[y]);
+                        out.copy_from_slice(&b.words[y]);
                         if subtract {
-                            kernels::negate(&mut words[start..], prime);
+                            kernels::negate(out, prime);
                         }
                     }
                     (None, None) => {}
@@ -190,7 +191,7 @@ impl Leveled {
             return Err(SchemeError::LevelMismatch { expected: a.level, found: level });
         }
         let plain_modulus = self.plain_factor() as u64;
-        let mut words = vec![0; a.words.len()];
+        let mut words = Buffer::take(a.words.len());
         let size = a.limb_words();
         parallel::for_each_chunk(&mut words, size, n, |row, limb, out| {
             let prime = &self.chain().primes()[limb];
@@ -299,7 +300,7 @@ impl Leveled {
             ..a.noise
         };
         self.check_noise(noise, a.level, a.scale)?;
-        let mut words = vec![0; a.words.len()];
+        let mut words = Buffer::take(a.words.len());
         let limb_words = a.limb_words();
         let limbs = words.chunks_exact_mut(limb_words).zip(a.words.chunks_exact(limb_words));
         for ((out, limb), prime) in limbs.zip(self.chain().primes()) {
@@ -354,9 +355,9 @@ impl Leveled {
     }
 
     /// Products of evaluations.
-    fn tensor(&self, a: &Ciphertext, b: Option<&Ciphertext>) -> Vec<u64> {
+    fn tensor(&self, a: &Ciphertext, b: Option<&Ciphertext>) -> Buffer {
         let n = self.ring_degree();
-        let mut words = vec![0; 3 * n * a.level];
+        let mut words = Buffer::take(3 * n * a.level);
         let one_limb = |limb: usize, out: &mut [u64]| {
             let prime = &self.chain().primes()[limb];
             let (first, rest) = out.split_at_mut(n);
@@ -475,7 +476,7 @@ impl Leveled {
     fn finish_galois(
         &self,
         a: &Ciphertext,
-        mut switched: Vec<u64>,
+        mut switched: Buffer,
         key: &GaloisKey,
         noise: Noise,
     ) -> Ciphertext {
@@ -563,7 +564,7 @@ impl Leveled {
         self.check_not_last(a, a.level.saturating_sub(1))?;
         if self.scheme() == SchemeKind::Ckks {
             self.check_noise(a.noise, a.level - 1, a.scale)?;
-            let words = a.words[..a.words.len() - a.limb_words()].to_vec();
+            let words = Buffer::from(&a.words[..a.words.len() - a.limb_words()]);
             return Ok(Ciphertext { level: a.level - 1, words, ..a.shell() });
         }
         self.divide_by_last(a)
@@ -655,7 +656,7 @@ impl Leveled {
         parallel::prepare(&division.remainder, &mut prepared, n, |part, _| {
             &coefficients[part * n..][..n]
         });
-        result.words = kept.to_vec();
+        result.words = Buffer::from(kept);
         parallel::for_each_chunk(&mut result.words, n, n, |row, index, out| {
             let (limb, part) = (index / a.size, index % a.size);
             let prime = &chain.primes()[limb];
@@ -672,6 +673,6 @@ impl Leveled {
 impl Ciphertext {
     /// Everything but the words.
     fn shell(&self) -> Self {
-        Self { words: Vec::new(), ..*self }
+        Self { words: Buffer::default(), ..*self }
     }
 }

@@ -139,7 +139,7 @@ impl Leveled {
     }
 
     /// Switches a key: two parts at the digits' level, limb after limb, in the scheme's domain.
-    pub(super) fn switch(&self, digits: &Digits<'_>, key: &SwitchKey) -> Vec<u64> {
+    pub(super) fn switch(&self, digits: &Digits<'_>, key: &SwitchKey) -> Buffer {
         let n = self.ring_degree();
         let rows = self.chain().digit_count(digits.level) * n;
         self.sum_and_divide(digits.level, rows, |rows, _, target, out| {
@@ -149,7 +149,7 @@ impl Leveled {
     }
 
     /// As [`Self::switch`], with digits that were lifted before.
-    pub(super) fn switch_lifted(&self, digits: &LiftedDigits, key: &SwitchKey) -> Vec<u64> {
+    pub(super) fn switch_lifted(&self, digits: &LiftedDigits, key: &SwitchKey) -> Buffer {
         let rows = self.chain().digit_count(digits.level) * self.ring_degree();
         self.sum_and_divide(digits.level, 0, |_, index, target, out| {
             let rows = &digits.words[index * rows..][..rows];
@@ -164,10 +164,10 @@ impl Leveled {
         level: usize,
         scratch: usize,
         sum: impl Fn(&mut [u64], usize, usize, &mut [u64]) + Send + Sync,
-    ) -> Vec<u64> {
+    ) -> Buffer {
         let n = self.ring_degree();
         let chain = self.chain();
-        let mut kept = vec![0; level * 2 * n];
+        let mut kept = Buffer::take(level * 2 * n);
         // Keys exist only where special primes do.
         let Some(division) = chain.special_division() else { return kept };
         let mut special = Buffer::take(chain.special().len() * 2 * n);

@@ -7,6 +7,7 @@ use zeroize::{Zeroize, Zeroizing};
 
 use super::keys::{GaloisKey, GaloisKeys, PublicKey, RelinKey, SecretKey, SwitchKey};
 use super::noise::Noise;
+use super::parallel::Buffer;
 use super::{Ciphertext, Leveled, SchemeKind, SeededCiphertext, inverse_modulo, parallel};
 use crate::wire::{Kind, Reader, Writer};
 use crate::{SchemeError, Tag};
@@ -127,6 +128,7 @@ impl Leveled {
         }
         let (scale, noise) = self.read_noise(&mut reader, level)?;
         let words = self.read_limbs(&mut reader, level, size, self.scheme().evaluated())?;
+        let words = Buffer::from(&*words);
         reader.finish()?;
         Ok(Ciphertext { tag, level, size, words, scale, factor, noise })
     }
