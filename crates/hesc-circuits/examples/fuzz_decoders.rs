@@ -10,6 +10,7 @@ use hesc_circuits::{Answer, Fusion, Layout, Plaintext, SeededStreams, Streams};
 use hesc_math::{AesCtrRng, ntt_primes};
 use hesc_schemes::Assurance;
 use hesc_schemes::elgamal::Secp256r1;
+use hesc_schemes::leveled::{self, Leveled, SchemeKind};
 use hesc_schemes::rlwe::{self, Spec};
 use hesc_schemes::{
     Bfv, BitProduct, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Plain, Scheme,
@@ -101,6 +102,96 @@ impl<S: Scheme> Decode for Target<S> {
     }
 }
 
+/// A scheme with multiplication, its keys and objects.
+struct LeveledTarget {
+    scheme: Leveled,
+    secret: leveled::SecretKey,
+    relin: leveled::RelinKey,
+    objects: Vec<Vec<u8>>,
+}
+
+impl LeveledTarget {
+    fn new(kind: SchemeKind) -> Result<Self, Box<dyn std::error::Error>> {
+        let primes = ntt_primes(40, 256, 3)?;
+        let plaintext = match kind {
+            SchemeKind::Ckks => rlwe::Plaintext::Approximate { scale: 30f64.exp2() },
+            _ => rlwe::Plaintext::Integers { plain_modulus: 7681 },
+        };
+        let spec = leveled::Spec {
+            scheme: kind,
+            ring_degree: 256,
+            coeff_moduli: primes[1..].to_vec(),
+            special_moduli: primes[..1].to_vec(),
+            plaintext,
+        };
+        let scheme = Leveled::new(spec, Assurance::Insecure)?;
+        let mut rng = AesCtrRng::from_seed([4; 32]);
+        let (secret, public) = scheme.generate_keys(&mut rng);
+        let relin = scheme.generate_relin_key(&secret, &mut rng)?;
+        let galois = scheme.generate_galois_keys(&secret, &[3, 511], &mut rng)?;
+        let switch = scheme.generate_switch_key(&secret, &secret, &mut rng)?;
+        let plaintext = match kind {
+            SchemeKind::Ckks => scheme.encode_complex(&[], scheme.default_scale(), 2)?,
+            _ => scheme.encode_integers(&[1, 2])?,
+        };
+        let a = scheme.encrypt(&public, &plaintext, &mut rng)?;
+        let seeded = scheme.encrypt_seeded(&secret, &plaintext, &mut rng)?;
+        let objects = vec![
+            scheme.spec().to_bytes(),
+            scheme.ciphertext_to_bytes(&a),
+            scheme.ciphertext_to_bytes(&scheme.square(&a)?),
+            scheme.seeded_to_bytes(&seeded),
+            scheme.public_key_to_bytes(&public),
+            scheme.secret_key_to_bytes(&secret).to_vec(),
+            scheme.relin_key_to_bytes(&relin),
+            scheme.galois_keys_to_bytes(&galois),
+            scheme.switch_key_to_bytes(&switch),
+        ];
+        Ok(Self { scheme, secret, relin, objects })
+    }
+
+    fn use_ciphertext(&self, a: &leveled::Ciphertext) {
+        let s = &self.scheme;
+        let _ = s.decrypt(&self.secret, a).map(|plaintext| s.decode_integers(&plaintext));
+        let _ = s.add(a, a);
+        let _ = s.mod_switch(a);
+        let _ = s.square(a).and_then(|square| s.relinearise(&square, &self.relin));
+        let _ = s.relinearise(a, &self.relin);
+    }
+}
+
+impl Decode for LeveledTarget {
+    fn objects(&self) -> &[Vec<u8>] {
+        &self.objects
+    }
+
+    fn decode(&self, bytes: &[u8]) -> usize {
+        let s = &self.scheme;
+        let mut accepted = 0;
+        if let Ok(a) = s.ciphertext_from_bytes(bytes) {
+            accepted += 1;
+            self.use_ciphertext(&a);
+        }
+        if let Ok(a) = s.seeded_from_bytes(bytes).and_then(|seeded| s.expand(&seeded)) {
+            accepted += 1;
+            self.use_ciphertext(&a);
+        }
+        accepted += usize::from(s.public_key_from_bytes(bytes).is_ok());
+        accepted += usize::from(s.secret_key_from_bytes(bytes).is_ok());
+        accepted += usize::from(s.relin_key_from_bytes(bytes).is_ok());
+        accepted += usize::from(s.galois_keys_from_bytes(bytes).is_ok());
+        accepted += usize::from(s.switch_key_from_bytes(bytes).is_ok());
+        if let Ok(spec) = leveled::Spec::from_bytes(bytes) {
+            accepted += 1;
+            // Tables of large rings take their time by right.
+            if spec.ring_degree <= 256 {
+                let _ = Leveled::new(spec, Assurance::Insecure);
+            }
+        }
+        accepted
+    }
+}
+
 /// A damaged copy of `bytes`, perhaps with parts of `other`.
 fn damage(bytes: &[u8], other: &[u8], rng: &mut impl Rng) -> Vec<u8> {
     let mut damaged = bytes.to_vec();
@@ -170,6 +261,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Box::new(Target::new(Elgamal::new(16)?, Some(&digits))?),
         Box::new(Target::new(UnipolarElgamal::over(Secp256r1), None)?),
         Box::new(Target::new(Gm::new(2048, gm::Assurance::Insecure)?, None)?),
+        Box::new(LeveledTarget::new(SchemeKind::Bfv)?),
+        Box::new(LeveledTarget::new(SchemeKind::Bgv)?),
+        Box::new(LeveledTarget::new(SchemeKind::Ckks)?),
     ];
     let mut rng = AesCtrRng::seed_from_u64(seed);
     let (mut accepted, mut refused) = (0u64, 0u64);

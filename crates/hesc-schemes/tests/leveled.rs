@@ -519,6 +519,8 @@ fn parameters_are_checked() {
         SchemeError::Parameter { .. }
     ));
     assert!(matches!(refused(&|s| s.ring_degree = 1000), SchemeError::Math(_)));
+    let many = ntt_primes(30, DEGREE, 60).unwrap();
+    assert!(matches!(refused(&|s| s.coeff_moduli = many.clone()), SchemeError::Parameter { .. }));
     let set = spec(SchemeKind::Bfv, 40, 3, 1, batching_prime());
     assert!(matches!(
         Leveled::new(set, Assurance::Guidelines2024),

@@ -78,8 +78,8 @@ impl Conversion {
         &self.to
     }
 
-    /// Words that preparing `N` coefficients takes: blocks of [`Self::block`] columns, in each a row
-    /// for each source and one more.
+    /// Words that preparing `N` coefficients takes: blocks of some columns, in each a row for each
+    /// source and one more.
     pub fn prepared_words(&self, ring_degree: usize) -> usize {
         (self.from.len() + 1) * ring_degree
     }

@@ -6,6 +6,9 @@ use crate::rlwe::Plaintext;
 use crate::wire::{Kind, Reader, Writer};
 use crate::{Assurance, Fingerprint, SchemeError};
 
+/// Primes of a set, in ciphertexts and keys: conversions keep as many in 128-bit sums.
+const MOST_PRIMES: usize = 60;
+
 /// The scheme of a parameter set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SchemeKind {
@@ -83,6 +86,13 @@ impl Spec {
             |name, value: String, remedy| Err(SchemeError::Parameter { name, value, remedy });
         if self.coeff_moduli.is_empty() {
             return refuse("coeff_moduli", "[]".into(), "give at least one prime");
+        }
+        if self.coeff_moduli.len() + self.special_moduli.len() > MOST_PRIMES {
+            return refuse(
+                "coeff_moduli",
+                self.coeff_moduli.len().to_string(),
+                "give at most 60 primes in all; larger ones are fewer",
+            );
         }
         // More special primes than others only make keys larger.
         if self.special_moduli.len() > self.coeff_moduli.len() {

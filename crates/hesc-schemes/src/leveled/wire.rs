@@ -12,6 +12,9 @@ use super::{Ciphertext, Leveled, SchemeKind, SeededCiphertext, inverse_modulo, p
 use crate::wire::{Kind, Reader, Writer};
 use crate::{SchemeError, Tag};
 
+/// Factors that no circuit within a modulus of 881 bits brings together.
+const MOST_DEGREE: u32 = 1 << 16;
+
 /// Bits of a residue modulo `q`.
 fn residue_bits(q: u64) -> u32 {
     q.ilog2() + 1
@@ -79,7 +82,7 @@ impl Leveled {
         if scale <= 0.0 || (!ckks && scale != 1.0) {
             return Err(reader.error("the scale is not the scheme's"));
         }
-        if noise.degree == 0
+        if !(1..=MOST_DEGREE).contains(&noise.degree)
             || noise.deviation <= 0.0
             || noise.magnitude < 0.0
             || (!ckks && noise.magnitude != 0.0)
