@@ -142,9 +142,13 @@ def test_studies_run(identifier: str, tmp_path: Path) -> None:
             "float.accuracy",
             "vs_leveled_ckks.total",
             "vs_leveled_bfv.total",
+            "leveled_ckks.total",
+            "leveled_bfv.total",
         } == set(report["ratios"])
         errors = {row["contender"]: row.get("RMSE") for row in report["rows"]}
         assert errors["SEAL: leveled CKKS, N=8192"] < 0.01
+        assert errors["hesc: leveled CKKS, N=8192"] < 1e-4
+        assert errors["hesc: leveled BFV, N=8192"] < 0.2
         assert errors["hesc: best mode, L=64"] < 0.4
 
     if identifier == "koseki2022hesc:table-3":
@@ -157,6 +161,13 @@ def test_studies_run(identifier: str, tmp_path: Path) -> None:
         errors = {(row["contender"], row["degree"]): row.get("RMSE") for row in report["rows"]}
         assert errors["hesc: joint, L=256", 10] < 0.02
         assert errors["SEAL: CKKS, tuned", 10] < 0.01
+        assert errors["hesc: CKKS", 10] < 1e-6
+    if identifier.startswith("babenko2020ckksbfv"):
+        names = {f"{scheme}.{d}" for scheme in ("bfv", "bgv", "ckks") for d in (12, 13)}
+        assert names <= set(report["ratios"])
+        papers = [row for row in report["rows"] if row["contender"].startswith("paper")]
+        assert len(papers) == 8
+        assert all(row["2048"] > 0 for row in report["rows"])
     if identifier == "koseki2022hesc:figure-7":
         assert report["ratios"]["f.rmse_gain_1024"] > 8
         assert report["ratios"]["degree_10.rmse_gain_1024"] > 2.5

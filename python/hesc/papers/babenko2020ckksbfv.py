@@ -60,6 +60,11 @@ def _paper_rows(table: int, factor: float) -> list[dict[str, Any]]:
     ]
 
 
+def _degrees(options: Options) -> tuple[int, ...]:
+    """A look takes the two smaller sets."""
+    return LOG_DEGREES[:2] if options.quick else LOG_DEGREES
+
+
 class OperationTable:
     """One of tables 2 to 11: the time of one operation."""
 
@@ -73,7 +78,7 @@ class OperationTable:
         repetitions = 3 if options.quick else 9
         rows: list[dict[str, Any]] = []
         ratios: dict[str, float] = {}
-        sets = [(scheme, log_degree) for scheme in SCHEMES for log_degree in LOG_DEGREES]
+        sets = [(scheme, log_degree) for scheme in SCHEMES for log_degree in _degrees(options)]
         for scheme, log_degree in options.track(sets, "measuring"):
             times = self._measure(scheme, log_degree, options.peer, repetitions)
             rows += [_row(f"{name}: {scheme}", log_degree, of) for name, of in times.items()]
@@ -179,7 +184,7 @@ class RedundancyTable:
         """Counts the bytes of every scheme at every parameter set."""
         rows: list[dict[str, Any]] = []
         ratios: dict[str, float] = {}
-        sets = [(scheme, log_degree) for scheme in SCHEMES for log_degree in LOG_DEGREES]
+        sets = [(scheme, log_degree) for scheme in SCHEMES for log_degree in _degrees(options)]
         for scheme, log_degree in options.track(sets, "counting"):
             params = our_params(scheme, 1 << log_degree)
             ours = Ours(params)
@@ -243,7 +248,7 @@ def _plot(report: Report, path: Path, label: str) -> None:
             rows = [row for row in report.rows if row["contender"].startswith(f"{name}, log N")]
             style = styles.get(library, "-.x")
             axes.plot(
-                LOG_DEGREES,
+                LOG_DEGREES[: len(rows)],
                 [row[str(LENGTHS[-1])] for row in rows],
                 style,
                 color=colours[scheme],
