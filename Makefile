@@ -59,6 +59,7 @@ leakage: ## Statistical look for secrets in running times, some minutes
 vectors: build ## Write the stored vectors again
 	$(BIN)/python -m scripts.encoder_vectors
 	$(BIN)/python -m scripts.scheme_vectors
+	$(BIN)/python -m scripts.leveled_vectors
 
 clean: ## Remove what was built
 	rm -rf target $(VENV)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import pickle
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import hesc
+from tests.second_implementation import leveled, wire
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from numpy.typing import NDArray
 
+VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "leveled.json").read_text())
 SCHEMES = ("bfv", "bgv", "ckks")
 Keys = tuple[hesc.LeveledSecretKey, hesc.PublicKeys]
 
@@ -226,3 +229,37 @@ def test_polynomials_inner_products_and_matrices(keys: Keys) -> None:
     if not ckks:
         with pytest.raises(hesc.OutOfRangeError, match="integers"):
             a.polynomial([0.5, 1])
+
+
+@pytest.mark.parametrize("case", VECTORS, ids=lambda case: case["scheme"])
+def test_stored_vectors(case: dict[str, Any], tmp_path: Path) -> None:
+    def stored(key: str) -> bytes:
+        return base64.b64decode(case[key])
+
+    left, right = (np.array(case[f"{side}_values"]) for side in ("left", "right"))
+    params = hesc.LeveledParams.from_bytes(stored("params"), assurance="insecure")
+    assert params.to_bytes() == stored("params")
+    (tmp_path / "secret").write_bytes(stored("secret"))
+    secret = hesc.LeveledSecretKey.load(params, tmp_path / "secret")
+    public = hesc.PublicKeys.from_bytes(
+        params, {name: stored(name) for name in ("public", "relin", "galois")}
+    )
+    product = public.read(stored("product"), 4)
+    close(secret.decrypt(product), left * right)
+    # The keys still do what they did.
+    x = public.read(stored("left"), 4)
+    close(secret.decrypt(x.square()), left**2)
+    close(secret.decrypt(x.rotate(1))[:3], left[1:])
+    close(secret.decrypt(public.encrypt(right)), right)
+
+    degree = params.ring_degree
+    ternary = wire.read_leveled_secret(stored("secret"), degree)
+    head, parts = wire.read_leveled(stored("product"), degree, params.coeff_moduli)
+    numbers, modulus = leveled.phase(parts, ternary, params.coeff_moduli)
+    factor, scale, t = head[3], head[4], params.plain_modulus
+    if t is None:
+        close(leveled.decrypt_ckks(numbers, scale, 4).real, left * right)
+    elif params.scheme == "bfv":
+        assert leveled.decrypt_bfv(numbers, modulus, t, 4) == (left * right).tolist()
+    else:
+        assert leveled.decrypt_bgv(numbers, factor, t, 4) == (left * right).tolist()

@@ -1,0 +1,61 @@
+"""Writes vectors/leveled.json: keys and ciphertexts of BFV, BGV and CKKS with multiplication.
+
+Made once from fresh noise, in a small ring (insecure). The tests decrypt them with hesc and with
+the second implementation, and compute on with the stored keys. Run: python -m scripts.leveled_vectors
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import hesc
+from hesc._native import primes_of_bits
+
+TARGET = Path(__file__).parents[1] / "vectors" / "leveled.json"
+DEGREE = 256
+LEFT, RIGHT = [3, -2, 5, 7], [4, 6, -1, 2]
+
+
+def main() -> None:
+    """Two vectors and their product, a level lower, under each scheme."""
+    cases = []
+    primes = primes_of_bits(DEGREE, [41, 41, 36, 36])
+    for scheme in ("bfv", "bgv", "ckks"):
+        ckks = scheme == "ckks"
+        params = hesc.LeveledParams.lattice(
+            scheme,
+            DEGREE,
+            primes[1:],
+            special_moduli=primes[:1],
+            plain_modulus=None if ckks else primes_of_bits(DEGREE, [17])[0],
+            scale=2.0**36 if ckks else None,
+            assurance="insecure",
+        )
+        secret, public = hesc.leveled_keygen(params, rotations=[1])
+        product = public.encrypt(LEFT) * public.encrypt(RIGHT)
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "secret"
+            secret.save(path)
+            parts = {
+                "params": params.to_bytes(),
+                "secret": path.read_bytes(),
+                "left": secret.encrypt_to_bytes(LEFT),
+                "product": product.mod_switch_to(2).to_bytes(),
+                **public.to_bytes(),
+            }
+        cases.append(
+            {
+                "scheme": scheme,
+                "left_values": LEFT,
+                "right_values": RIGHT,
+                **{key: base64.b64encode(data).decode() for key, data in parts.items()},
+            }
+        )
+    TARGET.write_text(json.dumps(cases, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
