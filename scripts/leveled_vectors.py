@@ -1,7 +1,8 @@
 """Writes vectors/leveled.json: keys and ciphertexts of BFV, BGV and CKKS with multiplication.
 
 Made once from fresh noise, in a small ring (insecure). The tests decrypt them with hesc and with
-the second implementation, and compute on with the stored keys. Run: python -m scripts.leveled_vectors
+the second implementation, and compute on with the stored keys.
+Run: python -m scripts.leveled_vectors
 """
 
 from __future__ import annotations

@@ -68,16 +68,6 @@ impl Conversion {
         }
     }
 
-    /// The source primes.
-    pub fn from(&self) -> &[Prime] {
-        &self.from
-    }
-
-    /// The targets.
-    pub fn to(&self) -> &[Reducer] {
-        &self.to
-    }
-
     /// Words that preparing `N` coefficients takes: blocks of some columns, in each a row for each
     /// source and one more.
     pub fn prepared_words(&self, ring_degree: usize) -> usize {

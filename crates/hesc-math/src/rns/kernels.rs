@@ -107,10 +107,6 @@ pointwise!(MultiplyAssign {}, 1 => 1,
     |l, this, [b], [a]| [this.q.lanes_product(l, a, b)],
     |[b], [a]| [this.q.product(a, b)]);
 
-pointwise!(MultiplyAdd {}, 2 => 1,
-    |l, this, [a, b], [c]| [this.q.lanes_once(l, l.add(c, this.q.lanes_product(l, a, b)))],
-    |[a, b], [c]| [this.q.once(c + this.q.product(a, b))]);
-
 pointwise!(Tensor {}, 4 => 3,
 |l, this, [a0, a1, b0, b1], _| {
     let low = l.add_low(l.add_low(l.zero(), a0, b1), a1, b0);
@@ -198,11 +194,6 @@ pub fn multiply(out: &mut [u64], a: &[u64], b: &[u64], q: &Reducer) {
 /// `a *= b`.
 pub fn multiply_assign(a: &mut [u64], b: &[u64], q: &Reducer) {
     run(MultiplyAssign { q }, q, [b], [a]);
-}
-
-/// `out += a b`.
-pub fn multiply_add(out: &mut [u64], a: &[u64], b: &[u64], q: &Reducer) {
-    run(MultiplyAdd { q }, q, [a, b], [out]);
 }
 
 /// `(a_0 b_0, a_0 b_1 + a_1 b_0, a_1 b_1)`: the product of two linear polynomials, in one pass.
@@ -329,13 +320,6 @@ fn lift(out: &mut [u64], a: &[u64], t: u64, q: u64) {
     for (out, &a) in out.iter_mut().zip(a) {
         let negative = u64::from(a > t / 2).wrapping_neg();
         *out = a + ((q - t) & negative);
-    }
-}
-
-/// `out = a mod q` for any signed coefficients.
-pub fn reduce_signed(out: &mut [u64], a: &[i64], q: &Reducer) {
-    for (out, &a) in out.iter_mut().zip(a) {
-        *out = q.reduce_signed(a);
     }
 }
 
@@ -520,10 +504,9 @@ mod tests {
             ] {
                 let factor = prime.factor(b[0]);
                 let fresh = || vec![0u64; 32];
-                let (mut product, mut assigned, mut added) = (fresh(), a.clone(), c.clone());
+                let (mut product, mut assigned) = (fresh(), a.clone());
                 multiply(&mut product, &a, &b, &prime);
                 multiply_assign(&mut assigned, &b, &prime);
-                multiply_add(&mut added, &a, &b, &prime);
                 let (mut scaled, mut scaled_into, mut scale_added) = (a.clone(), fresh(), c.clone());
                 scale(&mut scaled, factor, &prime);
                 scale_into(&mut scaled_into, &a, factor, &prime);
@@ -553,7 +536,6 @@ mod tests {
                     prop_assert_eq!(product[i], at(x * y));
                     prop_assert_eq!(summed[i], at(x + z));
                     prop_assert_eq!(assigned[i], at(x * y));
-                    prop_assert_eq!(added[i], at(x * y % wide + z));
                     prop_assert_eq!(scaled[i], at(x * f));
                     prop_assert_eq!(scaled_into[i], at(x * f));
                     prop_assert_eq!(scale_added[i], at(x * f % wide + z));
@@ -572,8 +554,6 @@ mod tests {
             let words: Vec<u64> = raw.iter().map(|x| x >> (64 - below)).collect();
             let (p, mut recentred) = ((1 << below) - 1, vec![0; 32]);
             recentre(&mut recentred, &words, p, &prime);
-            let mut from_signed = vec![0; 32];
-            reduce_signed(&mut from_signed, &signed, &prime);
             let shifted: Vec<i64> = signed.iter().map(|x| x >> 12).collect();
             let mut small_signed = vec![0; 32];
             reduce_small_signed(&mut small_signed, &shifted, &prime);
@@ -586,7 +566,6 @@ mod tests {
                 prop_assert_eq!(lifted[i], q_of(i128::from(crate::Modulus::new(t).centre(small[i]))));
                 prop_assert_eq!(recentred[i], q_of(i128::from(crate::Modulus::new(p).centre(words[i]))));
                 prop_assert_eq!(small_signed[i], q_of(i128::from(signed[i] >> 12)));
-                prop_assert_eq!(i128::from(from_signed[i]), i128::from(signed[i]).rem_euclid(i128::from(q)));
             }
         }
     }
