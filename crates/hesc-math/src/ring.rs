@@ -7,6 +7,14 @@ pub const MIN_RING_DEGREE: usize = 256;
 /// Largest supported ring degree.
 pub const MAX_RING_DEGREE: usize = 32768;
 
+/// Refuses a degree that no ring here has.
+pub(crate) fn check_ring_degree(ring_degree: usize) -> Result<(), MathError> {
+    if ring_degree.is_power_of_two() && (MIN_RING_DEGREE..=MAX_RING_DEGREE).contains(&ring_degree) {
+        return Ok(());
+    }
+    Err(MathError::RingDegree { ring_degree, min: MIN_RING_DEGREE, max: MAX_RING_DEGREE })
+}
+
 /// The negacyclic ring `Z_q[X]/(X^N + 1)`, `q` the product of one or several NTT primes that fit
 /// the word `W`. Cheap to clone.
 ///
@@ -32,15 +40,7 @@ impl<W: Word> Ring<W> {
     /// [`MathError::RingDegree`], [`MathError::NoModulus`], [`MathError::RepeatedModulus`], or
     /// [`MathError::Modulus`] for one that is not an NTT prime that fits the word.
     pub fn new(ring_degree: usize, moduli: &[u64]) -> Result<Self, MathError> {
-        if !ring_degree.is_power_of_two()
-            || !(MIN_RING_DEGREE..=MAX_RING_DEGREE).contains(&ring_degree)
-        {
-            return Err(MathError::RingDegree {
-                ring_degree,
-                min: MIN_RING_DEGREE,
-                max: MAX_RING_DEGREE,
-            });
-        }
+        check_ring_degree(ring_degree)?;
         if moduli.is_empty() {
             return Err(MathError::NoModulus);
         }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use tfhe_ntt::prime64;
 
 use crate::lanes::Lanes;
-use crate::{MAX_RING_DEGREE, MIN_RING_DEGREE, MathError, Modulus, Word};
+use crate::ring::check_ring_degree;
+use crate::{MathError, Modulus, Word};
 
 /// Primes of a residue number system are below `2^MAX_PRIME_BITS`: 128 bits then hold the sum of
 /// 64 products.
@@ -46,15 +47,7 @@ impl Prime {
     /// [`MathError::RingDegree`], or [`MathError::Modulus`] if `value` is no prime below 2^61 that
     /// is 1 modulo twice the degree.
     pub fn new(ring_degree: usize, value: u64) -> Result<Self, MathError> {
-        if !ring_degree.is_power_of_two()
-            || !(MIN_RING_DEGREE..=MAX_RING_DEGREE).contains(&ring_degree)
-        {
-            return Err(MathError::RingDegree {
-                ring_degree,
-                min: MIN_RING_DEGREE,
-                max: MAX_RING_DEGREE,
-            });
-        }
+        check_ring_degree(ring_degree)?;
         let refused =
             MathError::Modulus { modulus: value, max_bits: MAX_PRIME_BITS, two_n: 2 * ring_degree };
         if value >> MAX_PRIME_BITS != 0 {

@@ -247,8 +247,8 @@ impl Leveled {
     /// `a * scalar`, an integer: the cheapest product there is, one pass.
     ///
     /// # Errors
-    /// As [`Self::add`]; [`SchemeError::Value`] for an integer that is 0 modulo the plaintext modulus
-    /// or larger than it.
+    /// As [`Self::add`]; [`SchemeError::Value`] for an integer not below the plaintext modulus in
+    /// absolute value.
     pub fn multiply_scalar(&self, a: &Ciphertext, scalar: i64) -> Result<Ciphertext, SchemeError> {
         if let Some(plain) = self.plain()
             && scalar.unsigned_abs() >= plain.value()

@@ -120,9 +120,8 @@ impl Leveled {
         let seed = sampling::fresh_seed(rng);
         sampler.sample_centred_binomial(rng);
         let mut words = vec![0; 2 * n * self.chain().levels()];
-        let limbs = words.chunks_exact_mut(2 * n).zip(self.chain().primes());
-        for ((limb, prime), noise) in limbs.zip(std::iter::repeat(sampler.coefficients())) {
-            self.noise_limb(&mut limb[..n], noise, prime);
+        for (limb, prime) in words.chunks_exact_mut(2 * n).zip(self.chain().primes()) {
+            self.noise_limb(&mut limb[..n], sampler.coefficients(), prime);
         }
         let mut key = PublicKey { tag: secret.tag, seed, words };
         self.expand_uniform(&mut key.words, seed, self.chain().levels(), 1);
