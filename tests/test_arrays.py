@@ -57,6 +57,18 @@ def test_unipolar_products_are_conjunctions(preset: str) -> None:
         bipolar * hesc.Encryptor(kit.public, 64, first_dimension=1).encrypt([0.5])
 
 
+def test_unipolar_bfv_takes_as_many_factors_as_its_documentation_says() -> None:
+    _, public = hesc.keygen(hesc.Params.preset("unipolar_bfv_4096"))
+    factors = [
+        hesc.Encryptor(public, 64, representation="unipolar", first_dimension=i).encrypt(0.9)
+        for i in range(4)
+    ]
+    product = factors[0] * factors[1] * factors[2]
+    with pytest.raises(hesc.NoiseBudgetError):
+        product * factors[3]
+    assert hesc.Params.from_bytes(product.params.to_bytes()).name == "unipolar_bfv_4096"
+
+
 X = np.array([[0.5, -0.25, 0.75], [0.1, 0.9, -1.0]])
 W = np.array([[0.8, -0.5, 0.3], [-0.9, 0.2, 0.6], [0.4, 0.4, 1.0], [0.0, -0.1, 0.7]])
 

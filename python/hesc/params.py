@@ -8,7 +8,7 @@ from hesc import _native
 from hesc._native import ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 
 class _Preset(NamedTuple):
@@ -70,6 +70,16 @@ _UNIPOLAR: Final = {
     "unipolar_elgamal_secp256r1": "secp256r1",
 }
 
+# BFV with products, for unipolar streams, by ring degree: bits of the primes, which fill the
+# modulus that the 2024 guidelines allow.
+_UNIPOLAR_BFV: Final = {
+    "unipolar_bfv_4096": (4096, (35, 35, 36)),
+    "unipolar_bfv_8192": (8192, (42, 43, 43, 43, 43)),
+    "unipolar_bfv_16384": (16384, (47, 47, *(48,) * 7)),
+}
+# The smallest prime with slots at all three.
+_SLOTS_MODULUS: Final = 65537
+
 _RECOMMENDED: Final = {
     "bfv": "bfv_1024",
     "ckks": "ckks_1024",
@@ -77,7 +87,14 @@ _RECOMMENDED: Final = {
     "elgamal": "elgamal_ffdhe3072",
     "ec_elgamal": "ec_elgamal_ristretto255",
     "unipolar_elgamal": "unipolar_elgamal_ristretto255",
+    "unipolar_bfv": "unipolar_bfv_8192",
 }
+
+
+def _same(native: _native.Params, presets: Iterable[str]) -> str | None:
+    """The preset among these with the same bytes."""
+    data = native.to_bytes()
+    return next((name for name in presets if Params.preset(name).to_bytes() == data), None)
 
 
 def _name(native: _native.Params) -> str:
@@ -85,21 +102,21 @@ def _name(native: _native.Params) -> str:
     if native.scheme in {"plain", "simulated"}:
         return f"insecure_{native.scheme}"
     if native.ring_degree is None:
-        same = (
-            name
-            for name in (*_GM, *_ELGAMAL, *_UNIPOLAR)
-            if Params.preset(name).to_bytes() == native.to_bytes()
-        )
-        return next(same, f"{native.scheme}_custom")
+        same = _same(native, (*_GM, *_ELGAMAL, *_UNIPOLAR))
+        return same or f"{native.scheme}_custom"
+    custom = {"guidelines2024": "custom", "hestd2018": "hestd2018_custom"}
+    fallback = custom.get(native.assurance, "insecure_custom")
+    if native.scheme == "unipolar_bfv":
+        # Each preset that is looked at costs its tables.
+        alike = [n for n, (degree, _) in _UNIPOLAR_BFV.items() if degree == native.ring_degree]
+        return _same(native, alike) or fallback
     found = _Preset(
-        native.ring_degree or 0,
+        native.ring_degree,
         tuple(native.coeff_moduli),
         native.packing,
         native.plain_modulus,
         native.scale,
     )
-    custom = {"guidelines2024": "custom", "hestd2018": "hestd2018_custom"}
-    fallback = custom.get(native.assurance, "insecure_custom")
     return next((name for name, preset in _PRESETS.items() if preset == found), fallback)
 
 
@@ -119,8 +136,8 @@ class Params:
         """The set to start with for a scheme, at 128 bits.
 
         "bfv", "ckks", "gm", "elgamal", "ec_elgamal", or, for unipolar streams,
-        "unipolar_elgamal". The lattice sets keep the 2024 guidelines; the others fall to a
-        quantum computer.
+        "unipolar_elgamal" and "unipolar_bfv". The lattice sets keep the 2024 guidelines; the
+        others fall to a quantum computer.
         """
         if scheme not in _RECOMMENDED:
             raise ParameterError(
@@ -140,6 +157,10 @@ class Params:
             return cls(_native.Params.elgamal(group=group, max_count=max_count), name)
         if name in _UNIPOLAR:
             return cls(_native.Params.elgamal(group=_UNIPOLAR[name], max_count=None), name)
+        if name in _UNIPOLAR_BFV:
+            ring_degree, bits = _UNIPOLAR_BFV[name]
+            primes = _native.primes_of_bits(ring_degree, list(bits))
+            return cls._unipolar_bfv(ring_degree, primes, _SLOTS_MODULUS, "guidelines2024", name)
         if name in _GM:
             assurance = "insecure" if name.startswith("insecure_") else "classical128"
             return cls(_native.Params.gm(modulus_bits=_GM[name], assurance=assurance), name)
@@ -151,7 +172,7 @@ class Params:
     @staticmethod
     def presets() -> list[str]:
         """Names of all presets."""
-        return [*_PRESETS, *_GM, *_ELGAMAL, *_UNIPOLAR]
+        return [*_PRESETS, *_GM, *_ELGAMAL, *_UNIPOLAR, *_UNIPOLAR_BFV]
 
     @classmethod
     def lattice(
@@ -182,6 +203,48 @@ class Params:
         """
         native = _native.Params.elgamal(group=group, max_count=max_count)
         return cls(native, _name(native))
+
+    @classmethod
+    def unipolar_bfv(
+        cls,
+        *,
+        ring_degree: int,
+        coeff_moduli: Sequence[int],
+        plain_modulus: int,
+        assurance: str = "guidelines2024",
+    ) -> Params:
+        """BFV whose products are conjunctions of bits, one in each slot: for unipolar streams.
+
+        Nobody needs a key to multiply, since products are not relinearised: a product of `k`
+        factors has `k + 1` parts. Its depth is what `coeff_moduli` leave room for: three factors at
+        4096, seven at 8192, fourteen at 16384. Exact, and thousands of times slower than an
+        addition of inverted-bipolar streams; `hesc.leveled` is the better choice for numbers.
+
+        Args:
+            ring_degree: bits in a block, a power of two.
+            coeff_moduli: primes, each 1 modulo `2 * ring_degree`.
+            plain_modulus: a prime that is 1 modulo `2 * ring_degree`; the smallest is best.
+            assurance: "guidelines2024", "hestd2018" or "insecure": what the set must reach.
+
+        """
+        return cls._unipolar_bfv(ring_degree, coeff_moduli, plain_modulus, assurance)
+
+    @classmethod
+    def _unipolar_bfv(
+        cls,
+        ring_degree: int,
+        coeff_moduli: Sequence[int],
+        plain_modulus: int,
+        assurance: str,
+        name: str | None = None,
+    ) -> Params:
+        native = _native.Params.unipolar_bfv(
+            ring_degree=ring_degree,
+            coeff_moduli=list(coeff_moduli),
+            plain_modulus=plain_modulus,
+            assurance=assurance,
+        )
+        return cls(native, name or _name(native))
 
     @classmethod
     def insecure_plain(cls, *, block_length: int = 1024, plain_modulus: int = 2) -> Params:

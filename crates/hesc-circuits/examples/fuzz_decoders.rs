@@ -14,7 +14,7 @@ use hesc_schemes::leveled::{self, Leveled, SchemeKind};
 use hesc_schemes::rlwe::{self, Spec};
 use hesc_schemes::{
     Bfv, BitProduct, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Plain, Scheme,
-    Simulated, UnipolarElgamal, gm, wire,
+    Simulated, UnipolarBfv, UnipolarElgamal, gm, wire,
 };
 use hesc_stochastic::{Encoder, EncoderConfig, Generator, Representation};
 use rand_core::{Rng, SeedableRng};
@@ -260,6 +260,19 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Box::new(Target::new(EcElgamalSecp256r1::new(16)?, Some(&digits))?),
         Box::new(Target::new(Elgamal::new(16)?, Some(&digits))?),
         Box::new(Target::new(UnipolarElgamal::over(Secp256r1), None)?),
+        Box::new(Target::new(
+            UnipolarBfv::new(
+                leveled::Spec {
+                    scheme: SchemeKind::Bfv,
+                    ring_degree: 256,
+                    coeff_moduli: ntt_primes(44, 256, 2)?,
+                    special_moduli: Vec::new(),
+                    plaintext: rlwe::Plaintext::Integers { plain_modulus: 7681 },
+                },
+                Assurance::Insecure,
+            )?,
+            None,
+        )?),
         Box::new(Target::new(Gm::new(2048, gm::Assurance::Insecure)?, None)?),
         Box::new(LeveledTarget::new(SchemeKind::Bfv)?),
         Box::new(LeveledTarget::new(SchemeKind::Bgv)?),

@@ -4,10 +4,11 @@ use hesc_circuits::{Answer, CircuitError, Fusion, Layout, Plaintext, SeededStrea
 use hesc_math::{AesCtrRng, Word, ntt_primes};
 use hesc_schemes::Assurance;
 use hesc_schemes::elgamal::{Ffdhe3072, Ristretto255, Secp256r1};
+use hesc_schemes::leveled::{self, SchemeKind};
 use hesc_schemes::rlwe::{self, Spec};
 use hesc_schemes::{
     Bfv, BitProduct, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Plain, Scheme,
-    SchemeError, Simulated, UnipolarElgamal, gm,
+    SchemeError, Simulated, UnipolarBfv, UnipolarElgamal, gm,
 };
 use hesc_stochastic::{
     BitStreams, Encoder, EncoderConfig, Generator, Origin, Representation, Selector,
@@ -302,6 +303,18 @@ fn unipolar_streams_multiply_on_multiplicative_elgamal() {
     check_unipolar(UnipolarElgamal::over(Ristretto255));
     check_unipolar(UnipolarElgamal::over(Secp256r1));
     check_unipolar(UnipolarElgamal::over(Ffdhe3072::default()));
+}
+
+#[test]
+fn unipolar_streams_multiply_on_bfv() {
+    let spec = leveled::Spec {
+        scheme: SchemeKind::Bfv,
+        ring_degree: 256,
+        coeff_moduli: ntt_primes(44, 256, 4).unwrap(),
+        special_moduli: Vec::new(),
+        plaintext: rlwe::Plaintext::Integers { plain_modulus: 12289 },
+    };
+    check_unipolar(UnipolarBfv::new(spec, Assurance::Insecure).unwrap());
 }
 
 #[test]

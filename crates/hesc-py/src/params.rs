@@ -5,10 +5,11 @@ use hesc_math::Word;
 use hesc_schemes::Assurance;
 use hesc_schemes::bitwise::{BitCipher, Bitwise};
 use hesc_schemes::elgamal::{Exponents, Ffdhe3072, Group, LiftedElgamal, Ristretto255, Secp256r1};
+use hesc_schemes::leveled::{self, SchemeKind};
 use hesc_schemes::rlwe::{Plaintext, Rlwe, Spec};
 use hesc_schemes::{
-    Bfv, Ckks, Gm, Packing, Plain, Scheme, SchemeError, Simulated, UnipolarElgamal, bfv, ckks, gm,
-    sealing,
+    Bfv, Ckks, Gm, Packing, Plain, Scheme, SchemeError, Simulated, UnipolarBfv, UnipolarElgamal,
+    bfv, ckks, gm, sealing,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -126,6 +127,15 @@ impl Params {
         Ok(Self { set: set.map_err(scheme_to_py)?, spec: Some(spec), bytes, assurance })
     }
 
+    fn from_unipolar_bfv(spec: leveled::Spec, assurance: Assurance) -> PyResult<Self> {
+        let scheme = UnipolarBfv::new(spec, assurance).map_err(scheme_to_py)?;
+        let leveled::Spec { ring_degree, coeff_moduli, plaintext, .. } = scheme.spec().clone();
+        let assurance = assurance_name(scheme.spec().assurance());
+        let spec = Some(Spec { ring_degree, coeff_moduli, packing: Packing::Slots, plaintext });
+        let bytes = scheme.spec_to_bytes();
+        Ok(Self { set: Arc::new(SetOf(scheme)), spec, bytes, assurance })
+    }
+
     fn from_scheme(scheme: impl Scheme, bytes: Vec<u8>, assurance: &'static str) -> Self {
         Self { set: Arc::new(SetOf(scheme)), spec: None, bytes, assurance }
     }
@@ -204,6 +214,27 @@ impl Params {
         Self::from_spec(spec, assurance_from(assurance)?)
     }
 
+    /// BFV with products slot by slot.
+    #[staticmethod]
+    #[pyo3(signature = (*, ring_degree, coeff_moduli, plain_modulus, assurance))]
+    fn unipolar_bfv(
+        py: Python<'_>,
+        ring_degree: usize,
+        coeff_moduli: Vec<u64>,
+        plain_modulus: u64,
+        assurance: &str,
+    ) -> PyResult<Self> {
+        let spec = leveled::Spec {
+            scheme: SchemeKind::Bfv,
+            ring_degree,
+            coeff_moduli,
+            special_moduli: Vec::new(),
+            plaintext: Plaintext::Integers { plain_modulus },
+        };
+        let assurance = assurance_from(assurance)?;
+        py.detach(|| Self::from_unipolar_bfv(spec, assurance))
+    }
+
     #[staticmethod]
     fn plain(block_length: usize, plain_modulus: u64) -> PyResult<Self> {
         Plain::new(block_length, plain_modulus).map(Self::from_plain).map_err(scheme_to_py)
@@ -246,6 +277,10 @@ impl Params {
         let assurance = assurance_from(assurance)?;
         if let Some(set) = Self::without_ring(data, assurance) {
             return set;
+        }
+        match UnipolarBfv::spec_from_bytes(data) {
+            Err(SchemeError::Wire { .. }) => {}
+            read => return Self::from_unipolar_bfv(read.map_err(scheme_to_py)?, assurance),
         }
         let spec = Spec::from_bytes(data).map_err(scheme_to_py)?;
         Self::from_spec(spec, assurance)

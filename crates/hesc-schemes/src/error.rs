@@ -172,6 +172,19 @@ pub enum SchemeError {
         /// The operation.
         operation: &'static str,
     },
+    /// A product of more parts than an operation takes.
+    #[error(
+        "{parts} parts are more than the {most} that {operation} takes: relinearise each product \
+         before it is multiplied further, or multiply fewer factors"
+    )]
+    TooManyParts {
+        /// The operation.
+        operation: &'static str,
+        /// Parts of its operand or result.
+        parts: usize,
+        /// Parts it takes.
+        most: usize,
+    },
     /// A key that was not made.
     #[error("there is no key for {what}; make one with the secret key's owner")]
     MissingKey {

@@ -3,11 +3,12 @@
 
 use hesc_math::{AesCtrRng, ntt_primes};
 use hesc_schemes::Assurance;
-use hesc_schemes::elgamal::{Exponents, Ffdhe3072};
+use hesc_schemes::elgamal::{Exponents, Ffdhe3072, Ristretto255};
+use hesc_schemes::leveled::{self, SchemeKind};
 use hesc_schemes::rlwe::{Plaintext, Spec};
 use hesc_schemes::{
     Bfv, BitProduct, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Plain, Scheme,
-    SchemeError, Simulated, gm,
+    SchemeError, Simulated, UnipolarBfv, UnipolarElgamal, gm,
 };
 use rand_core::{Rng, SeedableRng};
 
@@ -128,6 +129,55 @@ fn check_masks<S: Scheme>(scheme: &S) {
     assert_eq!(scheme.decrypt(&secret, &a).unwrap(), expected);
 }
 
+/// The laws of schemes whose operation is the conjunction.
+fn check_conjunctions<S: Scheme>(scheme: &S) {
+    let rng = &mut rng(21);
+    let (secret, public) = scheme.generate_keys(rng);
+    let n = scheme.block_length();
+    let (x, y) = (random_blocks(scheme, 2, rng), random_blocks(scheme, 2, rng));
+    let (nx, ny) = (counts(&x), counts(&y));
+    let both: Vec<u32> = nx.iter().zip(&ny).map(|(a, b)| a & b).collect();
+    let cx = scheme.encrypt(&public, &x, rng).unwrap();
+    let cy = scheme.encrypt(&public, &y, rng).unwrap();
+    assert_eq!(scheme.bit_product(), BitProduct::Conjunction);
+    let product = scheme.add(&cx, &cy).unwrap();
+    let read = scheme.ciphertexts_from_bytes(&scheme.ciphertexts_to_bytes(&product)).unwrap();
+    assert_eq!(scheme.decrypt(&secret, &read).unwrap(), both);
+    assert!(scheme.noise_budget(&read) <= scheme.measured_noise_budget(&secret, &read).unwrap());
+    let compact = scheme.compact_to_bytes(&scheme.compact(&product).unwrap());
+    let compact = scheme.compact_from_bytes(&compact).unwrap();
+    assert_eq!(scheme.decrypt_compact(&secret, &compact).unwrap(), both);
+    let fresh = scheme.rerandomise(&public, &product, rng).unwrap();
+    if scheme.name() != "simulated" {
+        assert_ne!(scheme.ciphertexts_to_bytes(&fresh), scheme.ciphertexts_to_bytes(&product));
+    }
+    assert_eq!(scheme.decrypt(&secret, &fresh).unwrap(), both);
+
+    let crossed = scheme.add_pairs(&cx, &cy, &[(1, 0)]).unwrap();
+    let expected: Vec<u32> = nx[n..].iter().zip(&ny).map(|(a, b)| a & b).collect();
+    assert_eq!(scheme.decrypt(&secret, &crossed).unwrap(), expected);
+    let mut plain = cx.clone();
+    scheme.add_bits_assign(&mut plain, &y).unwrap();
+    assert_eq!(scheme.decrypt(&secret, &plain).unwrap(), both, "plain bits");
+    let mut masked = cx.clone();
+    scheme.mask_assign(&mut masked, &y).unwrap();
+    let kept: Vec<u32> = nx.iter().zip(&ny).map(|(a, mask)| a | (1 - mask)).collect();
+    assert_eq!(scheme.decrypt(&secret, &masked).unwrap(), kept, "ones where the mask is not set");
+
+    let seeded = scheme.encrypt_seeded(&secret, &y, rng).unwrap();
+    let seeded = scheme.seeded_from_bytes(&scheme.seeded_to_bytes(&seeded)).unwrap();
+    let expanded = scheme.expand(&seeded).unwrap();
+    let rows = [vec![(0, 0), (0, 1), (1, 0)], vec![(1, 1)]];
+    let fused = scheme.horner(&[&cx, &expanded], &rows, &[1, 1]).unwrap();
+    let mut expected: Vec<u32> = (0..n).map(|i| nx[i] & nx[n + i] & ny[i]).collect();
+    expected.extend(&ny[n..]);
+    assert_eq!(scheme.decrypt(&secret, &fused).unwrap(), expected, "rows of factors");
+    assert!(scheme.horner(&[&cx], &rows[..1], &[1]).is_err());
+    let joined = scheme.concatenate(&[&scheme.select(&cy, &[1, 0]).unwrap(), &cx]).unwrap();
+    assert_eq!(scheme.decrypt(&secret, &joined).unwrap(), [&ny[n..], &ny[..n], &nx].concat());
+    check_refusals(scheme, rng);
+}
+
 /// The download form.
 fn check_compact<S: Scheme>(scheme: &S, bytes_per_block: usize) {
     let rng = &mut rng(11);
@@ -236,6 +286,98 @@ fn ckks_obeys_the_laws() {
             check_masks(&ckks);
         }
     }
+}
+
+#[test]
+fn conjunctions_obey_their_laws() {
+    check_conjunctions(&Simulated::new(128, BitProduct::Conjunction).unwrap());
+    check_conjunctions(&UnipolarElgamal::over(Ristretto255));
+    check_conjunctions(&UnipolarBfv::new(unipolar(1024, 4), Assurance::Insecure).unwrap());
+}
+
+fn unipolar(ring_degree: usize, primes: usize) -> leveled::Spec {
+    leveled::Spec {
+        scheme: SchemeKind::Bfv,
+        ring_degree,
+        coeff_moduli: ntt_primes(43, ring_degree, primes).unwrap(),
+        special_moduli: Vec::new(),
+        plaintext: integers(65537),
+    }
+}
+
+/// Products of ever more factors, one after the other and pair by pair, are right until they are
+/// refused; the estimate of noise is never above the truth, nor far below it.
+#[test]
+fn unipolar_bfv_multiplies_until_it_refuses() {
+    let scheme = UnipolarBfv::new(unipolar(4096, 8), Assurance::Insecure).unwrap();
+    let rng = &mut rng(22);
+    let (secret, public) = scheme.generate_keys(rng);
+    // Bits are mostly ones, so that products are not all zero.
+    let x: Vec<u64> = (0..16 * 64).map(|_| (0..3).fold(0, |w, _| w | rng.next_u64())).collect();
+    let bits = counts(&x);
+    let fresh = scheme.encrypt(&public, &x, rng).unwrap();
+    let conjunction = |factors: usize| -> Vec<u32> {
+        (0..4096).map(|i| (0..factors).fold(1, |all, block| all & bits[4096 * block + i])).collect()
+    };
+    let check = |a: &_, factors: usize| {
+        assert_eq!(scheme.decrypt(&secret, a).unwrap(), conjunction(factors));
+        let (claimed, measured) =
+            (scheme.noise_budget(a), scheme.measured_noise_budget(&secret, a).unwrap());
+        assert!((0.0..2.0 * factors as f64).contains(&(measured - claimed)), "{factors} factors");
+    };
+    let mut chain = scheme.select(&fresh, &[0]).unwrap();
+    let mut factors = 1;
+    let error = loop {
+        match scheme.add_pairs(&chain, &fresh, &[(0, factors)]) {
+            Ok(next) => chain = next,
+            Err(error) => break error,
+        }
+        factors += 1;
+        check(&chain, factors);
+    };
+    assert!(matches!(error, SchemeError::NoiseBudget { .. }), "{error}");
+    assert!((9..16).contains(&factors), "{factors}");
+    let mut most = 0;
+    for factors in 2..=15 {
+        let row = (0..factors).map(|block| (0, block)).collect();
+        match scheme.horner(&[&fresh], &[row], &[1; 15]) {
+            Ok(product) => {
+                check(&product, factors);
+                most = factors;
+            }
+            Err(error) => assert!(matches!(error, SchemeError::NoiseBudget { .. }), "{error}"),
+        }
+    }
+    assert!(most >= factors, "pairs go at least as far: {most}, {factors}");
+}
+
+#[test]
+fn unipolar_bfv_refuses_what_it_has_no_room_for() {
+    let set = unipolar(1024, 12);
+    let scheme = UnipolarBfv::new(set.clone(), Assurance::Insecure).unwrap();
+    let rng = &mut rng(23);
+    let (_, public) = scheme.generate_keys(rng);
+    let fresh = scheme.encrypt(&public, &random_blocks(&scheme, 1, rng), rng).unwrap();
+    assert!(matches!(
+        scheme.horner(&[&fresh], &[vec![(0, 0); 16]], &[1; 15]),
+        Err(SchemeError::TooManyParts { parts: 17, most: 16, .. })
+    ));
+    assert_eq!(UnipolarBfv::spec_from_bytes(&scheme.spec_to_bytes()).unwrap(), set);
+    assert!(UnipolarBfv::spec_from_bytes(&set.to_bytes()).is_err());
+    let refused = |set: leveled::Spec| UnipolarBfv::new(set, Assurance::Insecure).err().unwrap();
+    let special_moduli = ntt_primes(40, 1024, 1).unwrap();
+    assert!(matches!(
+        refused(leveled::Spec { special_moduli, ..set.clone() }),
+        SchemeError::Parameter { name: "special_moduli", .. }
+    ));
+    assert!(matches!(
+        refused(leveled::Spec { plaintext: integers(65539), ..set.clone() }),
+        SchemeError::Parameter { name: "plain_modulus", .. }
+    ));
+    assert!(matches!(
+        refused(leveled::Spec { scheme: SchemeKind::Bgv, ..set }),
+        SchemeError::Parameter { name: "scheme", .. }
+    ));
 }
 
 #[test]

@@ -179,7 +179,7 @@ pointwise!(Recentre { half: u64, shift: u64 }, 1 => 1,
 },
 |[a], _| {
     let negative = u64::from(a > this.half).wrapping_neg();
-    [this.q.once(this.q.reduce(u128::from(a)) + (this.shift & negative))]
+    [this.q.once(this.q.remainder(a) + (this.shift & negative))]
 });
 
 pointwise!(Subtract {}, 1 => 1,

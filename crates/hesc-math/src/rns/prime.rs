@@ -34,6 +34,8 @@ pub struct Reducer {
     bits: u32,
     /// `floor(2^(bits + 51) / q)`.
     barrett: u64,
+    /// `floor(2^(bits + 63) / q)`.
+    barrett64: u64,
     /// `floor(2^52 / q)`.
     reciprocal: u64,
     /// `2^52 mod q`, and its factor for [`Reducer::lanes_product`].
@@ -108,15 +110,16 @@ impl Reducer {
         let q_wide = q as u128;
         let bits = q.ilog2() + 1;
         // 2^128 - 1 has the same quotient unless q divides 2^128.
-        let ratio = u128::MAX / q_wide + q.is_power_of_two() as u128;
-        let barrett = ((1u128 << (bits + 51)) / q_wide) as u64;
+        let exact = q.is_power_of_two() as u128;
+        let ratio = u128::MAX / q_wide + exact;
         let top = ((1u128 << 52) % q_wide) as u64;
         Self {
             q,
             ratio: [ratio as u64, (ratio >> 64) as u64],
             bits,
-            // 2^52 itself, for a power of two, has a bit too many.
-            barrett: if barrett >> 52 == 0 { barrett } else { barrett - 1 },
+            // 2^52 and 2^64 themselves have a bit too many.
+            barrett: ((1u128 << (bits + 51)) / q_wide - exact) as u64,
+            barrett64: ((1u128 << (bits + 63)) / q_wide - exact) as u64,
             reciprocal: ((1u64 << 52) / q),
             top: [top, (((top as u128) << 52) / q_wide) as u64],
         }
@@ -168,17 +171,31 @@ impl Reducer {
         self.once(low.wrapping_sub(quotient.wrapping_mul(self.q)))
     }
 
+    /// `x mod q` for any word.
+    #[inline(always)]
+    pub(super) fn remainder(&self, x: u64) -> u64 {
+        let quotient = ((u128::from(x) * u128::from(self.ratio[1])) >> 64) as u64;
+        // At most 1 too small.
+        self.once(x.wrapping_sub(quotient.wrapping_mul(self.q)))
+    }
+
     /// `x mod q`; the sign as a mask, for encoded plaintexts are secret.
     #[inline(always)]
     pub(super) fn reduce_signed(&self, x: i64) -> u64 {
         let negative = (x >> 63) as u64;
-        let size = self.reduce(u128::from(x.unsigned_abs()));
+        let size = self.remainder(x.unsigned_abs());
         self.once((size ^ negative).wrapping_sub(negative).wrapping_add(self.q & negative))
     }
 
+    /// `a b mod q` for reduced `a`, `b`, by Barrett's reduction: the quotient of the product's upper
+    /// half is at most 2 too small.
     #[inline(always)]
     pub(super) fn product(&self, a: u64, b: u64) -> u64 {
-        self.reduce(u128::from(a) * u128::from(b))
+        let product = u128::from(a) * u128::from(b);
+        let upper = (product >> (self.bits - 1)) as u64;
+        let quotient = ((u128::from(upper) * u128::from(self.barrett64)) >> 64) as u64;
+        let rest = (product as u64).wrapping_sub(quotient.wrapping_mul(self.q));
+        self.once(rest.min(rest.wrapping_sub(2 * self.q)))
     }
 
     /// `a w mod q` for any `a` (Shoup).

@@ -6,8 +6,10 @@
 use hesc_math::ntt_primes;
 use hesc_math::rns::{Conversion, Factor, Prime, kernels};
 
+use super::buffer::Buffer;
 use super::chain::{Chain, inverse_of, reducers};
-use super::parallel::{self, Buffer};
+use super::parallel;
+use super::products::tensor;
 use super::{Ciphertext, Leveled, Spec};
 use crate::SchemeError;
 
@@ -84,8 +86,8 @@ impl Multiplier {
     }
 }
 
-/// Three parts modulo the level's primes, coefficients, limb after limb; a square if there is no
-/// second factor.
+/// The parts of the product modulo the level's primes, coefficients, limb after limb; a square if
+/// there is no second factor.
 pub(super) fn multiply(
     scheme: &Leveled,
     multiplier: &Multiplier,
@@ -98,18 +100,13 @@ pub(super) fn multiply(
         scheme.chain().level(level).iter().chain(&multiplier.primes[..tables.count]).collect();
     let factors: Vec<&Ciphertext> = std::iter::once(a).chain(b).collect();
     let extended = extend(tables, &primes, &factors, n);
-    let mut product = Buffer::take(3 * primes.len() * n);
+    let parts = a.size + b.unwrap_or(a).size - 1;
+    let mut product = Buffer::take(parts * primes.len() * n);
     // Limb after limb, in each the parts of all factors; then those of the product.
-    parallel::for_each_chunk(&mut product, 3 * n, 0, |_, limb, out| {
-        let part = |index: usize| &extended[(2 * factors.len() * limb + index) * n..][..n];
-        let (first, rest) = out.split_at_mut(n);
-        let (second, third) = rest.split_at_mut(n);
-        let parts = [first, second, third];
-        if b.is_some() {
-            kernels::tensor(parts, [part(0), part(1)], [part(2), part(3)], primes[limb]);
-        } else {
-            kernels::square_tensor(parts, [part(0), part(1)], primes[limb]);
-        }
+    parallel::for_each_chunk(&mut product, parts * n, n, |row, limb, out| {
+        let size = extended.len() / primes.len();
+        let (x, y) = extended[limb * size..][..size].split_at(a.size * n);
+        tensor(out, row, x, b.map(|_| y), primes[limb]);
         for part in out.chunks_exact_mut(n) {
             primes[limb].inverse_unscaled(part);
         }
@@ -117,12 +114,17 @@ pub(super) fn multiply(
     scale_down(tables, &primes, &mut product, n)
 }
 
-/// Both parts of each factor modulo both bases, as evaluations.
+/// The parts of all factors modulo both bases, as evaluations.
 fn extend(tables: &Tables, primes: &[&Prime], factors: &[&Ciphertext], n: usize) -> Buffer {
     let level = primes.len() - tables.count;
-    let parts = 2 * factors.len();
-    let source =
-        |part: usize, limb: usize| &factors[part / 2].words[(2 * limb + part % 2) * n..][..n];
+    // Where to find a part of the factors side by side: its factor and its place there.
+    let places: Vec<(&Ciphertext, usize)> =
+        factors.iter().flat_map(|&c| (0..c.size).map(move |part| (c, part))).collect();
+    let parts = places.len();
+    let source = |index: usize, limb: usize| {
+        let (factor, part) = places[index];
+        &factor.words[(limb * factor.size + part) * n..][..n]
+    };
     let room = tables.extension.prepared_words(n);
     let mut prepared = Buffer::take(parts * room);
     parallel::prepare(&tables.extension, &mut prepared, n, source);
@@ -143,27 +145,28 @@ fn extend(tables: &Tables, primes: &[&Prime], factors: &[&Ciphertext], n: usize)
 /// `round(t x / Q)` modulo `Q`, from `N x` modulo both bases.
 fn scale_down(tables: &Tables, primes: &[&Prime], product: &mut [u64], n: usize) -> Buffer {
     let level = primes.len() - tables.count;
-    let (first_base, second_base) = product.split_at_mut(level * 3 * n);
+    let parts = product.len() / (primes.len() * n);
+    let (first_base, second_base) = product.split_at_mut(level * parts * n);
     let room = tables.remainder.prepared_words(n);
-    let mut prepared = Buffer::take(3 * room);
+    let mut prepared = Buffer::take(parts * room);
     parallel::prepare(&tables.remainder, &mut prepared, n, |part, limb| {
-        &first_base[(3 * limb + part) * n..][..n]
+        &first_base[(parts * limb + part) * n..][..n]
     });
     parallel::for_each_chunk(second_base, n, n, |row, index, words| {
-        let (target, part) = (index / 3, index % 3);
+        let (target, part) = (index / parts, index % parts);
         let prime = primes[level + target];
         tables.remainder.row(row, target, &prepared[part * room..][..room]);
         kernels::scale(words, tables.scales[target], prime);
         kernels::subtract_scale(words, row, tables.inverses[target], prime);
     });
     let room = tables.back.prepared_words(n);
-    let mut prepared = Buffer::take(3 * room);
+    let mut prepared = Buffer::take(parts * room);
     parallel::prepare(&tables.back, &mut prepared, n, |part, limb| {
-        &second_base[(3 * limb + part) * n..][..n]
+        &second_base[(parts * limb + part) * n..][..n]
     });
-    let mut result = Buffer::take(3 * level * n);
+    let mut result = Buffer::take(parts * level * n);
     parallel::for_each_chunk(&mut result, n, 0, |_, index, out| {
-        let (limb, part) = (index / 3, index % 3);
+        let (limb, part) = (index / parts, index % parts);
         tables.back.row(out, limb, &prepared[part * room..][..room]);
     });
     result

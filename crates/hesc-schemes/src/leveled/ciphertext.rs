@@ -1,11 +1,11 @@
 use hesc_math::RngSeed;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
+use super::buffer::Buffer;
 use super::noise::Noise;
-use super::parallel::Buffer;
 use crate::{Fingerprint, Tag};
 
-/// A ciphertext of two parts, or of three after a product: `c_0 + c_1 s + c_2 s^2` is the noisy
+/// A ciphertext of two parts, or of more after products: `c_0 + c_1 s + c_2 s^2 + ...` is the noisy
 /// plaintext modulo the primes of its level.
 #[derive(Debug, Clone)]
 pub struct Ciphertext {
@@ -30,7 +30,7 @@ impl Ciphertext {
         self.level
     }
 
-    /// Parts: two, or three before relinearisation.
+    /// Parts: two, or more before relinearisation.
     pub fn size(&self) -> usize {
         self.size
     }
@@ -65,6 +65,13 @@ pub struct SeededCiphertext {
     pub(super) words: Vec<u64>,
     pub(super) scale: f64,
     pub(super) noise: Noise,
+}
+
+impl SeededCiphertext {
+    /// The key pair and parameters it belongs to.
+    pub fn tag(&self) -> Tag {
+        self.tag
+    }
 }
 
 /// An encoded plaintext of one parameter set. Wiped on drop: it is what encryption hides.

@@ -4,10 +4,10 @@ use hesc_math::sampling::{self, Noise as Sampler};
 use rand_core::{CryptoRng, SeedableRng};
 use zeroize::{Zeroize, Zeroizing};
 
+use super::buffer::Buffer;
 use super::ciphertext::Body;
 use super::keys::{PublicKey, SecretKey, limb_seeds};
 use super::noise::Noise;
-use super::parallel::Buffer;
 use super::{Ciphertext, Leveled, Plaintext, SchemeKind, SeededCiphertext, parallel};
 use crate::SchemeError;
 use crate::rlwe::noise::{LIMIT, public_key_deviation, secret_key_deviation};
@@ -254,7 +254,7 @@ impl Leveled {
         })
     }
 
-    /// `c_0 + c_1 s + c_2 s^2`, in the scheme's domain.
+    /// `c_0 + c_1 s + c_2 s^2 + ...`, in the scheme's domain.
     fn phase(&self, key: &SecretKey, a: &Ciphertext) -> Result<Zeroizing<Vec<u64>>, SchemeError> {
         self.check_ciphertext(a)?;
         a.tag.check(self.fingerprint(), Some(key.tag))?;

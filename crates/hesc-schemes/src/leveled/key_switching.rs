@@ -6,8 +6,9 @@ use hesc_math::rns::{Prime, kernels};
 use rayon::prelude::*;
 
 use super::Leveled;
+use super::buffer::Buffer;
 use super::keys::SwitchKey;
-use super::parallel::{self, Buffer};
+use super::parallel;
 
 /// Limbs of one part of a ciphertext.
 #[derive(Clone, Copy)]

@@ -34,6 +34,7 @@
 //! ```
 
 mod bfv;
+mod buffer;
 mod chain;
 mod ciphertext;
 mod complex;
@@ -41,9 +42,12 @@ mod encryption;
 mod evaluation;
 mod key_switching;
 mod keys;
+mod levels;
 mod noise;
 mod parallel;
 mod params;
+mod products;
+mod rotations;
 mod sharing;
 mod slots;
 mod wire;

@@ -18,7 +18,7 @@
 use super::{Ciphertext, Leveled, SchemeKind};
 use crate::SchemeError;
 use crate::rlwe::Plaintext;
-use crate::rlwe::noise::{LIMIT, TAILS, rounding_deviation};
+use crate::rlwe::noise::{LIMIT, TAILS};
 
 /// Factor on the average-case noise of a product.
 const PRODUCT_MARGIN: f64 = 2.0;
@@ -93,11 +93,16 @@ impl Leveled {
         if self.scheme() == SchemeKind::Bgv { self.plain_factor() / 2.0 } else { 0.5 }
     }
 
-    /// The rounding of a division, in units of the noise.
+    /// What rounding each of `size` parts adds, in units of the noise: deviations of
+    /// `r_0 + r_1 s + r_2 s^2 + ...`, `r` uniform in [-1/2, 1/2]. A power `s^i` at a root of unity has
+    /// the mean square `i! (2N/3)^i`, as that of a complex Gaussian number.
     pub(super) fn rounding(&self, size: usize) -> f64 {
-        // A third part brings s^2, whose coefficients are sqrt(2N/3) times larger.
-        let third = if size > 2 { (2.0 / 3.0 * self.degree()).sqrt() } else { 1.0 };
-        self.noise_factor() * rounding_deviation(self.ring_degree()) * third
+        let variance = 2.0 / 3.0 * self.degree();
+        let powers = (1..size).scan(1.0, |power, i| {
+            *power *= i as f64 * variance;
+            Some(*power)
+        });
+        self.noise_factor() * ((1.0 + powers.sum::<f64>()) / 12.0).sqrt()
     }
 
     /// The noise after a division by a prime. What was there keeps its degree unless the rounding
@@ -105,7 +110,9 @@ impl Leveled {
     pub(super) fn divided_noise(&self, a: &Ciphertext, prime: f64) -> Noise {
         let (before, rounding) = (a.noise.deviation / prime, self.rounding(a.size));
         let tails: f64 = (1..=a.noise.degree.min(64)).map(f64::from).product::<f64>().sqrt();
-        let degree = if before * tails < rounding { 1 } else { a.noise.degree };
+        // The rounding itself has the powers of the secret that the parts have.
+        let own = a.size as u32 - 1;
+        let degree = if before * tails < rounding { own } else { a.noise.degree.max(own) };
         Noise { deviation: before + rounding, degree, ..a.noise }
     }
 
@@ -130,19 +137,18 @@ impl Leveled {
         match self.scheme() {
             SchemeKind::Bfv => {
                 // t (v_1 k_2 + v_2 k_1) + m_1 v_2 + m_2 v_1 + t v_1 v_2 / Q, k the multiples of Q
-                // that c_0 + c_1 s exceeds it by: coefficients of variance (2N/3 + 1) / 12.
-                let exceeding = ((2.0 / 3.0 * n + 1.0) / 12.0).sqrt() + 0.5;
-                let relative = t / self.log2_level(a.level).exp2();
-                let cross = t * exceeding * (x.deviation + y.deviation)
-                    + relative * x.deviation * y.deviation;
-                let rounding = self.rounding(3) + self.rounding(2);
-                let degree = x.degree.max(y.degree);
-                let product = PRODUCT_MARGIN * correction(degree, 1) * n.sqrt() * cross;
-                Noise {
-                    deviation: product + rounding,
-                    magnitude: 0.0,
-                    degree: degree.saturating_add(1),
-                }
+                // that c_0 + c_1 s + ... exceeds it by: coefficients as those of a rounding.
+                let cross = |x: &Ciphertext, y: &Ciphertext| {
+                    let (noise, powers) = (x.noise, y.size as u32 - 1);
+                    let exceeding = self.rounding(y.size) + 0.5;
+                    correction(noise.degree, powers) * exceeding * noise.deviation
+                };
+                let relative = 1.0 / self.log2_level(a.level).exp2();
+                let both = correction(x.degree, y.degree) * relative * x.deviation * y.deviation;
+                let product = PRODUCT_MARGIN * t * n.sqrt() * (cross(a, b) + cross(b, a) + both);
+                let rounding = self.rounding(a.size + b.size - 1) + self.rounding(2);
+                let degree = (x.degree + b.size as u32 - 1).max(y.degree + a.size as u32 - 1);
+                Noise { deviation: product + rounding, magnitude: 0.0, degree }
             }
             SchemeKind::Bgv => {
                 // Plaintexts need not be random: their product is bounded by its largest value.

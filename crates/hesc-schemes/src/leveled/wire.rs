@@ -5,9 +5,10 @@ use hesc_math::RngSeed;
 use hesc_math::rns::{Automorphism, kernels};
 use zeroize::{Zeroize, Zeroizing};
 
+use super::buffer::Buffer;
 use super::keys::{GaloisKey, GaloisKeys, PublicKey, RelinKey, SecretKey, SwitchKey};
 use super::noise::Noise;
-use super::parallel::Buffer;
+use super::products::MOST_PARTS;
 use super::{Ciphertext, Leveled, SchemeKind, SeededCiphertext, inverse_modulo, parallel};
 use crate::wire::{Kind, Reader, Writer};
 use crate::{SchemeError, Tag};
@@ -115,8 +116,8 @@ impl Leveled {
         let tag = reader.tag(self.fingerprint())?;
         let level = self.read_level(&mut reader)?;
         let size = usize::from(reader.u8()?);
-        if !(2..=3).contains(&size) {
-            return Err(reader.error("a ciphertext has two or three parts"));
+        if !(2..=MOST_PARTS).contains(&size) {
+            return Err(reader.error("the number of parts is impossible"));
         }
         let factor = reader.u64()?;
         let valid = match self.plain() {

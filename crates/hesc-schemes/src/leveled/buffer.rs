@@ -1,0 +1,76 @@
+//! The memory of ciphertexts.
+
+use std::ops::{Deref, DerefMut};
+use std::sync::{Mutex, PoisonError};
+
+/// Buffers that wait for their next use. Clearing fresh memory costs as much as a pass of arithmetic,
+/// on one thread.
+static POOL: Mutex<Vec<Vec<u64>>> = Mutex::new(Vec::new());
+/// Buffers kept; further ones are freed.
+const KEPT: usize = 16;
+
+/// Memory of ciphertexts and for work, from a pool and back to it; with anything in it at first.
+/// Whoever puts secrets there wipes them.
+#[derive(Debug, Default)]
+pub(super) struct Buffer {
+    words: Vec<u64>,
+    used: usize,
+}
+
+impl Buffer {
+    /// A buffer of this many words.
+    pub(super) fn take(words: usize) -> Self {
+        let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+        // The smallest that is large enough, but not much too large.
+        let best = (0..pool.len())
+            .filter(|&i| (words..=words + words / 2).contains(&pool[i].len()))
+            .min_by_key(|&i| pool[i].len());
+        let found = best.map(|i| pool.swap_remove(i));
+        drop(pool);
+        Self { words: found.unwrap_or_else(|| vec![0; words]), used: words }
+    }
+}
+
+impl From<&[u64]> for Buffer {
+    fn from(words: &[u64]) -> Self {
+        let mut buffer = Self::take(words.len());
+        buffer.copy_from_slice(words);
+        buffer
+    }
+}
+
+impl Clone for Buffer {
+    fn clone(&self) -> Self {
+        Self::from(&**self)
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        if self.words.is_empty() {
+            return;
+        }
+        let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+        pool.push(std::mem::take(&mut self.words));
+        if pool.len() > KEPT {
+            // The smallest is the cheapest to make again.
+            if let Some(i) = (0..pool.len()).min_by_key(|&i| pool[i].len()) {
+                pool.swap_remove(i);
+            }
+        }
+    }
+}
+
+impl Deref for Buffer {
+    type Target = [u64];
+
+    fn deref(&self) -> &[u64] {
+        &self.words[..self.used]
+    }
+}
+
+impl DerefMut for Buffer {
+    fn deref_mut(&mut self) -> &mut [u64] {
+        &mut self.words[..self.used]
+    }
+}

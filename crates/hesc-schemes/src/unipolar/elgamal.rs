@@ -1,0 +1,98 @@
+//! ElGamal's encryption as it is, multiplicative: a one is the neutral element, a zero a random one, and a product of ciphertexts encrypts
+//! the conjunction of bits.
+//!
+//! A product that contains a zero is a random element too, and the neutral one by chance: a one
+//! that should be a zero has the probability `1 / order`, 2^-252 and less. The decrypted elements
+//! tell the key owner nothing but the conjunction.
+//!
+//! The paper also names RSA as a multiplicative scheme. Without padding it is deterministic: two
+//! encryptions of the neutral element are equal, so that anyone reads the bits. It is not offered.
+
+use hesc_math::AesCtrRng;
+
+use crate::bitwise::{BLOCK_LENGTH, Bitwise};
+use crate::elgamal::{ElgamalCipher, Embedding, Group, keep_where};
+use crate::wire::{Kind, Reader, Writer};
+use crate::{BitProduct, SchemeError};
+
+/// Unipolar HESC over a group.
+pub type UnipolarElgamal<G> = Bitwise<ElgamalCipher<G, Neutral>>;
+
+/// This scheme among the parameter sets without a ring.
+const UNIPOLAR: u32 = 4;
+
+/// A one is the neutral element, a zero a random one.
+#[derive(Debug, Clone)]
+pub struct Neutral;
+
+impl<G: Group> UnipolarElgamal<G> {
+    /// The scheme over a group.
+    pub fn over(group: G) -> Self {
+        Self::of(ElgamalCipher::new(group, Neutral))
+    }
+
+    /// Reads the wire form of the parameter set over this group.
+    ///
+    /// # Errors
+    /// [`SchemeError::Wire`] for other bytes.
+    pub fn over_from_bytes(group: G, bytes: &[u8]) -> Result<Self, SchemeError> {
+        let mut reader = Reader::open(bytes, Kind::Params)?;
+        let [family, member] = group.identifier();
+        if [reader.u32()?, reader.u32()?, reader.u32()?] != [UNIPOLAR, family, member] {
+            return Err(reader.error("it is the set of another scheme"));
+        }
+        reader.finish()?;
+        Ok(Self::over(group))
+    }
+}
+
+impl<G: Group> Embedding<G> for Neutral {
+    const BIT_PRODUCT: BitProduct = BitProduct::Conjunction;
+
+    fn scheme(&self, _group: &G) -> &'static str {
+        "unipolar_elgamal"
+    }
+
+    fn spec_to_bytes(&self, group: &G) -> Vec<u8> {
+        let [family, member] = group.identifier();
+        let mut writer = Writer::new(Kind::Params);
+        writer.u32(UNIPOLAR).u32(family).u32(member);
+        writer.finish()
+    }
+
+    fn max_count(&self) -> u64 {
+        1
+    }
+
+    fn counts_parity(&self) -> bool {
+        true
+    }
+
+    /// `h^r` stays for a one and becomes `g^u` for a zero. Cost a bit: a power of a prepared base.
+    fn embed(&self, group: &G, shared: &mut G::Elements, bits: u64, rng: &mut AesCtrRng) {
+        let random = group.generator_powers(&group.sample_exponents(rng));
+        group.replace_where(shared, &random, !bits);
+    }
+
+    fn extract(
+        &self,
+        group: &G,
+        element: &G::Elements,
+        shared: &G::Elements,
+        _bound: u64,
+    ) -> Option<[u32; BLOCK_LENGTH]> {
+        let ones = group.equal(shared, element);
+        Some(std::array::from_fn(|i| (ones >> i) as u32 & 1))
+    }
+
+    fn add_bits(&self, group: &G, block: &mut [G::Elements; 2], bits: u64) {
+        // A zero that everyone knows: (1, g).
+        keep_where(group, block, bits);
+        group.multiply_generator_where(&mut block[1], !bits);
+    }
+
+    fn times(&self, _group: &G, a: &[G::Elements; 2], _base: u64) -> [G::Elements; 2] {
+        // A bit and itself, however often.
+        a.clone()
+    }
+}
