@@ -1,6 +1,8 @@
 //! Loops over single limbs. Inputs are reduced and so are outputs, unless a function says
 //! otherwise; slices of one call have the same length.
 
+use std::ops::Range;
+
 #[cfg(not(feature = "portable"))]
 use multiversion::multiversion;
 
@@ -357,14 +359,51 @@ pub fn inner_products(out: [&mut [u64]; 2], a: &[&[u64]], b: &[&[u64]], c: &[&[u
         lanes::dispatch(InnerProducts { out: [first, second], a, b, c, q });
         return;
     }
-    for i in 0..length {
-        let (mut x, mut y) = (0u128, 0u128);
-        for (k, a) in a.iter().enumerate() {
-            let a = u128::from(a[i]);
-            x += a * u128::from(b[k][i]);
-            y += a * u128::from(c[k][i]);
+    wide_sums(first, a.iter().zip(b).map(|(&a, &b)| (a, b)), q);
+    wide_sums(second, a.iter().zip(c).map(|(&a, &c)| (a, c)), q);
+}
+
+/// Columns whose 128-bit sums are kept in the first cache.
+const WIDE_COLUMNS: usize = 256;
+
+/// `out = sum_k a_k b_k` by 64-bit multipliers, some columns of each row after the other: as many
+/// rows in step are more streams than memory reads ahead.
+fn wide_sums<'a, B: Row + 'a>(
+    out: &mut [u64],
+    rows: impl Iterator<Item = (&'a [u64], B)> + Clone,
+    q: &Reducer,
+) {
+    let mut sums = [0u128; WIDE_COLUMNS];
+    for (at, out) in out.chunks_mut(WIDE_COLUMNS).enumerate() {
+        let columns = at * WIDE_COLUMNS..at * WIDE_COLUMNS + out.len();
+        let sums = &mut sums[..out.len()];
+        sums.fill(0);
+        for (a, b) in rows.clone() {
+            let b = b.columns(columns.clone());
+            for ((sum, &a), b) in sums.iter_mut().zip(&a[columns.clone()]).zip(b) {
+                *sum += u128::from(a) * u128::from(b);
+            }
         }
-        (first[i], second[i]) = (q.reduce(x), q.reduce(y));
+        for (out, &sum) in out.iter_mut().zip(sums.iter()) {
+            *out = q.reduce(sum);
+        }
+    }
+}
+
+/// A factor of each column, or one for all.
+trait Row {
+    fn columns(&self, columns: Range<usize>) -> impl Iterator<Item = u64>;
+}
+
+impl Row for &[u64] {
+    fn columns(&self, columns: Range<usize>) -> impl Iterator<Item = u64> {
+        self[columns].iter().copied()
+    }
+}
+
+impl Row for u64 {
+    fn columns(&self, columns: Range<usize>) -> impl Iterator<Item = u64> {
+        std::iter::repeat_n(*self, columns.len())
     }
 }
 
@@ -427,10 +466,7 @@ pub(super) fn combine(out: &mut [u64], a: &[&[u64]], factors: &[u64], narrow: bo
         lanes::dispatch(Combine { out, a, factors, q });
         return;
     }
-    for (i, out) in out.iter_mut().enumerate() {
-        let sum: u128 = a.iter().zip(factors).map(|(a, &f)| u128::from(a[i]) * u128::from(f)).sum();
-        *out = q.reduce(sum);
-    }
+    wide_sums(out, a.iter().zip(factors).map(|(&a, &factor)| (a, factor)), q);
 }
 
 struct Combine<'a> {
