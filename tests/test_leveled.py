@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import pickle
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -143,8 +146,6 @@ def test_results_to_share_hide_the_error() -> None:
 
 def test_presets_reach_what_their_names_say() -> None:
     for name in hesc.LeveledParams.presets():
-        if "32768" in name and not name.endswith("ckks_32768"):
-            continue  # Tables of the largest sets take a while; one scheme stands for all.
         params = hesc.LeveledParams.preset(name)
         expected = "hestd2018" if name.startswith("hestd2018_") else "guidelines2024"
         assert params.native.assurance == expected
@@ -263,3 +264,32 @@ def test_stored_vectors(case: dict[str, Any], tmp_path: Path) -> None:
         assert leveled.decrypt_bfv(numbers, modulus, t, 4) == (left * right).tolist()
     else:
         assert leveled.decrypt_bgv(numbers, factor, t, 4) == (left * right).tolist()
+
+
+EVALUATION = """
+import pickle, sys, hesc
+name, forms, x, y = pickle.load(sys.stdin.buffer)
+public = hesc.PublicKeys.from_bytes(hesc.LeveledParams.preset(name), forms)
+x, y = (public.read(data, 3) for data in (x, y))
+results = [x + y, x * y, x.square(), x.rotate(1), (x * y).mod_switch_to(1)]
+sys.stdout.buffer.write(b"".join(result.to_bytes() for result in results))
+"""
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_two_threads_compute_what_one_does(scheme: str) -> None:
+    name = f"{scheme}_8192"
+    _, public = hesc.leveled_keygen(hesc.LeveledParams.preset(name), rotations=[1])
+    x, y = (public.encrypt([1, 2, i]).to_bytes() for i in (3, 4))
+    task = pickle.dumps((name, public.to_bytes(), x, y))
+    one, two = (
+        subprocess.run(
+            [sys.executable, "-c", EVALUATION],
+            input=task,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "RAYON_NUM_THREADS": threads},
+            check=True,
+        ).stdout
+        for threads in "12"
+    )
+    assert one == two
