@@ -7,6 +7,7 @@
 //! - [`Answer`]: what goes back to the key owner, possibly fused (several ciphertexts as digits of
 //!   one) and compact (modulus switched);
 //! - [`leveled`]: polynomials, inner products and matrices on the schemes with multiplication;
+//! - [`gates`]: gate circuits as data, and as few bootstraps as they take;
 //! - [`Counts`]: the decrypted answer; [`Readout`]: separated, ready to be decoded to estimates.
 //!
 //! Paper: `koseki2022hesc` §3.1 (products), §3.2 (packing, sums), §3.3 (fusion and separation).
@@ -14,6 +15,7 @@
 mod allocation;
 mod answer;
 mod error;
+pub mod gates;
 mod layout;
 pub mod leveled;
 mod masking;

@@ -1,0 +1,560 @@
+//! Which gates bootstrap.
+//!
+//! Exclusive ors and inverters are sums of ciphertexts; anything else of up to four bits is one
+//! bootstrap, if some weighted sum of the bits tells its values apart ([`super::weights`]), and two
+//! functions of the same bits share one. The circuit is covered with such lookups as field-programmable
+//! gate arrays are: all small cuts of each node, chosen by area flow. Every lookup and every sum of
+//! outputs is checked against the noise, and exclusive ors that grow too wide are refreshed in between.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::graph::{Graph, Literal, Node};
+use super::program::{GRID, MOST_TABLES, Output, Program, Value};
+use super::weights::{Encoding, MOST_LEAVES, Spread, Truth, Weights, assignments, exclusive_or};
+use super::{GateError, Netlist, program};
+
+/// Cuts kept for each node.
+const CUTS: usize = 24;
+/// Lookups tried as the second of a bootstrap, those with the most bits in common first.
+const PARTNERS: usize = 8;
+/// Bits of one exclusive or, at most: beyond, the search for where to refresh would be slow.
+const WIDEST: usize = 1 << 16;
+/// Rounds of choosing cuts by what the others cost.
+const ROUNDS: usize = 4;
+
+/// What encrypted bits and bootstraps do to noise: variances in units of the torus.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Precision {
+    /// Of a bit, fresh or from a bootstrap, whichever is larger.
+    pub bit: f64,
+    /// What a bootstrap adds before it looks up, with one table and with two.
+    pub lookup: [f64; MOST_TABLES],
+    /// `log2` of the probability of a wrong output that is allowed for the whole circuit.
+    pub log2_failure: f64,
+}
+
+impl Precision {
+    /// No noise: for circuits in the clear.
+    pub const EXACT: Self =
+        Self { bit: 0.0, lookup: [0.0; MOST_TABLES], log2_failure: f64::NEG_INFINITY };
+
+    fn spread(&self) -> Spread {
+        // From the torus to halves of a position.
+        let unit = (2.0 * GRID as f64).powi(2);
+        // Without noise, any: margins and weights still count.
+        let floor = f64::MIN_POSITIVE;
+        Spread {
+            term: (self.bit * unit).max(floor),
+            own: self.lookup.map(|own| (own * unit).max(floor)),
+        }
+    }
+}
+
+/// `log2` of the probability that a Gaussian value is out by more than so many deviations, at most:
+/// `2 Q(x) <= exp(-x^2 / 2)`.
+fn log2_tail(deviations: f64) -> f64 {
+    -deviations * deviations / 2.0 * std::f64::consts::LOG2_E
+}
+
+/// `log2(2^a + 2^b)`.
+fn log2_sum(a: f64, b: f64) -> f64 {
+    let (low, high) = (a.min(b), a.max(b));
+    if high.is_finite() {
+        high + (low - high).exp2().ln_1p() * std::f64::consts::LOG2_E
+    } else {
+        high
+    }
+}
+
+/// Some nodes that decide another, and how: by a truth table, or as an exclusive or.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Cut {
+    leaves: Vec<usize>,
+    function: Function,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Function {
+    Truth(Truth),
+    ExclusiveOr,
+}
+
+/// A node's lookup in the cover.
+#[derive(Debug)]
+struct Chosen {
+    cut: Cut,
+}
+
+struct Compiler<'a> {
+    graph: &'a Graph,
+    weights: Weights,
+    spread: Spread,
+    /// Deviations that every lookup and sum must have room for.
+    deviations: f64,
+    cuts: Vec<Vec<Cut>>,
+}
+
+impl Netlist {
+    /// The circuit as bootstraps and sums of ciphertexts.
+    ///
+    /// Cost: a fraction of a second for ten thousand gates.
+    ///
+    /// # Errors
+    /// [`GateError::NoRoom`] if a gate does not fit the noise, or all together fail too often.
+    pub fn compile(&self, precision: &Precision) -> Result<Program, GateError> {
+        let graph = Graph::new(self);
+        let spread = precision.spread();
+        // Room for all lookups and outputs within the failure allowed; their sum is checked at the
+        // end.
+        let outputs = graph.outputs.iter().flatten().count();
+        let allowed = precision.log2_failure - ((graph.nodes.len() + outputs) as f64).log2();
+        let deviations = (-allowed / std::f64::consts::LOG2_E * 2.0).sqrt();
+        let deviations = if deviations.is_finite() { deviations } else { 0.0 };
+        let mut compiler = Compiler {
+            weights: Weights::new(spread),
+            cuts: vec![Vec::new(); graph.nodes.len()],
+            graph: &graph,
+            spread,
+            deviations,
+        };
+        compiler.enumerate();
+        let chosen = compiler.cover()?;
+        let mut program = compiler.emit(self, &chosen)?;
+        program.log2_failure = match precision.log2_failure {
+            f64::NEG_INFINITY => f64::NEG_INFINITY,
+            _ => compiler.log2_failure(&program),
+        };
+        if program.log2_failure > precision.log2_failure {
+            return Err(GateError::NoRoom {
+                what: format!(
+                    "the circuit fails with probability 2^{:.0}, 2^{:.0} is allowed",
+                    program.log2_failure, precision.log2_failure
+                ),
+            });
+        }
+        Ok(program)
+    }
+}
+
+impl Compiler<'_> {
+    /// All small cuts of all nodes, from those of their operands.
+    fn enumerate(&mut self) {
+        for (at, node) in self.graph.nodes.iter().enumerate() {
+            let trivial = Cut { leaves: vec![at], function: Function::Truth(0b10) };
+            let mut cuts: Vec<Cut> = Vec::new();
+            let operands: Vec<Literal> = node.operands().collect();
+            // With itself as a leaf, a node is what its readers' cuts may stop at.
+            let choices: Vec<Vec<&Cut>> = operands
+                .iter()
+                .map(|operand| {
+                    let own = &self.cuts[operand.node()];
+                    own.iter().filter(|cut| matches!(cut.function, Function::Truth(_))).collect()
+                })
+                .collect();
+            let mut pick = vec![0; operands.len()];
+            'all: while !operands.is_empty() {
+                let parts: Vec<&Cut> = pick.iter().zip(&choices).map(|(&i, c)| c[i]).collect();
+                if let Some(cut) = combine(node, &operands, &parts)
+                    && !cuts.iter().any(|known| known.leaves == cut.leaves)
+                {
+                    cuts.push(cut);
+                }
+                for (digit, choices) in pick.iter_mut().zip(&choices) {
+                    *digit += 1;
+                    if *digit < choices.len() {
+                        continue 'all;
+                    }
+                    *digit = 0;
+                }
+                break;
+            }
+            // Fewer leaves are the better choice on the whole; only what can be looked up counts.
+            cuts.sort_by_key(|cut| cut.leaves.len());
+            cuts.retain(|cut| self.encoding(cut).is_some());
+            cuts.truncate(CUTS);
+            if let Node::Xor(..) = node {
+                let leaves = self.linear_leaves(at, |_| false);
+                let cut = Cut { leaves, function: Function::ExclusiveOr };
+                if cut.leaves.len() > MOST_LEAVES && self.encoding(&cut).is_some() {
+                    cuts.push(cut);
+                }
+            }
+            cuts.push(trivial);
+            self.cuts[at] = cuts;
+        }
+    }
+
+    /// The encoding of a cut if the noise leaves room for it.
+    fn encoding(&mut self, cut: &Cut) -> Option<Encoding> {
+        let encoding = match cut.function {
+            Function::ExclusiveOr => exclusive_or(cut.leaves.len()),
+            Function::Truth(truth) => self.weights.best(cut.leaves.len(), &[truth])?.clone(),
+        };
+        (encoding.deviations(&self.spread) >= self.deviations).then_some(encoding)
+    }
+
+    /// The nodes whose exclusive or a node is, cut at those that are given and at all that are no
+    /// exclusive or themselves. A node that occurs twice cancels.
+    fn linear_leaves(&self, root: usize, stop: impl Fn(usize) -> bool) -> Vec<usize> {
+        let mut leaves = BTreeSet::new();
+        let mut open = vec![root];
+        while let Some(at) = open.pop() {
+            match self.graph.nodes[at] {
+                Node::Xor(a, b) if at == root || !stop(at) => {
+                    open.extend([a.node(), b.node()]);
+                    if open.len() + leaves.len() > WIDEST {
+                        return vec![root];
+                    }
+                }
+                _ => {
+                    if !leaves.remove(&at) {
+                        leaves.insert(at);
+                    }
+                }
+            }
+        }
+        leaves.into_iter().collect()
+    }
+
+    /// Nodes that are encrypted from the start.
+    fn given(&self, at: usize) -> bool {
+        matches!(self.graph.nodes[at], Node::Input | Node::Zero)
+    }
+
+    /// Outputs that are exclusive ors of inputs need no lookup at all.
+    fn is_free(&self, at: usize) -> bool {
+        self.given(at)
+            || (matches!(self.graph.nodes[at], Node::Xor(..))
+                && self.linear_leaves(at, |_| false).iter().all(|&leaf| self.given(leaf)))
+    }
+
+    /// A lookup for each node that needs one.
+    fn cover(&self) -> Result<HashMap<usize, Chosen>, GateError> {
+        let nodes = self.graph.nodes.len();
+        let live = self.graph.live();
+        let mut readers = vec![0.0f64; nodes];
+        for (_, node) in self.graph.nodes.iter().enumerate().filter(|(at, _)| live[*at]) {
+            node.operands().for_each(|operand| readers[operand.node()] += 1.0);
+        }
+        let roots: Vec<usize> = self
+            .graph
+            .outputs
+            .iter()
+            .flatten()
+            .map(|output| output.node())
+            .filter(|&at| !self.is_free(at))
+            .collect();
+        let mut chosen = HashMap::new();
+        for _ in 0..ROUNDS {
+            let mut flow = vec![0.0f64; nodes];
+            let mut best: Vec<Option<&Cut>> = vec![None; nodes];
+            for at in (0..nodes).filter(|&at| live[at] && !self.given(at)) {
+                let cost = |cut: &Cut| 1.0 + cut.leaves.iter().map(|&leaf| flow[leaf]).sum::<f64>();
+                let own = self.cuts[at].iter().filter(|cut| cut.leaves != [at]);
+                let cut = own.min_by(|a, b| {
+                    let order = cost(a).total_cmp(&cost(b));
+                    order.then(a.leaves.len().cmp(&b.leaves.len()))
+                });
+                flow[at] = cut.map_or(f64::INFINITY, |cut| cost(cut) / readers[at].max(1.0));
+                best[at] = cut;
+            }
+            chosen = HashMap::new();
+            let mut open = roots.clone();
+            readers.fill(0.0);
+            while let Some(at) = open.pop() {
+                readers[at] += 1.0;
+                if self.given(at) || chosen.contains_key(&at) {
+                    continue;
+                }
+                let cut = best[at].ok_or_else(|| GateError::NoRoom {
+                    what: "a gate's noise exceeds what the parameters tell apart".to_owned(),
+                })?;
+                open.extend(&cut.leaves);
+                chosen.insert(at, Chosen { cut: cut.clone() });
+            }
+        }
+        Ok(chosen)
+    }
+
+    /// Lookups in order, two to a bootstrap where their bits allow it, and the outputs' sums.
+    fn emit(
+        &mut self,
+        circuit: &Netlist,
+        chosen: &HashMap<usize, Chosen>,
+    ) -> Result<Program, GateError> {
+        let mut emission = Emission {
+            values: self
+                .graph
+                .input_nodes()
+                .enumerate()
+                .map(|(i, at)| (at, Value(i as u32)))
+                .collect(),
+            next: self.graph.input_nodes().len() as u32,
+            lookups: Vec::new(),
+        };
+        let outputs = self.output_leaves(chosen);
+        let needed = self.needed(chosen, &outputs);
+        let mut order: Vec<usize> = needed.iter().copied().collect();
+        order.sort_unstable();
+        let partners = self.partners(chosen, &order);
+        for at in order {
+            if emission.values.contains_key(&at) {
+                continue;
+            }
+            let cut = &chosen[&at].cut;
+            match partners.get(&at) {
+                Some((partner, encoding, leaves)) => {
+                    emission.lookup(leaves, encoding, &[at, *partner]);
+                }
+                None => {
+                    let encoding = self.encoding(cut).ok_or_else(|| GateError::NoRoom {
+                        what: "a lookup does not fit the noise".to_owned(),
+                    })?;
+                    emission.lookup(&cut.leaves.clone(), &encoding, &[at]);
+                }
+            }
+        }
+        let mut groups = Vec::new();
+        let mut leaves = outputs.into_iter();
+        for group in &self.graph.outputs {
+            let mut row = Vec::new();
+            for (literal, leaves) in group.iter().zip(leaves.by_ref()) {
+                let terms: Vec<Value> = leaves.iter().map(|leaf| emission.values[leaf]).collect();
+                let inverted = literal.inverted();
+                row.push(if terms.is_empty() {
+                    Output::Constant(inverted)
+                } else {
+                    Output::Parity { terms: self.narrowed(terms, &mut emission)?, inverted }
+                });
+            }
+            groups.push(row);
+        }
+        Ok(Program {
+            inputs: circuit.inputs().to_vec(),
+            lookups: emission.lookups,
+            outputs: groups,
+            log2_failure: f64::NEG_INFINITY,
+        })
+    }
+
+    /// For each output the nodes whose exclusive or it is: as few steps as possible back to what is
+    /// looked up anyway.
+    fn output_leaves(&self, chosen: &HashMap<usize, Chosen>) -> Vec<Vec<usize>> {
+        // Nodes that some lookup reads are there in any case.
+        let read: BTreeSet<usize> =
+            chosen.values().flat_map(|of| of.cut.leaves.iter().copied()).collect();
+        let there = |at: usize| self.given(at) || (read.contains(&at) && chosen.contains_key(&at));
+        self.graph
+            .outputs
+            .iter()
+            .flatten()
+            .map(|literal| {
+                let at = literal.node();
+                match self.graph.nodes[at] {
+                    Node::Zero => Vec::new(),
+                    Node::Xor(..) if !there(at) => {
+                        let leaves = self.linear_leaves(at, there);
+                        let free = leaves.iter().all(|&leaf| there(leaf));
+                        if free { leaves } else { vec![at] }
+                    }
+                    _ => vec![at],
+                }
+            })
+            .collect()
+    }
+
+    /// The lookups that outputs lead to.
+    fn needed(&self, chosen: &HashMap<usize, Chosen>, outputs: &[Vec<usize>]) -> BTreeSet<usize> {
+        let mut needed = BTreeSet::new();
+        let mut open: Vec<usize> = outputs.iter().flatten().copied().collect();
+        while let Some(at) = open.pop() {
+            if let Some(of) = chosen.get(&at)
+                && needed.insert(at)
+            {
+                open.extend(&of.cut.leaves);
+            }
+        }
+        needed
+    }
+
+    /// Pairs of lookups that fit one bootstrap: by the first of a pair the second, their encoding
+    /// and their bits.
+    fn partners(
+        &mut self,
+        chosen: &HashMap<usize, Chosen>,
+        order: &[usize],
+    ) -> HashMap<usize, (usize, Encoding, Vec<usize>)> {
+        let mut partners = HashMap::new();
+        let mut taken = BTreeSet::new();
+        // Only what is looked up at the same bits, or at some of them, comes into question.
+        let mut by_leaf: HashMap<usize, Vec<usize>> = HashMap::new();
+        for &at in order {
+            for &leaf in &chosen[&at].cut.leaves {
+                by_leaf.entry(leaf).or_default().push(at);
+            }
+        }
+        for &at in order {
+            if taken.contains(&at) {
+                continue;
+            }
+            let cut = &chosen[&at].cut;
+            let candidates: BTreeSet<usize> = cut
+                .leaves
+                .iter()
+                .flat_map(|leaf| &by_leaf[leaf])
+                .copied()
+                .filter(|&other| other > at && !taken.contains(&other))
+                .collect();
+            let shared = |other: &usize| {
+                let leaves = &chosen[other].cut.leaves;
+                std::cmp::Reverse(leaves.iter().filter(|leaf| cut.leaves.contains(leaf)).count())
+            };
+            let mut candidates: Vec<usize> = candidates.into_iter().collect();
+            candidates.sort_by_key(shared);
+            candidates.truncate(PARTNERS);
+            let joint = candidates.into_iter().find_map(|other| {
+                let (encoding, leaves) = self.joint(cut, &chosen[&other].cut)?;
+                // All bits must be there when the first of the two is looked up.
+                leaves.iter().all(|&leaf| leaf < at).then_some((other, encoding, leaves))
+            });
+            if let Some(joint) = joint {
+                taken.extend([at, joint.0]);
+                partners.insert(at, joint);
+            }
+        }
+        partners
+    }
+
+    /// One encoding for two cuts.
+    fn joint(&mut self, a: &Cut, b: &Cut) -> Option<(Encoding, Vec<usize>)> {
+        let (Function::Truth(x), Function::Truth(y)) = (a.function, b.function) else {
+            return None;
+        };
+        let leaves: Vec<usize> = a
+            .leaves
+            .iter()
+            .chain(&b.leaves)
+            .copied()
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .collect();
+        if leaves.len() > MOST_LEAVES {
+            return None;
+        }
+        let functions = [widened(x, &a.leaves, &leaves), widened(y, &b.leaves, &leaves)];
+        let encoding = self.weights.best(leaves.len(), &functions)?.clone();
+        (encoding.deviations(&self.spread) >= self.deviations).then_some((encoding, leaves))
+    }
+
+    /// The terms of a sum that the noise leaves room for: too many are refreshed in groups.
+    fn narrowed(
+        &self,
+        mut terms: Vec<Value>,
+        emission: &mut Emission,
+    ) -> Result<Vec<Value>, GateError> {
+        while self.sum_deviations(terms.len()) < self.deviations {
+            let fits =
+                |width: usize| exclusive_or(width).deviations(&self.spread) >= self.deviations;
+            let widest = (1..terms.len()).rev().find(|&width| fits(width)).unwrap_or(1);
+            if widest < 2 {
+                return Err(GateError::NoRoom {
+                    what: "an exclusive or of two bits does not fit the noise".to_owned(),
+                });
+            }
+            terms = terms.chunks(widest).map(|part| emission.refresh(part)).collect();
+        }
+        Ok(terms)
+    }
+
+    /// Deviations that fit when so many bits are added and decrypted.
+    fn sum_deviations(&self, terms: usize) -> f64 {
+        let encoding = exclusive_or(terms);
+        f64::from(encoding.margin) / (f64::from(encoding.norm) * self.spread.term).sqrt()
+    }
+
+    /// `log2` of the probability that something goes wrong, by the union bound.
+    fn log2_failure(&self, program: &Program) -> f64 {
+        let lookup = |lookup: &program::Lookup| {
+            let size = |w: u8| u32::from(w.min(GRID as u8 - w)).pow(2);
+            let norm: u32 = lookup.terms.iter().map(|&(_, w)| size(w)).sum();
+            let margin = lookup.tables.iter().map(program::Table::margin).min().unwrap_or(0);
+            let own = self.spread.own[lookup.tables.len() - 1];
+            let variance = f64::from(norm) * self.spread.term + own;
+            log2_tail(f64::from(margin) / variance.sqrt())
+        };
+        let output = |output: &Output| match output {
+            Output::Constant(_) => f64::NEG_INFINITY,
+            Output::Parity { terms, .. } => log2_tail(self.sum_deviations(terms.len())),
+        };
+        let all = program.lookups.iter().map(lookup);
+        all.chain(program.outputs.iter().flatten().map(output)).fold(f64::NEG_INFINITY, log2_sum)
+    }
+}
+
+/// A program as it grows.
+struct Emission {
+    values: HashMap<usize, Value>,
+    next: u32,
+    lookups: Vec<program::Lookup>,
+}
+
+impl Emission {
+    /// Looks up some nodes at the sum of others.
+    fn lookup(&mut self, leaves: &[usize], encoding: &Encoding, nodes: &[usize]) {
+        let terms: Vec<Value> = leaves.iter().map(|leaf| self.values[leaf]).collect();
+        for (node, value) in nodes.iter().zip(self.push(&terms, encoding)) {
+            self.values.insert(*node, value);
+        }
+    }
+
+    /// The exclusive or of some bits, as good as new.
+    fn refresh(&mut self, terms: &[Value]) -> Value {
+        self.push(terms, &exclusive_or(terms.len()))[0]
+    }
+
+    fn push(&mut self, terms: &[Value], encoding: &Encoding) -> Vec<Value> {
+        let weighted = terms.iter().copied().zip(encoding.weights.iter().copied());
+        let terms = weighted.filter(|&(_, weight)| weight != 0).collect();
+        self.lookups.push(program::Lookup { terms, tables: encoding.tables.clone() });
+        let first = self.next;
+        self.next += encoding.tables.len() as u32;
+        (first..self.next).map(Value).collect()
+    }
+}
+
+/// The cut of a node from one of each operand; none if it has too many leaves.
+fn combine(node: &Node, operands: &[Literal], parts: &[&Cut]) -> Option<Cut> {
+    let mut leaves: Vec<usize> = parts.iter().flat_map(|cut| cut.leaves.iter().copied()).collect();
+    leaves.sort_unstable();
+    leaves.dedup();
+    if leaves.len() > MOST_LEAVES {
+        return None;
+    }
+    let mut inputs = operands.iter().zip(parts).map(|(literal, cut)| {
+        let Function::Truth(truth) = cut.function else { return 0 };
+        let wide = widened(truth, &cut.leaves, &leaves);
+        if literal.inverted() { !wide } else { wide }
+    });
+    let mut next = || inputs.next().unwrap_or(0);
+    let truth = match node {
+        Node::Zero | Node::Input => return None,
+        Node::And(..) => next() & next(),
+        Node::Xor(..) => next() ^ next(),
+        Node::Mux { .. } => {
+            let (choice, one, zero) = (next(), next(), next());
+            (choice & one) | (!choice & zero)
+        }
+    };
+    let mask = ((1u32 << assignments(leaves.len())) - 1) as Truth;
+    Some(Cut { leaves, function: Function::Truth(truth & mask) })
+}
+
+/// A function of some leaves as one of more.
+fn widened(truth: Truth, from: &[usize], to: &[usize]) -> Truth {
+    let places: Vec<usize> =
+        from.iter().map(|leaf| to.iter().position(|other| other == leaf).unwrap_or(0)).collect();
+    (0..assignments(to.len())).fold(0, |wide, assignment| {
+        let narrow = places.iter().enumerate().map(|(i, &place)| (assignment >> place & 1) << i);
+        wide | (truth >> narrow.sum::<usize>() & 1) << assignment
+    })
+}

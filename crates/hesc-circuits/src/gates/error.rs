@@ -1,0 +1,90 @@
+/// What is wrong with a gate circuit.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GateError {
+    /// Gates that wait for each other.
+    #[error(
+        "wire {wire} depends on itself: a circuit has no memory; unroll the loop, one copy of its \
+         gates for each step"
+    )]
+    Cycle {
+        /// A wire on the cycle.
+        wire: u64,
+    },
+    /// A wire that nothing drives.
+    #[error("wire {wire} is read but nothing drives it; add its gate, or make it an input")]
+    Dangling {
+        /// The wire.
+        wire: u64,
+    },
+    /// A wire that several gates drive.
+    #[error("wire {wire} is driven more than once; give each gate an output of its own")]
+    DrivenTwice {
+        /// The wire.
+        wire: u64,
+    },
+    /// A gate with the wrong number of operands.
+    #[error("{gate} takes {expected} inputs and one output, found {inputs} and {outputs}")]
+    Arity {
+        /// The gate.
+        gate: String,
+        /// Inputs it has.
+        expected: usize,
+        /// Inputs found.
+        inputs: usize,
+        /// Outputs found.
+        outputs: usize,
+    },
+    /// A gate that does not exist.
+    #[error("there is no gate {gate:?}; the format has AND, XOR, INV, EQ and EQW")]
+    UnknownGate {
+        /// Its name in the file.
+        gate: String,
+    },
+    /// A file that is no circuit.
+    #[error("line {line}: {problem}; the file is damaged or in another format")]
+    Bristol {
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+    /// Inputs of another number or length than the circuit has.
+    #[error("{what}: the circuit has {expected}, found {found}")]
+    Inputs {
+        /// What is counted.
+        what: &'static str,
+        /// What the circuit has.
+        expected: usize,
+        /// What was given.
+        found: usize,
+    },
+    /// A number that its wires do not hold.
+    #[error("the number {value} does not fit the {width} wires of input {input}")]
+    Number {
+        /// The number.
+        value: u64,
+        /// Wires of the input.
+        width: usize,
+        /// The input.
+        input: usize,
+    },
+    /// A size that makes no circuit.
+    #[error("{what} is {value}; it must be between {least} and {most}")]
+    Size {
+        /// What has the size.
+        what: &'static str,
+        /// The size.
+        value: usize,
+        /// The smallest.
+        least: usize,
+        /// The largest.
+        most: usize,
+    },
+    /// A circuit that the noise leaves no room for.
+    #[error("{what}; take parameters with less noise, or allow more failures")]
+    NoRoom {
+        /// What does not fit.
+        what: String,
+    },
+}

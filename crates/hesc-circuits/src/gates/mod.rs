@@ -1,0 +1,36 @@
+//! Gate circuits as data (`hsiao2022sche` §1, §2): what they are, how they look in a file, what they
+//! compute in the clear, and how few bootstraps they take on encrypted bits.
+//!
+//! ```
+//! use hesc_circuits::gates::{BinaryGate, Builder, binary};
+//!
+//! // A circuit of one's own ...
+//! let (mut builder, inputs) = Builder::new(&[1, 1]);
+//! let same = builder.binary(BinaryGate::Xnor, inputs[0][0], inputs[1][0]);
+//! let circuit = builder.finish(vec![vec![same]])?;
+//! assert_eq!(circuit.evaluate_numbers(&[&[0, 1, 1], &[0, 0, 1]])?, [[1, 0, 1]]);
+//!
+//! // ... or one of the library's.
+//! let multiplier = binary::array_multiplier(4)?;
+//! assert_eq!(multiplier.counts().binary(), 6 * 4 * 4);
+//! assert_eq!(multiplier.evaluate_numbers(&[&[13, 7], &[11, 9]])?, [[143, 63]]);
+//! # Ok::<(), hesc_circuits::gates::GateError>(())
+//! ```
+
+pub mod binary;
+mod bristol;
+mod builder;
+mod compiler;
+mod error;
+mod evaluate;
+mod graph;
+mod netlist;
+mod program;
+pub mod stochastic;
+mod weights;
+
+pub use builder::Builder;
+pub use compiler::Precision;
+pub use error::GateError;
+pub use netlist::{BinaryGate, Counts, Definition, Gate, Netlist, Wire};
+pub use program::{GRID, HALF_GRID, Lookup, Output, Program, Table, Value};
