@@ -15,6 +15,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from hesc._native import (
+    CircuitError,
     CorrelationError,
     DecryptionError,
     FusionError,
@@ -62,6 +63,7 @@ _SECRET = {
 
 __all__ = [
     "Answer",
+    "CircuitError",
     "CorrelationError",
     "DecryptionError",
     "Decryptor",

@@ -1,6 +1,7 @@
 //! One place where errors of all layers become Python exceptions.
 
-use hesc_circuits::CircuitError;
+use hesc_circuits::CircuitError as OfCircuits;
+use hesc_circuits::gates::GateError;
 use hesc_schemes::SchemeError;
 use hesc_stochastic::StochasticError;
 use pyo3::PyErr;
@@ -22,6 +23,7 @@ create_exception!(
     HescError,
     "Bytes that are damaged, truncated or of another kind."
 );
+create_exception!(hesc, CircuitError, HescError, "A gate circuit that is none.");
 create_exception!(hesc, DecryptionError, HescError, "Ciphertexts that no honest party made.");
 
 fn of_stochastic(error: &StochasticError) -> PyErr {
@@ -78,21 +80,34 @@ fn of_scheme(error: &SchemeError) -> PyErr {
 }
 
 /// The exception for an error of any layer.
-pub fn to_py(error: CircuitError) -> PyErr {
+pub fn to_py(error: OfCircuits) -> PyErr {
     let text = error.to_string();
     match error {
-        CircuitError::Scheme(error) => of_scheme(&error),
-        CircuitError::Stochastic(error) => of_stochastic(&error),
-        CircuitError::Correlated { .. } => CorrelationError::new_err(text),
-        CircuitError::FusionOverflow { .. }
-        | CircuitError::FusionBase { .. }
-        | CircuitError::FusionOfOnes { .. }
-        | CircuitError::Fused => FusionError::new_err(text),
-        CircuitError::CountOverflow { .. } => NoiseBudgetError::new_err(text),
-        CircuitError::Count { .. } => DecryptionError::new_err(text),
-        CircuitError::Weight { .. } => OutOfRangeError::new_err(text),
-        CircuitError::Representation { .. } => ParameterError::new_err(text),
+        OfCircuits::Scheme(error) => of_scheme(&error),
+        OfCircuits::Stochastic(error) => of_stochastic(&error),
+        OfCircuits::Correlated { .. } => CorrelationError::new_err(text),
+        OfCircuits::FusionOverflow { .. }
+        | OfCircuits::FusionBase { .. }
+        | OfCircuits::FusionOfOnes { .. }
+        | OfCircuits::Fused => FusionError::new_err(text),
+        OfCircuits::CountOverflow { .. } => NoiseBudgetError::new_err(text),
+        OfCircuits::Count { .. } => DecryptionError::new_err(text),
+        OfCircuits::Weight { .. } => OutOfRangeError::new_err(text),
+        OfCircuits::Representation { .. } => ParameterError::new_err(text),
         _ => ShapeError::new_err(text),
+    }
+}
+
+/// The exception for an error of a gate circuit.
+pub fn gate_to_py(error: GateError) -> PyErr {
+    let text = error.to_string();
+    match error {
+        GateError::Bristol { .. } => WireError::new_err(text),
+        GateError::Inputs { .. } => ShapeError::new_err(text),
+        GateError::Number { .. } => OutOfRangeError::new_err(text),
+        GateError::Size { .. } => ParameterError::new_err(text),
+        GateError::NoRoom { .. } => NoiseBudgetError::new_err(text),
+        _ => CircuitError::new_err(text),
     }
 }
 

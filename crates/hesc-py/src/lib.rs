@@ -5,6 +5,7 @@ mod arrays;
 mod encoder;
 mod erased;
 mod errors;
+mod gates;
 mod keys;
 mod leveled;
 mod params;
@@ -23,9 +24,11 @@ mod _native {
     use crate::encoder::{BitStreams, Encoder, Selector, scc, sobol_points};
     #[pymodule_export]
     use crate::errors::{
-        CorrelationError, DecryptionError, FusionError, HescError, KeyMismatchError,
+        CircuitError, CorrelationError, DecryptionError, FusionError, HescError, KeyMismatchError,
         NoiseBudgetError, OutOfRangeError, ParameterError, SecurityError, ShapeError, WireError,
     };
+    #[pymodule_export]
+    use crate::gates::{Builder, Circuit, Program};
     #[pymodule_export]
     use crate::keys::{PublicKey, SecretKey, is_sealed};
     #[pymodule_export]

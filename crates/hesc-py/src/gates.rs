@@ -1,0 +1,248 @@
+//! Gate circuits.
+
+use hesc_circuits::gates::{
+    BinaryGate, Builder as GateBuilder, Gate, GateError, Netlist, Output, Precision,
+    Program as GateProgram, Wire, binary, stochastic,
+};
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+
+use crate::errors::{OutOfRangeError, gate_to_py};
+
+/// Numbers of one list each.
+type Numbers<'py> = Vec<Bound<'py, PyArray1<u64>>>;
+
+/// Contiguous copies, so that Python's lock can be released.
+fn owned(inputs: &[PyReadonlyArray1<'_, u64>]) -> Vec<Vec<u64>> {
+    inputs.iter().map(|numbers| numbers.as_array().to_vec()).collect()
+}
+
+#[pyclass(frozen, module = "hesc")]
+pub struct Circuit(Netlist);
+
+fn make(circuit: Result<Netlist, GateError>) -> PyResult<Circuit> {
+    circuit.map(Circuit).map_err(gate_to_py)
+}
+
+fn binary_gate(name: &str) -> PyResult<BinaryGate> {
+    let found = BinaryGate::ALL.into_iter().find(|gate| gate.name() == name);
+    found.ok_or_else(|| gate_to_py(GateError::UnknownGate { gate: name.to_owned() }))
+}
+
+#[pymethods]
+impl Circuit {
+    #[staticmethod]
+    fn ripple_carry_adder(width: usize) -> PyResult<Self> {
+        make(binary::ripple_carry_adder(width))
+    }
+
+    #[staticmethod]
+    fn array_multiplier(py: Python<'_>, width: usize) -> PyResult<Self> {
+        make(py.detach(|| binary::array_multiplier(width)))
+    }
+
+    #[staticmethod]
+    fn comparator(width: usize) -> PyResult<Self> {
+        make(binary::comparator(width))
+    }
+
+    #[staticmethod]
+    fn stream_multiplier(gate: &str, stream_length: usize) -> PyResult<Self> {
+        make(stochastic::multiplier(binary_gate(gate)?, stream_length))
+    }
+
+    #[staticmethod]
+    fn scaled_adder(stream_length: usize) -> PyResult<Self> {
+        make(stochastic::scaled_adder(stream_length))
+    }
+
+    #[staticmethod]
+    fn weighted_adder(stream_length: usize) -> PyResult<Self> {
+        make(stochastic::weighted_adder(stream_length))
+    }
+
+    #[staticmethod]
+    fn popcount(stream_length: usize) -> PyResult<Self> {
+        make(stochastic::popcount(stream_length))
+    }
+
+    #[staticmethod]
+    fn from_bristol(py: Python<'_>, text: &str) -> PyResult<Self> {
+        make(py.detach(|| Netlist::from_bristol(text)))
+    }
+
+    fn to_bristol(&self, py: Python<'_>) -> String {
+        py.detach(|| self.0.to_bristol())
+    }
+
+    fn simplified(&self, py: Python<'_>) -> PyResult<Self> {
+        make(py.detach(|| self.0.simplified()))
+    }
+
+    #[getter]
+    fn inputs(&self) -> Vec<usize> {
+        self.0.inputs().to_vec()
+    }
+
+    #[getter]
+    fn outputs(&self) -> Vec<usize> {
+        self.0.outputs().iter().map(Vec::len).collect()
+    }
+
+    /// Gates by name.
+    fn counts(&self) -> Vec<(&'static str, usize)> {
+        let counts = self.0.counts();
+        let binary = BinaryGate::ALL.into_iter().map(|gate| (gate.name(), counts.of(gate)));
+        binary
+            .chain([("MUX", counts.mux), ("NOT", counts.not), ("CONSTANT", counts.constant)])
+            .collect()
+    }
+
+    #[getter]
+    fn depth(&self) -> usize {
+        self.0.depth()
+    }
+
+    #[getter]
+    fn bootstraps(&self) -> usize {
+        self.0.bootstraps()
+    }
+
+    fn evaluate<'py>(
+        &self,
+        py: Python<'py>,
+        inputs: Vec<PyReadonlyArray1<'py, u64>>,
+    ) -> PyResult<Numbers<'py>> {
+        let inputs = owned(&inputs);
+        let found = py.detach(|| {
+            let inputs: Vec<&[u64]> = inputs.iter().map(Vec::as_slice).collect();
+            self.0.evaluate_numbers(&inputs)
+        });
+        let found = found.map_err(gate_to_py)?;
+        Ok(found.into_iter().map(|numbers| PyArray1::from_vec(py, numbers)).collect())
+    }
+
+    /// The circuit as bootstraps and sums of ciphertexts.
+    #[pyo3(signature = (*, bit, lookup, log2_failure))]
+    fn compile(
+        &self,
+        py: Python<'_>,
+        bit: f64,
+        lookup: [f64; 2],
+        log2_failure: f64,
+    ) -> PyResult<Program> {
+        let numbers = [bit, lookup[0], lookup[1], -log2_failure];
+        if !numbers.iter().all(|number| number.is_finite() && *number >= 0.0) {
+            return Err(OutOfRangeError::new_err(
+                "variances are finite and not negative, log2_failure is finite and not positive",
+            ));
+        }
+        let precision = Precision { bit, lookup, log2_failure };
+        py.detach(|| self.0.compile(&precision)).map(Program).map_err(gate_to_py)
+    }
+}
+
+#[pyclass(frozen, module = "hesc")]
+pub struct Program(GateProgram);
+
+#[pymethods]
+impl Program {
+    #[getter]
+    fn bootstraps(&self) -> usize {
+        self.0.bootstraps()
+    }
+
+    /// Bootstraps of each layer.
+    #[getter]
+    fn layers(&self) -> Vec<usize> {
+        self.0.layers().iter().map(Vec::len).collect()
+    }
+
+    #[getter]
+    fn log2_failure(&self) -> f64 {
+        self.0.log2_failure()
+    }
+
+    /// Bits of the widest sum of an output.
+    #[getter]
+    fn widest_sum(&self) -> usize {
+        let terms = |output: &Output| match output {
+            Output::Constant(_) => 0,
+            Output::Parity { terms, .. } => terms.len(),
+        };
+        self.0.outputs().iter().flatten().map(terms).max().unwrap_or(0)
+    }
+}
+
+/// Builds a circuit; wires are their numbers.
+#[pyclass(module = "hesc")]
+pub struct Builder {
+    builder: GateBuilder,
+    wires: Vec<Wire>,
+}
+
+impl Builder {
+    fn wire(&self, number: usize) -> PyResult<Wire> {
+        let wire = number as u64;
+        self.wires.get(number).copied().ok_or_else(|| gate_to_py(GateError::Dangling { wire }))
+    }
+
+    fn push(&mut self, gate: Gate) -> usize {
+        self.wires.push(self.builder.gate(gate));
+        self.wires.len() - 1
+    }
+}
+
+#[pymethods]
+impl Builder {
+    #[new]
+    fn new(inputs: Vec<usize>) -> PyResult<Self> {
+        // As the circuit's own limit, before the wires are allocated.
+        let wires = inputs.iter().fold(0usize, |sum, &width| sum.saturating_add(width));
+        const MOST: usize = 1 << 24;
+        if wires > MOST {
+            let what = "the number of input wires";
+            return Err(gate_to_py(GateError::Size { what, value: wires, least: 0, most: MOST }));
+        }
+        let (builder, groups) = GateBuilder::new(&inputs);
+        Ok(Self { builder, wires: groups.into_iter().flatten().collect() })
+    }
+
+    fn binary(&mut self, gate: &str, a: usize, b: usize) -> PyResult<usize> {
+        let gate = Gate::Binary(binary_gate(gate)?, self.wire(a)?, self.wire(b)?);
+        Ok(self.push(gate))
+    }
+
+    fn inverter(&mut self, a: usize) -> PyResult<usize> {
+        let gate = Gate::Not(self.wire(a)?);
+        Ok(self.push(gate))
+    }
+
+    fn mux(&mut self, choice: usize, one: usize, zero: usize) -> PyResult<usize> {
+        let [choice, one, zero] = [self.wire(choice)?, self.wire(one)?, self.wire(zero)?];
+        Ok(self.push(Gate::Mux { choice, one, zero }))
+    }
+
+    fn constant(&mut self, bit: bool) -> usize {
+        self.push(Gate::Constant(bit))
+    }
+
+    fn append(&mut self, circuit: &Circuit, inputs: Vec<usize>) -> PyResult<Vec<Vec<usize>>> {
+        let inputs = inputs.into_iter().map(|i| self.wire(i)).collect::<PyResult<Vec<_>>>()?;
+        let groups = self.builder.append(&circuit.0, &inputs).map_err(gate_to_py)?;
+        Ok(groups
+            .into_iter()
+            .map(|group| {
+                let first = self.wires.len();
+                self.wires.extend(group);
+                (first..self.wires.len()).collect()
+            })
+            .collect())
+    }
+
+    fn finish(&self, outputs: Vec<Vec<usize>>) -> PyResult<Circuit> {
+        let group = |group: Vec<usize>| group.into_iter().map(|i| self.wire(i)).collect();
+        let outputs = outputs.into_iter().map(group).collect::<PyResult<_>>()?;
+        make(self.builder.clone().finish(outputs))
+    }
+}

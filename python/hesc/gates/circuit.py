@@ -1,0 +1,209 @@
+"""A circuit of gates as data."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hesc import _native
+from hesc._native import OutOfRangeError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+
+@dataclass(frozen=True)
+class Precision:
+    """What encrypted bits and bootstraps do to noise; variances in units of the torus.
+
+    Attributes:
+        bit: of a bit, fresh or from a bootstrap, whichever is larger.
+        lookup: what a bootstrap adds before it looks up one table, and two.
+        log2_failure: of the probability of a wrong output that a whole circuit may have.
+
+    """
+
+    bit: float
+    lookup: tuple[float, float]
+    log2_failure: float = -128.0
+
+
+class Program:
+    """A circuit as bootstraps and sums of ciphertexts; `Circuit.compile` makes one."""
+
+    def __init__(self, native: _native.Program) -> None:
+        self._native = native
+
+    @property
+    def bootstraps(self) -> int:
+        """Bootstraps it takes."""
+        return self._native.bootstraps
+
+    @property
+    def layers(self) -> list[int]:
+        """Bootstraps that can run side by side, layer after layer."""
+        return self._native.layers
+
+    @property
+    def log2_failure(self) -> float:
+        """`log2` of the probability that any output is wrong, at most."""
+        return self._native.log2_failure
+
+    @property
+    def widest_sum(self) -> int:
+        """Most ciphertexts that an output adds."""
+        return self._native.widest_sum
+
+    def __repr__(self) -> str:
+        return (
+            f"<hesc.gates.Program: {self.bootstraps} bootstraps in {len(self.layers)} layers, "
+            f"wrong with probability below 2^{self.log2_failure:.0f}>"
+        )
+
+
+class Circuit:
+    """Gates, groups of inputs and of outputs. Immutable; call it on numbers.
+
+    Make one with `Builder`, with a function of `hesc.gates`, or from a file in Bristol fashion.
+    """
+
+    def __init__(self, native: _native.Circuit) -> None:
+        self._native = native
+
+    @classmethod
+    def from_bristol(cls, text: str) -> Circuit:
+        """Reads a circuit in Bristol fashion.
+
+        Raises:
+            WireError: if the text is no circuit.
+            CircuitError: for loops, wires that nothing drives, and unknown gates.
+
+        """
+        return cls(_native.Circuit.from_bristol(text))
+
+    def to_bristol(self) -> str:
+        """The circuit in Bristol fashion; gates that the format lacks become several."""
+        return self._native.to_bristol()
+
+    @property
+    def native(self) -> _native.Circuit:
+        """The compiled object, for this package's own modules."""
+        return self._native
+
+    @property
+    def inputs(self) -> list[int]:
+        """Wires of each input."""
+        return self._native.inputs
+
+    @property
+    def outputs(self) -> list[int]:
+        """Wires of each output."""
+        return self._native.outputs
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Gates by name, those that occur."""
+        return {name: count for name, count in self._native.counts() if count}
+
+    @property
+    def depth(self) -> int:
+        """Gates on the longest path; inverters and constants are free."""
+        return self._native.depth
+
+    @property
+    def bootstraps(self) -> int:
+        """Bootstraps gate by gate: one for each gate of two inputs, two for a multiplexer."""
+        return self._native.bootstraps
+
+    def simplified(self) -> Circuit:
+        """The same outputs with fewer gates: AND, XOR, MUX and NOT remain."""
+        return Circuit(self._native.simplified())
+
+    def compile(self, precision: Precision) -> Program:
+        """The circuit as bootstraps and sums of ciphertexts, as few bootstraps as there need be.
+
+        Raises:
+            NoiseBudgetError: if the noise leaves no room for a gate, or for all together.
+
+        """
+        return Program(
+            self._native.compile(
+                bit=precision.bit, lookup=precision.lookup, log2_failure=precision.log2_failure
+            )
+        )
+
+    def __call__(self, *inputs: ArrayLike) -> tuple[NDArray[np.uint64], ...]:
+        """What it computes in the clear: an array for each output, shaped as the inputs.
+
+        Inputs are non-negative integers, one array for each input of the circuit, all of one shape;
+        a bit stream of up to 64 bits is one number. 64 lanes are computed at once.
+
+        Raises:
+            ShapeError: for another number of inputs or different shapes.
+            OutOfRangeError: for numbers that are negative, no integers or too wide.
+
+        """
+        arrays = [_numbers(values) for values in inputs]
+        shape = arrays[0].shape if arrays else ()
+        found = self._native.evaluate([array.reshape(-1) for array in arrays])
+        return tuple(output.reshape(shape) for output in found)
+
+    def __repr__(self) -> str:
+        gates = ", ".join(f"{count} {name}" for name, count in self.counts.items())
+        widths = f"{self.inputs} to {self.outputs} wires"
+        return f"<hesc.gates.Circuit: {widths}, {gates or 'no gates'}, depth {self.depth}>"
+
+
+def _numbers(values: ArrayLike) -> NDArray[np.uint64]:
+    array: NDArray[Any] = np.asarray(values)
+    if array.dtype.kind not in "ui" or (array.dtype.kind == "i" and np.any(array < 0)):
+        raise OutOfRangeError("inputs of a circuit are non-negative integers; give bits as 0 and 1")
+    return array.astype(np.uint64)
+
+
+class Builder:
+    """Builds a circuit gate by gate; wires are their numbers.
+
+    Args:
+        *inputs: wires of each input; `Builder.inputs` has their numbers, lowest bits first.
+
+    """
+
+    def __init__(self, *inputs: int) -> None:
+        self._native = _native.Builder(list(inputs))
+        ends = itertools.accumulate(inputs, initial=0)
+        self.inputs = [list(range(first, end)) for first, end in itertools.pairwise(ends)]
+
+    def gate(self, name: str, a: int, b: int) -> int:
+        """Adds "AND", "OR", "XOR", "NAND", "NOR" or "XNOR"; its wire."""
+        return self._native.binary(name, a, b)
+
+    def invert(self, a: int) -> int:
+        """Adds an inverter; its wire."""
+        return self._native.inverter(a)
+
+    def mux(self, choice: int, one: int, zero: int) -> int:
+        """Adds a multiplexer, `one` where `choice` is set; its wire."""
+        return self._native.mux(choice, one, zero)
+
+    def constant(self, bit: bool) -> int:
+        """Adds a constant; its wire."""
+        return self._native.constant(bit)
+
+    def append(self, circuit: Circuit, inputs: Sequence[int]) -> list[list[int]]:
+        """Adds another circuit's gates on these wires; its output wires."""
+        return self._native.append(circuit.native, list(inputs))
+
+    def finish(self, *outputs: Sequence[int]) -> Circuit:
+        """The circuit with these groups of output wires.
+
+        Raises:
+            CircuitError: for a wire that does not exist.
+
+        """
+        return Circuit(self._native.finish([list(group) for group in outputs]))

@@ -1,0 +1,90 @@
+"""Gate circuits, as users see them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import hesc
+from hesc import gates
+
+PRECISION = gates.Precision(bit=5e-10, lookup=(1.2e-6, 4.5e-6))
+
+
+@given(st.lists(st.tuples(st.integers(0, 255), st.integers(0, 255)), min_size=1, max_size=200))
+def test_arithmetic_circuits_compute_what_numpy_does(pairs: list[tuple[int, int]]) -> None:
+    a, b = np.array(pairs).T
+    np.testing.assert_array_equal(gates.ripple_carry_adder(8)(a, b)[0], a + b)
+    np.testing.assert_array_equal(gates.array_multiplier(8)(a, b)[0], a * b)
+    np.testing.assert_array_equal(gates.comparator(8)(a, b)[0], a < b)
+    np.testing.assert_array_equal(gates.popcount(8)(a)[0], np.bitwise_count(a))
+    np.testing.assert_array_equal(gates.stream_multiplier("XOR", 8)(a, b)[0], a ^ b)
+    np.testing.assert_array_equal(gates.scaled_adder(8)(a, b)[0], (a & 0x55) | (b & 0xAA))
+    np.testing.assert_array_equal(gates.weighted_adder(8)(a, b, a)[0], a | (b & ~a))
+
+
+def test_circuits_are_as_large_as_the_paper_says() -> None:
+    adder, multiplier = gates.ripple_carry_adder(8), gates.array_multiplier(8)
+    assert (adder.bootstraps, multiplier.bootstraps) == (5 * 8, 6 * 8 * 8)
+    assert adder.depth <= 3 * 8
+    assert multiplier.depth <= 8 * 8
+    assert multiplier.counts == {"AND": 192, "OR": 64, "XOR": 128, "CONSTANT": 1}
+    assert multiplier.simplified().bootstraps < multiplier.bootstraps
+
+
+def test_the_compiler_saves_bootstraps_within_the_failure_allowed() -> None:
+    for circuit in (gates.ripple_carry_adder(8), gates.array_multiplier(8)):
+        program = circuit.compile(PRECISION)
+        assert 4 * program.bootstraps <= circuit.bootstraps
+        assert program.log2_failure <= -128
+        assert sum(program.layers) == program.bootstraps
+        assert str(program.bootstraps) in repr(program)
+    product = gates.stream_multiplier("XOR", 256).compile(PRECISION)
+    assert (product.bootstraps, product.widest_sum) == (0, 2)
+    assert gates.stream_multiplier("AND", 256).compile(PRECISION).bootstraps == 256
+    with pytest.raises(hesc.NoiseBudgetError, match="less noise"):
+        gates.array_multiplier(2).compile(gates.Precision(1e-3, (1e-3, 1e-3)))
+    with pytest.raises(hesc.OutOfRangeError):
+        gates.array_multiplier(2).compile(gates.Precision(float("nan"), (0, 0)))
+
+
+def test_circuits_of_ones_own_travel_as_files() -> None:
+    builder = gates.Builder(4, 4)
+    a, b = builder.inputs
+    differ = [builder.gate("XOR", x, y) for x, y in zip(a, b, strict=True)]
+    (count,) = builder.append(gates.popcount(4), differ)
+    chosen = builder.mux(differ[0], builder.invert(a[1]), builder.constant(bit=True))
+    circuit = builder.finish(count, [chosen])
+    again = gates.Circuit.from_bristol(circuit.to_bristol())
+    assert (again.inputs, again.outputs) == ([4, 4], [3, 1])
+    x, y = np.arange(16).reshape(4, 4), np.arange(16)[::-1].reshape(4, 4)
+    for found, expected in zip(again(x, y), circuit(x, y), strict=True):
+        np.testing.assert_array_equal(found, expected)
+        assert found.shape == x.shape
+    np.testing.assert_array_equal(circuit(x, y)[0], np.bitwise_count(x ^ y))
+
+
+def test_mistakes_are_named() -> None:
+    adder = gates.ripple_carry_adder(4)
+    with pytest.raises(hesc.ShapeError, match="inputs"):
+        adder(1)
+    with pytest.raises(hesc.ShapeError):
+        adder([1, 2], [1])
+    with pytest.raises(hesc.OutOfRangeError, match="does not fit"):
+        adder(16, 0)
+    for wrong in (-1, 0.5):
+        with pytest.raises(hesc.OutOfRangeError, match="integers"):
+            adder(wrong, 0)
+    with pytest.raises(hesc.ParameterError, match="between 1 and 4096"):
+        gates.array_multiplier(0)
+    with pytest.raises(hesc.CircuitError, match="no gate"):
+        gates.stream_multiplier("FROB", 8)
+    builder = gates.Builder(2)
+    with pytest.raises(hesc.CircuitError, match="nothing drives"):
+        builder.gate("AND", 0, 7)
+    with pytest.raises(hesc.WireError, match="line 1"):
+        gates.Circuit.from_bristol("nonsense")
+    with pytest.raises(hesc.CircuitError, match="depends on itself"):
+        gates.Circuit.from_bristol("1 3\n1 2\n1 1\n\n2 1 0 2 2 AND\n")
