@@ -71,6 +71,7 @@ def test_architecture_names_every_module() -> None:
     [
         ("compare_encoders.py", ["--seeds", "2"], "sobol"),
         ("plan_a_sum.py", ["--length", "256", "--seeds", "1"], "at random"),
+        ("compile_circuits.py", ["--width", "4"], "array"),
         ("compare_schemes.py", ["--length", "64"], "ec_elgamal_ristretto255"),
     ],
 )

@@ -43,7 +43,8 @@ def test_the_compiler_saves_bootstraps_within_the_failure_allowed() -> None:
         assert str(program.bootstraps) in repr(program)
     product = gates.stream_multiplier("XOR", 256).compile(PRECISION)
     assert (product.bootstraps, product.widest_sum) == (0, 2)
-    assert gates.stream_multiplier("AND", 256).compile(PRECISION).bootstraps == 256
+    # Two conjunctions of different bits share a bootstrap.
+    assert gates.stream_multiplier("AND", 256).compile(PRECISION).bootstraps == 128
     with pytest.raises(hesc.NoiseBudgetError, match="less noise"):
         gates.array_multiplier(2).compile(gates.Precision(1e-3, (1e-3, 1e-3)))
     with pytest.raises(hesc.OutOfRangeError):

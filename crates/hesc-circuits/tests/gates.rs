@@ -162,6 +162,8 @@ fn the_compiler_needs_a_fraction_of_the_bootstraps() {
         let program = multiplier.compile(&PRECISION).unwrap();
         assert!(4 * program.bootstraps() <= multiplier.bootstraps(), "{}", program.bootstraps());
     }
+    let popcount = stochastic::popcount(256).unwrap();
+    assert!(popcount.compile(&PRECISION).unwrap().bootstraps() <= 256);
     // Inverted-bipolar products are sums of ciphertexts.
     let product = stochastic::multiplier(BinaryGate::Xor, 256).unwrap();
     let program = product.compile(&PRECISION).unwrap();
@@ -199,6 +201,8 @@ fn mistakes_are_named() {
         builder.clone().finish(vec![vec![far]]),
         Err(GateError::Dangling { wire: 9 })
     ));
+    let ahead = Netlist::new(vec![1], vec![Gate::Not(b)], vec![]);
+    assert!(matches!(ahead, Err(GateError::Order { wire: 1 })));
     assert!(matches!(circuit.evaluate(&[1], 1), Err(GateError::Inputs { .. })));
     assert!(matches!(circuit.evaluate_numbers(&[]), Err(GateError::Inputs { .. })));
     assert!(matches!(circuit.evaluate_numbers(&[&[4]]), Err(GateError::Number { value: 4, .. })));

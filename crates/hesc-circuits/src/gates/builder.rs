@@ -94,7 +94,7 @@ impl Builder {
     /// The circuit with these groups of outputs.
     ///
     /// # Errors
-    /// [`GateError::Dangling`] or [`GateError::Cycle`] for wires of another builder.
+    /// [`GateError::Dangling`] or [`GateError::Order`] for wires of another builder.
     pub fn finish(self, outputs: Vec<Vec<Wire>>) -> Result<Netlist, GateError> {
         Netlist::new(self.inputs, self.gates, outputs)
     }

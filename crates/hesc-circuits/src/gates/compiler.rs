@@ -6,7 +6,8 @@
 //! gate arrays are: all small cuts of each node, chosen by area flow. Every lookup and every sum of
 //! outputs is checked against the noise, and exclusive ors that grow too wide are refreshed in between.
 
-use std::collections::{BTreeSet, HashMap};
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::graph::{Graph, Literal, Node};
 use super::program::{GRID, MOST_TABLES, Output, Program, Value};
@@ -17,8 +18,11 @@ use super::{GateError, Netlist, program};
 const CUTS: usize = 24;
 /// Lookups tried as the second of a bootstrap, those with the most bits in common first.
 const PARTNERS: usize = 8;
-/// Bits of one exclusive or, at most: beyond, the search for where to refresh would be slow.
-const WIDEST: usize = 1 << 16;
+/// What a lookup is taken to cost if another node could be looked up at the same bits, and whether
+/// exclusive ors of many bits are looked up, which share with nothing.
+const GUESSES: [(f64, bool); 3] = [(1.0, true), (0.5, true), (0.5, false)];
+/// Bits of one exclusive or, at most: each node's are looked for by themselves.
+const WIDEST: usize = 1 << 12;
 /// Rounds of choosing cuts by what the others cost.
 const ROUNDS: usize = 4;
 
@@ -79,11 +83,8 @@ enum Function {
     ExclusiveOr,
 }
 
-/// A node's lookup in the cover.
-#[derive(Debug)]
-struct Chosen {
-    cut: Cut,
-}
+/// The cut of each node that is looked up.
+type Cover = HashMap<usize, Cut>;
 
 struct Compiler<'a> {
     graph: &'a Graph,
@@ -118,8 +119,19 @@ impl Netlist {
             deviations,
         };
         compiler.enumerate();
-        let chosen = compiler.cover()?;
-        let mut program = compiler.emit(self, &chosen)?;
+        // Which lookups share a bootstrap shows only when all are chosen: every cover is tried.
+        let mut best: Option<Program> = None;
+        for (shared_cost, wide) in GUESSES {
+            for cover in compiler.covers(shared_cost, wide)? {
+                let program = compiler.emit(self, &cover)?;
+                if best.as_ref().is_none_or(|best| program.bootstraps() < best.bootstraps()) {
+                    best = Some(program);
+                }
+            }
+        }
+        let Some(mut program) = best else {
+            return Err(GateError::NoRoom { what: "no cover was found".to_owned() });
+        };
         program.log2_failure = match precision.log2_failure {
             f64::NEG_INFINITY => f64::NEG_INFINITY,
             _ => compiler.log2_failure(&program),
@@ -228,29 +240,32 @@ impl Compiler<'_> {
                 && self.linear_leaves(at, |_| false).iter().all(|&leaf| self.given(leaf)))
     }
 
-    /// A lookup for each node that needs one.
-    fn cover(&self) -> Result<HashMap<usize, Chosen>, GateError> {
+    /// Covers of the circuit, each chosen by what the one before makes lookups cost.
+    fn covers(&self, shared_cost: f64, wide: bool) -> Result<Vec<Cover>, GateError> {
         let nodes = self.graph.nodes.len();
         let live = self.graph.live();
         let mut readers = vec![0.0f64; nodes];
         for (_, node) in self.graph.nodes.iter().enumerate().filter(|(at, _)| live[*at]) {
             node.operands().for_each(|operand| readers[operand.node()] += 1.0);
         }
-        let roots: Vec<usize> = self
-            .graph
-            .outputs
-            .iter()
-            .flatten()
-            .map(|output| output.node())
-            .filter(|&at| !self.is_free(at))
-            .collect();
-        let mut chosen = HashMap::new();
+        let all = (0..nodes).filter(|&at| live[at]).flat_map(|at| &self.cuts[at]);
+        let mut sharers = counted(all);
+        let mut covers: Vec<Cover> = Vec::new();
         for _ in 0..ROUNDS {
             let mut flow = vec![0.0f64; nodes];
             let mut best: Vec<Option<&Cut>> = vec![None; nodes];
             for at in (0..nodes).filter(|&at| live[at] && !self.given(at)) {
-                let cost = |cut: &Cut| 1.0 + cut.leaves.iter().map(|&leaf| flow[leaf]).sum::<f64>();
-                let own = self.cuts[at].iter().filter(|cut| cut.leaves != [at]);
+                let before = covers.last().and_then(|cover| cover.get(&at));
+                let cost = |cut: &Cut| {
+                    let others = sharers.get(&cut.leaves).copied().unwrap_or(0);
+                    let itself = usize::from(before.is_none_or(|before| before == cut));
+                    let own = if others > itself { shared_cost } else { 1.0 };
+                    own + cut.leaves.iter().map(|&leaf| flow[leaf]).sum::<f64>()
+                };
+                let usable = |cut: &&Cut| {
+                    cut.leaves != [at] && (wide || cut.function != Function::ExclusiveOr)
+                };
+                let own = self.cuts[at].iter().filter(usable);
                 let cut = own.min_by(|a, b| {
                     let order = cost(a).total_cmp(&cost(b));
                     order.then(a.leaves.len().cmp(&b.leaves.len()))
@@ -258,30 +273,29 @@ impl Compiler<'_> {
                 flow[at] = cut.map_or(f64::INFINITY, |cut| cost(cut) / readers[at].max(1.0));
                 best[at] = cut;
             }
-            chosen = HashMap::new();
-            let mut open = roots.clone();
+            let mut cover = Cover::new();
+            let outputs = self.graph.outputs.iter().flatten().map(|output| output.node());
+            let mut open: Vec<usize> = outputs.filter(|&at| !self.is_free(at)).collect();
             readers.fill(0.0);
             while let Some(at) = open.pop() {
                 readers[at] += 1.0;
-                if self.given(at) || chosen.contains_key(&at) {
+                if self.given(at) || cover.contains_key(&at) {
                     continue;
                 }
                 let cut = best[at].ok_or_else(|| GateError::NoRoom {
                     what: "a gate's noise exceeds what the parameters tell apart".to_owned(),
                 })?;
                 open.extend(&cut.leaves);
-                chosen.insert(at, Chosen { cut: cut.clone() });
+                cover.insert(at, cut.clone());
             }
+            sharers = counted(cover.values());
+            covers.push(cover);
         }
-        Ok(chosen)
+        Ok(covers)
     }
 
     /// Lookups in order, two to a bootstrap where their bits allow it, and the outputs' sums.
-    fn emit(
-        &mut self,
-        circuit: &Netlist,
-        chosen: &HashMap<usize, Chosen>,
-    ) -> Result<Program, GateError> {
+    fn emit(&mut self, circuit: &Netlist, chosen: &Cover) -> Result<Program, GateError> {
         let mut emission = Emission {
             values: self
                 .graph
@@ -301,8 +315,8 @@ impl Compiler<'_> {
             if emission.values.contains_key(&at) {
                 continue;
             }
-            let cut = &chosen[&at].cut;
-            match partners.get(&at) {
+            let cut = &chosen[&at];
+            match partners.of.get(&at) {
                 Some((partner, encoding, leaves)) => {
                     emission.lookup(leaves, encoding, &[at, *partner]);
                 }
@@ -339,10 +353,10 @@ impl Compiler<'_> {
 
     /// For each output the nodes whose exclusive or it is: as few steps as possible back to what is
     /// looked up anyway.
-    fn output_leaves(&self, chosen: &HashMap<usize, Chosen>) -> Vec<Vec<usize>> {
+    fn output_leaves(&self, chosen: &Cover) -> Vec<Vec<usize>> {
         // Nodes that some lookup reads are there in any case.
         let read: BTreeSet<usize> =
-            chosen.values().flat_map(|of| of.cut.leaves.iter().copied()).collect();
+            chosen.values().flat_map(|of| of.leaves.iter().copied()).collect();
         let there = |at: usize| self.given(at) || (read.contains(&at) && chosen.contains_key(&at));
         self.graph
             .outputs
@@ -364,65 +378,64 @@ impl Compiler<'_> {
     }
 
     /// The lookups that outputs lead to.
-    fn needed(&self, chosen: &HashMap<usize, Chosen>, outputs: &[Vec<usize>]) -> BTreeSet<usize> {
+    fn needed(&self, chosen: &Cover, outputs: &[Vec<usize>]) -> BTreeSet<usize> {
         let mut needed = BTreeSet::new();
         let mut open: Vec<usize> = outputs.iter().flatten().copied().collect();
         while let Some(at) = open.pop() {
             if let Some(of) = chosen.get(&at)
                 && needed.insert(at)
             {
-                open.extend(&of.cut.leaves);
+                open.extend(&of.leaves);
             }
         }
         needed
     }
 
-    /// Pairs of lookups that fit one bootstrap: by the first of a pair the second, their encoding
-    /// and their bits.
-    fn partners(
-        &mut self,
-        chosen: &HashMap<usize, Chosen>,
-        order: &[usize],
-    ) -> HashMap<usize, (usize, Encoding, Vec<usize>)> {
-        let mut partners = HashMap::new();
-        let mut taken = BTreeSet::new();
-        // Only what is looked up at the same bits, or at some of them, comes into question.
+    /// Pairs of lookups that fit one bootstrap: first those with bits in common, then any.
+    fn partners(&mut self, chosen: &Cover, order: &[usize]) -> Partners {
+        let mut partners = Partners::default();
         let mut by_leaf: HashMap<usize, Vec<usize>> = HashMap::new();
         for &at in order {
-            for &leaf in &chosen[&at].cut.leaves {
+            for &leaf in &chosen[&at].leaves {
                 by_leaf.entry(leaf).or_default().push(at);
             }
         }
         for &at in order {
-            if taken.contains(&at) {
-                continue;
-            }
-            let cut = &chosen[&at].cut;
-            let candidates: BTreeSet<usize> = cut
-                .leaves
-                .iter()
-                .flat_map(|leaf| &by_leaf[leaf])
-                .copied()
-                .filter(|&other| other > at && !taken.contains(&other))
-                .collect();
+            let own = &chosen[&at].leaves;
+            let others: BTreeSet<usize> =
+                own.iter().flat_map(|leaf| &by_leaf[leaf]).copied().collect();
             let shared = |other: &usize| {
-                let leaves = &chosen[other].cut.leaves;
-                std::cmp::Reverse(leaves.iter().filter(|leaf| cut.leaves.contains(leaf)).count())
+                let leaves = &chosen[other].leaves;
+                Reverse(leaves.iter().filter(|leaf| own.contains(leaf)).count())
             };
-            let mut candidates: Vec<usize> = candidates.into_iter().collect();
+            let mut candidates: Vec<usize> =
+                others.into_iter().filter(|&other| other > at).collect();
             candidates.sort_by_key(shared);
-            candidates.truncate(PARTNERS);
-            let joint = candidates.into_iter().find_map(|other| {
-                let (encoding, leaves) = self.joint(cut, &chosen[&other].cut)?;
-                // All bits must be there when the first of the two is looked up.
-                leaves.iter().all(|&leaf| leaf < at).then_some((other, encoding, leaves))
-            });
-            if let Some(joint) = joint {
-                taken.extend([at, joint.0]);
-                partners.insert(at, joint);
-            }
+            self.pair(&mut partners, chosen, at, &candidates);
+        }
+        let alone: Vec<usize> =
+            order.iter().copied().filter(|at| !partners.taken.contains(at)).collect();
+        for (i, &at) in alone.iter().enumerate() {
+            self.pair(&mut partners, chosen, at, &alone[i + 1..]);
         }
         partners
+    }
+
+    /// Finds a partner among the first of these that have none.
+    fn pair(&mut self, partners: &mut Partners, chosen: &Cover, at: usize, candidates: &[usize]) {
+        if partners.taken.contains(&at) {
+            return;
+        }
+        let free = candidates.iter().filter(|other| !partners.taken.contains(other));
+        let joint = free.take(PARTNERS).find_map(|&other| {
+            let (encoding, leaves) = self.joint(&chosen[&at], &chosen[&other])?;
+            // All bits must be there when the first of the two is looked up.
+            leaves.iter().all(|&leaf| leaf < at).then_some((other, encoding, leaves))
+        });
+        if let Some(joint) = joint {
+            partners.taken.extend([at, joint.0]);
+            partners.of.insert(at, joint);
+        }
     }
 
     /// One encoding for two cuts.
@@ -489,6 +502,23 @@ impl Compiler<'_> {
         let all = program.lookups.iter().map(lookup);
         all.chain(program.outputs.iter().flatten().map(output)).fold(f64::NEG_INFINITY, log2_sum)
     }
+}
+
+/// How many cuts with a truth table have the same leaves.
+fn counted<'a>(cuts: impl Iterator<Item = &'a Cut>) -> HashMap<Vec<usize>, usize> {
+    let mut counts = HashMap::new();
+    for cut in cuts.filter(|cut| cut.function != Function::ExclusiveOr) {
+        *counts.entry(cut.leaves.clone()).or_default() += 1;
+    }
+    counts
+}
+
+/// Lookups that share a bootstrap.
+#[derive(Default)]
+struct Partners {
+    taken: HashSet<usize>,
+    /// By the first of a pair: the second, their encoding and their bits.
+    of: HashMap<usize, (usize, Encoding, Vec<usize>)>,
 }
 
 /// A program as it grows.

@@ -11,6 +11,12 @@ pub enum GateError {
         /// A wire on the cycle.
         wire: u64,
     },
+    /// A wire that is read before its gate.
+    #[error("wire {wire} is read before its gate; put gates after those they read")]
+    Order {
+        /// The wire.
+        wire: u64,
+    },
     /// A wire that nothing drives.
     #[error("wire {wire} is read but nothing drives it; add its gate, or make it an input")]
     Dangling {

@@ -223,7 +223,7 @@ impl Netlist {
     /// groups of output wires.
     ///
     /// # Errors
-    /// [`GateError::Dangling`] for a wire that does not exist, [`GateError::Cycle`] for one that does
+    /// [`GateError::Dangling`] for a wire that does not exist, [`GateError::Order`] for one that does
     /// later, [`GateError::Size`] for more than 2^28 wires.
     pub fn new(
         inputs: Vec<usize>,
@@ -241,8 +241,8 @@ impl Netlist {
             if let Some(wire) = gate.operands().find(|wire| wire.index() >= first + at) {
                 let exists = wire.index() < wires;
                 let wire = u64::from(wire.0);
-                let (cycle, dangling) = (GateError::Cycle { wire }, GateError::Dangling { wire });
-                return Err(if exists { cycle } else { dangling });
+                let (order, dangling) = (GateError::Order { wire }, GateError::Dangling { wire });
+                return Err(if exists { order } else { dangling });
             }
         }
         if let Some(wire) = outputs.iter().flatten().find(|wire| wire.index() >= wires) {

@@ -1,0 +1,50 @@
+"""Gate circuits and the bootstraps they take: gate by gate, and compiled.
+
+Run: python examples/compile_circuits.py [--width 8]
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from rich.console import Console
+from rich.table import Table
+
+from hesc import gates
+
+# Variances of an encrypted bit and of what a bootstrap adds, as of parameters for 128 bits of
+# security with polynomials of 2048 coefficients.
+PRECISION = gates.Precision(bit=5e-10, lookup=(1.2e-6, 4.5e-6))
+
+
+def main() -> None:
+    """A row for each circuit."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--width", type=int, default=8, help="bits of a number")
+    width = parser.parse_args().width
+    length = 2**width
+    circuits = {
+        f"ripple-carry adder, {width} bits": gates.ripple_carry_adder(width),
+        f"array multiplier, {width} bits": gates.array_multiplier(width),
+        f"comparator, {width} bits": gates.comparator(width),
+        f"AND product, {length} bits": gates.stream_multiplier("AND", length),
+        f"XOR product, {length} bits": gates.stream_multiplier("XOR", length),
+        f"ones of {length} bits": gates.popcount(length),
+    }
+    table = Table("circuit", "gates", "depth", "bootstraps", "compiled", "layers", "log2 failure")
+    for name, circuit in circuits.items():
+        program = circuit.compile(PRECISION)
+        table.add_row(
+            name,
+            str(sum(circuit.counts.values()) - circuit.counts.get("CONSTANT", 0)),
+            str(circuit.depth),
+            str(circuit.bootstraps),
+            str(program.bootstraps),
+            str(len(program.layers)),
+            f"{program.log2_failure:.0f}",
+        )
+    Console().print(table)
+
+
+if __name__ == "__main__":
+    main()
