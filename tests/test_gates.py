@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import hesc
 from hesc import gates
 
-PRECISION = gates.Precision(bit=5e-10, lookup=(1.2e-6, 4.5e-6))
+PRECISION = gates.Precision(bit=9.3e-10, lookup=(1.5e-6, 4.7e-6))
 
 
 @given(st.lists(st.tuples(st.integers(0, 255), st.integers(0, 255)), min_size=1, max_size=200))

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 /// A precision like that of real parameters: weights and margins matter.
 const PRECISION: Precision =
-    Precision { bit: 5e-10, lookup: [1.2e-6, 4.5e-6], log2_failure: -128.0 };
+    Precision { bit: 9.3e-10, lookup: [1.5e-6, 4.7e-6], log2_failure: -128.0 };
 
 /// A random circuit: gates on any earlier wires, some outputs.
 fn circuits() -> impl Strategy<Value = Netlist> {

@@ -98,7 +98,7 @@ struct Compiler<'a> {
 impl Netlist {
     /// The circuit as bootstraps and sums of ciphertexts.
     ///
-    /// Cost: a fraction of a second for ten thousand gates.
+    /// Cost: about a tenth of a second for a thousand gates.
     ///
     /// # Errors
     /// [`GateError::NoRoom`] if a gate does not fit the noise, or all together fail too often.
