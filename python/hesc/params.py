@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from hesc import _native
 from hesc._native import ParameterError
+from hesc.parameter_set import ParameterSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -120,16 +121,12 @@ def _name(native: _native.Params) -> str:
     return next((name for name, preset in _PRESETS.items() if preset == found), fallback)
 
 
-class Params:
+class Params(ParameterSet[_native.Params]):
     """A checked, immutable parameter set.
 
     Make one with `recommended`, `preset` or `lattice`. Two sets are equal if their fingerprints
     are; keys and ciphertexts carry it and refuse to mix.
     """
-
-    def __init__(self, native: _native.Params, name: str) -> None:
-        self._native = native
-        self.name = name
 
     @classmethod
     def recommended(cls, scheme: str) -> Params:
@@ -282,39 +279,10 @@ class Params:
         native = _native.Params.from_bytes(data, assurance=assurance)
         return cls(native, _name(native))
 
-    def to_bytes(self) -> bytes:
-        """The wire form."""
-        return self._native.to_bytes()
-
-    @property
-    def native(self) -> _native.Params:
-        """The compiled object, for this package's own modules."""
-        return self._native
-
-    @property
-    def scheme(self) -> str:
-        """The scheme: a name that `recommended` takes, "plain" or "simulated"."""
-        return self._native.scheme
-
     @property
     def ring_degree(self) -> int | None:
         """Coefficients of a polynomial, `N`; None without a ring."""
         return self._native.ring_degree
-
-    @property
-    def coeff_moduli(self) -> list[int]:
-        """Primes whose product is the ciphertext modulus, `q`."""
-        return self._native.coeff_moduli
-
-    @property
-    def plain_modulus(self) -> int | None:
-        """The plaintext modulus, `t` (BFV)."""
-        return self._native.plain_modulus
-
-    @property
-    def scale(self) -> float | None:
-        """Size of a count of one (CKKS)."""
-        return self._native.scale
 
     @property
     def packing(self) -> str:
@@ -327,22 +295,9 @@ class Params:
         return self._native.block_length
 
     @property
-    def assurance(self) -> str:
-        """`"guidelines2024"`, `"hestd2018"`, `"classical128"` or `"insecure"`."""
-        return self._native.assurance
-
-    @property
     def fingerprint(self) -> str:
         """Eight hexadecimal digits that tell sets apart."""
         return self._native.fingerprint
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Params):
-            return NotImplemented
-        return self.to_bytes() == other.to_bytes()
-
-    def __hash__(self) -> int:
-        return hash(self.to_bytes())
 
     def __repr__(self) -> str:
         ring = ""

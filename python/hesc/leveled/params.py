@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from hesc import _native
 from hesc._native import ParameterError
+from hesc.parameter_set import ParameterSet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,16 +59,12 @@ _APPROXIMATE: Final = {
 }
 
 
-class LeveledParams:
+class LeveledParams(ParameterSet[_native.LeveledParams]):
     """A checked, immutable parameter set of BFV, BGV or CKKS with multiplication.
 
     Make one with `recommended`, `preset` or `lattice`. The primes in `coeff_moduli` are what
     ciphertexts live in and lose one by one; those in `special_moduli` belong to the keys.
     """
-
-    def __init__(self, native: _native.LeveledParams, name: str) -> None:
-        self._native = native
-        self.name = name
 
     @classmethod
     def recommended(cls, scheme: str, *, ring_degree: int = 8192) -> LeveledParams:
@@ -167,29 +164,10 @@ class LeveledParams:
         same = (name for name in alike if cls.preset(name).to_bytes() == data)
         return cls(native, next(same, cls._custom_name(native)))
 
-    def to_bytes(self) -> bytes:
-        """The wire form: a few hundred bytes."""
-        return self._native.to_bytes()
-
-    @property
-    def native(self) -> _native.LeveledParams:
-        """The compiled set."""
-        return self._native
-
-    @property
-    def scheme(self) -> str:
-        """The scheme's name."""
-        return self._native.scheme
-
     @property
     def ring_degree(self) -> int:
         """Coefficients of a polynomial."""
         return self._native.ring_degree
-
-    @property
-    def coeff_moduli(self) -> list[int]:
-        """Primes of ciphertexts."""
-        return self._native.coeff_moduli
 
     @property
     def special_moduli(self) -> list[int]:
@@ -197,27 +175,9 @@ class LeveledParams:
         return self._native.special_moduli
 
     @property
-    def plain_modulus(self) -> int | None:
-        """The plaintext modulus of BFV and BGV."""
-        return self._native.plain_modulus
-
-    @property
-    def scale(self) -> float | None:
-        """What CKKS multiplies numbers with."""
-        return self._native.scale
-
-    @property
     def slot_count(self) -> int:
         """Numbers in a ciphertext."""
         return self._native.slot_count
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, LeveledParams):
-            return NotImplemented
-        return self.to_bytes() == other.to_bytes()
-
-    def __hash__(self) -> int:
-        return hash(self.to_bytes())
 
     def __repr__(self) -> str:
         levels, specials = len(self.coeff_moduli), len(self.special_moduli)

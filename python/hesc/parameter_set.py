@@ -1,0 +1,74 @@
+"""What parameter sets of all schemes have in common."""
+
+from __future__ import annotations
+
+from typing import Generic, Protocol, TypeVar
+
+
+class _Compiled(Protocol):
+    """A compiled set."""
+
+    def to_bytes(self) -> bytes: ...
+    @property
+    def scheme(self) -> str: ...
+    @property
+    def coeff_moduli(self) -> list[int]: ...
+    @property
+    def plain_modulus(self) -> int | None: ...
+    @property
+    def scale(self) -> float | None: ...
+    @property
+    def assurance(self) -> str: ...
+
+
+N = TypeVar("N", bound=_Compiled)
+
+
+class ParameterSet(Generic[N]):
+    """A checked, immutable set with a name. Two sets are equal if their wire forms are."""
+
+    def __init__(self, native: N, name: str) -> None:
+        self._native = native
+        self.name = name
+
+    def to_bytes(self) -> bytes:
+        """The wire form: a few hundred bytes at most."""
+        return self._native.to_bytes()
+
+    @property
+    def native(self) -> N:
+        """The compiled object, for this package's own modules."""
+        return self._native
+
+    @property
+    def scheme(self) -> str:
+        """The scheme's name."""
+        return self._native.scheme
+
+    @property
+    def coeff_moduli(self) -> list[int]:
+        """Primes whose product is the modulus of ciphertexts, `q`."""
+        return self._native.coeff_moduli
+
+    @property
+    def plain_modulus(self) -> int | None:
+        """The plaintext modulus, `t`; None for approximate numbers and without a ring."""
+        return self._native.plain_modulus
+
+    @property
+    def scale(self) -> float | None:
+        """What CKKS multiplies numbers with."""
+        return self._native.scale
+
+    @property
+    def assurance(self) -> str:
+        """`"guidelines2024"`, `"hestd2018"`, `"classical128"` or `"insecure"`."""
+        return self._native.assurance
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return self.to_bytes() == other.to_bytes()
+
+    def __hash__(self) -> int:
+        return hash(self.to_bytes())
