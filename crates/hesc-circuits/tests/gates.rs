@@ -189,6 +189,22 @@ fn wide_exclusive_ors_are_refreshed_where_noise_demands_it() {
     assert!(matches!(hopeless, Err(GateError::NoRoom { .. })));
 }
 
+/// Each wire is the exclusive or of the two before: read as sums of inputs, without cancelling on the
+/// way, the last would have more terms than there are atoms.
+#[test]
+fn exclusive_ors_that_cancel_compile_in_no_time() {
+    let (mut builder, inputs) = Builder::new(&[2]);
+    let mut wires = inputs[0].clone();
+    for i in 2..600 {
+        wires.push(builder.xor(wires[i - 1], wires[i - 2]));
+    }
+    let circuit = builder.finish(vec![vec![wires[599]]]).unwrap();
+    let program = circuit.compile(&PRECISION).unwrap();
+    assert_eq!(program.bootstraps(), 0);
+    let inputs = [0b0011, 0b0101];
+    assert_eq!(program.evaluate(&inputs, 1).unwrap(), circuit.evaluate(&inputs, 1).unwrap());
+}
+
 #[test]
 fn mistakes_are_named() {
     let (mut builder, inputs) = Builder::new(&[2]);

@@ -22,7 +22,7 @@ const PARTNERS: usize = 8;
 /// exclusive ors of many bits are looked up, which share with nothing.
 const GUESSES: [(f64, bool); 3] = [(1.0, true), (0.5, true), (0.5, false)];
 /// Bits of one exclusive or, at most: each node's are looked for by themselves.
-const WIDEST: usize = 1 << 12;
+const WIDEST: usize = 1 << 10;
 /// Rounds of choosing cuts by what the others cost.
 const ROUNDS: usize = 4;
 
@@ -153,7 +153,8 @@ impl Compiler<'_> {
     fn enumerate(&mut self) {
         for (at, node) in self.graph.nodes.iter().enumerate() {
             let trivial = Cut { leaves: vec![at], function: Function::Truth(0b10) };
-            let mut cuts: Vec<Cut> = Vec::new();
+            let mut found: Vec<Cut> = Vec::new();
+            let mut known: HashSet<Vec<usize>> = HashSet::new();
             let operands: Vec<Literal> = node.operands().collect();
             // With itself as a leaf, a node is what its readers' cuts may stop at.
             let choices: Vec<Vec<&Cut>> = operands
@@ -167,9 +168,9 @@ impl Compiler<'_> {
             'all: while !operands.is_empty() {
                 let parts: Vec<&Cut> = pick.iter().zip(&choices).map(|(&i, c)| c[i]).collect();
                 if let Some(cut) = combine(node, &operands, &parts)
-                    && !cuts.iter().any(|known| known.leaves == cut.leaves)
+                    && known.insert(cut.leaves.clone())
                 {
-                    cuts.push(cut);
+                    found.push(cut);
                 }
                 for (digit, choices) in pick.iter_mut().zip(&choices) {
                     *digit += 1;
@@ -181,9 +182,9 @@ impl Compiler<'_> {
                 break;
             }
             // Fewer leaves are the better choice on the whole; only what can be looked up counts.
-            cuts.sort_by_key(|cut| cut.leaves.len());
-            cuts.retain(|cut| self.encoding(cut).is_some());
-            cuts.truncate(CUTS);
+            found.sort_by_key(|cut| cut.leaves.len());
+            let fits = found.into_iter().filter(|cut| self.encoding(cut).is_some());
+            let mut cuts: Vec<Cut> = fits.take(CUTS).collect();
             if let Node::Xor(..) = node {
                 let leaves = self.linear_leaves(at, |_| false);
                 let cut = Cut { leaves, function: Function::ExclusiveOr };
@@ -206,26 +207,31 @@ impl Compiler<'_> {
     }
 
     /// The nodes whose exclusive or a node is, cut at those that are given and at all that are no
-    /// exclusive or themselves. A node that occurs twice cancels.
+    /// exclusive or themselves; the node itself where they are too many. A node that occurs twice
+    /// cancels.
     fn linear_leaves(&self, root: usize, stop: impl Fn(usize) -> bool) -> Vec<usize> {
-        let mut leaves = BTreeSet::new();
-        let mut open = vec![root];
-        while let Some(at) = open.pop() {
+        let mut leaves = Vec::new();
+        // The last node first: none comes back once it is done.
+        let mut open = BTreeSet::from([root]);
+        let mut steps = 0;
+        while let Some(at) = open.pop_last() {
+            steps += 1;
             match self.graph.nodes[at] {
                 Node::Xor(a, b) if at == root || !stop(at) => {
-                    open.extend([a.node(), b.node()]);
-                    if open.len() + leaves.len() > WIDEST {
-                        return vec![root];
+                    for operand in [a.node(), b.node()] {
+                        if !open.remove(&operand) {
+                            open.insert(operand);
+                        }
                     }
                 }
-                _ => {
-                    if !leaves.remove(&at) {
-                        leaves.insert(at);
-                    }
-                }
+                _ => leaves.push(at),
+            }
+            if steps > 2 * WIDEST {
+                return vec![root];
             }
         }
-        leaves.into_iter().collect()
+        leaves.sort_unstable();
+        leaves
     }
 
     /// Nodes that are encrypted from the start.
