@@ -205,6 +205,24 @@ fn exclusive_ors_that_cancel_compile_in_no_time() {
     assert_eq!(program.evaluate(&inputs, 1).unwrap(), circuit.evaluate(&inputs, 1).unwrap());
 }
 
+/// A conjunction that cancels in an output, seen through an exclusive or that another gate reads.
+#[test]
+fn outputs_whose_conjunctions_cancel_need_no_lookup() {
+    let (mut builder, inputs) = Builder::new(&[5]);
+    let [a, b, c, d, e] = inputs[0][..] else { panic!() };
+    let and = builder.and(a, b);
+    let (left, right) = (builder.xor(c, and), builder.xor(and, d));
+    let sum = builder.xor(left, right);
+    let reader = builder.mux(left, e, d);
+    let reader = builder.and(reader, e);
+    let circuit = builder.finish(vec![vec![sum, left, reader]]).unwrap();
+    let inputs = [0xff00, 0xf0f0, 0xcccc, 0xaaaa, 0x6996];
+    for precision in [PRECISION, Precision::EXACT] {
+        let program = circuit.compile(&precision).unwrap();
+        assert_eq!(program.evaluate(&inputs, 1).unwrap(), circuit.evaluate(&inputs, 1).unwrap());
+    }
+}
+
 #[test]
 fn mistakes_are_named() {
     let (mut builder, inputs) = Builder::new(&[2]);

@@ -373,9 +373,11 @@ impl Compiler<'_> {
                 match self.graph.nodes[at] {
                     Node::Zero => Vec::new(),
                     Node::Xor(..) if !there(at) => {
-                        let leaves = self.linear_leaves(at, there);
-                        let free = leaves.iter().all(|&leaf| there(leaf));
-                        if free { leaves } else { vec![at] }
+                        // All the way to the inputs, nodes may cancel that are not there.
+                        let sums =
+                            [self.linear_leaves(at, there), self.linear_leaves(at, |_| false)];
+                        let free = |leaves: &Vec<usize>| leaves.iter().all(|&leaf| there(leaf));
+                        sums.into_iter().find(free).unwrap_or_else(|| vec![at])
                     }
                     _ => vec![at],
                 }
