@@ -214,8 +214,8 @@ class Params(ParameterSet[_native.Params]):
 
         Nobody needs a key to multiply, since products are not relinearised: a product of `k`
         factors has `k + 1` parts. Its depth is what `coeff_moduli` leave room for: three factors at
-        4096, seven at 8192, fourteen at 16384. Exact, and thousands of times slower than an
-        addition of inverted-bipolar streams; `hesc.leveled` is the better choice for numbers.
+        4096, seven at 8192, fourteen at 16384. Exact, and far slower than adding
+        inverted-bipolar streams; `hesc.leveled` is the better choice for numbers.
 
         Args:
             ring_degree: bits in a block, a power of two.

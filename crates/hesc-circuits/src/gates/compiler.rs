@@ -2,7 +2,7 @@
 //!
 //! Exclusive ors and inverters are sums of ciphertexts; anything else of up to four bits is one
 //! bootstrap, if some weighted sum of the bits tells its values apart ([`super::weights`]), and two
-//! functions of the same bits share one. The circuit is covered with such lookups as field-programmable
+//! functions of four bits together share one. The circuit is covered with such lookups as field-programmable
 //! gate arrays are: all small cuts of each node, chosen by area flow. Every lookup and every sum of
 //! outputs is checked against the noise, and exclusive ors that grow too wide are refreshed in between.
 
@@ -11,7 +11,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::graph::{Graph, Literal, Node};
 use super::program::{GRID, MOST_TABLES, Output, Program, Value};
-use super::weights::{Encoding, MOST_LEAVES, Spread, Truth, Weights, assignments, exclusive_or};
+use super::weights::{
+    Encoding, MOST_LEAVES, Spread, Truth, Weights, assignments, exclusive_or, square,
+};
 use super::{GateError, Netlist, program};
 
 /// Cuts kept for each node.
@@ -203,7 +205,12 @@ impl Compiler<'_> {
             Function::ExclusiveOr => exclusive_or(cut.leaves.len()),
             Function::Truth(truth) => self.weights.best(cut.leaves.len(), &[truth])?.clone(),
         };
-        (encoding.deviations(&self.spread) >= self.deviations).then_some(encoding)
+        self.fits(&encoding).then_some(encoding)
+    }
+
+    /// Whether the noise leaves room for an encoding.
+    fn fits(&self, encoding: &Encoding) -> bool {
+        encoding.deviations(&self.spread) >= self.deviations
     }
 
     /// The nodes whose exclusive or a node is, cut at those that are given and at all that are no
@@ -464,7 +471,7 @@ impl Compiler<'_> {
         }
         let functions = [widened(x, &a.leaves, &leaves), widened(y, &b.leaves, &leaves)];
         let encoding = self.weights.best(leaves.len(), &functions)?.clone();
-        (encoding.deviations(&self.spread) >= self.deviations).then_some((encoding, leaves))
+        self.fits(&encoding).then_some((encoding, leaves))
     }
 
     /// The terms of a sum that the noise leaves room for: too many are refreshed in groups.
@@ -474,9 +481,8 @@ impl Compiler<'_> {
         emission: &mut Emission,
     ) -> Result<Vec<Value>, GateError> {
         while self.sum_deviations(terms.len()) < self.deviations {
-            let fits =
-                |width: usize| exclusive_or(width).deviations(&self.spread) >= self.deviations;
-            let widest = (1..terms.len()).rev().find(|&width| fits(width)).unwrap_or(1);
+            let fits = |width: &usize| self.fits(&exclusive_or(*width));
+            let widest = (1..terms.len()).rev().find(fits).unwrap_or(1);
             if widest < 2 {
                 return Err(GateError::NoRoom {
                     what: "an exclusive or of two bits does not fit the noise".to_owned(),
@@ -496,12 +502,9 @@ impl Compiler<'_> {
     /// `log2` of the probability that something goes wrong, by the union bound.
     fn log2_failure(&self, program: &Program) -> f64 {
         let lookup = |lookup: &program::Lookup| {
-            let size = |w: u8| u32::from(w.min(GRID as u8 - w)).pow(2);
-            let norm: u32 = lookup.terms.iter().map(|&(_, w)| size(w)).sum();
+            let norm = lookup.terms.iter().map(|&(_, weight)| square(weight)).sum();
             let margin = lookup.tables.iter().map(program::Table::margin).min().unwrap_or(0);
-            let own = self.spread.own[lookup.tables.len() - 1];
-            let variance = f64::from(norm) * self.spread.term + own;
-            log2_tail(f64::from(margin) / variance.sqrt())
+            log2_tail(self.spread.room(margin, norm, lookup.tables.len()).sqrt())
         };
         let output = |output: &Output| match output {
             Output::Constant(_) => f64::NEG_INFINITY,

@@ -355,4 +355,10 @@ impl Netlist {
         };
         self.critical_path(cost) as usize
     }
+
+    /// Bootstraps that the circuit takes gate by gate: one for each gate of two inputs, two for a
+    /// multiplexer, as `hsiao2022sche` §2 and gate libraries do.
+    pub fn bootstraps(&self) -> usize {
+        self.counts().binary() + 2 * self.counts().mux
+    }
 }

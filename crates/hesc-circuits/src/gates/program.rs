@@ -1,6 +1,6 @@
 //! What the compiler makes of a circuit: lookups, each a bootstrap, and sums, which cost none.
 
-use super::{GateError, Netlist};
+use super::GateError;
 
 /// Positions of the torus that lookups tell apart: a bit weighs one of them.
 pub const GRID: usize = 16;
@@ -144,7 +144,7 @@ impl Program {
         layers
     }
 
-    /// What it computes in the clear, laid out as in [`Netlist::evaluate`].
+    /// What it computes in the clear, laid out as in [`super::Netlist::evaluate`].
     ///
     /// # Errors
     /// [`GateError::Inputs`] for inputs of another length.
@@ -190,13 +190,5 @@ impl Program {
             found.extend(row);
         }
         Ok(found)
-    }
-}
-
-impl Netlist {
-    /// Bootstraps that the circuit takes gate by gate: one for each gate of two inputs, two for a
-    /// multiplexer, as `hsiao2022sche` §2 and gate libraries do.
-    pub fn bootstraps(&self) -> usize {
-        self.counts().binary() + 2 * self.counts().mux
     }
 }

@@ -34,9 +34,14 @@ pub(super) struct Spread {
     pub own: [f64; MOST_TABLES],
 }
 
+/// The square of a weight; those above one half are negative ones.
+pub(super) fn square(weight: u8) -> u32 {
+    u32::from(weight.min(GRID as u8 - weight)).pow(2)
+}
+
 impl Spread {
     /// The square of the deviations that fit into a margin.
-    fn room(&self, margin: u32, norm: u32, tables: usize) -> f64 {
+    pub(super) fn room(&self, margin: u32, norm: u32, tables: usize) -> f64 {
         f64::from(margin).powi(2) / (f64::from(norm) * self.term + self.own[tables - 1])
     }
 }
@@ -119,8 +124,7 @@ impl Search<'_> {
                 continue;
             };
             weights.push(weight);
-            let size = u32::from(weight.min(GRID as u8 - weight));
-            self.extend(weights, &next, positions, norm + size * size);
+            self.extend(weights, &next, positions, norm + square(weight));
             weights.pop();
         }
     }
@@ -148,7 +152,7 @@ pub(super) fn exclusive_or(leaves: usize) -> Encoding {
     Encoding {
         weights: vec![weight; leaves],
         tables: vec![Table { reached: 1, bits: 0 }],
-        norm: leaves as u32 * u32::from(weight).pow(2),
+        norm: leaves as u32 * square(weight),
         margin: HALF_GRID as u32,
     }
 }
