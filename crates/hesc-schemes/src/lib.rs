@@ -4,7 +4,8 @@
 //! One trait, [`Scheme`], over all: [`Bfv`] and [`Ckks`] (both [`rlwe::Rlwe`] with their own
 //! encoding); those with a ciphertext for each bit (all [`bitwise::Bitwise`] with their own cipher):
 //! [`Gm`], [`Elgamal`], [`EcElgamal`], [`EcElgamalSecp256r1`] and, for unipolar streams,
-//! [`UnipolarElgamal`]; [`UnipolarBfv`] on the slots of [`leveled`] BFV; [`Plain`], which encrypts nothing, so that every law and circuit can be
+//! [`UnipolarElgamal`]; [`UnipolarBfv`] on the slots of [`leveled`] BFV; with the feature `tfhe` `Tfhe`, whose
+//! bits also bootstrap; [`Plain`], which encrypts nothing, so that every law and circuit can be
 //! tested without the cryptography, and [`Simulated`], the same on bits instead of counts, fast.
 //!
 //! A *block* is what one ciphertext holds: [`Scheme::block_length`] positions, each a bit when
@@ -25,6 +26,8 @@ mod scheme;
 pub mod sealing;
 mod security;
 pub mod simulated;
+#[cfg(feature = "tfhe")]
+pub mod tfhe;
 pub mod unipolar;
 pub mod wire;
 
@@ -38,4 +41,6 @@ pub use plain::Plain;
 pub use scheme::{BitProduct, Packing, Scheme};
 pub use security::Assurance;
 pub use simulated::Simulated;
+#[cfg(feature = "tfhe")]
+pub use tfhe::Tfhe;
 pub use unipolar::{UnipolarBfv, UnipolarElgamal};

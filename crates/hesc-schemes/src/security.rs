@@ -33,6 +33,28 @@ impl Assurance {
         }
     }
 
+    /// The strongest assurance of any dimension, by the logarithm of the modulus over the noise's
+    /// deviation, times the guidelines' 3.19: for schemes without rings at their small dimension.
+    #[cfg(feature = "tfhe")]
+    pub(crate) fn of_dimension(dimension: usize, log2_modulus: f64) -> Self {
+        if log2_modulus <= Self::bits_for_dimension(dimension) {
+            Self::Guidelines2024
+        } else {
+            Self::Insecure
+        }
+    }
+
+    /// What the guidelines allow at a dimension: the line through the two ring degrees next to it.
+    #[cfg(feature = "tfhe")]
+    pub(crate) fn bits_for_dimension(dimension: usize) -> f64 {
+        let pair = SECURE_MODULUS_BITS
+            .windows(2)
+            .find(|pair| dimension <= pair[1].0)
+            .unwrap_or(&SECURE_MODULUS_BITS[SECURE_MODULUS_BITS.len() - 2..]);
+        let [low, high] = [pair[0], pair[1]].map(|row| (row.0 as f64, f64::from(row.1)));
+        low.1 + (dimension as f64 - low.0) * (high.1 - low.1) / (high.0 - low.0)
+    }
+
     /// Refuses a set that has not this assurance.
     pub(crate) fn check(self, ring_degree: usize, log2_modulus: f64) -> Result<(), SchemeError> {
         if Self::of(ring_degree, log2_modulus) >= self {

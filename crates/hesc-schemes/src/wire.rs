@@ -51,6 +51,8 @@ pub enum Kind {
     LeveledCiphertext = 38,
     /// A seeded ciphertext of such a set.
     LeveledSeededCiphertext = 39,
+    /// What evaluates circuits on encrypted bits.
+    EvaluationKey = 40,
     /// Streams over ciphertexts, with layout and identities.
     Streams = 16,
     /// Seeded streams.
@@ -77,6 +79,7 @@ impl Kind {
             Self::SwitchKey => "a switching key",
             Self::LeveledCiphertext => "a ciphertext of a scheme with multiplication",
             Self::LeveledSeededCiphertext => "a seeded ciphertext of a scheme with multiplication",
+            Self::EvaluationKey => "an evaluation key",
             Self::Streams => "encrypted streams",
             Self::SeededStreams => "seeded encrypted streams",
             Self::Answer => "an answer",

@@ -44,7 +44,12 @@ impl Precision {
     pub const EXACT: Self =
         Self { bit: 0.0, lookup: [0.0; MOST_TABLES], log2_failure: f64::NEG_INFINITY };
 
-    fn spread(&self) -> Spread {
+    /// Whether programs for this noise are right for another.
+    pub fn covers(&self, bit: f64, lookup: [f64; MOST_TABLES]) -> bool {
+        bit <= self.bit && lookup.iter().zip(&self.lookup).all(|(found, allowed)| found <= allowed)
+    }
+
+    pub(super) fn spread(&self) -> Spread {
         // From the torus to halves of a position.
         let unit = (2.0 * GRID as f64).powi(2);
         // Without noise, any: margins and weights still count.
@@ -58,7 +63,7 @@ impl Precision {
 
 /// `log2` of the probability that a Gaussian value is out by more than so many deviations, at most:
 /// `2 Q(x) <= exp(-x^2 / 2)`.
-fn log2_tail(deviations: f64) -> f64 {
+pub(super) fn log2_tail(deviations: f64) -> f64 {
     -deviations * deviations / 2.0 * std::f64::consts::LOG2_E
 }
 
@@ -91,6 +96,7 @@ type Cover = HashMap<usize, Cut>;
 struct Compiler<'a> {
     graph: &'a Graph,
     weights: Weights,
+    precision: Precision,
     spread: Spread,
     /// Deviations that every lookup and sum must have room for.
     deviations: f64,
@@ -115,6 +121,7 @@ impl Netlist {
         let deviations = if deviations.is_finite() { deviations } else { 0.0 };
         let mut compiler = Compiler {
             weights: Weights::new(spread),
+            precision: *precision,
             cuts: vec![Vec::new(); graph.nodes.len()],
             graph: &graph,
             spread,
@@ -134,10 +141,7 @@ impl Netlist {
         let Some(mut program) = best else {
             return Err(GateError::NoRoom { what: "no cover was found".to_owned() });
         };
-        program.log2_failure = match precision.log2_failure {
-            f64::NEG_INFINITY => f64::NEG_INFINITY,
-            _ => compiler.log2_failure(&program),
-        };
+        program.log2_failure = log2_failure(&spread, precision, &program);
         if program.log2_failure > precision.log2_failure {
             return Err(GateError::NoRoom {
                 what: format!(
@@ -360,6 +364,7 @@ impl Compiler<'_> {
             inputs: circuit.inputs().to_vec(),
             lookups: emission.lookups,
             outputs: groups,
+            precision: self.precision,
             log2_failure: f64::NEG_INFINITY,
         })
     }
@@ -480,7 +485,7 @@ impl Compiler<'_> {
         mut terms: Vec<Value>,
         emission: &mut Emission,
     ) -> Result<Vec<Value>, GateError> {
-        while self.sum_deviations(terms.len()) < self.deviations {
+        while self.spread.sum_deviations(terms.len()) < self.deviations {
             let fits = |width: &usize| self.fits(&exclusive_or(*width));
             let widest = (1..terms.len()).rev().find(fits).unwrap_or(1);
             if widest < 2 {
@@ -492,27 +497,24 @@ impl Compiler<'_> {
         }
         Ok(terms)
     }
+}
 
-    /// Deviations that fit when so many bits are added and decrypted.
-    fn sum_deviations(&self, terms: usize) -> f64 {
-        let encoding = exclusive_or(terms);
-        f64::from(encoding.margin) / (f64::from(encoding.norm) * self.spread.term).sqrt()
+/// `log2` of the probability that something goes wrong, by the union bound.
+pub(super) fn log2_failure(spread: &Spread, precision: &Precision, program: &Program) -> f64 {
+    if precision.log2_failure == f64::NEG_INFINITY {
+        return f64::NEG_INFINITY;
     }
-
-    /// `log2` of the probability that something goes wrong, by the union bound.
-    fn log2_failure(&self, program: &Program) -> f64 {
-        let lookup = |lookup: &program::Lookup| {
-            let norm = lookup.terms.iter().map(|&(_, weight)| square(weight)).sum();
-            let margin = lookup.tables.iter().map(program::Table::margin).min().unwrap_or(0);
-            log2_tail(self.spread.room(margin, norm, lookup.tables.len()).sqrt())
-        };
-        let output = |output: &Output| match output {
-            Output::Constant(_) => f64::NEG_INFINITY,
-            Output::Parity { terms, .. } => log2_tail(self.sum_deviations(terms.len())),
-        };
-        let all = program.lookups.iter().map(lookup);
-        all.chain(program.outputs.iter().flatten().map(output)).fold(f64::NEG_INFINITY, log2_sum)
-    }
+    let lookup = |lookup: &program::Lookup| {
+        let norm = lookup.terms.iter().map(|&(_, weight)| square(weight)).sum();
+        let margin = lookup.tables.iter().map(program::Table::margin).min().unwrap_or(0);
+        log2_tail(spread.room(margin, norm, lookup.tables.len()).sqrt())
+    };
+    let output = |output: &Output| match output {
+        Output::Constant(_) => f64::NEG_INFINITY,
+        Output::Parity { terms, .. } => log2_tail(spread.sum_deviations(terms.len())),
+    };
+    let all = program.lookups.iter().map(lookup);
+    all.chain(program.outputs.iter().flatten().map(output)).fold(f64::NEG_INFINITY, log2_sum)
 }
 
 /// How many cuts with a truth table have the same leaves.

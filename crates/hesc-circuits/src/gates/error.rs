@@ -1,5 +1,7 @@
+use hesc_schemes::SchemeError;
+
 /// What is wrong with a gate circuit.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GateError {
     /// Gates that wait for each other.
@@ -87,6 +89,12 @@ pub enum GateError {
         /// The largest.
         most: usize,
     },
+    /// An evaluation that was told to stop.
+    #[error("the evaluation was cancelled; the inputs are as they were, start it again")]
+    Cancelled,
+    /// Ciphertexts or keys that the scheme refuses.
+    #[error(transparent)]
+    Scheme(#[from] SchemeError),
     /// A circuit that the noise leaves no room for.
     #[error("{what}; take parameters with less noise, or allow more failures")]
     NoRoom {

@@ -21,8 +21,11 @@ pub mod binary;
 mod bristol;
 mod builder;
 mod compiler;
+#[cfg(feature = "tfhe")]
+mod encrypted;
 mod error;
 mod evaluate;
+mod gatewise;
 mod graph;
 mod netlist;
 mod program;
@@ -31,6 +34,8 @@ mod weights;
 
 pub use builder::Builder;
 pub use compiler::Precision;
+#[cfg(feature = "tfhe")]
+pub use encrypted::{Evaluator, Monitor};
 pub use error::GateError;
 pub use netlist::{BinaryGate, Counts, Definition, Gate, Netlist, Wire};
 pub use program::{GRID, HALF_GRID, Lookup, Output, Program, Table, Value};

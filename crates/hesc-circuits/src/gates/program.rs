@@ -1,6 +1,6 @@
 //! What the compiler makes of a circuit: lookups, each a bootstrap, and sums, which cost none.
 
-use super::GateError;
+use super::{GateError, Precision};
 
 /// Positions of the torus that lookups tell apart: a bit weighs one of them.
 pub const GRID: usize = 16;
@@ -92,6 +92,8 @@ pub struct Program {
     pub(super) inputs: Vec<usize>,
     pub(super) lookups: Vec<Lookup>,
     pub(super) outputs: Vec<Vec<Output>>,
+    /// The noise it was made for.
+    pub(super) precision: Precision,
     pub(super) log2_failure: f64,
 }
 
@@ -119,6 +121,11 @@ impl Program {
     /// Bootstraps it takes.
     pub fn bootstraps(&self) -> usize {
         self.lookups.len()
+    }
+
+    /// The noise it was made for.
+    pub fn precision(&self) -> &Precision {
+        &self.precision
     }
 
     /// `log2` of the probability that any output is wrong, at most; minus infinity without

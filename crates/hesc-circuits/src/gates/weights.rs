@@ -44,6 +44,12 @@ impl Spread {
     pub(super) fn room(&self, margin: u32, norm: u32, tables: usize) -> f64 {
         f64::from(margin).powi(2) / (f64::from(norm) * self.term + self.own[tables - 1])
     }
+
+    /// Deviations that fit when so many bits are added and decrypted.
+    pub(super) fn sum_deviations(&self, terms: usize) -> f64 {
+        let encoding = exclusive_or(terms);
+        f64::from(encoding.margin) / (f64::from(encoding.norm) * self.term).sqrt()
+    }
 }
 
 impl Encoding {
