@@ -55,6 +55,11 @@ class PublicKey:
         """The wire form: half the key, the random half being a seed."""
         return self._native.to_bytes()
 
+    @property
+    def native(self) -> _native.PublicKey:
+        """The compiled object, for this package's own modules."""
+        return self._native
+
     def rerandomise(self, array: _native.Array) -> _native.Array:
         """Adds fresh encryptions of zero. `EncryptedArray.rerandomise` is the comfortable way."""
         return self._native.rerandomise(array)

@@ -81,9 +81,30 @@ _UNIPOLAR_BFV: Final = {
 # The smallest prime with slots at all three.
 _SLOTS_MODULUS: Final = 65537
 
+
+class _BitPreset(NamedTuple):
+    ring_degree: int
+    lwe_dimension: int
+    log2_ring_noise: float
+    log2_lwe_noise: float
+    # Bits of a digit, and digits.
+    bootstrap: tuple[int, int]
+    keyswitch: tuple[int, int]
+    packing: tuple[int, int]
+
+
+# Bits that bootstrap. The noise is what the lattice estimator wants for 132 bits with binary
+# secrets; the 2024 guidelines are kept as well.
+_TFHE: Final = {
+    "tfhe_2048": _BitPreset(2048, 860, -48.32, -18.749, (23, 1), (3, 5), (16, 1)),
+    # For tests: a hundred times faster, broken in minutes.
+    "insecure_tfhe_512": _BitPreset(512, 64, -50.0, -30.0, (23, 1), (3, 5), (16, 1)),
+}
+
 _RECOMMENDED: Final = {
     "bfv": "bfv_1024",
     "ckks": "ckks_1024",
+    "tfhe": "tfhe_2048",
     "gm": "gm_3072",
     "elgamal": "elgamal_ffdhe3072",
     "ec_elgamal": "ec_elgamal_ristretto255",
@@ -102,6 +123,9 @@ def _name(native: _native.Params) -> str:
     """The preset's name, or one that says how secure a custom set is."""
     if native.scheme in {"plain", "simulated"}:
         return f"insecure_{native.scheme}"
+    if native.scheme == "tfhe":
+        weak = "" if native.assurance == "guidelines2024" else "insecure_"
+        return _same(native, _TFHE) or f"{weak}tfhe_custom"
     if native.ring_degree is None:
         same = _same(native, (*_GM, *_ELGAMAL, *_UNIPOLAR))
         return same or f"{native.scheme}_custom"
@@ -133,7 +157,7 @@ class Params(ParameterSet[_native.Params]):
         """The set to start with for a scheme, at 128 bits.
 
         "bfv", "ckks", "gm", "elgamal", "ec_elgamal", or, for unipolar streams,
-        "unipolar_elgamal" and "unipolar_bfv". The lattice sets keep the 2024 guidelines; the
+        "unipolar_elgamal" and "unipolar_bfv"; "tfhe" if gate circuits are to follow. The lattice sets keep the 2024 guidelines; the
         others fall to a quantum computer.
         """
         if scheme not in _RECOMMENDED:
@@ -158,6 +182,10 @@ class Params(ParameterSet[_native.Params]):
             ring_degree, bits = _UNIPOLAR_BFV[name]
             primes = _native.primes_of_bits(ring_degree, list(bits))
             return cls._unipolar_bfv(ring_degree, primes, _SLOTS_MODULUS, "guidelines2024", name)
+        if name in _TFHE:
+            assurance = "insecure" if name.startswith("insecure_") else "guidelines2024"
+            preset = _TFHE[name]._asdict()
+            return cls(_native.Params.tfhe_set(**preset, assurance=assurance), name)
         if name in _GM:
             assurance = "insecure" if name.startswith("insecure_") else "classical128"
             return cls(_native.Params.gm(modulus_bits=_GM[name], assurance=assurance), name)
@@ -169,7 +197,7 @@ class Params(ParameterSet[_native.Params]):
     @staticmethod
     def presets() -> list[str]:
         """Names of all presets."""
-        return [*_PRESETS, *_GM, *_ELGAMAL, *_UNIPOLAR, *_UNIPOLAR_BFV]
+        return [*_PRESETS, *_TFHE, *_GM, *_ELGAMAL, *_UNIPOLAR, *_UNIPOLAR_BFV]
 
     @classmethod
     def lattice(

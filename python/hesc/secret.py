@@ -10,6 +10,7 @@ from hesc._native import ParameterError
 from hesc.arrays import Answer, EncryptedArray, SeededArray
 from hesc.encoding import EncodedArray, Encoder, EncoderOptions, Estimates
 from hesc.encryptor import PublicKey, repeated, resolve_layout, row_length
+from hesc.gates.encrypted import BitAnswer, EncryptedBits, EvaluationKey
 from hesc.leveled.vectors import EncryptedVector, PublicKeys, decoded, encode
 
 if TYPE_CHECKING:
@@ -42,6 +43,28 @@ class SecretKey:
     def decrypt(self, answer: Answer) -> _native.Counts:
         """Decrypts to counts. `Decryptor` is the comfortable way."""
         return self._native.decrypt(answer.native)
+
+    def evaluation_key(self) -> EvaluationKey:
+        """What a server needs to run gate circuits on this key's bits; scheme "tfhe" only."""
+        return EvaluationKey(self.params, _native.evaluation_key(self._native))
+
+    def decrypt_bits(self, bits: EncryptedBits | BitAnswer) -> NDArray[np.uint8]:
+        """Zeros and ones, in the shape of `bits`; `hesc.gates.to_numbers` reads numbers of them.
+
+        Raises:
+            KeyMismatchError, ParameterError: bits of another key or parameter set.
+            DecryptionError: altered ciphertexts.
+
+        """
+        if isinstance(bits, BitAnswer):
+            found = _native.decrypt_bit_answer(self._native, bits.native)
+        else:
+            found = _native.decrypt_bits(self._native, bits.native)
+        return found.reshape(bits.shape)
+
+    def bit_noise(self, bits: EncryptedBits) -> tuple[float, float]:
+        """The mean square of the bits' noise, and what the model expects at most; torus units."""
+        return _native.bit_noise(self._native, bits.native)
 
     def save(self, path: str | PathLike[str], *, passphrase: str | None = None) -> None:
         """Writes a new file with mode 0600. `save_secret_key` says more."""

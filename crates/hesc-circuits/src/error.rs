@@ -165,6 +165,15 @@ pub enum CircuitError {
         /// The operation.
         operation: &'static str,
     },
+    /// An operation on bits with a sum whose terms weigh differently.
+    #[error(
+        "{operation} counts every term alike, and these have different weights; sum unweighted \
+         arrays, with weights as streams"
+    )]
+    Weighted {
+        /// The operation.
+        operation: &'static str,
+    },
     /// Pieces of streams that say nothing by themselves, or that do not divide the stream.
     #[error(
         "{operands} operands cannot keep {pieces:?} of {granularity} pieces of {stream_length} \

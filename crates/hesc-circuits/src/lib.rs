@@ -22,6 +22,8 @@ mod masking;
 mod multiplex;
 pub mod operations;
 mod readout;
+#[cfg(feature = "tfhe")]
+mod stream_bits;
 mod streams;
 mod wire;
 

@@ -28,12 +28,14 @@ pub trait Set: Send + Sync {
 }
 
 pub trait Public: Send + Sync {
+    fn as_any(&self) -> &dyn Any;
     fn encrypt(&self, plaintexts: &[Plaintext<'_>]) -> Outcome<Vec<Array>>;
     fn rerandomise(&self, array: &dyn ErasedStreams) -> Outcome<Array>;
     fn to_bytes(&self) -> Vec<u8>;
 }
 
 pub trait Secret: Send + Sync {
+    fn as_any(&self) -> &dyn Any;
     fn encrypt(&self, plaintext: &Plaintext<'_>) -> Outcome<Arc<dyn ErasedSeeded>>;
     fn decrypt(&self, answer: &dyn ErasedAnswer) -> Outcome<Counts>;
     /// What goes into a key file: the wire form, sealed if there is a passphrase.
@@ -94,7 +96,8 @@ fn mismatch(expected: Fingerprint, found: Fingerprint) -> CircuitError {
     SchemeError::ParameterMismatch { expected, found }.into()
 }
 
-fn os_rng() -> Outcome<AesCtrRng> {
+/// Randomness of the operating system's.
+pub fn os_rng() -> Outcome<AesCtrRng> {
     AesCtrRng::from_os().map_err(|error| SchemeError::from(error).into())
 }
 
@@ -117,14 +120,14 @@ fn operands<'a, S: Scheme>(
 
 pub struct SetOf<S: Scheme>(pub S);
 
-struct PublicOf<S: Scheme> {
-    scheme: S,
-    key: S::PublicKey,
+pub struct PublicOf<S: Scheme> {
+    pub scheme: S,
+    pub key: S::PublicKey,
 }
 
-struct SecretOf<S: Scheme> {
-    scheme: S,
-    key: S::SecretKey,
+pub struct SecretOf<S: Scheme> {
+    pub scheme: S,
+    pub key: S::SecretKey,
 }
 
 impl<S: Scheme> Set for SetOf<S> {
@@ -177,6 +180,10 @@ impl<S: Scheme> Set for SetOf<S> {
 }
 
 impl<S: Scheme> Public for PublicOf<S> {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
     fn encrypt(&self, plaintexts: &[Plaintext<'_>]) -> Outcome<Vec<Array>> {
         let arrays = Streams::encrypt_all(&self.scheme, &self.key, plaintexts, &mut os_rng()?)?;
         Ok(arrays.into_iter().map(|array| Arc::new(array) as Array).collect())
@@ -195,6 +202,10 @@ impl<S: Scheme> Public for PublicOf<S> {
 }
 
 impl<S: Scheme> Secret for SecretOf<S> {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
     fn encrypt(&self, plaintext: &Plaintext<'_>) -> Outcome<Arc<dyn ErasedSeeded>> {
         Ok(Arc::new(SeededStreams::encrypt(&self.scheme, &self.key, plaintext, &mut os_rng()?)?))
     }

@@ -107,6 +107,7 @@ pub fn gate_to_py(error: GateError) -> PyErr {
         GateError::Number { .. } => OutOfRangeError::new_err(text),
         GateError::Size { .. } => ParameterError::new_err(text),
         GateError::NoRoom { .. } => NoiseBudgetError::new_err(text),
+        GateError::Scheme(error) => of_scheme(&error),
         _ => CircuitError::new_err(text),
     }
 }

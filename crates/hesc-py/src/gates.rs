@@ -67,6 +67,21 @@ impl Circuit {
     }
 
     #[staticmethod]
+    fn stream(width: usize) -> PyResult<Self> {
+        make(stochastic::stream(width))
+    }
+
+    #[staticmethod]
+    fn relu(stream_length: usize) -> PyResult<Self> {
+        make(stochastic::relu(stream_length))
+    }
+
+    #[staticmethod]
+    fn sign(stream_length: usize) -> PyResult<Self> {
+        make(stochastic::sign(stream_length))
+    }
+
+    #[staticmethod]
     fn from_bristol(py: Python<'_>, text: &str) -> PyResult<Self> {
         make(py.detach(|| Netlist::from_bristol(text)))
     }
@@ -122,14 +137,15 @@ impl Circuit {
         Ok(found.into_iter().map(|numbers| PyArray1::from_vec(py, numbers)).collect())
     }
 
-    /// The circuit as bootstraps and sums of ciphertexts.
-    #[pyo3(signature = (*, bit, lookup, log2_failure))]
+    /// The circuit as bootstraps and sums of ciphertexts, or with a bootstrap for each gate.
+    #[pyo3(signature = (*, bit, lookup, log2_failure, gate_by_gate))]
     fn compile(
         &self,
         py: Python<'_>,
         bit: f64,
         lookup: [f64; 2],
         log2_failure: f64,
+        gate_by_gate: bool,
     ) -> PyResult<Program> {
         let numbers = [bit, lookup[0], lookup[1], -log2_failure];
         if !numbers.iter().all(|number| number.is_finite() && *number >= 0.0) {
@@ -138,12 +154,15 @@ impl Circuit {
             ));
         }
         let precision = Precision { bit, lookup, log2_failure };
-        py.detach(|| self.0.compile(&precision)).map(Program).map_err(gate_to_py)
+        let program = py.detach(|| {
+            if gate_by_gate { self.0.gate_by_gate(&precision) } else { self.0.compile(&precision) }
+        });
+        program.map(Program).map_err(gate_to_py)
     }
 }
 
 #[pyclass(frozen, module = "hesc")]
-pub struct Program(GateProgram);
+pub struct Program(pub GateProgram);
 
 #[pymethods]
 impl Program {

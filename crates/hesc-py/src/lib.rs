@@ -2,6 +2,7 @@
 //! `python/hesc/_native.pyi`; the face that users see is the package `hesc`.
 
 mod arrays;
+mod bits;
 mod encoder;
 mod erased;
 mod errors;
@@ -9,6 +10,7 @@ mod gates;
 mod keys;
 mod leveled;
 mod params;
+mod peer;
 
 /// Batches of ciphertexts are megabytes that come and go with every operation. The system's
 /// allocator returns each to the kernel and pays for every page again (docs/adr/0006-allocator.md).
@@ -20,6 +22,11 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 mod _native {
     #[pymodule_export]
     use crate::arrays::{Answer, Array, Counts, Readout, SeededArray};
+    #[pymodule_export]
+    use crate::bits::{
+        BitAnswer, EncryptedBits, EvaluationKey, Evaluator, bit_noise, decrypt_bit_answer,
+        decrypt_bits, encrypt_bits, evaluation_key,
+    };
     #[pymodule_export]
     use crate::encoder::{BitStreams, Encoder, Selector, scc, sobol_points};
     #[pymodule_export]
@@ -39,4 +46,6 @@ mod _native {
     };
     #[pymodule_export]
     use crate::params::Params;
+    #[pymodule_export]
+    use crate::peer::TfheBoolean;
 }

@@ -8,8 +8,8 @@ use hesc_schemes::elgamal::{Exponents, Ffdhe3072, Group, LiftedElgamal, Ristrett
 use hesc_schemes::leveled::{self, SchemeKind};
 use hesc_schemes::rlwe::{Plaintext, Rlwe, Spec};
 use hesc_schemes::{
-    Bfv, Ckks, Gm, Packing, Plain, Scheme, SchemeError, Simulated, UnipolarBfv, UnipolarElgamal,
-    bfv, ckks, gm, sealing,
+    Bfv, Ckks, Gm, Packing, Plain, Scheme, SchemeError, Simulated, Tfhe, UnipolarBfv,
+    UnipolarElgamal, bfv, ckks, gm, sealing, tfhe,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -26,6 +26,8 @@ pub struct Params {
     spec: Option<Spec>,
     bytes: Vec<u8>,
     assurance: &'static str,
+    /// The scheme of single bits.
+    tfhe: Option<Tfhe>,
 }
 
 fn packing_from(name: &str) -> PyResult<Packing> {
@@ -124,7 +126,7 @@ impl Params {
         };
         let bytes = spec.to_bytes();
         let assurance = assurance_name(spec.assurance());
-        Ok(Self { set: set.map_err(scheme_to_py)?, spec: Some(spec), bytes, assurance })
+        Ok(Self { set: set.map_err(scheme_to_py)?, spec: Some(spec), bytes, assurance, tfhe: None })
     }
 
     fn from_unipolar_bfv(spec: leveled::Spec, assurance: Assurance) -> PyResult<Self> {
@@ -133,11 +135,23 @@ impl Params {
         let assurance = assurance_name(scheme.spec().assurance());
         let spec = Some(Spec { ring_degree, coeff_moduli, packing: Packing::Slots, plaintext });
         let bytes = scheme.spec_to_bytes();
-        Ok(Self { set: Arc::new(SetOf(scheme)), spec, bytes, assurance })
+        Ok(Self { set: Arc::new(SetOf(scheme)), spec, bytes, assurance, tfhe: None })
+    }
+
+    fn from_tfhe(spec: tfhe::Spec, assurance: Assurance) -> PyResult<Self> {
+        let scheme = Tfhe::new(spec, assurance).map_err(scheme_to_py)?;
+        let assurance = assurance_name(spec.assurance());
+        let set = Arc::new(SetOf(scheme.clone()));
+        Ok(Self { set, spec: None, bytes: spec.to_bytes(), assurance, tfhe: Some(scheme) })
+    }
+
+    /// The scheme of single bits, if it is this one.
+    pub fn tfhe(&self) -> Option<&Tfhe> {
+        self.tfhe.as_ref()
     }
 
     fn from_scheme(scheme: impl Scheme, bytes: Vec<u8>, assurance: &'static str) -> Self {
-        Self { set: Arc::new(SetOf(scheme)), spec: None, bytes, assurance }
+        Self { set: Arc::new(SetOf(scheme)), spec: None, bytes, assurance, tfhe: None }
     }
 
     fn from_plain(scheme: Plain) -> Self {
@@ -235,6 +249,41 @@ impl Params {
         py.detach(|| Self::from_unipolar_bfv(spec, assurance))
     }
 
+    /// Bits that bootstrap; digits are pairs of bits and number.
+    #[staticmethod]
+    #[pyo3(signature = (
+        *, ring_degree, lwe_dimension, log2_ring_noise, log2_lwe_noise, bootstrap, keyswitch, packing,
+        assurance
+    ))]
+    fn tfhe_set(
+        ring_degree: usize,
+        lwe_dimension: usize,
+        log2_ring_noise: f64,
+        log2_lwe_noise: f64,
+        bootstrap: (u32, u32),
+        keyswitch: (u32, u32),
+        packing: (u32, u32),
+        assurance: &str,
+    ) -> PyResult<Self> {
+        let digits = |(base_log, levels)| tfhe::Decomposition { base_log, levels };
+        let spec = tfhe::Spec {
+            ring_degree,
+            lwe_dimension,
+            log2_ring_noise,
+            log2_lwe_noise,
+            bootstrap: digits(bootstrap),
+            keyswitch: digits(keyswitch),
+            packing: digits(packing),
+        };
+        Self::from_tfhe(spec, assurance_from(assurance)?)
+    }
+
+    /// Variances of bits and of lookups of one and of two tables; none in other schemes.
+    fn bit_precision(&self) -> Option<(f64, [f64; 2])> {
+        let noise = self.tfhe.as_ref()?.noise();
+        Some((noise.bit, noise.lookup))
+    }
+
     #[staticmethod]
     fn plain(block_length: usize, plain_modulus: u64) -> PyResult<Self> {
         Plain::new(block_length, plain_modulus).map(Self::from_plain).map_err(scheme_to_py)
@@ -282,6 +331,10 @@ impl Params {
             Err(SchemeError::Wire { .. }) => {}
             read => return Self::from_unipolar_bfv(read.map_err(scheme_to_py)?, assurance),
         }
+        match tfhe::Spec::from_bytes(data) {
+            Err(SchemeError::Wire { .. }) => {}
+            read => return Self::from_tfhe(read.map_err(scheme_to_py)?, assurance),
+        }
         let spec = Spec::from_bytes(data).map_err(scheme_to_py)?;
         Self::from_spec(spec, assurance)
     }
@@ -297,7 +350,8 @@ impl Params {
 
     #[getter]
     fn ring_degree(&self) -> Option<usize> {
-        self.spec.as_ref().map(|spec| spec.ring_degree)
+        let of_bits = || self.tfhe.as_ref().map(|scheme| scheme.spec().ring_degree);
+        self.spec.as_ref().map(|spec| spec.ring_degree).or_else(of_bits)
     }
 
     #[getter]
@@ -307,6 +361,9 @@ impl Params {
 
     #[getter]
     fn plain_modulus(&self) -> Option<u64> {
+        if self.tfhe.is_some() {
+            return Some(tfhe::GRID);
+        }
         match self.spec.as_ref()?.plaintext {
             Plaintext::Integers { plain_modulus } => Some(plain_modulus),
             Plaintext::Approximate { .. } => None,
@@ -323,9 +380,12 @@ impl Params {
 
     #[getter]
     fn packing(&self) -> String {
-        self.spec
-            .as_ref()
-            .map_or_else(|| "slots".to_owned(), |spec| spec.packing.to_string().replace(' ', "_"))
+        let packing = match (&self.spec, &self.tfhe) {
+            (Some(spec), _) => spec.packing,
+            (None, Some(scheme)) => scheme.packing(),
+            (None, None) => Packing::Slots,
+        };
+        packing.to_string().replace(' ', "_")
     }
 
     #[getter]

@@ -53,6 +53,10 @@ pub enum Kind {
     LeveledSeededCiphertext = 39,
     /// What evaluates circuits on encrypted bits.
     EvaluationKey = 40,
+    /// An array of encrypted bits.
+    EncryptedBits = 41,
+    /// Encrypted bits that go back to the key owner.
+    BitAnswer = 42,
     /// Streams over ciphertexts, with layout and identities.
     Streams = 16,
     /// Seeded streams.
@@ -80,6 +84,8 @@ impl Kind {
             Self::LeveledCiphertext => "a ciphertext of a scheme with multiplication",
             Self::LeveledSeededCiphertext => "a seeded ciphertext of a scheme with multiplication",
             Self::EvaluationKey => "an evaluation key",
+            Self::EncryptedBits => "encrypted bits",
+            Self::BitAnswer => "an answer of bits",
             Self::Streams => "encrypted streams",
             Self::SeededStreams => "seeded encrypted streams",
             Self::Answer => "an answer",

@@ -1,26 +1,52 @@
-"""Gate circuits: what they compute, how large they are, how few bootstraps they take."""
+"""Gate circuits: what they compute, how few bootstraps they take, and running them encrypted."""
 
 from hesc.gates.circuit import Builder, Circuit, Precision, Program
+from hesc.gates.encrypted import (
+    BitAnswer,
+    EncryptedBits,
+    EvaluationKey,
+    Evaluator,
+    concatenate,
+    encrypt_bits,
+    encrypt_numbers,
+    to_bits,
+    to_numbers,
+)
 from hesc.gates.library import (
     array_multiplier,
     comparator,
     popcount,
+    relu,
     ripple_carry_adder,
     scaled_adder,
+    sign,
+    stream,
     stream_multiplier,
     weighted_adder,
 )
 
 __all__ = [
+    "BitAnswer",
     "Builder",
     "Circuit",
+    "EncryptedBits",
+    "EvaluationKey",
+    "Evaluator",
     "Precision",
     "Program",
     "array_multiplier",
     "comparator",
+    "concatenate",
+    "encrypt_bits",
+    "encrypt_numbers",
     "popcount",
+    "relu",
     "ripple_carry_adder",
     "scaled_adder",
+    "sign",
+    "stream",
     "stream_multiplier",
+    "to_bits",
+    "to_numbers",
     "weighted_adder",
 ]

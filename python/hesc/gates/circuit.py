@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hesc import _native
-from hesc._native import OutOfRangeError
+from hesc._native import OutOfRangeError, ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
+
+    from hesc.params import Params
 
 
 @dataclass(frozen=True)
@@ -32,12 +34,32 @@ class Precision:
     lookup: tuple[float, float]
     log2_failure: float = -128.0
 
+    @classmethod
+    def of(cls, params: Params, log2_failure: float = -128.0) -> Precision:
+        """The noise of a parameter set of the scheme "tfhe".
+
+        Raises:
+            ParameterError: for a set of another scheme.
+
+        """
+        found = params.native.bit_precision()
+        if found is None:
+            raise ParameterError(
+                f"{params.scheme} has no single bits; take Params.recommended('tfhe')"
+            )
+        return cls(*found, log2_failure)
+
 
 class Program:
     """A circuit as bootstraps and sums of ciphertexts; `Circuit.compile` makes one."""
 
     def __init__(self, native: _native.Program) -> None:
         self._native = native
+
+    @property
+    def native(self) -> _native.Program:
+        """The compiled object, for this package's own modules."""
+        return self._native
 
     @property
     def bootstraps(self) -> int:
@@ -124,8 +146,13 @@ class Circuit:
         """The same outputs with fewer gates: AND, XOR, MUX and NOT remain."""
         return Circuit(self._native.simplified())
 
-    def compile(self, precision: Precision) -> Program:
+    def compile(self, precision: Precision, *, gate_by_gate: bool = False) -> Program:
         """The circuit as bootstraps and sums of ciphertexts, as few bootstraps as there need be.
+
+        Args:
+            precision: the noise; `Precision.of` gives it for a parameter set.
+            gate_by_gate: a bootstrap for each gate instead, as gate libraries have it, for
+                comparison.
 
         Raises:
             NoiseBudgetError: if the noise leaves no room for a gate, or for all together.
@@ -133,7 +160,10 @@ class Circuit:
         """
         return Program(
             self._native.compile(
-                bit=precision.bit, lookup=precision.lookup, log2_failure=precision.log2_failure
+                bit=precision.bit,
+                lookup=precision.lookup,
+                log2_failure=precision.log2_failure,
+                gate_by_gate=gate_by_gate,
             )
         )
 
@@ -148,7 +178,7 @@ class Circuit:
             OutOfRangeError: for numbers that are negative, no integers or too wide.
 
         """
-        arrays = [_numbers(values) for values in inputs]
+        arrays = [numbers_from(values) for values in inputs]
         shape = arrays[0].shape if arrays else ()
         found = self._native.evaluate([array.reshape(-1) for array in arrays])
         return tuple(output.reshape(shape) for output in found)
@@ -159,7 +189,8 @@ class Circuit:
         return f"<hesc.gates.Circuit: {widths}, {gates or 'no gates'}, depth {self.depth}>"
 
 
-def _numbers(values: ArrayLike) -> NDArray[np.uint64]:
+def numbers_from(values: ArrayLike) -> NDArray[np.uint64]:
+    """Non-negative integers as words."""
     array: NDArray[Any] = np.asarray(values)
     if array.dtype.kind not in "ui" or (array.dtype.kind == "i" and np.any(array < 0)):
         raise OutOfRangeError("inputs of a circuit are non-negative integers; give bits as 0 and 1")

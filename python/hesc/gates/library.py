@@ -39,3 +39,27 @@ def weighted_adder(stream_length: int) -> Circuit:
 def popcount(stream_length: int) -> Circuit:
     """The number of ones of a stream, in binary: fewer than five gates a bit."""
     return Circuit(_native.Circuit.popcount(stream_length))
+
+
+def stream(width: int) -> Circuit:
+    """A binary number as a stream of `2**width` bits with as many ones: no gates at all.
+
+    Ones spread as those of the first dimension of Sobol's sequence: multiply the stream with others.
+    """
+    return Circuit(_native.Circuit.stream(width))
+
+
+def relu(stream_length: int) -> Circuit:
+    """The rectified value of an inverted-bipolar stream, as a stream: count, choose, spread.
+
+    The length is a power of two. The result's ones spread as those of `stream`.
+    """
+    return Circuit(_native.Circuit.relu(stream_length))
+
+
+def sign(stream_length: int) -> Circuit:
+    """Whether an inverted-bipolar stream's value is zero or less: one bit.
+
+    That bit is a stream of length 1 with the value 1 or -1. The length is a power of two.
+    """
+    return Circuit(_native.Circuit.sign(stream_length))

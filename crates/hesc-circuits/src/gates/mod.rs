@@ -28,6 +28,8 @@ mod evaluate;
 mod gatewise;
 mod graph;
 mod netlist;
+#[cfg(feature = "tfhe")]
+mod packed;
 mod program;
 pub mod stochastic;
 mod weights;
@@ -38,4 +40,6 @@ pub use compiler::Precision;
 pub use encrypted::{Evaluator, Monitor};
 pub use error::GateError;
 pub use netlist::{BinaryGate, Counts, Definition, Gate, Netlist, Wire};
+#[cfg(feature = "tfhe")]
+pub use packed::Packed;
 pub use program::{GRID, HALF_GRID, Lookup, Output, Program, Table, Value};

@@ -64,6 +64,85 @@ pub fn popcount(stream_length: usize) -> Result<Netlist, GateError> {
     builder.finish(vec![count])
 }
 
+/// A binary number of `width` bits as a stream of `2^width` with as many ones: no gate at all, digits are
+/// repeated. Place `j` has the digit that the zeros at the end of `j` choose, as digit selection does
+/// it (Gupta and Kumaresan 1988), so that ones spread evenly; place 0 is empty. Its order is that of the
+/// first dimension of Sobol's sequence: multiply it with streams of other dimensions.
+///
+/// # Errors
+/// [`GateError::Size`] for a width outside 1 to 20.
+pub fn stream(width: usize) -> Result<Netlist, GateError> {
+    if !(1..=MOST_LENGTH.ilog2() as usize).contains(&width) {
+        let most = MOST_LENGTH.ilog2() as usize;
+        return Err(GateError::Size {
+            what: "the width of a number",
+            value: width,
+            least: 1,
+            most,
+        });
+    }
+    let (mut builder, inputs) = Builder::new(&[width]);
+    let stream = spread(&mut builder, &inputs[0]);
+    builder.finish(vec![stream])
+}
+
+/// The rectified value of an inverted-bipolar stream, as a stream: counts beyond half its length, which
+/// are negative values, become half of it, which is zero.
+///
+/// # Errors
+/// [`GateError::Size`] for a length that is no power of two from 2 to 2^20.
+pub fn relu(stream_length: usize) -> Result<Netlist, GateError> {
+    let (mut builder, inputs) = power_of_two(stream_length)?;
+    let mut count = count_ones(&mut builder, inputs);
+    let negative = not_positive(&mut builder, &mut count);
+    let positive = builder.not(negative);
+    let mut rectified: Vec<Wire> =
+        count.iter().map(|&digit| builder.and(digit, positive)).collect();
+    rectified.push(negative);
+    let stream = spread(&mut builder, &rectified);
+    builder.finish(vec![stream])
+}
+
+/// Whether the value of an inverted-bipolar stream is zero or less: one bit, itself a stream of length 1
+/// with the value 1 or -1.
+///
+/// # Errors
+/// [`GateError::Size`] for a length that is no power of two from 2 to 2^20.
+pub fn sign(stream_length: usize) -> Result<Netlist, GateError> {
+    let (mut builder, inputs) = power_of_two(stream_length)?;
+    let mut count = count_ones(&mut builder, inputs);
+    let negative = not_positive(&mut builder, &mut count);
+    builder.finish(vec![vec![negative]])
+}
+
+fn power_of_two(stream_length: usize) -> Result<(Builder, Vec<Wire>), GateError> {
+    check_length(stream_length)?;
+    if stream_length < 2 || !stream_length.is_power_of_two() {
+        let what = "the stream length, a power of two,";
+        return Err(GateError::Size { what, value: stream_length, least: 2, most: MOST_LENGTH });
+    }
+    let (builder, mut inputs) = Builder::new(&[stream_length]);
+    Ok((builder, inputs.swap_remove(0)))
+}
+
+/// Whether a count of ones is at least half of the stream's length; takes its two highest digits away.
+fn not_positive(builder: &mut Builder, count: &mut Vec<Wire>) -> Wire {
+    match (count.pop(), count.pop()) {
+        (Some(all), Some(half)) => builder.or(all, half),
+        // A count has a digit more than its stream has doublings.
+        _ => builder.constant(false),
+    }
+}
+
+/// The digits of a number, each as often as it counts.
+fn spread(builder: &mut Builder, digits: &[Wire]) -> Vec<Wire> {
+    let empty = builder.constant(false);
+    let digit = |place: usize| digits.len().checked_sub(1 + place.trailing_zeros() as usize);
+    (0..1usize << digits.len())
+        .map(|place| if place == 0 { empty } else { digit(place).map_or(empty, |at| digits[at]) })
+        .collect()
+}
+
 /// The number of ones among wires, lowest bits first.
 fn count_ones(builder: &mut Builder, wires: Vec<Wire>) -> Vec<Wire> {
     let mut count = Vec::new();

@@ -178,6 +178,14 @@ impl Tfhe {
         a.tag.check(self.fingerprint(), Some(key.tag))
     }
 
+    /// Refuses blocks of another parameter set or key pair than an evaluation key's.
+    ///
+    /// # Errors
+    /// [`SchemeError::ParameterMismatch`], [`SchemeError::KeyMismatch`].
+    pub fn check_blocks(&self, key: &EvaluationKey, a: &Ciphertexts) -> Result<(), SchemeError> {
+        a.tag.check(self.fingerprint(), Some(key.tag))
+    }
+
     /// A batch of this key pair's from samples that bootstraps gave.
     pub fn bits_from(&self, key: &EvaluationKey, words: Vec<u64>) -> Bits {
         Bits { tag: key.tag, words, plain_modulus: GRID, variance: self.noise().bit }

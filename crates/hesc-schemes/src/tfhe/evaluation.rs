@@ -1,5 +1,8 @@
+use std::borrow::Cow;
+
 use super::encryption::add_bits;
-use super::{Ciphertexts, Tfhe, noise, polynomial};
+use super::noise::PARITY_WEIGHT;
+use super::{Ciphertexts, PARITY, Tfhe, noise, polynomial};
 use crate::scheme::count_blocks;
 use crate::{Scheme, SchemeError};
 
@@ -14,16 +17,25 @@ impl Tfhe {
         a.words[at..].get(..self.block_words()).ok_or(SchemeError::BlockIndex { index, blocks })
     }
 
-    /// Refuses operands of other keys or plaintext moduli.
-    fn check_operands(&self, a: &Ciphertexts, b: &Ciphertexts) -> Result<(), SchemeError> {
-        b.tag.check(self.fingerprint(), Some(a.tag))?;
-        if a.plain_modulus == b.plain_modulus {
-            return Ok(());
+    /// Batches of one key pair that agree in their plaintext modulus: all become parities if one is.
+    fn alike<'a>(
+        &self,
+        parts: &[&'a Ciphertexts],
+    ) -> Result<Vec<Cow<'a, Ciphertexts>>, SchemeError> {
+        let first = parts.first().ok_or(SchemeError::Empty)?.tag;
+        for part in parts {
+            part.tag.check(self.fingerprint(), Some(first))?;
         }
-        Err(SchemeError::ScaleMismatch {
-            expected: a.plain_modulus as f64,
-            found: b.plain_modulus as f64,
-        })
+        let parities = parts.iter().any(|part| part.plain_modulus == PARITY);
+        let unify = |part: &&'a Ciphertexts| {
+            if !parities || part.plain_modulus == PARITY {
+                return Cow::Borrowed(*part);
+            }
+            let words = part.words.iter().map(|word| word.wrapping_mul(PARITY_WEIGHT)).collect();
+            let variance = part.variance * (PARITY_WEIGHT * PARITY_WEIGHT) as f64;
+            Cow::Owned(Ciphertexts { words, variance, plain_modulus: PARITY, ..**part })
+        };
+        Ok(parts.iter().map(unify).collect())
     }
 
     /// A batch of words, if its noise leaves room.
@@ -62,7 +74,8 @@ impl Tfhe {
         b: &Ciphertexts,
         pairs: &[(usize, usize)],
     ) -> Result<Ciphertexts, SchemeError> {
-        self.check_operands(a, b)?;
+        let operands = self.alike(&[a, b])?;
+        let (a, b) = (&*operands[0], &*operands[1]);
         if pairs.is_empty() {
             return Err(SchemeError::Empty);
         }
@@ -98,10 +111,7 @@ impl Tfhe {
         rows: &[Vec<(usize, usize)>],
         bases: &[u64],
     ) -> Result<Ciphertexts, SchemeError> {
-        let first = *parts.first().ok_or(SchemeError::Empty)?;
-        for part in parts {
-            self.check_operands(first, part)?;
-        }
+        let parts = self.alike(parts)?;
         if rows.is_empty() {
             return Err(SchemeError::Empty);
         }
@@ -115,7 +125,7 @@ impl Tfhe {
             }
             let (mut ones, mut spread) = (0u64, 0f64);
             for (k, &(part, index)) in row.iter().enumerate() {
-                let part = *parts.get(part).ok_or(SchemeError::BlockIndex { index, blocks: 0 })?;
+                let part = parts.get(part).ok_or(SchemeError::BlockIndex { index, blocks: 0 })?;
                 let base = if k == 0 { 0 } else { bases[k - 1] };
                 if base != 1 {
                     sum.iter_mut().for_each(|word| *word = word.wrapping_mul(base));
@@ -126,7 +136,7 @@ impl Tfhe {
             }
             (count, variance) = (count.max(ones), variance.max(spread));
         }
-        self.batch(first, words, count, variance)
+        self.batch(&parts[0], words, count, variance)
     }
 
     pub(super) fn select_blocks(
@@ -149,13 +159,10 @@ impl Tfhe {
         &self,
         parts: &[&Ciphertexts],
     ) -> Result<Ciphertexts, SchemeError> {
-        let first = *parts.first().ok_or(SchemeError::Empty)?;
-        for part in parts {
-            self.check_operands(first, part)?;
-        }
+        let parts = self.alike(parts)?;
         let words = parts.iter().flat_map(|part| &part.words).copied().collect();
         let count = parts.iter().map(|part| part.count).max().unwrap_or(0);
         let variance = parts.iter().map(|part| part.variance).fold(0.0, f64::max);
-        Ok(Ciphertexts { words, count, variance, ..*first })
+        self.batch(&parts[0], words, count, variance)
     }
 }

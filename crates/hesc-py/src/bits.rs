@@ -1,0 +1,451 @@
+//! Encrypted bits and the evaluation of gate circuits on them.
+
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+use hesc_circuits::Streams;
+use hesc_circuits::gates::{Evaluator as OfPrograms, GateError, Monitor, Packed};
+use hesc_schemes::tfhe::{self, Bits, Ciphertexts, CompactCiphertexts, SeededEvaluationKey, Tfhe};
+use hesc_schemes::{Scheme, SchemeError};
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::arrays::Array;
+use crate::erased::{PublicOf, SecretOf, os_rng};
+use crate::errors::{OutOfRangeError, ParameterError, ShapeError, gate_to_py, scheme_to_py, to_py};
+use crate::gates::Program;
+use crate::keys::{PublicKey, SecretKey};
+use crate::params::Params;
+
+/// How often a long evaluation looks for an interrupt and tells how far it is.
+const PULSE: Duration = Duration::from_millis(100);
+
+fn other_scheme() -> PyErr {
+    ParameterError::new_err(
+        "single bits need the scheme tfhe; take hesc.Params.recommended(\"tfhe\")",
+    )
+}
+
+/// Bits as they travel, in blocks, or as what circuits work on.
+#[derive(Clone)]
+enum Form {
+    Blocks(Arc<Ciphertexts>),
+    Samples(Arc<Bits>),
+}
+
+/// An array; the last axis is what circuits have as wires.
+#[pyclass(frozen, module = "hesc")]
+#[derive(Clone)]
+pub struct EncryptedBits {
+    scheme: Tfhe,
+    form: Form,
+    shape: Vec<usize>,
+}
+
+/// Compact blocks that can only be decrypted.
+#[pyclass(frozen, module = "hesc")]
+pub struct BitAnswer {
+    scheme: Tfhe,
+    bits: Packed<CompactCiphertexts>,
+}
+
+impl EncryptedBits {
+    fn of(scheme: &Tfhe, bits: Bits, shape: Vec<usize>) -> Self {
+        Self { scheme: scheme.clone(), form: Form::Samples(Arc::new(bits)), shape }
+    }
+
+    fn count(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    fn samples(&self) -> Result<Arc<Bits>, SchemeError> {
+        match &self.form {
+            Form::Samples(bits) => Ok(Arc::clone(bits)),
+            Form::Blocks(blocks) => {
+                let positions: Vec<usize> = (0..self.count()).collect();
+                self.scheme.extract(blocks, &positions).map(Arc::new)
+            }
+        }
+    }
+
+    /// The same sum on blocks, where both are blocks, or on samples.
+    fn sum(&self, other: &Self) -> Result<Form, SchemeError> {
+        if let (Form::Blocks(a), Form::Blocks(b)) = (&self.form, &other.form) {
+            return Ok(Form::Blocks(Arc::new(self.scheme.add(a, b)?)));
+        }
+        let (a, b) = (self.samples()?, other.samples()?);
+        Ok(Form::Samples(Arc::new(self.scheme.exclusive_or(&[&a, &b])?)))
+    }
+}
+
+#[pymethods]
+impl EncryptedBits {
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, params: &Params, data: &[u8]) -> PyResult<Self> {
+        let scheme = params.tfhe().ok_or_else(other_scheme)?.clone();
+        let Packed { blocks, shape } =
+            py.detach(|| Packed::<Ciphertexts>::from_bytes(&scheme, data)).map_err(scheme_to_py)?;
+        Ok(Self { scheme, form: Form::Blocks(Arc::new(blocks)), shape })
+    }
+
+    /// The bits of encrypted streams, element after element.
+    #[staticmethod]
+    fn from_array(py: Python<'_>, array: &Array) -> PyResult<Self> {
+        let streams: &Streams<Tfhe> = array.0.as_any().downcast_ref().ok_or_else(other_scheme)?;
+        let bits = py.detach(|| streams.bits()).map_err(to_py)?;
+        let length = streams.stream_length() * streams.terms_per_element();
+        Ok(Self::of(streams.scheme(), bits, vec![streams.elements(), length]))
+    }
+
+    /// All bits of arrays one after the other, in this shape.
+    #[staticmethod]
+    fn concatenate(
+        py: Python<'_>,
+        parts: Vec<PyRef<'_, Self>>,
+        shape: Vec<usize>,
+    ) -> PyResult<Self> {
+        let scheme = parts.first().ok_or_else(|| scheme_to_py(SchemeError::Empty))?.scheme.clone();
+        let parts: Vec<Self> = parts.iter().map(|part| (**part).clone()).collect();
+        let joined = py.detach(|| {
+            let parts = parts.iter().map(|part| Ok(part.samples()?.as_ref().clone()));
+            scheme.concatenate_bits(parts.collect::<Result<_, SchemeError>>()?)
+        });
+        joined.map(|bits| Self::of(&scheme, bits, shape)).map_err(scheme_to_py)
+    }
+
+    /// The wire form of blocks; none for samples.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
+        match &self.form {
+            Form::Samples(_) => None,
+            Form::Blocks(blocks) => {
+                let bits = Packed { blocks: blocks.as_ref().clone(), shape: self.shape.clone() };
+                let bytes = py.detach(|| bits.to_bytes(&self.scheme));
+                Some(PyBytes::new(py, &bytes))
+            }
+        }
+    }
+
+    #[getter]
+    fn shape(&self) -> Vec<usize> {
+        self.shape.clone()
+    }
+
+    #[getter]
+    fn is_packed(&self) -> bool {
+        matches!(self.form, Form::Blocks(..))
+    }
+
+    /// Whether circuits take them without refreshing them first.
+    #[getter]
+    fn are_bits(&self) -> bool {
+        match &self.form {
+            Form::Samples(bits) => bits.are_bits(),
+            Form::Blocks(blocks) => blocks.holds_bits(),
+        }
+    }
+
+    /// The same bits in another shape of the same size.
+    fn reshape(&self, shape: Vec<usize>) -> PyResult<Self> {
+        let (found, expected) = (shape.iter().product::<usize>(), self.count());
+        if found != expected {
+            return Err(ShapeError::new_err(format!("{expected} bits do not fit {shape:?}")));
+        }
+        Ok(Self { shape, ..self.clone() })
+    }
+
+    fn exclusive_or(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
+        if self.shape != other.shape {
+            return Err(ShapeError::new_err(format!(
+                "bits of shapes {:?} and {:?} are not combined; give arrays of one shape",
+                self.shape, other.shape
+            )));
+        }
+        let form = py.detach(|| self.sum(other)).map_err(scheme_to_py)?;
+        Ok(Self { form, ..self.clone() })
+    }
+
+    fn invert(&self, py: Python<'_>) -> PyResult<Self> {
+        let form = py.detach(|| match &self.form {
+            Form::Samples(bits) => {
+                Ok(Form::Samples(Arc::new(self.scheme.invert(bits.as_ref().clone()))))
+            }
+            Form::Blocks(blocks) => {
+                let mut blocks = blocks.as_ref().clone();
+                let words = self.scheme.blocks(&blocks) * self.scheme.block_length() / 64;
+                self.scheme.add_bits_assign(&mut blocks, &vec![u64::MAX; words])?;
+                Ok(Form::Blocks(Arc::new(blocks)))
+            }
+        });
+        Ok(Self { form: form.map_err(scheme_to_py)?, ..self.clone() })
+    }
+
+    /// The bits at these places of the flat array, in this shape.
+    fn select(
+        &self,
+        py: Python<'_>,
+        indices: PyReadonlyArray1<'_, u64>,
+        shape: Vec<usize>,
+    ) -> PyResult<Self> {
+        let indices: Vec<usize> = indices.as_array().iter().map(|&i| i as usize).collect();
+        let chosen = py.detach(|| match &self.form {
+            Form::Samples(bits) => self.scheme.select_bits(bits, &indices),
+            Form::Blocks(blocks) => self.scheme.extract(blocks, &indices),
+        });
+        chosen.map(|bits| Self::of(&self.scheme, bits, shape)).map_err(scheme_to_py)
+    }
+}
+
+#[pymethods]
+impl BitAnswer {
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, params: &Params, data: &[u8]) -> PyResult<Self> {
+        let scheme = params.tfhe().ok_or_else(other_scheme)?.clone();
+        let bits = py.detach(|| Packed::<CompactCiphertexts>::from_bytes(&scheme, data));
+        Ok(Self { bits: bits.map_err(scheme_to_py)?, scheme })
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let bytes = py.detach(|| self.bits.to_bytes(&self.scheme));
+        PyBytes::new(py, &bytes)
+    }
+
+    #[getter]
+    fn shape(&self) -> Vec<usize> {
+        self.bits.shape.clone()
+    }
+}
+
+/// Encrypts bits, one in a byte.
+#[pyfunction]
+pub fn encrypt_bits(
+    py: Python<'_>,
+    public: &PublicKey,
+    bits: PyReadonlyArray1<'_, u8>,
+    shape: Vec<usize>,
+) -> PyResult<EncryptedBits> {
+    let public: &PublicOf<Tfhe> = public.0.as_any().downcast_ref().ok_or_else(other_scheme)?;
+    let (scheme, bits) = (&public.scheme, bits.as_array());
+    let block_length = scheme.block_length();
+    let mut packed = vec![0u64; bits.len().div_ceil(block_length) * block_length / 64];
+    for (i, &bit) in bits.iter().enumerate() {
+        if bit > 1 {
+            return Err(OutOfRangeError::new_err(format!("{bit} is no bit; give 0 and 1")));
+        }
+        packed[i / 64] |= u64::from(bit) << (i % 64);
+    }
+    let blocks =
+        py.detach(|| Ok(scheme.encrypt(&public.key, &packed, &mut os_rng()?)?)).map_err(to_py)?;
+    let form = Form::Blocks(Arc::new(blocks));
+    Ok(EncryptedBits { scheme: scheme.clone(), form, shape })
+}
+
+fn secret_of(secret: &SecretKey) -> PyResult<&SecretOf<Tfhe>> {
+    secret.0.as_any().downcast_ref().ok_or_else(other_scheme)
+}
+
+/// What others need to evaluate circuits on bits of this key.
+#[pyfunction]
+pub fn evaluation_key(py: Python<'_>, secret: &SecretKey) -> PyResult<EvaluationKey> {
+    let SecretOf { scheme, key } = secret_of(secret)?;
+    let key = py.detach(|| Ok(scheme.generate_evaluation_key(key, &mut os_rng()?)?));
+    Ok(EvaluationKey { scheme: scheme.clone(), key: key.map_err(to_py)? })
+}
+
+/// One bit in a byte.
+#[pyfunction]
+pub fn decrypt_bits<'py>(
+    py: Python<'py>,
+    secret: &SecretKey,
+    bits: &EncryptedBits,
+) -> PyResult<Bound<'py, PyArray1<u8>>> {
+    let SecretOf { scheme, key } = secret_of(secret)?;
+    let found = py.detach(|| match &bits.form {
+        Form::Samples(samples) => {
+            Ok(scheme.decrypt_bits(key, samples)?.into_iter().map(u8::from).collect())
+        }
+        Form::Blocks(blocks) => Ok(parities(&scheme.decrypt(key, blocks)?, bits.count())),
+    });
+    Ok(PyArray1::from_vec(py, found.map_err(scheme_to_py)?))
+}
+
+/// As [`decrypt_bits`].
+#[pyfunction]
+pub fn decrypt_bit_answer<'py>(
+    py: Python<'py>,
+    secret: &SecretKey,
+    answer: &BitAnswer,
+) -> PyResult<Bound<'py, PyArray1<u8>>> {
+    let SecretOf { scheme, key } = secret_of(secret)?;
+    let counts = py.detach(|| scheme.decrypt_compact(key, &answer.bits.blocks));
+    let counts = counts.map_err(scheme_to_py)?;
+    Ok(PyArray1::from_vec(py, parities(&counts, answer.bits.count())))
+}
+
+fn parities(counts: &[u32], bits: usize) -> Vec<u8> {
+    counts[..bits].iter().map(|count| (count & 1) as u8).collect()
+}
+
+/// The mean square of the noise of bits, and the most that the model allows, in units of the torus.
+#[pyfunction]
+pub fn bit_noise(py: Python<'_>, secret: &SecretKey, bits: &EncryptedBits) -> PyResult<(f64, f64)> {
+    let SecretOf { scheme, key } = secret_of(secret)?;
+    py.detach(|| {
+        let samples = bits.samples()?;
+        Ok((scheme.measured_bit_variance(key, &samples)?, samples.variance()))
+    })
+    .map_err(scheme_to_py)
+}
+
+/// The form that travels.
+#[pyclass(frozen, module = "hesc")]
+pub struct EvaluationKey {
+    scheme: Tfhe,
+    key: SeededEvaluationKey,
+}
+
+#[pymethods]
+impl EvaluationKey {
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, params: &Params, data: &[u8]) -> PyResult<Self> {
+        let scheme = params.tfhe().ok_or_else(other_scheme)?.clone();
+        let key = py.detach(|| scheme.evaluation_key_from_bytes(data)).map_err(scheme_to_py)?;
+        Ok(Self { scheme, key })
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let bytes = py.detach(|| self.scheme.evaluation_key_to_bytes(&self.key));
+        PyBytes::new(py, &bytes)
+    }
+}
+
+#[pyclass(frozen, module = "hesc")]
+pub struct Evaluator {
+    scheme: Tfhe,
+    key: tfhe::EvaluationKey,
+}
+
+/// Runs work of many bootstraps on another thread. Meanwhile this one calls `progress(done, total)` and
+/// looks for an interrupt; either's exception ends the work.
+fn watched<R: Send>(
+    py: Python<'_>,
+    progress: Option<&Py<PyAny>>,
+    monitor: &Monitor,
+    work: impl FnOnce() -> Result<R, GateError> + Send,
+) -> PyResult<R> {
+    let report = |py: Python<'_>| -> PyResult<()> {
+        py.check_signals()?;
+        match progress {
+            Some(progress) => progress.call1(py, monitor.progress()).map(drop),
+            None => Ok(()),
+        }
+    };
+    let found = py.detach(|| {
+        std::thread::scope(|scope| {
+            let (sender, receiver) = channel();
+            let worker = scope.spawn(move || sender.send(work()));
+            loop {
+                match receiver.recv_timeout(PULSE) {
+                    Ok(found) => return found.map_err(gate_to_py),
+                    Err(RecvTimeoutError::Timeout) => {
+                        if let Err(error) = Python::attach(report) {
+                            monitor.cancel();
+                            return Err(error);
+                        }
+                    }
+                    Err(RecvTimeoutError::Disconnected) => {
+                        // It panicked; so does this thread, with its message.
+                        match worker.join() {
+                            Err(panic) => std::panic::resume_unwind(panic),
+                            Ok(_) => unreachable!("a worker that ends without a panic has sent"),
+                        }
+                    }
+                }
+            }
+        })
+    })?;
+    report(py)?;
+    Ok(found)
+}
+
+#[pymethods]
+impl Evaluator {
+    #[new]
+    fn new(py: Python<'_>, key: &EvaluationKey) -> PyResult<Self> {
+        let scheme = key.scheme.clone();
+        let key =
+            py.detach(|| scheme.expand_evaluation_key(key.key.clone())).map_err(scheme_to_py)?;
+        Ok(Self { scheme, key })
+    }
+
+    /// The outputs' bits for each lane, lane after lane.
+    #[pyo3(signature = (program, inputs, lanes, progress))]
+    fn evaluate(
+        &self,
+        py: Python<'_>,
+        program: &Program,
+        inputs: Vec<PyRef<'_, EncryptedBits>>,
+        lanes: Vec<usize>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Vec<EncryptedBits>> {
+        let samples = inputs.iter().map(|bits| bits.samples()).collect::<Result<Vec<_>, _>>();
+        let samples = samples.map_err(scheme_to_py)?;
+        let monitor = Monitor::default();
+        let outputs = watched(py, progress.as_ref(), &monitor, || {
+            let inputs: Vec<&Bits> = samples.iter().map(Arc::as_ref).collect();
+            OfPrograms::new(&self.scheme, &self.key, &monitor).evaluate(&program.0, &inputs)
+        })?;
+        let widths = program.0.outputs().iter().map(Vec::len);
+        let outputs = outputs.into_iter().zip(widths);
+        Ok(outputs
+            .map(|(bits, width)| {
+                let shape = lanes.iter().copied().chain([width]).collect();
+                EncryptedBits::of(&self.scheme, bits, shape)
+            })
+            .collect())
+    }
+
+    /// Parities as bits, one bootstrap each.
+    #[pyo3(signature = (bits, log2_failure, progress))]
+    fn refresh(
+        &self,
+        py: Python<'_>,
+        bits: &EncryptedBits,
+        log2_failure: f64,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<EncryptedBits> {
+        let samples = bits.samples().map_err(scheme_to_py)?;
+        let monitor = Monitor::default();
+        let fresh = watched(py, progress.as_ref(), &monitor, || {
+            OfPrograms::new(&self.scheme, &self.key, &monitor).refresh(&samples, log2_failure)
+        })?;
+        Ok(EncryptedBits::of(&self.scheme, fresh, bits.shape.clone()))
+    }
+
+    /// Bits in blocks, as they travel.
+    fn pack(&self, py: Python<'_>, bits: &EncryptedBits) -> PyResult<EncryptedBits> {
+        let blocks = py.detach(|| self.packed(bits)).map_err(scheme_to_py)?;
+        Ok(EncryptedBits { form: Form::Blocks(Arc::new(blocks)), ..bits.clone() })
+    }
+
+    /// Bits in compact blocks, which only the key owner can use.
+    fn answer(&self, py: Python<'_>, bits: &EncryptedBits) -> PyResult<BitAnswer> {
+        let blocks = py.detach(|| Scheme::compact(&self.scheme, &self.packed(bits)?));
+        let blocks = blocks.map_err(scheme_to_py)?;
+        let bits = Packed { blocks, shape: bits.shape.clone() };
+        Ok(BitAnswer { scheme: self.scheme.clone(), bits })
+    }
+}
+
+impl Evaluator {
+    fn packed(&self, bits: &EncryptedBits) -> Result<Ciphertexts, SchemeError> {
+        match &bits.form {
+            Form::Blocks(blocks) => {
+                self.scheme.check_blocks(&self.key, blocks)?;
+                Ok(blocks.as_ref().clone())
+            }
+            Form::Samples(samples) => self.scheme.pack(&self.key, samples),
+        }
+    }
+}

@@ -1,0 +1,366 @@
+"""Encrypted bits and circuits on them: what a server does; nothing here can decrypt."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from hesc import _native
+from hesc._native import OutOfRangeError, ParameterError, ShapeError
+from hesc.gates.circuit import Builder, Circuit, Precision, Program, numbers_from
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from hesc.arrays import EncryptedArray
+    from hesc.encryptor import PublicKey
+    from hesc.params import Params
+
+T = TypeVar("T")
+
+# Seconds below which an evaluation shows no bar.
+_SHORT = 1.0
+
+
+def to_bits(numbers: ArrayLike, width: int) -> NDArray[np.uint8]:
+    """Bits of non-negative integers, lowest first, along a new last axis of `width`.
+
+    Raises:
+        OutOfRangeError: for a number that is negative, no integer or too wide.
+
+    """
+    array = numbers_from(numbers)
+    if width < 1 or (width < 64 and np.any(array >> np.uint64(width))):
+        raise OutOfRangeError(f"a number does not fit {width} bits; take a larger width")
+    places = np.arange(width, dtype=np.uint64)
+    # Shifts beyond a word are not defined.
+    low = array[..., None] >> np.minimum(places, np.uint64(63))
+    return np.where(places < 64, low & np.uint64(1), 0).astype(np.uint8)
+
+
+def to_numbers(bits: ArrayLike) -> NDArray[np.uint64]:
+    """The numbers whose bits lie along the last axis, lowest first; at most 64."""
+    array = np.asarray(bits).astype(np.uint64)
+    if array.ndim == 0 or array.shape[-1] > 64:
+        raise ShapeError("numbers have their bits along the last axis, at most 64")
+    places = np.arange(array.shape[-1], dtype=np.uint64)
+    numbers: NDArray[np.uint64] = np.bitwise_or.reduce(array << places, axis=-1)
+    return numbers
+
+
+class EncryptedBits:
+    """An array of encrypted bits; the last axis is what circuits have as wires.
+
+    `encrypt_bits`, `encrypt_numbers` and `EncryptedBits.of_streams` make them; `Evaluator` runs
+    circuits on them. `a ^ b` and `~a` are sums of ciphertexts, without a bootstrap; what comes of
+    `^` is a *parity*, which circuits refresh first, with one bootstrap a bit.
+
+    They lie in blocks, as they travel (16 bytes a bit), or, once a circuit or indexing has taken
+    them apart, one by one (16 kB a bit at a ring degree of 2048). `Evaluator.pack` packs them.
+    """
+
+    def __init__(self, params: Params, native: _native.EncryptedBits) -> None:
+        self.params = params
+        self._native = native
+
+    @classmethod
+    def of_streams(cls, array: EncryptedArray) -> EncryptedBits:
+        """The bits of encrypted streams: the array's axes, and one with all bits of an element.
+
+        A sum of streams, which is their concatenation, has the bits of all. Products become
+        parities. Refused for arrays with constants added or with unequal weights.
+        """
+        native = _native.EncryptedBits.from_array(array.native)
+        shape = [*array.shape, native.shape[-1]]
+        return cls(array.params, native.reshape(shape))
+
+    @classmethod
+    def from_bytes(cls, params: Params, data: bytes) -> EncryptedBits:
+        """Reads what `to_bytes` wrote; strict."""
+        return cls(params, _native.EncryptedBits.from_bytes(params.native, data))
+
+    def to_bytes(self) -> bytes:
+        """The wire form of packed bits: 16 bytes a bit, in whole blocks."""
+        data = self._native.to_bytes()
+        if data is None:
+            raise ParameterError(
+                "these bits lie one by one, 16 kB each; pack them with Evaluator.pack, or send "
+                "Evaluator.answer to the key owner"
+            )
+        return data
+
+    @property
+    def native(self) -> _native.EncryptedBits:
+        """The compiled object, for this package's own modules."""
+        return self._native
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The array's shape."""
+        return tuple(self._native.shape)
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether they lie in blocks."""
+        return self._native.is_packed
+
+    @property
+    def are_parities(self) -> bool:
+        """Whether circuits refresh them first."""
+        return not self._native.are_bits
+
+    def reshape(self, *shape: int) -> EncryptedBits:
+        """The same bits in another shape; one axis may be -1."""
+        wanted = np.empty(self.shape, dtype=np.uint8).reshape(*shape).shape
+        return EncryptedBits(self.params, self._native.reshape(list(wanted)))
+
+    def __getitem__(self, index: Any) -> EncryptedBits:  # noqa: ANN401 - whatever numpy takes
+        places = np.arange(math.prod(self.shape), dtype=np.uint64).reshape(self.shape)[index]
+        chosen = np.asarray(places, dtype=np.uint64)
+        native = self._native.select(chosen.reshape(-1), list(chosen.shape))
+        return EncryptedBits(self.params, native)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __xor__(self, other: EncryptedBits) -> EncryptedBits:
+        if not isinstance(other, EncryptedBits):
+            return NotImplemented
+        return EncryptedBits(self.params, self._native.exclusive_or(other.native))
+
+    def __invert__(self) -> EncryptedBits:
+        return EncryptedBits(self.params, self._native.invert())
+
+    def __repr__(self) -> str:
+        kind = "parities" if self.are_parities else "bits"
+        where = "in blocks" if self.is_packed else "one by one"
+        return f"<hesc.gates.EncryptedBits: {kind} of shape {self.shape}, {where}>"
+
+
+def concatenate(parts: Sequence[EncryptedBits]) -> EncryptedBits:
+    """Arrays one after the other along their first axis."""
+    if not parts or len({part.shape[1:] for part in parts}) != 1:
+        raise ShapeError("give arrays that differ in their first axis only, at least one")
+    shape = [sum(part.shape[0] for part in parts), *parts[0].shape[1:]]
+    native = _native.EncryptedBits.concatenate([part.native for part in parts], shape)
+    return EncryptedBits(parts[0].params, native)
+
+
+class BitAnswer:
+    """Encrypted bits that only the key owner can use: under three bytes a bit, in whole blocks."""
+
+    def __init__(self, params: Params, native: _native.BitAnswer) -> None:
+        self.params = params
+        self.native = native
+
+    @classmethod
+    def from_bytes(cls, params: Params, data: bytes) -> BitAnswer:
+        """Reads what `to_bytes` wrote; strict."""
+        return cls(params, _native.BitAnswer.from_bytes(params.native, data))
+
+    def to_bytes(self) -> bytes:
+        """The wire form."""
+        return self.native.to_bytes()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the bits."""
+        return tuple(self.native.shape)
+
+
+def encrypt_bits(public: PublicKey, bits: ArrayLike) -> EncryptedBits:
+    """Encrypts an array of zeros and ones.
+
+    Raises:
+        OutOfRangeError: for anything else.
+
+    """
+    array = np.asarray(bits)
+    if array.dtype.kind not in "bui" or array.size == 0 or np.any((array < 0) | (array > 1)):
+        raise OutOfRangeError("bits are zeros and ones, at least one; to_bits makes them of numbers")
+    flat = np.ascontiguousarray(array.astype(np.uint8)).reshape(-1)
+    native = _native.encrypt_bits(public.native, flat, list(array.shape))
+    return EncryptedBits(public.params, native)
+
+
+def encrypt_numbers(public: PublicKey, numbers: ArrayLike, width: int) -> EncryptedBits:
+    """Encrypts the bits of non-negative integers, along a new last axis of `width`."""
+    return encrypt_bits(public, to_bits(numbers, width))
+
+
+class EvaluationKey:
+    """What a server needs to run circuits; it decrypts nothing. `SecretKey.evaluation_key` makes it.
+
+    42 MB on the wire and 150 MB in use, at a ring degree of 2048.
+    """
+
+    def __init__(self, params: Params, native: _native.EvaluationKey) -> None:
+        self.params = params
+        self.native = native
+
+    @classmethod
+    def from_bytes(cls, params: Params, data: bytes) -> EvaluationKey:
+        """Reads what `to_bytes` wrote; strict."""
+        return cls(params, _native.EvaluationKey.from_bytes(params.native, data))
+
+    def to_bytes(self) -> bytes:
+        """The wire form."""
+        return self.native.to_bytes()
+
+
+class Evaluator:
+    """Runs circuits on encrypted bits, on all cores.
+
+    Circuits are compiled once for each probability of failure. Evaluations of more than a second
+    show a bar with the time that is left, on a terminal; an interrupt ends them within 0.1 s and
+    leaves their inputs as they were.
+    """
+
+    def __init__(self, key: EvaluationKey) -> None:
+        self.params = key.params
+        self._native = _native.Evaluator(key.native)
+        self._programs: WeakKeyDictionary[Circuit, dict[float, Program]] = WeakKeyDictionary()
+        self._seconds: float | None = None
+
+    def program(self, circuit: Circuit, log2_failure: float = -128.0) -> Program:
+        """The circuit as bootstraps, compiled for the noise of these parameters."""
+        known = self._programs.setdefault(circuit, {})
+        if log2_failure not in known:
+            known[log2_failure] = circuit.compile(Precision.of(self.params, log2_failure))
+        return known[log2_failure]
+
+    def __call__(
+        self,
+        circuit: Circuit | Program,
+        *inputs: EncryptedBits,
+        log2_failure: float = -128.0,
+        progress: bool | Callable[[int, int], object] = True,
+    ) -> tuple[EncryptedBits, ...]:
+        """The circuit's outputs, as parities.
+
+        Args:
+            circuit: the circuit, or what `Circuit.compile` made of it.
+            *inputs: an array for each input; the last axis has its wires, the axes before are
+                lanes, the same for all.
+            log2_failure: of the probability, for each lane, that any output is wrong.
+            progress: whether to show a bar, or what to call with the bootstraps done and all.
+
+        Raises:
+            ShapeError: for inputs that are not the circuit's.
+            KeyMismatchError, ParameterError: for bits of another key or parameter set.
+            NoiseBudgetError: if the noise leaves no room for that probability.
+
+        """
+        program = circuit if isinstance(circuit, Program) else self.program(circuit, log2_failure)
+        lanes = {bits.shape[:-1] for bits in inputs}
+        if len(lanes) > 1:
+            raise ShapeError(f"inputs have different lanes, {lanes}; only the last axes may differ")
+        shape = list(lanes.pop()) if lanes else []
+        natives = [bits.native for bits in inputs]
+        found = self._watched(
+            progress, lambda report: self._native.evaluate(program.native, natives, shape, report)
+        )
+        return tuple(EncryptedBits(self.params, native) for native in found)
+
+    def gate(self, name: str, a: EncryptedBits, b: EncryptedBits) -> EncryptedBits:
+        """A gate on each pair of bits: one bootstrap each, none for "XOR" and "XNOR"."""
+        wires = [bits.reshape(*bits.shape, 1) for bits in (a, b)]
+        (found,) = self(_gate(name), *wires)
+        return found.reshape(*a.shape)
+
+    def refresh(
+        self,
+        bits: EncryptedBits,
+        *,
+        log2_failure: float = -128.0,
+        progress: bool | Callable[[int, int], object] = True,
+    ) -> EncryptedBits:
+        """Parities as bits as good as new: one bootstrap each."""
+        found = self._watched(
+            progress, lambda report: self._native.refresh(bits.native, log2_failure, report)
+        )
+        return EncryptedBits(self.params, found)
+
+    def pack(self, bits: EncryptedBits) -> EncryptedBits:
+        """The bits in blocks, as parities: a fifth of a bootstrap each."""
+        return EncryptedBits(self.params, self._native.pack(bits.native))
+
+    def answer(self, bits: EncryptedBits) -> BitAnswer:
+        """What goes to the key owner: packed and made compact."""
+        return BitAnswer(self.params, self._native.answer(bits.native))
+
+    def seconds(self, circuit: Circuit | Program, lanes: int = 1) -> float | None:
+        """How long an evaluation will take, by the last one's bootstraps; None before the first."""
+        program = circuit if isinstance(circuit, Program) else self.program(circuit)
+        return None if self._seconds is None else self._seconds * program.bootstraps * lanes
+
+    def _watched(
+        self,
+        progress: bool | Callable[[int, int], object],
+        work: Callable[[Callable[[int, int], object]], T],
+    ) -> T:
+        """Runs work that reports bootstraps; measures how long one takes."""
+        start = time.perf_counter()
+        bar = _Bar(start) if progress is True and sys.stderr.isatty() else None
+        done = 0
+
+        def report(count: int, total: int) -> None:
+            nonlocal done
+            done = count
+            if bar is not None:
+                bar.show(count, total)
+            elif callable(progress):
+                progress(count, total)
+
+        try:
+            found = work(report)
+        finally:
+            if bar is not None:
+                bar.stop()
+        if done:
+            self._seconds = (time.perf_counter() - start) / done
+        return found
+
+
+class _Bar:
+    """A bar on the terminal, once the work has taken a second."""
+
+    def __init__(self, start: float) -> None:
+        self._start = start
+        self._progress: Any = None
+
+    def show(self, done: int, total: int) -> None:
+        if self._progress is None:
+            if time.perf_counter() - self._start < _SHORT:
+                return
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+            columns = ("bootstraps", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+            self._progress = Progress(*columns, console=Console(stderr=True), transient=True)
+            self._task = self._progress.add_task("", total=total)
+            self._progress.start()
+        self._progress.update(self._task, completed=done, total=total)
+
+    def stop(self) -> None:
+        if self._progress is not None:
+            self._progress.stop()
+
+
+_GATES: dict[str, Circuit] = {}
+
+
+def _gate(name: str) -> Circuit:
+    """The circuit of one gate; the same object each time, so that it is compiled once."""
+    if name not in _GATES:
+        builder = Builder(1, 1)
+        ((a,), (b,)) = builder.inputs
+        _GATES[name] = builder.finish([builder.gate(name, a, b)])
+    return _GATES[name]

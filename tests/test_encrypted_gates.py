@@ -1,0 +1,344 @@
+"""Gate circuits on encrypted bits: results, noise, refusals.
+
+Most tests run on the insecure set, whose bootstraps take a quarter of a millisecond; its noise
+before lookups is that of the secure one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import hesc
+from hesc import gates
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class Parties(NamedTuple):
+    """A key owner and a server."""
+
+    secret: hesc.SecretKey
+    public: hesc.PublicKey
+    server: gates.Evaluator
+
+    def run(self, circuit: gates.Circuit, *numbers: np.ndarray) -> list[np.ndarray]:
+        """What the server computes, decrypted."""
+        inputs = [
+            gates.encrypt_numbers(self.public, values, width)
+            for values, width in zip(numbers, circuit.inputs, strict=True)
+        ]
+        outputs = self.server(circuit, *inputs, progress=False)
+        return [gates.to_numbers(self.secret.decrypt_bits(bits)) for bits in outputs]
+
+
+def parties(name: str) -> Parties:
+    secret, public = hesc.keygen(hesc.Params.preset(name))
+    key = secret.evaluation_key().to_bytes()
+    server = gates.Evaluator(gates.EvaluationKey.from_bytes(secret.params, key))
+    return Parties(secret, public, server)
+
+
+@pytest.fixture(scope="module")
+def quick() -> Parties:
+    return parties("insecure_tfhe_512")
+
+
+@pytest.fixture(scope="module")
+def secure() -> Parties:
+    return parties("tfhe_2048")
+
+
+CIRCUITS: list[tuple[gates.Circuit, Callable[..., np.ndarray]]] = [
+    (gates.ripple_carry_adder(8), lambda a, b: a + b),
+    (gates.array_multiplier(4), lambda a, b: a * b),
+    (gates.comparator(8), lambda a, b: a < b),
+    (gates.stream_multiplier("AND", 16), lambda a, b: a & b),
+    (gates.stream_multiplier("XOR", 16), lambda a, b: a ^ b),
+    (gates.popcount(16), np.bitwise_count),
+]
+
+
+@pytest.mark.parametrize(("circuit", "expected"), CIRCUITS)
+def test_circuits_compute_on_encrypted_bits_what_numpy_does(
+    quick: Parties, circuit: gates.Circuit, expected: Callable[..., np.ndarray]
+) -> None:
+    rng = np.random.default_rng(1)
+    numbers = [rng.integers(0, 2**width, 20) for width in circuit.inputs]
+    np.testing.assert_array_equal(quick.run(circuit, *numbers)[0], expected(*numbers))
+
+
+def random_circuit(draw: st.DrawFn) -> gates.Circuit:
+    builder = gates.Builder(4, 3)
+    wires = [wire for group in builder.inputs for wire in group]
+    for _ in range(draw(st.integers(1, 25))):
+        a, b, c = (draw(st.sampled_from(wires)) for _ in range(3))
+        kind = draw(st.integers(0, 8))
+        names = ("AND", "OR", "XOR", "NAND", "NOR", "XNOR")
+        if kind < 6:
+            wires.append(builder.gate(names[kind], a, b))
+        elif kind == 6:
+            wires.append(builder.mux(a, b, c))
+        elif kind == 7:
+            wires.append(builder.invert(a))
+        else:
+            wires.append(builder.constant(draw(st.booleans())))
+    outputs = draw(st.lists(st.sampled_from(wires), min_size=1, max_size=8))
+    return builder.finish(outputs)
+
+
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(data=st.data())
+def test_random_circuits_are_the_same_in_the_clear_and_encrypted(
+    quick: Parties, data: st.DataObject
+) -> None:
+    circuit = data.draw(st.composite(random_circuit)())
+    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+    numbers = [rng.integers(0, 2**width, 4) for width in circuit.inputs]
+    expected = circuit(*numbers)
+    precision = gates.Precision.of(quick.secret.params)
+    inputs = [gates.encrypt_numbers(quick.public, x, w) for x, w in zip(numbers, (4, 3))]
+    for gate_by_gate in (False, True):
+        program = circuit.compile(precision, gate_by_gate=gate_by_gate)
+        (found,) = quick.server(program, *inputs, progress=False)
+        bits = quick.secret.decrypt_bits(found)
+        np.testing.assert_array_equal(gates.to_numbers(bits), expected[0])
+
+
+def test_a_bootstrap_after_each_gate_is_what_the_paper_counts(quick: Parties) -> None:
+    precision = gates.Precision.of(quick.secret.params)
+    for circuit in (gates.ripple_carry_adder(4), gates.array_multiplier(3), gates.comparator(4)):
+        program = circuit.compile(precision, gate_by_gate=True)
+        assert program.bootstraps == circuit.bootstraps
+        numbers = [np.arange(2**width) for width in circuit.inputs]
+        numbers = [np.resize(values, 8) for values in numbers]
+        inputs = [
+            gates.encrypt_numbers(quick.public, x, w)
+            for x, w in zip(numbers, circuit.inputs, strict=True)
+        ]
+        (found,) = quick.server(program, *inputs, progress=False)
+        np.testing.assert_array_equal(
+            gates.to_numbers(quick.secret.decrypt_bits(found)), circuit(*numbers)[0]
+        )
+
+
+def test_the_secure_set_multiplies_and_adds(secure: Parties) -> None:
+    assert secure.secret.params.assurance == "guidelines2024"
+    a, b = np.array([201, 77]), np.array([187, 240])
+    np.testing.assert_array_equal(secure.run(gates.ripple_carry_adder(8), a, b)[0], a + b)
+    (product,) = secure.run(gates.array_multiplier(4), a & 15, b & 15)
+    np.testing.assert_array_equal(product, (a & 15) * (b & 15))
+
+
+def test_noise_stays_within_the_model(secure: Parties) -> None:
+    """Means of 128 and of 128 squares: above 1.6 times their expectation below 1e-5."""
+    params, server = secure.secret.params, secure.server
+    a, b = (gates.encrypt_bits(secure.public, np.arange(32) // step % 2) for step in (1, 2))
+    fresh, allowed = secure.secret.bit_noise(a)
+    assert fresh < 1.6 * allowed < 1.6 * gates.Precision.of(params).bit
+    product = server.gate("AND", a, b)
+    measured, model = secure.secret.bit_noise(product)
+    assert 0.1 * model < measured < 1.6 * model
+    np.testing.assert_array_equal(secure.secret.decrypt_bits(product), [0, 0, 0, 1] * 8)
+    refreshed = server.refresh(product, progress=False)
+    measured, model = secure.secret.bit_noise(refreshed)
+    assert model == pytest.approx(gates.Precision.of(params).bit)
+    assert measured < 1.6 * model
+
+
+def test_products_of_streams_need_no_bootstrap(secure: Parties) -> None:
+    """A thousand products of eight bits' precision: each bit of each product."""
+    rng = np.random.default_rng(7)
+    a, b = rng.integers(0, 2, (2, 1000, 256))
+    left, right = (gates.encrypt_bits(secure.public, bits) for bits in (a, b))
+    product = left ^ right
+    assert (product.is_packed, product.are_parities) == (True, True)
+    np.testing.assert_array_equal(secure.secret.decrypt_bits(product), a ^ b)
+    # The same, bit by bit, as a program.
+    program = secure.server.program(gates.stream_multiplier("XOR", 256))
+    assert program.bootstraps == 0
+    found, calls = [], []
+    for rows in np.split(np.arange(1000), 50):
+        (bits,) = secure.server(
+            program, left[rows], right[rows], progress=lambda *done: calls.append(done)
+        )
+        found.append(secure.secret.decrypt_bits(bits))
+    np.testing.assert_array_equal(np.concatenate(found), a ^ b)
+    assert set(calls) == {(0, 0)}
+
+
+def test_activations_follow_a_stochastic_layer(quick: Parties) -> None:
+    """x * w summed, rectified, and thresholded, without decryption."""
+    x, w = np.array([[0.75, -0.5], [-0.25, 0.5]]), np.array([0.5, -0.75])
+    encryptor = hesc.Encryptor(quick.public, stream_length=32)
+    sums = (encryptor.encrypt(x) * encryptor.encrypt(w)).sum(axis=1)
+    bits = gates.EncryptedBits.of_streams(sums)
+    assert bits.shape == (2, 64)
+    clear = 1 - 2 * quick.secret.decrypt_bits(bits).mean(axis=1)
+    np.testing.assert_allclose(2 * clear, hesc.Decryptor(quick.secret).decrypt(sums))
+    (rectified,) = quick.server(gates.relu(64), bits, progress=False)
+    values = 1 - 2 * quick.secret.decrypt_bits(rectified).mean(axis=1)
+    np.testing.assert_allclose(values, np.maximum(clear, 0))
+    (signs,) = quick.server(gates.sign(64), bits, progress=False)
+    np.testing.assert_array_equal(quick.secret.decrypt_bits(signs)[:, 0], clear <= 0)
+    # The next layer multiplies the rectified streams again: with weights of another order.
+    weights = np.random.default_rng(5).permuted(np.tile([0, 0, 0, 1], (2, 16)), axis=1)
+    products = quick.secret.decrypt_bits(rectified ^ gates.encrypt_bits(quick.public, weights))
+    np.testing.assert_allclose(1 - 2 * products.mean(axis=1), values / 2, atol=0.2)
+
+
+def test_activation_circuits_count_choose_and_spread() -> None:
+    counts = np.arange(17)
+    streams = (1 << counts.astype(np.uint64)) - 1
+    (rectified,) = gates.relu(16)(streams)
+    np.testing.assert_array_equal(np.bitwise_count(rectified), np.minimum(counts, 8))
+    np.testing.assert_array_equal(gates.sign(16)(streams)[0], counts >= 8)
+    (spread,) = gates.stream(4)(np.arange(16))
+    np.testing.assert_array_equal(np.bitwise_count(spread), np.arange(16))
+    # Every half of a stream has half of the ones, but for one.
+    halves = np.bitwise_count(spread & 0xFF), np.bitwise_count(spread >> 8)
+    assert np.abs(halves[0].astype(int) - halves[1]).max() <= 1
+    with pytest.raises(hesc.ParameterError, match="power of two"):
+        gates.relu(12)
+    with pytest.raises(hesc.ParameterError):
+        gates.stream(21)
+
+
+def test_bits_travel_and_come_home(quick: Parties) -> None:
+    params = quick.secret.params
+    bits = np.random.default_rng(3).integers(0, 2, (3, 5, 100))
+    sent = gates.encrypt_bits(quick.public, bits)
+    received = gates.EncryptedBits.from_bytes(params, sent.to_bytes())
+    assert received.shape == (3, 5, 100)
+    chosen = received[1:, :, ::7]
+    np.testing.assert_array_equal(quick.secret.decrypt_bits(chosen), bits[1:, :, ::7])
+    with pytest.raises(hesc.ParameterError, match="pack"):
+        chosen.to_bytes()
+    packed = quick.server.pack(chosen)
+    assert gates.EncryptedBits.from_bytes(params, packed.to_bytes()).are_parities
+    data = quick.server.answer(chosen).to_bytes()
+    assert len(data) < len(sent.to_bytes()) / 4
+    answer = gates.BitAnswer.from_bytes(params, data)
+    np.testing.assert_array_equal(quick.secret.decrypt_bits(answer), bits[1:, :, ::7])
+    joined = gates.concatenate([sent, ~sent])
+    np.testing.assert_array_equal(
+        quick.secret.decrypt_bits(joined), np.concatenate([bits, 1 - bits])
+    )
+    np.testing.assert_array_equal(quick.secret.decrypt_bits(~packed), 1 - bits[1:, :, ::7])
+    for damaged in (data[:-1], data[:40] + b"\xff" + data[41:], sent.to_bytes(), b""):
+        with pytest.raises(hesc.WireError):
+            gates.BitAnswer.from_bytes(params, damaged)
+    key = quick.secret.evaluation_key().to_bytes()
+    with pytest.raises(hesc.WireError):
+        gates.EvaluationKey.from_bytes(params, key[:-40] + key[-39:])
+
+
+def test_strangers_keys_and_other_circuits_inputs_are_refused(quick: Parties) -> None:
+    stranger = parties("insecure_tfhe_512")
+    bits = gates.encrypt_bits(quick.public, np.ones((2, 8), dtype=int))
+    foreign = gates.encrypt_bits(stranger.public, np.ones((2, 8), dtype=int))
+    adder = gates.ripple_carry_adder(8)
+    for refuse in (
+        lambda: quick.server(adder, bits, foreign),
+        lambda: stranger.server(adder, bits, bits),
+        lambda: stranger.secret.decrypt_bits(bits),
+        lambda: bits ^ foreign,
+        lambda: stranger.server.pack(bits),
+        lambda: stranger.server.refresh(bits),
+        lambda: gates.concatenate([bits, foreign]),
+    ):
+        with pytest.raises(hesc.KeyMismatchError, match="key pair"):
+            refuse()
+    with pytest.raises(hesc.ShapeError, match="expected|the circuit has"):
+        quick.server(adder, bits)
+    with pytest.raises(hesc.ShapeError):
+        quick.server(adder, bits, bits[:, :7])
+    with pytest.raises(hesc.ShapeError, match="lanes"):
+        quick.server(adder, bits, bits[:1])
+    with pytest.raises(hesc.ShapeError):
+        bits ^ bits[:, :4]
+    with pytest.raises(hesc.OutOfRangeError):
+        gates.encrypt_bits(quick.public, [0, 2])
+    with pytest.raises(hesc.OutOfRangeError):
+        gates.encrypt_numbers(quick.public, [256], 8)
+    with pytest.raises(hesc.ParameterError, match="another set|differ"):
+        gates.EncryptedBits.from_bytes(hesc.Params.preset("tfhe_2048"), bits.to_bytes())
+    _, other = hesc.keygen(hesc.Params.recommended("bfv"))
+    with pytest.raises(hesc.ParameterError, match="tfhe"):
+        gates.encrypt_bits(other, [1])
+    with pytest.raises(hesc.ParameterError, match="single bits"):
+        gates.Precision.of(other.params)
+
+
+def test_programs_for_less_noise_are_refused(quick: Parties) -> None:
+    optimistic = gates.Precision(bit=1e-12, lookup=(1e-9, 1e-9))
+    program = gates.ripple_carry_adder(2).compile(optimistic)
+    bits = gates.encrypt_bits(quick.public, [0, 1])
+    with pytest.raises(hesc.NoiseBudgetError, match="less noise"):
+        quick.server(program, bits, bits)
+    # A circuit that the noise leaves no room for is refused before it runs.
+    with pytest.raises(hesc.NoiseBudgetError):
+        quick.server(gates.array_multiplier(4), bits, bits, log2_failure=-1e6)
+
+
+def test_the_failure_probability_is_chosen(quick: Parties) -> None:
+    circuit = gates.array_multiplier(8)
+    for log2_failure in (-128.0, -40.0):
+        program = quick.server.program(circuit, log2_failure)
+        assert program.log2_failure <= log2_failure
+        assert quick.server.program(circuit, log2_failure) is program
+
+
+def test_an_evaluation_tells_how_far_it_is_and_can_be_ended(secure: Parties) -> None:
+    a = gates.encrypt_numbers(secure.public, [3, 5], 4)
+    calls: list[tuple[int, int]] = []
+
+    def stop(done: int, total: int) -> None:
+        calls.append((done, total))
+        if done >= 2:
+            raise KeyboardInterrupt
+
+    circuit = gates.array_multiplier(4)
+    total = 2 * secure.server.program(circuit).bootstraps
+    with pytest.raises(KeyboardInterrupt):
+        secure.server(circuit, a, a, progress=stop)
+    assert all(of == total for _, of in calls)
+    assert 2 <= calls[-1][0] < total
+    # Nothing is lost: the same inputs give the product.
+    calls.clear()
+    (product,) = secure.server(circuit, a, a, progress=lambda *done: calls.append(done))
+    np.testing.assert_array_equal(gates.to_numbers(secure.secret.decrypt_bits(product)), [9, 25])
+    assert calls[-1] == (total, total)
+    assert calls == sorted(calls)
+    seconds = secure.server.seconds(circuit, lanes=2)
+    assert seconds is not None
+    assert 0 < seconds < 60
+
+
+def test_weights_below_128_bits_are_refused() -> None:
+    params = hesc.Params.preset("insecure_tfhe_512")
+    assert params.assurance == "insecure"
+    with pytest.raises(hesc.SecurityError, match="guidelines"):
+        hesc.Params.from_bytes(params.to_bytes())
+    again = hesc.Params.from_bytes(params.to_bytes(), assurance="insecure")
+    assert (again, again.name) == (params, "insecure_tfhe_512")
+    secure = hesc.Params.recommended("tfhe")
+    assert hesc.Params.from_bytes(secure.to_bytes()).name == "tfhe_2048"
+    assert (secure.ring_degree, secure.plain_modulus, secure.packing) == (2048, 16, "coefficients")
+
+
+def test_streams_of_this_scheme_are_streams_of_any(secure: Parties) -> None:
+    encryptor = hesc.Encryptor(secure.public, stream_length=1024)
+    x, y = encryptor.encrypt([0.5, -0.25, 0.9]), encryptor.encrypt([-0.75, 0.5, 0.3])
+    values = hesc.Decryptor(secure.secret).decrypt(x * y + x)
+    np.testing.assert_allclose(values, [0.125, -0.375, 1.17], atol=0.02)
+    seeded = hesc.SecretEncryptor(secure.secret, 1024).encrypt([0.5]).expand()
+    again = hesc.EncryptedArray.from_bytes(seeded.params, seeded.to_bytes())
+    assert hesc.Decryptor(secure.secret).decrypt(again)[0] == pytest.approx(0.5, abs=0.01)
