@@ -104,7 +104,9 @@ def test_random_circuits_are_the_same_in_the_clear_and_encrypted(
     numbers = [rng.integers(0, 2**width, 4) for width in circuit.inputs]
     expected = circuit(*numbers)
     precision = gates.Precision.of(quick.secret.params)
-    inputs = [gates.encrypt_numbers(quick.public, x, w) for x, w in zip(numbers, (4, 3))]
+    inputs = [
+        gates.encrypt_numbers(quick.public, x, w) for x, w in zip(numbers, (4, 3), strict=True)
+    ]
     for gate_by_gate in (False, True):
         program = circuit.compile(precision, gate_by_gate=gate_by_gate)
         (found,) = quick.server(program, *inputs, progress=False)
@@ -138,16 +140,24 @@ def test_the_secure_set_multiplies_and_adds(secure: Parties) -> None:
 
 
 def test_noise_stays_within_the_model(secure: Parties) -> None:
-    """Means of 128 and of 128 squares: above 1.6 times their expectation below 1e-5."""
+    """The mean of n squares is 1.6 times its expectation or more with probability below 2^-n/9.
+
+    The model of bootstraps has a margin besides. False alarms: fewer than one in 10^5 runs.
+    """
     params, server = secure.secret.params, secure.server
-    a, b = (gates.encrypt_bits(secure.public, np.arange(32) // step % 2) for step in (1, 2))
+    bits = np.arange(512) % 4 > 1, np.arange(512) % 2
+    a, b = (gates.encrypt_bits(secure.public, values) for values in bits)
     fresh, allowed = secure.secret.bit_noise(a)
-    assert fresh < 1.6 * allowed < 1.6 * gates.Precision.of(params).bit
-    product = server.gate("AND", a, b)
-    measured, model = secure.secret.bit_noise(product)
-    assert 0.1 * model < measured < 1.6 * model
-    np.testing.assert_array_equal(secure.secret.decrypt_bits(product), [0, 0, 0, 1] * 8)
-    refreshed = server.refresh(product, progress=False)
+    assert 0.5 * allowed < fresh < 1.6 * allowed < 1.6 * gates.Precision.of(params).bit
+    product = server.gate("AND", a[:160], b[:160])
+    parities, model = secure.secret.bit_noise(product)
+    assert 0.3 * model < parities < 1.25 * model
+    np.testing.assert_array_equal(secure.secret.decrypt_bits(product), [0, 0, 0, 1] * 40)
+    # Packing adds what switching keys does; a bootstrap takes it away again.
+    packed = server.pack(product)
+    noisier, model = secure.secret.bit_noise(packed)
+    assert parities < noisier < 1.6 * model
+    refreshed = server.refresh(packed[:40], progress=False)
     measured, model = secure.secret.bit_noise(refreshed)
     assert model == pytest.approx(gates.Precision.of(params).bit)
     assert measured < 1.6 * model
@@ -177,7 +187,7 @@ def test_products_of_streams_need_no_bootstrap(secure: Parties) -> None:
 def test_activations_follow_a_stochastic_layer(quick: Parties) -> None:
     """x * w summed, rectified, and thresholded, without decryption."""
     x, w = np.array([[0.75, -0.5], [-0.25, 0.5]]), np.array([0.5, -0.75])
-    encryptor = hesc.Encryptor(quick.public, stream_length=32)
+    encryptor = hesc.Encryptor(quick.public, stream_length=32, random_state=1)
     sums = (encryptor.encrypt(x) * encryptor.encrypt(w)).sum(axis=1)
     bits = gates.EncryptedBits.of_streams(sums)
     assert bits.shape == (2, 64)
@@ -188,10 +198,11 @@ def test_activations_follow_a_stochastic_layer(quick: Parties) -> None:
     np.testing.assert_allclose(values, np.maximum(clear, 0))
     (signs,) = quick.server(gates.sign(64), bits, progress=False)
     np.testing.assert_array_equal(quick.secret.decrypt_bits(signs)[:, 0], clear <= 0)
-    # The next layer multiplies the rectified streams again: with weights of another order.
+    # The next layer multiplies the rectified streams again, with weights of another order: 64 bits
+    # deviate by 0.1.
     weights = np.random.default_rng(5).permuted(np.tile([0, 0, 0, 1], (2, 16)), axis=1)
     products = quick.secret.decrypt_bits(rectified ^ gates.encrypt_bits(quick.public, weights))
-    np.testing.assert_allclose(1 - 2 * products.mean(axis=1), values / 2, atol=0.2)
+    np.testing.assert_allclose(1 - 2 * products.mean(axis=1), values / 2, atol=0.3)
 
 
 def test_activation_circuits_count_choose_and_spread() -> None:
@@ -256,7 +267,7 @@ def test_strangers_keys_and_other_circuits_inputs_are_refused(quick: Parties) ->
     ):
         with pytest.raises(hesc.KeyMismatchError, match="key pair"):
             refuse()
-    with pytest.raises(hesc.ShapeError, match="expected|the circuit has"):
+    with pytest.raises(hesc.ShapeError, match="the circuit has"):
         quick.server(adder, bits)
     with pytest.raises(hesc.ShapeError):
         quick.server(adder, bits, bits[:, :7])
@@ -268,7 +279,7 @@ def test_strangers_keys_and_other_circuits_inputs_are_refused(quick: Parties) ->
         gates.encrypt_bits(quick.public, [0, 2])
     with pytest.raises(hesc.OutOfRangeError):
         gates.encrypt_numbers(quick.public, [256], 8)
-    with pytest.raises(hesc.ParameterError, match="another set|differ"):
+    with pytest.raises(hesc.ParameterError, match="differ"):
         gates.EncryptedBits.from_bytes(hesc.Params.preset("tfhe_2048"), bits.to_bytes())
     _, other = hesc.keygen(hesc.Params.recommended("bfv"))
     with pytest.raises(hesc.ParameterError, match="tfhe"):

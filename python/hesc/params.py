@@ -156,9 +156,9 @@ class Params(ParameterSet[_native.Params]):
     def recommended(cls, scheme: str) -> Params:
         """The set to start with for a scheme, at 128 bits.
 
-        "bfv", "ckks", "gm", "elgamal", "ec_elgamal", or, for unipolar streams,
-        "unipolar_elgamal" and "unipolar_bfv"; "tfhe" if gate circuits are to follow. The lattice sets keep the 2024 guidelines; the
-        others fall to a quantum computer.
+        "bfv", "ckks", "gm", "elgamal", "ec_elgamal"; for unipolar streams "unipolar_elgamal" and
+        "unipolar_bfv"; "tfhe" if gate circuits are to follow. The lattice sets keep the 2024
+        guidelines; the others fall to a quantum computer.
         """
         if scheme not in _RECOMMENDED:
             raise ParameterError(

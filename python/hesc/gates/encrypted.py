@@ -121,7 +121,7 @@ class EncryptedBits:
         wanted = np.empty(self.shape, dtype=np.uint8).reshape(*shape).shape
         return EncryptedBits(self.params, self._native.reshape(list(wanted)))
 
-    def __getitem__(self, index: Any) -> EncryptedBits:  # noqa: ANN401 - whatever numpy takes
+    def __getitem__(self, index: Any) -> EncryptedBits:
         places = np.arange(math.prod(self.shape), dtype=np.uint64).reshape(self.shape)[index]
         chosen = np.asarray(places, dtype=np.uint64)
         native = self._native.select(chosen.reshape(-1), list(chosen.shape))
@@ -184,7 +184,9 @@ def encrypt_bits(public: PublicKey, bits: ArrayLike) -> EncryptedBits:
     """
     array = np.asarray(bits)
     if array.dtype.kind not in "bui" or array.size == 0 or np.any((array < 0) | (array > 1)):
-        raise OutOfRangeError("bits are zeros and ones, at least one; to_bits makes them of numbers")
+        raise OutOfRangeError(
+            "bits are zeros and ones, at least one; to_bits makes them of numbers"
+        )
     flat = np.ascontiguousarray(array.astype(np.uint8)).reshape(-1)
     native = _native.encrypt_bits(public.native, flat, list(array.shape))
     return EncryptedBits(public.params, native)
@@ -196,7 +198,7 @@ def encrypt_numbers(public: PublicKey, numbers: ArrayLike, width: int) -> Encryp
 
 
 class EvaluationKey:
-    """What a server needs to run circuits; it decrypts nothing. `SecretKey.evaluation_key` makes it.
+    """What a server runs circuits with; it decrypts nothing. `SecretKey.evaluation_key` makes it.
 
     42 MB on the wire and 150 MB in use, at a ring degree of 2048.
     """

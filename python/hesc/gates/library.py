@@ -44,7 +44,7 @@ def popcount(stream_length: int) -> Circuit:
 def stream(width: int) -> Circuit:
     """A binary number as a stream of `2**width` bits with as many ones: no gates at all.
 
-    Ones spread as those of the first dimension of Sobol's sequence: multiply the stream with others.
+    Ones spread as in the first dimension of Sobol's sequence: multiply the stream with others.
     """
     return Circuit(_native.Circuit.stream(width))
 

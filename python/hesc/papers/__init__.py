@@ -21,7 +21,10 @@ _MODULES: Final = {
         f"babenko2020ckksbfv:table-{table}": f"hesc.papers.babenko2020ckksbfv:table-{table}"
         for table in range(2, 14)
     },
-    "hsiao2022sche:figure-4": "hesc.papers.hsiao2022sche_figure_4",
+    **{
+        f"hsiao2022sche:figure-{figure}": f"hesc.papers.hsiao2022sche_figure_{figure}"
+        for figure in range(2, 6)
+    },
     "koseki2022hesc:figure-1": "hesc.papers.koseki2022hesc_figure_1",
     "koseki2022hesc:figure-2": "hesc.papers.koseki2022hesc_figure_2",
     "koseki2022hesc:figure-3": "hesc.papers.koseki2022hesc_figure_3",

@@ -1,0 +1,107 @@
+"""Products of encrypted bits: gate by gate as `hsiao2022sche` has them, compiled, as sums."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from hesc import gates
+from hesc.params import Params
+from hesc.secret import keygen
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# The contenders, by the names of their rows.
+BINARY: Final = "array multiplier, gate by gate"
+BINARY_COMPILED: Final = "array multiplier, compiled"
+AND_STREAMS: Final = "AND streams, gate by gate"
+AND_COMPILED: Final = "AND streams, compiled"
+XOR_STREAMS: Final = "XOR streams, sums of bits"
+XOR_PACKED: Final = "XOR streams, sums of blocks"
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds of one evaluation, and what was decrypted."""
+
+    seconds: float
+    outputs: NDArray[np.uint8]
+
+
+@dataclass
+class Bench:
+    """One key pair and its server."""
+
+    params: Params = field(default_factory=lambda: Params.recommended("tfhe"))
+
+    def __post_init__(self) -> None:
+        self.secret, self.public = keygen(self.params)
+        self.server = gates.Evaluator(self.secret.evaluation_key())
+        self.precision = gates.Precision.of(self.params)
+
+    def program(self, contender: str, bits: int) -> gates.Program:
+        """The contender's program for numbers of `bits` bits, streams of `2**bits`."""
+        circuit = {
+            BINARY: lambda: gates.array_multiplier(bits),
+            BINARY_COMPILED: lambda: gates.array_multiplier(bits),
+            AND_STREAMS: lambda: gates.stream_multiplier("AND", 2**bits),
+            AND_COMPILED: lambda: gates.stream_multiplier("AND", 2**bits),
+            XOR_STREAMS: lambda: gates.stream_multiplier("XOR", 2**bits),
+        }[contender]()
+        return circuit.compile(self.precision, gate_by_gate=contender in {BINARY, AND_STREAMS})
+
+    def run(
+        self,
+        contender: str,
+        program: gates.Program | None,
+        a: NDArray[np.uint8],
+        b: NDArray[np.uint8],
+    ) -> Timing:
+        """Multiplies rows of bits of `a` and `b`, shape (lanes, wires), and decrypts."""
+        left, right = (gates.encrypt_bits(self.public, bits) for bits in (a, b))
+        if contender == XOR_PACKED:
+            start = time.perf_counter()
+            product = left ^ right
+        else:
+            # Taken out of their blocks before the clock starts, as a circuit's inputs are.
+            left, right = left[:], right[:]
+            start = time.perf_counter()
+            (product,) = self.server(_given(program), left, right, progress=False)
+        seconds = time.perf_counter() - start
+        return Timing(seconds, self.secret.decrypt_bits(product))
+
+    def check(
+        self, contender: str, a: NDArray[np.uint8], b: NDArray[np.uint8], timing: Timing
+    ) -> int:
+        """Wrong results among the rows."""
+        if contender in {BINARY, BINARY_COMPILED}:
+            product = gates.to_numbers(a) * gates.to_numbers(b)
+            return int(np.sum(gates.to_numbers(timing.outputs) != product))
+        expected = a & b if contender in {AND_STREAMS, AND_COMPILED} else a ^ b
+        return int(np.sum(np.any(timing.outputs != expected, axis=-1)))
+
+    def gate(self) -> float:
+        """Seconds of one bootstrapped gate."""
+        one = gates.encrypt_bits(self.public, [1])[:]
+        start = time.perf_counter()
+        self.server.gate("AND", one, one)
+        return time.perf_counter() - start
+
+
+def operands(
+    contender: str, bits: int, lanes: int, rng: np.random.Generator
+) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """Random bits of both operands, (lanes, wires)."""
+    wires = bits if contender in {BINARY, BINARY_COMPILED} else 2**bits
+    a, b = rng.integers(0, 2, (2, lanes, wires), dtype=np.uint8)
+    return a, b
+
+
+def _given(program: gates.Program | None) -> gates.Program:
+    if program is None:
+        raise TypeError("this contender needs its program")
+    return program
