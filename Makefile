@@ -46,6 +46,7 @@ test: lint test-rust test-python ## Lint and every test but the long ones
 
 test-long: build ## Tests that take minutes; docs/benchmarks.md holds the last result
 	$(BIN)/pytest -m long
+	cargo test --quiet --release --package hesc-schemes --features tfhe tfhe
 	$(MAKE) fuzz
 
 bench: build ## Criterion benchmarks and table 4 with SEAL in the same run
@@ -53,7 +54,7 @@ bench: build ## Criterion benchmarks and table 4 with SEAL in the same run
 	$(BIN)/hesc reproduce koseki2022hesc:table-4 --peer seal
 
 fuzz: ## Hostile bytes into every decoder, FUZZ_CASES of them
-	cargo run --quiet --profile fuzz --package hesc-circuits --example fuzz_decoders -- $(FUZZ_CASES)
+	cargo run --quiet --profile fuzz --package hesc-circuits --features tfhe --example fuzz_decoders -- $(FUZZ_CASES)
 
 leakage: ## Statistical look for secrets in running times, some minutes
 	RAYON_NUM_THREADS=1 cargo run --quiet --release --package hesc-schemes --example leakage
@@ -62,6 +63,7 @@ vectors: build ## Write the stored vectors again
 	$(BIN)/python -m scripts.encoder_vectors
 	$(BIN)/python -m scripts.scheme_vectors
 	$(BIN)/python -m scripts.leveled_vectors
+	$(BIN)/python -m scripts.bit_vectors
 
 clean: ## Remove what was built
 	rm -rf target $(VENV)

@@ -10,12 +10,8 @@ import argparse
 from rich.console import Console
 from rich.table import Table
 
+import hesc
 from hesc import gates
-
-# Variances of an encrypted bit and of what a bootstrap adds, for 128 bits of security with 860
-# bits of key, polynomials of 2048 coefficients and digits of 23 and 3 bits (five of them): the
-# formulas of Chillotti, Gama, Georgieva and Izabachène 2020, the rounding of the modulus centred.
-PRECISION = gates.Precision(bit=9.3e-10, lookup=(1.5e-6, 4.7e-6))
 
 
 def main() -> None:
@@ -32,9 +28,10 @@ def main() -> None:
         f"XOR product, {length} bits": gates.stream_multiplier("XOR", length),
         f"ones of {length} bits": gates.popcount(length),
     }
+    precision = gates.Precision.of(hesc.Params.recommended("tfhe"))
     table = Table("circuit", "gates", "depth", "bootstraps", "compiled", "layers", "log2 failure")
     for name, circuit in circuits.items():
-        program = circuit.compile(PRECISION)
+        program = circuit.compile(precision)
         table.add_row(
             name,
             str(sum(circuit.counts.values()) - circuit.counts.get("CONSTANT", 0)),

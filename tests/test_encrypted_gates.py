@@ -6,6 +6,9 @@ before lookups is that of the secure one.
 
 from __future__ import annotations
 
+import base64
+import json
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -15,6 +18,9 @@ from hypothesis import strategies as st
 
 import hesc
 from hesc import gates
+from tests.second_implementation import bits as second
+
+VECTORS = Path(__file__).parents[1] / "vectors" / "bits.json"
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -216,6 +222,12 @@ def test_activation_circuits_count_choose_and_spread() -> None:
     # Every half of a stream has half of the ones, but for one.
     halves = np.bitwise_count(spread & 0xFF), np.bitwise_count(spread >> 8)
     assert np.abs(halves[0].astype(int) - halves[1]).max() <= 1
+    streams = (1 << np.arange(13, dtype=np.uint64)) - 1
+    for ones in (1, 5, 8, 12):
+        np.testing.assert_array_equal(gates.at_least(12, ones)(streams)[0], np.arange(13) >= ones)
+    for ones in (0, 13):
+        with pytest.raises(hesc.ParameterError, match="number of ones"):
+            gates.at_least(12, ones)
     with pytest.raises(hesc.ParameterError, match="power of two"):
         gates.relu(12)
     with pytest.raises(hesc.ParameterError):
@@ -243,6 +255,11 @@ def test_bits_travel_and_come_home(quick: Parties) -> None:
         quick.secret.decrypt_bits(joined), np.concatenate([bits, 1 - bits])
     )
     np.testing.assert_array_equal(quick.secret.decrypt_bits(~packed), 1 - bits[1:, :, ::7])
+    # The exclusive or with public bits is no parity.
+    mask = bits[0, 0]
+    masked = mask ^ sent
+    assert not masked.are_parities
+    np.testing.assert_array_equal(quick.secret.decrypt_bits(masked), bits ^ mask)
     for damaged in (data[:-1], data[:40] + b"\xff" + data[41:], sent.to_bytes(), b""):
         with pytest.raises(hesc.WireError):
             gates.BitAnswer.from_bytes(params, damaged)
@@ -353,3 +370,23 @@ def test_streams_of_this_scheme_are_streams_of_any(secure: Parties) -> None:
     seeded = hesc.SecretEncryptor(secure.secret, 1024).encrypt([0.5]).expand()
     again = hesc.EncryptedArray.from_bytes(seeded.params, seeded.to_bytes())
     assert hesc.Decryptor(secure.secret).decrypt(again)[0] == pytest.approx(0.5, abs=0.01)
+
+
+def test_known_answers(tmp_path: Path) -> None:
+    stored = json.loads(VECTORS.read_text())
+    names = ("params", "secret", "public", "fresh", "sum", "conjunction", "answer")
+    data = {name: base64.b64decode(stored[name]) for name in names}
+    params = hesc.Params.from_bytes(data["params"], assurance="insecure")
+    assert params == hesc.Params.preset(stored["preset"])
+    (tmp_path / "secret").write_bytes(data["secret"])
+    secret = hesc.load_secret_key(params, tmp_path / "secret")
+    assert hesc.PublicKey.from_bytes(params, data["public"]).to_bytes() == data["public"]
+    key = second.secret(data["secret"], params.ring_degree or 0)
+    a, b = np.array(stored["a"]), np.array(stored["b"])
+    expected = {"fresh": a, "sum": a ^ b, "conjunction": a & b, "answer": a & b}
+    for name, bits in expected.items():
+        kind = gates.BitAnswer if name == "answer" else gates.EncryptedBits
+        read = kind.from_bytes(params, data[name])
+        assert read.to_bytes() == data[name]
+        np.testing.assert_array_equal(secret.decrypt_bits(read), bits)
+        np.testing.assert_array_equal(second.decrypt(data[name], key), bits)

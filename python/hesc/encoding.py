@@ -49,6 +49,14 @@ class EncodedArray:
         """The values that the streams hold."""
         return self.streams.values().reshape(self.shape)
 
+    @property
+    def bits(self) -> NDArray[np.uint8]:
+        """Zeros and ones, one a byte, along a new last axis of `stream_length`."""
+        words = self.streams.words().astype("<u8", copy=False)
+        bits = np.unpackbits(words.view(np.uint8), bitorder="little")
+        length = self.streams.stream_length
+        return bits.reshape(len(self.streams), -1)[:, :length].reshape(*self.shape, length)
+
     def _with(
         self,
         other: EncodedArray,

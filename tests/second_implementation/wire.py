@@ -21,6 +21,8 @@ KINDS = {
     "ciphertexts": 4,
     "compact": 6,
     "streams": 16,
+    "encrypted bits": 41,
+    "bit answer": 42,
     "leveled secret": 33,
     "leveled ciphertext": 38,
 }

@@ -6,12 +6,16 @@
 //! size of the input does not justify, which a counting allocator would see as the process's
 //! memory limit (run it under `ulimit -v`).
 
+#[cfg(feature = "tfhe")]
+use hesc_circuits::gates::Packed;
 use hesc_circuits::{Answer, Fusion, Layout, Plaintext, SeededStreams, Streams};
 use hesc_math::{AesCtrRng, ntt_primes};
 use hesc_schemes::Assurance;
 use hesc_schemes::elgamal::Secp256r1;
 use hesc_schemes::leveled::{self, Leveled, SchemeKind};
 use hesc_schemes::rlwe::{self, Spec};
+#[cfg(feature = "tfhe")]
+use hesc_schemes::tfhe::{self, Tfhe};
 use hesc_schemes::{
     Bfv, BitProduct, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Plain, Scheme,
     Simulated, UnipolarBfv, UnipolarElgamal, gm, wire,
@@ -192,6 +196,64 @@ impl Decode for LeveledTarget {
     }
 }
 
+/// Encrypted bits, and what evaluates on them.
+#[cfg(feature = "tfhe")]
+struct BitTarget {
+    scheme: Tfhe,
+    secret: tfhe::SecretKey,
+    objects: Vec<Vec<u8>>,
+}
+
+#[cfg(feature = "tfhe")]
+impl BitTarget {
+    fn new(scheme: Tfhe) -> Result<Self, Box<dyn std::error::Error>> {
+        let mut rng = AesCtrRng::from_seed([5; 32]);
+        let (secret, public) = scheme.generate_keys(&mut rng);
+        let blocks = scheme.encrypt(&public, &[7; 4], &mut rng)?;
+        let key = scheme.generate_evaluation_key(&secret, &mut rng)?;
+        let compact = Scheme::compact(&scheme, &blocks)?;
+        let objects = vec![
+            scheme.spec().to_bytes(),
+            Packed { blocks, shape: vec![2, 100] }.to_bytes(&scheme),
+            Packed { blocks: compact, shape: vec![256] }.to_bytes(&scheme),
+            scheme.evaluation_key_to_bytes(&key),
+        ];
+        Ok(Self { scheme, secret, objects })
+    }
+}
+
+#[cfg(feature = "tfhe")]
+impl Decode for BitTarget {
+    fn objects(&self) -> &[Vec<u8>] {
+        &self.objects
+    }
+
+    fn decode(&self, bytes: &[u8]) -> usize {
+        let s = &self.scheme;
+        let mut accepted = 0;
+        if let Ok(bits) = Packed::<tfhe::Ciphertexts>::from_bytes(s, bytes) {
+            accepted += 1;
+            let _ = s.decrypt(&self.secret, &bits.blocks);
+            let _ = s.add(&bits.blocks, &bits.blocks);
+            let positions: Vec<usize> = (0..bits.count()).collect();
+            let bits = s.extract(&bits.blocks, &positions);
+            let _ = bits.and_then(|bits| s.decrypt_bits(&self.secret, &bits));
+        }
+        if let Ok(bits) = Packed::<tfhe::CompactCiphertexts>::from_bytes(s, bytes) {
+            accepted += 1;
+            let _ = s.decrypt_compact(&self.secret, &bits.blocks);
+        }
+        if let Ok(key) = s.evaluation_key_from_bytes(bytes) {
+            accepted += 1;
+            let _ = s.expand_evaluation_key(key);
+        }
+        if let Ok(spec) = tfhe::Spec::from_bytes(bytes) {
+            accepted += usize::from(Tfhe::new(spec, Assurance::Insecure).is_ok());
+        }
+        accepted
+    }
+}
+
 /// A damaged copy of `bytes`, perhaps with parts of `other`.
 fn damage(bytes: &[u8], other: &[u8], rng: &mut impl Rng) -> Vec<u8> {
     let mut damaged = bytes.to_vec();
@@ -245,7 +307,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let integers = rlwe::Plaintext::Integers { plain_modulus: 32 };
     let approximate = rlwe::Plaintext::Approximate { scale: 21f64.exp2() };
     let digits = Fusion::Digits { bases: vec![3] };
-    let targets: Vec<Box<dyn Decode>> = vec![
+    #[cfg_attr(not(feature = "tfhe"), expect(unused_mut, reason = "more follow with the feature"))]
+    let mut targets: Vec<Box<dyn Decode>> = vec![
         Box::new(Target::new(Plain::new(64, 32)?, Some(&digits))?),
         Box::new(Target::new(Simulated::new(64, BitProduct::ExclusiveOr)?, None)?),
         Box::new(Target::new(
@@ -278,6 +341,22 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Box::new(LeveledTarget::new(SchemeKind::Bgv)?),
         Box::new(LeveledTarget::new(SchemeKind::Ckks)?),
     ];
+    #[cfg(feature = "tfhe")]
+    {
+        let digits = |base_log, levels| tfhe::Decomposition { base_log, levels };
+        let spec = tfhe::Spec {
+            ring_degree: 256,
+            lwe_dimension: 16,
+            log2_ring_noise: -50.0,
+            log2_lwe_noise: -30.0,
+            bootstrap: digits(23, 1),
+            keyswitch: digits(3, 5),
+            packing: digits(16, 1),
+        };
+        let scheme = Tfhe::new(spec, Assurance::Insecure)?;
+        targets.push(Box::new(Target::new(scheme.clone(), None)?));
+        targets.push(Box::new(BitTarget::new(scheme)?));
+    }
     let mut rng = AesCtrRng::seed_from_u64(seed);
     let (mut accepted, mut refused) = (0u64, 0u64);
     for case in 0..cases {

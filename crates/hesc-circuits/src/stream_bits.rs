@@ -35,7 +35,7 @@ impl Streams<Tfhe> {
                 })
                 .collect();
             let bits = self.scheme.extract(&self.parts[terms[0].part], &positions)?;
-            Ok(if terms[0].weight < 0.0 { self.scheme.invert(bits) } else { bits })
+            Ok(if terms[0].weight < 0.0 { self.scheme.invert(bits, |_| true) } else { bits })
         });
         let runs = runs.collect::<Result<Vec<_>, CircuitError>>()?;
         Ok(self.scheme.concatenate_bits(runs)?)

@@ -169,7 +169,8 @@ impl EncryptedBits {
     fn invert(&self, py: Python<'_>) -> PyResult<Self> {
         let form = py.detach(|| match &self.form {
             Form::Samples(bits) => {
-                Ok(Form::Samples(Arc::new(self.scheme.invert(bits.as_ref().clone()))))
+                let inverted = self.scheme.invert(bits.as_ref().clone(), |_| true);
+                Ok(Form::Samples(Arc::new(inverted)))
             }
             Form::Blocks(blocks) => {
                 let mut blocks = blocks.as_ref().clone();
@@ -179,6 +180,23 @@ impl EncryptedBits {
             }
         });
         Ok(Self { form: form.map_err(scheme_to_py)?, ..self.clone() })
+    }
+
+    /// The other bits where the mask, of as many bytes, is not zero: bits stay bits.
+    fn invert_where(&self, py: Python<'_>, mask: PyReadonlyArray1<'_, u8>) -> PyResult<Self> {
+        let mask = mask.as_array().to_vec();
+        if mask.len() != self.count() {
+            return Err(ShapeError::new_err(format!(
+                "{} public bits do not fit {} encrypted ones",
+                mask.len(),
+                self.count()
+            )));
+        }
+        let bits = py.detach(|| {
+            let samples = self.samples()?.as_ref().clone();
+            Ok(self.scheme.invert(samples, |at| mask[at] != 0))
+        });
+        Ok(Self::of(&self.scheme, bits.map_err(scheme_to_py)?, self.shape.clone()))
     }
 
     /// The bits at these places of the flat array, in this shape.

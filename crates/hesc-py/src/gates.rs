@@ -72,6 +72,11 @@ impl Circuit {
     }
 
     #[staticmethod]
+    fn at_least(stream_length: usize, ones: usize) -> PyResult<Self> {
+        make(stochastic::at_least(stream_length, ones))
+    }
+
+    #[staticmethod]
     fn relu(stream_length: usize) -> PyResult<Self> {
         make(stochastic::relu(stream_length))
     }

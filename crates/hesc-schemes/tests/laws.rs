@@ -288,6 +288,26 @@ fn ckks_obeys_the_laws() {
     }
 }
 
+#[cfg(feature = "tfhe")]
+#[test]
+fn tfhe_obeys_the_laws() {
+    use hesc_schemes::tfhe::{Decomposition, Spec, Tfhe};
+    let digits = |base_log, levels| Decomposition { base_log, levels };
+    let spec = Spec {
+        ring_degree: 512,
+        lwe_dimension: 64,
+        log2_ring_noise: -50.0,
+        log2_lwe_noise: -30.0,
+        bootstrap: digits(23, 1),
+        keyswitch: digits(3, 5),
+        packing: digits(16, 1),
+    };
+    let scheme = Tfhe::new(spec, Assurance::Insecure).unwrap();
+    check_laws(&scheme, Some(16));
+    check_compact(&scheme, 2 * 512 * 13 / 8);
+    assert!(Tfhe::new(spec, Assurance::Guidelines2024).is_err());
+}
+
 #[test]
 fn conjunctions_obey_their_laws() {
     check_conjunctions(&Simulated::new(128, BitProduct::Conjunction).unwrap());

@@ -14,6 +14,7 @@ from hesc.gates.encrypted import (
 )
 from hesc.gates.library import (
     array_multiplier,
+    at_least,
     comparator,
     popcount,
     relu,
@@ -35,6 +36,7 @@ __all__ = [
     "Precision",
     "Program",
     "array_multiplier",
+    "at_least",
     "comparator",
     "concatenate",
     "encrypt_bits",

@@ -60,11 +60,15 @@ class EncryptedBits:
 
     `encrypt_bits`, `encrypt_numbers` and `EncryptedBits.of_streams` make them; `Evaluator` runs
     circuits on them. `a ^ b` and `~a` are sums of ciphertexts, without a bootstrap; what comes of
-    `^` is a *parity*, which circuits refresh first, with one bootstrap a bit.
+    `^` is a *parity*, which circuits refresh first, with one bootstrap a bit. With public zeros and
+    ones, `a ^ array`, bits stay bits.
 
     They lie in blocks, as they travel (16 bytes a bit), or, once a circuit or indexing has taken
     them apart, one by one (16 kB a bit at a ring degree of 2048). `Evaluator.pack` packs them.
     """
+
+    # numpy arrays on the left defer to the operators here.
+    __array_ufunc__ = None
 
     def __init__(self, params: Params, native: _native.EncryptedBits) -> None:
         self.params = params
@@ -130,10 +134,14 @@ class EncryptedBits:
     def __len__(self) -> int:
         return self.shape[0]
 
-    def __xor__(self, other: EncryptedBits) -> EncryptedBits:
-        if not isinstance(other, EncryptedBits):
-            return NotImplemented
-        return EncryptedBits(self.params, self._native.exclusive_or(other.native))
+    def __xor__(self, other: EncryptedBits | ArrayLike) -> EncryptedBits:
+        if isinstance(other, EncryptedBits):
+            return EncryptedBits(self.params, self._native.exclusive_or(other.native))
+        mask = np.broadcast_to(_bit_array(other), self.shape)
+        native = self._native.invert_where(np.ascontiguousarray(mask).reshape(-1))
+        return EncryptedBits(self.params, native)
+
+    __rxor__ = __xor__
 
     def __invert__(self) -> EncryptedBits:
         return EncryptedBits(self.params, self._native.invert())
@@ -182,14 +190,19 @@ def encrypt_bits(public: PublicKey, bits: ArrayLike) -> EncryptedBits:
         OutOfRangeError: for anything else.
 
     """
+    array = _bit_array(bits)
+    native = _native.encrypt_bits(public.native, array.reshape(-1), list(array.shape))
+    return EncryptedBits(public.params, native)
+
+
+def _bit_array(bits: ArrayLike) -> NDArray[np.uint8]:
+    """Zeros and ones, contiguous, at least one."""
     array = np.asarray(bits)
     if array.dtype.kind not in "bui" or array.size == 0 or np.any((array < 0) | (array > 1)):
         raise OutOfRangeError(
             "bits are zeros and ones, at least one; to_bits makes them of numbers"
         )
-    flat = np.ascontiguousarray(array.astype(np.uint8)).reshape(-1)
-    native = _native.encrypt_bits(public.native, flat, list(array.shape))
-    return EncryptedBits(public.params, native)
+    return np.ascontiguousarray(array.astype(np.uint8))
 
 
 def encrypt_numbers(public: PublicKey, numbers: ArrayLike, width: int) -> EncryptedBits:

@@ -49,6 +49,11 @@ def stream(width: int) -> Circuit:
     return Circuit(_native.Circuit.stream(width))
 
 
+def at_least(stream_length: int, ones: int) -> Circuit:
+    """Whether a stream has at least so many ones (1 to its length): one bit, as a classifier's."""
+    return Circuit(_native.Circuit.at_least(stream_length, ones))
+
+
 def relu(stream_length: int) -> Circuit:
     """The rectified value of an inverted-bipolar stream, as a stream: count, choose, spread.
 
@@ -60,6 +65,6 @@ def relu(stream_length: int) -> Circuit:
 def sign(stream_length: int) -> Circuit:
     """Whether an inverted-bipolar stream's value is zero or less: one bit.
 
-    That bit is a stream of length 1 with the value 1 or -1. The length is a power of two.
+    That bit is a stream of length 1 with the value 1 or -1.
     """
     return Circuit(_native.Circuit.sign(stream_length))

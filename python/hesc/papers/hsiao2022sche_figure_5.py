@@ -135,7 +135,7 @@ def reproduce(options: Options) -> Report:
             "computed: vector gates of both, which the paper takes to be equally long",
             "AND: streams in slots (unipolar_bfv_8192), XOR: inverted-bipolar streams in "
             "coefficients modulo 2 (bfv_1024, eight ciphertexts a vector), in whole vectors; both "
-            f"over 6 n² vector gates, each a product in the slots of {SLOTS}: a measured gate times "
+            f"over 6 n² vector gates, each a product in the slots of {SLOTS}: measured gates times "
             "their number, since no circuit of depth 8n fits without bootstraps",
             "numbers: 8192 exact products of whole numbers are one such operation, so that gates "
             "are never the way to multiply in slots; XOR/numbers: streams over that",

@@ -92,9 +92,18 @@ pub fn stream(width: usize) -> Result<Netlist, GateError> {
 /// # Errors
 /// [`GateError::Size`] for a length that is no power of two from 2 to 2^20.
 pub fn relu(stream_length: usize) -> Result<Netlist, GateError> {
-    let (mut builder, inputs) = power_of_two(stream_length)?;
-    let mut count = count_ones(&mut builder, inputs);
-    let negative = not_positive(&mut builder, &mut count);
+    check_length(stream_length)?;
+    if stream_length < 2 || !stream_length.is_power_of_two() {
+        let what = "the stream length, a power of two,";
+        return Err(GateError::Size { what, value: stream_length, least: 2, most: MOST_LENGTH });
+    }
+    let (mut builder, inputs) = Builder::new(&[stream_length]);
+    let mut count = count_ones(&mut builder, inputs[0].clone());
+    // Two digits stand for half of the length and more.
+    let negative = match (count.pop(), count.pop()) {
+        (Some(all), Some(half)) => builder.or(all, half),
+        _ => builder.constant(false),
+    };
     let positive = builder.not(negative);
     let mut rectified: Vec<Wire> =
         count.iter().map(|&digit| builder.and(digit, positive)).collect();
@@ -103,35 +112,37 @@ pub fn relu(stream_length: usize) -> Result<Netlist, GateError> {
     builder.finish(vec![stream])
 }
 
+/// Whether a stream has at least so many ones: what a linear classifier decides by, one bit.
+///
+/// # Errors
+/// [`GateError::Size`] for a length outside 1 to 2^20 or a number of ones outside 1 to the length.
+pub fn at_least(stream_length: usize, ones: usize) -> Result<Netlist, GateError> {
+    check_length(stream_length)?;
+    if !(1..=stream_length).contains(&ones) {
+        let what = "the number of ones";
+        return Err(GateError::Size { what, value: ones, least: 1, most: stream_length });
+    }
+    let (mut builder, inputs) = Builder::new(&[stream_length]);
+    let count = count_ones(&mut builder, inputs[0].clone());
+    // From the lowest digit on: where digits differ from those of `ones - 1`, the higher decides.
+    let mut more = builder.constant(false);
+    for (place, &digit) in count.iter().enumerate() {
+        more = if (ones - 1) >> place & 1 == 1 {
+            builder.and(digit, more)
+        } else {
+            builder.or(digit, more)
+        };
+    }
+    builder.finish(vec![vec![more]])
+}
+
 /// Whether the value of an inverted-bipolar stream is zero or less: one bit, itself a stream of length 1
 /// with the value 1 or -1.
 ///
 /// # Errors
-/// [`GateError::Size`] for a length that is no power of two from 2 to 2^20.
+/// [`GateError::Size`] for a length outside 1 to 2^20.
 pub fn sign(stream_length: usize) -> Result<Netlist, GateError> {
-    let (mut builder, inputs) = power_of_two(stream_length)?;
-    let mut count = count_ones(&mut builder, inputs);
-    let negative = not_positive(&mut builder, &mut count);
-    builder.finish(vec![vec![negative]])
-}
-
-fn power_of_two(stream_length: usize) -> Result<(Builder, Vec<Wire>), GateError> {
-    check_length(stream_length)?;
-    if stream_length < 2 || !stream_length.is_power_of_two() {
-        let what = "the stream length, a power of two,";
-        return Err(GateError::Size { what, value: stream_length, least: 2, most: MOST_LENGTH });
-    }
-    let (builder, mut inputs) = Builder::new(&[stream_length]);
-    Ok((builder, inputs.swap_remove(0)))
-}
-
-/// Whether a count of ones is at least half of the stream's length; takes its two highest digits away.
-fn not_positive(builder: &mut Builder, count: &mut Vec<Wire>) -> Wire {
-    match (count.pop(), count.pop()) {
-        (Some(all), Some(half)) => builder.or(all, half),
-        // A count has a digit more than its stream has doublings.
-        _ => builder.constant(false),
-    }
+    at_least(stream_length, stream_length.div_ceil(2))
 }
 
 /// The digits of a number, each as often as it counts.

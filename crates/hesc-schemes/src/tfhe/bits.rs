@@ -142,13 +142,16 @@ impl Tfhe {
             .ok_or(SchemeError::Empty)?
     }
 
-    /// The other bits, for free.
-    pub fn invert(&self, mut a: Bits) -> Bits {
+    /// The other bits where `inverted` says so, for free: the exclusive or with public bits, which bits
+    /// stay bits under.
+    pub fn invert(&self, mut a: Bits, inverted: impl Fn(usize) -> bool) -> Bits {
         let n = self.ring_degree();
         let one = 1u64 << (64 - a.plain_modulus.ilog2());
-        for sample in a.words.chunks_exact_mut(n + 1) {
-            sample.iter_mut().for_each(|word| *word = word.wrapping_neg());
-            sample[n] = sample[n].wrapping_add(one);
+        for (at, sample) in a.words.chunks_exact_mut(n + 1).enumerate() {
+            if inverted(at) {
+                sample.iter_mut().for_each(|word| *word = word.wrapping_neg());
+                sample[n] = sample[n].wrapping_add(one);
+            }
         }
         a
     }
