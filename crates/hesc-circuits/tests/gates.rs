@@ -93,6 +93,9 @@ proptest! {
             prop_assert_eq!(program.evaluate(&inputs, words).unwrap(), found.clone());
             prop_assert!(program.bootstraps() <= circuit.bootstraps());
             prop_assert!(program.log2_failure() <= precision.log2_failure);
+            let gatewise = circuit.gate_by_gate(&precision).unwrap();
+            prop_assert_eq!(gatewise.evaluate(&inputs, words).unwrap(), found.clone());
+            prop_assert_eq!(gatewise.bootstraps(), circuit.bootstraps());
         }
     }
 
