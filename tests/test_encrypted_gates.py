@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+import struct
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,6 +20,7 @@ from hypothesis import strategies as st
 import hesc
 from hesc import gates
 from tests.second_implementation import bits as second
+from tests.second_implementation import wire
 
 VECTORS = Path(__file__).parents[1] / "vectors" / "bits.json"
 
@@ -316,6 +318,28 @@ def test_programs_for_less_noise_are_refused(quick: Parties) -> None:
         quick.server(gates.array_multiplier(4), bits, bits, log2_failure=-1e6)
 
 
+def with_variance(data: bytes, variance: float) -> bytes:
+    """Encrypted bits that claim another noise."""
+    body = wire.open_frame(data, "encrypted bits")
+    dimensions, nested = second.shape(body)
+    blocks = bytearray(wire.open_frame(nested, "ciphertexts"))
+    struct.pack_into("<d", blocks, 45, variance)
+    nested = wire.frame("ciphertexts", bytes(blocks))
+    head = body[: 1 + 8 * len(dimensions)]
+    return wire.frame("encrypted bits", head + struct.pack("<Q", len(nested)) + nested)
+
+
+def test_noise_that_no_honest_bit_has_is_refused(quick: Parties) -> None:
+    params = quick.secret.params
+    data = gates.encrypt_bits(quick.public, [0, 1]).to_bytes()
+    noisy = gates.EncryptedBits.from_bytes(params, with_variance(data, 1e-7))
+    with pytest.raises(hesc.NoiseBudgetError, match="noisier"):
+        quick.server(gates.ripple_carry_adder(2), noisy, noisy)
+    for variance in (0.0, -1.0, 1e-3, float("inf"), float("nan")):
+        with pytest.raises(hesc.WireError):
+            gates.EncryptedBits.from_bytes(params, with_variance(data, variance))
+
+
 def test_the_failure_probability_is_chosen(quick: Parties) -> None:
     circuit = gates.array_multiplier(8)
     for log2_failure in (-128.0, -40.0):
@@ -359,6 +383,26 @@ def test_weights_below_128_bits_are_refused() -> None:
     assert (again, again.name) == (params, "insecure_tfhe_512")
     secure = hesc.Params.recommended("tfhe")
     assert hesc.Params.from_bytes(secure.to_bytes()).name == "tfhe_2048"
+    own = hesc.Params.tfhe(
+        ring_degree=2048,
+        lwe_dimension=900,
+        log2_ring_noise=-48,
+        log2_lwe_noise=-19,
+        bootstrap=(23, 1),
+        keyswitch=(3, 5),
+        packing=(16, 1),
+    )
+    assert (own.name, own.assurance) == ("tfhe_custom", "guidelines2024")
+    with pytest.raises(hesc.ParameterError, match="power of two"):
+        hesc.Params.tfhe(
+            ring_degree=1000,
+            lwe_dimension=900,
+            log2_ring_noise=-20,
+            log2_lwe_noise=-19,
+            bootstrap=(23, 1),
+            keyswitch=(3, 5),
+            packing=(16, 1),
+        )
     assert (secure.ring_degree, secure.plain_modulus, secure.packing) == (2048, 16, "coefficients")
 
 

@@ -99,13 +99,9 @@ class Params:
     @staticmethod
     def tfhe_set(
         *,
-        ring_degree: int,
-        lwe_dimension: int,
-        log2_ring_noise: float,
-        log2_lwe_noise: float,
-        bootstrap: tuple[int, int],
-        keyswitch: tuple[int, int],
-        packing: tuple[int, int],
+        dimensions: tuple[int, int],
+        log2_noise: tuple[float, float],
+        digits: tuple[tuple[int, int], tuple[int, int], tuple[int, int]],
         assurance: str,
     ) -> Params: ...
     def bit_precision(self) -> tuple[float, tuple[float, float]] | None: ...

@@ -113,6 +113,16 @@ _RECOMMENDED: Final = {
 }
 
 
+def _bit_set(preset: _BitPreset, assurance: str) -> _native.Params:
+    """A set of single bits, checked."""
+    return _native.Params.tfhe_set(
+        dimensions=(preset.ring_degree, preset.lwe_dimension),
+        log2_noise=(preset.log2_ring_noise, preset.log2_lwe_noise),
+        digits=(preset.bootstrap, preset.keyswitch, preset.packing),
+        assurance=assurance,
+    )
+
+
 def _same(native: _native.Params, presets: Iterable[str]) -> str | None:
     """The preset among these with the same bytes."""
     data = native.to_bytes()
@@ -125,7 +135,9 @@ def _name(native: _native.Params) -> str:
         return f"insecure_{native.scheme}"
     if native.scheme == "tfhe":
         weak = "" if native.assurance == "guidelines2024" else "insecure_"
-        return _same(native, _TFHE) or f"{weak}tfhe_custom"
+        data = native.to_bytes()
+        sets = {_bit_set(preset, "insecure").to_bytes(): name for name, preset in _TFHE.items()}
+        return sets.get(data, f"{weak}tfhe_custom")
     if native.ring_degree is None:
         same = _same(native, (*_GM, *_ELGAMAL, *_UNIPOLAR))
         return same or f"{native.scheme}_custom"
@@ -184,8 +196,7 @@ class Params(ParameterSet[_native.Params]):
             return cls._unipolar_bfv(ring_degree, primes, _SLOTS_MODULUS, "guidelines2024", name)
         if name in _TFHE:
             assurance = "insecure" if name.startswith("insecure_") else "guidelines2024"
-            preset = _TFHE[name]._asdict()
-            return cls(_native.Params.tfhe_set(**preset, assurance=assurance), name)
+            return cls(_bit_set(_TFHE[name], assurance), name)
         if name in _GM:
             assurance = "insecure" if name.startswith("insecure_") else "classical128"
             return cls(_native.Params.gm(modulus_bits=_GM[name], assurance=assurance), name)
@@ -270,6 +281,47 @@ class Params(ParameterSet[_native.Params]):
             assurance=assurance,
         )
         return cls(native, name or _name(native))
+
+    @classmethod
+    def tfhe(
+        cls,
+        *,
+        ring_degree: int,
+        lwe_dimension: int,
+        log2_ring_noise: float,
+        log2_lwe_noise: float,
+        bootstrap: tuple[int, int],
+        keyswitch: tuple[int, int],
+        packing: tuple[int, int],
+        assurance: str = "guidelines2024",
+    ) -> Params:
+        """Single bits that bootstrap, for `hesc.gates`: secrets are binary, the modulus is 2^64.
+
+        `hesc.gates.Precision.of` tells what noise a set's bits and bootstraps have.
+
+        Args:
+            ring_degree: coefficients of a ring element, a power of two; more leave lookups more
+                room and cost as much more time.
+            lwe_dimension: dimension of bits while they are looked up; time is proportional to it.
+            log2_ring_noise: `log2` of the deviation of noise in ring elements, torus units.
+            log2_lwe_noise: the same at the small dimension.
+            bootstrap: bits of a digit and number of digits of the bootstrapping key.
+            keyswitch: the same of the key that switches to the small dimension.
+            packing: the same of the key that packs bits into ring elements.
+            assurance: "guidelines2024" or "insecure": what the set must reach.
+
+        """
+        preset = _BitPreset(
+            ring_degree,
+            lwe_dimension,
+            log2_ring_noise,
+            log2_lwe_noise,
+            bootstrap,
+            keyswitch,
+            packing,
+        )
+        native = _bit_set(preset, assurance)
+        return cls(native, _name(native))
 
     @classmethod
     def insecure_plain(cls, *, block_length: int = 1024, plain_modulus: int = 2) -> Params:

@@ -249,31 +249,26 @@ impl Params {
         py.detach(|| Self::from_unipolar_bfv(spec, assurance))
     }
 
-    /// Bits that bootstrap; digits are pairs of bits and number.
+    /// Bits that bootstrap: the ring's and the small dimension, `log2` of the noise of each, and bits of a
+    /// digit and digits of bootstrap, key switch and packing.
     #[staticmethod]
-    #[pyo3(signature = (
-        *, ring_degree, lwe_dimension, log2_ring_noise, log2_lwe_noise, bootstrap, keyswitch, packing,
-        assurance
-    ))]
+    #[pyo3(signature = (*, dimensions, log2_noise, digits, assurance))]
     fn tfhe_set(
-        ring_degree: usize,
-        lwe_dimension: usize,
-        log2_ring_noise: f64,
-        log2_lwe_noise: f64,
-        bootstrap: (u32, u32),
-        keyswitch: (u32, u32),
-        packing: (u32, u32),
+        dimensions: (usize, usize),
+        log2_noise: (f64, f64),
+        digits: [(u32, u32); 3],
         assurance: &str,
     ) -> PyResult<Self> {
-        let digits = |(base_log, levels)| tfhe::Decomposition { base_log, levels };
+        let [bootstrap, keyswitch, packing] =
+            digits.map(|(base_log, levels)| tfhe::Decomposition { base_log, levels });
         let spec = tfhe::Spec {
-            ring_degree,
-            lwe_dimension,
-            log2_ring_noise,
-            log2_lwe_noise,
-            bootstrap: digits(bootstrap),
-            keyswitch: digits(keyswitch),
-            packing: digits(packing),
+            ring_degree: dimensions.0,
+            lwe_dimension: dimensions.1,
+            log2_ring_noise: log2_noise.0,
+            log2_lwe_noise: log2_noise.1,
+            bootstrap,
+            keyswitch,
+            packing,
         };
         Self::from_tfhe(spec, assurance_from(assurance)?)
     }

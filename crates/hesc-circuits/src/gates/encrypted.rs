@@ -158,6 +158,10 @@ impl<'a> Evaluator<'a> {
         let mut lanes = None;
         for (bits, &width) in inputs.iter().zip(program.inputs()) {
             self.scheme.check_key(self.key, bits)?;
+            if bits.are_bits() && bits.variance() > program.precision.bit {
+                let what = "an input is noisier than bits of these parameters are";
+                return Err(GateError::NoRoom { what: what.to_owned() });
+            }
             let found = self.scheme.len(bits);
             let of_first = *lanes.get_or_insert(found / width.max(1));
             let expected = of_first * width;
