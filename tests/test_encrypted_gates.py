@@ -252,6 +252,7 @@ def test_bits_travel_and_come_home(quick: Parties) -> None:
     assert len(data) < len(sent.to_bytes()) / 4
     answer = gates.BitAnswer.from_bytes(params, data)
     np.testing.assert_array_equal(quick.secret.decrypt_bits(answer), bits[1:, :, ::7])
+    assert not (~sent).are_parities
     joined = gates.concatenate([sent, ~sent])
     np.testing.assert_array_equal(
         quick.secret.decrypt_bits(joined), np.concatenate([bits, 1 - bits])

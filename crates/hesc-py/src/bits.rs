@@ -172,12 +172,7 @@ impl EncryptedBits {
                 let inverted = self.scheme.invert(bits.as_ref().clone(), |_| true);
                 Ok(Form::Samples(Arc::new(inverted)))
             }
-            Form::Blocks(blocks) => {
-                let mut blocks = blocks.as_ref().clone();
-                let words = self.scheme.blocks(&blocks) * self.scheme.block_length() / 64;
-                self.scheme.add_bits_assign(&mut blocks, &vec![u64::MAX; words])?;
-                Ok(Form::Blocks(Arc::new(blocks)))
-            }
+            Form::Blocks(blocks) => Ok(Form::Blocks(Arc::new(self.scheme.invert_blocks(blocks)?))),
         });
         Ok(Self { form: form.map_err(scheme_to_py)?, ..self.clone() })
     }

@@ -105,6 +105,26 @@ impl Tfhe {
         Ok(())
     }
 
+    /// The other bits, or the other parities of counts, for free: bits stay bits.
+    ///
+    /// # Errors
+    /// [`SchemeError::ParameterMismatch`] for blocks of another set.
+    pub fn invert_blocks(&self, a: &Ciphertexts) -> Result<Ciphertexts, SchemeError> {
+        a.tag.check(self.fingerprint(), None)?;
+        let mut inverted = a.clone();
+        // One minus a bit; of a count all that matters is the parity, and counts only go up.
+        if a.holds_bits() {
+            inverted.words.iter_mut().for_each(|word| *word = word.wrapping_neg());
+        } else {
+            inverted.count = a.count.saturating_add(1);
+        }
+        let n = self.ring_degree();
+        for block in inverted.words.chunks_exact_mut(2 * n) {
+            add_bits(&mut block[n..], &vec![u64::MAX; n / 64], a.plain_modulus);
+        }
+        Ok(inverted)
+    }
+
     pub(super) fn horner_rows(
         &self,
         parts: &[&Ciphertexts],

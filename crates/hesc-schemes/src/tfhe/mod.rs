@@ -211,6 +211,18 @@ impl Scheme for Tfhe {
         self.horner_rows(parts, rows, bases)
     }
 
+    fn rerandomise(
+        &self,
+        key: &PublicKey,
+        a: &Ciphertexts,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Ciphertexts, SchemeError> {
+        let zeros = vec![0; self.blocks(a) * self.block_length() / 64];
+        let sum = self.add_blocks(a, &self.encrypt_public(key, &zeros, rng)?)?;
+        // No ones were added: bits stay bits.
+        Ok(Ciphertexts { count: a.count, ..sum })
+    }
+
     fn select(&self, a: &Ciphertexts, blocks: &[usize]) -> Result<Ciphertexts, SchemeError> {
         self.select_blocks(a, blocks)
     }

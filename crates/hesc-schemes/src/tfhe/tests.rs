@@ -91,6 +91,13 @@ fn blocks_add_and_count() {
     let b = scheme.expand(&scheme.encrypt_seeded(&secret, &[0b0101; 8], rng).unwrap()).unwrap();
     let sum = scheme.add(&a, &b).unwrap();
     assert_eq!(scheme.decrypt(&secret, &sum).unwrap()[..4], [2, 1, 1, 0]);
+    let inverted = scheme.invert_blocks(&a).unwrap();
+    assert!(inverted.holds_bits());
+    assert_eq!(scheme.decrypt(&secret, &inverted).unwrap()[..4], [0, 0, 1, 1]);
+    let inverted = scheme.extract(&scheme.invert_blocks(&sum).unwrap(), &[0, 1, 2, 3]).unwrap();
+    assert_eq!(scheme.decrypt_bits(&secret, &inverted).unwrap(), [true, false, false, true]);
+    let fresh = scheme.rerandomise(&public, &a, rng).unwrap();
+    assert!(fresh.holds_bits() && scheme.decrypt(&secret, &fresh).unwrap()[..4] == [1, 1, 0, 0]);
     let parities = scheme.extract(&sum, &[0, 1, 2, 3]).unwrap();
     assert_eq!(scheme.decrypt_bits(&secret, &parities).unwrap(), [false, true, true, false]);
     let thirds = scheme.horner(&[&a, &b], &[vec![(0, 0), (1, 0)]], &[3]).unwrap();
