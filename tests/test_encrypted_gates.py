@@ -271,6 +271,17 @@ def test_bits_travel_and_come_home(quick: Parties) -> None:
         gates.EvaluationKey.from_bytes(params, key[:-40] + key[-39:])
 
 
+def test_bits_and_parities_are_refreshed(quick: Parties) -> None:
+    bits = np.random.default_rng(8).integers(0, 2, (2, 40))
+    encrypted = gates.encrypt_bits(quick.public, bits)
+    for stale in (encrypted, encrypted ^ encrypted[::-1], quick.server.pack(encrypted)):
+        fresh = quick.server.refresh(stale)
+        assert not fresh.are_parities
+        np.testing.assert_array_equal(
+            quick.secret.decrypt_bits(fresh), quick.secret.decrypt_bits(stale)
+        )
+
+
 def test_strangers_keys_and_other_circuits_inputs_are_refused(quick: Parties) -> None:
     stranger = parties("insecure_tfhe_512")
     bits = gates.encrypt_bits(quick.public, np.ones((2, 8), dtype=int))
@@ -289,8 +300,12 @@ def test_strangers_keys_and_other_circuits_inputs_are_refused(quick: Parties) ->
             refuse()
     with pytest.raises(hesc.ShapeError, match="the circuit has"):
         quick.server(adder, bits)
-    with pytest.raises(hesc.ShapeError):
-        quick.server(adder, bits, bits[:, :7])
+    # As many bits as one lane has, in two.
+    for wrong in (bits[:, :7], bits[:, :4], bits[0, 0]):
+        with pytest.raises(hesc.ShapeError, match="the circuit has"):
+            quick.server(adder, wrong, wrong)
+    with pytest.raises(hesc.ShapeError, match="pair"):
+        quick.server.gate("AND", bits, bits[:1])
     with pytest.raises(hesc.ShapeError, match="lanes"):
         quick.server(adder, bits, bits[:1])
     with pytest.raises(hesc.ShapeError):

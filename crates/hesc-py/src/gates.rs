@@ -171,6 +171,12 @@ pub struct Program(pub GateProgram);
 
 #[pymethods]
 impl Program {
+    /// Wires of each input.
+    #[getter]
+    fn inputs(&self) -> Vec<usize> {
+        self.0.inputs().to_vec()
+    }
+
     #[getter]
     fn bootstraps(&self) -> usize {
         self.0.bootstraps()

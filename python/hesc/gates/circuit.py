@@ -62,6 +62,11 @@ class Program:
         return self._native
 
     @property
+    def inputs(self) -> list[int]:
+        """Wires of each input."""
+        return self._native.inputs
+
+    @property
     def bootstraps(self) -> int:
         """Bootstraps it takes."""
         return self._native.bootstraps

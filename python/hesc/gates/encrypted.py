@@ -274,6 +274,11 @@ class Evaluator:
 
         """
         program = circuit if isinstance(circuit, Program) else self.program(circuit, log2_failure)
+        widths = [bits.shape[-1] if bits.shape else 0 for bits in inputs]
+        if widths != program.inputs:
+            raise ShapeError(
+                f"the circuit has inputs of {program.inputs} wires, found last axes of {widths}"
+            )
         lanes = {bits.shape[:-1] for bits in inputs}
         if len(lanes) > 1:
             raise ShapeError(f"inputs have different lanes, {lanes}; only the last axes may differ")
@@ -286,6 +291,8 @@ class Evaluator:
 
     def gate(self, name: str, a: EncryptedBits, b: EncryptedBits) -> EncryptedBits:
         """A gate on each pair of bits: one bootstrap each, none for "XOR" and "XNOR"."""
+        if a.shape != b.shape:
+            raise ShapeError(f"bits of shapes {a.shape} and {b.shape} do not pair")
         wires = [bits.reshape(*bits.shape, 1) for bits in (a, b)]
         (found,) = self(_gate(name), *wires)
         return found.reshape(*a.shape)
@@ -297,7 +304,7 @@ class Evaluator:
         log2_failure: float = -128.0,
         progress: bool | Callable[[int, int], object] = True,
     ) -> EncryptedBits:
-        """Parities as bits as good as new: one bootstrap each."""
+        """Parities, or bits, as bits as good as new: one bootstrap each."""
         found = self._watched(
             progress, lambda report: self._native.refresh(bits.native, log2_failure, report)
         )

@@ -120,7 +120,7 @@ impl<'a> Evaluator<'a> {
         program.outputs().iter().map(|group| self.outputs(group, &values, lanes)).collect()
     }
 
-    /// Parities as bits that programs take as they are: one bootstrap each. Bits stay what they are.
+    /// Parities, or noisy bits, as bits that programs take as they are: one bootstrap each.
     ///
     /// # Errors
     /// As [`Self::evaluate`].
@@ -134,7 +134,9 @@ impl<'a> Evaluator<'a> {
     fn refreshed(&self, bits: &Bits, precision: &Precision) -> Result<Bits, GateError> {
         // Two positions, a quarter of the torus from where they would be mistaken.
         let count = self.scheme.len(bits);
-        let deviations = 0.25 / (bits.variance() + self.scheme.noise().lookup[0]).sqrt();
+        let weight = if bits.are_bits() { HALF_GRID as u64 } else { 1 };
+        let variance = bits.variance() * weight.pow(2) as f64;
+        let deviations = 0.25 / (variance + self.scheme.noise().lookup[0]).sqrt();
         if log2_tail(deviations) + (count as f64).log2() > precision.log2_failure {
             let what = "the parities are too noisy to be refreshed";
             return Err(GateError::NoRoom { what: what.to_owned() });
@@ -142,7 +144,7 @@ impl<'a> Evaluator<'a> {
         let table = self.scheme.lookup_table(&[&|position| (position == 0).then_some(false)])?;
         let samples = self.in_parallel(count, |at, workspace| {
             let mut out = Vec::new();
-            let terms = std::iter::once((self.scheme.sample(bits, at), 1));
+            let terms = std::iter::once((self.scheme.sample(bits, at), weight));
             self.scheme.look_up(self.key, terms, &table, workspace, &mut out);
             out
         })?;
