@@ -362,6 +362,19 @@ def test_the_failure_probability_is_chosen(quick: Parties) -> None:
         program = quick.server.program(circuit, log2_failure)
         assert program.log2_failure <= log2_failure
         assert quick.server.program(circuit, log2_failure) is program
+    # On a faster set the smaller probability takes more bootstraps.
+    params = hesc.Params.preset("tfhe_2048_40")
+    assert params.assurance == "guidelines2024"
+    often = gates.Precision.of(params, log2_failure=-40)
+    assert circuit.compile(often).log2_failure <= -40
+    seldom = circuit.compile(gates.Precision.of(params))
+    assert seldom.log2_failure <= -128
+    assert seldom.bootstraps > circuit.compile(often).bootstraps
+    secret, public = hesc.keygen(params)
+    server = gates.Evaluator(secret.evaluation_key())
+    a, b = (gates.encrypt_numbers(public, number, 8) for number in (201, 187))
+    (total,) = server(gates.ripple_carry_adder(8), a, b, log2_failure=-40, progress=False)
+    assert gates.to_numbers(secret.decrypt_bits(total)) == 388
 
 
 def test_an_evaluation_tells_how_far_it_is_and_can_be_ended(secure: Parties) -> None:

@@ -311,7 +311,7 @@ class Evaluator:
         return EncryptedBits(self.params, found)
 
     def pack(self, bits: EncryptedBits) -> EncryptedBits:
-        """The bits in blocks, as parities: a fifth of a bootstrap each."""
+        """The bits in blocks, as parities: a quarter of a bootstrap each."""
         return EncryptedBits(self.params, self._native.pack(bits.native))
 
     def answer(self, bits: EncryptedBits) -> BitAnswer:

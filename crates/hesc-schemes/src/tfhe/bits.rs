@@ -208,7 +208,7 @@ impl Tfhe {
         Ok(Bits { tag: key.tag, words, plain_modulus: PARITY, variance })
     }
 
-    /// Packs bits into blocks, as parities: a block for `N` bits. Cost a bit: a fifth of a bootstrap.
+    /// Packs bits into blocks, as parities: a block for `N` bits. Cost a bit: a quarter of a bootstrap.
     ///
     /// # Errors
     /// [`SchemeError::KeyMismatch`], [`SchemeError::Empty`]; [`SchemeError::NoiseBudget`] if the bits have
