@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import subprocess
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,6 +22,7 @@ from hesc.papers.gate_contenders import (
     Bench,
     operands,
 )
+from hesc.papers.other_process import OtherProcess
 from hesc.papers.report import Options, Report
 
 if TYPE_CHECKING:
@@ -66,31 +66,13 @@ def measure(bench: Bench, bits: int, products: int, seed: int) -> dict[str, floa
     return found
 
 
-class Measurements:
-    """Measures in a process of its own, on all threads: this one may have chosen a single one."""
-
-    def __init__(self, threads: int) -> None:
-        self._process = subprocess.Popen(  # noqa: S603 - our own module
-            [sys.executable, "-m", __name__],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "RAYON_NUM_THREADS": str(threads)},
-        )
+class Measurements(OtherProcess):
+    """Measures on all threads: this process may have chosen a single one."""
 
     def run(self, bits: int, products: int) -> dict[str, float]:
         """Seconds by contender, and the layers of the array multiplier."""
-        pipe_in, pipe_out = self._process.stdin, self._process.stdout
-        if pipe_in is None or pipe_out is None:
-            raise RuntimeError("the process was started with both pipes")
-        pipe_in.write(f"{bits} {products}\n")
-        pipe_in.flush()
-        found: dict[str, float] = json.loads(pipe_out.readline())
+        found: dict[str, float] = json.loads(self.ask(f"{bits} {products}"))
         return found
-
-    def close(self) -> None:
-        """Ends the process."""
-        self._process.communicate("", timeout=60)
 
 
 def _serve() -> None:
@@ -127,7 +109,7 @@ def reproduce(options: Options) -> Report:
         if 6 * bits**2 * count < MOST_BOOTSTRAPS
     ]
     ratios = {}
-    measurements = Measurements(threads)
+    measurements = Measurements(__name__, threads=threads)
     for bits, count in options.track(cases, "figure 3"):
         seconds = measurements.run(bits, count)
         row = {

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import statistics
-import subprocess
 import sys
 import time
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -13,6 +11,7 @@ import numpy as np
 
 from hesc._native import primes_of_bits
 from hesc.leveled.params import LeveledParams
+from hesc.papers.other_process import OtherProcess
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -196,30 +195,15 @@ def timed(calls: Mapping[str, Callable[[], Any]]) -> dict[str, float]:
     return result
 
 
-class TwoThreads:
+class TwoThreads(OtherProcess):
     """hesc with two threads, in a process of its own that is asked for one time after another."""
 
     def __init__(self, scheme: str, ring_degree: int, operation: str) -> None:
-        self._process = subprocess.Popen(  # noqa: S603 - our own module
-            [sys.executable, "-m", __name__, scheme, str(ring_degree), operation],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "RAYON_NUM_THREADS": "2"},
-        )
+        super().__init__(__name__, scheme, str(ring_degree), operation, threads=2)
 
     def run(self) -> float:
         """Microseconds of a call, the median of five."""
-        pipe_in, pipe_out = self._process.stdin, self._process.stdout
-        if pipe_in is None or pipe_out is None:
-            raise RuntimeError("the process was started with both pipes")
-        pipe_in.write("\n")
-        pipe_in.flush()
-        return float(pipe_out.readline())
-
-    def close(self) -> None:
-        """Ends the process."""
-        self._process.communicate("", timeout=60)
+        return float(self.ask())
 
 
 def _serve(scheme: str, ring_degree: str, operation: str) -> None:

@@ -1,0 +1,33 @@
+"""Measurements in a process of their own: the pool of threads is chosen once a process."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+
+class OtherProcess:
+    """Runs a module with so many threads, which answers each line that it is sent with one."""
+
+    def __init__(self, module: str, *arguments: str, threads: int) -> None:
+        self._process = subprocess.Popen(  # noqa: S603 - our own module
+            [sys.executable, "-m", module, *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "RAYON_NUM_THREADS": str(threads)},
+        )
+
+    def ask(self, line: str = "") -> str:
+        """The answer to a line."""
+        pipe_in, pipe_out = self._process.stdin, self._process.stdout
+        if pipe_in is None or pipe_out is None:
+            raise RuntimeError("the process was started with both pipes")
+        pipe_in.write(f"{line}\n")
+        pipe_in.flush()
+        return pipe_out.readline()
+
+    def close(self) -> None:
+        """Ends the process."""
+        self._process.communicate("", timeout=60)
