@@ -38,7 +38,7 @@ CONTENDERS: Final = (
     XOR_STREAMS,
     XOR_PACKED,
 )
-# A product that takes fewer bootstraps than this is measured; half a minute on two cores.
+# A product that takes no more bootstraps than this is measured: a minute on one thread.
 MOST_BOOTSTRAPS: Final = 2000
 MOST_BOOTSTRAPS_QUICK: Final = 60
 # The precision of the ratios.
@@ -98,14 +98,12 @@ def reproduce(options: Options) -> Report:
     seeds = 4 if options.quick else 20
     a, b = rng.random((2, 500))
     rows: list[dict[str, Any]] = []
-    bootstraps: dict[tuple[str, int], int] = {}
     seconds: dict[tuple[str, int], float] = {}
     cases = [(bits, contender) for bits in precisions for contender in CONTENDERS]
     errors = {bits: stream_errors(bits, seeds, a, b) for bits in precisions}
     for bits, contender in options.track(cases, "figure 2"):
         program = None if contender == XOR_PACKED else bench.program(contender, bits)
         count = 0 if program is None else program.bootstraps
-        bootstraps[contender, bits] = count
         measured = count <= most
         wrong = None
         if measured:
