@@ -309,6 +309,9 @@ def test_strangers_keys_and_other_circuits_inputs_are_refused(quick: Parties) ->
             quick.server(adder, wrong, wrong)
     with pytest.raises(hesc.ShapeError, match="pair"):
         quick.server.gate("AND", bits, bits[:1])
+    for probability in (float("nan"), 1.0, float("-inf")):
+        with pytest.raises(hesc.OutOfRangeError, match="log2_failure"):
+            quick.server.refresh(bits, log2_failure=probability)
     with pytest.raises(hesc.ShapeError, match="lanes"):
         quick.server(adder, bits, bits[:1])
     with pytest.raises(hesc.ShapeError):

@@ -15,7 +15,7 @@ use pyo3::types::PyBytes;
 use crate::arrays::Array;
 use crate::erased::{PublicOf, SecretOf, os_rng};
 use crate::errors::{OutOfRangeError, ParameterError, ShapeError, gate_to_py, scheme_to_py, to_py};
-use crate::gates::Program;
+use crate::gates::{Program, check_precision};
 use crate::keys::{PublicKey, SecretKey};
 use crate::params::Params;
 
@@ -402,10 +402,11 @@ impl Evaluator {
         lanes: Vec<usize>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Vec<EncryptedBits>> {
-        let samples = inputs.iter().map(|bits| bits.samples()).collect::<Result<Vec<_>, _>>();
-        let samples = samples.map_err(scheme_to_py)?;
+        let inputs: Vec<EncryptedBits> = inputs.iter().map(|bits| (**bits).clone()).collect();
         let monitor = Monitor::default();
         let outputs = watched(py, progress.as_ref(), &monitor, || {
+            let samples = inputs.iter().map(EncryptedBits::samples);
+            let samples = samples.collect::<Result<Vec<_>, _>>()?;
             let inputs: Vec<&Bits> = samples.iter().map(Arc::as_ref).collect();
             OfPrograms::new(&self.scheme, &self.key, &monitor).evaluate(&program.0, &inputs)
         })?;
@@ -428,9 +429,10 @@ impl Evaluator {
         log2_failure: f64,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<EncryptedBits> {
-        let samples = bits.samples().map_err(scheme_to_py)?;
+        check_precision(&[-log2_failure])?;
         let monitor = Monitor::default();
         let fresh = watched(py, progress.as_ref(), &monitor, || {
+            let samples = bits.samples()?;
             OfPrograms::new(&self.scheme, &self.key, &monitor).refresh(&samples, log2_failure)
         })?;
         Ok(EncryptedBits::of(&self.scheme, fresh, bits.shape.clone()))

@@ -29,6 +29,16 @@ fn binary_gate(name: &str) -> PyResult<BinaryGate> {
     found.ok_or_else(|| gate_to_py(GateError::UnknownGate { gate: name.to_owned() }))
 }
 
+/// Refuses variances and, negated, logarithms of probabilities that are none.
+pub fn check_precision(numbers: &[f64]) -> PyResult<()> {
+    if numbers.iter().all(|number| number.is_finite() && *number >= 0.0) {
+        return Ok(());
+    }
+    Err(OutOfRangeError::new_err(
+        "variances are finite and not negative, log2_failure is finite and not positive",
+    ))
+}
+
 #[pymethods]
 impl Circuit {
     #[staticmethod]
@@ -152,12 +162,7 @@ impl Circuit {
         log2_failure: f64,
         gate_by_gate: bool,
     ) -> PyResult<Program> {
-        let numbers = [bit, lookup[0], lookup[1], -log2_failure];
-        if !numbers.iter().all(|number| number.is_finite() && *number >= 0.0) {
-            return Err(OutOfRangeError::new_err(
-                "variances are finite and not negative, log2_failure is finite and not positive",
-            ));
-        }
+        check_precision(&[bit, lookup[0], lookup[1], -log2_failure])?;
         let precision = Precision { bit, lookup, log2_failure };
         let program = py.detach(|| {
             if gate_by_gate { self.0.gate_by_gate(&precision) } else { self.0.compile(&precision) }

@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use hesc_schemes::tfhe::{Bits, EvaluationKey, LookupTable, Tfhe};
 use rayon::prelude::*;
 
+use super::GateError;
 use super::compiler::log2_tail;
 use super::program::{GRID, HALF_GRID, Lookup, Output, Program, Table, Value};
-use super::{GateError, Precision};
 
 /// How far an evaluation is, and whether it is to stop.
 #[derive(Debug, Default)]
@@ -81,12 +81,6 @@ impl<'a> Evaluator<'a> {
         Self { scheme, key, monitor }
     }
 
-    /// What programs are compiled for under these parameters.
-    pub fn precision(scheme: &Tfhe, log2_failure: f64) -> Precision {
-        let noise = scheme.noise();
-        Precision { bit: noise.bit, lookup: noise.lookup, log2_failure }
-    }
-
     /// What a program computes on encrypted bits, for any number of lanes: an input of `width` wires has
     /// `lanes * width` bits, lane after lane, and so has each output.
     ///
@@ -112,7 +106,7 @@ impl<'a> Evaluator<'a> {
             .iter()
             .map(|bits| match bits.are_bits() {
                 true => Ok(Cow::Borrowed(*bits)),
-                false => self.refreshed(bits, &program.precision).map(Cow::Owned),
+                false => self.refreshed(bits, program.precision.log2_failure).map(Cow::Owned),
             })
             .collect::<Result<Vec<_>, GateError>>()?;
         let mut values = Values::new(self.scheme, program, &fresh);
@@ -128,16 +122,16 @@ impl<'a> Evaluator<'a> {
         self.scheme.check_key(self.key, bits)?;
         self.monitor.done.store(0, Ordering::Relaxed);
         self.monitor.total.store(self.scheme.len(bits), Ordering::Relaxed);
-        self.refreshed(bits, &Self::precision(self.scheme, log2_failure))
+        self.refreshed(bits, log2_failure)
     }
 
-    fn refreshed(&self, bits: &Bits, precision: &Precision) -> Result<Bits, GateError> {
+    fn refreshed(&self, bits: &Bits, log2_failure: f64) -> Result<Bits, GateError> {
         // Two positions, a quarter of the torus from where they would be mistaken.
         let count = self.scheme.len(bits);
         let weight = if bits.are_bits() { HALF_GRID as u64 } else { 1 };
         let variance = bits.variance() * weight.pow(2) as f64;
         let deviations = 0.25 / (variance + self.scheme.noise().lookup[0]).sqrt();
-        if log2_tail(deviations) + (count as f64).log2() > precision.log2_failure {
+        if log2_tail(deviations) + (count as f64).log2() > log2_failure {
             let what = "the parities are too noisy to be refreshed";
             return Err(GateError::NoRoom { what: what.to_owned() });
         }

@@ -57,13 +57,6 @@ impl<M: ModulusSwitchedLweCiphertext<usize>> ModulusSwitchedLweCiphertext<usize>
     }
 }
 
-impl LookupTable {
-    /// Bits it gives.
-    pub fn tables(&self) -> usize {
-        self.tables
-    }
-}
-
 impl Tfhe {
     /// One or two tables; each gives the bit for a position below [`GRID`], or nothing for positions that
     /// no input reaches. Opposite positions have opposite bits: only the first half is asked for.
