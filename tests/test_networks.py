@@ -17,6 +17,7 @@ from hesc.iris import load_network, load_split
 from hesc.iris.train import HIDDEN, loss, train
 from hesc.networks import ModelFormatError, Preprocessing, SquareNetwork, conventional
 from hesc.networks.layered import COPIES, LayeredModel, encrypt_query
+from hesc.networks.messages import LABEL_BYTES, Message
 from hesc.networks.monomial import MonomialModel
 
 if TYPE_CHECKING:
@@ -148,6 +149,28 @@ def test_best_mode_equals_float(name: str) -> None:
     assert np.mean(np.abs(outputs - exact) < errors) > 0.9
     with pytest.raises(hesc.ShapeError, match=r"\(samples, 15\)"):
         model.evaluate(received[:, :3])
+
+
+def test_models_queries_and_answers_are_told_apart() -> None:
+    """Model and query are arrays of one kind: only a label keeps a server from swapping them."""
+    params = hesc.Params.preset("bfv_1024_fusion")
+    _, public = hesc.keygen(params)
+    model = MonomialModel.encrypt(NETWORK, public)
+    sent = model.to_bytes()
+    read = MonomialModel.from_bytes(params, sent)
+    assert read.coefficients.to_bytes() == model.coefficients.to_bytes()
+    query = Message.QUERY.label + hesc.Encryptor(public, 64).encrypt(np.zeros((1, 15))).to_bytes()
+    with pytest.raises(hesc.WireError, match="an encrypted query, where an encrypted model"):
+        MonomialModel.from_bytes(params, query)
+    with pytest.raises(hesc.WireError, match="no message"):
+        MonomialModel.from_bytes(params, query[LABEL_BYTES:])
+    for message in Message:
+        assert message.open(message.label + b"x") == b"x"
+        for other in set(Message) - {message}:
+            with pytest.raises(hesc.WireError, match="order of the files"):
+                message.open(other.label)
+    with pytest.raises(hesc.ShapeError, match="outputs, monomials"):
+        MonomialModel(model.coefficients[0])
 
 
 def test_best_mode_in_99_of_100_seeds() -> None:

@@ -19,6 +19,7 @@ import numpy as np
 from hesc._native import NoiseBudgetError, ShapeError
 from hesc.arrays import EncryptedArray
 from hesc.encryptor import Encryptor
+from hesc.networks.messages import Message
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from hesc.arrays import Answer
     from hesc.encryptor import PublicKey
     from hesc.networks.square import SquareNetwork
+    from hesc.params import Params
 
 QUERY_DIMENSION = 0
 MODEL_DIMENSION = 1
@@ -39,6 +41,11 @@ class MonomialModel:
     """
 
     def __init__(self, coefficients: EncryptedArray) -> None:
+        if coefficients.ndim != 2:
+            raise ShapeError(
+                f"a model has shape (outputs, monomials), not {coefficients.shape}; see "
+                f"MonomialModel.encrypt"
+            )
         self.coefficients = coefficients
         self._outputs, self._monomials = coefficients.shape
         # Which streams multiply, by number of samples: a server sees the same number again.
@@ -64,6 +71,20 @@ class MonomialModel:
             random_state=random_state,
         )
         return cls(encryptor.encrypt(coefficients / sizes) * sizes)
+
+    def to_bytes(self) -> bytes:
+        """The wire form, labelled as a model."""
+        return Message.MODEL.label + self.coefficients.to_bytes()
+
+    @classmethod
+    def from_bytes(cls, params: Params, data: bytes) -> MonomialModel:
+        """Reads the wire form; strict.
+
+        Raises:
+            WireError: a query, an answer, or damaged bytes.
+
+        """
+        return cls(EncryptedArray.from_bytes(params, Message.MODEL.open(data)))
 
     def evaluate(self, query: EncryptedArray) -> EncryptedArray:
         """Outputs (samples, outputs) for encrypted monomials (samples, monomials).
