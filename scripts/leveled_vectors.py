@@ -33,6 +33,7 @@ def main() -> None:
             special_moduli=primes[:1],
             plain_modulus=None if ckks else primes_of_bits(DEGREE, [17])[0],
             scale=2.0**36 if ckks else None,
+            bound=8.0 if ckks else 1.0,
             assurance="insecure",
         )
         secret, public = hesc.leveled_keygen(params, rotations=[1])

@@ -18,6 +18,8 @@ import hesc
 from tests.second_implementation import leveled, wire
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "leveled.json").read_text())
@@ -25,9 +27,14 @@ SCHEMES = ("bfv", "bgv", "ckks")
 Keys = tuple[hesc.LeveledSecretKey, hesc.PublicKeys]
 
 
+def bound_of(scheme: str) -> float:
+    return 128.0 if scheme == "ckks" else 1.0
+
+
 @pytest.fixture(scope="module", params=SCHEMES)
 def keys(request: pytest.FixtureRequest) -> Keys:
-    params = hesc.LeveledParams.recommended(request.param)
+    # Numbers of these tests stay within 128; a product of two such fits every set.
+    params = hesc.LeveledParams.recommended(request.param, bound=bound_of(request.param))
     return hesc.leveled_keygen(params, rotations=[1, -3], conjugate=True)
 
 
@@ -104,6 +111,7 @@ def test_everything_travels(keys: Keys, tmp_path: Path) -> None:
     assert params == secret.params
     assert params.name == secret.params.name
     server = hesc.PublicKeys.from_bytes(params, public.to_bytes())
+    assert params.bound == bound_of(params.scheme)
     sent = secret.encrypt_to_bytes([1, 2, 3])
     full = public.encrypt([1, 2, 3]).to_bytes()
     assert len(sent) < 0.51 * len(full)
@@ -179,6 +187,9 @@ def test_mistakes_are_named(keys: Keys) -> None:
         other_public.encrypt([1]).rotate(1)
     with pytest.raises(hesc.ParameterError, match="choose one of"):
         hesc.LeveledParams.preset("rsa_4096")
+    for masked in (public.encrypt, secret.encrypt_to_bytes):
+        with pytest.raises(hesc.OutOfRangeError, match="masked"):
+            masked(np.ma.masked_array([1, 2], mask=[True, False]))
     with pytest.raises(hesc.SecurityError, match="2024"):
         hesc.LeveledParams.lattice(
             scheme,
@@ -192,7 +203,8 @@ def test_mistakes_are_named(keys: Keys) -> None:
 
 def test_depth_ends_with_an_error(keys: Keys) -> None:
     secret, public = keys
-    a = public.encrypt([1, -1])
+    ckks = secret.params.scheme == "ckks"
+    a = public.encrypt([1, -1], bound=1.0 if ckks else None)
     depth = 0
     try:
         while True:
@@ -280,7 +292,8 @@ sys.stdout.buffer.write(b"".join(result.to_bytes() for result in results))
 def test_two_threads_compute_what_one_does(scheme: str) -> None:
     name = f"{scheme}_8192"
     _, public = hesc.leveled_keygen(hesc.LeveledParams.preset(name), rotations=[1])
-    x, y = (public.encrypt([1, 2, i]).to_bytes() for i in (3, 4))
+    bound = 4.0 if scheme == "ckks" else None
+    x, y = (public.encrypt([1, 2, i], bound=bound).to_bytes() for i in (3, 4))
     task = pickle.dumps((name, public.to_bytes(), x, y))
     one, two = (
         subprocess.run(
@@ -293,3 +306,105 @@ def test_two_threads_compute_what_one_does(scheme: str) -> None:
         for threads in "12"
     )
     assert one == two
+
+
+def different_data(scheme: str) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Two vectors of one shape that have nothing in common, not even their largest number."""
+    if scheme == "ckks":
+        return np.full(5, 1e-9), np.linspace(-1, 1, 5)
+    return np.zeros(5, dtype=np.int64), np.array([1, -1, 500, -300, 7])
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_nothing_on_the_wire_but_residues_depends_on_the_data(scheme: str) -> None:
+    """Encryptions of different data differ in the seed and the residues alone, in every form.
+
+    So do results of one program on them: numbers that travel are functions of the program and of
+    what was declared. Operands in the clear show their size up to a power of two and no more.
+    """
+    params = hesc.LeveledParams.recommended(scheme)
+    secret, public = hesc.leveled_keygen(params, rotations=[1])
+
+    def forms(data: NDArray[Any], operand: NDArray[Any]) -> list[bytes]:
+        x = public.encrypt(data)
+        y = public.read(secret.encrypt_to_bytes(data), len(data))
+        results = [x, y, x + y, x * y, x * operand, x + operand, x.rotate(1)]
+        return [result.to_bytes() for result in results]
+
+    one, other = different_data(scheme)
+    if scheme == "ckks":
+        # Of one size up to a power of two.
+        operands = (np.linspace(-1, 1, 5), np.array([0.6, 0.1, 0.0, -0.7, 0.2]))
+    else:
+        rng = np.random.default_rng(5)
+        operands = tuple(rng.integers(-9, 10, (2, 5)))
+    for first, second in zip(forms(one, operands[0]), forms(other, operands[1]), strict=True):
+        heads = [wire.leveled_head(data) for data in (first, second)]
+        assert heads[0] == heads[1]
+        assert len(first) == len(second)
+    seeded = [secret.encrypt_to_bytes(data) for data in (one, other)]
+    heads = [wire.seeded_head(data) for data in seeded]
+    assert heads[0] == heads[1]
+
+
+def test_bounds_are_declared_and_never_found_out() -> None:
+    params = hesc.LeveledParams.recommended("ckks")
+    assert params.bound == 1.0
+    secret, public = hesc.leveled_keygen(params, products=False)
+    for encrypt in (public.encrypt, secret.encrypt_to_bytes):
+        with pytest.raises(hesc.OutOfRangeError, match="bound="):
+            encrypt([0.5, 1.5])
+        with pytest.raises(hesc.OutOfRangeError, match="bound="):
+            encrypt([1 + 1j])
+        for wrong in (0.0, -1.0, np.inf, np.nan):
+            with pytest.raises(hesc.ParameterError, match="bound"):
+                encrypt([0.0], bound=wrong)
+        # A bound beyond the modulus is refused before anything is encrypted.
+        with pytest.raises(hesc.NoiseBudgetError):
+            encrypt([1.0], bound=1e40)
+    close(secret.decrypt(public.encrypt([0.5, 1.5], bound=2.0)), [0.5, 1.5])
+    # Numbers of the unit circle may be rounded outwards.
+    circle = np.exp(1j * np.arange(100))
+    np.testing.assert_allclose(secret.decrypt(public.encrypt(circle)), circle, atol=1e-5)
+    wide = hesc.LeveledParams.recommended("ckks", bound=8.0)
+    assert wide != params
+    again = hesc.LeveledParams.from_bytes(wide.to_bytes())
+    assert (again, again.name, again.bound) == (wide, "ckks_8192", 8.0)
+    for wrong in (0.0, -1.0, np.inf, np.nan):
+        with pytest.raises(hesc.ParameterError, match="bound"):
+            hesc.LeveledParams.recommended("ckks", bound=wrong)
+    with pytest.raises(hesc.ParameterError, match="bound"):
+        hesc.LeveledParams.recommended("bfv", bound=2.0)
+
+
+@pytest.mark.parametrize("scheme", ["bfv", "bgv"])
+def test_integers_come_back_or_are_refused(scheme: str) -> None:
+    params = hesc.LeveledParams.recommended(scheme)
+    secret, public = hesc.leveled_keygen(params, rotations=[1])
+    smallest, largest = params.integer_range
+    assert params.plain_modulus == largest - smallest + 1
+    ends = [smallest, -1, 0, largest]
+    close(secret.decrypt(public.encrypt(ends)), ends)
+    close(secret.decrypt(public.read(secret.encrypt_to_bytes(ends), 4)), ends)
+    one = public.encrypt([1, 1])
+    close(secret.decrypt(one * largest), [largest, largest])
+    assert params.plain_modulus is not None
+    calls: list[Callable[[Any], Any]] = [
+        lambda wrong: public.encrypt([wrong]),
+        lambda wrong: secret.encrypt_to_bytes([wrong]),
+        lambda wrong: public.encrypt(np.array([wrong])),
+        lambda wrong: one * wrong,
+        lambda wrong: one + wrong,
+        lambda wrong: one - [wrong, 0],
+        lambda wrong: one * [0, wrong],
+        lambda wrong: one.polynomial([0, wrong]),
+        lambda wrong: hesc.leveled.Matrix(params, [[wrong]]),
+    ]
+    for wrong in (largest + 1, smallest - 1, params.plain_modulus - 1, 2**63, 2**64 - 5, 2**70):
+        for call in calls:
+            with pytest.raises(hesc.OutOfRangeError, match="integers"):
+                call(wrong)
+    with pytest.raises(hesc.ParameterError, match="integers"):
+        _ = hesc.LeveledParams.recommended("ckks").integer_range
+    with pytest.raises(hesc.ParameterError, match="bound"):
+        public.encrypt([1], bound=2.0)

@@ -11,7 +11,8 @@ from hesc.arrays import Answer, EncryptedArray, SeededArray
 from hesc.encoding import EncodedArray, Encoder, EncoderOptions, Estimates
 from hesc.encryptor import PublicKey, repeated, resolve_layout, row_length
 from hesc.gates.encrypted import BitAnswer, EncryptedBits, EvaluationKey
-from hesc.leveled.vectors import EncryptedVector, PublicKeys, decoded, encode
+from hesc.leveled.numbers import encode_for_encryption
+from hesc.leveled.vectors import EncryptedVector, PublicKeys, decoded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -204,12 +205,12 @@ class LeveledSecretKey:
     def __reduce__(self) -> Never:
         raise TypeError("a secret key is not pickled or copied; write it with save")
 
-    def encrypt_to_bytes(self, values: ArrayLike) -> bytes:
+    def encrypt_to_bytes(self, values: ArrayLike, *, bound: float | None = None) -> bytes:
         """Encrypts under the secret key: half the size of a public-key encryption, less noise.
 
-        `PublicKeys.read` makes a vector of it.
+        `PublicKeys.read` makes a vector of it; `bound` as for `PublicKeys.encrypt`.
         """
-        return self._native.encrypt_to_bytes(encode(self.params, values))
+        return self._native.encrypt_to_bytes(encode_for_encryption(self.params, values, bound))
 
     def decrypt(self, vector: EncryptedVector) -> NDArray[Any]:
         """The numbers, for the owner's eyes.

@@ -53,6 +53,7 @@ def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         special_moduli=[SPECIAL],
         plain_modulus=None if ckks else T,
         scale=SCALE if ckks else None,
+        bound=1.5 if ckks else 1.0,
         assurance="insecure",
     )
     secret, public = hesc.leveled_keygen(params, rotations=[1])

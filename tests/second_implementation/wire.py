@@ -25,6 +25,7 @@ KINDS = {
     "bit answer": 42,
     "leveled secret": 33,
     "leveled ciphertext": 38,
+    "leveled seeded": 39,
 }
 
 
@@ -147,6 +148,21 @@ def read_leveled_secret(data: bytes, ring_degree: int) -> NDArray[np.int64]:
 
 # Tag, level, parts, factor, scale, deviation, magnitude and degree of the noise.
 _LEVELED = struct.Struct("<32sBBQdddI")
+
+
+def leveled_head(data: bytes) -> tuple[Any, ...]:
+    """All that a ciphertext with multiplication says of itself, but its residues."""
+    return _LEVELED.unpack(open_frame(data, "leveled ciphertext")[: _LEVELED.size])
+
+
+# Tag, level, seed of the random part, scale, deviation, magnitude and degree of the noise.
+_SEEDED = struct.Struct("<32sB32sdddI")
+
+
+def seeded_head(data: bytes) -> tuple[Any, ...]:
+    """The same of one under the secret key, without its random seed."""
+    tag, level, _, *numbers = _SEEDED.unpack(open_frame(data, "leveled seeded")[: _SEEDED.size])
+    return (tag, level, *numbers)
 
 
 def read_leveled(

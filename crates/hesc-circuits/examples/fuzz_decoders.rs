@@ -127,6 +127,7 @@ impl LeveledTarget {
             coeff_moduli: primes[1..].to_vec(),
             special_moduli: primes[..1].to_vec(),
             plaintext,
+            bound: 1.0,
         };
         let scheme = Leveled::new(spec, Assurance::Insecure)?;
         let mut rng = AesCtrRng::from_seed([4; 32]);
@@ -135,7 +136,7 @@ impl LeveledTarget {
         let galois = scheme.generate_galois_keys(&secret, &[3, 511], &mut rng)?;
         let switch = scheme.generate_switch_key(&secret, &secret, &mut rng)?;
         let plaintext = match kind {
-            SchemeKind::Ckks => scheme.encode_complex(&[], scheme.default_scale(), 2)?,
+            SchemeKind::Ckks => scheme.encode_bounded(&[], scheme.default_scale(), 2, 1.0)?,
             _ => scheme.encode_integers(&[1, 2])?,
         };
         let a = scheme.encrypt(&public, &plaintext, &mut rng)?;
@@ -331,6 +332,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                     coeff_moduli: ntt_primes(44, 256, 2)?,
                     special_moduli: Vec::new(),
                     plaintext: rlwe::Plaintext::Integers { plain_modulus: 7681 },
+                    bound: 1.0,
                 },
                 Assurance::Insecure,
             )?,

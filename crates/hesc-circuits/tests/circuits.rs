@@ -313,6 +313,7 @@ fn unipolar_streams_multiply_on_bfv() {
         coeff_moduli: ntt_primes(44, 256, 4).unwrap(),
         special_moduli: Vec::new(),
         plaintext: rlwe::Plaintext::Integers { plain_modulus: 12289 },
+        bound: 1.0,
     };
     check_unipolar(UnipolarBfv::new(spec, Assurance::Insecure).unwrap());
 }

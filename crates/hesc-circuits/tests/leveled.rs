@@ -37,6 +37,7 @@ fn party(kind: SchemeKind, levels: usize) -> Party {
         coeff_moduli: primes[1..].to_vec(),
         special_moduli: primes[..1].to_vec(),
         plaintext,
+        bound: 1.0,
     };
     let scheme = Leveled::new(spec, Assurance::Insecure).unwrap();
     let mut rng = AesCtrRng::from_seed([levels as u8; 32]);
@@ -53,7 +54,8 @@ impl Party {
         let s = &self.scheme;
         let plaintext = if s.scheme() == SchemeKind::Ckks {
             let numbers: Vec<_> = values.iter().map(|&v| Complex64::new(v, 0.0)).collect();
-            s.encode_complex(&numbers, s.default_scale(), s.levels()).unwrap()
+            let most = numbers.iter().fold(1.0, |most: f64, v| most.max(v.norm()));
+            s.encode_bounded(&numbers, s.default_scale(), s.levels(), most).unwrap()
         } else {
             let numbers: Vec<_> = values.iter().map(|&v| v as i64).collect();
             s.encode_integers(&numbers).unwrap()

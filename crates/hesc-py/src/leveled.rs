@@ -57,7 +57,7 @@ pub struct LeveledParams(Leveled);
 #[pymethods]
 impl LeveledParams {
     #[new]
-    #[pyo3(signature = (*, scheme, ring_degree, coeff_moduli, special_moduli, plain_modulus, scale, assurance))]
+    #[pyo3(signature = (*, scheme, ring_degree, coeff_moduli, special_moduli, plain_modulus, scale, bound, assurance))]
     #[allow(clippy::too_many_arguments, reason = "keywords of the Python class")]
     fn new(
         py: Python<'_>,
@@ -67,6 +67,7 @@ impl LeveledParams {
         special_moduli: Vec<u64>,
         plain_modulus: Option<u64>,
         scale: Option<f64>,
+        bound: f64,
         assurance: &str,
     ) -> PyResult<Self> {
         let plaintext = match (plain_modulus, scale) {
@@ -75,7 +76,7 @@ impl LeveledParams {
             _ => return Err(ParameterError::new_err("give either plain_modulus or scale")),
         };
         let scheme = scheme_from(scheme)?;
-        let spec = Spec { scheme, ring_degree, coeff_moduli, special_moduli, plaintext };
+        let spec = Spec { scheme, ring_degree, coeff_moduli, special_moduli, plaintext, bound };
         let assurance = assurance_from(assurance)?;
         detached(py, || Leveled::new(spec, assurance)).map(Self)
     }
@@ -121,6 +122,15 @@ impl LeveledParams {
         }
     }
     #[getter]
+    fn bound(&self) -> f64 {
+        self.0.spec().bound
+    }
+    /// The smallest and the largest integer that plaintexts hold.
+    #[getter]
+    fn integer_range(&self) -> PyResult<(i64, i64)> {
+        self.0.integer_range().map_err(scheme_to_py)
+    }
+    #[getter]
     fn slot_count(&self) -> usize {
         self.0.slot_count()
     }
@@ -156,18 +166,29 @@ impl LeveledParams {
         Ok(LeveledPlaintext(self.0.clone(), plaintext))
     }
 
-    #[pyo3(signature = (values, scale, level))]
+    /// An operand in the clear, which cannot be encrypted.
     fn encode_complex(
         &self,
         py: Python<'_>,
         values: PyReadonlyArray1<'_, Complex64>,
-        scale: Option<f64>,
-        level: Option<usize>,
+        scale: f64,
+        level: usize,
     ) -> PyResult<LeveledPlaintext> {
         let values = values.as_slice()?;
-        let scale = scale.unwrap_or_else(|| self.0.default_scale());
-        let level = level.unwrap_or_else(|| self.0.levels());
         let plaintext = detached(py, || self.0.encode_complex(values, scale, level))?;
+        Ok(LeveledPlaintext(self.0.clone(), plaintext))
+    }
+
+    /// Numbers to be encrypted, within a public bound.
+    fn encode_bounded(
+        &self,
+        py: Python<'_>,
+        values: PyReadonlyArray1<'_, Complex64>,
+        bound: f64,
+    ) -> PyResult<LeveledPlaintext> {
+        let values = values.as_slice()?;
+        let (scale, level) = (self.0.default_scale(), self.0.levels());
+        let plaintext = detached(py, || self.0.encode_bounded(values, scale, level, bound))?;
         Ok(LeveledPlaintext(self.0.clone(), plaintext))
     }
 

@@ -244,6 +244,7 @@ impl Params {
             coeff_moduli,
             special_moduli: Vec::new(),
             plaintext: Plaintext::Integers { plain_modulus },
+            bound: 1.0,
         };
         let assurance = assurance_from(assurance)?;
         py.detach(|| Self::from_unipolar_bfv(spec, assurance))

@@ -44,6 +44,7 @@ fn operations(c: &mut Criterion) {
                     SchemeKind::Ckks => Plaintext::Approximate { scale: 2f64.powi(30) },
                     _ => Plaintext::Integers { plain_modulus: plain[0] },
                 },
+                bound: 1.0,
             };
             let Ok(scheme) = Leveled::new(spec, Assurance::HeStd2018) else { continue };
             one_set(c, &scheme, &format!("{kind}/N={n},{levels}+{specials} primes"));
@@ -65,7 +66,7 @@ fn one_set(c: &mut Criterion, scheme: &Leveled, name: &str) {
     let numbers: Vec<_> = integers.iter().map(|&i| Complex64::cis(i as f64)).collect();
     let encode = || match scheme.scheme() {
         SchemeKind::Ckks => {
-            scheme.encode_complex(&numbers, scheme.default_scale(), scheme.levels())
+            scheme.encode_bounded(&numbers, scheme.default_scale(), scheme.levels(), 1.5)
         }
         _ => scheme.encode_integers(&integers),
     };

@@ -322,6 +322,7 @@ fn unipolar(ring_degree: usize, primes: usize) -> leveled::Spec {
         coeff_moduli: ntt_primes(43, ring_degree, primes).unwrap(),
         special_moduli: Vec::new(),
         plaintext: integers(65537),
+        bound: 1.0,
     }
 }
 

@@ -37,6 +37,7 @@ fn spec(scheme: SchemeKind, bits: u32, levels: usize, specials: usize, t: u64) -
             SchemeKind::Ckks => Plaintext::Approximate { scale: SCALE },
             _ => Plaintext::Integers { plain_modulus: t },
         },
+        bound: 1.0,
     }
 }
 
@@ -80,7 +81,7 @@ impl Party {
 
     fn encrypt_complex(&mut self, values: &[Complex64]) -> Ciphertext {
         let levels = self.scheme.levels();
-        let plaintext = self.scheme.encode_complex(values, SCALE, levels).unwrap();
+        let plaintext = self.scheme.encode_bounded(values, SCALE, levels, 1.0).unwrap();
         self.scheme.encrypt(&self.public, &plaintext, &mut self.rng).unwrap()
     }
 
@@ -219,7 +220,8 @@ fn approximate_laws(bits: u32, levels: usize, specials: usize, seed: u64) {
     p.check_complex(&s.multiply_scalar(&a, 5).unwrap(), |i| x[i] * 5.0);
     let plaintext = s.encode_complex(&y, SCALE, levels).unwrap();
     p.check_complex(&s.add_plain(&a, &plaintext).unwrap(), |i| x[i] + y[i]);
-    let seeded = s.encrypt_seeded(&p.secret, &plaintext, &mut p.rng).unwrap();
+    let bounded = s.encode_bounded(&y, SCALE, levels, 1.0).unwrap();
+    let seeded = s.encrypt_seeded(&p.secret, &bounded, &mut p.rng).unwrap();
     p.check_complex(&s.expand(&seeded).unwrap(), |i| y[i]);
     for steps in STEPS {
         p.check_complex(&s.rotate(&a, steps, &p.galois).unwrap(), |i| x[rotated(i, steps)]);
@@ -423,7 +425,9 @@ fn wire_forms_return_and_damage_is_refused() {
         let set = Spec::from_bytes(&s.spec().to_bytes()).unwrap();
         assert_eq!(&set, s.spec());
         let plaintext = match scheme {
-            SchemeKind::Ckks => s.encode_complex(&[Complex64::new(0.5, -0.25)], SCALE, 3).unwrap(),
+            SchemeKind::Ckks => {
+                s.encode_bounded(&[Complex64::new(0.5, -0.25)], SCALE, 3, 1.0).unwrap()
+            }
             _ => s.encode_integers(&[5, -7]).unwrap(),
         };
         let public = s.public_key_from_bytes(&s.public_key_to_bytes(&p.public)).unwrap();

@@ -67,19 +67,28 @@ class LeveledParams(ParameterSet[_native.LeveledParams]):
     """
 
     @classmethod
-    def recommended(cls, scheme: str, *, ring_degree: int = 8192) -> LeveledParams:
+    def recommended(
+        cls, scheme: str, *, ring_degree: int = 8192, bound: float = 1.0
+    ) -> LeveledParams:
         """The set of this ring degree (4096 to 32768) at 128 bits by the 2024 guidelines.
 
         Depth grows with the degree, and so does time. In CKKS each product takes one of 2, 4, 7
-        or 15 primes; BFV manages four products in a row at 8192.
+        or 15 primes; BFV manages four products in a row at 8192. `bound` as for `preset`.
         """
-        return cls.preset(f"{scheme}_{ring_degree}")
+        return cls.preset(f"{scheme}_{ring_degree}", bound=bound)
 
     @classmethod
-    def preset(cls, name: str) -> LeveledParams:
+    def preset(cls, name: str, *, bound: float = 1.0) -> LeveledParams:
         """A named set; `LeveledParams.presets()` lists the names.
 
         Names that begin with `hestd2018_` meet the 2018 standard only.
+
+        Args:
+            name: the set.
+            bound: CKKS: what the absolute values of encrypted numbers stay within unless
+                `encrypt` is told otherwise. It is public: every ciphertext carries it. Products
+                multiply it, and what does not fit the modulus is refused.
+
         """
         if name not in cls.presets():
             raise ParameterError(
@@ -99,6 +108,7 @@ class LeveledParams(ParameterSet[_native.LeveledParams]):
             special_moduli=primes[:split],
             plain_modulus=(None if ckks else _native.primes_of_bits(ring_degree, [_PLAIN_BITS])[0]),
             scale=2.0 ** chain.coeff_bits[-1] if ckks else None,
+            bound=bound,
             assurance=standard,
         )
         return cls(native, name)
@@ -123,6 +133,7 @@ class LeveledParams(ParameterSet[_native.LeveledParams]):
         special_moduli: Sequence[int],
         plain_modulus: int | None = None,
         scale: float | None = None,
+        bound: float = 1.0,
         assurance: str = "guidelines2024",
     ) -> LeveledParams:
         """A set of one's own primes, each 1 modulo `2 * ring_degree` and below 2^61.
@@ -135,6 +146,7 @@ class LeveledParams(ParameterSet[_native.LeveledParams]):
                 two parts and no rotations.
             plain_modulus: BFV and BGV; slots need a prime that is 1 modulo `2 * ring_degree`.
             scale: CKKS; what numbers are multiplied with.
+            bound: CKKS; see `preset`.
             assurance: "guidelines2024", "hestd2018" or "insecure": what the set must reach.
 
         """
@@ -145,6 +157,7 @@ class LeveledParams(ParameterSet[_native.LeveledParams]):
             special_moduli=list(special_moduli),
             plain_modulus=plain_modulus,
             scale=scale,
+            bound=bound,
             assurance=assurance,
         )
         return cls(native, cls._custom_name(native))
@@ -161,7 +174,7 @@ class LeveledParams(ParameterSet[_native.LeveledParams]):
         # Each preset that is looked at costs its tables: only those of this scheme and degree.
         suffix = f"{native.scheme}_{native.ring_degree}"
         alike = (name for name in cls.presets() if name.removeprefix("hestd2018_") == suffix)
-        same = (name for name in alike if cls.preset(name).to_bytes() == data)
+        same = (name for name in alike if cls.preset(name, bound=native.bound).to_bytes() == data)
         return cls(native, next(same, cls._custom_name(native)))
 
     @property
@@ -173,6 +186,23 @@ class LeveledParams(ParameterSet[_native.LeveledParams]):
     def special_moduli(self) -> list[int]:
         """Primes of keys beyond those."""
         return self._native.special_moduli
+
+    @property
+    def bound(self) -> float:
+        """CKKS: what absolute values stay within unless an encryption declares another bound."""
+        return self._native.bound
+
+    @property
+    def integer_range(self) -> tuple[int, int]:
+        """BFV and BGV: the smallest and the largest integer that decryption tells apart.
+
+        Half of the plaintext modulus to either side of zero; results beyond wrap around.
+
+        Raises:
+            ParameterError: CKKS, which has no integers.
+
+        """
+        return self._native.integer_range
 
     @property
     def slot_count(self) -> int:

@@ -8,6 +8,13 @@ import numpy as np
 
 from hesc import _native
 from hesc._native import OutOfRangeError, ParameterError, ShapeError
+from hesc.leveled.numbers import (
+    encode_for_encryption,
+    encode_operand,
+    integers,
+    negated,
+    plain_array,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,34 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from hesc.leveled.params import LeveledParams
-
-
-def encode(
-    params: LeveledParams,
-    values: ArrayLike,
-    *,
-    scale: float | None = None,
-    level: int | None = None,
-) -> _native.LeveledPlaintext:
-    """A one-dimensional array into slots, the rest of which are zero.
-
-    Integers for BFV and BGV, below the plaintext modulus in absolute value; real or complex
-    numbers for CKKS.
-    """
-    array = np.asarray(values)
-    if array.ndim != 1:
-        raise ShapeError(f"a vector has one dimension; got shape {array.shape}")
-    if params.scheme == "ckks":
-        if array.dtype.kind not in "biufc":
-            raise OutOfRangeError(f"CKKS encrypts numbers; got {array.dtype}")
-        numbers = np.ascontiguousarray(array, dtype=np.complex128)
-        return params.native.encode_complex(numbers, scale, level)
-    if array.dtype.kind not in "biu":
-        raise OutOfRangeError(
-            f"{params.scheme.upper()} encrypts integers; got {array.dtype}. Scale and round first, "
-            "or take CKKS"
-        )
-    return params.native.encode_integers(np.ascontiguousarray(array, dtype=np.int64), False)
 
 
 class PublicKeys:
@@ -60,20 +39,25 @@ class PublicKeys:
         self.relin = relin
         self.galois = galois
 
-    def encrypt(self, values: ArrayLike, *, repeat: bool = False) -> EncryptedVector:
+    def encrypt(
+        self, values: ArrayLike, *, repeat: bool = False, bound: float | None = None
+    ) -> EncryptedVector:
         """Encrypts up to `params.slot_count` numbers into one ciphertext.
 
         With `repeat` copies of them fill a row of slots, as products with matrices need it; their
         number is a power of two.
+
+        CKKS: absolute values stay within `bound`, by default that of the parameter set. The bound
+        is public, for the ciphertext carries it: choose it before you look at the numbers.
         """
-        array = np.asarray(values)
+        array = plain_array(values)
         filled = array
         if repeat:
             row = self.params.ring_degree // 2
             if len(array) == 0 or row % len(array):
                 raise ShapeError(f"{len(array)} numbers do not fill a row of {row} slots evenly")
             filled = np.tile(array, row // len(array))
-        native = self.public.encrypt(encode(self.params, filled))
+        native = self.public.encrypt(encode_for_encryption(self.params, filled, bound))
         return EncryptedVector(self, native, len(array), complex_values=array.dtype.kind == "c")
 
     def read(self, data: bytes, length: int, *, complex_values: bool = False) -> EncryptedVector:
@@ -174,12 +158,12 @@ class EncryptedVector:
 
     def _plain(self, values: Any, scale: float) -> _native.LeveledPlaintext:
         """Values in the clear at this vector's level; a number stands for as many as there are."""
-        array = np.asarray(values)
+        array = plain_array(values)
         if array.ndim == 0:
             array = np.full(len(self), array)
         if len(array) > len(self):
             raise ShapeError(f"{len(array)} values meet a vector of {len(self)}; give no more")
-        return encode(self.params, array, scale=scale, level=self.level)
+        return encode_operand(self.params, array, scale=scale, level=self.level)
 
     def __add__(self, other: object) -> EncryptedVector:
         if isinstance(other, EncryptedVector):
@@ -196,7 +180,8 @@ class EncryptedVector:
         if isinstance(other, EncryptedVector):
             a, b = self._aligned(other)
             return self._with(a.sub(b), other)
-        return self + (-np.asarray(other))
+        operand = self._plain(negated(self.params, other), self.native.scale)
+        return self._with(self.native.add_plain(operand))
 
     def __rsub__(self, other: object) -> EncryptedVector:
         return (-self) + other
@@ -207,7 +192,7 @@ class EncryptedVector:
             return self._with(self._two_parts(a.multiply(b)), other)
         ckks = self.params.scheme == "ckks"
         if not ckks and isinstance(other, (int, np.integer)):
-            return self._with(self.native.multiply_scalar(int(other)))
+            return self._with(self.native.multiply_scalar(int(integers(self.params, other))))
         # Encoded with the prime that the rescaling takes: the scale stays what it was.
         scale = float(self.params.coeff_moduli[self.level - 1]) if ckks else 1.0
         product = self.native.multiply_plain(self._plain(other, scale))
@@ -309,8 +294,7 @@ def real_numbers(params: LeveledParams, values: ArrayLike, axes: int) -> NDArray
             raise OutOfRangeError(
                 f"{params.scheme.upper()} computes with integers; scale and round first"
             )
-        if params.plain_modulus is not None and np.any(np.abs(array) >= params.plain_modulus):
-            raise OutOfRangeError("integers are below the plaintext modulus in absolute value")
+        integers(params, [int(value) for value in array.flat])
     return array
 
 

@@ -64,7 +64,7 @@ class Ours:
 
     def _encode(self, values: Any) -> Any:
         if self._scheme == "ckks":
-            return self._native.encode_complex(values, None, None)
+            return self._native.encode_bounded(values, 1.0)
         return self._native.encode_integers(values, False)
 
     def sizes(self, length: int) -> tuple[int, int, int]:

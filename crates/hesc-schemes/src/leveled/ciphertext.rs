@@ -88,7 +88,34 @@ pub(super) enum Body {
     /// Coefficients modulo the plaintext modulus.
     Integers(Vec<u64>),
     /// Evaluations modulo the primes of a level, of numbers times a scale.
-    Approximate { level: usize, words: Vec<u64>, scale: f64, magnitude: f64 },
+    Approximate { level: usize, words: Vec<u64>, scale: f64, bound: Bound },
+}
+
+/// A public bound on the absolute values of the numbers in a CKKS plaintext.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Bound {
+    /// Agreed upon before the numbers were known: it may travel with their encryption.
+    Declared(f64),
+    /// The size of an operand in the clear, up to a power of two: its owner shows as much.
+    Operand(f64),
+}
+
+impl Bound {
+    pub(super) fn value(self) -> f64 {
+        match self {
+            Self::Declared(bound) | Self::Operand(bound) => bound,
+        }
+    }
+
+    /// That of an operand whose largest number is `size`.
+    pub(super) fn of_operand(size: f64) -> Self {
+        Self::Operand(rounded_up(size))
+    }
+}
+
+/// The next power of two, so that what travels says no more of an operand in the clear; 0 stays 0.
+pub(super) fn rounded_up(size: f64) -> f64 {
+    if size > 0.0 { size.log2().ceil().exp2().max(size) } else { size }
 }
 
 impl Zeroize for Body {

@@ -7,7 +7,7 @@ pub use rustfft::num_complex::Complex64;
 use rustfft::{Fft, FftPlanner};
 use zeroize::Zeroizing;
 
-use super::ciphertext::Body;
+use super::ciphertext::{Body, Bound};
 use super::{Leveled, Plaintext, SchemeKind, parallel};
 use crate::SchemeError;
 use crate::rlwe;
@@ -98,9 +98,11 @@ impl Leveled {
         }
     }
 
-    /// Complex numbers into slots, the rest of which are zero, for ciphertexts of this level and
-    /// scale. Error of a slot: about `sqrt(N / 12) / scale`. Cost: one Fourier transform of size
-    /// `N / 2` and one transform a prime.
+    /// Complex numbers in the clear into slots, the rest of which are zero, as an operand for
+    /// ciphertexts of this level and scale; it cannot be encrypted. Error of a slot: about
+    /// `sqrt(N / 12) / scale`. Cost: one Fourier transform of size `N / 2` and one transform a prime.
+    ///
+    /// A result's public numbers say how large its operands in the clear were, up to a power of two.
     ///
     /// # Errors
     /// [`SchemeError::NotInScheme`] for exact schemes, [`SchemeError::TooManyValues`],
@@ -112,6 +114,50 @@ impl Leveled {
         values: &[Complex64],
         scale: f64,
         level: usize,
+    ) -> Result<Plaintext, SchemeError> {
+        let magnitude = values.iter().fold(0.0, |most: f64, v| most.max(v.norm()));
+        self.encode_within(values, scale, level, Bound::of_operand(magnitude))
+    }
+
+    /// Complex numbers into slots, to be encrypted. `bound`, on their absolute values, is public: it
+    /// travels with the ciphertext and must not be chosen by looking at them.
+    ///
+    /// # Errors
+    /// As [`Self::encode_complex`]; [`SchemeError::Value`] for a number beyond the bound, and
+    /// [`SchemeError::Parameter`] for a bound that is not positive and finite.
+    pub fn encode_bounded(
+        &self,
+        values: &[Complex64],
+        scale: f64,
+        level: usize,
+        bound: f64,
+    ) -> Result<Plaintext, SchemeError> {
+        if !(bound > 0.0 && bound.is_finite()) {
+            return Err(SchemeError::Parameter {
+                name: "bound",
+                value: bound.to_string(),
+                remedy: "choose a positive number that the absolute values stay within",
+            });
+        }
+        // Numbers on a circle of that radius may be rounded outwards.
+        let most = bound * (1.0 + 4.0 * f64::EPSILON);
+        if let Some((position, value)) = values.iter().enumerate().find(|(_, v)| v.norm() > most) {
+            return Err(SchemeError::Value {
+                value: value.to_string(),
+                position,
+                remedy: "its absolute value is beyond the bound declared for encrypted numbers, \
+                         which is public; declare a larger one with bound=...",
+            });
+        }
+        self.encode_within(values, scale, level, Bound::Declared(bound))
+    }
+
+    fn encode_within(
+        &self,
+        values: &[Complex64],
+        scale: f64,
+        level: usize,
+        bound: Bound,
     ) -> Result<Plaintext, SchemeError> {
         let Some(slots) = self.complex_slots() else {
             return Err(SchemeError::NotInScheme {
@@ -145,7 +191,7 @@ impl Leveled {
                 remedy: "give finite numbers",
             });
         }
-        let magnitude = values.iter().fold(0.0, |most: f64, v| most.max(v.norm()));
+        let magnitude = bound.value();
         self.check_noise(
             super::noise::Noise { deviation: 1.0, magnitude, degree: 1 },
             level,
@@ -174,7 +220,7 @@ impl Leveled {
             }
             prime.forward(out);
         });
-        let body = Body::Approximate { level, words, scale, magnitude };
+        let body = Body::Approximate { level, words, scale, bound };
         Ok(Plaintext { params: self.fingerprint(), body })
     }
 

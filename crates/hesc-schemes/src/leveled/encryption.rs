@@ -5,7 +5,7 @@ use rand_core::{CryptoRng, SeedableRng};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::buffer::Buffer;
-use super::ciphertext::Body;
+use super::ciphertext::{Body, Bound};
 use super::keys::{PublicKey, SecretKey, limb_seeds};
 use super::noise::Noise;
 use super::{Ciphertext, Leveled, Plaintext, SchemeKind, SeededCiphertext, parallel};
@@ -128,13 +128,21 @@ impl Leveled {
         plaintext.level().unwrap_or(self.chain().levels())
     }
 
-    fn fresh_noise(&self, plaintext: &Plaintext, deviation: f64) -> Noise {
+    /// The noise of an encryption: from the parameters and the declared bound alone, for it travels.
+    fn fresh_noise(&self, plaintext: &Plaintext, deviation: f64) -> Result<Noise, SchemeError> {
         let magnitude = match plaintext.body {
             Body::Integers(_) => 0.0,
-            Body::Approximate { magnitude, .. } => magnitude,
+            Body::Approximate { bound: Bound::Declared(bound), .. } => bound,
+            Body::Approximate { bound: Bound::Operand(_), .. } => {
+                return Err(SchemeError::Parameter {
+                    name: "plaintext",
+                    value: "an operand in the clear".into(),
+                    remedy: "encode what is to be encrypted with a declared bound",
+                });
+            }
         };
         let deviation = self.noise_factor() * deviation + self.plain_deviation();
-        Noise { deviation, magnitude, degree: 1 }
+        Ok(Noise { deviation, magnitude, degree: 1 })
     }
 
     /// Public-key encryption, `(b u + e_0 + m, a u + e_1)`. Cost: three transforms a prime.
@@ -149,7 +157,7 @@ impl Leveled {
     ) -> Result<Ciphertext, SchemeError> {
         key.tag.check(self.fingerprint(), None)?;
         let (n, level) = (self.ring_degree(), self.fresh_level(plaintext));
-        let noise = self.fresh_noise(plaintext, public_key_deviation(n));
+        let noise = self.fresh_noise(plaintext, public_key_deviation(n))?;
         self.check_noise(noise, level, plaintext.scale())?;
         let message = self.message(plaintext, level, 1)?;
         let mut samplers: [Sampler; 3] = std::array::from_fn(|_| Sampler::new(n));
@@ -200,7 +208,7 @@ impl Leveled {
     ) -> Result<SeededCiphertext, SchemeError> {
         key.tag.check(self.fingerprint(), None)?;
         let (n, level) = (self.ring_degree(), self.fresh_level(plaintext));
-        let noise = self.fresh_noise(plaintext, secret_key_deviation());
+        let noise = self.fresh_noise(plaintext, secret_key_deviation())?;
         self.check_noise(noise, level, plaintext.scale())?;
         let message = self.message(plaintext, level, 1)?;
         let seed = sampling::fresh_seed(rng);
@@ -303,7 +311,7 @@ impl Leveled {
                     level: a.level,
                     words: std::mem::take(&mut *phase),
                     scale: a.scale,
-                    magnitude: a.noise.magnitude,
+                    bound: Bound::of_operand(a.noise.magnitude),
                 },
             });
         };

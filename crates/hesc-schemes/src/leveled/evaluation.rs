@@ -4,7 +4,7 @@ use hesc_math::rns::kernels;
 use zeroize::Zeroize;
 
 use super::buffer::Buffer;
-use super::ciphertext::Body;
+use super::ciphertext::{Body, rounded_up};
 use super::key_switching::Limbs;
 use super::noise::Noise;
 use super::parallel;
@@ -161,7 +161,7 @@ impl Leveled {
         Self::check_scales(a.scale, plaintext.scale())?;
         let magnitude = match plaintext.body {
             Body::Integers(_) => 0.0,
-            Body::Approximate { magnitude, .. } => magnitude,
+            Body::Approximate { bound, .. } => bound.value(),
         };
         let own = Noise { deviation: self.plain_deviation(), magnitude, degree: 1 };
         let noise = a.noise.plus(own);
@@ -232,7 +232,7 @@ impl Leveled {
             Body::Integers(coefficients) => {
                 let t = hesc_math::Modulus::new(self.plain_factor() as u64);
                 let centred = coefficients.iter().map(|&m| t.centre(m) as f64);
-                let norm = centred.map(|m| m * m).sum::<f64>().sqrt().max(1.0);
+                let norm = rounded_up(centred.map(|m| m * m).sum::<f64>().sqrt().max(1.0));
                 // BGV: the product of the plaintexts, which need not be random.
                 let plain = if self.scheme() == SchemeKind::Bgv {
                     n.sqrt() * norm * self.plain_factor() / 2.0
@@ -241,8 +241,9 @@ impl Leveled {
                 };
                 (a.noise.times_plain(norm, plain), 1.0)
             }
-            Body::Approximate { scale, magnitude, .. } => {
+            Body::Approximate { scale, bound, .. } => {
                 // Slot by slot: errors times the other's numbers.
+                let magnitude = bound.value();
                 let own = a.noise.magnitude * a.scale * 0.5;
                 let deviation = a.noise.deviation * magnitude * scale + own;
                 let noise =
@@ -255,17 +256,11 @@ impl Leveled {
     /// `a * scalar`, an integer: the cheapest product there is, one pass.
     ///
     /// # Errors
-    /// As [`Self::add`]; [`SchemeError::Value`] for an integer not below the plaintext modulus in
-    /// absolute value.
+    /// As [`Self::add`]; in exact schemes [`SchemeError::Value`] for an integer outside
+    /// [`Self::integer_range`].
     pub fn multiply_scalar(&self, a: &Ciphertext, scalar: i64) -> Result<Ciphertext, SchemeError> {
-        if let Some(plain) = self.plain()
-            && scalar.unsigned_abs() >= plain.value()
-        {
-            return Err(SchemeError::Value {
-                value: scalar.to_string(),
-                position: 0,
-                remedy: "scalars are below the plaintext modulus in absolute value",
-            });
+        if self.plain().is_some() {
+            self.residue(scalar, 0)?;
         }
         self.multiply_integer(a, scalar)
     }
@@ -293,7 +288,7 @@ impl Leveled {
         }
         let mut result = self.multiply_integer(a, scaled as i64)?;
         result.scale = a.scale * scale;
-        result.noise.magnitude = a.noise.magnitude * scalar.abs();
+        result.noise.magnitude = a.noise.magnitude * rounded_up(scalar.abs());
         result.noise.deviation += a.noise.magnitude * a.scale * 0.5;
         self.check_noise(result.noise, result.level, result.scale)?;
         Ok(result)
@@ -301,7 +296,7 @@ impl Leveled {
 
     fn multiply_integer(&self, a: &Ciphertext, scalar: i64) -> Result<Ciphertext, SchemeError> {
         self.check_ciphertext(a)?;
-        let size = scalar.unsigned_abs() as f64;
+        let size = rounded_up(scalar.unsigned_abs() as f64);
         let noise = Noise {
             deviation: a.noise.deviation * size.max(1.0),
             magnitude: a.noise.magnitude * size,

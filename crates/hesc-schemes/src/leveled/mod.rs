@@ -20,6 +20,7 @@
 //!         coeff_moduli: primes[1..].to_vec(),
 //!         special_moduli: primes[..1].to_vec(),
 //!         plaintext: Plaintext::Integers { plain_modulus: ntt_primes(20, 8192, 1)?[0] },
+//!         bound: 1.0,
 //!     },
 //!     Assurance::Guidelines2024,
 //! )?;
@@ -132,7 +133,7 @@ impl Leveled {
             + scheme.plain_deviation()
             + rounding_deviation(n);
         let scale = scheme.default_scale();
-        let magnitude = if scheme.scheme() == SchemeKind::Ckks { 1.0 } else { 0.0 };
+        let magnitude = if scheme.scheme() == SchemeKind::Ckks { scheme.spec().bound } else { 0.0 };
         scheme.check_noise(
             noise::Noise { deviation, magnitude, degree: 1 },
             scheme.levels(),

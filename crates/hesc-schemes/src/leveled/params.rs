@@ -57,6 +57,10 @@ pub struct Spec {
     pub special_moduli: Vec<u64>,
     /// What plaintexts are.
     pub plaintext: Plaintext,
+    /// CKKS: what the absolute values of encrypted numbers stay within, unless an encryption declares
+    /// another bound. It travels with ciphertexts, hence is agreed upon and never taken from the
+    /// numbers. 1 in the other schemes.
+    pub bound: f64,
 }
 
 impl Spec {
@@ -108,6 +112,14 @@ impl Spec {
             if primes[..i].contains(q) {
                 return Err(hesc_math::MathError::RepeatedModulus { modulus: *q }.into());
             }
+        }
+        let ckks = self.scheme == SchemeKind::Ckks;
+        if !(self.bound > 0.0 && self.bound.is_finite()) || (!ckks && self.bound != 1.0) {
+            return refuse(
+                "bound",
+                self.bound.to_string(),
+                "choose a positive number for CKKS; integers have the range of plain_modulus",
+            );
         }
         match (self.scheme, self.plaintext) {
             (SchemeKind::Ckks, Plaintext::Approximate { scale }) => {
@@ -162,6 +174,7 @@ impl Spec {
             Plaintext::Integers { plain_modulus } => writer.u8(0).u64(plain_modulus),
             Plaintext::Approximate { scale } => writer.u8(1).f64(scale),
         };
+        writer.f64(self.bound);
         for primes in [&self.coeff_moduli, &self.special_moduli] {
             writer.u8(primes.len() as u8);
             for &q in primes {
@@ -189,6 +202,7 @@ impl Spec {
             1 => Plaintext::Approximate { scale: reader.f64()? },
             _ => return Err(reader.error("the plaintext kind is unknown")),
         };
+        let bound = reader.f64()?;
         let mut primes = || {
             let count = reader.u8()?;
             (0..count).map(|_| reader.u64()).collect::<Result<Vec<_>, _>>()
@@ -198,6 +212,6 @@ impl Spec {
             return Err(reader.error("a prime is too large"));
         }
         reader.finish()?;
-        Ok(Self { scheme, ring_degree, coeff_moduli, special_moduli, plaintext })
+        Ok(Self { scheme, ring_degree, coeff_moduli, special_moduli, plaintext, bound })
     }
 }

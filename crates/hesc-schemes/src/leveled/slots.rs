@@ -45,20 +45,33 @@ impl Slots {
     }
 }
 
-/// The residue of an integer that must fit `-t < value < t`.
-fn residue(value: i64, position: usize, plain: &Reducer) -> Result<u64, SchemeError> {
-    if value.unsigned_abs() >= plain.value() {
-        return Err(SchemeError::Value {
-            value: value.to_string(),
-            position,
-            remedy: "values are below the plaintext modulus in absolute value; take parameters \
-                     with a larger one",
-        });
-    }
-    Ok(if value < 0 { plain.value() - value.unsigned_abs() } else { value as u64 })
-}
-
 impl Leveled {
+    /// The integers that decryption tells apart, smallest and largest: those next to zero modulo the
+    /// plaintext modulus. Others would come back as other numbers and are refused wherever integers are
+    /// encoded.
+    ///
+    /// # Errors
+    /// [`SchemeError::NotInScheme`] for CKKS.
+    pub fn integer_range(&self) -> Result<(i64, i64), SchemeError> {
+        let t = self.require_plain()?.value() as i64;
+        Ok((-((t - 1) / 2), t / 2))
+    }
+
+    /// The residue of an integer in [`Self::integer_range`].
+    pub(super) fn residue(&self, value: i64, position: usize) -> Result<u64, SchemeError> {
+        let (smallest, largest) = self.integer_range()?;
+        if !(smallest..=largest).contains(&value) {
+            return Err(SchemeError::Value {
+                value: value.to_string(),
+                position,
+                remedy: "integers lie between minus and plus half of the plaintext modulus, or they \
+                         would decrypt to others; take parameters with a larger modulus",
+            });
+        }
+        let t = self.require_plain()?.value();
+        Ok(if value < 0 { t - value.unsigned_abs() } else { value as u64 })
+    }
+
     fn require_plain(&self) -> Result<&Reducer, SchemeError> {
         self.plain().ok_or(SchemeError::NotInScheme {
             operation: "encoding integers",
@@ -91,33 +104,33 @@ impl Leveled {
         Ok(())
     }
 
-    /// Integers in `(-t, t)` into slots, the rest of which are zero. Cost: a transform modulo `t`.
+    /// Integers of [`Self::integer_range`] into slots, the rest of which are zero. Cost: a transform modulo `t`.
     ///
     /// # Errors
     /// [`SchemeError::Value`], [`SchemeError::TooManyValues`]; [`SchemeError::Parameter`] for sets
     /// without slots, [`SchemeError::NotInScheme`] for CKKS.
     pub fn encode_integers(&self, values: &[i64]) -> Result<Plaintext, SchemeError> {
-        let plain = self.require_plain()?;
+        self.require_plain()?;
         let slots = self.slots()?;
         self.check_count(values.len(), slots.places.len())?;
         let mut words = vec![0; self.ring_degree()];
         for (i, (&value, &place)) in values.iter().zip(&slots.places).enumerate() {
-            words[place as usize] = residue(value, i, plain)?;
+            words[place as usize] = self.residue(value, i)?;
         }
         slots.prime.inverse(&mut words);
         Ok(self.integers(words))
     }
 
-    /// Integers in `(-t, t)` as coefficients: products are then products of polynomials.
+    /// Integers of [`Self::integer_range`] as coefficients: products are then products of polynomials.
     ///
     /// # Errors
     /// As [`Self::encode_integers`]; every plaintext modulus has coefficients.
     pub fn encode_coefficients(&self, values: &[i64]) -> Result<Plaintext, SchemeError> {
-        let plain = self.require_plain()?;
+        self.require_plain()?;
         self.check_count(values.len(), self.ring_degree())?;
         let mut words = vec![0; self.ring_degree()];
         for (i, (word, &value)) in words.iter_mut().zip(values).enumerate() {
-            *word = residue(value, i, plain)?;
+            *word = self.residue(value, i)?;
         }
         Ok(self.integers(words))
     }
