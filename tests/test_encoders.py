@@ -88,7 +88,7 @@ def test_two_implementations_agree_on_joint_products(
     ours = [
         bits(factor)[0].tolist() for factor in encoder.encode_factors(np.array(values)[:, None])
     ]
-    draw = encoders.row_generator(random_state, 3, 0)
+    draw = encoders.row_generator(random_state, "joint", 3, 0)
     assert ours == encoders.joint([(1 - value) / 2 for value in values], length, draw, 3)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -34,6 +36,58 @@ def test_correlated_products_are_refused_and_decorrelators_help() -> None:
     for other in (a.shuffled(1), a.delayed(13)):
         np.testing.assert_allclose((a ^ other).values, 0.25, atol=0.08)
     np.testing.assert_allclose((a * a.shuffled(1)).values, 0.25, atol=0.08)
+
+
+GENERATORS = (
+    *("bernoulli", "exact_weight", "lfsr", "sobol", "plain_sobol", "halton", "hammersley"),
+    *("lattice", "rotation", "joint"),
+)
+
+
+@pytest.mark.parametrize("representation", ["inverted_bipolar", "unipolar"])
+def test_one_random_state_gives_every_generator_numbers_of_its_own(representation: str) -> None:
+    """Products of two generators under one state have the right mean, or are refused.
+
+    200 means, each beyond five standard errors with probability 6e-7: a false alarm in 10^4 states.
+    """
+    x, y = {"inverted_bipolar": (0.0, 0.25), "unipolar": (0.5, 0.375)}[representation]
+    refused = 0
+
+    def encoded(generator: str, value: float) -> hesc.EncodedArray:
+        options: Any = {"generator": generator, "representation": representation}
+        return hesc.Encoder(64, first_dimension=1, random_state=7, **options).encode(
+            np.full(4000, value)
+        )
+
+    for first in GENERATORS:
+        for second in GENERATORS:
+            try:
+                found = (encoded(first, x) * encoded(second, y)).values
+            except hesc.CorrelationError:
+                refused += 1
+                continue
+            # Products of structured streams may be exact.
+            error = found.std() / np.sqrt(found.size) + 1e-9
+            assert abs(found.mean() - x * y) < 5 * error, (first, second)
+    assert refused < 40
+
+
+def test_draws_are_told_by_what_they_are_made_of() -> None:
+    one, two = (
+        hesc.Encoder(4096, generator=name, random_state=1).encode(0.5)
+        for name in ("bernoulli", "exact_weight")
+    )
+    np.testing.assert_allclose((one * two).values, 0.25, atol=0.1)
+    again = hesc.Encoder(4096, generator="bernoulli", random_state=1).encode(-0.5)
+    with pytest.raises(hesc.CorrelationError, match="one draw"):
+        one * again
+    shuffled = one.shuffled(1)
+    np.testing.assert_allclose((one * shuffled).values, 0.25, atol=0.1)
+    with pytest.raises(hesc.CorrelationError, match="one draw"):
+        shuffled * two.shuffled(1)
+    both = hesc.Encoder(4096, generator="bernoulli", random_state=2).encode([0.5, -0.5])
+    with pytest.raises(hesc.CorrelationError, match="one draw"):
+        both.multiplexed_sum(random_state=2) * both.multiplexed_sum(random_state=2)
 
 
 def test_sums() -> None:

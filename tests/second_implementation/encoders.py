@@ -10,6 +10,20 @@ from pathlib import Path
 _MASK = (1 << 64) - 1
 _TABLE = Path(__file__).parents[2] / "crates/hesc-stochastic/data/joe_kuo.txt"
 Draw = Callable[[], int]
+_NUMBERS = {
+    "bernoulli": 1,
+    "exact_weight": 2,
+    "lfsr": 3,
+    "sobol": 4,
+    "plain_sobol": 5,
+    "halton": 6,
+    "hammersley": 7,
+    "lattice": 8,
+    "clock_division": 9,
+    "rotation": 10,
+    "coprime_lengths": 11,
+    "joint": 12,
+}
 
 
 def _finalise(z: int) -> int:
@@ -18,10 +32,10 @@ def _finalise(z: int) -> int:
     return z ^ (z >> 31)
 
 
-def row_generator(random_state: int, draw: int, element: int) -> Draw:
-    """xoshiro256++ seeded by SplitMix64, one stream for each row."""
+def row_generator(random_state: int, generator: str, number: int, element: int) -> Draw:
+    """xoshiro256++ seeded by SplitMix64, one stream for each row of a generator's draw."""
     seed = 0
-    for word in (random_state, draw, element):
+    for word in (random_state, _NUMBERS[generator] << 32 | number, element):
         seed = _finalise(((seed ^ word) + 0x9E3779B97F4A7C15) & _MASK)
     state = []
     for _ in range(4):
@@ -300,7 +314,7 @@ def encode(
     streams = []
     for element, value in enumerate(values):
         p = value if representation == "unipolar" else (1 - value) / 2
-        draw = row_generator(random_state, dimension, element)
+        draw = row_generator(random_state, generator, dimension, element)
         if generator == "bernoulli":
             streams.append(bernoulli(p, length, draw))
         elif generator == "exact_weight":

@@ -3,8 +3,7 @@
 
 use rand_core::Rng;
 
-use crate::encoder::source;
-use crate::generators::row_rng;
+use crate::generators::{Purpose, row_rng};
 use crate::{BitStreams, Generator, Origin};
 
 impl BitStreams {
@@ -27,7 +26,7 @@ impl BitStreams {
         let shuffled = Self::from_bits(self.streams(), length, |stream, at| {
             if stream != of_stream {
                 of_stream = stream;
-                let mut rng = row_rng(random_state, u64::MAX - 1, stream as u64);
+                let mut rng = row_rng(random_state, Purpose::Shuffle.draw(0), stream as u64);
                 for i in (1..length).rev() {
                     // The bias of the product is below 2^-40 for the longest stream.
                     let j = (u128::from(rng.next_u64()) * (i as u128 + 1)) >> 64;
@@ -36,9 +35,8 @@ impl BitStreams {
             }
             self.bit(stream, order[at] as usize)
         });
-        // Encoders do not reach this draw.
-        let (generator, source) = (Generator::ExactWeight, source(random_state));
-        (shuffled, Origin::Draw { generator, source, draw: u64::MAX - 1 })
+        let source = Purpose::Shuffle.source(random_state);
+        (shuffled, Origin::Draw { generator: Generator::ExactWeight, source, draw: 0 })
     }
 }
 

@@ -7,7 +7,7 @@ use crate::generators::halton::{Halton, ramp};
 use crate::generators::lattice::Lattice;
 use crate::generators::lfsr::Lfsr;
 use crate::generators::sobol::Sobol;
-use crate::generators::{bernoulli, exact_weight, joint, points, row_rng};
+use crate::generators::{Purpose, bernoulli, exact_weight, joint, points, row_rng};
 use crate::{
     BitStreams, ErrorLaw, Generator, Origin, Representation, SOBOL_DIMENSIONS, StochasticError,
 };
@@ -90,7 +90,7 @@ impl Encoder {
     /// deterministic product, and [`StochasticError::Dimension`] when all independent dimensions
     /// are used.
     pub fn encode(&mut self, values: &[f64]) -> Result<(BitStreams, Origin), StochasticError> {
-        let EncoderConfig { stream_length: length, random_state, .. } = self.config;
+        let EncoderConfig { generator, stream_length: length, random_state, .. } = self.config;
         check_length(length)?;
         let probabilities = self.config.representation.probabilities(values)?;
         let dimension = self.next;
@@ -99,9 +99,10 @@ impl Encoder {
         let mut streams = BitStreams::zeros(values.len(), length);
         let words = streams.words_per_stream();
         let last_word = u64::MAX >> ((64 - length % 64) % 64);
+        let draw = Purpose::Streams(generator).draw(dimension);
         let fill = |element: usize, row: &mut [u64]| {
             let p = probabilities[element];
-            let mut rng = row_rng(random_state, u64::from(dimension), element as u64);
+            let mut rng = row_rng(random_state, draw, element as u64);
             match &rows {
                 Rows::Bernoulli => {
                     bernoulli::fill(row, p, &mut rng);
@@ -170,8 +171,9 @@ impl Encoder {
         let next = self.after(factors as u32)?;
         let words = length.div_ceil(64);
         let mut together = vec![0; products * factors * words];
+        let draw = Purpose::Streams(generator).draw(first);
         each_row(&mut together, factors * words, factors * length, |product, rows| {
-            let mut rng = row_rng(random_state, u64::from(first), product as u64);
+            let mut rng = row_rng(random_state, draw, product as u64);
             let of_product = probabilities[product..].iter().step_by(products).copied();
             joint::fill(rows, length, of_product, &dimensions, &mut rng);
         });
@@ -233,11 +235,12 @@ impl Encoder {
     /// whatever their scramble, seed and draw elsewhere.
     fn origin(&self, dimension: u32, first: u32) -> Origin {
         let EncoderConfig { generator, factors, random_state, .. } = self.config;
+        let source = || Purpose::Streams(generator).source(random_state);
         match generator {
             Generator::Bernoulli | Generator::ExactWeight => {
-                Origin::Draw { generator, source: source(random_state), draw: u64::from(dimension) }
+                Origin::Draw { generator, source: source(), draw: u64::from(dimension) }
             }
-            Generator::Joint => Origin::Joint { source: source(random_state), first, dimension },
+            Generator::Joint => Origin::Joint { source: source(), first, dimension },
             _ if generator.is_deterministic() => {
                 Origin::Deterministic { generator, factors, factor: dimension }
             }
@@ -259,10 +262,4 @@ fn each_row(
     } else {
         all.par_chunks_exact_mut(words).enumerate().for_each(|(i, row)| fill(i, row));
     }
-}
-
-/// A public name for a random state: equal states give equal streams, so they share it.
-pub(crate) fn source(random_state: u64) -> u128 {
-    let mut rng = row_rng(random_state, u64::MAX, u64::MAX);
-    u128::from(rng.next_u64()) << 64 | u128::from(rng.next_u64())
 }

@@ -18,9 +18,10 @@ pub enum Origin {
     },
     /// A draw from a pseudo-random generator.
     Draw {
-        /// The generator.
+        /// How its bits are distributed. What it shares random numbers with is a matter of source
+        /// and draw alone.
         generator: Generator,
-        /// The encoder's tag.
+        /// The name of the random numbers: a function of what draws them and its random state.
         source: u128,
         /// The number of the draw.
         draw: u64,
@@ -75,6 +76,9 @@ impl Origin {
             }
             Self::Dimension { generator: Halton | Lattice, dimension: 0 } => {
                 Self::Dimension { generator: Sobol, dimension: 0 }
+            }
+            Self::Draw { source, draw, .. } => {
+                Self::Draw { generator: Generator::Bernoulli, source, draw }
             }
             other => other,
         }
@@ -198,6 +202,9 @@ mod tests {
             (factor(2, 0), dimension(Sobol, 5), true),
             (factor(2, 0), draw, false),
             (draw, draw, true),
+            (draw, Origin::Draw { generator: Generator::ExactWeight, source: 1, draw: 0 }, true),
+            (draw, Origin::Draw { generator: Generator::ExactWeight, source: 2, draw: 0 }, false),
+            (draw, Origin::Draw { generator: Generator::Bernoulli, source: 1, draw: 1 }, false),
         ] {
             assert_eq!(a.correlated_with(&b), correlated, "{a}, {b}");
             assert_eq!(b.correlated_with(&a), correlated, "{b}, {a}");

@@ -1,7 +1,6 @@
 use crate::bit_streams::check_length;
-use crate::encoder::source;
 use crate::generators::bernoulli::Probability;
-use crate::generators::row_rng;
+use crate::generators::{Purpose, row_rng};
 use crate::{BitStreams, Generator, Origin, StochasticError};
 
 /// Draws, for each position of a stream, which of several streams passes: the selector of a
@@ -55,11 +54,17 @@ impl Selector {
 
         let mut masks = BitStreams::zeros(draws * choices, stream_length);
         let words = masks.words_per_stream();
-        // Encoders count their draws below 2^32: no selection repeats the numbers of an encoder of
-        // the same state, which would choose by the bits that it chooses among.
-        let source_draw = 1 << 32 | u64::from(self.next);
+        // No selection repeats the numbers of an encoder of the same state, which would choose by
+        // the bits that it chooses among.
+        let number = self.next;
+        self.next = number.checked_add(1).ok_or(StochasticError::Dimension {
+            generator: Generator::Bernoulli,
+            dimension: number,
+            available: u32::MAX,
+        })?;
         for (draw, sum) in masks.words_mut().chunks_exact_mut(choices * words).enumerate() {
-            let mut rng = row_rng(self.random_state, source_draw, draw as u64);
+            let name = Purpose::Selection.draw(number);
+            let mut rng = row_rng(self.random_state, name, draw as u64);
             for word in 0..words {
                 let mut undecided = u64::MAX >> (64 - (stream_length - 64 * word).min(64));
                 for (choice, chance) in chances.iter().enumerate().take(last + 1) {
@@ -70,10 +75,9 @@ impl Selector {
                 }
             }
         }
-        self.next += 1;
-        // Encoders never use this name: their source is that of the plain state.
-        let source = !source(self.random_state);
-        Ok((masks, Origin::Draw { generator: Generator::Bernoulli, source, draw: source_draw }))
+        let source = Purpose::Selection.source(self.random_state);
+        let draw = u64::from(number);
+        Ok((masks, Origin::Draw { generator: Generator::Bernoulli, source, draw }))
     }
 }
 

@@ -116,7 +116,43 @@ impl FromStr for Generator {
     }
 }
 
-/// Random numbers for one row: a stream of its own for each (state, draw, element).
+/// What random numbers are drawn for. Equal random states give each purpose numbers of its own, so
+/// that the streams of two generators, or a selection and what it selects from, are independent
+/// whatever their states.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Purpose {
+    /// Streams of a generator.
+    Streams(Generator),
+    /// Which of several streams passes.
+    Selection,
+    /// New orders of bits.
+    Shuffle,
+}
+
+impl Purpose {
+    /// A number for each: generators have theirs.
+    fn number(self) -> u64 {
+        match self {
+            Self::Streams(generator) => generator as u64,
+            Self::Selection => 64,
+            Self::Shuffle => 65,
+        }
+    }
+
+    /// The name of its n-th draw among all that use one random state.
+    pub fn draw(self, number: u32) -> u64 {
+        self.number() << 32 | u64::from(number)
+    }
+
+    /// A public name for its draws under a random state: equal ones give equal streams.
+    pub fn source(self, random_state: u64) -> u128 {
+        let mut rng = row_rng(random_state, u64::MAX, self.number());
+        u128::from(rng.next_u64()) << 64 | u128::from(rng.next_u64())
+    }
+}
+
+/// Random numbers for one row: a stream of its own for each (state, draw, element). Draws are named
+/// by [`Purpose::draw`].
 pub(crate) fn row_rng(random_state: u64, draw: u64, element: u64) -> Xoshiro256PlusPlus {
     // SplitMix64's finaliser after each word, so that neighbouring rows share nothing.
     let mix = |state: u64, word: u64| {
