@@ -11,8 +11,8 @@ from hesc.arrays import Answer, EncryptedArray, SeededArray
 from hesc.encoding import EncodedArray, Encoder, EncoderOptions, Estimates
 from hesc.encryptor import PublicKey, repeated, resolve_layout, row_length
 from hesc.gates.encrypted import BitAnswer, EncryptedBits, EvaluationKey
-from hesc.leveled.numbers import encode_for_encryption
-from hesc.leveled.vectors import EncryptedVector, PublicKeys, decoded
+from hesc.leveled.keys import PublicKeys
+from hesc.leveled.numbers import decoded, encode_for_encryption, plain_array
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from hesc.leveled.params import LeveledParams
+    from hesc.leveled.vectors import EncryptedVector
     from hesc.params import Params
 
 
@@ -210,7 +211,9 @@ class LeveledSecretKey:
 
         `PublicKeys.read` makes a vector of it; `bound` as for `PublicKeys.encrypt`.
         """
-        return self._native.encrypt_to_bytes(encode_for_encryption(self.params, values, bound))
+        array = plain_array(values)
+        plaintext = encode_for_encryption(self.params, array, bound)
+        return self._native.encrypt_to_bytes(plaintext, len(array), array.dtype.kind == "c")
 
     def decrypt(self, vector: EncryptedVector) -> NDArray[Any]:
         """The numbers, for the owner's eyes.

@@ -25,6 +25,7 @@ KINDS = {
     "bit answer": 42,
     "leveled secret": 33,
     "leveled ciphertext": 38,
+    "leveled vector": 43,
     "leveled seeded": 39,
 }
 
@@ -146,13 +147,27 @@ def read_leveled_secret(data: bytes, ring_degree: int) -> NDArray[np.int64]:
     return unpack(open_frame(data, "leveled secret")[32:], ring_degree, 2) - 1
 
 
+# Length; 1 for zeros behind the numbers, 2 for complex ones, 4 for a seeded ciphertext; its length.
+_VECTOR = struct.Struct("<IBQ")
+
+
+def read_vector(data: bytes) -> tuple[int, int, bytes]:
+    """Length, flags and the ciphertext of a vector."""
+    body = open_frame(data, "leveled vector")
+    length, flags, size = _VECTOR.unpack(body[: _VECTOR.size])
+    assert size == len(body) - _VECTOR.size
+    return length, flags, body[_VECTOR.size :]
+
+
 # Tag, level, parts, factor, scale, deviation, magnitude and degree of the noise.
 _LEVELED = struct.Struct("<32sBBQdddI")
 
 
 def leveled_head(data: bytes) -> tuple[Any, ...]:
-    """All that a ciphertext with multiplication says of itself, but its residues."""
-    return _LEVELED.unpack(open_frame(data, "leveled ciphertext")[: _LEVELED.size])
+    """All that a vector of a scheme with multiplication says of itself, but its residues."""
+    *label, ciphertext = read_vector(data)
+    body = open_frame(ciphertext, "leveled ciphertext")
+    return (*label, *_LEVELED.unpack(body[: _LEVELED.size]))
 
 
 # Tag, level, seed of the random part, scale, deviation, magnitude and degree of the noise.
@@ -161,15 +176,17 @@ _SEEDED = struct.Struct("<32sB32sdddI")
 
 def seeded_head(data: bytes) -> tuple[Any, ...]:
     """The same of one under the secret key, without its random seed."""
-    tag, level, _, *numbers = _SEEDED.unpack(open_frame(data, "leveled seeded")[: _SEEDED.size])
-    return (tag, level, *numbers)
+    *label, ciphertext = read_vector(data)
+    body = open_frame(ciphertext, "leveled seeded")
+    tag, level, _, *numbers = _SEEDED.unpack(body[: _SEEDED.size])
+    return (*label, tag, level, *numbers)
 
 
 def read_leveled(
     data: bytes, ring_degree: int, moduli: list[int]
 ) -> tuple[tuple[Any, ...], NDArray[np.int64]]:
-    """Head and coefficients (parts, primes, ring_degree) of a ciphertext with multiplication."""
-    body = open_frame(data, "leveled ciphertext")
+    """Head and coefficients (parts, primes, ring_degree) of the ciphertext in a vector."""
+    body = open_frame(read_vector(data)[2], "leveled ciphertext")
     head = _LEVELED.unpack(body[: _LEVELED.size])
     level, size = head[1], head[2]
     limbs, at = [], _LEVELED.size
@@ -183,7 +200,7 @@ def read_leveled(
 
 
 def write_leveled(head: tuple[Any, ...], parts: NDArray[np.int64], moduli: list[int]) -> bytes:
-    """The inverse of `read_leveled`."""
+    """The ciphertext of a head and coefficients, as `read_leveled` gives them."""
     limbs = (
         pack(np.ascontiguousarray(parts[:, i]), modulus.bit_length())
         for i, modulus in enumerate(moduli[: parts.shape[1]])

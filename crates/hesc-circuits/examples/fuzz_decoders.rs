@@ -8,6 +8,7 @@
 
 #[cfg(feature = "tfhe")]
 use hesc_circuits::gates::Packed;
+use hesc_circuits::leveled::{Label, seeded_vector_to_bytes, vector_from_bytes, vector_to_bytes};
 use hesc_circuits::{Answer, Fusion, Layout, Plaintext, SeededStreams, Streams};
 use hesc_math::{AesCtrRng, ntt_primes};
 use hesc_schemes::Assurance;
@@ -141,8 +142,11 @@ impl LeveledTarget {
         };
         let a = scheme.encrypt(&public, &plaintext, &mut rng)?;
         let seeded = scheme.encrypt_seeded(&secret, &plaintext, &mut rng)?;
+        let label = Label { length: 3, zeros_behind: true, complex: kind == SchemeKind::Ckks };
         let objects = vec![
             scheme.spec().to_bytes(),
+            vector_to_bytes(&scheme, label, &a),
+            seeded_vector_to_bytes(&scheme, label, &seeded),
             scheme.ciphertext_to_bytes(&a),
             scheme.ciphertext_to_bytes(&scheme.square(&a)?),
             scheme.seeded_to_bytes(&seeded),
@@ -174,6 +178,10 @@ impl Decode for LeveledTarget {
         let s = &self.scheme;
         let mut accepted = 0;
         if let Ok(a) = s.ciphertext_from_bytes(bytes) {
+            accepted += 1;
+            self.use_ciphertext(&a);
+        }
+        if let Ok((_, a)) = vector_from_bytes(s, bytes) {
             accepted += 1;
             self.use_ciphertext(&a);
         }

@@ -1,7 +1,8 @@
 //! Circuits on the schemes with multiplication against the same in the clear.
 
 use hesc_circuits::leveled::{
-    Diagonals, Numbers, dot_rotations, inner_product, matrix_rotations, polynomial,
+    Label, Matrix, Numbers, dot_rotations, inner_product, matrix_rotations, polynomial, product,
+    vector_from_bytes, vector_to_bytes,
 };
 use hesc_math::{AesCtrRng, ntt_primes};
 use hesc_schemes::leveled::{
@@ -12,7 +13,8 @@ use hesc_schemes::{Assurance, SchemeError};
 use rand_core::{Rng, SeedableRng};
 
 const DEGREE: usize = 1024;
-const SIDE: usize = 16;
+/// Square, tall, wide, no powers of two.
+const SHAPES: [(usize, usize); 6] = [(16, 16), (5, 11), (3, 16), (1, 13), (14, 2), (9, 9)];
 
 struct Party {
     scheme: Leveled,
@@ -43,7 +45,8 @@ fn party(kind: SchemeKind, levels: usize) -> Party {
     let mut rng = AesCtrRng::from_seed([levels as u8; 32]);
     let (secret, public) = scheme.generate_keys(&mut rng);
     let relin = scheme.generate_relin_key(&secret, &mut rng).unwrap();
-    let steps = matrix_rotations(SIDE).into_iter().chain(dot_rotations(100));
+    let steps = SHAPES.iter().flat_map(|&(rows, columns)| matrix_rotations(rows, columns));
+    let steps = steps.chain(dot_rotations(100));
     let elements: Vec<usize> = steps.map(|s| scheme.rotation_element(s)).collect();
     let galois = scheme.generate_galois_keys(&secret, &elements, &mut rng).unwrap();
     Party { scheme, secret, public, relin, galois, rng }
@@ -86,36 +89,71 @@ impl Party {
 
 const KINDS: [SchemeKind; 3] = [SchemeKind::Bfv, SchemeKind::Bgv, SchemeKind::Ckks];
 
+/// Numbers for any scheme.
+struct Clear(Vec<i64>, Vec<Complex64>);
+
+impl Clear {
+    fn new(values: &[f64]) -> Self {
+        let complex = values.iter().map(|&v| Complex64::new(v, 0.0)).collect();
+        Self(values.iter().map(|&v| v as i64).collect(), complex)
+    }
+
+    fn numbers(&self, kind: SchemeKind) -> Numbers<'_> {
+        if kind == SchemeKind::Ckks {
+            Numbers::Complex(&self.1)
+        } else {
+            Numbers::Integers(&self.0)
+        }
+    }
+}
+
+/// A vector with zeros behind it, copied over all slots.
+fn repeated(values: &[f64], slots: usize) -> Vec<f64> {
+    let period = values.len().next_power_of_two();
+    (0..slots).map(|slot| values.get(slot % period).copied().unwrap_or(0.0)).collect()
+}
+
 #[test]
 fn polynomials_agree_with_horner() {
     for kind in KINDS {
         let mut p = party(kind, 9);
-        for degree in [1usize, 2, 3, 5, 8, 10, 15] {
-            let integers: Vec<i64> = (0..=degree as i64)
-                .map(|i| (i * 7 + 3) % 5 - 2 + i64::from(i == degree as i64))
+        for degree in [0usize, 1, 2, 3, 5, 8, 10, 15] {
+            let coefficients: Vec<f64> = (0..=degree)
+                .map(|i| ((i * 7 + 3) % 5) as f64 - 2.0 + f64::from(u8::from(i == degree)))
                 .collect();
-            let reals: Vec<f64> = integers.iter().map(|&c| c as f64).collect();
             let xs: Vec<f64> = if kind == SchemeKind::Ckks {
                 (0..20).map(|i| f64::from(i) / 10.0 - 1.0).collect()
             } else {
                 vec![-2.0, -1.0, 0.0, 1.0, 2.0]
             };
             let expected: Vec<f64> =
-                xs.iter().map(|x| reals.iter().rev().fold(0.0, |v, c| v * x + c)).collect();
-            let x = p.encrypt(&xs);
-            let numbers = if kind == SchemeKind::Ckks {
-                Numbers::Reals(&reals)
-            } else {
-                Numbers::Integers(&integers)
-            };
-            let y = polynomial(&p.scheme, &p.relin, &x, numbers).unwrap();
-            p.check(&y, &expected);
+                xs.iter().map(|x| coefficients.iter().rev().fold(0.0, |v, c| v * x + c)).collect();
+            let x = p.encrypt(&repeated(&xs, p.scheme.slot_count()));
+            let clear = Clear::new(&coefficients);
+            let numbers = clear.numbers(kind);
+            let y = polynomial(&p.scheme, &p.relin, &x, numbers, xs.len()).unwrap();
+            // What is behind the numbers stays zero.
+            p.check(&y, &repeated(&expected, p.scheme.slot_count()));
         }
         let x = p.encrypt(&[1.0]);
-        let constant =
-            if kind == SchemeKind::Ckks { Numbers::Reals(&[1.0]) } else { Numbers::Integers(&[1]) };
-        assert!(matches!(polynomial(&p.scheme, &p.relin, &x, constant), Err(SchemeError::Empty)));
+        let none = Clear::new(&[]);
+        let result = polynomial(&p.scheme, &p.relin, &x, none.numbers(kind), 1);
+        assert!(matches!(result, Err(SchemeError::Empty)));
     }
+}
+
+#[test]
+fn products_of_bgv_drop_primes_where_that_leaves_most_room() {
+    let mut p = party(SchemeKind::Bgv, 6);
+    let x = p.encrypt(&[1.0, -1.0, 2.0]);
+    let square = product(&p.scheme, &p.relin, &x, None).unwrap();
+    // Fresh noise is next to what rounding leaves: dropping a prime would lose room.
+    assert_eq!(square.level(), x.level());
+    let fourth = product(&p.scheme, &p.relin, &square, Some(&square)).unwrap();
+    assert!(fourth.level() < square.level());
+    let kept = p.scheme.relinearise(&p.scheme.square(&square).unwrap(), &p.relin).unwrap();
+    assert!(p.scheme.noise_budget(&fourth) > p.scheme.noise_budget(&kept) + 10.0);
+    p.check(&fourth, &[1.0, 1.0, 16.0]);
 }
 
 #[test]
@@ -124,34 +162,59 @@ fn inner_products_and_matrices_agree_with_the_clear() {
         let mut p = party(kind, 4);
         let mut next = || f64::from((p.rng.next_u32() % 21) as i32 - 10);
         let (x, y): (Vec<f64>, Vec<f64>) = (0..100).map(|_| (next(), next())).unzip();
-        let matrix: Vec<f64> =
-            (0..SIDE * SIDE).map(|i| if i % 7 == 3 { 0.0 } else { next() }).collect();
         let scale = if kind == SchemeKind::Ckks { 0.1 } else { 1.0 };
         let x: Vec<f64> = x.iter().map(|v| v * scale).collect();
-        let (a, b) = (p.encrypt(&x), p.encrypt(&y));
+        let slots = p.scheme.slot_count();
+        let (a, b) = (p.encrypt(&repeated(&x, slots)), p.encrypt(&repeated(&y, slots)));
         let dot = inner_product(&p.scheme, &p.relin, &p.galois, &a, &b, 100).unwrap();
-        p.check(&dot, &[x.iter().zip(&y).map(|(a, b)| a * b).sum()]);
+        p.check(&dot, &vec![x.iter().zip(&y).map(|(a, b)| a * b).sum(); slots]);
 
-        let v = &x[..SIDE];
-        let row: Vec<f64> = (0..DEGREE / 2).map(|i| v[i % SIDE]).collect();
-        let a = p.encrypt(&row);
-        let integers: Vec<i64> = matrix.iter().map(|&m| m as i64).collect();
-        let numbers = if kind == SchemeKind::Ckks {
-            Numbers::Reals(&matrix)
-        } else {
-            Numbers::Integers(&integers)
-        };
-        let diagonals = Diagonals::new(&p.scheme, numbers, SIDE, 4).unwrap();
-        let product = diagonals.multiply(&p.scheme, &p.galois, &a).unwrap();
-        let expected: Vec<f64> = (0..DEGREE / 2)
-            .map(|i| (0..SIDE).map(|j| matrix[(i % SIDE) * SIDE + j] * v[j]).sum())
-            .collect();
-        p.check(&product, &expected);
-        assert!(Diagonals::new(&p.scheme, numbers, 15, 4).is_err());
-        let low = p.scheme.mod_switch_to(&a, 3).unwrap();
-        assert!(matches!(
-            diagonals.multiply(&p.scheme, &p.galois, &low),
-            Err(SchemeError::LevelMismatch { .. })
-        ));
+        for (rows, columns) in SHAPES {
+            let mut next = || f64::from((p.rng.next_u32() % 21) as i32 - 10);
+            let matrix: Vec<f64> =
+                (0..rows * columns).map(|i| if i % 7 == 3 { 0.0 } else { next() }).collect();
+            let v = &x[..columns];
+            let a = p.encrypt(&repeated(v, slots));
+            let clear = Clear::new(&matrix);
+            let numbers = clear.numbers(kind);
+            let encoded = Matrix::new(&p.scheme, numbers, (rows, columns), 4).unwrap();
+            let result = encoded.multiply(&p.scheme, &p.galois, &a).unwrap();
+            let expected: Vec<f64> = matrix
+                .chunks(columns)
+                .map(|row| row.iter().zip(v).map(|(m, v)| m * v).sum())
+                .collect();
+            p.check(&result, &repeated(&expected, slots));
+            assert!(Matrix::new(&p.scheme, numbers, (rows + 1, columns), 4).is_err());
+            let low = p.scheme.mod_switch_to(&a, 3).unwrap();
+            assert!(matches!(
+                encoded.multiply(&p.scheme, &p.galois, &low),
+                Err(SchemeError::LevelMismatch { .. })
+            ));
+        }
+    }
+}
+
+#[test]
+fn vectors_travel_with_what_is_known_of_them() {
+    for kind in KINDS {
+        let mut p = party(kind, 3);
+        let a = p.encrypt(&[1.0, 2.0, 3.0, 0.0]);
+        let complex = kind == SchemeKind::Ckks;
+        let label = Label { length: 3, zeros_behind: false, complex };
+        let bytes = vector_to_bytes(&p.scheme, label, &a);
+        let (found, b) = vector_from_bytes(&p.scheme, &bytes).unwrap();
+        assert_eq!(found, label);
+        p.check(&b, &[1.0, 2.0, 3.0, 0.0]);
+        let too_long = Label { length: p.scheme.slot_count() + 1, ..label };
+        // Nothing is behind four numbers.
+        let full = Label { length: 4, ..label };
+        for wrong in [too_long, full, Label { length: 0, ..label }] {
+            let bytes = vector_to_bytes(&p.scheme, wrong, &a);
+            assert!(matches!(vector_from_bytes(&p.scheme, &bytes), Err(SchemeError::Wire { .. })));
+        }
+        if !complex {
+            let bytes = vector_to_bytes(&p.scheme, Label { complex: true, ..label }, &a);
+            assert!(vector_from_bytes(&p.scheme, &bytes).is_err());
+        }
     }
 }

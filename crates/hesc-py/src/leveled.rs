@@ -4,7 +4,7 @@
 use std::path::PathBuf;
 
 use hesc_circuits::leveled as circuits;
-use hesc_circuits::leveled::Numbers;
+use hesc_circuits::leveled::{Label, Numbers};
 use hesc_math::{AesCtrRng, MathError, ntt_primes};
 use hesc_schemes::leveled::{self, Complex64, Leveled, SchemeKind, Sharing, Spec};
 use hesc_schemes::rlwe::Plaintext;
@@ -223,13 +223,21 @@ impl LeveledParams {
         Ok(GaloisKeys(self.0.clone(), keys))
     }
 
-    /// A ciphertext or a seeded one.
+    /// A ciphertext alone, without what is known of the vector in it.
     fn ciphertext_from_bytes(&self, py: Python<'_>, data: &[u8]) -> PyResult<LeveledCiphertext> {
-        let ciphertext = detached(py, || match self.0.ciphertext_from_bytes(data) {
-            Err(SchemeError::Wire { .. }) => self.0.expand(&self.0.seeded_from_bytes(data)?),
-            read => read,
-        })?;
+        let ciphertext = detached(py, || self.0.ciphertext_from_bytes(data))?;
         Ok(LeveledCiphertext(self.0.clone(), ciphertext))
+    }
+
+    /// A vector's ciphertext, its length, whether zeros are behind it, and whether it is complex.
+    fn vector_from_bytes(
+        &self,
+        py: Python<'_>,
+        data: &[u8],
+    ) -> PyResult<(LeveledCiphertext, usize, bool, bool)> {
+        let (label, a) = detached(py, || circuits::vector_from_bytes(&self.0, data))?;
+        let Label { length, zeros_behind, complex } = label;
+        Ok((LeveledCiphertext(self.0.clone(), a), length, zeros_behind, complex))
     }
 }
 
@@ -328,6 +336,12 @@ impl GaloisKeys {
     fn elements(&self) -> Vec<usize> {
         self.1.elements().collect()
     }
+
+    /// Whether there is a key for rotations by so many steps; none is needed for none.
+    fn rotates(&self, steps: i64) -> bool {
+        let wanted = self.0.rotation_element(steps);
+        wanted == 1 || self.1.elements().any(|element| element == wanted)
+    }
 }
 
 /// No equality, no representation of its content, no pickling.
@@ -359,15 +373,18 @@ impl LeveledSecretKey {
         Ok(GaloisKeys(self.0.clone(), keys))
     }
 
-    /// Encrypts under the secret key: the seeded wire form.
+    /// Encrypts under the secret key: the seeded wire form of a vector with zeros behind it.
     fn encrypt_to_bytes<'py>(
         &self,
         py: Python<'py>,
         plaintext: &LeveledPlaintext,
+        length: usize,
+        complex_values: bool,
     ) -> PyResult<Bound<'py, PyBytes>> {
+        let label = Label { length, zeros_behind: true, complex: complex_values };
         let bytes = detached(py, || {
             let seeded = self.0.encrypt_seeded(&self.1, &plaintext.1, &mut generator()?)?;
-            Ok(self.0.seeded_to_bytes(&seeded))
+            Ok(circuits::seeded_vector_to_bytes(&self.0, label, &seeded))
         })?;
         Ok(PyBytes::new(py, &bytes))
     }
@@ -470,17 +487,25 @@ impl LeveledCiphertext {
     fn swap_or_conjugate(&self, py: Python<'_>, keys: &GaloisKeys) -> PyResult<Self> {
         self.with(py, |s| s.swap_or_conjugate(&self.1, &keys.1))
     }
-    /// A polynomial in every slot; integer coefficients for exact schemes.
+    /// A sum, or a difference, brought to one level and scale.
+    fn sum(&self, py: Python<'_>, other: &Self, subtract: bool) -> PyResult<Self> {
+        self.with(py, |s| circuits::sum(s, &self.1, &other.1, subtract))
+    }
+    /// A product of two parts, by the one policy of levels; a square if there is no second factor.
+    #[pyo3(signature = (other, key))]
+    fn product(&self, py: Python<'_>, other: Option<&Self>, key: &RelinKey) -> PyResult<Self> {
+        self.with(py, |s| circuits::product(s, &key.1, &self.1, other.map(|other| &other.1)))
+    }
+    /// A polynomial in each of `length` numbers.
     fn polynomial(
         &self,
         py: Python<'_>,
         key: &RelinKey,
-        coefficients: PyReadonlyArray1<'_, f64>,
+        coefficients: Values<'_>,
+        length: usize,
     ) -> PyResult<Self> {
-        let coefficients = coefficients.as_slice()?;
-        let integers = whole(&self.0, coefficients);
-        let numbers = numbers(&self.0, coefficients, &integers);
-        self.with(py, |s| circuits::polynomial(s, &key.1, &self.1, numbers))
+        let numbers = coefficients.numbers()?;
+        self.with(py, |s| circuits::polynomial(s, &key.1, &self.1, numbers, length))
     }
     fn inner_product(
         &self,
@@ -494,9 +519,6 @@ impl LeveledCiphertext {
             circuits::inner_product(s, &relin.1, &galois.1, &self.1, &other.1, length)
         })
     }
-    fn matched(&self, py: Python<'_>, target: &Self) -> PyResult<Self> {
-        self.with(py, |s| s.matched(&self.1, &target.1))
-    }
     fn mod_switch_to(&self, py: Python<'_>, level: usize) -> PyResult<Self> {
         self.with(py, |s| s.mod_switch_to(&self.1, level))
     }
@@ -505,6 +527,16 @@ impl LeveledCiphertext {
     }
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &py.detach(|| self.0.ciphertext_to_bytes(&self.1)))
+    }
+    fn vector_to_bytes<'py>(
+        &self,
+        py: Python<'py>,
+        length: usize,
+        zeros_behind: bool,
+        complex_values: bool,
+    ) -> Bound<'py, PyBytes> {
+        let label = Label { length, zeros_behind, complex: complex_values };
+        PyBytes::new(py, &py.detach(|| circuits::vector_to_bytes(&self.0, label, &self.1)))
     }
     #[getter]
     fn nbytes(&self) -> usize {
@@ -532,19 +564,19 @@ impl LeveledCiphertext {
     }
 }
 
-/// Whole numbers of exact schemes; none for CKKS.
-fn whole(scheme: &Leveled, values: &[f64]) -> Vec<i64> {
-    if scheme.scheme() == SchemeKind::Ckks {
-        return Vec::new();
-    }
-    values.iter().map(|&value| value as i64).collect()
+/// Numbers in the clear, as numpy has them: 64-bit integers for exact schemes, complex for CKKS.
+#[derive(FromPyObject)]
+enum Values<'py> {
+    Integers(PyReadonlyArray1<'py, i64>),
+    Complex(PyReadonlyArray1<'py, Complex64>),
 }
 
-fn numbers<'a>(scheme: &Leveled, reals: &'a [f64], integers: &'a [i64]) -> Numbers<'a> {
-    if scheme.scheme() == SchemeKind::Ckks {
-        Numbers::Reals(reals)
-    } else {
-        Numbers::Integers(integers)
+impl Values<'_> {
+    fn numbers(&self) -> PyResult<Numbers<'_>> {
+        Ok(match self {
+            Self::Integers(values) => Numbers::Integers(values.as_slice()?),
+            Self::Complex(values) => Numbers::Complex(values.as_slice()?),
+        })
     }
 }
 
@@ -554,15 +586,15 @@ pub fn dot_rotations(length: usize) -> Vec<i64> {
     circuits::dot_rotations(length)
 }
 
-/// Steps of the rotations for square matrices of this side.
+/// Steps of the rotations for matrices of this shape.
 #[pyfunction]
-pub fn matrix_rotations(side: usize) -> Vec<i64> {
-    circuits::matrix_rotations(side)
+pub fn matrix_rotations(rows: usize, columns: usize) -> Vec<i64> {
+    circuits::matrix_rotations(rows, columns)
 }
 
-/// A square matrix, encoded for vectors of one level.
+/// A matrix, encoded for vectors of one level.
 #[pyclass(frozen, module = "hesc")]
-pub struct LeveledMatrix(circuits::Diagonals);
+pub struct LeveledMatrix(circuits::Matrix);
 
 #[pymethods]
 impl LeveledMatrix {
@@ -570,17 +602,13 @@ impl LeveledMatrix {
     fn new(
         py: Python<'_>,
         params: &LeveledParams,
-        values: PyReadonlyArray1<'_, f64>,
-        side: usize,
+        values: Values<'_>,
+        shape: (usize, usize),
         level: usize,
     ) -> PyResult<Self> {
-        let scheme = params.0.clone();
-        let values = values.as_slice()?;
-        let integers = whole(&scheme, values);
-        let diagonals = detached(py, || {
-            circuits::Diagonals::new(&scheme, numbers(&scheme, values, &integers), side, level)
-        })?;
-        Ok(Self(diagonals))
+        let numbers = values.numbers()?;
+        let matrix = detached(py, || circuits::Matrix::new(&params.0, numbers, shape, level))?;
+        Ok(Self(matrix))
     }
 
     fn multiply(

@@ -113,8 +113,9 @@ pub enum SchemeError {
     NoiseTooLarge,
     /// Ciphertexts of different scales were added.
     #[error(
-        "ciphertexts have scales {expected} and {found}; add only what was masked, multiplied and \
-         rescaled equally often"
+        "the operands' scales differ, by {:.1e} of themselves; add only what was masked, multiplied \
+         and rescaled equally often, or what has a level left on which the scale can be adjusted",
+        (.found / .expected - 1.0).abs()
     )]
     ScaleMismatch {
         /// Scale of the first operand.
@@ -186,10 +187,12 @@ pub enum SchemeError {
         most: usize,
     },
     /// A key that was not made.
-    #[error("there is no key for {what}; make one with the secret key's owner")]
+    #[error("there is no key for {what}; the owner of the secret key makes it with {remedy}")]
     MissingKey {
         /// What it would be for.
         what: String,
+        /// What asks for it when keys are made.
+        remedy: String,
     },
     /// An operation of another scheme.
     #[error("{operation} does not exist in {scheme}: {remedy}")]

@@ -51,6 +51,8 @@ pub enum Kind {
     LeveledCiphertext = 38,
     /// A seeded ciphertext of such a set.
     LeveledSeededCiphertext = 39,
+    /// A ciphertext of such a set with what is known of the vector in it.
+    LeveledVector = 43,
     /// What evaluates circuits on encrypted bits.
     EvaluationKey = 40,
     /// An array of encrypted bits.
@@ -83,6 +85,7 @@ impl Kind {
             Self::SwitchKey => "a switching key",
             Self::LeveledCiphertext => "a ciphertext of a scheme with multiplication",
             Self::LeveledSeededCiphertext => "a seeded ciphertext of a scheme with multiplication",
+            Self::LeveledVector => "a vector of a scheme with multiplication",
             Self::EvaluationKey => "an evaluation key",
             Self::EncryptedBits => "encrypted bits",
             Self::BitAnswer => "an answer of bits",

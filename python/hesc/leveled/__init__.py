@@ -4,9 +4,10 @@ Numbers are encrypted as they are, many to a ciphertext; sums, products and rota
 slots at once. What can decrypt lives in `hesc.secret`.
 """
 
-from hesc._native import dot_rotations, matrix_rotations
+from hesc.leveled.keys import PublicKeys
+from hesc.leveled.matrices import Matrix, dot_rotations, matrix_rotations
 from hesc.leveled.params import LeveledParams
-from hesc.leveled.vectors import EncryptedVector, Matrix, PublicKeys
+from hesc.leveled.vectors import EncryptedVector
 
 __all__ = [
     "EncryptedVector",

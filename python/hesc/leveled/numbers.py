@@ -68,7 +68,51 @@ def plain_array(values: ArrayLike) -> NDArray[Any]:
     """An array; a masked one is refused, since nothing would remember its mask."""
     if isinstance(values, np.ma.MaskedArray):
         raise OutOfRangeError("masked arrays are not taken: fill in or remove what is masked")
-    return np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise ShapeError(f"these numbers make no array: {error}") from None
+    # numpy takes no numbers for floats, which exact schemes would refuse for the wrong reason.
+    return array if array.size else array.astype(np.int64)
+
+
+def coefficients_of(
+    params: LeveledParams, values: ArrayLike
+) -> NDArray[np.int64] | NDArray[np.complex128]:
+    """Finite numbers of any shape; whole ones for BFV and BGV, where floats may hold them too.
+
+    Raises:
+        OutOfRangeError: other numbers, or what is none.
+
+    """
+    array = plain_array(values)
+    if params.scheme == "ckks":
+        numbers = complex_numbers(array)
+        if not np.all(np.isfinite(numbers)):
+            raise OutOfRangeError("a number is not finite; give finite ones")
+        return numbers
+    # Doubles hold every integer up to 2^53; what is not beyond the range is what it says.
+    if array.dtype.kind == "f" and np.all(np.abs(array) <= 2.0**53):
+        whole = array.astype(np.int64)
+        if not np.any(whole != array):
+            array = whole
+    return integers(params, array)
+
+
+def period_of(length: int) -> int:
+    """After how many slots a vector's copies begin again."""
+    return 1 << (length - 1).bit_length()
+
+
+def filled(params: LeveledParams, array: NDArray[Any], length: int) -> NDArray[Any]:
+    """All slots of a vector of this length, for the same number of values or one for all.
+
+    Copies fill them, in periods of the next power of two, with zeros behind the numbers of each.
+    """
+    period = period_of(length)
+    slots = np.zeros((params.slot_count // period, period), dtype=array.dtype)
+    slots[:, :length] = array
+    return slots.reshape(-1)
 
 
 def one_axis(array: NDArray[Any]) -> None:
@@ -80,7 +124,7 @@ def one_axis(array: NDArray[Any]) -> None:
 def encode_for_encryption(
     params: LeveledParams, values: ArrayLike, bound: float | None
 ) -> _native.LeveledPlaintext:
-    """A one-dimensional array into slots, the rest of which are zero, to be encrypted.
+    """A one-dimensional array into slots, copies of which fill them, to be encrypted.
 
     Args:
         params: the parameter set.
@@ -89,31 +133,44 @@ def encode_for_encryption(
 
     Raises:
         OutOfRangeError: numbers outside their range.
+        ShapeError: no vector, an empty one, or more numbers than there are slots.
         ParameterError: a bound for integers, or one that is not positive.
 
     """
+    array = plain_array(values)
+    one_axis(array)
+    if not 1 <= len(array) <= params.slot_count:
+        raise ShapeError(
+            f"a vector has from 1 to {params.slot_count} numbers, the slots of {params.name}; got "
+            f"{len(array)}"
+        )
     if params.scheme != "ckks":
         if bound is not None:
             raise ParameterError(
                 "a bound is for CKKS; integers have the range of the plaintext modulus"
             )
-        return encode_operand(params, values)
-    numbers = complex_numbers(values)
-    one_axis(numbers)
+        return encode_operand(params, filled(params, array, len(array)))
+    numbers = filled(params, complex_numbers(array), len(array))
     return params.native.encode_bounded(numbers, params.bound if bound is None else bound)
 
 
 def encode_operand(
-    params: LeveledParams, values: ArrayLike, *, scale: float = 1.0, level: int = 1
+    params: LeveledParams, slots: NDArray[Any], *, scale: float = 1.0, level: int = 1
 ) -> _native.LeveledPlaintext:
-    """As `encode_for_encryption`, of an operand in the clear; `scale` and `level` are for CKKS.
+    """An operand in the clear, a number for each slot; `scale` and `level` are for CKKS.
 
     The result of an operation says how large its operands in the clear were, up to a power of two.
     """
     if params.scheme == "ckks":
-        numbers = complex_numbers(values)
-        one_axis(numbers)
-        return params.native.encode_complex(numbers, scale, level)
-    whole = integers(params, values)
-    one_axis(whole)
-    return params.native.encode_integers(whole, False)
+        return params.native.encode_complex(complex_numbers(slots), scale, level)
+    return params.native.encode_integers(integers(params, slots), False)
+
+
+def decoded(
+    plaintext: _native.LeveledPlaintext, scheme: str, length: int, *, complex_values: bool
+) -> NDArray[Any]:
+    """The first numbers of a plaintext."""
+    if scheme != "ckks":
+        return plaintext.decode_integers(False)[:length]
+    numbers = plaintext.decode_complex()[:length]
+    return numbers if complex_values else numbers.real.copy()

@@ -1,102 +1,48 @@
-"""Vectors of encrypted numbers, and the keys that anyone may have. Nothing here can decrypt."""
+"""Vectors of encrypted numbers. Nothing here can decrypt."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import reduce
+from typing import TYPE_CHECKING, Any, Never
 
 import numpy as np
 
 from hesc import _native
-from hesc._native import OutOfRangeError, ParameterError, ShapeError
+from hesc._native import ParameterError, ShapeError
+from hesc.leveled.matrices import Matrix
 from hesc.leveled.numbers import (
-    encode_for_encryption,
+    coefficients_of,
     encode_operand,
+    filled,
     integers,
     negated,
+    one_axis,
+    period_of,
     plain_array,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from hesc.leveled.keys import PublicKeys
     from hesc.leveled.params import LeveledParams
-
-
-class PublicKeys:
-    """What everyone may have: to encrypt, to relinearise and to rotate."""
-
-    def __init__(
-        self,
-        params: LeveledParams,
-        public: _native.LeveledPublicKey,
-        relin: _native.RelinKey | None,
-        galois: _native.GaloisKeys | None,
-    ) -> None:
-        self.params = params
-        self.public = public
-        self.relin = relin
-        self.galois = galois
-
-    def encrypt(
-        self, values: ArrayLike, *, repeat: bool = False, bound: float | None = None
-    ) -> EncryptedVector:
-        """Encrypts up to `params.slot_count` numbers into one ciphertext.
-
-        With `repeat` copies of them fill a row of slots, as products with matrices need it; their
-        number is a power of two.
-
-        CKKS: absolute values stay within `bound`, by default that of the parameter set. The bound
-        is public, for the ciphertext carries it: choose it before you look at the numbers.
-        """
-        array = plain_array(values)
-        filled = array
-        if repeat:
-            row = self.params.ring_degree // 2
-            if len(array) == 0 or row % len(array):
-                raise ShapeError(f"{len(array)} numbers do not fill a row of {row} slots evenly")
-            filled = np.tile(array, row // len(array))
-        native = self.public.encrypt(encode_for_encryption(self.params, filled, bound))
-        return EncryptedVector(self, native, len(array), complex_values=array.dtype.kind == "c")
-
-    def read(self, data: bytes, length: int, *, complex_values: bool = False) -> EncryptedVector:
-        """A vector from its wire form, or from `LeveledSecretKey.encrypt_to_bytes`."""
-        if not 0 <= length <= self.params.slot_count:
-            raise ShapeError(f"length {length} is not in 0..{self.params.slot_count}")
-        native = self.params.native.ciphertext_from_bytes(data)
-        return EncryptedVector(self, native, length, complex_values=complex_values)
-
-    def to_bytes(self) -> dict[str, bytes]:
-        """Wire forms by name: what a server is given."""
-        forms = {"public": self.public.to_bytes()}
-        if self.relin is not None:
-            forms["relin"] = self.relin.to_bytes()
-        if self.galois is not None:
-            forms["galois"] = self.galois.to_bytes()
-        return forms
-
-    @classmethod
-    def from_bytes(cls, params: LeveledParams, forms: dict[str, bytes]) -> PublicKeys:
-        """Reads what `to_bytes` gave."""
-        if "public" not in forms:
-            raise ParameterError("there is no public key among these; give what to_bytes returned")
-        native = params.native
-        relin, galois = forms.get("relin"), forms.get("galois")
-        return cls(
-            params,
-            native.public_key_from_bytes(forms["public"]),
-            None if relin is None else native.relin_key_from_bytes(relin),
-            None if galois is None else native.galois_keys_from_bytes(galois),
-        )
 
 
 class EncryptedVector:
     """Encrypted numbers in the slots of one ciphertext.
 
-    `+`, `-` and `*` act slot by slot, with vectors, numbers and arrays in the clear. Products are
-    relinearised, and CKKS's rescaled; operands of different levels meet at the lower one, where
-    CKKS's also takes the scale. Different scales at one level are refused.
+    `+`, `-` and `*` act number by number, with vectors, numbers and arrays in the clear, and by
+    numpy's rules: lengths are equal, or one of them is 1. Products are relinearised, and CKKS's
+    rescaled; operands of different levels meet at the lower one, and different scales of CKKS are
+    brought together, at the price of a level where there is no other way.
+
+    Copies of the numbers fill the slots, with a period of the next power of two from the length on:
+    number `i` is in every slot that is `i` modulo the period, in both rows of BFV and BGV alike
+    (vectors longer than a row have both rows). Behind the numbers there are zeros, or, after a sum
+    with a vector of one number, something else, which the vector knows and removes where it
+    matters. That is why rotations go round and matrices need no preparation.
     """
 
     # So that numpy leaves the operators to us.
@@ -109,14 +55,19 @@ class EncryptedVector:
         length: int,
         *,
         complex_values: bool = False,
+        zeros_behind: bool = True,
     ) -> None:
         self.keys = keys
         self.native = native
         self.complex_values = complex_values
+        self.zeros_behind = zeros_behind or length == period_of(length)
         self._length = length
 
     def __len__(self) -> int:
         return self._length
+
+    def __array__(self, *_: object, **__: object) -> Never:
+        raise TypeError("encrypted numbers are no numpy array; the secret key decrypts them")
 
     def __repr__(self) -> str:
         return (
@@ -145,126 +96,113 @@ class EncryptedVector:
         return self.native.error_bound
 
     def _with(
-        self, native: _native.LeveledCiphertext, other: EncryptedVector | None = None
+        self,
+        native: _native.LeveledCiphertext,
+        length: int | None = None,
+        *,
+        complex_values: bool = False,
+        zeros_behind: bool | None = None,
     ) -> EncryptedVector:
-        length = len(self) if other is None else max(len(self), len(other))
-        complex_values = self.complex_values or (other is not None and other.complex_values)
-        return EncryptedVector(self.keys, native, length, complex_values=complex_values)
+        """A result; complex if an operand is."""
+        return EncryptedVector(
+            self.keys,
+            native,
+            len(self) if length is None else length,
+            complex_values=self.complex_values or complex_values,
+            zeros_behind=self.zeros_behind if zeros_behind is None else zeros_behind,
+        )
 
-    def _aligned(
-        self, other: EncryptedVector
-    ) -> tuple[_native.LeveledCiphertext, _native.LeveledCiphertext]:
-        return self.native.matched(other.native), other.native.matched(self.native)
+    # Sums and products
 
-    def _plain(self, values: Any, scale: float) -> _native.LeveledPlaintext:
-        """Values in the clear at this vector's level; a number stands for as many as there are."""
+    def _operand(
+        self, values: ArrayLike, scale: float
+    ) -> tuple[_native.LeveledPlaintext, int, bool]:
+        """Values in the clear at this vector's level, the result's length, whether complex."""
         array = plain_array(values)
         if array.ndim == 0:
-            array = np.full(len(self), array)
-        if len(array) > len(self):
-            raise ShapeError(f"{len(array)} values meet a vector of {len(self)}; give no more")
-        return encode_operand(self.params, array, scale=scale, level=self.level)
+            array = array[np.newaxis]
+        one_axis(array)
+        length = _broadcast(len(self), len(array))
+        slots = filled(self.params, array, length)
+        plaintext = encode_operand(self.params, slots, scale=scale, level=self.level)
+        return plaintext, length, array.dtype.kind == "c"
 
-    def __add__(self, other: object) -> EncryptedVector:
+    def _plus_plain(self, values: ArrayLike) -> EncryptedVector:
+        plaintext, length, complex_values = self._operand(values, self.native.scale)
+        # One number fills the slots behind more numbers too.
+        zeros = self.zeros_behind and (len(self) == length)
+        native = self.native.add_plain(plaintext)
+        return self._with(native, length, complex_values=complex_values, zeros_behind=zeros)
+
+    def _plus(self, other: EncryptedVector, *, subtract: bool) -> EncryptedVector:
+        length = _broadcast(len(self), len(other))
+        zeros = self.zeros_behind and other.zeros_behind and len(self) == len(other)
+        return self._with(
+            self.native.sum(other.native, subtract),
+            length,
+            complex_values=other.complex_values,
+            zeros_behind=zeros,
+        )
+
+    def __add__(self, other: EncryptedVector | ArrayLike) -> EncryptedVector:
         if isinstance(other, EncryptedVector):
-            a, b = self._aligned(other)
-            return self._with(a.add(b), other)
-        return self._with(self.native.add_plain(self._plain(other, self.native.scale)))
+            return self._plus(other, subtract=False)
+        return self._plus_plain(other)
 
     __radd__ = __add__
 
     def __neg__(self) -> EncryptedVector:
         return self._with(self.native.negate())
 
-    def __sub__(self, other: object) -> EncryptedVector:
+    def __sub__(self, other: EncryptedVector | ArrayLike) -> EncryptedVector:
         if isinstance(other, EncryptedVector):
-            a, b = self._aligned(other)
-            return self._with(a.sub(b), other)
-        operand = self._plain(negated(self.params, other), self.native.scale)
-        return self._with(self.native.add_plain(operand))
+            return self._plus(other, subtract=True)
+        return self._plus_plain(negated(self.params, other))
 
-    def __rsub__(self, other: object) -> EncryptedVector:
+    def __rsub__(self, other: ArrayLike) -> EncryptedVector:
         return (-self) + other
 
-    def __mul__(self, other: object) -> EncryptedVector:
+    def __mul__(self, other: EncryptedVector | ArrayLike) -> EncryptedVector:
         if isinstance(other, EncryptedVector):
-            a, b = self._aligned(other)
-            return self._with(self._two_parts(a.multiply(b)), other)
-        ckks = self.params.scheme == "ckks"
-        if not ckks and isinstance(other, (int, np.integer)):
-            return self._with(self.native.multiply_scalar(int(integers(self.params, other))))
-        # Encoded with the prime that the rescaling takes: the scale stays what it was.
-        scale = float(self.params.coeff_moduli[self.level - 1]) if ckks else 1.0
-        product = self.native.multiply_plain(self._plain(other, scale))
-        return self._with(product.rescale() if ckks else product)
+            length = _broadcast(len(self), len(other))
+            factor = None if other is self else other.native
+            # Zeros behind the longer one stay zeros; the shorter one has no end there.
+            zeros = any(v.zeros_behind for v in (self, other) if len(v) == length)
+            return self._with(
+                self.native.product(factor, self._relin()),
+                length,
+                complex_values=other.complex_values,
+                zeros_behind=zeros,
+            )
+        if self.params.scheme == "ckks":
+            # Encoded with the prime that the rescaling takes: the scale stays what it was.
+            scale = float(self.params.coeff_moduli[self.level - 1])
+            plaintext, length, complex_values = self._operand(other, scale)
+            native = self.native.multiply_plain(plaintext).rescale()
+            return self._with(native, length, complex_values=complex_values, zeros_behind=True)
+        if (array := plain_array(other)).ndim == 0:
+            return self._with(self.native.multiply_scalar(int(integers(self.params, array))))
+        plaintext, length, _ = self._operand(array, 1.0)
+        return self._with(self.native.multiply_plain(plaintext), length, zeros_behind=True)
 
     __rmul__ = __mul__
 
-    def _two_parts(self, product: _native.LeveledCiphertext) -> _native.LeveledCiphertext:
-        product = product.relinearise(self._relin())
-        return product.rescale() if self.params.scheme == "ckks" else product
-
     def square(self) -> EncryptedVector:
-        """`self * self`, cheaper."""
-        return self._with(self._two_parts(self.native.square()))
-
-    def times(self, matrix: _native.LeveledMatrix) -> EncryptedVector:
-        """An encoded matrix times this vector; `matrix @ vector` is the comfortable way."""
-        return self._with(matrix.multiply(self.native, self._galois()))
-
-    def _galois(self) -> _native.GaloisKeys:
-        if self.keys.galois is None:
-            raise ParameterError("rotations need keys; make them with rotations=[...]")
-        return self.keys.galois
-
-    def rotate(self, steps: int) -> EncryptedVector:
-        """Slots moved to the left, cyclically over `slot_count` (CKKS) or half of it (rows)."""
-        return self._full(self.native.rotate(steps, self._galois()))
-
-    def rotate_many(self, steps: Sequence[int]) -> list[EncryptedVector]:
-        """Several rotations at once: most of the work is shared."""
-        rotated = self.native.rotate_many(list(steps), self._galois())
-        return [self._full(native) for native in rotated]
-
-    def _full(self, native: _native.LeveledCiphertext) -> EncryptedVector:
-        # Any slot may hold something now.
-        return EncryptedVector(
-            self.keys, native, self.params.slot_count, complex_values=self.complex_values
-        )
-
-    def conjugate(self) -> EncryptedVector:
-        """Complex conjugates (CKKS)."""
-        if self.params.scheme != "ckks":
-            raise ParameterError("integers have no conjugates; swap_rows exchanges the rows")
-        return self._with(self.native.swap_or_conjugate(self._galois()))
-
-    def swap_rows(self) -> EncryptedVector:
-        """The two rows of slots exchanged (BFV and BGV)."""
-        if self.params.scheme == "ckks":
-            raise ParameterError("CKKS has one row of slots; conjugate is what it has instead")
-        return self._full(self.native.swap_or_conjugate(self._galois()))
+        """`self * self`."""
+        return self * self
 
     def polynomial(self, coefficients: ArrayLike) -> EncryptedVector:
-        """`sum coefficients[i] * self**i` in every slot, by about `2 sqrt(degree)` products.
+        """`sum coefficients[i] * self**i` of each number, by about `2 sqrt(degree)` products.
 
-        Integers for BFV and BGV. Depth: up to two more than the degree's logarithm.
+        Whole numbers for BFV and BGV, real or complex ones for CKKS. Depth: up to two more than the
+        degree's logarithm. Products take levels as `*` does.
         """
-        array = real_numbers(self.params, coefficients, 1)
-        return self._with(self.native.polynomial(self._relin(), array))
-
-    def dot(self, other: EncryptedVector) -> EncryptedVector:
-        """The inner product, a vector of one number.
-
-        Rotation keys are needed for `hesc.leveled.dot_rotations(len(self))`.
-        """
-        length = max(len(self), len(other))
-        native = self.native.inner_product(other.native, length, self._relin(), self._galois())
-        complex_values = self.complex_values or other.complex_values
-        return EncryptedVector(self.keys, native, 1, complex_values=complex_values)
-
-    def __rmatmul__(self, matrix: ArrayLike) -> EncryptedVector:
-        """A square matrix in the clear times this vector; `Matrix` keeps it for many products."""
-        return Matrix(self.params, matrix, level=self.level) @ self
+        array = coefficients_of(self.params, coefficients)
+        one_axis(array)
+        if len(array) == 0:
+            raise ShapeError("a polynomial has at least one coefficient, the constant one")
+        native = self.native.polynomial(self._relin(), array, len(self))
+        return self._with(native, complex_values=plain_array(coefficients).dtype.kind == "c")
 
     def _relin(self) -> _native.RelinKey:
         if self.keys.relin is None:
@@ -273,63 +211,201 @@ class EncryptedVector:
             )
         return self.keys.relin
 
+    # Rotations
+
+    def _galois(self, remedy: str) -> _native.GaloisKeys:
+        if self.keys.galois is None:
+            raise ParameterError(f"rotations need keys; make them with {remedy}")
+        return self.keys.galois
+
+    def _rotation_keys(self, steps: Sequence[int], remedy: str) -> _native.GaloisKeys:
+        galois = self._galois(remedy)
+        missing = sorted({step for step in steps if not galois.rotates(step)})
+        if missing:
+            raise ParameterError(
+                f"there is no key for rotations by {', '.join(map(str, missing))}, which this "
+                f"needs; make the keys with {remedy}"
+            )
+        return galois
+
+    @property
+    def _has_both_rows(self) -> bool:
+        return self.params.scheme != "ckks" and len(self) > self.params.ring_degree // 2
+
+    def rotate(self, steps: int) -> EncryptedVector:
+        """The numbers moved `steps` places to the left, round the vector: `numpy.roll(x, -steps)`.
+
+        Lengths that are powers of two need a key for `steps` (or for what is the same modulo the
+        length) and keep their level. Other lengths need keys for `steps % length` and for that less
+        the length, and take two products with masks, in CKKS a level.
+        """
+        return self.rotate_many([steps])[0]
+
+    def rotate_many(self, steps: Sequence[int]) -> list[EncryptedVector]:
+        """Several rotations at once: most of the work is shared."""
+        if self._has_both_rows:
+            raise ShapeError(
+                f"{len(self)} numbers lie in both rows of slots, which rotate apart; "
+                "rotate_rows and swap_rows move them"
+            )
+        length, period = len(self), period_of(len(self))
+        full = length == period
+        # Left by `turn`, and right by what is left of the vector.
+        turns = [step % length for step in steps]
+        pairs = [(turn,) if full or turn == 0 else (turn, turn - length) for turn in turns]
+        wanted = [self._step(turn, period) for pair in pairs for turn in pair]
+        if not any(turns):
+            return [self._with(self.native) for _ in turns]
+        literal = sorted({turn for pair in pairs for turn in pair if turn})
+        galois = self._rotation_keys(wanted, f"rotations={literal}")
+        rotated = iter(self.native.rotate_many(wanted, galois))
+        results = []
+        for pair in pairs:
+            parts = [next(rotated) for _ in pair]
+            if len(parts) == 1:
+                results.append(self._with(parts[0]))
+            else:
+                end = length - pair[0]
+                results.append(self._masked([(parts[0], 0, end), (parts[1], end, length)]))
+        return results
+
+    def _step(self, turn: int, period: int) -> int:
+        """A rotation that has a key and moves vectors of this period as `turn` does."""
+        galois = self.keys.galois
+        alike = [turn, turn % period, turn % period - period]
+        return next((s for s in alike if galois is not None and galois.rotates(s)), turn)
+
+    def _masked(
+        self, pieces: Sequence[tuple[_native.LeveledCiphertext, int, int]]
+    ) -> EncryptedVector:
+        """The sum of ciphertexts, of each the numbers from a first to before a last place."""
+        ckks = self.params.scheme == "ckks"
+        places = np.arange(len(self))
+
+        def piece(native: _native.LeveledCiphertext, first: int, last: int) -> Any:
+            scale = float(self.params.coeff_moduli[native.level - 1]) if ckks else 1.0
+            mask = ((places >= first) & (places < last)).astype(np.int64)
+            slots = filled(self.params, mask, len(self))
+            plaintext = encode_operand(self.params, slots, scale=scale, level=native.level)
+            return native.multiply_plain(plaintext)
+
+        total = reduce(lambda a, b: a.add(b), (piece(*each) for each in pieces))
+        return self._with(total.rescale() if ckks else total, zeros_behind=True)
+
+    def _with_zeros_behind(self) -> EncryptedVector:
+        """The same numbers with zeros behind them: a product with a mask unless they are there."""
+        return self if self.zeros_behind else self._masked([(self.native, 0, len(self))])
+
+    def rotate_rows(self, steps: int) -> EncryptedVector:
+        """Both rows of BFV's and BGV's slots, each rotated to the left by `steps`.
+
+        For vectors longer than a row; the result has `slot_count` numbers, zeros filling it up.
+        """
+        self._require_both_rows("rotate_rows", "rotate moves its numbers round")
+        galois = self._rotation_keys([steps], f"rotations=[{steps}]")
+        return self._both_rows(lambda native: native.rotate(steps, galois))
+
+    def swap_rows(self) -> EncryptedVector:
+        """The two rows of BFV's and BGV's slots exchanged.
+
+        For vectors longer than a row; the result has `slot_count` numbers, zeros filling it up.
+        """
+        self._require_both_rows("swap_rows", "both rows hold the same copies of it")
+        galois = self._galois("conjugate=True")
+        return self._both_rows(lambda native: native.swap_or_conjugate(galois))
+
+    def _require_both_rows(self, name: str, instead: str) -> None:
+        if self.params.scheme == "ckks":
+            raise ParameterError(
+                "CKKS has one row of slots: rotate moves numbers, conjugate is what it has instead "
+                "of swap_rows"
+            )
+        if not self._has_both_rows:
+            raise ShapeError(
+                f"{name} is for vectors longer than a row of {self.params.ring_degree // 2} slots; "
+                f"this one has {len(self)} numbers, and {instead}"
+            )
+
+    def _both_rows(
+        self, move: Callable[[_native.LeveledCiphertext], _native.LeveledCiphertext]
+    ) -> EncryptedVector:
+        return self._with(move(self._with_zeros_behind().native), self.params.slot_count)
+
+    def conjugate(self) -> EncryptedVector:
+        """Complex conjugates (CKKS)."""
+        if self.params.scheme != "ckks":
+            raise ParameterError("integers have no conjugates; swap_rows exchanges the rows")
+        return self._with(self.native.swap_or_conjugate(self._galois("conjugate=True")))
+
+    # Sums over numbers
+
+    def dot(self, other: EncryptedVector) -> EncryptedVector:
+        """The inner product of two vectors of one length, a vector of one number.
+
+        Rotation keys are needed for `hesc.leveled.dot_rotations(len(self))`; beyond a row of BFV's
+        and BGV's slots also `conjugate=True`. Nothing is conjugated.
+        """
+        length = len(self)
+        if length != len(other):
+            raise ShapeError(f"inner products are of equal lengths; got {length} and {len(other)}")
+        if length == 1:
+            return self * other
+        a, b = self, other
+        if not (a.zeros_behind or b.zeros_behind):
+            a = a._with_zeros_behind()
+        row = self.params.ring_degree // 2
+        steps = _native.dot_rotations(min(length, row))
+        remedy = f"rotations=hesc.leveled.dot_rotations({min(length, row)})"
+        if self._has_both_rows:
+            remedy += " and conjugate=True"
+        galois = self._rotation_keys(steps, remedy)
+        native = a.native.inner_product(b.native, length, self._relin(), galois)
+        return self._with(native, 1, complex_values=other.complex_values)
+
+    def __rmatmul__(self, matrix: ArrayLike) -> EncryptedVector:
+        """A matrix, or a vector, in the clear times this vector; `Matrix` keeps it for many."""
+        array = plain_array(matrix)
+        if array.ndim == 1:
+            array = array[np.newaxis]
+        return Matrix(self.params, array, level=self.level) @ self
+
+    def times(self, matrix: Matrix) -> EncryptedVector:
+        """`matrix @ self`, which is the comfortable way."""
+        if matrix.params != self.params:
+            raise ParameterError("the matrix was encoded for another parameter set")
+        rows, columns = matrix.shape
+        if len(self) != columns:
+            raise ShapeError(f"a matrix of {columns} columns meets a vector of {len(self)} numbers")
+        if self.level < matrix.level:
+            raise ShapeError(
+                f"the matrix was encoded for level {matrix.level} and the vector has level "
+                f"{self.level}; encode it with Matrix(params, values, level={self.level})"
+            )
+        if matrix.column is not None:
+            return self * matrix.column
+        remedy = f"rotations=hesc.leveled.matrix_rotations({rows}, {columns})"
+        galois = self._rotation_keys(_native.matrix_rotations(rows, columns), remedy)
+        native = matrix.native.multiply(self.native.mod_switch_to(matrix.level), galois)
+        return self._with(native, rows, complex_values=matrix.complex_values, zeros_behind=True)
+
+    # Levels and bytes
+
     def mod_switch_to(self, level: int) -> EncryptedVector:
         """The same numbers with fewer primes: smaller and faster."""
         return self._with(self.native.mod_switch_to(level))
 
     def to_bytes(self) -> bytes:
-        """The wire form."""
-        return self.native.to_bytes()
+        """The wire form: the ciphertext, the length, and what is known of the numbers."""
+        return self.native.vector_to_bytes(len(self), self.zeros_behind, self.complex_values)
 
 
-def real_numbers(params: LeveledParams, values: ArrayLike, axes: int) -> NDArray[np.float64]:
-    """Finite numbers in the clear; whole ones for exact schemes."""
-    array = np.asarray(values, dtype=np.float64)
-    if array.ndim != axes:
-        raise ShapeError(f"{axes} dimensions were expected; got shape {array.shape}")
-    if not np.all(np.isfinite(array)):
-        raise OutOfRangeError("a number is not finite; give finite ones")
-    if params.scheme != "ckks":
-        if np.any(array != np.round(array)):
-            raise OutOfRangeError(
-                f"{params.scheme.upper()} computes with integers; scale and round first"
-            )
-        integers(params, [int(value) for value in array.flat])
-    return array
-
-
-class Matrix:
-    """A square matrix in the clear, encoded for products with vectors of one level.
-
-    Its side is a power of two; `matrix @ vector` takes vectors encrypted with `repeat=True` and
-    rotation keys for `hesc.leveled.matrix_rotations(side)`.
-    """
-
-    def __init__(
-        self, params: LeveledParams, values: ArrayLike, *, level: int | None = None
-    ) -> None:
-        array = real_numbers(params, values, 2)
-        if array.shape[0] != array.shape[1]:
-            raise ShapeError(f"a square matrix was expected; got shape {array.shape}")
-        self.side = len(array)
-        self._native = _native.LeveledMatrix(
-            params.native,
-            np.ascontiguousarray(array.ravel()),
-            self.side,
-            len(params.coeff_moduli) if level is None else level,
+def _broadcast(one: int, other: int) -> int:
+    """The length of a result, by numpy's rule."""
+    if one != other and 1 not in (one, other):
+        raise ShapeError(
+            f"vectors of {one} and {other} numbers do not go together; give equal lengths, or one "
+            "number for all"
         )
-
-    def __matmul__(self, vector: EncryptedVector) -> EncryptedVector:
-        if len(vector) != self.side:
-            raise ShapeError(f"a matrix of side {self.side} meets a vector of {len(vector)}")
-        return vector.times(self._native)
-
-
-def decoded(
-    plaintext: _native.LeveledPlaintext, scheme: str, length: int, *, complex_values: bool
-) -> NDArray[Any]:
-    """The first numbers of a plaintext."""
-    if scheme != "ckks":
-        return plaintext.decode_integers(False)[:length]
-    numbers = plaintext.decode_complex()[:length]
-    return numbers if complex_values else numbers.real.copy()
+    if 0 in (one, other):
+        raise ShapeError("a vector has at least one number")
+    return max(one, other)

@@ -1,33 +1,35 @@
 use hesc_schemes::SchemeError;
-use hesc_schemes::leveled::{Ciphertext, GaloisKeys, Leveled, RelinKey, SchemeKind};
+use hesc_schemes::leveled::{Ciphertext, GaloisKeys, Leveled, Plaintext, RelinKey, SchemeKind};
 
-use super::{Numbers, product};
+use super::numbers::rescaling_prime;
+use super::{Numbers, product, row_length};
 
-/// Steps of the rotations that [`inner_product`] needs.
+/// Steps of the rotations that [`inner_product`] needs. Vectors that do not fit a row of slots have
+/// both rows, which are exchanged besides.
 pub fn dot_rotations(length: usize) -> Vec<i64> {
-    std::iter::successors(Some(1i64), |step| Some(2 * step))
-        .take_while(|&step| (step as usize) < length.next_power_of_two())
-        .collect()
+    doublings(1, length.next_power_of_two())
 }
 
-/// Steps of the rotations that a product with a square matrix of this side needs.
-pub fn matrix_rotations(side: usize) -> Vec<i64> {
-    let baby = baby_steps(side);
-    let giants = (1..side.div_ceil(baby)).map(|j| (j * baby) as i64);
-    (1..baby as i64).chain(giants).collect()
+/// Steps of the rotations that a product with a matrix of this shape needs.
+pub fn matrix_rotations(rows: usize, columns: usize) -> Vec<i64> {
+    let shape = Shape::new(rows, columns);
+    let baby = shape.baby_steps();
+    let giants = (1..shape.diagonals().div_ceil(baby)).map(|j| (j * baby) as i64);
+    (1..baby as i64).chain(giants).chain(shape.folds()).collect()
 }
 
-/// Rotations of the vector itself: about the root of the side.
-fn baby_steps(side: usize) -> usize {
-    (side as f64).sqrt().ceil() as usize
+/// `from`, twice that, ... below `end`.
+fn doublings(from: usize, end: usize) -> Vec<i64> {
+    let steps = std::iter::successors(Some(from), |step| Some(2 * step));
+    steps.take_while(|&step| step < end).map(|step| step as i64).collect()
 }
 
-/// The inner product of the first `length` slots of each row, in slot 0 of the row; the slots after
-/// `length` are zero in one of the factors up to the next power of two. One product of ciphertexts
-/// and a rotation for each bit of the length.
+/// The inner product of two vectors of this length, in every slot. What is behind the numbers is
+/// zero in one of them. One product of ciphertexts and a rotation for each bit of the length.
 ///
 /// # Errors
-/// Those of products and rotations; [`SchemeError::MissingKey`] for a step of [`dot_rotations`].
+/// Those of products and rotations; [`SchemeError::MissingKey`] for a step of [`dot_rotations`], or
+/// for exchanging rows if the vectors have both.
 pub fn inner_product(
     scheme: &Leveled,
     relin: &RelinKey,
@@ -37,72 +39,112 @@ pub fn inner_product(
     length: usize,
 ) -> Result<Ciphertext, SchemeError> {
     let mut total = product(scheme, relin, x, Some(y))?;
-    for step in dot_rotations(length) {
+    for step in dot_rotations(length.min(row_length(scheme))) {
         total = scheme.add(&total, &scheme.rotate(&total, step, galois)?)?;
+    }
+    if length > row_length(scheme) {
+        total = scheme.add(&total, &scheme.swap_or_conjugate(&total, galois)?)?;
     }
     Ok(total)
 }
 
-/// A square matrix in the clear by its diagonals, encoded: `M x` for vectors that fill a row of
-/// slots with copies of themselves (Halevi and Shoup 2014), by baby and giant steps (Halevi and
-/// Shoup 2018): `2 sqrt(n)` rotations, the baby ones hoisted.
-pub struct Diagonals {
-    side: usize,
-    level: usize,
-    /// Diagonal `k`, rotated to the right by its giant step; none if it is zero.
-    encoded: Vec<Option<hesc_schemes::leveled::Plaintext>>,
+/// A matrix's shape, and what follows for its diagonals. Rows and columns are filled up to the
+/// periods of the vectors that come out and go in.
+#[derive(Debug, Clone, Copy)]
+struct Shape {
+    rows: usize,
+    columns: usize,
 }
 
-impl Diagonals {
-    /// Encodes a matrix, row after row, for vectors of this level. The side divides a row of slots.
+impl Shape {
+    fn new(rows: usize, columns: usize) -> Self {
+        Self { rows, columns }
+    }
+
+    /// Period of the result.
+    fn height(self) -> usize {
+        self.rows.next_power_of_two()
+    }
+
+    /// Period of the vector.
+    fn width(self) -> usize {
+        self.columns.next_power_of_two()
+    }
+
+    fn diagonals(self) -> usize {
+        self.height().min(self.width())
+    }
+
+    /// Rotations of the vector itself: about the root of the number of diagonals.
+    fn baby_steps(self) -> usize {
+        (self.diagonals() as f64).sqrt().ceil() as usize
+    }
+
+    /// Rotations that bring the pieces of a wide matrix together.
+    fn folds(self) -> Vec<i64> {
+        doublings(self.height(), self.width())
+    }
+
+    /// Where diagonal `k` has its number for a slot, in a matrix written row after row.
+    fn place(self, slot: usize, k: usize) -> Option<usize> {
+        let (row, column) = (slot % self.height(), (slot + k) % self.width());
+        (row < self.rows && column < self.columns).then_some(row * self.columns + column)
+    }
+}
+
+/// A matrix in the clear by its diagonals, encoded: `M x` for a vector with copies of itself (Halevi
+/// and Shoup 2014), by baby and giant steps (Halevi and Shoup 2018): `2 sqrt(d)` rotations, the baby
+/// ones hoisted, for `d` diagonals, the smaller one of both periods. A wide matrix has pieces side by
+/// side, summed at the end (Juvekar, Vaikuntanathan and Chandrakasan 2018): a rotation for each bit
+/// of their number.
+pub struct Matrix {
+    shape: Shape,
+    level: usize,
+    /// Diagonal `k`, rotated to the right by its giant step; none if it is zero.
+    encoded: Vec<Option<Plaintext>>,
+}
+
+impl Matrix {
+    /// Encodes a matrix, row after row, for vectors of this level. Each side fits a row of slots.
     ///
     /// # Errors
-    /// [`SchemeError::Parameter`] for a side that does not fit, and those of encoding.
+    /// [`SchemeError::Parameter`] for sides that do not fit, and those of encoding.
     pub fn new(
         scheme: &Leveled,
         matrix: Numbers<'_>,
-        side: usize,
+        (rows, columns): (usize, usize),
         level: usize,
     ) -> Result<Self, SchemeError> {
-        let row = row_length(scheme);
-        if side == 0 || !row.is_multiple_of(side) || matrix.len() != side * side {
+        let (shape, row) = (Shape::new(rows, columns), row_length(scheme));
+        let fits = |side: usize| (1..=row).contains(&side);
+        if !fits(rows) || !fits(columns) || matrix.len() != rows * columns {
             return Err(SchemeError::Parameter {
-                name: "side",
-                value: side.to_string(),
-                remedy: "give a square matrix whose side divides a row of slots: a power of two",
+                name: "shape",
+                value: format!("({rows}, {columns})"),
+                remedy: "give a matrix of at least one number whose rows and columns fit a row of \
+                         slots: half the ring degree",
             });
         }
-        let baby = baby_steps(side);
-        // The prime that the rescaling takes: scales stay what they were.
-        let scale = match scheme.scheme() {
-            SchemeKind::Ckks => {
-                scheme.spec().coeff_moduli[level.clamp(1, scheme.levels()) - 1] as f64
-            }
-            _ => 1.0,
-        };
+        let baby = shape.baby_steps();
+        let scale = rescaling_prime(scheme, level);
+        let period = shape.height().max(shape.width());
         let encode = |k: usize| {
             let giant = k / baby * baby;
-            // Slot i of the diagonal is M[i][i + k]; all rotated to the right by the giant step.
-            let place = |slot: usize| {
-                let i = (slot % row + side - giant % side) % side;
-                i * side + (i + k) % side
-            };
-            if (0..side).all(|slot| matrix.is_zero(place(slot))) {
+            if (0..period).all(|slot| shape.place(slot, k).is_none_or(|at| matrix.is_zero(at))) {
                 return Ok(None);
             }
-            let places = (0..scheme.slot_count()).map(place);
-            matrix.encode(scheme, places, scale, level).map(Some)
+            let place = |slot: usize| shape.place(slot % row + row - giant, k);
+            matrix.encode(scheme, place, scale, level).map(Some)
         };
-        let encoded = (0..side).map(encode).collect::<Result<_, _>>()?;
-        Ok(Self { side, level, encoded })
+        let encoded = (0..shape.diagonals()).map(encode).collect::<Result<_, _>>()?;
+        Ok(Self { shape, level, encoded })
     }
 
-    /// `M x`, again with copies that fill the row. CKKS: rescaled.
+    /// `M x`, again with copies that fill the slots, and zeros behind its numbers. CKKS: rescaled.
     ///
     /// # Errors
     /// [`SchemeError::LevelMismatch`] for a vector of another level than the matrix was encoded for,
-    /// [`SchemeError::MissingKey`] for a step of [`matrix_rotations`], [`SchemeError::Empty`] for a
-    /// matrix of zeros, and those of products.
+    /// [`SchemeError::MissingKey`] for a step of [`matrix_rotations`], and those of products.
     pub fn multiply(
         &self,
         scheme: &Leveled,
@@ -112,8 +154,8 @@ impl Diagonals {
         if x.level() != self.level {
             return Err(SchemeError::LevelMismatch { expected: self.level, found: x.level() });
         }
-        let baby = baby_steps(self.side);
-        let steps: Vec<i64> = (0..baby.min(self.side) as i64).collect();
+        let baby = self.shape.baby_steps();
+        let steps: Vec<i64> = (0..baby as i64).collect();
         let rotated = scheme.rotate_many(x, &steps, galois)?;
         let mut total: Option<Ciphertext> = None;
         for (giant, diagonals) in self.encoded.chunks(baby).enumerate() {
@@ -133,12 +175,11 @@ impl Diagonals {
                 Some(total) => scheme.add(&total, &turned)?,
             });
         }
-        let total = total.ok_or(SchemeError::Empty)?;
+        // A matrix of zeros.
+        let Some(mut total) = total else { return scheme.sub(x, x) };
+        for step in self.shape.folds() {
+            total = scheme.add(&total, &scheme.rotate(&total, step, galois)?)?;
+        }
         if scheme.scheme() == SchemeKind::Ckks { scheme.rescale(&total) } else { Ok(total) }
     }
-}
-
-/// Slots that a rotation moves in a circle.
-fn row_length(scheme: &Leveled) -> usize {
-    scheme.ring_degree() / 2
 }

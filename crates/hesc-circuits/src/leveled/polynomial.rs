@@ -1,29 +1,32 @@
 use std::collections::BTreeMap;
 
 use hesc_schemes::SchemeError;
-use hesc_schemes::leveled::{Ciphertext, Leveled, RelinKey, SchemeKind};
+use hesc_schemes::leveled::{Ciphertext, Leveled, RelinKey};
 
 use super::{Numbers, product, sum};
 
-/// `sum_i coefficients[i] x^i` in every slot (Paterson and Stockmeyer 1973): powers up to about the
-/// root of the degree, blocks of as many coefficients, and blocks joined in halves by squares of the
-/// highest power. Products of ciphertexts: about twice the root of the degree; depth: up to two more
-/// than its logarithm.
+/// `sum_i coefficients[i] x^i` in each number of a vector of this length (Paterson and Stockmeyer
+/// 1973): powers up to about the root of the degree, blocks of as many coefficients, and blocks joined
+/// in halves by squares of the highest power. Zeros behind the numbers stay zeros. Products of
+/// ciphertexts: about twice the root of the degree; depth: up to two more than its logarithm.
 ///
 /// # Errors
-/// [`SchemeError::Empty`] without coefficients above the constant one, [`SchemeError::Value`] for
-/// integers beyond the plaintext modulus, and those of products and sums.
+/// [`SchemeError::Empty`] without coefficients, [`SchemeError::Value`] for integers beyond the
+/// plaintext modulus, and those of products and sums.
 pub fn polynomial(
     scheme: &Leveled,
     relin: &RelinKey,
     x: &Ciphertext,
     coefficients: Numbers<'_>,
+    length: usize,
 ) -> Result<Ciphertext, SchemeError> {
-    let degree = (1..coefficients.len()).rev().find(|&i| !coefficients.is_zero(i));
-    let Some(degree) = degree else { return Err(SchemeError::Empty) };
+    if coefficients.is_empty() {
+        return Err(SchemeError::Empty);
+    }
+    let degree = (1..coefficients.len()).rev().find(|&i| !coefficients.is_zero(i)).unwrap_or(0);
     let (coefficients, _) = coefficients.split_at(degree + 1);
     let block = ((degree + 1) as f64).sqrt().ceil() as usize;
-    let mut powers = Powers { scheme, relin, of: BTreeMap::from([(1, x.clone())]) };
+    let mut powers = Powers { scheme, relin, length, of: BTreeMap::from([(1, x.clone())]) };
     let block = block.next_power_of_two().min(degree);
     powers.evaluate(coefficients, block)
 }
@@ -32,6 +35,7 @@ pub fn polynomial(
 struct Powers<'a> {
     scheme: &'a Leveled,
     relin: &'a RelinKey,
+    length: usize,
     of: BTreeMap<usize, Ciphertext>,
 }
 
@@ -68,7 +72,7 @@ impl Powers<'_> {
         let (low, high) = coefficients.split_at(split);
         let giant = self.power(split)?;
         let upper = if high.len() == 1 {
-            self.scaled(&giant, high, 0)?
+            high.scaled(self.scheme, &giant, 0)?
         } else {
             let high = self.evaluate(high, block)?;
             product(self.scheme, self.relin, &high, Some(&giant))?
@@ -77,26 +81,7 @@ impl Powers<'_> {
             return self.add_constant(&upper, low);
         }
         let low = self.evaluate(low, block)?;
-        sum(self.scheme, &upper, &low)
-    }
-
-    /// `coefficients[at]` times a power.
-    fn scaled(
-        &self,
-        power: &Ciphertext,
-        coefficients: Numbers<'_>,
-        at: usize,
-    ) -> Result<Ciphertext, SchemeError> {
-        match coefficients {
-            Numbers::Integers(values) => self.scheme.multiply_scalar(power, values[at]),
-            Numbers::Reals(values) => {
-                // The scale that the rescaling leaves is the set's.
-                let prime = self.scheme.spec().coeff_moduli[power.level() - 1] as f64;
-                let scale = self.scheme.default_scale() * prime / power.scale();
-                let term = self.scheme.multiply_real(power, values[at], scale)?;
-                self.scheme.rescale(&term)
-            }
-        }
+        sum(self.scheme, &upper, &low, false)
     }
 
     /// A few coefficients by their powers.
@@ -104,10 +89,10 @@ impl Powers<'_> {
         let mut total: Option<Ciphertext> = None;
         for i in (1..coefficients.len()).rev().filter(|&i| !coefficients.is_zero(i)) {
             let power = self.power(i)?;
-            let term = self.scaled(&power, coefficients, i)?;
+            let term = coefficients.scaled(self.scheme, &power, i)?;
             total = Some(match total {
                 None => term,
-                Some(total) => sum(self.scheme, &total, &term)?,
+                Some(total) => sum(self.scheme, &total, &term, false)?,
             });
         }
         match total {
@@ -129,13 +114,9 @@ impl Powers<'_> {
         if coefficients.is_zero(0) {
             return Ok(a.clone());
         }
-        let slots = self.scheme.slot_count();
-        let constant = coefficients.encode(
-            self.scheme,
-            std::iter::repeat_n(0, slots),
-            if self.scheme.scheme() == SchemeKind::Ckks { a.scale() } else { 1.0 },
-            a.level(),
-        )?;
+        let period = self.length.next_power_of_two();
+        let place = |slot: usize| (slot % period < self.length).then_some(0);
+        let constant = coefficients.encode(self.scheme, place, a.scale(), a.level())?;
         self.scheme.add_plain(a, &constant)
     }
 }

@@ -70,6 +70,34 @@ impl Leveled {
         self.rescale(&self.multiply_real(&above, 1.0, target.scale * prime / above.scale)?)
     }
 
+    /// The level at which a product of these has most room left. BGV: its noise does not square if
+    /// primes are dropped before, one or more; the highest such level. The lower of both otherwise.
+    pub fn product_level(&self, a: &Ciphertext, b: &Ciphertext) -> usize {
+        let together = a.level.min(b.level);
+        if self.scheme() != SchemeKind::Bgv {
+            return together;
+        }
+        let lowered = |c: &Ciphertext, level: usize| {
+            let mut c = c.shell();
+            while c.level > level {
+                let prime = self.chain().primes()[c.level - 1].value() as f64;
+                c = Ciphertext { noise: self.divided_noise(&c, prime), level: c.level - 1, ..c };
+            }
+            c
+        };
+        let room = |level: usize| {
+            let noise = self.product_noise(&lowered(a, level), &lowered(b, level));
+            self.budget(noise, level, 1.0)
+        };
+        (1..together)
+            .rev()
+            .fold((together, room(together)), |best, level| {
+                let room = room(level);
+                if room > best.1 { (level, room) } else { best }
+            })
+            .0
+    }
+
     fn check_not_last(&self, a: &Ciphertext, level: usize) -> Result<(), SchemeError> {
         if level == 0 {
             return Err(SchemeError::LastLevel { level: a.level, wanted: level });

@@ -5,7 +5,7 @@ use hesc_math::rns::kernels;
 use super::buffer::Buffer;
 use super::keys::{GaloisKey, GaloisKeys};
 use super::noise::Noise;
-use super::{Ciphertext, Leveled, parallel};
+use super::{Ciphertext, Leveled, SchemeKind, parallel};
 use crate::SchemeError;
 
 impl Leveled {
@@ -18,9 +18,29 @@ impl Leveled {
         self.check_ciphertext(a)?;
         keys.tag.check(self.fingerprint(), Some(a.tag))?;
         Self::require_two_parts(a, "a rotation")?;
-        keys.keys.get(&element).ok_or_else(|| SchemeError::MissingKey {
-            what: format!("the automorphism X -> X^{element}"),
-        })
+        keys.keys.get(&element).ok_or_else(|| self.missing_key(element))
+    }
+
+    /// The error that names what a user asked for, not the automorphism that does it.
+    fn missing_key(&self, element: usize) -> SchemeError {
+        let order = 2 * self.ring_degree();
+        if element == order - 1 {
+            let ckks = self.scheme() == SchemeKind::Ckks;
+            let what = if ckks { "complex conjugates" } else { "exchanging the rows of slots" };
+            return SchemeError::MissingKey { what: what.into(), remedy: "conjugate=True".into() };
+        }
+        let row = order / 4;
+        let mut powers = std::iter::successors(Some(1), |power| Some(power * 3 % order)).take(row);
+        match powers.position(|power| power == element) {
+            Some(steps) => SchemeError::MissingKey {
+                what: format!("rotations by {steps} (the same as {})", steps as i64 - row as i64),
+                remedy: format!("rotations=[{steps}]"),
+            },
+            None => SchemeError::MissingKey {
+                what: format!("the automorphism X -> X^{element}"),
+                remedy: "generate_galois_keys".into(),
+            },
+        }
     }
 
     /// `a(X^element)`.

@@ -1,0 +1,99 @@
+use hesc_schemes::SchemeError;
+use hesc_schemes::leveled::{Ciphertext, Complex64, Leveled, Plaintext, SchemeKind};
+
+/// Numbers in the clear: integers for BFV and BGV, complex ones for CKKS.
+#[derive(Debug, Clone, Copy)]
+pub enum Numbers<'a> {
+    /// For BFV and BGV.
+    Integers(&'a [i64]),
+    /// For CKKS.
+    Complex(&'a [Complex64]),
+}
+
+impl<'a> Numbers<'a> {
+    /// How many.
+    pub fn len(self) -> usize {
+        match self {
+            Self::Integers(values) => values.len(),
+            Self::Complex(values) => values.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
+
+    pub(super) fn split_at(self, at: usize) -> (Self, Self) {
+        match self {
+            Self::Integers(values) => {
+                let (low, high) = values.split_at(at);
+                (Self::Integers(low), Self::Integers(high))
+            }
+            Self::Complex(values) => {
+                let (low, high) = values.split_at(at);
+                (Self::Complex(low), Self::Complex(high))
+            }
+        }
+    }
+
+    pub(super) fn is_zero(self, at: usize) -> bool {
+        match self {
+            Self::Integers(values) => values[at] == 0,
+            Self::Complex(values) => values[at] == Complex64::default(),
+        }
+    }
+
+    /// A number for each slot as a plaintext: those at these places, zero where there is no place.
+    /// `scale` and `level` matter to CKKS only.
+    pub(super) fn encode(
+        self,
+        scheme: &Leveled,
+        place: impl Fn(usize) -> Option<usize>,
+        scale: f64,
+        level: usize,
+    ) -> Result<Plaintext, SchemeError> {
+        let slots = 0..scheme.slot_count();
+        match self {
+            Self::Integers(values) => {
+                let numbers: Vec<_> = slots.map(|s| place(s).map_or(0, |i| values[i])).collect();
+                scheme.encode_integers(&numbers)
+            }
+            Self::Complex(values) => {
+                let zero = Complex64::default();
+                let numbers: Vec<_> = slots.map(|s| place(s).map_or(zero, |i| values[i])).collect();
+                scheme.encode_complex(&numbers, scale, level)
+            }
+        }
+    }
+
+    /// `a` times the number at this place. CKKS: rescaled, to the set's scale.
+    pub(super) fn scaled(
+        self,
+        scheme: &Leveled,
+        a: &Ciphertext,
+        at: usize,
+    ) -> Result<Ciphertext, SchemeError> {
+        match self {
+            Self::Integers(values) => scheme.multiply_scalar(a, values[at]),
+            Self::Complex(values) => {
+                let scale = scheme.default_scale() * rescaling_prime(scheme, a.level()) / a.scale();
+                let term = if values[at].im == 0.0 {
+                    scheme.multiply_real(a, values[at].re, scale)?
+                } else {
+                    let factor = self.encode(scheme, |_| Some(at), scale, a.level())?;
+                    scheme.multiply_plain(a, &factor)?
+                };
+                scheme.rescale(&term)
+            }
+        }
+    }
+}
+
+/// The prime that a rescaling at this level divides by; 1 in exact schemes.
+pub(super) fn rescaling_prime(scheme: &Leveled, level: usize) -> f64 {
+    match scheme.scheme() {
+        SchemeKind::Ckks => scheme.spec().coeff_moduli[level.clamp(1, scheme.levels()) - 1] as f64,
+        _ => 1.0,
+    }
+}

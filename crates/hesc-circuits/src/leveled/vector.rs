@@ -1,0 +1,73 @@
+use hesc_schemes::SchemeError;
+use hesc_schemes::leveled::{Ciphertext, Leveled, SchemeKind, SeededCiphertext};
+use hesc_schemes::wire::{Kind, Reader, Writer};
+
+const ZEROS_BEHIND: u8 = 1;
+const COMPLEX: u8 = 2;
+const SEEDED: u8 = 4;
+
+/// What is known of the vector in a ciphertext; it travels with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Label {
+    /// Numbers, at least one and no more than there are slots.
+    pub length: usize,
+    /// Whether the slots behind the numbers, up to the end of the period, are zero.
+    pub zeros_behind: bool,
+    /// Whether the numbers may have imaginary parts.
+    pub complex: bool,
+}
+
+impl Label {
+    fn frame(self, seeded: bool, ciphertext: &[u8]) -> Vec<u8> {
+        let flag = |set: bool, bit: u8| if set { bit } else { 0 };
+        let flags = flag(self.zeros_behind, ZEROS_BEHIND)
+            | flag(self.complex, COMPLEX)
+            | flag(seeded, SEEDED);
+        let mut writer = Writer::with_capacity(Kind::LeveledVector, ciphertext.len() + 16);
+        writer.u32(self.length as u32).u8(flags).nested(ciphertext);
+        writer.finish()
+    }
+}
+
+/// Wire form of a vector: a ciphertext and its label.
+pub fn vector_to_bytes(scheme: &Leveled, label: Label, a: &Ciphertext) -> Vec<u8> {
+    label.frame(false, &scheme.ciphertext_to_bytes(a))
+}
+
+/// Wire form of a fresh vector under the secret key, half the size.
+pub fn seeded_vector_to_bytes(scheme: &Leveled, label: Label, a: &SeededCiphertext) -> Vec<u8> {
+    label.frame(true, &scheme.seeded_to_bytes(a))
+}
+
+/// Reads a vector, seeded or not; strict. What the label says is the sender's word, as the numbers
+/// are: it decides what results mean, and nothing else rests on it.
+///
+/// # Errors
+/// [`SchemeError::Wire`], [`SchemeError::ParameterMismatch`], [`SchemeError::NoiseBudget`].
+pub fn vector_from_bytes(
+    scheme: &Leveled,
+    bytes: &[u8],
+) -> Result<(Label, Ciphertext), SchemeError> {
+    let mut reader = Reader::open(bytes, Kind::LeveledVector)?;
+    let length = reader.u32()? as usize;
+    if !(1..=scheme.slot_count()).contains(&length) {
+        return Err(reader.error("its length does not fit the slots"));
+    }
+    let flags = reader.u8()?;
+    let (zeros_behind, complex) = (flags & ZEROS_BEHIND != 0, flags & COMPLEX != 0);
+    let full = length.is_power_of_two();
+    if flags >= 2 * SEEDED
+        || (complex && scheme.scheme() != SchemeKind::Ckks)
+        || (full && !zeros_behind)
+    {
+        return Err(reader.error("what it says of its numbers is impossible"));
+    }
+    let nested = reader.nested()?;
+    reader.finish()?;
+    let ciphertext = if flags & SEEDED != 0 {
+        scheme.expand(&scheme.seeded_from_bytes(nested)?)?
+    } else {
+        scheme.ciphertext_from_bytes(nested)?
+    };
+    Ok((Label { length, zeros_behind, complex }, ciphertext))
+}

@@ -1,0 +1,76 @@
+"""Matrices in the clear, and the rotations that products need."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hesc import _native
+from hesc._native import ShapeError
+from hesc.leveled.numbers import coefficients_of, plain_array
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from hesc.leveled.params import LeveledParams
+    from hesc.leveled.vectors import EncryptedVector
+
+# No parameter set has more slots.
+_MOST: int = 1 << 16
+
+
+def _checked(size: int) -> int:
+    if not 1 <= size <= _MOST:
+        raise ShapeError(f"lengths and sides are from 1 to {_MOST}; got {size}")
+    return size
+
+
+def dot_rotations(length: int) -> list[int]:
+    """Steps of the rotations that inner products of vectors of this length need."""
+    return _native.dot_rotations(_checked(length))
+
+
+def matrix_rotations(rows: int, columns: int | None = None) -> list[int]:
+    """Steps of the rotations that matrices of this shape need; a square one without `columns`."""
+    return _native.matrix_rotations(_checked(rows), _checked(rows if columns is None else columns))
+
+
+class Matrix:
+    """A matrix in the clear, encoded for products with vectors of one level.
+
+    Any shape of at most a row of slots (half the ring degree) each way; `matrix @ vector` needs
+    rotation keys for `hesc.leveled.matrix_rotations(rows, columns)`. Both sides are filled up to
+    powers of two; with `d` the smaller one of these, a product takes `d` products with plaintexts
+    and about `2 sqrt(d)` rotations, a wide matrix some more.
+
+    Args:
+        params: the parameter set of the vectors.
+        values: whole numbers for BFV and BGV, real or complex ones for CKKS.
+        level: that of the vectors, or below; the highest by default.
+
+    """
+
+    def __init__(
+        self, params: LeveledParams, values: ArrayLike, *, level: int | None = None
+    ) -> None:
+        array = plain_array(values)
+        if array.ndim != 2:
+            raise ShapeError(f"a matrix has two dimensions; got shape {array.shape}")
+        row = params.ring_degree // 2
+        if not all(1 <= side <= row for side in array.shape):
+            raise ShapeError(
+                f"a matrix has from 1 to {row} rows and columns, as many as a row of slots; got "
+                f"shape {array.shape}"
+            )
+        numbers = coefficients_of(params, array)
+        self.params = params
+        self.shape: tuple[int, int] = (array.shape[0], array.shape[1])
+        self.level = len(params.coeff_moduli) if level is None else level
+        self.complex_values = array.dtype.kind == "c"
+        # One number times a column needs no rotation.
+        self.column = numbers[:, 0] if self.shape[1] == 1 else None
+        self.native = _native.LeveledMatrix(
+            params.native, numbers.reshape(-1), self.shape, self.level
+        )
+
+    def __matmul__(self, vector: EncryptedVector) -> EncryptedVector:
+        return vector.times(self)

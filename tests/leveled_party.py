@@ -1,0 +1,72 @@
+"""Keys of small, insecure sets of BFV, BGV and CKKS, and what their vectors must decrypt to."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import hesc
+from hesc._native import primes_of_bits
+
+SCHEMES = ("bfv", "bgv", "ckks")
+DEGREE = 256
+
+
+class Party(NamedTuple):
+    """A key owner and what he publishes."""
+
+    params: hesc.LeveledParams
+    secret: hesc.LeveledSecretKey
+    public: hesc.PublicKeys
+
+    def numbers(self, rng: np.random.Generator, shape: Any) -> Any:
+        """Small random numbers: integers for exact schemes."""
+        if self.params.scheme == "ckks":
+            return rng.uniform(-1, 1, shape)
+        return rng.integers(-9, 10, shape)
+
+    # What `matrix @ vector` gives has no type: numpy's stubs believe that it is an array.
+    def check(self, vector: Any, expected: Any) -> None:
+        """The numbers, within the error stated, and all that is claimed of the slots."""
+        expected = np.asarray(expected)
+        assert len(vector) == len(expected)
+        self.close(self.secret.decrypt(vector), expected, vector.error_bound)
+        whole = hesc.EncryptedVector(
+            vector.keys, vector.native, self.params.slot_count, complex_values=True
+        )
+        period = 1 << (len(vector) - 1).bit_length()
+        copies = self.secret.decrypt(whole).reshape(-1, period)
+        self.close(copies, np.broadcast_to(copies[0], copies.shape), 2 * vector.error_bound)
+        self.close(copies[0, : len(vector)], expected, vector.error_bound)
+        if vector.zeros_behind:
+            self.close(copies[0, len(vector) :], 0, vector.error_bound)
+
+    def close(self, found: Any, expected: Any, bound: float) -> None:
+        """Equal modulo the plaintext modulus, or within a bound."""
+        if self.params.plain_modulus is None:
+            # What double precision leaves of large numbers comes on top.
+            slack = 1e-13 * np.max(np.abs(expected), initial=1)
+            assert np.all(np.abs(found - expected) <= bound + slack)
+        else:
+            assert not np.any((found - expected) % self.params.plain_modulus)
+
+
+@cache
+def party(scheme: str) -> Party:
+    """Keys for all rotations of up to 32 numbers, and for inner products of any."""
+    ckks = scheme == "ckks"
+    primes = primes_of_bits(DEGREE, [50, 50, *[44] * 8])
+    params = hesc.LeveledParams.lattice(
+        scheme,
+        DEGREE,
+        primes[1:],
+        special_moduli=primes[:1],
+        plain_modulus=None if ckks else primes_of_bits(DEGREE, [20])[0],
+        scale=2.0**44 if ckks else None,
+        bound=16.0 if ckks else 1.0,
+        assurance="insecure",
+    )
+    steps = sorted({*range(-32, 33), *hesc.leveled.dot_rotations(DEGREE // 2)} - {0})
+    return Party(params, *hesc.leveled_keygen(params, rotations=steps, conjugate=True))
