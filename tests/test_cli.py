@@ -139,6 +139,9 @@ def test_studies_run(identifier: str, tmp_path: Path) -> None:
             "best_mode.total",
             "best_mode.bytes",
             "best_mode.accuracy",
+            "best_mode_public_key.total",
+            "best_mode_vs_paper_layout.total",
+            "best_mode_vs_paper_layout.bytes",
             "float.accuracy",
             "vs_leveled_ckks.total",
             "vs_leveled_bfv.total",
@@ -150,17 +153,24 @@ def test_studies_run(identifier: str, tmp_path: Path) -> None:
         assert errors["hesc: leveled CKKS, N=8192"] < 1e-4
         assert errors["hesc: leveled BFV, N=8192"] < 0.2
         assert errors["hesc: best mode, L=64"] < 0.4
-
+        # SEAL's best mode has the same streams, and its leveled CKKS may have their error.
+        assert errors["SEAL: best mode, L=64"] < 0.4
+        assert errors["SEAL: leveled CKKS, tuned, N=4096"] < errors["hesc: best mode, L=64"]
     if identifier == "koseki2022hesc:table-3":
-        names = {"total", "total_ours", "total_joint"}
+        names = {"total", "total_ours", "total_joint", "vs_tuned_ckks", "vs_tuned_ckks_joint"}
         assert {f"{of}.{name}" for of in ("f", "g", "degree_10") for name in names} | {
-            "degree_10.vs_tuned_ckks",
-            "degree_10.vs_tuned_ckks_joint",
-            "f.evaluate_vs_memory",
+            "f.evaluate_vs_memory"
         } == set(report["ratios"])
+        packed = {row["contender"] for row in report["rows"] if "paper's set, " in row["contender"]}
+        same = {"BFV, paper's set, slots", "BFV, paper's set, coefficients"}
+        for library in ("hesc", "SEAL"):
+            # Only SEAL's CKKS has no coefficients.
+            ways = same | {"CKKS, paper's set, slots"}
+            assert {f"{library}: HESC w/ {way}" for way in ways} <= packed
         errors = {(row["contender"], row["degree"]): row.get("RMSE") for row in report["rows"]}
         assert errors["hesc: joint, L=256", 10] < 0.02
         assert errors["SEAL: CKKS, tuned", 10] < 0.01
+        assert errors["SEAL: joint, L=256", 10] < 0.02
         assert errors["hesc: CKKS", 10] < 1e-6
     if identifier.startswith("babenko2020ckksbfv"):
         names = {f"{scheme}.{d}" for scheme in ("bfv", "bgv", "ckks") for d in (12, 13)}
@@ -168,6 +178,12 @@ def test_studies_run(identifier: str, tmp_path: Path) -> None:
         papers = [row for row in report["rows"] if row["contender"].startswith("paper")]
         assert len(papers) == 8
         assert all(row["2048"] > 0 for row in report["rows"])
+    if identifier == "hsiao2022sche:figure-2":
+        # Both comparisons, and binary numbers need fewer bits for the error of streams.
+        for product in ("xor_product", "and_product"):
+            equal = report["ratios"][f"{product}_equal_error.vs_array_multiplier"]
+            assert 0 < equal < report["ratios"][f"{product}_8bit.vs_array_multiplier"]
+        assert report["parameters"]["equal_error.bits"]["XOR streams, sums of bits"] == 5
     if identifier == "koseki2022hesc:figure-7":
         assert report["ratios"]["f.rmse_gain_1024"] > 8
         assert report["ratios"]["degree_10.rmse_gain_1024"] > 2.5

@@ -33,10 +33,9 @@ PEER: Final = "CKKS (SEAL)"
 
 def exact_ckks(degree: int) -> NDArray[np.float64]:
     """All points by products of CKKS ciphertexts, a point in each slot; the paper's modulus."""
-    from hesc.papers.seal_peer.polynomial import LeveledPolynomial
+    from hesc.papers.seal_peer.polynomial import LeveledPolynomial, papers_chain
 
-    ckks = LeveledPolynomial(degree, 8192, [50, 30, 30, 30, 30, 47], scale_bits=30)
-    return ckks.values(X)
+    return LeveledPolynomial(degree, papers_chain(degree)).values(X)
 
 
 def study(identifier: str, title: str, degree: int, options: Options) -> Report:

@@ -1,7 +1,8 @@
 """The paper's basic schemes with its own tool, gmpy2: what table 2 is measured against.
 
 Written as one would who knows gmpy2: reduced residues, `powmod`, Jacobian coordinates with
-windowed non-adjacent forms. One bit at a time, as in koseki2022hesc, and not in constant time.
+windowed non-adjacent forms, and tables for powers of fixed bases, as hesc has them. One bit at a
+time, as in koseki2022hesc, and not in constant time.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ except ImportError as error:
     raise HescError("gmpy2 is an optional peer: pip install 'hesc[peers]'") from error
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 
 class BitPeer(Protocol):
@@ -41,6 +42,33 @@ def _prime(bits: int, residue: int) -> Any:
         prime = gmpy2.next_prime(candidate)
         if prime % 4 == residue and prime.bit_length() == bits:
             return prime
+
+
+class _FixedBase:
+    """Powers of one element by a table: a product for each byte of the exponent."""
+
+    def __init__(self, base: Any, bits: int, one: Any, multiply: Callable[[Any, Any], Any]) -> None:
+        self._multiply, self._one, self._rows = multiply, one, []
+        for _ in range(-(-bits // 8)):
+            row = [one]
+            for _ in range(255):
+                row.append(multiply(row[-1], base))
+            self._rows.append(row)
+            base = multiply(row[-1], base)
+
+    def replace(self, element: Callable[[Any], Any]) -> None:
+        """Writes every element of the table in another form."""
+        self._rows = [[row[0], *map(element, row[1:])] for row in self._rows]
+
+    def __call__(self, exponent: int) -> Any:
+        """The power."""
+        result = self._one
+        for row, digit in zip(
+            self._rows, exponent.to_bytes(len(self._rows), "little"), strict=True
+        ):
+            if digit:
+                result = self._multiply(result, row[digit])
+        return result
 
 
 class GmPeer:
@@ -67,35 +95,38 @@ class GmPeer:
 
 
 class ElgamalPeer:
-    """Lifted ElGamal modulo the safe prime ffdhe3072, with exponents of full length."""
+    """Lifted ElGamal modulo the safe prime ffdhe3072, with exponents of full length or shorter."""
 
-    def __init__(self) -> None:
+    def __init__(self, exponent_bits: int | None = None) -> None:
         # RFC 7919, appendix A.2: 2^3072 - 2^3008 + (floor(2^2942 e) + 2625351) 2^64 - 1.
         with gmpy2.context(precision=3200):
             euler = int(gmpy2.floor(gmpy2.exp(gmpy2.mpfr(1)) * mpz(2) ** 2942))
         prime = 2**3072 - 2**3008 + (euler + 2625351) * 2**64 - 1
-        self._p, self._g, self._q = mpz(prime), mpz(2), mpz(prime >> 1)
-        self._s = mpz(secrets.randbelow(int(self._q)))
-        self._h = gmpy2.powmod(self._g, self._s, self._p)
-        self._random = gmpy2.random_state(secrets.randbits(128))
+        self.modulus, self._g = mpz(prime), mpz(2)
+        self._bound = prime >> 1 if exponent_bits is None else 1 << exponent_bits
+        self._s = secrets.randbelow(self._bound)
+        self.powers, self._shared = (
+            _FixedBase(base, self._bound.bit_length(), mpz(1), lambda a, b: a * b % self.modulus)
+            for base in (self._g, gmpy2.powmod(self._g, self._s, self.modulus))
+        )
 
     def encrypt(self, bit: int) -> Any:
         """`(g^r, h^r g^b)`."""
-        r = gmpy2.mpz_random(self._random, self._q)
-        second = gmpy2.powmod(self._h, r, self._p)
+        r = secrets.randbelow(self._bound)
+        second = self._shared(r)
         if bit:
-            second = second * self._g % self._p
-        return gmpy2.powmod(self._g, r, self._p), second
+            second = second * self._g % self.modulus
+        return self.powers(r), second
 
     def multiply(self, a: Any, b: Any) -> Any:
         """Products of both parts."""
-        return a[0] * b[0] % self._p, a[1] * b[1] % self._p
+        return a[0] * b[0] % self.modulus, a[1] * b[1] % self.modulus
 
     def decrypt(self, ciphertext: Any) -> int:
         """The power of the generator."""
-        power, m = gmpy2.powmod(ciphertext[0], self._s, self._p), 0
+        power, m = gmpy2.powmod(ciphertext[0], self._s, self.modulus), 0
         while power != ciphertext[1]:
-            power, m = power * self._g % self._p, m + 1
+            power, m = power * self._g % self.modulus, m + 1
         return m
 
 
@@ -115,8 +146,19 @@ class EcElgamalPeer:
         self._g = (mpz(_GX), mpz(_GY), one)
         self._neutral = (one, one, mpz(0))
         self._s = secrets.randbelow(_N)
-        self._g_odd = self._odd(self._g)
-        self._h_odd = self._odd(self._times(self._g_odd, self._s))
+        h = self._times(self._odd(self._g), self._s)
+        self._powers, self._shared = (
+            _FixedBase(base, 256, self._neutral, self._add) for base in (self._g, h)
+        )
+        # Sums with points whose third coordinate is one are cheaper.
+        for table in (self._powers, self._shared):
+            table.replace(self._affine)
+
+    def _affine(self, a: Any) -> Any:
+        x, y, z = a
+        inverse = gmpy2.invert(z, self._p)
+        square = inverse * inverse % self._p
+        return x * square % self._p, y * square * inverse % self._p, mpz(1)
 
     def _double(self, a: Any) -> Any:
         """dbl-2001-b of the Explicit-Formulas Database."""
@@ -130,16 +172,20 @@ class EcElgamalPeer:
         return x3, (alpha * (4 * beta - x3) - 8 * gamma * gamma) % p, z3
 
     def _add(self, a: Any, b: Any) -> Any:
-        """add-2007-bl, with the cases that it leaves out."""
+        """add-2007-bl, with the cases that it leaves out; madd-2007-bl where it applies."""
         (x1, y1, z1), (x2, y2, z2) = a, b
         if not z1:
             return b
         if not z2:
             return a
         p = self._p
-        z1z1, z2z2 = z1 * z1 % p, z2 * z2 % p
-        u1, u2 = x1 * z2z2 % p, x2 * z1z1 % p
-        s1, s2 = y1 * z2 * z2z2 % p, y2 * z1 * z1z1 % p
+        z1z1 = z1 * z1 % p
+        u2, s2 = x2 * z1z1 % p, y2 * z1 * z1z1 % p
+        if z2 == 1:
+            u1, s1, z2z2 = x1, y1, z2
+        else:
+            z2z2 = z2 * z2 % p
+            u1, s1 = x1 * z2z2 % p, y1 * z2 * z2z2 % p
         h, r = (u2 - u1) % p, 2 * (s2 - s1) % p
         if not h:
             return self._double(a) if not r else self._neutral
@@ -177,8 +223,8 @@ class EcElgamalPeer:
     def encrypt(self, bit: int) -> Any:
         """`(r G, r H + b G)`."""
         r = secrets.randbelow(_N)
-        second = self._times(self._h_odd, r)
-        return self._times(self._g_odd, r), self._add(second, self._g) if bit else second
+        second = self._shared(r)
+        return self._powers(r), self._add(second, self._g) if bit else second
 
     def multiply(self, a: Any, b: Any) -> Any:
         """Sums of both parts."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hesc._native import primes_of_bits
+from hesc.arrays import EncryptedArray
 from hesc.encoding import Encoder
 from hesc.encryptor import Encryptor
 from hesc.leveled import LeveledParams
@@ -18,7 +19,7 @@ from hesc.secret import keygen, leveled_keygen
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.arrays import Answer
+    from hesc.arrays import Answer, SeededArray
     from hesc.leveled import EncryptedVector
     from hesc.networks import SquareNetwork
     from hesc.params import Params
@@ -92,7 +93,10 @@ class Layered:
 
 
 class Monomial:
-    """Our best mode: monomials times coefficients, side by side, seeded, fused, compact."""
+    """Our best mode: monomials times coefficients, side by side, seeded, fused, compact.
+
+    The query is encrypted with the client's secret key, or with the public one on demand.
+    """
 
     def __init__(
         self,
@@ -100,10 +104,12 @@ class Monomial:
         params: Params,
         *,
         stream_length: int = 64,
+        secret_key: bool = True,
         seed: int | None = None,
     ) -> None:
         self._network = network
         self._secret, public = keygen(params)
+        self._public = None if secret_key else public
         self._model = MonomialModel.encrypt(
             network, public, stream_length=stream_length, random_state=seed
         )
@@ -122,9 +128,14 @@ class Monomial:
         )
         encoded = encoder.encode(monomials)
         clock("B2S")
-        query = self._secret.encrypt_streams(encoded, "side_by_side")
+        query: EncryptedArray | SeededArray
+        if self._public is None:
+            query = self._secret.encrypt_streams(encoded, "side_by_side")
+        else:
+            (query,) = self._public.encrypt_streams([encoded], "side_by_side")
         clock("Enc")
-        answer = self._model.answer(query.expand())
+        received = query if isinstance(query, EncryptedArray) else query.expand()
+        answer = self._model.answer(received)
         clock("FC2")
         values = _read(self._secret, answer, clock)
         self.bytes_up, self.bytes_down = len(query.to_bytes()), len(answer.to_bytes())

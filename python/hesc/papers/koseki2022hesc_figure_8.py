@@ -34,8 +34,8 @@ def reproduce(options: Options) -> Report:
         repetitions=3 if options.quick else 15,
         notes=[
             "stages and errors of three of the degrees: koseki2022hesc:table-3",
-            "the steps of the tuned CKKS curve are rings and levels: N = 4096 to degree 3, three "
-            "levels at N = 8192 to degree 7, four to 10",
+            "the steps of the tuned CKKS curve are rings and levels: N = 2048 to degree 3, N = "
+            "4096 from 4 on, with key switching from 5 on and one prime more from 9 on",
         ],
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
@@ -19,8 +19,6 @@ from hesc.secret import keygen, leveled_keygen
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-_T = TypeVar("_T")
-
 STAGES: Final = ("B2S", "Enc", "Eval", "Dec", "S2B")
 
 # The paper's 54 bits of modulus as two primes: words of 32 bits are faster. SEAL keeps one prime
@@ -33,7 +31,7 @@ def paper_set(preset: str) -> Params:
     """A set of the paper with its bits in coefficients: concatenation needs no slots.
 
     Ring degree, modulus and plaintext modulus are the paper's, the scale is SEAL's below; encoding
-    and decoding have a transform less.
+    and decoding have a transform less. SEAL is given the same in BFV; its CKKS has slots only.
     """
     params = Params.preset(preset)
     return Params.lattice(
@@ -47,9 +45,14 @@ def paper_set(preset: str) -> Params:
 
 
 SEAL_MODULUS: Final = 18014398509404161
+SEAL_SMALL_MODULUS: Final = 134215681
 SEAL_SCALE: Final = 2.0**38
 STREAM_LENGTH: Final = 2048
 SHORT_LENGTH: Final = 256
+PAPER_SETS: Final = {"BFV": BFV_PAPER, "CKKS": CKKS_PAPER}
+# How the contenders with the paper's parameters pack.
+SLOTS, COEFFICIENTS = "paper's set, slots", "paper's set, coefficients"
+JOINT: Final = f"joint, L={SHORT_LENGTH}"
 
 
 class PolynomialContender(Protocol):
@@ -129,56 +132,86 @@ class Leveled:
         return clock.milliseconds, float(value) / p**n
 
 
-def contenders(degree: int, *, peer: bool) -> dict[str, PolynomialContender]:
-    """All of a degree, by name; SEAL's if asked for."""
-    ours: dict[str, PolynomialContender] = {
-        "hesc: HESC w/ BFV, paper's set": Streams(
-            paper_set(BFV_PAPER), degree, encrypt_constant=True
-        ),
-        "hesc: HESC w/ CKKS, paper's set": Streams(
-            paper_set(CKKS_PAPER), degree, encrypt_constant=True
-        ),
+def ours(degree: int) -> dict[str, PolynomialContender]:
+    """hesc's contenders of a degree, by name."""
+    paper = {
+        f"hesc: HESC w/ {scheme}, {packing}": Streams(params, degree, encrypt_constant=True)
+        for scheme, name in PAPER_SETS.items()
+        for packing, params in ((SLOTS, Params.preset(name)), (COEFFICIENTS, paper_set(name)))
+    }
+    return paper | {
         "hesc: HESC w/ BFV": Streams(Params.preset("bfv_1024"), degree),
         "hesc: HESC w/ CKKS": Streams(Params.preset("ckks_1024"), degree),
-        f"hesc: joint, L={SHORT_LENGTH}": Streams(
+        f"hesc: {JOINT}": Streams(
             Params.preset("bfv_1024"), degree, stream_length=SHORT_LENGTH, generator="joint"
         ),
         "hesc: BFV": Leveled(degree, "bfv"),
         "hesc: CKKS": Leveled(degree, "ckks"),
     }
-    if not peer:
-        return ours
+
+
+def theirs(degree: int) -> dict[str, PolynomialContender]:
+    """SEAL's contenders: each way that hesc has and SEAL can go, and exact arithmetic."""
     from hesc.papers.seal_peer.polynomial import (
         IntegerPolynomial,
         LeveledPolynomial,
         StreamPolynomial,
+        papers_chain,
+        tuned_chain,
     )
 
-    bfv = Params.preset(BFV_PAPER)
-    return ours | {
-        "SEAL: HESC w/ BFV": StreamPolynomial(
-            "bfv", degree, 2048, [SEAL_MODULUS], plain_modulus=bfv.plain_modulus
-        ),
-        "SEAL: HESC w/ CKKS": StreamPolynomial(
-            "ckks", degree, 2048, [SEAL_MODULUS], scale=SEAL_SCALE
-        ),
+    t = Params.preset(BFV_PAPER).plain_modulus
+    paper = {
+        f"SEAL: HESC w/ BFV, {packing}": StreamPolynomial(
+            degree,
+            "bfv",
+            2048,
+            [SEAL_MODULUS],
+            packing=packing.split()[-1],
+            plain_modulus=t,
+            stream_length=STREAM_LENGTH,
+            encrypt_constant=True,
+        )
+        for packing in (SLOTS, COEFFICIENTS)
+    }
+    small = {
+        name: StreamPolynomial(
+            degree,
+            "bfv",
+            1024,
+            [SEAL_SMALL_MODULUS],
+            packing="coefficients",
+            plain_modulus=2,
+            stream_length=length,
+            generator=generator,
+        )
+        for name, length, generator in (
+            ("SEAL: HESC w/ BFV", STREAM_LENGTH, "bernoulli"),
+            (f"SEAL: {JOINT}", SHORT_LENGTH, "joint"),
+        )
+    }
+    ckks = StreamPolynomial(
+        degree,
+        "ckks",
+        2048,
+        [SEAL_MODULUS],
+        scale=SEAL_SCALE,
+        stream_length=STREAM_LENGTH,
+        encrypt_constant=True,
+    )
+    return {
+        **paper,
+        f"SEAL: HESC w/ CKKS, {SLOTS}": ckks,
+        **small,
         "SEAL: BFV": IntegerPolynomial(degree),
-        "SEAL: CKKS, paper's set": LeveledPolynomial(
-            degree, 8192, [50, 30, 30, 30, 30, 47], scale_bits=30
-        ),
-        "SEAL: CKKS, tuned": _tuned(degree, LeveledPolynomial),
+        "SEAL: CKKS, paper's set": LeveledPolynomial(degree, papers_chain(degree)),
+        "SEAL: CKKS, tuned": LeveledPolynomial(degree, tuned_chain(degree)),
     }
 
 
-def _tuned(degree: int, make: Callable[..., _T]) -> _T:
-    """The smallest ring and modulus that hold the degree's levels."""
-    if degree == 2:
-        return make(degree, 4096, [39, 30, 39], scale_bits=30)
-    if degree == 3:
-        return make(degree, 4096, [32, 22, 22, 33], scale_bits=22)
-    # Three levels to degree 7, four to 10.
-    levels = 3 if degree < 8 else 4
-    return make(degree, 8192, [40, *[30] * levels, 40], scale_bits=30)
+def contenders(degree: int, *, peer: bool) -> dict[str, PolynomialContender]:
+    """All of a degree, by name; SEAL's if asked for."""
+    return ours(degree) | (theirs(degree) if peer else {})
 
 
 class Measured:

@@ -9,6 +9,7 @@ import statistics
 import time
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -38,11 +39,20 @@ class Options:
     """Wraps a loop with a progress bar of this title."""
 
 
+# The rivals, by how their rows name them.
+_RIVALS = {"SEAL": "seal-python", "gmpy2": "gmpy2"}
+_INSTRUCTIONS = ("avx512ifma", "avx512f", "avx2")
+
+
 def _machine() -> dict[str, str]:
-    """Where a report was made."""
+    """Where a report was made, and with what."""
     info = {
-        "processor": _processor(),
+        "processor": _cpuinfo("model name") or platform.processor() or platform.machine(),
+        "instructions": next(
+            (name for name in _INSTRUCTIONS if name in _cpuinfo("flags").split()), "others"
+        ),
         "cores": str(os.cpu_count()),
+        "threads": os.environ.get("RAYON_NUM_THREADS", str(os.cpu_count())),
         "system": platform.platform(),
         "python": platform.python_version(),
     }
@@ -51,16 +61,30 @@ def _machine() -> dict[str, str]:
             info[package] = version(package)
         except PackageNotFoundError:
             info[package] = "absent"
+    if info["seal-python"] != "absent":
+        info["seal-python"] += f", the wheel, {_hexl()} Intel HEXL, one thread"
+    if info["gmpy2"] != "absent":
+        info["gmpy2"] += ", the wheel, one thread"
     return info
 
 
-def _processor() -> str:
+def _hexl() -> str:
+    """Whether the installed SEAL was built with Intel's library of vector kernels."""
+    spec = find_spec("seal")
+    if spec is None or spec.origin is None:
+        return "perhaps with"
+    return "with" if b"hexl" in Path(spec.origin).read_bytes().lower() else "without"
+
+
+def _cpuinfo(field: str) -> str:
+    """A field of the first processor, or nothing where the system does not say."""
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
         for line in cpuinfo.read_text().splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    return platform.processor() or platform.machine()
+            name, _, value = line.partition(":")
+            if name.strip() == field:
+                return value.strip()
+    return ""
 
 
 @dataclass
@@ -73,7 +97,7 @@ class Report:
     rows: list[dict[str, Any]]
     """A column for each key; missing ones stay empty."""
     ratios: dict[str, float] = field(default_factory=dict)
-    """What the issue asks for, by name."""
+    """The figures that documents quote, by name."""
     parameters: dict[str, Any] = field(default_factory=dict)
     series: dict[str, list[float]] = field(default_factory=dict)
     """Curves of a figure, by name: for plots and JSON, not for the terminal."""
@@ -114,10 +138,21 @@ class Report:
             console.print(ratios)
         for note in self.notes:
             console.print(f"- {note}", highlight=False)
-        console.print(
-            f"medians of {self.repetitions} repetitions on {self.machine['processor']}, "
-            f"{self.machine['cores']} cores",
-            highlight=False,
+        console.print(self.made_with(), highlight=False)
+
+    def made_with(self) -> str:
+        """The machine, the threads, and the version and build of every rival among the rows."""
+        names = [str(next(iter(row.values()))) for row in self.rows]
+        rivals = [
+            f"; {rival} is {package} {self.machine[package]}"
+            for rival, package in _RIVALS.items()
+            if any(name.startswith(f"{rival}:") or f"({rival})" in name for name in names)
+        ]
+        of = self.machine
+        return (
+            f"medians of {self.repetitions} repetitions on {of['processor']} "
+            f"({of['instructions']}), {of['cores']} cores; hesc {of['hesc']} on "
+            f"{of['threads']} of them" + "".join(rivals)
         )
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hesc.encoding import Encoder
 from hesc.papers.report import Stopwatch
 from hesc.papers.seal_peer.setup import make, size
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.object_]
 
 COPIES = 2
+BASE = 6
 
 
 class LayeredPeer:
@@ -39,7 +41,6 @@ class LayeredPeer:
         scale: float = 0.0,
         digits: int = 1,
         stream_length: int | None = None,
-        seed: int = 0,
     ) -> None:
         self._network = network
         self._setting = make(scheme, ring_degree, coeff_moduli, plain_modulus=plain_modulus)
@@ -48,7 +49,8 @@ class LayeredPeer:
         self._length = stream_length or ring_degree
         self._ring_degree = ring_degree
         self._digits = digits
-        self._rng = np.random.default_rng(seed)
+        # hesc's: encoding is no matter of the scheme.
+        self._encoder = Encoder(self._length, generator="bernoulli")
         encrypt = self._encrypt
         # Allocated once: fresh pages would cost the peer a millisecond each run.
         results = len(network.classes) * (
@@ -60,14 +62,19 @@ class LayeredPeer:
         self._w2 = encrypt(self._b2s(network.output_weights))
         self._b2 = encrypt(self._b2s(network.output_bias))
         if digits > 1:
-            self._base = self._setting.encoder.encode(np.full(ring_degree, 6, dtype=np.int64))
+            self._base = self._setting.encoder.encode(np.full(ring_degree, BASE, dtype=np.int64))
+            # The parity of each digit of a sum, the highest digit first.
+            sums = np.arange(BASE**digits)
+            self._parities = [
+                (sums // BASE**height % BASE & 1).astype(np.uint8)
+                for height in range(digits - 1, -1, -1)
+            ]
 
     # Streams ------------------------------------------------------------------------------------
 
     def _b2s(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
         """Bits (..., stream length) of inverted bipolar numbers, independent."""
-        draws = self._rng.random((*values.shape, self._length))
-        return (draws < (1 - values[..., np.newaxis]) / 2).astype(np.int64)
+        return self._encoder.encode(values).bits.astype(np.int64)
 
     def _encrypt(self, bits: NDArray[np.int64]) -> Array:
         encoder, encryptor = self._setting.encoder, self._setting.encryptor
@@ -131,9 +138,11 @@ class LayeredPeer:
         counts = self._decrypt(sent)
         clock("Dec")
         if self._digits > 1:
-            counts = self._separate(counts, len(results))
+            odd = self._separate(counts, len(results))
             clock("Separation")
-        values = 1 - 2 * (counts & 1).mean(axis=1)
+        else:
+            odd = np.bitwise_and(counts, 1, out=counts)
+        values = 1 - 2 * odd.sum(axis=1, dtype=np.int64) / self._length
         sums = values[:-outputs].reshape(outputs, -1).sum(axis=1) + values[-outputs:]
         clock("S2B")
         self.bytes_up = sum(size(list(copy.ravel())) for copy in query)
@@ -145,17 +154,17 @@ class LayeredPeer:
         for start in range(0, len(results), self._digits):
             digit, *rest = results[start : start + self._digits]
             for lower in rest:
-                digit = evaluator.add(evaluator.multiply_plain(digit, self._base), lower)
+                digit = evaluator.multiply_plain(digit, self._base)
+                evaluator.add_inplace(digit, lower)
             fused.append(digit)
         return fused
 
-    def _separate(self, counts: NDArray[np.int64], results: int) -> NDArray[np.int64]:
-        separated = []
-        for number, row in enumerate(counts):
-            height = min(self._digits, results - number * self._digits)
-            rest, digits = row, []
-            for _ in range(height - 1):
-                rest, digit = np.divmod(rest, 6)
-                digits.append(digit)
-            separated += [rest, *reversed(digits)]
-        return np.stack(separated)[:, : self._length]
+    def _separate(self, counts: NDArray[np.int64], results: int) -> NDArray[np.uint8]:
+        """Parities (results, stream length)."""
+        # The last ciphertext may hold fewer: its digits are the lowest.
+        missing = -results % self._digits
+        used = counts[:, : self._length]
+        separated = np.stack([np.take(table, used) for table in self._parities], axis=1)
+        separated = separated.reshape(-1, self._length)
+        first = len(separated) - self._digits
+        return np.delete(separated, np.s_[first : first + missing], axis=0)
