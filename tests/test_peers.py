@@ -80,8 +80,8 @@ def test_exact_polynomials_take_few_products(degree: int, chain_of: Callable[[in
     work.setting = work.setting._replace(evaluator=counting)
     for x in (-1.0, 0.3, 1.0):
         _, value = polynomial.run(x)
-        # Below the error of 2048 Bernoulli bits, 0.03 and more, at the ends too.
-        assert abs(value - all_one(x, degree)) < 0.03, x
+        # Seven deviations at least, at the ends, where errors are largest.
+        assert abs(value - all_one(x, degree)) < 0.1, x
     products = (counting.calls.get("multiply", 0) + counting.calls.get("square", 0)) / 3
     fewest = {2: 1, 3: 2, 4: 2, 5: 3, 6: 3, 7: 4, 8: 4, 9: 4, 10: 4}
     assert products == fewest[degree]
