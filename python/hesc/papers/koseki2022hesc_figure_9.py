@@ -109,6 +109,8 @@ def reproduce(options: Options) -> Report:
             "and stay above conventional ones everywhere",
             "conventional sums multiply the error of one stream by their weight, 101 for this "
             "network, whose outputs differ by about 1: they would need streams of 2^16 bits",
+            "curves are at equal stream length, not at equal cost: the best mode decrypts 45 "
+            "streams of products that are computed in the clear, concatenated sums decrypt 303",
         ],
     )
 
