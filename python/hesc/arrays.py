@@ -9,13 +9,15 @@ import numpy as np
 
 from hesc import _native
 from hesc._native import ShapeError, WireError
+from hesc.encoding import EncodedArray
+from hesc.inputs import INDEX, WORD, flat, real_array, whole, whole_array
+from hesc.opaque import Opaque
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc.encoding import EncodedArray
     from hesc.encryptor import PublicKey
     from hesc.params import Params
 
@@ -46,7 +48,7 @@ def check_elements(shape: tuple[int, ...], elements: int) -> None:
         raise WireError(f"cannot read an array: shape {shape} does not hold {elements} elements")
 
 
-class Answer:
+class Answer(Opaque):
     """What goes back to the key owner: only ciphertexts in use, perhaps fused and compact."""
 
     def __init__(self, params: Params, native: _native.Answer, shape: tuple[int, ...]) -> None:
@@ -72,7 +74,7 @@ class Answer:
         return cls(params, native, shape)
 
 
-class SeededArray:
+class SeededArray(Opaque):
     """An array encrypted under the secret key: half the bytes, the random half being a seed."""
 
     def __init__(self, params: Params, native: _native.SeededArray, shape: tuple[int, ...]) -> None:
@@ -89,16 +91,13 @@ class SeededArray:
         return shape_to_bytes(self.shape) + self._native.to_bytes()
 
 
-class EncryptedArray:
+class EncryptedArray(Opaque):
     """An array of encrypted stochastic numbers, with numpy's shapes and broadcasting.
 
     `x * y` multiplies (one homomorphic addition), `x + y` and `x.sum()` concatenate (free, exact),
     `x * 0.5` scales by a public constant (free, exact), `x @ y` is both. The products of arrays
     that share a draw are refused: a stream times itself is no square.
     """
-
-    # numpy arrays on the left defer to the operators here.
-    __array_ufunc__ = None
 
     def __init__(self, params: Params, native: _native.Array, shape: tuple[int, ...]) -> None:
         self.params = params
@@ -137,6 +136,10 @@ class EncryptedArray:
             raise TypeError("an array without axes has no length")
         return self.shape[0]
 
+    def __iter__(self) -> Iterator[EncryptedArray]:
+        """The entries along the first axis."""
+        return (self[index] for index in range(len(self)))
+
     def __repr__(self) -> str:
         return (
             f"<hesc.EncryptedArray shape={self.shape}, stream_length={self.stream_length}, "
@@ -148,7 +151,7 @@ class EncryptedArray:
         return np.arange(self.size, dtype=np.int64).reshape(self.shape)
 
     def _taken(self, positions: NDArray[np.int64]) -> EncryptedArray:
-        native = self.native.select(np.ascontiguousarray(positions.reshape(-1)))
+        native = self.native.select(flat(positions))
         return EncryptedArray(self.params, native, positions.shape)
 
     def __getitem__(self, key: Any) -> EncryptedArray:
@@ -156,7 +159,11 @@ class EncryptedArray:
 
     def reshape(self, *shape: int) -> EncryptedArray:
         """The same elements in another shape; free."""
-        return EncryptedArray(self.params, self.native, self.positions().reshape(*shape).shape)
+        try:
+            found = self.positions().reshape(*shape).shape
+        except ValueError as error:
+            raise ShapeError(f"shape {self.shape} does not become {shape}: {error}") from error
+        return EncryptedArray(self.params, self.native, found)
 
     def broadcast_to(self, shape: tuple[int, ...]) -> EncryptedArray:
         """The elements repeated to fill a shape; free."""
@@ -183,7 +190,7 @@ class EncryptedArray:
             left, right = np.broadcast_arrays(self.positions(), other.positions())
         except ValueError as error:
             raise ShapeError(f"shapes {self.shape} and {other.shape} do not broadcast") from error
-        return left.reshape(-1), right.reshape(-1), left.shape
+        return flat(left), flat(right), left.shape
 
     def _combine(
         self,
@@ -202,7 +209,15 @@ class EncryptedArray:
     __rmul__ = __mul__
 
     def __truediv__(self, other: ArrayLike) -> EncryptedArray:
-        return self * (1.0 / np.asarray(other, dtype=np.float64))
+        if isinstance(other, Opaque):
+            raise TypeError("streams have no quotient; decrypt first, or multiply by an inverse")
+        divisors = real_array(other)
+        if not np.all(divisors):
+            raise ZeroDivisionError("a division by zero has no value")
+        return self * (1.0 / divisors)
+
+    def __pos__(self) -> EncryptedArray:
+        return self
 
     def __neg__(self) -> EncryptedArray:
         return self * -1.0
@@ -217,22 +232,31 @@ class EncryptedArray:
     __radd__ = __add__
 
     def __sub__(self, other: EncryptedArray | ArrayLike) -> EncryptedArray:
-        return self + (-other if isinstance(other, EncryptedArray) else -np.asarray(other))
+        return self + (-other if isinstance(other, EncryptedArray) else -self._numbers(other))
 
     def __rsub__(self, other: ArrayLike) -> EncryptedArray:
         return -self + other
 
+    @staticmethod
+    def _numbers(numbers: ArrayLike) -> NDArray[np.float64]:
+        """Public numbers; streams and what is encrypted in another way are told apart."""
+        if isinstance(numbers, EncodedArray):
+            raise TypeError("streams in the clear multiply by `multiply_encoded`")
+        if isinstance(numbers, SeededArray):
+            raise TypeError("an upload is computed on after `expand`")
+        return real_array(numbers)
+
     def _with_numbers(self, numbers: ArrayLike) -> tuple[EncryptedArray, NDArray[np.float64]]:
         """The array and public numbers, broadcast to one shape; the numbers flat."""
-        if isinstance(numbers, float | int):
-            return self, np.full(self.size, numbers, dtype=np.float64)
-        array = np.asarray(numbers, dtype=np.float64)
+        array = self._numbers(numbers)
+        if array.ndim == 0:
+            return self, np.full(self.size, array)
         try:
             positions, array = np.broadcast_arrays(self.positions(), array)
         except ValueError as error:
             raise ShapeError(f"shapes {self.shape} and {array.shape} do not broadcast") from error
         taken = self if positions.shape == self.shape else self._taken(positions)
-        return taken, np.ascontiguousarray(array.reshape(-1))
+        return taken, np.ascontiguousarray(array).reshape(-1)
 
     def __pow__(self, exponent: int) -> EncryptedArray:
         raise ShapeError(
@@ -253,9 +277,7 @@ class EncryptedArray:
         if left.ndim != 2 or right.ndim != 2 or left.shape[1] != right.shape[0]:
             raise ShapeError(f"shapes {self.shape} and {other.shape} do not multiply")
         left, right = np.broadcast_arrays(left[:, np.newaxis, :], right.T[np.newaxis, :, :])
-        native = self.native.multiply(
-            other.native, np.ascontiguousarray(left.reshape(-1)), right.reshape(-1)
-        )
+        native = self.native.multiply(other.native, flat(left), flat(right))
         product = EncryptedArray(self.params, native, left.shape).sum(axis=-1)
         shape = (() if self.ndim == 1 else self.shape[:1]) + (
             () if other.ndim == 1 else other.shape[1:]
@@ -267,6 +289,10 @@ class EncryptedArray:
 
         In contrast to `x * 0.5`, who decrypts the result does not see the constants themselves.
         """
+        if not isinstance(constants, EncodedArray):
+            raise TypeError(
+                "multiply_encoded takes what an Encoder returns; numbers multiply by `*`"
+            )
         if constants.shape != self.shape:
             raise ShapeError(f"shapes {self.shape} and {constants.shape} differ")
         return EncryptedArray(self.params, self.native.multiply_bits(constants.streams), self.shape)
@@ -275,6 +301,7 @@ class EncryptedArray:
         """The array with one axis (or all) last, its length, and the shape of the rest."""
         if axis is None:
             return self, self.size, ()
+        axis = whole(axis, "axis", -INDEX)
         if not -self.ndim <= axis < self.ndim:
             raise ShapeError(f"axis {axis} does not exist in shape {self.shape}")
         axis %= self.ndim
@@ -288,14 +315,18 @@ class EncryptedArray:
         return EncryptedArray(self.params, taken.native.sum_groups(group), shape)
 
     @classmethod
-    def weighted_sum(cls, arrays: Sequence[EncryptedArray], weights: ArrayLike) -> EncryptedArray:
+    def weighted_sum(
+        cls, arrays: Sequence[EncryptedArray | SeededArray], weights: ArrayLike
+    ) -> EncryptedArray:
         """`sum_k weights[k] * arrays[k]` of arrays of one shape: concatenation, exact and free."""
         if not arrays:
             raise ShapeError("nothing to sum; give at least one array")
-        first, *rest = arrays
+        first, *rest = map(expanded, arrays)
         if any(array.shape != first.shape for array in rest):
             raise ShapeError("arrays of a weighted sum have one shape; broadcast_to makes it so")
-        numbers = np.ascontiguousarray(weights, dtype=np.float64)
+        numbers = real_array(weights, "weights")
+        if numbers.shape != (len(arrays),):
+            raise ShapeError(f"{len(arrays)} weights are needed, got shape {numbers.shape}")
         native = first.native.weighted_sum([array.native for array in rest], numbers)
         return cls(first.params, native, first.shape)
 
@@ -319,11 +350,11 @@ class EncryptedArray:
 
         """
         taken, group, shape = self._groups_last(axis)
-        weights = np.ones(group) if coefficients is None else np.asarray(coefficients, np.float64)
+        weights = np.ones(group) if coefficients is None else real_array(coefficients)
         if weights.shape != (group,):
             raise ShapeError(f"{group} coefficients are needed, got shape {weights.shape}")
-        selector = _native.Selector(random_state)
-        native = taken.native.multiplexed(np.ascontiguousarray(weights), selector)
+        selector = _native.Selector(whole(random_state, "random_state", 0, WORD))
+        native = taken.native.multiplexed(weights, selector)
         return EncryptedArray(self.params, native, shape)
 
     def allocated_sum(
@@ -349,15 +380,15 @@ class EncryptedArray:
 
         """
         taken, group, shape = self._groups_last(axis)
-        weights = np.ascontiguousarray(coefficients, dtype=np.float64)
-        kept = np.ascontiguousarray(pieces, dtype=np.int64)
+        weights, kept = real_array(coefficients), whole_array(pieces, "pieces")
         if weights.shape != (group,) or kept.shape != (group,):
             raise ShapeError(
                 f"{group} coefficients and pieces are needed, got {weights.shape}, {kept.shape}"
             )
-        return EncryptedArray(
-            self.params, taken.native.allocated(weights, kept, granularity), shape
-        )
+        if np.any(kept < 1):
+            raise ShapeError(f"each operand keeps a piece at least, got {kept}")
+        count = whole(granularity, "granularity", 1)
+        return EncryptedArray(self.params, taken.native.allocated(weights, kept, count), shape)
 
     def rerandomise(self, public: PublicKey) -> EncryptedArray:
         """The same streams in fresh ciphertexts: an encryption and an addition for each.
@@ -368,20 +399,22 @@ class EncryptedArray:
         return EncryptedArray(self.params, public.rerandomise(self.native), self.shape)
 
     @classmethod
-    def concatenate(cls, arrays: Sequence[EncryptedArray], axis: int = 0) -> EncryptedArray:
+    def concatenate(
+        cls, arrays: Sequence[EncryptedArray | SeededArray], axis: int = 0
+    ) -> EncryptedArray:
         """Joins arrays along an axis, as numpy does. No ciphertext moves."""
         if not arrays:
             raise ShapeError("nothing to concatenate; give at least one array")
-        native, positions = arrays[0].native, [arrays[0].positions()]
-        for array in arrays[1:]:
+        first, *rest = map(expanded, arrays)
+        native, positions = first.native, [first.positions()]
+        for array in rest:
             positions.append(native.elements + array.positions())
             native = native.append(array.native)
         try:
             joined = np.concatenate(positions, axis=axis)
         except ValueError as error:
             raise ShapeError(f"these arrays do not concatenate: {error}") from error
-        whole = cls(arrays[0].params, native, (native.elements,))
-        return whole._taken(joined)
+        return EncryptedArray(first.params, native, (native.elements,))[joined]
 
     # Leaving ----------------------------------------------------------------------------------
 
@@ -399,8 +432,14 @@ class EncryptedArray:
             NoiseBudgetError: no room for the fusion, or no smaller modulus.
 
         """
-        bases = [self.native.max_count + 1] * (fuse - 1) if isinstance(fuse, int) else fuse
-        native = self.native.answer(bases=None if bases is None else list(bases), compact=compact)
+        bases = None
+        if isinstance(fuse, int | np.integer):
+            digits = whole(fuse, "the number of digits to fuse", 1, INDEX)
+            # More digits than ciphertexts are not needed.
+            bases = [self.native.max_count + 1] * (min(digits, self.blocks) - 1)
+        elif fuse is not None:
+            bases = [whole(base, "a base", 1, WORD) for base in fuse]
+        native = self.native.answer(bases=bases, compact=compact)
         return Answer(self.params, native, self.shape)
 
     def to_bytes(self) -> bytes:
@@ -419,14 +458,31 @@ class EncryptedArray:
         return cls(params, native, shape)
 
 
-def powers(copies: Sequence[EncryptedArray]) -> list[EncryptedArray]:
+def expanded(array: EncryptedArray | SeededArray) -> EncryptedArray:
+    """The form that can be computed on, whichever key encrypted it.
+
+    Raises:
+        TypeError: what is neither; bytes are read first.
+
+    """
+    if isinstance(array, SeededArray):
+        return array.expand()
+    if not isinstance(array, EncryptedArray):
+        raise TypeError(
+            f"an encrypted array is needed, not {type(array).__name__}; bytes are read with "
+            f"hesc.EncryptedArray.from_bytes"
+        )
+    return array
+
+
+def powers(copies: Sequence[EncryptedArray | SeededArray]) -> list[EncryptedArray]:
     """`[x, x^2, x^3, ...]` from independent encryptions of the same values, prefixes shared.
 
     Cost: one product for each copy after the first.
     """
     if not copies:
         raise ShapeError("powers need at least one encryption; see Encryptor.encrypt_copies")
-    first, *rest = copies
+    first, *rest = map(expanded, copies)
     if any(copy.shape != first.shape for copy in rest):
         raise ShapeError(f"copies have one shape, not {sorted({copy.shape for copy in copies})}")
     products = first.native.prefix_products([copy.native for copy in rest])

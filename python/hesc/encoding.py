@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Final, NamedTuple, TypedDict
 
 import numpy as np
 
 from hesc import _native
 from hesc._native import ShapeError
+from hesc.inputs import INDEX, WORD, flat, real_array, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any, Never
 
     from numpy.typing import ArrayLike, NDArray
+
+
+_LONGEST: Final = 2**24
+"""The longest stream."""
 
 
 class Estimates(NamedTuple):
@@ -30,7 +36,8 @@ class EncodedArray:
 
     `x * y` is the product of the representation (AND for unipolar, XOR for inverted bipolar) and
     refuses streams of one draw; `&`, `|`, `^` and `~` are the gates, whatever the correlation. The
-    sums work over the last axis. Only what an `Encoder` returned can be encrypted.
+    sums work over the last axis; products take them in a new order only, `shuffled`. Only what an
+    `Encoder` returned can be encrypted.
     """
 
     streams: _native.BitStreams
@@ -38,6 +45,9 @@ class EncodedArray:
 
     # numpy arrays on the left defer to the operators here.
     __array_ufunc__ = None
+
+    def __array__(self, dtype: object = None, copy: object = None) -> Never:
+        raise TypeError("streams are no numpy array; take their `values` or their `bits`")
 
     def decode(self) -> Estimates:
         """The values that the streams hold, with standard errors by the encoder's law."""
@@ -68,36 +78,54 @@ class EncodedArray:
             left, right = np.broadcast_arrays(own, others)
         except ValueError as error:
             raise ShapeError(f"shapes {self.shape} and {other.shape} do not broadcast") from error
-        a = self.streams if left.shape == self.shape else self.streams.select(left.reshape(-1))
-        b = other.streams if right.shape == other.shape else other.streams.select(right.reshape(-1))
+        a = self.streams if left.shape == self.shape else self.streams.select(flat(left))
+        b = other.streams if right.shape == other.shape else other.streams.select(flat(right))
         return EncodedArray(operation(a, b), left.shape)
 
+    def _operand(
+        self,
+        other: Any,
+        operation: Callable[[_native.BitStreams, _native.BitStreams], _native.BitStreams],
+    ) -> EncodedArray:
+        return self._with(other, operation) if isinstance(other, EncodedArray) else NotImplemented
+
     def __mul__(self, other: EncodedArray) -> EncodedArray:
-        return self._with(other, _native.BitStreams.multiply)
+        return self._operand(other, _native.BitStreams.multiply)
 
     def __xor__(self, other: EncodedArray) -> EncodedArray:
-        return self._with(other, _native.BitStreams.xor)
+        return self._operand(other, _native.BitStreams.xor)
 
     def __and__(self, other: EncodedArray) -> EncodedArray:
-        return self._with(other, _native.BitStreams.and_)
+        return self._operand(other, _native.BitStreams.and_)
 
     def __or__(self, other: EncodedArray) -> EncodedArray:
-        return self._with(other, _native.BitStreams.or_)
+        return self._operand(other, _native.BitStreams.or_)
 
     def __invert__(self) -> EncodedArray:
         return EncodedArray(self.streams.complement(), self.shape)
 
     def correlation(self, other: EncodedArray) -> NDArray[np.float64]:
         """Stochastic cross-correlation (SCC) with the streams of an array of the same shape."""
+        if self.shape != other.shape:
+            raise ShapeError(f"shapes {self.shape} and {other.shape} differ")
         return _native.scc(self.streams, other.streams).reshape(self.shape)
 
     def delayed(self, positions: int) -> EncodedArray:
-        """Every stream turned around by some positions: an isolator."""
-        return EncodedArray(self.streams.delayed(positions), self.shape)
+        """Every stream turned around by some positions, backwards if negative: an isolator.
+
+        Helps drawn streams ("bernoulli", "exact_weight"). The others are in an order that a turn
+        spoils, and their products are refused; `shuffled` helps those too.
+        """
+        turned = whole(positions, "positions", -WORD) % self.streams.stream_length
+        return EncodedArray(self.streams.delayed(turned), self.shape)
 
     def shuffled(self, random_state: int) -> EncodedArray:
-        """Every stream in a random order of its own: independent of all others."""
-        return EncodedArray(self.streams.shuffled(random_state), self.shape)
+        """Every stream in a random order of its own: independent of all others.
+
+        Another `random_state` for every array that is to be multiplied.
+        """
+        seed = whole(random_state, "random_state", 0, WORD)
+        return EncodedArray(self.streams.shuffled(seed), self.shape)
 
     def _last_axis(self) -> tuple[int, tuple[int, ...]]:
         if not self.shape:
@@ -114,16 +142,17 @@ class EncodedArray:
     ) -> EncodedArray:
         """The weighted mean over the last axis by random selection; equal weights if not given."""
         group, shape = self._last_axis()
-        weights = np.ones(group) if probabilities is None else np.asarray(probabilities, np.float64)
+        weights = np.ones(group) if probabilities is None else real_array(probabilities)
         if weights.shape != (group,):
             raise ShapeError(f"{group} probabilities are needed, got shape {weights.shape}")
-        selector = _native.Selector(random_state)
-        return EncodedArray(
-            self.streams.multiplexed_sum(np.ascontiguousarray(weights), selector), shape
-        )
+        selector = _native.Selector(whole(random_state, "random_state", 0, WORD))
+        return EncodedArray(self.streams.multiplexed_sum(weights, selector), shape)
 
     def scaled_sum(self) -> EncodedArray:
-        """The mean over the last axis by an accumulator: exact to a bit, for clear streams only."""
+        """The mean over the last axis by an accumulator: exact to a bit, for clear streams only.
+
+        Its bits follow the accumulator: products take the sum in a new order, `shuffled`.
+        """
         group, shape = self._last_axis()
         return EncodedArray(self.streams.scaled_sum(group), shape)
 
@@ -146,17 +175,6 @@ class EncoderOptions(TypedDict, total=False):
     first_dimension: int
     factors: int
     random_state: int | None
-
-
-def real_array(values: ArrayLike) -> NDArray[np.float64]:
-    """Values as doubles; refuses what is not a real number."""
-    array = np.asarray(values)
-    if array.dtype.kind not in "buif":
-        raise ShapeError(
-            f"values must be real numbers, got dtype {array.dtype}; convert them to float"
-        )
-    # Not ascontiguousarray, which gives a number an axis.
-    return np.asarray(array, dtype=np.float64, order="C")
 
 
 class Encoder:
@@ -191,15 +209,19 @@ class Encoder:
         factors: int = 2,
         random_state: int | None = None,
     ) -> None:
+        self.stream_length = whole(stream_length, "stream_length", 0)
+        if not 1 <= self.stream_length <= _LONGEST:
+            raise ShapeError(f"stream_length {stream_length} is not in [1, {_LONGEST}]")
         self._native = _native.Encoder(
             generator=generator,
             representation=representation,
-            stream_length=stream_length,
-            first_dimension=first_dimension,
-            factors=factors,
-            random_state=secrets.randbits(64) if random_state is None else random_state,
+            stream_length=self.stream_length,
+            first_dimension=whole(first_dimension, "first_dimension", 0, INDEX),
+            factors=whole(factors, "factors", 1, INDEX),
+            random_state=secrets.randbits(64)
+            if random_state is None
+            else whole(random_state, "random_state", 0, WORD),
         )
-        self.stream_length = stream_length
 
     @property
     def next_dimension(self) -> int:
@@ -211,7 +233,7 @@ class Encoder:
 
         Raises:
             OutOfRangeError: a value outside the range, or NaN; nothing is encoded.
-            ShapeError: an empty array, or an impossible stream length.
+            ShapeError: an empty array, or values that are no real numbers.
             CorrelationError: all dimensions of the generator are used.
 
         """
@@ -240,7 +262,7 @@ class Encoder:
         probability `1 - failure_probability`. None where nothing below the range is proved. For
         "joint" it holds for prefixes of one `encode_factors`.
         """
-        return self._native.error_bound(factors, failure_probability)
+        return self._native.error_bound(whole(factors, "factors", 1, INDEX), failure_probability)
 
     def predicted_error(self, values: ArrayLike, factors: int = 1) -> NDArray[np.float64]:
         """The standard deviation of products with these values, by the generator's law.
@@ -249,4 +271,5 @@ class Encoder:
         product; measured for structured generators (`python -m scripts.error_laws`).
         """
         array = real_array(values)
-        return self._native.predicted_error(array.reshape(-1), factors).reshape(array.shape)
+        count = whole(factors, "factors", 1, INDEX)
+        return self._native.predicted_error(array.reshape(-1), count).reshape(array.shape)

@@ -8,7 +8,8 @@ import numpy as np
 
 from hesc._native import ShapeError
 from hesc.arrays import EncryptedArray
-from hesc.encoding import EncodedArray, Encoder, EncoderOptions, real_array
+from hesc.encoding import EncodedArray, Encoder, EncoderOptions
+from hesc.inputs import real_array, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,10 +29,9 @@ def resolve_layout(layout: str, stream_length: int, params: Params) -> str:
 
 def repeated(values: ArrayLike, copies: int) -> NDArray[np.float64]:
     """The same values for every factor."""
-    if copies < 1:
-        raise ShapeError(f"{copies} copies are nothing to multiply; ask for at least one")
+    count = whole(copies, "copies", 1)
     array = real_array(values)
-    return np.ascontiguousarray(np.broadcast_to(array, (copies, *array.shape)))
+    return np.ascontiguousarray(np.broadcast_to(array, (count, *array.shape)))
 
 
 def row_length(shape: tuple[int, ...]) -> int:
@@ -66,7 +66,10 @@ class PublicKey:
 
     def encrypt_streams(self, encoded: Sequence[EncodedArray], layout: str) -> list[EncryptedArray]:
         """Encrypts arrays of streams of one shape. `Encryptor` is the comfortable way."""
-        shape = encoded[0].shape
+        shapes = {array.shape for array in encoded}
+        if len(shapes) != 1:
+            raise ShapeError(f"give arrays of one shape, at least one; these have {shapes}")
+        (shape,) = shapes
         streams = [array.streams for array in encoded]
         layout = resolve_layout(layout, streams[0].stream_length, self.params)
         arrays = self._native.encrypt(streams, layout, row_length(shape))
@@ -95,6 +98,11 @@ class Encryptor:
         layout: str = "auto",
         **options: Unpack[EncoderOptions],
     ) -> None:
+        if not isinstance(public, PublicKey):
+            raise TypeError(
+                f"an Encryptor takes a public key, not {type(public).__name__}; a secret key "
+                f"encrypts with hesc.SecretEncryptor"
+            )
         self.public = public
         self.layout = layout
         self.encoder = Encoder(stream_length, **options)
@@ -125,6 +133,7 @@ class Encryptor:
 
         Each batch is a draw of its own: elements of different batches may be multiplied.
         """
-        array = np.asarray(values, dtype=np.float64)
-        for start in range(0, len(array), batch_size):
-            yield self.encrypt(array[start : start + batch_size])
+        array, size = real_array(values), whole(batch_size, "batch_size", 1)
+        if array.ndim == 0:
+            raise ShapeError("a single number has no batches; give an array, or use encrypt")
+        return (self.encrypt(array[start : start + size]) for start in range(0, len(array), size))

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any, Literal, Never, Unpack, overload
 
 from hesc import _native
 from hesc._native import ParameterError
-from hesc.arrays import Answer, EncryptedArray, SeededArray
+from hesc.arrays import Answer, EncryptedArray, SeededArray, expanded
 from hesc.encoding import EncodedArray, Encoder, EncoderOptions, Estimates
 from hesc.encryptor import PublicKey, repeated, resolve_layout, row_length
 from hesc.gates.encrypted import BitAnswer, EncryptedBits, EvaluationKey
 from hesc.leveled.keys import PublicKeys
 from hesc.leveled.numbers import decoded, encode_for_encryption, plain_array
+from hesc.params import Params
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
     from hesc.leveled.params import LeveledParams
     from hesc.leveled.vectors import EncryptedVector
-    from hesc.params import Params
 
 
 class SecretKey:
@@ -85,6 +85,11 @@ def keygen(
             digits needs counts: `Params.insecure_plain` simulates that.
 
     """
+    if not isinstance(params, Params):
+        raise TypeError(
+            f"keygen takes a parameter set, not {params!r}: hesc.Params.preset(name) or "
+            f"hesc.Params.recommended(scheme); a leveled set goes to hesc.leveled.keygen"
+        )
     if mode == "simulate":
         params = params.simulated()
     elif mode != "encrypt":
@@ -121,6 +126,16 @@ def wants_passphrase(path: str | PathLike[str]) -> bool:
     return _native.is_sealed(Path(path).read_bytes())
 
 
+def checked_secret(secret: SecretKey) -> SecretKey:
+    """The key; refuses what is none."""
+    if not isinstance(secret, SecretKey):
+        raise TypeError(
+            f"a secret key is needed, not {type(secret).__name__}: the first of the two that "
+            f"hesc.keygen returns"
+        )
+    return secret
+
+
 class SecretEncryptor:
     """Encodes and encrypts under the secret key: for a client that owns it.
 
@@ -136,7 +151,7 @@ class SecretEncryptor:
         layout: str = "auto",
         **options: Unpack[EncoderOptions],
     ) -> None:
-        self._secret = secret
+        self._secret = checked_secret(secret)
         self.layout = layout
         self.encoder = Encoder(stream_length, **options)
 
@@ -162,19 +177,22 @@ class Decryptor:
     """
 
     def __init__(self, secret: SecretKey) -> None:
-        self._secret = secret
+        self._secret = checked_secret(secret)
 
     @overload
     def decrypt(
-        self, encrypted: EncryptedArray | Answer, *, return_std: Literal[False] = False
+        self,
+        encrypted: EncryptedArray | SeededArray | Answer,
+        *,
+        return_std: Literal[False] = False,
     ) -> NDArray[np.float64]: ...
     @overload
     def decrypt(
-        self, encrypted: EncryptedArray | Answer, *, return_std: Literal[True]
+        self, encrypted: EncryptedArray | SeededArray | Answer, *, return_std: Literal[True]
     ) -> Estimates: ...
 
     def decrypt(
-        self, encrypted: EncryptedArray | Answer, *, return_std: bool = False
+        self, encrypted: EncryptedArray | SeededArray | Answer, *, return_std: bool = False
     ) -> NDArray[np.float64] | Estimates:
         """The values, an array of the shape of `encrypted`.
 
@@ -188,7 +206,12 @@ class Decryptor:
             DecryptionError: altered ciphertexts.
 
         """
-        answer = encrypted.answer() if isinstance(encrypted, EncryptedArray) else encrypted
+        if isinstance(encrypted, bytes | bytearray | memoryview):
+            raise TypeError(
+                "these are bytes: read them with hesc.Answer.from_bytes or "
+                "hesc.EncryptedArray.from_bytes first"
+            )
+        answer = encrypted if isinstance(encrypted, Answer) else expanded(encrypted).answer()
         readout = self._secret.decrypt(answer).separate()
         if not return_std:
             return readout.values().reshape(answer.shape)

@@ -10,7 +10,7 @@ use hesc_stochastic::{ErrorLaw, Generator, Law, Origin};
 use crate::CircuitError;
 use crate::layout::{FreePlaces, Place};
 use crate::masking::{BlockOf, Passing};
-use crate::streams::{Streams, Term};
+use crate::streams::{Streams, Term, check_weights};
 
 impl<S: Scheme> Streams<S> {
     /// `sum_k a_k x_k` of consecutive groups of elements, in `ceil(sum of pieces / granularity)`
@@ -35,7 +35,7 @@ impl<S: Scheme> Streams<S> {
     ) -> Result<Self, CircuitError> {
         let group = coefficients.len();
         self.check_allocation(coefficients, pieces, granularity)?;
-        let sums = self.elements / group;
+        let groups = self.elements / group;
         let block_length = self.scheme.block_length();
         let (words, span) = (block_length / 64, self.span());
         let piece = self.stream_length / granularity;
@@ -48,7 +48,7 @@ impl<S: Scheme> Streams<S> {
         let mut count = 0;
         let mut rows: Vec<Vec<Passing>> = Vec::new();
         let mut known: HashMap<(BlockOf, usize), usize> = HashMap::new();
-        let mut terms = Vec::with_capacity(sums * per_sum);
+        let mut terms = Vec::with_capacity(groups * per_sum);
         for operands in self.terms.chunks_exact(group) {
             let head = operands[0];
             let output = outputs.place((head.part, head.place.block), head.place.offset, || {
@@ -106,10 +106,10 @@ impl<S: Scheme> Streams<S> {
         } else {
             self.masked_sums(&used)?
         };
-        Ok(Self {
+        let sums = Self {
             parts: vec![Arc::new(summed)],
             terms,
-            elements: sums,
+            elements: groups,
             stream_length: piece,
             law: if granularity == 1 { self.law } else { ErrorLaw { law, ..self.law } },
             complete: false,
@@ -119,7 +119,8 @@ impl<S: Scheme> Streams<S> {
                 .map(|of_sum| of_sum.iter().zip(coefficients).map(|(c, a)| c * a).sum())
                 .collect(),
             ..self.clone()
-        })
+        };
+        sums.bounded()
     }
 
     fn check_allocation(
@@ -130,9 +131,7 @@ impl<S: Scheme> Streams<S> {
     ) -> Result<(), CircuitError> {
         let group = coefficients.len();
         self.check_groups(group)?;
-        if let Some(index) = coefficients.iter().position(|a| !a.is_finite()) {
-            return Err(CircuitError::Weight { index, value: coefficients[index] });
-        }
+        check_weights(coefficients.iter().copied())?;
         let (length, block_length) = (self.stream_length, self.scheme.block_length());
         let whole = |piece: usize| {
             self.span() == 1

@@ -1,5 +1,7 @@
 use hesc_schemes::SchemeError;
-use hesc_stochastic::StochasticError;
+use hesc_stochastic::{Representation, StochasticError};
+
+use crate::streams::MAX_WEIGHT;
 
 /// What a circuit refuses.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -30,6 +32,17 @@ pub enum CircuitError {
     Representation {
         /// The operation.
         operation: &'static str,
+    },
+    /// Streams whose ones mean different things.
+    #[error(
+        "{left} and {right} streams are different numbers with the same bits; encode or encrypt \
+         both operands with one representation"
+    )]
+    Representations {
+        /// That of the first operand.
+        left: Representation,
+        /// That of the second.
+        right: Representation,
     },
     /// A product of streams that are not independent.
     #[error(
@@ -148,8 +161,10 @@ pub enum CircuitError {
         /// The largest possible.
         max_count: u64,
     },
-    /// A weight that is not a finite number.
-    #[error("weight {index} is {value}; weights must be finite")]
+    /// A weight or a constant beyond [`MAX_WEIGHT`], or none.
+    #[error(
+        "weight {index} is {value}; weights and constants are finite, at most {MAX_WEIGHT:e} in size"
+    )]
     Weight {
         /// Its index.
         index: usize,
@@ -165,14 +180,16 @@ pub enum CircuitError {
         /// The operation.
         operation: &'static str,
     },
-    /// An operation on bits with a sum whose terms weigh differently.
+    /// An operation on bits with streams that have a weight.
     #[error(
-        "{operation} counts every term alike, and these have different weights; sum unweighted \
-         arrays, with weights as streams"
+        "{operation} counts every stream as it is, and one of these has the weight {weight}; take the \
+         bits before multiplying by numbers, or give weights as streams"
     )]
     Weighted {
         /// The operation.
         operation: &'static str,
+        /// The weight.
+        weight: f64,
     },
     /// Pieces of streams that say nothing by themselves, or that do not divide the stream.
     #[error(

@@ -31,4 +31,4 @@ pub use answer::{Answer, Fusion};
 pub use error::CircuitError;
 pub use layout::Layout;
 pub use readout::{Counts, Readout};
-pub use streams::{Plaintext, SeededStreams, Streams};
+pub use streams::{MAX_WEIGHT, Plaintext, SeededStreams, Streams};

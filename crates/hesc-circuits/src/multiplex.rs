@@ -7,7 +7,7 @@ use crate::CircuitError;
 use crate::layout::{Place, copy_bits};
 use crate::masking::Passing;
 use crate::operations::merge;
-use crate::streams::{Streams, Term};
+use crate::streams::{Streams, Term, check_weights};
 
 impl<S: Scheme> Streams<S> {
     /// Refuses elements that are not single streams, or not aligned in groups of consecutive ones.
@@ -108,6 +108,7 @@ impl<S: Scheme> Streams<S> {
         coefficients: &[f64],
         selector: &mut Selector,
     ) -> Result<Self, CircuitError> {
+        check_weights(coefficients.iter().copied())?;
         let probabilities: Vec<f64> = coefficients.iter().map(|a| a.abs()).collect();
         let weight: f64 = probabilities.iter().sum();
         let negative = |i: usize| coefficients[i % coefficients.len()] < 0.0;

@@ -8,7 +8,7 @@ use hesc_stochastic::{BitStreams, ErrorLaw, Origin, Relation, Representation};
 
 use crate::CircuitError;
 use crate::layout::{FreePlaces, Place, copy_bits};
-use crate::streams::{Streams, Term};
+use crate::streams::{Streams, Term, check_weights};
 
 /// Whether one side is a prefix of a jointly encoded product and the other its next factor.
 fn is_next_factor<S: Scheme>(prefix: &Streams<S>, factor: &Streams<S>) -> bool {
@@ -119,6 +119,7 @@ impl<S: Scheme> Streams<S> {
                 }
             }
         }
+        check_weights(terms.iter().map(|term| term.weight))?;
         let parts = sums
             .parts
             .into_iter()
@@ -161,8 +162,13 @@ impl<S: Scheme> Streams<S> {
     pub fn multiply_bits(
         &self,
         constants: &BitStreams,
+        representation: Representation,
         origin: Origin,
     ) -> Result<Self, CircuitError> {
+        if representation != self.representation {
+            let (left, right) = (self.representation, representation);
+            return Err(CircuitError::Representations { left, right });
+        }
         self.check_product("a product")?;
         self.check_no_constants("a product")?;
         if constants.stream_length() != self.stream_length {
@@ -226,7 +232,8 @@ impl<S: Scheme> Streams<S> {
     /// whoever holds the array.
     ///
     /// # Errors
-    /// [`CircuitError::Length`], or [`CircuitError::Weight`] for a factor that is not finite.
+    /// [`CircuitError::Length`], or [`CircuitError::Weight`] for a factor, or a product of factors, that is not
+    /// finite or beyond [`MAX_WEIGHT`](crate::MAX_WEIGHT).
     pub fn scale(&self, factors: &[f64]) -> Result<Self, CircuitError> {
         if factors.len() != self.elements {
             return Err(CircuitError::Length {
@@ -235,9 +242,7 @@ impl<S: Scheme> Streams<S> {
                 found: factors.len(),
             });
         }
-        if let Some(index) = factors.iter().position(|f| !f.is_finite()) {
-            return Err(CircuitError::Weight { index, value: factors[index] });
-        }
+        check_weights(factors.iter().copied())?;
         let per_element = self.terms_per_element();
         let terms = self
             .terms
@@ -245,14 +250,15 @@ impl<S: Scheme> Streams<S> {
             .enumerate()
             .map(|(i, term)| Term { weight: term.weight * factors[i / per_element], ..*term });
         let constants = self.constants.iter().zip(factors).map(|(c, factor)| c * factor);
-        Ok(self.with_terms(terms.collect(), constants.collect(), self.elements))
+        self.with_terms(terms.collect(), constants.collect(), self.elements).bounded()
     }
 
     /// `self[i] + constants[i]` with public real constants: exact, free, and visible to whoever
     /// holds the array. Products come before: they work on streams.
     ///
     /// # Errors
-    /// [`CircuitError::Length`], or [`CircuitError::Weight`] for a constant that is not finite.
+    /// [`CircuitError::Length`], or [`CircuitError::Weight`] for a constant that is not finite or beyond
+    /// [`MAX_WEIGHT`](crate::MAX_WEIGHT).
     pub fn add_constants(&self, constants: &[f64]) -> Result<Self, CircuitError> {
         if constants.len() != self.elements {
             return Err(CircuitError::Length {
@@ -261,12 +267,10 @@ impl<S: Scheme> Streams<S> {
                 found: constants.len(),
             });
         }
-        if let Some(index) = constants.iter().position(|c| !c.is_finite()) {
-            return Err(CircuitError::Weight { index, value: constants[index] });
-        }
+        check_weights(constants.iter().copied())?;
         let before = self.constants.iter().copied().chain(std::iter::repeat(0.0));
         let constants = constants.iter().zip(before).map(|(c, old)| c + old).collect();
-        Ok(Self { constants, ..self.clone() })
+        Self { constants, ..self.clone() }.bounded()
     }
 
     /// The elements of these indices, in this order; repetitions allowed. No ciphertext moves.
@@ -296,7 +300,7 @@ impl<S: Scheme> Streams<S> {
             });
         }
         let constants = summed_constants(&self.constants, group);
-        Ok(self.with_terms(self.terms.clone(), constants, self.elements / group))
+        self.with_terms(self.terms.clone(), constants, self.elements / group).bounded()
     }
 
     /// `self[i] + other[j]` for each pair, by concatenation. No ciphertext moves.
@@ -315,7 +319,7 @@ impl<S: Scheme> Streams<S> {
             terms.extend(other.element(j)?.iter().map(moved));
         }
         let constants = self.constants_with(other, pairs.iter().map(|&(i, j)| [Some(i), Some(j)]));
-        Ok(self.joined(other, terms, constants, pairs.len()))
+        self.joined(other, terms, constants, pairs.len()).bounded()
     }
 
     /// `[x_1, x_1 x_2, x_1 x_2 x_3, ...]`, element by element: the powers of copies of one array, or
@@ -349,9 +353,7 @@ impl<S: Scheme> Streams<S> {
         if weights.len() != arrays.len() {
             return differ("weights", arrays.len(), weights.len());
         }
-        if let Some(index) = weights.iter().position(|weight| !weight.is_finite()) {
-            return Err(CircuitError::Weight { index, value: weights[index] });
-        }
+        check_weights(weights.iter().copied())?;
         let mut sum = Self { parts: Vec::new(), terms: Vec::new(), ..first.clone() };
         let has_constants = arrays.iter().any(|array| !array.constants.is_empty());
         sum.constants = if has_constants { vec![0.0; first.elements] } else { Vec::new() };
@@ -382,7 +384,7 @@ impl<S: Scheme> Streams<S> {
                 }));
             }
         }
-        Ok(sum)
+        sum.bounded()
     }
 
     /// All elements of `self`, then all of `other`, which must have as many terms.

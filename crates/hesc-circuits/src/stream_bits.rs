@@ -13,15 +13,15 @@ impl Streams<Tfhe> {
     /// bootstrap.
     ///
     /// # Errors
-    /// [`CircuitError::Constant`] for arrays with constants added, [`CircuitError::Weighted`] for sums of
-    /// terms with different weights; what [`Tfhe::extract`] refuses.
+    /// [`CircuitError::Constant`] for arrays with constants added, [`CircuitError::Weighted`] for terms whose
+    /// weight is not 1, or -1 where streams can be negated; what [`Tfhe::extract`] refuses.
     pub fn bits(&self) -> Result<Bits, CircuitError> {
         self.check_no_constants("taking single bits")?;
-        let weight = self.terms[0].weight.abs();
         let bipolar = self.representation == Representation::InvertedBipolar;
-        let readable = |term: &Term| term.weight.abs() == weight && (term.weight > 0.0 || bipolar);
-        if !self.terms.iter().all(readable) {
-            return Err(CircuitError::Weighted { operation: "taking single bits" });
+        let readable = |term: &Term| term.weight == 1.0 || (term.weight == -1.0 && bipolar);
+        if let Some(term) = self.terms.iter().find(|term| !readable(term)) {
+            let weight = term.weight;
+            return Err(CircuitError::Weighted { operation: "taking single bits", weight });
         }
         let block_length = self.scheme.block_length();
         // Runs of terms in one batch of ciphertexts are taken out together.

@@ -8,6 +8,18 @@ use rand_core::CryptoRng;
 use crate::layout::{Arranged, Place};
 use crate::{CircuitError, Layout};
 
+/// Largest size of a weight or a constant: sums of very many, and their squares, are finite.
+pub const MAX_WEIGHT: f64 = 1e150;
+
+/// Refuses weights or constants that no sum can hold.
+pub(crate) fn check_weights(weights: impl IntoIterator<Item = f64>) -> Result<(), CircuitError> {
+    let refused = |weight: &f64| !(weight.is_finite() && weight.abs() <= MAX_WEIGHT);
+    match weights.into_iter().enumerate().find(|(_, weight)| refused(weight)) {
+        Some((index, value)) => Err(CircuitError::Weight { index, value }),
+        None => Ok(()),
+    }
+}
+
 /// One summand of an element: a stream at a place of a block, with its weight.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Term {
@@ -299,6 +311,13 @@ impl<S: Scheme> Streams<S> {
         Self { terms, constants, elements, ..self.clone() }
     }
 
+    /// The array, if no weight and no constant has grown beyond what sums can hold.
+    pub(crate) fn bounded(self) -> Result<Self, CircuitError> {
+        check_weights(self.terms.iter().map(|term| term.weight))?;
+        check_weights(self.constants.iter().copied())?;
+        Ok(self)
+    }
+
     /// The constant of each of these elements; nothing if there is none at all.
     pub(crate) fn constants_of(&self, elements: impl Iterator<Item = usize>) -> Vec<f64> {
         if self.constants.is_empty() {
@@ -318,6 +337,12 @@ impl<S: Scheme> Streams<S> {
         if expected != found {
             return Err(SchemeError::ParameterMismatch { expected, found }.into());
         }
+        // What is added to what the other key encrypts nobody can decrypt.
+        let (own, others) =
+            (self.scheme.key_of(&self.parts[0])?, self.scheme.key_of(&other.parts[0])?);
+        if own != others {
+            return Err(SchemeError::KeyMismatch { expected: own, found: others }.into());
+        }
         if self.stream_length != other.stream_length {
             return Err(CircuitError::StreamLength {
                 left: self.stream_length,
@@ -325,7 +350,8 @@ impl<S: Scheme> Streams<S> {
             });
         }
         if self.representation != other.representation {
-            return Err(CircuitError::Representation { operation: "combining arrays" });
+            let (left, right) = (self.representation, other.representation);
+            return Err(CircuitError::Representations { left, right });
         }
         Ok(())
     }

@@ -10,7 +10,7 @@ use hesc_stochastic::{BitStreams, ErrorLaw, Generator, Law, Origin, Representati
 use crate::CircuitError;
 use crate::answer::{Answer, AnswerTerm, Body, Plan};
 use crate::layout::Place;
-use crate::streams::{SeededStreams, Streams, Term};
+use crate::streams::{MAX_WEIGHT, SeededStreams, Streams, Term};
 
 /// More factors than any noise budget allows; a sum of two such numbers does not overflow.
 const MAX_FACTORS: u64 = 1 << 32;
@@ -71,7 +71,7 @@ fn read_constants(reader: &mut Reader<'_>, elements: usize) -> Result<Vec<f64>, 
     match reader.u8()? {
         0 => Ok(Vec::new()),
         // Not allocated ahead: each constant read is there.
-        1 => (0..elements).map(|_| reader.f64()).collect(),
+        1 => (0..elements).map(|_| read_weight(reader)).collect(),
         _ => Err(reader.error("constants are there or not")),
     }
 }
@@ -85,6 +85,12 @@ fn read_length(reader: &mut Reader<'_>) -> Result<usize, CircuitError> {
 
 fn read_origin(reader: &mut Reader<'_>) -> Result<Origin, CircuitError> {
     Ok(Origin::from_bytes(reader.array()?)?)
+}
+
+/// A weight or a constant, which sums can hold.
+fn read_weight(reader: &mut Reader<'_>) -> Result<f64, SchemeError> {
+    let weight = reader.f64()?;
+    if weight.abs() <= MAX_WEIGHT { Ok(weight) } else { Err(reader.error("a weight is too large")) }
 }
 
 /// Refuses a stream that does not lie within its blocks.
@@ -137,8 +143,12 @@ impl<S: Scheme> Streams<S> {
         let parts = (0..reader.u32()?)
             .map(|_| Ok(Arc::new(scheme.ciphertexts_from_bytes(reader.nested()?)?)))
             .collect::<Result<Vec<_>, SchemeError>>()?;
-        if parts.is_empty() {
+        let Some(first) = parts.first() else {
             return Err(reader.error("it holds no ciphertext").into());
+        };
+        let key = scheme.key_of(first)?;
+        if parts.iter().any(|part| scheme.key_of(part) != Ok(key)) {
+            return Err(reader.error("its ciphertexts belong to several keys").into());
         }
         let stream_length = read_length(&mut reader)?;
         let representation = read_representation(&mut reader)?;
@@ -163,7 +173,7 @@ impl<S: Scheme> Streams<S> {
         for _ in 0..elements as u64 * per_element as u64 {
             let part = reader.u32()? as usize;
             let place = Place { block: reader.u32()? as usize, offset: reader.u32()? as usize };
-            let weight = reader.f64()?;
+            let weight = read_weight(&mut reader)?;
             let Some(blocks) = parts.get(part).map(|part| scheme.blocks(part)) else {
                 return Err(reader.error("a stream lies outside the ciphertexts").into());
             };
@@ -319,7 +329,7 @@ impl<S: Scheme> Answer<S> {
                 first: reader.u32()? as usize,
                 offset: reader.u32()? as usize,
                 merged: reader.u32()?,
-                weight: reader.f64()?,
+                weight: read_weight(&mut reader)?,
             };
             let at = (term.first, term.offset);
             check_place(&reader, at, stream_length, plan.block_length, blocks)?;

@@ -114,7 +114,7 @@ fn check_operations<S: Scheme>(scheme: S, factors: usize) {
         assert!(close(&party.decrypt(&x.negate().unwrap()), &minus));
 
         let (constants, origin) = party.encoder.encode(&[0.5, 0.25, -1.0]).unwrap();
-        let times = x.multiply_bits(&constants, origin).unwrap();
+        let times = x.multiply_bits(&constants, Representation::InvertedBipolar, origin).unwrap();
         assert!(close(&party.decrypt(&times), &decode(&bx.xor(&constants).unwrap())));
 
         let sum = product.sum_groups(3).unwrap();
@@ -269,7 +269,7 @@ fn check_unipolar<S: Scheme>(scheme: S) {
     let both = |i: usize, w: usize| bx.row(i)[w] & by.row(i)[w];
     let expected = [share(&both, 0), share(&both, 1)];
     assert!(close(&party.decrypt(&product), &expected));
-    let constant = product.multiply_bits(&bz, oz).unwrap();
+    let constant = product.multiply_bits(&bz, Representation::Unipolar, oz).unwrap();
     let all = |i: usize, w: usize| both(i, w) & bz.row(i)[w];
     assert!(close(&party.decrypt(&constant), &[share(&all, 0), share(&all, 1)]));
     let fresh = constant.rerandomise(&party.public, &mut AesCtrRng::from_seed([4; 32])).unwrap();
@@ -286,7 +286,18 @@ fn check_unipolar<S: Scheme>(scheme: S) {
     assert!(matches!(bipolar.negate(), Err(CircuitError::Representation { .. })));
     let squared = bipolar.multiply(&bipolar, &[(0, 1)]);
     assert!(matches!(squared, Err(CircuitError::Representation { .. })));
-    assert!(matches!(bipolar.multiply_bits(&bz, oz), Err(CircuitError::Representation { .. })));
+    use Representation::{InvertedBipolar, Unipolar};
+    let alike = bipolar.multiply_bits(&bz, InvertedBipolar, oz);
+    assert!(matches!(alike, Err(CircuitError::Representation { .. })));
+    // The same bits are other numbers in the other representation.
+    let mixed = [
+        x.multiply_bits(&bz, InvertedBipolar, oz),
+        bipolar.multiply_bits(&bz, Unipolar, oz),
+        x.multiply(&bipolar, &[(0, 0)]),
+        x.add(&bipolar, &[(0, 0)]),
+        x.append(&bipolar),
+    ];
+    assert!(mixed.iter().all(|m| matches!(m, Err(CircuitError::Representations { .. }))));
     let seeded = SeededStreams::encrypt(
         &party.scheme,
         &party.secret,

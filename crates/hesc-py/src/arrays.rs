@@ -117,8 +117,10 @@ impl Array {
     }
 
     fn multiply_bits(&self, py: Python<'_>, constants: &BitStreams) -> PyResult<Self> {
-        let origin = constants.origin()?;
-        py.detach(|| self.0.multiply_bits(&constants.streams, origin)).map(Self).map_err(to_py)
+        let (origin, representation) = (constants.origin()?, constants.representation);
+        py.detach(|| self.0.multiply_bits(&constants.streams, representation, origin))
+            .map(Self)
+            .map_err(to_py)
     }
 
     fn scale(&self, factors: PyReadonlyArray1<'_, f64>) -> PyResult<Self> {

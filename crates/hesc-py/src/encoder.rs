@@ -1,6 +1,9 @@
+use std::collections::HashSet;
+
 use hesc_stochastic as stochastic;
 use hesc_stochastic::{
-    EncoderConfig, ErrorLaw, Origin, Relation, Representation, StochasticError, sums,
+    EncoderConfig, ErrorLaw, Estimate, Generator, Origin, Relation, Representation,
+    StochasticError, sums,
 };
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -26,7 +29,12 @@ pub struct BitStreams {
     pub representation: Representation,
     /// Where the factors come from.
     origins: Vec<Origin>,
-    law: ErrorLaw,
+    /// The law of their errors. Sums have none: their bits follow a circuit, and no product takes them.
+    law: Option<ErrorLaw>,
+    /// Variances of the values apart from the law's, one for each stream; empty for none.
+    variances: Vec<f64>,
+    /// Whether the errors of the streams are independent of each other.
+    independent: bool,
     /// Whether these are an encoder's streams, unchanged.
     fresh: bool,
 }
@@ -36,8 +44,15 @@ impl BitStreams {
         (streams, origin): (stochastic::BitStreams, Origin),
         representation: Representation,
     ) -> Self {
-        let law = ErrorLaw::of(&origin, streams.stream_length());
-        Self { streams, representation, origins: vec![origin], law, fresh: true }
+        let law = Some(ErrorLaw::of(&origin, streams.stream_length()));
+        // All streams of the plain sequence, and of deterministic factors, have the same errors.
+        let alike = matches!(
+            origin,
+            Origin::Deterministic { .. }
+                | Origin::Dimension { generator: Generator::PlainSobol, .. }
+        );
+        let (origins, variances) = (vec![origin], Vec::new());
+        Self { streams, representation, origins, law, variances, independent: !alike, fresh: true }
     }
 
     /// The draw of streams that may be encrypted.
@@ -52,22 +67,91 @@ impl BitStreams {
     }
 
     fn computed(&self, streams: stochastic::BitStreams) -> Self {
-        let Self { representation, law, .. } = *self;
-        Self { streams, representation, origins: self.origins.clone(), law, fresh: false }
+        let Self { representation, law, independent, .. } = *self;
+        let (origins, variances) = (self.origins.clone(), self.variances.clone());
+        Self { streams, representation, origins, law, variances, independent, fresh: false }
+    }
+
+    /// Streams without a law, whose errors are known: what a circuit makes.
+    fn summed(&self, streams: stochastic::BitStreams, variances: Vec<f64>) -> Self {
+        Self { law: None, variances, ..self.computed(streams) }
+    }
+
+    /// The variance of a stream apart from its law's.
+    fn variance(&self, stream: usize) -> f64 {
+        self.variances.get(stream).copied().unwrap_or(0.0)
+    }
+
+    /// Values and standard errors.
+    fn estimates(&self) -> Vec<Estimate> {
+        let estimates = match self.law {
+            Some(law) => self.streams.decode(self.representation, law),
+            None => self
+                .streams
+                .values(self.representation)
+                .into_iter()
+                .map(|value| Estimate { value, standard_error: 0.0 })
+                .collect(),
+        };
+        let with_own = |(stream, estimate): (usize, Estimate)| Estimate {
+            standard_error: (estimate.standard_error.powi(2) + self.variance(stream)).sqrt(),
+            ..estimate
+        };
+        estimates.into_iter().enumerate().map(with_own).collect()
+    }
+
+    /// Refuses operands whose ones mean different things.
+    fn check_alike(&self, other: &Self) -> Result<(), StochasticError> {
+        let (left, right) = (self.representation, other.representation);
+        if left == right {
+            return Ok(());
+        }
+        Err(StochasticError::Representations { left, right })
+    }
+
+    /// A sum of groups by a circuit; `exact` of the sum of the operands' values is what it stands for.
+    fn sum(
+        &self,
+        streams: Result<stochastic::BitStreams, StochasticError>,
+        exact: impl Fn(f64) -> f64,
+        weight: f64,
+    ) -> Result<Self, StochasticError> {
+        let streams = streams?;
+        let values = streams.values(self.representation);
+        let variances =
+            sums::sum_variances(&self.estimates(), &values, exact, weight, self.independent)?;
+        Ok(self.summed(streams, variances))
     }
 
     fn with(
         &self,
         other: &Self,
         streams: Result<stochastic::BitStreams, StochasticError>,
-    ) -> PyResult<Self> {
-        let mut computed = self.computed(streams.map_err(stochastic_to_py)?);
+    ) -> Result<Self, StochasticError> {
+        let mut computed = self.computed(streams?);
         computed.origins.extend(&other.origins);
+        computed.independent = self.independent && other.independent;
+        let (Some(own), Some(others)) = (self.law, other.law) else {
+            // A gate on a sum: what independent bits scatter.
+            let length = computed.streams.stream_length() as f64;
+            let scatter = |stream| {
+                let ones = f64::from(computed.streams.ones(stream));
+                self.representation.variance(ones, length)
+            };
+            let variances = (0..computed.streams.streams()).map(scatter).collect();
+            return Ok(Self { law: None, variances, ..computed });
+        };
         // Streams in the clear do not remember which product they belong to.
         let joint = |origin: &Origin| matches!(origin, Origin::Joint { .. });
         let together = self.origins.iter().any(joint) && other.origins.iter().any(joint);
         let relation = if together { Relation::SameProduct } else { Relation::Independent };
-        computed.law = self.law.times(other.law, relation);
+        computed.law = Some(own.times(others, relation));
+        // Values are at most 1 in size: what each had of its own is no larger in the product.
+        if !(self.variances.is_empty() && other.variances.is_empty()) {
+            let streams = 0..computed.streams.streams();
+            let both = streams.map(|stream| self.variance(stream) + other.variance(stream));
+            computed.variances = both.collect();
+        }
         Ok(computed)
     }
 }
@@ -104,36 +188,39 @@ impl BitStreams {
     }
 
     fn decode<'py>(&self, py: Python<'py>) -> Pair<'py> {
-        let estimates = py.detach(|| self.streams.decode(self.representation, self.law));
+        let estimates = py.detach(|| self.estimates());
         estimates_to_py(py, &estimates)
     }
 
     fn multiply(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
-        let shared =
-            self.origins.iter().any(|a| other.origins.iter().any(|b| a.correlated_with(b)));
-        if shared {
-            return Err(CorrelationError::new_err(
-                "correlated product: both factors contain one draw; encode an independent copy \
-                 with another call, or decorrelate one with shuffled()",
-            ));
+        self.check_alike(other).map_err(stochastic_to_py)?;
+        let shared = |b: &&Origin| self.origins.iter().any(|a| a.correlated_with(b));
+        if let Some(&origin) = other.origins.iter().find(shared) {
+            return Err(stochastic_to_py(StochasticError::Correlated { origin }));
+        }
+        if self.law.is_none() || other.law.is_none() {
+            return Err(stochastic_to_py(StochasticError::Ordered));
         }
         let product = py.detach(|| match self.representation {
             Representation::Unipolar => self.streams.and(&other.streams),
             Representation::InvertedBipolar => self.streams.xor(&other.streams),
         });
-        self.with(other, product)
+        self.with(other, product).map_err(stochastic_to_py)
     }
 
     fn xor(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
-        self.with(other, py.detach(|| self.streams.xor(&other.streams)))
+        self.check_alike(other).map_err(stochastic_to_py)?;
+        self.with(other, py.detach(|| self.streams.xor(&other.streams))).map_err(stochastic_to_py)
     }
 
     fn and_(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
-        self.with(other, py.detach(|| self.streams.and(&other.streams)))
+        self.check_alike(other).map_err(stochastic_to_py)?;
+        self.with(other, py.detach(|| self.streams.and(&other.streams))).map_err(stochastic_to_py)
     }
 
     fn or_(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
-        self.with(other, py.detach(|| self.streams.or(&other.streams)))
+        self.check_alike(other).map_err(stochastic_to_py)?;
+        self.with(other, py.detach(|| self.streams.or(&other.streams))).map_err(stochastic_to_py)
     }
 
     fn complement(&self) -> Self {
@@ -144,16 +231,31 @@ impl BitStreams {
         let positions = positions.as_slice().map_err(|e| ShapeError::new_err(e.to_string()))?;
         let indices: Vec<usize> = positions.iter().map(|&i| i as usize).collect();
         let streams = self.streams.select(&indices).map_err(stochastic_to_py)?;
-        Ok(Self { fresh: self.fresh, ..self.computed(streams) })
+        let once = indices.iter().collect::<HashSet<_>>().len() == indices.len();
+        let mut selected = self.computed(streams);
+        if !self.variances.is_empty() {
+            selected.variances = indices.iter().map(|&index| self.variance(index)).collect();
+        }
+        Ok(Self { fresh: self.fresh, independent: self.independent && once, ..selected })
     }
 
     fn delayed(&self, py: Python<'_>, positions: usize) -> Self {
-        self.computed(py.detach(|| self.streams.delayed(positions)))
+        let delayed = py.detach(|| self.streams.delayed(positions));
+        let drawn = |origin: &Origin| matches!(origin, Origin::Draw { .. });
+        if self.origins.iter().all(drawn) {
+            return self.computed(delayed);
+        }
+        // Another order of a sequence than the one whose products are good.
+        let variances = self.estimates().iter().map(|e| e.standard_error.powi(2)).collect();
+        self.summed(delayed, variances)
     }
 
     fn shuffled(&self, py: Python<'_>, random_state: u64) -> Self {
-        let shuffled = py.detach(|| self.streams.shuffled(random_state));
-        Self { fresh: false, ..Self::encoded(shuffled, self.representation) }
+        let (shuffled, origin) = py.detach(|| self.streams.shuffled(random_state));
+        // The order is new, the number of ones is not.
+        let variances = self.estimates().iter().map(|e| e.standard_error.powi(2)).collect();
+        let new = Self::encoded((shuffled, origin), self.representation);
+        Self { fresh: false, variances, independent: self.independent, ..new }
     }
 
     fn multiplexed_sum(
@@ -168,24 +270,51 @@ impl BitStreams {
             .map_err(stochastic_to_py)?;
         let mut sum = self.computed(streams);
         sum.origins.push(origin);
-        let chosen = ErrorLaw::of(&origin, sum.streams.stream_length());
-        sum.law = sum.law.times(chosen, Relation::Independent);
+        // Which operand a bit is of is a matter of chance. Their own variances share its weight; those
+        // of sums are all there is.
+        let total = probabilities.iter().sum::<f64>();
+        let length = sum.streams.stream_length();
+        let own = |number: usize| {
+            let scatter = match self.law {
+                Some(_) => 0.0,
+                None => {
+                    let ones = f64::from(sum.streams.ones(number));
+                    self.representation.variance(ones, length as f64)
+                }
+            };
+            let shares = probabilities.iter().enumerate();
+            let of_operand =
+                |(k, p): (usize, &f64)| p / total * self.variance(number * probabilities.len() + k);
+            scatter + shares.map(of_operand).sum::<f64>()
+        };
+        if !self.variances.is_empty() {
+            sum.variances = (0..sum.streams.streams()).map(own).collect();
+        }
+        let chosen = ErrorLaw::of(&origin, length);
+        sum.law = self.law.map(|law| law.times(chosen, Relation::Independent));
         Ok(sum)
     }
 
     fn concatenated_sum(&self, py: Python<'_>, group: usize) -> PyResult<Self> {
-        let sum = py.detach(|| sums::concatenated_sum(&self.streams, group));
-        sum.map(|sum| self.computed(sum)).map_err(stochastic_to_py)
+        let mean = |total: f64| total / group as f64;
+        let sum =
+            py.detach(|| self.sum(sums::concatenated_sum(&self.streams, group), mean, mean(1.0)));
+        sum.map_err(stochastic_to_py)
     }
 
     fn scaled_sum(&self, py: Python<'_>, group: usize) -> PyResult<Self> {
-        let sum = py.detach(|| sums::scaled_sum(&self.streams, group));
-        sum.map(|sum| self.computed(sum)).map_err(stochastic_to_py)
+        let mean = |total: f64| total / group as f64;
+        let sum = py.detach(|| self.sum(sums::scaled_sum(&self.streams, group), mean, mean(1.0)));
+        sum.map_err(stochastic_to_py)
     }
 
     fn saturating_sum(&self, py: Python<'_>, group: usize) -> PyResult<Self> {
-        let sum = py.detach(|| sums::saturating_sum(&self.streams, group, self.representation));
-        sum.map(|sum| self.computed(sum)).map_err(stochastic_to_py)
+        let representation = self.representation;
+        let cut = |total: f64| total.clamp(representation.lowest(), 1.0);
+        let sum = py.detach(|| {
+            self.sum(sums::saturating_sum(&self.streams, group, representation), cut, 1.0)
+        });
+        sum.map_err(stochastic_to_py)
     }
 
     fn approximate_parallel_count<'py>(

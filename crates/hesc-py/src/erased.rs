@@ -71,7 +71,12 @@ pub trait ErasedStreams: Send + Sync {
     fn add(&self, other: &dyn ErasedStreams, pairs: &[(usize, usize)]) -> Outcome<Array>;
     fn append(&self, other: &dyn ErasedStreams) -> Outcome<Array>;
     fn negate(&self) -> Outcome<Array>;
-    fn multiply_bits(&self, constants: &BitStreams, origin: Origin) -> Outcome<Array>;
+    fn multiply_bits(
+        &self,
+        constants: &BitStreams,
+        representation: Representation,
+        origin: Origin,
+    ) -> Outcome<Array>;
     fn scale(&self, factors: &[f64]) -> Outcome<Array>;
     fn add_constants(&self, constants: &[f64]) -> Outcome<Array>;
     fn select(&self, indices: &[usize]) -> Outcome<Array>;
@@ -319,8 +324,13 @@ impl<S: Scheme> ErasedStreams for Streams<S> {
         Ok(Arc::new(self.negate()?))
     }
 
-    fn multiply_bits(&self, constants: &BitStreams, origin: Origin) -> Outcome<Array> {
-        Ok(Arc::new(self.multiply_bits(constants, origin)?))
+    fn multiply_bits(
+        &self,
+        constants: &BitStreams,
+        representation: Representation,
+        origin: Origin,
+    ) -> Outcome<Array> {
+        Ok(Arc::new(self.multiply_bits(constants, representation, origin)?))
     }
 
     fn scale(&self, factors: &[f64]) -> Outcome<Array> {

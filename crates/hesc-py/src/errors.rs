@@ -40,8 +40,11 @@ fn of_stochastic(error: &StochasticError) -> PyErr {
         | StochasticError::Group { .. } => ShapeError::new_err(text),
         StochasticError::Name { .. }
         | StochasticError::Factors { .. }
+        | StochasticError::Representations { .. }
         | StochasticError::JointUnipolar => ParameterError::new_err(text),
-        StochasticError::Dimension { .. } => CorrelationError::new_err(text),
+        StochasticError::Dimension { .. }
+        | StochasticError::Correlated { .. }
+        | StochasticError::Ordered => CorrelationError::new_err(text),
         StochasticError::Origin | StochasticError::Packing { .. } => WireError::new_err(text),
         _ => HescError::new_err(text),
     }
@@ -93,7 +96,9 @@ pub fn to_py(error: OfCircuits) -> PyErr {
         OfCircuits::CountOverflow { .. } => NoiseBudgetError::new_err(text),
         OfCircuits::Count { .. } => DecryptionError::new_err(text),
         OfCircuits::Weight { .. } => OutOfRangeError::new_err(text),
-        OfCircuits::Representation { .. } => ParameterError::new_err(text),
+        OfCircuits::Representation { .. } | OfCircuits::Representations { .. } => {
+            ParameterError::new_err(text)
+        }
         _ => ShapeError::new_err(text),
     }
 }

@@ -2,7 +2,7 @@ use std::fmt;
 
 use rand_core::CryptoRng;
 
-use crate::{Fingerprint, SchemeError};
+use crate::{Fingerprint, KeyId, SchemeError};
 
 /// Where the values of a block sit in the plaintext polynomial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -68,6 +68,11 @@ pub trait Scheme: Clone + Send + Sync + 'static {
     fn bit_product(&self) -> BitProduct {
         BitProduct::ExclusiveOr
     }
+    /// The key pair that a batch belongs to.
+    ///
+    /// # Errors
+    /// [`SchemeError::Empty`] for a batch of nothing, where the scheme has one.
+    fn key_of(&self, a: &Self::Ciphertexts) -> Result<KeyId, SchemeError>;
     /// The largest count a position of this batch can hold.
     fn max_count(&self, a: &Self::Ciphertexts) -> u64;
     /// The largest count a position of this compact batch can hold.

@@ -1,4 +1,4 @@
-use crate::Representation;
+use crate::{Origin, Representation};
 
 /// What encoding and decoding refuse. Nothing is written when they do.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -120,6 +120,32 @@ pub enum StochasticError {
         /// The names there are.
         known: &'static str,
     },
+    /// Streams whose ones mean different things.
+    #[error(
+        "{left} and {right} streams are different numbers with the same bits; encode both operands \
+         with one representation"
+    )]
+    Representations {
+        /// That of the first operand.
+        left: Representation,
+        /// That of the second.
+        right: Representation,
+    },
+    /// Streams that share a draw, or sequences that are correlated.
+    #[error(
+        "correlated product: both factors contain one draw ({origin}); encode an independent copy with \
+         another call, or decorrelate one with shuffled()"
+    )]
+    Correlated {
+        /// What both contain.
+        origin: Origin,
+    },
+    /// A product with streams whose bits follow a circuit.
+    #[error(
+        "correlated product: the bits of a sum, and of structured streams that were delayed, follow an \
+         order of their own that other streams may share; give them a random one with shuffled()"
+    )]
+    Ordered,
     /// Bytes that are no identity.
     #[error("these 32 bytes are no stream identity; the data is damaged")]
     Origin,

@@ -1,7 +1,7 @@
 //! Sums of streams in the clear: what circuits of the literature do, for comparison with the sums
 //! that ciphertexts can have. Groups are consecutive streams of a batch.
 
-use crate::{BitStreams, Origin, Representation, Selector, StochasticError};
+use crate::{BitStreams, Estimate, Origin, Representation, Selector, StochasticError};
 
 /// The number of groups.
 fn groups(streams: &BitStreams, group: usize) -> Result<usize, StochasticError> {
@@ -100,6 +100,36 @@ pub fn saturating_sum(
         held -= if pays { 2 } else { 0 };
         pays
     }))
+}
+
+/// Variances of the values of summed streams: that of each group's operands, times `weight` for each
+/// of them, and the square of what the circuit lost, the distance of the sum's stream from `exact` of
+/// the sum of its operands' values. Errors of operands that are not `independent` add up in full.
+///
+/// # Errors
+/// [`StochasticError::Group`].
+pub fn sum_variances(
+    operands: &[Estimate],
+    sums: &[f64],
+    exact: impl Fn(f64) -> f64,
+    weight: f64,
+    independent: bool,
+) -> Result<Vec<f64>, StochasticError> {
+    let (streams, group) = (operands.len(), operands.len() / sums.len().max(1));
+    if group == 0 || !streams.is_multiple_of(group) {
+        return Err(StochasticError::Group { streams, group });
+    }
+    let variance = |(of_sum, found): (&[Estimate], &f64)| {
+        let errors = of_sum.iter().map(|operand| weight * operand.standard_error);
+        let scatter = if independent {
+            errors.map(|error| error * error).sum::<f64>()
+        } else {
+            errors.sum::<f64>().powi(2)
+        };
+        let total = of_sum.iter().map(|operand| operand.value).sum::<f64>();
+        scatter + (exact(total) - found).powi(2)
+    };
+    Ok(operands.chunks_exact(group).zip(sums).map(variance).collect())
 }
 
 fn ones_at(streams: &BitStreams, sum: usize, group: usize, at: usize) -> usize {

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hesc import _native
 from hesc._native import OutOfRangeError, ParameterError
+from hesc.inputs import unmasked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -196,7 +197,7 @@ class Circuit:
 
 def numbers_from(values: ArrayLike) -> NDArray[np.uint64]:
     """Non-negative integers as words."""
-    array: NDArray[Any] = np.asarray(values)
+    array = unmasked(values, "numbers")
     if array.dtype.kind not in "ui" or (array.dtype.kind == "i" and np.any(array < 0)):
         raise OutOfRangeError("inputs of a circuit are non-negative integers; give bits as 0 and 1")
     return array.astype(np.uint64)

@@ -13,9 +13,11 @@ import numpy as np
 from hesc import _native
 from hesc._native import OutOfRangeError, ParameterError, ShapeError
 from hesc.gates.circuit import Builder, Circuit, Precision, Program, numbers_from
+from hesc.inputs import unmasked, whole
+from hesc.opaque import Opaque
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -36,8 +38,8 @@ def to_bits(numbers: ArrayLike, width: int) -> NDArray[np.uint8]:
         OutOfRangeError: for a number that is negative, no integer or too wide.
 
     """
-    array = numbers_from(numbers)
-    if width < 1 or (width < 64 and np.any(array >> np.uint64(width))):
+    array, width = numbers_from(numbers), whole(width, "width", 1, 2**20)
+    if width < 64 and np.any(array >> np.uint64(width)):
         raise OutOfRangeError(f"a number does not fit {width} bits; take a larger width")
     places = np.arange(width, dtype=np.uint64)
     # Shifts beyond a word are not defined.
@@ -46,16 +48,21 @@ def to_bits(numbers: ArrayLike, width: int) -> NDArray[np.uint8]:
 
 
 def to_numbers(bits: ArrayLike) -> NDArray[np.uint64]:
-    """The numbers whose bits lie along the last axis, lowest first; at most 64."""
-    array = np.asarray(bits).astype(np.uint64)
-    if array.ndim == 0 or array.shape[-1] > 64:
+    """The numbers whose bits lie along the last axis, lowest first; at most 64.
+
+    Raises:
+        OutOfRangeError: for what is neither 0 nor 1.
+
+    """
+    array = _bit_array(bits).astype(np.uint64)
+    if np.ndim(bits) == 0 or array.shape[-1] > 64:
         raise ShapeError("numbers have their bits along the last axis, at most 64")
     places = np.arange(array.shape[-1], dtype=np.uint64)
     numbers: NDArray[np.uint64] = np.bitwise_or.reduce(array << places, axis=-1)
     return numbers
 
 
-class EncryptedBits:
+class EncryptedBits(Opaque):
     """An array of encrypted bits; the last axis is what circuits have as wires.
 
     `encrypt_bits`, `encrypt_numbers` and `EncryptedBits.of_streams` make them; `Evaluator` runs
@@ -66,9 +73,6 @@ class EncryptedBits:
     They lie in blocks, as they travel (16 bytes a bit), or, once a circuit or indexing has taken
     them apart, one by one (16 kB a bit at a ring degree of 2048). `Evaluator.pack` packs them.
     """
-
-    # numpy arrays on the left defer to the operators here.
-    __array_ufunc__ = None
 
     def __init__(self, params: Params, native: _native.EncryptedBits) -> None:
         self.params = params
@@ -132,7 +136,13 @@ class EncryptedBits:
         return EncryptedBits(self.params, native)
 
     def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("a single bit has no length")
         return self.shape[0]
+
+    def __iter__(self) -> Iterator[EncryptedBits]:
+        """The entries along the first axis."""
+        return (self[index] for index in range(len(self)))
 
     def __xor__(self, other: EncryptedBits | ArrayLike) -> EncryptedBits:
         if isinstance(other, EncryptedBits):
@@ -161,7 +171,7 @@ def concatenate(parts: Sequence[EncryptedBits]) -> EncryptedBits:
     return EncryptedBits(parts[0].params, native)
 
 
-class BitAnswer:
+class BitAnswer(Opaque):
     """Encrypted bits that only the key owner can use: under three bytes a bit, in whole blocks."""
 
     def __init__(self, params: Params, native: _native.BitAnswer) -> None:
@@ -197,7 +207,7 @@ def encrypt_bits(public: PublicKey, bits: ArrayLike) -> EncryptedBits:
 
 def _bit_array(bits: ArrayLike) -> NDArray[np.uint8]:
     """Zeros and ones, contiguous, at least one."""
-    array = np.asarray(bits)
+    array = unmasked(bits, "bits")
     if array.dtype.kind not in "bui" or array.size == 0 or np.any((array < 0) | (array > 1)):
         raise OutOfRangeError(
             "bits are zeros and ones, at least one; to_bits makes them of numbers"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import reduce
-from typing import TYPE_CHECKING, Any, Never
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from hesc.leveled.numbers import (
     period_of,
     plain_array,
 )
+from hesc.opaque import Opaque
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from hesc.leveled.params import LeveledParams
 
 
-class EncryptedVector:
+class EncryptedVector(Opaque):
     """Encrypted numbers in the slots of one ciphertext.
 
     `+`, `-` and `*` act number by number, with vectors, numbers and arrays in the clear, and by
@@ -44,9 +45,6 @@ class EncryptedVector:
     with a vector of one number, something else, which the vector knows and removes where it
     matters. That is why rotations go round and matrices need no preparation.
     """
-
-    # So that numpy leaves the operators to us.
-    __array_ufunc__ = None
 
     def __init__(
         self,
@@ -65,9 +63,6 @@ class EncryptedVector:
 
     def __len__(self) -> int:
         return self._length
-
-    def __array__(self, *_: object, **__: object) -> Never:
-        raise TypeError("encrypted numbers are no numpy array; the secret key decrypts them")
 
     def __repr__(self) -> str:
         return (

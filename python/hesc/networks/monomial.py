@@ -19,6 +19,7 @@ import numpy as np
 from hesc._native import NoiseBudgetError, ShapeError
 from hesc.arrays import EncryptedArray
 from hesc.encryptor import Encryptor
+from hesc.inputs import flat
 from hesc.networks.messages import Message
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ class MonomialModel:
             shape = (samples, self._outputs, self._monomials)
             left = np.broadcast_to(query.positions()[:, np.newaxis], shape)
             right = np.broadcast_to(self.coefficients.positions(), shape)
-            self._pairs = {samples: (left.reshape(-1), right.reshape(-1))}
+            self._pairs = {samples: (flat(left), flat(right))}
         products = query.native.multiply(self.coefficients.native, *self._pairs[samples])
         sums = products.sum_groups(self._monomials)
         return EncryptedArray(query.params, sums, (samples, self._outputs))

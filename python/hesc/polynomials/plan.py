@@ -10,6 +10,7 @@ import numpy as np
 
 from hesc._native import ParameterError, ShapeError
 from hesc.arrays import EncryptedArray
+from hesc.inputs import WORD, real_array, whole
 from hesc.theory import MonomialSum
 
 if TYPE_CHECKING:
@@ -155,7 +156,11 @@ class Plan:
         random_state: int,
     ) -> Plan:
         """See `hesc.Polynomial.plan`."""
-        if granularity is None:
+        stream_length = whole(stream_length, "stream_length", 1)
+        random_state = whole(random_state, "random_state", 0, WORD)
+        if granularity is not None:
+            granularity = whole(granularity, "granularity", 1, stream_length)
+        else:
             granularity = stream_length // 64 if stream_length % 64 == 0 else stream_length
             while granularity < len(coefficients) and stream_length % (2 * granularity) == 0:
                 granularity *= 2
@@ -163,8 +168,9 @@ class Plan:
             raise ParameterError(f"unknown method {method!r}; choose one of {', '.join(METHODS)}")
         pieces, order = None, np.arange(len(coefficients))
         if method == "mixed":
-            if ciphertexts is None or ciphertexts < 1:
+            if ciphertexts is None:
                 raise ParameterError('"mixed" needs ciphertexts: how many result streams to fill')
+            ciphertexts = whole(ciphertexts, "ciphertexts", 1)
             covariance = mean_covariance(exponents)
             alone = coefficients**2 * np.diag(covariance)
             pieces = best_pieces(alone, granularity, ciphertexts)
@@ -189,10 +195,20 @@ class Plan:
             return len(self.coefficients)
         return int(-(-self.pieces.sum() // self.granularity))
 
+    def sums(self, coefficients: NDArray[np.float64], exponents: Sequence[tuple[int, ...]]) -> bool:
+        """Whether these are the monomials it sums."""
+        same = list(exponents) == self.exponents
+        return same and np.array_equal(coefficients, self.coefficients)
+
     def sum(self, monomials: Sequence[EncryptedArray], repetition: int = 0) -> EncryptedArray:
         """The weighted sum of monomials of one shape."""
         if len(monomials) != len(self.coefficients):
             raise ShapeError(f"{len(self.coefficients)} monomials are needed, got {len(monomials)}")
+        length = monomials[0].stream_length
+        if length != self.stream_length:
+            raise ShapeError(
+                f"the plan is for streams of {self.stream_length} bits, these have {length}"
+            )
         if self.method == "concatenated":
             return EncryptedArray.weighted_sum(monomials, self.coefficients)
         stacked = EncryptedArray.concatenate([monomials[k][np.newaxis] for k in self.order])
@@ -217,7 +233,7 @@ class Plan:
         For "bernoulli" and, by concatenation in one variable, "exact_weight" streams; the errors of
         structured generators are smaller (`Encoder.predicted_error`).
         """
-        arrays = np.broadcast_arrays(*(np.asarray(value, dtype=np.float64) for value in values))
+        arrays = np.broadcast_arrays(*(real_array(value) for value in values))
         model = MonomialSum(self.coefficients, self.exponents, self.stream_length)
         if self.method == "multiplexed":
             variance = model.multiplexed_variance(*arrays, generator=generator)

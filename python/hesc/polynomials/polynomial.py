@@ -2,32 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
-from hesc._native import OutOfRangeError, ShapeError
-from hesc.arrays import EncryptedArray, powers
-from hesc.encoding import real_array
+from hesc._native import OutOfRangeError, ParameterError, ShapeError
+from hesc.arrays import EncryptedArray, expanded, powers
+from hesc.inputs import real_array, whole
 from hesc.polynomials.plan import Plan
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import ArrayLike, NDArray
 
+    from hesc.arrays import SeededArray
     from hesc.encryptor import Encryptor
+    from hesc.secret import SecretEncryptor
 
 _T = TypeVar("_T")
 
 Exponents = tuple[int, ...]
 """The exponent of each variable in a monomial."""
 
-Inputs = list[list[list[EncryptedArray]]]
+Inputs = Sequence[Sequence[Sequence["EncryptedArray | SeededArray"]]]
 """For each repetition and each variable, independent encryptions of its values."""
 
 _MAX_FACTORS: Final = 1024
+
+
+def _exponents(key: Any) -> Exponents:
+    """A mapping's key, refused if it is not what it says."""
+    if not isinstance(key, tuple):
+        raise ShapeError(f"exponents are a tuple with one for each variable, not {key!r}")
+    if any(not isinstance(power, int | np.integer) or power < 0 for power in key):
+        raise ShapeError(f"exponents are whole numbers from 0 on, not {key}")
+    return tuple(map(int, key))
+
+
+def _number(value: Any) -> NDArray[np.float64]:
+    """A coefficient of a mapping."""
+    number = real_array(value, "coefficients")
+    if number.ndim:
+        raise ShapeError(f"a coefficient is one number, not {value!r}")
+    return number
 
 
 class Polynomial:
@@ -43,13 +60,14 @@ class Polynomial:
 
     Raises:
         OutOfRangeError: a coefficient that is not finite.
-        ShapeError: no monomial but the constant, or exponents that do not fit together.
+        ShapeError: no monomial but the constant, or exponents that are no whole numbers or do not
+            fit together.
 
     """
 
     def __init__(self, coefficients: ArrayLike | Mapping[Any, float]) -> None:
         if isinstance(coefficients, Mapping):
-            given = {tuple(map(int, key)): float(value) for key, value in coefficients.items()}
+            given = {_exponents(key): float(_number(value)) for key, value in coefficients.items()}
         else:
             array = real_array(coefficients)
             if array.ndim != 1:
@@ -60,8 +78,8 @@ class Polynomial:
         for exponents, value in given.items():
             if not np.isfinite(value):
                 raise OutOfRangeError(f"the coefficient of {exponents} is {value}, not finite")
-            if any(power < 0 for power in exponents) or sum(exponents) > _MAX_FACTORS:
-                raise ShapeError(f"exponents {exponents} are not in 0 to {_MAX_FACTORS}")
+            if sum(exponents) > _MAX_FACTORS:
+                raise ShapeError(f"exponents {exponents} add up to more than {_MAX_FACTORS}")
         terms = {key: value for key, value in given.items() if sum(key) > 0 and value != 0.0}
         if not terms:
             raise ShapeError("a constant needs no encryption; give at least one other monomial")
@@ -80,7 +98,7 @@ class Polynomial:
 
     def __call__(self, *values: ArrayLike) -> NDArray[np.float64]:
         """The exact values in floating point."""
-        arrays = self._checked([np.asarray(value, dtype=np.float64) for value in values])
+        arrays = self._checked([real_array(value) for value in values])
         monomials = (
             coefficient * np.prod([x**power for x, power in zip(arrays, key, strict=True)], axis=0)
             for key, coefficient in zip(self.exponents, self.coefficients, strict=True)
@@ -96,7 +114,7 @@ class Polynomial:
         return variables
 
     def encrypt_inputs(
-        self, encryptor: Encryptor, *values: ArrayLike, repetitions: int = 1
+        self, encryptor: Encryptor | SecretEncryptor, *values: ArrayLike, repetitions: int = 1
     ) -> Inputs:
         """The encryptions that `evaluate` needs: for each variable as many as its largest exponent.
 
@@ -104,25 +122,27 @@ class Polynomial:
         so.
 
         Args:
-            encryptor: encodes and encrypts; each of its calls is independent of the others.
+            encryptor: encodes and encrypts, under either key; each of its calls is independent of
+                the others.
             *values: the values of each variable, arrays of one shape.
             repetitions: independent evaluations to average: the error falls with the square root of
                 their number, the ciphertexts grow with it.
 
         """
         self._checked(values)
-        if repetitions < 1:
-            raise ShapeError(f"{repetitions} repetitions are nothing to average")
+        count = whole(repetitions, "repetitions", 1)
         return [
             [
                 encryptor.encrypt_copies(value, degree)
                 for value, degree in zip(values, self.degrees, strict=True)
                 if degree > 0
             ]
-            for _ in range(repetitions)
+            for _ in range(count)
         ]
 
-    def monomials(self, copies: Sequence[Sequence[EncryptedArray]]) -> list[EncryptedArray]:
+    def monomials(
+        self, copies: Sequence[Sequence[EncryptedArray | SeededArray]]
+    ) -> list[EncryptedArray]:
         """The monomials in the order of `exponents`, from copies of each variable in use.
 
         Cost: a product for each power of a variable but the first, and one for each variable more
@@ -165,11 +185,20 @@ class Polynomial:
 
         Args:
             inputs: what `encrypt_inputs` returned (or the copies that came by wire in its order).
-            plan: how to sum; concatenation if not given.
+            plan: how to sum, of this polynomial and the inputs' stream length; concatenation if
+                not given.
+
+        Raises:
+            ParameterError: a plan of another polynomial.
 
         """
         if not inputs:
             raise ShapeError("there is nothing to evaluate; see encrypt_inputs")
+        if plan is not None and not plan.sums(self.coefficients, self.exponents):
+            raise ParameterError(
+                "this plan sums another polynomial; evaluate with what the plan method of this one "
+                "returns"
+            )
         sums = [
             EncryptedArray.weighted_sum(self.monomials(copies), self.coefficients)
             if plan is None
@@ -215,13 +244,14 @@ class Polynomial:
             random_state=random_state,
         )
 
-    def encrypt(self, encryptor: Encryptor) -> EncryptedPolynomial:
+    def encrypt(self, encryptor: Encryptor | SecretEncryptor) -> EncryptedPolynomial:
         """Encrypts the coefficients, divided by `scale`, which stays public with the exponents.
 
         The encryptor's dimensions must differ from those of the inputs: another `first_dimension`.
         """
         normalised = self.coefficients / self.scale
-        return EncryptedPolynomial(self, [encryptor.encrypt(value) for value in normalised])
+        encrypted = [expanded(encryptor.encrypt(value)) for value in normalised]
+        return EncryptedPolynomial(self, encrypted)
 
 
 class EncryptedPolynomial:
@@ -237,6 +267,8 @@ class EncryptedPolynomial:
 
     def evaluate(self, inputs: Inputs) -> EncryptedArray:
         """The values, by concatenation; a product more for each monomial than in the clear."""
+        if not inputs:
+            raise ShapeError("there is nothing to evaluate; see encrypt_inputs")
         products = [
             monomial * coefficient
             for copies in inputs

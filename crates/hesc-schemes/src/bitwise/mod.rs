@@ -229,6 +229,10 @@ impl<C: BitCipher> Scheme for Bitwise<C> {
         Packing::Slots
     }
 
+    fn key_of(&self, a: &Ciphertexts<C>) -> Result<KeyId, SchemeError> {
+        Ok(a.tag.key)
+    }
+
     fn max_count(&self, _a: &Ciphertexts<C>) -> u64 {
         self.cipher.max_count()
     }

@@ -126,6 +126,10 @@ impl Scheme for Plain {
         Packing::Slots
     }
 
+    fn key_of(&self, a: &PlainBlocks) -> Result<KeyId, SchemeError> {
+        Ok(a.tag.key)
+    }
+
     fn max_count(&self, _a: &PlainBlocks) -> u64 {
         self.plain_modulus - 1
     }

@@ -23,7 +23,7 @@ pub use keys::{PublicKey, SecretKey};
 pub use params::{Plaintext, Spec};
 
 use crate::scheme::count_blocks;
-use crate::{Assurance, Fingerprint, Packing, Scheme, SchemeError, Tag};
+use crate::{Assurance, Fingerprint, KeyId, Packing, Scheme, SchemeError, Tag};
 
 /// A checked, immutable parameter set with its tables: the scheme itself. Cheap to clone.
 #[derive(Debug)]
@@ -143,6 +143,10 @@ impl<W: Word, E: Encoding<W>> Scheme for Rlwe<W, E> {
 
     fn packing(&self) -> Packing {
         self.spec().packing
+    }
+
+    fn key_of(&self, a: &Ciphertexts<W>) -> Result<KeyId, SchemeError> {
+        Ok(a.tag.key)
     }
 
     fn max_count(&self, a: &Ciphertexts<W>) -> u64 {

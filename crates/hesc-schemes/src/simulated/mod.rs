@@ -114,6 +114,10 @@ impl Scheme for Simulated {
         self.product
     }
 
+    fn key_of(&self, a: &SimulatedBlocks) -> Result<KeyId, SchemeError> {
+        Ok(a.tag.key)
+    }
+
     fn max_count(&self, _a: &SimulatedBlocks) -> u64 {
         1
     }

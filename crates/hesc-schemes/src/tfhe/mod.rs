@@ -29,7 +29,7 @@ use std::sync::Arc;
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
-use crate::{Assurance, Fingerprint, Packing, Scheme, SchemeError};
+use crate::{Assurance, Fingerprint, KeyId, Packing, Scheme, SchemeError};
 
 pub use bits::Bits;
 pub use bootstrap::{LookupTable, Workspace};
@@ -107,6 +107,10 @@ impl Scheme for Tfhe {
 
     fn packing(&self) -> Packing {
         Packing::Coefficients
+    }
+
+    fn key_of(&self, a: &Ciphertexts) -> Result<KeyId, SchemeError> {
+        Ok(a.tag.key)
     }
 
     fn max_count(&self, a: &Ciphertexts) -> u64 {

@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 use crate::leveled::{self, Leveled, SchemeKind, Spec};
 use crate::scheme::count_blocks;
 use crate::wire::{Kind, Reader, Writer};
-use crate::{Assurance, BitProduct, Fingerprint, Packing, Scheme, SchemeError, Tag};
+use crate::{Assurance, BitProduct, Fingerprint, KeyId, Packing, Scheme, SchemeError, Tag};
 
 /// This scheme among the parameter sets.
 const UNIPOLAR_BFV: u32 = 5;
@@ -170,6 +170,10 @@ impl Scheme for UnipolarBfv {
 
     fn bit_product(&self) -> BitProduct {
         BitProduct::Conjunction
+    }
+
+    fn key_of(&self, a: &Ciphertexts) -> Result<KeyId, SchemeError> {
+        Ok(self.check(a)?.key)
     }
 
     fn max_count(&self, _a: &Ciphertexts) -> u64 {

@@ -1,0 +1,76 @@
+"""Numbers as users hand them in, checked and in the form that the compiled part takes."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from hesc._native import OutOfRangeError, ShapeError
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+WORD: Final = 2**64 - 1
+"""The largest seed."""
+INDEX: Final = 2**32 - 1
+"""The largest dimension or draw."""
+
+
+def unmasked(values: ArrayLike, name: str) -> NDArray[Any]:
+    """Values as an array; refuses masked ones, whose hidden entries would be taken as they are."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise ShapeError(f"{name} are a masked array; fill or remove what is masked, see filled()")
+    return np.asarray(values)
+
+
+def real_array(values: ArrayLike, name: str = "values") -> NDArray[np.float64]:
+    """Values as doubles, aligned and contiguous.
+
+    Raises:
+        ShapeError: what is not an array of real numbers: strings, complex numbers, objects, arrays
+            with masked entries.
+
+    """
+    try:
+        array = unmasked(values, name)
+    except ValueError as error:
+        raise ShapeError(f"{name} do not form an array: {error}") from error
+    if array.dtype.kind not in "buif":
+        raise ShapeError(
+            f"{name} must be real numbers, got dtype {array.dtype}; convert them to float"
+        )
+    # Not ascontiguousarray, which gives a number an axis.
+    array = np.asarray(array, dtype=np.float64, order="C")
+    return array if array.flags.aligned else array.copy()
+
+
+def whole_array(values: ArrayLike, name: str) -> NDArray[np.int64]:
+    """Whole numbers as a contiguous array; refuses fractions."""
+    array = real_array(values, name)
+    if not np.all(array == np.floor(array)) or np.any(np.abs(array) > 2.0**53):
+        raise ShapeError(f"{name} must be whole numbers, got {array}")
+    return np.ascontiguousarray(array, dtype=np.int64).reshape(array.shape)
+
+
+def whole(value: object, name: str, least: int, most: int = 2**63 - 1) -> int:
+    """A whole number from `least` to `most`.
+
+    Raises:
+        ShapeError: what is not a whole number (1.5, "2", True).
+        OutOfRangeError: one outside the range.
+
+    """
+    is_whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not is_whole:
+        raise ShapeError(f"{name} must be a whole number, not {value!r}")
+    number = operator.index(value)  # type: ignore[arg-type]
+    if not least <= number <= most:
+        raise OutOfRangeError(f"{name} is {number}, not in {least} to {most}")
+    return number
+
+
+def flat(positions: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Positions one after the other; broadcast arrays repeat theirs without holding them."""
+    return np.ascontiguousarray(positions.reshape(-1))
