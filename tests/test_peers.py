@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import seal
 
+import hesc
 from hesc.iris import load_network, load_split
 from hesc.papers.gmp_peer import EcElgamalPeer, ElgamalPeer
 from hesc.papers.hsiao2022sche_figure_2 import binary_error, bits_for
@@ -28,6 +29,8 @@ from hesc.papers.seal_peer.setup import make
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from numpy.typing import NDArray
 
 NETWORK, SPLIT = load_network(), load_split()
 Q27, Q54 = 134215681, 18014398509404161
@@ -202,6 +205,20 @@ def test_tables_of_fixed_bases_give_powers(peer: Callable[[], Any]) -> None:
         assert made.decrypt(product) == left + right
     if isinstance(made, ElgamalPeer):
         assert made.powers(12345) == gmpy2.powmod(2, 12345, made.modulus)
+
+
+def test_pads_do_what_linear_circuits_do() -> None:
+    """As README says: products and sums of padded streams; pads come off at the end."""
+    rng = np.random.default_rng(5)
+    encoder = hesc.Encoder(256)
+    x, w = (encoder.encode(values).bits for values in ([0.5, -0.25, 1.0], [0.75, 0.5, -0.5]))
+    pads = rng.integers(0, 2, (2, *x.shape), dtype=np.uint8)
+
+    def circuit(left: NDArray[np.uint8], right: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        return np.concatenate(list(left ^ right))
+
+    server = circuit(x ^ pads[0], w ^ pads[1])
+    assert np.array_equal(server ^ circuit(*pads), circuit(x, w))
 
 
 def test_binary_numbers_of_equal_error() -> None:

@@ -152,7 +152,7 @@ class Report:
         return (
             f"medians of {self.repetitions} repetitions on {of['processor']} "
             f"({of['instructions']}), {of['cores']} cores; hesc {of['hesc']} on "
-            f"{of['threads']} of them" + "".join(rivals)
+            f"{of['threads']} of them where nothing else is said" + "".join(rivals)
         )
 
 
