@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 import subprocess
 import sys
@@ -10,11 +11,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import typer
 
 import hesc
+from hesc.cli import demo, reproduce
 from hesc.iris import load_network, load_split
 from hesc.papers import identifiers
 
+# Where Python finds this checkout, if it is not installed.
+ENVIRONMENT = {"PATH": "/usr/bin:/bin", "COLUMNS": "200", "HOME": "/tmp"} | {  # noqa: S108
+    name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ
+}
 NETWORK = Path(hesc.__file__).parent / "iris" / "network.json"
 
 
@@ -24,7 +31,7 @@ def run(*arguments: str, cwd: Path | None = None, ok: bool = True) -> str:
         capture_output=True,
         text=True,
         cwd=cwd,
-        env={"PATH": "/usr/bin:/bin", "COLUMNS": "200", "HOME": "/tmp"},  # noqa: S108
+        env=ENVIRONMENT,
         check=False,
     )
     if ok:
@@ -64,7 +71,7 @@ def test_a_client_and_a_server_exchange_files(tmp_path: Path) -> None:
     run("eval", "model.hesc", "query.hesc", "--out", "answer.hesc", *public, cwd=tmp_path)
     secret = ["--secret", "secret.key"]
     output = run("decrypt", "answer.hesc", *secret, *shared, "--json", "-", cwd=tmp_path)
-    classes = json.loads(output)["classes"]
+    classes = [sample["class"] for sample in json.loads(output)["samples"]]
     assert classes == [load_network().classes[i] for i in split.test_classes]
     assert "setosa" in run("decrypt", "answer.hesc", *secret, *shared, cwd=tmp_path)
 
@@ -81,7 +88,7 @@ def test_a_client_and_a_server_exchange_files(tmp_path: Path) -> None:
     run("eval", "m2.hesc", "q2.hesc", "--out", "a2.hesc", *shared2[2:], cwd=tmp_path)
     secret2 = ["--secret", "gm.key", *shared2]
     output = run("decrypt", "a2.hesc", *secret2, *words, "--json", "-", cwd=tmp_path)
-    assert json.loads(output)["classes"] == classes[:2]
+    assert [sample["class"] for sample in json.loads(output)["samples"]] == classes[:2]
     wrong = ["--passphrase-file", "other"]
     assert "wrong" in run("decrypt", "a2.hesc", *secret2, *wrong, cwd=tmp_path, ok=False)
 
@@ -97,7 +104,7 @@ def test_a_client_and_a_server_exchange_files(tmp_path: Path) -> None:
     (tmp_path / "answer.hesc").write_bytes(answer[:-1])
     assert "damaged" in run("decrypt", "answer.hesc", *secret, *shared, cwd=tmp_path, ok=False)
     (tmp_path / "flowers.csv").write_text("1,2,x\n")
-    bad = run("encrypt", "flowers.csv", "--out", "q2.hesc", *shared2, cwd=tmp_path, ok=False)
+    bad = run("encrypt", "flowers.csv", "--out", "q4.hesc", *shared2, cwd=tmp_path, ok=False)
     assert "no table of numbers" in bad
     weak = ["--params", "hestd2018_koseki_bfv_1024"]
     run("keygen", "--public", "old", "--secret", "old.key", *weak, cwd=tmp_path)
@@ -187,6 +194,45 @@ def test_studies_run(identifier: str, tmp_path: Path) -> None:
     if identifier == "koseki2022hesc:figure-7":
         assert report["ratios"]["f.rmse_gain_1024"] > 8
         assert report["ratios"]["degree_10.rmse_gain_1024"] > 2.5
+
+
+@pytest.mark.parametrize(
+    ("option", "name", "problem"),
+    [
+        ("--plot", "x.foo", "does not end in .png"),
+        ("--plot", "nodir/x.png", "make it first"),
+        ("--plot", "there.png", "not overwritten"),
+        ("--json", "nodir/x.json", "make it first"),
+        ("--json", "there.png", "not overwritten"),
+    ],
+)
+def test_outputs_of_studies_are_checked_before_they_measure(
+    option: str, name: str, problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def measured(*_: object) -> None:
+        raise AssertionError("measured before the outputs were checked")
+
+    (tmp_path / "there.png").write_bytes(b"kept")
+    monkeypatch.setattr(reproduce, "study", lambda _: type("", (), {"reproduce": measured}))
+    value = tmp_path / name
+    outputs = {"plot": value} if option == "--plot" else {"json_file": str(value)}
+    with pytest.raises((OSError, typer.BadParameter), match=problem):
+        reproduce.reproduce("koseki2022hesc:figure-1", **outputs)
+    if option == "--json":
+        with pytest.raises(OSError, match=problem):
+            demo.iris(json_file=str(value))
+    assert (tmp_path / "there.png").read_bytes() == b"kept"
+
+
+def test_errors_show_names_with_brackets(tmp_path: Path) -> None:
+    name = "[/red] [bold]x"
+    error = run(
+        "decrypt", name, "--secret", "s", "--preprocessing", "p", "--public", name, ok=False
+    )
+    assert name in error
+    keys = run("keygen", "--public", "[/k]", "--secret", "[bold]s", cwd=tmp_path)
+    assert "[/k]" in keys
+    assert "[bold]s" in keys
 
 
 def test_list_and_unknown_ids() -> None:

@@ -12,6 +12,7 @@ from hesc._native import ShapeError, WireError
 from hesc.encoding import EncodedArray
 from hesc.inputs import INDEX, WORD, flat, real_array, whole, whole_array
 from hesc.opaque import Opaque
+from hesc.pickling import ByWireForm
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -48,7 +49,7 @@ def check_elements(shape: tuple[int, ...], elements: int) -> None:
         raise WireError(f"cannot read an array: shape {shape} does not hold {elements} elements")
 
 
-class Answer(Opaque):
+class Answer(ByWireForm, Opaque):
     """What goes back to the key owner: only ciphertexts in use, perhaps fused and compact."""
 
     def __init__(self, params: Params, native: _native.Answer, shape: tuple[int, ...]) -> None:
@@ -74,7 +75,7 @@ class Answer(Opaque):
         return cls(params, native, shape)
 
 
-class SeededArray(Opaque):
+class SeededArray(ByWireForm, Opaque):
     """An array encrypted under the secret key: half the bytes, the random half being a seed."""
 
     def __init__(self, params: Params, native: _native.SeededArray, shape: tuple[int, ...]) -> None:
@@ -90,8 +91,16 @@ class SeededArray(Opaque):
         """The wire form."""
         return shape_to_bytes(self.shape) + self._native.to_bytes()
 
+    @classmethod
+    def from_bytes(cls, params: Params, data: bytes) -> SeededArray:
+        """Reads the wire form as it is; `EncryptedArray.from_bytes` expands it as well. Strict."""
+        shape, body = shape_from_bytes(data)
+        native = params.native.read_seeded_array(body)
+        check_elements(shape, native.elements)
+        return cls(params, native, shape)
 
-class EncryptedArray(Opaque):
+
+class EncryptedArray(ByWireForm, Opaque):
     """An array of encrypted stochastic numbers, with numpy's shapes and broadcasting.
 
     `x * y` multiplies (one homomorphic addition), `x + y` and `x.sum()` concatenate (free, exact),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Never, TypedDict
 
 import numpy as np
 
@@ -221,6 +221,12 @@ class Encoder:
             random_state=secrets.randbits(64)
             if random_state is None
             else whole(random_state, "random_state", 0, WORD),
+        )
+
+    def __reduce__(self) -> Never:
+        raise TypeError(
+            "an encoder, and what holds one, is not pickled or copied: both would take the same "
+            "dimensions and draws; make one in each process, each with a first_dimension of its own"
         )
 
     @property

@@ -10,6 +10,7 @@ from hesc._native import ShapeError
 from hesc.arrays import EncryptedArray
 from hesc.encoding import EncodedArray, Encoder, EncoderOptions
 from hesc.inputs import real_array, whole
+from hesc.pickling import ByWireForm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,7 +40,7 @@ def row_length(shape: tuple[int, ...]) -> int:
     return shape[-1] if shape else 1
 
 
-class PublicKey:
+class PublicKey(ByWireForm):
     """A public key together with its parameters, as `hesc.keygen` returns it."""
 
     def __init__(self, params: Params, native: _native.PublicKey) -> None:

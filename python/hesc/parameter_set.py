@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Generic, Protocol, TypeVar
+from functools import lru_cache
+from typing import Any, Generic, Protocol, TypeVar
 
 
 class _Compiled(Protocol):
@@ -72,3 +73,14 @@ class ParameterSet(Generic[N]):
 
     def __hash__(self) -> int:
         return hash(self.to_bytes())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (type(self), self.to_bytes(), self.assurance)
+
+
+# A set has tables, and comes with each of its arrays.
+@lru_cache(maxsize=8)
+def _restored(kind: type[Any], data: bytes, assurance: str) -> Any:
+    """The set of a pickle. Who reads pickles trusts them: it has the assurance that it had."""
+    lower = assurance if assurance in ("hestd2018", "insecure") else "guidelines2024"
+    return kind.from_bytes(data, assurance=lower)

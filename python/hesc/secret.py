@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Never, Unpack, overload
+from typing import TYPE_CHECKING, Any, Final, Literal, Never, Unpack, overload
 
 from hesc import _native
 from hesc._native import ParameterError
@@ -13,6 +13,7 @@ from hesc.encryptor import PublicKey, repeated, resolve_layout, row_length
 from hesc.gates.encrypted import BitAnswer, EncryptedBits, EvaluationKey
 from hesc.leveled.keys import PublicKeys
 from hesc.leveled.numbers import decoded, encode_for_encryption, plain_array
+from hesc.new_files import new_file, read_whole
 from hesc.params import Params
 
 if TYPE_CHECKING:
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 
     from hesc.leveled.params import LeveledParams
     from hesc.leveled.vectors import EncryptedVector
+
+
+# As the reader of keys has it.
+_KEY_FILE: Final = 1 << 20
 
 
 class SecretKey:
@@ -70,7 +75,15 @@ class SecretKey:
 
     def save(self, path: str | PathLike[str], *, passphrase: str | None = None) -> None:
         """Writes a new file with mode 0600. `save_secret_key` says more."""
-        self._native.save(Path(path), passphrase)
+        with new_file(path) as part:
+            self.write(part, passphrase=passphrase)
+
+    def write(self, part: Path, *, passphrase: str | None = None) -> None:
+        """As `save`, without its care: an error may leave a part of the key behind.
+
+        For a name that `hesc.new_files` gave, when other files belong to the key's.
+        """
+        self._native.save(part, passphrase)
 
 
 def keygen(
@@ -101,7 +114,7 @@ def keygen(
 def save_secret_key(
     secret: SecretKey, path: str | PathLike[str], *, passphrase: str | None = None
 ) -> None:
-    """Writes a new file with mode 0600. An existing file is never overwritten.
+    """Writes a new file with mode 0600, whole or not at all. An existing file is never overwritten.
 
     With a passphrase the file is of no use without it: Argon2id with 64 MiB, XChaCha20-Poly1305.
     """
@@ -116,6 +129,7 @@ def load_secret_key(
     Raises:
         DecryptionError: the passphrase is wrong, missing or one too many.
         ParameterError, WireError: the key of another set, or no key.
+        PermissionError: others than the file's owner may read or write it.
 
     """
     return SecretKey(params, params.native.load_secret_key(Path(path), passphrase))
@@ -123,7 +137,7 @@ def load_secret_key(
 
 def wants_passphrase(path: str | PathLike[str]) -> bool:
     """Whether a key file was saved with a passphrase."""
-    return _native.is_sealed(Path(path).read_bytes())
+    return _native.is_sealed(read_whole(path, _KEY_FILE, "a secret key"))
 
 
 def checked_secret(secret: SecretKey) -> SecretKey:
@@ -272,14 +286,15 @@ class LeveledSecretKey:
         return self._native.noise_budget(vector.native)
 
     def save(self, path: str | PathLike[str], *, passphrase: str | None = None) -> None:
-        """Writes a new file with mode 0600; sealed if there is a passphrase."""
-        self._native.save(Path(path), passphrase)
+        """Writes a new file with mode 0600, whole or not at all; sealed by a passphrase."""
+        with new_file(path) as part:
+            self._native.save(part, passphrase)
 
     @classmethod
     def load(
         cls, params: LeveledParams, path: str | PathLike[str], *, passphrase: str | None = None
     ) -> LeveledSecretKey:
-        """Reads what `save` wrote."""
+        """Reads what `save` wrote; refuses a file that others than its owner may read or write."""
         return cls(params, params.native.secret_key_from_file(Path(path), passphrase))
 
 

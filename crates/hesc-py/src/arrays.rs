@@ -1,4 +1,4 @@
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use hesc_circuits::Fusion;
 use numpy::{PyArray1, PyReadonlyArray1};
@@ -8,6 +8,7 @@ use pyo3::types::PyBytes;
 use crate::encoder::{BitStreams, Pair, Selector, estimates_to_py};
 use crate::erased::{self, ErasedAnswer, ErasedSeeded};
 use crate::errors::{FusionError, ShapeError, to_py};
+use crate::workers::Compute;
 
 /// An array of indices or numbers as a slice.
 fn slice<'a, T: numpy::Element>(array: &'a PyReadonlyArray1<'_, T>) -> PyResult<&'a [T]> {
@@ -79,7 +80,7 @@ impl Array {
         right: PyReadonlyArray1<'_, i64>,
     ) -> PyResult<Self> {
         let pairs = pairs(&left, &right)?;
-        py.detach(|| self.0.multiply(other.0.as_ref(), &pairs)).map(Self).map_err(to_py)
+        py.compute(|| self.0.multiply(other.0.as_ref(), &pairs)).map(Self).map_err(to_py)
     }
 
     fn add(
@@ -90,12 +91,12 @@ impl Array {
         right: PyReadonlyArray1<'_, i64>,
     ) -> PyResult<Self> {
         let pairs = pairs(&left, &right)?;
-        py.detach(|| self.0.add(other.0.as_ref(), &pairs)).map(Self).map_err(to_py)
+        py.compute(|| self.0.add(other.0.as_ref(), &pairs)).map(Self).map_err(to_py)
     }
 
     fn prefix_products(&self, py: Python<'_>, others: Vec<PyRef<'_, Self>>) -> PyResult<Vec<Self>> {
         let others: Vec<_> = others.iter().map(|other| other.0.as_ref()).collect();
-        let products = py.detach(|| self.0.prefix_products(&others)).map_err(to_py)?;
+        let products = py.compute(|| self.0.prefix_products(&others)).map_err(to_py)?;
         Ok(products.into_iter().map(Self).collect())
     }
 
@@ -113,12 +114,12 @@ impl Array {
     }
 
     fn negate(&self, py: Python<'_>) -> PyResult<Self> {
-        py.detach(|| self.0.negate()).map(Self).map_err(to_py)
+        py.compute(|| self.0.negate()).map(Self).map_err(to_py)
     }
 
     fn multiply_bits(&self, py: Python<'_>, constants: &BitStreams) -> PyResult<Self> {
         let (origin, representation) = (constants.origin()?, constants.representation);
-        py.detach(|| self.0.multiply_bits(&constants.streams, representation, origin))
+        py.compute(|| self.0.multiply_bits(&constants.streams, representation, origin))
             .map(Self)
             .map_err(to_py)
     }
@@ -147,7 +148,7 @@ impl Array {
     ) -> PyResult<Self> {
         let coefficients = slice(&coefficients)?;
         let selector = &mut selector.0;
-        py.detach(|| self.0.multiplexed(coefficients, selector)).map(Self).map_err(to_py)
+        py.compute(|| self.0.multiplexed(coefficients, selector)).map(Self).map_err(to_py)
     }
 
     fn allocated(
@@ -158,7 +159,7 @@ impl Array {
         granularity: usize,
     ) -> PyResult<Self> {
         let (coefficients, pieces) = (slice(&coefficients)?, indices(&pieces)?);
-        py.detach(|| self.0.allocated(coefficients, &pieces, granularity)).map(Self).map_err(to_py)
+        py.compute(|| self.0.allocated(coefficients, &pieces, granularity)).map(Self).map_err(to_py)
     }
 
     #[pyo3(signature = (*, bases, compact))]
@@ -175,11 +176,11 @@ impl Array {
             Some(bases) => Some(Fusion::Digits { bases }),
             None => None,
         };
-        py.detach(|| self.0.answer(fusion.as_ref(), compact)).map(Answer).map_err(to_py)
+        py.compute(|| self.0.answer(fusion.as_ref(), compact)).map(Answer).map_err(to_py)
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, &py.detach(|| self.0.to_bytes()).map_err(to_py)?))
+        Ok(PyBytes::new(py, &py.compute(|| self.0.to_bytes()).map_err(to_py)?))
     }
 }
 
@@ -194,11 +195,11 @@ impl SeededArray {
     }
 
     fn expand(&self, py: Python<'_>) -> PyResult<Array> {
-        py.detach(|| self.0.expand()).map(Array).map_err(to_py)
+        py.compute(|| self.0.expand()).map(Array).map_err(to_py)
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &py.detach(|| self.0.to_bytes()))
+        PyBytes::new(py, &py.compute(|| self.0.to_bytes()))
     }
 }
 
@@ -218,20 +219,20 @@ impl Answer {
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &py.detach(|| self.0.to_bytes()))
+        PyBytes::new(py, &py.compute(|| self.0.to_bytes()))
     }
 }
 
 /// Taken by `separate`.
-#[pyclass(module = "hesc")]
-pub struct Counts(pub Option<hesc_circuits::Counts>);
+#[pyclass(frozen, module = "hesc")]
+pub struct Counts(pub Mutex<Option<hesc_circuits::Counts>>);
 
 #[pymethods]
 impl Counts {
-    fn separate(&mut self, py: Python<'_>) -> PyResult<Readout> {
-        let counts =
-            self.0.take().ok_or_else(|| ShapeError::new_err("these counts were separated"))?;
-        py.detach(|| counts.separate()).map(Readout).map_err(to_py)
+    fn separate(&self, py: Python<'_>) -> PyResult<Readout> {
+        let counts = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let counts = counts.ok_or_else(|| ShapeError::new_err("these counts were separated"))?;
+        py.compute(|| counts.separate()).map(Readout).map_err(to_py)
     }
 }
 
@@ -245,11 +246,11 @@ impl Readout {
     }
 
     fn values<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        PyArray1::from_vec(py, py.detach(|| self.0.values()))
+        PyArray1::from_vec(py, py.compute(|| self.0.values()))
     }
 
     fn estimates<'py>(&self, py: Python<'py>) -> Pair<'py> {
-        let estimates = py.detach(|| self.0.estimates());
+        let estimates = py.compute(|| self.0.estimates());
         estimates_to_py(py, &estimates)
     }
 }

@@ -18,6 +18,7 @@ use crate::errors::{OutOfRangeError, ParameterError, ShapeError, gate_to_py, sch
 use crate::gates::{Program, check_precision};
 use crate::keys::{PublicKey, SecretKey};
 use crate::params::Params;
+use crate::workers::{Compute, Workers};
 
 /// How often a long evaluation looks for an interrupt and tells how far it is.
 const PULSE: Duration = Duration::from_millis(100);
@@ -85,8 +86,9 @@ impl EncryptedBits {
     #[staticmethod]
     fn from_bytes(py: Python<'_>, params: &Params, data: &[u8]) -> PyResult<Self> {
         let scheme = params.tfhe().ok_or_else(other_scheme)?.clone();
-        let Packed { blocks, shape } =
-            py.detach(|| Packed::<Ciphertexts>::from_bytes(&scheme, data)).map_err(scheme_to_py)?;
+        let Packed { blocks, shape } = py
+            .compute(|| Packed::<Ciphertexts>::from_bytes(&scheme, data))
+            .map_err(scheme_to_py)?;
         Ok(Self { scheme, form: Form::Blocks(Arc::new(blocks)), shape })
     }
 
@@ -94,7 +96,7 @@ impl EncryptedBits {
     #[staticmethod]
     fn from_array(py: Python<'_>, array: &Array) -> PyResult<Self> {
         let streams: &Streams<Tfhe> = array.0.as_any().downcast_ref().ok_or_else(other_scheme)?;
-        let bits = py.detach(|| streams.bits()).map_err(to_py)?;
+        let bits = py.compute(|| streams.bits()).map_err(to_py)?;
         let length = streams.stream_length() * streams.terms_per_element();
         Ok(Self::of(streams.scheme(), bits, vec![streams.elements(), length]))
     }
@@ -108,7 +110,7 @@ impl EncryptedBits {
     ) -> PyResult<Self> {
         let scheme = parts.first().ok_or_else(|| scheme_to_py(SchemeError::Empty))?.scheme.clone();
         let parts: Vec<Self> = parts.iter().map(|part| (**part).clone()).collect();
-        let joined = py.detach(|| {
+        let joined = py.compute(|| {
             let parts = parts.iter().map(|part| Ok(part.samples()?.as_ref().clone()));
             scheme.concatenate_bits(parts.collect::<Result<_, SchemeError>>()?)
         });
@@ -121,7 +123,7 @@ impl EncryptedBits {
             Form::Samples(_) => None,
             Form::Blocks(blocks) => {
                 let bits = Packed { blocks: blocks.as_ref().clone(), shape: self.shape.clone() };
-                let bytes = py.detach(|| bits.to_bytes(&self.scheme));
+                let bytes = py.compute(|| bits.to_bytes(&self.scheme));
                 Some(PyBytes::new(py, &bytes))
             }
         }
@@ -162,12 +164,12 @@ impl EncryptedBits {
                 self.shape, other.shape
             )));
         }
-        let form = py.detach(|| self.sum(other)).map_err(scheme_to_py)?;
+        let form = py.compute(|| self.sum(other)).map_err(scheme_to_py)?;
         Ok(Self { form, ..self.clone() })
     }
 
     fn invert(&self, py: Python<'_>) -> PyResult<Self> {
-        let form = py.detach(|| match &self.form {
+        let form = py.compute(|| match &self.form {
             Form::Samples(bits) => {
                 let inverted = self.scheme.invert(bits.as_ref().clone(), |_| true);
                 Ok(Form::Samples(Arc::new(inverted)))
@@ -187,7 +189,7 @@ impl EncryptedBits {
                 self.count()
             )));
         }
-        let bits = py.detach(|| {
+        let bits = py.compute(|| {
             let samples = self.samples()?.as_ref().clone();
             Ok(self.scheme.invert(samples, |at| mask[at] != 0))
         });
@@ -202,7 +204,7 @@ impl EncryptedBits {
         shape: Vec<usize>,
     ) -> PyResult<Self> {
         let indices: Vec<usize> = indices.as_array().iter().map(|&i| i as usize).collect();
-        let chosen = py.detach(|| match &self.form {
+        let chosen = py.compute(|| match &self.form {
             Form::Samples(bits) => self.scheme.select_bits(bits, &indices),
             Form::Blocks(blocks) => self.scheme.extract(blocks, &indices),
         });
@@ -215,12 +217,12 @@ impl BitAnswer {
     #[staticmethod]
     fn from_bytes(py: Python<'_>, params: &Params, data: &[u8]) -> PyResult<Self> {
         let scheme = params.tfhe().ok_or_else(other_scheme)?.clone();
-        let bits = py.detach(|| Packed::<CompactCiphertexts>::from_bytes(&scheme, data));
+        let bits = py.compute(|| Packed::<CompactCiphertexts>::from_bytes(&scheme, data));
         Ok(Self { bits: bits.map_err(scheme_to_py)?, scheme })
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        let bytes = py.detach(|| self.bits.to_bytes(&self.scheme));
+        let bytes = py.compute(|| self.bits.to_bytes(&self.scheme));
         PyBytes::new(py, &bytes)
     }
 
@@ -249,7 +251,7 @@ pub fn encrypt_bits(
         packed[i / 64] |= u64::from(bit) << (i % 64);
     }
     let blocks =
-        py.detach(|| Ok(scheme.encrypt(&public.key, &packed, &mut os_rng()?)?)).map_err(to_py)?;
+        py.compute(|| Ok(scheme.encrypt(&public.key, &packed, &mut os_rng()?)?)).map_err(to_py)?;
     let form = Form::Blocks(Arc::new(blocks));
     Ok(EncryptedBits { scheme: scheme.clone(), form, shape })
 }
@@ -262,7 +264,7 @@ fn secret_of(secret: &SecretKey) -> PyResult<&SecretOf<Tfhe>> {
 #[pyfunction]
 pub fn evaluation_key(py: Python<'_>, secret: &SecretKey) -> PyResult<EvaluationKey> {
     let SecretOf { scheme, key } = secret_of(secret)?;
-    let key = py.detach(|| Ok(scheme.generate_evaluation_key(key, &mut os_rng()?)?));
+    let key = py.compute(|| Ok(scheme.generate_evaluation_key(key, &mut os_rng()?)?));
     Ok(EvaluationKey { scheme: scheme.clone(), key: key.map_err(to_py)? })
 }
 
@@ -274,7 +276,7 @@ pub fn decrypt_bits<'py>(
     bits: &EncryptedBits,
 ) -> PyResult<Bound<'py, PyArray1<u8>>> {
     let SecretOf { scheme, key } = secret_of(secret)?;
-    let found = py.detach(|| match &bits.form {
+    let found = py.compute(|| match &bits.form {
         Form::Samples(samples) => {
             Ok(scheme.decrypt_bits(key, samples)?.into_iter().map(u8::from).collect())
         }
@@ -291,7 +293,7 @@ pub fn decrypt_bit_answer<'py>(
     answer: &BitAnswer,
 ) -> PyResult<Bound<'py, PyArray1<u8>>> {
     let SecretOf { scheme, key } = secret_of(secret)?;
-    let counts = py.detach(|| scheme.decrypt_compact(key, &answer.bits.blocks));
+    let counts = py.compute(|| scheme.decrypt_compact(key, &answer.bits.blocks));
     let counts = counts.map_err(scheme_to_py)?;
     Ok(PyArray1::from_vec(py, parities(&counts, answer.bits.count())))
 }
@@ -304,7 +306,7 @@ fn parities(counts: &[u32], bits: usize) -> Vec<u8> {
 #[pyfunction]
 pub fn bit_noise(py: Python<'_>, secret: &SecretKey, bits: &EncryptedBits) -> PyResult<(f64, f64)> {
     let SecretOf { scheme, key } = secret_of(secret)?;
-    py.detach(|| {
+    py.compute(|| {
         let samples = bits.samples()?;
         Ok((scheme.measured_bit_variance(key, &samples)?, samples.variance()))
     })
@@ -323,12 +325,12 @@ impl EvaluationKey {
     #[staticmethod]
     fn from_bytes(py: Python<'_>, params: &Params, data: &[u8]) -> PyResult<Self> {
         let scheme = params.tfhe().ok_or_else(other_scheme)?.clone();
-        let key = py.detach(|| scheme.evaluation_key_from_bytes(data)).map_err(scheme_to_py)?;
+        let key = py.compute(|| scheme.evaluation_key_from_bytes(data)).map_err(scheme_to_py)?;
         Ok(Self { scheme, key })
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        let bytes = py.detach(|| self.scheme.evaluation_key_to_bytes(&self.key));
+        let bytes = py.compute(|| self.scheme.evaluation_key_to_bytes(&self.key));
         PyBytes::new(py, &bytes)
     }
 }
@@ -354,10 +356,13 @@ fn watched<R: Send>(
             None => Ok(()),
         }
     };
+    let workers = Workers::of_process(py);
+    // Signals come to the thread that called.
+    #[expect(clippy::disallowed_methods, reason = "the work itself runs on the workers")]
     let found = py.detach(|| {
         std::thread::scope(|scope| {
             let (sender, receiver) = channel();
-            let worker = scope.spawn(move || sender.send(work()));
+            let worker = scope.spawn(move || sender.send(workers.run(work)));
             loop {
                 match receiver.recv_timeout(PULSE) {
                     Ok(found) => return found.map_err(gate_to_py),
@@ -388,7 +393,7 @@ impl Evaluator {
     fn new(py: Python<'_>, key: &EvaluationKey) -> PyResult<Self> {
         let scheme = key.scheme.clone();
         let key =
-            py.detach(|| scheme.expand_evaluation_key(key.key.clone())).map_err(scheme_to_py)?;
+            py.compute(|| scheme.expand_evaluation_key(key.key.clone())).map_err(scheme_to_py)?;
         Ok(Self { scheme, key })
     }
 
@@ -440,13 +445,13 @@ impl Evaluator {
 
     /// Bits in blocks, as they travel.
     fn pack(&self, py: Python<'_>, bits: &EncryptedBits) -> PyResult<EncryptedBits> {
-        let blocks = py.detach(|| self.packed(bits)).map_err(scheme_to_py)?;
+        let blocks = py.compute(|| self.packed(bits)).map_err(scheme_to_py)?;
         Ok(EncryptedBits { form: Form::Blocks(Arc::new(blocks)), ..bits.clone() })
     }
 
     /// Bits in compact blocks, which only the key owner can use.
     fn answer(&self, py: Python<'_>, bits: &EncryptedBits) -> PyResult<BitAnswer> {
-        let blocks = py.detach(|| Scheme::compact(&self.scheme, &self.packed(bits)?));
+        let blocks = py.compute(|| Scheme::compact(&self.scheme, &self.packed(bits)?));
         let blocks = blocks.map_err(scheme_to_py)?;
         let bits = Packed { blocks, shape: bits.shape.clone() };
         Ok(BitAnswer { scheme: self.scheme.clone(), bits })

@@ -1,4 +1,5 @@
 use std::collections::HashSet;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hesc_stochastic as stochastic;
 use hesc_stochastic::{
@@ -9,6 +10,7 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 
 use crate::errors::{CorrelationError, ShapeError, stochastic_to_py};
+use crate::workers::Compute;
 
 pub type Pair<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
 
@@ -183,12 +185,12 @@ impl BitStreams {
     }
 
     fn values<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        let values = py.detach(|| self.streams.values(self.representation));
+        let values = py.compute(|| self.streams.values(self.representation));
         PyArray1::from_vec(py, values)
     }
 
     fn decode<'py>(&self, py: Python<'py>) -> Pair<'py> {
-        let estimates = py.detach(|| self.estimates());
+        let estimates = py.compute(|| self.estimates());
         estimates_to_py(py, &estimates)
     }
 
@@ -201,7 +203,7 @@ impl BitStreams {
         if self.law.is_none() || other.law.is_none() {
             return Err(stochastic_to_py(StochasticError::Ordered));
         }
-        let product = py.detach(|| match self.representation {
+        let product = py.compute(|| match self.representation {
             Representation::Unipolar => self.streams.and(&other.streams),
             Representation::InvertedBipolar => self.streams.xor(&other.streams),
         });
@@ -210,17 +212,17 @@ impl BitStreams {
 
     fn xor(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
         self.check_alike(other).map_err(stochastic_to_py)?;
-        self.with(other, py.detach(|| self.streams.xor(&other.streams))).map_err(stochastic_to_py)
+        self.with(other, py.compute(|| self.streams.xor(&other.streams))).map_err(stochastic_to_py)
     }
 
     fn and_(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
         self.check_alike(other).map_err(stochastic_to_py)?;
-        self.with(other, py.detach(|| self.streams.and(&other.streams))).map_err(stochastic_to_py)
+        self.with(other, py.compute(|| self.streams.and(&other.streams))).map_err(stochastic_to_py)
     }
 
     fn or_(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
         self.check_alike(other).map_err(stochastic_to_py)?;
-        self.with(other, py.detach(|| self.streams.or(&other.streams))).map_err(stochastic_to_py)
+        self.with(other, py.compute(|| self.streams.or(&other.streams))).map_err(stochastic_to_py)
     }
 
     fn complement(&self) -> Self {
@@ -240,7 +242,7 @@ impl BitStreams {
     }
 
     fn delayed(&self, py: Python<'_>, positions: usize) -> Self {
-        let delayed = py.detach(|| self.streams.delayed(positions));
+        let delayed = py.compute(|| self.streams.delayed(positions));
         let drawn = |origin: &Origin| matches!(origin, Origin::Draw { .. });
         if self.origins.iter().all(drawn) {
             return self.computed(delayed);
@@ -251,7 +253,7 @@ impl BitStreams {
     }
 
     fn shuffled(&self, py: Python<'_>, random_state: u64) -> Self {
-        let (shuffled, origin) = py.detach(|| self.streams.shuffled(random_state));
+        let (shuffled, origin) = py.compute(|| self.streams.shuffled(random_state));
         // The order is new, the number of ones is not.
         let variances = self.estimates().iter().map(|e| e.standard_error.powi(2)).collect();
         let new = Self::encoded((shuffled, origin), self.representation);
@@ -266,7 +268,7 @@ impl BitStreams {
     ) -> PyResult<Self> {
         let probabilities = slice(&probabilities)?;
         let (streams, origin) = py
-            .detach(|| sums::multiplexed_sum(&self.streams, probabilities, &mut selector.0))
+            .compute(|| sums::multiplexed_sum(&self.streams, probabilities, &mut selector.0))
             .map_err(stochastic_to_py)?;
         let mut sum = self.computed(streams);
         sum.origins.push(origin);
@@ -298,20 +300,20 @@ impl BitStreams {
     fn concatenated_sum(&self, py: Python<'_>, group: usize) -> PyResult<Self> {
         let mean = |total: f64| total / group as f64;
         let sum =
-            py.detach(|| self.sum(sums::concatenated_sum(&self.streams, group), mean, mean(1.0)));
+            py.compute(|| self.sum(sums::concatenated_sum(&self.streams, group), mean, mean(1.0)));
         sum.map_err(stochastic_to_py)
     }
 
     fn scaled_sum(&self, py: Python<'_>, group: usize) -> PyResult<Self> {
         let mean = |total: f64| total / group as f64;
-        let sum = py.detach(|| self.sum(sums::scaled_sum(&self.streams, group), mean, mean(1.0)));
+        let sum = py.compute(|| self.sum(sums::scaled_sum(&self.streams, group), mean, mean(1.0)));
         sum.map_err(stochastic_to_py)
     }
 
     fn saturating_sum(&self, py: Python<'_>, group: usize) -> PyResult<Self> {
         let representation = self.representation;
         let cut = |total: f64| total.clamp(representation.lowest(), 1.0);
-        let sum = py.detach(|| {
+        let sum = py.compute(|| {
             self.sum(sums::saturating_sum(&self.streams, group, representation), cut, 1.0)
         });
         sum.map_err(stochastic_to_py)
@@ -324,7 +326,7 @@ impl BitStreams {
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let representation = self.representation;
         let sums =
-            py.detach(|| sums::approximate_parallel_count(&self.streams, group, representation));
+            py.compute(|| sums::approximate_parallel_count(&self.streams, group, representation));
         Ok(PyArray1::from_vec(py, sums.map_err(stochastic_to_py)?))
     }
 }
@@ -338,7 +340,7 @@ pub fn scc<'py>(
     b: &BitStreams,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let correlations =
-        py.detach(|| stochastic::scc(&a.streams, &b.streams)).map_err(stochastic_to_py)?;
+        py.compute(|| stochastic::scc(&a.streams, &b.streams)).map_err(stochastic_to_py)?;
     Ok(PyArray1::from_vec(py, correlations))
 }
 
@@ -353,8 +355,38 @@ pub fn sobol_points(
     Ok(PyArray1::from_vec(py, points))
 }
 
-#[pyclass(module = "hesc")]
-pub struct Encoder(stochastic::Encoder);
+/// Threads may share it: each call takes its dimensions before it lets others run.
+#[pyclass(frozen, module = "hesc")]
+pub struct Encoder(Mutex<stochastic::Encoder>);
+
+impl Encoder {
+    /// Its state. Locked only by who holds Python's lock, as a process does that forks: no fork finds it
+    /// locked.
+    fn state(&self, _: Python<'_>) -> MutexGuard<'_, stochastic::Encoder> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Encodes with dimensions that nobody else takes; a call that fails gives them back if it can.
+    fn draw<T: Send>(
+        &self,
+        py: Python<'_>,
+        draws: u32,
+        encode: impl FnOnce(&mut stochastic::Encoder) -> Result<T, StochasticError> + Send,
+    ) -> PyResult<T> {
+        let mut shared = self.state(py);
+        let before = shared.clone();
+        shared.skip(draws);
+        let after = shared.next_dimension();
+        drop(shared);
+        let mut own = before.clone();
+        let encoded = py.compute(|| encode(&mut own));
+        let mut shared = self.state(py);
+        if encoded.is_err() && shared.next_dimension() == after {
+            *shared = before;
+        }
+        encoded.map_err(stochastic_to_py)
+    }
+}
 
 #[pymethods]
 impl Encoder {
@@ -376,41 +408,41 @@ impl Encoder {
             factors,
             random_state,
         };
-        Ok(Self(stochastic::Encoder::new(config)))
+        Ok(Self(Mutex::new(stochastic::Encoder::new(config))))
     }
 
     #[getter]
-    fn next_dimension(&self) -> u32 {
-        self.0.next_dimension()
+    fn next_dimension(&self, py: Python<'_>) -> u32 {
+        self.state(py).next_dimension()
     }
 
-    fn encode(
-        &mut self,
-        py: Python<'_>,
-        values: PyReadonlyArray1<'_, f64>,
-    ) -> PyResult<BitStreams> {
+    fn encode(&self, py: Python<'_>, values: PyReadonlyArray1<'_, f64>) -> PyResult<BitStreams> {
         let values = slice(&values)?;
-        let encoder = &mut self.0;
-        let encoded = py.detach(|| encoder.encode(values)).map_err(stochastic_to_py)?;
-        Ok(BitStreams::encoded(encoded, self.0.config().representation))
+        let encoded = self.draw(py, 1, |encoder| encoder.encode(values))?;
+        Ok(BitStreams::encoded(encoded, self.state(py).config().representation))
     }
 
     fn encode_factors(
-        &mut self,
+        &self,
         py: Python<'_>,
         values: PyReadonlyArray1<'_, f64>,
         factors: usize,
     ) -> PyResult<Vec<BitStreams>> {
         let values = slice(&values)?;
-        let encoder = &mut self.0;
-        let encoded =
-            py.detach(|| encoder.encode_factors(values, factors)).map_err(stochastic_to_py)?;
-        let representation = self.0.config().representation;
+        let draws = u32::try_from(factors).unwrap_or(u32::MAX);
+        let encoded = self.draw(py, draws, |encoder| encoder.encode_factors(values, factors))?;
+        let representation = self.state(py).config().representation;
         Ok(encoded.into_iter().map(|of| BitStreams::encoded(of, representation)).collect())
     }
 
-    fn error_bound(&self, factors: u32, failure_probability: f64) -> PyResult<Option<f64>> {
-        let config = EncoderConfig { first_dimension: self.0.next_dimension(), ..*self.0.config() };
+    fn error_bound(
+        &self,
+        py: Python<'_>,
+        factors: u32,
+        failure_probability: f64,
+    ) -> PyResult<Option<f64>> {
+        let state = self.state(py);
+        let config = EncoderConfig { first_dimension: state.next_dimension(), ..*state.config() };
         stochastic::error_bound(&config, factors, failure_probability).map_err(stochastic_to_py)
     }
 
@@ -421,8 +453,9 @@ impl Encoder {
         values: PyReadonlyArray1<'_, f64>,
         factors: u32,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let config = self.0.config();
-        let law = ErrorLaw { factors, ..self.0.law() };
+        let state = self.state(py);
+        let config = state.config();
+        let law = ErrorLaw { factors, ..state.law() };
         let length = config.stream_length as f64;
         let errors = slice(&values)?
             .iter()

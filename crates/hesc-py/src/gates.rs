@@ -8,6 +8,7 @@ use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
 use crate::errors::{OutOfRangeError, gate_to_py};
+use crate::workers::Compute;
 
 /// Numbers of one list each.
 type Numbers<'py> = Vec<Bound<'py, PyArray1<u64>>>;
@@ -48,7 +49,7 @@ impl Circuit {
 
     #[staticmethod]
     fn array_multiplier(py: Python<'_>, width: usize) -> PyResult<Self> {
-        make(py.detach(|| binary::array_multiplier(width)))
+        make(py.compute(|| binary::array_multiplier(width)))
     }
 
     #[staticmethod]
@@ -98,15 +99,15 @@ impl Circuit {
 
     #[staticmethod]
     fn from_bristol(py: Python<'_>, text: &str) -> PyResult<Self> {
-        make(py.detach(|| Netlist::from_bristol(text)))
+        make(py.compute(|| Netlist::from_bristol(text)))
     }
 
     fn to_bristol(&self, py: Python<'_>) -> String {
-        py.detach(|| self.0.to_bristol())
+        py.compute(|| self.0.to_bristol())
     }
 
     fn simplified(&self, py: Python<'_>) -> PyResult<Self> {
-        make(py.detach(|| self.0.simplified()))
+        make(py.compute(|| self.0.simplified()))
     }
 
     #[getter]
@@ -144,7 +145,7 @@ impl Circuit {
         inputs: Vec<PyReadonlyArray1<'py, u64>>,
     ) -> PyResult<Numbers<'py>> {
         let inputs = owned(&inputs);
-        let found = py.detach(|| {
+        let found = py.compute(|| {
             let inputs: Vec<&[u64]> = inputs.iter().map(Vec::as_slice).collect();
             self.0.evaluate_numbers(&inputs)
         });
@@ -164,7 +165,7 @@ impl Circuit {
     ) -> PyResult<Program> {
         check_precision(&[bit, lookup[0], lookup[1], -log2_failure])?;
         let precision = Precision { bit, lookup, log2_failure };
-        let program = py.detach(|| {
+        let program = py.compute(|| {
             if gate_by_gate { self.0.gate_by_gate(&precision) } else { self.0.compile(&precision) }
         });
         program.map(Program).map_err(gate_to_py)

@@ -1,10 +1,10 @@
 use std::fs::OpenOptions;
 use std::io::{Read, Write};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use hesc_circuits::Layout;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyPermissionError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -14,6 +14,7 @@ use crate::arrays::{Answer, Array, Counts, SeededArray};
 use crate::encoder::BitStreams;
 use crate::erased;
 use crate::errors::{ParameterError, to_py};
+use crate::workers::Compute;
 
 /// Longest file that is read as a secret key: above the largest ring degree's.
 const MAX_KEY_FILE: u64 = 1 << 20;
@@ -24,17 +25,31 @@ pub fn is_sealed(data: &[u8]) -> bool {
     hesc_schemes::sealing::is_sealed(data)
 }
 
-/// The bytes of a key file, wiped when dropped.
-pub fn read_key_file(path: PathBuf) -> std::io::Result<Zeroizing<Vec<u8>>> {
-    let file = OpenOptions::new().read(true).open(path)?;
-    let length = file.metadata()?.len().min(MAX_KEY_FILE);
+/// The bytes of a key file, wiped when dropped. A file that others than its owner may touch is refused.
+pub fn read_key_file(path: PathBuf) -> PyResult<Zeroizing<Vec<u8>>> {
+    let file = OpenOptions::new().read(true).open(&path)?;
+    let metadata = file.metadata()?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = metadata.permissions().mode() & 0o777;
+        if mode & 0o077 != 0 {
+            return Err(PyPermissionError::new_err(format!(
+                "{path:?} has mode {mode:04o}: others than its owner may read or change this secret \
+                 key; run chmod 600 on it, and make a new key if others had access"
+            )));
+        }
+    }
+    if metadata.len() > MAX_KEY_FILE {
+        return Err(ParameterError::new_err(format!("{path:?} is longer than any secret key")));
+    }
     // Reserved whole, so that no partial copy stays behind.
-    let mut bytes = Zeroizing::new(Vec::with_capacity(length as usize + 1));
-    file.take(length).read_to_end(&mut bytes)?;
+    let mut bytes = Zeroizing::new(Vec::with_capacity(metadata.len() as usize + 1));
+    file.take(metadata.len()).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// Writes a new file that only its owner can read.
+/// Writes a new file that only its owner can read, to the disk. Who calls removes what an error leaves.
 pub fn write_key_file(path: PathBuf, bytes: &[u8]) -> PyResult<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -43,7 +58,9 @@ pub fn write_key_file(path: PathBuf, bytes: &[u8]) -> PyResult<()> {
         use std::os::unix::fs::OpenOptionsExt;
         options.mode(0o600);
     }
-    Ok(options.open(path)?.write_all(bytes)?)
+    let mut file = options.open(path)?;
+    file.write_all(bytes)?;
+    Ok(file.sync_all()?)
 }
 
 fn layout_from(name: &str) -> PyResult<Layout> {
@@ -91,12 +108,12 @@ impl PublicKey {
             .iter()
             .map(|streams| plaintext(streams, layout, row_length))
             .collect::<PyResult<Vec<_>>>()?;
-        let arrays = py.detach(|| self.0.encrypt(&plaintexts)).map_err(to_py)?;
+        let arrays = py.compute(|| self.0.encrypt(&plaintexts)).map_err(to_py)?;
         Ok(arrays.into_iter().map(Array).collect())
     }
 
     fn rerandomise(&self, py: Python<'_>, array: &Array) -> PyResult<Array> {
-        py.detach(|| self.0.rerandomise(array.0.as_ref())).map(Array).map_err(to_py)
+        py.compute(|| self.0.rerandomise(array.0.as_ref())).map(Array).map_err(to_py)
     }
 }
 
@@ -111,7 +128,7 @@ impl SecretKey {
     #[pyo3(signature = (path, passphrase))]
     fn save(&self, py: Python<'_>, path: PathBuf, passphrase: Option<&str>) -> PyResult<()> {
         // Sealed before the file exists.
-        let bytes = py.detach(|| self.0.to_file(passphrase)).map_err(to_py)?;
+        let bytes = py.compute(|| self.0.to_file(passphrase)).map_err(to_py)?;
         write_key_file(path, &bytes)
     }
 
@@ -123,12 +140,12 @@ impl SecretKey {
         row_length: usize,
     ) -> PyResult<SeededArray> {
         let plaintext = plaintext(streams, layout, row_length)?;
-        py.detach(|| self.0.encrypt(&plaintext)).map(SeededArray).map_err(to_py)
+        py.compute(|| self.0.encrypt(&plaintext)).map(SeededArray).map_err(to_py)
     }
 
     fn decrypt(&self, py: Python<'_>, answer: &Answer) -> PyResult<Counts> {
-        let counts = py.detach(|| self.0.decrypt(answer.0.as_ref())).map_err(to_py)?;
-        Ok(Counts(Some(counts)))
+        let counts = py.compute(|| self.0.decrypt(answer.0.as_ref())).map_err(to_py)?;
+        Ok(Counts(Mutex::new(Some(counts))))
     }
 
     fn __reduce__(&self) -> PyResult<()> {

@@ -18,6 +18,7 @@ use zeroize::Zeroizing;
 use crate::errors::{ParameterError, scheme_to_py};
 use crate::keys::{read_key_file, write_key_file};
 use crate::params::{assurance_from, assurance_name};
+use crate::workers::Compute;
 
 fn generator() -> Result<AesCtrRng, SchemeError> {
     Ok(AesCtrRng::from_os()?)
@@ -37,7 +38,7 @@ fn detached<T: Send>(
     py: Python<'_>,
     operation: impl FnOnce() -> Result<T, SchemeError> + Send,
 ) -> PyResult<T> {
-    py.detach(operation).map_err(scheme_to_py)
+    py.compute(operation).map_err(scheme_to_py)
 }
 
 /// The largest primes of these sizes, none twice.
@@ -309,7 +310,7 @@ impl LeveledPublicKey {
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &py.detach(|| self.0.public_key_to_bytes(&self.1)))
+        PyBytes::new(py, &py.compute(|| self.0.public_key_to_bytes(&self.1)))
     }
 }
 
@@ -319,7 +320,7 @@ pub struct RelinKey(Leveled, leveled::RelinKey);
 #[pymethods]
 impl RelinKey {
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &py.detach(|| self.0.relin_key_to_bytes(&self.1)))
+        PyBytes::new(py, &py.compute(|| self.0.relin_key_to_bytes(&self.1)))
     }
 }
 
@@ -329,7 +330,7 @@ pub struct GaloisKeys(Leveled, leveled::GaloisKeys);
 #[pymethods]
 impl GaloisKeys {
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &py.detach(|| self.0.galois_keys_to_bytes(&self.1)))
+        PyBytes::new(py, &py.compute(|| self.0.galois_keys_to_bytes(&self.1)))
     }
 
     #[getter]
@@ -526,7 +527,7 @@ impl LeveledCiphertext {
         self.with(py, |s| s.rescale(&self.1))
     }
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &py.detach(|| self.0.ciphertext_to_bytes(&self.1)))
+        PyBytes::new(py, &py.compute(|| self.0.ciphertext_to_bytes(&self.1)))
     }
     fn vector_to_bytes<'py>(
         &self,
@@ -536,7 +537,7 @@ impl LeveledCiphertext {
         complex_values: bool,
     ) -> Bound<'py, PyBytes> {
         let label = Label { length, zeros_behind, complex: complex_values };
-        PyBytes::new(py, &py.detach(|| circuits::vector_to_bytes(&self.0, label, &self.1)))
+        PyBytes::new(py, &py.compute(|| circuits::vector_to_bytes(&self.0, label, &self.1)))
     }
     #[getter]
     fn nbytes(&self) -> usize {

@@ -11,6 +11,7 @@ mod keys;
 mod leveled;
 mod params;
 mod peer;
+mod workers;
 
 /// Batches of ciphertexts are megabytes that come and go with every operation. The system's
 /// allocator returns each to the kernel and pays for every page again (docs/adr/0006-allocator.md).
@@ -20,6 +21,12 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// The compiled part of `hesc`.
 #[pyo3::pymodule]
 mod _native {
+    #[pymodule_init]
+    fn init(_module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+        crate::workers::remember_home();
+        Ok(())
+    }
+
     #[pymodule_export]
     use crate::arrays::{Answer, Array, Counts, Readout, SeededArray};
     #[pymodule_export]

@@ -18,6 +18,7 @@ use crate::arrays::{Answer, Array, SeededArray};
 use crate::erased::{Set, SetOf};
 use crate::errors::{ParameterError, scheme_to_py, to_py};
 use crate::keys::{PublicKey, SecretKey, read_key_file};
+use crate::workers::Compute;
 
 #[pyclass(frozen, module = "hesc")]
 pub struct Params {
@@ -247,7 +248,7 @@ impl Params {
             bound: 1.0,
         };
         let assurance = assurance_from(assurance)?;
-        py.detach(|| Self::from_unipolar_bfv(spec, assurance))
+        py.compute(|| Self::from_unipolar_bfv(spec, assurance))
     }
 
     /// Bits that bootstrap: the ring's and the small dimension, `log2` of the noise of each, and bits of a
@@ -400,12 +401,12 @@ impl Params {
     }
 
     fn generate_keys(&self, py: Python<'_>) -> PyResult<(SecretKey, PublicKey)> {
-        let (secret, public) = py.detach(|| self.set.generate_keys()).map_err(to_py)?;
+        let (secret, public) = py.compute(|| self.set.generate_keys()).map_err(to_py)?;
         Ok((SecretKey(secret), PublicKey(public)))
     }
 
     fn read_public_key(&self, py: Python<'_>, data: &[u8]) -> PyResult<PublicKey> {
-        py.detach(|| self.set.read_public(data)).map(PublicKey).map_err(to_py)
+        py.compute(|| self.set.read_public(data)).map(PublicKey).map_err(to_py)
     }
 
     /// Reads a secret key from its file, without its bytes passing through Python.
@@ -416,7 +417,7 @@ impl Params {
         path: PathBuf,
         passphrase: Option<&str>,
     ) -> PyResult<SecretKey> {
-        py.detach(|| {
+        py.compute(|| {
             let file = read_key_file(path)?;
             let bytes = match (sealing::is_sealed(&file), passphrase) {
                 (true, Some(passphrase)) => {
@@ -437,14 +438,14 @@ impl Params {
     }
 
     fn read_array(&self, py: Python<'_>, data: &[u8]) -> PyResult<Array> {
-        py.detach(|| self.set.read_streams(data)).map(Array).map_err(to_py)
+        py.compute(|| self.set.read_streams(data)).map(Array).map_err(to_py)
     }
 
     fn read_seeded_array(&self, py: Python<'_>, data: &[u8]) -> PyResult<SeededArray> {
-        py.detach(|| self.set.read_seeded(data)).map(SeededArray).map_err(to_py)
+        py.compute(|| self.set.read_seeded(data)).map(SeededArray).map_err(to_py)
     }
 
     fn read_answer(&self, py: Python<'_>, data: &[u8]) -> PyResult<Answer> {
-        py.detach(|| self.set.read_answer(data)).map(Answer).map_err(to_py)
+        py.compute(|| self.set.read_answer(data)).map(Answer).map_err(to_py)
     }
 }

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use crate::workers::Compute;
 use pyo3::prelude::*;
 use tfhe::boolean::parameters::PARAMETERS_ERROR_PROB_2_POW_MINUS_165;
 use tfhe::boolean::prelude::{BinaryBooleanGates, ClientKey, DEFAULT_PARAMETERS, ServerKey};
@@ -20,7 +21,7 @@ impl TfheBoolean {
     fn new(py: Python<'_>, crate_default: bool) -> Self {
         let parameters =
             if crate_default { DEFAULT_PARAMETERS } else { PARAMETERS_ERROR_PROB_2_POW_MINUS_165 };
-        py.detach(|| {
+        py.compute(|| {
             let client = ClientKey::new(&parameters);
             let server = ServerKey::new(&client);
             Self { client, server }
@@ -29,7 +30,7 @@ impl TfheBoolean {
 
     /// Seconds that this many AND gates take, one after the other; each is checked.
     fn time_gates(&self, py: Python<'_>, gates: usize) -> f64 {
-        py.detach(|| {
+        py.compute(|| {
             let one = self.client.encrypt(true);
             let mut bit = self.client.encrypt(true);
             let start = Instant::now();

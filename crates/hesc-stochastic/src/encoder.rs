@@ -73,6 +73,12 @@ impl Encoder {
         self.next
     }
 
+    /// Leaves this many dimensions or draws to somebody else.
+    pub fn skip(&mut self, draws: u32) {
+        // A call at the end of the range is refused.
+        self.next = self.next.saturating_add(draws);
+    }
+
     /// The law of the errors of its streams.
     pub fn law(&self) -> ErrorLaw {
         ErrorLaw::of(&self.origin(self.next, self.next), self.config.stream_length)

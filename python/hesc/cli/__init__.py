@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 from hesc._native import HescError
 from hesc.cli import demo, files, reproduce
@@ -27,8 +29,12 @@ app.command("decrypt")(files.decrypt)
 
 def main() -> None:
     """Runs the command; what hesc or the system refuses becomes one line and exit status 1."""
+    # Half-written files go, key material among them, when a service manager ends the command too.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     try:
         app()
     except (HescError, OSError) as error:
-        Console(stderr=True).print(f"[bold red]error:[/] {error}", highlight=False)
+        # No markup: names of files and classes may hold brackets.
+        console = Console(stderr=True)
+        console.print(Text.assemble(("error: ", "bold red"), str(error)), soft_wrap=True)
         sys.exit(1)

@@ -15,6 +15,7 @@ from rich.progress import track
 from rich.table import Table
 
 from hesc.iris import Split, load_network, load_split
+from hesc.new_files import check_new, new_file
 from hesc.papers.iris_contenders import Layered, Monomial
 from hesc.papers.report import Contender, medians
 from hesc.params import Params
@@ -45,7 +46,7 @@ def iris(
     scheme: Annotated[str, typer.Option(help="bfv, ckks, gm, elgamal or ec-elgamal.")] = "bfv",
     rounds: Annotated[int, typer.Option(min=1, help="Times each flower is classified.")] = 3,
     json_file: Annotated[
-        str | None, typer.Option("--json", help="Write figures to this file, - for the terminal.")
+        str | None, typer.Option("--json", help="Write figures to this new file, - for stdout.")
     ] = None,
 ) -> None:
     """Classifies 30 Iris flowers that the server never sees, with a model it never sees.
@@ -55,6 +56,8 @@ def iris(
     console = Console(stderr=json_file == "-")
     if scheme not in SETS:
         raise typer.BadParameter(f"choose one of {', '.join(SETS)}", param_hint="--scheme")
+    if json_file not in (None, "-"):
+        check_new({"--json": Path(json_file)})
     params = Params.preset(SETS[scheme])
     console.print(f"parameters: {params!r}", highlight=False)
     network, split = load_network(), load_split()
@@ -75,7 +78,8 @@ def iris(
     if json_file == "-":
         sys.stdout.write(document + "\n")
     elif json_file is not None:
-        Path(json_file).write_text(document + "\n")
+        with new_file(json_file) as part:
+            part.write_text(document + "\n")
     console.print(_table(figures))
     console.print(f"accuracy in floating point: {exact:.1%} of {len(split.test_classes)} flowers")
     console.print(

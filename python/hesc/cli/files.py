@@ -1,32 +1,48 @@
 """File commands: a client and a server that only exchange files.
 
 Client `keygen`; model owner `encrypt-model`; client `encrypt`; server `eval`; client `decrypt`.
+Every command checks its output files before it works, and leaves none after an error.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Annotated
+from typing import IO, TYPE_CHECKING, Annotated
 
-import numpy as np
 import typer
+from rich import progress
 from rich.console import Console
-from rich.progress import track
+from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from hesc._native import HescError
 from hesc.arrays import Answer, EncryptedArray
+from hesc.cli.tables import read_rows
 from hesc.encryptor import Encryptor, PublicKey
 from hesc.networks import Preprocessing, SquareNetwork
+from hesc.networks.batches import BatchWriter, read_batches
+from hesc.networks.messages import Message
 from hesc.networks.monomial import QUERY_DIMENSION, MonomialModel
+from hesc.new_files import check_new, new_file, new_files, read_whole
 from hesc.params import Params
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from contextlib import AbstractContextManager
+    from typing import TextIO
+
+    from hesc.encoding import Estimates
 
 PARAMS_FILE, PUBLIC_FILE = "params.hesc", "public.hesc"
 STREAM_LENGTH = 64
-# Samples encrypted at a time: enough for all threads.
-BATCH = 64
+# Samples encrypted at a time, enough for all threads, and their bits, for bounded memory.
+BATCH, BATCH_BITS = 64, 1 << 17
+# The longest files of each kind.
+PARAMS_BYTES, KEY_BYTES, MODEL_BYTES, PASSPHRASE_BYTES = 1 << 16, 1 << 28, 1 << 30, 1 << 12
 
 Public = Annotated[Path, typer.Option(help="Folder with the parameters and the public key.")]
 Length = Annotated[int, typer.Option(min=1, help="Bits of a stream; the same on both sides.")]
@@ -42,20 +58,41 @@ PassphraseFile = Annotated[
 def _read_passphrase(path: Path | None) -> str | None:
     if path is None:
         return None
-    lines = path.read_text().splitlines()
-    if not lines or not lines[0]:
+    with path.open("rb") as file:
+        # Lines end at a line feed and nowhere else: any other character may be part of the words.
+        line = file.readline(PASSPHRASE_BYTES)
+    words = line.removesuffix(b"\n").removesuffix(b"\r")
+    if not words:
         raise HescError(f"the first line of {path} is empty; write the passphrase there")
-    return lines[0]
+    if len(line) == PASSPHRASE_BYTES:
+        raise HescError(f"the first line of {path} is longer than any passphrase")
+    try:
+        return words.decode()
+    except UnicodeDecodeError as error:
+        raise HescError(f"the first line of {path} is no text in UTF-8") from error
 
 
 def _read_params(public: Path, assurance: str) -> Params:
-    return Params.from_bytes((public / PARAMS_FILE).read_bytes(), assurance=assurance)
+    data = read_whole(public / PARAMS_FILE, PARAMS_BYTES, "a parameter set")
+    return Params.from_bytes(data, assurance=assurance)
 
 
-def _write_new(path: Path, data: bytes) -> None:
-    """Refuses to overwrite."""
-    with path.open("xb") as file:
-        file.write(data)
+def _read_public(params: Params, public: Path) -> PublicKey:
+    data = read_whole(public / PUBLIC_FILE, KEY_BYTES, "a public key")
+    return PublicKey.from_bytes(params, data)
+
+
+def _reading(path: Path, description: str) -> AbstractContextManager[IO[bytes]]:
+    """A file opened in binary, with a bar on the terminal of how much of it was read."""
+    console = Console(stderr=True)
+    return progress.open(
+        path,
+        "rb",
+        description=description,
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
 
 
 def keygen(
@@ -79,18 +116,38 @@ def keygen(
             f"the secret key must not lie in {public}, which is to be given away; choose another "
             f"place for --secret"
         )
-    if secret.exists():
-        raise FileExistsError(f"{secret} exists and is not overwritten")
     chosen = Params.preset(params)
+    check_new({"--secret": secret})
+    if public.exists() and not public.is_dir():
+        raise FileExistsError(f"--public {public} is no folder; choose another name")
     words = _read_passphrase(passphrase_file)
     if words is None and passphrase:
         words = typer.prompt("passphrase", hide_input=True, confirmation_prompt=True)
-    key, public_key = generate(chosen)
-    public.mkdir(parents=True, exist_ok=True)
-    _write_new(public / PARAMS_FILE, chosen.to_bytes())
-    _write_new(public / PUBLIC_FILE, public_key.to_bytes())
-    key.save(secret, passphrase=words)
-    Console().print(f"public: {public}\nsecret: {secret} (mode 0600)", highlight=False)
+    with _new_folder(public):
+        names = secret, public / PARAMS_FILE, public / PUBLIC_FILE
+        for name in names[1:]:
+            check_new({"--public": name})
+        key, public_key = generate(chosen)
+        with new_files(*names) as (secret_part, params_part, public_part):
+            key.write(secret_part, passphrase=words)
+            params_part.write_bytes(chosen.to_bytes())
+            public_part.write_bytes(public_key.to_bytes())
+    Console().print(Text(f"public: {public}\nsecret: {secret} (mode 0600)"), soft_wrap=True)
+
+
+@contextmanager
+def _new_folder(folder: Path) -> Iterator[None]:
+    """A folder that goes again, with those above it that are new, if an error follows."""
+    new = [path for path in (folder, *folder.parents) if not path.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    except BaseException:
+        for path in new:
+            # Not what somebody else has put something into meanwhile.
+            with suppress(OSError):
+                path.rmdir()
+        raise
 
 
 def encrypt_model(
@@ -107,14 +164,14 @@ def encrypt_model(
 
     Example: hesc encrypt-model network.json --public keys --out model.hesc --preprocessing p.json
     """
+    check_new({"--out": out, "--preprocessing": preprocessing})
     params = _read_params(public, assurance)
-    key = PublicKey.from_bytes(params, (public / PUBLIC_FILE).read_bytes())
+    key = _read_public(params, public)
     loaded = SquareNetwork.load(network)
     model = MonomialModel.encrypt(loaded, key, stream_length=stream_length)
-    if preprocessing.exists():
-        raise FileExistsError(f"{preprocessing} exists and is not overwritten")
-    _write_new(out, model.coefficients.to_bytes())
-    loaded.preprocessing.save(preprocessing)
+    with new_files(out, preprocessing) as (model_part, preprocessing_part):
+        model_part.write_bytes(model.to_bytes())
+        loaded.preprocessing.save(preprocessing_part)
 
 
 def encrypt(
@@ -127,27 +184,31 @@ def encrypt(
     stream_length: Length = STREAM_LENGTH,
     assurance: Assurance = "guidelines2024",
 ) -> None:
-    """Encrypts samples under the public key.
+    """Encrypts samples under the public key, as many as there are.
 
     Example: hesc encrypt flowers.csv --preprocessing p.json --public keys --out query.hesc
     """
+    check_new({"--out": out})
     params = _read_params(public, assurance)
-    key = PublicKey.from_bytes(params, (public / PUBLIC_FILE).read_bytes())
-    try:
-        rows = np.loadtxt(features, delimiter=",", ndmin=2)
-    except ValueError as error:
-        raise HescError(f"{features} is no table of numbers: {error}") from error
-    monomials = Preprocessing.load(preprocessing).monomials(rows)
-    encryptor = Encryptor(key, stream_length, first_dimension=QUERY_DIMENSION)
-    # A ciphertext for each bit takes its time.
-    batches = track(
-        encryptor.encrypt_batches(monomials, BATCH),
-        description="encrypting",
-        total=-(-len(monomials) // BATCH),
-        console=Console(stderr=True),
-        transient=True,
-    )
-    _write_new(out, EncryptedArray.concatenate(list(batches)).to_bytes())
+    key = _read_public(params, public)
+    prepared = Preprocessing.load(preprocessing)
+    rows = min(BATCH, max(1, BATCH_BITS // (stream_length * len(prepared.exponents[0]))))
+    if features.is_file():
+        # A wrong row is found before hours of work.
+        with features.open("rb") as file:
+            for batch in read_rows(file, BATCH):
+                prepared.normalise(batch)
+    with (
+        _reading(features, "encrypting") as file,
+        new_file(out) as part,
+        part.open("xb") as query,
+    ):
+        writer = BatchWriter(query, Message.QUERY)
+        for batch in read_rows(file, rows):
+            # Batches meet the model and never each other: each takes the one dimension anew.
+            encryptor = Encryptor(key, stream_length, first_dimension=QUERY_DIMENSION)
+            writer.write(encryptor.encrypt(prepared.monomials(batch)).to_bytes())
+        writer.finish()
 
 
 def evaluate(
@@ -161,10 +222,19 @@ def evaluate(
 
     Example: hesc eval model.hesc query.hesc --public keys --out answer.hesc
     """
+    check_new({"--out": out})
     params = _read_params(public, assurance)
-    coefficients = EncryptedArray.from_bytes(params, model.read_bytes())
-    samples = EncryptedArray.from_bytes(params, query.read_bytes())
-    _write_new(out, MonomialModel(coefficients).answer(samples).to_bytes())
+    data = read_whole(model, MODEL_BYTES, "an encrypted model")
+    served = MonomialModel.from_bytes(params, data)
+    with (
+        _reading(query, "evaluating") as file,
+        new_file(out) as part,
+        part.open("xb") as answer,
+    ):
+        writer = BatchWriter(answer, Message.ANSWER)
+        for batch in read_batches(file, Message.QUERY):
+            writer.write(served.answer(EncryptedArray.from_bytes(params, batch)).to_bytes())
+        writer.finish()
 
 
 def decrypt(
@@ -173,7 +243,7 @@ def decrypt(
     preprocessing: Annotated[Path, typer.Option(help="From the model's owner: class names.")],
     public: Public,
     json_file: Annotated[
-        str | None, typer.Option("--json", help="Write figures to this file, - for stdout.")
+        str | None, typer.Option("--json", help="Write figures to this new file, - for stdout.")
     ] = None,
     assurance: Assurance = "guidelines2024",
     passphrase_file: PassphraseFile = None,
@@ -184,32 +254,54 @@ def decrypt(
     """
     from hesc.secret import Decryptor, load_secret_key, wants_passphrase
 
+    if json_file not in (None, "-"):
+        check_new({"--json": Path(json_file)})
     params = _read_params(public, assurance)
+    names = Preprocessing.load(preprocessing).classes
     words = _read_passphrase(passphrase_file)
     if words is None and wants_passphrase(secret):
         words = typer.prompt("passphrase", hide_input=True)
-    key = load_secret_key(params, secret, passphrase=words)
-    names = Preprocessing.load(preprocessing).classes
-    values, errors = Decryptor(key).decrypt(
-        Answer.from_bytes(params, answer.read_bytes()), return_std=True
-    )
-    if values.ndim != 2 or values.shape[1] != len(names):
-        raise HescError(f"the answer has shape {values.shape}, the model {len(names)} classes")
-    classes = [names[index] for index in values.argmax(axis=1)]
-    if json_file is not None:
-        document = json.dumps(
-            {
-                "classes": classes,
-                "outputs": values.tolist(),
-                "standard_errors": errors.tolist(),
+    decryptor = Decryptor(load_secret_key(params, secret, passphrase=words))
+
+    def batches(file: IO[bytes]) -> Iterator[Estimates]:
+        for batch in read_batches(file, Message.ANSWER):
+            found = Answer.from_bytes(params, batch)
+            if len(found.shape) != 2 or found.shape[1] != len(names):
+                raise HescError(f"an answer of shape {found.shape} is none of {len(names)} classes")
+            yield decryptor.decrypt(found, return_std=True)
+
+    with _reading(answer, "decrypting") as file:
+        if json_file is None:
+            _print_tables(names, batches(file))
+        elif json_file == "-":
+            _write_document(sys.stdout, names, batches(file))
+        else:
+            with new_file(json_file) as part, part.open("x") as document:
+                _write_document(document, names, batches(file))
+
+
+def _write_document(document: TextIO, names: Sequence[str], batches: Iterable[Estimates]) -> None:
+    """`{"samples": [...]}` in JSON, a line for each sample, as they come."""
+    before = '{"samples": [\n'
+    for values, errors in batches:
+        for row, spread in zip(values, errors, strict=True):
+            sample = {
+                "class": names[row.argmax()],
+                "outputs": row.tolist(),
+                "standard_errors": spread.tolist(),
             }
-        )
-        if json_file == "-":
-            sys.stdout.write(document + "\n")
-            return
-        Path(json_file).write_text(document + "\n")
-    table = Table("sample", "class", *names)
-    for number, (name, row, spread) in enumerate(zip(classes, values, errors, strict=True)):
-        cells = [f"{v:.2f} ± {e:.2f}" for v, e in zip(row, spread, strict=True)]
-        table.add_row(str(number), name, *cells)
-    Console().print(table)
+            document.write(before + json.dumps(sample))
+            before = ",\n"
+    document.write("\n]}\n")
+
+
+def _print_tables(names: Sequence[str], batches: Iterable[Estimates]) -> None:
+    """Outputs with their standard errors on the terminal, a table for each batch."""
+    console, number = Console(), 0
+    for values, errors in batches:
+        table = Table("sample", "class", *map(escape, names))
+        for row, spread in zip(values, errors, strict=True):
+            cells = [f"{v:.2f} ± {e:.2f}" for v, e in zip(row, spread, strict=True)]
+            table.add_row(str(number), Text(names[row.argmax()]), *cells)
+            number += 1
+        console.print(table)

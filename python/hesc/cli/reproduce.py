@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +12,10 @@ import typer
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table
+from rich.text import Text
 
+from hesc._native import HescError
+from hesc.new_files import check_new, new_file
 from hesc.papers import identifiers, study
 from hesc.papers.report import Options
 
@@ -27,9 +31,9 @@ def reproduce(
     quick: Annotated[bool, typer.Option(help="Fewer repetitions: a look only.")] = False,
     peer: Annotated[str | None, typer.Option(help="Measure a peer in the same run: seal.")] = None,
     json_file: Annotated[
-        str | None, typer.Option("--json", help="Write the report to this file, - for stdout.")
+        str | None, typer.Option("--json", help="Write the report to this new file, - for stdout.")
     ] = None,
-    plot: Annotated[Path | None, typer.Option(help="Draw it into this PNG file.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw it into this new PNG file.")] = None,
 ) -> None:
     """Measures a table or figure of the papers again and prints it beside the paper's figures.
 
@@ -44,6 +48,7 @@ def reproduce(
         return
     if peer not in (None, "seal"):
         raise typer.BadParameter("the only peer is seal", param_hint="--peer")
+    _check_outputs(json_file, plot)
     # SEAL works on one thread; so do we, before the first parallel call makes the pool.
     os.environ["RAYON_NUM_THREADS"] = "1"
 
@@ -56,7 +61,23 @@ def reproduce(
     if json_file == "-":
         sys.stdout.write(report.to_json())
     elif json_file is not None:
-        Path(json_file).write_text(report.to_json())
+        with new_file(json_file) as part:
+            part.write_text(report.to_json())
     if plot is not None:
-        chosen.plot(report, plot)
-        console.print(f"plot written to {plot}", highlight=False)
+        with new_file(plot) as part:
+            chosen.plot(report, part)
+        console.print(Text(f"plot written to {plot}"), soft_wrap=True)
+
+
+def _check_outputs(json_file: str | None, plot: Path | None) -> None:
+    """Refuses before minutes of measurement what would fail after them."""
+    outputs: dict[str, Path] = {}
+    if json_file not in (None, "-"):
+        outputs["--json"] = Path(json_file)
+    if plot is not None:
+        if plot.suffix.lower() != ".png":
+            raise typer.BadParameter(f"{plot} does not end in .png", param_hint="--plot")
+        if find_spec("matplotlib") is None:
+            raise HescError("plots need matplotlib: pip install 'hesc[reproduce]'")
+        outputs["--plot"] = plot
+    check_new(outputs)

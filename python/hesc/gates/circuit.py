@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Never
 
 import numpy as np
 
@@ -87,6 +87,9 @@ class Program:
         """Most ciphertexts that an output adds."""
         return self._native.widest_sum
 
+    def __reduce__(self) -> Never:
+        raise TypeError("a Program is not pickled or copied; send the Circuit and compile it there")
+
     def __repr__(self) -> str:
         return (
             f"<hesc.gates.Program: {self.bootstraps} bootstraps in {len(self.layers)} layers, "
@@ -117,6 +120,9 @@ class Circuit:
     def to_bristol(self) -> str:
         """The circuit in Bristol fashion; gates that the format lacks become several."""
         return self._native.to_bristol()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Circuit.from_bristol, (self.to_bristol(),)
 
     @property
     def native(self) -> _native.Circuit:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import time
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Never, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -15,6 +15,7 @@ from hesc._native import OutOfRangeError, ParameterError, ShapeError
 from hesc.gates.circuit import Builder, Circuit, Precision, Program, numbers_from
 from hesc.inputs import unmasked, whole
 from hesc.opaque import Opaque
+from hesc.pickling import ByWireForm
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -62,7 +63,7 @@ def to_numbers(bits: ArrayLike) -> NDArray[np.uint64]:
     return numbers
 
 
-class EncryptedBits(Opaque):
+class EncryptedBits(ByWireForm, Opaque):
     """An array of encrypted bits; the last axis is what circuits have as wires.
 
     `encrypt_bits`, `encrypt_numbers` and `EncryptedBits.of_streams` make them; `Evaluator` runs
@@ -171,7 +172,7 @@ def concatenate(parts: Sequence[EncryptedBits]) -> EncryptedBits:
     return EncryptedBits(parts[0].params, native)
 
 
-class BitAnswer(Opaque):
+class BitAnswer(ByWireForm, Opaque):
     """Encrypted bits that only the key owner can use: under three bytes a bit, in whole blocks."""
 
     def __init__(self, params: Params, native: _native.BitAnswer) -> None:
@@ -220,7 +221,7 @@ def encrypt_numbers(public: PublicKey, numbers: ArrayLike, width: int) -> Encryp
     return encrypt_bits(public, to_bits(numbers, width))
 
 
-class EvaluationKey:
+class EvaluationKey(ByWireForm):
     """What a server runs circuits with; it decrypts nothing. `SecretKey.evaluation_key` makes it.
 
     42 MB on the wire and 150 MB in use, at a ring degree of 2048.
@@ -253,6 +254,11 @@ class Evaluator:
         self._native = _native.Evaluator(key.native)
         self._programs: WeakKeyDictionary[Circuit, dict[float, Program]] = WeakKeyDictionary()
         self._seconds: float | None = None
+
+    def __reduce__(self) -> Never:
+        raise TypeError(
+            "an Evaluator is not pickled or copied; send the EvaluationKey and make one of it there"
+        )
 
     def program(self, circuit: Circuit, log2_failure: float = -128.0) -> Program:
         """The circuit as bootstraps, compiled for the noise of these parameters."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from hesc._native import ParameterError, ShapeError
 from hesc.leveled.numbers import encode_for_encryption, plain_array
 from hesc.leveled.vectors import EncryptedVector
+from hesc.pickling import ByWireForm
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from hesc.leveled.params import LeveledParams
 
 
-class PublicKeys:
+class PublicKeys(ByWireForm):
     """What everyone may have: to encrypt, to relinearise and to rotate."""
 
     def __init__(

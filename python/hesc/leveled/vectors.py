@@ -64,6 +64,9 @@ class EncryptedVector(Opaque):
     def __len__(self) -> int:
         return self._length
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self.keys.read, (self.to_bytes(),)
+
     def __repr__(self) -> str:
         return (
             f"EncryptedVector(length={len(self)}, {self.keys.params.name}, level={self.level}, "

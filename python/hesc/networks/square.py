@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from hesc._native import HescError, OutOfRangeError, ShapeError
+from hesc.new_files import read_whole
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -55,6 +56,9 @@ class Preprocessing:
             raise ModelFormatError("scale must be positive")
         if not self.classes:
             raise ModelFormatError("classes must name at least one output")
+        # They come from the model's owner and go to the client's terminal.
+        if not all(name.isprintable() for name in self.classes):
+            raise ModelFormatError("classes must be printable text, without control characters")
 
     @property
     def inputs(self) -> int:
@@ -224,10 +228,7 @@ def _save(of: Preprocessing | SquareNetwork, kind: str, path: str | PathLike[str
 
 
 def _load(path: str | PathLike[str]) -> Any:
-    with Path(path).open("rb") as file:
-        data = file.read(_MAX_FILE + 1)
-    if len(data) > _MAX_FILE:
-        raise ModelFormatError(f"{path} is larger than any model; is it the right file?")
+    data = read_whole(path, _MAX_FILE, "a model")
     try:
         return json.loads(data)
     except (ValueError, RecursionError) as error:

@@ -1,10 +1,11 @@
 //! The memory of ciphertexts.
 
 use std::ops::{Deref, DerefMut};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 /// Buffers that wait for their next use. Clearing fresh memory costs as much as a pass of arithmetic,
-/// on one thread.
+/// on one thread. Nobody waits for the lock: a forked process may find it taken for ever, and who finds it
+/// taken does without.
 static POOL: Mutex<Vec<Vec<u64>>> = Mutex::new(Vec::new());
 /// Buffers kept; further ones are freed.
 const KEPT: usize = 16;
@@ -20,13 +21,13 @@ pub(super) struct Buffer {
 impl Buffer {
     /// A buffer of this many words.
     pub(super) fn take(words: usize) -> Self {
-        let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
-        // The smallest that is large enough, but not much too large.
-        let best = (0..pool.len())
-            .filter(|&i| (words..=words + words / 2).contains(&pool[i].len()))
-            .min_by_key(|&i| pool[i].len());
-        let found = best.map(|i| pool.swap_remove(i));
-        drop(pool);
+        let found = POOL.try_lock().ok().and_then(|mut pool| {
+            // The smallest that is large enough, but not much too large.
+            let best = (0..pool.len())
+                .filter(|&i| (words..=words + words / 2).contains(&pool[i].len()))
+                .min_by_key(|&i| pool[i].len())?;
+            Some(pool.swap_remove(best))
+        });
         Self { words: found.unwrap_or_else(|| vec![0; words]), used: words }
     }
 }
@@ -50,7 +51,7 @@ impl Drop for Buffer {
         if self.words.is_empty() {
             return;
         }
-        let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+        let Ok(mut pool) = POOL.try_lock() else { return };
         pool.push(std::mem::take(&mut self.words));
         if pool.len() > KEPT {
             // The smallest is the cheapest to make again.

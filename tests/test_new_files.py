@@ -1,0 +1,144 @@
+"""Files are there whole or not at all, nothing is overwritten, inputs are bounded."""
+
+from __future__ import annotations
+
+import errno
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+import hesc
+from hesc.new_files import check_new, new_file, new_files, read_whole
+from hesc.secret import wants_passphrase
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PARAMS = hesc.Params.preset("bfv_1024")
+
+
+def _names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_file_appears_whole(tmp_path: Path) -> None:
+    path = tmp_path / "a.png"
+    with new_file(path) as part:
+        part.write_bytes(b"all")
+        assert part.suffix == ".png"
+        assert not path.exists()
+    assert path.read_bytes() == b"all"
+    assert _names(tmp_path) == ["a.png"]
+
+
+def test_an_error_leaves_nothing(tmp_path: Path) -> None:
+    def interrupted() -> None:
+        with new_files(tmp_path / "a", tmp_path / "b") as (first, _):
+            first.write_bytes(b"half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert _names(tmp_path) == []
+
+
+def test_files_that_belong_together_appear_together(tmp_path: Path) -> None:
+    def overtaken() -> None:
+        with new_files(tmp_path / "a", tmp_path / "b") as parts:
+            for part in parts:
+                part.write_bytes(b"mine")
+            (tmp_path / "b").write_bytes(b"somebody else's")
+
+    with pytest.raises(FileExistsError, match="meanwhile"):
+        overtaken()
+    assert _names(tmp_path) == ["b"]
+    assert (tmp_path / "b").read_bytes() == b"somebody else's"
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_nothing_is_overwritten(
+    links: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither a file nor what a link points to, be there something or not."""
+
+    def overtaken(name: str, path: Path) -> None:
+        with new_file(path) as part:
+            part.write_bytes(b"new")
+            (tmp_path / name).rename(path)
+
+    def without_links(*_: object) -> None:
+        raise OSError(errno.EPERM, "no hard links here")
+
+    if not links:
+        monkeypatch.setattr(os, "link", without_links)
+    (tmp_path / "there").write_bytes(b"kept")
+    (tmp_path / "to it").symlink_to("there")
+    (tmp_path / "dangling").symlink_to("nowhere")
+    for name in ("there", "to it", "dangling"):
+        with pytest.raises(FileExistsError, match="not overwritten"):
+            check_new({"--out": tmp_path / name})
+        path = tmp_path / f"late {name}"
+        with pytest.raises(FileExistsError):
+            overtaken(name, path)
+        path.rename(tmp_path / name)
+    assert (tmp_path / "there").read_bytes() == b"kept"
+    assert _names(tmp_path) == ["dangling", "there", "to it"]
+    with new_file(tmp_path / "free") as part:
+        part.write_bytes(b"new")
+    assert (tmp_path / "free").read_bytes() == b"new"
+
+
+def test_outputs_are_checked_before_work(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    (tmp_path / "folder").mkdir()
+    for name, error, message in (
+        ("nodir/x", FileNotFoundError, "make it first"),
+        ("file/x", NotADirectoryError, "no folder"),
+        ("folder", FileExistsError, "not overwritten"),
+        ("..", hesc.HescError, "names no file"),
+    ):
+        with pytest.raises(error, match=message):
+            check_new({"--out": tmp_path / name})
+    with pytest.raises(hesc.HescError, match="--a and --b are one file"):
+        check_new({"--a": tmp_path / "x", "--b": tmp_path / "folder" / ".." / "x"})
+
+
+def test_endless_inputs_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(hesc.HescError, match="longer than a key"):
+        read_whole("/dev/zero", 1000, "a key")
+    with pytest.raises(hesc.HescError, match="longer than a secret key"):
+        wants_passphrase("/dev/zero")
+    (tmp_path / "exact").write_bytes(bytes(1000))
+    assert len(read_whole(tmp_path / "exact", 1000, "a key")) == 1000
+
+
+def _secret(path: Path) -> hesc.SecretKey:
+    secret, _ = hesc.keygen(PARAMS)
+    hesc.save_secret_key(secret, path)
+    return secret
+
+
+def test_a_secret_key_that_others_may_read_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "s.key"
+    _secret(path)
+    assert path.stat().st_mode & 0o777 == 0o600
+    hesc.load_secret_key(PARAMS, path)
+    for mode in (0o640, 0o604, 0o622, 0o777):
+        path.chmod(mode)
+        with pytest.raises(PermissionError, match="chmod 600"):
+            hesc.load_secret_key(PARAMS, path)
+    path.chmod(0o400)
+    hesc.load_secret_key(PARAMS, path)
+
+
+def test_a_secret_key_never_takes_the_place_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("nowhere")
+    with pytest.raises(FileExistsError, match="not overwritten"):
+        _secret(tmp_path / "link")
+    with pytest.raises(FileNotFoundError, match="make it first"):
+        _secret(tmp_path / "nodir" / "s.key")
+    secret, _ = hesc.leveled_keygen(hesc.LeveledParams.preset("bfv_4096"), products=False)
+    with pytest.raises(FileExistsError, match="not overwritten"):
+        secret.save(tmp_path / "link")
+    assert _names(tmp_path) == ["link"]
