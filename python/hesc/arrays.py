@@ -402,10 +402,18 @@ class EncryptedArray(ByWireForm, Opaque):
     def rerandomise(self, public: PublicKey) -> EncryptedArray:
         """The same streams in fresh ciphertexts: an encryption and an addition for each.
 
-        Whoever knows the operands of a selection (`x[i]`, `multiplexed_sum`) cannot tell which of
-        them it took. For "bfv" and "ckks" that hides less: their noise remembers what was added.
+        With a ciphertext for each bit ("gm", "elgamal", "ec_elgamal", "unipolar_elgamal") they also
+        move to the places of a fresh array of this shape. Whoever knows the operands of a selection
+        (`x[i]`, `multiplexed_sum`), the key owner included, can then tell which of them it took by
+        its values, weights and constants alone, and elements that were left behind are not in it.
+
+        With blocks of many streams ("bfv", "ckks", "unipolar_bfv", "tfhe") none of that holds:
+        streams stay where they lie, which the server and the key owner see, elements that share a
+        block with a selected one go with it, and the noise remembers what was added.
+
+        Call it last: what is selected afterwards is in sight again.
         """
-        return EncryptedArray(self.params, public.rerandomise(self.native), self.shape)
+        return EncryptedArray(self.params, public.rerandomise(self.native, self.shape), self.shape)
 
     @classmethod
     def concatenate(

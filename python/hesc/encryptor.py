@@ -61,9 +61,9 @@ class PublicKey(ByWireForm):
         """The compiled object, for this package's own modules."""
         return self._native
 
-    def rerandomise(self, array: _native.Array) -> _native.Array:
+    def rerandomise(self, array: _native.Array, shape: tuple[int, ...]) -> _native.Array:
         """Adds fresh encryptions of zero. `EncryptedArray.rerandomise` is the comfortable way."""
-        return self._native.rerandomise(array)
+        return self._native.rerandomise(array, row_length(shape))
 
     def encrypt_streams(self, encoded: Sequence[EncodedArray], layout: str) -> list[EncryptedArray]:
         """Encrypts arrays of streams of one shape. `Encryptor` is the comfortable way."""

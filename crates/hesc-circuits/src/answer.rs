@@ -90,7 +90,8 @@ pub struct Answer<S: Scheme> {
 }
 
 impl<S: Scheme> Answer<S> {
-    /// Collects the ciphertexts that `streams` uses, without copies where whole batches are used.
+    /// Collects the ciphertexts that `streams` uses, without copies where whole batches are used: whole
+    /// blocks, with whatever else lies in them (see [`Streams::rerandomise`]).
     pub fn new(streams: &Streams<S>) -> Result<Self, CircuitError> {
         let used = streams.used_blocks();
         let mut body = Vec::new();

@@ -55,7 +55,55 @@ pub(crate) struct Arranged {
     pub places: Vec<Place>,
 }
 
+/// Where the streams of rows lie.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rows {
+    stream_length: usize,
+    row_length: usize,
+    /// Streams in a block, and blocks of a stream; one of them is 1.
+    per_block: usize,
+    span: usize,
+}
+
+impl Rows {
+    /// The place of each stream, row after row.
+    pub fn place(&self, stream: usize) -> Place {
+        let (row, column) = (stream / self.row_length, stream % self.row_length);
+        Place {
+            block: row * self.blocks_per_row() + column / self.per_block * self.span,
+            offset: column % self.per_block * self.stream_length,
+        }
+    }
+
+    /// Blocks that a row takes.
+    pub fn blocks_per_row(&self) -> usize {
+        self.row_length.div_ceil(self.per_block) * self.span
+    }
+}
+
 impl Layout {
+    /// What Python calls "auto": side by side where a stream fits a block.
+    pub(crate) fn automatic(stream_length: usize, block_length: usize) -> Self {
+        if stream_length <= block_length { Self::SideBySide } else { Self::OnePerBlock }
+    }
+
+    /// Where streams of this length lie in rows of `row_length` and blocks of `block_length` positions.
+    pub(crate) fn rows(
+        self,
+        stream_length: usize,
+        row_length: usize,
+        block_length: usize,
+    ) -> Result<Rows, CircuitError> {
+        let (per_block, span) = match self {
+            Self::OnePerBlock => (1, stream_length.div_ceil(block_length)),
+            Self::SideBySide if stream_length > block_length => {
+                return Err(CircuitError::DoesNotFit { stream_length, block_length });
+            }
+            Self::SideBySide => (block_length / stream_length, 1),
+        };
+        Ok(Rows { stream_length, row_length, per_block, span })
+    }
+
     /// Arranges streams in rows of `row_length` into blocks of `block_length` positions.
     pub(crate) fn arrange(
         self,
@@ -64,24 +112,13 @@ impl Layout {
         block_length: usize,
     ) -> Result<Arranged, CircuitError> {
         let length = streams.stream_length();
-        let (per_block, span) = match self {
-            Self::OnePerBlock => (1, length.div_ceil(block_length)),
-            Self::SideBySide if length > block_length => {
-                return Err(CircuitError::DoesNotFit { stream_length: length, block_length });
-            }
-            Self::SideBySide => (block_length / length, 1),
-        };
-        let blocks_per_row = row_length.div_ceil(per_block) * span;
-        let rows = streams.streams() / row_length;
+        let rows = self.rows(length, row_length, block_length)?;
         let words_per_block = block_length / 64;
-        let mut bits = vec![0; rows * blocks_per_row * words_per_block];
+        let blocks = streams.streams() / row_length * rows.blocks_per_row();
+        let mut bits = vec![0; blocks * words_per_block];
         let mut places = Vec::with_capacity(streams.streams());
         for i in 0..streams.streams() {
-            let (row, column) = (i / row_length, i % row_length);
-            let place = Place {
-                block: row * blocks_per_row + column / per_block * span,
-                offset: column % per_block * length,
-            };
+            let place = rows.place(i);
             copy_bits(
                 streams.row(i),
                 length,

@@ -174,24 +174,65 @@ impl<S: Scheme> Streams<S> {
         }
     }
 
-    /// The same streams in fresh ciphertexts, so that who knows the operands cannot tell which of
-    /// them a selection took ([`Streams::select`], [`Streams::multiplexed_sum`]). Cost: an
-    /// encryption and an addition a block. For the lattice schemes it hides less: see
-    /// [`Scheme::rerandomise`].
+    /// The same streams in fresh ciphertexts.
+    ///
+    /// With a ciphertext for each bit they also lie in fresh places, those of a fresh array of these
+    /// elements in rows of `row_length`: whoever knows the operands of a selection ([`Streams::select`],
+    /// [`Streams::multiplexed_sum`]) cannot tell, even with the secret key, which of them it took, nor read
+    /// what it left behind; the result's values, weights and constants apart, which remain. On lattices
+    /// ciphertexts hold many streams and stay as they lie: places tell what was selected, streams that share a
+    /// block with a selected one are still in it, and the noise remembers what was added. Cost: an
+    /// encryption and an addition a block.
     ///
     /// # Errors
-    /// What the scheme refuses: another key, no noise budget left.
+    /// What the scheme refuses: another key, no noise budget left; [`CircuitError::Length`] for elements
+    /// that are no whole rows.
     pub fn rerandomise(
         &self,
         key: &S::PublicKey,
+        row_length: usize,
         rng: &mut impl CryptoRng,
     ) -> Result<Self, CircuitError> {
-        let parts = self
-            .parts
-            .iter()
-            .map(|part| Ok(Arc::new(self.scheme.rerandomise(key, part, rng)?)))
-            .collect::<Result<_, SchemeError>>()?;
-        Ok(Self { parts, ..self.clone() })
+        let mut fresh = self.gathered(row_length)?.unwrap_or_else(|| self.clone());
+        for part in &mut fresh.parts {
+            *part = Arc::new(self.scheme.rerandomise(key, part, rng)?);
+        }
+        Ok(fresh)
+    }
+
+    /// The same streams where those of a fresh array of this shape lie, and nothing else; nothing where
+    /// positions do not move.
+    fn gathered(&self, row_length: usize) -> Result<Option<Self>, CircuitError> {
+        let (length, n) = (self.stream_length, self.scheme.block_length());
+        let row = row_length * self.terms_per_element();
+        if row == 0 {
+            return Err(CircuitError::Empty);
+        }
+        if !self.terms.len().is_multiple_of(row) {
+            return Err(CircuitError::Length {
+                what: "elements in whole rows",
+                expected: self.elements.div_ceil(row_length) * row_length,
+                found: self.elements,
+            });
+        }
+        let rows = Layout::automatic(length, n).rows(length, row, n)?;
+        let blocks = self.terms.len() / row * rows.blocks_per_row();
+        let mut sources = vec![None; blocks * n];
+        let mut terms = self.terms.clone();
+        for (stream, term) in terms.iter_mut().enumerate() {
+            let (old, new) = (term.place, rows.place(stream));
+            let first = old.block * n + old.offset;
+            let moved = (first..first + length).map(|at| Some((term.part, at)));
+            sources
+                .iter_mut()
+                .skip(new.block * n + new.offset)
+                .zip(moved)
+                .for_each(|(s, m)| *s = m);
+            (term.part, term.place) = (0, new);
+        }
+        let parts: Vec<&S::Ciphertexts> = self.parts.iter().map(Arc::as_ref).collect();
+        let gathered = self.scheme.gather(&parts, &sources)?;
+        Ok(gathered.map(|blocks| Self { parts: vec![Arc::new(blocks)], terms, ..self.clone() }))
     }
 
     /// The scheme.
@@ -253,9 +294,10 @@ impl<S: Scheme> Streams<S> {
         used
     }
 
-    /// The same array without the ciphertexts that it does not use: what goes on the wire, so that
-    /// the elements that a selection left behind stay behind. Cost: copies of batches that are used
-    /// in part.
+    /// The same array without the ciphertexts that it does not use: what goes on the wire. An element that
+    /// a selection left behind stays behind if no element in use shares a block with it; otherwise it is
+    /// still there for who decrypts the block, wherever the terms say that the others lie. Cost: copies of
+    /// batches that are used in part.
     ///
     /// # Errors
     /// None that a consistent array meets.

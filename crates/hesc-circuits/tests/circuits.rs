@@ -272,7 +272,7 @@ fn check_unipolar<S: Scheme>(scheme: S) {
     let constant = product.multiply_bits(&bz, Representation::Unipolar, oz).unwrap();
     let all = |i: usize, w: usize| both(i, w) & bz.row(i)[w];
     assert!(close(&party.decrypt(&constant), &[share(&all, 0), share(&all, 1)]));
-    let fresh = constant.rerandomise(&party.public, &mut AesCtrRng::from_seed([4; 32])).unwrap();
+    let fresh = constant.rerandomise(&party.public, 1, &mut AesCtrRng::from_seed([4; 32])).unwrap();
     assert!(close(&party.decrypt(&fresh), &party.decrypt(&constant)));
     let mean = x.multiplexed_sum(&[1.0, 0.0], &mut Selector::new(1)).unwrap();
     assert!(close(&party.decrypt(&mean), &[share(&|i, w| bx.row(i)[w], 0)]));
@@ -334,11 +334,11 @@ fn rerandomised_ciphertexts_differ_and_decrypt_alike() {
     fn check<S: Scheme>(scheme: S) {
         let party = &mut Party::new(scheme, Generator::Sobol, 64);
         let (x, _) = party.encrypt(&[0.5, -0.25], Layout::OnePerBlock);
-        let fresh = x.rerandomise(&party.public, &mut AesCtrRng::from_seed([5; 32])).unwrap();
+        let fresh = x.rerandomise(&party.public, 1, &mut AesCtrRng::from_seed([5; 32])).unwrap();
         assert!(close(&party.decrypt(&fresh), &party.decrypt(&x)));
         assert_ne!(fresh.to_bytes(), x.to_bytes());
         let (_, stranger) = party.scheme.generate_keys(&mut AesCtrRng::from_seed([6; 32]));
-        let refused = x.rerandomise(&stranger, &mut AesCtrRng::from_seed([5; 32]));
+        let refused = x.rerandomise(&stranger, 1, &mut AesCtrRng::from_seed([5; 32]));
         assert!(matches!(refused, Err(CircuitError::Scheme(SchemeError::KeyMismatch { .. }))));
     }
     check(EcElgamalSecp256r1::new(2).unwrap());

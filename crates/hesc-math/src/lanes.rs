@@ -382,6 +382,16 @@ pub fn replace_where(a: &mut [Octet], b: &[Octet], bits: &[u8]) {
     dispatch(ReplaceWhere { a, b, bits });
 }
 
+/// Puts number `from` of `b` in place of number `to` of `a`, of so many groups each. Places are public.
+pub fn copy_number(a: &mut [Octet], to: usize, b: &[Octet], from: usize, groups: usize) {
+    assert!(a.len() == b.len() && a.len().is_multiple_of(groups), "numbers of one size");
+    let size = a.len() / groups;
+    let (to_group, from_group) = (to / LANES * size, from / LANES * size);
+    for limb in 0..size {
+        a[to_group + limb].0[to % LANES] = b[from_group + limb].0[from % LANES];
+    }
+}
+
 struct ReplaceWhere<'a> {
     a: &'a mut [Octet],
     b: &'a [Octet],

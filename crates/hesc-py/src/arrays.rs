@@ -8,6 +8,7 @@ use pyo3::types::PyBytes;
 use crate::encoder::{BitStreams, Pair, Selector, estimates_to_py};
 use crate::erased::{self, ErasedAnswer, ErasedSeeded};
 use crate::errors::{FusionError, ShapeError, to_py};
+use crate::interrupt::interruptible;
 use crate::workers::Compute;
 
 /// An array of indices or numbers as a slice.
@@ -80,7 +81,7 @@ impl Array {
         right: PyReadonlyArray1<'_, i64>,
     ) -> PyResult<Self> {
         let pairs = pairs(&left, &right)?;
-        py.compute(|| self.0.multiply(other.0.as_ref(), &pairs)).map(Self).map_err(to_py)
+        interruptible(py, || self.0.multiply(other.0.as_ref(), &pairs), to_py).map(Self)
     }
 
     fn add(
@@ -91,12 +92,12 @@ impl Array {
         right: PyReadonlyArray1<'_, i64>,
     ) -> PyResult<Self> {
         let pairs = pairs(&left, &right)?;
-        py.compute(|| self.0.add(other.0.as_ref(), &pairs)).map(Self).map_err(to_py)
+        interruptible(py, || self.0.add(other.0.as_ref(), &pairs), to_py).map(Self)
     }
 
     fn prefix_products(&self, py: Python<'_>, others: Vec<PyRef<'_, Self>>) -> PyResult<Vec<Self>> {
         let others: Vec<_> = others.iter().map(|other| other.0.as_ref()).collect();
-        let products = py.compute(|| self.0.prefix_products(&others)).map_err(to_py)?;
+        let products = interruptible(py, || self.0.prefix_products(&others), to_py)?;
         Ok(products.into_iter().map(Self).collect())
     }
 
@@ -114,14 +115,13 @@ impl Array {
     }
 
     fn negate(&self, py: Python<'_>) -> PyResult<Self> {
-        py.compute(|| self.0.negate()).map(Self).map_err(to_py)
+        interruptible(py, || self.0.negate(), to_py).map(Self)
     }
 
     fn multiply_bits(&self, py: Python<'_>, constants: &BitStreams) -> PyResult<Self> {
         let (origin, representation) = (constants.origin()?, constants.representation);
-        py.compute(|| self.0.multiply_bits(&constants.streams, representation, origin))
-            .map(Self)
-            .map_err(to_py)
+        let multiply = || self.0.multiply_bits(&constants.streams, representation, origin);
+        interruptible(py, multiply, to_py).map(Self)
     }
 
     fn scale(&self, factors: PyReadonlyArray1<'_, f64>) -> PyResult<Self> {
@@ -148,7 +148,7 @@ impl Array {
     ) -> PyResult<Self> {
         let coefficients = slice(&coefficients)?;
         let selector = &mut selector.0;
-        py.compute(|| self.0.multiplexed(coefficients, selector)).map(Self).map_err(to_py)
+        interruptible(py, || self.0.multiplexed(coefficients, selector), to_py).map(Self)
     }
 
     fn allocated(
@@ -159,7 +159,7 @@ impl Array {
         granularity: usize,
     ) -> PyResult<Self> {
         let (coefficients, pieces) = (slice(&coefficients)?, indices(&pieces)?);
-        py.compute(|| self.0.allocated(coefficients, &pieces, granularity)).map(Self).map_err(to_py)
+        interruptible(py, || self.0.allocated(coefficients, &pieces, granularity), to_py).map(Self)
     }
 
     #[pyo3(signature = (*, bases, compact))]
@@ -176,7 +176,7 @@ impl Array {
             Some(bases) => Some(Fusion::Digits { bases }),
             None => None,
         };
-        py.compute(|| self.0.answer(fusion.as_ref(), compact)).map(Answer).map_err(to_py)
+        interruptible(py, || self.0.answer(fusion.as_ref(), compact), to_py).map(Answer)
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
@@ -195,7 +195,7 @@ impl SeededArray {
     }
 
     fn expand(&self, py: Python<'_>) -> PyResult<Array> {
-        py.compute(|| self.0.expand()).map(Array).map_err(to_py)
+        interruptible(py, || self.0.expand(), to_py).map(Array)
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {

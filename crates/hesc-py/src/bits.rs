@@ -16,6 +16,7 @@ use crate::arrays::Array;
 use crate::erased::{PublicOf, SecretOf, os_rng};
 use crate::errors::{OutOfRangeError, ParameterError, ShapeError, gate_to_py, scheme_to_py, to_py};
 use crate::gates::{Program, check_precision};
+use crate::interrupt::interruptible;
 use crate::keys::{PublicKey, SecretKey};
 use crate::params::Params;
 use crate::workers::{Compute, Workers};
@@ -445,14 +446,14 @@ impl Evaluator {
 
     /// Bits in blocks, as they travel.
     fn pack(&self, py: Python<'_>, bits: &EncryptedBits) -> PyResult<EncryptedBits> {
-        let blocks = py.compute(|| self.packed(bits)).map_err(scheme_to_py)?;
+        let blocks = interruptible(py, || self.packed(bits), scheme_to_py)?;
         Ok(EncryptedBits { form: Form::Blocks(Arc::new(blocks)), ..bits.clone() })
     }
 
     /// Bits in compact blocks, which only the key owner can use.
     fn answer(&self, py: Python<'_>, bits: &EncryptedBits) -> PyResult<BitAnswer> {
-        let blocks = py.compute(|| Scheme::compact(&self.scheme, &self.packed(bits)?));
-        let blocks = blocks.map_err(scheme_to_py)?;
+        let compact = || Scheme::compact(&self.scheme, &self.packed(bits)?);
+        let blocks = interruptible(py, compact, scheme_to_py)?;
         let bits = Packed { blocks, shape: bits.shape.clone() };
         Ok(BitAnswer { scheme: self.scheme.clone(), bits })
     }

@@ -30,7 +30,7 @@ pub trait Set: Send + Sync {
 pub trait Public: Send + Sync {
     fn as_any(&self) -> &dyn Any;
     fn encrypt(&self, plaintexts: &[Plaintext<'_>]) -> Outcome<Vec<Array>>;
-    fn rerandomise(&self, array: &dyn ErasedStreams) -> Outcome<Array>;
+    fn rerandomise(&self, array: &dyn ErasedStreams, row_length: usize) -> Outcome<Array>;
     fn to_bytes(&self) -> Vec<u8>;
 }
 
@@ -194,11 +194,11 @@ impl<S: Scheme> Public for PublicOf<S> {
         Ok(arrays.into_iter().map(|array| Arc::new(array) as Array).collect())
     }
 
-    fn rerandomise(&self, array: &dyn ErasedStreams) -> Outcome<Array> {
+    fn rerandomise(&self, array: &dyn ErasedStreams, row_length: usize) -> Outcome<Array> {
         let expected = self.scheme.fingerprint();
         let array: &Streams<S> =
             array.as_any().downcast_ref().ok_or_else(|| mismatch(expected, array.fingerprint()))?;
-        Ok(Arc::new(array.rerandomise(&self.key, &mut os_rng()?)?))
+        Ok(Arc::new(array.rerandomise(&self.key, row_length, &mut os_rng()?)?))
     }
 
     fn to_bytes(&self) -> Vec<u8> {

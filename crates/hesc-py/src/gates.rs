@@ -8,6 +8,7 @@ use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 
 use crate::errors::{OutOfRangeError, gate_to_py};
+use crate::interrupt::interruptible;
 use crate::workers::Compute;
 
 /// Numbers of one list each.
@@ -165,10 +166,11 @@ impl Circuit {
     ) -> PyResult<Program> {
         check_precision(&[bit, lookup[0], lookup[1], -log2_failure])?;
         let precision = Precision { bit, lookup, log2_failure };
-        let program = py.compute(|| {
-            if gate_by_gate { self.0.gate_by_gate(&precision) } else { self.0.compile(&precision) }
-        });
-        program.map(Program).map_err(gate_to_py)
+        let compile = || match gate_by_gate {
+            true => self.0.gate_by_gate(&precision),
+            false => self.0.compile(&precision),
+        };
+        interruptible(py, compile, gate_to_py).map(Program)
     }
 }
 

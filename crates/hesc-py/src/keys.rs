@@ -14,6 +14,7 @@ use crate::arrays::{Answer, Array, Counts, SeededArray};
 use crate::encoder::BitStreams;
 use crate::erased;
 use crate::errors::{ParameterError, to_py};
+use crate::interrupt::interruptible;
 use crate::workers::Compute;
 
 /// Longest file that is read as a secret key: above the largest ring degree's.
@@ -108,12 +109,13 @@ impl PublicKey {
             .iter()
             .map(|streams| plaintext(streams, layout, row_length))
             .collect::<PyResult<Vec<_>>>()?;
-        let arrays = py.compute(|| self.0.encrypt(&plaintexts)).map_err(to_py)?;
+        let arrays = interruptible(py, || self.0.encrypt(&plaintexts), to_py)?;
         Ok(arrays.into_iter().map(Array).collect())
     }
 
-    fn rerandomise(&self, py: Python<'_>, array: &Array) -> PyResult<Array> {
-        py.compute(|| self.0.rerandomise(array.0.as_ref())).map(Array).map_err(to_py)
+    fn rerandomise(&self, py: Python<'_>, array: &Array, row_length: usize) -> PyResult<Array> {
+        let rerandomise = || self.0.rerandomise(array.0.as_ref(), row_length);
+        interruptible(py, rerandomise, to_py).map(Array)
     }
 }
 
@@ -140,11 +142,11 @@ impl SecretKey {
         row_length: usize,
     ) -> PyResult<SeededArray> {
         let plaintext = plaintext(streams, layout, row_length)?;
-        py.compute(|| self.0.encrypt(&plaintext)).map(SeededArray).map_err(to_py)
+        interruptible(py, || self.0.encrypt(&plaintext), to_py).map(SeededArray)
     }
 
     fn decrypt(&self, py: Python<'_>, answer: &Answer) -> PyResult<Counts> {
-        let counts = py.compute(|| self.0.decrypt(answer.0.as_ref())).map_err(to_py)?;
+        let counts = interruptible(py, || self.0.decrypt(answer.0.as_ref()), to_py)?;
         Ok(Counts(Mutex::new(Some(counts))))
     }
 

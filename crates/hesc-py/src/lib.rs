@@ -7,6 +7,7 @@ mod encoder;
 mod erased;
 mod errors;
 mod gates;
+mod interrupt;
 mod keys;
 mod leveled;
 mod params;

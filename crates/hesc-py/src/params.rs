@@ -17,6 +17,7 @@ use pyo3::types::PyBytes;
 use crate::arrays::{Answer, Array, SeededArray};
 use crate::erased::{Set, SetOf};
 use crate::errors::{ParameterError, scheme_to_py, to_py};
+use crate::interrupt::interruptible;
 use crate::keys::{PublicKey, SecretKey, read_key_file};
 use crate::workers::Compute;
 
@@ -406,7 +407,7 @@ impl Params {
     }
 
     fn read_public_key(&self, py: Python<'_>, data: &[u8]) -> PyResult<PublicKey> {
-        py.compute(|| self.set.read_public(data)).map(PublicKey).map_err(to_py)
+        interruptible(py, || self.set.read_public(data), to_py).map(PublicKey)
     }
 
     /// Reads a secret key from its file, without its bytes passing through Python.
@@ -438,14 +439,14 @@ impl Params {
     }
 
     fn read_array(&self, py: Python<'_>, data: &[u8]) -> PyResult<Array> {
-        py.compute(|| self.set.read_streams(data)).map(Array).map_err(to_py)
+        interruptible(py, || self.set.read_streams(data), to_py).map(Array)
     }
 
     fn read_seeded_array(&self, py: Python<'_>, data: &[u8]) -> PyResult<SeededArray> {
-        py.compute(|| self.set.read_seeded(data)).map(SeededArray).map_err(to_py)
+        interruptible(py, || self.set.read_seeded(data), to_py).map(SeededArray)
     }
 
     fn read_answer(&self, py: Python<'_>, data: &[u8]) -> PyResult<Answer> {
-        py.compute(|| self.set.read_answer(data)).map(Answer).map_err(to_py)
+        interruptible(py, || self.set.read_answer(data), to_py).map(Answer)
     }
 }

@@ -222,6 +222,9 @@ pub enum SchemeError {
         /// Slots there are.
         slots: usize,
     },
+    /// Work that was told to end.
+    #[error("interrupted; the operands are as they were, start it again")]
+    Interrupted,
     /// A sealed key file that does not open.
     #[error("the passphrase of the secret key: {problem}; give the one it was saved with")]
     Passphrase {

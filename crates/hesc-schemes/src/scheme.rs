@@ -150,9 +150,23 @@ pub trait Scheme: Clone + Send + Sync + 'static {
         rows: &[Vec<(usize, usize)>],
         bases: &[u64],
     ) -> Result<Self::Ciphertexts, SchemeError>;
-    /// The same counts in fresh ciphertexts: whoever knew `a` cannot tell that they belong
-    /// together, but for the noise of the lattice schemes, which remembers what was added. Cost: an
-    /// encryption and an addition.
+    /// New blocks of single positions of others: position `i` of the result is position `q` of part `p` for
+    /// `sources[i] = (p, q)`, counted through all blocks of the part, and what adding leaves as it is, for
+    /// everyone to see, where there is no source. Bounds are those of all parts, used or not, so that they
+    /// say nothing of the choice.
+    ///
+    /// Nothing where positions share a ciphertext and cannot move; the schemes with a ciphertext for each
+    /// bit can.
+    fn gather(
+        &self,
+        _parts: &[&Self::Ciphertexts],
+        _sources: &[Option<(usize, usize)>],
+    ) -> Result<Option<Self::Ciphertexts>, SchemeError> {
+        Ok(None)
+    }
+    /// The same counts in fresh ciphertexts. On groups they say nothing of `a`, not even to who holds the
+    /// secret key, but the counts or bits themselves; on lattices noise remembers what was added. Cost: an
+    /// encryption and an addition, and two powers a bit where addition is conjunction.
     fn rerandomise(
         &self,
         key: &Self::PublicKey,

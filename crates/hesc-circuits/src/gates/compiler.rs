@@ -4,17 +4,20 @@
 //! bootstrap, if some weighted sum of the bits tells its values apart ([`super::weights`]), and two
 //! functions of four bits together share one. The circuit is covered with such lookups as field-programmable
 //! gate arrays are: all small cuts of each node, chosen by area flow. Every lookup and every sum of
-//! outputs is checked against the noise, and exclusive ors that grow too wide are refreshed in between.
+//! outputs is checked against the noise, and exclusive ors too wide for it are trees of such sums
+//! ([`super::linear`]).
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use hesc_schemes::checkpoint;
+
 use super::graph::{Graph, Literal, Node};
 use super::program::{GRID, MOST_TABLES, Output, Program, Value};
 use super::weights::{
-    Encoding, MOST_LEAVES, Spread, Truth, Weights, assignments, exclusive_or, square,
+    Encoding, MOST_LEAVES, Spread, Truth, Weights, assignments, exclusive_or, size,
 };
-use super::{GateError, Netlist, program};
+use super::{GateError, Netlist, linear, program};
 
 /// Cuts kept for each node.
 const CUTS: usize = 24;
@@ -23,8 +26,13 @@ const PARTNERS: usize = 8;
 /// What a lookup is taken to cost if another node could be looked up at the same bits, and whether
 /// exclusive ors of many bits are looked up, which share with nothing.
 const GUESSES: [(f64, bool); 3] = [(1.0, true), (0.5, true), (0.5, false)];
-/// Bits of one exclusive or, at most: each node's are looked for by themselves.
+/// Bits of one sum, at most, whatever the noise: every node remembers its own.
 const WIDEST: usize = 1 << 10;
+/// Steps back for each bit of a sum.
+const STEPS: usize = 4;
+/// Deviations of a sum's noise within its margin, at least: its owner refuses noise beyond half of that, which
+/// must be fifteen deviations away, and packing adds a little.
+const OUTPUT_DEVIATIONS: f64 = 32.0;
 /// Rounds of choosing cuts by what the others cost.
 const ROUNDS: usize = 4;
 
@@ -98,8 +106,12 @@ struct Compiler<'a> {
     weights: Weights,
     precision: Precision,
     spread: Spread,
-    /// Deviations that every lookup and sum must have room for.
+    /// Deviations that every lookup must have room for.
     deviations: f64,
+    /// Bits that a sum may have.
+    widest: usize,
+    /// The sum that each node is, itself where it is none.
+    sums: Vec<Vec<usize>>,
     cuts: Vec<Vec<Cut>>,
 }
 
@@ -111,23 +123,32 @@ impl Netlist {
     /// # Errors
     /// [`GateError::NoRoom`] if a gate does not fit the noise, or all together fail too often.
     pub fn compile(&self, precision: &Precision) -> Result<Program, GateError> {
-        let graph = Graph::new(self);
         let spread = precision.spread();
+        let graph = Graph::new(self);
         // Room for all lookups and outputs within the failure allowed; their sum is checked at the
         // end.
         let outputs = graph.outputs.iter().flatten().count();
         let allowed = precision.log2_failure - ((graph.nodes.len() + outputs) as f64).log2();
         let deviations = (-allowed / std::f64::consts::LOG2_E * 2.0).sqrt();
         let deviations = if deviations.is_finite() { deviations } else { 0.0 };
+        let fits = |width: &usize| {
+            let room = exclusive_or(*width).deviations(&spread) >= deviations;
+            room && spread.sum_deviations(*width) >= OUTPUT_DEVIATIONS
+        };
+        // Two, even where the noise has no room for them: whatever needs them is refused then.
+        let widest = (2..=WIDEST).take_while(fits).last().unwrap_or(2);
+        let graph = graph.balanced(widest);
         let mut compiler = Compiler {
             weights: Weights::new(spread),
             precision: *precision,
             cuts: vec![Vec::new(); graph.nodes.len()],
+            widest,
+            sums: linear::sums(&graph, widest),
             graph: &graph,
             spread,
             deviations,
         };
-        compiler.enumerate();
+        compiler.enumerate()?;
         // Which lookups share a bootstrap shows only when all are chosen: every cover is tried.
         let mut best: Option<Program> = None;
         for (shared_cost, wide) in GUESSES {
@@ -141,6 +162,7 @@ impl Netlist {
         let Some(mut program) = best else {
             return Err(GateError::NoRoom { what: "no cover was found".to_owned() });
         };
+        check_outputs(&spread, &program)?;
         program.log2_failure = log2_failure(&spread, precision, &program);
         if program.log2_failure > precision.log2_failure {
             return Err(GateError::NoRoom {
@@ -156,8 +178,9 @@ impl Netlist {
 
 impl Compiler<'_> {
     /// All small cuts of all nodes, from those of their operands.
-    fn enumerate(&mut self) {
+    fn enumerate(&mut self) -> Result<(), GateError> {
         for (at, node) in self.graph.nodes.iter().enumerate() {
+            checkpoint()?;
             let trivial = Cut { leaves: vec![at], function: Function::Truth(0b10) };
             let mut found: Vec<Cut> = Vec::new();
             let mut known: HashSet<Vec<usize>> = HashSet::new();
@@ -191,16 +214,17 @@ impl Compiler<'_> {
             found.sort_by_key(|cut| cut.leaves.len());
             let fits = found.into_iter().filter(|cut| self.encoding(cut).is_some());
             let mut cuts: Vec<Cut> = fits.take(CUTS).collect();
-            if let Node::Xor(..) = node {
-                let leaves = self.linear_leaves(at, |_| false);
+            if self.sums[at].len() > MOST_LEAVES {
+                let leaves = self.sums[at].clone();
                 let cut = Cut { leaves, function: Function::ExclusiveOr };
-                if cut.leaves.len() > MOST_LEAVES && self.encoding(&cut).is_some() {
+                if self.encoding(&cut).is_some() {
                     cuts.push(cut);
                 }
             }
             cuts.push(trivial);
             self.cuts[at] = cuts;
         }
+        Ok(())
     }
 
     /// The encoding of a cut if the noise leaves room for it.
@@ -217,16 +241,17 @@ impl Compiler<'_> {
         encoding.deviations(&self.spread) >= self.deviations
     }
 
-    /// The nodes whose exclusive or a node is, cut at those that are given and at all that are no
-    /// exclusive or themselves; the node itself where they are too many. A node that occurs twice
-    /// cancels.
-    fn linear_leaves(&self, root: usize, stop: impl Fn(usize) -> bool) -> Vec<usize> {
+    /// The nodes whose exclusive or a node is, back to those where the search is to stop and to all that are
+    /// no exclusive ors themselves; none if they do not fit a sum. A node that occurs twice cancels.
+    fn sum_back_to(&self, root: usize, stop: impl Fn(usize) -> bool) -> Option<Vec<usize>> {
         let mut leaves = Vec::new();
         // The last node first: none comes back once it is done.
         let mut open = BTreeSet::from([root]);
-        let mut steps = 0;
-        while let Some(at) = open.pop_last() {
-            steps += 1;
+        for _ in 0..STEPS * self.widest {
+            let Some(at) = open.pop_last() else {
+                leaves.sort_unstable();
+                return (leaves.len() <= self.widest).then_some(leaves);
+            };
             match self.graph.nodes[at] {
                 Node::Xor(a, b) if at == root || !stop(at) => {
                     for operand in [a.node(), b.node()] {
@@ -237,12 +262,8 @@ impl Compiler<'_> {
                 }
                 _ => leaves.push(at),
             }
-            if steps > 2 * WIDEST {
-                return vec![root];
-            }
         }
-        leaves.sort_unstable();
-        leaves
+        None
     }
 
     /// Nodes that are encrypted from the start.
@@ -252,9 +273,7 @@ impl Compiler<'_> {
 
     /// Outputs that are exclusive ors of inputs need no lookup at all.
     fn is_free(&self, at: usize) -> bool {
-        self.given(at)
-            || (matches!(self.graph.nodes[at], Node::Xor(..))
-                && self.linear_leaves(at, |_| false).iter().all(|&leaf| self.given(leaf)))
+        self.sums[at].iter().all(|&leaf| self.given(leaf))
     }
 
     /// Covers of the circuit, each chosen by what the one before makes lookups cost.
@@ -272,6 +291,7 @@ impl Compiler<'_> {
             let mut flow = vec![0.0f64; nodes];
             let mut best: Vec<Option<&Cut>> = vec![None; nodes];
             for at in (0..nodes).filter(|&at| live[at] && !self.given(at)) {
+                checkpoint()?;
                 let before = covers.last().and_then(|cover| cover.get(&at));
                 let cost = |cut: &Cut| {
                     let others = sharers.get(&cut.leaves).copied().unwrap_or(0);
@@ -327,7 +347,7 @@ impl Compiler<'_> {
         let needed = self.needed(chosen, &outputs);
         let mut order: Vec<usize> = needed.iter().copied().collect();
         order.sort_unstable();
-        let partners = self.partners(chosen, &order);
+        let partners = self.partners(chosen, &order)?;
         for at in order {
             if emission.values.contains_key(&at) {
                 continue;
@@ -355,7 +375,7 @@ impl Compiler<'_> {
                 row.push(if terms.is_empty() {
                     Output::Constant(inverted)
                 } else {
-                    Output::Parity { terms: self.narrowed(terms, &mut emission)?, inverted }
+                    Output::Parity { terms, inverted }
                 });
             }
             groups.push(row);
@@ -386,8 +406,8 @@ impl Compiler<'_> {
                     Node::Zero => Vec::new(),
                     Node::Xor(..) if !there(at) => {
                         // All the way to the inputs, nodes may cancel that are not there.
-                        let sums =
-                            [self.linear_leaves(at, there), self.linear_leaves(at, |_| false)];
+                        let near = self.sum_back_to(at, there);
+                        let sums = near.into_iter().chain([self.sums[at].clone()]);
                         let free = |leaves: &Vec<usize>| leaves.iter().all(|&leaf| there(leaf));
                         sums.into_iter().find(free).unwrap_or_else(|| vec![at])
                     }
@@ -412,7 +432,7 @@ impl Compiler<'_> {
     }
 
     /// Pairs of lookups that fit one bootstrap: first those with bits in common, then any.
-    fn partners(&mut self, chosen: &Cover, order: &[usize]) -> Partners {
+    fn partners(&mut self, chosen: &Cover, order: &[usize]) -> Result<Partners, GateError> {
         let mut partners = Partners::default();
         let mut by_leaf: HashMap<usize, Vec<usize>> = HashMap::new();
         for &at in order {
@@ -421,6 +441,7 @@ impl Compiler<'_> {
             }
         }
         for &at in order {
+            checkpoint()?;
             let own = &chosen[&at].leaves;
             let others: BTreeSet<usize> =
                 own.iter().flat_map(|leaf| &by_leaf[leaf]).copied().collect();
@@ -436,9 +457,10 @@ impl Compiler<'_> {
         let alone: Vec<usize> =
             order.iter().copied().filter(|at| !partners.taken.contains(at)).collect();
         for (i, &at) in alone.iter().enumerate() {
+            checkpoint()?;
             self.pair(&mut partners, chosen, at, &alone[i + 1..]);
         }
-        partners
+        Ok(partners)
     }
 
     /// Finds a partner among the first of these that have none.
@@ -478,24 +500,19 @@ impl Compiler<'_> {
         let encoding = self.weights.best(leaves.len(), &functions)?.clone();
         self.fits(&encoding).then_some((encoding, leaves))
     }
+}
 
-    /// The terms of a sum that the noise leaves room for: too many are refreshed in groups.
-    fn narrowed(
-        &self,
-        mut terms: Vec<Value>,
-        emission: &mut Emission,
-    ) -> Result<Vec<Value>, GateError> {
-        while self.spread.sum_deviations(terms.len()) < self.deviations {
-            let fits = |width: &usize| self.fits(&exclusive_or(*width));
-            let widest = (1..terms.len()).rev().find(fits).unwrap_or(1);
-            if widest < 2 {
-                return Err(GateError::NoRoom {
-                    what: "an exclusive or of two bits does not fit the noise".to_owned(),
-                });
-            }
-            terms = terms.chunks(widest).map(|part| emission.refresh(part)).collect();
+/// Refuses outputs whose noise leaves no room to decrypt them.
+pub(super) fn check_outputs(spread: &Spread, program: &Program) -> Result<(), GateError> {
+    let wide = |output: &Output| match output {
+        Output::Constant(_) => false,
+        Output::Parity { terms, .. } => spread.sum_deviations(terms.len()) < OUTPUT_DEVIATIONS,
+    };
+    match program.outputs.iter().flatten().any(wide) {
+        true => {
+            Err(GateError::NoRoom { what: "an output is too noisy to be decrypted".to_owned() })
         }
-        Ok(terms)
+        false => Ok(()),
     }
 }
 
@@ -505,13 +522,14 @@ pub(super) fn log2_failure(spread: &Spread, precision: &Precision, program: &Pro
         return f64::NEG_INFINITY;
     }
     let lookup = |lookup: &program::Lookup| {
-        let norm = lookup.terms.iter().map(|&(_, weight)| square(weight)).sum();
+        let total = lookup.terms.iter().map(|&(_, weight)| size(weight)).sum();
         let margin = lookup.tables.iter().map(program::Table::margin).min().unwrap_or(0);
-        log2_tail(spread.room(margin, norm, lookup.tables.len()).sqrt())
+        log2_tail(spread.room(margin, total, lookup.tables.len()).sqrt())
     };
     let output = |output: &Output| match output {
         Output::Constant(_) => f64::NEG_INFINITY,
-        Output::Parity { terms, .. } => log2_tail(spread.sum_deviations(terms.len())),
+        // Beyond half of its margin it is refused.
+        Output::Parity { terms, .. } => log2_tail(spread.sum_deviations(terms.len()) / 2.0),
     };
     let all = program.lookups.iter().map(lookup);
     all.chain(program.outputs.iter().flatten().map(output)).fold(f64::NEG_INFINITY, log2_sum)
@@ -548,11 +566,6 @@ impl Emission {
         for (node, value) in nodes.iter().zip(self.push(&terms, encoding)) {
             self.values.insert(*node, value);
         }
-    }
-
-    /// The exclusive or of some bits, as good as new.
-    fn refresh(&mut self, terms: &[Value]) -> Value {
-        self.push(terms, &exclusive_or(terms.len()))[0]
     }
 
     fn push(&mut self, terms: &[Value], encoding: &Encoding) -> Vec<Value> {

@@ -279,8 +279,9 @@ impl<'a> Evaluator<'a> {
             Output::Constant(_) => 0,
             Output::Parity { terms, .. } => terms.len(),
         });
-        let scale = HALF_GRID.pow(2) as f64 * self.scheme.noise().bit;
-        let variance = widest.max().unwrap_or(0) as f64 * scale;
+        // The terms may be copies of each other: their deviations add.
+        let weight = (widest.max().unwrap_or(0) * HALF_GRID) as f64;
+        let variance = weight.powi(2) * self.scheme.noise().bit;
         Ok(self.scheme.parities_from(self.key, words, variance)?)
     }
 }

@@ -1,7 +1,7 @@
 //! A bootstrap after each gate, as gate libraries and `hsiao2022sche` §2 have it: what the compiler is
 //! measured against.
 
-use super::compiler::log2_failure;
+use super::compiler::{check_outputs, log2_failure};
 use super::program::{Lookup, Output, Program, Value};
 use super::weights::{Truth, Weights};
 use super::{Gate, GateError, Netlist, Precision};
@@ -65,6 +65,7 @@ impl Netlist {
             precision: *precision,
             log2_failure: f64::NEG_INFINITY,
         };
+        check_outputs(&spread, &program)?;
         program.log2_failure = log2_failure(&spread, precision, &program);
         if program.log2_failure > precision.log2_failure {
             let what =

@@ -15,7 +15,7 @@ impl Literal {
     pub(super) const ZERO: Self = Self(0);
     pub(super) const ONE: Self = Self(1);
 
-    fn of(node: usize) -> Self {
+    pub(super) fn of(node: usize) -> Self {
         Self((node as u32) << 1)
     }
 
@@ -28,7 +28,7 @@ impl Literal {
     }
 
     /// Inverted if the bit is set.
-    fn flipped(self, bit: bool) -> Self {
+    pub(super) fn flipped(self, bit: bool) -> Self {
         Self(self.0 ^ u32::from(bit))
     }
 }
@@ -80,10 +80,7 @@ pub(super) struct Graph {
 impl Graph {
     pub(super) fn new(circuit: &Netlist) -> Self {
         let wires = circuit.input_wires();
-        let mut nodes = vec![Node::Zero];
-        nodes.resize(1 + wires, Node::Input);
-        let inputs = circuit.inputs().to_vec();
-        let mut graph = Self { nodes, outputs: Vec::new(), inputs, known: HashMap::new() };
+        let mut graph = Self::of_inputs(circuit.inputs().to_vec());
         let mut literals: Vec<Literal> = (1..=wires).map(Literal::of).collect();
         for gate in circuit.gates() {
             let at = |wire: Wire| literals[wire.index()];
@@ -98,6 +95,18 @@ impl Graph {
         let group = |wires: &Vec<Wire>| wires.iter().map(|wire| literals[wire.index()]).collect();
         graph.outputs = circuit.outputs().iter().map(group).collect();
         graph
+    }
+
+    /// The constant and the inputs.
+    fn of_inputs(inputs: Vec<usize>) -> Self {
+        let mut nodes = vec![Node::Zero];
+        nodes.resize(1 + inputs.iter().sum::<usize>(), Node::Input);
+        Self { nodes, outputs: Vec::new(), inputs, known: HashMap::new() }
+    }
+
+    /// The same inputs, and nothing of them yet.
+    pub(super) fn empty(&self) -> Self {
+        Self::of_inputs(self.inputs.clone())
     }
 
     /// Input nodes come right after the constant.
@@ -125,7 +134,7 @@ impl Graph {
         }
     }
 
-    fn and(&mut self, a: Literal, b: Literal) -> Literal {
+    pub(super) fn and(&mut self, a: Literal, b: Literal) -> Literal {
         let (a, b) = (a.min(b), a.max(b));
         match a {
             Literal::ZERO => Literal::ZERO,
@@ -136,7 +145,7 @@ impl Graph {
         }
     }
 
-    fn xor(&mut self, a: Literal, b: Literal) -> Literal {
+    pub(super) fn xor(&mut self, a: Literal, b: Literal) -> Literal {
         let inverted = a.inverted() != b.inverted();
         let (a, b) = (a.flipped(a.inverted()), b.flipped(b.inverted()));
         let (a, b) = (a.min(b), a.max(b));
@@ -148,7 +157,7 @@ impl Graph {
         literal.flipped(inverted)
     }
 
-    fn mux(&mut self, choice: Literal, one: Literal, zero: Literal) -> Literal {
+    pub(super) fn mux(&mut self, choice: Literal, one: Literal, zero: Literal) -> Literal {
         if choice.inverted() {
             return self.mux(!choice, zero, one);
         }

@@ -27,6 +27,7 @@ mod error;
 mod evaluate;
 mod gatewise;
 mod graph;
+mod linear;
 mod netlist;
 #[cfg(feature = "tfhe")]
 mod packed;

@@ -20,13 +20,14 @@ pub(super) const fn assignments(leaves: usize) -> usize {
 pub(super) struct Encoding {
     pub weights: Vec<u8>,
     pub tables: Vec<Table>,
-    /// The sum of squares of the weights.
-    pub norm: u32,
+    /// The sum of the weights' sizes.
+    pub size: u32,
     /// The smallest margin of the tables.
     pub margin: u32,
 }
 
-/// How noisy a sum of bits is: `norm * term + own`, in squares of half a position.
+/// How noisy a sum of bits is: `size^2 * term + own`, in squares of half a position. Deviations add, not
+/// variances: a circuit's inputs may be copies of each other, and equal lookups of them have equal noise.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Spread {
     pub term: f64,
@@ -34,28 +35,28 @@ pub(super) struct Spread {
     pub own: [f64; MOST_TABLES],
 }
 
-/// The square of a weight; those above one half are negative ones.
-pub(super) fn square(weight: u8) -> u32 {
-    u32::from(weight.min(GRID as u8 - weight)).pow(2)
+/// The size of a weight; those above one half are negative ones.
+pub(super) fn size(weight: u8) -> u32 {
+    u32::from(weight.min(GRID as u8 - weight))
 }
 
 impl Spread {
     /// The square of the deviations that fit into a margin.
-    pub(super) fn room(&self, margin: u32, norm: u32, tables: usize) -> f64 {
-        f64::from(margin).powi(2) / (f64::from(norm) * self.term + self.own[tables - 1])
+    pub(super) fn room(&self, margin: u32, size: u32, tables: usize) -> f64 {
+        f64::from(margin).powi(2) / (f64::from(size).powi(2) * self.term + self.own[tables - 1])
     }
 
     /// Deviations that fit when so many bits are added and decrypted.
     pub(super) fn sum_deviations(&self, terms: usize) -> f64 {
         let encoding = exclusive_or(terms);
-        f64::from(encoding.margin) / (f64::from(encoding.norm) * self.term).sqrt()
+        f64::from(encoding.margin) / (f64::from(encoding.size) * self.term.sqrt())
     }
 }
 
 impl Encoding {
     /// Deviations that fit into the margin.
     pub(super) fn deviations(&self, spread: &Spread) -> f64 {
-        spread.room(self.margin, self.norm, self.tables.len()).sqrt()
+        spread.room(self.margin, self.size, self.tables.len()).sqrt()
     }
 }
 
@@ -92,7 +93,7 @@ impl Weights {
 }
 
 /// Branch and bound over the weights, one bit after the other: positions that are taken stay taken,
-/// so that margins only shrink and norms only grow.
+/// so that margins only shrink and sizes only grow.
 struct Search<'a> {
     leaves: usize,
     functions: &'a [Truth],
@@ -107,10 +108,10 @@ impl Search<'_> {
         weights: &mut Vec<u8>,
         tables: &[Table],
         positions: &mut [u8; assignments(MOST_LEAVES)],
-        norm: u32,
+        total: u32,
     ) {
         let margin = tables.iter().map(Table::margin).min().unwrap_or(0);
-        let room = self.spread.room(margin, norm, tables.len());
+        let room = self.spread.room(margin, total, tables.len());
         if room <= self.most {
             return;
         }
@@ -118,7 +119,7 @@ impl Search<'_> {
         if at == self.leaves {
             self.most = room;
             let (weights, tables) = (weights.clone(), tables.to_vec());
-            self.best = Some(Encoding { weights, tables, norm, margin });
+            self.best = Some(Encoding { weights, tables, size: total, margin });
             return;
         }
         for weight in 0..GRID as u8 {
@@ -130,7 +131,7 @@ impl Search<'_> {
                 continue;
             };
             weights.push(weight);
-            self.extend(weights, &next, positions, norm + square(weight));
+            self.extend(weights, &next, positions, total + size(weight));
             weights.pop();
         }
     }
@@ -158,7 +159,7 @@ pub(super) fn exclusive_or(leaves: usize) -> Encoding {
     Encoding {
         weights: vec![weight; leaves],
         tables: vec![Table { reached: 1, bits: 0 }],
-        norm: leaves as u32 * square(weight),
+        size: leaves as u32 * size(weight),
         margin: HALF_GRID as u32,
     }
 }

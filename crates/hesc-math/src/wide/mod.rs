@@ -33,7 +33,7 @@ mod modulus;
 mod power;
 mod product;
 
-pub use crate::lanes::{LANES, LIMB_BITS, Octet, replace_where};
+pub use crate::lanes::{LANES, LIMB_BITS, Octet, copy_number, replace_where};
 pub use jacobi::JacobiSymbol;
 pub use modulus::WideModulus;
 pub(crate) use modulus::{be_from_limbs, limbs_from_be};

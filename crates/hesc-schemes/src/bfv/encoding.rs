@@ -3,7 +3,7 @@ use hesc_math::{Coeff, Eval, Modulus, Poly, Ring, Word, is_prime, kernels, round
 #[cfg(not(feature = "portable"))]
 use multiversion::multiversion;
 
-use crate::rlwe::{Encoding, Mask, Plaintext, Spec};
+use crate::rlwe::{Encoding, Mask, Plaintext, Spec, noise};
 use crate::{Packing, SchemeError};
 
 /// Plaintext moduli are below: counts are `u32`, fractions doubles with room for the noise, and
@@ -159,8 +159,8 @@ impl<W: Word> Encoding<W> for BfvEncoding {
         self.plain_modulus.is_multiple_of(2)
     }
 
-    fn amplification(&self) -> f64 {
-        1.0
+    fn reach(&self) -> f64 {
+        noise::TAILS
     }
 
     fn rounding(&self) -> f64 {

@@ -1,8 +1,9 @@
-use rand_core::CryptoRng;
+use hesc_math::AesCtrRng;
+use rand_core::{CryptoRng, SeedableRng};
 
-use super::{BLOCK_LENGTH, BitCipher, Bitwise, Ciphertexts, PublicKey, map_blocks};
+use super::{BLOCK_LENGTH, BitCipher, Bitwise, Ciphertexts, PublicKey, generators, map_blocks};
+use crate::SchemeError;
 use crate::scheme::count_blocks;
-use crate::{BitProduct, Scheme, SchemeError};
 
 impl<C: BitCipher> Bitwise<C> {
     /// The bound on counts of a result; refuses counts that decryption does not look for.
@@ -44,7 +45,7 @@ impl<C: BitCipher> Bitwise<C> {
             .iter()
             .map(|&(i, j)| Ok((self.block(a, i)?, self.block(b, j)?)))
             .collect::<Result<Vec<_>, SchemeError>>()?;
-        let blocks = map_blocks(&operands, |_, (x, y)| self.cipher.add(&a.context, x, y));
+        let blocks = map_blocks(&operands, |_, (x, y)| self.cipher.add(&a.context, x, y))?;
         Ok(Ciphertexts { tag: a.tag, context: a.context.clone(), blocks, bound })
     }
 
@@ -133,11 +134,11 @@ impl<C: BitCipher> Bitwise<C> {
                 1 => self.cipher.add(context, &value, block),
                 _ => self.cipher.add(context, &self.cipher.times(context, &value, base), block),
             })
-        });
+        })?;
         Ok(Ciphertexts { tag: first.tag, context: context.clone(), blocks, bound })
     }
 
-    /// `a` with fresh encryptions of what adding leaves as it is: the bound stays.
+    /// The same counts, fresh: the bound stays.
     pub(super) fn rerandomise_blocks(
         &self,
         key: &PublicKey<C>,
@@ -145,15 +146,41 @@ impl<C: BitCipher> Bitwise<C> {
         rng: &mut impl CryptoRng,
     ) -> Result<Ciphertexts<C>, SchemeError> {
         a.tag.check(self.fingerprint, Some(key.tag))?;
-        let neutral = match self.cipher.bit_product() {
-            BitProduct::ExclusiveOr => 0,
-            BitProduct::Conjunction => u64::MAX,
-        };
-        let fresh = self.encrypt(key, &vec![neutral; a.blocks.len()], rng)?;
+        let seeds = generators(a.blocks.len(), rng);
         let blocks = map_blocks(&a.blocks, |i, block| {
-            self.cipher.add(&fresh.context, block, &fresh.blocks[i])
-        });
+            let rng = &mut AesCtrRng::from_seed(*seeds[i]);
+            self.cipher.rerandomise(&key.key, &a.context, block, rng)
+        })?;
         Ok(Ciphertexts { tag: a.tag, context: a.context.clone(), blocks, bound: a.bound })
+    }
+
+    /// Single positions in new blocks; see [`crate::Scheme::gather`].
+    pub(super) fn gather_positions(
+        &self,
+        parts: &[&Ciphertexts<C>],
+        sources: &[Option<(usize, usize)>],
+    ) -> Result<Ciphertexts<C>, SchemeError> {
+        let first = *parts.first().ok_or(SchemeError::Empty)?;
+        for part in parts {
+            self.check_operands(first, part)?;
+        }
+        if sources.is_empty() {
+            return Err(SchemeError::Empty);
+        }
+        let mut empty = self.block(first, 0)?.clone();
+        self.cipher.mask(&first.context, &mut empty, 0);
+        let mut blocks = vec![empty; sources.len().div_ceil(BLOCK_LENGTH)];
+        for (block, sources) in blocks.iter_mut().zip(sources.chunks(BLOCK_LENGTH)) {
+            for (to, source) in sources.iter().enumerate() {
+                let Some((part, at)) = *source else { continue };
+                let index = at / BLOCK_LENGTH;
+                let part = parts.get(part).ok_or(SchemeError::BlockIndex { index, blocks: 0 })?;
+                let source = self.block(part, index)?;
+                self.cipher.place(block, to, source, at % BLOCK_LENGTH);
+            }
+        }
+        let bound = parts.iter().map(|part| part.bound).max().unwrap_or(1);
+        Ok(Ciphertexts { tag: first.tag, context: first.context.clone(), blocks, bound })
     }
 
     /// The blocks of these indices.

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use zeroize::Zeroizing;
 
 use crate::scheme::{count_blocks, several_threads};
-use crate::{BitProduct, Fingerprint, KeyId, Packing, Scheme, SchemeError, Tag};
+use crate::{BitProduct, Fingerprint, KeyId, Packing, Scheme, SchemeError, Tag, checkpoint};
 
 /// Bits of a block: a word of the packed input.
 pub const BLOCK_LENGTH: usize = 64;
@@ -82,6 +82,26 @@ pub trait BitCipher: Clone + Send + Sync + 'static {
     fn add_bits(&self, context: &Self::Context, a: &mut Self::Block, bits: u64);
     /// What adding leaves as it is, hiding nothing, at the positions whose bit is not set.
     fn mask(&self, context: &Self::Context, a: &mut Self::Block, bits: u64);
+    /// Puts position `from` of `b` in place of position `to` of `a`.
+    fn place(&self, a: &mut Self::Block, to: usize, b: &Self::Block, from: usize);
+    /// The same bits or counts in a block that is distributed as if it were fresh, also for who holds the
+    /// secret key.
+    fn rerandomise(
+        &self,
+        key: &Self::PublicKey,
+        context: &Self::Context,
+        a: &Self::Block,
+        rng: &mut AesCtrRng,
+    ) -> Self::Block {
+        self.add(context, a, &self.encrypt(key, self.neutral(), rng))
+    }
+    /// The bits that adding leaves others as they are by.
+    fn neutral(&self) -> u64 {
+        match self.bit_product() {
+            BitProduct::ExclusiveOr => 0,
+            BitProduct::Conjunction => u64::MAX,
+        }
+    }
 
     /// Bytes of a context.
     fn context_bytes(&self) -> usize;
@@ -177,8 +197,25 @@ fn generators(count: usize, rng: &mut impl CryptoRng) -> Vec<Zeroizing<RngSeed>>
     (0..count).map(|_| sampling::fresh_seed(rng).into()).collect()
 }
 
+/// Blocks for each thread between two questions whether to go on: a second at most.
+const GROUP: usize = 4;
+
 /// `body` of each item, on several threads where there are any.
-fn map_blocks<T: Sync, U: Send>(items: &[T], body: impl Fn(usize, &T) -> U + Sync) -> Vec<U> {
+fn map_blocks<T: Sync, U: Send>(
+    items: &[T],
+    body: impl Fn(usize, &T) -> U + Sync,
+) -> Result<Vec<U>, SchemeError> {
+    let mut results = Vec::with_capacity(items.len());
+    for group in items.chunks(GROUP * rayon::current_num_threads()) {
+        let first = results.len();
+        results.extend(map_at_once(group, |i, item| body(first + i, item)));
+        checkpoint()?;
+    }
+    Ok(results)
+}
+
+/// The same without a question in between, for what is short.
+fn map_at_once<T: Sync, U: Send>(items: &[T], body: impl Fn(usize, &T) -> U + Sync) -> Vec<U> {
     if items.len() > 1 && several_threads() {
         items.par_iter().enumerate().map(|(i, item)| body(i, item)).collect()
     } else {
@@ -266,7 +303,7 @@ impl<C: BitCipher> Scheme for Bitwise<C> {
         let seeds = generators(bits.len(), rng);
         let blocks = map_blocks(bits, |i, &bits| {
             self.cipher.encrypt(&key.key, bits, &mut AesCtrRng::from_seed(*seeds[i]))
-        });
+        })?;
         let context = self.cipher.public_context(&key.key);
         Ok(Ciphertexts { tag: key.tag, context, blocks, bound: 1 })
     }
@@ -286,7 +323,7 @@ impl<C: BitCipher> Scheme for Bitwise<C> {
             let public = &mut AesCtrRng::from_seed(*public[i]);
             let private = &mut AesCtrRng::from_seed(*private[i]);
             self.cipher.encrypt_seeded(&key.key, bits, public, private)
-        });
+        })?;
         let context = self.cipher.secret_context(&key.key);
         Ok(SeededCiphertexts { tag: key.tag, context, seed, blocks })
     }
@@ -296,14 +333,15 @@ impl<C: BitCipher> Scheme for Bitwise<C> {
         let seeds = generators(seeded.blocks.len(), &mut AesCtrRng::from_seed(seeded.seed));
         let blocks = map_blocks(&seeded.blocks, |i, block| {
             self.cipher.expand(&seeded.context, block, &mut AesCtrRng::from_seed(*seeds[i]))
-        });
+        })?;
         Ok(Ciphertexts { tag: seeded.tag, context: seeded.context.clone(), blocks, bound: 1 })
     }
 
     fn decrypt(&self, key: &SecretKey<C>, a: &Ciphertexts<C>) -> Result<Vec<u32>, SchemeError> {
         key.tag.check(self.fingerprint, None)?;
         a.tag.check(self.fingerprint, Some(key.tag))?;
-        let found = map_blocks(&a.blocks, |_, block| self.cipher.decrypt(&key.key, block, a.bound));
+        let found =
+            map_blocks(&a.blocks, |_, block| self.cipher.decrypt(&key.key, block, a.bound))?;
         let mut counts = Vec::with_capacity(found.len() * BLOCK_LENGTH);
         for (block, found) in found.into_iter().enumerate() {
             counts.extend(found.ok_or(SchemeError::NotACount { block })?);
@@ -369,6 +407,14 @@ impl<C: BitCipher> Scheme for Bitwise<C> {
         bases: &[u64],
     ) -> Result<Ciphertexts<C>, SchemeError> {
         self.horner_blocks(parts, rows, bases)
+    }
+
+    fn gather(
+        &self,
+        parts: &[&Ciphertexts<C>],
+        sources: &[Option<(usize, usize)>],
+    ) -> Result<Option<Ciphertexts<C>>, SchemeError> {
+        self.gather_positions(parts, sources).map(Some)
     }
 
     fn rerandomise(

@@ -1,6 +1,9 @@
 use zeroize::Zeroizing;
 
-use super::{BitCipher, Bitwise, Ciphertexts, PublicKey, SecretKey, SeededCiphertexts, map_blocks};
+use super::{
+    BitCipher, Bitwise, Ciphertexts, PublicKey, SecretKey, SeededCiphertexts, map_at_once,
+    map_blocks,
+};
 use crate::SchemeError;
 use crate::wire::{Kind, Reader, Writer};
 
@@ -11,7 +14,7 @@ impl<C: BitCipher> Bitwise<C> {
         writer.tag(a.tag).u64(a.bound).u32(a.blocks.len() as u32);
         writer.bytes(&self.cipher.context_to_bytes(&a.context));
         let blocks =
-            map_blocks(&a.blocks, |_, block| self.cipher.block_to_bytes(&a.context, block));
+            map_at_once(&a.blocks, |_, block| self.cipher.block_to_bytes(&a.context, block));
         blocks.iter().for_each(|block| {
             writer.bytes(block);
         });
@@ -38,7 +41,7 @@ impl<C: BitCipher> Bitwise<C> {
         let mut writer = Writer::new(Kind::SeededCiphertexts);
         writer.tag(a.tag).u32(a.blocks.len() as u32).bytes(&a.seed);
         writer.bytes(&self.cipher.context_to_bytes(&a.context));
-        let blocks = map_blocks(&a.blocks, |_, block| self.cipher.seeded_block_to_bytes(block));
+        let blocks = map_at_once(&a.blocks, |_, block| self.cipher.seeded_block_to_bytes(block));
         blocks.iter().for_each(|block| {
             writer.bytes(block);
         });
@@ -118,7 +121,7 @@ fn read_blocks<B: Send>(
     let length = count.checked_mul(size).ok_or_else(|| reader.error("a count is too large"))?;
     let bytes = reader.bytes(length)?;
     let chunks: Vec<&[u8]> = bytes.chunks_exact(size).collect();
-    map_blocks(&chunks, |_, bytes| read(bytes))
+    map_blocks(&chunks, |_, bytes| read(bytes))?
         .into_iter()
         .collect::<Option<_>>()
         .ok_or_else(|| reader.error("an element is not in the group"))

@@ -6,7 +6,7 @@ use hesc_math::{Coeff, Poly, Ring, Word, kernels, rounding};
 use rustfft::num_complex::Complex64;
 use rustfft::{Fft, FftPlanner};
 
-use crate::rlwe::{Encoding, Mask, Plaintext, Spec};
+use crate::rlwe::{Encoding, Mask, Plaintext, Spec, noise};
 use crate::{Packing, SchemeError};
 
 /// Scale of a mask: its rounding is then negligible beside a count.
@@ -165,11 +165,14 @@ impl<W: Word> Encoding<W> for CkksEncoding {
         false
     }
 
-    fn amplification(&self) -> f64 {
+    fn reach(&self) -> f64 {
         match self.packing {
-            Packing::Coefficients => 1.0,
-            // A slot is a sum of N coefficients times numbers of absolute value 1.
-            Packing::Slots | Packing::ComplexSlots => (self.ring_degree as f64).sqrt(),
+            Packing::Coefficients => noise::TAILS,
+            // The real part of a slot is a sum of N coefficients times cosines, whose squares add up to
+            // N / 2; so is the imaginary part.
+            Packing::Slots | Packing::ComplexSlots => {
+                noise::SLOT_TAILS * (self.ring_degree as f64 / 2.0).sqrt()
+            }
         }
     }
 

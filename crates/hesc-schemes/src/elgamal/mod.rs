@@ -71,6 +71,10 @@ pub trait Embedding<G: Group>: Clone + Send + Sync + 'static {
     fn add_bits(&self, group: &G, block: &mut [G::Elements; 2], bits: u64);
     /// `base * a`.
     fn times(&self, group: &G, a: &[G::Elements; 2], base: u64) -> [G::Elements; 2];
+    /// A ciphertext of the same bits in which nothing but they is left for who decrypts it.
+    fn blind(&self, _group: &G, a: &[G::Elements; 2], _rng: &mut AesCtrRng) -> [G::Elements; 2] {
+        a.clone()
+    }
 }
 
 /// A bit `b` is `g^b`, and a count the logarithm of a product, up to a largest one.
@@ -320,7 +324,7 @@ impl<G: Group, B: Embedding<G>> BitCipher for ElgamalCipher<G, B> {
         [first, second]: &Self::Block,
         bound: u64,
     ) -> Option<[u32; BLOCK_LENGTH]> {
-        let shared = self.group.secret_powers(first, key);
+        let shared = Zeroizing::new(self.group.secret_powers(first, key));
         self.bits.extract(&self.group, second, &shared, bound)
     }
 
@@ -338,6 +342,21 @@ impl<G: Group, B: Embedding<G>> BitCipher for ElgamalCipher<G, B> {
 
     fn mask(&self, (): &(), a: &mut Self::Block, bits: u64) {
         keep_where(&self.group, a, bits);
+    }
+
+    fn place(&self, a: &mut Self::Block, to: usize, b: &Self::Block, from: usize) {
+        a.iter_mut().zip(b).for_each(|(a, b)| self.group.place(a, to, b, from));
+    }
+
+    fn rerandomise(
+        &self,
+        key: &PublicKey<G>,
+        context: &(),
+        a: &Self::Block,
+        rng: &mut AesCtrRng,
+    ) -> Self::Block {
+        let blinded = self.bits.blind(&self.group, a, rng);
+        self.add(context, &blinded, &self.encrypt(key, self.neutral(), rng))
     }
 
     fn context_bytes(&self) -> usize {

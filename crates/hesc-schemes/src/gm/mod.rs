@@ -22,7 +22,7 @@ mod wire;
 use std::sync::Arc;
 
 use hesc_math::AesCtrRng;
-use hesc_math::wide::{JacobiSymbol, LANES, Octet, WideModulus};
+use hesc_math::wide::{JacobiSymbol, LANES, Octet, WideModulus, copy_number};
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
@@ -175,6 +175,10 @@ impl BitCipher for GoldwasserMicali {
 
     fn mask(&self, context: &Arc<Modulus>, a: &mut Block, bits: u64) {
         context.n().keep_where(a, &bits.to_le_bytes());
+    }
+
+    fn place(&self, a: &mut Block, to: usize, b: &Block, from: usize) {
+        copy_number(a, to, b, from, GROUPS);
     }
 
     fn context_bytes(&self) -> usize {

@@ -34,8 +34,8 @@ pub trait Encoding<W: Word>: Send + Sync + Sized + 'static {
     fn max_count(&self, scale: f64) -> u64;
     /// Whether counts beyond the largest keep their parity.
     fn parity_survives_wrap(&self) -> bool;
-    /// Factor from the deviation of coefficients to that of values.
-    fn amplification(&self) -> f64;
+    /// How far values may be off, in deviations of a coefficient: `noise::TAILS` where values are coefficients.
+    fn reach(&self) -> f64;
     /// Deviation of coefficients from rounding an encoding.
     fn rounding(&self) -> f64;
     /// Adds encoded bits to a polynomial.

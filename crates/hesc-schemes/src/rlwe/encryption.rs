@@ -168,9 +168,9 @@ impl<W: Word, E: Encoding<W>> Rlwe<W, E> {
         let p_value = p.value() as f64;
         let rounding = noise::rounding_deviation(self.ring().ring_degree());
         let deviation = ciphertexts.deviation / p_value + rounding;
-        let amplification = self.encoding().amplification();
+        let reach = self.encoding().reach();
         p.value() < 2 * q.value()
-            && noise::budget(deviation, amplification, ciphertexts.scale / p_value) >= 0.0
+            && noise::budget(deviation, reach, ciphertexts.scale / p_value) >= 0.0
     }
 
     /// Decrypts modulo the first of two primes, both parts divided by the second and rounded. Cost

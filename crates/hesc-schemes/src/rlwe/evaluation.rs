@@ -13,7 +13,7 @@ const PARALLEL_WORDS: usize = 1 << 21;
 impl<W: Word, E: Encoding<W>> Rlwe<W, E> {
     /// Refuses a deviation that does not fit the limit.
     pub(super) fn check_noise(&self, deviation: f64, scale: f64) -> Result<(), SchemeError> {
-        let budget = noise::budget(deviation, self.encoding().amplification(), scale);
+        let budget = noise::budget(deviation, self.encoding().reach(), scale);
         if budget < 0.0 {
             return Err(SchemeError::NoiseBudget { needed_bits: -budget });
         }
@@ -260,8 +260,8 @@ impl<W: Word, E: Encoding<W>> Rlwe<W, E> {
             let modulus = f64::from(*bits).exp2();
             let deviation =
                 a.deviation * modulus / log2_modulus.exp2() + noise::rounding_deviation(n);
-            let amplification = self.encoding().amplification();
-            noise::budget(deviation, amplification, relative_scale * modulus) >= 0.0
+            let reach = self.encoding().reach();
+            noise::budget(deviation, reach, relative_scale * modulus) >= 0.0
         };
         let bits = (2..=self.most_compact_bits())
             .find(fits)

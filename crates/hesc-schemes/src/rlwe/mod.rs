@@ -258,7 +258,7 @@ impl<W: Word, E: Encoding<W>> Scheme for Rlwe<W, E> {
     }
 
     fn noise_budget(&self, a: &Ciphertexts<W>) -> f64 {
-        noise::budget(a.deviation, self.encoding().amplification(), a.scale)
+        noise::budget(a.deviation, self.encoding().reach(), a.scale)
     }
 
     fn measured_noise_budget(

@@ -4,7 +4,7 @@ use crate::{Assurance, Fingerprint, Packing, SchemeError};
 /// What the plaintexts are.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Plaintext {
-    /// Integers modulo `plain_modulus` (2 to 2^30): BFV.
+    /// Integers modulo `plain_modulus` (2 to 2^25): BFV.
     Integers {
         /// The plaintext modulus, `t`.
         plain_modulus: u64,

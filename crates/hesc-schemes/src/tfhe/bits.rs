@@ -1,16 +1,19 @@
 use ::tfhe::core_crypto::prelude::{
-    GlweCiphertext, LweCiphertext, LweCiphertextList, LweSize, MonomialDegree, PolynomialSize,
-    extract_lwe_sample_from_glwe_ciphertext, keyswitch_lwe_ciphertext,
+    GlweCiphertext, GlweCiphertextOwned, LweCiphertext, LweCiphertextList, LweSize, MonomialDegree,
+    PolynomialSize, extract_lwe_sample_from_glwe_ciphertext, keyswitch_lwe_ciphertext,
     par_keyswitch_lwe_ciphertext_list_and_pack_in_glwe_ciphertext,
 };
 use rayon::prelude::*;
 use zeroize::Zeroizing;
 
 use super::encryption::mean_square;
-use super::keys::MODULUS;
-use super::noise::PARITY_WEIGHT;
+use super::keys::{MODULUS, RING};
+use super::noise::{self, PARITY_WEIGHT};
 use super::{Ciphertexts, EvaluationKey, GRID, PARITY, SecretKey, Tfhe, polynomial};
-use crate::{Scheme, SchemeError, Tag};
+use crate::{Scheme, SchemeError, Tag, checkpoint};
+
+/// Samples that each thread packs between two questions whether to go on.
+const PACKED: usize = 16;
 
 /// A ciphertext for each bit: the random part's `N` words and the body. What bootstraps work on; 16 kB a
 /// bit at a ring degree of 2048, so they travel packed ([`Tfhe::pack`]).
@@ -82,7 +85,7 @@ impl Tfhe {
             return Ok(a);
         }
         a.plain_modulus = PARITY;
-        a.variance *= (PARITY_WEIGHT * PARITY_WEIGHT) as f64;
+        a.variance = noise::of_sum([(PARITY_WEIGHT, a.variance)]);
         self.check_room(a.variance, PARITY)?;
         a.words.iter_mut().for_each(|word| *word = word.wrapping_mul(PARITY_WEIGHT));
         Ok(a)
@@ -95,15 +98,14 @@ impl Tfhe {
     /// [`SchemeError::NoiseBudget`] for too many.
     pub fn exclusive_or(&self, parts: &[&Bits]) -> Result<Bits, SchemeError> {
         let first = *parts.first().ok_or(SchemeError::Empty)?;
-        let mut variance = 0.0;
         for part in parts {
             part.tag.check(self.fingerprint(), Some(first.tag))?;
             let (expected, found) = (self.len(first), self.len(part));
             if expected != found {
                 return Err(SchemeError::BlockCount { expected, found });
             }
-            variance += part.variance * (weight(part) * weight(part)) as f64;
         }
+        let variance = noise::of_sum(parts.iter().map(|part| (weight(part), part.variance)));
         self.check_room(variance, PARITY)?;
         let mut words: Vec<u64> = match parts {
             // The product of two streams, in one pass.
@@ -219,31 +221,49 @@ impl Tfhe {
             return Err(SchemeError::Empty);
         }
         let weight = weight(a);
-        let variance = a.variance * (weight * weight) as f64 + self.noise().packing;
+        let variance = noise::of_sum([(weight, a.variance)]) + self.noise().packing;
         self.check_room(variance, PARITY)?;
-        let (n, small) = (self.ring_degree(), self.spec().lwe_dimension + 1);
-        let mut switched = vec![0; self.len(a) * small];
-        switched
-            .par_chunks_exact_mut(small)
-            .zip(a.words.par_chunks_exact(self.sample_words()))
-            .for_each(|(out, sample)| {
-                let scaled: Vec<u64> = sample.iter().map(|x| x.wrapping_mul(weight)).collect();
-                keyswitch_lwe_ciphertext(
-                    &key.keyswitch,
-                    &LweCiphertext::from_container(scaled, MODULUS),
-                    &mut LweCiphertext::from_container(out, MODULUS),
-                );
-            });
+        let n = self.ring_degree();
         let blocks = self.len(a).div_ceil(n);
         let mut words = vec![0; blocks * 2 * n];
-        for (block, samples) in words.chunks_exact_mut(2 * n).zip(switched.chunks(n * small)) {
-            par_keyswitch_lwe_ciphertext_list_and_pack_in_glwe_ciphertext(
-                &key.packing,
-                &LweCiphertextList::from_container(samples, LweSize(small), MODULUS),
-                &mut GlweCiphertext::from_container(block, PolynomialSize(n), MODULUS),
-            );
+        let samples: Vec<&[u64]> = a.words.chunks_exact(self.sample_words()).collect();
+        let group = PACKED * rayon::current_num_threads();
+        for (block, samples) in words.chunks_exact_mut(2 * n).zip(samples.chunks(n)) {
+            for (at, samples) in samples.chunks(group).enumerate() {
+                let packed = self.packed(key, weight, samples);
+                for (sum, part) in block.chunks_exact_mut(n).zip(packed.as_ref().chunks_exact(n)) {
+                    polynomial::add_rotated(sum, part, at * group);
+                }
+                checkpoint()?;
+            }
         }
         Ok(Ciphertexts { tag: a.tag, words, plain_modulus: PARITY, count: 1, variance })
+    }
+
+    /// Samples times a weight in the first positions of a block.
+    fn packed(
+        &self,
+        key: &EvaluationKey,
+        weight: u64,
+        samples: &[&[u64]],
+    ) -> GlweCiphertextOwned<u64> {
+        let (n, small) = (self.ring_degree(), self.spec().lwe_dimension + 1);
+        let mut switched = vec![0; samples.len() * small];
+        switched.par_chunks_exact_mut(small).zip(samples).for_each(|(out, sample)| {
+            let scaled: Vec<u64> = sample.iter().map(|x| x.wrapping_mul(weight)).collect();
+            keyswitch_lwe_ciphertext(
+                &key.keyswitch,
+                &LweCiphertext::from_container(scaled, MODULUS),
+                &mut LweCiphertext::from_container(out, MODULUS),
+            );
+        });
+        let mut block = GlweCiphertext::new(0, RING, PolynomialSize(n), MODULUS);
+        par_keyswitch_lwe_ciphertext_list_and_pack_in_glwe_ciphertext(
+            &key.packing,
+            &LweCiphertextList::from_container(switched, LweSize(small), MODULUS),
+            &mut block,
+        );
+        block
     }
 
     /// What the key owner reads: bits or parities.

@@ -32,7 +32,7 @@ impl Tfhe {
                 return Cow::Borrowed(*part);
             }
             let words = part.words.iter().map(|word| word.wrapping_mul(PARITY_WEIGHT)).collect();
-            let variance = part.variance * (PARITY_WEIGHT * PARITY_WEIGHT) as f64;
+            let variance = noise::of_sum([(PARITY_WEIGHT, part.variance)]);
             Cow::Owned(Ciphertexts { words, variance, plain_modulus: PARITY, ..**part })
         };
         Ok(parts.iter().map(unify).collect())
@@ -84,7 +84,8 @@ impl Tfhe {
             let sums = self.block(a, i)?.iter().zip(self.block(b, j)?);
             words.extend(sums.map(|(x, y)| x.wrapping_add(*y)));
         }
-        self.batch(a, words, a.count.saturating_add(b.count), a.variance + b.variance)
+        let variance = noise::of_sum([(1, a.variance), (1, b.variance)]);
+        self.batch(a, words, a.count.saturating_add(b.count), variance)
     }
 
     pub(super) fn add_plain_bits(
@@ -152,7 +153,7 @@ impl Tfhe {
                 }
                 polynomial::add_assign(sum, self.block(part, index)?);
                 ones = ones.saturating_mul(base).saturating_add(part.count);
-                spread = spread * (base as f64).powi(2) + part.variance;
+                spread = noise::of_sum([(base, spread), (1, part.variance)]);
             }
             (count, variance) = (count.max(ones), variance.max(spread));
         }

@@ -1,5 +1,10 @@
 //! Variances of noise, in units of the torus (Chillotti, Gama, Georgieva and Izabachène 2020 §4; the
 //! constant of the Fourier transform's rounding is the `tfhe` crate's).
+//!
+//! Sums add deviations, not variances. Ciphertexts of one key are rarely independent: a bit may be added to
+//! itself, to its copy with fresh randomness or to what the same lookup gave a second time, and even fresh
+//! encryptions under one public key share a quarter of their variance, the mean of their binary masks times
+//! the key's noise. By the triangle inequality deviations bound all of these.
 
 use super::params::Decomposition;
 use super::{GRID, Spec};
@@ -77,6 +82,12 @@ fn external_product(decomposition: Decomposition, ring_degree: f64, key: f64) ->
 /// Half of half of the distance between two plaintexts: noise beyond that is refused.
 pub(super) fn limit(plain_modulus: u64) -> f64 {
     0.25 / plain_modulus as f64
+}
+
+/// The variance of a weighted sum, at most: of each term the weight and the variance.
+pub(super) fn of_sum(terms: impl IntoIterator<Item = (u64, f64)>) -> f64 {
+    let deviation = |(weight, variance): (u64, f64)| weight as f64 * variance.sqrt();
+    terms.into_iter().map(deviation).sum::<f64>().powi(2)
 }
 
 /// Bits of room: `log2` of the limit over [`DEVIATIONS`] of the noise.

@@ -24,6 +24,13 @@ pub(super) fn add_scaled(out: &mut [u64], weight: u64, a: &[u64]) {
     out.iter_mut().zip(a).for_each(|(out, a)| *out = out.wrapping_add(weight.wrapping_mul(*a)));
 }
 
+/// `out += a X^places`, modulo `X^N + 1`; `places` is below `N`.
+pub(super) fn add_rotated(out: &mut [u64], a: &[u64], places: usize) {
+    let (stay, wrap) = a.split_at(a.len() - places);
+    add_assign(&mut out[places..], stay);
+    add_scaled(&mut out[..places], u64::MAX, wrap);
+}
+
 /// 128 bits for the crate's generators, which give as much security.
 pub(super) fn seed(rng: &mut impl CryptoRng) -> u128 {
     let mut bytes = [0; 16];

@@ -2,13 +2,17 @@
 //! the conjunction of bits.
 //!
 //! A product that contains a zero is a random element too, and the neutral one by chance: a one
-//! that should be a zero has the probability `1 / order`, 2^-252 and less. The decrypted elements
-//! tell the key owner nothing but the conjunction.
+//! that should be a zero has the probability `1 / order`, 2^-252 and less.
+//!
+//! The decrypted element of a product is the product of its operands' elements, so that a key owner who
+//! knows one of those, as of its own encryptions, sees whether the other is neutral. Rerandomising raises
+//! the element to a random power as well: of what is not neutral nothing is left.
 //!
 //! The paper also names RSA as a multiplicative scheme. Without padding it is deterministic: two
 //! encryptions of the neutral element are equal, so that anyone reads the bits. It is not offered.
 
 use hesc_math::AesCtrRng;
+use zeroize::Zeroizing;
 
 use crate::bitwise::{BLOCK_LENGTH, Bitwise};
 use crate::elgamal::{ElgamalCipher, Embedding, Group, keep_where};
@@ -70,7 +74,7 @@ impl<G: Group> Embedding<G> for Neutral {
 
     /// `h^r` stays for a one and becomes `g^u` for a zero. Cost a bit: a power of a prepared base.
     fn embed(&self, group: &G, shared: &mut G::Elements, bits: u64, rng: &mut AesCtrRng) {
-        let random = group.generator_powers(&group.sample_exponents(rng));
+        let random = Zeroizing::new(group.generator_powers(&group.sample_exponents(rng)));
         group.replace_where(shared, &random, !bits);
     }
 
@@ -89,6 +93,10 @@ impl<G: Group> Embedding<G> for Neutral {
         // A zero that everyone knows: (1, g).
         keep_where(group, block, bits);
         group.multiply_generator_where(&mut block[1], !bits);
+    }
+
+    fn blind(&self, group: &G, a: &[G::Elements; 2], rng: &mut AesCtrRng) -> [G::Elements; 2] {
+        group.random_powers(a, rng)
     }
 
     fn times(&self, _group: &G, a: &[G::Elements; 2], _base: u64) -> [G::Elements; 2] {

@@ -2,7 +2,8 @@ use std::sync::{Arc, OnceLock};
 
 use hesc_math::AesCtrRng;
 use hesc_math::wide::{
-    FixedBase, JacobiSymbol, LANES, Octet, WINDOW_BITS, WideModulus, replace_where, windows_of,
+    FixedBase, JacobiSymbol, LANES, Octet, WINDOW_BITS, WideModulus, copy_number, replace_where,
+    windows_of,
 };
 use rand_core::{CryptoRng, Rng};
 use zeroize::{ZeroizeOnDrop, Zeroizing};
@@ -156,6 +157,10 @@ impl Group for Ffdhe3072 {
         BYTES
     }
 
+    fn exponent_bits(&self) -> usize {
+        self.exponents.bits() as usize
+    }
+
     fn sample_exponents(&self, rng: &mut AesCtrRng) -> Digits {
         let mut digits = vec![Octet::ZERO; GROUPS * self.generator().windows()];
         let mut random = Zeroizing::new(vec![0u8; digits.len() * LANES]);
@@ -212,6 +217,10 @@ impl Group for Ffdhe3072 {
 
     fn keep_where(&self, a: &mut Elements, bits: u64) {
         replace_where(a, &field().one, &(!bits).to_le_bytes());
+    }
+
+    fn place(&self, a: &mut Elements, to: usize, b: &Elements, from: usize) {
+        copy_number(a, to, b, from, GROUPS);
     }
 
     fn replace_where(&self, a: &mut Elements, b: &Elements, bits: u64) {

@@ -10,8 +10,8 @@ pub use ristretto255::Ristretto255;
 pub use secp256r1::Secp256r1;
 
 use hesc_math::AesCtrRng;
-use rand_core::CryptoRng;
-use zeroize::Zeroizing;
+use rand_core::{CryptoRng, Rng};
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::bitwise::BLOCK_LENGTH;
 
@@ -21,7 +21,7 @@ use crate::bitwise::BLOCK_LENGTH;
 /// mask is said to be public.
 pub trait Group: Clone + Send + Sync + 'static {
     /// 64 elements.
-    type Elements: Clone + Send + Sync;
+    type Elements: Clone + Send + Sync + Zeroize;
     /// 64 random exponents, wiped on drop.
     type Exponents;
     /// A secret exponent, not zero. No `Debug`, no equality, no `Clone`; wiped on drop.
@@ -37,6 +37,8 @@ pub trait Group: Clone + Send + Sync + 'static {
     fn identifier(&self) -> [u32; 2];
     /// Bytes of an element.
     fn element_bytes(&self) -> usize;
+    /// Bits of a random exponent, whose powers nobody tells from uniform elements.
+    fn exponent_bits(&self) -> usize;
 
     /// 64 uniform exponents.
     fn sample_exponents(&self, rng: &mut AesCtrRng) -> Self::Exponents;
@@ -56,6 +58,24 @@ pub trait Group: Clone + Send + Sync + 'static {
     fn multiply_generator_where(&self, a: &mut Self::Elements, bits: u64);
     /// The neutral element where the bit is not set; bits are public.
     fn keep_where(&self, a: &mut Self::Elements, bits: u64);
+    /// Puts element `from` of `b` in place of element `to` of `a`; both places are public.
+    fn place(&self, a: &mut Self::Elements, to: usize, b: &Self::Elements, from: usize);
+    /// Both to the same power, of another random exponent for each of the 64. Cost: two products for each
+    /// bit of an exponent.
+    fn random_powers(&self, a: &[Self::Elements; 2], rng: &mut AesCtrRng) -> [Self::Elements; 2] {
+        // A bit of all exponents in a word, the highest first.
+        let mut exponents = Zeroizing::new(vec![0u8; 8 * self.exponent_bits()]);
+        rng.fill_bytes(&mut exponents);
+        a.each_ref().map(|a| {
+            let mut one = a.clone();
+            self.keep_where(&mut one, 0);
+            exponents.as_chunks::<8>().0.iter().fold(one.clone(), |power, &bits| {
+                let mut factor = one.clone();
+                self.replace_where(&mut factor, a, u64::from_le_bytes(bits));
+                self.multiply(&self.multiply(&power, &power), &factor)
+            })
+        })
+    }
     /// `b` where the bit is set, `a` elsewhere.
     fn replace_where(&self, a: &mut Self::Elements, b: &Self::Elements, bits: u64);
     /// Where `a` and `b` are equal.

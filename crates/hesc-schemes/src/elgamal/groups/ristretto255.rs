@@ -57,6 +57,10 @@ impl Group for Ristretto255 {
         POINT
     }
 
+    fn exponent_bits(&self) -> usize {
+        256
+    }
+
     fn sample_exponents(&self, rng: &mut AesCtrRng) -> Zeroizing<Vec<Scalar>> {
         Zeroizing::new((0..BLOCK_LENGTH).map(|_| Scalar::random(rng)).collect())
     }
@@ -114,6 +118,10 @@ impl Group for Ristretto255 {
                 *a = RistrettoPoint::identity();
             }
         }
+    }
+
+    fn place(&self, a: &mut Vec<RistrettoPoint>, to: usize, b: &Vec<RistrettoPoint>, from: usize) {
+        a[to] = b[from];
     }
 
     fn replace_where(&self, a: &mut Vec<RistrettoPoint>, b: &Vec<RistrettoPoint>, bits: u64) {

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use hesc_math::AesCtrRng;
 use hesc_math::secp256r1::{self as curve, ENCODED_BYTES, FixedBase, SCALAR_BYTES, WINDOWS};
-use hesc_math::wide::{LANES, Octet, replace_where};
+use hesc_math::wide::{LANES, Octet, copy_number, replace_where};
 use rand_core::{CryptoRng, Rng};
 use zeroize::{ZeroizeOnDrop, Zeroizing};
 
@@ -54,6 +54,10 @@ impl Group for Secp256r1 {
 
     fn element_bytes(&self) -> usize {
         ENCODED_BYTES
+    }
+
+    fn exponent_bits(&self) -> usize {
+        8 * SCALAR_BYTES
     }
 
     fn sample_exponents(&self, rng: &mut AesCtrRng) -> Digits {
@@ -115,6 +119,10 @@ impl Group for Secp256r1 {
 
     fn keep_where(&self, a: &mut Elements, bits: u64) {
         curve::keep_where(a, &bits.to_le_bytes());
+    }
+
+    fn place(&self, a: &mut Elements, to: usize, b: &Elements, from: usize) {
+        copy_number(a, to, b, from, GROUPS);
     }
 
     fn replace_where(&self, a: &mut Elements, b: &Elements, bits: u64) {
