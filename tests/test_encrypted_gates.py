@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import base64
 import json
+import signal
 import struct
+import threading
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -469,3 +472,173 @@ def test_known_answers(tmp_path: Path) -> None:
         assert read.to_bytes() == data[name]
         np.testing.assert_array_equal(secret.decrypt_bits(read), bits)
         np.testing.assert_array_equal(second.decrypt(data[name], key), bits)
+
+
+def test_noise_of_dependent_operands_stays_within_the_model(quick: Parties) -> None:
+    """Equal operands, copies with fresh randomness, the same lookup twice, and sums of them.
+
+    False alarms: none for equal operands, whose noise is what the model says exactly but for its
+    margin; fewer than one in 10^5 runs else, since what is added is independent or smaller.
+    """
+    secret, server = quick.secret, quick.server
+    values = np.random.default_rng(4).integers(0, 2, 256)
+    bits = gates.encrypt_bits(quick.public, values)
+    (fresh,) = server(gates.stream_multiplier("AND", 256), bits, bits, progress=False)
+    (again,) = server(gates.stream_multiplier("AND", 256), bits, bits, progress=False)
+    single, allowed = secret.bit_noise(fresh)
+    margin = 1.1 * single / allowed
+    assert margin < 1.5
+    refreshed = server.refresh(fresh, progress=False)
+    for start in (bits, refreshed, ~refreshed, fresh):
+        # The noise of fresh encryptions scatters from key to key; their sums' does not any more.
+        single, allowed = secret.bit_noise(start)
+        total, sums = start, 0
+        # Until the model refuses; what it allows is right.
+        while sums < 40:
+            try:
+                total = total ^ total
+            except hesc.NoiseBudgetError:
+                break
+            sums += 1
+            measured, model = secret.bit_noise(total)
+            assert measured / model < 1.01 * single / allowed
+            assert not secret.decrypt_bits(total).any()
+        assert 4 <= sums < 40
+    for other in (again, server.refresh(fresh, progress=False)):
+        measured, model = secret.bit_noise(fresh ^ other)
+        assert measured < margin * model
+    # Packing has a scatter of its own.
+    packed = server.pack(fresh)
+    single, allowed = secret.bit_noise(packed)
+    doubled, model = secret.bit_noise(packed ^ packed)
+    assert doubled / model < 1.1 * single / allowed
+    # A circuit's inputs may be copies: all its lookups are then the same, and so is their noise.
+    builder = gates.Builder(20, 20)
+    products = [builder.gate("AND", a, b) for a, b in zip(*builder.inputs, strict=True)]
+    while len(products) > 1:
+        products = [*products[2:], builder.gate("XOR", *products[:2])]
+    copies = bits[np.zeros((64, 20), dtype=int) + np.arange(64)[:, None]]
+    (total,) = server(builder.finish(products), copies, copies, progress=False)
+    measured, model = secret.bit_noise(total)
+    assert measured < margin * model
+    assert not secret.decrypt_bits(total).any()
+
+
+def test_what_a_program_gives_decrypts_also_where_failures_are_allowed(quick: Parties) -> None:
+    """An output that the key owner would refuse is refused before any bootstrap."""
+    builder = gates.Builder(300)
+    ((total, *rest),) = builder.inputs
+    for bit in rest:
+        total = builder.gate("XOR", total, bit)
+    circuit = builder.finish([total])
+    bits = np.random.default_rng(5).integers(0, 2, (4, 300))
+    encrypted = gates.encrypt_bits(quick.public, bits)
+    for log2_failure in (-128.0, -40.0, -2.0):
+        program = quick.server.program(circuit, log2_failure)
+        assert program.bootstraps <= 12
+        (found,) = quick.server(program, encrypted, progress=False)
+        answer = quick.server.answer(found)
+        np.testing.assert_array_equal(
+            quick.secret.decrypt_bits(answer)[:, 0], np.bitwise_xor.reduce(bits, axis=1)
+        )
+    noisy = gates.Precision(1e-7, (1.5e-6, 4.7e-6), log2_failure=-10)
+    with pytest.raises(hesc.NoiseBudgetError, match="too noisy to be decrypted"):
+        gates.stream_multiplier("XOR", 4).compile(gates.Precision(1e-6, noisy.lookup, -10))
+
+
+def interrupted(seconds: float, work: Callable[[], object]) -> float:
+    """How long work goes on after an interrupt that comes after so many seconds."""
+    sent = 0.0
+
+    def send() -> None:
+        nonlocal sent
+        sent = time.perf_counter()
+        signal.raise_signal(signal.SIGINT)
+
+    timer = threading.Timer(seconds, send)
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            work()
+    finally:
+        timer.cancel()
+    return time.perf_counter() - sent
+
+
+def test_long_calls_end_when_interrupted(quick: Parties) -> None:
+    """Each would take many seconds; a few are left for slow machines."""
+    circuit = gates.popcount(2**15)
+    precision = gates.Precision.of(quick.secret.params)
+    assert interrupted(0.3, lambda: circuit.compile(precision)) < 3
+    bits = gates.encrypt_bits(quick.public, np.ones(2**17, dtype=int))
+    samples = bits[np.arange(2**17)]
+    assert interrupted(0.3, lambda: quick.server.pack(samples)) < 3
+    assert interrupted(0.3, lambda: quick.server.answer(samples)) < 3
+    # What was given is as it was.
+    assert quick.secret.decrypt_bits(quick.server.answer(samples[:100])).all()
+
+
+def test_arguments_that_are_none_are_named(quick: Parties) -> None:
+    public, server = quick.public, quick.server
+    bits = gates.encrypt_bits(public, [0, 1, 1, 0])
+    masked = np.ma.masked_array([0, 1, 1, 0], mask=[0, 0, 1, 0])
+    for width in (-1, 1.5, "8", True, None):
+        for make in (
+            gates.ripple_carry_adder,
+            gates.array_multiplier,
+            gates.comparator,
+            gates.popcount,
+            gates.relu,
+            gates.sign,
+            gates.stream,
+            gates.scaled_adder,
+            gates.weighted_adder,
+            lambda width: gates.stream_multiplier("AND", width),
+            lambda width: gates.at_least(8, width),
+            lambda width: gates.encrypt_numbers(public, [1], width),
+            lambda width: gates.to_bits([1], width),
+            gates.Builder,
+        ):
+            with pytest.raises(
+                (hesc.ShapeError, hesc.OutOfRangeError), match=r"whole number|not in"
+            ):
+                make(width)
+    for values in (masked, ["0", "1"], [0.0, 1.0], [0, -1], [0, 2]):
+        refusal = hesc.ShapeError if values is masked else hesc.OutOfRangeError
+        with pytest.raises(refusal, match="bits"):
+            gates.encrypt_bits(public, values)
+        with pytest.raises(refusal, match="bits"):
+            gates.to_numbers(values)
+        with pytest.raises(refusal, match="bits"):
+            bits ^ np.resize(values, 4)[:4] if values is not masked else bits ^ masked
+    for values in (masked, "1101", [0.5], [-1]):
+        with pytest.raises((hesc.ShapeError, hesc.OutOfRangeError), match=r"masked|integers"):
+            gates.ripple_carry_adder(4)(values, values)
+    key = quick.secret.evaluation_key()
+    for refuse in (
+        lambda: gates.encrypt_bits(quick.secret, [1]),
+        lambda: gates.encrypt_bits(key, [1]),
+        lambda: gates.Evaluator(public),
+        lambda: gates.Evaluator(quick.secret),
+        lambda: server(gates.comparator(4), bits, np.ones(4, dtype=int)),
+        lambda: server("AND", bits, bits),
+        lambda: server.gate("AND", bits, [0, 1, 1, 0]),
+        lambda: server.pack(np.ones(4)),
+        lambda: server.answer([0, 1]),
+        lambda: server.refresh("bits"),
+        lambda: gates.concatenate([bits, np.ones(4)]),
+        lambda: gates.Builder(2).append("AND", [0, 1]),
+    ):
+        with pytest.raises(hesc.ParameterError, match="type"):
+            refuse()
+    for none in (-1, 0.5, "0"):
+        with pytest.raises((hesc.ShapeError, hesc.OutOfRangeError), match="a wire"):
+            gates.Builder(2).gate("AND", 0, none)
+    # Streams of two key pairs.
+    stranger = parties("insecure_tfhe_512")
+    mine, theirs = (
+        hesc.Encryptor(party.public, 8, random_state=seed).encrypt([0.5])
+        for seed, party in enumerate((quick, stranger))
+    )
+    with pytest.raises(hesc.KeyMismatchError):
+        gates.EncryptedBits.of_streams(hesc.EncryptedArray.concatenate([mine, theirs]))

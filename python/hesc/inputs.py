@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
-from hesc._native import OutOfRangeError, ShapeError
+from hesc._native import OutOfRangeError, ParameterError, ShapeError
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+
+T = TypeVar("T")
 
 WORD: Final = 2**64 - 1
 """The largest seed."""
@@ -69,6 +71,18 @@ def whole(value: object, name: str, least: int, most: int = 2**63 - 1) -> int:
     if not least <= number <= most:
         raise OutOfRangeError(f"{name} is {number}, not in {least} to {most}")
     return number
+
+
+def of_kind(value: object, name: str, kind: type[T], remedy: str) -> T:
+    """An object of this class.
+
+    Raises:
+        ParameterError: for anything else.
+
+    """
+    if not isinstance(value, kind):
+        raise ParameterError(f"{name} is of the type {type(value).__name__}; {remedy}")
+    return value
 
 
 def flat(positions: NDArray[np.int64]) -> NDArray[np.int64]:

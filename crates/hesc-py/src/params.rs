@@ -298,8 +298,13 @@ impl Params {
     #[pyo3(signature = (*, modulus_bits, assurance))]
     fn gm(modulus_bits: u32, assurance: &str) -> PyResult<Self> {
         let strength = match assurance {
+            CLASSICAL => gm::Assurance::Classical128,
             "insecure" => gm::Assurance::Insecure,
-            _ => gm::Assurance::Classical128,
+            _ => {
+                return Err(ParameterError::new_err(format!(
+                    "unknown assurance {assurance:?}; choose one of {CLASSICAL}, insecure"
+                )));
+            }
         };
         Gm::new(modulus_bits, strength).map(Self::from_gm).map_err(scheme_to_py)
     }

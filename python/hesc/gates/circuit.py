@@ -10,7 +10,7 @@ import numpy as np
 
 from hesc import _native
 from hesc._native import OutOfRangeError, ParameterError
-from hesc.inputs import unmasked
+from hesc.inputs import of_kind, unmasked, whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -201,6 +201,14 @@ class Circuit:
         return f"<hesc.gates.Circuit: {widths}, {gates or 'no gates'}, depth {self.depth}>"
 
 
+# Wires, at most: as many as memory holds.
+_MOST_WIRES = 1 << 24
+
+
+def _wire(wire: Any) -> int:
+    return whole(wire, "a wire", 0, _MOST_WIRES)
+
+
 def numbers_from(values: ArrayLike) -> NDArray[np.uint64]:
     """Non-negative integers as words."""
     array = unmasked(values, "numbers")
@@ -218,29 +226,31 @@ class Builder:
     """
 
     def __init__(self, *inputs: int) -> None:
-        self._native = _native.Builder(list(inputs))
-        ends = itertools.accumulate(inputs, initial=0)
+        widths = [whole(width, "the width of an input", 0, _MOST_WIRES) for width in inputs]
+        self._native = _native.Builder(widths)
+        ends = itertools.accumulate(widths, initial=0)
         self.inputs = [list(range(first, end)) for first, end in itertools.pairwise(ends)]
 
     def gate(self, name: str, a: int, b: int) -> int:
         """Adds "AND", "OR", "XOR", "NAND", "NOR" or "XNOR"; its wire."""
-        return self._native.binary(name, a, b)
+        return self._native.binary(str(name), _wire(a), _wire(b))
 
     def invert(self, a: int) -> int:
         """Adds an inverter; its wire."""
-        return self._native.inverter(a)
+        return self._native.inverter(_wire(a))
 
     def mux(self, choice: int, one: int, zero: int) -> int:
         """Adds a multiplexer, `one` where `choice` is set; its wire."""
-        return self._native.mux(choice, one, zero)
+        return self._native.mux(_wire(choice), _wire(one), _wire(zero))
 
     def constant(self, bit: bool) -> int:
         """Adds a constant; its wire."""
-        return self._native.constant(bit)
+        return self._native.constant(bool(bit))
 
     def append(self, circuit: Circuit, inputs: Sequence[int]) -> list[list[int]]:
         """Adds another circuit's gates on these wires; its output wires."""
-        return self._native.append(circuit.native, list(inputs))
+        of_kind(circuit, "the circuit", Circuit, "append a hesc.gates.Circuit")
+        return self._native.append(circuit.native, [_wire(wire) for wire in inputs])
 
     def finish(self, *outputs: Sequence[int]) -> Circuit:
         """The circuit with these groups of output wires.
@@ -249,4 +259,4 @@ class Builder:
             CircuitError: for a wire that does not exist.
 
         """
-        return Circuit(self._native.finish([list(group) for group in outputs]))
+        return Circuit(self._native.finish([[_wire(wire) for wire in group] for group in outputs]))

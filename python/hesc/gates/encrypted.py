@@ -12,8 +12,9 @@ import numpy as np
 
 from hesc import _native
 from hesc._native import OutOfRangeError, ParameterError, ShapeError
+from hesc.encryptor import PublicKey
 from hesc.gates.circuit import Builder, Circuit, Precision, Program, numbers_from
-from hesc.inputs import unmasked, whole
+from hesc.inputs import of_kind, unmasked, whole
 from hesc.opaque import Opaque
 from hesc.pickling import ByWireForm
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from hesc.arrays import EncryptedArray
-    from hesc.encryptor import PublicKey
     from hesc.params import Params
 
 T = TypeVar("T")
@@ -69,7 +69,9 @@ class EncryptedBits(ByWireForm, Opaque):
     `encrypt_bits`, `encrypt_numbers` and `EncryptedBits.of_streams` make them; `Evaluator` runs
     circuits on them. `a ^ b` and `~a` are sums of ciphertexts, without a bootstrap; what comes of
     `^` is a *parity*, which circuits refresh first, with one bootstrap a bit. With public zeros and
-    ones, `a ^ array`, bits stay bits.
+    ones, `a ^ array`, bits stay bits. Operands may be the same or depend on each other, because
+    deviations of noise are added: there is room for millions of fresh encryptions, and for 30
+    bits from circuits.
 
     They lie in blocks, as they travel (16 bytes a bit), or, once a circuit or indexing has taken
     them apart, one by one (16 kB a bit at a ring degree of 2048). `Evaluator.pack` packs them.
@@ -165,11 +167,16 @@ class EncryptedBits(ByWireForm, Opaque):
 
 def concatenate(parts: Sequence[EncryptedBits]) -> EncryptedBits:
     """Arrays one after the other along their first axis."""
-    if not parts or len({part.shape[1:] for part in parts}) != 1:
+    if not parts or len({_encrypted(part).shape[1:] for part in parts}) != 1:
         raise ShapeError("give arrays that differ in their first axis only, at least one")
     shape = [sum(part.shape[0] for part in parts), *parts[0].shape[1:]]
     native = _native.EncryptedBits.concatenate([part.native for part in parts], shape)
     return EncryptedBits(parts[0].params, native)
+
+
+def _encrypted(bits: Any) -> EncryptedBits:
+    remedy = "encrypt_bits, encrypt_numbers and EncryptedBits.of_streams make encrypted bits"
+    return of_kind(bits, "the operand", EncryptedBits, remedy)
 
 
 class BitAnswer(ByWireForm, Opaque):
@@ -202,6 +209,7 @@ def encrypt_bits(public: PublicKey, bits: ArrayLike) -> EncryptedBits:
 
     """
     array = _bit_array(bits)
+    of_kind(public, "the key", PublicKey, "bits are encrypted with a hesc.PublicKey")
     native = _native.encrypt_bits(public.native, array.reshape(-1), list(array.shape))
     return EncryptedBits(public.params, native)
 
@@ -250,6 +258,7 @@ class Evaluator:
     """
 
     def __init__(self, key: EvaluationKey) -> None:
+        of_kind(key, "the key", EvaluationKey, "SecretKey.evaluation_key makes what is needed")
         self.params = key.params
         self._native = _native.Evaluator(key.native)
         self._programs: WeakKeyDictionary[Circuit, dict[float, Program]] = WeakKeyDictionary()
@@ -262,6 +271,7 @@ class Evaluator:
 
     def program(self, circuit: Circuit, log2_failure: float = -128.0) -> Program:
         """The circuit as bootstraps, compiled for the noise of these parameters."""
+        of_kind(circuit, "the circuit", Circuit, "hesc.gates has circuits, and Builder makes more")
         known = self._programs.setdefault(circuit, {})
         if log2_failure not in known:
             known[log2_failure] = circuit.compile(Precision.of(self.params, log2_failure))
@@ -289,6 +299,8 @@ class Evaluator:
             NoiseBudgetError: if the noise leaves no room for that probability.
 
         """
+        for bits in inputs:
+            _encrypted(bits)
         program = circuit if isinstance(circuit, Program) else self.program(circuit, log2_failure)
         widths = [bits.shape[-1] if bits.shape else 0 for bits in inputs]
         if widths != program.inputs:
@@ -307,7 +319,7 @@ class Evaluator:
 
     def gate(self, name: str, a: EncryptedBits, b: EncryptedBits) -> EncryptedBits:
         """A gate on each pair of bits: one bootstrap each, none for "XOR" and "XNOR"."""
-        if a.shape != b.shape:
+        if _encrypted(a).shape != _encrypted(b).shape:
             raise ShapeError(f"bits of shapes {a.shape} and {b.shape} do not pair")
         wires = [bits.reshape(*bits.shape, 1) for bits in (a, b)]
         (found,) = self(_gate(name), *wires)
@@ -322,17 +334,21 @@ class Evaluator:
     ) -> EncryptedBits:
         """Parities, or bits, as bits as good as new: one bootstrap each."""
         found = self._watched(
-            progress, lambda report: self._native.refresh(bits.native, log2_failure, report)
+            progress,
+            lambda report: self._native.refresh(_encrypted(bits).native, log2_failure, report),
         )
         return EncryptedBits(self.params, found)
 
     def pack(self, bits: EncryptedBits) -> EncryptedBits:
         """The bits in blocks, as parities: a quarter of a bootstrap each."""
-        return EncryptedBits(self.params, self._native.pack(bits.native))
+        return EncryptedBits(self.params, self._native.pack(_encrypted(bits).native))
 
     def answer(self, bits: EncryptedBits) -> BitAnswer:
-        """What goes to the key owner: packed and made compact."""
-        return BitAnswer(self.params, self._native.answer(bits.native))
+        """What goes to the key owner: packed and made compact.
+
+        An interrupt ends it within a second.
+        """
+        return BitAnswer(self.params, self._native.answer(_encrypted(bits).native))
 
     def seconds(self, circuit: Circuit | Program, lanes: int = 1) -> float | None:
         """How long an evaluation will take, by the last one's bootstraps; None before the first."""

@@ -104,3 +104,45 @@ impl<G: Group> Embedding<G> for Neutral {
         a.clone()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use curve25519_dalek::ristretto::RistrettoPoint;
+    use curve25519_dalek::traits::Identity;
+    use rand_core::SeedableRng;
+
+    use super::*;
+    use crate::bitwise::BitCipher;
+    use crate::elgamal::Ristretto255;
+
+    /// Who holds the key and knows one factor of a product learns nothing of the other where its own bit is
+    /// zero.
+    #[test]
+    fn a_rerandomised_zero_is_another_element() {
+        let group = Ristretto255;
+        let cipher = ElgamalCipher::new(group.clone(), Neutral);
+        let rng = &mut AesCtrRng::from_seed([1; 32]);
+        let (secret, public, _) = cipher.generate(rng);
+        let known = cipher.encrypt(&public, 0x0F0F_0F0F_0F0F_0F0F, rng);
+        let other = cipher.encrypt(&public, 0x00FF_00FF_00FF_00FF, rng);
+        let product = cipher.add(&(), &known, &other);
+        let fresh = cipher.rerandomise(&public, &(), &product, rng);
+        // What the bit was embedded as.
+        let elements = |[first, second]: &[Vec<RistrettoPoint>; 2]| -> Vec<RistrettoPoint> {
+            let shared = group.secret_powers(first, &secret);
+            second.iter().zip(&shared).map(|(a, b)| a - b).collect()
+        };
+        let [known, product, fresh] = [&known, &product, &fresh].map(elements);
+        let mut telling = 0;
+        for i in 0..BLOCK_LENGTH {
+            let (mine, theirs) = (0x0F0Fu64 >> (i % 16) & 1 == 1, 0x00FFu64 >> (i % 16) & 1 == 1);
+            assert_eq!(fresh[i] == RistrettoPoint::identity(), mine && theirs);
+            telling += usize::from(!mine && known[i] == product[i]);
+            if !(mine && theirs) {
+                assert!(fresh[i] != product[i] && fresh[i] != known[i]);
+            }
+        }
+        // As it was before: equal where the other bit is one.
+        assert_eq!(telling, 16);
+    }
+}
