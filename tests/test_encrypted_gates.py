@@ -13,7 +13,7 @@ import struct
 import threading
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -581,8 +581,9 @@ def test_long_calls_end_when_interrupted(quick: Parties) -> None:
 def test_arguments_that_are_none_are_named(quick: Parties) -> None:
     public, server = quick.public, quick.server
     bits = gates.encrypt_bits(public, [0, 1, 1, 0])
-    masked = np.ma.masked_array([0, 1, 1, 0], mask=[0, 0, 1, 0])
-    for width in (-1, 1.5, "8", True, None):
+    masked: Any = np.ma.masked_array([0, 1, 1, 0], mask=[False, False, True, False])
+    wrong: Any
+    for wrong in (-1, 1.5, "8", True, None):
         for make in (
             gates.ripple_carry_adder,
             gates.array_multiplier,
@@ -602,7 +603,8 @@ def test_arguments_that_are_none_are_named(quick: Parties) -> None:
             with pytest.raises(
                 (hesc.ShapeError, hesc.OutOfRangeError), match=r"whole number|not in"
             ):
-                make(width)
+                make(wrong)
+    values: Any
     for values in (masked, ["0", "1"], [0.0, 1.0], [0, -1], [0, 2]):
         refusal = hesc.ShapeError if values is masked else hesc.OutOfRangeError
         with pytest.raises(refusal, match="bits"):
@@ -614,26 +616,30 @@ def test_arguments_that_are_none_are_named(quick: Parties) -> None:
     for values in (masked, "1101", [0.5], [-1]):
         with pytest.raises((hesc.ShapeError, hesc.OutOfRangeError), match=r"masked|integers"):
             gates.ripple_carry_adder(4)(values, values)
-    key = quick.secret.evaluation_key()
+    secret: Any = quick.secret
+    key: Any = secret.evaluation_key()
+    anything: Any = public
+    zeros: Any = np.zeros(4, dtype=int)
+    name: Any = "AND"
     for refuse in (
-        lambda: gates.encrypt_bits(quick.secret, [1]),
+        lambda: gates.encrypt_bits(secret, [1]),
         lambda: gates.encrypt_bits(key, [1]),
-        lambda: gates.Evaluator(public),
-        lambda: gates.Evaluator(quick.secret),
-        lambda: server(gates.comparator(4), bits, np.ones(4, dtype=int)),
-        lambda: server("AND", bits, bits),
-        lambda: server.gate("AND", bits, [0, 1, 1, 0]),
-        lambda: server.pack(np.ones(4)),
-        lambda: server.answer([0, 1]),
-        lambda: server.refresh("bits"),
-        lambda: gates.concatenate([bits, np.ones(4)]),
-        lambda: gates.Builder(2).append("AND", [0, 1]),
+        lambda: gates.Evaluator(anything),
+        lambda: gates.Evaluator(secret),
+        lambda: server(gates.comparator(4), bits, zeros),
+        lambda: server(name, bits, bits),
+        lambda: server.gate("AND", bits, zeros),
+        lambda: server.pack(zeros),
+        lambda: server.answer(zeros),
+        lambda: server.refresh(name),
+        lambda: gates.concatenate([bits, zeros]),
+        lambda: gates.Builder(2).append(name, [0, 1]),
     ):
         with pytest.raises(hesc.ParameterError, match="type"):
             refuse()
-    for none in (-1, 0.5, "0"):
+    for wrong in (-1, 0.5, "0"):
         with pytest.raises((hesc.ShapeError, hesc.OutOfRangeError), match="a wire"):
-            gates.Builder(2).gate("AND", 0, none)
+            gates.Builder(2).gate("AND", 0, wrong)
     # Streams of two key pairs.
     stranger = parties("insecure_tfhe_512")
     mine, theirs = (

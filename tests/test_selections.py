@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
 import hesc
 from tests.second_implementation.blake3 import blake3
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 LENGTH = 16
 VALUES = np.array([0.75, -0.5, 0.25, -1.0])
@@ -80,8 +78,15 @@ def test_a_rerandomised_selection_holds_itself_alone(preset: str) -> None:
     assert left == decryptor.decrypt(x)[1]
 
 
-SELECTIONS: list[tuple[Callable[[hesc.EncryptedArray], hesc.EncryptedArray], ...]] = [
-    tuple(lambda x, i=i: x[i] for i in range(4)),
+Select = Callable[[hesc.EncryptedArray], hesc.EncryptedArray]
+
+
+def element(i: int) -> Select:
+    return lambda x: x[i]
+
+
+SELECTIONS: list[tuple[Select, ...]] = [
+    tuple(element(i) for i in range(4)),
     (lambda x: x[[0, 1]], lambda x: x[[3, 0]], lambda x: x[[2, 2]], lambda x: x[1::2]),
     (lambda x: x[[0, 1]].sum(), lambda x: x[[3, 2]].sum(), lambda x: x[[1, 1]].sum()),
     (lambda x: x.reshape(2, 2), lambda x: x.reshape(2, 2).T, lambda x: x[[[3, 1], [1, 0]]]),
@@ -92,7 +97,7 @@ SELECTIONS: list[tuple[Callable[[hesc.EncryptedArray], hesc.EncryptedArray], ...
 @pytest.mark.parametrize("alternatives", SELECTIONS)
 def test_rerandomised_selections_look_alike(
     preset: str,
-    alternatives: tuple[Callable[[hesc.EncryptedArray], hesc.EncryptedArray], ...],
+    alternatives: tuple[Select, ...],
 ) -> None:
     secret, public, x = encrypted(preset)
     decryptor = hesc.Decryptor(secret)

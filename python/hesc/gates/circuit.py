@@ -205,7 +205,7 @@ class Circuit:
 _MOST_WIRES = 1 << 24
 
 
-def _wire(wire: Any) -> int:
+def _wire(wire: int) -> int:
     return whole(wire, "a wire", 0, _MOST_WIRES)
 
 
