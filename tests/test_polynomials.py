@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from itertools import pairwise, product
 from typing import TYPE_CHECKING
 
@@ -134,6 +135,18 @@ def test_coefficients_can_be_encrypted() -> None:
     value, error = hesc.Decryptor(secret).decrypt(y, return_std=True)
     assert abs(value - 2.5) < 5 * error
     assert error < 0.2
+
+
+def test_an_encrypted_polynomial_keeps_no_coefficient_in_the_clear() -> None:
+    """Two of one scale, constant and exponents differ in ciphertexts only, whatever is pickled."""
+    _, public = hesc.keygen(hesc.Params.preset("bfv_2048_slots"))
+    kept = []
+    for coefficients in ([1, 0.25, -2], [1, -1.5, 2]):
+        model = hesc.Polynomial(coefficients).encrypt(hesc.Encryptor(public, 64))
+        clear = {name: value for name, value in vars(model).items() if name != "_coefficients"}
+        kept.append(pickle.dumps(clear))
+        assert len(vars(model)) == len(clear) + 1
+    assert kept[0] == kept[1]
 
 
 def test_simulation_and_encryption_give_the_same_values() -> None:

@@ -251,7 +251,10 @@ class Polynomial:
         """
         normalised = self.coefficients / self.scale
         encrypted = [expanded(encryptor.encrypt(value)) for value in normalised]
-        return EncryptedPolynomial(self, encrypted)
+        # What it keeps in the clear must not tell coefficients: all are as large as the largest.
+        public: dict[Exponents, float] = dict.fromkeys(self.exponents, self.scale)
+        public[(0,) * self.variables] = self.constant
+        return EncryptedPolynomial(Polynomial(public), encrypted)
 
 
 class EncryptedPolynomial:
@@ -261,8 +264,8 @@ class EncryptedPolynomial:
     `Polynomial.encrypt`.
     """
 
-    def __init__(self, polynomial: Polynomial, coefficients: Sequence[EncryptedArray]) -> None:
-        self._polynomial = polynomial
+    def __init__(self, public: Polynomial, coefficients: Sequence[EncryptedArray]) -> None:
+        self._public = public
         self._coefficients = coefficients
 
     def evaluate(self, inputs: Inputs) -> EncryptedArray:
@@ -273,9 +276,9 @@ class EncryptedPolynomial:
             monomial * coefficient
             for copies in inputs
             for monomial, coefficient in zip(
-                self._polynomial.monomials(copies), self._coefficients, strict=True
+                self._public.monomials(copies), self._coefficients, strict=True
             )
         ]
-        weight = self._polynomial.scale / len(inputs)
+        weight = self._public.scale / len(inputs)
         total = EncryptedArray.weighted_sum(products, np.full(len(products), weight))
-        return total + self._polynomial.constant if self._polynomial.constant else total
+        return total + self._public.constant if self._public.constant else total
