@@ -200,7 +200,7 @@ fn check_refusals<S: Scheme>(party: &mut Party<S>, x: &Streams<S>, product: &Str
     let clear = Plaintext { representation: Representation::Unipolar, ..clear };
     let up = Streams::encrypt(&party.scheme, &party.public, &clear, &mut party.rng).unwrap();
     assert!(matches!(up.negate(), Err(CircuitError::Representation { .. })));
-    assert!(matches!(x.add(&up, &[(0, 0)]), Err(CircuitError::Representation { .. })));
+    assert!(matches!(x.add(&up, &[(0, 0)]), Err(CircuitError::Representations { .. })));
 }
 
 #[test]
