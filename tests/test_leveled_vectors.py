@@ -109,6 +109,9 @@ def test_constant_polynomials_and_zero_matrices(p: Party) -> None:
     p.check(v.polynomial([0]), [0, 0, 0])
     p.check(v.polynomial([3, 0, 0]).dot(v), [18])
     p.check(v.polynomial([0, 2]), 2 * x)
+    for level in (0, -1, v.level + 1):
+        with pytest.raises(hesc.ShapeError, match="comes down"):
+            v.mod_switch_to(level)
     p.check(np.zeros((2, 3), dtype=int) @ v, [0, 0])
     with pytest.raises(hesc.ShapeError, match="at least one coefficient"):
         v.polynomial([])

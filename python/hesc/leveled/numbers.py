@@ -149,21 +149,29 @@ def encode_for_encryption(
             raise ParameterError(
                 "a bound is for CKKS; integers have the range of the plaintext modulus"
             )
-        return encode_operand(params, filled(params, array, len(array)))
+        return encode_operand(params, array, len(array))
     numbers = filled(params, complex_numbers(array), len(array))
     return params.native.encode_bounded(numbers, params.bound if bound is None else bound)
 
 
 def encode_operand(
-    params: LeveledParams, slots: NDArray[Any], *, scale: float = 1.0, level: int = 1
+    params: LeveledParams,
+    array: NDArray[Any],
+    length: int,
+    *,
+    scale: float = 1.0,
+    level: int = 1,
 ) -> _native.LeveledPlaintext:
-    """An operand in the clear, a number for each slot; `scale` and `level` are for CKKS.
+    """An operand in the clear for a vector of this length: as many numbers, or one for all.
+
+    Copies fill the slots as they do the vector's; `scale` and `level` are for CKKS.
 
     The result of an operation says how large its operands in the clear were, up to a power of two.
     """
     if params.scheme == "ckks":
-        return params.native.encode_complex(complex_numbers(slots), scale, level)
-    return params.native.encode_integers(integers(params, slots), False)
+        numbers = filled(params, complex_numbers(array), length)
+        return params.native.encode_complex(numbers, scale, level)
+    return params.native.encode_integers(filled(params, integers(params, array), length), False)
 
 
 def decoded(

@@ -13,7 +13,6 @@ from hesc.leveled.matrices import Matrix
 from hesc.leveled.numbers import (
     coefficients_of,
     encode_operand,
-    filled,
     integers,
     negated,
     one_axis,
@@ -121,8 +120,7 @@ class EncryptedVector(Opaque):
             array = array[np.newaxis]
         one_axis(array)
         length = _broadcast(len(self), len(array))
-        slots = filled(self.params, array, length)
-        plaintext = encode_operand(self.params, slots, scale=scale, level=self.level)
+        plaintext = encode_operand(self.params, array, length, scale=scale, level=self.level)
         return plaintext, length, array.dtype.kind == "c"
 
     def _plus_plain(self, values: ArrayLike) -> EncryptedVector:
@@ -283,8 +281,9 @@ class EncryptedVector(Opaque):
         def piece(native: _native.LeveledCiphertext, first: int, last: int) -> Any:
             scale = float(self.params.coeff_moduli[native.level - 1]) if ckks else 1.0
             mask = ((places >= first) & (places < last)).astype(np.int64)
-            slots = filled(self.params, mask, len(self))
-            plaintext = encode_operand(self.params, slots, scale=scale, level=native.level)
+            plaintext = encode_operand(
+                self.params, mask, len(self), scale=scale, level=native.level
+            )
             return native.multiply_plain(plaintext)
 
         total = reduce(lambda a, b: a.add(b), (piece(*each) for each in pieces))
@@ -365,15 +364,21 @@ class EncryptedVector(Opaque):
         array = plain_array(matrix)
         if array.ndim == 1:
             array = array[np.newaxis]
+        # Before the work of encoding it.
+        if array.ndim == 2:
+            self._require_columns(array.shape[1])
         return Matrix(self.params, array, level=self.level) @ self
+
+    def _require_columns(self, columns: int) -> None:
+        if len(self) != columns:
+            raise ShapeError(f"a matrix of {columns} columns meets a vector of {len(self)} numbers")
 
     def times(self, matrix: Matrix) -> EncryptedVector:
         """`matrix @ self`, which is the comfortable way."""
         if matrix.params != self.params:
             raise ParameterError("the matrix was encoded for another parameter set")
         rows, columns = matrix.shape
-        if len(self) != columns:
-            raise ShapeError(f"a matrix of {columns} columns meets a vector of {len(self)} numbers")
+        self._require_columns(columns)
         if self.level < matrix.level:
             raise ShapeError(
                 f"the matrix was encoded for level {matrix.level} and the vector has level "
@@ -389,7 +394,9 @@ class EncryptedVector(Opaque):
     # Levels and bytes
 
     def mod_switch_to(self, level: int) -> EncryptedVector:
-        """The same numbers with fewer primes: smaller and faster."""
+        """The same numbers with fewer primes, at least one: smaller and faster."""
+        if not 1 <= level <= self.level:
+            raise ShapeError(f"a vector of level {self.level} comes down to 1..{self.level}")
         return self._with(self.native.mod_switch_to(level))
 
     def to_bytes(self) -> bytes:
