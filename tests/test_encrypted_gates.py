@@ -461,6 +461,7 @@ def test_known_answers(tmp_path: Path) -> None:
     params = hesc.Params.from_bytes(data["params"], assurance="insecure")
     assert params == hesc.Params.preset(stored["preset"])
     (tmp_path / "secret").write_bytes(data["secret"])
+    (tmp_path / "secret").chmod(0o600)
     secret = hesc.load_secret_key(params, tmp_path / "secret")
     assert hesc.PublicKey.from_bytes(params, data["public"]).to_bytes() == data["public"]
     key = second.secret(data["secret"], params.ring_degree or 0)
