@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, Never, Unpack, overload
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Never, Unpack, overload
 
 from hesc import _native
 from hesc._native import ParameterError
@@ -13,6 +13,8 @@ from hesc.encryptor import PublicKey, repeated, resolve_layout, row_length
 from hesc.gates.encrypted import BitAnswer, EncryptedBits, EvaluationKey
 from hesc.leveled.keys import PublicKeys
 from hesc.leveled.numbers import decoded, encode_for_encryption, plain_array
+from hesc.leveled.params import LeveledParams
+from hesc.leveled.vectors import EncryptedVector
 from hesc.new_files import new_file, read_whole
 from hesc.params import Params
 
@@ -22,9 +24,6 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
-
-    from hesc.leveled.params import LeveledParams
-    from hesc.leveled.vectors import EncryptedVector
 
 
 # As the reader of keys has it.
@@ -233,6 +232,20 @@ class Decryptor:
         return Estimates(values.reshape(answer.shape), errors.reshape(answer.shape))
 
 
+class SharedNumbers(NamedTuple):
+    """Numbers for others than the key's owner."""
+
+    values: NDArray[Any]
+    """With noise."""
+    deviation: float
+    """Of the noise, in the real and in the imaginary part."""
+
+
+def _leveled(value: object, kind: type, remedy: str) -> None:
+    if not isinstance(value, kind):
+        raise ParameterError(f"{remedy}; got {type(value).__name__}")
+
+
 class LeveledSecretKey:
     """The secret key of a scheme with multiplication. Not printed, compared, copied or pickled."""
 
@@ -255,31 +268,68 @@ class LeveledSecretKey:
     def decrypt(self, vector: EncryptedVector) -> NDArray[Any]:
         """The numbers, for the owner's eyes.
 
-        CKKS: with an error that depends on the secret key. Show it to nobody who could have made
-        or chosen the ciphertext; `decrypt_shared` is for that.
+        CKKS: with an error that depends on the secret key. Show it to nobody.
         """
+        _leveled(
+            vector, EncryptedVector, "decrypt takes an EncryptedVector; PublicKeys.read makes one"
+        )
         plaintext = self._native.decrypt(vector.native)
         return decoded(
             plaintext, self.params.scheme, len(vector), complex_values=vector.complex_values
         )
 
     def decrypt_shared(
-        self, vector: EncryptedVector, *, guard_bits: int = 10, flood: bool = False
-    ) -> NDArray[Any]:
-        """The numbers of CKKS as others may see them (Li and Micciancio 2021).
+        self,
+        vector: EncryptedVector,
+        *,
+        expected: EncryptedVector,
+        answers: int,
+        statistical_bits: int = 40,
+    ) -> SharedNumbers:
+        """The numbers of CKKS drowned in noise, for others than the key's owner.
+
+        An error of CKKS is a linear function of the secret key: who sees enough of them solves for
+        it. Gaussian noise of `sqrt(12 * answers) * 2**(statistical_bits / 2)` error bounds hides
+        that (Li, Micciancio, Schultz and Sorrell 2022, game IND-CPA-D) **for ciphertexts that
+        honest parties made from honest ones**. Ciphertexts that somebody crafted decrypt to what
+        he likes of the secret; the noise does not hide that. Take `vector` from whom you trust to
+        have run your program, over an authenticated channel, and show nothing to who chose it.
 
         Args:
-            vector: what to decrypt; its `error_bound` is what has to be hidden.
-            guard_bits: numbers are rounded to a grid that is `2**guard_bits` times coarser than
-                the error, so that they depend on it with probability `2**-guard_bits` only.
-            flood: adds Gaussian noise of `2**guard_bits` times the error instead.
+            vector: what to decrypt.
+            expected: the same program's result on any data, computed by you: its level, scale and
+                bounds count. What `vector` says of itself is compared with it and not believed.
+            answers: numbers that this key will show in all its life; more of them need more noise.
+            statistical_bits: at least 40.
+
+        Returns:
+            The numbers, and the deviation of the noise in their real and imaginary parts.
+
+        Raises:
+            ParameterError: another program's result; no room for the noise; a key that has shown
+                as many numbers as it may (`shared`).
+            DecryptionError: numbers that the program cannot give. They count as shown; tell
+                nobody that this happened.
 
         """
-        if self.params.scheme != "ckks":
-            raise ParameterError("exact results carry no error; decrypt shows all there is")
-        plaintext = self._native.decrypt(vector.native)
-        numbers = plaintext.decode_shared(vector.error_bound, guard_bits, flood)[: len(vector)]
-        return numbers if vector.complex_values else numbers.real.copy()
+        if expected is vector or expected.native is vector.native:
+            raise ParameterError(
+                "expected is what you compute yourself by the same program, not the vector "
+                "that is to be decrypted"
+            )
+        numbers, deviation = self._native.decrypt_shared(
+            vector.native, expected.native, len(vector), answers, statistical_bits
+        )
+        values = numbers if vector.complex_values else numbers.real.copy()
+        return SharedNumbers(values, deviation)
+
+    @property
+    def shared(self) -> float:
+        """What `decrypt_shared` has used of what this key may show, between 0 and 1.
+
+        It is counted in this object. `save` does not write it: note it down and give it to `load`.
+        """
+        return self._native.shared
 
     def noise_budget(self, vector: EncryptedVector) -> float:
         """Bits of room that are really left."""
@@ -292,10 +342,19 @@ class LeveledSecretKey:
 
     @classmethod
     def load(
-        cls, params: LeveledParams, path: str | PathLike[str], *, passphrase: str | None = None
+        cls,
+        params: LeveledParams,
+        path: str | PathLike[str],
+        *,
+        passphrase: str | None = None,
+        shared: float = 0.0,
     ) -> LeveledSecretKey:
-        """Reads what `save` wrote; refuses a file that others than its owner may read or write."""
-        return cls(params, params.native.secret_key_from_file(Path(path), passphrase))
+        """Reads what `save` wrote; refuses a file that others than its owner may read or write.
+
+        `shared` is what that property was when the key was last in use. Files do not hold it: a key
+        that is loaded without it may show everything again, which is then more than was promised.
+        """
+        return cls(params, params.native.secret_key_from_file(Path(path), passphrase, shared))
 
 
 def leveled_keygen(
@@ -314,6 +373,12 @@ def leveled_keygen(
         conjugate: make the key for complex conjugates (CKKS) or for swapping rows.
 
     """
+    _leveled(
+        params,
+        LeveledParams,
+        "leveled_keygen takes a set that hesc.LeveledParams.recommended or preset makes "
+        "(keygen is for hesc.Params)",
+    )
     secret, public = params.native.generate_keys()
     relin = secret.relin_key() if products else None
     wanted = bool(rotations) or conjugate

@@ -67,3 +67,10 @@ def decrypt_ckks(x: list[int], scale: float, count: int) -> NDArray[np.complex12
     exponents = np.array([pow(3, j, 2 * degree) for j in range(count)])
     powers = np.exp(1j * np.pi * np.outer(exponents, np.arange(degree)) / degree)
     return np.asarray(powers @ np.array([float(value) for value in x]) / scale)
+
+
+def coefficients(slots: NDArray[np.complex128], degree: int) -> NDArray[np.float64]:
+    """The inverse of `decrypt_ckks` for all slots, at scale 1."""
+    exponents = np.array([pow(3, j, 2 * degree) for j in range(degree // 2)])
+    powers = np.exp(-1j * np.pi * np.outer(np.arange(degree), exponents) / degree)
+    return np.asarray(2 / degree * (powers @ slots).real)

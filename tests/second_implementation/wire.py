@@ -159,25 +159,32 @@ def read_vector(data: bytes) -> tuple[int, int, bytes]:
     return length, flags, body[_VECTOR.size :]
 
 
-# Tag, level, parts, factor, scale, deviation, magnitude and degree of the noise.
-_LEVELED = struct.Struct("<32sBBQdddI")
+# Tag, level, parts, factor, scale, then deviation, values, peak, magnitude and degree of the noise.
+_LEVELED = struct.Struct("<32sBBQdddddI")
 
 
 def leveled_head(data: bytes) -> tuple[Any, ...]:
     """All that a vector of a scheme with multiplication says of itself, but its residues."""
-    *label, ciphertext = read_vector(data)
-    body = open_frame(ciphertext, "leveled ciphertext")
+    label, body = _vector_parts(data, "leveled ciphertext")
     return (*label, *_LEVELED.unpack(body[: _LEVELED.size]))
 
 
-# Tag, level, seed of the random part, scale, deviation, magnitude and degree of the noise.
-_SEEDED = struct.Struct("<32sB32sdddI")
+def _vector_parts(data: bytes, kind: str) -> tuple[tuple[Any, ...], bytes]:
+    """A vector's length and flags, and its ciphertext's body; checksums are not compared."""
+    assert data[5] == KINDS["leveled vector"]
+    length, flags, _ = _VECTOR.unpack(data[HEADER:][: _VECTOR.size])
+    ciphertext = data[HEADER + _VECTOR.size :]
+    assert ciphertext[5] == KINDS[kind]
+    return (length, flags), ciphertext[HEADER:]
+
+
+# Tag, level, seed of the random part, scale, then the noise as above.
+_SEEDED = struct.Struct("<32sB32sdddddI")
 
 
 def seeded_head(data: bytes) -> tuple[Any, ...]:
     """The same of one under the secret key, without its random seed."""
-    *label, ciphertext = read_vector(data)
-    body = open_frame(ciphertext, "leveled seeded")
+    label, body = _vector_parts(data, "leveled seeded")
     tag, level, _, *numbers = _SEEDED.unpack(body[: _SEEDED.size])
     return (*label, tag, level, *numbers)
 

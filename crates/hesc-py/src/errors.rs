@@ -59,6 +59,7 @@ fn of_scheme(error: &SchemeError) -> PyErr {
         | SchemeError::ParameterMismatch { .. }
         | SchemeError::MissingKey { .. }
         | SchemeError::NotInScheme { .. }
+        | SchemeError::NotShared { .. }
         | SchemeError::PackingCannot { .. } => ParameterError::new_err(text),
         SchemeError::KeyMismatch { .. } => KeyMismatchError::new_err(text),
         SchemeError::NoiseBudget { .. }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use hesc_circuits::leveled as circuits;
 use hesc_circuits::leveled::{Label, Numbers};
 use hesc_math::{AesCtrRng, MathError, ntt_primes};
-use hesc_schemes::leveled::{self, Complex64, Leveled, SchemeKind, Sharing, Spec};
+use hesc_schemes::leveled::{self, Complex64, Leveled, SchemeKind, SharedSoFar, Sharing, Spec};
 use hesc_schemes::rlwe::Plaintext;
 use hesc_schemes::{SchemeError, sealing};
 use numpy::{PyArray1, PyReadonlyArray1};
@@ -147,7 +147,8 @@ impl LeveledParams {
     fn generate_keys(&self, py: Python<'_>) -> PyResult<(LeveledSecretKey, LeveledPublicKey)> {
         let (secret, public) = detached(py, || Ok(self.0.generate_keys(&mut generator()?)))?;
         let scheme = self.0.clone();
-        Ok((LeveledSecretKey(scheme.clone(), secret), LeveledPublicKey(scheme, public)))
+        let secret = LeveledSecretKey(scheme.clone(), secret, SharedSoFar::default());
+        Ok((secret, LeveledPublicKey(scheme, public)))
     }
 
     fn encode_integers(
@@ -198,7 +199,9 @@ impl LeveledParams {
         py: Python<'_>,
         path: PathBuf,
         passphrase: Option<&str>,
+        shared: f64,
     ) -> PyResult<LeveledSecretKey> {
+        let shared = SharedSoFar::starting_at(shared).map_err(scheme_to_py)?;
         let bytes = read_key_file(path)?;
         let key = detached(py, || match passphrase {
             Some(passphrase) => {
@@ -206,7 +209,7 @@ impl LeveledParams {
             }
             None => self.0.secret_key_from_bytes(&bytes),
         })?;
-        Ok(LeveledSecretKey(self.0.clone(), key))
+        Ok(LeveledSecretKey(self.0.clone(), key, shared))
     }
 
     fn public_key_from_bytes(&self, py: Python<'_>, data: &[u8]) -> PyResult<LeveledPublicKey> {
@@ -264,25 +267,6 @@ impl LeveledPlaintext {
 
     fn decode_complex<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<Complex64>>> {
         Ok(PyArray1::from_vec(py, detached(py, || self.0.decode_complex(&self.1))?))
-    }
-
-    /// Rounded to a grid (`flood` false) or flooded, `bits` above the error.
-    fn decode_shared<'py>(
-        &self,
-        py: Python<'py>,
-        error_bound: f64,
-        bits: u32,
-        flood: bool,
-    ) -> PyResult<Bound<'py, PyArray1<Complex64>>> {
-        let sharing = if flood {
-            Sharing::Flooded { flood_bits: bits }
-        } else {
-            Sharing::Rounded { guard_bits: bits }
-        };
-        let values = detached(py, || {
-            self.0.decode_shared(&self.1, error_bound, sharing, &mut generator()?)
-        })?;
-        Ok(PyArray1::from_vec(py, values))
     }
 
     #[getter]
@@ -347,7 +331,7 @@ impl GaloisKeys {
 
 /// No equality, no representation of its content, no pickling.
 #[pyclass(frozen, module = "hesc")]
-pub struct LeveledSecretKey(Leveled, leveled::SecretKey);
+pub struct LeveledSecretKey(Leveled, leveled::SecretKey, SharedSoFar);
 
 #[pymethods]
 impl LeveledSecretKey {
@@ -405,6 +389,29 @@ impl LeveledSecretKey {
     ) -> PyResult<LeveledPlaintext> {
         let plaintext = detached(py, || self.0.decrypt(&self.1, &ciphertext.1))?;
         Ok(LeveledPlaintext(self.0.clone(), plaintext))
+    }
+
+    /// Numbers as others may see them, with noise of this deviation.
+    fn decrypt_shared<'py>(
+        &self,
+        py: Python<'py>,
+        ciphertext: &LeveledCiphertext,
+        expected: &LeveledCiphertext,
+        length: usize,
+        answers: u64,
+        statistical_bits: u32,
+    ) -> PyResult<(Bound<'py, PyArray1<Complex64>>, f64)> {
+        let sharing = Sharing { expected: &expected.1, answers, statistical_bits };
+        let (a, so_far) = (&ciphertext.1, &self.2);
+        let (values, deviation) = detached(py, || {
+            self.0.decrypt_shared(&self.1, a, length, sharing, so_far, &mut generator()?)
+        })?;
+        Ok((PyArray1::from_vec(py, values), deviation))
+    }
+
+    #[getter]
+    fn shared(&self) -> f64 {
+        self.2.share()
     }
 
     fn noise_budget(&self, py: Python<'_>, ciphertext: &LeveledCiphertext) -> PyResult<f64> {

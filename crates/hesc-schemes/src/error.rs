@@ -186,6 +186,12 @@ pub enum SchemeError {
         /// Parts it takes.
         most: usize,
     },
+    /// A result that cannot be shown to others.
+    #[error("this result is not shared: {problem}")]
+    NotShared {
+        /// Why, and what to do.
+        problem: &'static str,
+    },
     /// A key that was not made.
     #[error("there is no key for {what}; the owner of the secret key makes it with {remedy}")]
     MissingKey {

@@ -23,6 +23,7 @@ mod interrupt;
 pub mod leveled;
 pub mod plain;
 pub mod rlwe;
+mod roots;
 mod scheme;
 pub mod sealing;
 mod security;

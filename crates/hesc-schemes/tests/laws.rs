@@ -127,6 +127,20 @@ fn check_masks<S: Scheme>(scheme: &S) {
     scheme.mask_assign(&mut a, &mask).unwrap();
     let expected: Vec<u32> = counts(&x).iter().zip(counts(&mask)).map(|(a, b)| a * b).collect();
     assert_eq!(scheme.decrypt(&secret, &a).unwrap(), expected);
+    // The same mask again and again: right until it is refused, with the room that is claimed.
+    for _ in 0..5 {
+        match scheme.mask_assign(&mut a, &mask) {
+            Err(error) => {
+                assert!(matches!(error, SchemeError::NoiseBudget { .. }), "{error}");
+                break;
+            }
+            Ok(()) => {
+                assert_eq!(scheme.decrypt(&secret, &a).unwrap(), expected);
+                let measured = scheme.measured_noise_budget(&secret, &a).unwrap();
+                assert!(scheme.noise_budget(&a) <= measured);
+            }
+        }
+    }
 }
 
 /// The laws of schemes whose operation is the conjunction.

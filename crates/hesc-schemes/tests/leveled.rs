@@ -1,116 +1,15 @@
 //! The laws of BFV, BGV and CKKS with multiplication, on several parameter sets, and the noise
 //! estimate against the noise.
 
+mod leveled_party;
+
 use hesc_math::{AesCtrRng, ntt_primes};
-use hesc_schemes::leveled::{
-    Ciphertext, Complex64, GaloisKeys, Leveled, PublicKey, RelinKey, SchemeKind, SecretKey,
-    Sharing, Spec,
-};
+use hesc_schemes::leveled::{Complex64, Leveled, SchemeKind, Spec};
 use hesc_schemes::rlwe::Plaintext;
 use hesc_schemes::{Assurance, SchemeError};
+use leveled_party::{DEGREE, SCALE, STEPS, batching_prime, party, spec};
 use proptest::prelude::*;
-use rand_core::{Rng, SeedableRng};
-
-const DEGREE: usize = 1024;
-const SCALE: f64 = (1u64 << 40) as f64;
-
-/// Everything a test of one set needs. Rings are small, hence insecure.
-struct Party {
-    scheme: Leveled,
-    secret: SecretKey,
-    public: PublicKey,
-    relin: RelinKey,
-    galois: GaloisKeys,
-    rng: AesCtrRng,
-}
-
-const STEPS: [i64; 4] = [1, -1, 7, 100];
-
-fn spec(scheme: SchemeKind, bits: u32, levels: usize, specials: usize, t: u64) -> Spec {
-    let primes = ntt_primes(bits, DEGREE, levels + specials).unwrap();
-    Spec {
-        scheme,
-        ring_degree: DEGREE,
-        coeff_moduli: primes[specials..].to_vec(),
-        special_moduli: primes[..specials].to_vec(),
-        plaintext: match scheme {
-            SchemeKind::Ckks => Plaintext::Approximate { scale: SCALE },
-            _ => Plaintext::Integers { plain_modulus: t },
-        },
-        bound: 1.0,
-    }
-}
-
-fn party(spec: Spec, seed: u64) -> Party {
-    let scheme = Leveled::new(spec, Assurance::Insecure).unwrap();
-    let mut bytes = [0; 32];
-    bytes[..8].copy_from_slice(&seed.to_le_bytes());
-    let mut rng = AesCtrRng::from_seed(bytes);
-    let (secret, public) = scheme.generate_keys(&mut rng);
-    let relin = scheme.generate_relin_key(&secret, &mut rng).unwrap();
-    let mut elements: Vec<usize> = STEPS.iter().map(|&s| scheme.rotation_element(s)).collect();
-    elements.push(2 * DEGREE - 1);
-    let galois = scheme.generate_galois_keys(&secret, &elements, &mut rng).unwrap();
-    Party { scheme, secret, public, relin, galois, rng }
-}
-
-fn batching_prime() -> u64 {
-    ntt_primes(20, DEGREE, 1).unwrap()[0]
-}
-
-impl Party {
-    fn integers(&mut self) -> Vec<i64> {
-        let t = self.modulus();
-        (0..DEGREE).map(|_| (self.rng.next_u64() % t as u64) as i64 - t / 2).collect()
-    }
-
-    fn modulus(&self) -> i64 {
-        let Plaintext::Integers { plain_modulus } = self.scheme.spec().plaintext else { panic!() };
-        plain_modulus as i64
-    }
-
-    fn numbers(&mut self) -> Vec<Complex64> {
-        let mut next = || (self.rng.next_u64() >> 11) as f64 / 2f64.powi(52) - 1.0;
-        (0..DEGREE / 2).map(|_| Complex64::new(next(), next()) * 0.7).collect()
-    }
-
-    fn encrypt(&mut self, values: &[i64]) -> Ciphertext {
-        let plaintext = self.scheme.encode_integers(values).unwrap();
-        self.scheme.encrypt(&self.public, &plaintext, &mut self.rng).unwrap()
-    }
-
-    fn encrypt_complex(&mut self, values: &[Complex64]) -> Ciphertext {
-        let levels = self.scheme.levels();
-        let plaintext = self.scheme.encode_bounded(values, SCALE, levels, 1.0).unwrap();
-        self.scheme.encrypt(&self.public, &plaintext, &mut self.rng).unwrap()
-    }
-
-    fn decrypt(&self, a: &Ciphertext) -> Vec<i64> {
-        // The estimate never claims more room than there is.
-        let measured = self.scheme.measured_noise_budget(&self.secret, a).unwrap();
-        let claimed = self.scheme.noise_budget(a);
-        assert!(claimed <= measured, "claimed {claimed}, measured {measured}");
-        let plaintext = self.scheme.decrypt(&self.secret, a).unwrap();
-        self.scheme.decode_integers(&plaintext).unwrap()
-    }
-
-    fn check(&self, a: &Ciphertext, expected: impl Fn(usize) -> i64) {
-        let t = self.modulus();
-        for (i, value) in self.decrypt(a).into_iter().enumerate() {
-            assert_eq!((value - expected(i)).rem_euclid(t), 0, "slot {i}");
-        }
-    }
-
-    fn check_complex(&self, a: &Ciphertext, expected: impl Fn(usize) -> Complex64) {
-        let plaintext = self.scheme.decrypt(&self.secret, a).unwrap();
-        let bound = self.scheme.error_bound(a);
-        assert!(bound < 1e-2, "the bound {bound} says nothing");
-        for (i, value) in self.scheme.decode_complex(&plaintext).unwrap().into_iter().enumerate() {
-            let error = (value - expected(i)).norm();
-            assert!(error < bound, "slot {i}: error {error}, bound {bound}");
-        }
-    }
-}
+use rand_core::SeedableRng;
 
 /// Place of a slot after rotating both rows to the left.
 fn rotated(i: usize, steps: i64) -> usize {
@@ -540,34 +439,4 @@ fn parameters_are_checked() {
         scheme.generate_relin_key(&secret, &mut rng),
         Err(SchemeError::Parameter { .. })
     ));
-}
-
-/// What is shared is on a coarse grid, or drowned; the error is seen in neither.
-#[test]
-fn shared_results_hide_the_error() {
-    let mut p = party(spec(SchemeKind::Ckks, 50, 3, 1, 0), 61);
-    let x = p.numbers();
-    let a = p.encrypt_complex(&x);
-    let plaintext = p.scheme.decrypt(&p.secret, &a).unwrap();
-    let bound = p.scheme.error_bound(&a);
-    let rounded =
-        p.scheme.decode_shared(&plaintext, bound, Sharing::default(), &mut p.rng).unwrap();
-    let grid = (bound.log2().ceil() + 10.0).exp2();
-    // The grid point of the exact number itself, but where that lies at a border.
-    let at_border = |x: f64| ((x / grid).fract().abs() - 0.5).abs() < bound / grid;
-    for (value, exact) in rounded.iter().zip(&x) {
-        if !at_border(exact.re) {
-            assert_eq!(value.re, (exact.re / grid).round_ties_even() * grid);
-        }
-    }
-    let flooded = p
-        .scheme
-        .decode_shared(&plaintext, bound, Sharing::Flooded { flood_bits: 8 }, &mut p.rng)
-        .unwrap();
-    let variance = flooded.iter().zip(&x).map(|(v, x)| (v - x).norm_sqr()).sum::<f64>()
-        / (2.0 * x.len() as f64);
-    // 1024 normal numbers: the variance is within 15 % but once in 1000.
-    let expected = (bound * 256.0).powi(2);
-    assert!((variance / expected - 1.0).abs() < 0.15, "{variance} {expected}");
-    assert!(p.scheme.decode_shared(&plaintext, 0.0, Sharing::default(), &mut p.rng).is_err());
 }

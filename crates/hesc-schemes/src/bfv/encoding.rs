@@ -4,6 +4,7 @@ use hesc_math::{Coeff, Eval, Modulus, Poly, Ring, Word, is_prime, kernels, round
 use multiversion::multiversion;
 
 use crate::rlwe::{Encoding, Mask, Plaintext, Spec, noise};
+use crate::roots::Roots;
 use crate::{Packing, SchemeError};
 
 /// Plaintext moduli are below: counts are `u32`, fractions doubles with room for the noise, and
@@ -24,8 +25,15 @@ pub struct BfvEncoding {
     remainder: u64,
     /// 1 modulo each prime.
     ones: Vec<u64>,
-    /// The transform modulo `t` if values sit in slots.
-    slots: Option<Ring<u32>>,
+    /// If values sit in slots.
+    slots: Option<Slots>,
+}
+
+/// The transform modulo `t`, and the one over the complex numbers.
+#[derive(Debug)]
+struct Slots {
+    ring: Ring<u32>,
+    roots: Roots,
 }
 
 /// `q mod t` for `q` the product of the moduli.
@@ -101,7 +109,7 @@ impl<W: Word> Encoding<W> for BfvEncoding {
                     return refuse("slots need a prime that is 1 modulo 2N; or pack coefficients");
                 }
                 match Ring::new(spec.ring_degree, &[plain_modulus]) {
-                    Ok(ring) => Some(ring),
+                    Ok(ring) => Some(Slots { ring, roots: Roots::new(spec.ring_degree) }),
                     Err(_) => {
                         return refuse(
                             "slots need a prime that is 1 modulo 2N; or pack coefficients",
@@ -180,7 +188,7 @@ impl<W: Word> Encoding<W> for BfvEncoding {
         };
         let (values, rounded) = scratch.split_at_mut(self.block_length);
         unpack(values, bits);
-        Self::slots_to_coefficients(slots, values);
+        Self::slots_to_coefficients(&slots.ring, values);
         // round(q m / t) = m floor(q / t) + floor((m r + floor(t / 2)) / t) with r = q mod t.
         corrections(rounded, values, self.remainder, self.plain_modulus);
         kernels::add_products(poly.words_mut(), values, &self.quotient, ring);
@@ -197,7 +205,7 @@ impl<W: Word> Encoding<W> for BfvEncoding {
         };
         let mut values = vec![0; self.block_length];
         unpack(&mut values, bits);
-        Self::slots_to_coefficients(slots, &mut values);
+        Self::slots_to_coefficients(&slots.ring, &mut values);
         let t = Modulus::new(self.plain_modulus);
         let centred: Vec<i64> = values.iter().map(|&m| t.centre(u64::from(m))).collect();
         let words = ring
@@ -205,8 +213,9 @@ impl<W: Word> Encoding<W> for BfvEncoding {
             .iter()
             .flat_map(|q| centred.iter().map(|&m| W::from_u64(q.reduce_signed(m))))
             .collect();
-        let norm = centred.iter().map(|&m| (m as f64).powi(2)).sum::<f64>().sqrt();
-        Ok(Mask { poly: Poly::new(words, ring), norm: norm.max(1.0), scale: 1.0, rounding: 0.0 })
+        let coefficients: Vec<f64> = centred.iter().map(|&m| m as f64).collect();
+        let value = slots.roots.largest(&coefficients).max(1.0);
+        Ok(Mask { poly: Poly::new(words, ring), value, scale: 1.0, rounding: 0.0 })
     }
 
     fn decode(
@@ -219,7 +228,7 @@ impl<W: Word> Encoding<W> for BfvEncoding {
         let distance = rounding::round_scaled(counts, fractions, self.plain_modulus as f64);
         rounding::wrap(counts, self.plain_modulus as u32);
         if let Some(slots) = &self.slots {
-            Poly::<u32, Coeff, _>::new(counts, slots).forward(slots);
+            Poly::<u32, Coeff, _>::new(counts, &slots.ring).forward(&slots.ring);
         }
         distance
     }

@@ -228,10 +228,10 @@ impl<W: Word> Encoding<W> for CkksEncoding {
             .iter()
             .flat_map(|q| coefficients.iter().map(|&m| W::from_u64(q.reduce_signed(m))))
             .collect();
-        let norm = coefficients.iter().map(|&m| (m as f64).powi(2)).sum::<f64>().sqrt();
         Ok(Mask {
             poly: Poly::new(words, ring),
-            norm: norm.max(1.0),
+            // Bits, and what the rounding of the coefficients may add to them.
+            value: MASK_SCALE + self.ring_degree as f64 / 2.0,
             scale: MASK_SCALE,
             // Rounding errors of variance 1/12 times counts, relative to the mask's scale.
             rounding: MASKED_COUNT / (12f64.sqrt() * MASK_SCALE),

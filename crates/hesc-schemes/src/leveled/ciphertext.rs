@@ -1,8 +1,10 @@
+use std::sync::OnceLock;
+
 use hesc_math::RngSeed;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::buffer::Buffer;
-use super::noise::Noise;
+use super::noise::{Noise, PlainSize};
 use crate::{Fingerprint, Tag};
 
 /// A ciphertext of two parts, or of more after products: `c_0 + c_1 s + c_2 s^2 + ...` is the noisy
@@ -80,6 +82,9 @@ pub struct Plaintext {
     #[zeroize(skip)]
     pub(super) params: Fingerprint,
     pub(super) body: Body,
+    /// What a product with it does to noise (integers), once that was asked for.
+    #[zeroize(skip)]
+    pub(super) size: OnceLock<PlainSize>,
 }
 
 /// What a plaintext holds.
@@ -127,6 +132,10 @@ impl Zeroize for Body {
 }
 
 impl Plaintext {
+    pub(super) fn new(params: Fingerprint, body: Body) -> Self {
+        Self { params, body, size: OnceLock::new() }
+    }
+
     /// Words it takes in memory.
     pub fn words(&self) -> usize {
         match &self.body {

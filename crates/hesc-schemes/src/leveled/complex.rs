@@ -1,36 +1,23 @@
-use std::f64::consts::PI;
-use std::fmt;
-use std::sync::Arc;
-
 use hesc_math::rns::kernels;
 pub use rustfft::num_complex::Complex64;
-use rustfft::{Fft, FftPlanner};
 use zeroize::Zeroizing;
 
 use super::ciphertext::{Body, Bound};
 use super::{Leveled, Plaintext, SchemeKind, parallel};
 use crate::SchemeError;
 use crate::rlwe;
+use crate::roots::Roots;
 
 /// Bits of an encoded coefficient: what a double holds, less one for the sign.
 const COEFFICIENT_BITS: i32 = 50;
 
 /// Complex numbers in the slots of CKKS: slot `j` of `N / 2` is the value at `zeta^(3^j)`,
 /// `zeta = exp(i pi / N)`: SEAL's order.
+#[derive(Debug)]
 pub(super) struct ComplexSlots {
     /// For each slot its place in a transform over the exponents 1 modulo 4, and whether that holds
     /// the conjugate.
     places: Vec<(u32, bool)>,
-    /// `zeta^j`, `j < N / 2`.
-    twists: Vec<Complex64>,
-    forward: Arc<dyn Fft<f64>>,
-    inverse: Arc<dyn Fft<f64>>,
-}
-
-impl fmt::Debug for ComplexSlots {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ComplexSlots").field("slots", &self.places.len()).finish_non_exhaustive()
-    }
 }
 
 impl ComplexSlots {
@@ -41,48 +28,26 @@ impl ComplexSlots {
         let place = |p: usize| {
             if p % 4 == 1 { ((p / 4) as u32, false) } else { (((order - p) / 4) as u32, true) }
         };
-        let mut planner = FftPlanner::new();
-        Self {
-            places: powers.map(place).collect(),
-            twists: (0..slots)
-                .map(|k| Complex64::from_polar(1.0, PI * k as f64 / ring_degree as f64))
-                .collect(),
-            // Evaluation has positive exponents, which rustfft calls the inverse.
-            forward: planner.plan_fft_inverse(slots),
-            inverse: planner.plan_fft_forward(slots),
-        }
+        Self { places: powers.map(place).collect() }
     }
 
-    /// Real coefficients of the polynomial with these values, as `(m_k, m_(k + N/2))` pairs: see
-    /// `ckks::encoding`, the transform of half size.
-    fn interpolate(&self, values: &[Complex64]) -> Vec<Complex64> {
+    /// Real coefficients of the polynomial with these values, as `(m_k, m_(k + N/2))` pairs.
+    fn interpolate(&self, values: &[Complex64], roots: &Roots) -> Vec<Complex64> {
         let mut buffer = vec![Complex64::default(); self.places.len()];
         for (value, &(place, conjugate)) in values.iter().zip(&self.places) {
             buffer[place as usize] = if conjugate { value.conj() } else { *value };
         }
-        self.inverse.process(&mut buffer);
-        let norm = 1.0 / self.places.len() as f64;
-        for (value, twist) in buffer.iter_mut().zip(&self.twists) {
-            *value *= twist.conj() * norm;
-        }
+        roots.interpolate(&mut buffer);
         buffer
     }
 
     /// The values of the polynomial with these coefficients, divided by `scale`.
-    fn evaluate(&self, coefficients: &[f64], scale: f64) -> Vec<Complex64> {
-        let (low, high) = coefficients.split_at(self.places.len());
-        let reciprocal = 1.0 / scale;
-        let mut buffer: Vec<Complex64> = low
-            .iter()
-            .zip(high)
-            .zip(&self.twists)
-            .map(|((&re, &im), twist)| Complex64::new(re * reciprocal, im * reciprocal) * twist)
-            .collect();
-        self.forward.process(&mut buffer);
+    fn evaluate(&self, coefficients: &[f64], scale: f64, roots: &Roots) -> Vec<Complex64> {
+        let values = roots.values(coefficients, 1.0 / scale);
         self.places
             .iter()
             .map(|&(place, conjugate)| {
-                let value = buffer[place as usize];
+                let value = values[place as usize];
                 if conjugate { value.conj() } else { value }
             })
             .collect()
@@ -90,6 +55,11 @@ impl ComplexSlots {
 }
 
 impl Leveled {
+    /// What encoded coefficients of numbers within this bound are multiples of.
+    pub(super) fn encoding_unit(&self, bound: f64, scale: f64) -> f64 {
+        2f64.powi(excess_bits(bound, scale))
+    }
+
     /// The scale of the parameter set, for [`Self::encode_complex`]; 1 in exact schemes.
     pub fn default_scale(&self) -> f64 {
         match self.spec().plaintext {
@@ -191,19 +161,16 @@ impl Leveled {
                 remedy: "give finite numbers",
             });
         }
-        let magnitude = bound.value();
-        self.check_noise(
-            super::noise::Noise { deviation: 1.0, magnitude, degree: 1 },
-            level,
-            scale,
-        )?;
+        self.check_noise(self.plain_noise(bound.value(), scale), level, scale)?;
         let n = self.ring_degree();
         let buffer = Zeroizing::new(
-            slots.interpolate(values).into_iter().map(|v| [v.re, v.im]).collect::<Vec<_>>(),
+            slots
+                .interpolate(values, &self.0.roots)
+                .into_iter()
+                .map(|v| [v.re, v.im])
+                .collect::<Vec<_>>(),
         );
-        // Coefficients larger than a double's integers are multiples of a power of two.
-        let bits = (magnitude * scale).log2().ceil().max(0.0) as i32;
-        let excess = (bits - COEFFICIENT_BITS).max(0);
+        let excess = excess_bits(bound.value(), scale);
         let factor = scale * 2f64.powi(-excess);
         let mut rounded = Zeroizing::new(vec![0i64; n]);
         let (low, high) = rounded.split_at_mut(n / 2);
@@ -221,7 +188,7 @@ impl Leveled {
             prime.forward(out);
         });
         let body = Body::Approximate { level, words, scale, bound };
-        Ok(Plaintext { params: self.fingerprint(), body })
+        Ok(Plaintext::new(self.fingerprint(), body))
     }
 
     /// The numbers in the slots, with their error. Cost: a transform a prime, the numbers in full,
@@ -250,8 +217,14 @@ impl Leveled {
         });
         let mut coefficients = Zeroizing::new(vec![0.0; n]);
         composition.centred(&mut coefficients, &mut words);
-        Ok(slots.evaluate(&coefficients, *scale))
+        Ok(slots.evaluate(&coefficients, *scale, &self.0.roots))
     }
+}
+
+/// Coefficients larger than a double's integers are multiples of this power of two.
+fn excess_bits(bound: f64, scale: f64) -> i32 {
+    let bits = (bound * scale).log2().ceil().max(0.0) as i32;
+    (bits - COEFFICIENT_BITS).max(0)
 }
 
 /// To the nearest integer, for numbers below 2^51. Adding and subtracting 1.5 * 2^52 rounds without

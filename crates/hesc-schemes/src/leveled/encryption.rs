@@ -130,8 +130,8 @@ impl Leveled {
 
     /// The noise of an encryption: from the parameters and the declared bound alone, for it travels.
     fn fresh_noise(&self, plaintext: &Plaintext, deviation: f64) -> Result<Noise, SchemeError> {
-        let magnitude = match plaintext.body {
-            Body::Integers(_) => 0.0,
+        let bound = match plaintext.body {
+            Body::Integers(_) => 1.0,
             Body::Approximate { bound: Bound::Declared(bound), .. } => bound,
             Body::Approximate { bound: Bound::Operand(_), .. } => {
                 return Err(SchemeError::Parameter {
@@ -141,8 +141,7 @@ impl Leveled {
                 });
             }
         };
-        let deviation = self.noise_factor() * deviation + self.plain_deviation();
-        Ok(Noise { deviation, magnitude, degree: 1 })
+        Ok(self.fresh(deviation, bound, plaintext.scale()))
     }
 
     /// Public-key encryption, `(b u + e_0 + m, a u + e_1)`. Cost: three transforms a prime.
@@ -295,8 +294,7 @@ impl Leveled {
     }
 
     /// The plaintext of a ciphertext. CKKS: with its error, which depends on the secret key; show
-    /// it to nobody who could have made the ciphertext before it is rounded
-    /// ([`Self::decode_shared`]).
+    /// it to nobody ([`Self::decrypt_shared`] is for that).
     ///
     /// # Errors
     /// [`SchemeError::ParameterMismatch`], [`SchemeError::KeyMismatch`], and
@@ -305,15 +303,13 @@ impl Leveled {
         let mut phase = self.phase(key, a)?;
         let n = self.ring_degree();
         let (Some(plain), Some(decoder)) = (self.plain(), self.decoder(a.level)) else {
-            return Ok(Plaintext {
-                params: self.fingerprint(),
-                body: Body::Approximate {
-                    level: a.level,
-                    words: std::mem::take(&mut *phase),
-                    scale: a.scale,
-                    bound: Bound::of_operand(a.noise.magnitude),
-                },
-            });
+            let body = Body::Approximate {
+                level: a.level,
+                words: std::mem::take(&mut *phase),
+                scale: a.scale,
+                bound: Bound::of_operand(a.noise.magnitude),
+            };
+            return Ok(Plaintext::new(self.fingerprint(), body));
         };
         self.to_coefficients(&mut phase);
         let mut prepared = Zeroizing::new(vec![0; decoder.prepared_words(n)]);
@@ -327,7 +323,7 @@ impl Leveled {
             let inverse = super::inverse_modulo(a.factor, plain.value());
             kernels::scale(&mut coefficients, plain.factor(inverse), plain);
         }
-        Ok(Plaintext { params: self.fingerprint(), body: Body::Integers(coefficients) })
+        Ok(Plaintext::new(self.fingerprint(), Body::Integers(coefficients)))
     }
 
     fn to_coefficients(&self, phase: &mut [u64]) {

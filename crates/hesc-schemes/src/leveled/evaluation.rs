@@ -6,7 +6,7 @@ use zeroize::Zeroize;
 use super::buffer::Buffer;
 use super::ciphertext::{Body, rounded_up};
 use super::key_switching::Limbs;
-use super::noise::Noise;
+use super::noise::{Noise, PlainSize};
 use super::parallel;
 use super::{Ciphertext, Leveled, Plaintext, SchemeKind, inverse_modulo};
 use crate::SchemeError;
@@ -75,7 +75,8 @@ impl Leveled {
             let (a, b) = self.common_factor(a, b)?;
             return self.combine(&a, &b, subtract);
         }
-        let noise = a.noise.plus(b.noise);
+        let scales = (a.scale, b.scale);
+        let noise = a.noise.plus(self.with_scale_error(b.noise, b.noise.magnitude, scales));
         self.check_noise(noise, a.level, a.scale)?;
         let n = self.ring_degree();
         let size = a.size.max(b.size);
@@ -159,12 +160,13 @@ impl Leveled {
         self.check_ciphertext(a)?;
         let message = self.message(plaintext, a.level, a.factor)?;
         Self::check_scales(a.scale, plaintext.scale())?;
-        let magnitude = match plaintext.body {
-            Body::Integers(_) => 0.0,
+        let bound = match plaintext.body {
+            Body::Integers(_) => 1.0,
             Body::Approximate { bound, .. } => bound.value(),
         };
-        let own = Noise { deviation: self.plain_deviation(), magnitude, degree: 1 };
-        let noise = a.noise.plus(own);
+        let own = self.plain_noise(bound, plaintext.scale());
+        let scales = (a.scale, plaintext.scale());
+        let noise = a.noise.plus(self.with_scale_error(own, bound, scales));
         self.check_noise(noise, a.level, a.scale)?;
         let n = self.ring_degree();
         let mut result = Ciphertext { noise, ..a.clone() };
@@ -227,29 +229,28 @@ impl Leveled {
     }
 
     fn plain_product_noise(&self, a: &Ciphertext, plaintext: &Plaintext) -> (Noise, f64) {
-        let n = self.ring_degree() as f64;
         match &plaintext.body {
             Body::Integers(coefficients) => {
-                let t = hesc_math::Modulus::new(self.plain_factor() as u64);
-                let centred = coefficients.iter().map(|&m| t.centre(m) as f64);
-                let norm = rounded_up(centred.map(|m| m * m).sum::<f64>().sqrt().max(1.0));
-                // BGV: the product of the plaintexts, which need not be random.
-                let plain = if self.scheme() == SchemeKind::Bgv {
-                    n.sqrt() * norm * self.plain_factor() / 2.0
-                } else {
-                    0.0
-                };
-                (a.noise.times_plain(norm, plain), 1.0)
+                let size = *plaintext.size.get_or_init(|| self.plain_size(coefficients));
+                (self.times_plain(a.noise, size), 1.0)
             }
             Body::Approximate { scale, bound, .. } => {
-                // Slot by slot: errors times the other's numbers.
-                let magnitude = bound.value();
-                let own = a.noise.magnitude * a.scale * 0.5;
-                let deviation = a.noise.deviation * magnitude * scale + own;
-                let noise =
-                    Noise { deviation, magnitude: a.noise.magnitude * magnitude, degree: 1 };
-                (noise, a.scale * scale)
+                (self.slot_product(a, bound.value(), *scale), a.scale * scale)
             }
+        }
+    }
+
+    /// What an integer plaintext does to noise. Cost: a Fourier transform.
+    fn plain_size(&self, coefficients: &[u64]) -> PlainSize {
+        let t = hesc_math::Modulus::new(self.plain_factor() as u64);
+        let centred = coefficients.iter().map(|&m| t.centre(m) as f64);
+        // Weights of a model may be its owner's secret.
+        let centred = zeroize::Zeroizing::new(centred.collect::<Vec<_>>());
+        let size = |size: f64| rounded_up(size.max(1.0));
+        PlainSize {
+            norm: size(centred.iter().map(|m| m * m).sum::<f64>().sqrt()),
+            sum: size(centred.iter().map(|m| m.abs()).sum()),
+            value: size(self.0.roots.largest(&centred)),
         }
     }
 
@@ -286,23 +287,25 @@ impl Leveled {
                 remedy: "give a finite number and a scale that keep their product below 2^62",
             });
         }
-        let mut result = self.multiply_integer(a, scaled as i64)?;
-        result.scale = a.scale * scale;
-        result.noise.magnitude = a.noise.magnitude * rounded_up(scalar.abs());
-        result.noise.deviation += a.noise.magnitude * a.scale * 0.5;
-        self.check_noise(result.noise, result.level, result.scale)?;
-        Ok(result)
+        self.check_ciphertext(a)?;
+        let size = rounded_up(scalar.abs());
+        // Rounded twice: as a double and to an integer.
+        let error = 0.5 + size * scale * f64::EPSILON;
+        let noise = self.slot_product_within(a, size, scale, error);
+        self.check_noise(noise, a.level, a.scale * scale)?;
+        let words = self.scaled_words(a, scaled as i64);
+        Ok(Ciphertext { words, scale: a.scale * scale, noise, ..a.shell() })
     }
 
     fn multiply_integer(&self, a: &Ciphertext, scalar: i64) -> Result<Ciphertext, SchemeError> {
         self.check_ciphertext(a)?;
-        let size = rounded_up(scalar.unsigned_abs() as f64);
-        let noise = Noise {
-            deviation: a.noise.deviation * size.max(1.0),
-            magnitude: a.noise.magnitude * size,
-            ..a.noise
-        };
+        let noise = a.noise.times(rounded_up(scalar.unsigned_abs() as f64));
         self.check_noise(noise, a.level, a.scale)?;
+        Ok(Ciphertext { words: self.scaled_words(a, scalar), noise, ..a.shell() })
+    }
+
+    /// All words times an integer.
+    fn scaled_words(&self, a: &Ciphertext, scalar: i64) -> Buffer {
         let mut words = Buffer::take(a.words.len());
         let limb_words = a.limb_words();
         let limbs = words.chunks_exact_mut(limb_words).zip(a.words.chunks_exact(limb_words));
@@ -310,7 +313,7 @@ impl Leveled {
             let factor = prime.factor(prime.modulus().reduce_signed(scalar));
             kernels::scale_into(out, limb, factor, prime);
         }
-        Ok(Ciphertext { words, noise, ..a.shell() })
+        words
     }
 }
 

@@ -61,10 +61,11 @@ pub use ciphertext::{Ciphertext, Plaintext, SeededCiphertext};
 pub use complex::Complex64;
 pub use keys::{GaloisKeys, PublicKey, RelinKey, SecretKey, SwitchKey};
 pub use params::{SchemeKind, Spec};
-pub use sharing::Sharing;
+pub use sharing::{SharedSoFar, Sharing};
 
 use crate::rlwe;
 use crate::rlwe::noise::{public_key_deviation, rounding_deviation};
+use crate::roots::Roots;
 use crate::{Assurance, Fingerprint, SchemeError};
 
 /// A checked, immutable parameter set with its tables: the scheme itself. Cheap to clone.
@@ -76,6 +77,7 @@ struct Inner {
     spec: Spec,
     fingerprint: Fingerprint,
     chain: chain::Chain,
+    roots: Roots,
     plaintexts: Plaintexts,
 }
 
@@ -127,18 +129,12 @@ impl Leveled {
             },
         };
         let fingerprint = spec.fingerprint();
-        let scheme = Self(Arc::new(Inner { spec, fingerprint, chain, plaintexts }));
+        let roots = Roots::new(spec.ring_degree);
+        let scheme = Self(Arc::new(Inner { spec, fingerprint, chain, roots, plaintexts }));
         let n = scheme.ring_degree();
-        let deviation = scheme.noise_factor() * public_key_deviation(n)
-            + scheme.plain_deviation()
-            + rounding_deviation(n);
-        let scale = scheme.default_scale();
-        let magnitude = if scheme.scheme() == SchemeKind::Ckks { scheme.spec().bound } else { 0.0 };
-        scheme.check_noise(
-            noise::Noise { deviation, magnitude, degree: 1 },
-            scheme.levels(),
-            scale,
-        )?;
+        let (bound, scale) = (scheme.spec().bound, scheme.default_scale());
+        let fresh = scheme.fresh(public_key_deviation(n) + rounding_deviation(n), bound, scale);
+        scheme.check_noise(fresh, scheme.levels(), scale)?;
         Ok(scheme)
     }
 

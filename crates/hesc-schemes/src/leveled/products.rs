@@ -161,7 +161,7 @@ impl Leveled {
 
     /// The noise after switching a key, refused if it does not fit.
     pub(super) fn switched_noise(&self, a: &Ciphertext) -> Result<Noise, SchemeError> {
-        let noise = a.noise.with(self.switching_deviation(a.level));
+        let noise = a.noise.plus(self.switching_noise(a.level));
         self.check_noise(noise, a.level, a.scale)?;
         Ok(noise)
     }

@@ -136,7 +136,7 @@ impl Leveled {
     }
 
     fn integers(&self, words: Vec<u64>) -> Plaintext {
-        Plaintext { params: self.fingerprint(), body: Body::Integers(words) }
+        Plaintext::new(self.fingerprint(), Body::Integers(words))
     }
 
     /// Coefficients of an integer plaintext of this set.

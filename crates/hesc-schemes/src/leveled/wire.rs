@@ -10,6 +10,7 @@ use super::keys::{GaloisKey, GaloisKeys, PublicKey, RelinKey, SecretKey, SwitchK
 use super::noise::Noise;
 use super::products::MOST_PARTS;
 use super::{Ciphertext, Leveled, SchemeKind, SeededCiphertext, inverse_modulo, parallel};
+use crate::rlwe::noise::secret_key_deviation;
 use crate::wire::{Kind, Reader, Writer};
 use crate::{SchemeError, Tag};
 
@@ -77,25 +78,39 @@ impl Leveled {
         level: usize,
     ) -> Result<(f64, Noise), SchemeError> {
         let scale = reader.f64()?;
-        let (deviation, magnitude) = (reader.f64()?, reader.f64()?);
-        let noise = Noise { deviation, magnitude, degree: reader.u32()? };
+        let noise = Noise {
+            deviation: reader.f64()?,
+            values: reader.f64()?,
+            peak: reader.f64()?,
+            magnitude: reader.f64()?,
+            degree: reader.u32()?,
+        };
         let ckks = self.scheme() == SchemeKind::Ckks;
         if scale <= 0.0 || (!ckks && scale != 1.0) {
             return Err(reader.error("the scale is not the scheme's"));
         }
         if !(1..=MOST_DEGREE).contains(&noise.degree)
-            || noise.deviation <= 0.0
             || noise.magnitude < 0.0
-            || (!ckks && noise.magnitude != 0.0)
+            || (self.scheme() == SchemeKind::Bfv && noise.magnitude != 0.0)
         {
-            return Err(reader.error("the noise is not positive"));
+            return Err(reader.error("the bounds on noise and message are impossible"));
+        }
+        // Nothing has less noise than an encryption under the secret key: who claims it would have
+        // results trusted that are none.
+        let least = self.white(self.noise_factor() * secret_key_deviation());
+        if noise.deviation < least.deviation
+            || noise.values < least.values
+            || noise.peak < least.peak
+        {
+            return Err(reader.error("it claims less noise than an encryption has"));
         }
         self.check_noise(noise, level, scale)?;
         Ok((scale, noise))
     }
 
     fn write_noise(writer: &mut Writer, scale: f64, noise: Noise) {
-        writer.f64(scale).f64(noise.deviation).f64(noise.magnitude).u32(noise.degree);
+        writer.f64(scale).f64(noise.deviation).f64(noise.values).f64(noise.peak);
+        writer.f64(noise.magnitude).u32(noise.degree);
     }
 
     /// Wire form of a ciphertext.

@@ -7,8 +7,10 @@ use crate::SchemeError;
 pub struct Mask<W: Word> {
     /// Its residues.
     pub poly: Poly<W, Coeff>,
-    /// The Euclidean norm of its centred coefficients: the factor on the noise.
-    pub norm: f64,
+    /// Its largest absolute value at a root of unity, at least 1: the factor on the noise whatever masks
+    /// there were before. (The Euclidean norm, which is smaller, is right for noise that is alike at
+    /// all roots: a first mask's, not that of a second one which is equal to it.)
+    pub value: f64,
     /// The factor on the scale.
     pub scale: f64,
     /// Deviation that its own rounding adds, relative to the new scale.

@@ -11,8 +11,13 @@ use crate::scheme::several_threads;
 const PARALLEL_WORDS: usize = 1 << 21;
 
 impl<W: Word, E: Encoding<W>> Rlwe<W, E> {
-    /// Refuses a deviation that does not fit the limit.
+    /// Refuses a deviation that does not fit the limit, and a scale that leaves no room for a count.
     pub(super) fn check_noise(&self, deviation: f64, scale: f64) -> Result<(), SchemeError> {
+        if self.encoding().max_count(scale) == 0 {
+            // A count of one and as much again, to either side of zero.
+            let needed_bits = ((4.0 * scale).log2() - self.log2_modulus()).max(0.1);
+            return Err(SchemeError::NoiseBudget { needed_bits });
+        }
         let budget = noise::budget(deviation, self.encoding().reach(), scale);
         if budget < 0.0 {
             return Err(SchemeError::NoiseBudget { needed_bits: -budget });
@@ -130,7 +135,7 @@ impl<W: Word, E: Encoding<W>> Rlwe<W, E> {
         let (mut deviation, mut scale) = (0f64, a.scale);
         for mask in &masks {
             scale = a.scale * mask.scale;
-            deviation = deviation.max(a.deviation * mask.norm + scale * mask.rounding);
+            deviation = deviation.max(a.deviation * mask.value + scale * mask.rounding);
         }
         self.check_noise(deviation, scale)?;
         for (block, mask) in a.words.chunks_exact_mut(2 * ring.poly_len()).zip(masks) {

@@ -1,0 +1,181 @@
+//! The noise estimate of BFV and BGV against the noise, where factors depend on each other as much as
+//! they can: equal ones, images under automorphisms, plaintexts and masks with all of their norm at one
+//! root of unity. Keys and noise are seeded: the tests are reproducible.
+
+mod leveled_party;
+
+use hesc_schemes::leveled::{Ciphertext, Plaintext, SchemeKind};
+use hesc_schemes::{SchemeError, leveled};
+use leveled_party::{DEGREE, Party, batching_prime, party, spec};
+
+/// Plaintexts that are far from random: by their coefficients.
+fn extremes(p: &Party) -> Vec<(&'static str, Plaintext)> {
+    let half = p.modulus() / 2;
+    let alternating = |i: usize| if i.is_multiple_of(2) { half } else { -half };
+    let conjugate = |i: usize| if i == 0 { 1 } else { -1 };
+    let all = [
+        ("one", vec![1]),
+        ("a power of X", [vec![0; DEGREE - 1], vec![1]].concat()),
+        ("ones", vec![1; DEGREE]),
+        ("the conjugate of ones", (0..DEGREE).map(conjugate).collect()),
+        ("largest", vec![half; DEGREE]),
+        ("alternating", (0..DEGREE).map(alternating).collect()),
+    ];
+    all.into_iter().map(|(name, c)| (name, p.scheme.encode_coefficients(&c).unwrap())).collect()
+}
+
+/// Fails if less room is left than was claimed. Returns how many bits the claim was too low.
+fn checked(p: &Party, name: &str, a: &Ciphertext) -> f64 {
+    let claimed = p.scheme.noise_budget(a);
+    let measured = p.scheme.measured_noise_budget(&p.secret, a).unwrap();
+    assert!(claimed <= measured, "{}, {name}: {claimed} {measured}", p.scheme.scheme());
+    measured - claimed
+}
+
+/// All that programs of a few operations make of a ciphertext and its images.
+fn dependent(p: &Party, a: &Ciphertext) -> Vec<(String, Ciphertext)> {
+    let s = &p.scheme;
+    let relinearised = |c: Result<Ciphertext, SchemeError>| s.relinearise(&c?, &p.relin);
+    let swapped = s.swap_or_conjugate(a, &p.galois).unwrap();
+    let rotated = s.rotate(a, 7, &p.galois).unwrap();
+    let sum = s.add(a, &swapped).unwrap();
+    let mut all = Vec::new();
+    let mut keep = |name: &str, c: Result<Ciphertext, SchemeError>| match c {
+        Ok(c) => {
+            all.push((name.to_owned(), c.clone()));
+            Some(c)
+        }
+        Err(SchemeError::NoiseBudget { .. } | SchemeError::LastLevel { .. }) => None,
+        Err(error) => panic!("{name}: {error}"),
+    };
+    keep("its image", Ok(swapped.clone()));
+    keep("square of a sum", relinearised(s.square(&sum)));
+    keep("times rotated", relinearised(s.multiply(a, &rotated)));
+    let square = keep("square", relinearised(s.square(a)));
+    let norm = keep("times its image", relinearised(s.multiply(a, &swapped)));
+    for (name, c) in [("square", square), ("norm", norm)] {
+        let Some(c) = c else { continue };
+        keep(&format!("{name}, five times"), s.multiply_scalar(&c, 5));
+        let fourth = keep(&format!("{name}, squared"), relinearised(s.square(&c)));
+        let image = s.swap_or_conjugate(&c, &p.galois);
+        let both = image.and_then(|image| s.multiply(&c, &image));
+        keep(&format!("{name} times its image"), relinearised(both));
+        for (mask, m) in extremes(p) {
+            keep(&format!("{name} times {mask}"), s.multiply_plain(&c, &m));
+        }
+        if let Some(lower) = keep(&format!("{name}, a level lower"), s.mod_switch(&c)) {
+            keep(&format!("{name}, lower, squared"), relinearised(s.square(&lower)));
+            for (mask, m) in extremes(p) {
+                keep(&format!("{name}, lower, times {mask}"), s.multiply_plain(&lower, &m));
+            }
+        }
+        if let Some(c) = fourth {
+            keep(&format!("{name}, eighth power"), relinearised(s.square(&c)));
+        }
+    }
+    for (first, m) in extremes(p) {
+        let Some(once) = keep(first, s.multiply_plain(a, &m)) else { continue };
+        keep(&format!("{first}, squared"), relinearised(s.square(&once)));
+        for (second, m) in extremes(p) {
+            keep(&format!("{first}, then {second}"), s.multiply_plain(&once, &m));
+        }
+    }
+    all
+}
+
+#[test]
+fn dependent_factors_have_the_noise_they_claim() {
+    for scheme in [SchemeKind::Bfv, SchemeKind::Bgv] {
+        let mut p = party(spec(scheme, 58, 6, 2, batching_prime()), 71);
+        let values = p.integers();
+        let random = p.scheme.encode_integers(&values).unwrap();
+        for (name, m) in extremes(&p).into_iter().chain([("random", random)]) {
+            let public = p.scheme.encrypt(&p.public, &m, &mut p.rng).unwrap();
+            let seeded = p.scheme.encrypt_seeded(&p.secret, &m, &mut p.rng).unwrap();
+            for a in [public, p.scheme.expand(&seeded).unwrap()] {
+                for (operation, c) in dependent(&p, &a) {
+                    checked(&p, &format!("{name}: {operation}"), &c);
+                }
+            }
+        }
+    }
+}
+
+/// A product of a ciphertext and its image has a coefficient near `N d^2`, and the claim is near it.
+#[test]
+fn the_constant_coefficient_of_a_norm_is_foreseen() {
+    let mut p = party(spec(SchemeKind::Bgv, 50, 3, 1, batching_prime()), 72);
+    let x = p.integers();
+    let a = p.encrypt(&x);
+    let s = p.scheme.clone();
+    let product = s.multiply(&a, &s.swap_or_conjugate(&a, &p.galois).unwrap()).unwrap();
+    let slack = checked(&p, "norm", &product);
+    assert!(slack < 2.0, "{slack} bits were given away");
+    // As close to the end as it goes: what is not refused is right.
+    let mut last = product;
+    while let Ok(next) = s.multiply_scalar(&last, 2) {
+        last = next;
+    }
+    let claimed = s.noise_budget(&last);
+    assert!((0.0..1.0).contains(&claimed));
+    checked(&p, "norm at its end", &last);
+    p.decrypt(&last);
+}
+
+/// Scalars count whatever the scheme: what they push beyond the modulus is refused, not wrong.
+#[test]
+fn scalars_end_at_the_modulus() {
+    for scheme in [SchemeKind::Bfv, SchemeKind::Bgv, SchemeKind::Ckks] {
+        let mut p = party(spec(scheme, 45, 2, 1, batching_prime()), 74);
+        let s = p.scheme.clone();
+        let m = match scheme {
+            SchemeKind::Ckks => s.encode_bounded(&[], leveled_party::SCALE, 2, 1.0).unwrap(),
+            _ => s.encode_integers(&[1]).unwrap(),
+        };
+        let mut a = s.encrypt(&p.public, &m, &mut p.rng).unwrap();
+        let mut products = 0;
+        while let Ok(next) = s.multiply_scalar(&a, 1000) {
+            a = next;
+            products += 1;
+        }
+        assert!((2..9).contains(&products), "{scheme}: {products}");
+        assert!(s.noise_budget(&a) < 10.0);
+    }
+}
+
+/// Nobody has less noise than a fresh encryption under the secret key.
+#[test]
+fn a_header_that_claims_no_noise_is_refused() {
+    for scheme in [SchemeKind::Bfv, SchemeKind::Bgv, SchemeKind::Ckks] {
+        let mut p = party(spec(scheme, 45, 3, 1, batching_prime()), 73);
+        let s = p.scheme.clone();
+        let m = match scheme {
+            SchemeKind::Ckks => s.encode_bounded(&[], leveled_party::SCALE, 3, 1.0).unwrap(),
+            _ => s.encode_integers(&[1]).unwrap(),
+        };
+        let seeded = s.encrypt_seeded(&p.secret, &m, &mut p.rng).unwrap();
+        let honest: Vec<leveled::Ciphertext> = {
+            let full = s.expand(&seeded).unwrap();
+            let lower = s.mod_switch_to(&full, 1).unwrap();
+            let zero = s.multiply_scalar(&full, 0).unwrap();
+            vec![full, lower, zero]
+        };
+        for a in honest {
+            let bytes = s.ciphertext_to_bytes(&a);
+            s.ciphertext_from_bytes(&bytes).unwrap();
+            // Header, tag, level, parts, factor and scale lie before the noise.
+            for field in 0..3 {
+                let at = 14 + 32 + 1 + 1 + 8 + 8 + 8 * field;
+                for claim in [0.0, 1.0, -1.0, f64::NAN] {
+                    let mut lie = bytes.clone();
+                    lie[at..at + 8].copy_from_slice(&f64::to_le_bytes(claim));
+                    let end = lie.len() - 16;
+                    let sum = blake3::hash(&lie[..end]);
+                    lie[end..].copy_from_slice(&sum.as_bytes()[..16]);
+                    let error = s.ciphertext_from_bytes(&lie).unwrap_err();
+                    assert!(matches!(error, SchemeError::Wire { .. }), "{claim}: {error}");
+                }
+            }
+        }
+    }
+}

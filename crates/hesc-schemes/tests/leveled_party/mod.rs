@@ -1,0 +1,112 @@
+//! Keys of one small set, what tests encrypt with them, and checks of what comes back.
+
+#![allow(dead_code, reason = "each test file uses some of it")]
+
+use hesc_math::{AesCtrRng, ntt_primes};
+use hesc_schemes::Assurance;
+use hesc_schemes::leveled::{
+    Ciphertext, Complex64, GaloisKeys, Leveled, PublicKey, RelinKey, SchemeKind, SecretKey, Spec,
+};
+use hesc_schemes::rlwe::Plaintext;
+use rand_core::{Rng, SeedableRng};
+
+pub const DEGREE: usize = 1024;
+pub const SCALE: f64 = (1u64 << 40) as f64;
+
+/// Everything a test of one set needs. Rings are small, hence insecure.
+pub struct Party {
+    pub scheme: Leveled,
+    pub secret: SecretKey,
+    pub public: PublicKey,
+    pub relin: RelinKey,
+    pub galois: GaloisKeys,
+    pub rng: AesCtrRng,
+}
+
+pub const STEPS: [i64; 4] = [1, -1, 7, 100];
+
+pub fn spec(scheme: SchemeKind, bits: u32, levels: usize, specials: usize, t: u64) -> Spec {
+    let primes = ntt_primes(bits, DEGREE, levels + specials).unwrap();
+    Spec {
+        scheme,
+        ring_degree: DEGREE,
+        coeff_moduli: primes[specials..].to_vec(),
+        special_moduli: primes[..specials].to_vec(),
+        plaintext: match scheme {
+            SchemeKind::Ckks => Plaintext::Approximate { scale: SCALE },
+            _ => Plaintext::Integers { plain_modulus: t },
+        },
+        bound: 1.0,
+    }
+}
+
+pub fn party(spec: Spec, seed: u64) -> Party {
+    let scheme = Leveled::new(spec, Assurance::Insecure).unwrap();
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    let mut rng = AesCtrRng::from_seed(bytes);
+    let (secret, public) = scheme.generate_keys(&mut rng);
+    let relin = scheme.generate_relin_key(&secret, &mut rng).unwrap();
+    let mut elements: Vec<usize> = STEPS.iter().map(|&s| scheme.rotation_element(s)).collect();
+    elements.push(2 * DEGREE - 1);
+    let galois = scheme.generate_galois_keys(&secret, &elements, &mut rng).unwrap();
+    Party { scheme, secret, public, relin, galois, rng }
+}
+
+pub fn batching_prime() -> u64 {
+    ntt_primes(20, DEGREE, 1).unwrap()[0]
+}
+
+impl Party {
+    pub fn integers(&mut self) -> Vec<i64> {
+        let t = self.modulus();
+        (0..DEGREE).map(|_| (self.rng.next_u64() % t as u64) as i64 - t / 2).collect()
+    }
+
+    pub fn modulus(&self) -> i64 {
+        let Plaintext::Integers { plain_modulus } = self.scheme.spec().plaintext else { panic!() };
+        plain_modulus as i64
+    }
+
+    pub fn numbers(&mut self) -> Vec<Complex64> {
+        let mut next = || (self.rng.next_u64() >> 11) as f64 / 2f64.powi(52) - 1.0;
+        (0..DEGREE / 2).map(|_| Complex64::new(next(), next()) * 0.7).collect()
+    }
+
+    pub fn encrypt(&mut self, values: &[i64]) -> Ciphertext {
+        let plaintext = self.scheme.encode_integers(values).unwrap();
+        self.scheme.encrypt(&self.public, &plaintext, &mut self.rng).unwrap()
+    }
+
+    pub fn encrypt_complex(&mut self, values: &[Complex64]) -> Ciphertext {
+        let levels = self.scheme.levels();
+        let plaintext = self.scheme.encode_bounded(values, SCALE, levels, 1.0).unwrap();
+        self.scheme.encrypt(&self.public, &plaintext, &mut self.rng).unwrap()
+    }
+
+    pub fn decrypt(&self, a: &Ciphertext) -> Vec<i64> {
+        // The estimate never claims more room than there is.
+        let measured = self.scheme.measured_noise_budget(&self.secret, a).unwrap();
+        let claimed = self.scheme.noise_budget(a);
+        assert!(claimed <= measured, "claimed {claimed}, measured {measured}");
+        let plaintext = self.scheme.decrypt(&self.secret, a).unwrap();
+        self.scheme.decode_integers(&plaintext).unwrap()
+    }
+
+    pub fn check(&self, a: &Ciphertext, expected: impl Fn(usize) -> i64) {
+        let t = self.modulus();
+        for (i, value) in self.decrypt(a).into_iter().enumerate() {
+            assert_eq!((value - expected(i)).rem_euclid(t), 0, "slot {i}");
+        }
+    }
+
+    pub fn check_complex(&self, a: &Ciphertext, expected: impl Fn(usize) -> Complex64) {
+        let plaintext = self.scheme.decrypt(&self.secret, a).unwrap();
+        let bound = self.scheme.error_bound(a);
+        assert!(bound < 1e-2, "the bound {bound} says nothing");
+        for (i, value) in self.scheme.decode_complex(&plaintext).unwrap().into_iter().enumerate() {
+            let error = (value - expected(i)).norm();
+            assert!(error < bound, "slot {i}: error {error}, bound {bound}");
+        }
+    }
+}

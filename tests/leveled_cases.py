@@ -1,0 +1,34 @@
+"""What the tests of schemes with multiplication share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import hesc
+from hesc._native import primes_of_bits
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+SCHEMES = ("bfv", "bgv", "ckks")
+Keys = tuple[hesc.LeveledSecretKey, hesc.PublicKeys]
+
+
+def close(found: NDArray[Any], expected: Any) -> None:
+    """Integers are equal, other numbers to five digits."""
+    if found.dtype.kind == "i":
+        np.testing.assert_array_equal(found, expected)
+    else:
+        np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+def precise_keys() -> Keys:
+    """CKKS with primes of 58 bits in a small ring (insecure): room for noise that hides errors."""
+    degree = 1024
+    primes = primes_of_bits(degree, [58] * 4)
+    params = hesc.LeveledParams.lattice(
+        "ckks", degree, primes[1:], special_moduli=primes[:1], scale=2.0**55, assurance="insecure"
+    )
+    return hesc.leveled_keygen(params, rotations=[1])

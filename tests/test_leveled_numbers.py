@@ -1,0 +1,211 @@
+"""Ranges, bounds and errors of BFV, BGV and CKKS with multiplication, and what of them travels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import hesc
+from tests.leveled_cases import SCHEMES, Keys, close, precise_keys
+from tests.second_implementation import wire
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+
+@pytest.fixture(scope="module")
+def precise() -> Keys:
+    return precise_keys()
+
+
+def different_data(scheme: str) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Two vectors of one shape that have nothing in common, not even their largest number."""
+    if scheme == "ckks":
+        return np.full(5, 1e-9), np.linspace(-1, 1, 5)
+    return np.zeros(5, dtype=np.int64), np.array([1, -1, 500, -300, 7])
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_nothing_on_the_wire_but_residues_depends_on_the_data(scheme: str) -> None:
+    """Encryptions of different data differ in the seed and the residues alone, in every form.
+
+    So do results of one program on them: numbers that travel are functions of the program and of
+    what was declared. Operands in the clear show their size up to a power of two and no more.
+    """
+    params = hesc.LeveledParams.recommended(scheme)
+    secret, public = hesc.leveled_keygen(params, rotations=[1, -4])
+
+    def forms(data: NDArray[Any], operand: NDArray[Any]) -> list[bytes]:
+        x = public.encrypt(data)
+        y = public.read(secret.encrypt_to_bytes(data), len(data))
+        results = [x, y, x + y, x * y, x * operand, x + operand, x.rotate(1)]
+        return [result.to_bytes() for result in results]
+
+    one, other = different_data(scheme)
+    operands: tuple[NDArray[Any], NDArray[Any]]
+    if scheme == "ckks":
+        # Of one size up to a power of two.
+        operands = (np.linspace(-1, 1, 5), np.array([0.6, 0.1, 0.0, -0.7, 0.2]))
+    else:
+        rng = np.random.default_rng(5)
+        operand = rng.integers(-9, 10, 5)
+        # The norms of both are the same.
+        operands = (operand, -operand)
+    for first, second in zip(forms(one, operands[0]), forms(other, operands[1]), strict=True):
+        heads = [wire.leveled_head(data) for data in (first, second)]
+        assert heads[0] == heads[1]
+        assert len(first) == len(second)
+    seeded = [secret.encrypt_to_bytes(data) for data in (one, other)]
+    heads = [wire.seeded_head(data) for data in seeded]
+    assert heads[0] == heads[1]
+
+
+def test_bounds_are_declared_and_never_found_out() -> None:
+    params = hesc.LeveledParams.recommended("ckks")
+    assert params.bound == 1.0
+    secret, public = hesc.leveled_keygen(params, products=False)
+    for encrypt in (public.encrypt, secret.encrypt_to_bytes):
+        with pytest.raises(hesc.OutOfRangeError, match="bound="):
+            encrypt([0.5, 1.5])
+        with pytest.raises(hesc.OutOfRangeError, match="bound="):
+            encrypt([1 + 1j])
+        for wrong in (0.0, -1.0, np.inf, np.nan):
+            with pytest.raises(hesc.ParameterError, match="bound"):
+                encrypt([0.0], bound=wrong)
+        # A bound beyond the modulus is refused before anything is encrypted.
+        with pytest.raises(hesc.NoiseBudgetError):
+            encrypt([1.0], bound=1e40)
+    close(secret.decrypt(public.encrypt([0.5, 1.5], bound=2.0)), [0.5, 1.5])
+    # Numbers of the unit circle may be rounded outwards.
+    circle = np.exp(1j * np.arange(100))
+    np.testing.assert_allclose(secret.decrypt(public.encrypt(circle)), circle, atol=1e-5)
+    wide = hesc.LeveledParams.recommended("ckks", bound=8.0)
+    assert wide != params
+    again = hesc.LeveledParams.from_bytes(wide.to_bytes())
+    assert (again, again.name, again.bound) == (wide, "ckks_8192", 8.0)
+    for wrong in (0.0, -1.0, np.inf, np.nan):
+        with pytest.raises(hesc.ParameterError, match="bound"):
+            hesc.LeveledParams.recommended("ckks", bound=wrong)
+    with pytest.raises(hesc.ParameterError, match="bound"):
+        hesc.LeveledParams.recommended("bfv", bound=2.0)
+
+
+@pytest.mark.parametrize("scheme", ["bfv", "bgv"])
+def test_integers_come_back_or_are_refused(scheme: str) -> None:
+    params = hesc.LeveledParams.recommended(scheme)
+    secret, public = hesc.leveled_keygen(params, rotations=[1])
+    smallest, largest = params.integer_range
+    assert params.plain_modulus == largest - smallest + 1
+    ends = [smallest, -1, 0, largest]
+    close(secret.decrypt(public.encrypt(ends)), ends)
+    close(secret.decrypt(public.read(secret.encrypt_to_bytes(ends), 4)), ends)
+    one = public.encrypt([1, 1])
+    close(secret.decrypt(one * largest), [largest, largest])
+    assert params.plain_modulus is not None
+    calls: list[Callable[[Any], Any]] = [
+        lambda wrong: public.encrypt([wrong]),
+        lambda wrong: secret.encrypt_to_bytes([wrong]),
+        lambda wrong: public.encrypt(np.array([wrong])),
+        lambda wrong: one * wrong,
+        lambda wrong: one + wrong,
+        lambda wrong: one - [wrong, 0],
+        lambda wrong: one * [0, wrong],
+        lambda wrong: one.polynomial([0, wrong]),
+        lambda wrong: hesc.leveled.Matrix(params, [[wrong]]),
+    ]
+    for wrong in (largest + 1, smallest - 1, params.plain_modulus - 1, 2**63, 2**64 - 5, 2**70):
+        for call in calls:
+            with pytest.raises(hesc.OutOfRangeError, match="integers"):
+                call(wrong)
+    with pytest.raises(hesc.ParameterError, match="integers"):
+        _ = hesc.LeveledParams.recommended("ckks").integer_range
+    with pytest.raises(hesc.ParameterError, match="bound"):
+        public.encrypt([1], bound=2.0)
+
+
+@pytest.mark.parametrize("scheme", ["bfv", "bgv"])
+def test_products_with_ones_own_image_are_right_or_refused(scheme: str) -> None:
+    """The constant coefficient of `e(X) e(1/X)` is the sum of all squares of the noise."""
+    params = hesc.LeveledParams.recommended(scheme, ring_degree=4096)
+    secret, public = hesc.leveled_keygen(params, conjugate=True)
+    smallest, largest = params.integer_range
+    values = np.random.default_rng(1).integers(smallest, largest + 1, params.slot_count)
+    x = public.encrypt(values)
+    expected = values.astype(object) * np.roll(values, params.slot_count // 2)
+    found = x * x.swap_rows()
+    factor = 1
+    try:
+        while True:
+            wrapped = (expected * factor - smallest) % (largest - smallest + 1) + smallest
+            close(secret.decrypt(found), wrapped.astype(np.int64))
+            assert found.noise_budget <= secret.noise_budget(found)
+            found, factor = found * 5, factor * 5
+    except hesc.NoiseBudgetError:
+        assert found.noise_budget < np.log2(8)
+
+
+class Exact:
+    """What an encrypted vector computes, in the clear."""
+
+    def __init__(self, values: NDArray[np.complex128]) -> None:
+        self.values = values
+
+    def __add__(self, other: Any) -> Exact:
+        return Exact(self.values + getattr(other, "values", other))
+
+    def __sub__(self, other: Any) -> Exact:
+        return Exact(self.values - getattr(other, "values", other))
+
+    def __mul__(self, other: Any) -> Exact:
+        return Exact(self.values * getattr(other, "values", other))
+
+    def rotate(self, steps: int) -> Exact:
+        return Exact(np.roll(self.values, -steps))
+
+
+PROGRAMS: list[Callable[[Any, Any, NDArray[np.complex128]], Any]] = [
+    lambda a, b, _: a + b,
+    lambda a, b, _: a - b,
+    lambda a, b, _: a * b,
+    lambda a, _, plain: a * plain,
+    lambda a, _, plain: a + plain,
+    lambda a, *_: a * 0.3,
+    lambda a, *_: a.rotate(1),
+]
+
+
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e6, 1e9])
+def test_errors_of_ckks_stay_within_their_bound(precise: Keys, size: float) -> None:
+    """Random programs on numbers of any size, in both forms of encryption, encoding included."""
+    secret, public = precise
+    slots = secret.params.slot_count
+    rng = np.random.default_rng(int(size))
+
+    def numbers(most: float) -> NDArray[np.complex128]:
+        found = most * rng.uniform(0, 1, slots) * np.exp(2j * np.pi * rng.uniform(0, 1, slots))
+        # Alike, or one large one among small ones.
+        sizes = np.where(np.arange(slots) == 3, 1, 1e-6) if rng.integers(2) else np.ones(slots)
+        return np.asarray(found * sizes)
+
+    for _ in range(6):
+        exact = [numbers(size) for _ in range(3)]
+        sent = secret.encrypt_to_bytes(exact[0], bound=size)
+        pool = [public.read(sent, slots)]
+        pool += [public.encrypt(x, bound=size) for x in exact[1:]]
+        for _ in range(8):
+            i, j = rng.integers(len(pool), size=2)
+            plain = numbers(rng.choice([1e-2, 1.0, 1e3]))
+            program = PROGRAMS[rng.integers(len(PROGRAMS))]
+            try:
+                found = program(pool[i], pool[j], plain)
+            except hesc.NoiseBudgetError:
+                continue
+            expected = program(Exact(exact[i]), Exact(exact[j]), plain).values
+            pool.append(found)
+            exact.append(expected)
+        for vector, expected in zip(pool, exact, strict=True):
+            assert np.max(np.abs(secret.decrypt(vector) - expected)) <= vector.error_bound

@@ -1,0 +1,123 @@
+"""CKKS results for others than the key's owner."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import hesc
+from tests.leveled_cases import Keys, precise_keys
+from tests.second_implementation import leveled, wire
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+
+@pytest.fixture(scope="module")
+def precise() -> Keys:
+    return precise_keys()
+
+
+def vector_of(public: hesc.PublicKeys, ciphertext: bytes, length: int) -> hesc.EncryptedVector:
+    native = public.params.native.ciphertext_from_bytes(ciphertext)
+    return hesc.EncryptedVector(public, native, length, complex_values=True)
+
+
+def test_shared_numbers_are_drowned_in_noise(precise: Keys, tmp_path: Path) -> None:
+    """1024 normal numbers: their deviation is within 10 per cent but once in 10,000 runs."""
+    secret, public = precise
+    numbers = np.linspace(-1, 1, 512) * 0.9
+    expected, vector = public.encrypt(np.zeros(512)), public.encrypt(numbers * np.exp(1j))
+    values, deviation = secret.decrypt_shared(vector, expected=expected, answers=2048)
+    assert deviation >= np.sqrt(12 * 2048) * 2**20 * expected.error_bound * (1 - 1e-9)
+    noise = values - numbers * np.exp(1j)
+    scatter = np.concatenate([noise.real, noise.imag]).std()
+    assert 0.9 < scatter / deviation < 1.1
+    # No digits below the noise, where doubles would show what it was added to.
+    grid = 2.0 ** (np.floor(np.log2(deviation)) - 10)
+    np.testing.assert_array_equal(values.real / grid, np.round(values.real / grid))
+    assert secret.shared == 0.25
+    # What is counted is counted for the key, whoever asks and however.
+    for _ in range(3):
+        secret.decrypt_shared(vector, expected=expected, answers=2048)
+    for answers in (2048, 10**8):
+        with pytest.raises(hesc.ParameterError, match="new key"):
+            hesc.LeveledSecretKey(secret.params, secret._native).decrypt_shared(
+                vector, expected=expected, answers=answers
+            )
+    secret.save(tmp_path / "key")
+    again = hesc.LeveledSecretKey.load(secret.params, tmp_path / "key", shared=secret.shared)
+    assert again.shared == 1.0
+    for wrong in (-0.1, 1.1, np.nan):
+        with pytest.raises(hesc.ParameterError, match="shared"):
+            hesc.LeveledSecretKey.load(secret.params, tmp_path / "key", shared=wrong)
+
+
+def test_what_is_shared_follows_the_owners_bounds(precise: Keys) -> None:
+    params = precise[0].params
+    secret, public = hesc.leveled_keygen(params)
+
+    def program(x: hesc.EncryptedVector) -> hesc.EncryptedVector:
+        return x * x + x
+
+    expected, vector = program(public.encrypt([0.0])), program(public.encrypt([0.5]))
+    value, deviation = secret.decrypt_shared(vector, expected=expected, answers=4)
+    assert abs(value[0] - 0.75) < 6 * deviation
+    # Another program's result, whatever it claims.
+    for other in (public.encrypt([0.5]), vector.mod_switch_to(1), vector * 0.5):
+        with pytest.raises(hesc.HescError):
+            secret.decrypt_shared(other, expected=expected, answers=4)
+    # Its numbers do not change the noise.
+    head, parts = wire.read_leveled(vector.to_bytes(), params.ring_degree, params.coeff_moduli)
+    for factor in (2.0, 0.9):
+        lie = (*head[:5], *(number * factor for number in head[5:9]), head[9])
+        lying = vector_of(public, wire.write_leveled(lie, parts, params.coeff_moduli), 1)
+        assert secret.decrypt_shared(lying, expected=expected, answers=4).deviation == deviation
+    with pytest.raises(hesc.ParameterError, match="not the vector"):
+        secret.decrypt_shared(vector, expected=vector, answers=4)
+    with pytest.raises(hesc.ParameterError, match="40"):
+        secret.decrypt_shared(vector, expected=expected, answers=4, statistical_bits=39)
+    with pytest.raises(hesc.ParameterError, match="in all"):
+        secret.decrypt_shared(vector, expected=expected, answers=0)
+    # Numbers beyond the program's bound, and sets without room for the noise.
+    far = public.encrypt([9.0], bound=16.0)
+    with pytest.raises(hesc.DecryptionError):
+        secret.decrypt_shared(far, expected=public.encrypt([1.0]), answers=10**6)
+    with pytest.raises(hesc.ParameterError, match="drown"):
+        secret.decrypt_shared(far, expected=public.encrypt([0.0]), answers=10**18)
+    small, keys = hesc.leveled_keygen(hesc.LeveledParams.recommended("ckks"), products=False)
+    with pytest.raises(hesc.ParameterError, match="drown"):
+        small.decrypt_shared(keys.encrypt([1]), expected=keys.encrypt([0]), answers=1)
+    assert small.shared == 0.0
+    exact, keys = hesc.leveled_keygen(hesc.LeveledParams.recommended("bfv"), products=False)
+    with pytest.raises(hesc.ParameterError, match="exact"):
+        exact.decrypt_shared(keys.encrypt([1]), expected=keys.encrypt([1]), answers=1)
+
+
+def test_a_crafted_ciphertext_of_the_review_shows_no_secret(precise: Keys) -> None:
+    """`c_0 = 0`, `c_1 = 2^30` under an honest header: what comes back is noise.
+
+    A random guess is right in a third of 1024 coefficients, 410 times or more once in 10^5 runs.
+    """
+    params = precise[0].params
+    secret, public = hesc.leveled_keygen(params, products=False)
+    honest = public.encrypt(np.zeros(512))
+    head, parts = wire.read_leveled(honest.to_bytes(), params.ring_degree, params.coeff_moduli)
+    crafted = np.zeros_like(parts)
+    crafted[1, :, 0] = 2**30
+    data = wire.write_leveled(head, crafted, params.coeff_moduli)
+    vector = vector_of(public, data, 512)
+    own = secret.decrypt(vector)
+    shared = secret.decrypt_shared(vector, expected=honest, answers=512).values
+
+    def ternary(slots: NDArray[Any]) -> NDArray[np.float64]:
+        coefficients = leveled.coefficients(slots, params.ring_degree)
+        return np.asarray(np.clip(np.round(coefficients * 2.0**25), -1, 1))
+
+    truth = ternary(own)
+    assert set(np.unique(truth)) == {-1, 0, 1}
+    assert np.sum(ternary(shared) == truth) < 410
