@@ -53,6 +53,7 @@ def test_known_answers(case: dict[str, Any], tmp_path: Path) -> None:
     params = hesc.Params.from_bytes(data["params"], assurance="hestd2018")
     assert params == hesc.Params.preset(case["preset"])
     (tmp_path / "secret").write_bytes(data["secret"])
+    (tmp_path / "secret").chmod(0o600)
     secret = hesc.load_secret_key(params, tmp_path / "secret")
     assert hesc.PublicKey.from_bytes(params, data["public"]).to_bytes() == data["public"]
     product = hesc.EncryptedArray.from_bytes(params, data["product"])
