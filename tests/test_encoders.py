@@ -146,7 +146,7 @@ def test_other_bad_input_is_refused() -> None:
         hesc.Encoder(64, generator="rand")
     with pytest.raises(hesc.OutOfRangeError, match="unipolar range"):
         hesc.Encoder(64, representation="unipolar").encode(-0.1)
-    encoder = hesc.Encoder(64, first_dimension=1023)
+    encoder = hesc.Encoder(64, generator="plain_sobol", first_dimension=1023)
     encoder.encode(0.5)
     with pytest.raises(hesc.CorrelationError, match="1024 independent dimensions"):
         encoder.encode(0.5)

@@ -22,9 +22,9 @@ LENGTHS = (64, 128, 256, 512, 1024, 2048, 4096, 8192)
 FACTORS = 10
 VALUES = 250
 DRAWS = 100
-# Fits of c L^-a to 8 lengths and 20 first dimensions miss single lengths by up to that much; the
-# worst are two dimensions of the lattice, and single streams shorter than a register's period.
-FACTOR_OF_LAWS = 2.5
+# The law of a combination of dimensions is measured with random factors; here all are equal, and of
+# the plain sequence and the lattice's first dimensions every stream has nearly the same errors.
+FACTOR_OF_LAWS = 2.0
 
 
 def rms(errors: NDArray[np.float64]) -> float:
@@ -68,24 +68,28 @@ def test_exact_laws_of_products(generator: str, length: int) -> None:
 @pytest.mark.parametrize("length", LENGTHS)
 def test_measured_laws_of_products(generator: str, length: int) -> None:
     x = np.random.default_rng(1).uniform(-1, 1, VALUES)
-    # The law of the Sobol generator is that of many pairs of dimensions; the first is far better.
-    first_dimensions = 12 if "sobol" in generator else 1
+    first_dimensions = 4 if "sobol" in generator else 1
     factors = np.broadcast_to(x, (FACTORS, VALUES))
     errors = chain_errors(generator, length, factors, 12, first_dimensions)
     for k, of_k in enumerate(errors, start=1):
-        predicted = hesc.Encoder(length, generator=generator).predicted_error(x**k, k)
+        encoders = [
+            hesc.Encoder(length, generator=generator, first_dimension=first)
+            for first in range(first_dimensions)
+        ]
+        predicted = np.array([encoder.predicted_error(x**k, k) for encoder in encoders])
         ratio = rms(of_k) / rms(predicted)
         assert 1 / FACTOR_OF_LAWS < ratio < FACTOR_OF_LAWS, (k, ratio)
 
 
-def test_the_exact_weight_prediction_is_that_of_equal_factors() -> None:
-    x = np.linspace(-1, 1, 41)
+def test_the_exact_weight_prediction_is_between_equal_and_spread_factors() -> None:
+    x = np.linspace(-0.9, 0.9, 41)
     encoder = hesc.Encoder(512, generator="exact_weight")
     for k in (2, 3, 7):
         predicted = encoder.predicted_error(x**k, k) ** 2
         exact = theory.product_variance(np.broadcast_to(x, (k, 41)), 512, generator="exact_weight")
-        # The prediction takes rounding at its largest, and the exact law has terms in 1 / L^2.
-        np.testing.assert_allclose(predicted, exact, atol=1.5 * k / 512**2, rtol=0.02)
+        # The exact law has terms in 1 / L^2, and the prediction a bit for reading the value.
+        assert np.all(predicted < 1.06 * exact + 4 * k / 512**2)
+        assert np.all(predicted > k / (k + 1) * exact - 4 * k / 512**2)
 
 
 @pytest.mark.parametrize(
@@ -143,7 +147,7 @@ def test_exact_weight_sums_have_their_variance() -> None:
 
 @pytest.mark.parametrize("generator", ["exact_weight", "sobol", "halton", "lattice", "joint"])
 def test_reported_errors_are_not_too_small(generator: str) -> None:
-    """Two and three factors from different calls: at most 1.25 reported errors, at least 0.1."""
+    """Two and three factors from different calls: at most 1.25 reported errors, at least 0.7."""
     secret, public = hesc.keygen(hesc.Params.preset("bfv_1024"), mode="simulate")
     rng = np.random.default_rng(3)
     scaled: list[NDArray[np.float64]] = []
@@ -156,7 +160,7 @@ def test_reported_errors_are_not_too_small(generator: str) -> None:
         for product, exact in ((a * b, values[:2]), (a * b * c, values)):
             value, error = hesc.Decryptor(secret).decrypt(product, return_std=True)
             scaled.append((value - np.prod(exact, axis=0)) / error)
-    assert 0.1 < rms(np.array(scaled)) < 1.25
+    assert 0.7 < rms(np.array(scaled)) < 1.25
 
 
 def test_joint_errors_are_reported_as_they_are() -> None:

@@ -211,8 +211,9 @@ class Decryptor:
 
         Args:
             encrypted: an array or an answer of this key.
-            return_std: return the standard errors too: what independent bits would scatter, as
-                the streams show it, times what the law of their encoder says it is better.
+            return_std: return the standard errors too: by the law of each product of streams,
+                which is measured for the very dimensions that were multiplied (milliseconds, once
+                a process), and the covariances of terms that share streams.
 
         Raises:
             KeyMismatchError, ParameterError: ciphertexts of another key or parameter set.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import islice
 from math import floor, gcd, isqrt
 from pathlib import Path
@@ -170,9 +171,56 @@ def _point(vectors: list[int], index: int, start: int = 0) -> int:
     return start
 
 
-def sobol(p: float, length: int, draw: Draw, dimension: int) -> list[int]:
-    """Comparison with a Sobol sequence under a random lower triangular matrix and a shift."""
-    scrambled = _scrambled(dimension, draw)
+def _spans(rows: list[int]) -> list[set[int]]:
+    """All combinations of the first 0, 1, 2, ... rows."""
+    spans = [{0}]
+    for row in rows:
+        spans.append(spans[-1] | {combination ^ row for combination in spans[-1]})
+    return spans
+
+
+@cache
+def _digit_spans(dimension: int, m: int) -> list[set[int]]:
+    """For each number of leading digits, which sets of index bits their combinations depend on."""
+    v = directions(dimension)
+    rows = [sum((v[k] >> (31 - r) & 1) << k for k in range(m)) for r in range(m)]
+    return _spans(rows)
+
+
+def pair_gain(a: int, b: int, m: int) -> float:
+    """Variance of products of the first 2^m points of two dimensions over that of arrangements."""
+    left, right = _digit_spans(a, m), _digit_spans(b, m)
+    common = [[len(x & y) for y in right] for x in left]
+    gain = 0.0
+    for i in range(1, m + 1):
+        for j in range(1, m + 1):
+            pairs = common[i][j] - common[i][j - 1] - common[i - 1][j] + common[i - 1][j - 1]
+            gain += pairs * 4.0 ** -(i + j)
+    return gain * 2.0 ** (m + 2) + 1 - (1 - 2.0**-m) ** 2
+
+
+@cache
+def good_dimensions(m: int) -> list[int]:
+    """Dimensions in the order that encoders take them for 2^m bits, for small m."""
+    chosen: list[int] = []
+    for limit in (0.25, 0.5, 1.0):
+        for candidate in range(1024):
+            if candidate not in chosen and all(
+                pair_gain(other, candidate, m) <= limit for other in chosen
+            ):
+                chosen.append(candidate)
+    return chosen
+
+
+def sobol(p: float, length: int, draw: Draw, slot: int) -> list[int]:
+    """Comparison with a Sobol sequence under a random lower triangular matrix and a shift.
+
+    Random arrangements where the length bears no more dimensions.
+    """
+    good = good_dimensions(length.bit_length() - 1)
+    if slot >= len(good):
+        return exact_weight(p, length, draw)
+    scrambled = _scrambled(good[slot], draw)
     shift = draw() & 0xFFFFFFFF
     threshold = round(p * 2.0**32)
     return [int(_point(scrambled, i, shift) < threshold) for i in range(length)]
@@ -271,6 +319,8 @@ def _spread(ones: int, mask: list[int], vectors: list[int], start: int, first: f
 
 def joint(probabilities: list[float], length: int, draw: Draw, first: int) -> list[list[int]]:
     """The factors of one product, every prefix of the right weight."""
+    good = good_dimensions(length.bit_length() - 1)
+    dimensions = good + [dimension for dimension in range(1024) if dimension not in good]
     product, rows = [0] * length, []
     sign, due = 1.0, _uniform(draw)
     for k, p in enumerate(probabilities):
@@ -285,7 +335,7 @@ def joint(probabilities: list[float], length: int, draw: Draw, first: int) -> li
             own += 1 if (own < exact and own < length) or own == 0 else -1
         overlap = max(before + own - wanted, 0) // 2
         overlap = min(max(overlap, own - (length - before), 0), own, before)
-        vectors = _scrambled(first + k, draw)
+        vectors = _scrambled(dimensions[first + k], draw)
         start = draw() & 0xFFFFFFFF
         on, off = _uniform(draw), _uniform(draw)
         row = [

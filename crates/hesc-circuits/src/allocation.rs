@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use hesc_schemes::Scheme;
-use hesc_stochastic::{ErrorLaw, Generator, Law, Origin};
+use hesc_stochastic::{Generator, Origin};
 
 use crate::CircuitError;
+use crate::factors::Factors;
 use crate::layout::{FreePlaces, Place};
 use crate::masking::{BlockOf, Passing};
 use crate::streams::{Streams, Term, check_weights};
@@ -49,7 +50,8 @@ impl<S: Scheme> Streams<S> {
         let mut rows: Vec<Vec<Passing>> = Vec::new();
         let mut known: HashMap<(BlockOf, usize), usize> = HashMap::new();
         let mut terms = Vec::with_capacity(groups * per_sum);
-        for operands in self.terms.chunks_exact(group) {
+        let mut kept_factors = Vec::new();
+        for (sum, operands) in self.terms.chunks_exact(group).enumerate() {
             let head = operands[0];
             let output = outputs.place((head.part, head.place.block), head.place.offset, || {
                 count += 1;
@@ -57,8 +59,11 @@ impl<S: Scheme> Streams<S> {
             });
             rows.resize_with(count * height * span, Vec::new);
             let mut line = 0;
-            for ((term, &coefficient), &kept) in operands.iter().zip(coefficients).zip(pieces) {
+            for (k, (term, &kept)) in operands.iter().zip(pieces).enumerate() {
                 for _ in 0..kept {
+                    let part_of =
+                        self.factors.piece(sum * group + k, line % granularity, granularity);
+                    kept_factors.extend(part_of);
                     // Where the piece starts, counted from the start of its stream's first block.
                     let start = line % granularity * piece + term.place.offset;
                     let (block, offset) = (start / block_length, start % block_length);
@@ -74,7 +79,7 @@ impl<S: Scheme> Streams<S> {
                         let mask = &mut rows[row][passing].mask;
                         (offset..end).for_each(|at| mask[at / 64] |= 1 << (at % 64));
                     }
-                    let weight = term.weight * coefficient / kept as f64;
+                    let weight = term.weight * coefficients[k] / kept as f64;
                     terms.push(Term { part: 0, place: Place { block: first, offset }, weight });
                     line += 1;
                 }
@@ -90,13 +95,6 @@ impl<S: Scheme> Streams<S> {
             }
         }
         terms.iter_mut().for_each(|term| term.place.block = kept_rows[term.place.block]);
-        let law = match self.law.law {
-            // A part of an arrangement is a sample of it; joint streams are right in whole words,
-            // and in other parts as good as Sobol's.
-            Law::ExactWeight | Law::Measured(Generator::Lfsr) => Law::Binomial,
-            Law::Prefix if !piece.is_multiple_of(64) => Law::Measured(Generator::Sobol),
-            law => law,
-        };
         // Blocks that are alone pass whole: what masks would clear is read by no term. With masks in
         // other rows all have them, since a mask changes the scale of some schemes.
         let summed = if used.iter().all(|row| row.len() == 1) {
@@ -111,8 +109,7 @@ impl<S: Scheme> Streams<S> {
             terms,
             elements: groups,
             stream_length: piece,
-            law: if granularity == 1 { self.law } else { ErrorLaw { law, ..self.law } },
-            complete: false,
+            factors: Factors::new(self.origins.len(), kept_factors),
             constants: self
                 .constants
                 .chunks_exact(group)

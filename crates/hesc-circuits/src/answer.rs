@@ -2,8 +2,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use hesc_schemes::Scheme;
-use hesc_stochastic::{ErrorLaw, Representation};
+use hesc_stochastic::{Origin, Representation};
 
+use crate::factors::{Factors, anonymous};
 use crate::readout::Counts;
 use crate::{CircuitError, Streams};
 
@@ -42,8 +43,13 @@ pub(crate) struct Plan {
     pub stream_length: usize,
     pub block_length: usize,
     pub representation: Representation,
-    /// How far the terms may be from their values.
-    pub law: ErrorLaw,
+    /// Where the factors of terms come from, without names of random states.
+    pub origins: Vec<Origin>,
+    /// Which terms of an element share streams: for each term of each element, or for those of one
+    /// element if all are alike.
+    pub factors: Factors,
+    /// Bits of the streams as they were encoded.
+    pub encoded_length: usize,
     /// What is added to each element; empty for nothing.
     pub constants: Vec<f64>,
     /// Element by element, the same number for each.
@@ -60,6 +66,13 @@ impl Plan {
     /// Blocks of a stream.
     pub fn span(&self) -> usize {
         self.stream_length.div_ceil(self.block_length)
+    }
+
+    /// The factors of each term of each element.
+    pub fn factors_of_all(&self) -> Factors {
+        let terms = self.terms.len();
+        let pattern = self.factors.rows().len() / self.origins.len();
+        self.factors.select((0..terms).map(|term| term % pattern))
     }
 
     /// Blocks after fusion.
@@ -117,7 +130,9 @@ impl<S: Scheme> Answer<S> {
             stream_length: streams.stream_length,
             block_length: streams.scheme.block_length(),
             representation: streams.representation,
-            law: streams.law,
+            origins: anonymous(&streams.origins),
+            factors: streams.factors.pattern(streams.elements),
+            encoded_length: streams.encoded_length,
             constants: streams.constants.clone(),
             terms: terms.collect(),
             bases: Vec::new(),
@@ -235,13 +250,17 @@ impl<S: Scheme> Answer<S> {
             if classes[class][0] == term.first {
                 terms.push((
                     i / per_element,
+                    i,
                     AnswerTerm { first: class, merged: merged as u32, ..*term },
                 ));
             }
         }
-        terms.sort_by_key(|(element, _)| *element);
+        terms.sort_by_key(|(element, _, _)| *element);
+        let kept = terms.iter().map(|(_, of, _)| *of);
+        let factors = self.plan.factors_of_all().select(kept).pattern(self.plan.elements);
         let plan = Plan {
-            terms: terms.into_iter().map(|(_, term)| term).collect(),
+            factors,
+            terms: terms.into_iter().map(|(_, _, term)| term).collect(),
             blocks: classes.len(),
             max_count: merged as u64,
             ..self.plan.clone()

@@ -15,6 +15,8 @@
 mod allocation;
 mod answer;
 mod error;
+mod errors_of_sums;
+mod factors;
 pub mod gates;
 mod layout;
 pub mod leveled;

@@ -1,12 +1,12 @@
 use std::sync::Arc;
 
 use hesc_schemes::Scheme;
-use hesc_stochastic::{ErrorLaw, Law, Representation, Selector};
+use hesc_stochastic::{Representation, Selector};
 
 use crate::CircuitError;
+use crate::factors::{Factors, merge};
 use crate::layout::{Place, copy_bits};
 use crate::masking::Passing;
-use crate::operations::merge;
 use crate::streams::{Streams, Term, check_weights};
 
 impl<S: Scheme> Streams<S> {
@@ -83,14 +83,17 @@ impl<S: Scheme> Streams<S> {
         let mean = |of_sum: &[f64]| {
             of_sum.iter().zip(probabilities).map(|(c, p)| c * p).sum::<f64>() / total
         };
+        let origins = merge(&self.origins, &[chosen]);
+        // Which bits pass is a matter of chance at each position: they are independent, whatever the
+        // streams.
+        let mut factors = Factors::new(origins.len(), vec![0; sums * origins.len()]);
+        factors.set(origins.binary_search(&chosen).unwrap_or_default(), |sum| sum as u32 + 1);
         Ok(Self {
             parts: vec![Arc::new(summed)],
             terms: terms.collect(),
             elements: sums,
-            origins: merge(&self.origins, &[chosen]),
-            // Which bits pass is a matter of chance at each position.
-            law: ErrorLaw { law: Law::Binomial, ..self.law },
-            complete: false,
+            origins,
+            factors,
             constants: self.constants.chunks_exact(group).map(mean).collect(),
             ..self.clone()
         })

@@ -4,52 +4,16 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use hesc_schemes::{BitProduct, Scheme};
-use hesc_stochastic::{BitStreams, ErrorLaw, Origin, Relation, Representation};
+use hesc_stochastic::{BitStreams, Origin, Representation};
 
 use crate::CircuitError;
+use crate::factors::{Factors, merge};
 use crate::layout::{FreePlaces, Place, copy_bits};
 use crate::streams::{Streams, Term, check_weights};
-
-/// Whether one side is a prefix of a jointly encoded product and the other its next factor.
-fn is_next_factor<S: Scheme>(prefix: &Streams<S>, factor: &Streams<S>) -> bool {
-    let [Origin::Joint { source, first, dimension }] = factor.origins[..] else { return false };
-    let same = |(k, origin): (usize, &Origin)| {
-        *origin == Origin::Joint { source, first, dimension: first.wrapping_add(k as u32) }
-    };
-    prefix.complete
-        && factor.complete
-        && prefix.origins.iter().enumerate().all(same)
-        && dimension == first.wrapping_add(prefix.origins.len() as u32)
-}
-
-/// How the factors of two arrays were encoded.
-fn relation<S: Scheme>(a: &Streams<S>, b: &Streams<S>) -> Relation {
-    let together = |x: &Origin, y: &Origin| match (*x, *y) {
-        (Origin::Joint { source, first, .. }, Origin::Joint { source: s, first: f, .. }) => {
-            (source, first) == (s, f)
-        }
-        _ => false,
-    };
-    if is_next_factor(a, b) || is_next_factor(b, a) {
-        Relation::NextFactor
-    } else if a.origins.iter().any(|x| b.origins.iter().any(|y| together(x, y))) {
-        Relation::SameProduct
-    } else {
-        Relation::Independent
-    }
-}
 
 /// The constants of sums, summand by summand, if there are any.
 fn summed_constants(constants: &[f64], group: usize) -> Vec<f64> {
     constants.chunks_exact(group).map(|of_sum| of_sum.iter().sum()).collect()
-}
-
-/// The union of two sorted lists of identities.
-pub(crate) fn merge(a: &[Origin], b: &[Origin]) -> Vec<Origin> {
-    let mut union = [a, b].concat();
-    union.sort_unstable();
-    union.dedup();
-    union
 }
 
 impl<S: Scheme> Streams<S> {
@@ -100,8 +64,8 @@ impl<S: Scheme> Streams<S> {
 
         // Each pair of blocks is added once, however many elements it serves.
         let mut sums = BlockSums::default();
-        let mut terms =
-            Vec::with_capacity(pairs.len() * self.terms_per_element() * other.terms_per_element());
+        let (left, right) = (self.terms_per_element(), other.terms_per_element());
+        let mut terms = Vec::with_capacity(pairs.len() * left * right);
         for &(i, j) in pairs {
             for a in self.element(i)? {
                 for b in other.element(j)? {
@@ -127,6 +91,16 @@ impl<S: Scheme> Streams<S> {
                 Ok(Arc::new(self.scheme.add_pairs(&self.parts[a], &other.parts[b], &pairs)?))
             })
             .collect::<Result<_, CircuitError>>()?;
+        let origins = merge(&self.origins, &other.origins);
+        let of_pair = |&(i, j): &(usize, usize)| {
+            (i * left..(i + 1) * left)
+                .flat_map(move |a| (j * right..(j + 1) * right).map(move |b| (a, b)))
+        };
+        let factors = Factors::products(
+            &self.factors.among(&self.origins, &origins),
+            &other.factors.among(&other.origins, &origins),
+            pairs.iter().flat_map(of_pair),
+        );
         Ok(Self {
             scheme: self.scheme.clone(),
             parts,
@@ -134,9 +108,9 @@ impl<S: Scheme> Streams<S> {
             elements: pairs.len(),
             stream_length: self.stream_length,
             representation: self.representation,
-            origins: merge(&self.origins, &other.origins),
-            law: self.law.times(other.law, relation(self, other)),
-            complete: self.complete && other.complete,
+            origins,
+            factors,
+            encoded_length: self.encoded_length.max(other.encoded_length),
             constants: Vec::new(),
             max_count,
         })
@@ -149,7 +123,7 @@ impl<S: Scheme> Streams<S> {
         }
         self.check_product("negation")?;
         let ones = BitStreams::from_words(ones(self.stream_length), self.stream_length)?;
-        let negated = self.add_bits(|_| ones.row(0), self.origins.clone())?;
+        let negated = self.add_bits(|_| ones.row(0))?;
         let constants = self.constants.iter().map(|constant| -constant).collect();
         Ok(Self { constants, ..negated })
     }
@@ -187,18 +161,18 @@ impl<S: Scheme> Streams<S> {
         if self.origins.iter().any(|own| own.correlated_with(&origin)) {
             return Err(CircuitError::Correlated { origin: origin.to_string() });
         }
-        let law = self.law.times(ErrorLaw::of(&origin, self.stream_length), Relation::Independent);
         let origins = merge(&self.origins, &[origin]);
-        Ok(Self { law, ..self.add_bits(|element| constants.row(element), origins)? })
+        let mut factors = self.factors.among(&self.origins, &origins);
+        let (place, per_element) =
+            (origins.binary_search(&origin).unwrap_or_default(), self.terms_per_element());
+        factors.set(place, |term| (term / per_element) as u32 + 1);
+        let product = self.add_bits(|element| constants.row(element))?;
+        Ok(Self { origins, factors, ..product })
     }
 
     /// Adds a stream in the clear to every term of every element. Terms that share a place get
     /// blocks of their own, so that no position is changed twice.
-    fn add_bits<'a>(
-        &self,
-        bits_of: impl Fn(usize) -> &'a [u64],
-        origins: Vec<Origin>,
-    ) -> Result<Self, CircuitError> {
+    fn add_bits<'a>(&self, bits_of: impl Fn(usize) -> &'a [u64]) -> Result<Self, CircuitError> {
         let max_count = self.max_count + 1;
         self.check_count(max_count)?;
         let words = self.scheme.block_length() / 64;
@@ -225,7 +199,7 @@ impl<S: Scheme> Streams<S> {
             self.scheme.add_bits_assign(&mut blocks, &copy.bits)?;
             parts.push(Arc::new(blocks));
         }
-        Ok(Self { parts, terms, origins, max_count, ..self.clone() })
+        Ok(Self { parts, terms, max_count, ..self.clone() })
     }
 
     /// `self[i] * factors[i]` with public real factors of any size: exact, free, and visible to
@@ -283,7 +257,10 @@ impl<S: Scheme> Streams<S> {
             terms.extend_from_slice(self.element(index)?);
         }
         let constants = self.constants_of(indices.iter().copied());
-        Ok(self.with_terms(terms, constants, indices.len()))
+        let per_element = self.terms_per_element();
+        let chosen = indices.iter().flat_map(|i| i * per_element..(i + 1) * per_element);
+        let factors = self.factors.select(chosen);
+        Ok(Self { factors, ..self.with_terms(terms, constants, indices.len()) })
     }
 
     /// Sums of consecutive groups of `group` elements, by concatenation: exact, the length grows
@@ -319,7 +296,13 @@ impl<S: Scheme> Streams<S> {
             terms.extend(other.element(j)?.iter().map(moved));
         }
         let constants = self.constants_with(other, pairs.iter().map(|&(i, j)| [Some(i), Some(j)]));
-        self.joined(other, terms, constants, pairs.len()).bounded()
+        let joined = self.joined(other, terms, constants, pairs.len());
+        let (left, right) = (self.terms_per_element(), other.terms_per_element());
+        let own = self.terms.len();
+        let in_order = pairs.iter().flat_map(|&(i, j)| {
+            (i * left..(i + 1) * left).chain(own + j * right..own + (j + 1) * right)
+        });
+        Self { factors: joined.factors.select(in_order), ..joined }.bounded()
     }
 
     /// `[x_1, x_1 x_2, x_1 x_2 x_3, ...]`, element by element: the powers of copies of one array, or
@@ -365,8 +348,7 @@ impl<S: Scheme> Streams<S> {
             }
             first_part.push(sum.parts.len());
             sum.parts.extend(array.parts.iter().map(Arc::clone));
-            sum.complete &= array.complete && array.origins == first.origins;
-            sum.law = sum.law.or(array.law);
+            sum.encoded_length = sum.encoded_length.max(array.encoded_length);
             sum.max_count = sum.max_count.max(array.max_count);
             sum.origins.extend_from_slice(&array.origins);
             for (total, constant) in sum.constants.iter_mut().zip(&array.constants) {
@@ -375,7 +357,16 @@ impl<S: Scheme> Streams<S> {
         }
         sum.origins.sort_unstable();
         sum.origins.dedup();
+        let mut rows = Vec::new();
+        let factors: Vec<Factors> =
+            arrays.iter().map(|array| array.factors.among(&array.origins, &sum.origins)).collect();
         for element in 0..first.elements {
+            for (array, factors) in arrays.iter().zip(&factors) {
+                let per_element = array.terms_per_element();
+                for term in element * per_element..(element + 1) * per_element {
+                    rows.extend_from_slice(factors.of(term));
+                }
+            }
             for ((array, weight), offset) in arrays.iter().zip(weights).zip(&first_part) {
                 sum.terms.extend(array.element(element)?.iter().map(|term| Term {
                     part: term.part + offset,
@@ -384,6 +375,7 @@ impl<S: Scheme> Streams<S> {
                 }));
             }
         }
+        sum.factors = Factors::new(sum.origins.len(), rows);
         sum.bounded()
     }
 
@@ -423,8 +415,11 @@ impl<S: Scheme> Streams<S> {
         elements.map(|[i, j]| of(self, i) + of(other, j)).collect()
     }
 
-    /// An array over the ciphertexts of both.
+    /// An array over the ciphertexts of both, with the factors of one after those of the other.
     fn joined(&self, other: &Self, terms: Vec<Term>, constants: Vec<f64>, elements: usize) -> Self {
+        let origins = merge(&self.origins, &other.origins);
+        let mut factors = self.factors.among(&self.origins, &origins);
+        factors.append(&other.factors.among(&other.origins, &origins));
         Self {
             scheme: self.scheme.clone(),
             parts: self.parts.iter().chain(&other.parts).map(Arc::clone).collect(),
@@ -432,9 +427,9 @@ impl<S: Scheme> Streams<S> {
             elements,
             stream_length: self.stream_length,
             representation: self.representation,
-            origins: merge(&self.origins, &other.origins),
-            law: self.law.or(other.law),
-            complete: self.complete && other.complete && self.origins == other.origins,
+            origins,
+            factors,
+            encoded_length: self.encoded_length.max(other.encoded_length),
             constants,
             max_count: self.max_count.max(other.max_count),
         }

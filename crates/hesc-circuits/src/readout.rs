@@ -1,9 +1,10 @@
-use hesc_stochastic::{Estimate, Law, Representation};
+use hesc_stochastic::Estimate;
 #[cfg(not(feature = "portable"))]
 use multiversion::multiversion;
 
 use crate::CircuitError;
 use crate::answer::{AnswerTerm, Plan};
+use crate::errors_of_sums::{Errors, Reading};
 
 /// A decrypted answer, fused as it came.
 pub struct Counts {
@@ -77,54 +78,36 @@ impl Readout {
 
     /// The values with their standard errors.
     ///
-    /// The streams themselves show how independent bits of their kind would scatter: the variance
-    /// over positions of what all terms contribute to a position, which counts the covariance of
-    /// terms that share factors (Proposition 1 of `koseki2022hesc` takes it as zero). Encoders that
-    /// are better than independent bits scatter less; their law says by how much at these values.
+    /// Each term has the law of its product ([`hesc_stochastic::ErrorLaw`]), and two terms are
+    /// dependent where they share streams. Given the streams `C` that both have, what else they are
+    /// multiplied with is independent: their errors have the covariance `m_S\\C m_T\\C var(C)`, and how
+    /// often their bits agree tells the values. Proposition 1 of `koseki2022hesc` takes it as zero.
     ///
-    /// Cost: a pass over all positions in doubles, several times that of [`Readout::values`].
+    /// Cost: a pass over the positions of each pair of terms that share a stream, 64 at a time; and
+    /// the measurement of each law once a process.
     pub fn estimates(&self) -> Vec<Estimate> {
         let values = self.values();
-        let length = self.plan.stream_length as f64;
-        let mut contributions = vec![0.0; self.plan.stream_length];
+        let mut errors = Errors::new(&self.plan);
         self.each_element(|element, terms| {
-            let representation = self.plan.representation;
-            contributions.fill(0.0);
-            // By the law, and by the binomial law with and without Laplace's rule.
-            let (mut by_law, mut binomial, mut observed, mut apart) = (0.0, 0.0, 0.0, 0.0);
-            for term in terms {
-                let (merged, ones) = (f64::from(term.merged), self.ones(term));
-                // Merged streams read as one that is as long as all of them.
-                let length = length * merged;
-                let weight = (term.weight * merged).powi(2);
-                let variance = weight * representation.variance(ones, length);
-                if term.merged > 1 {
-                    apart += variance;
-                    continue;
-                }
-                let value = representation.value(ones / length);
-                let plain = representation.variance_of_bits(ones / length) / length;
-                by_law += weight * self.plan.law.variance(value, length, representation);
-                binomial += variance;
-                observed += weight * plain;
-                let slope = match representation {
-                    Representation::Unipolar => term.weight,
-                    Representation::InvertedBipolar => -2.0 * term.weight,
-                };
-                accumulate(&mut contributions, self.counts_of(term), slope);
-            }
-            let mean = contributions.iter().sum::<f64>() / length;
-            let scatter = contributions.iter().map(|c| (c - mean).powi(2)).sum::<f64>() / length;
-            // Equal bits must not claim certainty: what Laplace's rule adds to each term.
-            let independent = scatter / length + (binomial - observed).max(0.0);
-            let better = if self.plan.law.law == Law::Binomial || binomial == 0.0 {
-                1.0
-            } else {
-                (by_law / binomial).min(1.0)
-            };
-            let standard_error = (independent * better + apart).sqrt();
+            let readings: Vec<Reading> = terms.iter().map(|term| self.reading(term)).collect();
+            let standard_error = errors.variance(element, &readings).sqrt();
             Estimate { value: values[element], standard_error }
         })
+    }
+
+    fn reading(&self, term: &AnswerTerm) -> Reading {
+        let merged = f64::from(term.merged);
+        let share = self.ones(term) / (self.plan.stream_length as f64 * merged);
+        let counts = if term.merged == 1 { self.counts_of(term) } else { &[] };
+        let word = |counts: &[u32]| {
+            counts.iter().enumerate().fold(0, |word, (i, &count)| word | u64::from(count & 1) << i)
+        };
+        Reading {
+            value: self.plan.representation.value(share),
+            weight: term.weight,
+            merged,
+            bits: counts.chunks(64).map(word).collect(),
+        }
     }
 
     fn each_element<T>(&self, mut of: impl FnMut(usize, &[AnswerTerm]) -> T) -> Vec<T> {
@@ -172,17 +155,6 @@ fn split(counts: &mut [u32], digit: &mut [u32], base: u32) {
 )]
 fn maximum(counts: &[u32]) -> u32 {
     counts.iter().fold(0, |largest, &count| largest.max(count))
-}
-
-/// Adds `slope` wherever a count is odd.
-#[cfg_attr(
-    not(feature = "portable"),
-    multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2+fma"))
-)]
-fn accumulate(contributions: &mut [f64], counts: &[u32], slope: f64) {
-    for (contribution, count) in contributions.iter_mut().zip(counts) {
-        *contribution += slope * f64::from((count & 1) as i32);
-    }
 }
 
 /// The number of odd counts.

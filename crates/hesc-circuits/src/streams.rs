@@ -2,9 +2,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use hesc_schemes::{Scheme, SchemeError};
-use hesc_stochastic::{BitStreams, ErrorLaw, Origin, Representation};
+use hesc_stochastic::{BitStreams, Origin, Representation};
 use rand_core::CryptoRng;
 
+use crate::factors::Factors;
 use crate::layout::{Arranged, Place};
 use crate::{CircuitError, Layout};
 
@@ -48,10 +49,10 @@ pub struct Streams<S: Scheme> {
     pub(crate) representation: Representation,
     /// Identities of all factors of all terms, sorted.
     pub(crate) origins: Vec<Origin>,
-    /// How far the terms may be from their values.
-    pub(crate) law: ErrorLaw,
-    /// Whether every term is a product of one stream of each origin.
-    pub(crate) complete: bool,
+    /// Which streams of them each term is a product of.
+    pub(crate) factors: Factors,
+    /// Bits of the streams as they were encoded, of which these are pieces.
+    pub(crate) encoded_length: usize,
     /// What is added to each element; empty for nothing.
     pub(crate) constants: Vec<f64>,
     /// Largest count of a position.
@@ -167,8 +168,8 @@ impl<S: Scheme> Streams<S> {
             stream_length,
             representation,
             origins: vec![origin],
-            law: ErrorLaw::of(&origin, stream_length),
-            complete: true,
+            factors: Factors::fresh(places.len()),
+            encoded_length: stream_length,
             constants: Vec::new(),
             max_count: 1,
         }
@@ -197,7 +198,7 @@ impl<S: Scheme> Streams<S> {
         for part in &mut fresh.parts {
             *part = Arc::new(self.scheme.rerandomise(key, part, rng)?);
         }
-        Ok(fresh)
+        Ok(Self { factors: self.factors.forgotten(), ..fresh })
     }
 
     /// The same streams where those of a fresh array of this shape lie, and nothing else; nothing where
@@ -343,7 +344,7 @@ impl<S: Scheme> Streams<S> {
         Ok(&self.terms[index * terms..][..terms])
     }
 
-    /// An array of the same ciphertexts with other terms and constants.
+    /// The same terms with other weights or in other groups, and other constants.
     pub(crate) fn with_terms(
         &self,
         terms: Vec<Term>,

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use hesc_schemes::wire::{Kind, Reader, Writer};
 use hesc_schemes::{Scheme, SchemeError};
-use hesc_stochastic::{BitStreams, ErrorLaw, Generator, Law, Origin, Representation};
+use hesc_stochastic::{BitStreams, Origin, Representation};
 
 use crate::CircuitError;
 use crate::answer::{Answer, AnswerTerm, Body, Plan};
+use crate::factors::Factors;
 use crate::layout::Place;
 use crate::streams::{MAX_WEIGHT, SeededStreams, Streams, Term};
 
@@ -30,33 +31,39 @@ fn read_representation(reader: &mut Reader<'_>) -> Result<Representation, Scheme
     }
 }
 
-/// A law as its kind, what the kind is about, and the number of factors.
-fn write_law(writer: &mut Writer, law: ErrorLaw) {
-    let (kind, about) = match law.law {
-        Law::Prefix => (0, 0),
-        Law::Levels(levels) => (1, levels),
-        Law::Measured(generator) => (2, generator as u32),
-        Law::ExactWeight => (3, 0),
-        Law::Binomial => (4, 0),
-    };
-    writer.u8(kind).u32(about).u32(law.factors);
+/// The length of the encoded streams and the rows of each term.
+fn write_factors(writer: &mut Writer, encoded_length: usize, factors: &Factors) {
+    writer.u32(encoded_length as u32);
+    for row in factors.rows() {
+        writer.u32(*row);
+    }
 }
 
-fn read_law(reader: &mut Reader<'_>) -> Result<ErrorLaw, SchemeError> {
-    let (kind, about, factors) = (reader.u8()?, reader.u32()?, reader.u32()?);
-    let generator = Generator::ALL.into_iter().find(|generator| *generator as u32 == about);
-    let law = match (kind, about, generator) {
-        (0, 0, _) => Law::Prefix,
-        (1, 1.., _) => Law::Levels(about),
-        (2, _, Some(generator)) => Law::Measured(generator),
-        (3, 0, _) => Law::ExactWeight,
-        (4, 0, _) => Law::Binomial,
-        _ => return Err(reader.error("an unknown law of errors")),
-    };
-    if factors == 0 {
-        return Err(reader.error("an unknown law of errors"));
+fn read_encoded_length(reader: &mut Reader<'_>, length: usize) -> Result<usize, CircuitError> {
+    let encoded = read_length(reader)?;
+    if encoded < length || !encoded.is_multiple_of(length) {
+        return Err(reader.error("its streams are no pieces of those that were encoded").into());
     }
-    Ok(ErrorLaw { law, factors })
+    Ok(encoded)
+}
+
+/// Rows of so many terms. A term without a factor would have no error at all.
+fn read_factors(
+    reader: &mut Reader<'_>,
+    terms: usize,
+    origins: usize,
+) -> Result<Factors, SchemeError> {
+    let mut rows = Vec::new();
+    for _ in 0..terms {
+        let start = rows.len();
+        for _ in 0..origins {
+            rows.push(reader.u32()?);
+        }
+        if rows[start..].iter().all(|row| *row == 0) {
+            return Err(reader.error("a stream is a product of nothing"));
+        }
+    }
+    Ok(Factors::new(origins, rows))
 }
 
 /// A constant for each element, or none at all.
@@ -128,7 +135,7 @@ impl<S: Scheme> Streams<S> {
         for Term { part, place, weight } in &self.terms {
             writer.u32(*part as u32).u32(place.block as u32).u32(place.offset as u32).f64(*weight);
         }
-        write_law(&mut writer, self.law);
+        write_factors(&mut writer, self.encoded_length, &self.factors);
         write_constants(&mut writer, &self.constants);
         writer.finish()
     }
@@ -181,11 +188,10 @@ impl<S: Scheme> Streams<S> {
             check_place(&reader, at, stream_length, scheme.block_length(), blocks)?;
             terms.push(Term { part, place, weight });
         }
-        let law = read_law(&mut reader)?;
+        let encoded_length = read_encoded_length(&mut reader, stream_length)?;
+        let factors = read_factors(&mut reader, terms.len(), origins.len())?;
         let constants = read_constants(&mut reader, elements)?;
         reader.finish()?;
-        // Terms of one origin are all that can be known to have every origin.
-        let complete = origins.len() == 1;
         Ok(Self {
             scheme: scheme.clone(),
             parts,
@@ -194,8 +200,8 @@ impl<S: Scheme> Streams<S> {
             stream_length,
             representation,
             origins,
-            law,
-            complete,
+            factors,
+            encoded_length,
             constants,
             max_count,
         })
@@ -268,7 +274,14 @@ impl<S: Scheme> Answer<S> {
         for term in &plan.terms {
             writer.u32(term.first as u32).u32(term.offset as u32).u32(term.merged).f64(term.weight);
         }
-        write_law(&mut writer, plan.law);
+        writer.u32(plan.origins.len() as u32);
+        for origin in &plan.origins {
+            writer.bytes(&origin.to_bytes());
+        }
+        let patterns =
+            plan.factors.rows().len() * plan.elements / (plan.origins.len() * plan.terms.len());
+        writer.u32(patterns as u32);
+        write_factors(&mut writer, plan.encoded_length, &plan.factors);
         write_constants(&mut writer, &plan.constants);
         writer.finish()
     }
@@ -306,7 +319,9 @@ impl<S: Scheme> Answer<S> {
             stream_length,
             block_length: scheme.block_length(),
             representation,
-            law: ErrorLaw { law: Law::Binomial, factors: 1 },
+            origins: Vec::new(),
+            factors: Factors::new(1, Vec::new()),
+            encoded_length: stream_length,
             constants: Vec::new(),
             terms: Vec::new(),
             bases,
@@ -338,7 +353,15 @@ impl<S: Scheme> Answer<S> {
             }
             plan.terms.push(term);
         }
-        plan.law = read_law(&mut reader)?;
+        plan.origins = (0..reader.u32()?)
+            .map(|_| read_origin(&mut reader))
+            .collect::<Result<Vec<_>, CircuitError>>()?;
+        let patterns = reader.u32()? as usize;
+        if plan.origins.is_empty() || (patterns != 1 && patterns != elements) {
+            return Err(reader.error("its factors are not those of its terms").into());
+        }
+        plan.encoded_length = read_encoded_length(&mut reader, stream_length)?;
+        plan.factors = read_factors(&mut reader, patterns * per_element, plan.origins.len())?;
         plan.constants = read_constants(&mut reader, elements)?;
         reader.finish()?;
         Ok(Self { scheme: scheme.clone(), body, plan })

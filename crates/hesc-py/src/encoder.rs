@@ -3,8 +3,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hesc_stochastic as stochastic;
 use hesc_stochastic::{
-    EncoderConfig, ErrorLaw, Estimate, Generator, Origin, Relation, Representation,
-    StochasticError, sums,
+    EncoderConfig, ErrorLaw, Estimate, Factor, Generator, Origin, Representation, StochasticError,
+    UNKNOWN_ROW, sums,
 };
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -31,8 +31,9 @@ pub struct BitStreams {
     pub representation: Representation,
     /// Where the factors come from.
     origins: Vec<Origin>,
-    /// The law of their errors. Sums have none: their bits follow a circuit, and no product takes them.
-    law: Option<ErrorLaw>,
+    /// The factors that they have the law of. Sums have none: their bits follow a circuit, and no
+    /// product takes them.
+    law: Option<Vec<Factor>>,
     /// Variances of the values apart from the law's, one for each stream; empty for none.
     variances: Vec<f64>,
     /// Whether the errors of the streams are independent of each other.
@@ -41,12 +42,19 @@ pub struct BitStreams {
     fresh: bool,
 }
 
+/// Factors with the law of independent bits, which no gate on structured streams exceeds.
+fn bits() -> Vec<Factor> {
+    let origin = Origin::Draw { generator: Generator::Bernoulli, source: 0, draw: 0 };
+    vec![Factor { origin, row: UNKNOWN_ROW }]
+}
+
 impl BitStreams {
     fn encoded(
         (streams, origin): (stochastic::BitStreams, Origin),
         representation: Representation,
     ) -> Self {
-        let law = Some(ErrorLaw::of(&origin, streams.stream_length()));
+        // Streams in the clear do not remember which of a call they are.
+        let law = Some(vec![Factor { origin, row: UNKNOWN_ROW }]);
         // All streams of the plain sequence, and of deterministic factors, have the same errors.
         let alike = matches!(
             origin,
@@ -69,8 +77,9 @@ impl BitStreams {
     }
 
     fn computed(&self, streams: stochastic::BitStreams) -> Self {
-        let Self { representation, law, independent, .. } = *self;
+        let Self { representation, independent, .. } = *self;
         let (origins, variances) = (self.origins.clone(), self.variances.clone());
+        let law = self.law.clone();
         Self { streams, representation, origins, law, variances, independent, fresh: false }
     }
 
@@ -86,20 +95,15 @@ impl BitStreams {
 
     /// Values and standard errors.
     fn estimates(&self) -> Vec<Estimate> {
-        let estimates = match self.law {
-            Some(law) => self.streams.decode(self.representation, law),
-            None => self
-                .streams
-                .values(self.representation)
-                .into_iter()
-                .map(|value| Estimate { value, standard_error: 0.0 })
-                .collect(),
+        let length = self.streams.stream_length();
+        let law = self.law.as_ref();
+        let law = law.map(|factors| ErrorLaw::of(factors, self.representation, length, length));
+        let estimate = |(stream, value): (usize, f64)| {
+            let by_law =
+                law.map_or(0.0, |law| law.variance_of_estimate(value) + law.bias(value).powi(2));
+            Estimate { value, standard_error: (by_law + self.variance(stream)).sqrt() }
         };
-        let with_own = |(stream, estimate): (usize, Estimate)| Estimate {
-            standard_error: (estimate.standard_error.powi(2) + self.variance(stream)).sqrt(),
-            ..estimate
-        };
-        estimates.into_iter().enumerate().map(with_own).collect()
+        self.streams.values(self.representation).into_iter().enumerate().map(estimate).collect()
     }
 
     /// Refuses operands whose ones mean different things.
@@ -129,11 +133,12 @@ impl BitStreams {
         &self,
         other: &Self,
         streams: Result<stochastic::BitStreams, StochasticError>,
+        product: bool,
     ) -> Result<Self, StochasticError> {
         let mut computed = self.computed(streams?);
         computed.origins.extend(&other.origins);
         computed.independent = self.independent && other.independent;
-        let (Some(own), Some(others)) = (self.law, other.law) else {
+        let (Some(own), Some(others)) = (&self.law, &other.law) else {
             // A gate on a sum: what independent bits scatter.
             let length = computed.streams.stream_length() as f64;
             let scatter = |stream| {
@@ -143,11 +148,10 @@ impl BitStreams {
             let variances = (0..computed.streams.streams()).map(scatter).collect();
             return Ok(Self { law: None, variances, ..computed });
         };
-        // Streams in the clear do not remember which product they belong to.
-        let joint = |origin: &Origin| matches!(origin, Origin::Joint { .. });
-        let together = self.origins.iter().any(joint) && other.origins.iter().any(joint);
-        let relation = if together { Relation::SameProduct } else { Relation::Independent };
-        computed.law = Some(own.times(others, relation));
+        // Gates take what products refuse.
+        let apart =
+            self.origins.iter().all(|a| other.origins.iter().all(|b| !a.correlated_with(b)));
+        computed.law = Some(if product && apart { [&own[..], others].concat() } else { bits() });
         // Values are at most 1 in size: what each had of its own is no larger in the product.
         if !(self.variances.is_empty() && other.variances.is_empty()) {
             let streams = 0..computed.streams.streams();
@@ -207,26 +211,37 @@ impl BitStreams {
             Representation::Unipolar => self.streams.and(&other.streams),
             Representation::InvertedBipolar => self.streams.xor(&other.streams),
         });
-        self.with(other, product).map_err(stochastic_to_py)
+        self.with(other, product, true).map_err(stochastic_to_py)
     }
 
     fn xor(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
         self.check_alike(other).map_err(stochastic_to_py)?;
-        self.with(other, py.compute(|| self.streams.xor(&other.streams))).map_err(stochastic_to_py)
+        let product = self.representation == Representation::InvertedBipolar;
+        let streams = py.compute(|| self.streams.xor(&other.streams));
+        self.with(other, streams, product).map_err(stochastic_to_py)
     }
 
     fn and_(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
         self.check_alike(other).map_err(stochastic_to_py)?;
-        self.with(other, py.compute(|| self.streams.and(&other.streams))).map_err(stochastic_to_py)
+        let product = self.representation == Representation::Unipolar;
+        let streams = py.compute(|| self.streams.and(&other.streams));
+        self.with(other, streams, product).map_err(stochastic_to_py)
     }
 
     fn or_(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
         self.check_alike(other).map_err(stochastic_to_py)?;
-        self.with(other, py.compute(|| self.streams.or(&other.streams))).map_err(stochastic_to_py)
+        let streams = py.compute(|| self.streams.or(&other.streams));
+        self.with(other, streams, false).map_err(stochastic_to_py)
     }
 
     fn complement(&self) -> Self {
-        self.computed(self.streams.complement())
+        let mut complement = self.computed(self.streams.complement());
+        let several = complement.law.as_ref().is_some_and(|factors| factors.len() > 1);
+        if several && self.representation == Representation::Unipolar {
+            // 1 - x is no product.
+            complement.law = Some(bits());
+        }
+        complement
     }
 
     fn select(&self, positions: PyReadonlyArray1<'_, i64>) -> PyResult<Self> {
@@ -292,8 +307,7 @@ impl BitStreams {
         if !self.variances.is_empty() {
             sum.variances = (0..sum.streams.streams()).map(own).collect();
         }
-        let chosen = ErrorLaw::of(&origin, length);
-        sum.law = self.law.map(|law| law.times(chosen, Relation::Independent));
+        sum.law = self.law.as_ref().map(|_| bits());
         Ok(sum)
     }
 
@@ -453,13 +467,16 @@ impl Encoder {
         values: PyReadonlyArray1<'_, f64>,
         factors: u32,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let state = self.state(py);
-        let config = state.config();
-        let law = ErrorLaw { factors, ..state.law() };
-        let length = config.stream_length as f64;
-        let errors = slice(&values)?
-            .iter()
-            .map(|&value| law.variance(value, length, config.representation).sqrt());
+        let (config, origins) = {
+            let state = self.state(py);
+            (*state.config(), state.next_origins(factors))
+        };
+        let EncoderConfig { representation, stream_length: length, .. } = config;
+        let origins = origins.map_err(stochastic_to_py)?;
+        let of = |origin| Factor { origin, row: 0 };
+        let factors: Vec<Factor> = origins.into_iter().map(of).collect();
+        let law = py.compute(|| ErrorLaw::of(&factors, representation, length, length));
+        let errors = slice(&values)?.iter().map(|&value| law.variance(value).sqrt());
         Ok(PyArray1::from_iter(py, errors))
     }
 }

@@ -1,4 +1,4 @@
-use crate::{ErrorLaw, Estimate, Law, Representation, StochasticError};
+use crate::{Representation, StochasticError};
 
 /// Longest stream.
 pub const MAX_STREAM_LENGTH: usize = 1 << 24;
@@ -157,24 +157,6 @@ impl BitStreams {
         let length = self.stream_length as f64;
         let value = |stream| representation.value(f64::from(self.ones(stream)) / length);
         (0..self.streams()).map(value).collect()
-    }
-
-    /// The value of each stream with its standard error by the law of its encoder, at most that of
-    /// independent bits.
-    pub fn decode(&self, representation: Representation, law: ErrorLaw) -> Vec<Estimate> {
-        let length = self.stream_length as f64;
-        (0..self.streams())
-            .map(|stream| {
-                let ones = f64::from(self.ones(stream));
-                let value = representation.value(ones / length);
-                let binomial = representation.variance(ones, length);
-                let variance = match law.law {
-                    Law::Binomial => binomial,
-                    _ => law.variance(value, length, representation).min(binomial),
-                };
-                Estimate { value, standard_error: variance.sqrt() }
-            })
-            .collect()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Bounds that no product exceeds, where one is proved.
 
 use crate::generators::deterministic;
+use crate::generators::dimensions::{any_dimension, good_dimension};
 use crate::generators::halton::Halton;
 use crate::generators::sobol::strength_defect;
 use crate::{EncoderConfig, Generator, Representation, StochasticError};
@@ -22,7 +23,8 @@ const MAX_NET_DIMENSIONS: u32 = 4;
 ///   every scramble. Cutting the last coordinate of a box into elementary intervals leaves nets in
 ///   the others; by induction the signed sum over the boxes of a product errs by at most
 ///   `2^(t+1) sum_{i<s} C(m - t, i)` (Niederreiter 1992, theorem 4.6, is the same for one box). `t`
-///   is computed. Other lengths are sums of such nets.
+///   is computed. Other lengths are sums of such nets. `None` where random arrangements take the
+///   place of dimensions.
 /// - Halton, Hammersley, lattice, LFSR: single streams, and the first two dimensions of Hammersley.
 /// - Deterministic: the rounding of each factor. Joint: `k` bits for a prefix of `k`.
 ///
@@ -60,7 +62,16 @@ pub fn error_bound(
         }
         Generator::Joint if representation == Representation::InvertedBipolar => Some(k),
         Generator::Sobol | Generator::PlainSobol | Generator::Joint => {
-            nets(stream_length, first, factors)?
+            let slots = first..first.saturating_add(factors.min(MAX_NET_DIMENSIONS + 1));
+            let dimensions: Option<Vec<u32>> = match generator {
+                Generator::Sobol => slots.map(|slot| good_dimension(slot, stream_length)).collect(),
+                Generator::Joint => slots.map(|slot| any_dimension(slot, stream_length)).collect(),
+                _ => Some(slots.collect()),
+            };
+            match dimensions {
+                Some(dimensions) => nets(stream_length, &dimensions)?,
+                None => None,
+            }
         }
         Generator::Halton if factors == 1 => Some(radical(first, stream_length)?),
         Generator::Hammersley if factors == 1 => match first.checked_sub(1) {
@@ -93,16 +104,16 @@ pub fn error_bound(
 }
 
 /// The error in ones of a product of Sobol dimensions, for any length.
-fn nets(length: usize, first: u32, dimensions: u32) -> Result<Option<f64>, StochasticError> {
-    if dimensions > MAX_NET_DIMENSIONS {
+fn nets(length: usize, dimensions: &[u32]) -> Result<Option<f64>, StochasticError> {
+    if dimensions.len() > MAX_NET_DIMENSIONS as usize {
         return Ok(None);
     }
     let mut total = 0.0;
     for m in (0..usize::BITS).filter(|m| length >> m & 1 == 1) {
-        let t = strength_defect(first, dimensions, m)?;
+        let t = strength_defect(dimensions, m)?;
         let mut term = 1.0;
         let mut boxes = 0.0;
-        for i in 0..dimensions {
+        for i in 0..dimensions.len() as u32 {
             boxes += term;
             term *= f64::from((m - t).saturating_sub(i)) / f64::from(i + 1);
         }

@@ -1,19 +1,9 @@
-use rand_core::Rng;
-use rayon::prelude::*;
-
 use crate::bit_streams::check_length;
-use crate::generators::deterministic::Deterministic;
-use crate::generators::halton::{Halton, ramp};
-use crate::generators::lattice::Lattice;
-use crate::generators::lfsr::Lfsr;
+use crate::generators::dimensions::{any_dimension, good_dimension};
+use crate::generators::rows::{Rows, each_row};
 use crate::generators::sobol::Sobol;
-use crate::generators::{Purpose, bernoulli, exact_weight, joint, points, row_rng};
-use crate::{
-    BitStreams, ErrorLaw, Generator, Origin, Representation, SOBOL_DIMENSIONS, StochasticError,
-};
-
-/// Bits from which a second thread pays.
-const PARALLEL_BITS: usize = 1 << 18;
+use crate::generators::{Purpose, joint, row_rng};
+use crate::{BitStreams, Generator, Origin, Representation, SOBOL_DIMENSIONS, StochasticError};
 
 /// What an [`Encoder`] makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,21 +32,6 @@ pub struct Encoder {
     next: u32,
 }
 
-/// A generator ready for rows.
-enum Rows {
-    Bernoulli,
-    ExactWeight,
-    Lfsr(Lfsr),
-    Sobol(Sobol),
-    /// Points that all rows share.
-    Fixed(Vec<u32>),
-    /// Points that rows turn around the circle.
-    Turned(Vec<u32>),
-    Halton(Halton),
-    Deterministic(Deterministic),
-    Joint(Sobol),
-}
-
 impl Encoder {
     /// An encoder.
     pub fn new(config: EncoderConfig) -> Self {
@@ -79,9 +54,22 @@ impl Encoder {
         self.next = self.next.saturating_add(draws);
     }
 
-    /// The law of the errors of its streams.
-    pub fn law(&self) -> ErrorLaw {
-        ErrorLaw::of(&self.origin(self.next, self.next), self.config.stream_length)
+    /// Where the streams of the next calls will come from, one origin for each.
+    ///
+    /// # Errors
+    /// As [`Encoder::encode`], when there are not so many.
+    pub fn next_origins(&self, calls: u32) -> Result<Vec<Origin>, StochasticError> {
+        (0..calls)
+            .map(|call| {
+                let slot = self.next.saturating_add(call);
+                let (first, factor) = if self.config.generator == Generator::Joint {
+                    (self.next, call)
+                } else {
+                    (slot, 0)
+                };
+                Ok(self.rows(slot, first, factor)?.1)
+            })
+            .collect()
     }
 
     /// One stream for each value, and the identity of the draw.
@@ -99,41 +87,18 @@ impl Encoder {
         let EncoderConfig { generator, stream_length: length, random_state, .. } = self.config;
         check_length(length)?;
         let probabilities = self.config.representation.probabilities(values)?;
-        let dimension = self.next;
-        let rows = self.rows(dimension)?;
+        let slot = self.next;
+        let (rows, origin) = self.rows(slot, slot, 0)?;
         let next = self.after(1)?;
         let mut streams = BitStreams::zeros(values.len(), length);
-        let words = streams.words_per_stream();
-        let last_word = u64::MAX >> ((64 - length % 64) % 64);
-        let draw = Purpose::Streams(generator).draw(dimension);
-        let fill = |element: usize, row: &mut [u64]| {
-            let p = probabilities[element];
-            let mut rng = row_rng(random_state, draw, element as u64);
-            match &rows {
-                Rows::Bernoulli => {
-                    bernoulli::fill(row, p, &mut rng);
-                    row[words - 1] &= last_word;
-                }
-                Rows::ExactWeight => exact_weight::fill(row, length, p, &mut rng),
-                Rows::Lfsr(lfsr) => lfsr.fill(row, length, p, &mut rng),
-                Rows::Sobol(sobol) => sobol.fill(row, length, p, &mut rng),
-                Rows::Fixed(fixed) => points::compare(row, fixed, 0, points::threshold(p)),
-                Rows::Turned(turned) => {
-                    points::compare(row, turned, rng.next_u64() as u32, points::threshold(p));
-                }
-                Rows::Halton(halton) => {
-                    let shifted = halton.points(length, &mut rng);
-                    points::compare(row, &shifted, 0, points::threshold(p));
-                }
-                Rows::Deterministic(factor) => factor.fill(row, length, p, &mut rng),
-                Rows::Joint(sobol) => {
-                    joint::fill(row, length, std::iter::once(p), &[*sobol], &mut rng);
-                }
-            }
-        };
-        each_row(streams.words_mut(), words, length, fill);
+        rows.fill(
+            &mut streams,
+            &probabilities,
+            random_state,
+            Purpose::Streams(generator).draw(slot),
+        );
         self.next = next;
-        Ok((streams, self.origin(dimension, dimension)))
+        Ok((streams, origin))
     }
 
     /// The factors of products, `values` holding all first factors, then all second ones, and so
@@ -169,11 +134,14 @@ impl Encoder {
         }
         let probabilities = representation.probabilities(values)?;
         let first = self.next;
-        let dimensions = (first..)
-            .take(factors)
-            .map(Sobol::new)
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(|_| self.used_up(first.saturating_add(factors as u32 - 1)))?;
+        let (dimensions, origins): (Vec<Sobol>, Vec<Origin>) = (0..factors as u32)
+            .map(|factor| match self.rows(first.saturating_add(factor), first, factor)? {
+                (Rows::Joint(sobol), origin) => Ok((sobol, origin)),
+                _ => Err(self.used_up(first)),
+            })
+            .collect::<Result<Vec<_>, _>>()?
+            .into_iter()
+            .unzip();
         let next = self.after(factors as u32)?;
         let words = length.div_ceil(64);
         let mut together = vec![0; products * factors * words];
@@ -184,8 +152,10 @@ impl Encoder {
             joint::fill(rows, length, of_product, &dimensions, &mut rng);
         });
         self.next = next;
-        Ok((0..factors)
-            .map(|factor| {
+        Ok(origins
+            .into_iter()
+            .enumerate()
+            .map(|(factor, origin)| {
                 let mut streams = BitStreams::zeros(products, length);
                 for (row, rows) in streams
                     .words_mut()
@@ -194,32 +164,45 @@ impl Encoder {
                 {
                     row.copy_from_slice(&rows[factor * words..][..words]);
                 }
-                (streams, self.origin(first + factor as u32, first))
+                (streams, origin)
             })
             .collect())
     }
 
-    /// What fills the rows of a dimension.
-    fn rows(&self, dimension: u32) -> Result<Rows, StochasticError> {
-        let EncoderConfig { generator, stream_length: length, factors, .. } = self.config;
+    /// What fills the rows of the `slot`-th call, the `factor`-th of a product whose first is at
+    /// `first`, and its identity: the dimension alone where streams of one dimension are correlated
+    /// whatever their scramble, seed and draw elsewhere.
+    fn rows(&self, slot: u32, first: u32, factor: u32) -> Result<(Rows, Origin), StochasticError> {
+        let EncoderConfig { generator, stream_length: length, factors, random_state, .. } =
+            self.config;
+        let source = || Purpose::Streams(self.config.generator).source(random_state);
+        let random = |generator| Origin::Draw { generator, source: source(), draw: slot.into() };
         Ok(match generator {
-            Generator::Bernoulli => Rows::Bernoulli,
-            Generator::ExactWeight => Rows::ExactWeight,
-            Generator::Lfsr => Rows::Lfsr(Lfsr::new(dimension, length)?),
-            Generator::Sobol => Rows::Sobol(Sobol::new(dimension)?),
-            Generator::PlainSobol => Rows::Fixed(Sobol::new(dimension)?.plain_points(length)),
-            Generator::Halton => Rows::Halton(Halton::new(dimension)?),
-            Generator::Hammersley => match dimension.checked_sub(1) {
-                None => Rows::Turned(ramp(length)),
-                Some(dimension) => Rows::Halton(Halton::new(dimension)?),
+            Generator::Bernoulli => (Rows::Bernoulli, random(generator)),
+            Generator::ExactWeight => (Rows::ExactWeight, random(generator)),
+            Generator::Sobol => match good_dimension(slot, length) {
+                Some(dimension) => (
+                    Rows::Sobol(Sobol::new(dimension)?),
+                    Origin::Dimension { generator, dimension },
+                ),
+                // No dimension is left that is better than this.
+                None => (Rows::ExactWeight, random(Generator::ExactWeight)),
             },
-            Generator::Lattice => Rows::Turned(Lattice::new(dimension, length)?.points(length)),
-            Generator::ClockDivision | Generator::Rotation | Generator::CoprimeLengths => {
-                Rows::Deterministic(Deterministic::new(generator, dimension, factors, length)?)
-            }
             Generator::Joint => {
-                Rows::Joint(Sobol::new(dimension).map_err(|_| self.used_up(dimension))?)
+                let dimension = any_dimension(slot, length).ok_or_else(|| self.used_up(slot))?;
+                (
+                    Rows::Joint(Sobol::new(dimension)?),
+                    Origin::Joint { source: source(), first, factor, dimension },
+                )
             }
+            Generator::ClockDivision | Generator::Rotation | Generator::CoprimeLengths => (
+                Rows::of(generator, slot, factors, length)?,
+                Origin::Deterministic { generator, factors, factor: slot },
+            ),
+            _ => (
+                Rows::of(generator, slot, factors, length)?,
+                Origin::Dimension { generator, dimension: slot },
+            ),
         })
     }
 
@@ -235,37 +218,5 @@ impl Encoder {
             dimension: self.next,
             available: u32::MAX,
         })
-    }
-
-    /// The identity of a call: the dimension alone where streams of one dimension are correlated
-    /// whatever their scramble, seed and draw elsewhere.
-    fn origin(&self, dimension: u32, first: u32) -> Origin {
-        let EncoderConfig { generator, factors, random_state, .. } = self.config;
-        let source = || Purpose::Streams(generator).source(random_state);
-        match generator {
-            Generator::Bernoulli | Generator::ExactWeight => {
-                Origin::Draw { generator, source: source(), draw: u64::from(dimension) }
-            }
-            Generator::Joint => Origin::Joint { source: source(), first, dimension },
-            _ if generator.is_deterministic() => {
-                Origin::Deterministic { generator, factors, factor: dimension }
-            }
-            _ => Origin::Dimension { generator, dimension },
-        }
-    }
-}
-
-/// Fills rows of `words` words, by several threads where it pays.
-fn each_row(
-    all: &mut [u64],
-    words: usize,
-    bits_of_row: usize,
-    fill: impl Fn(usize, &mut [u64]) + Sync,
-) {
-    // Even a pool of one thread costs a change of threads.
-    if all.len() / words * bits_of_row < PARALLEL_BITS || rayon::current_num_threads() == 1 {
-        all.chunks_exact_mut(words).enumerate().for_each(|(i, row)| fill(i, row));
-    } else {
-        all.par_chunks_exact_mut(words).enumerate().for_each(|(i, row)| fill(i, row));
     }
 }

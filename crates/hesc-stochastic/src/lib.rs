@@ -29,6 +29,7 @@ mod encoder;
 mod error;
 mod generators;
 mod laws;
+mod measured;
 mod origin;
 mod representation;
 mod selection;
@@ -42,7 +43,7 @@ pub use error::StochasticError;
 pub use generators::{
     Generator, HALTON_DIMENSIONS, LATTICE_DIMENSIONS, MAX_FACTORS, SOBOL_DIMENSIONS, sobol_points,
 };
-pub use laws::{ErrorLaw, Law, Relation};
+pub use laws::{ErrorLaw, Factor, UNKNOWN_ROW, joint_prefix};
 pub use origin::Origin;
 pub use representation::{Estimate, Representation};
 pub use selection::Selector;

@@ -30,9 +30,11 @@ pub enum Origin {
     Joint {
         /// The encoder's tag.
         source: u128,
-        /// The Sobol dimension of the product's first factor.
+        /// The number of the product's first factor among those of the encoder.
         first: u32,
-        /// This factor's.
+        /// Which factor of the product this is.
+        factor: u32,
+        /// Its Sobol dimension.
         dimension: u32,
     },
     /// A factor of a deterministic product.
@@ -97,8 +99,9 @@ impl Origin {
                 bytes[8..24].copy_from_slice(&source.to_le_bytes());
                 bytes[24..].copy_from_slice(&draw.to_le_bytes());
             }
-            Self::Joint { source, first, dimension } => {
+            Self::Joint { source, first, factor, dimension } => {
                 bytes[..2].copy_from_slice(&[2, Generator::Joint as u8]);
+                bytes[4..8].copy_from_slice(&factor.to_le_bytes());
                 bytes[8..24].copy_from_slice(&source.to_le_bytes());
                 bytes[24..28].copy_from_slice(&first.to_le_bytes());
                 bytes[28..].copy_from_slice(&dimension.to_le_bytes());
@@ -129,7 +132,7 @@ impl Origin {
         let origin = match bytes[0] {
             0 => Self::Dimension { generator, dimension: four(8) },
             1 => Self::Draw { generator, source, draw: eight(24) },
-            2 => Self::Joint { source, first: four(24), dimension: four(28) },
+            2 => Self::Joint { source, first: four(24), factor: four(4), dimension: four(28) },
             _ => Self::Deterministic { generator, factors: four(8), factor: four(12) },
         };
         // One form only: padding that is set is refused.
@@ -167,7 +170,7 @@ mod tests {
             for origin in [
                 Origin::Draw { generator, source, draw },
                 Origin::Dimension { generator, dimension: a },
-                Origin::Joint { source, first: a, dimension: b },
+                Origin::Joint { source, first: a, factor: b, dimension: a ^ b },
                 Origin::Deterministic { generator, factors: a, factor: b },
             ] {
                 prop_assert_eq!(Origin::from_bytes(origin.to_bytes()).unwrap(), origin);
@@ -186,7 +189,7 @@ mod tests {
     fn shared_sequences_are_correlated_under_every_name() {
         use Generator::{Halton, Hammersley, Lattice, Rotation, Sobol};
         let dimension = |generator, dimension| Origin::Dimension { generator, dimension };
-        let joint = |dimension| Origin::Joint { source: 1, first: 0, dimension };
+        let joint = |dimension| Origin::Joint { source: 1, first: 0, factor: dimension, dimension };
         let factor =
             |factors, factor| Origin::Deterministic { generator: Rotation, factors, factor };
         let draw = Origin::Draw { generator: Generator::Bernoulli, source: 1, draw: 0 };

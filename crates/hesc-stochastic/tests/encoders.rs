@@ -140,9 +140,7 @@ fn joint_factors_have_exact_prefixes() {
     let mut product = encoded[0].0.clone();
     let mut sums = vec![0.0; x.len()];
     for (k, (streams, origin)) in encoded.iter().enumerate() {
-        assert!(
-            matches!(origin, Origin::Joint { first: 0, dimension, .. } if *dimension as usize == k)
-        );
+        assert!(matches!(origin, Origin::Joint { first: 0, factor, .. } if *factor as usize == k));
         if k > 0 {
             product = product.xor(streams).unwrap();
         }
@@ -233,15 +231,31 @@ fn no_product_exceeds_its_bound() {
 
 #[test]
 fn used_up_dimensions_are_refused() {
-    let mut all_used = config(Generator::Sobol, 64);
-    all_used.first_dimension = 1023;
-    let mut encoder = Encoder::new(all_used);
-    let (_, origin) = encoder.encode(&[0.5]).unwrap();
-    assert!(matches!(origin, Origin::Dimension { dimension: 1023, .. }));
-    let refused = encoder.encode(&[0.5]).unwrap_err();
-    assert!(matches!(refused, StochasticError::Dimension { available: 1024, .. }));
-    assert!(refused.to_string().contains("make a new Encoder"));
+    for generator in [Generator::PlainSobol, Generator::Joint] {
+        let mut all_used = config(generator, 64);
+        all_used.first_dimension = 1023;
+        let mut encoder = Encoder::new(all_used);
+        encoder.encode(&[0.5]).unwrap();
+        let refused = encoder.encode(&[0.5]).unwrap_err();
+        assert!(matches!(refused, StochasticError::Dimension { available: 1024, .. }));
+        assert!(refused.to_string().contains("make a new Encoder"));
+    }
     assert!(sobol_points(1024, 1).is_err());
+}
+
+/// Short streams have few dimensions that go well together; random arrangements take their place.
+#[test]
+fn behind_the_last_good_dimension_come_random_arrangements() {
+    let mut encoder = Encoder::new(config(Generator::Sobol, 64));
+    let mut origins = Vec::new();
+    for _ in 0..40 {
+        origins.push(encoder.encode(&[0.3]).unwrap().1);
+    }
+    let dimensions = origins.iter().filter(|o| matches!(o, Origin::Dimension { .. })).count();
+    assert!((10..30).contains(&dimensions), "{dimensions}");
+    for (k, a) in origins.iter().enumerate() {
+        assert!(origins[..k].iter().all(|b| !a.correlated_with(b)), "{k}");
+    }
 }
 
 #[test]

@@ -3,12 +3,14 @@
 
 pub(crate) mod bernoulli;
 pub(crate) mod deterministic;
+pub(crate) mod dimensions;
 pub(crate) mod exact_weight;
 pub(crate) mod halton;
 pub(crate) mod joint;
 pub(crate) mod lattice;
 pub(crate) mod lfsr;
 pub(crate) mod points;
+pub(crate) mod rows;
 pub(crate) mod sobol;
 
 use std::fmt;

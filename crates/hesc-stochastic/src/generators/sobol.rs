@@ -66,23 +66,23 @@ fn plain(v: &Directions, count: usize) -> Vec<u32> {
         .collect()
 }
 
-/// The least `t` for which the first `2^m` points of consecutive dimensions are a `(t, m, s)`-net:
+/// Which bits of the index, of `m`, each of the first `m` digits of a dimension's points depends on.
+pub(crate) fn index_digits(dimension: u32, m: usize) -> Vec<u32> {
+    let v = &DIRECTIONS[dimension as usize];
+    let digit = |r: usize| (0..m).fold(0, |row, k| row | (v[k] >> (BITS - 1 - r) & 1) << k);
+    (0..m).map(digit).collect()
+}
+
+/// The least `t` for which the first `2^m` points of these dimensions are a `(t, m, s)`-net:
 /// `m` minus the most leading digits, however divided among the dimensions, that are independent
 /// functions of the index. Scrambles keep it.
 ///
 /// # Errors
 /// [`StochasticError::Dimension`].
-pub(crate) fn strength_defect(first: u32, dimensions: u32, m: u32) -> Result<u32, StochasticError> {
-    // Row r of a dimension: which bits of the index its digit r depends on.
-    let rows = (first..first.saturating_add(dimensions))
-        .map(|dimension| {
-            let v = direction_numbers(dimension)?;
-            Ok((0..m as usize)
-                .map(|r| {
-                    (0..m as usize).fold(0u32, |row, k| row | (v[k] >> (BITS - 1 - r) & 1) << k)
-                })
-                .collect())
-        })
+pub(crate) fn strength_defect(dimensions: &[u32], m: u32) -> Result<u32, StochasticError> {
+    let rows = dimensions
+        .iter()
+        .map(|&dimension| direction_numbers(dimension).map(|_| index_digits(dimension, m as usize)))
         .collect::<Result<Vec<Vec<u32>>, StochasticError>>()?;
     let independent = |digits: u32| independent_in_all_divisions(&rows, digits, &mut Vec::new());
     Ok(m - (1..=m).take_while(|digits| independent(*digits)).count() as u32)
@@ -307,12 +307,12 @@ mod tests {
     #[test]
     fn first_dimensions_are_nets_of_full_strength() {
         for m in [1, 5, 10, 13] {
-            assert_eq!(strength_defect(0, 2, m).unwrap(), 0);
-            assert_eq!(strength_defect(17, 1, m).unwrap(), 0);
+            assert_eq!(strength_defect(&[0, 1], m).unwrap(), 0);
+            assert_eq!(strength_defect(&[17], m).unwrap(), 0);
             // Sobol: the sum of the polynomials' degrees less one, 0 + 0 + 1.
-            assert!(strength_defect(0, 3, m).unwrap() <= 1);
+            assert!(strength_defect(&[0, 1, 2], m).unwrap() <= 1);
         }
-        assert!(strength_defect(SOBOL_DIMENSIONS - 1, 2, 3).is_err());
+        assert!(strength_defect(&[SOBOL_DIMENSIONS], 3).is_err());
     }
 
     #[test]

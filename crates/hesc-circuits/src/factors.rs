@@ -1,0 +1,141 @@
+//! Which streams each term of an array is a product of: what errors depend on.
+
+use std::collections::HashMap;
+
+use hesc_stochastic::{Factor, Origin, UNKNOWN_ROW};
+
+/// The union of two sorted lists of identities.
+pub(crate) fn merge(a: &[Origin], b: &[Origin]) -> Vec<Origin> {
+    let mut union = [a, b].concat();
+    union.sort_unstable();
+    union.dedup();
+    union
+}
+
+/// For each term, and each origin that its array has, one more than the number of the stream that is
+/// its factor; 0 for none. [`UNKNOWN_ROW`] stands for a stream that is not told.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Factors {
+    origins: usize,
+    rows: Vec<u32>,
+}
+
+impl Factors {
+    /// From rows of this many origins.
+    pub fn new(origins: usize, rows: Vec<u32>) -> Self {
+        Self { origins, rows }
+    }
+
+    /// Fresh streams of one origin.
+    pub fn fresh(streams: usize) -> Self {
+        Self::new(1, (1..=streams as u32).collect())
+    }
+
+    /// All rows, term by term.
+    pub fn rows(&self) -> &[u32] {
+        &self.rows
+    }
+
+    /// The rows of one term.
+    pub fn of(&self, term: usize) -> &[u32] {
+        &self.rows[term * self.origins..][..self.origins]
+    }
+
+    /// The same for an array with more origins.
+    pub fn among(&self, own: &[Origin], all: &[Origin]) -> Self {
+        if own == all {
+            return self.clone();
+        }
+        let places: Vec<usize> = own.iter().filter_map(|o| all.binary_search(o).ok()).collect();
+        let terms = self.rows.len() / self.origins;
+        let mut rows = vec![0; terms * all.len()];
+        for (new, old) in rows.chunks_exact_mut(all.len()).zip(self.rows.chunks_exact(self.origins))
+        {
+            for (place, row) in places.iter().zip(old) {
+                new[*place] = *row;
+            }
+        }
+        Self::new(all.len(), rows)
+    }
+
+    /// The terms of these numbers, in this order.
+    pub fn select(&self, terms: impl Iterator<Item = usize>) -> Self {
+        Self::new(self.origins, terms.flat_map(|term| self.of(term)).copied().collect())
+    }
+
+    /// All terms of `self`, then all of `other`, of the same origins.
+    pub fn append(&mut self, other: &Self) {
+        self.rows.extend_from_slice(&other.rows);
+    }
+
+    /// Products of terms, those of `a` and `b` in turn, of arrays with different origins.
+    pub fn products(a: &Self, b: &Self, pairs: impl Iterator<Item = (usize, usize)>) -> Self {
+        let rows = pairs.flat_map(|(i, j)| a.of(i).iter().zip(b.of(j)).map(|(x, y)| x | y));
+        Self::new(a.origins, rows.collect())
+    }
+
+    /// The same terms with one more factor, `row(term)` of the origin at `place`.
+    pub fn set(&mut self, place: usize, row: impl Fn(usize) -> u32) {
+        for (term, rows) in self.rows.chunks_exact_mut(self.origins).enumerate() {
+            rows[place] = row(term);
+        }
+    }
+
+    /// Piece `piece` of each stream of a term that is cut into `pieces`: a stream of its own.
+    pub fn piece(&self, term: usize, piece: usize, pieces: usize) -> Vec<u32> {
+        let cut = |row: &u32| match *row {
+            0 | UNKNOWN_ROW => *row,
+            row => (row - 1).wrapping_mul(pieces as u32).wrapping_add(piece as u32 + 1),
+        };
+        self.of(term).iter().map(cut).collect()
+    }
+
+    /// The same without a word about which streams they are.
+    pub fn forgotten(&self) -> Self {
+        let rows = self.rows.iter().map(|row| if *row == 0 { 0 } else { UNKNOWN_ROW });
+        Self::new(self.origins, rows.collect())
+    }
+
+    /// What tells which terms of an element share streams and nothing else: rows numbered as they
+    /// appear, element by element; once if that is the same for all elements.
+    pub fn pattern(&self, elements: usize) -> Self {
+        let per_element = self.rows.len() / elements;
+        let mut patterns = Vec::with_capacity(self.rows.len());
+        for rows in self.rows.chunks_exact(per_element) {
+            let mut numbers = HashMap::new();
+            patterns.extend(rows.iter().map(|row| match *row {
+                0 | UNKNOWN_ROW => *row,
+                row => {
+                    let next = numbers.len() as u32 + 1;
+                    *numbers.entry(row).or_insert(next)
+                }
+            }));
+        }
+        let same = patterns.chunks_exact(per_element).all(|rows| *rows == patterns[..per_element]);
+        patterns.truncate(if same { per_element } else { patterns.len() });
+        Self::new(self.origins, patterns)
+    }
+}
+
+/// The factors of a term.
+pub(crate) fn factors_of(origins: &[Origin], rows: &[u32]) -> Vec<Factor> {
+    let pairs = origins.iter().zip(rows).filter(|(_, row)| **row != 0);
+    pairs.map(|(&origin, &row)| Factor { origin, row }).collect()
+}
+
+/// Origins as far as errors depend on them, without the names of encoders' random states.
+pub(crate) fn anonymous(origins: &[Origin]) -> Vec<Origin> {
+    let mut sources = Vec::new();
+    let origins = origins.iter().enumerate().map(|(k, origin)| match *origin {
+        Origin::Draw { generator, .. } => Origin::Draw { generator, source: 0, draw: k as u64 },
+        Origin::Joint { source, first, factor, dimension } => {
+            let number = sources.iter().position(|known| *known == source).unwrap_or_else(|| {
+                sources.push(source);
+                sources.len() - 1
+            });
+            Origin::Joint { source: number as u128, first, factor, dimension }
+        }
+        other => other,
+    });
+    origins.collect()
+}

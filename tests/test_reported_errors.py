@@ -1,0 +1,180 @@
+"""Reported errors are true: what readouts report against what programs err, without encryption.
+
+All draws are seeded: a test either always or never fails. Each figure is of 180 values or more; the
+root mean square of as many independent normal errors is 1 with a standard deviation of 0.05. Limits
+are wider by the law's own accuracy, since a readout does not know the factors of a product: for
+other seeds a false alarm is rarer than one in ten thousand.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+import hesc
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+GENERATORS = (
+    *("bernoulli", "exact_weight", "lfsr", "sobol", "plain_sobol", "halton", "hammersley"),
+    *("lattice", "joint"),
+)
+LENGTHS = (64, 256, 1000, 4096)
+Scaled = dict[str, list["NDArray[np.float64]"]]
+
+
+def rms(scaled: list[NDArray[np.float64]]) -> float:
+    return float(np.sqrt(np.mean(np.square(np.concatenate([np.ravel(z) for z in scaled])))))
+
+
+def beyond_two(scaled: list[NDArray[np.float64]]) -> float:
+    return float(np.mean(np.abs(np.concatenate([np.ravel(z) for z in scaled])) > 2))
+
+
+@pytest.fixture(scope="module")
+def keys() -> tuple[hesc.Decryptor, hesc.PublicKey]:
+    secret, public = hesc.keygen(hesc.Params.preset("bfv_2048_slots"), mode="simulate")
+    return hesc.Decryptor(secret), public
+
+
+def programs(
+    keys: tuple[hesc.Decryptor, hesc.PublicKey], generator: str, length: int, seed: int
+) -> Scaled:
+    """Errors of the simplest uses, in reported ones."""
+    decryptor, public = keys
+    rng = np.random.default_rng(seed)
+
+    def error(found: hesc.EncryptedArray, exact: NDArray[np.float64]) -> NDArray[np.float64]:
+        value, reported = decryptor.decrypt(found, return_std=True)
+        scaled: NDArray[np.float64] = (value - exact) / reported
+        return scaled
+
+    def encryptor(state: int) -> hesc.Encryptor:
+        return hesc.Encryptor(
+            public, length, generator=generator, layout="one_per_block", random_state=state
+        )
+
+    x, y = rng.uniform(-1, 1, (2, 60, 8))
+    weights = rng.normal(size=8)
+    calls = encryptor(seed)
+    a, b = calls.encrypt(x), calls.encrypt(y)
+    polynomial = hesc.Polynomial([0.3, 1, -1, 0.5, 1])
+    inputs = polynomial.encrypt_inputs(encryptor(seed + 99), x)
+    plan = polynomial.plan(length, method="concatenated")
+    return {
+        "fresh": [error(a, x)],
+        "sum": [error(a.sum(axis=1), x.sum(axis=1))],
+        "weighted sum": [error((a * weights).sum(axis=1), x @ weights)],
+        "twice": [error(a + a, 2 * x)],
+        "product": [error(a * b, x * y)],
+        "sum of products": [error((a * b).sum(axis=1), (x * y).sum(axis=1))],
+        "shared factor": [error((a * b) + a, x * y + x)],
+        "polynomial": [error(polynomial.evaluate(inputs, plan), polynomial(x))],
+    }
+
+
+@pytest.mark.parametrize("generator", GENERATORS)
+def test_simple_programs(keys: tuple[hesc.Decryptor, hesc.PublicKey], generator: str) -> None:
+    for length in LENGTHS:
+        total: Scaled = {}
+        for seed in range(3):
+            for name, scaled in programs(keys, generator, length, seed).items():
+                total.setdefault(name, []).extend(scaled)
+        for name, of_all in total.items():
+            # The plain sequence errs for all elements alike: a sum is no matter of chance, and at
+            # lengths that are no powers of two its common part is larger than it is taken for.
+            plain = generator == "plain_sobol"
+            low, high = (0.3, 2.2) if plain else (0.6, 1.5)
+            assert low < rms(of_all) < high, (length, name, rms(of_all))
+            assert plain or beyond_two(of_all) < 0.16, (length, name)
+
+
+@pytest.mark.parametrize("length", [64, 256, 1024])
+def test_sobol_dimensions_are_independent_streams(
+    keys: tuple[hesc.Decryptor, hesc.PublicKey], length: int
+) -> None:
+    """0 * 0 is 0 for every pair of calls: none of the dimensions that short streams confuse."""
+    decryptor, public = keys
+    encryptor = hesc.Encryptor(public, length, layout="one_per_block", random_state=1)
+    calls = [encryptor.encrypt(np.zeros(4)) for _ in range(60)]
+    rng = np.random.default_rng(1)
+    for _ in range(60):
+        i, j = rng.choice(60, 2, replace=False)
+        value, error = decryptor.decrypt(calls[i] * calls[j], return_std=True)
+        # Three times the deviation of random arrangements, and six reported errors.
+        assert np.all(np.abs(value) < 5 / np.sqrt(length))
+        assert np.all(np.abs(value) < 6 * error)
+
+
+def test_elements_of_other_products_are_not_joint(
+    keys: tuple[hesc.Decryptor, hesc.PublicKey],
+) -> None:
+    """Jointly encoded factors are exact with their own products' next factors only."""
+    decryptor, public = keys
+    rng = np.random.default_rng(2)
+    own: list[NDArray[np.float64]] = []
+    others: list[NDArray[np.float64]] = []
+    apart: list[NDArray[np.float64]] = []
+    for seed in range(6):
+        x = rng.uniform(-1, 1, (3, 80))
+        encryptor = hesc.Encryptor(
+            public, 1024, generator="joint", layout="one_per_block", random_state=seed
+        )
+        a, b, c = encryptor.encrypt_factors(x)
+        for scaled, product, exact in (
+            (own, a * b, x[0] * x[1]),
+            (others, a[::-1] * b, x[0, ::-1] * x[1]),
+            (apart, a * c, x[0] * x[2]),
+        ):
+            value, error = decryptor.decrypt(product, return_std=True)
+            scaled.append((value - exact) / error)
+    for scaled in (own, others, apart):
+        assert 0.7 < rms(scaled) < 1.5, [rms(z) for z in (own, others, apart)]
+
+
+def test_two_generators(keys: tuple[hesc.Decryptor, hesc.PublicKey]) -> None:
+    decryptor, public = keys
+    rng = np.random.default_rng(3)
+    scaled = []
+    for seed in range(6):
+        x, y = rng.uniform(-1, 1, (2, 80))
+        sobol = hesc.Encryptor(public, 256, layout="one_per_block", first_dimension=seed)
+        halton = hesc.Encryptor(
+            public, 256, generator="halton", layout="one_per_block", first_dimension=1 + seed
+        )
+        value, error = decryptor.decrypt(sobol.encrypt(x) * halton.encrypt(y), return_std=True)
+        scaled.append((value - x * y) / error)
+    assert 0.7 < rms(scaled) < 1.5
+
+
+@pytest.mark.parametrize("generator", ["sobol", "bernoulli", "exact_weight"])
+def test_sums_in_the_clear(generator: str) -> None:
+    scaled: Scaled = {"mean": [], "concatenated": [], "saturating": []}
+    rng = np.random.default_rng(4)
+    for seed in range(6):
+        x = rng.uniform(-0.2, 0.2, (200, 4))
+        encoded = hesc.Encoder(1000, generator=generator, random_state=seed).encode(x)
+        for name, (value, error), exact in (
+            ("mean", encoded.scaled_sum().decode(), x.mean(axis=1)),
+            ("concatenated", encoded.concatenated_sum().decode(), x.mean(axis=1)),
+            ("saturating", encoded.saturating_sum().decode(), x.sum(axis=1)),
+        ):
+            scaled[name].append((value - exact) / error)
+    for name, of_all in scaled.items():
+        assert 0.6 < rms(of_all) < 1.5, (name, rms(of_all))
+
+
+def test_answers_by_wire_report_the_same(keys: tuple[hesc.Decryptor, hesc.PublicKey]) -> None:
+    decryptor, public = keys
+    params = public.params
+    encryptor = hesc.Encryptor(public, 256, layout="one_per_block", random_state=1)
+    x, y = (encryptor.encrypt(np.linspace(-1, 1, 6).reshape(2, 3)) for _ in range(2))
+    result = (x * y).sum(axis=1) + x.sum(axis=1)
+    here = decryptor.decrypt(result, return_std=True)
+    arrived = hesc.EncryptedArray.from_bytes(params, result.to_bytes())
+    answer = hesc.Answer.from_bytes(params, arrived.answer().to_bytes())
+    there = decryptor.decrypt(answer, return_std=True)
+    np.testing.assert_array_equal(here.standard_error, there.standard_error)
