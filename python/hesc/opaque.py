@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Never
+from typing import TYPE_CHECKING, Any, Never
 
 
 class Opaque:
@@ -20,11 +20,13 @@ class Opaque:
     def _refuse(self, what: str, instead: str) -> Never:
         raise TypeError(f"{what} of {type(self).__name__}: its values are encrypted; {instead}")
 
-    def __array__(self, dtype: object = None, copy: object = None) -> Any:
-        self._refuse(
-            "no numpy array",
-            "decrypt first, or join arrays with `concatenate` to stay encrypted",
-        )
+    if not TYPE_CHECKING:  # Type checkers would take `array * self` for numpy's product.
+
+        def __array__(self, dtype: object = None, copy: object = None) -> Never:
+            self._refuse(
+                "no numpy array",
+                "decrypt first, or join arrays with `concatenate` to stay encrypted",
+            )
 
     def __bool__(self) -> bool:  # noqa: PLE0304 - it never returns
         self._refuse("no truth value", "decrypt first, or decide under encryption (hesc.gates)")

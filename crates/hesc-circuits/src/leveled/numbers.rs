@@ -78,8 +78,10 @@ impl<'a> Numbers<'a> {
             Self::Integers(values) => scheme.multiply_scalar(a, values[at]),
             Self::Complex(values) => {
                 let scale = scheme.default_scale() * rescaling_prime(scheme, a.level()) / a.scale();
-                let term = if values[at].im == 0.0 {
-                    scheme.multiply_real(a, values[at].re, scale)?
+                // A real number is one pass, unless it is too large for a word.
+                let number = values[at];
+                let term = if number.im == 0.0 && (number.re * scale).abs() < 2f64.powi(62) {
+                    scheme.multiply_real(a, number.re, scale)?
                 } else {
                     let factor = self.encode(scheme, |_| Some(at), scale, a.level())?;
                     scheme.multiply_plain(a, &factor)?
