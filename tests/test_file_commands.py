@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -178,26 +179,28 @@ def test_keys_are_made_together_or_not_at_all(tmp_path: Path) -> None:
     assert _names(tmp_path / "half") == ["public.hesc"]
 
 
-@pytest.fixture
+@contextmanager
 def _little_room() -> Iterator[None]:
-    """Files end after 256 bytes, as on a full disk."""
+    """Files end after 256 bytes, as on a full disk; not while pytest writes its own."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (256, before[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    signal.signal(signal.SIGXFSZ, handler)
+    try:
+        with pytest.raises(OSError, match="large"):
+            yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
 
 
-@pytest.mark.usefixtures("_little_room")
 def test_a_full_disk_leaves_nothing(desk: Desk, tmp_path: Path) -> None:
     features = tmp_path / "f.csv"
     features.write_text("1,2,3,4\n")
-    with pytest.raises(OSError, match="large"):
+    with _little_room():
         files.keygen(tmp_path / "deep" / "new", tmp_path / "s.key")
-    with pytest.raises(OSError, match="large"):
+    with _little_room():
         files.encrypt_model(MODEL, desk.public, tmp_path / "m", tmp_path / "p")
-    with pytest.raises(OSError, match="large"):
+    with _little_room():
         files.encrypt(features, desk.preprocessing, desk.public, tmp_path / "q")
     assert _names(tmp_path) == ["f.csv"]
 

@@ -225,6 +225,7 @@ def test_stored_vectors(case: dict[str, Any], tmp_path: Path) -> None:
     params = hesc.LeveledParams.from_bytes(stored("params"), assurance="insecure")
     assert params.to_bytes() == stored("params")
     (tmp_path / "secret").write_bytes(stored("secret"))
+    (tmp_path / "secret").chmod(0o600)
     secret = hesc.LeveledSecretKey.load(params, tmp_path / "secret")
     public = hesc.PublicKeys.from_bytes(
         params, {name: stored(name) for name in ("public", "relin", "galois")}
