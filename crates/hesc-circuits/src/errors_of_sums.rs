@@ -15,6 +15,10 @@ const MOST_PAIRS: usize = 1 << 18;
 /// a jointly encoded product comes down to.
 const LEAST_SHARE: f64 = 0.05;
 
+/// Bits that the laws of one answer may be measured with, some seconds: what factors there are, and how
+/// long streams were, is its sender's word.
+const BUDGET: u64 = 1 << 31;
+
 /// A term as it was read.
 pub(crate) struct Reading {
     /// The value of its stream, or of all that merged in it.
@@ -46,11 +50,12 @@ struct Structure {
 pub(crate) struct Errors<'a> {
     plan: &'a Plan,
     known: HashMap<&'a [u32], Rc<Structure>>,
+    budget: u64,
 }
 
 impl<'a> Errors<'a> {
     pub fn new(plan: &'a Plan) -> Self {
-        Self { plan, known: HashMap::new() }
+        Self { plan, known: HashMap::new(), budget: BUDGET }
     }
 
     /// The variance of an element whose terms were read as these.
@@ -125,16 +130,17 @@ impl<'a> Errors<'a> {
         let (rows, size) = (plan.factors.rows(), terms * plan.origins.len());
         let rows = if rows.len() == size { rows } else { &rows[element * size..][..size] };
         let known = self.known.entry(rows);
-        Rc::clone(known.or_insert_with(|| Rc::new(Structure::new(plan, rows))))
+        Rc::clone(known.or_insert_with(|| Rc::new(Structure::new(plan, rows, &mut self.budget))))
     }
 }
 
 impl Structure {
-    fn new(plan: &Plan, rows: &[u32]) -> Self {
+    fn new(plan: &Plan, rows: &[u32], budget: &mut u64) -> Self {
         let of_term = |rows: &[u32]| factors_of(&plan.origins, rows);
         let terms: Vec<Vec<Factor>> = rows.chunks_exact(plan.origins.len()).map(of_term).collect();
-        let law = |factors: &[Factor]| {
-            ErrorLaw::of(factors, plan.representation, plan.encoded_length, plan.stream_length)
+        let mut law = |factors: &[Factor]| {
+            let (encoded, length) = (plan.encoded_length, plan.stream_length);
+            ErrorLaw::within(budget, factors, plan.representation, encoded, length)
         };
         let laws = terms.iter().map(|factors| law(factors)).collect();
 

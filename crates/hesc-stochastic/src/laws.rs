@@ -45,9 +45,23 @@ impl ErrorLaw {
         encoded: usize,
         length: usize,
     ) -> Self {
+        let mut budget = u64::MAX;
+        Self::within(&mut budget, factors, representation, encoded, length)
+    }
+
+    /// As [`Self::of`], for factors and lengths that somebody else states: the bits that measuring
+    /// encodes are taken from a budget. A law for which nothing is left is that of independent bits,
+    /// to which no products of dimensions that encoders put together are inferior.
+    pub fn within(
+        budget: &mut u64,
+        factors: &[Factor],
+        representation: Representation,
+        encoded: usize,
+        length: usize,
+    ) -> Self {
         let sources = Source::of(factors);
         let plain = sources.iter().filter(|source| source.is_plain()).count() as f64;
-        let sizes = measured::sizes(&sources, representation, encoded, length);
+        let sizes = measured::sizes(&sources, representation, encoded, length, budget);
         let (length, factors) = (length as f64, factors.len().max(1) as f64);
         Self { representation, length, factors, sizes, plain }
     }

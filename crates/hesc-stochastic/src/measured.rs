@@ -132,12 +132,14 @@ type Key = (Vec<Source>, Representation, usize, usize);
 static KNOWN: LazyLock<RwLock<HashMap<Key, Sizes>>> = LazyLock::new(RwLock::default);
 
 /// The constants of a product of these factors, streams of `encoded` bits of which pieces of
-/// `length` bits are taken.
+/// `length` bits are taken. What has to be measured takes the bits that are encoded from the budget;
+/// where they are not left the law is that of independent bits.
 pub(crate) fn sizes(
     sources: &[Source],
     representation: Representation,
     encoded: usize,
     length: usize,
+    budget: &mut u64,
 ) -> Sizes {
     let whole = length == encoded;
     // A part of an arrangement is a sample of it.
@@ -150,13 +152,22 @@ pub(crate) fn sizes(
     if let Some(known) = known {
         return known;
     }
-    let new = measured(sources, representation, encoded, length);
+    let Some(left) = budget.checked_sub((sources.len() * samples(encoded) * encoded) as u64) else {
+        return Sizes::Binomial;
+    };
+    *budget = left;
+    let new = measured(sources, representation, encoded, length, budget);
     let mut table = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
     if table.len() >= KEPT {
         table.clear();
     }
     table.insert(key, new);
     new
+}
+
+/// How many streams of so many bits are measured.
+fn samples(encoded: usize) -> usize {
+    (BITS / encoded).clamp(STREAMS.0, STREAMS.1)
 }
 
 /// The variance of the rounding of one weight to whole bits, at random and averaged over all weights.
@@ -173,6 +184,7 @@ fn measured(
     representation: Representation,
     encoded: usize,
     length: usize,
+    budget: &mut u64,
 ) -> Sizes {
     let least = rounding(representation, length as f64);
     // The mean variance of a bit over all values.
@@ -181,7 +193,7 @@ fn measured(
         Representation::InvertedBipolar => 2.0 / 3.0,
     };
     let [source] = sources else {
-        return product(sources, representation, encoded, length);
+        return product(sources, representation, encoded, length, budget);
     };
     if matches!(source, Source::Random { .. }) {
         return Sizes::Single { rounding: least, spread: 0.0 };
@@ -198,8 +210,9 @@ fn product(
     representation: Representation,
     encoded: usize,
     length: usize,
+    budget: &mut u64,
 ) -> Sizes {
-    let own = |source: &Source| match sizes(&[*source], representation, encoded, length) {
+    let own = |source: &Source| match sizes(&[*source], representation, encoded, length, budget) {
         Sizes::Single { rounding, spread } => match representation {
             Representation::Unipolar => rounding + spread / 6.0,
             Representation::InvertedBipolar => rounding + spread * 2.0 / 3.0,
@@ -288,7 +301,7 @@ impl Sample {
         if sources.len() > MOST_FACTORS {
             return None;
         }
-        let count = (BITS / encoded).clamp(STREAMS.0, STREAMS.1);
+        let count = samples(encoded);
         let values = random_values(count, sources.len(), representation);
         let encoded_factors = (0..sources.len()).map(|k| {
             if let Source::Joint { .. } = sources[k] {
@@ -411,4 +424,32 @@ fn ones(row: &[u64], start: usize, length: usize) -> u64 {
             u64::from(bits.count_ones())
         })
         .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whoever states factors by the thousand, or streams of millions of bits, has the law of
+    /// independent bits for most of them, and what is known costs nothing.
+    #[test]
+    fn measuring_stays_within_its_budget() {
+        let (representation, length) = (Representation::InvertedBipolar, 1 << 20);
+        let sources = |dimension| {
+            let generator = Generator::Sobol;
+            let of = |dimension| Source::Dimension { generator, dimension };
+            [of(dimension), of(dimension + 1)]
+        };
+        let one = 2 * (samples(length) * length) as u64;
+        let mut budget = 3 * one;
+        let mut measure = |dimension: u32| {
+            sizes(&sources(dimension), representation, length, length, &mut budget)
+        };
+        // The product, and each factor by itself.
+        assert_ne!(measure(40), Sizes::Binomial);
+        assert_ne!(measure(40), Sizes::Binomial);
+        assert_eq!(measure(50), measure(50));
+        assert_eq!(measure(60), Sizes::Binomial);
+        assert!(budget < one);
+    }
 }
