@@ -152,8 +152,10 @@ def test_best_mode_equals_float(name: str) -> None:
     exact = NETWORK.values(SPLIT.test_features)
     assert np.array_equal(outputs.argmax(axis=1), SPLIT.test_classes)
     assert np.sqrt(np.mean((outputs - exact) ** 2)) < 0.4
-    # Sobol streams: the binomial standard errors are conservative.
-    assert np.mean(np.abs(outputs - exact) < errors) > 0.9
+    # Monomials are near 0 and 1 more often than values anywhere: errors are less than told.
+    z = (outputs - exact) / errors
+    assert 0.4 < np.sqrt(np.mean(z**2)) < 1.1
+    assert np.mean(np.abs(z) > 2) < 0.05
     with pytest.raises(hesc.ShapeError, match=r"\(samples, 15\)"):
         model.evaluate(received[:, :3])
 

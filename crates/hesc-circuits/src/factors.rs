@@ -96,6 +96,11 @@ impl Factors {
         Self::new(self.origins, rows.collect())
     }
 
+    /// The same without a word about which origins each term has: it may have them all.
+    pub fn hidden(&self) -> Self {
+        Self::new(self.origins, vec![UNKNOWN_ROW; self.rows.len()])
+    }
+
     /// What tells which terms of an element share streams and nothing else: rows numbered as they
     /// appear, element by element; once if that is the same for all elements.
     pub fn pattern(&self, elements: usize) -> Self {

@@ -180,7 +180,8 @@ impl<S: Scheme> Streams<S> {
     /// With a ciphertext for each bit they also lie in fresh places, those of a fresh array of these
     /// elements in rows of `row_length`: whoever knows the operands of a selection ([`Streams::select`],
     /// [`Streams::multiplexed_sum`]) cannot tell, even with the secret key, which of them it took, nor read
-    /// what it left behind; the result's values, weights and constants apart, which remain. On lattices
+    /// what it left behind; the result's values, weights and constants apart, which remain. Reported
+    /// errors are then those of products of all factors that the array has. On lattices
     /// ciphertexts hold many streams and stay as they lie: places tell what was selected, streams that share a
     /// block with a selected one are still in it, and the noise remembers what was added. Cost: an
     /// encryption and an addition a block.
@@ -194,11 +195,15 @@ impl<S: Scheme> Streams<S> {
         row_length: usize,
         rng: &mut impl CryptoRng,
     ) -> Result<Self, CircuitError> {
-        let mut fresh = self.gathered(row_length)?.unwrap_or_else(|| self.clone());
+        let (mut fresh, factors) = match self.gathered(row_length)? {
+            // Whether a product or one of its factors was selected must not show either.
+            Some(gathered) => (gathered, self.factors.hidden()),
+            None => (self.clone(), self.factors.forgotten()),
+        };
         for part in &mut fresh.parts {
             *part = Arc::new(self.scheme.rerandomise(key, part, rng)?);
         }
-        Ok(Self { factors: self.factors.forgotten(), ..fresh })
+        Ok(Self { factors, ..fresh })
     }
 
     /// The same streams where those of a fresh array of this shape lie, and nothing else; nothing where
