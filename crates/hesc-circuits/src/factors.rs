@@ -70,8 +70,11 @@ impl Factors {
 
     /// Products of terms, those of `a` and `b` in turn, of arrays with different origins.
     pub fn products(a: &Self, b: &Self, pairs: impl Iterator<Item = (usize, usize)>) -> Self {
-        let rows = pairs.flat_map(|(i, j)| a.of(i).iter().zip(b.of(j)).map(|(x, y)| x | y));
-        Self::new(a.origins, rows.collect())
+        let mut rows = Vec::with_capacity(pairs.size_hint().0 * a.origins);
+        for (i, j) in pairs {
+            rows.extend(a.of(i).iter().zip(b.of(j)).map(|(x, y)| x | y));
+        }
+        Self::new(a.origins, rows)
     }
 
     /// The same terms with one more factor, `row(term)` of the origin at `place`.
@@ -101,24 +104,37 @@ impl Factors {
         Self::new(self.origins, vec![UNKNOWN_ROW; self.rows.len()])
     }
 
-    /// What tells which terms of an element share streams and nothing else: rows numbered as they
-    /// appear, element by element; once if that is the same for all elements.
+    /// What tells which terms of an element share streams and nothing else: the rows of each origin
+    /// numbered as they appear, element by element; once if that is the same for all elements.
     pub fn pattern(&self, elements: usize) -> Self {
         let per_element = self.rows.len() / elements;
-        let mut patterns = Vec::with_capacity(self.rows.len());
-        for rows in self.rows.chunks_exact(per_element) {
-            let mut numbers = HashMap::new();
-            patterns.extend(rows.iter().map(|row| match *row {
-                0 | UNKNOWN_ROW => *row,
-                row => {
-                    let next = numbers.len() as u32 + 1;
-                    *numbers.entry(row).or_insert(next)
-                }
-            }));
+        let mut patterns = self.rows.clone();
+        for rows in patterns.chunks_exact_mut(per_element) {
+            (0..self.origins).for_each(|origin| renumber(rows, origin, self.origins));
         }
         let same = patterns.chunks_exact(per_element).all(|rows| *rows == patterns[..per_element]);
         patterns.truncate(if same { per_element } else { patterns.len() });
         Self::new(self.origins, patterns)
+    }
+}
+
+/// Numbers every `step`-th row from `first` on as they appear.
+fn renumber(rows: &mut [u32], first: usize, step: usize) {
+    let named = |row: &u32| !matches!(*row, 0 | UNKNOWN_ROW);
+    let column = || (first..rows.len()).step_by(step);
+    // Mostly they are in order and all different, and no table is needed.
+    if column().map(|at| rows[at]).filter(named).is_sorted_by(|a, b| a < b) {
+        let mut number = 0;
+        for row in rows.iter_mut().skip(first).step_by(step).filter(|row| named(row)) {
+            number += 1;
+            *row = number;
+        }
+        return;
+    }
+    let mut numbers = HashMap::new();
+    for row in rows.iter_mut().skip(first).step_by(step).filter(|row| named(row)) {
+        let next = numbers.len() as u32 + 1;
+        *row = *numbers.entry(*row).or_insert(next);
     }
 }
 
@@ -143,4 +159,21 @@ pub(crate) fn anonymous(origins: &[Origin]) -> Vec<Origin> {
         other => other,
     });
     origins.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_tell_which_streams_are_one_and_nothing_else() {
+        // Two elements of three terms of two origins: places differ, what is shared does not.
+        let rows = [[7, 3], [9, 3], [7, 0], [1, 8], [5, 8], [1, 0]].concat();
+        let pattern = Factors::new(2, rows).pattern(2);
+        assert_eq!(pattern.rows(), [1, 1, 2, 1, 1, 0]);
+        // Equal rows of two origins are not one stream; what is not told stays so.
+        let rows = [[4, 4], [5, 5], [UNKNOWN_ROW, 9], [5, 6], [4, 6], [UNKNOWN_ROW, 1]].concat();
+        let pattern = Factors::new(2, rows).pattern(2);
+        assert_eq!(pattern.rows(), [1, 1, 2, 2, UNKNOWN_ROW, 3, 1, 1, 2, 1, UNKNOWN_ROW, 2]);
+    }
 }
