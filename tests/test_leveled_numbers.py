@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import hesc
+from hesc._native import primes_of_bits
 from tests.leveled_cases import SCHEMES, Keys, close, precise_keys
 from tests.second_implementation import wire
 
@@ -209,3 +210,28 @@ def test_errors_of_ckks_stay_within_their_bound(precise: Keys, size: float) -> N
             exact.append(expected)
         for vector, expected in zip(pool, exact, strict=True):
             assert np.max(np.abs(secret.decrypt(vector) - expected)) <= vector.error_bound
+
+
+@pytest.mark.parametrize("scheme", ["bfv", "bgv", "ckks"])
+def test_primes_of_a_chain_may_differ_in_size(scheme: str) -> None:
+    """SEAL's usual chain has primes of 60 and of 40 bits: digits of one are lifted to the other."""
+    large, special, *small = primes_of_bits(8192, [60, 60, 40, 40])
+    exact = scheme != "ckks"
+    params = hesc.LeveledParams.lattice(
+        scheme,
+        8192,
+        [large, *small],
+        special_moduli=[special],
+        plain_modulus=primes_of_bits(8192, [20])[0] if exact else None,
+        scale=None if exact else 2.0**40,
+    )
+    secret, public = hesc.leveled_keygen(params, rotations=[1], conjugate=True)
+    values = np.array([3, -2] if exact else [0.5, -0.25])
+    x = public.encrypt(values)
+    for result, expected in [
+        (x * x, values**2),
+        (x.rotate(1), values[::-1]),
+        (x.polynomial([1, 2, 1]), (1 + values) ** 2),
+    ]:
+        error = np.abs(secret.decrypt(result) - expected)
+        assert np.all(error <= (0 if exact else result.error_bound))

@@ -178,3 +178,28 @@ def test_answers_by_wire_report_the_same(keys: tuple[hesc.Decryptor, hesc.Public
     answer = hesc.Answer.from_bytes(params, arrived.answer().to_bytes())
     there = decryptor.decrypt(answer, return_std=True)
     np.testing.assert_array_equal(here.standard_error, there.standard_error)
+
+
+@pytest.mark.parametrize(
+    ("generator", "length", "factors"),
+    [("rotation", 1000, 3), ("clock_division", 512, 3), ("coprime_lengths", 72, 2)],
+)
+def test_deterministic_streams_report_their_few_levels(
+    generator: str, length: int, factors: int
+) -> None:
+    """Values next to one are rounded as far as all others, by themselves and as factors.
+
+    Draws are seeded: the test either always or never fails.
+    """
+    rng = np.random.default_rng(5)
+    fresh, products = [], []
+    for seed in range(10):
+        encoder = hesc.Encoder(length, generator=generator, factors=factors, random_state=seed)
+        x = rng.uniform(-1, 1, (factors, 100))
+        streams = encoder.encode_factors(x)
+        value, error = streams[0].decode()
+        fresh.append((value - x[0]) / error)
+        value, error = (streams[0] * streams[1]).decode()
+        products.append((value - x[0] * x[1]) / error)
+    assert 0.7 < rms(fresh) < 1.5
+    assert 0.6 < rms(products) < 1.5

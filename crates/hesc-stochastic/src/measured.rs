@@ -202,6 +202,10 @@ fn measured(
         return Sizes::Binomial;
     };
     let mean = sample.mean_square();
+    if let Source::Deterministic { .. } = source {
+        // Values are rounded to the same few levels wherever they lie, next to one as well.
+        return Sizes::Single { rounding: mean, spread: 0.0 };
+    }
     Sizes::Single { rounding: mean.min(least), spread: (mean - least).max(0.0) / bit }
 }
 
@@ -227,7 +231,10 @@ fn product(
     let Some(sample) = Sample::new(sources, representation, encoded, length) else {
         return arranged;
     };
-    if is_prefix(sources) {
+    // Roundings to few levels count most where the other factors are large, which the product's value
+    // does not tell.
+    let levels = sources.iter().any(|source| matches!(source, Source::Deterministic { .. }));
+    if levels || is_prefix(sources) {
         return Sizes::Even { variance: sample.mean_square() };
     }
 

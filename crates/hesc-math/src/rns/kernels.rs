@@ -43,23 +43,41 @@ impl<P: Pointwise<I, O>, const I: usize, const O: usize> Kernel for OnLanes<'_, 
     }
 }
 
-/// Runs an operation over whole slices.
-fn run<P: Pointwise<I, O>, const I: usize, const O: usize>(
-    operation: P,
-    reducer: &Reducer,
+/// The length of all slices.
+fn check_lengths<const I: usize, const O: usize>(
     inputs: [&[u64]; I],
-    mut outputs: [&mut [u64]; O],
-) {
+    outputs: &[&mut [u64]; O],
+) -> usize {
     let length = outputs.first().map_or(0, |output| output.len());
     assert!(
         inputs.iter().all(|x| x.len() == length) && outputs.iter().all(|x| x.len() == length),
         "limbs of one ring have one length"
     );
+    length
+}
+
+/// Runs an operation over whole slices.
+fn run<P: Pointwise<I, O>, const I: usize, const O: usize>(
+    operation: P,
+    reducer: &Reducer,
+    inputs: [&[u64]; I],
+    outputs: [&mut [u64]; O],
+) {
+    let length = check_lengths(inputs, &outputs);
     if reducer.fits_lanes() && lanes::available() && length.is_multiple_of(LANES) {
         lanes::dispatch(OnLanes { operation, inputs, outputs });
-        return;
+    } else {
+        run_words(operation, inputs, outputs);
     }
-    for i in 0..length {
+}
+
+/// [`run`] for words that lanes do not hold: one by one.
+fn run_words<P: Pointwise<I, O>, const I: usize, const O: usize>(
+    operation: P,
+    inputs: [&[u64]; I],
+    mut outputs: [&mut [u64]; O],
+) {
+    for i in 0..check_lengths(inputs, &outputs) {
         let x = std::array::from_fn(|k| inputs[k][i]);
         let old = std::array::from_fn(|k| outputs[k][i]);
         for (output, value) in outputs.iter_mut().zip(operation.scalar(x, old)) {
@@ -228,11 +246,16 @@ pub fn subtract_scale(a: &mut [u64], b: &[u64], factor: Factor, q: &Reducer) {
     run(SubtractScale { q, factor }, q, [b], [a]);
 }
 
-/// `out = [a]_p mod q` for residues modulo another prime `p`, next to zero; `p` is below 2^52 if `q`
-/// has at most 50 bits.
+/// `out = [a]_p mod q` for residues modulo another prime `p` of at most 61 bits, next to zero.
 pub fn recentre(out: &mut [u64], a: &[u64], p: u64, q: &Reducer) {
     let shift = q.value() - p % q.value();
-    run(Recentre { q, half: p / 2, shift }, q, [a], [out]);
+    let operation = Recentre { q, half: p / 2, shift };
+    // Lanes hold 52 bits, whatever q is.
+    if p >> 52 == 0 {
+        run(operation, q, [a], [out]);
+    } else {
+        run_words(operation, [a], [out]);
+    }
 }
 
 /// `a -= b`.
@@ -586,10 +609,16 @@ mod tests {
                     prop_assert_eq!(combined[i], at(expected));
                 }
             }
-            let below = if bits <= 50 { 52 } else { 61 };
-            let words: Vec<u64> = raw.iter().map(|x| x >> (64 - below)).collect();
-            let (p, mut recentred) = ((1 << below) - 1, vec![0; 32]);
-            recentre(&mut recentred, &words, p, &prime);
+            // Primes of a chain may differ in size.
+            let others: Vec<(u64, Vec<u64>, Vec<u64>)> = [30, 51, 52, 53, 55, 61]
+                .into_iter()
+                .map(|below| {
+                    let (p, words) = ((1 << below) - 1, raw.iter().map(|x| x >> (64 - below)));
+                    let (words, mut recentred) = (words.collect::<Vec<_>>(), vec![0; 32]);
+                    recentre(&mut recentred, &words, p, &prime);
+                    (p, words, recentred)
+                })
+                .collect();
             let shifted: Vec<i64> = signed.iter().map(|x| x >> 12).collect();
             let mut small_signed = vec![0; 32];
             reduce_small_signed(&mut small_signed, &shifted, &prime);
@@ -600,7 +629,9 @@ mod tests {
             lift_centred(&mut lifted, &small, t, &prime);
             for i in 0..32 {
                 prop_assert_eq!(lifted[i], q_of(i128::from(crate::Modulus::new(t).centre(small[i]))));
-                prop_assert_eq!(recentred[i], q_of(i128::from(crate::Modulus::new(p).centre(words[i]))));
+                for (p, words, recentred) in &others {
+                    prop_assert_eq!(recentred[i], q_of(i128::from(crate::Modulus::new(*p).centre(words[i]))));
+                }
                 prop_assert_eq!(small_signed[i], q_of(i128::from(signed[i] >> 12)));
             }
         }
