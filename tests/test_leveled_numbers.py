@@ -235,3 +235,28 @@ def test_primes_of_a_chain_may_differ_in_size(scheme: str) -> None:
     ]:
         error = np.abs(secret.decrypt(result) - expected)
         assert np.all(error <= (0 if exact else result.error_bound))
+
+
+def test_scales_that_leave_no_number_are_refused() -> None:
+    """Numbers so small that their size times an infinite scale is no number are no exception."""
+    special, first, *others = primes_of_bits(256, [50] * 2 + [40] * 10)
+    params = hesc.LeveledParams.lattice(
+        "ckks",
+        256,
+        [first, *others],
+        special_moduli=[special],
+        scale=2.0**100,
+        assurance="insecure",
+    )
+    secret, public = hesc.leveled_keygen(params)
+    x = public.encrypt([1e-300], bound=1e-200)
+    for _ in range(4):
+        assert np.all(np.abs(secret.decrypt(x)) <= x.error_bound)
+        assert np.isfinite(x.noise_budget)
+        last = x
+        try:
+            x = x * x
+        except hesc.NoiseBudgetError:
+            break
+    with pytest.raises(hesc.NoiseBudgetError):
+        last * last

@@ -22,16 +22,19 @@ def precise() -> Keys:
     return precise_keys()
 
 
-def vector_of(public: hesc.PublicKeys, ciphertext: bytes, length: int) -> hesc.EncryptedVector:
+def vector_of(
+    public: hesc.PublicKeys, ciphertext: bytes, length: int, *, complex_values: bool = False
+) -> hesc.EncryptedVector:
     native = public.params.native.ciphertext_from_bytes(ciphertext)
-    return hesc.EncryptedVector(public, native, length, complex_values=True)
+    return hesc.EncryptedVector(public, native, length, complex_values=complex_values)
 
 
 def test_shared_numbers_are_drowned_in_noise(precise: Keys, tmp_path: Path) -> None:
     """1024 normal numbers: their deviation is within 10 per cent but once in 10,000 runs."""
     secret, public = precise
     numbers = np.linspace(-1, 1, 512) * 0.9
-    expected, vector = public.encrypt(np.zeros(512)), public.encrypt(numbers * np.exp(1j))
+    zeros = np.zeros(512, dtype=np.complex128)
+    expected, vector = public.encrypt(zeros), public.encrypt(numbers * np.exp(1j))
     values, deviation = secret.decrypt_shared(vector, expected=expected, answers=2048)
     assert deviation >= np.sqrt(12 * 2048) * 2**20 * expected.error_bound * (1 - 1e-9)
     noise = values - numbers * np.exp(1j)
@@ -77,6 +80,15 @@ def test_what_is_shared_follows_the_owners_bounds(precise: Keys) -> None:
         lie = (*head[:5], *(number * factor for number in head[5:9]), head[9])
         lying = vector_of(public, wire.write_leveled(lie, parts, params.coeff_moduli), 1)
         assert secret.decrypt_shared(lying, expected=expected, answers=4).deviation == deviation
+    # Nor do its words about which slots it fills and whether with complex numbers.
+    for length, complex_values in ((128, False), (1, True)):
+        label = hesc.EncryptedVector(public, vector.native, length, complex_values=complex_values)
+        with pytest.raises(hesc.ParameterError, match="another program"):
+            secret.decrypt_shared(label, expected=expected, answers=4)
+    with pytest.raises(TypeError, match="EncryptedVectors"):
+        secret.decrypt_shared(vector, expected=None, answers=4)  # type: ignore[arg-type]
+    with pytest.raises(hesc.OutOfRangeError, match="answers"):
+        secret.decrypt_shared(vector, expected=expected, answers=-1)
     with pytest.raises(hesc.ParameterError, match="not the vector"):
         secret.decrypt_shared(vector, expected=vector, answers=4)
     with pytest.raises(hesc.ParameterError, match="40"):
@@ -105,12 +117,12 @@ def test_a_crafted_ciphertext_of_the_review_shows_no_secret(precise: Keys) -> No
     """
     params = precise[0].params
     secret, public = hesc.leveled_keygen(params, products=False)
-    honest = public.encrypt(np.zeros(512))
+    honest = public.encrypt(np.zeros(512, dtype=np.complex128))
     head, parts = wire.read_leveled(honest.to_bytes(), params.ring_degree, params.coeff_moduli)
     crafted = np.zeros_like(parts)
     crafted[1, :, 0] = 2**30
     data = wire.write_leveled(head, crafted, params.coeff_moduli)
-    vector = vector_of(public, data, 512)
+    vector = vector_of(public, data, 512, complex_values=True)
     own = secret.decrypt(vector)
     shared = secret.decrypt_shared(vector, expected=honest, answers=512).values
 

@@ -11,6 +11,7 @@ from hesc.arrays import Answer, EncryptedArray, SeededArray, expanded
 from hesc.encoding import EncodedArray, Encoder, EncoderOptions, Estimates
 from hesc.encryptor import PublicKey, repeated, resolve_layout, row_length
 from hesc.gates.encrypted import BitAnswer, EncryptedBits, EvaluationKey
+from hesc.inputs import whole
 from hesc.leveled.keys import PublicKeys
 from hesc.leveled.numbers import decoded, encode_for_encryption, plain_array
 from hesc.leveled.params import LeveledParams
@@ -313,10 +314,21 @@ class LeveledSecretKey:
                 nobody that this happened.
 
         """
+        for given in (vector, expected):
+            if not isinstance(given, EncryptedVector):
+                raise TypeError(f"EncryptedVectors are decrypted, not {type(given).__name__}")
+        answers = whole(answers, "answers", 0)
+        statistical_bits = whole(statistical_bits, "statistical_bits", 0, 1024)
         if expected is vector or expected.native is vector.native:
             raise ParameterError(
                 "expected is what you compute yourself by the same program, not the vector "
                 "that is to be decrypted"
+            )
+        if (len(vector), vector.complex_values) != (len(expected), expected.complex_values):
+            kind = "complex" if expected.complex_values else "real"
+            raise ParameterError(
+                f"the expected result has {len(expected)} {kind} numbers; this one says otherwise of "
+                "itself, so that it is another program's"
             )
         numbers, deviation = self._native.decrypt_shared(
             vector.native, expected.native, len(vector), answers, statistical_bits

@@ -9,6 +9,7 @@ import numpy as np
 
 from hesc import _native
 from hesc._native import ParameterError, ShapeError
+from hesc.inputs import whole
 from hesc.leveled.matrices import Matrix
 from hesc.leveled.numbers import (
     coefficients_of,
@@ -239,6 +240,7 @@ class EncryptedVector(Opaque):
 
     def rotate_many(self, steps: Sequence[int]) -> list[EncryptedVector]:
         """Several rotations at once: most of the work is shared."""
+        steps = [whole(step, "steps", -(2**31), 2**31 - 1) for step in steps]
         if self._has_both_rows:
             raise ShapeError(
                 f"{len(self)} numbers lie in both rows of slots, which rotate apart; "

@@ -345,7 +345,11 @@ impl Leveled {
         match self.scheme() {
             SchemeKind::Bfv => modulus - self.plain_factor().log2() - noise.peak.log2(),
             SchemeKind::Bgv => modulus - (noise.magnitude + noise.peak).log2(),
-            SchemeKind::Ckks => modulus - (noise.magnitude * scale + noise.peak).max(1.0).log2(),
+            SchemeKind::Ckks => {
+                let largest = noise.magnitude * scale + noise.peak;
+                // Not `max`, which would take what is no number for 1.
+                modulus - if largest < 1.0 { 0.0 } else { largest.log2() }
+            }
         }
     }
 
@@ -356,7 +360,12 @@ impl Leveled {
         level: usize,
         scale: f64,
     ) -> Result<(), SchemeError> {
-        let budget = self.budget(noise, level, scale);
+        let (budget, modulus) = (self.budget(noise, level, scale), self.log2_level(level));
+        // Numbers of a scale below 1 or beyond the modulus are none, however small they claim to be.
+        if self.scheme() == SchemeKind::Ckks && !(1.0..=modulus.exp2()).contains(&scale) {
+            let needed_bits = if scale < 1.0 { -scale.log2() } else { scale.log2() - modulus };
+            return Err(SchemeError::NoiseBudget { needed_bits: needed_bits.min(2048.0) });
+        }
         // A deviation that overflowed gives no number.
         if budget >= 0.0 { Ok(()) } else { Err(SchemeError::NoiseBudget { needed_bits: -budget }) }
     }
