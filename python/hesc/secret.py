@@ -327,8 +327,8 @@ class LeveledSecretKey:
         if (len(vector), vector.complex_values) != (len(expected), expected.complex_values):
             kind = "complex" if expected.complex_values else "real"
             raise ParameterError(
-                f"the expected result has {len(expected)} {kind} numbers; this one says otherwise of "
-                "itself, so that it is another program's"
+                f"the expected result has {len(expected)} {kind} numbers; this one says otherwise "
+                "of itself, so that it is another program's"
             )
         numbers, deviation = self._native.decrypt_shared(
             vector.native, expected.native, len(vector), answers, statistical_bits
