@@ -131,7 +131,7 @@ impl<S: Scheme> Answer<S> {
             block_length: streams.scheme.block_length(),
             representation: streams.representation,
             origins: anonymous(&streams.origins),
-            factors: streams.factors.pattern(streams.elements),
+            factors: streams.factors.pattern(streams.elements, &streams.origins),
             encoded_length: streams.encoded_length,
             constants: streams.constants.clone(),
             terms: terms.collect(),
@@ -257,7 +257,8 @@ impl<S: Scheme> Answer<S> {
         }
         terms.sort_by_key(|(element, _, _)| *element);
         let kept = terms.iter().map(|(_, of, _)| *of);
-        let factors = self.plan.factors_of_all().select(kept).pattern(self.plan.elements);
+        let factors =
+            self.plan.factors_of_all().select(kept).pattern(self.plan.elements, &self.plan.origins);
         let plan = Plan {
             factors,
             terms: terms.into_iter().map(|(_, _, term)| term).collect(),

@@ -104,13 +104,17 @@ impl Factors {
         Self::new(self.origins, vec![UNKNOWN_ROW; self.rows.len()])
     }
 
-    /// What tells which terms of an element share streams and nothing else: the rows of each origin
-    /// numbered as they appear, element by element; once if that is the same for all elements.
-    pub fn pattern(&self, elements: usize) -> Self {
+    /// What tells which terms of an element share streams and nothing else: rows numbered as they
+    /// appear, element by element; once if that is the same for all elements. Each origin has numbers
+    /// of its own, but for jointly encoded factors: equal rows are those of one product.
+    pub fn pattern(&self, elements: usize, origins: &[Origin]) -> Self {
         let per_element = self.rows.len() / elements;
+        let (joint, apart): (Vec<usize>, Vec<usize>) =
+            (0..self.origins).partition(|&place| matches!(origins[place], Origin::Joint { .. }));
         let mut patterns = self.rows.clone();
         for rows in patterns.chunks_exact_mut(per_element) {
-            (0..self.origins).for_each(|origin| renumber(rows, origin, self.origins));
+            apart.iter().for_each(|&place| renumber(rows, &[place], self.origins));
+            renumber(rows, &joint, self.origins);
         }
         let same = patterns.chunks_exact(per_element).all(|rows| *rows == patterns[..per_element]);
         patterns.truncate(if same { per_element } else { patterns.len() });
@@ -118,23 +122,26 @@ impl Factors {
     }
 }
 
-/// Numbers every `step`-th row from `first` on as they appear.
-fn renumber(rows: &mut [u32], first: usize, step: usize) {
+/// Numbers the rows at some places of each term as they appear.
+fn renumber(rows: &mut [u32], places: &[usize], origins: usize) {
     let named = |row: &u32| !matches!(*row, 0 | UNKNOWN_ROW);
-    let column = || (first..rows.len()).step_by(step);
-    // Mostly they are in order and all different, and no table is needed.
-    if column().map(|at| rows[at]).filter(named).is_sorted_by(|a, b| a < b) {
-        let mut number = 0;
-        for row in rows.iter_mut().skip(first).step_by(step).filter(|row| named(row)) {
-            number += 1;
-            *row = number;
+    // Mostly those of one origin are in order and all different, and no table is needed.
+    if let [place] = *places {
+        let own = rows.iter().skip(place).step_by(origins).filter(|row| named(row));
+        if own.is_sorted_by(|a, b| a < b) {
+            let own = rows.iter_mut().skip(place).step_by(origins).filter(|row| named(row));
+            own.zip(1..).for_each(|(row, number)| *row = number);
+            return;
         }
-        return;
     }
     let mut numbers = HashMap::new();
-    for row in rows.iter_mut().skip(first).step_by(step).filter(|row| named(row)) {
-        let next = numbers.len() as u32 + 1;
-        *row = *numbers.entry(*row).or_insert(next);
+    for term in rows.chunks_exact_mut(origins) {
+        for &place in places {
+            if named(&term[place]) {
+                let next = numbers.len() as u32 + 1;
+                term[place] = *numbers.entry(term[place]).or_insert(next);
+            }
+        }
     }
 }
 
@@ -167,13 +174,21 @@ mod tests {
 
     #[test]
     fn patterns_tell_which_streams_are_one_and_nothing_else() {
+        let draw = |draw| Origin::Draw {
+            generator: hesc_stochastic::Generator::Bernoulli,
+            source: 1,
+            draw,
+        };
+        let joint = |factor| Origin::Joint { source: 1, first: 0, factor, dimension: factor };
+        let (draws, together) = ([draw(0), draw(1)], [joint(0), joint(1)]);
         // Two elements of three terms of two origins: places differ, what is shared does not.
         let rows = [[7, 3], [9, 3], [7, 0], [1, 8], [5, 8], [1, 0]].concat();
-        let pattern = Factors::new(2, rows).pattern(2);
-        assert_eq!(pattern.rows(), [1, 1, 2, 1, 1, 0]);
-        // Equal rows of two origins are not one stream; what is not told stays so.
-        let rows = [[4, 4], [5, 5], [UNKNOWN_ROW, 9], [5, 6], [4, 6], [UNKNOWN_ROW, 1]].concat();
-        let pattern = Factors::new(2, rows).pattern(2);
-        assert_eq!(pattern.rows(), [1, 1, 2, 2, UNKNOWN_ROW, 3, 1, 1, 2, 1, UNKNOWN_ROW, 2]);
+        let factors = Factors::new(2, rows);
+        assert_eq!(factors.pattern(2, &draws).rows(), [1, 1, 2, 1, 1, 0]);
+        // Equal rows of two origins are one stream's only where they were encoded together.
+        let factors = Factors::new(2, [[4, 4], [5, UNKNOWN_ROW], [6, 5], [6, 6]].concat());
+        assert_eq!(factors.pattern(1, &draws).rows(), [1, 1, 2, UNKNOWN_ROW, 3, 2, 3, 3]);
+        let factors = Factors::new(2, [[4, 9], [9, 4], [5, UNKNOWN_ROW]].concat());
+        assert_eq!(factors.pattern(1, &together).rows(), [1, 2, 2, 1, 3, UNKNOWN_ROW]);
     }
 }
