@@ -152,11 +152,16 @@ pub(crate) fn sizes(
     if let Some(known) = known {
         return known;
     }
-    let Some(left) = budget.checked_sub((sources.len() * samples(encoded) * encoded) as u64) else {
+    // A product is measured, and each of its factors by itself: paid at once, so that nothing is kept
+    // that was measured by half.
+    let rounds = if sources.len() > 1 { 2 } else { 1 };
+    let Some(left) =
+        budget.checked_sub((rounds * sources.len() * samples(encoded) * encoded) as u64)
+    else {
         return Sizes::Binomial;
     };
     *budget = left;
-    let new = measured(sources, representation, encoded, length, budget);
+    let new = measured(sources, representation, encoded, length);
     let mut table = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
     if table.len() >= KEPT {
         table.clear();
@@ -184,7 +189,6 @@ fn measured(
     representation: Representation,
     encoded: usize,
     length: usize,
-    budget: &mut u64,
 ) -> Sizes {
     let least = rounding(representation, length as f64);
     // The mean variance of a bit over all values.
@@ -193,7 +197,7 @@ fn measured(
         Representation::InvertedBipolar => 2.0 / 3.0,
     };
     let [source] = sources else {
-        return product(sources, representation, encoded, length, budget);
+        return product(sources, representation, encoded, length);
     };
     if matches!(source, Source::Random { .. }) {
         return Sizes::Single { rounding: least, spread: 0.0 };
@@ -214,9 +218,11 @@ fn product(
     representation: Representation,
     encoded: usize,
     length: usize,
-    budget: &mut u64,
 ) -> Sizes {
-    let own = |source: &Source| match sizes(&[*source], representation, encoded, length, budget) {
+    // Already paid for.
+    let mut paid = u64::MAX;
+    let own = |source: &Source| match sizes(&[*source], representation, encoded, length, &mut paid)
+    {
         Sizes::Single { rounding, spread } => match representation {
             Representation::Unipolar => rounding + spread / 6.0,
             Representation::InvertedBipolar => rounding + spread * 2.0 / 3.0,
@@ -448,7 +454,7 @@ mod tests {
             [of(dimension), of(dimension + 1)]
         };
         let one = 2 * (samples(length) * length) as u64;
-        let mut budget = 3 * one;
+        let mut budget = 3 * one - 1;
         let mut measure = |dimension: u32| {
             sizes(&sources(dimension), representation, length, length, &mut budget)
         };
