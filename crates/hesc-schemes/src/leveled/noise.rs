@@ -25,7 +25,7 @@
 //! and no coefficient exceeds the product of the Euclidean norms (Cauchy and Schwarz). A value is a
 //! complex Gaussian number, whose `k`-th power has `k!` times the variance of a product of `k`
 //! independent ones; the *degree* says how many such factors noise may have: powers of the secret in
-//! BFV (each product adds one), of the noise itself in BGV (they add up). `tests/leveled_noise.rs`
+//! BFV (each product adds one), of the noise itself in BGV (they add up). `tests/laws/leveled/noise.rs`
 //! holds the estimates against measured noise of factors that depend as much as they can.
 
 use super::{Ciphertext, Leveled, SchemeKind};

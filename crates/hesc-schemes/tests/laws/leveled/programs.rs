@@ -1,13 +1,11 @@
 //! The laws of BFV, BGV and CKKS with multiplication, on several parameter sets, and the noise
 //! estimate against the noise.
 
-mod leveled_party;
-
+use super::party::{DEGREE, SCALE, STEPS, batching_prime, party, spec};
 use hesc_math::{AesCtrRng, ntt_primes};
 use hesc_schemes::leveled::{Complex64, Leveled, SchemeKind, Spec};
 use hesc_schemes::rlwe::Plaintext;
 use hesc_schemes::{Assurance, SchemeError};
-use leveled_party::{DEGREE, SCALE, STEPS, batching_prime, party, spec};
 use proptest::prelude::*;
 use rand_core::SeedableRng;
 

@@ -1,7 +1,5 @@
 //! Keys of one small set, what tests encrypt with them, and checks of what comes back.
 
-#![allow(dead_code, reason = "each test file uses some of it")]
-
 use hesc_math::{AesCtrRng, ntt_primes};
 use hesc_schemes::Assurance;
 use hesc_schemes::leveled::{

@@ -2,11 +2,9 @@
 //! they can: equal ones, images under automorphisms, plaintexts and masks with all of their norm at one
 //! root of unity. Keys and noise are seeded: the tests are reproducible.
 
-mod leveled_party;
-
+use super::party::{DEGREE, Party, batching_prime, party, spec};
 use hesc_schemes::leveled::{Ciphertext, Plaintext, SchemeKind};
 use hesc_schemes::{SchemeError, leveled};
-use leveled_party::{DEGREE, Party, batching_prime, party, spec};
 
 /// Plaintexts that are far from random: by their coefficients.
 fn extremes(p: &Party) -> Vec<(&'static str, Plaintext)> {
@@ -129,7 +127,7 @@ fn scalars_end_at_the_modulus() {
         let mut p = party(spec(scheme, 45, 2, 1, batching_prime()), 74);
         let s = p.scheme.clone();
         let m = match scheme {
-            SchemeKind::Ckks => s.encode_bounded(&[], leveled_party::SCALE, 2, 1.0).unwrap(),
+            SchemeKind::Ckks => s.encode_bounded(&[], super::party::SCALE, 2, 1.0).unwrap(),
             _ => s.encode_integers(&[1]).unwrap(),
         };
         let mut a = s.encrypt(&p.public, &m, &mut p.rng).unwrap();
@@ -150,7 +148,7 @@ fn a_header_that_claims_no_noise_is_refused() {
         let mut p = party(spec(scheme, 45, 3, 1, batching_prime()), 73);
         let s = p.scheme.clone();
         let m = match scheme {
-            SchemeKind::Ckks => s.encode_bounded(&[], leveled_party::SCALE, 3, 1.0).unwrap(),
+            SchemeKind::Ckks => s.encode_bounded(&[], super::party::SCALE, 3, 1.0).unwrap(),
             _ => s.encode_integers(&[1]).unwrap(),
         };
         let seeded = s.encrypt_seeded(&p.secret, &m, &mut p.rng).unwrap();

@@ -1,0 +1,6 @@
+//! What every circuit must obey, on every scheme. `docs/laws.md` says which law guards what.
+
+mod allocation;
+mod circuits;
+mod gates;
+mod leveled;

@@ -1,0 +1,5 @@
+//! Laws of BFV, BGV and CKKS with multiplication.
+
+mod noise;
+mod party;
+mod programs;

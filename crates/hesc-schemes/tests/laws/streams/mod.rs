@@ -1,0 +1,3 @@
+//! Laws of encryptions that add bits.
+
+mod arithmetic;
