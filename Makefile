@@ -1,6 +1,6 @@
 # Everything starts here. Needs Python 3.11, a Rust toolchain, a C compiler and make; nothing else.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo lint test test-rust test-python test-long bench fuzz leakage vectors clean
+.PHONY: help setup build demo lint audit test test-rust test-python test-long mutants bench fuzz leakage vectors clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -27,13 +27,22 @@ build: setup ## Compile the Rust part again
 demo: build ## Classify Iris flowers that the server never sees
 	$(BIN)/hesc demo iris
 
-lint: setup ## Formatting, clippy, ruff, mypy
+# Unoptimised: it runs for seconds and compiles in half the time.
+$(BIN)/cargo-deny:
+	cargo install --quiet --debug --locked --root $(VENV) cargo-deny@0.20.2
+
+lint: setup $(BIN)/cargo-deny ## Formatting, clippy, ruff, mypy, licences and sources of what we build on
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --quiet --workspace --no-deps
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/cargo-deny --offline --log-level warn check bans licenses sources
+	$(BIN)/pip-audit --progress-spinner off --skip-editable
+
+audit: $(BIN)/cargo-deny ## Known vulnerabilities of the crates we build on; needs github.com
+	$(BIN)/cargo-deny --log-level warn check advisories
 
 test-rust:
 	cargo test --quiet --no-fail-fast $(RUST_TESTS)
@@ -48,6 +57,9 @@ test-long: build ## Tests that take minutes; docs/benchmarks.md holds the last r
 	$(BIN)/pytest -m long
 	cargo test --quiet --release --package hesc-schemes --features tfhe tfhe
 	$(MAKE) fuzz
+
+mutants: build ## Put slips into the code one at a time: do the tests notice? Over an hour
+	$(BIN)/python -m scripts.mutants
 
 bench: build ## Criterion benchmarks and table 4 with SEAL in the same run
 	RAYON_NUM_THREADS=1 cargo bench --workspace
