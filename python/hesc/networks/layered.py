@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from hesc._native import ShapeError
 from hesc.arrays import EncryptedArray
+from hesc.inputs import flat
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -39,7 +40,7 @@ class _Plan(NamedTuple):
 
 def _pairs(left: Indices, right: Indices) -> tuple[Indices, Indices]:
     left, right = np.broadcast_arrays(left, right)
-    return left.reshape(-1), right.reshape(-1)
+    return flat(left), flat(right)
 
 
 class LayeredModel:
