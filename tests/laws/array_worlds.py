@@ -1,4 +1,4 @@
-"""Keys, encoders and layouts that programs on encrypted arrays run in, and how far values may be off."""
+"""Keys, encoders and layouts that programs on arrays run in, and how far values may be off."""
 
 from __future__ import annotations
 
@@ -35,8 +35,9 @@ FALSE_ALARM: Final = 1e-12
 million values, so that a long run raises a false alarm once in a hundred thousand."""
 _EXPONENT: Final = math.log(2 / FALSE_ALARM)
 # Bernstein's inequality: a sum of independent terms in steps of c, of variance V, is off by
-# sqrt(2 V e) + 2 c e / 3 with a probability below 2 exp(-e). The variance stated is an estimate from
-# the same bits and may be too small by as much again as the second term (Maurer and Pontil 2009).
+# sqrt(2 V e) + 2 c e / 3 with a probability below 2 exp(-e). The variance stated is an estimate
+# from the same bits and may be too small by as much again as the second term (Maurer and Pontil
+# 2009).
 Z: Final = math.sqrt(2 * _EXPONENT)
 STEPS: Final = 4 * _EXPONENT / 3
 
@@ -116,6 +117,4 @@ def world(rng: np.random.Generator, mode: Mode) -> World:
     own = hesc.SecretEncryptor(keys.secret, length, layout=layout, **options)
     # Both count the same draws.
     own.encoder = encryptor.encoder
-    return World(
-        preset, keys, generator, options["representation"], layout, length, encryptor, own
-    )
+    return World(preset, keys, generator, options["representation"], layout, length, encryptor, own)

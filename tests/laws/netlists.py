@@ -47,10 +47,7 @@ class Netlist:
         for step in self.steps:
             bits.append(step(bits, ones))
         return [
-            [
-                sum((bits[w] >> lane & 1) << place for place, w in enumerate(group))
-                for lane in lanes
-            ]
+            [sum((bits[w] >> lane & 1) << place for place, w in enumerate(group)) for lane in lanes]
             for group in self.outputs
         ]
 
@@ -74,9 +71,7 @@ def random_netlist(rng: np.random.Generator, size: int) -> tuple[gates.Circuit, 
 def _add(netlist: Netlist, rng: np.random.Generator) -> None:
     builder, wires = netlist.builder, netlist.wires
     # Late wires more often: deep circuits.
-    i, j, k = (
-        len(wires) - 1 - int(len(wires) * rng.random() * rng.random()) for _ in range(3)
-    )
+    i, j, k = (len(wires) - 1 - int(len(wires) * rng.random() * rng.random()) for _ in range(3))
     kind = int(rng.integers(0, 11))
     if kind < 6:
         name, compute = list(_GATES.items())[kind]

@@ -63,7 +63,9 @@ def operation(**arguments: Argument) -> Callable[[Callable[..., None]], Callable
     """Makes a method a rule that both drivers know."""
 
     def decorate(method: Callable[..., None]) -> Callable[..., None]:
-        made: Any = rule(**{name: each.strategy for name, each in arguments.items()})(method)
+        # hypothesis has other types for rules with bundles.
+        make: Any = rule
+        made: Any = make(**{name: each.strategy for name, each in arguments.items()})(method)
         made.arguments = arguments
         return made  # type: ignore[no-any-return]
 
@@ -141,9 +143,7 @@ def drive(machine: type[Programs[Any]], operations: int, seed: int) -> None:
         program += 1
 
 
-def replay(
-    machine: type[Programs[Any]], rules: Sequence[Callable[..., None]], seed: int
-) -> None:
+def replay(machine: type[Programs[Any]], rules: Sequence[Callable[..., None]], seed: int) -> None:
     """The program of one seed."""
     rng = np.random.default_rng(seed)
     program = machine()
@@ -151,7 +151,7 @@ def replay(
     try:
         program.begin(int(rng.integers(2**32)))
         for _ in range(_STEPS):
-            chosen: Any = rules[rng.integers(len(rules))]
+            chosen: Any = rules[int(rng.integers(len(rules)))]
             given = {name: each.sample(rng) for name, each in chosen.arguments.items()}
             steps.append(f"{chosen.__name__}({given})")
             chosen(program, **given)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 import hesc
-from tests.laws.array_worlds import DRAWN, Mode, World, world
+from tests.laws.array_moves import MovingArrays
+from tests.laws.array_programs import Errors, Kept, Made, lengths_differ
+from tests.laws.array_worlds import DRAWN, Mode
 from tests.laws.programs import (
     FLAG,
     OPERAND,
     SEED,
-    Programs,
-    between,
     drive,
     long_share,
     one_of,
@@ -23,51 +23,15 @@ from tests.laws.programs import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
-Errors = set[type[Exception]]
-
-SHAPES = ((), (1,), (2,), (3,), (5,), (2, 3), (3, 1), (1, 3), (2, 2), (2, 1, 3))
 AXES = (None, 0, -1, 1, 5)
 NUMBERS = (-2.0, -1.0, -0.25, 0.0, 0.5, 1.0, 3.0, 1e-3, 1e3)
-INDICES = (0, -1, 1, 7, slice(None, None, -1), slice(0, 2), slice(5, 5), None, ..., [1, 0, 0], True)
 # Terms that an element may have before programs take too long.
 TERMS = 24
 
 
-class Kept(NamedTuple):
-    """An encrypted array and what is known of it."""
-
-    array: hesc.EncryptedArray
-    values: NDArray[np.float64]
-    """What it should decrypt to."""
-    found: NDArray[np.float64]
-    """What it did decrypt to."""
-    draws: frozenset[Any]
-    """Which draws its elements may contain."""
-    constants: bool
-    """Whether constants were added."""
-    reach: float
-    """The most that the weights of an element add up to."""
-
-
-class Made(NamedTuple):
-    """What a step should make."""
-
-    values: NDArray[np.float64]
-    draws: frozenset[Any]
-    constants: bool
-    reach: float
-
-
-def lengths_differ(x: Kept, y: Kept) -> Errors:
-    """Sums that keep pieces have shorter streams."""
-    return {hesc.ShapeError} if x.array.stream_length != y.array.stream_length else set()
-
-
-class Arrays(Programs[Kept]):
+class Arrays(MovingArrays):
     """Values are within their errors, shapes numpy's, refusals those that must be, and no others.
 
     Products are refused if, and only if, both factors contain one draw, or have constants added, or
@@ -75,131 +39,6 @@ class Arrays(Programs[Kept]):
     """
 
     name = "arrays, simulated"
-    mode: Mode = "simulate"
-    world: World
-
-    def start(self) -> None:
-        self.world = world(self.rng, self.mode)
-        for _ in range(2):
-            self.fresh(SHAPES[self.rng.integers(len(SHAPES))], seeded=False)
-
-    # Checks
-
-    def decrypted(self, made: hesc.EncryptedArray | hesc.Answer) -> Any:
-        return hesc.Decryptor(self.world.owner.secret).decrypt(made, return_std=True)
-
-    def check(self, made: hesc.EncryptedArray | hesc.Answer, wanted: Made | Kept) -> Any:
-        """The values, which are right."""
-        assert made.shape == wanted.values.shape
-        found, error = self.decrypted(made)
-        assert found.dtype == error.dtype == np.float64
-        assert found.shape == error.shape == wanted.values.shape
-        off = np.abs(found - wanted.values)
-        assert np.all(off <= self.world.limit(error, wanted.reach)), (found, wanted, error)
-        return found
-
-    def unchanged(self, operands: Iterable[Kept]) -> None:
-        for kept in operands:
-            np.testing.assert_array_equal(self.decrypted(kept.array).value, kept.found)
-
-    def step(
-        self,
-        compute: Callable[[], hesc.EncryptedArray],
-        expect: Callable[[], Made],
-        operands: tuple[Kept, ...],
-        *,
-        must: Errors | None = None,
-        may: Errors | None = None,
-    ) -> None:
-        """A value that is right and kept; or a refusal that must be or may be."""
-        refusals = set(must or ())
-        try:
-            with np.errstate(divide="ignore", invalid="ignore"):
-                wanted = expect()
-            # numpy makes numbers of arrays without axes.
-            wanted = wanted._replace(values=np.asarray(wanted.values))
-        except (ValueError, IndexError):
-            refusals.add(hesc.ShapeError)
-            refusals.add(IndexError)
-        # Encrypted arrays hold a number at least.
-        if not refusals and wanted.values.size == 0:
-            refusals.add(hesc.ShapeError)
-        if refusals:
-            self.refused(compute, tuple(refusals))
-            self.unchanged(operands)
-            return
-        try:
-            array = compute()
-        except tuple(may or ()):
-            self.counts["no room"] += 1
-            self.unchanged(operands)
-            return
-        found = self.check(array, wanted)
-        self.keep(Kept(array, wanted.values, found, *wanted[1:]))
-        if self.chance(0.1):
-            self.unchanged(operands)
-
-    # Fresh ones
-
-    def fresh(self, shape: tuple[int, ...], *, seeded: bool) -> None:
-        values = self.world.values(self.rng, shape)
-        draw = frozenset([self.world.encryptor.encoder.next_dimension])
-
-        def compute() -> hesc.EncryptedArray:
-            if not seeded:
-                return self.world.encryptor.encrypt(values)
-            seed = self.world.own.encrypt(values)
-            if self.chance(0.5):
-                return hesc.EncryptedArray.from_bytes(seed.params, seed.to_bytes())
-            return hesc.SeededArray.from_bytes(seed.params, seed.to_bytes()).expand()
-
-        # Dimensions of structured generators run out.
-        may: Errors = set() if self.world.generator in DRAWN else {hesc.CorrelationError}
-        self.step(compute, lambda: Made(values, draw, constants=False, reach=1.0), (), may=may)
-
-    @operation(shape=one_of(*SHAPES), seeded=FLAG)
-    def encrypt(self, shape: tuple[int, ...], seeded: bool) -> None:
-        self.fresh(shape, seeded=seeded)
-
-    @operation(shape=one_of((), (3,), (2, 2)), copies=between(1, 3), seeded=FLAG)
-    def powers(self, shape: tuple[int, ...], copies: int, seeded: bool) -> None:
-        values = self.world.values(self.rng, shape)
-        first = self.world.encryptor.encoder.next_dimension
-        maker: Any = self.world.own if seeded else self.world.encryptor
-        try:
-            encrypted = maker.encrypt_copies(values, copies)
-        except hesc.CorrelationError:
-            assert self.world.generator not in DRAWN
-            return
-        after = self.world.encryptor.encoder.next_dimension
-        # A call of the joint generator holds all of its factors.
-        draws = frozenset(range(first, after))
-        must: Errors = set()
-        if copies > 1 and not self.world.multiplies:
-            must.add(hesc.ParameterError)
-        self.step(
-            lambda: hesc.powers(encrypted)[-1],
-            lambda: Made(values**copies, draws, constants=False, reach=1.0),
-            (),
-            must=must,
-            may={hesc.NoiseBudgetError},
-        )
-
-    @operation(kind=one_of("nan", "beyond", "empty", "text", "complex", "masked"), seeded=FLAG)
-    def no_numbers(self, kind: str, seeded: bool) -> None:
-        bad: dict[str, tuple[Any, type[Exception]]] = {
-            "nan": ([0.5, float("nan")], hesc.OutOfRangeError),
-            "beyond": ([0.5, 1 + 1e-9], hesc.OutOfRangeError),
-            "empty": (np.zeros((2, 0)), hesc.ShapeError),
-            "text": ("0.5", hesc.ShapeError),
-            "complex": ([0.5j], hesc.ShapeError),
-            "masked": (np.ma.masked_array([0.5, 9.0], [False, True]), hesc.ShapeError),  # type: ignore[no-untyped-call]
-        }
-        values, error = bad[kind]
-        maker: Any = self.world.own if seeded else self.world.encryptor
-        before = maker.encoder.next_dimension
-        self.refused(lambda: maker.encrypt(values), error)
-        assert maker.encoder.next_dimension == before
 
     # Products and sums of two
 
@@ -244,18 +83,21 @@ class Arrays(Programs[Kept]):
 
         must = self.products_refused(x, y.draws, constants=y.constants) if product else set()
         must |= lengths_differ(x, y)
-        if how == "@" and not 1 <= min(x.values.ndim, y.values.ndim):
+        if how == "@" and 0 in (x.values.ndim, y.values.ndim):
             must.add(hesc.ShapeError)
         if how == "@" and max(x.values.ndim, y.values.ndim) > 2:
             must.add(hesc.ShapeError)
-        may = self.products_may() if product else {hesc.NoiseBudgetError}
+        may: Errors = self.products_may() if product else {hesc.NoiseBudgetError}
         self.step(lambda: compute[how](x.array, y.array), expect, (x, y), must=must, may=may)
 
     @operation(a=OPERAND, other=one_of("same", "same", "shape", "mixed"))
     def encoded(self, a: int, other: str) -> None:
         """Streams in the clear of the same, another shape or the other representation."""
         x = self.pick(a)
-        encoder, must = self.world.encryptor.encoder, self.products_refused(x, frozenset(), constants=False)
+        encoder, must = (
+            self.world.encryptor.encoder,
+            self.products_refused(x, frozenset(), constants=False),
+        )
         shape = (*x.values.shape, 2) if other == "shape" else x.values.shape
         if other == "mixed":
             opposite = "inverted_bipolar" if self.world.representation == "unipolar" else "unipolar"
@@ -280,7 +122,9 @@ class Arrays(Programs[Kept]):
             may=self.products_may() | {hesc.ParameterError},
         )
 
-    @operation(a=OPERAND, foreign=one_of("*", "+", "@", "join", "weighted", "decrypt", "rerandomise"))
+    @operation(
+        a=OPERAND, foreign=one_of("*", "+", "@", "join", "weighted", "decrypt", "rerandomise")
+    )
     def other_keys(self, a: int, foreign: str) -> None:
         x, keys = self.pick(a), self.world.owner
         stranger = hesc.Encryptor(
@@ -417,111 +261,6 @@ class Arrays(Programs[Kept]):
         may: Errors = {hesc.ShapeError, hesc.ParameterError, hesc.NoiseBudgetError}
         may.add(hesc.CorrelationError)
         self.step(compute, expect, (x,), may=may)
-
-    # Shapes
-
-    @operation(a=OPERAND, index=one_of(*INDICES))
-    def take(self, a: int, index: Any) -> None:
-        x = self.pick(a)
-        self.step(
-            lambda: x.array[index],
-            lambda: Made(np.asarray(x.values[index]), x.draws, x.constants, x.reach),
-            (x,),
-        )
-
-    @operation(
-        a=OPERAND, how=one_of("T", "flat", "wide", "odd", "broadcast", "narrow", "rows", "again")
-    )
-    def shapes(self, a: int, how: str) -> None:
-        x = self.pick(a)
-        calls: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
-            "T": (lambda: x.array.T, lambda: x.values.T),
-            "flat": (lambda: x.array.reshape(-1), lambda: x.values.reshape(-1)),
-            "wide": (lambda: x.array.reshape(1, -1, 1), lambda: x.values.reshape(1, -1, 1)),
-            "odd": (lambda: x.array.reshape(7, 2), lambda: x.values.reshape(7, 2)),
-            "broadcast": (
-                lambda: x.array.broadcast_to((2, *x.array.shape)),
-                lambda: np.broadcast_to(x.values, (2, *x.values.shape)),
-            ),
-            "narrow": (
-                lambda: x.array.broadcast_to((9, 4)),
-                lambda: np.broadcast_to(x.values, (9, 4)),
-            ),
-            "rows": (lambda: list(x.array)[-1], lambda: x.values[-1]),
-            "again": (
-                lambda: x.array.rerandomise(self.world.owner.public),
-                lambda: x.values,
-            ),
-        }
-        compute, expected = calls[how]
-        if how == "rows" and x.values.ndim == 0:
-            self.refused(compute, TypeError)
-            return
-        if x.values.size > 60:
-            return
-        self.step(
-            compute,
-            lambda: Made(np.asarray(expected()), x.draws, x.constants, x.reach),
-            (x,),
-            may={hesc.NoiseBudgetError},
-        )
-
-    @operation(a=OPERAND, b=OPERAND, axis=one_of(0, -1, 1))
-    def join(self, a: int, b: int, axis: int) -> None:
-        x, y = self.pick(a), self.pick(b)
-        if x.values.size + y.values.size > 60:
-            return
-        same = x.array.native.terms_per_element == y.array.native.terms_per_element
-        self.step(
-            lambda: hesc.EncryptedArray.concatenate([x.array, y.array], axis=axis),
-            lambda: Made(
-                np.concatenate([x.values, y.values], axis=axis),
-                x.draws | y.draws,
-                x.constants or y.constants,
-                max(x.reach, y.reach),
-            ),
-            (x, y),
-            must=lengths_differ(x, y),
-            may=set() if same else {hesc.ShapeError},
-        )
-
-    # Leaving
-
-    @operation(a=OPERAND)
-    def travel(self, a: int) -> None:
-        x = self.pick(a)
-        read = hesc.EncryptedArray.from_bytes(x.array.params, x.array.to_bytes())
-        np.testing.assert_array_equal(self.decrypted(read).value, x.found)
-        self.keep(x._replace(array=read))
-
-    @operation(
-        a=OPERAND, fuse=one_of(None, None, 1, 2, 3, [3], [3, 3], [2], [1], 0), compact=FLAG
-    )
-    def answer(self, a: int, fuse: Any, compact: bool) -> None:
-        """Answers, fused and compact, travel and say what the array says."""
-        x = self.pick(a)
-        try:
-            sent = x.array.answer(fuse=fuse, compact=compact)
-        except (hesc.FusionError, hesc.NoiseBudgetError, hesc.OutOfRangeError) as error:
-            asked = fuse is not None or compact
-            assert asked
-            assert not isinstance(error, hesc.OutOfRangeError) or fuse == 0
-            self.counts["no room"] += 1
-            self.unchanged([x])
-            return
-        read = hesc.Answer.from_bytes(x.array.params, sent.to_bytes())
-        found = self.check(read, x)
-        if fuse != [1]:
-            # Added ones are no longer told apart: the total alone is what it was.
-            np.testing.assert_allclose(found, x.found, atol=1e-9 * max(1, x.reach))
-        with pytest.raises(hesc.KeyMismatchError):
-            hesc.Decryptor(self.world.owner.stranger).decrypt(read)
-        self.agreed()
-
-    @operation(a=OPERAND)
-    def still(self, a: int) -> None:
-        self.unchanged([self.pick(a)])
-        self.agreed()
 
 
 class RealArrays(Arrays):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
+import operator
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -62,8 +63,8 @@ class Vectors(Programs[Kept]):
     def start(self) -> None:
         self.party = party(self.scheme)
         self.ckks = self.scheme == "ckks"
-        self.encrypted(self.rng.integers(1, 21), seeded=False, z=False)
-        self.encrypted(self.rng.integers(1, 21), seeded=True, z=True)
+        self.encrypted(int(self.rng.integers(1, 21)), seeded=False, z=False)
+        self.encrypted(int(self.rng.integers(1, 21)), seeded=True, z=True)
 
     def numbers(self, shape: Any, *, z: bool) -> Any:
         found = self.party.numbers(self.rng, shape)
@@ -121,8 +122,9 @@ class Vectors(Programs[Kept]):
             self.encrypted(length, seeded=seeded, z=False)
             return
         x = self.numbers(length, z=False)
-        for encrypt in (self.party.public.encrypt, self.party.secret.encrypt_to_bytes):
-            self.refused(lambda encrypt=encrypt: encrypt(x), hesc.ShapeError)
+        party = self.party
+        encrypt = party.secret.encrypt_to_bytes if seeded else party.public.encrypt
+        self.refused(partial(encrypt, x), hesc.ShapeError)
 
     @operation(beyond=FLAG, seeded=FLAG, sign=one_of(-1, 1))
     def at_the_bound(self, beyond: bool, seeded: bool, sign: int) -> None:
@@ -156,7 +158,7 @@ class Vectors(Programs[Kept]):
             "beyond": 10**30 if not self.ckks else float("-inf"),
             "text": "1",
             "fraction": 0.5 if not self.ckks else float("nan"),
-            "masked": np.ma.masked_array([1.0, 2.0], [False, True]),  # type: ignore[no-untyped-call]
+            "masked": np.ma.masked_array([1.0, 2.0], [False, True]),
         }
         number = bad[kind]
         p = self.party
@@ -240,13 +242,17 @@ class Vectors(Programs[Kept]):
             return
         for kept in (x, y, x):
             if kept.vector.level < level:
-                self.refused(lambda kept=kept: matrix @ kept.vector, hesc.ShapeError)
+                self.refused(partial(operator.matmul, matrix, kept.vector), hesc.ShapeError)
             else:
                 self.compared(
-                    lambda kept=kept: matrix @ kept.vector, lambda kept=kept: m @ kept.values, kept
+                    partial(operator.matmul, matrix, kept.vector),
+                    partial(operator.matmul, m, kept.values),
+                    kept,
                 )
 
-    @operation(a=OPERAND, times=between(2, 12), how=one_of("square", "rolled", "conjugate", "clear"))
+    @operation(
+        a=OPERAND, times=between(2, 12), how=one_of("square", "rolled", "conjugate", "clear")
+    )
     def chain(self, a: int, times: int, how: str) -> None:
         """Products of what depends on itself, one after the other, right until they are refused."""
         for _ in range(times):
@@ -257,9 +263,7 @@ class Vectors(Programs[Kept]):
                 y = self.numbers(len(x), z=True)
                 self.compared(lambda v=v, y=y: v * y, lambda x=x, y=y: x * y, kept)
             elif how == "rolled" and len(x) <= 32:
-                self.compared(
-                    lambda v=v: v * v.rotate(1), lambda x=x: x * np.roll(x, -1), kept
-                )
+                self.compared(lambda v=v: v * v.rotate(1), lambda x=x: x * np.roll(x, -1), kept)
             elif how == "rolled" and len(x) > 128 and not self.ckks:
                 filled = np.concatenate([x, np.zeros(256 - len(x), dtype=x.dtype)])
                 product = filled * np.roll(filled, 128)
@@ -288,9 +292,7 @@ class Vectors(Programs[Kept]):
                 self.compared(lambda: v.rotate(steps), lambda: x, kept)
             return
         if many:
-            self.compared(
-                lambda: v.rotate_many([0, steps, 1])[1], lambda: np.roll(x, -steps), kept
-            )
+            self.compared(lambda: v.rotate_many([0, steps, 1])[1], lambda: np.roll(x, -steps), kept)
         else:
             self.compared(lambda: v.rotate(steps), lambda: np.roll(x, -steps), kept)
 
@@ -362,7 +364,7 @@ class Vectors(Programs[Kept]):
             "dot": lambda: vector.dot(vector),
             "times": lambda: self.numbers((2, len(x)), z=False) @ vector,
             "relin": lambda: vector * vector,
-            "galois": lambda: vector.conjugate(),
+            "galois": vector.conjugate,
             "shared": lambda: p.secret.decrypt_shared(v, expected=v, answers=1),
         }
         if how == "times" and not 2 <= len(x) <= 128:

@@ -84,9 +84,7 @@ class Networks(Programs[Kept]):
         read = MonomialModel.from_bytes(self.owner.secret.params, model.to_bytes())
         self.keep(Kept(network, read, self.rng.normal(size=(samples, inputs))))
 
-    def check(
-        self, kept: Kept, encrypted: Any, reach: float, length: int, *, times: float
-    ) -> None:
+    def check(self, kept: Kept, encrypted: Any, reach: float, length: int, *, times: float) -> None:
         found, error = hesc.Decryptor(self.owner.secret).decrypt(encrypted, return_std=True)
         expected = kept.network.values(kept.features)
         assert found.shape == error.shape == expected.shape

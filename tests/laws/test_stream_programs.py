@@ -37,7 +37,7 @@ class Kept(NamedTuple):
     values: NDArray[np.float64]
     draws: frozenset[Any]
     ordered: bool
-    """Whether the bits follow an order of their own: a sum's, or structured ones that were turned."""
+    """Whether the bits follow an order of their own: a sum's, or that of a turned sequence."""
 
 
 class Streams(Programs[Kept]):

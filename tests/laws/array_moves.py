@@ -1,0 +1,122 @@
+"""Rules that move encrypted elements, send them or decrypt them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import hesc
+from tests.laws.array_programs import ArrayProgram, Made, lengths_differ
+from tests.laws.programs import FLAG, OPERAND, one_of, operation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+INDICES = (0, -1, 1, 7, slice(None, None, -1), slice(0, 2), slice(5, 5), None, ..., [1, 0, 0], True)
+
+
+class MovingArrays(ArrayProgram):
+    """Indexing, shapes, joins, wire forms and answers."""
+
+    @operation(a=OPERAND, index=one_of(*INDICES))
+    def take(self, a: int, index: Any) -> None:
+        x = self.pick(a)
+        self.step(
+            lambda: x.array[index],
+            lambda: Made(np.asarray(x.values[index]), x.draws, x.constants, x.reach),
+            (x,),
+        )
+
+    @operation(
+        a=OPERAND, how=one_of("T", "flat", "wide", "odd", "broadcast", "narrow", "rows", "again")
+    )
+    def shapes(self, a: int, how: str) -> None:
+        x = self.pick(a)
+        calls: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
+            "T": (lambda: x.array.T, lambda: x.values.T),
+            "flat": (lambda: x.array.reshape(-1), lambda: x.values.reshape(-1)),
+            "wide": (lambda: x.array.reshape(1, -1, 1), lambda: x.values.reshape(1, -1, 1)),
+            "odd": (lambda: x.array.reshape(7, 2), lambda: x.values.reshape(7, 2)),
+            "broadcast": (
+                lambda: x.array.broadcast_to((2, *x.array.shape)),
+                lambda: np.broadcast_to(x.values, (2, *x.values.shape)),
+            ),
+            "narrow": (
+                lambda: x.array.broadcast_to((9, 4)),
+                lambda: np.broadcast_to(x.values, (9, 4)),
+            ),
+            "rows": (lambda: list(x.array)[-1], lambda: x.values[-1]),
+            "again": (
+                lambda: x.array.rerandomise(self.world.owner.public),
+                lambda: x.values,
+            ),
+        }
+        compute, expected = calls[how]
+        if how == "rows" and x.values.ndim == 0:
+            self.refused(compute, TypeError)
+            return
+        if x.values.size > 60:
+            return
+        self.step(
+            compute,
+            lambda: Made(np.asarray(expected()), x.draws, x.constants, x.reach),
+            (x,),
+            may={hesc.NoiseBudgetError},
+        )
+
+    @operation(a=OPERAND, b=OPERAND, axis=one_of(0, -1, 1))
+    def join(self, a: int, b: int, axis: int) -> None:
+        x, y = self.pick(a), self.pick(b)
+        if x.values.size + y.values.size > 60:
+            return
+        same = x.array.native.terms_per_element == y.array.native.terms_per_element
+        self.step(
+            lambda: hesc.EncryptedArray.concatenate([x.array, y.array], axis=axis),
+            lambda: Made(
+                np.concatenate([x.values, y.values], axis=axis),
+                x.draws | y.draws,
+                x.constants or y.constants,
+                max(x.reach, y.reach),
+            ),
+            (x, y),
+            must=lengths_differ(x, y),
+            may=set() if same else {hesc.ShapeError},
+        )
+
+    # Leaving
+
+    @operation(a=OPERAND)
+    def travel(self, a: int) -> None:
+        x = self.pick(a)
+        read = hesc.EncryptedArray.from_bytes(x.array.params, x.array.to_bytes())
+        np.testing.assert_array_equal(self.decrypted(read).value, x.found)
+        self.keep(x._replace(array=read))
+
+    @operation(a=OPERAND, fuse=one_of(None, None, 1, 2, 3, [3], [3, 3], [2], [1]), compact=FLAG)
+    def answer(self, a: int, fuse: Any, compact: bool) -> None:
+        """Answers, fused and compact, travel and say what the array says."""
+        x = self.pick(a)
+        try:
+            sent = x.array.answer(fuse=fuse, compact=compact)
+        except (hesc.FusionError, hesc.NoiseBudgetError, hesc.OutOfRangeError):
+            # What was asked for has no room; a plain answer always has.
+            if fuse is None and not compact:
+                raise
+            self.counts["no room"] += 1
+            self.unchanged([x])
+            return
+        read = hesc.Answer.from_bytes(x.array.params, sent.to_bytes())
+        found = self.check(read, x)
+        if fuse != [1]:
+            # Added ones are no longer told apart: the total alone is what it was.
+            np.testing.assert_allclose(found, x.found, atol=1e-9 * max(1, x.reach))
+        with pytest.raises(hesc.KeyMismatchError):
+            hesc.Decryptor(self.world.owner.stranger).decrypt(read)
+        self.agreed()
+
+    @operation(a=OPERAND)
+    def still(self, a: int) -> None:
+        self.unchanged([self.pick(a)])
+        self.agreed()
