@@ -44,9 +44,11 @@ lint: setup $(BIN)/cargo-deny ## Formatting, clippy, ruff, mypy, licences and so
 audit: $(BIN)/cargo-deny ## Known vulnerabilities of the crates we build on; needs github.com
 	$(BIN)/cargo-deny --log-level warn check advisories
 
+# The portable twins of the kernels lie in the lower crates; those of circuits are tested beside them.
 test-rust:
 	cargo test --quiet --no-fail-fast $(RUST_TESTS)
-	cargo test --quiet --no-fail-fast $(RUST_TESTS) --features portable
+	cargo test --quiet --no-fail-fast $(RUST_TESTS) --exclude hesc-circuits --features portable
+	cargo test --quiet --no-fail-fast --package hesc-circuits --lib --features portable
 
 test-python: build
 	$(BIN)/pytest -m 'not long'

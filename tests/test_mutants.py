@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from scripts.mutants.slips import ROOT, Slip, read_all, switched
 
 LISTS = sorted(ROOT.glob("slips/*.toml"))
