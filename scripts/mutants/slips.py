@@ -14,6 +14,8 @@ ROOT = Path(__file__).parents[2]
 # The variable that switches a slip on, by its number.
 SWITCH = "HESC_SLIP"
 FIELDS = {"name", "file", "old", "new", "harmless", "python"}
+# Where crates lie in the copy: in folders of the same name cargo would take them for ours.
+CRATES = "slipped/"
 # What stands as a statement without a semicolon, and as an expression without brackets.
 BLOCK = re.compile(r"(if|for|while|loop|match|let)\b")
 
@@ -125,11 +127,13 @@ def write_tree(tree: Path, slips: list[Slip]) -> None:
             texts[file] = texts.get(file, text).replace(slip.old, switched(slip, number))
     kept = set()
     for file in listed.stdout.splitlines():
-        source, copy = ROOT / file, tree / file
+        source, copy = ROOT / file, tree / re.sub("^crates/", CRATES, file)
         if not source.is_file():
             continue
         kept.add(copy)
         data = texts[file].encode() if file in texts else source.read_bytes()
+        if file == "Cargo.toml":
+            data = data.replace(b"crates/", CRATES.encode())
         if not copy.exists() or copy.read_bytes() != data:
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.write_bytes(data)
