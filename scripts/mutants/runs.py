@@ -134,6 +134,7 @@ def python_run(tree: Path, place: Path, slip: Slip | None, native: Path) -> Run:
     shutil.rmtree(place, ignore_errors=True)
     for folder in ("python", "tests", "scripts", "docs", "examples", "vectors", "slips"):
         shutil.copytree(tree / folder, place / folder)
+    shutil.copytree(tree / slips.CRATES, place / "crates")
     for file in (*tree.glob("*.md"), *tree.glob("*.toml"), tree / "Makefile"):
         shutil.copy(file, place)
     shutil.copy(native, place / "python/hesc/_native.abi3.so")
