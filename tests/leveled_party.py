@@ -54,19 +54,19 @@ class Party(NamedTuple):
 
 
 @cache
-def party(scheme: str) -> Party:
+def party(scheme: str, degree: int = DEGREE, levels: int = 9) -> Party:
     """Keys for all rotations of up to 32 numbers, and for inner products of any."""
     ckks = scheme == "ckks"
-    primes = primes_of_bits(DEGREE, [50, 50, *[44] * 8])
+    primes = primes_of_bits(degree, [50, 50, *[44] * (levels - 1)])
     params = hesc.LeveledParams.lattice(
         scheme,
-        DEGREE,
+        degree,
         primes[1:],
         special_moduli=primes[:1],
-        plain_modulus=None if ckks else primes_of_bits(DEGREE, [20])[0],
+        plain_modulus=None if ckks else primes_of_bits(degree, [20])[0],
         scale=2.0**44 if ckks else None,
         bound=16.0 if ckks else 1.0,
         assurance="insecure",
     )
-    steps = sorted({*range(-32, 33), *hesc.leveled.dot_rotations(DEGREE // 2)} - {0})
+    steps = sorted({*range(-32, 33), *hesc.leveled.dot_rotations(degree // 2)} - {0})
     return Party(params, *hesc.leveled_keygen(params, rotations=steps, conjugate=True))

@@ -271,13 +271,19 @@ class RealArrays(Arrays):
 
 
 def test_random_programs_on_bits() -> None:
+    drive(Arrays, 8000, seed=1)
+
+
+def test_shortest_programs_on_bits() -> None:
     search(Arrays, examples=60, steps=25)
-    drive(Arrays, 3000, seed=1)
 
 
 def test_random_programs_on_ciphertexts() -> None:
+    drive(RealArrays, 1000, seed=1)
+
+
+def test_shortest_programs_on_ciphertexts() -> None:
     search(RealArrays, examples=10, steps=20)
-    drive(RealArrays, 500, seed=1)
 
 
 @pytest.mark.long

@@ -329,13 +329,19 @@ def _gate(name: str) -> gates.Circuit:
 
 
 def test_random_circuits_in_the_clear() -> None:
+    drive(Circuits, 1500, seed=1)
+
+
+def test_shortest_circuits_in_the_clear() -> None:
     search(Circuits, examples=30, steps=15)
-    drive(Circuits, 1000, seed=1)
 
 
 def test_random_programs_on_encrypted_bits() -> None:
+    drive(EncryptedPrograms, 400, seed=1)
+
+
+def test_shortest_programs_on_encrypted_bits() -> None:
     search(EncryptedPrograms, examples=5, steps=10)
-    drive(EncryptedPrograms, 150, seed=1)
 
 
 @pytest.mark.long

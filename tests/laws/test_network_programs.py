@@ -162,8 +162,11 @@ class Networks(Programs[Kept]):
 
 
 def test_random_networks() -> None:
+    drive(Networks, 800, seed=1)
+
+
+def test_shortest_networks() -> None:
     search(Networks, examples=5, steps=10)
-    drive(Networks, 300, seed=1)
 
 
 @pytest.mark.long

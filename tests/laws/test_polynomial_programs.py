@@ -219,9 +219,12 @@ class RealPolynomials(Polynomials):
 
 
 def test_random_polynomials() -> None:
+    drive(Polynomials, 1500, seed=1)
+    drive(RealPolynomials, 300, seed=1)
+
+
+def test_shortest_polynomials() -> None:
     search(Polynomials, examples=15, steps=12)
-    drive(Polynomials, 800, seed=1)
-    drive(RealPolynomials, 200, seed=1)
 
 
 @pytest.mark.long

@@ -280,8 +280,11 @@ class Streams(Programs[Kept]):
 
 
 def test_random_programs() -> None:
+    drive(Streams, 5000, seed=1)
+
+
+def test_shortest_programs() -> None:
     search(Streams, examples=40, steps=20)
-    drive(Streams, 2000, seed=1)
 
 
 @pytest.mark.long
