@@ -66,16 +66,19 @@ class MovingArrays(ArrayProgram):
             may={hesc.NoiseBudgetError},
         )
 
-    @operation(a=OPERAND, b=OPERAND, axis=one_of(0, -1, 1))
-    def join(self, a: int, b: int, axis: int) -> None:
+    @operation(a=OPERAND, b=OPERAND, axis=one_of(0, -1, 1), thrice=FLAG)
+    def join(self, a: int, b: int, axis: int, thrice: bool) -> None:
         x, y = self.pick(a), self.pick(b)
+        last = [x] if thrice else []
         if x.values.size + y.values.size > 60:
             return
         same = x.array.native.terms_per_element == y.array.native.terms_per_element
         self.step(
-            lambda: hesc.EncryptedArray.concatenate([x.array, y.array], axis=axis),
+            lambda: hesc.EncryptedArray.concatenate(
+                [kept.array for kept in (x, y, *last)], axis=axis
+            ),
             lambda: Made(
-                np.concatenate([x.values, y.values], axis=axis),
+                np.concatenate([kept.values for kept in (x, y, *last)], axis=axis),
                 x.draws | y.draws,
                 x.constants or y.constants,
                 max(x.reach, y.reach),
@@ -90,7 +93,14 @@ class MovingArrays(ArrayProgram):
     @operation(a=OPERAND)
     def travel(self, a: int) -> None:
         x = self.pick(a)
-        read = hesc.EncryptedArray.from_bytes(x.array.params, x.array.to_bytes())
+        data = x.array.to_bytes()
+        read = hesc.EncryptedArray.from_bytes(x.array.params, data)
+        if x.values.ndim:
+            # The first axis, the shape's first number, one longer and one shorter.
+            for length in (x.values.shape[0] + 1, x.values.shape[0] - 1):
+                lie = data[:1] + bytes([length]) + data[2:]
+                with pytest.raises(hesc.WireError):
+                    hesc.EncryptedArray.from_bytes(x.array.params, lie)
         np.testing.assert_array_equal(self.decrypted(read).value, x.found)
         self.keep(x._replace(array=read))
 
@@ -98,11 +108,14 @@ class MovingArrays(ArrayProgram):
     def answer(self, a: int, fuse: Any, compact: bool) -> None:
         """Answers, fused and compact, travel and say what the array says."""
         x = self.pick(a)
+        native = x.array.native
+        digits = min(fuse, x.array.blocks) if isinstance(fuse, int) else 0
+        fits = digits and (native.max_count + 1) ** digits - 1 <= native.capacity
         try:
             sent = x.array.answer(fuse=fuse, compact=compact)
-        except (hesc.FusionError, hesc.NoiseBudgetError, hesc.OutOfRangeError):
-            # What was asked for has no room; a plain answer always has.
-            if fuse is None and not compact:
+        except (hesc.FusionError, hesc.NoiseBudgetError) as error:
+            # What was asked for has no room; a plain answer always has, and digits that fit do.
+            if (fuse is None and not compact) or (fits and isinstance(error, hesc.FusionError)):
                 raise
             self.counts["no room"] += 1
             self.unchanged([x])

@@ -90,7 +90,7 @@ class Arrays(MovingArrays):
         may: Errors = self.products_may() if product else {hesc.NoiseBudgetError}
         self.step(lambda: compute[how](x.array, y.array), expect, (x, y), must=must, may=may)
 
-    @operation(a=OPERAND, other=one_of("same", "same", "shape", "mixed"))
+    @operation(a=OPERAND, other=one_of("same", "same", "shape", "turned", "mixed"))
     def encoded(self, a: int, other: str) -> None:
         """Streams in the clear of the same, another shape or the other representation."""
         x = self.pick(a)
@@ -98,14 +98,15 @@ class Arrays(MovingArrays):
             self.world.encryptor.encoder,
             self.products_refused(x, frozenset(), constants=False),
         )
-        shape = (*x.values.shape, 2) if other == "shape" else x.values.shape
+        shapes = {"shape": (*x.values.shape, 2), "turned": x.values.shape[::-1]}
+        shape = shapes.get(other, x.values.shape)
         if other == "mixed":
             opposite = "inverted_bipolar" if self.world.representation == "unipolar" else "unipolar"
             encoder = hesc.Encoder(
                 self.world.length, generator="bernoulli", representation=opposite, random_state=1
             )
             must.add(hesc.ParameterError)
-        if other == "shape" or x.array.stream_length != self.world.length:
+        if shape != x.values.shape or x.array.stream_length != self.world.length:
             must.add(hesc.ShapeError)
         values = np.abs(self.world.values(self.rng, shape))
         draw = frozenset([encoder.next_dimension])

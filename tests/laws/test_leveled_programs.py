@@ -69,16 +69,44 @@ class Vectors(VectorProgram):
         v, x, _ = kept = self.pick(a)
         other = int(self.rng.integers(2, 12))
         lengths = {"number": (), "one": 1, "same": len(x), "next": len(x) + 1, "other": other}
-        y = self.numbers(lengths[size], z=z)
+        y = operand = self.numbers(lengths[size], z=z)
+        if not z and not self.ckks and self.chance(0.2):
+            # Kinds of integers that have no sign.
+            kinds = ("uint8", "uint64", "bool")
+            operand = np.abs(y).astype(kinds[int(self.rng.integers(3))])
+            y = operand.astype(np.int64)
         if how == "neg":
             self.compared(lambda: -v, lambda: -x, kept)
         elif how == "@":
             if len(x) <= 32:
-                row = np.atleast_1d(y)
-                self.compared(lambda: row @ v, lambda: row @ x, kept)
+                self.compared(
+                    lambda: np.atleast_1d(operand) @ v, lambda: np.atleast_1d(y) @ x, kept
+                )
         else:
             compute = OPERATIONS[how]
-            self.compared(lambda: compute(v, y), lambda: compute(x, y), kept)
+            self.compared(lambda: compute(v, operand), lambda: compute(x, y), kept)
+
+    @operation(a=OPERAND, beyond=FLAG, sign=one_of(-1, 1), how=one_of("+", "r-", "*", "p", "@"))
+    def operands_at_the_bound(self, a: int, beyond: bool, sign: int, how: str) -> None:
+        """Operands of exact schemes have the range of what is encrypted."""
+        v, x, _ = kept = self.pick(a)
+        if self.ckks or len(x) > 32:
+            return
+        smallest, largest = self.party.params.integer_range
+        y = np.array([(largest + beyond) if sign > 0 else (smallest - beyond)])
+        row = np.broadcast_to(y, (1, len(x)))
+        calls: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
+            "+": (lambda: v + y, lambda: x + y),
+            "r-": (lambda: y - v, lambda: y - x),
+            "*": (lambda: v * y, lambda: x * y),
+            "p": (lambda: v.polynomial([1, int(y[0])]), lambda: x * y + 1),
+            "@": (lambda: row @ v, lambda: row @ x),
+        }
+        if beyond:
+            self.refused(calls[how][0], hesc.OutOfRangeError)
+            self.unchanged(kept)
+        else:
+            self.compared(*calls[how], kept)
 
     @operation(a=OPERAND, b=OPERAND, then=one_of("", "*", "dot", "read", "+"))
     def behind(self, a: int, b: int, then: str) -> None:

@@ -132,7 +132,11 @@ class Polynomials(Programs[Kept]):
             assert method == "mixed"
             return
         assert plan.streams >= 1
-        looser = plan.granularity if method == "mixed" else 1
+        looser = 1.0
+        if plan.pieces is not None:
+            # What is kept of each monomial is a shorter stream.
+            sizes = np.abs(plan.coefficients[plan.order])
+            looser = float((sizes * plan.granularity / plan.pieces).sum() / sizes.sum())
         self.compared(lambda: kept.polynomial.evaluate(kept.inputs, plan), kept, looser=looser)
 
     @operation(
