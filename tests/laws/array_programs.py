@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -163,6 +164,22 @@ class ArrayProgram(Programs[Kept]):
             must=must,
             may={hesc.NoiseBudgetError},
         )
+
+    @operation(shape=one_of((3,), (2, 3)), seeded=FLAG)
+    def factors(self, shape: tuple[int, ...], seeded: bool) -> None:
+        """Factors that were encoded together, kept one by one: any elements of them may pair."""
+        values = self.world.values(self.rng, (2, *shape))
+        first = self.world.encryptor.encoder.next_dimension
+        maker: Any = self.world.own if seeded else self.world.encryptor
+        try:
+            encrypted = maker.encrypt_factors(values)
+        except hesc.CorrelationError:
+            assert self.world.generator not in DRAWN
+            return
+        for k, each in enumerate(encrypted):
+            array = each.expand() if seeded else each
+            made = Made(values[k], frozenset([first + k]), constants=False, reach=1.0)
+            self.step(partial(lambda a: a, array), partial(lambda m: m, made), ())
 
     @operation(kind=one_of("nan", "beyond", "empty", "text", "complex", "masked"), seeded=FLAG)
     def no_numbers(self, kind: str, seeded: bool) -> None:

@@ -111,7 +111,7 @@ def world(rng: np.random.Generator, mode: Mode) -> World:
         "generator": generator,
         "representation": "unipolar" if unipolar else "inverted_bipolar",
         "random_state": int(rng.integers(2**63)),
-        "first_dimension": int(rng.integers(0, 3)),
+        "first_dimension": int(rng.integers(0, 10)),
     }
     encryptor = hesc.Encryptor(keys.public, length, layout=layout, **options)
     own = hesc.SecretEncryptor(keys.secret, length, layout=layout, **options)

@@ -122,6 +122,21 @@ class VectorProgram(Programs[Kept]):
         else:
             self.compared(calls[seeded], lambda: x)
 
+    @operation(exponent=between(-6, 9), seeded=FLAG)
+    def declared(self, exponent: int, seeded: bool) -> None:
+        """CKKS: bounds that an encryption declares, far above and below the set's."""
+        if not self.ckks:
+            return
+        bound, p = 10.0**exponent, self.party
+        x = bound * self.rng.uniform(-1, 1, 5)
+        if seeded:
+            self.compared(
+                lambda: p.public.read(p.secret.encrypt_to_bytes(x, bound=bound)), lambda: x
+            )
+        else:
+            self.compared(lambda: p.public.encrypt(x, bound=bound), lambda: x)
+        self.refused(lambda: p.public.encrypt(1.01 * x / abs(x), bound=0.5), hesc.OutOfRangeError)
+
     @operation(
         a=OPERAND,
         kind=one_of("nan", "inf", "beyond", "text", "fraction", "masked"),

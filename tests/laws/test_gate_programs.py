@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 import pickle
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -245,6 +246,19 @@ class EncryptedPrograms(Programs[Bits]):
             self.compared(lambda: x.encrypted ^ y.encrypted, x.bits ^ y.bits)
         else:
             self.refused(lambda: x.encrypted ^ y.encrypted, hesc.ShapeError)
+
+    @operation(a=OPERAND, b=OPERAND, times=between(2, 14))
+    def doubled(self, a: int, b: int, times: int) -> None:
+        """Sums of what depends on itself as much as it can, right until they are refused."""
+        x, y = self.pick(a), self.pick(b)
+        for _ in range(times):
+            before = self.counts["no room"]
+            self.compared(partial(operator.xor, x.encrypted, x.encrypted), x.bits ^ x.bits)
+            if self.counts["no room"] > before:
+                return
+            x = self.pick(0)
+        if x.bits.shape == y.bits.shape:
+            self.compared(lambda: x.encrypted ^ y.encrypted, x.bits ^ y.bits)
 
     @operation(a=OPERAND, how=one_of("not", "row", "turn", "join", "flat", "pack", "refresh"))
     def moved(self, a: int, how: str) -> None:

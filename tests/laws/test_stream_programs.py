@@ -53,6 +53,7 @@ class Streams(Programs[Kept]):
         self.generator = str(rng.choice(DRAWN if rng.random() < 0.6 else STRUCTURED))
         self.unipolar = self.generator != "joint" and bool(rng.random() < 0.4)
         self.length = int(rng.choice(LENGTHS))
+        self.state = int(rng.integers(2**63))
         self.encoder = self.make(self.generator, unipolar=self.unipolar)
         self.fresh((2, 3))
 
@@ -61,7 +62,7 @@ class Streams(Programs[Kept]):
             self.length,
             generator=generator,
             representation="unipolar" if unipolar else "inverted_bipolar",
-            random_state=int(self.rng.integers(2**63)),
+            random_state=self.state,
         )
 
     def numbers(self, shape: tuple[int, ...]) -> NDArray[np.float64]:
@@ -108,6 +109,14 @@ class Streams(Programs[Kept]):
     @operation(shape=one_of(*SHAPES))
     def encode(self, shape: tuple[int, ...]) -> None:
         self.fresh(shape)
+
+    @operation(shape=one_of(*SHAPES))
+    def another_generator(self, shape: tuple[int, ...]) -> None:
+        """Streams of another generator are others, under the same random state too."""
+        name = "exact_weight" if self.generator == "bernoulli" else "bernoulli"
+        values = self.numbers(shape)
+        streams = self.make(name, unipolar=self.unipolar).encode(values)
+        self.made(Kept(streams, values, frozenset([(name, 0)]), ordered=False))
 
     @operation(kind=one_of("nan", "beyond", "below", "empty", "text", "length", "generator"))
     def no_numbers(self, kind: str) -> None:

@@ -112,6 +112,25 @@ def patched(data: bytes, old: float, new: float) -> bytes:
     return changed[:shape] + framed + blake3(framed)[:16]
 
 
+@pytest.mark.parametrize("preset", ["gm_3072", "unipolar_elgamal_ristretto255"])
+def test_rerandomised_selections_do_not_tell_what_was_selected(preset: str) -> None:
+    """With a ciphertext for each bit: which element, and whether a product or a factor."""
+    params = hesc.Params.preset(preset)
+    secret, public = hesc.keygen(params)
+    representation: Any = "unipolar" if preset.startswith("unipolar") else "inverted_bipolar"
+    options: Any = {"representation": representation, "random_state": 1}
+    x = hesc.Encryptor(public, 16, **options).encrypt([0.5, 0.25])
+    y = hesc.SecretEncryptor(secret, 16, first_dimension=2, **options).encrypt([0.5, 0.75])
+    both = hesc.EncryptedArray.concatenate([x, x * y.expand()])
+
+    def sent(chosen: hesc.EncryptedArray) -> bytes:
+        return chosen.rerandomise(public).answer().to_bytes()
+
+    for name, place in (("second", 1), ("product", 2), ("last", 3)):
+        other = both[place : place + 1]
+        check_ciphertexts_only(name, partial(sent, both[:1]), partial(sent, other))
+
+
 @pytest.mark.parametrize("number", [np.inf, -np.inf, np.nan, 1e300, -1e151])
 def test_numbers_of_a_peer_are_bounded(number: float) -> None:
     params = hesc.Params.preset("bfv_1024")
