@@ -103,12 +103,16 @@ pub(super) enum Bound {
     Declared(f64),
     /// The size of an operand in the clear, up to a power of two: its owner shows as much.
     Operand(f64),
+    /// What the ciphertext said of the numbers that were decrypted from it, its error included. Nobody
+    /// has looked at them yet: decoding does, and refuses those beyond.
+    Claimed(f64),
 }
 
 impl Bound {
     pub(super) fn value(self) -> f64 {
         match self {
             Self::Declared(bound) | Self::Operand(bound) => bound,
+            Self::Claimed(bound) => rounded_up(bound),
         }
     }
 

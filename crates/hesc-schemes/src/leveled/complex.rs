@@ -195,7 +195,9 @@ impl Leveled {
     /// and one Fourier transform.
     ///
     /// # Errors
-    /// [`SchemeError::ParameterMismatch`], [`SchemeError::NotInScheme`].
+    /// [`SchemeError::ParameterMismatch`], [`SchemeError::NotInScheme`], and
+    /// [`SchemeError::NoiseTooLarge`] for decrypted numbers beyond what their ciphertext claimed: noise
+    /// that fills the modulus, another secret's ciphertext, or a lie about its size.
     pub fn decode_complex(&self, plaintext: &Plaintext) -> Result<Vec<Complex64>, SchemeError> {
         self.check_params(plaintext.params)?;
         self.require(SchemeKind::Ckks, "decoding complex numbers", "decode integers")?;
@@ -203,7 +205,7 @@ impl Leveled {
             expected: self.fingerprint(),
             found: plaintext.params,
         };
-        let Body::Approximate { level, words, scale, .. } = &plaintext.body else {
+        let Body::Approximate { level, words, scale, bound } = &plaintext.body else {
             return Err(mismatch);
         };
         let (Some(slots), Some(composition)) = (self.complex_slots(), self.composition(*level))
@@ -217,7 +219,14 @@ impl Leveled {
         });
         let mut coefficients = Zeroizing::new(vec![0.0; n]);
         composition.centred(&mut coefficients, &mut words);
-        Ok(slots.evaluate(&coefficients, *scale, &self.0.roots))
+        let values = slots.evaluate(&coefficients, *scale, &self.0.roots);
+        match bound {
+            // What is no number is beyond it too.
+            Bound::Claimed(most) if !values.iter().all(|value| value.norm() <= *most) => {
+                Err(SchemeError::NoiseTooLarge)
+            }
+            _ => Ok(values),
+        }
     }
 }
 

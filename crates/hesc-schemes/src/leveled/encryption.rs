@@ -133,7 +133,7 @@ impl Leveled {
         let bound = match plaintext.body {
             Body::Integers(_) => 1.0,
             Body::Approximate { bound: Bound::Declared(bound), .. } => bound,
-            Body::Approximate { bound: Bound::Operand(_), .. } => {
+            Body::Approximate { bound: Bound::Operand(_) | Bound::Claimed(_), .. } => {
                 return Err(SchemeError::Parameter {
                     name: "plaintext",
                     value: "an operand in the clear".into(),
@@ -155,6 +155,7 @@ impl Leveled {
         rng: &mut impl CryptoRng,
     ) -> Result<Ciphertext, SchemeError> {
         key.tag.check(self.fingerprint(), None)?;
+        self.check_params(plaintext.params)?;
         let (n, level) = (self.ring_degree(), self.fresh_level(plaintext));
         let noise = self.fresh_noise(plaintext, public_key_deviation(n))?;
         self.check_noise(noise, level, plaintext.scale())?;
@@ -206,6 +207,7 @@ impl Leveled {
         rng: &mut impl CryptoRng,
     ) -> Result<SeededCiphertext, SchemeError> {
         key.tag.check(self.fingerprint(), None)?;
+        self.check_params(plaintext.params)?;
         let (n, level) = (self.ring_degree(), self.fresh_level(plaintext));
         let noise = self.fresh_noise(plaintext, secret_key_deviation())?;
         self.check_noise(noise, level, plaintext.scale())?;
@@ -294,7 +296,8 @@ impl Leveled {
     }
 
     /// The plaintext of a ciphertext. CKKS: with its error, which depends on the secret key; show
-    /// it to nobody ([`Self::decrypt_shared`] is for that).
+    /// it to nobody ([`Self::decrypt_shared`] is for that). Whether it keeps the bound that the
+    /// ciphertext claims shows when it is decoded.
     ///
     /// # Errors
     /// [`SchemeError::ParameterMismatch`], [`SchemeError::KeyMismatch`], and
@@ -307,7 +310,7 @@ impl Leveled {
                 level: a.level,
                 words: std::mem::take(&mut *phase),
                 scale: a.scale,
-                bound: Bound::of_operand(a.noise.magnitude),
+                bound: Bound::Claimed(a.noise.magnitude + self.error_bound(a)),
             };
             return Ok(Plaintext::new(self.fingerprint(), body));
         };

@@ -29,6 +29,7 @@ impl Leveled {
     /// # Errors
     /// As [`Self::mod_switch`].
     pub fn mod_switch_to(&self, a: &Ciphertext, level: usize) -> Result<Ciphertext, SchemeError> {
+        self.check_ciphertext(a)?;
         if level > a.level {
             return Err(SchemeError::LastLevel { level: a.level, wanted: level });
         }
@@ -56,8 +57,10 @@ impl Leveled {
     /// comes back as it is.
     ///
     /// # Errors
-    /// As [`Self::mod_switch`] and [`Self::multiply_real`].
+    /// As [`Self::mod_switch`] and [`Self::multiply_real`]; [`SchemeError::KeyMismatch`].
     pub fn matched(&self, a: &Ciphertext, target: &Ciphertext) -> Result<Ciphertext, SchemeError> {
+        self.check_ciphertext(a)?;
+        target.tag.check(self.fingerprint(), Some(a.tag))?;
         let same_scale = (a.scale / target.scale - 1.0).abs() <= SCALE_TOLERANCE;
         if a.level <= target.level {
             return Ok(a.clone());

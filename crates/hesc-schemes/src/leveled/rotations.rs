@@ -9,14 +9,19 @@ use super::{Ciphertext, Leveled, SchemeKind, parallel};
 use crate::SchemeError;
 
 impl Leveled {
+    /// Refuses keys of another pair than the ciphertext's, whether they are needed or not.
+    fn check_pair(&self, a: &Ciphertext, keys: &GaloisKeys) -> Result<(), SchemeError> {
+        self.check_ciphertext(a)?;
+        keys.tag.check(self.fingerprint(), Some(a.tag))
+    }
+
     fn galois_key<'a>(
         &self,
         a: &Ciphertext,
         element: usize,
         keys: &'a GaloisKeys,
     ) -> Result<&'a GaloisKey, SchemeError> {
-        self.check_ciphertext(a)?;
-        keys.tag.check(self.fingerprint(), Some(a.tag))?;
+        self.check_pair(a, keys)?;
         Self::require_two_parts(a, "a rotation")?;
         keys.keys.get(&element).ok_or_else(|| self.missing_key(element))
     }
@@ -54,7 +59,7 @@ impl Leveled {
         keys: &GaloisKeys,
     ) -> Result<Ciphertext, SchemeError> {
         if element == 1 {
-            self.check_ciphertext(a)?;
+            self.check_pair(a, keys)?;
             return Ok(a.clone());
         }
         let key = self.galois_key(a, element, keys)?;
@@ -118,7 +123,7 @@ impl Leveled {
         for &element in elements.iter().filter(|&&element| element != 1) {
             self.galois_key(a, element, keys)?;
         }
-        self.check_ciphertext(a)?;
+        self.check_pair(a, keys)?;
         Self::require_two_parts(a, "a rotation")?;
         let noise = self.switched_noise(a)?;
         parallel::together(a.words.len(), || {

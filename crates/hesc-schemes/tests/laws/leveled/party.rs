@@ -1,9 +1,12 @@
 //! Keys of one small set, what tests encrypt with them, and checks of what comes back.
 
+use std::collections::BTreeMap;
+
 use hesc_math::{AesCtrRng, ntt_primes};
 use hesc_schemes::Assurance;
 use hesc_schemes::leveled::{
-    Ciphertext, Complex64, GaloisKeys, Leveled, PublicKey, RelinKey, SchemeKind, SecretKey, Spec,
+    self, Ciphertext, Complex64, GaloisKeys, Leveled, PublicKey, RelinKey, SchemeKind, SecretKey,
+    Spec,
 };
 use hesc_schemes::rlwe::Plaintext;
 use rand_core::{Rng, SeedableRng};
@@ -23,26 +26,63 @@ pub struct Party {
 
 pub const STEPS: [i64; 4] = [1, -1, 7, 100];
 
-pub fn spec(scheme: SchemeKind, bits: u32, levels: usize, specials: usize, t: u64) -> Spec {
-    let primes = ntt_primes(bits, DEGREE, levels + specials).unwrap();
+pub const SCHEMES: [SchemeKind; 3] = [SchemeKind::Bfv, SchemeKind::Bgv, SchemeKind::Ckks];
+
+/// Chains that laws are tried on, by bits: of the primes of ciphertexts and of the special ones. One and
+/// several special primes, digits of one and of several primes (full and not), primes of 30 to 61 bits, and
+/// SEAL's usual chain, whose primes are on both sides of what 52-bit multipliers take.
+pub const CHAINS: [(&[u32], &[u32]); 5] = [
+    (&[50, 50, 50], &[50]),
+    (&[60, 40, 40], &[60]),
+    (&[30, 30, 30], &[30]),
+    (&[40, 40, 40, 40, 40], &[40, 40]),
+    (&[45, 61, 36, 36], &[61, 58, 36]),
+];
+
+/// A set of one of three schemes with a chain.
+pub fn chained(scheme: SchemeKind, (coefficient, special): (&[u32], &[u32])) -> Spec {
+    let mut left: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
+    let all = coefficient.len() + special.len();
+    let mut primes = |bits: &[u32]| -> Vec<u64> {
+        let mut next = |&bits: &u32| {
+            let of_size = || ntt_primes(bits, DEGREE, all).unwrap();
+            left.entry(bits).or_insert_with(of_size).pop().unwrap()
+        };
+        bits.iter().map(&mut next).collect()
+    };
+    let (special_moduli, coeff_moduli) = (primes(special), primes(coefficient));
     Spec {
         scheme,
         ring_degree: DEGREE,
-        coeff_moduli: primes[specials..].to_vec(),
-        special_moduli: primes[..specials].to_vec(),
+        coeff_moduli,
+        special_moduli,
         plaintext: match scheme {
             SchemeKind::Ckks => Plaintext::Approximate { scale: SCALE },
-            _ => Plaintext::Integers { plain_modulus: t },
+            _ => Plaintext::Integers { plain_modulus: batching_prime() },
         },
         bound: 1.0,
     }
 }
 
-pub fn party(spec: Spec, seed: u64) -> Party {
-    let scheme = Leveled::new(spec, Assurance::Insecure).unwrap();
+/// A set of primes of one size.
+pub fn spec(scheme: SchemeKind, bits: u32, levels: usize, specials: usize, t: u64) -> Spec {
+    let mut spec = chained(scheme, (&vec![bits; levels], &vec![bits; specials]));
+    if scheme != SchemeKind::Ckks {
+        spec.plaintext = Plaintext::Integers { plain_modulus: t };
+    }
+    spec
+}
+
+/// Generators of tests are seeded, so that a failure can be repeated.
+pub fn generator(seed: u64) -> AesCtrRng {
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
-    let mut rng = AesCtrRng::from_seed(bytes);
+    AesCtrRng::from_seed(bytes)
+}
+
+pub fn party(spec: Spec, seed: u64) -> Party {
+    let scheme = Leveled::new(spec, Assurance::Insecure).unwrap();
+    let mut rng = generator(seed);
     let (secret, public) = scheme.generate_keys(&mut rng);
     let relin = scheme.generate_relin_key(&secret, &mut rng).unwrap();
     let mut elements: Vec<usize> = STEPS.iter().map(|&s| scheme.rotation_element(s)).collect();
@@ -89,6 +129,32 @@ impl Party {
         assert!(claimed <= measured, "claimed {claimed}, measured {measured}");
         let plaintext = self.scheme.decrypt(&self.secret, a).unwrap();
         self.scheme.decode_integers(&plaintext).unwrap()
+    }
+
+    /// Zeros, ready to be encrypted by any of the schemes.
+    pub fn zeros(&self) -> leveled::Plaintext {
+        self.encoded(&[])
+    }
+
+    /// Small integers in slots, as numbers of that size in CKKS; to be encrypted.
+    pub fn encoded(&self, values: &[i64]) -> leveled::Plaintext {
+        let s = &self.scheme;
+        if s.scheme() != SchemeKind::Ckks {
+            return s.encode_integers(values).unwrap();
+        }
+        let values: Vec<Complex64> = values.iter().map(|&v| Complex64::new(v as f64, 0.0)).collect();
+        let bound = values.iter().fold(1.0, |most: f64, v| most.max(v.norm()));
+        s.encode_bounded(&values, SCALE, s.levels(), bound).unwrap()
+    }
+
+    /// The same as an operand in the clear for ciphertexts of a level.
+    pub fn operand(&self, values: &[i64], level: usize) -> leveled::Plaintext {
+        let s = &self.scheme;
+        if s.scheme() != SchemeKind::Ckks {
+            return s.encode_integers(values).unwrap();
+        }
+        let values: Vec<Complex64> = values.iter().map(|&v| Complex64::new(v as f64, 0.0)).collect();
+        s.encode_complex(&values, SCALE, level).unwrap()
     }
 
     pub fn check(&self, a: &Ciphertext, expected: impl Fn(usize) -> i64) {

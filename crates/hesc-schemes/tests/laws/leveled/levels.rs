@@ -1,0 +1,162 @@
+//! Levels and scales chosen for the user are the best there are, and what is brought to them stays what it was.
+
+use hesc_schemes::SchemeError;
+use hesc_schemes::leveled::{Ciphertext, Complex64, SchemeKind};
+
+use super::operations::ones;
+use super::party::{CHAINS, DEGREE, Party, SCALE, SCHEMES, chained, party, spec};
+
+/// The level at which a product has most room, the highest of equals, by trying all.
+fn best_level(p: &Party, a: &Ciphertext, b: &Ciphertext) -> Option<usize> {
+    let s = &p.scheme;
+    let room = |level: usize| {
+        let (a, b) = (s.mod_switch_to(a, level).ok()?, s.mod_switch_to(b, level).ok()?);
+        Some((s.noise_budget(&s.multiply(&a, &b).ok()?), level))
+    };
+    let rooms = (1..=a.level().min(b.level())).filter_map(room);
+    rooms.max_by(|x, y| x.partial_cmp(y).unwrap()).map(|(_, level)| level)
+}
+
+/// BGV lowers factors before it multiplies them, as far as that leaves more room and no further.
+#[test]
+fn products_are_made_where_most_room_is_left() {
+    let wide = spec(SchemeKind::Bgv, 40, 7, 2, super::party::batching_prime());
+    for set in CHAINS.map(|chain| chained(SchemeKind::Bgv, chain)).into_iter().chain([wide]) {
+        let mut p = party(set, 1400);
+        let s = p.scheme.clone();
+        let top = s.levels();
+        let mut factors = vec![ones(&mut p, top)];
+        // More and more noise: the more there is, the more primes are better dropped.
+        while let Ok(next) = s.multiply_scalar(factors.last().unwrap(), 1 << 18) {
+            factors.push(next);
+        }
+        let lower = s.mod_switch_to(&factors[0], top - 1).unwrap();
+        factors.push(lower);
+        let mut chosen = Vec::new();
+        for a in &factors {
+            for b in &factors {
+                let level = s.product_level(a, b);
+                let Some(best) = best_level(&p, a, b) else { continue };
+                assert_eq!(level, best, "{:?}", p.scheme.spec());
+                chosen.push(level);
+            }
+        }
+        chosen.dedup();
+        assert!(top < 5 || chosen.len() > 2, "the choice was never one: {chosen:?}");
+    }
+    for scheme in [SchemeKind::Bfv, SchemeKind::Ckks] {
+        let mut p = party(chained(scheme, CHAINS[0]), 1410);
+        let (a, b) = (ones(&mut p, 3), ones(&mut p, 2));
+        assert_eq!((p.scheme.product_level(&a, &a), p.scheme.product_level(&a, &b)), (3, 2));
+    }
+}
+
+/// What is matched can be added, and is what it was.
+#[test]
+fn matched_operands_add() {
+    for scheme in SCHEMES {
+        let mut p = party(chained(scheme, CHAINS[3]), 1420);
+        let s = p.scheme.clone();
+        let numbers = vec![Complex64::new(0.5, -0.25); DEGREE / 2];
+        let first = match scheme {
+            SchemeKind::Ckks => p.encrypt_complex(&numbers),
+            _ => ones(&mut p, 5),
+        };
+        let square = s.relinearise(&s.square(&first).unwrap(), &p.relin).unwrap();
+        let lower = match scheme {
+            SchemeKind::Ckks => s.rescale(&square).unwrap(),
+            _ => s.mod_switch(&square).unwrap(),
+        };
+        for level in (1..=lower.level()).rev() {
+            let target = s.mod_switch_to(&lower, level).unwrap();
+            let matched = s.matched(&first, &target).unwrap();
+            assert_eq!(matched.level(), level);
+            assert!((matched.scale() / target.scale() - 1.0).abs() < 1e-12);
+            let sum = s.add(&matched, &target).unwrap();
+            if scheme == SchemeKind::Ckks {
+                p.check_complex(&sum, |i| numbers[i] + numbers[i] * numbers[i]);
+            } else {
+                p.check(&sum, |i| 2 * i64::from(i < 16));
+            }
+            // Already there, or below.
+            let same = s.matched(&target, &matched).unwrap();
+            assert_eq!(s.ciphertext_to_bytes(&same), s.ciphertext_to_bytes(&target));
+            let below = s.matched(&target, &first).unwrap();
+            assert_eq!(s.ciphertext_to_bytes(&below), s.ciphertext_to_bytes(&target));
+        }
+    }
+}
+
+/// Scales that differ by what is taken for rounding are added, and the difference counts as an error: of numbers
+/// near `2^30` it is most of it.
+#[test]
+fn scales_that_are_nearly_equal_cost_their_difference() {
+    let mut p = party(chained(SchemeKind::Ckks, CHAINS[3]), 1430);
+    let s = p.scheme.clone();
+    let large = 2f64.powi(50);
+    let numbers = vec![Complex64::new(large, 0.0); DEGREE / 2];
+    let encoded = s.encode_bounded(&numbers, SCALE, 5, large).unwrap();
+    let a = s.expand(&s.encrypt_seeded(&p.secret, &encoded, &mut p.rng).unwrap()).unwrap();
+    let scale = SCALE * (1.0 + 9e-13);
+    let encoded = s.encode_bounded(&numbers, scale, 5, large).unwrap();
+    let b = s.expand(&s.encrypt_seeded(&p.secret, &encoded, &mut p.rng).unwrap()).unwrap();
+    let operand = s.encode_complex(&numbers, scale, 5).unwrap();
+    let same = s.error_bound(&s.add(&a, &a).unwrap());
+    for sum in [s.add(&a, &b), s.add_plain(&a, &operand)] {
+        let sum = sum.unwrap();
+        let values = s.decode_complex(&s.decrypt(&p.secret, &sum).unwrap()).unwrap();
+        let bound = s.error_bound(&sum);
+        assert!(bound > large * 9e-13 && bound < same + 30.0 * large * 9e-13);
+        for value in values {
+            assert!((value - 2.0 * large).norm() <= bound);
+        }
+    }
+}
+
+/// Large numbers: doubles, not noise, are what limits them, and the bound says so.
+#[test]
+fn errors_of_doubles_are_in_the_bound() {
+    let mut p = party(chained(SchemeKind::Ckks, CHAINS[3]), 1440);
+    let s = p.scheme.clone();
+    for bits in [0, 20, 30, 40, 60, 80] {
+        let bound = 2f64.powi(bits);
+        let numbers: Vec<Complex64> = (0..DEGREE / 2)
+            .map(|i| Complex64::from_polar(bound, (i * i) as f64 * 0.7))
+            .collect();
+        let encoded = s.encode_bounded(&numbers, SCALE, 5, bound).unwrap();
+        let a = s.expand(&s.encrypt_seeded(&p.secret, &encoded, &mut p.rng).unwrap()).unwrap();
+        let operand = s.encode_complex(&numbers, SCALE, 5).unwrap();
+        let sum = s.add_plain(&a, &operand).unwrap();
+        for (c, times) in [(&a, 1.0), (&sum, 2.0)] {
+            let claimed = s.error_bound(c);
+            let values = s.decode_complex(&s.decrypt(&p.secret, c).unwrap()).unwrap();
+            let errors = values.iter().zip(&numbers).map(|(v, x)| (v - times * x).norm());
+            let largest = errors.fold(0.0, f64::max);
+            assert!(largest <= claimed, "2^{bits}: {largest} beyond {claimed}");
+            // The bound is of use: fourteen deviations, and a transform whose worst case nobody sees.
+            assert!(claimed < 500.0 * largest, "2^{bits}: {largest} far below {claimed}");
+        }
+    }
+}
+
+/// Automorphisms have odd exponents below twice the degree.
+#[test]
+fn automorphisms_are_odd() {
+
+    for scheme in SCHEMES {
+        let mut p = party(chained(scheme, CHAINS[0]), 1450);
+        let s = p.scheme.clone();
+        for element in [0, 2, 2 * DEGREE - 2, 2 * DEGREE, 2 * DEGREE + 1, usize::MAX] {
+            let keys = s.generate_galois_keys(&p.secret, &[3, element], &mut p.rng).map(drop);
+            assert!(matches!(keys, Err(SchemeError::Parameter { name: "element", .. })), "{element}");
+        }
+        let ends = [1, 2 * DEGREE - 1, 3, 3];
+        let keys = s.generate_galois_keys(&p.secret, &ends, &mut p.rng).unwrap();
+        assert_eq!(keys.elements().collect::<Vec<_>>(), [1, 3, 2 * DEGREE - 1]);
+        let row = DEGREE as i64 / 2;
+        for steps in [-row, -1, 0, 1, 5, row - 1] {
+            assert_eq!(s.rotation_element(steps), s.rotation_element(steps + row), "{steps}");
+        }
+        assert_eq!((s.rotation_element(0), s.rotation_element(2)), (1, 9));
+    }
+}

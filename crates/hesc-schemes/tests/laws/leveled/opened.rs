@@ -1,0 +1,236 @@
+//! Wire forms, taken apart with the secret key in hand: what is in them, computed here from the format's
+//! description and the definition of the schemes.
+
+use hesc_math::rns::{Composition, Prime, kernels};
+use hesc_math::{AesCtrRng, RngSeed, sampling};
+use hesc_schemes::leveled::{Ciphertext, GaloisKeys, Leveled, SchemeKind, SecretKey, SwitchKey};
+use hesc_schemes::rlwe::Plaintext;
+use hesc_schemes::wire::{Kind, Reader};
+use rand_core::SeedableRng;
+
+use super::party::{DEGREE, Party};
+
+/// Polynomials by their coefficients, for each prime.
+pub type Limbs = Vec<Vec<u64>>;
+
+/// A set and a secret key as tables of this test.
+pub struct Opened {
+    pub primes: Vec<Prime>,
+    pub levels: usize,
+    pub scheme: SchemeKind,
+    /// The plaintext modulus; 1 in CKKS.
+    pub t: u64,
+    pub trits: Vec<i64>,
+}
+
+/// What a ciphertext's wire form says.
+pub struct Said {
+    pub scale: f64,
+    pub deviation: f64,
+    pub values: f64,
+    pub peak: f64,
+    pub magnitude: f64,
+    /// For each part its limbs.
+    pub parts: Vec<Limbs>,
+}
+
+/// A key of pairs `(b, a)`.
+pub struct Pairs {
+    pub seed: RngSeed,
+    /// For each digit the first parts, and the expanded second ones.
+    pub digits: Vec<(Limbs, Limbs)>,
+}
+
+fn skip_tag(reader: &mut Reader<'_>) {
+    reader.bytes(32).unwrap();
+}
+
+/// The trits of a secret key, -1 to 1.
+pub fn trits(scheme: &Leveled, key: &SecretKey) -> Vec<i64> {
+    let bytes = scheme.secret_key_to_bytes(key);
+    let mut reader = Reader::open(&bytes, Kind::LeveledSecretKey).unwrap();
+    skip_tag(&mut reader);
+    reader.packed::<u32>(DEGREE, 2).unwrap().iter().map(|&x| i64::from(x) - 1).collect()
+}
+
+impl Opened {
+    pub fn new(p: &Party) -> Self {
+        let spec = p.scheme.spec();
+        let primes = spec.coeff_moduli.iter().chain(&spec.special_moduli);
+        Self {
+            primes: primes.map(|&q| Prime::new(DEGREE, q).unwrap()).collect(),
+            levels: spec.coeff_moduli.len(),
+            scheme: spec.scheme,
+            t: match spec.plaintext {
+                Plaintext::Integers { plain_modulus } => plain_modulus,
+                Plaintext::Approximate { .. } => 1,
+            },
+            trits: trits(&p.scheme, &p.secret),
+        }
+    }
+
+    /// What noise is multiplied with.
+    pub fn noise_factor(&self) -> i64 {
+        if self.scheme == SchemeKind::Bgv { self.t as i64 } else { 1 }
+    }
+
+    fn read_limb(&self, reader: &mut Reader<'_>, limb: usize) -> Vec<u64> {
+        let bits = self.primes[limb].value().ilog2() + 1;
+        // Polynomials of a limb follow each other without a gap: a multiple of eight bits each.
+        reader.packed(DEGREE, bits).unwrap()
+    }
+
+    /// A ciphertext by its wire form.
+    pub fn ciphertext(&self, scheme: &Leveled, a: &Ciphertext) -> Said {
+        let bytes = scheme.ciphertext_to_bytes(a);
+        let mut reader = Reader::open(&bytes, Kind::LeveledCiphertext).unwrap();
+        skip_tag(&mut reader);
+        let (level, size) =
+            (usize::from(reader.u8().unwrap()), usize::from(reader.u8().unwrap()));
+        // The plaintext's factor.
+        reader.u64().unwrap();
+        let [scale, deviation, values, peak, magnitude] =
+            std::array::from_fn(|_| reader.f64().unwrap());
+        reader.u32().unwrap();
+        let mut parts = vec![Limbs::new(); size];
+        for limb in 0..level {
+            for part in &mut parts {
+                part.push(self.read_limb(&mut reader, limb));
+            }
+        }
+        reader.finish().unwrap();
+        Said { scale, deviation, values, peak, magnitude, parts }
+    }
+
+    /// The uniform polynomial of a limb, from its seed: it is drawn as evaluations.
+    fn uniform(&self, seed: RngSeed, limb: usize) -> Vec<u64> {
+        let prime = &self.primes[limb];
+        let mut words = vec![0; DEGREE];
+        sampling::fill_uniform_limb(&mut words, prime.value(), &mut AesCtrRng::from_seed(seed));
+        prime.inverse(&mut words);
+        words
+    }
+
+    /// The public key, as a switching key of one digit without special primes.
+    pub fn public_key(&self, bytes: &[u8]) -> Pairs {
+        let mut reader = Reader::open(bytes, Kind::LeveledPublicKey).unwrap();
+        skip_tag(&mut reader);
+        let pairs = self.pairs(&mut reader, self.levels, 1);
+        reader.finish().unwrap();
+        pairs
+    }
+
+    /// A key of a kind that holds one switching key.
+    pub fn one_key(&self, kind: Kind, bytes: &[u8]) -> Pairs {
+        let mut reader = Reader::open(bytes, kind).unwrap();
+        skip_tag(&mut reader);
+        let pairs = self.pairs(&mut reader, self.primes.len(), self.digit_count());
+        reader.finish().unwrap();
+        pairs
+    }
+
+    /// Rotation keys with their exponents.
+    pub fn galois_keys(&self, scheme: &Leveled, keys: &GaloisKeys) -> Vec<(usize, Pairs)> {
+        let bytes = scheme.galois_keys_to_bytes(keys);
+        let mut reader = Reader::open(&bytes, Kind::GaloisKeys).unwrap();
+        skip_tag(&mut reader);
+        let count = reader.u32().unwrap();
+        let all = (0..count).map(|_| {
+            let element = reader.u32().unwrap() as usize;
+            (element, self.pairs(&mut reader, self.primes.len(), self.digit_count()))
+        });
+        let all = all.collect();
+        reader.finish().unwrap();
+        all
+    }
+
+    pub fn switch_key(&self, scheme: &Leveled, key: &SwitchKey) -> Pairs {
+        self.one_key(Kind::SwitchKey, &scheme.switch_key_to_bytes(key))
+    }
+
+    fn digit_count(&self) -> usize {
+        self.levels.div_ceil(self.primes.len() - self.levels)
+    }
+
+    fn pairs(&self, reader: &mut Reader<'_>, limbs: usize, digits: usize) -> Pairs {
+        let seed: RngSeed = reader.array().unwrap();
+        let mut seeds = AesCtrRng::from_seed(seed);
+        let mut all = vec![(Limbs::new(), Limbs::new()); digits];
+        for limb in 0..limbs {
+            for digit in &mut all {
+                digit.0.push(self.read_limb(reader, limb));
+                digit.1.push(self.uniform(sampling::fresh_seed(&mut seeds), limb));
+            }
+        }
+        Pairs { seed, digits: all }
+    }
+
+    /// A product of polynomials modulo a prime.
+    pub fn product(&self, limb: usize, a: &[u64], b: &[u64]) -> Vec<u64> {
+        let prime = &self.primes[limb];
+        let [mut a, mut b] = [a.to_vec(), b.to_vec()];
+        prime.forward(&mut a);
+        prime.forward(&mut b);
+        kernels::multiply_assign(&mut a, &b, prime);
+        prime.inverse(&mut a);
+        a
+    }
+
+    /// Small integers modulo a prime.
+    pub fn residues(&self, limb: usize, values: &[i64]) -> Vec<u64> {
+        let q = self.primes[limb].value() as i64;
+        values.iter().map(|v| v.rem_euclid(q) as u64).collect()
+    }
+
+    /// Residues next to zero.
+    pub fn centred(&self, limb: usize, words: &[u64]) -> Vec<i64> {
+        let q = self.primes[limb].value() as i64;
+        let next_to_zero = |x: i64| if x > q / 2 { x - q } else { x };
+        words.iter().map(|&x| next_to_zero(x as i64)).collect()
+    }
+
+    /// `c_0 + c_1 s + c_2 s^2 + ...` modulo each prime of the level.
+    fn phase(&self, parts: &[Limbs]) -> Limbs {
+        let level = parts[0].len();
+        (0..level)
+            .map(|limb| {
+                let prime = &self.primes[limb];
+                let secret = self.residues(limb, &self.trits);
+                let mut sum = parts[parts.len() - 1][limb].clone();
+                for part in parts.iter().rev().skip(1) {
+                    sum = self.product(limb, &sum, &secret);
+                    kernels::add(&mut sum, &part[limb], prime);
+                }
+                sum
+            })
+            .collect()
+    }
+
+    /// The noise of a ciphertext, of BFV and, with the plaintext in it, of BGV and CKKS.
+    pub fn noise(&self, parts: &[Limbs]) -> Vec<f64> {
+        let mut phase = self.phase(parts);
+        let level = phase.len();
+        let mut divisor = 1.0;
+        if self.scheme == SchemeKind::Bfv {
+            // The phase is Q m / t + v, hence t times it is t v modulo Q.
+            for (limb, prime) in phase.iter_mut().zip(&self.primes) {
+                kernels::scale(limb, prime.factor(self.t), prime);
+            }
+            divisor = self.t as f64;
+        }
+        let mut noise = vec![0.0; DEGREE];
+        Composition::new(&self.primes[..level]).centred(&mut noise, &mut phase.concat());
+        noise.iter().map(|x| x / divisor).collect()
+    }
+
+    /// `b + a s` in each limb of a pair.
+    pub fn remainder(&self, (b, a): &(Limbs, Limbs), secret: &[i64]) -> Limbs {
+        (0..b.len())
+            .map(|limb| {
+                let mut sum = self.product(limb, &a[limb], &self.residues(limb, secret));
+                kernels::add(&mut sum, &b[limb], &self.primes[limb]);
+                sum
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,245 @@
+//! Every operation on ciphertexts, in one table: what laws of refusal run through.
+
+use hesc_schemes::SchemeError;
+use hesc_schemes::leveled::SchemeKind::{Bfv, Bgv, Ckks};
+use hesc_schemes::leveled::{
+    Ciphertext, Leveled, SchemeKind, SecretKey, SharedSoFar, Sharing, SwitchKey,
+};
+
+use super::forged::{PARTS, spliced};
+use super::party::{Party, SCALE};
+
+/// Operands beside ciphertexts and keys.
+pub struct World {
+    pub party: Party,
+    /// From the party's secret to itself.
+    pub switch: SwitchKey,
+}
+
+impl World {
+    pub fn new(mut party: Party) -> Self {
+        let switch =
+            party.scheme.generate_switch_key(&party.secret, &party.secret, &mut party.rng).unwrap();
+        Self { party, switch }
+    }
+}
+
+/// Which numbers of parts an operation takes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Takes {
+    Any,
+    Two,
+    Three,
+}
+
+/// An operation: on `a` and, if it has two operands, on `b`; the set is the first world's, keys are the second
+/// one's.
+pub struct Operation {
+    pub name: &'static str,
+    pub schemes: &'static [SchemeKind],
+    pub run: fn(&World, &World, &Ciphertext, &Ciphertext) -> Result<(), SchemeError>,
+    pub takes: Takes,
+    /// Whether `b` is an operand.
+    pub binary: bool,
+    /// Whether it takes a key that belongs to the ciphertext's pair.
+    pub keyed: bool,
+    /// Whether its result has more noise than its operand, or less room for it.
+    pub grows: bool,
+}
+
+const ALL: &[SchemeKind] = &[Bfv, Bgv, Ckks];
+
+const PLAIN: Operation = Operation {
+    name: "",
+    schemes: ALL,
+    run: |_, _, _, _| Ok(()),
+    takes: Takes::Any,
+    binary: false,
+    keyed: false,
+    grows: true,
+};
+
+/// Operations on ciphertexts, all of them: [`super::refusals`] compares with the source.
+pub fn operations() -> Vec<Operation> {
+    vec![
+        Operation {
+            name: "add",
+            run: |w, _, a, b| w.party.scheme.add(a, b).map(drop),
+            binary: true,
+            ..PLAIN
+        },
+        Operation {
+            name: "sub",
+            run: |w, _, a, b| w.party.scheme.sub(a, b).map(drop),
+            binary: true,
+            ..PLAIN
+        },
+        Operation {
+            name: "negate",
+            run: |w, _, a, _| w.party.scheme.negate(a).map(drop),
+            grows: false,
+            ..PLAIN
+        },
+        Operation {
+            name: "add_plain",
+            run: |w, _, a, _| {
+                w.party.scheme.add_plain(a, &w.party.operand(&[1], a.level())).map(drop)
+            },
+            ..PLAIN
+        },
+        Operation {
+            name: "multiply_plain",
+            run: |w, _, a, _| {
+                w.party.scheme.multiply_plain(a, &w.party.operand(&[2; 9], a.level())).map(drop)
+            },
+            ..PLAIN
+        },
+        Operation {
+            name: "multiply_scalar",
+            run: |w, _, a, _| w.party.scheme.multiply_scalar(a, 2).map(drop),
+            ..PLAIN
+        },
+        Operation {
+            name: "multiply_real",
+            schemes: &[Ckks],
+            run: |w, _, a, _| w.party.scheme.multiply_real(a, 1.5, 4.0).map(drop),
+            ..PLAIN
+        },
+        Operation {
+            name: "multiply",
+            run: |w, _, a, b| w.party.scheme.multiply(a, b).map(drop),
+            takes: Takes::Two,
+            binary: true,
+            ..PLAIN
+        },
+        Operation {
+            name: "square",
+            run: |w, _, a, _| w.party.scheme.square(a).map(drop),
+            takes: Takes::Two,
+            ..PLAIN
+        },
+        Operation {
+            name: "multiply_parts",
+            run: |w, _, a, b| w.party.scheme.multiply_parts(a, b).map(drop),
+            binary: true,
+            ..PLAIN
+        },
+        Operation {
+            name: "relinearise",
+            run: |w, k, a, _| w.party.scheme.relinearise(a, &k.party.relin).map(drop),
+            takes: Takes::Three,
+            keyed: true,
+            ..PLAIN
+        },
+        Operation {
+            name: "switch_key",
+            run: |w, k, a, _| w.party.scheme.switch_key(a, &k.switch).map(drop),
+            takes: Takes::Two,
+            ..PLAIN
+        },
+        Operation {
+            name: "mod_switch",
+            run: |w, _, a, _| w.party.scheme.mod_switch(a).map(drop),
+            ..PLAIN
+        },
+        Operation {
+            name: "mod_switch_to",
+            run: |w, _, a, _| w.party.scheme.mod_switch_to(a, 1).map(drop),
+            ..PLAIN
+        },
+        Operation {
+            name: "rescale",
+            schemes: &[Ckks],
+            run: |w, _, a, _| w.party.scheme.rescale(a).map(drop),
+            ..PLAIN
+        },
+        Operation {
+            name: "matched",
+            run: |w, _, a, b| w.party.scheme.matched(a, b).map(drop),
+            binary: true,
+            ..PLAIN
+        },
+        Operation {
+            name: "apply_galois",
+            run: |w, k, a, _| w.party.scheme.apply_galois(a, 3, &k.party.galois).map(drop),
+            takes: Takes::Two,
+            keyed: true,
+            ..PLAIN
+        },
+        Operation {
+            name: "rotate",
+            run: |w, k, a, _| w.party.scheme.rotate(a, 7, &k.party.galois).map(drop),
+            takes: Takes::Two,
+            keyed: true,
+            ..PLAIN
+        },
+        Operation {
+            name: "rotate_many",
+            run: |w, k, a, _| w.party.scheme.rotate_many(a, &[1, 7], &k.party.galois).map(drop),
+            takes: Takes::Two,
+            keyed: true,
+            ..PLAIN
+        },
+        Operation {
+            name: "swap_or_conjugate",
+            run: |w, k, a, _| w.party.scheme.swap_or_conjugate(a, &k.party.galois).map(drop),
+            takes: Takes::Two,
+            keyed: true,
+            ..PLAIN
+        },
+        Operation {
+            name: "decrypt",
+            run: |w, k, a, _| w.party.scheme.decrypt(&k.party.secret, a).map(drop),
+            keyed: true,
+            grows: false,
+            ..PLAIN
+        },
+        Operation {
+            name: "measured_noise_budget",
+            run: |w, k, a, _| w.party.scheme.measured_noise_budget(&k.party.secret, a).map(drop),
+            keyed: true,
+            grows: false,
+            ..PLAIN
+        },
+        Operation {
+            name: "decrypt_shared",
+            schemes: &[Ckks],
+            run: |w, k, a, b| shared(&w.party.scheme, &k.party.secret, a, b),
+            binary: true,
+            keyed: true,
+            grows: false,
+            ..PLAIN
+        },
+    ]
+}
+
+fn shared(
+    s: &Leveled,
+    secret: &SecretKey,
+    a: &Ciphertext,
+    expected: &Ciphertext,
+) -> Result<(), SchemeError> {
+    let sharing = Sharing { expected, answers: 1, statistical_bits: 40 };
+    let mut rng = super::party::generator(1);
+    s.decrypt_shared(secret, a, 1, sharing, &SharedSoFar::default(), &mut rng).map(drop)
+}
+
+/// A ciphertext of level 1 with this many parts, some of them copies: what no program has to make first.
+pub fn with_parts(s: &Leveled, a: &Ciphertext, parts: usize) -> Ciphertext {
+    assert_eq!((a.level(), a.size()), (1, 2));
+    let bytes = s.ciphertext_to_bytes(a);
+    let end = bytes.len() - 16;
+    let part = (end - super::forged::WORDS) / 2;
+    let more = bytes[end - part..end].repeat(parts - 2);
+    let longer = spliced(&bytes, end..end, &more);
+    let counted = super::forged::forged(&longer, PARTS, &[parts as u8]);
+    s.ciphertext_from_bytes(&counted).unwrap()
+}
+
+/// An encryption of ones, brought to a level.
+pub fn ones(p: &mut Party, level: usize) -> Ciphertext {
+    let one = p.encoded(&[1; 16]);
+    let a = p.scheme.encrypt(&p.public, &one, &mut p.rng).unwrap();
+    assert!(a.scale() == 1.0 || a.scale() == SCALE);
+    p.scheme.mod_switch_to(&a, level).unwrap()
+}
