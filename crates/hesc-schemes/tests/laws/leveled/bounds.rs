@@ -37,7 +37,8 @@ fn integers_end_where_the_plaintext_modulus_does() {
             }
             for scalar in [least, most] {
                 let product = s.multiply_scalar(&a, scalar).unwrap();
-                let found = s.decode_coefficients(&s.decrypt(&p.secret, &product).unwrap()).unwrap();
+                let found =
+                    s.decode_coefficients(&s.decrypt(&p.secret, &product).unwrap()).unwrap();
                 let wrong = (found[0] - least * scalar).rem_euclid(t as i64);
                 assert_eq!(wrong, 0, "{scheme}, {t}: {scalar}");
             }
@@ -101,7 +102,9 @@ fn numbers_fill_the_modulus_and_no_more() {
             s.encode_bounded(&numbers, SCALE, level, bound)
         };
         let encrypts = |bound: f64| {
-            encoded(bound).is_ok_and(|m| s.encrypt_seeded(&p.secret, &m, &mut super::party::generator(1)).is_ok())
+            encoded(bound).is_ok_and(|m| {
+                s.encrypt_seeded(&p.secret, &m, &mut super::party::generator(1)).is_ok()
+            })
         };
         let (mut low, mut high) = (1.0f64.to_bits(), 1e60f64.to_bits());
         while high - low > 1 {
@@ -112,7 +115,8 @@ fn numbers_fill_the_modulus_and_no_more() {
         // 0.4375 of the modulus is what decryption takes.
         let modulus: f64 = s.spec().coeff_moduli[..level].iter().map(|&q| q as f64).product();
         assert!((most * SCALE / modulus / 0.4375 - 1.0).abs() < 1e-6, "{level}: {most}");
-        let refused = encoded(f64::from_bits(high)).and_then(|m| s.encrypt(&p.public, &m, &mut p.rng));
+        let refused =
+            encoded(f64::from_bits(high)).and_then(|m| s.encrypt(&p.public, &m, &mut p.rng));
         assert!(matches!(refused, Err(SchemeError::NoiseBudget { .. })));
         let a = s.encrypt_seeded(&p.secret, &encoded(most).unwrap(), &mut p.rng).unwrap();
         let plaintext = s.decrypt(&p.secret, &s.expand(&a).unwrap()).unwrap();
@@ -179,10 +183,16 @@ fn parameter_sets_are_checked_by_their_reader() {
         let composite = small[0] * small[1];
         for at in 0..3 {
             let error = refused(scheme, |s| s.coeff_moduli[at] = composite);
-            assert!(matches!(error, SchemeError::Math(MathError::Modulus { modulus, .. })
-                if modulus == composite), "{error}");
+            assert!(
+                matches!(error, SchemeError::Math(MathError::Modulus { modulus, .. })
+                if modulus == composite),
+                "{error}"
+            );
             let error = refused(scheme, |s| s.coeff_moduli[at] = s.special_moduli[0]);
-            assert!(matches!(error, SchemeError::Math(MathError::RepeatedModulus { .. })), "{error}");
+            assert!(
+                matches!(error, SchemeError::Math(MathError::RepeatedModulus { .. })),
+                "{error}"
+            );
         }
         let error = refused(scheme, |s| s.special_moduli[0] = composite);
         assert!(matches!(error, SchemeError::Math(MathError::Modulus { .. })), "{error}");
@@ -217,7 +227,10 @@ fn parameter_sets_are_checked_by_their_reader() {
         assert_eq!(read(&spliced(&bytes, end..end, &[0])), "bytes are left over");
         assert_eq!(read(&spliced(&bytes, end - 1..end, &[])), "it ends too early");
         let first = BODY + 1 + 4 + 1 + 8 + 8 + 1;
-        assert_eq!(read(&forged(&bytes, first, &(1u64 << 61).to_le_bytes())), "a prime is too large");
+        assert_eq!(
+            read(&forged(&bytes, first, &(1u64 << 61).to_le_bytes())),
+            "a prime is too large"
+        );
     }
     for scheme in [SchemeKind::Bfv, SchemeKind::Bgv] {
         let smallest = *chained(scheme, CHAINS[0]).coeff_moduli.iter().min().unwrap();
@@ -252,4 +265,27 @@ fn sixty_primes_are_not_too_many() {
     set.special_moduli = vec![primes[59]];
     set.coeff_moduli = primes[..59].to_vec();
     assert!(Leveled::new(set, Assurance::Insecure).is_ok());
+}
+
+/// What the modulus allows decides the assurance, whoever wrote the set; a set without special primes makes no
+/// switching keys.
+#[test]
+fn sets_promise_what_they_keep() {
+    for scheme in SCHEMES {
+        let set = chained(scheme, CHAINS[0]);
+        let refused = Leveled::new(set, Assurance::Guidelines2024).map(drop);
+        assert!(matches!(refused, Err(SchemeError::Security { .. })), "{refused:?}");
+        let without = chained(scheme, (CHAINS[0].0, &[]));
+        let s = Leveled::new(without, Assurance::Insecure).unwrap();
+        let mut rng = super::party::generator(9);
+        let (secret, _) = s.generate_keys(&mut rng);
+        let results = [
+            s.generate_relin_key(&secret, &mut rng).map(drop),
+            s.generate_galois_keys(&secret, &[3], &mut rng).map(drop),
+            s.generate_switch_key(&secret, &secret, &mut rng).map(drop),
+        ];
+        for result in results {
+            parameter(&result.unwrap_err(), "special_moduli");
+        }
+    }
 }

@@ -25,7 +25,11 @@ fn rotated(x: &[Complex64], by: usize) -> Vec<Complex64> {
     (0..x.len()).map(|i| x[(i + by) % x.len()]).collect()
 }
 
-fn zipped(x: &[Complex64], y: &[Complex64], f: fn(Complex64, Complex64) -> Complex64) -> Vec<Complex64> {
+fn zipped(
+    x: &[Complex64],
+    y: &[Complex64],
+    f: fn(Complex64, Complex64) -> Complex64,
+) -> Vec<Complex64> {
     x.iter().zip(y).map(|(x, y)| f(*x, *y)).collect()
 }
 
@@ -165,10 +169,13 @@ fn truthful(p: &Party, name: &str, a: &Ciphertext, numbers: &[Complex64]) -> f64
 #[test]
 fn claims_are_true_until_the_refusal() {
     for scheme in SCHEMES {
-        for (seed, chain) in CHAINS.into_iter().enumerate() {
+        // Short moduli for what takes few bits a step, and long ones for products.
+        for (seed, linear) in [(1, false), (2, true), (3, false)] {
+            let chain = CHAINS[seed];
             let mut p = party(chained(scheme, chain), 1200 + seed as u64);
             for (first, begun) in beginnings(&mut p) {
-                for Program { name, step, clear, bits } in programs() {
+                let chosen = programs().into_iter().filter(|p| p.bits.is_some() == linear);
+                for Program { name, step, clear, bits } in chosen {
                     let name = format!("{scheme}, {chain:?}, {name}");
                     let (mut a, mut numbers, mut steps) = (first.clone(), begun.clone(), 0);
                     let mut room = truthful(&p, &name, &a, &numbers);

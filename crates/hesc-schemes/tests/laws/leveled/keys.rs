@@ -37,7 +37,13 @@ fn squared(secret: &[i64]) -> Vec<i64> {
 }
 
 /// The noise of each digit of a key from one secret to another.
-pub fn noise_of(o: &Opened, name: &str, key: &Pairs, from: Option<&[i64]>, to: &[i64]) -> Vec<Vec<i64>> {
+pub fn noise_of(
+    o: &Opened,
+    name: &str,
+    key: &Pairs,
+    from: Option<&[i64]>,
+    to: &[i64],
+) -> Vec<Vec<i64>> {
     let special: Vec<u64> = o.primes[o.levels..].iter().map(|p| p.value()).collect();
     let of_digit = |(digit, pair)| {
         let mut found: Option<Vec<i64>> = None;

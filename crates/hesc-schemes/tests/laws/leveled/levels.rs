@@ -67,7 +67,9 @@ fn matched_operands_add() {
             SchemeKind::Ckks => s.rescale(&square).unwrap(),
             _ => s.mod_switch(&square).unwrap(),
         };
-        for level in (1..=lower.level()).rev() {
+        // The last prime alone is no room for a scale of its size.
+        let lowest = if scheme == SchemeKind::Ckks { 2 } else { 1 };
+        for level in (lowest..=lower.level()).rev() {
             let target = s.mod_switch_to(&lower, level).unwrap();
             let matched = s.matched(&first, &target).unwrap();
             assert_eq!(matched.level(), level);
@@ -120,9 +122,8 @@ fn errors_of_doubles_are_in_the_bound() {
     let s = p.scheme.clone();
     for bits in [0, 20, 30, 40, 60, 80] {
         let bound = 2f64.powi(bits);
-        let numbers: Vec<Complex64> = (0..DEGREE / 2)
-            .map(|i| Complex64::from_polar(bound, (i * i) as f64 * 0.7))
-            .collect();
+        let numbers: Vec<Complex64> =
+            (0..DEGREE / 2).map(|i| Complex64::from_polar(bound, (i * i) as f64 * 0.7)).collect();
         let encoded = s.encode_bounded(&numbers, SCALE, 5, bound).unwrap();
         let a = s.expand(&s.encrypt_seeded(&p.secret, &encoded, &mut p.rng).unwrap()).unwrap();
         let operand = s.encode_complex(&numbers, SCALE, 5).unwrap();
@@ -142,13 +143,15 @@ fn errors_of_doubles_are_in_the_bound() {
 /// Automorphisms have odd exponents below twice the degree.
 #[test]
 fn automorphisms_are_odd() {
-
     for scheme in SCHEMES {
         let mut p = party(chained(scheme, CHAINS[0]), 1450);
         let s = p.scheme.clone();
         for element in [0, 2, 2 * DEGREE - 2, 2 * DEGREE, 2 * DEGREE + 1, usize::MAX] {
             let keys = s.generate_galois_keys(&p.secret, &[3, element], &mut p.rng).map(drop);
-            assert!(matches!(keys, Err(SchemeError::Parameter { name: "element", .. })), "{element}");
+            assert!(
+                matches!(keys, Err(SchemeError::Parameter { name: "element", .. })),
+                "{element}"
+            );
         }
         let ends = [1, 2 * DEGREE - 1, 3, 3];
         let keys = s.generate_galois_keys(&p.secret, &ends, &mut p.rng).unwrap();

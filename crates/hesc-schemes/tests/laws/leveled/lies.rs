@@ -40,7 +40,8 @@ fn under_a_false_name_everything_is_noise() {
             assert!((found[0] - 1.0).abs() < 1e-3 && found.last().unwrap().abs() < 1e-3);
 
             let theirs = ones(&mut stranger, s.levels());
-            let theirs = s.ciphertext_from_bytes(&renamed(&s.ciphertext_to_bytes(&theirs))).unwrap();
+            let theirs =
+                s.ciphertext_from_bytes(&renamed(&s.ciphertext_to_bytes(&theirs))).unwrap();
             is_noise("a ciphertext", scheme, opened(&p, &p.secret, &theirs));
             is_noise("a sum", scheme, opened(&p, &p.secret, &s.add(&own, &theirs).unwrap()));
 

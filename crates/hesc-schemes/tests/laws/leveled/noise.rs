@@ -3,8 +3,8 @@
 //! root of unity. Keys and noise are seeded: the tests are reproducible.
 
 use super::party::{DEGREE, Party, batching_prime, party, spec};
+use hesc_schemes::SchemeError;
 use hesc_schemes::leveled::{Ciphertext, Plaintext, SchemeKind};
-use hesc_schemes::{SchemeError, leveled};
 
 /// Plaintexts that are far from random: by their coefficients.
 fn extremes(p: &Party) -> Vec<(&'static str, Plaintext)> {
@@ -118,62 +118,4 @@ fn the_constant_coefficient_of_a_norm_is_foreseen() {
     assert!((0.0..1.0).contains(&claimed));
     checked(&p, "norm at its end", &last);
     p.decrypt(&last);
-}
-
-/// Scalars count whatever the scheme: what they push beyond the modulus is refused, not wrong.
-#[test]
-fn scalars_end_at_the_modulus() {
-    for scheme in [SchemeKind::Bfv, SchemeKind::Bgv, SchemeKind::Ckks] {
-        let mut p = party(spec(scheme, 45, 2, 1, batching_prime()), 74);
-        let s = p.scheme.clone();
-        let m = match scheme {
-            SchemeKind::Ckks => s.encode_bounded(&[], super::party::SCALE, 2, 1.0).unwrap(),
-            _ => s.encode_integers(&[1]).unwrap(),
-        };
-        let mut a = s.encrypt(&p.public, &m, &mut p.rng).unwrap();
-        let mut products = 0;
-        while let Ok(next) = s.multiply_scalar(&a, 1000) {
-            a = next;
-            products += 1;
-        }
-        assert!((2..9).contains(&products), "{scheme}: {products}");
-        assert!(s.noise_budget(&a) < 10.0);
-    }
-}
-
-/// Nobody has less noise than a fresh encryption under the secret key.
-#[test]
-fn a_header_that_claims_no_noise_is_refused() {
-    for scheme in [SchemeKind::Bfv, SchemeKind::Bgv, SchemeKind::Ckks] {
-        let mut p = party(spec(scheme, 45, 3, 1, batching_prime()), 73);
-        let s = p.scheme.clone();
-        let m = match scheme {
-            SchemeKind::Ckks => s.encode_bounded(&[], super::party::SCALE, 3, 1.0).unwrap(),
-            _ => s.encode_integers(&[1]).unwrap(),
-        };
-        let seeded = s.encrypt_seeded(&p.secret, &m, &mut p.rng).unwrap();
-        let honest: Vec<leveled::Ciphertext> = {
-            let full = s.expand(&seeded).unwrap();
-            let lower = s.mod_switch_to(&full, 1).unwrap();
-            let zero = s.multiply_scalar(&full, 0).unwrap();
-            vec![full, lower, zero]
-        };
-        for a in honest {
-            let bytes = s.ciphertext_to_bytes(&a);
-            s.ciphertext_from_bytes(&bytes).unwrap();
-            // Header, tag, level, parts, factor and scale lie before the noise.
-            for field in 0..3 {
-                let at = 14 + 32 + 1 + 1 + 8 + 8 + 8 * field;
-                for claim in [0.0, 1.0, -1.0, f64::NAN] {
-                    let mut lie = bytes.clone();
-                    lie[at..at + 8].copy_from_slice(&f64::to_le_bytes(claim));
-                    let end = lie.len() - 16;
-                    let sum = blake3::hash(&lie[..end]);
-                    lie[end..].copy_from_slice(&sum.as_bytes()[..16]);
-                    let error = s.ciphertext_from_bytes(&lie).unwrap_err();
-                    assert!(matches!(error, SchemeError::Wire { .. }), "{claim}: {error}");
-                }
-            }
-        }
-    }
 }

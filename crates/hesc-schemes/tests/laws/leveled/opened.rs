@@ -85,8 +85,7 @@ impl Opened {
         let bytes = scheme.ciphertext_to_bytes(a);
         let mut reader = Reader::open(&bytes, Kind::LeveledCiphertext).unwrap();
         skip_tag(&mut reader);
-        let (level, size) =
-            (usize::from(reader.u8().unwrap()), usize::from(reader.u8().unwrap()));
+        let (level, size) = (usize::from(reader.u8().unwrap()), usize::from(reader.u8().unwrap()));
         // The plaintext's factor.
         reader.u64().unwrap();
         let [scale, deviation, values, peak, magnitude] =

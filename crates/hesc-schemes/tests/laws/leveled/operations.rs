@@ -3,7 +3,7 @@
 use hesc_schemes::SchemeError;
 use hesc_schemes::leveled::SchemeKind::{Bfv, Bgv, Ckks};
 use hesc_schemes::leveled::{
-    Ciphertext, Leveled, SchemeKind, SecretKey, SharedSoFar, Sharing, SwitchKey,
+    Ciphertext, Leveled, Plaintext, SchemeKind, SecretKey, SharedSoFar, Sharing, SwitchKey,
 };
 
 use super::forged::{PARTS, spliced};
@@ -21,6 +21,11 @@ impl World {
         let switch =
             party.scheme.generate_switch_key(&party.secret, &party.secret, &mut party.rng).unwrap();
         Self { party, switch }
+    }
+
+    /// A plaintext for a ciphertext; of another set's, whose level may not exist here, for the highest.
+    fn operand(&self, values: &[i64], a: &Ciphertext) -> Plaintext {
+        self.party.operand(values, a.level().min(self.party.scheme.levels()))
     }
 }
 
@@ -82,16 +87,12 @@ pub fn operations() -> Vec<Operation> {
         },
         Operation {
             name: "add_plain",
-            run: |w, _, a, _| {
-                w.party.scheme.add_plain(a, &w.party.operand(&[1], a.level())).map(drop)
-            },
+            run: |w, _, a, _| w.party.scheme.add_plain(a, &w.operand(&[1], a)).map(drop),
             ..PLAIN
         },
         Operation {
             name: "multiply_plain",
-            run: |w, _, a, _| {
-                w.party.scheme.multiply_plain(a, &w.party.operand(&[2; 9], a.level())).map(drop)
-            },
+            run: |w, _, a, _| w.party.scheme.multiply_plain(a, &w.operand(&[2; 9], a)).map(drop),
             ..PLAIN
         },
         Operation {

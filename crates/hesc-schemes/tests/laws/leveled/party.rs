@@ -142,7 +142,8 @@ impl Party {
         if s.scheme() != SchemeKind::Ckks {
             return s.encode_integers(values).unwrap();
         }
-        let values: Vec<Complex64> = values.iter().map(|&v| Complex64::new(v as f64, 0.0)).collect();
+        let values: Vec<Complex64> =
+            values.iter().map(|&v| Complex64::new(v as f64, 0.0)).collect();
         let bound = values.iter().fold(1.0, |most: f64, v| most.max(v.norm()));
         s.encode_bounded(&values, SCALE, s.levels(), bound).unwrap()
     }
@@ -153,7 +154,8 @@ impl Party {
         if s.scheme() != SchemeKind::Ckks {
             return s.encode_integers(values).unwrap();
         }
-        let values: Vec<Complex64> = values.iter().map(|&v| Complex64::new(v as f64, 0.0)).collect();
+        let values: Vec<Complex64> =
+            values.iter().map(|&v| Complex64::new(v as f64, 0.0)).collect();
         s.encode_complex(&values, SCALE, level).unwrap()
     }
 

@@ -1,13 +1,10 @@
-//! The laws of BFV, BGV and CKKS with multiplication, on several parameter sets, and the noise
-//! estimate against the noise.
+//! Programs against the clear: what operations and random circuits of them compute, on several parameter
+//! sets, and the noise estimate against the noise.
 
 use super::party::{DEGREE, SCALE, STEPS, batching_prime, party, spec};
-use hesc_math::{AesCtrRng, ntt_primes};
-use hesc_schemes::leveled::{Complex64, Leveled, SchemeKind, Spec};
-use hesc_schemes::rlwe::Plaintext;
-use hesc_schemes::{Assurance, SchemeError};
+use hesc_schemes::SchemeError;
+use hesc_schemes::leveled::{Complex64, SchemeKind, Spec};
 use proptest::prelude::*;
-use rand_core::SeedableRng;
 
 /// Place of a slot after rotating both rows to the left.
 fn rotated(i: usize, steps: i64) -> usize {
@@ -315,7 +312,7 @@ fn estimates_are_not_much_larger_than_the_noise() {
 }
 
 #[test]
-fn wire_forms_return_and_damage_is_refused() {
+fn wire_forms_return() {
     for (scheme, seed) in [(SchemeKind::Bfv, 41), (SchemeKind::Bgv, 42), (SchemeKind::Ckks, 43)] {
         let mut p = party(spec(scheme, 40, 3, 1, batching_prime()), seed);
         let s = p.scheme.clone();
@@ -355,86 +352,5 @@ fn wire_forms_return_and_damage_is_refused() {
             let values = s.decode_integers(&decrypted).unwrap();
             assert_eq!((values[0], values[DEGREE / 2 - 1]), (196, 100));
         }
-        for bytes in [s.ciphertext_to_bytes(&product), s.relin_key_to_bytes(&p.relin)] {
-            for cut in [0, 20, bytes.len() / 2, bytes.len() - 1] {
-                assert!(s.ciphertext_from_bytes(&bytes[..cut]).is_err());
-                assert!(s.relin_key_from_bytes(&bytes[..cut]).is_err());
-            }
-        }
     }
-}
-
-#[test]
-fn mistakes_are_named() {
-    let mut p = party(spec(SchemeKind::Bfv, 40, 3, 1, batching_prime()), 51);
-    let other = party(spec(SchemeKind::Bfv, 40, 2, 1, batching_prime()), 52);
-    let s = p.scheme.clone();
-    let a = p.encrypt(&[1, 2, 3]);
-    let square = s.square(&a).unwrap();
-    assert!(matches!(s.multiply(&square, &a), Err(SchemeError::NotRelinearised { .. })));
-    assert!(matches!(s.rotate(&square, 1, &p.galois), Err(SchemeError::NotRelinearised { .. })));
-    assert!(matches!(s.rotate(&a, 5, &p.galois), Err(SchemeError::MissingKey { .. })));
-    assert!(matches!(s.rescale(&a), Err(SchemeError::NotInScheme { .. })));
-    assert!(matches!(s.mod_switch_to(&a, 0), Err(SchemeError::LastLevel { .. })));
-    assert!(matches!(s.mod_switch_to(&a, 4), Err(SchemeError::LastLevel { .. })));
-    assert!(matches!(other.scheme.negate(&a), Err(SchemeError::ParameterMismatch { .. })));
-    assert!(matches!(s.encode_integers(&[p.modulus()]), Err(SchemeError::Value { .. })));
-    assert!(matches!(s.encode_integers(&[0; DEGREE + 1]), Err(SchemeError::TooManyValues { .. })));
-    assert!(matches!(s.encode_complex(&[], 2.0, 1), Err(SchemeError::NotInScheme { .. })));
-    assert!(matches!(s.multiply_scalar(&a, p.modulus()), Err(SchemeError::Value { .. })));
-    let (stranger, stranger_public) = s.generate_keys(&mut p.rng);
-    assert!(matches!(s.decrypt(&stranger, &a), Err(SchemeError::KeyMismatch { .. })));
-    let plaintext = s.encode_integers(&[1]).unwrap();
-    let b = s.encrypt(&stranger_public, &plaintext, &mut p.rng).unwrap();
-    assert!(matches!(s.add(&a, &b), Err(SchemeError::KeyMismatch { .. })));
-
-    let ckks = party(spec(SchemeKind::Ckks, 40, 2, 1, 0), 53);
-    let c = &ckks.scheme;
-    let nan = [Complex64::new(f64::NAN, 0.0)];
-    assert!(matches!(c.encode_complex(&nan, SCALE, 2), Err(SchemeError::Value { .. })));
-    assert!(matches!(c.encode_complex(&[], SCALE, 3), Err(SchemeError::LastLevel { .. })));
-    let huge = [Complex64::new(1e30, 0.0)];
-    assert!(matches!(c.encode_complex(&huge, SCALE, 2), Err(SchemeError::NoiseBudget { .. })));
-    assert!(matches!(c.encode_integers(&[1]), Err(SchemeError::NotInScheme { .. })));
-}
-
-#[test]
-fn parameters_are_checked() {
-    let refused = |change: &dyn Fn(&mut Spec)| {
-        let mut set = spec(SchemeKind::Bfv, 40, 3, 1, batching_prime());
-        change(&mut set);
-        Leveled::new(set, Assurance::Insecure).unwrap_err()
-    };
-    assert!(matches!(refused(&|s| s.coeff_moduli.clear()), SchemeError::Parameter { .. }));
-    assert!(matches!(refused(&|s| s.coeff_moduli[0] = s.coeff_moduli[1]), SchemeError::Math(_)));
-    assert!(matches!(
-        refused(&|s| s.coeff_moduli[0] = 97),
-        SchemeError::Parameter { .. } | SchemeError::Math(_)
-    ));
-    assert!(matches!(
-        refused(&|s| s.plaintext = Plaintext::Integers { plain_modulus: 1 }),
-        SchemeError::Parameter { .. }
-    ));
-    assert!(matches!(
-        refused(&|s| s.plaintext = Plaintext::Approximate { scale: 4.0 }),
-        SchemeError::Parameter { .. }
-    ));
-    assert!(matches!(refused(&|s| s.ring_degree = 1000), SchemeError::Math(_)));
-    let many = ntt_primes(30, DEGREE, 60).unwrap();
-    assert!(matches!(refused(&|s| s.coeff_moduli = many.clone()), SchemeError::Parameter { .. }));
-    let set = spec(SchemeKind::Bfv, 40, 3, 1, batching_prime());
-    assert!(matches!(
-        Leveled::new(set, Assurance::Guidelines2024),
-        Err(SchemeError::Security { .. })
-    ));
-    // Without special primes there is no key switching, and that is said.
-    let scheme =
-        Leveled::new(spec(SchemeKind::Bfv, 40, 3, 0, batching_prime()), Assurance::Insecure)
-            .unwrap();
-    let mut rng = AesCtrRng::from_seed([9; 32]);
-    let (secret, _) = scheme.generate_keys(&mut rng);
-    assert!(matches!(
-        scheme.generate_relin_key(&secret, &mut rng),
-        Err(SchemeError::Parameter { .. })
-    ));
 }

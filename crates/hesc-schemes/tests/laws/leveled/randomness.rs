@@ -138,7 +138,12 @@ fn public_seeds_and_noise_are_independent() {
 }
 
 /// What changed between two ciphertexts of zero under one public key.
-fn difference(o: &Opened, public: &Pairs, before: &[Vec<Vec<u64>>], after: &[Vec<Vec<u64>>]) -> &'static str {
+fn difference(
+    o: &Opened,
+    public: &Pairs,
+    before: &[Vec<Vec<u64>>],
+    after: &[Vec<Vec<u64>>],
+) -> &'static str {
     let limb = 0;
     let q = o.primes[limb].value();
     let change = |part: usize| -> Vec<u64> {

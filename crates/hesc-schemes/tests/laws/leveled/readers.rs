@@ -152,7 +152,8 @@ fn ciphertexts_say_only_what_is_possible() {
         let mut p = party(chained(scheme, CHAINS[0]), 920);
         let (s, a) = (p.scheme.clone(), ones(&mut p, 3));
         let bytes = s.ciphertext_to_bytes(&a);
-        let read = |at: usize, new: &[u8]| s.ciphertext_from_bytes(&forged(&bytes, at, new)).map(drop);
+        let read =
+            |at: usize, new: &[u8]| s.ciphertext_from_bytes(&forged(&bytes, at, new)).map(drop);
         for level in [0, 4, 255] {
             refused(read(LEVEL, &[level]), "the level does not exist", "level");
         }
@@ -252,7 +253,10 @@ fn claims_on_noise_are_bounded() {
             }
             assert_eq!(read(SCALE, 1.0), Ok(()), "{scheme}");
             let degree = |degree: u32| {
-                (form.read)(&s, &forged(&form.bytes, DEGREE_OF_NOISE + behind, &degree.to_le_bytes()))
+                (form.read)(
+                    &s,
+                    &forged(&form.bytes, DEGREE_OF_NOISE + behind, &degree.to_le_bytes()),
+                )
             };
             for wrong in [0, (1 << 16) + 1, u32::MAX] {
                 let problem = "the bounds on noise and message are impossible";

@@ -129,10 +129,13 @@ fn another_parameter_set_is_refused() {
                 ("rotation keys", s.generate_galois_keys(&f.secret, &[3], rng).map(drop)),
                 ("switching key, from", s.generate_switch_key(&f.secret, &p.secret, rng).map(drop)),
                 ("switching key, to", s.generate_switch_key(&p.secret, &f.secret, rng).map(drop)),
-                ("decoding", match scheme {
-                    SchemeKind::Ckks => s.decode_complex(&foreign_zeros).map(drop),
-                    _ => s.decode_integers(&foreign_zeros).map(drop),
-                }),
+                (
+                    "decoding",
+                    match scheme {
+                        SchemeKind::Ckks => s.decode_complex(&foreign_zeros).map(drop),
+                        _ => s.decode_integers(&foreign_zeros).map(drop),
+                    },
+                ),
             ]);
             let seeded = f.scheme.encrypt_seeded(&f.secret, &foreign_zeros, rng).unwrap();
             named_all([("expand", s.expand(&seeded).map(drop))]);
@@ -196,7 +199,8 @@ fn another_level_or_scale_is_refused() {
         assert_eq!(s.add_plain(&a, &operand).map(drop), mismatch);
         assert_eq!(s.multiply_plain(&a, &operand).map(drop), mismatch);
         // Scales are equal up to 1e-12 of themselves: what rounding leaves.
-        for (by, refused) in [(1.0, false), (1.0 + 5e-13, false), (1.0 + 2e-12, true), (2.0, true)] {
+        for (by, refused) in [(1.0, false), (1.0 + 5e-13, false), (1.0 + 2e-12, true), (2.0, true)]
+        {
             let other = claiming(&s, &a, SCALE_AT, SCALE * by).unwrap();
             for operation in of(scheme).filter(|o| ["add", "sub"].contains(&o.name)) {
                 for (x, y) in [(&a, &other), (&other, &a)] {
@@ -238,7 +242,10 @@ fn parts_beyond_what_an_operation_takes_are_refused() {
         assert!(matches!(four, SchemeError::TooManyParts { parts: 4, most: 3, .. }), "{four}");
         let wide = with_parts(&s, &a, 16);
         let result = s.multiply_parts(&wide, &a).map(drop).unwrap_err();
-        assert!(matches!(result, SchemeError::TooManyParts { parts: 17, most: 16, .. }), "{result}");
+        assert!(
+            matches!(result, SchemeError::TooManyParts { parts: 17, most: 16, .. }),
+            "{result}"
+        );
         // One part less is no reason; the noise is.
         let result = s.multiply_parts(&with_parts(&s, &a, 15), &a).map(drop);
         assert!(matches!(result, Ok(()) | Err(SchemeError::NoiseBudget { .. })), "{result:?}");
@@ -313,5 +320,36 @@ fn levels_and_keys_that_are_not_there_are_named() {
         let few = s.generate_galois_keys(&w.party.secret, &[3], &mut w.party.rng).unwrap();
         let what = if scheme == SchemeKind::Ckks { "conjugates" } else { "rows" };
         missing(s.swap_or_conjugate(&a, &few).map(drop), what);
+    }
+}
+
+#[test]
+fn operations_of_other_schemes_are_named() {
+    for scheme in SCHEMES {
+        let mut w = world(scheme, 770);
+        let s = w.party.scheme.clone();
+        let a = ones(&mut w.party, 3);
+        let plaintext = s.decrypt(&w.party.secret, &a).unwrap();
+        let numbers = [Complex64::new(0.5, 0.0)];
+        let shared = operations().into_iter().find(|o| o.name == "decrypt_shared").unwrap();
+        let approximate = [
+            s.encode_complex(&numbers, SCALE, 3).map(drop),
+            s.encode_bounded(&numbers, SCALE, 3, 1.0).map(drop),
+            s.decode_complex(&plaintext).map(drop),
+            s.multiply_real(&a, 0.5, 4.0).map(drop),
+            (shared.run)(&w, &w, &a, &a),
+        ];
+        let exact = [
+            s.encode_integers(&[1]).map(drop),
+            s.encode_coefficients(&[1]).map(drop),
+            s.decode_coefficients(&plaintext).map(drop),
+            s.integer_range().map(drop),
+        ];
+        let ckks = scheme == SchemeKind::Ckks;
+        let named = |r: &Result<(), _>| matches!(r, Err(SchemeError::NotInScheme { .. }));
+        assert!(approximate.iter().all(|result| named(result) != ckks), "{approximate:?}");
+        assert!(exact.iter().all(|result| named(result) == ckks), "{exact:?}");
+        let rescaled = s.rescale(&a).map(drop);
+        assert_eq!(named(&rescaled), !ckks, "{rescaled:?}");
     }
 }

@@ -136,7 +136,8 @@ fn a_key_shows_what_was_planned() {
 fn the_owners_result_decides() {
     let mut p = party(roomy(), 1130);
     let s = p.scheme.clone();
-    let (a, expected) = (encrypted(&mut p, NUMBER, 1.0), encrypted(&mut p, Complex64::default(), 0.5));
+    let (a, expected) =
+        (encrypted(&mut p, NUMBER, 1.0), encrypted(&mut p, Complex64::default(), 0.5));
     let sharing = Sharing { expected: &expected, answers: 100, statistical_bits: 40 };
     let so_far = SharedSoFar::default();
     // |0.25 - 0.5 i| is beyond 0.5.
