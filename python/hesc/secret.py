@@ -271,6 +271,11 @@ class LeveledSecretKey:
         """The numbers, for the owner's eyes.
 
         CKKS: with an error that depends on the secret key. Show it to nobody.
+
+        Raises:
+            DecryptionError: noise that fills the modulus; in CKKS numbers beyond what the vector
+                claims. Tell nobody who made it.
+
         """
         _leveled(
             vector, EncryptedVector, "decrypt takes an EncryptedVector; PublicKeys.read makes one"
