@@ -579,6 +579,25 @@ def test_long_calls_end_when_interrupted(quick: Parties) -> None:
     assert quick.secret.decrypt_bits(quick.server.answer(samples[:100])).all()
 
 
+def test_shapes_are_those_of_numpy_or_refused(quick: Parties) -> None:
+    bits = gates.encrypt_bits(quick.public, [0, 1, 1, 0])
+    one = quick.server.gate("AND", bits[1], bits[2])
+    assert one.shape == ()
+    assert quick.secret.decrypt_bits(quick.server.answer(one)) == 1
+    assert bits.reshape(2, -1).shape == (2, 2)
+    ragged: Any = [[0, 1], [1]]
+    refusals: list[Callable[[], object]] = [
+        lambda: bits.reshape(3),
+        lambda: bits ^ [0, 1],
+        lambda: gates.concatenate([one, one]),
+        lambda: gates.concatenate([]),
+        lambda: gates.encrypt_bits(quick.public, ragged),
+    ]
+    for refuse in refusals:
+        with pytest.raises(hesc.ShapeError):
+            refuse()
+
+
 def test_arguments_that_are_none_are_named(quick: Parties) -> None:
     public, server = quick.public, quick.server
     bits = gates.encrypt_bits(public, [0, 1, 1, 0])

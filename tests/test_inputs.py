@@ -22,6 +22,7 @@ from hesc.inputs import real_array, whole, whole_array
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 PARAMS = hesc.Params.preset("bfv_2048_slots")
 SECRET, PUBLIC = hesc.keygen(PARAMS, mode="simulate")
@@ -421,3 +422,18 @@ def test_streams_encrypted_together_have_one_shape() -> None:
     for wrong in (arrays, []):
         with pytest.raises(hesc.ShapeError, match="one shape"):
             PUBLIC.encrypt_streams(wrong, "auto")
+
+
+def test_what_has_no_bytes_is_no_passphrase(tmp_path: Path) -> None:
+    secret, _ = hesc.keygen(hesc.Params.preset("bfv_1024"))
+    with pytest.raises(hesc.ParameterError) as raised:
+        secret.save(tmp_path / "key", passphrase="deep \ud800 secret")
+    assert raised.value.__context__ is None
+    assert "deep" not in str(raised.value)
+    assert not (tmp_path / "key").exists()
+
+
+@pytest.mark.parametrize("value", [2.0, -1.5, np.nan, np.inf])
+def test_errors_are_predicted_for_values_that_there_are(value: float) -> None:
+    with pytest.raises(hesc.OutOfRangeError, match="in \\[-1, 1\\]"):
+        hesc.Encoder(64).predicted_error([0.5, value])

@@ -104,6 +104,7 @@ def _set(key: str, value: Any) -> Callable[[dict[str, Any]], Any]:
         (_set("hidden_bias", [True, 0, 0, 0]), "no finite number"),
         (_set("hidden_bias", [float("nan"), 0, 0, 0]), "no finite number"),
         (_set("output_bias", [1e999, 0, 0]), "no finite number"),
+        (_set("output_bias", [10**400, 0, 0]), "no finite number"),
         (_set("scale", [1, 1, 1, 0]), "positive"),
         (_set("axes", [[1, 2], [3, 4]]), "axes has shape"),
         (_set("center", []), "center must be a vector|axes has shape"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Never, TypedDict
 import numpy as np
 
 from hesc import _native
-from hesc._native import ShapeError
+from hesc._native import OutOfRangeError, ShapeError
 from hesc.inputs import INDEX, WORD, flat, real_array, whole
 
 if TYPE_CHECKING:
@@ -213,6 +213,7 @@ class Encoder:
         self.stream_length = whole(stream_length, "stream_length", 0)
         if not 1 <= self.stream_length <= _LONGEST:
             raise ShapeError(f"stream_length {stream_length} is not in [1, {_LONGEST}]")
+        self._representation = representation
         self._native = _native.Encoder(
             generator=generator,
             representation=representation,
@@ -278,7 +279,14 @@ class Encoder:
         It is that of the streams of the next `factors` calls. Exact for independent bits; for
         exact weights between that of equal factors and that of factors spread evenly; measured for
         the very dimensions of structured generators, which takes milliseconds the first time.
+
+        Raises:
+            OutOfRangeError: for values that the representation does not have.
+
         """
         array = real_array(values)
+        lowest = 0.0 if self._representation == "unipolar" else -1.0
+        if not np.all((array >= lowest) & (array <= 1)):
+            raise OutOfRangeError(f"values of products are in [{lowest:g}, 1]")
         count = whole(factors, "factors", 1, INDEX)
         return self._native.predicted_error(array.reshape(-1), count).reshape(array.shape)

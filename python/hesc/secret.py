@@ -83,7 +83,7 @@ class SecretKey:
 
         For a name that `hesc.new_files` gave, when other files belong to the key's.
         """
-        self._native.save(part, passphrase)
+        self._native.save(part, _text(passphrase))
 
 
 def keygen(
@@ -111,6 +111,13 @@ def keygen(
     return SecretKey(params, secret), PublicKey(params, public)
 
 
+def _text(passphrase: str | None) -> str | None:
+    """A passphrase that has bytes. Without it the error would hold the passphrase."""
+    if passphrase is not None and any("\ud800" <= letter <= "\udfff" for letter in passphrase):
+        raise ParameterError("the passphrase holds half a character, which no keyboard types")
+    return passphrase
+
+
 def save_secret_key(
     secret: SecretKey, path: str | PathLike[str], *, passphrase: str | None = None
 ) -> None:
@@ -132,7 +139,7 @@ def load_secret_key(
         PermissionError: others than the file's owner may read or write it.
 
     """
-    return SecretKey(params, params.native.load_secret_key(Path(path), passphrase))
+    return SecretKey(params, params.native.load_secret_key(Path(path), _text(passphrase)))
 
 
 def wants_passphrase(path: str | PathLike[str]) -> bool:
@@ -356,7 +363,7 @@ class LeveledSecretKey:
     def save(self, path: str | PathLike[str], *, passphrase: str | None = None) -> None:
         """Writes a new file with mode 0600, whole or not at all; sealed by a passphrase."""
         with new_file(path) as part:
-            self._native.save(part, passphrase)
+            self._native.save(part, _text(passphrase))
 
     @classmethod
     def load(
@@ -372,7 +379,9 @@ class LeveledSecretKey:
         `shared` is what that property was when the key was last in use. Files do not hold it: a key
         that is loaded without it may show everything again, which is then more than was promised.
         """
-        return cls(params, params.native.secret_key_from_file(Path(path), passphrase, shared))
+        return cls(
+            params, params.native.secret_key_from_file(Path(path), _text(passphrase), shared)
+        )
 
 
 def leveled_keygen(

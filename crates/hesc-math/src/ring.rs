@@ -116,3 +116,20 @@ impl<W: Word> Ring<W> {
         &self.0.plans[limb]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rns::Prime;
+
+    /// A set from elsewhere may name any modulus.
+    #[test]
+    fn what_is_no_prime_is_refused_however_small_or_large() {
+        let ends = [1 << 31, 1 << 61, 1 << 62, 1 << 63, u64::MAX];
+        for modulus in (0..300).chain(ends.into_iter().flat_map(|end| [end - 1, end])) {
+            assert!(Ring::<u32>::new(256, &[modulus]).is_err(), "{modulus}");
+            assert!(Ring::<u64>::new(256, &[modulus]).is_err(), "{modulus}");
+            assert!(Prime::new(256, modulus).is_err(), "{modulus}");
+        }
+    }
+}

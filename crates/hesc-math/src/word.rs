@@ -79,7 +79,8 @@ macro_rules! implement_word {
                 self as u64
             }
             fn plan(ring_degree: usize, modulus: u64) -> Option<Self::Plan> {
-                if modulus >= 1 << $bits {
+                // The constructor below divides by smaller ones.
+                if modulus < 2 || modulus >= 1 << $bits {
                     return None;
                 }
                 $module::Plan::try_new(ring_degree, modulus as $word)

@@ -128,8 +128,12 @@ class EncryptedBits(ByWireForm, Opaque):
         return not self._native.are_bits
 
     def reshape(self, *shape: int) -> EncryptedBits:
-        """The same bits in another shape; one axis may be -1."""
-        wanted = np.empty(self.shape, dtype=np.uint8).reshape(*shape).shape
+        """The same bits in another shape; one axis may be -1, no axis is a single bit."""
+        try:
+            single = shape[0] if len(shape) == 1 else shape
+            wanted = np.empty(self.shape, dtype=np.uint8).reshape(single).shape
+        except ValueError as error:
+            raise ShapeError(f"bits of shape {self.shape} have no shape {shape}") from error
         return EncryptedBits(self.params, self._native.reshape(list(wanted)))
 
     def __getitem__(self, index: Any) -> EncryptedBits:
@@ -150,7 +154,11 @@ class EncryptedBits(ByWireForm, Opaque):
     def __xor__(self, other: EncryptedBits | ArrayLike) -> EncryptedBits:
         if isinstance(other, EncryptedBits):
             return EncryptedBits(self.params, self._native.exclusive_or(other.native))
-        mask = np.broadcast_to(_bit_array(other), self.shape)
+        mask = _bit_array(other)
+        try:
+            mask = np.broadcast_to(mask, self.shape)
+        except ValueError as error:
+            raise ShapeError(f"{mask.shape} zeros and ones do not fit {self.shape} bits") from error
         native = self._native.invert_where(np.ascontiguousarray(mask).reshape(-1))
         return EncryptedBits(self.params, native)
 
@@ -167,7 +175,8 @@ class EncryptedBits(ByWireForm, Opaque):
 
 def concatenate(parts: Sequence[EncryptedBits]) -> EncryptedBits:
     """Arrays one after the other along their first axis."""
-    if not parts or len({_encrypted(part).shape[1:] for part in parts}) != 1:
+    shapes = [_encrypted(part).shape for part in parts]
+    if len({shape[1:] for shape in shapes}) != 1 or not all(shapes):
         raise ShapeError("give arrays that differ in their first axis only, at least one")
     shape = [sum(part.shape[0] for part in parts), *parts[0].shape[1:]]
     native = _native.EncryptedBits.concatenate([part.native for part in parts], shape)
@@ -216,7 +225,10 @@ def encrypt_bits(public: PublicKey, bits: ArrayLike) -> EncryptedBits:
 
 def _bit_array(bits: ArrayLike) -> NDArray[np.uint8]:
     """Zeros and ones, contiguous, at least one."""
-    array = unmasked(bits, "bits")
+    try:
+        array = unmasked(bits, "bits")
+    except ValueError as error:
+        raise ShapeError(f"bits do not form an array: {error}") from error
     if array.dtype.kind not in "bui" or array.size == 0 or np.any((array < 0) | (array > 1)):
         raise OutOfRangeError(
             "bits are zeros and ones, at least one; to_bits makes them of numbers"

@@ -254,13 +254,22 @@ def _fields(
     return tuple(classes), arrays
 
 
+def _is_finite(number: float) -> bool:
+    """Whether a double holds it; integers of a file may have any length."""
+    try:
+        return math.isfinite(number)
+    except OverflowError:
+        return False
+
+
 def _numbers(name: str, values: Any) -> NDArray[np.float64]:
     def check(item: Any) -> None:
         if isinstance(item, list):
             for entry in item:
                 check(entry)
-        elif isinstance(item, bool) or not isinstance(item, int | float) or not math.isfinite(item):
-            raise ModelFormatError(f"{name} holds {item!r}, which is no finite number")
+        elif isinstance(item, bool) or not isinstance(item, int | float) or not _is_finite(item):
+            shown = repr(item) if isinstance(item, str | float) else type(item).__name__
+            raise ModelFormatError(f"{name} holds {shown[:40]}, which is no finite number")
 
     check(values)
     try:
