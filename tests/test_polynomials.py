@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import hesc
-from hesc.polynomials.plan import best_pieces
+from hesc.polynomials.plan import best_pieces, kept_pieces, shared_pieces
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -221,3 +221,17 @@ def test_mistakes_teach() -> None:
     inputs = polynomial.encrypt_inputs(few, 0.5)
     with pytest.raises(hesc.ShapeError, match="generator"):
         polynomial.evaluate(inputs, plan)
+
+
+def test_overlaps_of_pieces_are_counted_without_laying_them_out() -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(300):
+        granularity = int(rng.integers(1, 12))
+        pieces = rng.integers(1, granularity + 1, int(rng.integers(1, 6)))
+        kept = kept_pieces(pieces, granularity).astype(np.int64)
+        np.testing.assert_array_equal(shared_pieces(pieces, granularity), kept @ kept.T)
+
+
+def test_plans_are_for_streams_that_there_are() -> None:
+    with pytest.raises(hesc.OutOfRangeError, match="stream_length"):
+        hesc.Polynomial([0, 1, 1]).plan(2**28, method="mixed", ciphertexts=1)

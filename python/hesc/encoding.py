@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Never, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, Never, TypedDict
 
 import numpy as np
 
 from hesc import _native
 from hesc._native import OutOfRangeError, ShapeError
-from hesc.inputs import INDEX, WORD, flat, real_array, whole
+from hesc.inputs import INDEX, LONGEST, WORD, flat, real_array, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, Never
 
     from numpy.typing import ArrayLike, NDArray
-
-
-_LONGEST: Final = 2**24
-"""The longest stream."""
 
 
 class Estimates(NamedTuple):
@@ -113,8 +109,9 @@ class EncodedArray:
     def delayed(self, positions: int) -> EncodedArray:
         """Every stream turned around by some positions, backwards if negative: an isolator.
 
-        Helps drawn streams ("bernoulli", "exact_weight"). The others are in an order that a turn
-        spoils, and their products are refused; `shuffled` helps those too.
+        For circuits that compare or add two drawn streams ("bernoulli", "exact_weight") bit by bit,
+        see `scc`. It remains the same stream to products, which refuse it beside itself: the bits
+        of such a product are not independent. `shuffled` makes a factor of it.
         """
         turned = whole(positions, "positions", -WORD) % self.streams.stream_length
         return EncodedArray(self.streams.delayed(turned), self.shape)
@@ -211,8 +208,8 @@ class Encoder:
         random_state: int | None = None,
     ) -> None:
         self.stream_length = whole(stream_length, "stream_length", 0)
-        if not 1 <= self.stream_length <= _LONGEST:
-            raise ShapeError(f"stream_length {stream_length} is not in [1, {_LONGEST}]")
+        if not 1 <= self.stream_length <= LONGEST:
+            raise ShapeError(f"stream_length {stream_length} is not in [1, {LONGEST}]")
         self._representation = representation
         self._native = _native.Encoder(
             generator=generator,

@@ -18,6 +18,8 @@ WORD: Final = 2**64 - 1
 """The largest seed."""
 INDEX: Final = 2**32 - 1
 """The largest dimension or draw."""
+LONGEST: Final = 2**24
+"""The longest stream."""
 
 
 def unmasked(values: ArrayLike, name: str) -> NDArray[Any]:

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use hesc_circuits::Layout;
+use hesc_schemes::{SchemeError, sealing};
 use pyo3::exceptions::{PyPermissionError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -13,7 +14,7 @@ use zeroize::Zeroizing;
 use crate::arrays::{Answer, Array, Counts, SeededArray};
 use crate::encoder::BitStreams;
 use crate::erased;
-use crate::errors::{ParameterError, to_py};
+use crate::errors::{ParameterError, scheme_to_py, to_py};
 use crate::interrupt::interruptible;
 use crate::workers::Compute;
 
@@ -23,11 +24,11 @@ const MAX_KEY_FILE: u64 = 1 << 20;
 /// Whether a key file wants a passphrase.
 #[pyfunction]
 pub fn is_sealed(data: &[u8]) -> bool {
-    hesc_schemes::sealing::is_sealed(data)
+    sealing::is_sealed(data)
 }
 
 /// The bytes of a key file, wiped when dropped. A file that others than its owner may touch is refused.
-pub fn read_key_file(path: PathBuf) -> PyResult<Zeroizing<Vec<u8>>> {
+fn read_key_file(path: PathBuf) -> PyResult<Zeroizing<Vec<u8>>> {
     let file = OpenOptions::new().read(true).open(&path)?;
     let metadata = file.metadata()?;
     #[cfg(unix)]
@@ -48,6 +49,20 @@ pub fn read_key_file(path: PathBuf) -> PyResult<Zeroizing<Vec<u8>>> {
     let mut bytes = Zeroizing::new(Vec::with_capacity(metadata.len() as usize + 1));
     file.take(metadata.len()).read_to_end(&mut bytes)?;
     Ok(bytes)
+}
+
+/// The wire form of a secret key in a file, unsealed by the passphrase if it wants one.
+pub fn open_key_file(path: PathBuf, passphrase: Option<&str>) -> PyResult<Zeroizing<Vec<u8>>> {
+    let file = read_key_file(path)?;
+    let problem = match (sealing::is_sealed(&file), passphrase) {
+        (true, Some(passphrase)) => {
+            return sealing::open(&file, passphrase.as_bytes()).map_err(scheme_to_py);
+        }
+        (false, None) => return Ok(file),
+        (true, None) => "it is missing",
+        (false, Some(_)) => "this key file has none",
+    };
+    Err(scheme_to_py(SchemeError::Passphrase { problem }))
 }
 
 /// Writes a new file that only its owner can read, to the disk. Who calls removes what an error leaves.

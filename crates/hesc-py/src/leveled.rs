@@ -16,7 +16,7 @@ use pyo3::types::PyBytes;
 use zeroize::Zeroizing;
 
 use crate::errors::{ParameterError, scheme_to_py};
-use crate::keys::{read_key_file, write_key_file};
+use crate::keys::{open_key_file, write_key_file};
 use crate::params::{assurance_from, assurance_name};
 use crate::workers::Compute;
 
@@ -202,12 +202,9 @@ impl LeveledParams {
         shared: f64,
     ) -> PyResult<LeveledSecretKey> {
         let shared = SharedSoFar::starting_at(shared).map_err(scheme_to_py)?;
-        let bytes = read_key_file(path)?;
-        let key = detached(py, || match passphrase {
-            Some(passphrase) => {
-                self.0.secret_key_from_bytes(&sealing::open(&bytes, passphrase.as_bytes())?)
-            }
-            None => self.0.secret_key_from_bytes(&bytes),
+        let key = py.compute(|| {
+            let bytes = open_key_file(path, passphrase)?;
+            self.0.secret_key_from_bytes(&bytes).map_err(scheme_to_py)
         })?;
         Ok(LeveledSecretKey(self.0.clone(), key, shared))
     }

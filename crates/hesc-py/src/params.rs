@@ -18,7 +18,7 @@ use crate::arrays::{Answer, Array, SeededArray};
 use crate::erased::{Set, SetOf};
 use crate::errors::{ParameterError, scheme_to_py, to_py};
 use crate::interrupt::interruptible;
-use crate::keys::{PublicKey, SecretKey, read_key_file};
+use crate::keys::{PublicKey, SecretKey, open_key_file};
 use crate::workers::Compute;
 
 #[pyclass(frozen, module = "hesc")]
@@ -424,21 +424,7 @@ impl Params {
         passphrase: Option<&str>,
     ) -> PyResult<SecretKey> {
         py.compute(|| {
-            let file = read_key_file(path)?;
-            let bytes = match (sealing::is_sealed(&file), passphrase) {
-                (true, Some(passphrase)) => {
-                    sealing::open(&file, passphrase.as_bytes()).map_err(scheme_to_py)?
-                }
-                (false, None) => file,
-                (true, None) => {
-                    let problem = "it is missing";
-                    return Err(scheme_to_py(SchemeError::Passphrase { problem }));
-                }
-                (false, Some(_)) => {
-                    let problem = "this key file has none";
-                    return Err(scheme_to_py(SchemeError::Passphrase { problem }));
-                }
-            };
+            let bytes = open_key_file(path, passphrase)?;
             self.set.read_secret(&bytes).map(SecretKey).map_err(to_py)
         })
     }

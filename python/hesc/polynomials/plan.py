@@ -10,7 +10,7 @@ import numpy as np
 
 from hesc._native import ParameterError, ShapeError
 from hesc.arrays import EncryptedArray
-from hesc.inputs import WORD, real_array, whole
+from hesc.inputs import LONGEST, WORD, real_array, whole
 from hesc.theory import MonomialSum
 
 if TYPE_CHECKING:
@@ -79,6 +79,19 @@ def kept_pieces(pieces: NDArray[np.int64], granularity: int) -> NDArray[np.bool_
     return kept
 
 
+def shared_pieces(pieces: NDArray[np.int64], granularity: int) -> NDArray[np.int64]:
+    """How many pieces each pair of summands keeps both: overlaps of arcs of the winding line."""
+    starts = (np.cumsum(pieces) - pieces) % granularity
+    ends = starts + pieces
+    overlaps = np.zeros((len(pieces), len(pieces)), dtype=np.int64)
+    # No arc is longer than one turn, so that two meet where they lie, or a turn before or after.
+    for turn in (-granularity, 0, granularity):
+        last = np.minimum(ends[:, np.newaxis], ends + turn)
+        first = np.maximum(starts[:, np.newaxis], starts + turn)
+        overlaps += np.maximum(last - first, 0)
+    return overlaps
+
+
 _SEARCHED = 32
 """Most monomials whose order is searched."""
 
@@ -99,8 +112,8 @@ def settle(
     weighted = coefficients[:, np.newaxis] * coefficients * covariance
 
     def variance(order: NDArray[np.int64], kept: NDArray[np.int64]) -> float:
-        shown = kept_pieces(kept, granularity).astype(np.float64) / kept[:, np.newaxis]
-        return float(np.sum(weighted[np.ix_(order, order)] * (shown @ shown.T)))
+        shares = shared_pieces(kept, granularity) / np.outer(kept, kept)
+        return float(np.sum(weighted[np.ix_(order, order)] * shares))
 
     order, kept = np.arange(count), pieces.copy()
     best = variance(order, kept)
@@ -156,7 +169,7 @@ class Plan:
         random_state: int,
     ) -> Plan:
         """See `hesc.Polynomial.plan`."""
-        stream_length = whole(stream_length, "stream_length", 1)
+        stream_length = whole(stream_length, "stream_length", 1, LONGEST)
         random_state = whole(random_state, "random_state", 0, WORD)
         if granularity is not None:
             granularity = whole(granularity, "granularity", 1, stream_length)
