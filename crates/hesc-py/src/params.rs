@@ -9,7 +9,7 @@ use hesc_schemes::leveled::{self, SchemeKind};
 use hesc_schemes::rlwe::{Plaintext, Rlwe, Spec};
 use hesc_schemes::{
     Bfv, Ckks, Gm, Packing, Plain, Scheme, SchemeError, Simulated, Tfhe, UnipolarBfv,
-    UnipolarElgamal, bfv, ckks, gm, sealing, tfhe,
+    UnipolarElgamal, bfv, ckks, gm, tfhe,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
