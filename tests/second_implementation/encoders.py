@@ -317,6 +317,12 @@ def _spread(ones: int, mask: list[int], vectors: list[int], start: int, first: f
     return bits
 
 
+def _missed(wanted: int, before: int, own: int, length: int) -> int:
+    """How far a product stays from a weight, by the weights of its factors."""
+    least, most = abs(before - own), min(before + own, 2 * length - before - own)
+    return max(least - wanted, wanted - most, 0)
+
+
 def joint(probabilities: list[float], length: int, draw: Draw, first: int) -> list[list[int]]:
     """The factors of one product, every prefix of the right weight."""
     good = good_dimensions(length.bit_length() - 1)
@@ -332,7 +338,10 @@ def joint(probabilities: list[float], length: int, draw: Draw, first: int) -> li
         if p in {0.0, 1.0}:
             own = int(p) * length
         elif own % 2 != (before + wanted) % 2:
-            own += 1 if (own < exact and own < length) or own == 0 else -1
+            own = min(
+                (t for t in (own - 1, own + 1) if 0 <= t <= length),
+                key=lambda t: (_missed(wanted, before, t, length), abs(t - exact)),  # noqa: B023
+            )
         overlap = max(before + own - wanted, 0) // 2
         overlap = min(max(overlap, own - (length - before), 0), own, before)
         vectors = _scrambled(dimensions[first + k], draw)

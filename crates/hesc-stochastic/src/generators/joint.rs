@@ -15,15 +15,15 @@ use super::uniform;
 /// of other dimensions still meet a fair sample.
 ///
 /// Every prefix product `x_1 ... x_k` has a weight within `k` of its value's (in practice within
-/// one), each factor one within one of its own, and the weights of the prefixes are rounded by one
-/// systematic draw, so that the error of the sum of all prefixes stays within as many bits as that
-/// of one. Other products of the same factors (`x_1 x_3`) err two to four times as much as those of
+/// one), each factor one within one and a half of its own, and the weights of the prefixes are
+/// rounded by one systematic draw, so that the error of the sum of all prefixes stays within as many
+/// bits as that of one. Other products of the same factors (`x_1 x_3`) err two to four times as much as those of
 /// independent Sobol streams, a quarter of what random arrangements do.
 ///
 /// Why `k` bits: with `c` ones in the product so far and `t` in the factor, every second weight from
 /// `|c - t|` to `min(c + t, 2L - c - t)` can be had. The exact values of `c`, `t` and the weight
-/// wanted are within these limits; `t` is rounded by at most one, so that the limits are missed by
-/// at most one more than `c` misses its value.
+/// wanted are within these limits; `t` is rounded by at most one, or by more where that misses the
+/// weight by less, so that the limits are missed by at most one more than `c` misses its value.
 pub(crate) fn fill(
     rows: &mut [u64],
     length: usize,
@@ -40,7 +40,7 @@ pub(crate) fn fill(
         sign *= 1.0 - 2.0 * p;
         due += (1.0 - sign) / 2.0 * length as f64;
         let wanted = due.floor().clamp(0.0, length as f64) as usize;
-        let own = own_weight(p, length, (ones_before + wanted) % 2);
+        let own = own_weight(p, length, ones_before, wanted);
         // Both conditions leave an interval that is not empty.
         let overlap = (ones_before + own).saturating_sub(wanted) / 2;
         let overlap = overlap.clamp(own.saturating_sub(length - ones_before), own.min(ones_before));
@@ -61,21 +61,30 @@ pub(crate) fn fill(
     }
 }
 
-/// A weight within one of `p length`, of the parity that the weights of the two products leave:
-/// their sum is even. Constants keep theirs.
-fn own_weight(p: f64, length: usize, parity: usize) -> usize {
+/// A weight within one and a half of `p length`, of the parity that the weights of the two products
+/// leave: their sum is even. Of the two next to it the one with which the product comes nearest to the
+/// weight wanted, or the nearer one: among few ones the nearer may never make up for what is owed.
+/// Constants keep theirs.
+fn own_weight(p: f64, length: usize, before: usize, wanted: usize) -> usize {
     if p == 0.0 || p == 1.0 {
         return if p == 0.0 { 0 } else { length };
     }
     let exact = p * length as f64;
     let nearest = exact.round() as usize;
-    if nearest % 2 == parity {
-        nearest
-    } else if ((nearest as f64) < exact && nearest < length) || nearest == 0 {
-        nearest + 1
-    } else {
-        nearest - 1
+    if nearest % 2 == (before + wanted) % 2 {
+        return nearest;
     }
+    let missed = |own: usize| {
+        let (least, most) = (before.abs_diff(own), (before + own).min(2 * length - before - own));
+        wanted.abs_diff(wanted.clamp(least, most))
+    };
+    let (below, above) = (nearest.checked_sub(1), Some(nearest + 1).filter(|own| *own <= length));
+    let distance = |own: &usize| (*own as f64 - exact).abs();
+    below
+        .into_iter()
+        .chain(above)
+        .min_by(|a, b| missed(*a).cmp(&missed(*b)).then(distance(a).total_cmp(&distance(b))))
+        .unwrap_or(nearest)
 }
 
 /// Divides a number of ones over blocks in proportion to the positions they have for them.

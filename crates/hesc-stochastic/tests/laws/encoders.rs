@@ -128,6 +128,29 @@ fn calls_are_independent_and_named() {
     assert!(!a.correlated_with(&b));
 }
 
+/// Factors next to one have a one or two: what one of them rounds away is made up for by others, so
+/// that long products keep their mean. 200 draws of errors below two bits: means within 0.4 bits but
+/// for one in ten thousand.
+#[test]
+fn joint_factors_of_few_ones_have_products_without_a_bias() {
+    for (length, x, factors) in [(256, 0.985, 12), (64, 0.97, 10), (64, -0.97, 10), (128, 0.99, 16)]
+    {
+        let mut encoder = Encoder::new(config(Generator::Joint, length));
+        let encoded = encoder.encode_factors(&vec![x; 200 * factors], factors).unwrap();
+        let mut product = encoded[0].0.clone();
+        for (k, (streams, _)) in encoded.iter().enumerate().skip(1) {
+            product = product.xor(streams).unwrap();
+            let bits = length as f64 / 2.0;
+            let exact = x.powi(k as i32 + 1);
+            let errors: Vec<f64> =
+                values(&product).iter().map(|value| (value - exact) * bits).collect();
+            let mean = errors.iter().sum::<f64>() / 200.0;
+            assert!(mean.abs() < 0.4, "{x}^{} at {length} bits: {mean} bits", k + 1);
+            assert!(rms(errors.into_iter()) < 1.0, "{x}^{} at {length} bits", k + 1);
+        }
+    }
+}
+
 /// Joint encoding: prefixes within as many bits as they have factors, any other product as good as
 /// Sobol's, factors of the right weight.
 #[test]
