@@ -340,7 +340,7 @@ def joint(probabilities: list[float], length: int, draw: Draw, first: int) -> li
         elif own % 2 != (before + wanted) % 2:
             own = min(
                 (t for t in (own - 1, own + 1) if 0 <= t <= length),
-                key=lambda t: (_missed(wanted, before, t, length), abs(t - exact)),  # noqa: B023
+                key=lambda t: (_missed(wanted, before, t, length), abs(t - exact)),
             )
         overlap = max(before + own - wanted, 0) // 2
         overlap = min(max(overlap, own - (length - before), 0), own, before)
