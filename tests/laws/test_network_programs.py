@@ -78,8 +78,11 @@ class Networks(Programs[Kept]):
 
     def build(self, inputs: int, hidden: int, outputs: int, samples: int) -> None:
         network = self.network(inputs, hidden, outputs)
+        state = int(self.rng.integers(2**63))
+        # Long streams tell one output from another; short ones lie side by side, and fuse.
+        length = int(self.rng.choice([64, 4096]))
         model = MonomialModel.encrypt(
-            network, self.owner.public, random_state=int(self.rng.integers(2**63))
+            network, self.owner.public, stream_length=length, random_state=state
         )
         read = MonomialModel.from_bytes(self.owner.secret.params, model.to_bytes())
         self.keep(Kept(network, read, self.rng.normal(size=(samples, inputs))))
@@ -105,12 +108,13 @@ class Networks(Programs[Kept]):
         network, model, features = kept
         maker: Any = hesc.SecretEncryptor if seeded else hesc.Encryptor
         key = self.owner.secret if seeded else self.owner.public
-        encryptor = maker(key, 64, random_state=int(self.rng.integers(2**63)))
+        length = model.coefficients.stream_length
+        encryptor = maker(key, length, random_state=int(self.rng.integers(2**63)))
         sent = encryptor.encrypt(network.preprocessing.monomials(features)).to_bytes()
         query = hesc.EncryptedArray.from_bytes(self.owner.secret.params, sent)
         result = model.answer(query) if fused else model.evaluate(query)
         reach = float(np.abs(network.coefficients()).max(axis=0).sum())
-        self.check(kept, result, reach, 64, times=2.5 * Z)
+        self.check(kept, result, reach, length, times=2.5 * Z)
 
     @operation(a=OPERAND, length=one_of(256, 1000, 1024), selected=FLAG)
     def layer_by_layer(self, a: int, length: int, selected: bool) -> None:
@@ -132,11 +136,15 @@ class Networks(Programs[Kept]):
             return
         try:
             array = model.evaluate(query)
+            # Plans of one number of samples serve no other.
+            alone = model.evaluate([copy[:1] for copy in query])
         except hesc.NoiseBudgetError:
             # Five factors are more than some sets hold.
             self.counts["no room"] += 1
             return
         self.check(kept, array, terms, length, times=Z)
+        first = kept._replace(features=kept.features[:1])
+        self.check(first, alone, terms, length, times=Z)
 
     @operation(a=OPERAND, how=one_of("query", "nothing", "columns", "keys", "features"))
     def misuse(self, a: int, how: str) -> None:
@@ -146,7 +154,9 @@ class Networks(Programs[Kept]):
         params = self.owner.secret.params
         encryptor = hesc.Encryptor(self.owner.public, 64)
         wide = encryptor.encrypt(np.zeros((1, monomials.shape[1] + 1)))
-        strange = hesc.Encryptor(self.owner.strange, 64).encrypt(monomials)
+        strange = hesc.Encryptor(self.owner.strange, model.coefficients.stream_length).encrypt(
+            monomials
+        )
         data = model.to_bytes()
         calls: dict[str, tuple[Callable[[], Any], type[Exception]]] = {
             "query": (
