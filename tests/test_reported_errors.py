@@ -1,9 +1,11 @@
 """Reported errors are true: what readouts report against what programs err, without encryption.
 
 All draws are seeded: a test either always or never fails. Each figure is of 180 values or more; the
-root mean square of as many independent normal errors is 1 with a standard deviation of 0.05. Limits
-are wider by the law's own accuracy, since a readout does not know the factors of a product: for
-other seeds a false alarm is rarer than one in ten thousand.
+root mean square of as many independent normal errors is 1 with a standard deviation of 0.05, so
+that 0.7 and 1.5 are six deviations away: a false alarm of a true law is rarer than one in 10^8
+figures. Pairs of dimensions, mixtures and single streams are shown to be true in Rust
+(`crates/hesc-stochastic/tests/laws/errors.rs`), sums and selections on every generator as well
+(`crates/hesc-circuits/tests/laws/errors.rs`); here are the programs that users write.
 """
 
 from __future__ import annotations
@@ -23,6 +25,8 @@ GENERATORS = (
     *("lattice", "joint"),
 )
 LENGTHS = (64, 256, 1000, 4096)
+BEYOND_TWO = 0.16
+"""Normal errors: 4.6 %, and below 10 % but for one figure of 180 in a thousand."""
 Scaled = dict[str, list["NDArray[np.float64]"]]
 
 
@@ -63,7 +67,16 @@ def programs(
     a, b = calls.encrypt(x), calls.encrypt(y)
     polynomial = hesc.Polynomial([0.3, 1, -1, 0.5, 1])
     inputs = polynomial.encrypt_inputs(encryptor(seed + 99), x)
-    plan = polynomial.plan(length, method="concatenated")
+    plans = {
+        f"{method} polynomial": polynomial.plan(length, method=method, ciphertexts=2)
+        for method in ("concatenated", "multiplexed", "mixed")
+        # The ramp is in order: its pieces are biased, and refused.
+        if (method, generator) != ("mixed", "hammersley")
+    }
+    # Nearly one operand alone, and equal ones.
+    mostly = np.array([10, 1, -0.5, 0.2, 0.1, 0.1, 0.1, 0.1])
+    equal = np.full((60, 8), x[:, :1])
+    e = calls.encrypt(equal)
     return {
         "fresh": [error(a, x)],
         "sum": [error(a.sum(axis=1), x.sum(axis=1))],
@@ -72,7 +85,15 @@ def programs(
         "product": [error(a * b, x * y)],
         "sum of products": [error((a * b).sum(axis=1), (x * y).sum(axis=1))],
         "shared factor": [error((a * b) + a, x * y + x)],
-        "polynomial": [error(polynomial.evaluate(inputs, plan), polynomial(x))],
+        "equal values": [error(e, equal)],
+        "sum of equal values": [error(e.sum(axis=1), equal.sum(axis=1))],
+        "multiplexed": [error(a.multiplexed_sum(axis=1, random_state=seed), x.sum(axis=1))],
+        "multiplexed, mostly one": [
+            error(a.multiplexed_sum(axis=1, coefficients=mostly, random_state=seed), x @ mostly)
+        ],
+    } | {
+        name: [error(polynomial.evaluate(inputs, plan), polynomial(x))]
+        for name, plan in plans.items()
     }
 
 
@@ -84,12 +105,8 @@ def test_simple_programs(keys: tuple[hesc.Decryptor, hesc.PublicKey], generator:
             for name, scaled in programs(keys, generator, length, seed).items():
                 total.setdefault(name, []).extend(scaled)
         for name, of_all in total.items():
-            # The plain sequence errs for all elements alike: a sum is no matter of chance, and at
-            # lengths that are no powers of two its common part is larger than it is taken for.
-            plain = generator == "plain_sobol"
-            low, high = (0.3, 2.2) if plain else (0.6, 1.5)
-            assert low < rms(of_all) < high, (length, name, rms(of_all))
-            assert plain or beyond_two(of_all) < 0.16, (length, name)
+            assert 0.7 < rms(of_all) < 1.5, (length, name, rms(of_all))
+            assert beyond_two(of_all) < BEYOND_TWO, (length, name, beyond_two(of_all))
 
 
 @pytest.mark.parametrize("length", [64, 256, 1024])
@@ -164,7 +181,7 @@ def test_sums_in_the_clear(generator: str) -> None:
         ):
             scaled[name].append((value - exact) / error)
     for name, of_all in scaled.items():
-        assert 0.6 < rms(of_all) < 1.5, (name, rms(of_all))
+        assert 0.7 < rms(of_all) < 1.5, (name, rms(of_all))
 
 
 def test_answers_by_wire_report_the_same(keys: tuple[hesc.Decryptor, hesc.PublicKey]) -> None:
@@ -202,4 +219,4 @@ def test_deterministic_streams_report_their_few_levels(
         value, error = (streams[0] * streams[1]).decode()
         products.append((value - x[0] * x[1]) / error)
     assert 0.7 < rms(fresh) < 1.5
-    assert 0.6 < rms(products) < 1.5
+    assert 0.7 < rms(products) < 1.5

@@ -274,7 +274,8 @@ class Encoder:
         """The standard deviation of products with these values, by the generator's law.
 
         It is that of the streams of the next `factors` calls. Exact for independent bits; for
-        exact weights between that of equal factors and that of factors spread evenly; measured for
+        exact weights the mean over factors that are spread evenly and have this product (equal
+        ones err up to a quarter more); measured for
         the very dimensions of structured generators, which takes milliseconds the first time.
 
         Raises:

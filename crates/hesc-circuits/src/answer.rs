@@ -63,6 +63,11 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
+    /// In how many pieces the streams were cut.
+    pub fn pieces(&self) -> usize {
+        self.encoded_length / self.stream_length
+    }
+
     /// Blocks of a stream.
     pub fn span(&self) -> usize {
         self.stream_length.div_ceil(self.block_length)
@@ -131,7 +136,11 @@ impl<S: Scheme> Answer<S> {
             block_length: streams.scheme.block_length(),
             representation: streams.representation,
             origins: anonymous(&streams.origins),
-            factors: streams.factors.pattern(streams.elements, &streams.origins),
+            factors: streams.factors.pattern(
+                streams.elements,
+                &streams.origins,
+                streams.encoded_length / streams.stream_length,
+            ),
             encoded_length: streams.encoded_length,
             constants: streams.constants.clone(),
             terms: terms.collect(),
@@ -257,8 +266,11 @@ impl<S: Scheme> Answer<S> {
         }
         terms.sort_by_key(|(element, _, _)| *element);
         let kept = terms.iter().map(|(_, of, _)| *of);
-        let factors =
-            self.plan.factors_of_all().select(kept).pattern(self.plan.elements, &self.plan.origins);
+        let factors = self.plan.factors_of_all().select(kept).pattern(
+            self.plan.elements,
+            &self.plan.origins,
+            self.plan.pieces(),
+        );
         let plan = Plan {
             factors,
             terms: terms.into_iter().map(|(_, _, term)| term).collect(),

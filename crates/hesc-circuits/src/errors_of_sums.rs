@@ -1,12 +1,14 @@
 //! Errors of weighted sums of products that may share streams.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::rc::Rc;
 
 use hesc_stochastic::{ErrorLaw, Factor, Representation, UNKNOWN_ROW, joint_prefix};
 
 use crate::answer::Plan;
-use crate::factors::factors_of;
+use crate::factors::{factors_of, pieces_of};
 
 /// Most pairs of terms whose covariance is computed; beyond, errors add as if all were one.
 const MOST_PAIRS: usize = 1 << 18;
@@ -30,20 +32,55 @@ pub(crate) struct Reading {
     pub bits: Vec<u64>,
 }
 
-/// Why the errors of two terms are dependent.
+/// Terms that are pieces of one product of streams: what one misses another has, so that they are read
+/// together. Mostly a group is one whole stream.
+struct Group {
+    terms: Vec<usize>,
+    law: ErrorLaw,
+    /// Where the value of each factor is seen; empty if not of all.
+    factors: Vec<Seen>,
+}
+
+/// Where the value of a factor is seen.
+#[derive(Clone, Copy)]
+enum Seen {
+    /// A group is this factor alone.
+    Group(usize),
+    /// A pair of groups of which one has this factor besides those of the other.
+    Pair { pair: usize, other: usize },
+}
+
+/// Why the errors of two groups are dependent.
 enum Dependence {
-    /// They share streams of this law.
-    Shared(ErrorLaw),
+    /// They share streams.
+    Shared(Box<Shared>),
     /// A prefix of a jointly encoded product and the next.
     Neighbours,
 }
 
+/// What two groups have in common.
+struct Shared {
+    /// The laws of the streams that both have, where each shows them.
+    laws: [ErrorLaw; 2],
+    /// Where the values of these streams are seen; empty if not of all.
+    factors: Vec<Seen>,
+    /// Terms of each that show the same positions.
+    terms: Vec<(usize, usize)>,
+}
+
 /// What the errors of an element depend on besides the values.
 struct Structure {
-    laws: Vec<ErrorLaw>,
+    groups: Vec<Group>,
     pairs: Vec<(usize, usize, Dependence)>,
     /// Whether there are more pairs than are looked at.
     crowded: bool,
+}
+
+/// A group as it was read.
+struct Mean {
+    value: f64,
+    weight: f64,
+    merged: f64,
 }
 
 /// Finds the errors of the elements of an answer.
@@ -62,66 +99,99 @@ impl<'a> Errors<'a> {
     pub fn variance(&mut self, element: usize, terms: &[Reading]) -> f64 {
         let structure = self.structure(element, terms.len());
         let (mut own, mut bias, mut coherent) = (0.0, 0.0, 0.0);
-        let mut variances = Vec::with_capacity(terms.len());
-        for (term, law) in terms.iter().zip(&structure.laws) {
-            let variance = law.variance_of_estimate(term.value);
-            variances.push(variance);
-            own += term.weight.powi(2) * term.merged * variance;
-            coherent += term.weight.abs() * term.merged * variance.sqrt();
-            // The sign of a product's is not known.
-            let size = term.weight * term.merged * law.bias(term.value);
-            bias += if law.is_single() { size } else { size.abs() };
+        let mut means = Vec::with_capacity(structure.groups.len());
+        for group in &structure.groups {
+            means.push(Mean::of(group, terms));
+        }
+        let products = self.products(&structure, terms);
+        let values = |seen: &[Seen]| -> Vec<f64> {
+            seen.iter().map(|seen| self.seen(*seen, &means, &products)).collect()
+        };
+        let knowing = |(group, mean): (&Group, &Mean)| {
+            mean.law(group).variance_of_estimate(mean.value, &values(&group.factors))
+        };
+        let variances: Vec<f64> = structure.groups.iter().zip(&means).map(knowing).collect();
+        for ((group, mean), variance) in structure.groups.iter().zip(&means).zip(&variances) {
+            own += mean.weight.powi(2) * mean.merged * variance;
+            coherent += mean.weight.abs() * mean.merged * variance.sqrt();
+            bias += mean.weight * mean.merged * mean.law(group).bias(mean.value);
         }
         if structure.crowded {
             return coherent.powi(2) + bias.powi(2);
         }
         let mut total = own;
-        for (i, j, dependence) in &structure.pairs {
-            let (a, b) = (&terms[*i], &terms[*j]);
+        for ((i, j, dependence), product) in structure.pairs.iter().zip(&products) {
+            let (a, b) = (&means[*i], &means[*j]);
             // What merged cannot be taken apart; its streams are of different rows.
             if a.merged > 1.0 || b.merged > 1.0 {
                 continue;
             }
             let covariance = match dependence {
                 Dependence::Neighbours => -0.5 * (variances[*i] * variances[*j]).sqrt(),
-                Dependence::Shared(law) => self.covariance(a, b, law),
+                Dependence::Shared(shared) => {
+                    self.covariance((a, b), *product, shared, &values(&shared.factors))
+                }
             };
             total += 2.0 * a.weight * b.weight * covariance;
         }
         total.max(LEAST_SHARE * own) + bias.powi(2)
     }
 
-    /// The covariance of two products that share streams of that law.
-    fn covariance(&self, a: &Reading, b: &Reading, shared: &ErrorLaw) -> f64 {
-        let length = self.plan.stream_length as f64;
-        let words = a.bits.iter().zip(&b.bits);
-        let both = a.value * b.value;
-        // The value of the product of the two streams, in which shared ones cancel (inverted
-        // bipolar) or count once (unipolar).
-        let (product, apart) = match self.plan.representation {
-            Representation::InvertedBipolar => {
-                let differ: u32 = words.map(|(a, b)| (a ^ b).count_ones()).sum();
-                let product = 1.0 - 2.0 * f64::from(differ) / length;
-                // Of what is not shared; that times the square of what is shared is `both`.
-                (product, product)
-            }
-            Representation::Unipolar => {
-                let common: u32 = words.map(|(a, b)| (a & b).count_ones()).sum();
-                let product = f64::from(common) / length;
-                (product, if both > 0.0 { product * product / both } else { 0.0 })
-            }
+    /// The value of the product of the bits of each pair of groups, in which shared streams cancel
+    /// (inverted bipolar) or count once (unipolar).
+    fn products(&self, structure: &Structure, terms: &[Reading]) -> Vec<f64> {
+        let product = |(_, _, dependence): &(usize, usize, Dependence)| {
+            let Dependence::Shared(shared) = dependence else { return 0.0 };
+            let pairs = shared.terms.iter().map(|&(i, j)| terms[i].bits.iter().zip(&terms[j].bits));
+            let ones: u32 = match self.plan.representation {
+                Representation::InvertedBipolar => {
+                    pairs.flatten().map(|(a, b)| (a ^ b).count_ones()).sum()
+                }
+                Representation::Unipolar => {
+                    pairs.flatten().map(|(a, b)| (a & b).count_ones()).sum()
+                }
+            };
+            self.plan.representation.value(f64::from(ones) / self.positions(shared) as f64)
         };
-        if shared.is_binomial() {
-            return (product - both) / length;
+        structure.pairs.iter().map(product).collect()
+    }
+
+    /// Positions that both groups show.
+    fn positions(&self, shared: &Shared) -> usize {
+        shared.terms.len() * self.plan.stream_length
+    }
+
+    /// The value of a factor.
+    fn seen(&self, seen: Seen, means: &[Mean], products: &[f64]) -> f64 {
+        match seen {
+            Seen::Group(group) => means[group].value,
+            Seen::Pair { pair, other } => match self.plan.representation {
+                Representation::InvertedBipolar => products[pair],
+                Representation::Unipolar if means[other].value > 0.0 => {
+                    (products[pair] / means[other].value).min(1.0)
+                }
+                Representation::Unipolar => 0.0,
+            },
         }
-        if product == 0.0 || apart == 0.0 {
+    }
+
+    /// The covariance of two products that share streams, whose bits have this product.
+    fn covariance(&self, (a, b): (&Mean, &Mean), product: f64, shared: &Shared, of: &[f64]) -> f64 {
+        let common = self.positions(shared);
+        let both = a.value * b.value;
+        let [law, other] = &shared.laws;
+        if law.is_binomial() {
+            return (product - both) * law.overlap(other, common);
+        }
+        if product == 0.0 || both == 0.0 {
             return 0.0;
         }
-        let value = match self.plan.representation {
-            Representation::InvertedBipolar => (both / product).clamp(0.0, 1.0).sqrt(),
-            Representation::Unipolar => (both / product).clamp(0.0, 1.0),
+        // What is not shared, and what is.
+        let (apart, value) = match self.plan.representation {
+            Representation::InvertedBipolar => (product, (both / product).clamp(0.0, 1.0).sqrt()),
+            Representation::Unipolar => (product * product / both, (both / product).min(1.0)),
         };
-        apart * shared.variance(value)
+        apart * law.covariance(other, common, value, of)
     }
 
     /// The structure of an element, found once for all elements of its pattern.
@@ -134,25 +204,105 @@ impl<'a> Errors<'a> {
     }
 }
 
+impl Mean {
+    /// The mean of a group's terms. Its weight is theirs together: pieces of one stream have equal ones.
+    fn of(group: &Group, terms: &[Reading]) -> Self {
+        let of_group = || group.terms.iter().map(|&term| &terms[term]);
+        let value = of_group().map(|term| term.value).sum::<f64>() / group.terms.len() as f64;
+        Self {
+            value,
+            weight: of_group().map(|term| term.weight).sum(),
+            merged: terms[group.terms[0]].merged,
+        }
+    }
+
+    /// The law of what was read.
+    fn law<'a>(&self, group: &'a Group) -> Cow<'a, ErrorLaw> {
+        if self.merged > 1.0 { Cow::Owned(group.law.merged()) } else { Cow::Borrowed(&group.law) }
+    }
+}
+
+/// Pieces of a product that show different positions.
+struct Pieces {
+    factors: Vec<Factor>,
+    /// Terms by piece; `None` if it is not told which piece a term is.
+    terms: Vec<(Option<u32>, usize)>,
+}
+
+impl Pieces {
+    /// The terms of an element, those of one product together.
+    fn of(plan: &Plan, rows: &[u32]) -> Vec<Self> {
+        let pieces = plan.pieces();
+        let mut found: Vec<Self> = Vec::new();
+        let mut known: HashMap<Vec<u32>, Vec<usize>> = HashMap::new();
+        for (term, rows) in rows.chunks_exact(plan.origins.len()).enumerate() {
+            let told = if pieces == 1 { None } else { pieces_of(rows, pieces) };
+            let Some((streams, piece)) = told else {
+                let factors = factors_of(&plan.origins, rows);
+                let piece = (pieces == 1).then_some(0);
+                found.push(Self { factors, terms: vec![(piece, term)] });
+                continue;
+            };
+            let factors = factors_of(&plan.origins, &streams);
+            let alike = known.entry(streams).or_default();
+            // A piece that is there twice belongs to two of them.
+            let free = |group: &&usize| found[**group].terms.iter().all(|of| of.0 != Some(piece));
+            if let Some(&group) = alike.iter().find(free) {
+                found[group].terms.push((Some(piece), term));
+            } else {
+                alike.push(found.len());
+                found.push(Self { factors, terms: vec![(Some(piece), term)] });
+            }
+        }
+        found.iter_mut().for_each(|group| group.terms.sort_unstable());
+        found
+    }
+
+    /// The law of some factors where these pieces show them.
+    fn law(&self, plan: &Plan, factors: &[Factor], budget: &mut u64) -> ErrorLaw {
+        let (encoded, length) = (plan.encoded_length, plan.stream_length);
+        if plan.pieces() == 1 || self.terms[0].0.is_none() {
+            return ErrorLaw::within(budget, factors, plan.representation, encoded, length);
+        }
+        let mut part: Vec<Range<usize>> = Vec::new();
+        for piece in self.terms.iter().filter_map(|(piece, _)| *piece) {
+            let start = piece as usize * length;
+            match part.last_mut() {
+                Some(run) if run.end == start => run.end += length,
+                _ => part.push(start..start + length),
+            }
+        }
+        ErrorLaw::of_part(budget, factors, plan.representation, encoded, &part)
+    }
+
+    /// The terms of the two that show the same pieces.
+    fn common(&self, other: &Self) -> Vec<(usize, usize)> {
+        let same = |(piece, term): &(Option<u32>, usize)| {
+            let at = other.terms.binary_search_by_key(piece, |of| of.0).ok()?;
+            piece.map(|_| (*term, other.terms[at].1))
+        };
+        self.terms.iter().filter_map(same).collect()
+    }
+}
+
 impl Structure {
     fn new(plan: &Plan, rows: &[u32], budget: &mut u64) -> Self {
-        let of_term = |rows: &[u32]| factors_of(&plan.origins, rows);
-        let terms: Vec<Vec<Factor>> = rows.chunks_exact(plan.origins.len()).map(of_term).collect();
-        let mut law = |factors: &[Factor]| {
-            let (encoded, length) = (plan.encoded_length, plan.stream_length);
-            ErrorLaw::within(budget, factors, plan.representation, encoded, length)
+        let all = Pieces::of(plan, rows);
+        let group = |of: &Pieces| {
+            let terms = of.terms.iter().map(|(_, term)| *term).collect();
+            Group { terms, law: of.law(plan, &of.factors, budget), factors: Vec::new() }
         };
-        let laws = terms.iter().map(|factors| law(factors)).collect();
+        let mut groups: Vec<Group> = all.iter().map(group).collect();
 
         let mut holders: HashMap<Factor, Vec<usize>> = HashMap::new();
-        for (i, factors) in terms.iter().enumerate() {
-            for factor in factors.iter().filter(|factor| factor.row != UNKNOWN_ROW) {
+        for (i, group) in all.iter().enumerate() {
+            for factor in group.factors.iter().filter(|factor| factor.row != UNKNOWN_ROW) {
                 holders.entry(*factor).or_default().push(i);
             }
         }
         let count = |holders: &Vec<usize>| holders.len() * (holders.len() - 1) / 2;
         if holders.values().map(count).sum::<usize>() > MOST_PAIRS {
-            return Self { laws, pairs: Vec::new(), crowded: true };
+            return Self { groups, pairs: Vec::new(), crowded: true };
         }
         let mut found = HashSet::new();
         for holders in holders.values() {
@@ -162,9 +312,12 @@ impl Structure {
         }
         let mut found: Vec<(usize, usize)> = found.into_iter().collect();
         found.sort_unstable();
-        let whole = plan.encoded_length == plan.stream_length;
+        let whole = |group: &Pieces| group.terms.len() == plan.pieces();
         let dependence = |(i, j): (usize, usize)| {
-            if whole && let (Some(a), Some(b)) = (joint_prefix(&terms[i]), joint_prefix(&terms[j]))
+            let (a, b) = (&all[i], &all[j]);
+            if whole(a)
+                && whole(b)
+                && let (Some(a), Some(b)) = (joint_prefix(&a.factors), joint_prefix(&b.factors))
             {
                 match a.abs_diff(b) {
                     0 => {}
@@ -172,10 +325,59 @@ impl Structure {
                     _ => return None,
                 }
             }
-            let shared: Vec<Factor> =
-                terms[i].iter().filter(|factor| terms[j].contains(factor)).copied().collect();
-            Some((i, j, Dependence::Shared(law(&shared))))
+            let terms = a.common(b);
+            if terms.is_empty() {
+                return None;
+            }
+            let both = a.factors.iter().filter(|factor| b.factors.contains(factor));
+            let both: Vec<Factor> = both.copied().collect();
+            let laws = [a.law(plan, &both, budget), b.law(plan, &both, budget)];
+            let factors = Vec::new();
+            Some((i, j, Dependence::Shared(Box::new(Shared { laws, factors, terms }))))
         };
-        Self { laws, pairs: found.into_iter().filter_map(dependence).collect(), crowded: false }
+        let mut pairs: Vec<_> = found.into_iter().filter_map(dependence).collect();
+        let seen = seen_factors(&all, &pairs);
+        let where_seen = |factors: &[Factor]| -> Vec<Seen> {
+            let all: Option<Vec<Seen>> = factors.iter().map(|f| seen.get(f).copied()).collect();
+            all.unwrap_or_default()
+        };
+        for (group, of) in groups.iter_mut().zip(&all).filter(|(_, of)| of.factors.len() > 1) {
+            group.factors = where_seen(&of.factors);
+        }
+        for (i, j, dependence) in &mut pairs {
+            if let Dependence::Shared(shared) = dependence {
+                let both = all[*i].factors.iter().filter(|f| all[*j].factors.contains(f));
+                let both: Vec<Factor> = both.copied().collect();
+                if both.len() > 1 {
+                    shared.factors = where_seen(&both);
+                }
+            }
+        }
+        Self { groups, pairs, crowded: false }
     }
+}
+
+/// Where the values of single factors can be seen: powers of one number show them all.
+fn seen_factors(groups: &[Pieces], pairs: &[(usize, usize, Dependence)]) -> HashMap<Factor, Seen> {
+    let mut seen = HashMap::new();
+    for (pair, (i, j, dependence)) in pairs.iter().enumerate() {
+        if !matches!(dependence, Dependence::Shared(_)) {
+            continue;
+        }
+        for (long, short) in [(*i, *j), (*j, *i)] {
+            let (more, less) = (&groups[long].factors, &groups[short].factors);
+            let mut new = more.iter().filter(|factor| !less.contains(factor));
+            if more.len() == less.len() + 1
+                && let (Some(factor), None) = (new.next(), new.next())
+            {
+                seen.insert(*factor, Seen::Pair { pair, other: short });
+            }
+        }
+    }
+    for (number, group) in groups.iter().enumerate() {
+        if let [factor] = group.factors[..] {
+            seen.insert(factor, Seen::Group(number));
+        }
+    }
+    seen
 }

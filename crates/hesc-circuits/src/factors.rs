@@ -88,7 +88,7 @@ impl Factors {
     pub fn piece(&self, term: usize, piece: usize, pieces: usize) -> Vec<u32> {
         let cut = |row: &u32| match *row {
             0 | UNKNOWN_ROW => *row,
-            row => (row - 1).wrapping_mul(pieces as u32).wrapping_add(piece as u32 + 1),
+            row => row_of(row - 1, piece as u32, pieces),
         };
         self.of(term).iter().map(cut).collect()
     }
@@ -106,15 +106,16 @@ impl Factors {
 
     /// What tells which terms of an element share streams and nothing else: rows numbered as they
     /// appear, element by element; once if that is the same for all elements. Each origin has numbers
-    /// of its own, but for jointly encoded factors: equal rows are those of one product.
-    pub fn pattern(&self, elements: usize, origins: &[Origin]) -> Self {
+    /// of its own, but for jointly encoded factors: equal rows are those of one product. Of streams in
+    /// `pieces` the pieces keep their places.
+    pub fn pattern(&self, elements: usize, origins: &[Origin], pieces: usize) -> Self {
         let per_element = self.rows.len() / elements;
         let (joint, apart): (Vec<usize>, Vec<usize>) =
             (0..self.origins).partition(|&place| matches!(origins[place], Origin::Joint { .. }));
         let mut patterns = self.rows.clone();
         for rows in patterns.chunks_exact_mut(per_element) {
-            apart.iter().for_each(|&place| renumber(rows, &[place], self.origins));
-            renumber(rows, &joint, self.origins);
+            apart.iter().for_each(|&place| renumber(rows, &[place], self.origins, pieces));
+            renumber(rows, &joint, self.origins, pieces);
         }
         let same = patterns.chunks_exact(per_element).all(|rows| *rows == patterns[..per_element]);
         patterns.truncate(if same { per_element } else { patterns.len() });
@@ -122,14 +123,14 @@ impl Factors {
     }
 }
 
-/// Numbers the rows at some places of each term as they appear.
-fn renumber(rows: &mut [u32], places: &[usize], origins: usize) {
+/// Numbers the streams at some places of each term as they appear.
+fn renumber(rows: &mut [u32], places: &[usize], origins: usize, pieces: usize) {
     let named = |row: &u32| !matches!(*row, 0 | UNKNOWN_ROW);
     // Mostly those of one origin are in order and all different, and no table is needed.
-    if let [place] = *places {
-        let own = rows.iter().skip(place).step_by(origins).filter(|row| named(row));
+    if let ([place], 1) = (places, pieces) {
+        let own = rows.iter().skip(*place).step_by(origins).filter(|row| named(row));
         if own.is_sorted_by(|a, b| a < b) {
-            let own = rows.iter_mut().skip(place).step_by(origins).filter(|row| named(row));
+            let own = rows.iter_mut().skip(*place).step_by(origins).filter(|row| named(row));
             own.zip(1..).for_each(|(row, number)| *row = number);
             return;
         }
@@ -138,11 +139,43 @@ fn renumber(rows: &mut [u32], places: &[usize], origins: usize) {
     for term in rows.chunks_exact_mut(origins) {
         for &place in places {
             if named(&term[place]) {
-                let next = numbers.len() as u32 + 1;
-                term[place] = *numbers.entry(term[place]).or_insert(next);
+                let (stream, piece) = stream_and_piece(term[place], pieces);
+                let next = numbers.len() as u32;
+                let number = *numbers.entry(stream).or_insert(next);
+                term[place] = row_of(number, piece, pieces);
             }
         }
     }
+}
+
+/// The row of a piece of a stream, and which it is of; rows count from one.
+fn row_of(stream: u32, piece: u32, pieces: usize) -> u32 {
+    stream.wrapping_mul(pieces as u32).wrapping_add(piece + 1)
+}
+
+fn stream_and_piece(row: u32, pieces: usize) -> (u32, u32) {
+    ((row - 1) / pieces as u32, (row - 1) % pieces as u32)
+}
+
+/// Which streams a term is a product of, and which piece of each it is: `None` if it is not told, or not
+/// the same piece of all.
+pub(crate) fn pieces_of(rows: &[u32], pieces: usize) -> Option<(Vec<u32>, u32)> {
+    let mut streams = Vec::with_capacity(rows.len());
+    let mut of_all = None;
+    for &row in rows {
+        streams.push(match row {
+            0 => 0,
+            UNKNOWN_ROW => return None,
+            row => {
+                let (stream, piece) = stream_and_piece(row, pieces);
+                if *of_all.get_or_insert(piece) != piece {
+                    return None;
+                }
+                stream + 1
+            }
+        });
+    }
+    Some((streams, of_all?))
 }
 
 /// The factors of a term.
@@ -163,6 +196,7 @@ pub(crate) fn anonymous(origins: &[Origin]) -> Vec<Origin> {
             });
             Origin::Joint { source: number as u128, first, factor, dimension }
         }
+        Origin::Selection { law, .. } => Origin::Selection { source: 0, number: k as u32, law },
         other => other,
     });
     origins.collect()
@@ -184,11 +218,17 @@ mod tests {
         // Two elements of three terms of two origins: places differ, what is shared does not.
         let rows = [[7, 3], [9, 3], [7, 0], [1, 8], [5, 8], [1, 0]].concat();
         let factors = Factors::new(2, rows);
-        assert_eq!(factors.pattern(2, &draws).rows(), [1, 1, 2, 1, 1, 0]);
+        assert_eq!(factors.pattern(2, &draws, 1).rows(), [1, 1, 2, 1, 1, 0]);
         // Equal rows of two origins are one stream's only where they were encoded together.
         let factors = Factors::new(2, [[4, 4], [5, UNKNOWN_ROW], [6, 5], [6, 6]].concat());
-        assert_eq!(factors.pattern(1, &draws).rows(), [1, 1, 2, UNKNOWN_ROW, 3, 2, 3, 3]);
+        assert_eq!(factors.pattern(1, &draws, 1).rows(), [1, 1, 2, UNKNOWN_ROW, 3, 2, 3, 3]);
         let factors = Factors::new(2, [[4, 9], [9, 4], [5, UNKNOWN_ROW]].concat());
-        assert_eq!(factors.pattern(1, &together).rows(), [1, 2, 2, 1, 3, UNKNOWN_ROW]);
+        assert_eq!(factors.pattern(1, &together, 1).rows(), [1, 2, 2, 1, 3, UNKNOWN_ROW]);
+        // The second and third of four pieces of one stream, and the first of another.
+        let factors = Factors::new(1, vec![30, 31, 5]);
+        assert_eq!(factors.pattern(1, &draws[..1], 4).rows(), [2, 3, 5]);
+        assert_eq!(pieces_of(&[3, 0], 4), Some((vec![1, 0], 2)));
+        assert_eq!(pieces_of(&[3, 5], 4), None);
+        assert_eq!(pieces_of(&[UNKNOWN_ROW], 4), None);
     }
 }

@@ -1,13 +1,16 @@
 use std::sync::Arc;
 
 use hesc_schemes::Scheme;
-use hesc_stochastic::{Representation, Selector};
+use hesc_stochastic::{Operand, Representation, SelectionLaw, Selector};
 
 use crate::CircuitError;
-use crate::factors::{Factors, merge};
+use crate::factors::{Factors, factors_of, merge};
 use crate::layout::{Place, copy_bits};
 use crate::masking::Passing;
 use crate::streams::{Streams, Term, check_weights};
+
+/// Kinds of sums whose laws are taken together in one selection.
+const MOST_KINDS: usize = 4;
 
 impl<S: Scheme> Streams<S> {
     /// Refuses elements that are not single streams, or not aligned in groups of consecutive ones.
@@ -51,6 +54,16 @@ impl<S: Scheme> Streams<S> {
         probabilities: &[f64],
         selector: &mut Selector,
     ) -> Result<Self, CircuitError> {
+        self.selected(probabilities, probabilities, selector)
+    }
+
+    /// [`Streams::multiplexed_sum`] of operands of which some were negated: their `shares` are negative.
+    fn selected(
+        &self,
+        probabilities: &[f64],
+        shares: &[f64],
+        selector: &mut Selector,
+    ) -> Result<Self, CircuitError> {
         let group = probabilities.len();
         self.check_groups(group)?;
         let weight_of = |i: usize| self.terms[i].weight;
@@ -83,9 +96,9 @@ impl<S: Scheme> Streams<S> {
         let mean = |of_sum: &[f64]| {
             of_sum.iter().zip(probabilities).map(|(c, p)| c * p).sum::<f64>() / total
         };
+        let chosen = chosen.with_law(self.selection_law(shares));
         let origins = merge(&self.origins, &[chosen]);
-        // Which bits pass is a matter of chance at each position: they are independent, whatever the
-        // streams.
+        // What errs is the selection: what its operands err themselves is part of its law.
         let mut factors = Factors::new(origins.len(), vec![0; sums * origins.len()]);
         factors.set(origins.binary_search(&chosen).unwrap_or_default(), |sum| sum as u32 + 1);
         Ok(Self {
@@ -97,6 +110,26 @@ impl<S: Scheme> Streams<S> {
             constants: self.constants.chunks_exact(group).map(mean).collect(),
             ..self.clone()
         })
+    }
+
+    /// The law of a selection among consecutive groups: of all kinds of groups that there are, or of the first
+    /// few.
+    fn selection_law(&self, shares: &[f64]) -> SelectionLaw {
+        let sums = self.elements / shares.len();
+        let pieces = self.encoded_length / self.stream_length;
+        let pattern = self.factors.pattern(sums, &self.origins, pieces);
+        let per_sum = shares.len() * self.origins.len();
+        let mut kinds: Vec<&[u32]> = pattern.rows().chunks_exact(per_sum).collect();
+        kinds.dedup();
+        let law = |rows: &&[u32]| {
+            let factors = rows.chunks_exact(self.origins.len());
+            let factors = factors.map(|rows| factors_of(&self.origins, rows));
+            let operands: Vec<Operand> = shares.iter().copied().zip(factors).collect();
+            let (encoded, length) = (self.encoded_length, self.stream_length);
+            SelectionLaw::of(&operands, self.representation, encoded, length)
+        };
+        let laws: Vec<SelectionLaw> = kinds.iter().take(MOST_KINDS).map(law).collect();
+        SelectionLaw::between(&laws)
     }
 
     /// [`Streams::multiplexed_sum`] with real coefficients: `sum_k a_k x_k`, `|a_k|` being the
@@ -132,7 +165,7 @@ impl<S: Scheme> Streams<S> {
         } else {
             self.clone()
         };
-        let sums = operands.multiplexed_sum(&probabilities, selector)?;
+        let sums = operands.selected(&probabilities, coefficients, selector)?;
         sums.scale(&vec![weight; sums.elements])
     }
 }

@@ -3,8 +3,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hesc_stochastic as stochastic;
 use hesc_stochastic::{
-    EncoderConfig, ErrorLaw, Estimate, Factor, Generator, Origin, Representation, StochasticError,
-    UNKNOWN_ROW, sums,
+    EncoderConfig, ErrorLaw, Estimate, Factor, Generator, Operand, Origin, Representation,
+    SelectionLaw, StochasticError, UNKNOWN_ROW, sums,
 };
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -99,8 +99,9 @@ impl BitStreams {
         let law = self.law.as_ref();
         let law = law.map(|factors| ErrorLaw::of(factors, self.representation, length, length));
         let estimate = |(stream, value): (usize, f64)| {
-            let by_law =
-                law.map_or(0.0, |law| law.variance_of_estimate(value) + law.bias(value).powi(2));
+            let by_law = law
+                .as_ref()
+                .map_or(0.0, |law| law.variance_of_estimate(value, &[]) + law.bias(value).powi(2));
             Estimate { value, standard_error: (by_law + self.variance(stream)).sqrt() }
         };
         self.streams.values(self.representation).into_iter().enumerate().map(estimate).collect()
@@ -258,7 +259,8 @@ impl BitStreams {
 
     fn delayed(&self, py: Python<'_>, positions: usize) -> Self {
         let delayed = py.compute(|| self.streams.delayed(positions));
-        let drawn = |origin: &Origin| matches!(origin, Origin::Draw { .. });
+        let drawn =
+            |origin: &Origin| matches!(origin, Origin::Draw { .. } | Origin::Selection { .. });
         if self.origins.iter().all(drawn) {
             return self.computed(delayed);
         }
@@ -286,11 +288,23 @@ impl BitStreams {
             .compute(|| sums::multiplexed_sum(&self.streams, probabilities, &mut selector.0))
             .map_err(stochastic_to_py)?;
         let mut sum = self.computed(streams);
-        sum.origins.push(origin);
-        // Which operand a bit is of is a matter of chance. Their own variances share its weight; those
-        // of sums are all there is.
-        let total = probabilities.iter().sum::<f64>();
         let length = sum.streams.stream_length();
+        // The law of the operands' errors is part of the selection's. Variances of their own share its
+        // weight; those of sums are all there is.
+        if let Some(factors) = &self.law {
+            let operand = |(k, share): (usize, &f64)| {
+                let of_call = |factor: &Factor| Factor { row: k as u32, ..*factor };
+                (*share, factors.iter().map(of_call).collect())
+            };
+            let operands: Vec<Operand> = probabilities.iter().enumerate().map(operand).collect();
+            let law = SelectionLaw::of(&operands, self.representation, length, length);
+            let origin = origin.with_law(law);
+            sum.origins.push(origin);
+            sum.law = Some(vec![Factor { origin, row: UNKNOWN_ROW }]);
+        } else {
+            sum.origins.push(origin);
+        }
+        let total = probabilities.iter().sum::<f64>();
         let own = |number: usize| {
             let scatter = match self.law {
                 Some(_) => 0.0,
@@ -307,7 +321,6 @@ impl BitStreams {
         if !self.variances.is_empty() {
             sum.variances = (0..sum.streams.streams()).map(own).collect();
         }
-        sum.law = self.law.as_ref().map(|_| bits());
         Ok(sum)
     }
 
@@ -476,7 +489,9 @@ impl Encoder {
         let of = |origin| Factor { origin, row: 0 };
         let factors: Vec<Factor> = origins.into_iter().map(of).collect();
         let law = py.compute(|| ErrorLaw::of(&factors, representation, length, length));
-        let errors = slice(&values)?.iter().map(|&value| law.variance(value).sqrt());
+        let errors = slice(&values)?
+            .iter()
+            .map(|&value| (law.variance(value) + law.bias(value).powi(2)).sqrt());
         Ok(PyArray1::from_iter(py, errors))
     }
 }

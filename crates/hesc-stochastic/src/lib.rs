@@ -31,7 +31,10 @@ mod generators;
 mod laws;
 mod measured;
 mod origin;
+mod plain_points;
 mod representation;
+mod sample;
+mod selected;
 mod selection;
 pub mod sums;
 
@@ -46,4 +49,5 @@ pub use generators::{
 pub use laws::{ErrorLaw, Factor, UNKNOWN_ROW, joint_prefix};
 pub use origin::Origin;
 pub use representation::{Estimate, Representation};
+pub use selected::{Operand, SelectionLaw};
 pub use selection::Selector;

@@ -1,22 +1,15 @@
 //! Measures the errors of products of given dimensions, once for each combination.
 
 use std::collections::HashMap;
+use std::hash::Hash;
+use std::ops::Range;
 use std::sync::{LazyLock, PoisonError, RwLock};
 
-use crate::generators::dimensions::any_dimension;
-use crate::generators::rows::{Rows, each_row};
-use crate::generators::sobol::Sobol;
-use crate::generators::{joint, row_rng, uniform};
+use crate::generators::rows::Rows;
 use crate::laws::{Factor, UNKNOWN_ROW};
-use crate::{BitStreams, Generator, Origin, Representation};
-
-/// Bits of each factor that are encoded, and how many streams at least and at most.
-const BITS: usize = 1 << 19;
-const STREAMS: (usize, usize) = (32, 1024);
-
-/// Most factors that are measured, and positions in a jointly encoded product; products of more
-/// factors are as good as random arrangements.
-const MOST_FACTORS: usize = 16;
+use crate::sample::{Sample, samples};
+use crate::selected::SelectionLaw;
+use crate::{Generator, Origin, Representation};
 
 /// Combinations that are kept.
 const KEPT: usize = 1 << 14;
@@ -25,14 +18,14 @@ const KEPT: usize = 1 << 14;
 /// what is read says little about the value: their law is the same for all values.
 const ALIKE: f64 = 2.0;
 
-/// The random state of all measurements: laws are the same in every process.
-const STATE: u64 = 0x6865_7363;
-
 /// A factor as far as its errors go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Source {
     Random {
         exact_weight: bool,
+    },
+    Selected {
+        law: SelectionLaw,
     },
     Dimension {
         generator: Generator,
@@ -64,6 +57,7 @@ impl Source {
                 Origin::Draw { generator, .. } => {
                     Self::Random { exact_weight: generator == Generator::ExactWeight }
                 }
+                Origin::Selection { law, .. } => Self::Selected { law },
                 Origin::Dimension { generator, dimension } => {
                     Self::Dimension { generator, dimension }
                 }
@@ -88,19 +82,22 @@ impl Source {
     }
 
     /// What encodes it, for all but joint factors.
-    fn rows(self, length: usize) -> Option<Rows> {
+    pub fn rows(self, length: usize) -> Option<Rows> {
         let (generator, dimension, factors) = match self {
             Self::Random { .. } => (Generator::ExactWeight, 0, 1),
             Self::Dimension { generator, dimension } => (generator, dimension, 1),
             Self::Deterministic { generator, factors, factor } => (generator, factor, factors),
-            Self::Joint { .. } => return None,
+            Self::Joint { .. } | Self::Selected { .. } => return None,
         };
         Rows::of(generator, dimension, factors, length).ok()
     }
 
-    /// Whether all rows compare with the same points.
-    pub fn is_plain(self) -> bool {
-        matches!(self, Self::Dimension { generator: Generator::PlainSobol, .. })
+    /// The dimension of which all rows compare with the same points.
+    pub fn plain_dimension(self) -> Option<u32> {
+        match self {
+            Self::Dimension { generator: Generator::PlainSobol, dimension } => Some(dimension),
+            _ => None,
+        }
     }
 }
 
@@ -118,6 +115,8 @@ fn may_belong(factors: &[Factor], source: u128, first: u32, row: u32) -> bool {
 pub(crate) enum Sizes {
     /// Independent bits.
     Binomial,
+    /// Bits that were selected among those of several streams.
+    Selected(SelectionLaw),
     /// The same for all values.
     Even { variance: f64 },
     /// One factor: a part for all values, and one in proportion to the variance of its bits.
@@ -143,9 +142,17 @@ pub(crate) fn sizes(
 ) -> Sizes {
     let whole = length == encoded;
     // A part of an arrangement is a sample of it.
-    let binomial = |source: &Source| matches!(source, Source::Random { exact_weight } if !(*exact_weight && whole));
+    let binomial = |source: &Source| match source {
+        Source::Random { exact_weight } => !(*exact_weight && whole),
+        // What is multiplied with a selection has errors of its own: together no more than these.
+        Source::Selected { .. } => sources.len() > 1,
+        _ => false,
+    };
     if sources.is_empty() || sources.iter().any(binomial) {
         return Sizes::Binomial;
+    }
+    if let [Source::Selected { law }] = sources {
+        return Sizes::Selected(*law);
     }
     let key = (sources.to_vec(), representation, encoded, length);
     let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner).get(&key).copied();
@@ -162,17 +169,64 @@ pub(crate) fn sizes(
     };
     *budget = left;
     let new = measured(sources, representation, encoded, length);
-    let mut table = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
-    if table.len() >= KEPT {
-        table.clear();
-    }
-    table.insert(key, new);
+    keep(&KNOWN, key, new);
     new
 }
 
-/// How many streams of so many bits are measured.
-fn samples(encoded: usize) -> usize {
-    (BITS / encoded).clamp(STREAMS.0, STREAMS.1)
+/// The variance of the mean over a part of a stream about the mean over all of it: a share for all values,
+/// and one in proportion to the variance of a bit.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct Excess {
+    pub rounding: f64,
+    pub spread: f64,
+}
+
+type PartKey = (Vec<Source>, Representation, usize, Vec<Range<usize>>);
+
+static PARTS: LazyLock<RwLock<HashMap<PartKey, Excess>>> = LazyLock::new(RwLock::default);
+
+/// What the mean over some positions of a product errs more than the mean over all. A sample of a random
+/// arrangement errs by `v (1/n - 1/L)`; other sequences are measured, as long as the budget lasts.
+pub(crate) fn excess(
+    sources: &[Source],
+    representation: Representation,
+    encoded: usize,
+    part: &[Range<usize>],
+    budget: &mut u64,
+) -> Excess {
+    let length: usize = part.iter().map(Range::len).sum();
+    let sampled = 1.0 / length as f64 - 1.0 / encoded as f64;
+    let arranged = Excess { rounding: 0.0, spread: sampled };
+    if sources.iter().all(|source| matches!(source, Source::Random { .. })) {
+        return arranged;
+    }
+    let key = (sources.to_vec(), representation, encoded, part.to_vec());
+    if let Some(known) = PARTS.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
+        return *known;
+    }
+    let cost = (sources.len() * samples(encoded) * encoded) as u64;
+    let (Some(left), Some(sample)) =
+        (budget.checked_sub(cost), Sample::new(sources, representation, encoded))
+    else {
+        return arranged;
+    };
+    *budget = left;
+    let all = [0..encoded];
+    let both = sample.squared_errors(part).zip(sample.squared_errors(&all));
+    let more: Vec<f64> = both.map(|(of_part, of_all)| of_part - of_all).collect();
+    let (rounding, spread) = line(&more, &sample.bit_variances(), 0.0);
+    let new = Excess { rounding, spread };
+    keep(&PARTS, key, new);
+    new
+}
+
+/// Notes what was measured; a full table starts anew.
+pub(crate) fn keep<K: Eq + Hash, V>(table: &RwLock<HashMap<K, V>>, key: K, value: V) {
+    let mut table = table.write().unwrap_or_else(PoisonError::into_inner);
+    if table.len() >= KEPT {
+        table.clear();
+    }
+    table.insert(key, value);
 }
 
 /// The variance of the rounding of one weight to whole bits, at random and averaged over all weights.
@@ -191,26 +245,23 @@ fn measured(
     length: usize,
 ) -> Sizes {
     let least = rounding(representation, length as f64);
-    // The mean variance of a bit over all values.
-    let bit = match representation {
-        Representation::Unipolar => 1.0 / 6.0,
-        Representation::InvertedBipolar => 2.0 / 3.0,
-    };
     let [source] = sources else {
         return product(sources, representation, encoded, length);
     };
     if matches!(source, Source::Random { .. }) {
         return Sizes::Single { rounding: least, spread: 0.0 };
     }
-    let Some(sample) = Sample::new(sources, representation, encoded, length) else {
+    let Some(sample) = Sample::new(sources, representation, encoded) else {
         return Sizes::Binomial;
     };
-    let mean = sample.mean_square();
+    let squares = sample.squares(length);
+    let mean = mean(&squares);
     if let Source::Deterministic { .. } = source {
         // Values are rounded to the same few levels wherever they lie, next to one as well.
         return Sizes::Single { rounding: mean, spread: 0.0 };
     }
-    Sizes::Single { rounding: mean.min(least), spread: (mean - least).max(0.0) / bit }
+    let (rounding, spread) = line(&squares, &sample.bit_variances(), mean.min(least));
+    Sizes::Single { rounding, spread }
 }
 
 fn product(
@@ -234,36 +285,55 @@ fn product(
     if sources.iter().all(|source| matches!(source, Source::Random { .. })) {
         return arranged;
     }
-    let Some(sample) = Sample::new(sources, representation, encoded, length) else {
+    let Some(sample) = Sample::new(sources, representation, encoded) else {
         return arranged;
     };
+    let squares = sample.squares(length);
     // Roundings to few levels count most where the other factors are large, which the product's value
     // does not tell.
     let levels = sources.iter().any(|source| matches!(source, Source::Deterministic { .. }));
     if levels || is_prefix(sources) {
-        return Sizes::Even { variance: sample.mean_square() };
+        return Sizes::Even { variance: mean(&squares) };
     }
 
     // The squares left by the roundings are `pairs` and `more` times the parts: two equations from
     // values that are spread evenly and from products that are.
     let mut sums = [[0.0; 3]; 2];
     for (i, values) in sample.values.iter().enumerate() {
-        let [singles, pairs, more] = parts(values, &own, representation, length);
+        let [singles, pairs, more] = parts(values, own.iter().sum(), representation, length as f64);
         let sums = &mut sums[i % 2];
-        for (sum, part) in sums.iter_mut().zip([sample.squares[i] - singles, pairs, more]) {
+        for (sum, part) in sums.iter_mut().zip([squares[i] - singles, pairs, more]) {
             *sum += part;
         }
     }
     let [[e, p, m], [f, q, n]] = sums;
     let together = ((e + f) / (p + q + m + n)).max(0.0);
     if together > ALIKE {
-        return Sizes::Even { variance: sample.mean_square() };
+        return Sizes::Even { variance: mean(&squares) };
     }
     let determinant = p * n - q * m;
     let (pairs, more) = ((e * n - f * m) / determinant, (p * f - q * e) / determinant);
     let separate = sources.len() > 2 && pairs >= 0.0 && more >= 0.0;
     let (pairs, more) = if separate { (pairs, more) } else { (together, together) };
     Sizes::Product { singles: own.iter().sum(), pairs, more }
+}
+
+/// The line through squared errors over the variances of bits: its height where those are zero, not below
+/// `least`, and its slope, so that the mean is met.
+fn line(squares: &[f64], variances: &[f64], least: f64) -> (f64, f64) {
+    let (height, across) = (mean(squares), mean(variances));
+    let (mut product, mut square) = (0.0, 0.0);
+    for (y, x) in squares.iter().zip(variances) {
+        product += (x - across) * (y - height);
+        square += (x - across) * (x - across);
+    }
+    let slope = if square > 0.0 { product / square } else { 0.0 };
+    let start = (height - slope * across).clamp(least, height.max(least));
+    (start, (height - start).max(0.0) / across)
+}
+
+fn mean(squares: &[f64]) -> f64 {
+    squares.iter().sum::<f64>() / squares.len() as f64
 }
 
 /// Whether these are the first factors of one jointly encoded product and no others.
@@ -275,16 +345,19 @@ fn is_prefix(sources: &[Source]) -> bool {
 
 /// The parts of the variance of a product: what the roundings of its factors give, and for random
 /// arrangements those of two and of more factors.
-fn parts(values: &[f64], own: &[f64], representation: Representation, length: usize) -> [f64; 3] {
+pub(crate) fn parts(
+    values: &[f64],
+    own: f64,
+    representation: Representation,
+    length: f64,
+) -> [f64; 3] {
+    let own = own / values.len() as f64;
     // Elementary symmetric sums: the first of roundings, the others of the variances of bits.
     let mut orders = [1.0, 0.0, 0.0, 0.0];
     let mut singles = 0.0;
-    for (value, own) in values.iter().zip(own) {
+    for value in values {
         let square = value * value;
-        let variance = match representation {
-            Representation::Unipolar => value * (1.0 - value),
-            Representation::InvertedBipolar => 1.0 - square,
-        };
+        let variance = representation.variance_of_value(*value);
         singles = singles * square + orders[0] * own;
         let [none, one, two, more] = orders;
         orders = [
@@ -294,149 +367,7 @@ fn parts(values: &[f64], own: &[f64], representation: Representation, length: us
             more * (square + variance) + two * variance,
         ];
     }
-    [singles, orders[2] / length as f64, orders[3] / length as f64]
-}
-
-/// Products of random values, and their squared errors.
-struct Sample {
-    values: Vec<Vec<f64>>,
-    squares: Vec<f64>,
-}
-
-impl Sample {
-    /// `None` where there is nothing to measure: too many factors, or origins that no encoder makes.
-    fn new(
-        sources: &[Source],
-        representation: Representation,
-        encoded: usize,
-        length: usize,
-    ) -> Option<Self> {
-        if sources.len() > MOST_FACTORS {
-            return None;
-        }
-        let count = samples(encoded);
-        let values = random_values(count, sources.len(), representation);
-        let encoded_factors = (0..sources.len()).map(|k| {
-            if let Source::Joint { .. } = sources[k] {
-                return joint_streams(sources, k, &values, representation, encoded);
-            }
-            let of_factor: Vec<f64> = values.iter().map(|values| values[k]).collect();
-            let mut streams = BitStreams::zeros(count, encoded);
-            let probabilities = representation.probabilities(&of_factor).ok()?;
-            sources[k].rows(encoded)?.fill(&mut streams, &probabilities, STATE, k as u64);
-            Some(streams)
-        });
-        let mut product: Option<BitStreams> = None;
-        for streams in encoded_factors {
-            let streams = streams?;
-            product = Some(match product {
-                None => streams,
-                Some(product) => match representation {
-                    Representation::Unipolar => product.and(&streams).ok()?,
-                    Representation::InvertedBipolar => product.xor(&streams).ok()?,
-                },
-            });
-        }
-        let product = product?;
-        let squares = values
-            .iter()
-            .enumerate()
-            .map(|(i, values)| {
-                let exact: f64 = values.iter().product();
-                let pieces = encoded / length;
-                let square = |piece: usize| {
-                    let ones = ones(product.row(i), piece * length, length);
-                    (representation.value(ones as f64 / length as f64) - exact).powi(2)
-                };
-                (0..pieces).map(square).sum::<f64>() / pieces as f64
-            })
-            .collect();
-        Some(Self { values, squares })
-    }
-
-    fn mean_square(&self) -> f64 {
-        self.squares.iter().sum::<f64>() / self.squares.len() as f64
-    }
-}
-
-/// Every other row has factors that are spread evenly, the rows between products that are.
-fn random_values(count: usize, factors: usize, representation: Representation) -> Vec<Vec<f64>> {
-    (0..count)
-        .map(|row| {
-            let mut rng = row_rng(STATE, u64::MAX, row as u64);
-            let root = if row % 2 == 0 { 1.0 } else { 1.0 / factors as f64 };
-            let value = |_| {
-                let (size, sign) = (uniform(&mut rng).powf(root), uniform(&mut rng));
-                let negative = representation == Representation::InvertedBipolar && sign < 0.5;
-                if negative { -size } else { size }
-            };
-            (0..factors).map(value).collect()
-        })
-        .collect()
-}
-
-/// Streams of the `k`-th factor, which belongs to jointly encoded products: those are encoded with
-/// all factors up to it, the ones that are not multiplied having values of their own.
-fn joint_streams(
-    sources: &[Source],
-    k: usize,
-    values: &[Vec<f64>],
-    representation: Representation,
-    length: usize,
-) -> Option<BitStreams> {
-    let Source::Joint { product, first, factor, .. } = sources[k] else { return None };
-    let factors = factor as usize + 1;
-    if factors > MOST_FACTORS {
-        return None;
-    }
-    let dimensions: Vec<Sobol> = (0..factors as u32)
-        .map(|factor| Sobol::new(any_dimension(first.checked_add(factor)?, length)?).ok())
-        .collect::<Option<_>>()?;
-    // Where each factor's value is found among those of the product.
-    let place = |wanted: usize| {
-        sources.iter().position(|source| {
-            matches!(source, Source::Joint { product: p, factor, .. }
-                if *p == product && *factor as usize == wanted)
-        })
-    };
-    let places: Vec<Option<usize>> = (0..factors).map(place).collect();
-    let mut streams = BitStreams::zeros(values.len(), length);
-    let words = streams.words_per_stream();
-    each_row(streams.words_mut(), words, factors * length, |row, bits| {
-        let mut rng = row_rng(STATE, MOST_FACTORS as u64 + u64::from(product), row as u64);
-        let mut others = row_rng(STATE, u64::MAX - 1 - u64::from(product), row as u64);
-        let probabilities: Vec<f64> = places
-            .iter()
-            .map(|place| {
-                let value = place.map_or(uniform(&mut others), |place| values[row][place]);
-                match representation {
-                    Representation::Unipolar => value,
-                    Representation::InvertedBipolar => (1.0 - value) / 2.0,
-                }
-            })
-            .collect();
-        let mut rows = vec![0; factors * words];
-        joint::fill(&mut rows, length, probabilities.into_iter(), &dimensions, &mut rng);
-        bits.copy_from_slice(&rows[(factors - 1) * words..]);
-    });
-    Some(streams)
-}
-
-/// Ones among some bits of a row.
-fn ones(row: &[u64], start: usize, length: usize) -> u64 {
-    let end = start + length;
-    (start / 64..end.div_ceil(64))
-        .map(|word| {
-            let mut bits = row[word];
-            if word == start / 64 {
-                bits &= u64::MAX << (start % 64);
-            }
-            if word == end / 64 {
-                bits &= !(u64::MAX << (end % 64));
-            }
-            u64::from(bits.count_ones())
-        })
-        .sum()
+    [singles, orders[2] / length, orders[3] / length]
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 use std::fmt;
 
+use crate::selected::{KNOTS, SelectionLaw};
 use crate::{Generator, StochasticError};
 
 /// Which draw a stream comes from.
@@ -46,6 +47,15 @@ pub enum Origin {
         /// Which of them.
         factor: u32,
     },
+    /// A selection among other streams, whose bits it passes.
+    Selection {
+        /// The name of the random numbers, as that of a draw.
+        source: u128,
+        /// The number of the selection.
+        number: u32,
+        /// What its sums err.
+        law: SelectionLaw,
+    },
 }
 
 impl Origin {
@@ -59,8 +69,8 @@ impl Origin {
                 Self::Deterministic { generator, factors, factor },
                 Self::Deterministic { generator: g, factors: fs, factor: f },
             ) => (generator, factors) != (g, fs) || factor == f,
-            (Self::Deterministic { .. }, Self::Draw { .. })
-            | (Self::Draw { .. }, Self::Deterministic { .. }) => false,
+            (Self::Deterministic { .. }, Self::Draw { .. } | Self::Selection { .. })
+            | (Self::Draw { .. } | Self::Selection { .. }, Self::Deterministic { .. }) => false,
             (Self::Deterministic { .. }, _) | (_, Self::Deterministic { .. }) => true,
             (a, b) => a.sequence() == b.sequence(),
         }
@@ -82,6 +92,17 @@ impl Origin {
             Self::Draw { source, draw, .. } => {
                 Self::Draw { generator: Generator::Bernoulli, source, draw }
             }
+            Self::Selection { source, number, .. } => {
+                Self::Draw { generator: Generator::Bernoulli, source, draw: number.into() }
+            }
+            other => other,
+        }
+    }
+
+    /// The same selection, whose sums have this law.
+    pub fn with_law(self, law: SelectionLaw) -> Self {
+        match self {
+            Self::Selection { source, number, .. } => Self::Selection { source, number, law },
             other => other,
         }
     }
@@ -111,6 +132,13 @@ impl Origin {
                 bytes[8..12].copy_from_slice(&factors.to_le_bytes());
                 bytes[12..16].copy_from_slice(&factor.to_le_bytes());
             }
+            Self::Selection { source, number, law: SelectionLaw(steps) } => {
+                bytes[..2].copy_from_slice(&[4, Generator::Bernoulli as u8]);
+                bytes[2..8].copy_from_slice(&steps[..6]);
+                bytes[8..24].copy_from_slice(&source.to_le_bytes());
+                bytes[24..28].copy_from_slice(&number.to_le_bytes());
+                bytes[28..].copy_from_slice(&steps[6..]);
+            }
         }
         bytes
     }
@@ -133,7 +161,12 @@ impl Origin {
             0 => Self::Dimension { generator, dimension: four(8) },
             1 => Self::Draw { generator, source, draw: eight(24) },
             2 => Self::Joint { source, first: four(24), factor: four(4), dimension: four(28) },
-            _ => Self::Deterministic { generator, factors: four(8), factor: four(12) },
+            3 => Self::Deterministic { generator, factors: four(8), factor: four(12) },
+            _ => {
+                let steps: [u8; KNOTS] =
+                    std::array::from_fn(|knot| bytes[if knot < 6 { 2 + knot } else { 22 + knot }]);
+                Self::Selection { source, number: four(24), law: SelectionLaw(steps) }
+            }
         };
         // One form only: padding that is set is refused.
         if origin.to_bytes() == bytes { Ok(origin) } else { Err(StochasticError::Origin) }
@@ -148,6 +181,9 @@ impl fmt::Display for Origin {
             }
             Self::Draw { source, draw, .. } => {
                 write!(f, "draw {draw} of source {:08x}", source >> 96)
+            }
+            Self::Selection { source, number, .. } => {
+                write!(f, "selection {number} of source {:08x}", source >> 96)
             }
             Self::Joint { dimension, .. } => write!(f, "sobol dimension {dimension} (joint)"),
             Self::Deterministic { generator, factors, factor } => {
@@ -165,13 +201,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn wire_form_returns(source: u128, draw: u64, a: u32, b: u32, kind in 0usize..12) {
+        fn wire_form_returns(source: u128, draw: u64, a: u32, b: u32, steps: [u8; KNOTS], kind in 0usize..12) {
             let generator = Generator::ALL[kind];
             for origin in [
                 Origin::Draw { generator, source, draw },
                 Origin::Dimension { generator, dimension: a },
                 Origin::Joint { source, first: a, factor: b, dimension: a ^ b },
                 Origin::Deterministic { generator, factors: a, factor: b },
+                Origin::Selection { source, number: a, law: SelectionLaw(steps) },
             ] {
                 prop_assert_eq!(Origin::from_bytes(origin.to_bytes()).unwrap(), origin);
             }

@@ -76,6 +76,14 @@ impl Representation {
         self.variance_of_bits((ones + 1.0) / (length + 2.0)) / length
     }
 
+    /// Variance of what one bit of a stream of this value contributes to it.
+    pub fn variance_of_value(self, value: f64) -> f64 {
+        match self {
+            Self::Unipolar => value * (1.0 - value),
+            Self::InvertedBipolar => 1.0 - value * value,
+        }
+    }
+
     /// Variance of what one bit contributes to the value, a one having probability `p`.
     pub fn variance_of_bits(self, p: f64) -> f64 {
         let slope = match self {

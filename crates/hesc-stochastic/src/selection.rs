@@ -1,6 +1,7 @@
 use crate::bit_streams::check_length;
 use crate::generators::bernoulli::Probability;
 use crate::generators::{Purpose, row_rng};
+use crate::selected::SelectionLaw;
 use crate::{BitStreams, Generator, Origin, StochasticError};
 
 /// Draws, for each position of a stream, which of several streams passes: the selector of a
@@ -20,7 +21,8 @@ impl Selector {
 
     /// For each of `draws` sums one mask for each probability: at every position exactly one of
     /// the masks of a sum is set, the `k`-th with `probabilities[k]` over their sum. Masks of one
-    /// sum follow one another.
+    /// sum follow one another. The selection has the law of independent bits until somebody says what it is
+    /// among ([`Origin::with_law`]).
     ///
     /// # Errors
     /// [`StochasticError::Probability`], [`StochasticError::StreamLength`].
@@ -76,8 +78,8 @@ impl Selector {
             }
         }
         let source = Purpose::Selection.source(self.random_state);
-        let draw = u64::from(number);
-        Ok((masks, Origin::Draw { generator: Generator::Bernoulli, source, draw }))
+        let law = SelectionLaw::INDEPENDENT;
+        Ok((masks, Origin::Selection { source, number, law }))
     }
 }
 

@@ -1,0 +1,182 @@
+//! Products of random values of given dimensions, encoded to see what they err.
+
+use std::ops::Range;
+
+use crate::generators::dimensions::any_dimension;
+use crate::generators::rows::each_row;
+use crate::generators::sobol::Sobol;
+use crate::generators::{joint, row_rng, uniform};
+use crate::measured::Source;
+use crate::{BitStreams, Representation};
+
+/// Bits of each factor that are encoded, and how many streams at least and at most.
+const BITS: usize = 1 << 19;
+const STREAMS: (usize, usize) = (32, 1024);
+
+/// Most factors that are measured, and positions in a jointly encoded product; products of more
+/// factors are as good as random arrangements.
+const MOST_FACTORS: usize = 16;
+
+/// The random state of all measurements: laws are the same in every process.
+pub(crate) const STATE: u64 = 0x6865_7363;
+
+/// How many streams of so many bits are measured.
+pub(crate) fn samples(encoded: usize) -> usize {
+    (BITS / encoded).clamp(STREAMS.0, STREAMS.1)
+}
+
+/// Products of random values.
+pub(crate) struct Sample {
+    pub values: Vec<Vec<f64>>,
+    products: BitStreams,
+    representation: Representation,
+}
+
+impl Sample {
+    /// `None` where there is nothing to measure: too many factors, or origins that no encoder makes.
+    pub fn new(sources: &[Source], representation: Representation, encoded: usize) -> Option<Self> {
+        if sources.len() > MOST_FACTORS {
+            return None;
+        }
+        let count = samples(encoded);
+        let values = random_values(count, sources.len(), representation);
+        let encoded_factors = (0..sources.len()).map(|k| {
+            if let Source::Joint { .. } = sources[k] {
+                return joint_streams(sources, k, &values, representation, encoded);
+            }
+            let of_factor: Vec<f64> = values.iter().map(|values| values[k]).collect();
+            let mut streams = BitStreams::zeros(count, encoded);
+            let probabilities = representation.probabilities(&of_factor).ok()?;
+            sources[k].rows(encoded)?.fill(&mut streams, &probabilities, STATE, k as u64);
+            Some(streams)
+        });
+        let mut products: Option<BitStreams> = None;
+        for streams in encoded_factors {
+            let streams = streams?;
+            products = Some(match products {
+                None => streams,
+                Some(products) => match representation {
+                    Representation::Unipolar => products.and(&streams).ok()?,
+                    Representation::InvertedBipolar => products.xor(&streams).ok()?,
+                },
+            });
+        }
+        Some(Self { values, products: products?, representation })
+    }
+
+    /// The error of the mean over these positions, product by product.
+    fn errors(&self, part: &[Range<usize>]) -> impl Iterator<Item = f64> {
+        let length: usize = part.iter().map(Range::len).sum();
+        self.values.iter().enumerate().map(move |(row, values)| {
+            let ones: u64 = part.iter().map(|run| ones(self.products.row(row), run)).sum();
+            let exact: f64 = values.iter().product();
+            self.representation.value(ones as f64 / length as f64) - exact
+        })
+    }
+
+    /// The squared error of each product, its mean over all pieces of `length` positions.
+    pub fn squares(&self, length: usize) -> Vec<f64> {
+        let pieces = self.products.stream_length() / length;
+        let mut squares = vec![0.0; self.values.len()];
+        for piece in 0..pieces {
+            let part = [piece * length..(piece + 1) * length];
+            let errors = self.errors(&part);
+            squares.iter_mut().zip(errors).for_each(|(sum, e)| *sum += e * e / pieces as f64);
+        }
+        squares
+    }
+
+    /// The squared error of the mean over these positions, product by product.
+    pub fn squared_errors(&self, part: &[Range<usize>]) -> impl Iterator<Item = f64> {
+        self.errors(part).map(|error| error * error)
+    }
+
+    /// The variance of a bit of each product.
+    pub fn bit_variances(&self) -> Vec<f64> {
+        let of_product = |values: &Vec<f64>| {
+            let product: f64 = values.iter().product();
+            self.representation.variance_of_value(product)
+        };
+        self.values.iter().map(of_product).collect()
+    }
+}
+
+/// Every other row has factors that are spread evenly, the rows between products that are.
+fn random_values(count: usize, factors: usize, representation: Representation) -> Vec<Vec<f64>> {
+    (0..count)
+        .map(|row| {
+            let mut rng = row_rng(STATE, u64::MAX, row as u64);
+            let root = if row % 2 == 0 { 1.0 } else { 1.0 / factors as f64 };
+            let value = |_| {
+                let (size, sign) = (uniform(&mut rng).powf(root), uniform(&mut rng));
+                let negative = representation == Representation::InvertedBipolar && sign < 0.5;
+                if negative { -size } else { size }
+            };
+            (0..factors).map(value).collect()
+        })
+        .collect()
+}
+
+/// Streams of the `k`-th factor, which belongs to jointly encoded products: those are encoded with
+/// all factors up to it, the ones that are not multiplied having values of their own.
+fn joint_streams(
+    sources: &[Source],
+    k: usize,
+    values: &[Vec<f64>],
+    representation: Representation,
+    length: usize,
+) -> Option<BitStreams> {
+    let Source::Joint { product, first, factor, .. } = sources[k] else { return None };
+    let factors = factor as usize + 1;
+    if factors > MOST_FACTORS {
+        return None;
+    }
+    let dimensions: Vec<Sobol> = (0..factors as u32)
+        .map(|factor| Sobol::new(any_dimension(first.checked_add(factor)?, length)?).ok())
+        .collect::<Option<_>>()?;
+    // Where each factor's value is found among those of the product.
+    let place = |wanted: usize| {
+        sources.iter().position(|source| {
+            matches!(source, Source::Joint { product: p, factor, .. }
+                if *p == product && *factor as usize == wanted)
+        })
+    };
+    let places: Vec<Option<usize>> = (0..factors).map(place).collect();
+    let mut streams = BitStreams::zeros(values.len(), length);
+    let words = streams.words_per_stream();
+    each_row(streams.words_mut(), words, factors * length, |row, bits| {
+        let mut rng = row_rng(STATE, MOST_FACTORS as u64 + u64::from(product), row as u64);
+        let mut others = row_rng(STATE, u64::MAX - 1 - u64::from(product), row as u64);
+        let probabilities: Vec<f64> = places
+            .iter()
+            .map(|place| {
+                let value = place.map_or(uniform(&mut others), |place| values[row][place]);
+                match representation {
+                    Representation::Unipolar => value,
+                    Representation::InvertedBipolar => (1.0 - value) / 2.0,
+                }
+            })
+            .collect();
+        let mut rows = vec![0; factors * words];
+        joint::fill(&mut rows, length, probabilities.into_iter(), &dimensions, &mut rng);
+        bits.copy_from_slice(&rows[(factors - 1) * words..]);
+    });
+    Some(streams)
+}
+
+/// Ones among some bits of a row.
+fn ones(row: &[u64], run: &Range<usize>) -> u64 {
+    let Range { start, end } = *run;
+    (start / 64..end.div_ceil(64))
+        .map(|word| {
+            let mut bits = row[word];
+            if word == start / 64 {
+                bits &= u64::MAX << (start % 64);
+            }
+            if word == end / 64 {
+                bits &= !(u64::MAX << (end % 64));
+            }
+            u64::from(bits.count_ones())
+        })
+        .sum()
+}
