@@ -186,9 +186,13 @@ impl ErrorLaw {
                     // zero is mostly that of a product nearer to zero and its error.
                     let most = pairs.max(more);
                     let below = m / (1.0 + 2.0 * (1.0 + most) / self.encoded);
-                    let error = most * (1.0 - below * below) / self.encoded;
-                    let seen = (below * below - 2.0 * error).max(0.0).sqrt();
-                    self.mean_parts(seen, singles)
+                    let square = match self.representation {
+                        Representation::Unipolar => below * below,
+                        Representation::InvertedBipolar => {
+                            below * below - 2.0 * most * (1.0 - below * below) / self.encoded
+                        }
+                    };
+                    self.mean_parts(square.max(0.0).sqrt(), singles)
                 };
                 let [single, two, all] = of_pairs;
                 let bit = measured::rounding(self.representation, self.encoded);

@@ -2,5 +2,6 @@
 
 mod allocation;
 mod circuits;
+mod errors;
 mod gates;
 mod leveled;
