@@ -211,8 +211,8 @@ pub(crate) fn excess(
         return arranged;
     };
     *budget = left;
-    let all = [0..encoded];
-    let both = sample.squared_errors(part).zip(sample.squared_errors(&all));
+    let all = 0..encoded;
+    let both = sample.squared_errors(part).zip(sample.squared_errors(std::slice::from_ref(&all)));
     let more: Vec<f64> = both.map(|(of_part, of_all)| of_part - of_all).collect();
     let (rounding, spread) = line(&more, &sample.bit_variances(), 0.0);
     let new = Excess { rounding, spread };

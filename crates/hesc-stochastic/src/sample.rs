@@ -79,8 +79,8 @@ impl Sample {
         let pieces = self.products.stream_length() / length;
         let mut squares = vec![0.0; self.values.len()];
         for piece in 0..pieces {
-            let part = [piece * length..(piece + 1) * length];
-            let errors = self.errors(&part);
+            let run = piece * length..(piece + 1) * length;
+            let errors = self.errors(std::slice::from_ref(&run));
             squares.iter_mut().zip(errors).for_each(|(sum, e)| *sum += e * e / pieces as f64);
         }
         squares

@@ -336,7 +336,8 @@ fn errors_of_parts_of_streams() {
         // The ramp is in order, so that its parts are biased: sums refuse to cut it.
         let first = u32::from(generator == Generator::Hammersley);
         for k in [1, 2] {
-            for part in [vec![64..128], vec![0..128, 384..512], vec![0..448]] {
+            for runs in [&[(64, 128)][..], &[(0, 128), (384, 512)], &[(0, 448)]] {
+                let part: Vec<Range<usize>> = runs.iter().map(|&(from, to)| from..to).collect();
                 let (mut all, mut worst) = (Scaled::default(), 0.0f64);
                 for start in 0..6 {
                     let of: Vec<(Generator, u32)> =
