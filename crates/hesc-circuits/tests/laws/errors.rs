@@ -1,9 +1,10 @@
 //! Reported errors of programs are true: sums, products, powers, selections and sums of parts, of streams of
 //! every generator, read by wire.
 //!
-//! Each row of the table is of 450 sums or more of random values. The root mean square of as many normal
-//! errors, in units of those reported, is 1 with a deviation of 0.034: 0.7 and 1.5 are nine deviations away
-//! and more, a false alarm of a true law with other seeds is rarer than one in 10^15 rows. Draws are seeded.
+//! Each row of the table is of 180 sums or more of random values. The root mean square of as many normal
+//! errors, in units of those reported, is 1 with a deviation of 0.053: 0.7 and 1.5 are more than five
+//! deviations away, a false alarm of a true law with other seeds is rarer than one in 10^7 rows. Draws are
+//! seeded.
 //! That the laws of streams and products hold for each pair of dimensions is shown in `hesc-stochastic`.
 
 use hesc_circuits::{Answer, Fusion, Layout, Plaintext, Streams};
@@ -15,7 +16,7 @@ use rand_core::{Rng, SeedableRng};
 const IBP: Representation = Representation::InvertedBipolar;
 
 /// Elements of an array, summands of a sum, factors of a power.
-const ELEMENTS: usize = 150;
+const ELEMENTS: usize = 600;
 const SUMMANDS: usize = 5;
 const POWERS: usize = 4;
 
@@ -159,8 +160,8 @@ fn programs(generator: Generator, length: usize, seed: u64) -> Vec<(&'static str
     }
     let sum = a.multiplexed_combination(&weights, &mut selector).unwrap();
     check(party, "multiplexed", &sum, &sums(&x, &weights));
-    let several = sum.sum_groups(SUMMANDS).unwrap();
-    check(party, "sum of selections", &several, &sums(&sums(&x, &weights), &ones));
+    let several = sum.sum_groups(2).unwrap();
+    check(party, "sum of selections", &several, &sums(&sums(&x, &weights), &[1.0; 2]));
     let granularity = if length.is_multiple_of(8) { 8 } else { 4 };
     for (name, coefficients, kept) in [
         ("mixed powers", coefficients, [granularity / 2; POWERS]),
@@ -215,12 +216,13 @@ fn check(lengths: &[usize], seeds: u64, limit: f64) {
 }
 
 #[test]
+#[ignore = "long"]
 fn errors_of_programs() {
-    check(&[64, 256, 1000], 3, 0.2);
+    check(&[64, 1000], 3, 0.15);
 }
 
 #[test]
 #[ignore = "long"]
 fn errors_of_many_programs() {
-    check(&[64, 100, 256, 512, 1000, 1024, 1500, 4096], 20, 0.2);
+    check(&[64, 100, 256, 512, 1000, 1024, 1500, 4096], 20, 0.15);
 }
