@@ -159,6 +159,10 @@ impl<W: Word> Encoding<W> for BfvEncoding {
         self.scale
     }
 
+    fn scales(&self) -> impl Iterator<Item = f64> {
+        std::iter::once(self.scale)
+    }
+
     fn max_count(&self, _scale: f64) -> u64 {
         self.plain_modulus - 1
     }

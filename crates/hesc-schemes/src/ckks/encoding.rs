@@ -120,7 +120,7 @@ impl<W: Word> Encoding<W> for CkksEncoding {
             packing: spec.packing,
             ring_degree: spec.ring_degree,
             scale,
-            one: ring.moduli().iter().map(|q| scale as u64 % q.value()).collect(),
+            one: ring.moduli().iter().map(|q| scale.round() as u64 % q.value()).collect(),
             unit: 1 << excess.max(0),
             modulus,
             twists: (0..slots)
@@ -154,6 +154,12 @@ impl<W: Word> Encoding<W> for CkksEncoding {
         self.scale
     }
 
+    fn scales(&self) -> impl Iterator<Item = f64> {
+        // Only slots can be masked.
+        let scales = if self.packing == Packing::Slots { usize::MAX } else { 1 };
+        std::iter::successors(Some(self.scale), |scale| Some(scale * MASK_SCALE)).take(scales)
+    }
+
     fn max_count(&self, scale: f64) -> u64 {
         // A coefficient is at most the largest slot in absolute value, sqrt(2) times a count if
         // both parts are used, and must stay below q / 2 with the noise.
@@ -177,7 +183,11 @@ impl<W: Word> Encoding<W> for CkksEncoding {
     }
 
     fn rounding(&self) -> f64 {
-        self.unit as f64 / 2.0
+        match self.packing {
+            // A count of one is the scale, rounded.
+            Packing::Coefficients => 0.5,
+            Packing::Slots | Packing::ComplexSlots => self.unit as f64 / 2.0,
+        }
     }
 
     fn add_bits(

@@ -253,6 +253,9 @@ impl Scheme for Plain {
         for part in parts {
             part.tag.check(self.fingerprint, Some(first.tag))?;
         }
+        if rows.is_empty() {
+            return Err(SchemeError::Empty);
+        }
         let mut counts = Vec::with_capacity(rows.len() * self.block_length);
         for row in rows {
             if row.is_empty() || row.len() > bases.len() + 1 {

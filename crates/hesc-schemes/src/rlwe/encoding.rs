@@ -32,6 +32,8 @@ pub trait Encoding<W: Word>: Send + Sync + Sized + 'static {
     fn block_length(&self) -> usize;
     /// Size of a count of one in a fresh ciphertext, in units of the ciphertext modulus' integers.
     fn fresh_scale(&self) -> f64;
+    /// The scales that ciphertexts can have, growing: the fresh one and those after ever more masks.
+    fn scales(&self) -> impl Iterator<Item = f64>;
     /// Largest count at this scale.
     fn max_count(&self, scale: f64) -> u64;
     /// Whether counts beyond the largest keep their parity.

@@ -159,6 +159,9 @@ impl<W: Word, E: Encoding<W>> Rlwe<W, E> {
         for part in parts {
             self.check_operands(first, part)?;
         }
+        if rows.is_empty() {
+            return Err(SchemeError::Empty);
+        }
         if let Some(base) =
             bases.iter().find(|&&base| self.ring().moduli().iter().any(|q| q.value() <= base))
         {
@@ -227,8 +230,8 @@ impl<W: Word, E: Encoding<W>> Rlwe<W, E> {
         &self,
         parts: &[&Ciphertexts<W>],
     ) -> Result<Ciphertexts<W>, SchemeError> {
-        let (first, rest) = parts.split_first().ok_or(SchemeError::Empty)?;
-        for part in rest {
+        let first = *parts.first().ok_or(SchemeError::Empty)?;
+        for part in parts {
             self.check_operands(first, part)?;
         }
         let mut words = Vec::with_capacity(parts.iter().map(|p| p.words.len()).sum());
@@ -239,7 +242,7 @@ impl<W: Word, E: Encoding<W>> Rlwe<W, E> {
             words,
             blocks: parts.iter().map(|p| p.blocks).sum(),
             deviation: parts.iter().map(|p| p.deviation).fold(0.0, f64::max),
-            ..**first
+            ..*first
         })
     }
 

@@ -35,14 +35,28 @@ impl<W: Word, E: Encoding<W>> Rlwe<W, E> {
         Ok(words)
     }
 
-    /// Reads a positive noise deviation or scale and refuses what no honest sender has.
+    /// Reads a noise deviation and a scale and refuses what no honest sender has.
     fn read_noise(&self, reader: &mut Reader<'_>) -> Result<(f64, f64), SchemeError> {
         let (deviation, scale) = (reader.f64()?, reader.f64()?);
-        if deviation <= 0.0 || scale <= 0.0 {
-            return Err(reader.error("noise or scale is not positive"));
+        self.check_scale(reader, scale, 1.0)?;
+        // Nothing has less noise than an encryption under the secret key: who claims it would have results
+        // trusted that are none. Masks multiply noise and scale alike, at least.
+        let least = self.secret_key_deviation() / self.encoding().fresh_scale();
+        if deviation / scale < least {
+            return Err(reader.error("it claims less noise than an encryption has"));
         }
         self.check_noise(deviation, scale)?;
         Ok((deviation, scale))
+    }
+
+    /// Refuses a scale, as a fraction of `unit`, that no operation gives.
+    fn check_scale(&self, reader: &Reader<'_>, scale: f64, unit: f64) -> Result<(), SchemeError> {
+        let scales = self.encoding().scales().map(|honest| honest / unit);
+        if scales.take_while(|honest| *honest <= scale).any(|honest| honest == scale) {
+            Ok(())
+        } else {
+            Err(reader.error("the scale is not the scheme's"))
+        }
     }
 
     pub(super) fn write_ciphertexts(&self, a: &Ciphertexts<W>) -> Vec<u8> {
@@ -99,10 +113,8 @@ impl<W: Word, E: Encoding<W>> Rlwe<W, E> {
             return Err(reader.error("the modulus is out of range"));
         }
         let relative_scale = reader.f64()?;
+        self.check_scale(&reader, relative_scale, self.log2_modulus().exp2())?;
         let scale = relative_scale * f64::from(bits).exp2();
-        if relative_scale <= 0.0 {
-            return Err(reader.error("noise or scale is not positive"));
-        }
         self.check_noise(noise::rounding_deviation(n), scale)?;
         let words = reader.packed::<u32>(2 * blocks * n, bits)?;
         reader.finish()?;

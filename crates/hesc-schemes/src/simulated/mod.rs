@@ -252,6 +252,9 @@ impl Scheme for Simulated {
                 remedy: "simulations keep bits, not digits; run this on insecure_plain",
             });
         }
+        if rows.is_empty() {
+            return Err(SchemeError::Empty);
+        }
         let mut words = Vec::with_capacity(rows.len() * self.words());
         for row in rows {
             if row.is_empty() || row.len() > bases.len() + 1 {

@@ -114,6 +114,12 @@ impl UnipolarBfv {
         Ok(tag)
     }
 
+    /// Refuses no batches, and batches of other sets or of several key pairs.
+    fn check_parts(&self, parts: &[&Ciphertexts]) -> Result<(), SchemeError> {
+        let first = self.check(parts.first().ok_or(SchemeError::Empty)?)?;
+        parts.iter().try_for_each(|part| self.check(part)?.check(self.fingerprint(), Some(first)))
+    }
+
     fn block(a: &Ciphertexts, index: usize) -> Result<&Arc<leveled::Ciphertext>, SchemeError> {
         let blocks = a.0.len();
         a.0.get(index).ok_or(SchemeError::BlockIndex { index, blocks })
@@ -316,6 +322,7 @@ impl Scheme for UnipolarBfv {
         rows: &[Vec<(usize, usize)>],
         bases: &[u64],
     ) -> Result<Ciphertexts, SchemeError> {
+        self.check_parts(parts)?;
         if rows.is_empty() {
             return Err(SchemeError::Empty);
         }
@@ -360,10 +367,7 @@ impl Scheme for UnipolarBfv {
     }
 
     fn concatenate(&self, parts: &[&Ciphertexts]) -> Result<Ciphertexts, SchemeError> {
-        let first = self.check(parts.first().ok_or(SchemeError::Empty)?)?;
-        for part in parts {
-            self.check(part)?.check(self.fingerprint(), Some(first))?;
-        }
+        self.check_parts(parts)?;
         Ok(Ciphertexts(parts.iter().flat_map(|part| &part.0).cloned().collect()))
     }
 

@@ -1,3 +1,14 @@
 //! Laws of encryptions that add bits.
 
+mod frames;
+#[macro_use]
+mod parties;
 mod arithmetic;
+mod bounds;
+mod keys;
+mod lattice;
+mod noise;
+mod randomness;
+mod readers;
+mod refusals;
+mod rerandomisation;

@@ -1,0 +1,436 @@
+//! Every scheme with a small set, two key pairs and, where its kind has several, another set; and where the
+//! wire forms have what is random. Laws are written over [`Case`] and run by [`on_every_scheme`] and
+//! [`on_every_encryption`], each scheme a test of its own.
+
+use std::sync::LazyLock;
+
+use hesc_math::{AesCtrRng, Word, ntt_primes};
+use hesc_schemes::bitwise::{BitCipher, Bitwise};
+use hesc_schemes::elgamal::{Exponents, Ffdhe3072, Ristretto255};
+use hesc_schemes::leveled::{self, SchemeKind};
+use hesc_schemes::rlwe::{Encoding, Plaintext, Rlwe, Spec};
+use hesc_schemes::wire::Kind;
+use hesc_schemes::{
+    Assurance, Bfv, BitProduct, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Plain,
+    Scheme, Simulated, UnipolarBfv, UnipolarElgamal, gm,
+};
+use rand_core::SeedableRng;
+
+use super::frames::{self, HEADER, TAGGED};
+
+/// Generators of tests are seeded, so that a failure can be repeated.
+pub fn rng(seed: u8) -> AesCtrRng {
+    AesCtrRng::from_seed([seed; 32])
+}
+
+/// One parameter set, its owner, and a stranger with another key pair of the same set.
+pub struct Party<S: Scheme> {
+    pub scheme: S,
+    pub secret: S::SecretKey,
+    pub public: S::PublicKey,
+    pub stranger: (S::SecretKey, S::PublicKey),
+    /// Another set, where there is one.
+    pub sibling: Option<S>,
+}
+
+impl<S: Scheme> Party<S> {
+    fn new((scheme, sibling): (S, Option<S>)) -> Self {
+        let rng = &mut rng(100);
+        let (secret, public) = scheme.generate_keys(rng);
+        let stranger = scheme.generate_keys(rng);
+        Self { scheme, secret, public, stranger, sibling }
+    }
+
+    /// The same word everywhere.
+    pub fn filled(&self, blocks: usize, word: u64) -> Vec<u64> {
+        vec![word; blocks * self.scheme.block_length() / 64]
+    }
+
+    /// Blocks of the same word under the public key.
+    pub fn encrypt(&self, blocks: usize, word: u64, rng: &mut AesCtrRng) -> S::Ciphertexts {
+        self.scheme.encrypt(&self.public, &self.filled(blocks, word), rng).unwrap()
+    }
+
+    /// Blocks of the same word under the secret key, which have the least noise.
+    pub fn encrypt_secretly(
+        &self,
+        blocks: usize,
+        word: u64,
+        rng: &mut AesCtrRng,
+    ) -> S::Ciphertexts {
+        let bits = self.filled(blocks, word);
+        let seeded = self.scheme.encrypt_seeded(&self.secret, &bits, rng).unwrap();
+        self.scheme.expand(&seeded).unwrap()
+    }
+}
+
+/// What laws must know of a scheme beside its trait: where its frames have what.
+pub trait Case: Scheme {
+    /// Where a frame of this kind has its number of blocks.
+    fn blocks_at(&self, kind: u8) -> usize;
+}
+
+/// The same of a scheme that encrypts: what of its frames is random.
+pub trait Encryption: Case {
+    /// The numbers in a batch that are random each on its own.
+    fn parts<'a>(&self, ciphertexts: &'a [u8]) -> Vec<&'a [u8]>;
+    /// The same of a batch from the secret key.
+    fn seeded_parts<'a>(&self, seeded: &'a [u8]) -> Vec<&'a [u8]>;
+    /// The public seeds of a batch from the secret key.
+    fn seeds<'a>(&self, seeded: &'a [u8]) -> Vec<&'a [u8]>;
+    /// The public seed of a public key.
+    fn key_seed<'a>(&self, _public: &'a [u8]) -> Option<&'a [u8]> {
+        None
+    }
+    /// Whether a ciphertext from the secret key is its public seed, its bits and nothing random beside.
+    fn seed_says_all(&self) -> bool {
+        false
+    }
+}
+
+/// Where a seed lies behind a tag and, in a batch, the number of blocks.
+fn seed_at(frame: &[u8], at: usize) -> &[u8] {
+    &frame[at..at + 32]
+}
+
+/// The residues of whole polynomials, limb after limb.
+fn limbs<'a>(body: &'a [u8], ring_degree: usize, moduli: &[u64]) -> Vec<&'a [u8]> {
+    let sizes = moduli.iter().map(|q| ring_degree * (q.ilog2() as usize + 1) / 8).cycle();
+    let mut rest = body;
+    let mut limbs = Vec::new();
+    for size in sizes {
+        if rest.is_empty() {
+            break;
+        }
+        let (limb, behind) = rest.split_at(size);
+        limbs.push(limb);
+        rest = behind;
+    }
+    limbs
+}
+
+impl<W: Word, E: Encoding<W>> Case for Rlwe<W, E> {
+    fn blocks_at(&self, kind: u8) -> usize {
+        // Noise and scale lie before.
+        if kind == Kind::Ciphertexts as u8 { TAGGED + 16 } else { TAGGED }
+    }
+}
+
+impl<C: BitCipher> Case for Bitwise<C> {
+    fn blocks_at(&self, kind: u8) -> usize {
+        // The bound on counts lies before.
+        if kind == Kind::Ciphertexts as u8 { TAGGED + 8 } else { TAGGED }
+    }
+}
+
+impl Case for UnipolarBfv {
+    fn blocks_at(&self, _kind: u8) -> usize {
+        // Each ciphertext has its own tag.
+        HEADER
+    }
+}
+
+macro_rules! blocks_behind_the_tag {
+    ($($(#[$when:meta])* $scheme:ty),*) => {
+        $(
+            $(#[$when])*
+            impl Case for $scheme {
+                fn blocks_at(&self, _kind: u8) -> usize {
+                    TAGGED
+                }
+            }
+        )*
+    };
+}
+blocks_behind_the_tag!(
+    Plain,
+    Simulated,
+    #[cfg(feature = "tfhe")]
+    hesc_schemes::Tfhe
+);
+
+impl<W: Word, E: Encoding<W>> Encryption for Rlwe<W, E> {
+    fn parts<'a>(&self, ciphertexts: &'a [u8]) -> Vec<&'a [u8]> {
+        let spec = self.spec();
+        limbs(frames::body(ciphertexts, TAGGED + 20), spec.ring_degree, &spec.coeff_moduli)
+    }
+
+    fn seeded_parts<'a>(&self, seeded: &'a [u8]) -> Vec<&'a [u8]> {
+        let spec = self.spec();
+        limbs(frames::body(seeded, TAGGED + 36), spec.ring_degree, &spec.coeff_moduli)
+    }
+
+    fn seeds<'a>(&self, seeded: &'a [u8]) -> Vec<&'a [u8]> {
+        vec![seed_at(seeded, TAGGED + 4)]
+    }
+
+    fn key_seed<'a>(&self, public: &'a [u8]) -> Option<&'a [u8]> {
+        Some(seed_at(public, TAGGED))
+    }
+}
+
+impl<C: BitCipher> Encryption for Bitwise<C> {
+    fn parts<'a>(&self, ciphertexts: &'a [u8]) -> Vec<&'a [u8]> {
+        let size = element_bytes(self.cipher());
+        let start = TAGGED + 12 + self.cipher().context_bytes();
+        frames::body(ciphertexts, start).chunks_exact(size).collect()
+    }
+
+    fn seeded_parts<'a>(&self, seeded: &'a [u8]) -> Vec<&'a [u8]> {
+        // Goldwasser and Micali's two words a block, or an element a bit.
+        let cipher = self.cipher();
+        let parts = if cipher.name() == "gm" { 2 } else { 64 };
+        let start = TAGGED + 36 + cipher.context_bytes();
+        frames::body(seeded, start).chunks_exact(cipher.seeded_block_bytes() / parts).collect()
+    }
+
+    fn seeds<'a>(&self, seeded: &'a [u8]) -> Vec<&'a [u8]> {
+        vec![seed_at(seeded, TAGGED + 4)]
+    }
+
+    fn seed_says_all(&self) -> bool {
+        // An encrypted zero of the multiplicative scheme is a random element.
+        self.cipher().name() != "unipolar_elgamal"
+    }
+}
+
+/// Bytes of one residue or point.
+pub fn element_bytes<C: BitCipher>(cipher: &C) -> usize {
+    cipher.block_bytes() / if cipher.name() == "gm" { 64 } else { 128 }
+}
+
+impl Encryption for UnipolarBfv {
+    fn parts<'a>(&self, ciphertexts: &'a [u8]) -> Vec<&'a [u8]> {
+        // Level, parts, factor and five numbers of noise; then the parts of each limb.
+        unipolar_limbs(self, ciphertexts, TAGGED + 54, 2)
+    }
+
+    fn seeded_parts<'a>(&self, seeded: &'a [u8]) -> Vec<&'a [u8]> {
+        unipolar_limbs(self, seeded, TAGGED + 77, 1)
+    }
+
+    fn seeds<'a>(&self, seeded: &'a [u8]) -> Vec<&'a [u8]> {
+        frames::nested(seeded).into_iter().map(|block| seed_at(block, TAGGED + 1)).collect()
+    }
+
+    fn key_seed<'a>(&self, public: &'a [u8]) -> Option<&'a [u8]> {
+        Some(seed_at(public, TAGGED))
+    }
+}
+
+/// The limbs of the ciphertexts in a batch.
+fn unipolar_limbs<'a>(
+    scheme: &UnipolarBfv,
+    batch: &'a [u8],
+    start: usize,
+    parts: usize,
+) -> Vec<&'a [u8]> {
+    let spec = scheme.spec();
+    let moduli: Vec<u64> = spec.coeff_moduli.iter().flat_map(|&q| vec![q; parts]).collect();
+    let blocks = frames::nested(batch).into_iter();
+    blocks.flat_map(|block| limbs(frames::body(block, start), spec.ring_degree, &moduli)).collect()
+}
+
+#[cfg(feature = "tfhe")]
+impl Encryption for hesc_schemes::Tfhe {
+    fn parts<'a>(&self, ciphertexts: &'a [u8]) -> Vec<&'a [u8]> {
+        frames::body(ciphertexts, TAGGED + 21).chunks_exact(8 * self.spec().ring_degree).collect()
+    }
+
+    fn seeded_parts<'a>(&self, seeded: &'a [u8]) -> Vec<&'a [u8]> {
+        frames::body(seeded, TAGGED + 36).chunks_exact(8 * self.spec().ring_degree).collect()
+    }
+
+    fn seeds<'a>(&self, seeded: &'a [u8]) -> Vec<&'a [u8]> {
+        vec![seed_at(seeded, TAGGED + 4)]
+    }
+
+    fn key_seed<'a>(&self, public: &'a [u8]) -> Option<&'a [u8]> {
+        Some(seed_at(public, TAGGED))
+    }
+}
+
+/// A set of a lattice scheme with primes of so many bits.
+pub fn spec(ring_degree: usize, bits: &[u32], packing: Packing, plaintext: Plaintext) -> Spec {
+    let mut coeff_moduli: Vec<u64> = Vec::new();
+    for &bits in bits {
+        let primes = ntt_primes(bits, ring_degree, bits.min(4) as usize).unwrap();
+        coeff_moduli.extend(primes.into_iter().find(|q| !coeff_moduli.contains(q)));
+    }
+    Spec { ring_degree, coeff_moduli, packing, plaintext }
+}
+
+pub fn integers(plain_modulus: u64) -> Plaintext {
+    Plaintext::Integers { plain_modulus }
+}
+
+pub fn approximate(bits: i32) -> Plaintext {
+    Plaintext::Approximate { scale: 2f64.powi(bits) }
+}
+
+/// A set of BFV with multiplication.
+pub fn unipolar(ring_degree: usize, primes: usize) -> leveled::Spec {
+    leveled::Spec {
+        scheme: SchemeKind::Bfv,
+        ring_degree,
+        coeff_moduli: ntt_primes(43, ring_degree, primes).unwrap(),
+        special_moduli: Vec::new(),
+        plaintext: integers(65537),
+        bound: 1.0,
+    }
+}
+
+#[cfg(feature = "tfhe")]
+pub fn small_tfhe(lwe_dimension: usize) -> hesc_schemes::Tfhe {
+    use hesc_schemes::tfhe::{Decomposition, Spec, Tfhe};
+    let digits = |base_log, levels| Decomposition { base_log, levels };
+    let spec = Spec {
+        ring_degree: 512,
+        lwe_dimension,
+        log2_ring_noise: -50.0,
+        log2_lwe_noise: -30.0,
+        bootstrap: digits(23, 1),
+        keyswitch: digits(3, 5),
+        packing: digits(16, 1),
+    };
+    Tfhe::new(spec, Assurance::Insecure).unwrap()
+}
+
+fn bfv<W: Word>(degree: usize, bits: &[u32], packing: Packing, t: u64) -> Bfv<W> {
+    Bfv::new(spec(degree, bits, packing, integers(t)), Assurance::Insecure).unwrap()
+}
+
+fn ckks<W: Word>(degree: usize, bits: &[u32], packing: Packing, scale: i32) -> Ckks<W> {
+    Ckks::new(spec(degree, bits, packing, approximate(scale)), Assurance::Insecure).unwrap()
+}
+
+fn unipolar_bfv(primes: usize) -> UnipolarBfv {
+    UnipolarBfv::new(unipolar(1024, primes), Assurance::Insecure).unwrap()
+}
+
+fn simulated(product: BitProduct) -> (Simulated, Option<Simulated>) {
+    let of_length = |length| Simulated::new(length, product).unwrap();
+    (of_length(128), Some(of_length(192)))
+}
+
+/// The parties, each made once, and the macros that make a test of a law for each of them.
+macro_rules! parties {
+    (
+        lattices { $($(#[$torus:meta])* $lattice:ident: $lattice_scheme:ty = $of_lattice:expr;)* }
+        others { $($other:ident: $other_scheme:ty = $of_other:expr;)* }
+        clear { $($clear:ident: $clear_scheme:ty = $of_clear:expr;)* }
+    ) => {
+        $(party! { $(#[$torus])* $lattice: $lattice_scheme = $of_lattice })*
+        $(party! { $other: $other_scheme = $of_other })*
+        $(party! { $clear: $clear_scheme = $of_clear })*
+
+        /// Makes a test of this law for each scheme whose noise can be seen.
+        macro_rules! on_every_lattice {
+            ($law:ident) => {
+                mod $law {
+                    $(law! { $(#[$torus])* $law of $lattice })*
+                }
+            };
+        }
+
+        /// The same for each scheme that encrypts.
+        macro_rules! on_every_encryption {
+            ($law:ident) => {
+                mod $law {
+                    $(law! { $(#[$torus])* $law of $lattice })*
+                    $(law! { $law of $other })*
+                }
+            };
+        }
+
+        /// The same for each scheme.
+        macro_rules! on_every_scheme {
+            ($law:ident) => {
+                mod $law {
+                    $(law! { $(#[$torus])* $law of $lattice })*
+                    $(law! { $law of $other })*
+                    $(law! { $law of $clear })*
+                }
+            };
+        }
+    };
+}
+
+macro_rules! party {
+    ($(#[$when:meta])* $name:ident: $scheme:ty = $make:expr) => {
+        $(#[$when])*
+        pub fn $name() -> &'static Party<$scheme> {
+            static PARTY: LazyLock<Party<$scheme>> = LazyLock::new(|| Party::new($make));
+            &PARTY
+        }
+    };
+}
+
+macro_rules! law {
+    ($(#[$when:meta])* $law:ident of $name:ident) => {
+        $(#[$when])*
+        #[test]
+        fn $name() {
+            super::$law($crate::streams::parties::$name());
+        }
+    };
+}
+
+parties! {
+    lattices {
+        bfv_coefficients: Bfv<u32> = {
+            let of = |t| bfv(1024, &[26], Packing::Coefficients, t);
+            (of(27), Some(of(28)))
+        };
+        bfv_slots: Bfv<u32> = {
+            let of = |bits: &[u32]| bfv(2048, bits, Packing::Slots, 12289);
+            (of(&[26, 27]), Some(of(&[27, 27])))
+        };
+        bfv_wide_slots: Bfv<u64> = {
+            let of = |bits: &[u32]| bfv(2048, bits, Packing::Slots, 12289);
+            (of(&[54, 54]), Some(of(&[54])))
+        };
+        ckks_coefficients: Ckks<u32> = {
+            let of = |scale| ckks(2048, &[27, 27], Packing::Coefficients, scale);
+            (of(38), Some(of(37)))
+        };
+        ckks_complex_slots: Ckks<u32> = {
+            let of = |scale| ckks(1024, &[26], Packing::ComplexSlots, scale);
+            (of(22), Some(of(21)))
+        };
+        ckks_wide_slots: Ckks<u64> = {
+            let of = |scale| ckks(2048, &[54, 54], Packing::Slots, scale);
+            (of(29), Some(of(26)))
+        };
+        #[cfg(feature = "tfhe")]
+        torus: hesc_schemes::Tfhe = (small_tfhe(64), Some(small_tfhe(65)));
+    }
+    others {
+        goldwasser_micali: Gm = {
+            let of = |bits| Gm::new(bits, gm::Assurance::Insecure).unwrap();
+            (of(2048), Some(of(3072)))
+        };
+        elgamal: Elgamal = {
+            let of = |exponents| Elgamal::over(Ffdhe3072::new(exponents), 16).unwrap();
+            (of(Exponents::Short), Some(of(Exponents::Full)))
+        };
+        ec_elgamal: EcElgamal = {
+            let of = |max| EcElgamal::new(max).unwrap();
+            (of(16), Some(of(17)))
+        };
+        ec_elgamal_secp256r1: EcElgamalSecp256r1 = {
+            let of = |max| EcElgamalSecp256r1::new(max).unwrap();
+            (of(16), Some(of(17)))
+        };
+        unipolar_elgamal: UnipolarElgamal<Ristretto255> = (UnipolarElgamal::over(Ristretto255), None);
+        unipolar_bfv_slots: UnipolarBfv = (unipolar_bfv(4), Some(unipolar_bfv(5)));
+    }
+    clear {
+        plain: Plain = {
+            let of = |t| Plain::new(128, t).unwrap();
+            (of(11), Some(of(12)))
+        };
+        simulated_exclusive_or: Simulated = simulated(BitProduct::ExclusiveOr);
+        simulated_conjunction: Simulated = simulated(BitProduct::Conjunction);
+    }
+}
