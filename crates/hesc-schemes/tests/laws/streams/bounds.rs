@@ -81,20 +81,23 @@ fn counts_wrap_at_the_plaintext_modulus() {
     check_wrap(parties::torus(), 16);
 }
 
-/// Approximate counts are right up to the largest, by Horner's rule in powers of two; twice as much falls outside
-/// the modulus, and is noticed.
+/// Approximate counts are right up to the largest, put together by Horner's rule from its bits; two beyond fall
+/// outside the modulus (one may be in what is left for noise), and that is noticed.
 #[test]
 fn approximate_counts_end_at_the_largest() {
     let party = parties::ckks_coefficients();
     let Party { scheme, secret, .. } = party;
-    let one = party.encrypt_secretly(1, u64::MAX, &mut rng(3));
-    let digits = scheme.max_count(&one).ilog2() as usize + 1;
-    let full = scheme.horner(&[&one], &[vec![(0, 0); digits]], &vec![2; digits]).unwrap();
-    let most = scheme.decrypt(secret, &full).unwrap();
-    assert!(most.iter().all(|&count| count == (1 << digits) - 1));
-    let beyond = scheme.add(&full, &full).unwrap();
+    let rng = &mut rng(3);
+    let digits = [party.encrypt_secretly(1, 0, rng), party.encrypt_secretly(1, u64::MAX, rng)];
+    let most = scheme.max_count(&digits[1]);
+    let bits = most.ilog2() as usize + 1;
+    let row = (0..bits).rev().map(|bit| ((most >> bit & 1) as usize, 0)).collect();
+    let full = scheme.horner(&[&digits[0], &digits[1]], &[row], &vec![2; bits]).unwrap();
+    let counts = scheme.decrypt(secret, &full).unwrap();
+    assert!(counts.iter().all(|&count| u64::from(count) == most));
+    let two = scheme.add(&digits[1], &digits[1]).unwrap();
+    let beyond = scheme.add(&full, &two).unwrap();
     assert!(matches!(scheme.decrypt(secret, &beyond), Err(SchemeError::NotACount { block: 0 })));
-    assert_eq!(u64::from(most[0]), scheme.max_count(&one));
 }
 
 /// Bases up to the smallest prime.

@@ -17,6 +17,8 @@ pub struct Randomness {
 pub trait Lattice: Encryption {
     /// The values that coefficients of secrets and masks have, alike often.
     const SMALL: &'static [i128];
+    /// By how much the deviation of a batch may be off what is expected: keys' norms scatter, and samples.
+    const SCATTER: f64;
     /// The deviation of the noise that keys and encryptions draw.
     fn deviation(&self) -> f64;
     /// The coefficients of the secret.
@@ -132,6 +134,8 @@ const TRANSPARENT: i128 = 1 << 20;
 
 impl<W: Word, E: Encoding<W>> Lattice for Rlwe<W, E> {
     const SMALL: &'static [i128] = &[-1, 0, 1];
+    // Norms by two per cent, samples by one: false alarm below 1e-9.
+    const SCATTER: f64 = 0.16;
 
     fn deviation(&self) -> f64 {
         sampling::NOISE_STANDARD_DEVIATION
@@ -248,6 +252,8 @@ mod torus {
 
     impl Lattice for Tfhe {
         const SMALL: &'static [i128] = &[0, 1];
+        // Binary masks and secrets have means, and partial sums of noise scatter by ten per cent.
+        const SCATTER: f64 = 0.4;
 
         fn deviation(&self) -> f64 {
             (self.spec().log2_ring_noise + 64.0).exp2()

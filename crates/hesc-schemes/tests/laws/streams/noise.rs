@@ -21,12 +21,11 @@ fn measured<S: Lattice>(party: &Party<S>, zeros: &S::Ciphertexts) -> f64 {
     (squares / phases.iter().map(Vec::len).sum::<usize>() as f64).sqrt()
 }
 
-/// Refuses a claim that is not the measured deviation within a sixth. Samples scatter by one per cent, keys' own
-/// norms by two: false alarm below 1e-9.
+/// Refuses a claim that is not the measured deviation but for what honest ones scatter.
 #[track_caller]
 fn assert_claim<S: Lattice>(party: &Party<S>, zeros: &S::Ciphertexts, what: &str) {
     let ratio = measured(party, zeros) / party.scheme.claimed(zeros);
-    assert!((0.84..1.16).contains(&ratio), "{what}: {ratio} of what is claimed");
+    assert!((ratio - 1.0).abs() < S::SCATTER, "{what}: {ratio} of what is claimed");
 }
 
 on_every_lattice!(claims_are_what_is_measured);
@@ -144,7 +143,7 @@ fn budgets_count_the_deviations_that_are_kept() {
 
 /// Masks that are the same for blocks of positions of every length a power of two: among them one whose
 /// polynomial is as large at every root, so that noise grows by all that is claimed.
-fn check_masks<W: Word, E: Encoding<W>>(party: &Party<Rlwe<W, E>>) {
+fn check_masks<W: Word, E: Encoding<W>>(party: &Party<Rlwe<W, E>>, least: f64) {
     let scheme = &party.scheme;
     let rng = &mut rng(3);
     let fresh = party.encrypt(1, 0, rng);
@@ -170,7 +169,7 @@ fn check_masks<W: Word, E: Encoding<W>>(party: &Party<Rlwe<W, E>>) {
             let found = measured(party, &a);
             // Noise that a mask has bent to itself grows by all that is claimed when it meets it again.
             assert!(found <= 1.16 * scheme.claimed(&a), "step {step}");
-            assert!(found / before <= 1.001 * growth, "step {step}: {}", found / before / growth);
+            assert!(found <= 1.001 * growth * before, "step {step}: {}", found / before / growth);
             tightest = tightest.max(found / before / growth);
             (before, claimed) = (found, scheme.claimed(&a));
             if step == 6 {
@@ -190,14 +189,15 @@ fn check_masks<W: Word, E: Encoding<W>>(party: &Party<Rlwe<W, E>>) {
     for masks in [[&*costly, &free], [&*free, &costly]] {
         assert_eq!(of(&masks.concat()), loudest);
     }
-    assert!(tightest > 0.95, "masks are said to cost {} times too much", 1.0 / tightest);
+    assert!(tightest > least, "masks are said to cost {} times too much", 1.0 / tightest);
 }
 
 #[test]
 fn masks_cost_what_is_claimed() {
-    check_masks(parties::bfv_slots());
-    check_masks(parties::bfv_wide_slots());
-    check_masks(parties::ckks_wide_slots());
+    check_masks(parties::bfv_slots(), 0.95);
+    check_masks(parties::bfv_wide_slots(), 0.95);
+    // Masks of approximate numbers are rounded, by what counts of up to sixteen would suffer.
+    check_masks(parties::ckks_wide_slots(), 0.75);
 }
 
 /// What counts add up to is what the bound says: all ones, added to themselves and fused, are at the bound.
@@ -303,7 +303,9 @@ fn dependent_factors_leave_the_room_that_is_claimed() {
             for count in 0..40 {
                 match step(&mut a) {
                     Ok(()) => {}
-                    Err(SchemeError::NoiseBudget { .. }) => break,
+                    Err(SchemeError::NoiseBudget { .. } | SchemeError::TooManyParts { .. }) => {
+                        break;
+                    }
                     Err(error) => panic!("step {kind}: {error}"),
                 }
                 assert_eq!(scheme.decrypt(secret, &a).unwrap(), counts(&bits), "step {kind}");

@@ -400,7 +400,7 @@ parties! {
         };
         ckks_wide_slots: Ckks<u64> = {
             let of = |scale| ckks(2048, &[54, 54], Packing::Slots, scale);
-            (of(29), Some(of(26)))
+            (of(22), Some(of(21)))
         };
         #[cfg(feature = "tfhe")]
         torus: hesc_schemes::Tfhe = (small_tfhe(64), Some(small_tfhe(65)));
@@ -423,7 +423,7 @@ parties! {
             (of(16), Some(of(17)))
         };
         unipolar_elgamal: UnipolarElgamal<Ristretto255> = (UnipolarElgamal::over(Ristretto255), None);
-        unipolar_bfv_slots: UnipolarBfv = (unipolar_bfv(4), Some(unipolar_bfv(5)));
+        unipolar_bfv_slots: UnipolarBfv = (unipolar_bfv(3), Some(unipolar_bfv(4)));
     }
     clear {
         plain: Plain = {

@@ -136,10 +136,9 @@ fn residues_of_a_safe_prime_are_squares() {
     let frames = Frames::of(party);
     let prime = party.scheme.cipher().group().prime_be();
     // Minus one is no square modulo a safe prime.
-    let (mut minus_one, mut larger) = (prime.clone(), prime.clone());
+    let mut minus_one = prime.clone();
     minus_one[383] -= 1;
-    larger[382] += 1;
-    check(&frames, &[prime, minus_one, larger, vec![0; 384], vec![0xFF; 384]]);
+    check(&frames, &[prime, minus_one, vec![0; 384], vec![0xFF; 384]]);
     bounds(&frames);
     secrets(&frames, &[]);
     let one = [vec![0; 383], vec![1]].concat();

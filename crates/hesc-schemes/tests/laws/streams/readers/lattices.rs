@@ -82,6 +82,9 @@ fn promises<W: Word, E: Encoding<W>>(frames: &Frames<'_, Rlwe<W, E>>) {
 
 /// The modulus and the scale of a compact batch.
 fn compact<W: Word, E: Encoding<W>>(frames: &Frames<'_, Rlwe<W, E>>) {
+    if !frames.objects().any(|object| object == Compact) {
+        return;
+    }
     let frame = frames.get(Compact);
     for bits in [0, 1, 32, 255] {
         frames.assert_overwritten(Compact, TAGGED + 4, &[bits], "the modulus is out of range");

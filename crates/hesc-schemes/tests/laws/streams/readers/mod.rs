@@ -25,7 +25,7 @@ const OBJECTS: [Object; 5] = [Ciphertexts, Seeded, Compact, PublicKey, SecretKey
 /// Blocks of the batches in [`Frames`].
 const BLOCKS: u32 = 2;
 
-/// A frame of each object.
+/// A frame of each object; of compact batches none where the set has none.
 struct Frames<'a, S: Scheme> {
     party: &'a Party<S>,
     frames: [Vec<u8>; 5],
@@ -41,11 +41,15 @@ impl<'a, S: Scheme> Frames<'a, S> {
         let frames = [
             scheme.ciphertexts_to_bytes(&a),
             scheme.seeded_to_bytes(&seeded),
-            scheme.compact_to_bytes(&scheme.compact(&a).unwrap()),
+            scheme.compact(&a).map_or(Vec::new(), |compact| scheme.compact_to_bytes(&compact)),
             scheme.public_key_to_bytes(public),
             scheme.secret_key_to_bytes(secret).to_vec(),
         ];
         Self { party, frames }
+    }
+
+    fn objects(&self) -> impl Iterator<Item = Object> {
+        OBJECTS.into_iter().filter(|object| !self.get(*object).is_empty())
     }
 
     fn get(&self, object: Object) -> &[u8] {
@@ -86,7 +90,7 @@ on_every_scheme!(frames_are_read_strictly);
 /// Every object: other magic, version, kind, length and checksum, cut off and extended, of another set.
 fn frames_are_read_strictly<S: Scheme>(party: &Party<S>) {
     let frames = Frames::of(party);
-    for object in OBJECTS {
+    for object in frames.objects() {
         let whole = frames.get(object);
         assert_eq!(frames.refused(object, whole), None);
         frames.assert_overwritten(object, 0, b"HESD", "no hesc object");
@@ -112,11 +116,14 @@ fn frames_are_read_strictly<S: Scheme>(party: &Party<S>) {
             let refused = read(sibling, object, whole);
             assert!(matches!(refused, Some(SchemeError::ParameterMismatch { .. })), "{refused:?}");
         }
-        for other in OBJECTS {
+        for other in frames.objects() {
             let foreign = frames.get(other);
-            if foreign[5] != whole[5] {
-                frames.assert_problem(object, foreign, &["another kind of object"]);
-                // Not even under its own kind: lengths and places are others.
+            if foreign[5] == whole[5] {
+                continue;
+            }
+            frames.assert_problem(object, foreign, &["another kind of object"]);
+            // A batch is nothing else under another kind either: lengths and places differ.
+            if [Ciphertexts, Seeded, Compact].contains(&object) {
                 assert!(frames.refused(object, &overwrite(foreign, 5, &whole[5..6])).is_some());
             }
         }
@@ -127,7 +134,8 @@ on_every_scheme!(numbers_of_blocks_that_lie_are_refused);
 /// No block, one fewer, one more, and more than any memory holds.
 fn numbers_of_blocks_that_lie_are_refused<S: Case>(party: &Party<S>) {
     let frames = Frames::of(party);
-    for object in [Ciphertexts, Seeded, Compact] {
+    let batches = [Ciphertexts, Seeded, Compact];
+    for object in frames.objects().filter(|object| batches.contains(object)) {
         let at = party.scheme.blocks_at(frames.get(object)[5]);
         assert_eq!(frames.get(object)[at..at + 4], BLOCKS.to_le_bytes());
         let refuse = |blocks: u32, problems: &[&str]| {
