@@ -14,6 +14,9 @@ const MASK_SCALE: f64 = (1u64 << 20) as f64;
 /// Bits of an encoded coefficient: larger scales are multiples of a power of two, so that
 /// coefficients fit 32 bits. The rounding is 2^-29 of a count, far below the noise.
 const COEFFICIENT_BITS: i32 = 29;
+/// Largest modulus in units of the scale: decryption knows values as fractions of the modulus, in doubles, and
+/// what they round is then below a thousandth of a count, in slots too.
+const LARGEST_RATIO: f64 = (1u64 << 36) as f64;
 /// Largest count for which [`CkksEncoding::mask`] bounds the rounding of the mask.
 const MASKED_COUNT: f64 = 16.0;
 
@@ -105,12 +108,13 @@ impl<W: Word> Encoding<W> for CkksEncoding {
         // whose residues are computed once.
         let in_coefficients = spec.packing == Packing::Coefficients;
         let most = if in_coefficients { 2f64.powi(53) } else { smallest as f64 / 2.0 };
-        if !(scale > 1.0 && scale < modulus / 4.0 && scale < most) {
+        let least = (modulus / LARGEST_RATIO).max(1.0);
+        if !(scale > least && scale < modulus / 4.0 && scale < most) {
             return Err(SchemeError::Parameter {
                 name: "scale",
                 value: scale.to_string(),
-                remedy: "choose one above 1, below q / 4 and, but in coefficients, below half of \
-                         every prime",
+                remedy: "choose one above 1 and q / 2^36, below q / 4 and, but in coefficients, below \
+                         half of every prime",
             });
         }
         let excess = scale.log2().ceil() as i32 - COEFFICIENT_BITS;

@@ -1,9 +1,11 @@
 //! Bounds hold exactly: what is at them is right, and one beyond is refused or wraps as it says.
 
 use hesc_schemes::bitwise::{BitCipher, Bitwise};
-use hesc_schemes::{Assurance, Bfv, EcElgamal, Packing, Plain, Scheme, SchemeError, UnipolarBfv};
+use hesc_schemes::{
+    Assurance, Bfv, Ckks, EcElgamal, Packing, Plain, Scheme, SchemeError, UnipolarBfv,
+};
 
-use super::parties::{self, Party, integers, rng, spec, unipolar};
+use super::parties::{self, Party, approximate, integers, rng, spec, unipolar};
 
 /// Counts at the largest that decrypts, by every way there, and one beyond.
 fn check_counts<C: BitCipher>(party: &Party<Bitwise<C>>) {
@@ -106,7 +108,7 @@ fn bases_stay_below_every_prime() {
     let party = parties::bfv_slots();
     let one = party.encrypt(1, 0, &mut rng(4));
     let prime = *party.scheme.spec().coeff_moduli.iter().min().unwrap();
-    let fuse = |base| party.scheme.horner(&[&one], &[vec![(0, 0), (0, 0)]], &[base]).err().unwrap();
+    let fuse = |base| party.scheme.horner(&[&one], &[vec![(0, 0); 3]], &[base; 2]).err().unwrap();
     assert!(matches!(fuse(prime), SchemeError::Parameter { name: "base", .. }));
     assert!(matches!(fuse(prime - 1), SchemeError::NoiseBudget { .. }));
 }
@@ -145,4 +147,16 @@ fn parameters_end_where_they_say() {
     for (length, modulus) in [(0, 2), (63, 2), ((1 << 20) + 64, 2), (64, 1), (64, (1 << 31) + 1)] {
         assert!(matches!(Plain::new(length, modulus), Err(SchemeError::Parameter { .. })));
     }
+    // The smallest scale beside a modulus of 58 bits still decrypts.
+    let of = |scale| {
+        let set = spec(2048, &[29, 29], Packing::Slots, approximate(scale));
+        Ckks::<u64>::new(set, Assurance::Insecure)
+    };
+    let refused = of(21).err();
+    assert!(matches!(refused, Some(SchemeError::Parameter { name: "scale", .. })), "{refused:?}");
+    let rng = &mut rng(6);
+    let scheme = of(22).unwrap();
+    let (secret, public) = scheme.generate_keys(rng);
+    let ones = scheme.encrypt(&public, &[u64::MAX; 16], rng).unwrap();
+    assert!(scheme.decrypt(&secret, &ones).unwrap().iter().all(|&one| one == 1));
 }

@@ -60,7 +60,8 @@ fn claims_are_what_is_measured<S: Lattice>(party: &Party<S>) {
         assert_eq!(scheme.claimed(&scheme.concatenate(&parts).unwrap()), scheme.claimed(&sum));
     }
     let (one, three) = (vec![(0, 0)], vec![(0, 0); 3]);
-    let loudest = scheme.claimed(&scheme.horner(&[&quiet], &[three.clone()], &[2, 2]).unwrap());
+    let loudest =
+        scheme.claimed(&scheme.horner(&[&quiet], std::slice::from_ref(&three), &[2, 2]).unwrap());
     for rows in [[one.clone(), three.clone()], [three, one]] {
         let claimed = scheme.claimed(&scheme.horner(&[&quiet], &rows, &[2, 2]).unwrap());
         assert_eq!(claimed, loudest);

@@ -399,8 +399,8 @@ parties! {
             (of(22), Some(of(21)))
         };
         ckks_wide_slots: Ckks<u64> = {
-            let of = |scale| ckks(2048, &[54, 54], Packing::Slots, scale);
-            (of(22), Some(of(21)))
+            let of = |scale| ckks(2048, &[29, 29], Packing::Slots, scale);
+            (of(23), Some(of(24)))
         };
         #[cfg(feature = "tfhe")]
         torus: hesc_schemes::Tfhe = (small_tfhe(64), Some(small_tfhe(65)));

@@ -158,7 +158,7 @@ fn operands_that_do_not_fit_are_refused<S: Scheme>(party: &Party<S>) {
     }
     assert_all(counts, "BlockCount", |e| matches!(e, SchemeError::BlockCount { .. }));
 
-    for index in [BLOCKS, BLOCKS + 1, usize::MAX >> 8] {
+    for index in [BLOCKS, BLOCKS + 1, usize::MAX >> 16] {
         let mut indices = vec![
             said("select", scheme.select(&a, &[0, index])),
             said("add_pairs, first", scheme.add_pairs(&a, &a, &[(0, 0), (index, 0)])),

@@ -33,6 +33,7 @@ fn each_copy_gets_a_factor_of_its_own<S: Encryption>(party: &Party<S>) {
     let rng = &mut rng(2);
     let copies = copies(party, BLOCKS, u64::MAX);
     let counts = scheme.decrypt(secret, &copies).unwrap();
+    assert!(counts.iter().all(|&one| one == 1));
     let frame = scheme.ciphertexts_to_bytes(&copies);
     let mut seen: HashSet<Vec<u8>> = scheme.parts(&frame).into_iter().map(<[u8]>::to_vec).collect();
     for _ in 0..2 {
@@ -41,7 +42,7 @@ fn each_copy_gets_a_factor_of_its_own<S: Encryption>(party: &Party<S>) {
         {
             assert!(seen.insert(part.to_vec()), "part {at} was there before");
         }
-        assert_eq!(scheme.decrypt(secret, &fresh).unwrap(), counts, "the counts stay");
+        assert!(scheme.decrypt(secret, &fresh).unwrap() == counts, "the counts stay");
     }
 }
 
