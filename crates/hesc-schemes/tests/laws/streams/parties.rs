@@ -387,8 +387,9 @@ parties! {
             (of(&[26, 27]), Some(of(&[27, 27])))
         };
         bfv_wide_slots: Bfv<u64> = {
+            // Fewer bits of room than a double has, so that the smallest noise still counts.
             let of = |bits: &[u32]| bfv(2048, bits, Packing::Slots, 12289);
-            (of(&[54, 54]), Some(of(&[54])))
+            (of(&[36, 36]), Some(of(&[37, 37])))
         };
         ckks_coefficients: Ckks<u32> = {
             let of = |scale| ckks(2048, &[27, 27], Packing::Coefficients, scale);
