@@ -389,7 +389,7 @@ parties! {
         bfv_wide_slots: Bfv<u64> = {
             // Fewer bits of room than a double has, so that the smallest noise still counts.
             let of = |bits: &[u32]| bfv(2048, bits, Packing::Slots, 12289);
-            (of(&[36, 36]), Some(of(&[37, 37])))
+            (of(&[33, 33]), Some(of(&[34, 34])))
         };
         ckks_coefficients: Ckks<u32> = {
             let of = |scale| ckks(2048, &[27, 27], Packing::Coefficients, scale);
