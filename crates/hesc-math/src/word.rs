@@ -80,7 +80,7 @@ macro_rules! implement_word {
             }
             fn plan(ring_degree: usize, modulus: u64) -> Option<Self::Plan> {
                 // The constructor below divides by smaller ones.
-                if modulus < 2 || modulus >= 1 << $bits {
+                if !(2..1 << $bits).contains(&modulus) {
                     return None;
                 }
                 $module::Plan::try_new(ring_degree, modulus as $word)
