@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hesc_schemes::wire::{Kind, Reader, Writer};
 use hesc_schemes::{Scheme, SchemeError};
-use hesc_stochastic::{BitStreams, Origin, Representation};
+use hesc_stochastic::{BitStreams, Origin, Representation, UNKNOWN_ROW};
 
 use crate::CircuitError;
 use crate::answer::{Answer, AnswerTerm, Body, Plan};
@@ -64,6 +64,13 @@ fn read_factors(
         }
     }
     Ok(Factors::new(origins, rows))
+}
+
+/// Whether a term is the product of more streams than a position can count: who claims that could have
+/// digits fused that overflow.
+fn exceeds(factors: &Factors, terms: usize, max_count: u64) -> bool {
+    let named = |row: &&u32| !matches!(**row, 0 | UNKNOWN_ROW);
+    (0..terms).any(|term| factors.of(term).iter().filter(named).count() as u64 > max_count)
 }
 
 /// A constant for each element, or none at all.
@@ -190,6 +197,9 @@ impl<S: Scheme> Streams<S> {
         }
         let encoded_length = read_encoded_length(&mut reader, stream_length)?;
         let factors = read_factors(&mut reader, terms.len(), origins.len())?;
+        if exceeds(&factors, terms.len(), max_count) {
+            return Err(reader.error("the largest count is not possible").into());
+        }
         let constants = read_constants(&mut reader, elements)?;
         reader.finish()?;
         Ok(Self {
@@ -362,6 +372,9 @@ impl<S: Scheme> Answer<S> {
         }
         plan.encoded_length = read_encoded_length(&mut reader, stream_length)?;
         plan.factors = read_factors(&mut reader, patterns * per_element, plan.origins.len())?;
+        if exceeds(&plan.factors, patterns * per_element, max_count) {
+            return Err(reader.error("the largest count is not possible").into());
+        }
         plan.constants = read_constants(&mut reader, elements)?;
         reader.finish()?;
         Ok(Self { scheme: scheme.clone(), body, plan })

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _FORMAT: Final = "hesc square network 1"
 _PREPROCESSING_FORMAT: Final = "hesc preprocessing 1"
 _MAX_FILE = 1 << 24
+_MOST_AXES: Final = 2
 
 
 class ModelFormatError(HescError):
@@ -54,6 +55,10 @@ class Preprocessing:
                 raise ModelFormatError(f"{name} must be finite")
         if not (self.scale > 0).all():
             raise ModelFormatError("scale must be positive")
+        if not all(np.isfinite(part).all() for part in self._affine):
+            raise ModelFormatError(
+                "axes over scale is beyond what doubles hold; rescale the features"
+            )
         if not self.classes:
             raise ModelFormatError("classes must name at least one output")
         # They come from the model's owner and go to the client's terminal.
@@ -85,8 +90,10 @@ class Preprocessing:
     @cached_property
     def _affine(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """`z = x @ matrix + offset` before the clip."""
-        matrix = self.axes.T / self.scale
-        return matrix, -self.center @ matrix
+        # What overflows is refused when the object is made.
+        with np.errstate(over="ignore", invalid="ignore"):
+            matrix = self.axes.T / self.scale
+            return matrix, -self.center @ matrix
 
     @cached_property
     def exponents(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -263,15 +270,16 @@ def _is_finite(number: float) -> bool:
 
 
 def _numbers(name: str, values: Any) -> NDArray[np.float64]:
-    def check(item: Any) -> None:
-        if isinstance(item, list):
+    def check(item: Any, axes: int) -> None:
+        # No deeper: a file may nest lists as deep as it is long.
+        if isinstance(item, list) and axes > 0:
             for entry in item:
-                check(entry)
+                check(entry, axes - 1)
         elif isinstance(item, bool) or not isinstance(item, int | float) or not _is_finite(item):
             shown = repr(item) if isinstance(item, str | float) else type(item).__name__
             raise ModelFormatError(f"{name} holds {shown[:40]}, which is no finite number")
 
-    check(values)
+    check(values, _MOST_AXES)
     try:
         return np.array(values, dtype=np.float64)
     except (ValueError, OverflowError) as error:

@@ -51,6 +51,10 @@ impl Tfhe {
         if variance < self.noise().secret || noise::budget(variance, plain_modulus) < 0.0 {
             return Err(reader.error("the noise is none that a ciphertext can have"));
         }
+        // What holds nothing at all would pass for bits.
+        if count == 0 {
+            return Err(reader.error("the bound on counts is impossible"));
+        }
         let words = read_words(&mut reader, length)?;
         reader.finish()?;
         Ok(Ciphertexts { tag, words, plain_modulus, count, variance })
