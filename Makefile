@@ -58,6 +58,7 @@ test: lint test-rust test-python ## Lint and every test but the long ones
 test-long: build ## Tests that take minutes; docs/benchmarks.md holds the last result
 	$(BIN)/pytest -m long
 	cargo test --quiet --release --package hesc-schemes --features tfhe tfhe
+	cargo test --quiet --release --package hesc-circuits --features tfhe --test laws noisy_bootstraps
 	$(MAKE) fuzz
 
 mutants: build ## Put slips into the code one at a time: do the tests notice? Over an hour
@@ -67,7 +68,7 @@ bench: build ## Criterion benchmarks and table 4 with SEAL in the same run
 	RAYON_NUM_THREADS=1 cargo bench --workspace
 	$(BIN)/hesc reproduce koseki2022hesc:table-4 --peer seal
 
-fuzz: ## Hostile bytes into every decoder, FUZZ_CASES of them
+fuzz: ## Damaged and lying objects to every reader, FUZZ_CASES of them
 	cargo run --quiet --profile fuzz --package hesc-circuits --features tfhe --example fuzz_decoders -- $(FUZZ_CASES)
 
 leakage: ## Statistical look for secrets in running times, some minutes

@@ -1,93 +1,17 @@
 //! The HESC operations on every scheme, against the same operations on streams in the clear.
 
 use hesc_circuits::{Answer, CircuitError, Fusion, Layout, Plaintext, SeededStreams, Streams};
-use hesc_math::{AesCtrRng, Word, ntt_primes};
-use hesc_schemes::Assurance;
+use hesc_math::{AesCtrRng, ntt_primes};
 use hesc_schemes::elgamal::{Ffdhe3072, Ristretto255, Secp256r1};
-use hesc_schemes::leveled::{self, SchemeKind};
 use hesc_schemes::rlwe::{self, Spec};
 use hesc_schemes::{
-    Bfv, BitProduct, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Plain, Scheme,
-    SchemeError, Simulated, UnipolarBfv, UnipolarElgamal, gm,
+    Assurance, Bfv, BitProduct, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Plain, Scheme,
+    SchemeError, Simulated, UnipolarElgamal, gm,
 };
-use hesc_stochastic::{
-    BitStreams, Encoder, EncoderConfig, Generator, Origin, Representation, Selector,
-};
-use proptest::prelude::*;
+use hesc_stochastic::{BitStreams, Generator, Representation, Selector};
 use rand_core::SeedableRng;
 
-const IBP: Representation = Representation::InvertedBipolar;
-
-/// A key pair and what encrypts with it.
-struct Party<S: Scheme> {
-    scheme: S,
-    secret: S::SecretKey,
-    public: S::PublicKey,
-    rng: AesCtrRng,
-    encoder: Encoder,
-}
-
-impl<S: Scheme> Party<S> {
-    fn new(scheme: S, generator: Generator, stream_length: usize) -> Self {
-        // Seeded, so that a failure can be repeated.
-        let mut rng = AesCtrRng::from_seed([5; 32]);
-        let (secret, public) = scheme.generate_keys(&mut rng);
-        let encoder = Encoder::new(EncoderConfig {
-            generator,
-            representation: IBP,
-            stream_length,
-            first_dimension: 0,
-            factors: 2,
-            random_state: 1,
-        });
-        Self { scheme, secret, public, rng, encoder }
-    }
-
-    fn encrypt(&mut self, values: &[f64], layout: Layout) -> (Streams<S>, BitStreams) {
-        let (bits, origin) = self.encoder.encode(values).unwrap();
-        (self.encrypt_bits(&bits, origin, layout), bits)
-    }
-
-    fn encrypt_bits(&mut self, bits: &BitStreams, origin: Origin, layout: Layout) -> Streams<S> {
-        let plaintext = plaintext(bits, origin, layout);
-        Streams::encrypt(&self.scheme, &self.public, &plaintext, &mut self.rng).unwrap()
-    }
-
-    fn decrypt(&self, streams: &Streams<S>) -> Vec<f64> {
-        self.read(&Answer::new(streams).unwrap())
-    }
-
-    fn read(&self, answer: &Answer<S>) -> Vec<f64> {
-        let readout = answer.decrypt(&self.secret).unwrap().separate().unwrap();
-        readout.estimates().iter().map(|estimate| estimate.value).collect()
-    }
-}
-
-/// Inverted bipolar streams, all in one row.
-fn plaintext(bits: &BitStreams, origin: Origin, layout: Layout) -> Plaintext<'_> {
-    Plaintext { bits, representation: IBP, origin, layout, row_length: bits.streams() }
-}
-
-fn decode(bits: &BitStreams) -> Vec<f64> {
-    bits.values(IBP)
-}
-
-fn close(a: &[f64], b: &[f64]) -> bool {
-    a.len() == b.len() && a.iter().zip(b).all(|(x, y)| (x - y).abs() < 1e-9)
-}
-
-fn bfv<W: Word>(ring_degree: usize, bits: u32, packing: Packing, plain_modulus: u64) -> Bfv<W> {
-    let coeff_moduli = ntt_primes(bits, ring_degree, 1).unwrap();
-    let plaintext = rlwe::Plaintext::Integers { plain_modulus };
-    Bfv::new(Spec { ring_degree, coeff_moduli, packing, plaintext }, Assurance::Insecure).unwrap()
-}
-
-fn ckks(packing: Packing) -> Ckks<u64> {
-    let coeff_moduli = ntt_primes(53, 2048, 1).unwrap();
-    let plaintext = rlwe::Plaintext::Approximate { scale: 2f64.powi(25) };
-    let spec = Spec { ring_degree: 2048, coeff_moduli, packing, plaintext };
-    Ckks::new(spec, Assurance::Guidelines2024).unwrap()
-}
+use super::party::{Party, bfv, ckks, close, decode, plaintext, unipolar_bfv};
 
 /// What holds on any scheme.
 fn check_operations<S: Scheme>(scheme: S, factors: usize) {
@@ -318,15 +242,7 @@ fn unipolar_streams_multiply_on_multiplicative_elgamal() {
 
 #[test]
 fn unipolar_streams_multiply_on_bfv() {
-    let spec = leveled::Spec {
-        scheme: SchemeKind::Bfv,
-        ring_degree: 256,
-        coeff_moduli: ntt_primes(44, 256, 4).unwrap(),
-        special_moduli: Vec::new(),
-        plaintext: rlwe::Plaintext::Integers { plain_modulus: 12289 },
-        bound: 1.0,
-    };
-    check_unipolar(UnipolarBfv::new(spec, Assurance::Insecure).unwrap());
+    check_unipolar(unipolar_bfv());
 }
 
 #[test]
@@ -365,96 +281,6 @@ fn streams_longer_than_a_block_spread() {
     let clear = plaintext(&bits, origin, Layout::SideBySide);
     let result = Streams::encrypt(&party.scheme, &party.public, &clear, &mut party.rng);
     assert!(matches!(result, Err(CircuitError::DoesNotFit { .. })));
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
-    /// Any bases that are large enough, any number of blocks, in both forms of the wire.
-    #[test]
-    fn fusion_and_separation_return_the_counts(
-        elements in 1usize..9,
-        bases in prop::collection::vec(3u64..6, 0..4),
-        compact: bool,
-    ) {
-        let party =
-            &mut Party::new(bfv::<u64>(256, 45, Packing::Coefficients, 1024), Generator::Bernoulli, 90);
-        let values: Vec<f64> = (0..elements).map(|i| i as f64 / 10.0 - 0.4).collect();
-        let (x, _) = party.encrypt(&values, Layout::OnePerBlock);
-        let (y, _) = party.encrypt(&values, Layout::OnePerBlock);
-        let pairs: Vec<_> = (0..elements).map(|i| (i, i)).collect();
-        let product = x.multiply(&y, &pairs).unwrap();
-        let expected = party.decrypt(&product);
-        let mut fused =
-            Answer::new(&product).unwrap().fuse(&Fusion::Digits { bases: bases.clone() }).unwrap();
-        prop_assert_eq!(fused.blocks(), elements.div_ceil((bases.len() + 1).min(elements)));
-        if compact {
-            fused = fused.compact().unwrap();
-        }
-        let read = Answer::from_bytes(&party.scheme, &fused.to_bytes()).unwrap();
-        prop_assert!(close(&party.read(&read), &expected));
-    }
-}
-
-/// The paper's own W = 6, N = 6 at t = 12289: 6^6 wraps. It is refused, and five digits fit.
-#[test]
-fn the_papers_fusion_overflows_and_is_refused() {
-    let party =
-        &mut Party::new(bfv::<u32>(1024, 27, Packing::Slots, 12_289), Generator::Bernoulli, 64);
-    let values = [0.1; 6];
-    let (x, _) = party.encrypt(&values, Layout::OnePerBlock);
-    let answer = || Answer::new(&x).unwrap();
-    // Counts up to 5, the six factors of its Iris network less one, need base 6: five digits of
-    // largest count 1 are far below that, so the bound is tested on the scheme without noise.
-    let plain = &mut Party::new(Plain::new(1024, 12_289).unwrap(), Generator::Bernoulli, 64);
-    let (mut product, _) = plain.encrypt(&values, Layout::OnePerBlock);
-    let pairs: Vec<_> = (0..6).map(|i| (i, i)).collect();
-    for _ in 1..5 {
-        let (factor, _) = plain.encrypt(&[0.9; 6], Layout::OnePerBlock);
-        product = product.multiply(&factor, &pairs).unwrap();
-    }
-    let refused =
-        Answer::new(&product).unwrap().fuse(&Fusion::Digits { bases: vec![6; 5] }).err().unwrap();
-    let expected = CircuitError::FusionOverflow {
-        digits: 6,
-        base: 6,
-        needed: "46655".to_owned(),
-        max_count: 12_288,
-        most: 5,
-    };
-    assert_eq!(refused, expected);
-    let five = Answer::new(&product).unwrap().fuse(&Fusion::Digits { bases: vec![6; 4] }).unwrap();
-    assert!(close(&plain.read(&five), &plain.decrypt(&product)));
-
-    let base = answer().fuse(&Fusion::Digits { bases: vec![1] });
-    assert!(matches!(base, Err(CircuitError::FusionBase { base: 1, max_digit: 1 })));
-    let once = answer().fuse(&Fusion::Digits { bases: vec![2] }).unwrap();
-    assert!(matches!(once.fuse(&Fusion::Ones), Err(CircuitError::Fused)));
-    // The noise of ten thousandfold scaling does not fit 27 bits.
-    let noisy = answer().fuse(&Fusion::Digits { bases: vec![1000] });
-    assert!(matches!(noisy, Err(CircuitError::Scheme(SchemeError::NoiseBudget { .. }))));
-}
-
-#[test]
-fn fusion_of_ones_adds_positions() {
-    let party =
-        &mut Party::new(bfv::<u32>(512, 26, Packing::Coefficients, 16), Generator::Sobol, 600);
-    let (x, bx) = party.encrypt(&[0.5, -0.25, 0.125, 1.0], Layout::OnePerBlock);
-    let sum = x.sum_groups(4).unwrap();
-    let fused = Answer::new(&sum).unwrap().fuse(&Fusion::Ones).unwrap();
-    assert_eq!((Answer::new(&sum).unwrap().blocks(), fused.blocks()), (8, 2));
-    let fused = Answer::from_bytes(&party.scheme, &fused.to_bytes()).unwrap();
-    assert!(close(&party.read(&fused), &[decode(&bx).iter().sum()]));
-    // Four sums of different elements share no arrangement; products are counts.
-    let apart = Answer::new(&x).unwrap().fuse(&Fusion::Ones);
-    assert!(matches!(apart, Err(CircuitError::FusionOfOnes { .. })));
-    let (y, _) = party.encrypt(&[0.5; 4], Layout::OnePerBlock);
-    let product = x.multiply(&y, &[(0, 0), (1, 1)]).unwrap().sum_groups(2).unwrap();
-    let counts = Answer::new(&product).unwrap().fuse(&Fusion::Ones);
-    assert!(matches!(counts, Err(CircuitError::FusionOfOnes { .. })));
-    // More than the plaintext modulus holds.
-    let (many, _) = party.encrypt(&[0.5; 20], Layout::OnePerBlock);
-    let overflow = Answer::new(&many.sum_groups(20).unwrap()).unwrap().fuse(&Fusion::Ones);
-    assert!(matches!(overflow, Err(CircuitError::FusionOverflow { max_count: 15, .. })));
 }
 
 fn check_multiplexing<S: Scheme>(scheme: S) {
@@ -523,43 +349,4 @@ fn too_many_factors_are_refused_before_decryption_fails() {
     assert!(matches!(refusal, CircuitError::Scheme(SchemeError::NoiseBudget { .. })));
     assert!(product.noise_budget() < 2.0);
     assert!(close(&party.decrypt(&product), &decode(&bits)));
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
-    /// No bytes crash a reader; what it accepts can be decrypted or is refused with an error.
-    #[test]
-    fn damaged_bytes_are_refused(at: usize, bit in 0u8..8, cut: usize, fix_checksum: bool) {
-        let party = &mut Party::new(Plain::new(64, 64).unwrap(), Generator::Bernoulli, 20);
-        let (x, _) = party.encrypt(&[0.5, -0.5], Layout::SideBySide);
-        let answer =
-            Answer::new(&x).unwrap().fuse(&Fusion::Digits { bases: vec![2] }).unwrap();
-        for (bytes, is_answer) in [(x.to_bytes(), false), (answer.to_bytes(), true)] {
-            let mut damaged = bytes.clone();
-            let index = at % bytes.len();
-            damaged[index] ^= 1 << bit;
-            if fix_checksum {
-                // A peer that computes the checksum itself.
-                let body = damaged.len() - 16;
-                let hash = hesc_schemes::wire::checksum(&damaged[..body]);
-                damaged[body..].copy_from_slice(&hash);
-            }
-            for candidate in [&damaged[..], &bytes[..cut % bytes.len()], &[&bytes[..], &[0]].concat()] {
-                if is_answer {
-                    if let Ok(read) = Answer::from_bytes(&party.scheme, candidate) {
-                        prop_assert!(fix_checksum);
-                        if let Ok(counts) = read.decrypt(&party.secret) {
-                            let _ = counts.separate().map(|readout| readout.estimates());
-                        }
-                    }
-                } else if let Ok(read) = Streams::from_bytes(&party.scheme, candidate) {
-                    prop_assert!(fix_checksum);
-                    let _ = read.negate();
-                    if let Ok(counts) = Answer::new(&read).unwrap().decrypt(&party.secret) {
-                        let _ = counts.separate().map(|readout| readout.estimates());
-                    }
-                }
-            }
-        }
-    }
 }

@@ -11,7 +11,7 @@ const PRECISION: Precision =
     Precision { bit: 9.3e-10, lookup: [1.5e-6, 4.7e-6], log2_failure: -128.0 };
 
 /// A random circuit: gates on any earlier wires, some outputs.
-fn circuits() -> impl Strategy<Value = Netlist> {
+pub fn circuits() -> impl Strategy<Value = Netlist> {
     let gate = (0usize..10, any::<[prop::sample::Index; 3]>());
     (
         prop::collection::vec(1usize..5, 1..4),
@@ -193,7 +193,7 @@ fn wide_exclusive_ors_are_refreshed_where_noise_demands_it() {
 }
 
 /// Exclusive ors of so many bits, one after the other, and all of them as outputs or the last alone.
-fn chain(bits: usize, all: bool) -> Netlist {
+pub fn chain(bits: usize, all: bool) -> Netlist {
     let (mut builder, inputs) = Builder::new(&[bits]);
     let mut sums = vec![inputs[0][0]];
     for &bit in &inputs[0][1..] {

@@ -3,5 +3,13 @@
 mod allocation;
 mod circuits;
 mod errors;
+mod fusion;
 mod gates;
+mod gates_noise;
+#[path = "../../examples/fuzz_decoders/hostile/mod.rs"]
+mod hostile;
+mod hostile_objects;
 mod leveled;
+mod origins;
+mod party;
+mod readers;

@@ -1,0 +1,200 @@
+//! Ciphertexts, vectors, keys and parameter sets of the schemes with multiplication.
+
+use hesc_circuits::leveled::{Label, seeded_vector_to_bytes, vector_from_bytes, vector_to_bytes};
+use hesc_math::{AesCtrRng, ntt_primes};
+use hesc_schemes::Assurance;
+use hesc_schemes::leveled::{self, Leveled, SchemeKind};
+use hesc_schemes::rlwe::Plaintext;
+use hesc_schemes::rlwe::noise::{LIMIT, TAILS, secret_key_deviation};
+use rand_core::SeedableRng;
+
+use super::frames::{Family, Frame};
+use super::lies::below;
+use super::{Asked, Object, Target};
+
+const DEGREE: usize = 256;
+const PLAIN_MODULUS: u64 = 7681;
+/// Deviations of a slot within the stated error.
+const SLOT_TAILS: f64 = 14.0;
+/// The flag of a seeded vector.
+const SEEDED: u64 = 4;
+
+/// A scheme with multiplication, its keys and objects.
+pub struct LeveledTarget {
+    scheme: Leveled,
+    secret: leveled::SecretKey,
+    relin: leveled::RelinKey,
+    tag: Vec<u8>,
+    /// Bits of budget that nothing exceeds, and the least error of a CKKS number times its scale.
+    most_budget: f64,
+    least_error: f64,
+    objects: Vec<Object>,
+}
+
+impl LeveledTarget {
+    pub fn new(kind: SchemeKind) -> Result<Self, Box<dyn std::error::Error>> {
+        let primes = ntt_primes(40, DEGREE, 3)?;
+        let plaintext = match kind {
+            SchemeKind::Ckks => Plaintext::Approximate { scale: 30f64.exp2() },
+            _ => Plaintext::Integers { plain_modulus: PLAIN_MODULUS },
+        };
+        let spec = leveled::Spec {
+            scheme: kind,
+            ring_degree: DEGREE,
+            coeff_moduli: primes[1..].to_vec(),
+            special_moduli: primes[..1].to_vec(),
+            plaintext,
+            bound: 1.0,
+        };
+        let scheme = Leveled::new(spec, Assurance::Insecure)?;
+        let mut rng = AesCtrRng::from_seed([4; 32]);
+        let (secret, public) = scheme.generate_keys(&mut rng);
+        let relin = scheme.generate_relin_key(&secret, &mut rng)?;
+        let galois = scheme.generate_galois_keys(&secret, &[3, 511], &mut rng)?;
+        let switch = scheme.generate_switch_key(&secret, &secret, &mut rng)?;
+        let plaintext = match kind {
+            SchemeKind::Ckks => scheme.encode_bounded(&[], scheme.default_scale(), 2, 1.0)?,
+            _ => scheme.encode_integers(&[1, 2])?,
+        };
+        let a = scheme.encrypt(&public, &plaintext, &mut rng)?;
+        let seeded = scheme.encrypt_seeded(&secret, &plaintext, &mut rng)?;
+        let (_, other) = scheme.generate_keys(&mut rng);
+        let foreign = scheme.encrypt(&other, &plaintext, &mut rng)?;
+        let label = Label { length: 3, zeros_behind: true, complex: kind == SchemeKind::Ckks };
+        let bytes = [
+            scheme.spec().to_bytes(),
+            vector_to_bytes(&scheme, label, &a),
+            seeded_vector_to_bytes(&scheme, label, &seeded),
+            scheme.ciphertext_to_bytes(&a),
+            scheme.ciphertext_to_bytes(&scheme.square(&a)?),
+            scheme.ciphertext_to_bytes(&scheme.mod_switch(&a)?),
+            scheme.seeded_to_bytes(&seeded),
+            scheme.public_key_to_bytes(&public),
+            scheme.secret_key_to_bytes(&secret).to_vec(),
+            scheme.relin_key_to_bytes(&relin),
+            scheme.galois_keys_to_bytes(&galois),
+            scheme.switch_key_to_bytes(&switch),
+            scheme.ciphertext_to_bytes(&foreign),
+        ];
+        let objects: Vec<Object> =
+            bytes.into_iter().map(|bytes| Object::new(Family::Leveled, bytes)).collect();
+        let modulus: f64 = primes[1..].iter().map(|&q| (q as f64).log2()).sum();
+        let plain = match kind {
+            SchemeKind::Ckks => 0.0,
+            _ => (PLAIN_MODULUS as f64).log2(),
+        };
+        Ok(Self {
+            tag: objects[3].frame.tags().swap_remove(0),
+            most_budget: LIMIT.log2() + modulus - plain - (TAILS * secret_key_deviation()).log2(),
+            least_error: SLOT_TAILS * (DEGREE as f64).sqrt() * secret_key_deviation(),
+            scheme,
+            secret,
+            relin,
+            objects,
+        })
+    }
+
+    fn use_ciphertext(
+        &self,
+        frame: &Frame,
+        a: &leveled::Ciphertext,
+        rng: &mut AesCtrRng,
+        asked: &mut Asked,
+    ) {
+        let s = &self.scheme;
+        asked.that(s.noise_budget(a) <= self.most_budget + 1e-9, "less noise than there can be");
+        if s.scheme() == SchemeKind::Ckks {
+            let least = self.least_error / a.scale();
+            asked.that(
+                s.error_bound(a) >= least * (1.0 - 1e-9),
+                "a smaller error than there can be",
+            );
+        }
+        let plaintext = s.decrypt(&self.secret, a);
+        if frame.tags().iter().any(|tag| *tag != self.tag) {
+            asked.that(plaintext.is_err(), "a ciphertext of another key pair");
+        } else if let Ok(plaintext) = plaintext {
+            if s.scheme() == SchemeKind::Ckks {
+                // What is larger than was claimed may be refused.
+                let numbers = s.decode_complex(&plaintext).unwrap_or_default();
+                let finite = numbers.iter().all(|z| z.norm().is_finite());
+                asked.that(finite, "a value that is no number");
+            } else {
+                let most = PLAIN_MODULUS as i64 / 2;
+                let values = s.decode_integers(&plaintext).unwrap_or_default();
+                let inside = values.iter().all(|value| (-most..=most).contains(value));
+                asked.that(inside, "a value outside of its range");
+            }
+        }
+        for result in [s.add(a, a), s.mod_switch(a), s.square(a), s.relinearise(a, &self.relin)] {
+            if let Ok(result) = result {
+                let budget = s.noise_budget(&result);
+                asked
+                    .that((0.0..=self.most_budget + 1e-9).contains(&budget), "an exhausted budget");
+            }
+        }
+        let _ = s.square(a).and_then(|square| s.relinearise(&square, &self.relin));
+        // Whatever it claimed: an end comes.
+        if below(rng, 16) == 0 {
+            let mut sum = a.clone();
+            let mut additions = 0;
+            while let Ok(longer) = s.add(&sum, &sum) {
+                sum = longer;
+                additions += 1;
+                asked.that(f64::from(additions) <= self.most_budget + 2.0, "sums without an end");
+            }
+        }
+    }
+}
+
+impl Target for LeveledTarget {
+    fn objects(&self) -> &[Object] {
+        &self.objects
+    }
+
+    fn read(&self, bytes: &[u8], rng: &mut AesCtrRng, asked: &mut Asked) -> bool {
+        let s = &self.scheme;
+        let mut accepted = false;
+        let frame = || Frame::read(Family::Leveled, bytes);
+        if let Ok(a) = s.ciphertext_from_bytes(bytes) {
+            accepted = true;
+            asked.same(&s.ciphertext_to_bytes(&a), bytes);
+            self.use_ciphertext(&frame(), &a, rng, asked);
+        }
+        if let Ok((label, a)) = vector_from_bytes(s, bytes) {
+            accepted = true;
+            let frame = frame();
+            // A seeded one is expanded when it is read.
+            if frame.named("flags").all(|flags| flags.number() & SEEDED == 0) {
+                asked.same(&vector_to_bytes(s, label, &a), bytes);
+            }
+            self.use_ciphertext(&frame, &a, rng, asked);
+        }
+        if let Ok(seeded) = s.seeded_from_bytes(bytes) {
+            accepted = true;
+            asked.same(&s.seeded_to_bytes(&seeded), bytes);
+            if let Ok(a) = s.expand(&seeded) {
+                self.use_ciphertext(&frame(), &a, rng, asked);
+            }
+        }
+        let mut key = |again: Option<Vec<u8>>| {
+            if let Some(again) = again {
+                accepted = true;
+                asked.same(&again, bytes);
+            }
+        };
+        key(s.public_key_from_bytes(bytes).ok().map(|key| s.public_key_to_bytes(&key)));
+        key(s.secret_key_from_bytes(bytes).ok().map(|key| s.secret_key_to_bytes(&key).to_vec()));
+        key(s.relin_key_from_bytes(bytes).ok().map(|key| s.relin_key_to_bytes(&key)));
+        key(s.galois_keys_from_bytes(bytes).ok().map(|keys| s.galois_keys_to_bytes(&keys)));
+        key(s.switch_key_from_bytes(bytes).ok().map(|key| s.switch_key_to_bytes(&key)));
+        if let Ok(spec) = leveled::Spec::from_bytes(bytes) {
+            key(Some(spec.to_bytes()));
+            // Tables of large rings take their time by right.
+            if spec.ring_degree <= DEGREE {
+                let _ = Leveled::new(spec, Assurance::Insecure);
+            }
+        }
+        accepted
+    }
+}
