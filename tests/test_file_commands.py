@@ -259,3 +259,15 @@ def test_class_names_are_shown_as_they_are(
     (tmp_path / "p").write_text(json.dumps(document | {"classes": ["a\x1b]0;b", "b", "c"]}))
     with pytest.raises(ModelFormatError, match="control characters"):
         Preprocessing.load(tmp_path / "p")
+
+
+@pytest.mark.parametrize("count", [2, 4])
+def test_answers_for_other_classes_are_refused(desk: Desk, tmp_path: Path, count: int) -> None:
+    """Preprocessing of another network, with fewer classes or more, names none of the outputs."""
+    np.savetxt(tmp_path / "f.csv", SPLIT.test_features[:2], delimiter=",")
+    answer = _answer(desk, tmp_path / "f.csv", tmp_path)
+    document = json.loads(desk.preprocessing.read_text())
+    names = [f"class {number}" for number in range(count)]
+    (tmp_path / "p").write_text(json.dumps(document | {"classes": names}))
+    with pytest.raises(hesc.HescError, match=f"none of {count} classes"):
+        files.decrypt(answer, desk.secret, tmp_path / "p", desk.public, str(tmp_path / "j"))

@@ -232,6 +232,9 @@ class Vectors(VectorProgram):
     @operation(a=OPERAND, steps=between(-40, 40), many=FLAG)
     def rotate(self, a: int, steps: int, many: bool) -> None:
         v, x, _ = kept = self.pick(a)
+        if self.chance(0.05):
+            self.refused(partial(v.rotate, steps + 0.5), hesc.ShapeError)  # type: ignore[arg-type]
+            self.refused(partial(v.rotate, 2**31), hesc.OutOfRangeError)
         if len(x) > 32:
             # Keys are there for short vectors; both rows of slots do not go round at all.
             turns = steps % len(x)

@@ -259,6 +259,22 @@ def test_repetitions_select_anew() -> None:
     assert np.any(counts[0] != counts[1])
 
 
+def test_mixed_plans_weigh_each_monomial() -> None:
+    """Exactly, where streams hold no noise, in plans that take monomials out of their order."""
+    keys, rng = owner("bfv_2048_slots", "simulate"), np.random.default_rng(5)
+    encryptor = hesc.Encryptor(keys.public, 1024, layout="one_per_block", random_state=1)
+    out_of_order = 0
+    for number in range(20):
+        polynomial = hesc.Polynomial(rng.uniform(-2, 2, 6))
+        plan = polynomial.plan(1024, method="mixed", ciphertexts=1 + number % 3)
+        out_of_order += bool(np.any(np.diff(plan.order) < 0))
+        x = rng.choice([-1.0, 1.0], 3)
+        array = polynomial.evaluate(polynomial.encrypt_inputs(encryptor, x), plan)
+        found = hesc.Decryptor(keys.secret).decrypt(array)
+        np.testing.assert_allclose(found, polynomial(x), atol=1e-9)
+    assert out_of_order >= 3
+
+
 def test_random_polynomials() -> None:
     drive(Polynomials, 1500, seed=1)
     drive(RealPolynomials, 300, seed=1)

@@ -126,12 +126,11 @@ impl LeveledTarget {
                 asked.that(inside, "a value outside of its range");
             }
         }
-        for result in [s.add(a, a), s.mod_switch(a), s.square(a), s.relinearise(a, &self.relin)] {
-            if let Ok(result) = result {
-                let budget = s.noise_budget(&result);
-                asked
-                    .that((0.0..=self.most_budget + 1e-9).contains(&budget), "an exhausted budget");
-            }
+        let results = [s.add(a, a), s.mod_switch(a), s.square(a), s.relinearise(a, &self.relin)];
+        for result in results.into_iter().flatten() {
+            let budget = s.noise_budget(&result);
+            let possible = (0.0..=self.most_budget + 1e-9).contains(&budget);
+            asked.that(possible, "an exhausted budget");
         }
         let _ = s.square(a).and_then(|square| s.relinearise(&square, &self.relin));
         // Whatever it claimed: an end comes.
