@@ -3,7 +3,7 @@
 
 use hesc_circuits::gates::{
     BinaryGate, Builder, GRID, GateError, HALF_GRID, Netlist, Output, Precision, Program, Table,
-    binary, stochastic,
+    Wire, binary, stochastic,
 };
 use hesc_math::AesCtrRng;
 use proptest::prelude::*;
@@ -90,13 +90,12 @@ proptest! {
     }
 }
 
-/// The gate as a circuit, and as the function of its bits.
-fn gates() -> [(Netlist, usize, fn(usize) -> bool); 3] {
-    let build = |bits: usize,
-                 of: &dyn Fn(
-        &mut Builder,
-        &[hesc_circuits::gates::Wire],
-    ) -> hesc_circuits::gates::Wire| {
+/// A function of bits, the lowest first.
+type Function = fn(usize) -> bool;
+
+/// The gate as a circuit, and as the function of so many bits.
+fn gates() -> [(Netlist, usize, Function); 3] {
+    let build = |bits: usize, of: &dyn Fn(&mut Builder, &[Wire]) -> Wire| {
         let (mut builder, inputs) = Builder::new(&[bits]);
         let out = of(&mut builder, &inputs[0]);
         builder.finish(vec![vec![out]]).unwrap()
@@ -118,7 +117,7 @@ fn gates() -> [(Netlist, usize, fn(usize) -> bool); 3] {
 }
 
 /// The most deviations that any weights leave for a function, found by trying all of them.
-fn best_deviations(leaves: usize, function: fn(usize) -> bool, precision: &Precision) -> f64 {
+fn best_deviations(leaves: usize, function: Function, precision: &Precision) -> f64 {
     let mut best = 0.0f64;
     for choice in 0..GRID.pow(leaves as u32) {
         let weights: Vec<usize> = (0..leaves).map(|i| choice / GRID.pow(i as u32) % GRID).collect();
