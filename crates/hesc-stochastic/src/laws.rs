@@ -178,7 +178,7 @@ impl ErrorLaw {
                 let square = rounding + spread * self.representation.variance_of_value(m);
                 (square - self.bias.powi(2)).max(0.0)
             }
-            Sizes::Product { singles, pairs, more } => {
+            Sizes::Product { singles, pairs, more, bands } => {
                 let of_pairs = if factors.len() as f64 == self.factors {
                     measured::parts(factors, singles, self.representation, self.encoded)
                 } else {
@@ -196,7 +196,9 @@ impl ErrorLaw {
                 };
                 let [single, two, all] = of_pairs;
                 let bit = measured::rounding(self.representation, self.encoded);
-                single + pairs * two + more * all + bit
+                let place = measured::band(m, self.factors, self.representation);
+                let share = measured::of_band(&bands, place);
+                single + share * (pairs * two + more * all) + bit
             }
         }
     }

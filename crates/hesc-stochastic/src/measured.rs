@@ -121,9 +121,35 @@ pub(crate) enum Sizes {
     Even { variance: f64 },
     /// One factor: a part for all values, and one in proportion to the variance of its bits.
     Single { rounding: f64, spread: f64 },
-    /// The sum of the factors' own variances, and the shares of random arrangements' variance in
-    /// parts of two and of more factors.
-    Product { singles: f64, pairs: f64, more: f64 },
+    /// The sum of the factors' own variances, the shares of random arrangements' variance in parts of
+    /// two and of more factors, and how many times as large these parts are in each [`band`].
+    Product { singles: f64, pairs: f64, more: f64, bands: [f64; BANDS] },
+}
+
+/// How many bands of values a law tells apart.
+pub(crate) const BANDS: usize = 5;
+
+/// Least and most that a band's parts are taken for, in units of all values'.
+const BAND_LIMITS: (f64, f64) = (0.25, 64.0);
+
+/// Where the geometric mean of `factors` factors lies between the middle of the range (0) and its
+/// ends: one more for each half of the way that is left. Bits next to an end are ones, or zeros, in
+/// few boxes of the sequence's points, and how evenly those are filled differs from pair to pair.
+pub(crate) fn band(product: f64, factors: f64, representation: Representation) -> f64 {
+    let mean = product.abs().min(1.0).powf(1.0 / factors);
+    let distance = match representation {
+        Representation::InvertedBipolar => 1.0 - mean,
+        Representation::Unipolar => 2.0 * mean.min(1.0 - mean),
+    };
+    -distance.log2()
+}
+
+/// The value at a place between bands: each has its own in its middle.
+pub(crate) fn of_band(bands: &[f64; BANDS], place: f64) -> f64 {
+    let place = (place - 0.5).clamp(0.0, BANDS as f64 - 1.0);
+    let below = (place as usize).min(BANDS - 2);
+    let above = place - below as f64;
+    bands[below] * (1.0 - above) + bands[below + 1] * above
 }
 
 type Key = (Vec<Source>, Representation, usize, usize);
@@ -159,9 +185,9 @@ pub(crate) fn sizes(
     if let Some(known) = known {
         return known;
     }
-    // A product is measured, and each of its factors by itself: paid at once, so that nothing is kept
+    // A product is measured twice, and each of its factors by itself: paid at once, so that nothing is kept
     // that was measured by half.
-    let rounds = if sources.len() > 1 { 2 } else { 1 };
+    let rounds = if sources.len() > 1 { 3 } else { 1 };
     let Some(left) =
         budget.checked_sub((rounds * sources.len() * samples(encoded) * encoded) as u64)
     else {
@@ -281,7 +307,8 @@ fn product(
         _ => rounding(representation, length as f64),
     };
     let own: Vec<f64> = sources.iter().map(own).collect();
-    let arranged = Sizes::Product { singles: own.iter().sum(), pairs: 1.0, more: 1.0 };
+    let singles = own.iter().sum();
+    let arranged = Sizes::Product { singles, pairs: 1.0, more: 1.0, bands: [1.0; BANDS] };
     if sources.iter().all(|source| matches!(source, Source::Random { .. })) {
         return arranged;
     }
@@ -300,7 +327,7 @@ fn product(
     // values that are spread evenly and from products that are.
     let mut sums = [[0.0; 3]; 2];
     for (i, values) in sample.values.iter().enumerate() {
-        let [singles, pairs, more] = parts(values, own.iter().sum(), representation, length as f64);
+        let [singles, pairs, more] = parts(values, singles, representation, length as f64);
         let sums = &mut sums[i % 2];
         for (sum, part) in sums.iter_mut().zip([squares[i] - singles, pairs, more]) {
             *sum += part;
@@ -315,7 +342,22 @@ fn product(
     let (pairs, more) = ((e * n - f * m) / determinant, (p * f - q * e) / determinant);
     let separate = sources.len() > 2 && pairs >= 0.0 && more >= 0.0;
     let (pairs, more) = if separate { (pairs, more) } else { (together, together) };
-    Sizes::Product { singles: own.iter().sum(), pairs, more }
+    let rounded = rounding(representation, length as f64);
+    let mut found = [[0.0; 2]; BANDS];
+    let ends = Sample::near_the_ends(sources, representation, encoded);
+    for sample in [Some(sample), ends].into_iter().flatten() {
+        for (values, square) in sample.values.iter().zip(sample.squares(length)) {
+            let [single, two, all] = parts(values, singles, representation, length as f64);
+            let place = band(values.iter().product(), values.len() as f64, representation);
+            let sums = &mut found[(place as usize).min(BANDS - 1)];
+            sums[0] += square - single - rounded;
+            sums[1] += pairs * two + more * all;
+        }
+    }
+    let bands = found.map(|[square, expected]| {
+        if expected > 0.0 { (square / expected).clamp(BAND_LIMITS.0, BAND_LIMITS.1) } else { 1.0 }
+    });
+    Sizes::Product { singles, pairs, more, bands }
 }
 
 /// The line through squared errors over the variances of bits: its height where those are zero, not below
@@ -385,15 +427,15 @@ mod tests {
             [of(dimension), of(dimension + 1)]
         };
         let one = 2 * (samples(length) * length) as u64;
-        let mut budget = 3 * one - 1;
+        let mut budget = 5 * one - 1;
         let mut measure = |dimension: u32| {
             sizes(&sources(dimension), representation, length, length, &mut budget)
         };
-        // The product, and each factor by itself.
+        // The product twice, and each factor by itself.
         assert_ne!(measure(40), Sizes::Binomial);
         assert_ne!(measure(40), Sizes::Binomial);
         assert_eq!(measure(50), measure(50));
         assert_eq!(measure(60), Sizes::Binomial);
-        assert!(budget < one);
+        assert!(budget < 2 * one);
     }
 }

@@ -6,7 +6,7 @@ use crate::generators::dimensions::any_dimension;
 use crate::generators::rows::each_row;
 use crate::generators::sobol::Sobol;
 use crate::generators::{joint, row_rng, uniform};
-use crate::measured::Source;
+use crate::measured::{BANDS, Source};
 use crate::{BitStreams, Representation};
 
 /// Bits of each factor that are encoded, and how many streams at least and at most.
@@ -35,11 +35,31 @@ pub(crate) struct Sample {
 impl Sample {
     /// `None` where there is nothing to measure: too many factors, or origins that no encoder makes.
     pub fn new(sources: &[Source], representation: Representation, encoded: usize) -> Option<Self> {
+        let values = random_values(samples(encoded), sources.len(), representation);
+        Self::of_values(sources, representation, encoded, values)
+    }
+
+    /// As [`Self::new`], for products whose factors are near the ends of the range, where random ones
+    /// seldom are.
+    pub fn near_the_ends(
+        sources: &[Source],
+        representation: Representation,
+        encoded: usize,
+    ) -> Option<Self> {
+        let values = extreme_values(samples(encoded), sources.len(), representation);
+        Self::of_values(sources, representation, encoded, values)
+    }
+
+    fn of_values(
+        sources: &[Source],
+        representation: Representation,
+        encoded: usize,
+        values: Vec<Vec<f64>>,
+    ) -> Option<Self> {
         if sources.len() > MOST_FACTORS {
             return None;
         }
-        let count = samples(encoded);
-        let values = random_values(count, sources.len(), representation);
+        let count = values.len();
         let encoded_factors = (0..sources.len()).map(|k| {
             if let Source::Joint { .. } = sources[k] {
                 return joint_streams(sources, k, &values, representation, encoded);
@@ -113,6 +133,31 @@ fn random_values(count: usize, factors: usize, representation: Representation) -
                 if negative { -size } else { size }
             };
             (0..factors).map(value).collect()
+        })
+        .collect()
+}
+
+/// Rows whose factors' geometric mean is as often within a half of the way to an end of the range as
+/// within a quarter, an eighth and so on; their logarithms are spread evenly.
+fn extreme_values(count: usize, factors: usize, representation: Representation) -> Vec<Vec<f64>> {
+    (0..count)
+        .map(|row| {
+            let mut rng = row_rng(STATE, u64::MAX - MOST_FACTORS as u64 - 2, row as u64);
+            let distance = (-f64::from(BANDS as u32) * uniform(&mut rng)).exp2();
+            let mean = match representation {
+                Representation::InvertedBipolar => 1.0 - distance,
+                Representation::Unipolar if uniform(&mut rng) < 0.5 => distance / 2.0,
+                Representation::Unipolar => 1.0 - distance / 2.0,
+            };
+            let shares: Vec<f64> = (0..factors).map(|_| -uniform(&mut rng).ln()).collect();
+            let whole = shares.iter().sum::<f64>() / factors as f64;
+            let value = |share: &f64| {
+                let size = mean.powf(share / whole);
+                let negative =
+                    representation == Representation::InvertedBipolar && uniform(&mut rng) < 0.5;
+                if negative { -size } else { size }
+            };
+            shares.iter().map(value).collect()
         })
         .collect()
 }
