@@ -48,6 +48,7 @@ def main() -> int:
     """The exit status: 1 if the tests and the lists disagree."""
     parser = argparse.ArgumentParser(prog="python -m scripts.mutants", description=__doc__)
     parser.add_argument("--only", default="", help="slips whose list, name or file contains this")
+    parser.add_argument("--tests", choices=["rust", "python"], help="slips that these tests judge")
     parser.add_argument("--json", type=Path, help="write what happened to each slip")
     parser.add_argument("--jobs", type=int, default=2, help="slips at a time")
     options = parser.parse_args()
@@ -56,6 +57,7 @@ def main() -> int:
         number: slip
         for number, slip in enumerate(slips)
         if options.only in f"{slip.area} {slip.name} {slip.file}"
+        and options.tests in {None, "python" if slip.python else "rust"}
     }
     tree = TARGET / "mutants/tree"
     write_tree(tree, slips)
