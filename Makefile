@@ -44,11 +44,11 @@ lint: setup $(BIN)/cargo-deny ## Formatting, clippy, ruff, mypy, licences and so
 audit: $(BIN)/cargo-deny ## Known vulnerabilities of the crates we build on; needs github.com
 	$(BIN)/cargo-deny --log-level warn check advisories
 
-# The portable twins of the kernels lie in the lower crates; those of circuits are tested beside them.
+# The portable twins of kernels are tested beside them and in arithmetic; all laws on them are long.
 test-rust:
 	cargo test --quiet --no-fail-fast $(RUST_TESTS)
-	cargo test --quiet --no-fail-fast $(RUST_TESTS) --exclude hesc-circuits --features portable
-	cargo test --quiet --no-fail-fast --package hesc-circuits --lib --features portable
+	cargo test --quiet --no-fail-fast --package hesc-math --features portable
+	cargo test --quiet --no-fail-fast $(RUST_TESTS) --lib --features portable
 
 test-python: build
 	$(BIN)/pytest -m 'not long'
@@ -57,6 +57,7 @@ test: lint test-rust test-python ## Lint and every test but the long ones
 
 test-long: build ## Tests that take minutes; docs/benchmarks.md holds the last result
 	$(BIN)/pytest -m long
+	cargo test --quiet --no-fail-fast $(RUST_TESTS) --features portable
 	cargo test --quiet --release --package hesc-schemes --features tfhe tfhe
 	cargo test --quiet --release --package hesc-circuits --features tfhe --test laws noisy_bootstraps
 	$(MAKE) fuzz

@@ -93,8 +93,8 @@ def rust_runs(tree: Path) -> list[Run]:
         text=True,
     )
     if built.returncode:
-        errors = built.stderr[built.stderr.find("error") :]
-        raise RuntimeError(f"slips that do not compile:\n{errors[:6000]}")
+        found = re.findall(r"^error.*?(?=^\S|\Z)", built.stderr, re.MULTILINE | re.DOTALL)
+        raise RuntimeError("slips that do not compile:\n" + "\n".join(found))
     runs = []
     for line in built.stdout.splitlines():
         message = json.loads(line)

@@ -313,7 +313,8 @@ fn noisy_bootstraps_are_wrong_as_often_as_programs_say() {
     let monitor = Monitor::default();
     let mut wrong = 0u32;
     for _ in 0..rounds {
-        let packed: Vec<u64> = (0..(2 * lanes).div_ceil(512) * 8).map(|_| rng.next_u64()).collect();
+        let packed: Vec<u64> =
+            (0..usize::div_ceil(2 * lanes, 512) * 8).map(|_| rng.next_u64()).collect();
         let blocks = scheme.encrypt(&public, &packed, rng).unwrap();
         let positions: Vec<usize> = (0..2 * lanes).collect();
         let bits = scheme.extract(&blocks, &positions).unwrap();
