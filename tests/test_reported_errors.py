@@ -106,7 +106,7 @@ def test_simple_programs(keys: tuple[hesc.Decryptor, hesc.PublicKey], generator:
                 total.setdefault(name, []).extend(scaled)
         for name, of_all in total.items():
             assert 0.7 < rms(of_all) < 1.5, (length, name, rms(of_all))
-            # Nothing is random in the plain sequence: its errors are as many as its pairs of values.
+            # Nothing is random in the plain sequence: it errs as often as its pairs of values do.
             plain = generator == "plain_sobol"
             assert plain or beyond_two(of_all) < BEYOND_TWO, (length, name, beyond_two(of_all))
 

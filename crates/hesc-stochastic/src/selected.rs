@@ -35,7 +35,7 @@ const COST: usize = 1 << 21;
 /// Widths, in values of the sum, over which sums are taken together.
 const WIDTH: f64 = 0.1;
 
-/// The variance of a sum by selection at [`KNOTS`] values between the ends of the range, as shares of that
+/// The variance of a sum by selection at ten values between the ends of the range, as shares of that
 /// of independent bits: `2^(-step / 8)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct SelectionLaw(pub(crate) [u8; KNOTS]);
