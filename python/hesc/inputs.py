@@ -23,10 +23,19 @@ LONGEST: Final = 2**24
 
 
 def unmasked(values: ArrayLike, name: str) -> NDArray[Any]:
-    """Values as an array; refuses masked ones, whose hidden entries would be taken as they are."""
+    """Values as an array.
+
+    Raises:
+        ShapeError: rows of different lengths; a masked array, whose hidden entries would be taken
+            as they are.
+
+    """
     if isinstance(values, np.ma.MaskedArray):
         raise ShapeError(f"{name} are a masked array; fill or remove what is masked, see filled()")
-    return np.asarray(values)
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        raise ShapeError(f"{name} do not form an array: {error}") from error
 
 
 def real_array(values: ArrayLike, name: str = "values") -> NDArray[np.float64]:
@@ -37,10 +46,7 @@ def real_array(values: ArrayLike, name: str = "values") -> NDArray[np.float64]:
             with masked entries.
 
     """
-    try:
-        array = unmasked(values, name)
-    except ValueError as error:
-        raise ShapeError(f"{name} do not form an array: {error}") from error
+    array = unmasked(values, name)
     if array.dtype.kind not in "buif":
         raise ShapeError(
             f"{name} must be real numbers, got dtype {array.dtype}; convert them to float"

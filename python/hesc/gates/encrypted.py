@@ -225,10 +225,7 @@ def encrypt_bits(public: PublicKey, bits: ArrayLike) -> EncryptedBits:
 
 def _bit_array(bits: ArrayLike) -> NDArray[np.uint8]:
     """Zeros and ones, contiguous, at least one."""
-    try:
-        array = unmasked(bits, "bits")
-    except ValueError as error:
-        raise ShapeError(f"bits do not form an array: {error}") from error
+    array = unmasked(bits, "bits")
     if array.dtype.kind not in "bui" or array.size == 0 or np.any((array < 0) | (array > 1)):
         raise OutOfRangeError(
             "bits are zeros and ones, at least one; to_bits makes them of numbers"
