@@ -275,8 +275,8 @@ class Encoder:
 
         It is that of the streams of the next `factors` calls. Exact for independent bits; for
         exact weights the mean over factors that are spread evenly and have this product (equal
-        ones err up to a quarter more); measured for
-        the very dimensions of structured generators, which takes milliseconds the first time.
+        ones err up to a quarter more); measured for the very dimensions of structured generators,
+        which takes milliseconds the first time.
 
         Raises:
             OutOfRangeError: for values that the representation does not have.
