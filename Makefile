@@ -46,7 +46,8 @@ audit: $(BIN)/cargo-deny ## Known vulnerabilities of the crates we build on; nee
 
 # The portable twins of kernels are tested beside them and in arithmetic; all laws on them are long.
 test-rust:
-	cargo test --quiet --no-fail-fast $(RUST_TESTS)
+	cargo test --quiet --no-fail-fast $(RUST_TESTS) --lib --tests
+	cargo test --quiet --no-fail-fast $(RUST_TESTS) --doc
 	cargo test --quiet --no-fail-fast --package hesc-math --features portable
 	cargo test --quiet --no-fail-fast $(RUST_TESTS) --lib --features portable
 
@@ -57,7 +58,7 @@ test: lint test-rust test-python ## Lint and every test but the long ones
 
 test-long: build ## Tests that take minutes; docs/benchmarks.md holds the last result
 	$(BIN)/pytest -m long
-	cargo test --quiet --no-fail-fast $(RUST_TESTS) --features portable
+	cargo test --quiet --no-fail-fast $(RUST_TESTS) --tests --features portable -- --include-ignored
 	cargo test --quiet --release --package hesc-schemes --features tfhe tfhe
 	cargo test --quiet --release --package hesc-circuits --features tfhe --test laws noisy_bootstraps
 	$(MAKE) fuzz

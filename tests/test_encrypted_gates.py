@@ -332,6 +332,16 @@ def test_strangers_keys_and_other_circuits_inputs_are_refused(quick: Parties) ->
         gates.Precision.of(other.params)
 
 
+def test_programs_are_kept_for_their_probability_of_failure_only(quick: Parties) -> None:
+    circuit = gates.array_multiplier(4)
+    program = quick.server.program(circuit)
+    assert program.log2_failure <= -128
+    assert quick.server.program(circuit) is program
+    for impossible in (-1e6, -1e7):
+        with pytest.raises(hesc.NoiseBudgetError):
+            quick.server.program(circuit, impossible)
+
+
 def test_programs_for_less_noise_are_refused(quick: Parties) -> None:
     optimistic = gates.Precision(bit=1e-12, lookup=(1e-9, 1e-9))
     program = gates.ripple_carry_adder(2).compile(optimistic)

@@ -25,6 +25,23 @@ def test_arithmetic_circuits_compute_what_numpy_does(pairs: list[tuple[int, int]
     np.testing.assert_array_equal(gates.weighted_adder(8)(a, b, a)[0], a | (b & ~a))
 
 
+def test_negative_numbers_are_refused_even_where_64_wires_would_hold_their_words() -> None:
+    builder = gates.Builder(64)
+    same = builder.finish(*builder.inputs)
+    np.testing.assert_array_equal(same(np.array([2**64 - 1], np.uint64))[0], [2**64 - 1])
+    with pytest.raises(hesc.OutOfRangeError, match="non-negative"):
+        same([-1])
+    with pytest.raises(hesc.OutOfRangeError, match="non-negative"):
+        gates.to_bits([-1], 64)
+
+
+def test_bits_beyond_a_word_are_zeros() -> None:
+    numbers = np.array([2**64 - 1, 2**63, 1], np.uint64)
+    bits = gates.to_bits(numbers, 70)
+    assert not bits[:, 64:].any()
+    np.testing.assert_array_equal(gates.to_numbers(bits[:, :64]), numbers)
+
+
 def test_circuits_are_as_large_as_the_paper_says() -> None:
     adder, multiplier = gates.ripple_carry_adder(8), gates.array_multiplier(8)
     assert (adder.bootstraps, multiplier.bootstraps) == (5 * 8, 6 * 8 * 8)

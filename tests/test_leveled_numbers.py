@@ -237,6 +237,21 @@ def test_primes_of_a_chain_may_differ_in_size(scheme: str) -> None:
         assert np.all(error <= (0 if exact else result.error_bound))
 
 
+@pytest.mark.parametrize("standard", ["insecure", "hestd2018"])
+def test_sets_below_the_standard_asked_for_are_refused_when_read(standard: str) -> None:
+    if standard == "insecure":
+        special, *others = primes_of_bits(1024, [30] * 3)
+        params = hesc.LeveledParams.lattice(
+            "bgv", 1024, others, special_moduli=[special], plain_modulus=257, assurance=standard
+        )
+    else:
+        params = hesc.LeveledParams.preset("hestd2018_bfv_4096")
+    data = params.to_bytes()
+    with pytest.raises(hesc.SecurityError):
+        hesc.LeveledParams.from_bytes(data)
+    assert hesc.LeveledParams.from_bytes(data, assurance=standard) == params
+
+
 def test_scales_that_leave_no_number_are_refused() -> None:
     """Numbers so small that their size times an infinite scale is no number are no exception."""
     special, first, *others = primes_of_bits(256, [50] * 2 + [40] * 10)

@@ -83,7 +83,8 @@ def rust_runs(tree: Path) -> list[Run]:
     """The test programs of all crates but the bindings, built once with every slip in them."""
     built = subprocess.run(
         [
-            *("cargo", "test", "--no-run", "--workspace", "--exclude", "hesc-py"),
+            *("cargo", "test", "--no-run", "--lib", "--tests"),
+            *("--workspace", "--exclude", "hesc-py"),
             "--message-format=json-render-diagnostics",
         ],
         cwd=tree,
