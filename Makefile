@@ -52,7 +52,7 @@ test-rust:
 	cargo test --quiet --no-fail-fast $(RUST_TESTS) --lib --features portable
 
 test-python: build
-	$(BIN)/pytest -m 'not long'
+	$(BIN)/pytest -n auto -m 'not long'
 
 test: lint test-rust test-python ## Lint and every test but the long ones
 
