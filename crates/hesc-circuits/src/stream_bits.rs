@@ -1,7 +1,7 @@
 //! Streams as single encrypted bits, for gate circuits behind a stochastic layer.
 
 use hesc_schemes::Scheme;
-use hesc_schemes::tfhe::{Bits, Tfhe};
+use hesc_schemes::streams::tfhe::{Bits, Tfhe};
 use hesc_stochastic::Representation;
 
 use crate::streams::Term;

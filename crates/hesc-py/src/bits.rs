@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use hesc_circuits::Streams;
 use hesc_circuits::gates::{Evaluator as OfPrograms, GateError, Monitor, Packed};
-use hesc_schemes::tfhe::{self, Bits, Ciphertexts, CompactCiphertexts, SeededEvaluationKey, Tfhe};
+use hesc_schemes::streams::tfhe::{
+    self, Bits, Ciphertexts, CompactCiphertexts, SeededEvaluationKey, Tfhe,
+};
 use hesc_schemes::{Scheme, SchemeError};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;

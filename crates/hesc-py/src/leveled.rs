@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use hesc_circuits::leveled as circuits;
 use hesc_circuits::leveled::{Label, Numbers};
 use hesc_math::{AesCtrRng, MathError, ntt_primes};
-use hesc_schemes::leveled::{self, Complex64, Leveled, SchemeKind, SharedSoFar, Sharing, Spec};
-use hesc_schemes::rlwe::Plaintext;
+use hesc_schemes::rlwe::PlaintextSpace;
+use hesc_schemes::rlwe::{self, Complex64, Rlwe, SchemeKind, SharedSoFar, Sharing, Spec};
 use hesc_schemes::{SchemeError, sealing};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyTypeError;
@@ -53,7 +53,7 @@ pub fn primes_of_bits(ring_degree: usize, bits: Vec<u32>) -> PyResult<Vec<u64>> 
 }
 
 #[pyclass(frozen, module = "hesc")]
-pub struct LeveledParams(Leveled);
+pub struct LeveledParams(Rlwe);
 
 #[pymethods]
 impl LeveledParams {
@@ -72,20 +72,20 @@ impl LeveledParams {
         assurance: &str,
     ) -> PyResult<Self> {
         let plaintext = match (plain_modulus, scale) {
-            (Some(plain_modulus), None) => Plaintext::Integers { plain_modulus },
-            (None, Some(scale)) => Plaintext::Approximate { scale },
+            (Some(plain_modulus), None) => PlaintextSpace::Integers { plain_modulus },
+            (None, Some(scale)) => PlaintextSpace::Approximate { scale },
             _ => return Err(ParameterError::new_err("give either plain_modulus or scale")),
         };
         let scheme = scheme_from(scheme)?;
         let spec = Spec { scheme, ring_degree, coeff_moduli, special_moduli, plaintext, bound };
         let assurance = assurance_from(assurance)?;
-        detached(py, || Leveled::new(spec, assurance)).map(Self)
+        detached(py, || Rlwe::new(spec, assurance)).map(Self)
     }
 
     #[staticmethod]
     fn from_bytes(py: Python<'_>, data: &[u8], assurance: &str) -> PyResult<Self> {
         let assurance = assurance_from(assurance)?;
-        detached(py, || Leveled::new(Spec::from_bytes(data)?, assurance)).map(Self)
+        detached(py, || Rlwe::new(Spec::from_bytes(data)?, assurance)).map(Self)
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
@@ -111,15 +111,15 @@ impl LeveledParams {
     #[getter]
     fn plain_modulus(&self) -> Option<u64> {
         match self.0.spec().plaintext {
-            Plaintext::Integers { plain_modulus } => Some(plain_modulus),
-            Plaintext::Approximate { .. } => None,
+            PlaintextSpace::Integers { plain_modulus } => Some(plain_modulus),
+            PlaintextSpace::Approximate { .. } => None,
         }
     }
     #[getter]
     fn scale(&self) -> Option<f64> {
         match self.0.spec().plaintext {
-            Plaintext::Integers { .. } => None,
-            Plaintext::Approximate { scale } => Some(scale),
+            PlaintextSpace::Integers { .. } => None,
+            PlaintextSpace::Approximate { scale } => Some(scale),
         }
     }
     #[getter]
@@ -243,7 +243,7 @@ impl LeveledParams {
 }
 
 #[pyclass(frozen, module = "hesc")]
-pub struct LeveledPlaintext(Leveled, leveled::Plaintext);
+pub struct LeveledPlaintext(Rlwe, rlwe::Plaintext);
 
 #[pymethods]
 impl LeveledPlaintext {
@@ -281,7 +281,7 @@ impl LeveledPlaintext {
 }
 
 #[pyclass(frozen, module = "hesc")]
-pub struct LeveledPublicKey(Leveled, leveled::PublicKey);
+pub struct LeveledPublicKey(Rlwe, rlwe::PublicKey);
 
 #[pymethods]
 impl LeveledPublicKey {
@@ -296,7 +296,7 @@ impl LeveledPublicKey {
 }
 
 #[pyclass(frozen, module = "hesc")]
-pub struct RelinKey(Leveled, leveled::RelinKey);
+pub struct RelinKey(Rlwe, rlwe::RelinKey);
 
 #[pymethods]
 impl RelinKey {
@@ -306,7 +306,7 @@ impl RelinKey {
 }
 
 #[pyclass(frozen, module = "hesc")]
-pub struct GaloisKeys(Leveled, leveled::GaloisKeys);
+pub struct GaloisKeys(Rlwe, rlwe::GaloisKeys);
 
 #[pymethods]
 impl GaloisKeys {
@@ -328,7 +328,7 @@ impl GaloisKeys {
 
 /// No equality, no representation of its content, no pickling.
 #[pyclass(frozen, module = "hesc")]
-pub struct LeveledSecretKey(Leveled, leveled::SecretKey, SharedSoFar);
+pub struct LeveledSecretKey(Rlwe, rlwe::SecretKey, SharedSoFar);
 
 #[pymethods]
 impl LeveledSecretKey {
@@ -433,13 +433,13 @@ impl LeveledSecretKey {
 }
 
 #[pyclass(frozen, module = "hesc")]
-pub struct LeveledCiphertext(Leveled, leveled::Ciphertext);
+pub struct LeveledCiphertext(Rlwe, rlwe::Ciphertext);
 
 impl LeveledCiphertext {
     fn with(
         &self,
         py: Python<'_>,
-        operation: impl FnOnce(&Leveled) -> Result<leveled::Ciphertext, SchemeError> + Send,
+        operation: impl FnOnce(&Rlwe) -> Result<rlwe::Ciphertext, SchemeError> + Send,
     ) -> PyResult<Self> {
         Ok(Self(self.0.clone(), detached(py, || operation(&self.0))?))
     }

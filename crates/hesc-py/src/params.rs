@@ -3,13 +3,17 @@ use std::sync::Arc;
 
 use hesc_math::Word;
 use hesc_schemes::Assurance;
-use hesc_schemes::bitwise::{BitCipher, Bitwise};
-use hesc_schemes::elgamal::{Exponents, Ffdhe3072, Group, LiftedElgamal, Ristretto255, Secp256r1};
-use hesc_schemes::leveled::{self, SchemeKind};
-use hesc_schemes::rlwe::{Plaintext, Rlwe, Spec};
+use hesc_schemes::rlwe::{self, PlaintextSpace, SchemeKind};
+use hesc_schemes::streams::bitwise::{BitCipher, Bitwise};
+use hesc_schemes::streams::elgamal::{
+    Exponents, Ffdhe3072, Group, LiftedElgamal, Ristretto255, Secp256r1,
+};
+use hesc_schemes::streams::gm;
+use hesc_schemes::streams::lattice::{self, Lattice, Spec};
+use hesc_schemes::streams::tfhe;
 use hesc_schemes::{
     Bfv, Ckks, Gm, Packing, Plain, Scheme, SchemeError, Simulated, Tfhe, UnipolarBfv,
-    UnipolarElgamal, bfv, ckks, gm, tfhe,
+    UnipolarElgamal,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -65,16 +69,16 @@ pub fn assurance_name(assurance: Assurance) -> &'static str {
 
 fn build<W: Word>(spec: &Spec, assurance: Assurance) -> Result<Arc<dyn Set>, SchemeError>
 where
-    bfv::BfvEncoding: hesc_schemes::rlwe::Encoding<W>,
-    ckks::CkksEncoding: hesc_schemes::rlwe::Encoding<W>,
+    lattice::BfvEncoding: lattice::Encoding<W>,
+    lattice::CkksEncoding: lattice::Encoding<W>,
 {
     Ok(match spec.plaintext {
-        Plaintext::Integers { .. } => {
-            let scheme: Bfv<W> = Rlwe::new(spec.clone(), assurance)?;
+        PlaintextSpace::Integers { .. } => {
+            let scheme: Bfv<W> = Lattice::new(spec.clone(), assurance)?;
             Arc::new(SetOf(scheme))
         }
-        Plaintext::Approximate { .. } => {
-            let scheme: Ckks<W> = Rlwe::new(spec.clone(), assurance)?;
+        PlaintextSpace::Approximate { .. } => {
+            let scheme: Ckks<W> = Lattice::new(spec.clone(), assurance)?;
             Arc::new(SetOf(scheme))
         }
     })
@@ -131,9 +135,9 @@ impl Params {
         Ok(Self { set: set.map_err(scheme_to_py)?, spec: Some(spec), bytes, assurance, tfhe: None })
     }
 
-    fn from_unipolar_bfv(spec: leveled::Spec, assurance: Assurance) -> PyResult<Self> {
+    fn from_unipolar_bfv(spec: rlwe::Spec, assurance: Assurance) -> PyResult<Self> {
         let scheme = UnipolarBfv::new(spec, assurance).map_err(scheme_to_py)?;
-        let leveled::Spec { ring_degree, coeff_moduli, plaintext, .. } = scheme.spec().clone();
+        let rlwe::Spec { ring_degree, coeff_moduli, plaintext, .. } = scheme.spec().clone();
         let assurance = assurance_name(scheme.spec().assurance());
         let spec = Some(Spec { ring_degree, coeff_moduli, packing: Packing::Slots, plaintext });
         let bytes = scheme.spec_to_bytes();
@@ -218,8 +222,8 @@ impl Params {
         assurance: &str,
     ) -> PyResult<Self> {
         let plaintext = match (plain_modulus, scale) {
-            (Some(plain_modulus), None) => Plaintext::Integers { plain_modulus },
-            (None, Some(scale)) => Plaintext::Approximate { scale },
+            (Some(plain_modulus), None) => PlaintextSpace::Integers { plain_modulus },
+            (None, Some(scale)) => PlaintextSpace::Approximate { scale },
             _ => {
                 return Err(ParameterError::new_err(
                     "give plain_modulus for BFV or scale for CKKS, not both",
@@ -240,12 +244,12 @@ impl Params {
         plain_modulus: u64,
         assurance: &str,
     ) -> PyResult<Self> {
-        let spec = leveled::Spec {
+        let spec = rlwe::Spec {
             scheme: SchemeKind::Bfv,
             ring_degree,
             coeff_moduli,
             special_moduli: Vec::new(),
-            plaintext: Plaintext::Integers { plain_modulus },
+            plaintext: PlaintextSpace::Integers { plain_modulus },
             bound: 1.0,
         };
         let assurance = assurance_from(assurance)?;
@@ -368,16 +372,16 @@ impl Params {
             return Some(tfhe::GRID);
         }
         match self.spec.as_ref()?.plaintext {
-            Plaintext::Integers { plain_modulus } => Some(plain_modulus),
-            Plaintext::Approximate { .. } => None,
+            PlaintextSpace::Integers { plain_modulus } => Some(plain_modulus),
+            PlaintextSpace::Approximate { .. } => None,
         }
     }
 
     #[getter]
     fn scale(&self) -> Option<f64> {
         match self.spec.as_ref()?.plaintext {
-            Plaintext::Integers { .. } => None,
-            Plaintext::Approximate { scale } => Some(scale),
+            PlaintextSpace::Integers { .. } => None,
+            PlaintextSpace::Approximate { scale } => Some(scale),
         }
     }
 

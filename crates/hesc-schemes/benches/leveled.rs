@@ -5,8 +5,8 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use hesc_math::rns::Prime;
 use hesc_math::{AesCtrRng, ntt_primes};
 use hesc_schemes::Assurance;
-use hesc_schemes::leveled::{Complex64, Leveled, SchemeKind, Spec};
-use hesc_schemes::rlwe::Plaintext;
+use hesc_schemes::rlwe::PlaintextSpace;
+use hesc_schemes::rlwe::{Complex64, Rlwe, SchemeKind, Spec};
 use rand_core::SeedableRng;
 
 /// As in the Python module: the system's allocator gives pages back with every ciphertext.
@@ -41,18 +41,18 @@ fn operations(c: &mut Criterion) {
                 coeff_moduli: primes[specials..].to_vec(),
                 special_moduli: primes[..specials].to_vec(),
                 plaintext: match kind {
-                    SchemeKind::Ckks => Plaintext::Approximate { scale: 2f64.powi(30) },
-                    _ => Plaintext::Integers { plain_modulus: plain[0] },
+                    SchemeKind::Ckks => PlaintextSpace::Approximate { scale: 2f64.powi(30) },
+                    _ => PlaintextSpace::Integers { plain_modulus: plain[0] },
                 },
                 bound: 1.0,
             };
-            let Ok(scheme) = Leveled::new(spec, Assurance::HeStd2018) else { continue };
+            let Ok(scheme) = Rlwe::new(spec, Assurance::HeStd2018) else { continue };
             one_set(c, &scheme, &format!("{kind}/N={n},{levels}+{specials} primes"));
         }
     }
 }
 
-fn one_set(c: &mut Criterion, scheme: &Leveled, name: &str) {
+fn one_set(c: &mut Criterion, scheme: &Rlwe, name: &str) {
     let mut rng = AesCtrRng::from_seed([1; 32]);
     let (secret, public) = scheme.generate_keys(&mut rng);
     let element = scheme.rotation_element(1);

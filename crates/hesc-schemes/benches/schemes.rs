@@ -4,8 +4,10 @@
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use hesc_math::{AesCtrRng, ntt_primes};
 use hesc_schemes::Assurance;
-use hesc_schemes::rlwe::{Plaintext, Spec};
-use hesc_schemes::{Bfv, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Scheme, gm};
+use hesc_schemes::rlwe::PlaintextSpace;
+use hesc_schemes::streams::gm;
+use hesc_schemes::streams::lattice::Spec;
+use hesc_schemes::{Bfv, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Scheme};
 use rand_core::{Rng, SeedableRng};
 
 /// Blocks of a batch: below what a second thread takes.
@@ -33,7 +35,7 @@ fn bench<S: Scheme>(c: &mut Criterion, name: &str, scheme: &S) {
     group.finish();
 }
 
-fn spec(ring_degree: usize, bits: &[u32], packing: Packing, plaintext: Plaintext) -> Spec {
+fn spec(ring_degree: usize, bits: &[u32], packing: Packing, plaintext: PlaintextSpace) -> Spec {
     let mut coeff_moduli: Vec<u64> = Vec::new();
     for &bits in bits {
         coeff_moduli.extend(ntt_primes(bits, ring_degree, 1).unwrap_or_default());
@@ -42,7 +44,7 @@ fn spec(ring_degree: usize, bits: &[u32], packing: Packing, plaintext: Plaintext
 }
 
 fn schemes(c: &mut Criterion) {
-    let integers = |plain_modulus| Plaintext::Integers { plain_modulus };
+    let integers = |plain_modulus| PlaintextSpace::Integers { plain_modulus };
     let guidelines = Assurance::Guidelines2024;
     let set = spec(1024, &[26], Packing::Coefficients, integers(2));
     if let Ok(scheme) = Bfv::<u32>::new(set, guidelines) {
@@ -60,7 +62,7 @@ fn schemes(c: &mut Criterion) {
     if let Ok(scheme) = Bfv::<u64>::new(set, Assurance::HeStd2018) {
         bench(c, "bfv/N=2048/logq=54/t=12289/slots", &scheme);
     }
-    let scale = Plaintext::Approximate { scale: 21f64.exp2() };
+    let scale = PlaintextSpace::Approximate { scale: 21f64.exp2() };
     let set = spec(1024, &[26], Packing::ComplexSlots, scale);
     if let Ok(scheme) = Ckks::<u32>::new(set, guidelines) {
         bench(c, "ckks/N=1024/logq=26/complex_slots", &scheme);

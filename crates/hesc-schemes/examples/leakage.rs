@@ -15,10 +15,10 @@ use hesc_math::secp256r1::{self, SCALAR_BYTES};
 use hesc_math::wide::{WideModulus, windows_of};
 use hesc_math::{AesCtrRng, ntt_primes};
 use hesc_schemes::Assurance;
-use hesc_schemes::rlwe::{Plaintext, Spec};
-use hesc_schemes::{
-    Bfv, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Scheme, SchemeError, gm,
-};
+use hesc_schemes::rlwe::PlaintextSpace;
+use hesc_schemes::streams::gm;
+use hesc_schemes::streams::lattice::Spec;
+use hesc_schemes::{Bfv, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Scheme, SchemeError};
 use rand_core::{Rng, SeedableRng};
 
 /// Above this, time depends on the class with near certainty.
@@ -127,7 +127,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ring_degree: 1024,
         coeff_moduli: ntt_primes(26, 1024, 1)?,
         packing: Packing::Coefficients,
-        plaintext: Plaintext::Integers { plain_modulus: 2 },
+        plaintext: PlaintextSpace::Integers { plain_modulus: 2 },
     };
     check("bfv_1024", &Bfv::<u32>::new(spec, Assurance::Guidelines2024)?, count)?;
     check("gm_3072", &Gm::new(3072, gm::Assurance::Classical128)?, count)?;

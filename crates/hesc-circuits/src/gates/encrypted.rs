@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use hesc_schemes::tfhe::{Bits, EvaluationKey, LookupTable, Tfhe};
+use hesc_schemes::streams::tfhe::{Bits, EvaluationKey, LookupTable, Tfhe};
 use rayon::prelude::*;
 
 use super::GateError;
@@ -172,7 +172,7 @@ impl<'a> Evaluator<'a> {
     fn in_parallel(
         &self,
         count: usize,
-        bootstrap: impl Fn(usize, &mut hesc_schemes::tfhe::Workspace) -> Vec<u64> + Sync,
+        bootstrap: impl Fn(usize, &mut hesc_schemes::streams::tfhe::Workspace) -> Vec<u64> + Sync,
     ) -> Result<Vec<Vec<u64>>, GateError> {
         (0..count)
             .into_par_iter()

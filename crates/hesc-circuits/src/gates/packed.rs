@@ -1,6 +1,6 @@
 //! Encrypted bits as they travel: blocks, and the shape of the array that lies in them.
 
-use hesc_schemes::tfhe::{Ciphertexts, CompactCiphertexts, Tfhe};
+use hesc_schemes::streams::tfhe::{Ciphertexts, CompactCiphertexts, Tfhe};
 use hesc_schemes::wire::{Kind, Reader, Writer};
 use hesc_schemes::{Scheme, SchemeError};
 

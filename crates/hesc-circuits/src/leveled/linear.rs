@@ -1,5 +1,5 @@
 use hesc_schemes::SchemeError;
-use hesc_schemes::leveled::{Ciphertext, GaloisKeys, Leveled, Plaintext, RelinKey, SchemeKind};
+use hesc_schemes::rlwe::{Ciphertext, GaloisKeys, Plaintext, RelinKey, Rlwe, SchemeKind};
 
 use super::numbers::rescaling_prime;
 use super::{Numbers, product, row_length};
@@ -31,7 +31,7 @@ fn doublings(from: usize, end: usize) -> Vec<i64> {
 /// Those of products and rotations; [`SchemeError::MissingKey`] for a step of [`dot_rotations`], or
 /// for exchanging rows if the vectors have both.
 pub fn inner_product(
-    scheme: &Leveled,
+    scheme: &Rlwe,
     relin: &RelinKey,
     galois: &GaloisKeys,
     x: &Ciphertext,
@@ -110,7 +110,7 @@ impl Matrix {
     /// # Errors
     /// [`SchemeError::Parameter`] for sides that do not fit, and those of encoding.
     pub fn new(
-        scheme: &Leveled,
+        scheme: &Rlwe,
         matrix: Numbers<'_>,
         (rows, columns): (usize, usize),
         level: usize,
@@ -147,7 +147,7 @@ impl Matrix {
     /// [`SchemeError::MissingKey`] for a step of [`matrix_rotations`], and those of products.
     pub fn multiply(
         &self,
-        scheme: &Leveled,
+        scheme: &Rlwe,
         galois: &GaloisKeys,
         x: &Ciphertext,
     ) -> Result<Ciphertext, SchemeError> {

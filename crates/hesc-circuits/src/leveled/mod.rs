@@ -11,7 +11,7 @@ mod polynomial;
 mod vector;
 
 use hesc_schemes::SchemeError;
-use hesc_schemes::leveled::{Ciphertext, Leveled, RelinKey, SchemeKind};
+use hesc_schemes::rlwe::{Ciphertext, RelinKey, Rlwe, SchemeKind};
 
 pub use linear::{Matrix, dot_rotations, inner_product, matrix_rotations};
 pub use numbers::Numbers;
@@ -19,18 +19,18 @@ pub use polynomial::polynomial;
 pub use vector::{Label, seeded_vector_to_bytes, vector_from_bytes, vector_to_bytes};
 
 /// Slots that a rotation moves in a circle.
-fn row_length(scheme: &Leveled) -> usize {
+fn row_length(scheme: &Rlwe) -> usize {
     scheme.ring_degree() / 2
 }
 
 /// A product of two parts, a square if there is no second factor: relinearised; CKKS's rescaled; BGV's
-/// of operands at the level where it has most room ([`Leveled::product_level`]). The policy of levels
+/// of operands at the level where it has most room ([`Rlwe::product_level`]). The policy of levels
 /// for all circuits.
 ///
 /// # Errors
-/// Those of [`Leveled::multiply`], [`Leveled::relinearise`] and [`Leveled::rescale`].
+/// Those of [`Rlwe::multiply`], [`Rlwe::relinearise`] and [`Rlwe::rescale`].
 pub fn product(
-    scheme: &Leveled,
+    scheme: &Rlwe,
     relin: &RelinKey,
     a: &Ciphertext,
     b: Option<&Ciphertext>,
@@ -56,9 +56,9 @@ pub fn product(
 /// at one level cost another level.
 ///
 /// # Errors
-/// Those of [`Leveled::add`]; [`SchemeError::ScaleMismatch`] where no level is left.
+/// Those of [`Rlwe::add`]; [`SchemeError::ScaleMismatch`] where no level is left.
 pub fn sum(
-    scheme: &Leveled,
+    scheme: &Rlwe,
     a: &Ciphertext,
     b: &Ciphertext,
     subtract: bool,

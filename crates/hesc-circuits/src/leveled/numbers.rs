@@ -1,5 +1,5 @@
 use hesc_schemes::SchemeError;
-use hesc_schemes::leveled::{Ciphertext, Complex64, Leveled, Plaintext, SchemeKind};
+use hesc_schemes::rlwe::{Ciphertext, Complex64, Plaintext, Rlwe, SchemeKind};
 
 /// Numbers in the clear: integers for BFV and BGV, complex ones for CKKS.
 #[derive(Debug, Clone, Copy)]
@@ -48,7 +48,7 @@ impl<'a> Numbers<'a> {
     /// `scale` and `level` matter to CKKS only.
     pub(super) fn encode(
         self,
-        scheme: &Leveled,
+        scheme: &Rlwe,
         place: impl Fn(usize) -> Option<usize>,
         scale: f64,
         level: usize,
@@ -70,7 +70,7 @@ impl<'a> Numbers<'a> {
     /// `a` times the number at this place. CKKS: rescaled, to the set's scale.
     pub(super) fn scaled(
         self,
-        scheme: &Leveled,
+        scheme: &Rlwe,
         a: &Ciphertext,
         at: usize,
     ) -> Result<Ciphertext, SchemeError> {
@@ -93,7 +93,7 @@ impl<'a> Numbers<'a> {
 }
 
 /// The prime that a rescaling at this level divides by; 1 in exact schemes.
-pub(super) fn rescaling_prime(scheme: &Leveled, level: usize) -> f64 {
+pub(super) fn rescaling_prime(scheme: &Rlwe, level: usize) -> f64 {
     match scheme.scheme() {
         SchemeKind::Ckks => scheme.spec().coeff_moduli[level.clamp(1, scheme.levels()) - 1] as f64,
         _ => 1.0,

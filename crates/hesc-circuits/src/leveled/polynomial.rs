@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use hesc_schemes::SchemeError;
-use hesc_schemes::leveled::{Ciphertext, Leveled, RelinKey};
+use hesc_schemes::rlwe::{Ciphertext, RelinKey, Rlwe};
 
 use super::{Numbers, product, sum};
 
@@ -14,7 +14,7 @@ use super::{Numbers, product, sum};
 /// [`SchemeError::Empty`] without coefficients, [`SchemeError::Value`] for integers beyond the
 /// plaintext modulus, and those of products and sums.
 pub fn polynomial(
-    scheme: &Leveled,
+    scheme: &Rlwe,
     relin: &RelinKey,
     x: &Ciphertext,
     coefficients: Numbers<'_>,
@@ -33,7 +33,7 @@ pub fn polynomial(
 
 /// The powers that were computed.
 struct Powers<'a> {
-    scheme: &'a Leveled,
+    scheme: &'a Rlwe,
     relin: &'a RelinKey,
     length: usize,
     of: BTreeMap<usize, Ciphertext>,

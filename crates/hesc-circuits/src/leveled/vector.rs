@@ -1,5 +1,5 @@
 use hesc_schemes::SchemeError;
-use hesc_schemes::leveled::{Ciphertext, Leveled, SchemeKind, SeededCiphertext};
+use hesc_schemes::rlwe::{Ciphertext, Rlwe, SchemeKind, SeededCiphertext};
 use hesc_schemes::wire::{Kind, Reader, Writer};
 
 const ZEROS_BEHIND: u8 = 1;
@@ -30,12 +30,12 @@ impl Label {
 }
 
 /// Wire form of a vector: a ciphertext and its label.
-pub fn vector_to_bytes(scheme: &Leveled, label: Label, a: &Ciphertext) -> Vec<u8> {
+pub fn vector_to_bytes(scheme: &Rlwe, label: Label, a: &Ciphertext) -> Vec<u8> {
     label.frame(false, &scheme.ciphertext_to_bytes(a))
 }
 
 /// Wire form of a fresh vector under the secret key, half the size.
-pub fn seeded_vector_to_bytes(scheme: &Leveled, label: Label, a: &SeededCiphertext) -> Vec<u8> {
+pub fn seeded_vector_to_bytes(scheme: &Rlwe, label: Label, a: &SeededCiphertext) -> Vec<u8> {
     label.frame(true, &scheme.seeded_to_bytes(a))
 }
 
@@ -44,10 +44,7 @@ pub fn seeded_vector_to_bytes(scheme: &Leveled, label: Label, a: &SeededCipherte
 ///
 /// # Errors
 /// [`SchemeError::Wire`], [`SchemeError::ParameterMismatch`], [`SchemeError::NoiseBudget`].
-pub fn vector_from_bytes(
-    scheme: &Leveled,
-    bytes: &[u8],
-) -> Result<(Label, Ciphertext), SchemeError> {
+pub fn vector_from_bytes(scheme: &Rlwe, bytes: &[u8]) -> Result<(Label, Ciphertext), SchemeError> {
     let mut reader = Reader::open(bytes, Kind::LeveledVector)?;
     let length = reader.u32()? as usize;
     if !(1..=scheme.slot_count()).contains(&length) {

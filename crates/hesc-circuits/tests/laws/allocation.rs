@@ -3,7 +3,8 @@
 use hesc_circuits::{Answer, CircuitError, Layout, Plaintext, Streams};
 use hesc_math::{AesCtrRng, ntt_primes};
 use hesc_schemes::Assurance;
-use hesc_schemes::rlwe::{self, Spec};
+use hesc_schemes::rlwe::PlaintextSpace;
+use hesc_schemes::streams::lattice::Spec;
 use hesc_schemes::{Bfv, BitProduct, Ckks, Packing, Plain, Scheme, Simulated};
 use hesc_stochastic::{BitStreams, Encoder, EncoderConfig, Estimate, Generator, Representation};
 use rand_core::SeedableRng;
@@ -101,13 +102,13 @@ fn pieces_are_those_of_the_streams() {
     // Streams over several blocks.
     check(&Simulated::new(320, BitProduct::ExclusiveOr).unwrap(), Layout::OnePerBlock, 1280);
     let coeff_moduli = ntt_primes(53, 2048, 1).unwrap();
-    let plaintext = rlwe::Plaintext::Integers { plain_modulus: 12_289 };
+    let plaintext = PlaintextSpace::Integers { plain_modulus: 12_289 };
     let spec = Spec { ring_degree: 2048, coeff_moduli, packing: Packing::Slots, plaintext };
     let bfv = Bfv::<u64>::new(spec, Assurance::Guidelines2024);
     check(&bfv.unwrap(), Layout::SideBySide, 104);
     // Masks change the scale of CKKS, of all blocks or of none.
     let coeff_moduli = ntt_primes(53, 2048, 1).unwrap();
-    let plaintext = rlwe::Plaintext::Approximate { scale: 2f64.powi(25) };
+    let plaintext = PlaintextSpace::Approximate { scale: 2f64.powi(25) };
     let spec = Spec { ring_degree: 2048, coeff_moduli, packing: Packing::Slots, plaintext };
     let ckks = Ckks::<u64>::new(spec, Assurance::Guidelines2024);
     check(&ckks.unwrap(), Layout::SideBySide, 104);

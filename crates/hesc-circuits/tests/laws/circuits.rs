@@ -2,11 +2,13 @@
 
 use hesc_circuits::{Answer, CircuitError, Fusion, Layout, Plaintext, SeededStreams, Streams};
 use hesc_math::{AesCtrRng, ntt_primes};
-use hesc_schemes::elgamal::{Ffdhe3072, Ristretto255, Secp256r1};
-use hesc_schemes::rlwe::{self, Spec};
+use hesc_schemes::rlwe::PlaintextSpace;
+use hesc_schemes::streams::elgamal::{Ffdhe3072, Ristretto255, Secp256r1};
+use hesc_schemes::streams::gm;
+use hesc_schemes::streams::lattice::Spec;
 use hesc_schemes::{
     Assurance, Bfv, BitProduct, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Plain, Scheme,
-    SchemeError, Simulated, UnipolarElgamal, gm,
+    SchemeError, Simulated, UnipolarElgamal,
 };
 use hesc_stochastic::{BitStreams, Generator, Representation, Selector};
 use rand_core::SeedableRng;
@@ -309,7 +311,7 @@ fn check_multiplexing<S: Scheme>(scheme: S) {
 fn multiplexed_sums_select_by_weight() {
     check_multiplexing(Plain::new(2048, 2).unwrap());
     let coeff_moduli = ntt_primes(53, 2048, 1).unwrap();
-    let plaintext = rlwe::Plaintext::Integers { plain_modulus: 12_289 };
+    let plaintext = PlaintextSpace::Integers { plain_modulus: 12_289 };
     let spec = Spec { ring_degree: 2048, coeff_moduli, packing: Packing::Slots, plaintext };
     check_multiplexing(Bfv::<u64>::new(spec, Assurance::Guidelines2024).unwrap());
     let party =

@@ -5,10 +5,10 @@ use hesc_circuits::leveled::{
     vector_from_bytes, vector_to_bytes,
 };
 use hesc_math::{AesCtrRng, ntt_primes};
-use hesc_schemes::leveled::{
-    Ciphertext, Complex64, GaloisKeys, Leveled, PublicKey, RelinKey, SchemeKind, SecretKey, Spec,
+use hesc_schemes::rlwe::PlaintextSpace;
+use hesc_schemes::rlwe::{
+    Ciphertext, Complex64, GaloisKeys, PublicKey, RelinKey, Rlwe, SchemeKind, SecretKey, Spec,
 };
-use hesc_schemes::rlwe::Plaintext;
 use hesc_schemes::{Assurance, SchemeError};
 use rand_core::{Rng, SeedableRng};
 
@@ -17,7 +17,7 @@ const DEGREE: usize = 1024;
 const SHAPES: [(usize, usize); 6] = [(16, 16), (5, 11), (3, 16), (1, 13), (14, 2), (9, 9)];
 
 struct Party {
-    scheme: Leveled,
+    scheme: Rlwe,
     secret: SecretKey,
     public: PublicKey,
     relin: RelinKey,
@@ -30,8 +30,8 @@ fn party(kind: SchemeKind, levels: usize) -> Party {
     let mut primes = ntt_primes(50, DEGREE, 2).unwrap();
     primes.extend(ntt_primes(45, DEGREE, levels - 1).unwrap());
     let plaintext = match kind {
-        SchemeKind::Ckks => Plaintext::Approximate { scale: 2f64.powi(45) },
-        _ => Plaintext::Integers { plain_modulus: ntt_primes(20, DEGREE, 1).unwrap()[0] },
+        SchemeKind::Ckks => PlaintextSpace::Approximate { scale: 2f64.powi(45) },
+        _ => PlaintextSpace::Integers { plain_modulus: ntt_primes(20, DEGREE, 1).unwrap()[0] },
     };
     let spec = Spec {
         scheme: kind,
@@ -41,7 +41,7 @@ fn party(kind: SchemeKind, levels: usize) -> Party {
         plaintext,
         bound: 1.0,
     };
-    let scheme = Leveled::new(spec, Assurance::Insecure).unwrap();
+    let scheme = Rlwe::new(spec, Assurance::Insecure).unwrap();
     let mut rng = AesCtrRng::from_seed([levels as u8; 32]);
     let (secret, public) = scheme.generate_keys(&mut rng);
     let relin = scheme.generate_relin_key(&secret, &mut rng).unwrap();
@@ -76,7 +76,7 @@ impl Party {
                 assert!((v.re - e).abs() < bound, "{v} {e} {bound}");
             }
         } else {
-            let Plaintext::Integers { plain_modulus } = self.scheme.spec().plaintext else {
+            let PlaintextSpace::Integers { plain_modulus } = self.scheme.spec().plaintext else {
                 panic!()
             };
             let values = self.scheme.decode_integers(&plaintext).unwrap();

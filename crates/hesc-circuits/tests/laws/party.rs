@@ -2,12 +2,13 @@
 
 use hesc_circuits::{Answer, Layout, Plaintext, Streams};
 use hesc_math::{AesCtrRng, Word, ntt_primes};
-use hesc_schemes::elgamal::Secp256r1;
-use hesc_schemes::leveled::{self, SchemeKind};
-use hesc_schemes::rlwe::{self, Spec};
+use hesc_schemes::rlwe::{self, SchemeKind};
+use hesc_schemes::streams::elgamal::Secp256r1;
+use hesc_schemes::streams::gm;
+use hesc_schemes::streams::lattice::Spec;
 use hesc_schemes::{
     Assurance, Bfv, BitProduct, Ckks, EcElgamalSecp256r1, Gm, Packing, Plain, Scheme, Simulated,
-    UnipolarBfv, UnipolarElgamal, gm,
+    UnipolarBfv, UnipolarElgamal,
 };
 use hesc_stochastic::{BitStreams, Encoder, EncoderConfig, Generator, Origin, Representation};
 use rand_core::SeedableRng;
@@ -108,24 +109,24 @@ pub fn close(a: &[f64], b: &[f64]) -> bool {
 
 pub fn bfv<W: Word>(ring_degree: usize, bits: u32, packing: Packing, plain_modulus: u64) -> Bfv<W> {
     let coeff_moduli = ntt_primes(bits, ring_degree, 1).unwrap();
-    let plaintext = rlwe::Plaintext::Integers { plain_modulus };
+    let plaintext = rlwe::PlaintextSpace::Integers { plain_modulus };
     Bfv::new(Spec { ring_degree, coeff_moduli, packing, plaintext }, Assurance::Insecure).unwrap()
 }
 
 pub fn ckks(packing: Packing) -> Ckks<u64> {
     let coeff_moduli = ntt_primes(53, 2048, 1).unwrap();
-    let plaintext = rlwe::Plaintext::Approximate { scale: 2f64.powi(25) };
+    let plaintext = rlwe::PlaintextSpace::Approximate { scale: 2f64.powi(25) };
     let spec = Spec { ring_degree: 2048, coeff_moduli, packing, plaintext };
     Ckks::new(spec, Assurance::Guidelines2024).unwrap()
 }
 
 pub fn unipolar_bfv() -> UnipolarBfv {
-    let spec = leveled::Spec {
+    let spec = rlwe::Spec {
         scheme: SchemeKind::Bfv,
         ring_degree: 256,
         coeff_moduli: ntt_primes(44, 256, 4).unwrap(),
         special_moduli: Vec::new(),
-        plaintext: rlwe::Plaintext::Integers { plain_modulus: 12289 },
+        plaintext: rlwe::PlaintextSpace::Integers { plain_modulus: 12289 },
         bound: 1.0,
     };
     UnipolarBfv::new(spec, Assurance::Insecure).unwrap()
@@ -138,7 +139,7 @@ pub trait Law {
 
 /// A law on every scheme, with and without masks, noise, parities that wrap and conjunctions.
 pub fn on_all_schemes(law: &impl Law) {
-    use Family::{Bitwise, Clear, Lattice, Leveled};
+    use Family::{Bitwise, Clear, Lattice, Rlwe};
     on_the_clear(law);
     law.holds_on(Simulated::new(128, BitProduct::Conjunction).unwrap(), Clear);
     law.holds_on(bfv::<u32>(1024, 26, Packing::Coefficients, 2), Lattice);
@@ -150,7 +151,7 @@ pub fn on_all_schemes(law: &impl Law) {
     law.holds_on(EcElgamalSecp256r1::new(8).unwrap(), Bitwise);
     law.holds_on(Gm::new(2048, gm::Assurance::Insecure).unwrap(), Bitwise);
     law.holds_on(UnipolarElgamal::over(Secp256r1), Bitwise);
-    law.holds_on(unipolar_bfv(), Leveled);
+    law.holds_on(unipolar_bfv(), Rlwe);
 }
 
 /// A law on schemes that encrypt nothing and refuse nothing: all operations are there.

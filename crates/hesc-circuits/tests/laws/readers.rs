@@ -3,8 +3,8 @@
 use hesc_circuits::leveled::{Label, vector_from_bytes, vector_to_bytes};
 use hesc_circuits::{Answer, CircuitError, Fusion, Layout, MAX_WEIGHT, SeededStreams, Streams};
 use hesc_math::{AesCtrRng, ntt_primes};
-use hesc_schemes::leveled::{self, Leveled, SchemeKind};
-use hesc_schemes::{Assurance, BitProduct, Scheme, SchemeError, rlwe};
+use hesc_schemes::rlwe::{self, Rlwe, SchemeKind};
+use hesc_schemes::{Assurance, BitProduct, Scheme, SchemeError};
 use hesc_stochastic::Generator;
 use rand_core::SeedableRng;
 
@@ -249,14 +249,14 @@ fn labels_of_vectors_are_read_to_the_last_number() {
     for kind in [SchemeKind::Bfv, SchemeKind::Bgv, SchemeKind::Ckks] {
         let primes = ntt_primes(40, 256, 2).unwrap();
         let plaintext = match kind {
-            SchemeKind::Ckks => rlwe::Plaintext::Approximate { scale: 20f64.exp2() },
-            _ => rlwe::Plaintext::Integers { plain_modulus: 7681 },
+            SchemeKind::Ckks => rlwe::PlaintextSpace::Approximate { scale: 20f64.exp2() },
+            _ => rlwe::PlaintextSpace::Integers { plain_modulus: 7681 },
         };
         let (coeff_moduli, special_moduli) = (primes, Vec::new());
         let (scheme, ring_degree, bound) = (kind, 256, 1.0);
         let spec =
-            leveled::Spec { scheme, ring_degree, coeff_moduli, special_moduli, plaintext, bound };
-        let scheme = Leveled::new(spec, Assurance::Insecure).unwrap();
+            rlwe::Spec { scheme, ring_degree, coeff_moduli, special_moduli, plaintext, bound };
+        let scheme = Rlwe::new(spec, Assurance::Insecure).unwrap();
         let mut rng = AesCtrRng::from_seed([6; 32]);
         let (_, public) = scheme.generate_keys(&mut rng);
         let is_ckks = kind == SchemeKind::Ckks;
@@ -267,7 +267,7 @@ fn labels_of_vectors_are_read_to_the_last_number() {
         };
         let a = scheme.encrypt(&public, &numbers, &mut rng).unwrap();
         let label = Label { length: 3, zeros_behind: true, complex: false };
-        let frame = Frame::read(Family::Leveled, &vector_to_bytes(&scheme, label, &a));
+        let frame = Frame::read(Family::Rlwe, &vector_to_bytes(&scheme, label, &a));
         let slots = scheme.slot_count() as u64;
         let (zeros, complex, beyond) = (1, 2, 8);
         let cases = [
@@ -284,7 +284,7 @@ fn labels_of_vectors_are_read_to_the_last_number() {
         check("leveled", &frame, &cases, |bytes| Ok(vector_from_bytes(&scheme, bytes)?));
         // A power of two of numbers fills the slots with copies, or has zeros behind.
         let bytes = with(&frame, "length", 4);
-        let full = Frame::read(Family::Leveled, &bytes);
+        let full = Frame::read(Family::Rlwe, &bytes);
         check("leveled", &full, &[("flags", zeros, true), ("flags", 0, false)], |bytes| {
             Ok(vector_from_bytes(&scheme, bytes)?)
         });

@@ -1,283 +1,243 @@
-use std::f64::consts::PI;
-use std::fmt;
-use std::sync::Arc;
+use hesc_math::rns::kernels;
+pub use rustfft::num_complex::Complex64;
+use zeroize::Zeroizing;
 
-use hesc_math::{Coeff, Poly, Ring, Word, kernels, rounding};
-use rustfft::num_complex::Complex64;
-use rustfft::{Fft, FftPlanner};
+use crate::SchemeError;
+use crate::rlwe::ciphertext::{Body, Bound};
+use crate::rlwe::{Plaintext, PlaintextSpace, Rlwe, SchemeKind, parallel};
+use crate::roots::Roots;
 
-use crate::rlwe::{Encoding, Mask, Plaintext, Spec, noise};
-use crate::{Packing, SchemeError};
+/// Bits of an encoded coefficient: what a double holds, less one for the sign.
+const COEFFICIENT_BITS: i32 = 50;
 
-/// Scale of a mask: its rounding is then negligible beside a count.
-const MASK_SCALE: f64 = (1u64 << 20) as f64;
-/// Bits of an encoded coefficient: larger scales are multiples of a power of two, so that
-/// coefficients fit 32 bits. The rounding is 2^-29 of a count, far below the noise.
-const COEFFICIENT_BITS: i32 = 29;
-/// Largest modulus in units of the scale: decryption knows values as fractions of the modulus, in doubles, and
-/// what they round is then below a thousandth of a count, in slots too.
-const LARGEST_RATIO: f64 = (1u64 << 36) as f64;
-/// Largest count for which [`CkksEncoding::mask`] bounds the rounding of the mask.
-const MASKED_COUNT: f64 = 16.0;
-
-/// Counts as approximate numbers.
-///
-/// In coefficients a count of one is the integer `scale`. In slots the polynomial `m` has
-/// `m(zeta^(4j + 1)) = scale * count_j` for `zeta = exp(i pi / N)`: each conjugate pair of
-/// primitive `2N`-th roots of unity has one member with exponent 1 modulo 4. (HESC needs no
-/// rotations, hence not the powers of 5 of the usual order.)
-pub struct CkksEncoding {
-    packing: Packing,
-    ring_degree: usize,
-    scale: f64,
-    /// The scale modulo each prime.
-    one: Vec<u64>,
-    /// The power of two that every encoded coefficient is a multiple of.
-    unit: u64,
-    modulus: f64,
-    /// `zeta^j`, `j < N`.
-    twists: Vec<Complex64>,
-    forward: Arc<dyn Fft<f64>>,
-    inverse: Arc<dyn Fft<f64>>,
+/// Complex numbers in the slots of CKKS: slot `j` of `N / 2` is the value at `zeta^(3^j)`,
+/// `zeta = exp(i pi / N)`: SEAL's order.
+#[derive(Debug)]
+pub(crate) struct ComplexSlots {
+    /// For each slot its place in a transform over the exponents 1 modulo 4, and whether that holds
+    /// the conjugate.
+    places: Vec<(u32, bool)>,
 }
 
-impl fmt::Debug for CkksEncoding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CkksEncoding")
-            .field("packing", &self.packing)
-            .field("ring_degree", &self.ring_degree)
-            .field("scale", &self.scale)
-            .finish_non_exhaustive()
+impl ComplexSlots {
+    pub(crate) fn new(ring_degree: usize) -> Self {
+        let (slots, order) = (ring_degree / 2, 2 * ring_degree);
+        let powers = std::iter::successors(Some(1), |p| Some(p * 3 % order)).take(slots);
+        // Of each conjugate pair of exponents one is 1 modulo 4.
+        let place = |p: usize| {
+            if p % 4 == 1 { ((p / 4) as u32, false) } else { (((order - p) / 4) as u32, true) }
+        };
+        Self { places: powers.map(place).collect() }
+    }
+
+    /// Real coefficients of the polynomial with these values, as `(m_k, m_(k + N/2))` pairs.
+    fn interpolate(&self, values: &[Complex64], roots: &Roots) -> Vec<Complex64> {
+        let mut buffer = vec![Complex64::default(); self.places.len()];
+        for (value, &(place, conjugate)) in values.iter().zip(&self.places) {
+            buffer[place as usize] = if conjugate { value.conj() } else { *value };
+        }
+        roots.interpolate(&mut buffer);
+        buffer
+    }
+
+    /// The values of the polynomial with these coefficients, divided by `scale`.
+    fn evaluate(&self, coefficients: &[f64], scale: f64, roots: &Roots) -> Vec<Complex64> {
+        let values = roots.values(coefficients, 1.0 / scale);
+        self.places
+            .iter()
+            .map(|&(place, conjugate)| {
+                let value = values[place as usize];
+                if conjugate { value.conj() } else { value }
+            })
+            .collect()
     }
 }
 
-/// Buffers of one thread.
-pub struct Scratch {
-    values: Vec<Complex64>,
-    fft: Vec<Complex64>,
-    positive: Vec<u32>,
-    negative: Vec<u32>,
-}
-
-impl CkksEncoding {
-    fn slots(&self) -> usize {
-        self.ring_degree / 2
+impl Rlwe {
+    /// What encoded coefficients of numbers within this bound are multiples of.
+    pub(crate) fn encoding_unit(&self, bound: f64, scale: f64) -> f64 {
+        2f64.powi(excess_bits(bound, scale))
     }
 
-    /// Slot values of packed bits.
-    fn slot_values(&self, bits: &[u64], values: &mut [Complex64]) {
-        let bit = |i: usize| ((bits[i / 64] >> (i % 64)) & 1) as f64;
-        for (j, value) in values.iter_mut().enumerate() {
-            let imaginary = match self.packing {
-                Packing::ComplexSlots => bit(self.slots() + j),
-                _ => 0.0,
-            };
-            *value = Complex64::new(bit(j), imaginary);
+    /// The scale of the parameter set, for [`Self::encode_complex`]; 1 in exact schemes.
+    pub fn default_scale(&self) -> f64 {
+        match self.spec().plaintext {
+            PlaintextSpace::Approximate { scale } => scale,
+            PlaintextSpace::Integers { .. } => 1.0,
         }
     }
 
-    /// `m(zeta^(4j + 1)) = values_j` to the coefficients of `m`, which come out as
-    /// `(m_k, m_(k + N/2))` in the real and imaginary parts.
+    /// Complex numbers in the clear into slots, the rest of which are zero, as an operand for
+    /// ciphertexts of this level and scale; it cannot be encrypted. Error of a slot: about
+    /// `sqrt(N / 12) / scale`. Cost: one Fourier transform of size `N / 2` and one transform a prime.
     ///
-    /// For real `m`, `m(zeta^(4j+1)) = sum_k (m_k + i m_(k+N/2)) zeta^k w^(jk)` over `k < N/2`,
-    /// with `w = exp(2 pi i / (N/2))`, since `zeta^((4j+1) N/2) = i`: one transform of half size.
-    fn interpolate(&self, scratch: &mut Scratch) {
-        let norm = 1.0 / self.slots() as f64;
-        self.inverse.process_with_scratch(&mut scratch.values, &mut scratch.fft);
-        for (value, twist) in scratch.values.iter_mut().zip(&self.twists) {
-            *value *= twist.conj() * norm;
-        }
+    /// A result's public numbers say how large its operands in the clear were, up to a power of two.
+    ///
+    /// # Errors
+    /// [`SchemeError::NotInScheme`] for exact schemes, [`SchemeError::TooManyValues`],
+    /// [`SchemeError::Value`] for numbers that are not finite, [`SchemeError::LastLevel`] for levels
+    /// that do not exist, and [`SchemeError::NoiseBudget`] for numbers too large for modulus and
+    /// scale.
+    pub fn encode_complex(
+        &self,
+        values: &[Complex64],
+        scale: f64,
+        level: usize,
+    ) -> Result<Plaintext, SchemeError> {
+        let magnitude = values.iter().fold(0.0, |most: f64, v| most.max(v.norm()));
+        self.encode_within(values, scale, level, Bound::of_operand(magnitude))
     }
-}
 
-impl<W: Word> Encoding<W> for CkksEncoding {
-    const NAME: &'static str = "ckks";
-    type Scratch = Scratch;
-
-    fn new(spec: &Spec, ring: &Ring<W>) -> Result<Self, SchemeError> {
-        let Plaintext::Approximate { scale } = spec.plaintext else {
+    /// Complex numbers into slots, to be encrypted. `bound`, on their absolute values, is public: it
+    /// travels with the ciphertext and must not be chosen by looking at them.
+    ///
+    /// # Errors
+    /// As [`Self::encode_complex`]; [`SchemeError::Value`] for a number beyond the bound, and
+    /// [`SchemeError::Parameter`] for a bound that is not positive and finite.
+    pub fn encode_bounded(
+        &self,
+        values: &[Complex64],
+        scale: f64,
+        level: usize,
+        bound: f64,
+    ) -> Result<Plaintext, SchemeError> {
+        if !(bound > 0.0 && bound.is_finite()) {
             return Err(SchemeError::Parameter {
-                name: "plaintext",
-                value: "integers".into(),
-                remedy: "CKKS has approximate numbers with a scale; use BFV for integers",
+                name: "bound",
+                value: bound.to_string(),
+                remedy: "choose a positive number that the absolute values stay within",
+            });
+        }
+        // Numbers on a circle of that radius may be rounded outwards.
+        let most = bound * (1.0 + 4.0 * f64::EPSILON);
+        if let Some((position, value)) = values.iter().enumerate().find(|(_, v)| v.norm() > most) {
+            return Err(SchemeError::Value {
+                value: value.to_string(),
+                position,
+                remedy: "its absolute value is beyond the bound declared for encrypted numbers, \
+                         which is public; declare a larger one with bound=...",
+            });
+        }
+        self.encode_within(values, scale, level, Bound::Declared(bound))
+    }
+
+    fn encode_within(
+        &self,
+        values: &[Complex64],
+        scale: f64,
+        level: usize,
+        bound: Bound,
+    ) -> Result<Plaintext, SchemeError> {
+        let Some(slots) = self.complex_slots() else {
+            return Err(SchemeError::NotInScheme {
+                operation: "encoding real or complex numbers",
+                scheme: self.scheme().name(),
+                remedy: "encode integers",
             });
         };
-        let modulus = ring.log2_modulus().exp2();
-        let smallest = ring.moduli().iter().map(|q| q.value()).min().unwrap_or(0);
-        // Slots are computed in doubles and reduced as small numbers; a coefficient is one number,
-        // whose residues are computed once.
-        let in_coefficients = spec.packing == Packing::Coefficients;
-        let most = if in_coefficients { 2f64.powi(53) } else { smallest as f64 / 2.0 };
-        let least = (modulus / LARGEST_RATIO).max(1.0);
-        if !(scale > least && scale < modulus / 4.0 && scale < most) {
+        if !(1..=self.chain().levels()).contains(&level) {
+            return Err(SchemeError::LastLevel { level: self.chain().levels(), wanted: level });
+        }
+        if !(scale.is_finite() && scale >= 1.0) {
             return Err(SchemeError::Parameter {
                 name: "scale",
                 value: scale.to_string(),
-                remedy: "choose one above 1 and q / 2^36, below q / 4 and, but in coefficients, below \
-                         half of every prime",
+                remedy: "choose a finite number of at least 1",
             });
         }
-        let excess = scale.log2().ceil() as i32 - COEFFICIENT_BITS;
-        let slots = spec.ring_degree / 2;
-        let mut planner = FftPlanner::new();
-        Ok(Self {
-            packing: spec.packing,
-            ring_degree: spec.ring_degree,
-            scale,
-            one: ring.moduli().iter().map(|q| scale.round() as u64 % q.value()).collect(),
-            unit: 1 << excess.max(0),
-            modulus,
-            twists: (0..slots)
-                .map(|k| Complex64::from_polar(1.0, PI * k as f64 / spec.ring_degree as f64))
-                .collect(),
-            // Evaluation has positive exponents, which rustfft calls the inverse.
-            forward: planner.plan_fft_inverse(slots),
-            inverse: planner.plan_fft_forward(slots),
-        })
-    }
-
-    fn scratch(&self) -> Scratch {
-        let fft =
-            self.forward.get_inplace_scratch_len().max(self.inverse.get_inplace_scratch_len());
-        Scratch {
-            values: vec![Complex64::default(); self.slots()],
-            fft: vec![Complex64::default(); fft],
-            positive: vec![0; self.ring_degree],
-            negative: vec![0; self.ring_degree],
-        }
-    }
-
-    fn block_length(&self) -> usize {
-        match self.packing {
-            Packing::Slots => self.slots(),
-            Packing::Coefficients | Packing::ComplexSlots => self.ring_degree,
-        }
-    }
-
-    fn fresh_scale(&self) -> f64 {
-        self.scale
-    }
-
-    fn scales(&self) -> impl Iterator<Item = f64> {
-        // Only slots can be masked.
-        let scales = if self.packing == Packing::Slots { usize::MAX } else { 1 };
-        std::iter::successors(Some(self.scale), |scale| Some(scale * MASK_SCALE)).take(scales)
-    }
-
-    fn max_count(&self, scale: f64) -> u64 {
-        // A coefficient is at most the largest slot in absolute value, sqrt(2) times a count if
-        // both parts are used, and must stay below q / 2 with the noise.
-        let parts = if self.packing == Packing::ComplexSlots { 2f64.sqrt() } else { 1.0 };
-        (self.modulus / (2.0 * scale * parts) - 1.0).max(0.0) as u64
-    }
-
-    fn parity_survives_wrap(&self) -> bool {
-        false
-    }
-
-    fn reach(&self) -> f64 {
-        match self.packing {
-            Packing::Coefficients => noise::TAILS,
-            // The real part of a slot is a sum of N coefficients times cosines, whose squares add up to
-            // N / 2; so is the imaginary part.
-            Packing::Slots | Packing::ComplexSlots => {
-                noise::SLOT_TAILS * (self.ring_degree as f64 / 2.0).sqrt()
-            }
-        }
-    }
-
-    fn rounding(&self) -> f64 {
-        match self.packing {
-            // A count of one is the scale, rounded.
-            Packing::Coefficients => 0.5,
-            Packing::Slots | Packing::ComplexSlots => self.unit as f64 / 2.0,
-        }
-    }
-
-    fn add_bits(
-        &self,
-        poly: &mut Poly<W, Coeff, &mut [W]>,
-        bits: &[u64],
-        scratch: &mut Scratch,
-        ring: &Ring<W>,
-    ) {
-        if self.packing == Packing::Coefficients {
-            kernels::add_where(poly.words_mut(), bits, &self.one, ring);
-            return;
-        }
-        self.slot_values(bits, &mut scratch.values);
-        self.interpolate(scratch);
-        let half = self.slots();
-        for (k, value) in scratch.values.iter().enumerate() {
-            for (at, coefficient) in [(k, value.re), (k + half, value.im)] {
-                // |coefficient| <= sqrt(2): with scale below half of every prime it fits.
-                let scaled = (coefficient * (self.scale / self.unit as f64)).round();
-                scratch.positive[at] = scaled.max(0.0) as u32;
-                scratch.negative[at] = (-scaled).max(0.0) as u32;
-            }
-        }
-        let plus = vec![self.unit; ring.limbs()];
-        let minus: Vec<u64> = ring.moduli().iter().map(|q| q.value() - self.unit).collect();
-        kernels::add_products(poly.words_mut(), &scratch.positive, &plus, ring);
-        kernels::add_products(poly.words_mut(), &scratch.negative, &minus, ring);
-    }
-
-    fn mask(&self, bits: &[u64], ring: &Ring<W>) -> Result<Mask<W>, SchemeError> {
-        if self.packing != Packing::Slots {
-            return Err(SchemeError::PackingCannot {
-                operation: "a product with a mask",
-                packing: self.packing,
-                remedy: "slot",
+        if values.len() > slots.places.len() {
+            return Err(SchemeError::TooManyValues {
+                found: values.len(),
+                slots: slots.places.len(),
             });
         }
-        let mut scratch = Encoding::<W>::scratch(self);
-        self.slot_values(bits, &mut scratch.values);
-        self.interpolate(&mut scratch);
-        let real = scratch.values.iter().map(|v| v.re);
-        let imaginary = scratch.values.iter().map(|v| v.im);
-        let coefficients: Vec<i64> =
-            real.chain(imaginary).map(|x| (x * MASK_SCALE).round() as i64).collect();
-        let words = ring
-            .moduli()
-            .iter()
-            .flat_map(|q| coefficients.iter().map(|&m| W::from_u64(q.reduce_signed(m))))
-            .collect();
-        Ok(Mask {
-            poly: Poly::new(words, ring),
-            // Bits, and what the rounding of the coefficients may add to them.
-            value: MASK_SCALE + self.ring_degree as f64 / 2.0,
-            scale: MASK_SCALE,
-            // Rounding errors of variance 1/12 times counts, relative to the mask's scale.
-            rounding: MASKED_COUNT / (12f64.sqrt() * MASK_SCALE),
-        })
+        if let Some((position, value)) =
+            values.iter().enumerate().find(|(_, v)| !(v.re.is_finite() && v.im.is_finite()))
+        {
+            return Err(SchemeError::Value {
+                value: value.to_string(),
+                position,
+                remedy: "give finite numbers",
+            });
+        }
+        self.check_noise(self.plain_noise(bound.value(), scale), level, scale)?;
+        let n = self.ring_degree();
+        let buffer = Zeroizing::new(
+            slots
+                .interpolate(values, self.roots())
+                .into_iter()
+                .map(|v| [v.re, v.im])
+                .collect::<Vec<_>>(),
+        );
+        let excess = excess_bits(bound.value(), scale);
+        let factor = scale * 2f64.powi(-excess);
+        let mut rounded = Zeroizing::new(vec![0i64; n]);
+        let (low, high) = rounded.split_at_mut(n / 2);
+        for ((low, high), [re, im]) in low.iter_mut().zip(high).zip(buffer.iter()) {
+            (*low, *high) = (round(re * factor), round(im * factor));
+        }
+        let mut words = vec![0; level * n];
+        parallel::for_each_chunk(&mut words, n, 0, |_, limb, out| {
+            let prime = &self.chain().primes()[limb];
+            kernels::reduce_small_signed(out, &rounded, prime);
+            if excess > 0 {
+                let unit = prime.modulus().pow(2, excess as u64);
+                kernels::scale(out, prime.factor(unit), prime);
+            }
+            prime.forward(out);
+        });
+        let body = Body::Approximate { level, words, scale, bound };
+        Ok(Plaintext::new(self.fingerprint(), body))
     }
 
-    fn decode(
-        &self,
-        fractions: &mut [f64],
-        scale: f64,
-        counts: &mut [u32],
-        scratch: &mut Scratch,
-    ) -> f64 {
-        rounding::centre(fractions);
-        let reciprocal = 1.0 / scale;
-        let distance = if self.packing == Packing::Coefficients {
-            rounding::round_scaled(counts, fractions, reciprocal)
-        } else {
-            let (low, high) = fractions.split_at_mut(self.slots());
-            for (((value, &mut re), &mut im), twist) in
-                scratch.values.iter_mut().zip(&mut *low).zip(&mut *high).zip(&self.twists)
-            {
-                *value = Complex64::new(re, im) * twist;
-            }
-            self.forward.process_with_scratch(&mut scratch.values, &mut scratch.fft);
-            for ((value, re), im) in scratch.values.iter().zip(low).zip(high) {
-                (*re, *im) = (value.re, value.im);
-            }
-            let used = counts.len();
-            rounding::round_scaled(counts, &fractions[..used], reciprocal)
+    /// The numbers in the slots, with their error. Cost: a transform a prime, the numbers in full,
+    /// and one Fourier transform.
+    ///
+    /// # Errors
+    /// [`SchemeError::ParameterMismatch`], [`SchemeError::NotInScheme`], and
+    /// [`SchemeError::NoiseTooLarge`] for decrypted numbers beyond what their ciphertext claimed: noise
+    /// that fills the modulus, another secret's ciphertext, or a lie about its size.
+    pub fn decode_complex(&self, plaintext: &Plaintext) -> Result<Vec<Complex64>, SchemeError> {
+        self.check_params(plaintext.params)?;
+        self.require(SchemeKind::Ckks, "decoding complex numbers", "decode integers")?;
+        let mismatch = SchemeError::ParameterMismatch {
+            expected: self.fingerprint(),
+            found: plaintext.params,
         };
-        // A count is not negative.
-        if counts.iter().any(|&count| count >> 31 == 1) { f64::INFINITY } else { distance }
+        let Body::Approximate { level, words, scale, bound } = &plaintext.body else {
+            return Err(mismatch);
+        };
+        let (Some(slots), Some(composition)) = (self.complex_slots(), self.composition(*level))
+        else {
+            return Err(mismatch);
+        };
+        let n = self.ring_degree();
+        let mut words = Zeroizing::new(words.clone());
+        parallel::for_each_chunk(&mut words, n, 0, |_, limb, out| {
+            self.chain().primes()[limb].inverse(out);
+        });
+        let mut coefficients = Zeroizing::new(vec![0.0; n]);
+        composition.centred(&mut coefficients, &mut words);
+        let values = slots.evaluate(&coefficients, *scale, self.roots());
+        match bound {
+            // What is no number is beyond it too.
+            Bound::Claimed(most) if !values.iter().all(|value| value.norm() <= *most) => {
+                Err(SchemeError::NoiseTooLarge)
+            }
+            _ => Ok(values),
+        }
     }
+}
+
+/// Coefficients larger than a double's integers are multiples of this power of two.
+fn excess_bits(bound: f64, scale: f64) -> i32 {
+    let bits = (bound * scale).log2().ceil().max(0.0) as i32;
+    (bits - COEFFICIENT_BITS).max(0)
+}
+
+/// To the nearest integer, for numbers below 2^51. Adding and subtracting 1.5 * 2^52 rounds without
+/// a library call.
+fn round(x: f64) -> i64 {
+    const ROUNDER: f64 = 6_755_399_441_055_744.0;
+    ((x + ROUNDER) - ROUNDER) as i64
 }

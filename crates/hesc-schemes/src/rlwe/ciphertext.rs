@@ -1,36 +1,165 @@
-use hesc_math::{RngSeed, Word};
+use std::sync::OnceLock;
 
-use crate::Tag;
+use hesc_math::RngSeed;
+use zeroize::{Zeroize, ZeroizeOnDrop};
 
-/// A batch of ciphertexts `(c_0, c_1)` in the coefficient domain, contiguous: block after block,
-/// part after part, limb after limb.
+use super::buffer::Buffer;
+use super::noise::{Noise, PlainSize};
+use crate::{Fingerprint, Tag};
+
+/// A ciphertext of two parts, or of more after products: `c_0 + c_1 s + c_2 s^2 + ...` is the noisy
+/// plaintext modulo the primes of its level.
 #[derive(Debug, Clone)]
-pub struct Ciphertexts<W: Word> {
-    pub(super) tag: Tag,
-    pub(super) words: Vec<W>,
-    pub(super) blocks: usize,
-    /// Sub-Gaussian parameter of the noise, see [`super::noise`].
-    pub(super) deviation: f64,
-    /// Size of a count of one.
-    pub(super) scale: f64,
+pub struct Ciphertext {
+    pub(crate) tag: Tag,
+    /// Primes in use.
+    pub(crate) level: usize,
+    /// Parts.
+    pub(crate) size: usize,
+    /// Limb after limb, in each part after part: a level lower is a prefix. Coefficients in BFV,
+    /// evaluations in BGV and CKKS.
+    pub(crate) words: Buffer,
+    /// What CKKS plaintexts are multiplied with; 1 otherwise.
+    pub(crate) scale: f64,
+    /// What BGV plaintexts are multiplied with modulo the plaintext modulus; 1 otherwise.
+    pub(crate) factor: u64,
+    pub(crate) noise: Noise,
 }
 
-/// A batch encrypted under the secret key: `c_0` and the seed of every `c_1`.
-#[derive(Debug, Clone)]
-pub struct SeededCiphertexts<W: Word> {
-    pub(super) tag: Tag,
-    pub(super) seed: RngSeed,
-    pub(super) words: Vec<W>,
-    pub(super) blocks: usize,
+impl Ciphertext {
+    /// Primes in use: the depth that is left, less one.
+    pub fn level(&self) -> usize {
+        self.level
+    }
+
+    /// Parts: two, or more before relinearisation.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// What CKKS plaintexts are multiplied with; 1 in the other schemes.
+    pub fn scale(&self) -> f64 {
+        self.scale
+    }
+
+    /// The key pair and parameters it belongs to.
+    pub fn tag(&self) -> Tag {
+        self.tag
+    }
+
+    /// Words it takes in memory.
+    pub fn words(&self) -> usize {
+        self.words.len()
+    }
+
+    /// Words of one limb with all parts.
+    pub(crate) fn limb_words(&self) -> usize {
+        self.words.len() / self.level
+    }
 }
 
-/// A batch modulo `2^bits`, which can be decrypted and nothing else.
+/// A ciphertext under the secret key: `c_0` and the seed of `c_1`. Half the size, for the way up.
 #[derive(Debug, Clone)]
-pub struct CompactCiphertexts {
-    pub(super) tag: Tag,
-    pub(super) words: Vec<u32>,
-    pub(super) blocks: usize,
-    pub(super) bits: u32,
-    /// Size of a count of one, as a fraction of the modulus.
-    pub(super) relative_scale: f64,
+pub struct SeededCiphertext {
+    pub(crate) tag: Tag,
+    pub(crate) level: usize,
+    pub(crate) seed: RngSeed,
+    pub(crate) words: Vec<u64>,
+    pub(crate) scale: f64,
+    pub(crate) noise: Noise,
+}
+
+impl SeededCiphertext {
+    /// The key pair and parameters it belongs to.
+    pub fn tag(&self) -> Tag {
+        self.tag
+    }
+}
+
+/// An encoded plaintext of one parameter set. Wiped on drop: it is what encryption hides.
+#[derive(Clone, ZeroizeOnDrop)]
+pub struct Plaintext {
+    #[zeroize(skip)]
+    pub(crate) params: Fingerprint,
+    pub(crate) body: Body,
+    /// What a product with it does to noise (integers), once that was asked for.
+    #[zeroize(skip)]
+    pub(crate) size: OnceLock<PlainSize>,
+}
+
+/// What a plaintext holds.
+#[derive(Clone)]
+pub(crate) enum Body {
+    /// Coefficients modulo the plaintext modulus.
+    Integers(Vec<u64>),
+    /// Evaluations modulo the primes of a level, of numbers times a scale.
+    Approximate { level: usize, words: Vec<u64>, scale: f64, bound: Bound },
+}
+
+/// A public bound on the absolute values of the numbers in a CKKS plaintext.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Bound {
+    /// Agreed upon before the numbers were known: it may travel with their encryption.
+    Declared(f64),
+    /// The size of an operand in the clear, up to a power of two: its owner shows as much.
+    Operand(f64),
+    /// What the ciphertext said of the numbers that were decrypted from it, its error included. Nobody
+    /// has looked at them yet: decoding does, and refuses those beyond.
+    Claimed(f64),
+}
+
+impl Bound {
+    pub(crate) fn value(self) -> f64 {
+        match self {
+            Self::Declared(bound) | Self::Operand(bound) => bound,
+            Self::Claimed(bound) => rounded_up(bound),
+        }
+    }
+
+    /// That of an operand whose largest number is `size`.
+    pub(crate) fn of_operand(size: f64) -> Self {
+        Self::Operand(rounded_up(size))
+    }
+}
+
+/// The next power of two, so that what travels says no more of an operand in the clear; 0 stays 0.
+pub(crate) fn rounded_up(size: f64) -> f64 {
+    if size > 0.0 { size.log2().ceil().exp2().max(size) } else { size }
+}
+
+impl Zeroize for Body {
+    fn zeroize(&mut self) {
+        match self {
+            Self::Integers(words) | Self::Approximate { words, .. } => words.zeroize(),
+        }
+    }
+}
+
+impl Plaintext {
+    pub(crate) fn new(params: Fingerprint, body: Body) -> Self {
+        Self { params, body, size: OnceLock::new() }
+    }
+
+    /// Words it takes in memory.
+    pub fn words(&self) -> usize {
+        match &self.body {
+            Body::Integers(words) | Body::Approximate { words, .. } => words.len(),
+        }
+    }
+
+    /// The scale of a CKKS plaintext; 1 in the other schemes.
+    pub fn scale(&self) -> f64 {
+        match self.body {
+            Body::Integers(_) => 1.0,
+            Body::Approximate { scale, .. } => scale,
+        }
+    }
+
+    /// The level of a CKKS plaintext; integers fit every level.
+    pub fn level(&self) -> Option<usize> {
+        match self.body {
+            Body::Integers(_) => None,
+            Body::Approximate { level, .. } => Some(level),
+        }
+    }
 }

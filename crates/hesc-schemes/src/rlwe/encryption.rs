@@ -1,297 +1,365 @@
-use hesc_math::sampling::{self, Noise};
-use hesc_math::{AesCtrRng, Coeff, Eval, Poly, Word, kernels};
+use hesc_math::AesCtrRng;
+use hesc_math::rns::{Composition, Prime, kernels};
+use hesc_math::sampling::{self, Noise as Sampler};
 use rand_core::{CryptoRng, SeedableRng};
-use rayon::prelude::*;
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
-use super::ciphertext::{Ciphertexts, CompactCiphertexts, SeededCiphertexts};
-use super::encoding::Encoding;
-use super::keys::{PublicKey, SecretKey, expand_uniform};
-use super::{Rlwe, noise};
+use super::buffer::Buffer;
+use super::ciphertext::{Body, Bound};
+use super::keys::{PublicKey, SecretKey, limb_seeds};
+use super::noise::Noise;
+use super::{Ciphertext, Plaintext, Rlwe, SchemeKind, SeededCiphertext, parallel};
 use crate::SchemeError;
-use crate::scheme::several_threads;
+use crate::rlwe::deviations::{LIMIT, public_key_deviation, secret_key_deviation};
 
-/// Blocks that one thread takes at a time. Each such group has a generator of its own, so that
-/// the result does not depend on the number of threads.
-const GROUP: usize = 16;
-
-/// Whether a second thread is there and has something to do.
-fn worth_threads(blocks: usize) -> bool {
-    blocks > GROUP && several_threads()
+/// A plaintext on its way into `c_0`.
+pub(crate) enum Message<'a> {
+    /// `[Q m]_t`: the plaintext is `round(Q m / t)`, which modulo each prime is `-[Q m]_t / t`.
+    Scaled { words: Zeroizing<Vec<u64>>, plain_modulus: u64 },
+    /// `m` itself, modulo `t`.
+    Lifted { words: Zeroizing<Vec<u64>>, plain_modulus: u64 },
+    /// Evaluations, limb after limb.
+    Evaluated(&'a [u64]),
 }
 
-/// Calls `body(group, output)` for each group of blocks, in parallel if there are several.
-fn for_each_group<T: Send>(
-    out: &mut [T],
-    words_per_block: usize,
-    body: impl Fn(usize, &mut [T]) + Send + Sync,
-) {
-    let size = GROUP * words_per_block;
-    if worth_threads(out.len() / words_per_block) {
-        out.par_chunks_mut(size).enumerate().for_each(|(group, chunk)| body(group, chunk));
-    } else {
-        out.chunks_mut(size).enumerate().for_each(|(group, chunk)| body(group, chunk));
-    }
-}
-
-/// A generator for each group.
-fn group_generators(
-    blocks: usize,
-    rng: &mut impl CryptoRng,
-) -> Vec<zeroize::Zeroizing<hesc_math::RngSeed>> {
-    (0..blocks.div_ceil(GROUP)).map(|_| sampling::fresh_seed(rng).into()).collect()
-}
-
-impl<W: Word, E: Encoding<W>> Rlwe<W, E> {
-    /// Public-key encryption: `(p_0 u + e_0 + m, p_1 u + e_1)`.
-    ///
-    /// Cost a block: three transforms, `18 N` random bytes less a few, no allocation.
-    pub(super) fn encrypt_blocks(
+impl Rlwe {
+    /// A plaintext as a ciphertext of this level, factor and scale wants it.
+    pub(crate) fn message<'a>(
         &self,
-        key: &PublicKey<W>,
-        bits: &[u64],
-        rng: &mut impl CryptoRng,
-    ) -> Result<Ciphertexts<W>, SchemeError> {
-        self.check_tag(key.tag, None)?;
-        let blocks = self.count_blocks(bits)?;
-        let ring = self.ring();
-        let seeds = group_generators(blocks, rng);
-        let mut words = vec![W::zeroed(); blocks * 2 * ring.poly_len()];
-        for_each_group(&mut words, 2 * ring.poly_len(), |group, out| {
-            let mut rng = AesCtrRng::from_seed(*seeds[group]);
-            let mut noise = Noise::new(ring.ring_degree());
-            let mut scratch = self.encoding().scratch();
-            let mut mask = Poly::<W, Coeff>::zero(ring);
-            let rows = bits.chunks_exact(self.words_per_block()).skip(group * GROUP);
-            for (block, bits) in out.chunks_exact_mut(2 * ring.poly_len()).zip(rows) {
-                noise.sample_ternary(&mut rng);
-                mask.set_small(noise.coefficients(), ring);
-                let evaluated = mask.forward(ring);
-                let (first, second) = block.split_at_mut(ring.poly_len());
-                for (part, key_part) in [&mut *first, second].into_iter().zip(&key.parts) {
-                    let mut product = Poly::<W, Eval, _>::new(part, ring);
-                    product.copy_from(&evaluated);
-                    let mut product = product.mul_inverse(key_part, ring);
-                    noise.sample_centred_binomial(&mut rng);
-                    product.add_small(noise.coefficients(), ring);
+        plaintext: &'a Plaintext,
+        level: usize,
+        factor: u64,
+    ) -> Result<Message<'a>, SchemeError> {
+        self.check_params(plaintext.params)?;
+        match (&plaintext.body, self.plain()) {
+            (Body::Integers(coefficients), Some(plain)) => {
+                let plain_modulus = plain.value();
+                let mut words = Zeroizing::new(coefficients.clone());
+                if self.scheme() == SchemeKind::Bfv {
+                    let modulus =
+                        super::chain::product_of(self.chain().level(level), plain.modulus());
+                    kernels::scale(&mut words, plain.factor(modulus), plain);
+                    Ok(Message::Scaled { words, plain_modulus })
+                } else {
+                    if factor != 1 {
+                        kernels::scale(&mut words, plain.factor(factor), plain);
+                    }
+                    Ok(Message::Lifted { words, plain_modulus })
                 }
-                let mut first = Poly::new(first, ring);
-                self.encoding().add_bits(&mut first, bits, &mut scratch, ring);
-                mask = evaluated.reuse();
             }
-            mask.zeroize();
-        });
-        Ok(Ciphertexts {
-            tag: key.tag,
-            words,
-            blocks,
-            deviation: self.public_key_deviation(),
-            scale: self.encoding().fresh_scale(),
-        })
-    }
-
-    /// Secret-key encryption: `(-(a s) + e + m, a)`, `a` from a seed. Cost a block: one transform.
-    pub(super) fn encrypt_blocks_seeded(
-        &self,
-        key: &SecretKey<W>,
-        bits: &[u64],
-        rng: &mut impl CryptoRng,
-    ) -> Result<SeededCiphertexts<W>, SchemeError> {
-        self.check_tag(key.tag, None)?;
-        let blocks = self.count_blocks(bits)?;
-        let ring = self.ring();
-        let seed = sampling::fresh_seed(rng);
-        let mut words = vec![W::zeroed(); blocks * ring.poly_len()];
-        let mut uniform = AesCtrRng::from_seed(seed);
-        for block in words.chunks_exact_mut(ring.poly_len()) {
-            sampling::fill_uniform(block, ring, &mut uniform);
-        }
-        let seeds = group_generators(blocks, rng);
-        for_each_group(&mut words, ring.poly_len(), |group, out| {
-            let mut rng = AesCtrRng::from_seed(*seeds[group]);
-            let mut noise = Noise::new(ring.ring_degree());
-            let mut scratch = self.encoding().scratch();
-            let rows = bits.chunks_exact(self.words_per_block()).skip(group * GROUP);
-            for (block, bits) in out.chunks_exact_mut(ring.poly_len()).zip(rows) {
-                let uniform = Poly::<W, Eval, _>::new(block, ring);
-                let mut first = uniform.mul_inverse(&key.secret, ring);
-                first.neg_assign(ring);
-                noise.sample_centred_binomial(&mut rng);
-                first.add_small(noise.coefficients(), ring);
-                self.encoding().add_bits(&mut first, bits, &mut scratch, ring);
+            (Body::Approximate { level: found, words, .. }, _) => {
+                if *found != level {
+                    return Err(SchemeError::LevelMismatch { expected: level, found: *found });
+                }
+                Ok(Message::Evaluated(words))
             }
-        });
-        Ok(SeededCiphertexts { tag: key.tag, seed, words, blocks })
-    }
-
-    /// The full form. Cost a block: one transform.
-    pub(super) fn expand_seeded(
-        &self,
-        seeded: &SeededCiphertexts<W>,
-    ) -> Result<Ciphertexts<W>, SchemeError> {
-        self.check_tag(seeded.tag, None)?;
-        let ring = self.ring();
-        let n = ring.poly_len();
-        let mut uniform = AesCtrRng::from_seed(seeded.seed);
-        let mut words = Vec::with_capacity(2 * seeded.words.len());
-        for first in seeded.words.chunks_exact(n) {
-            words.extend_from_slice(first);
-            words.extend_from_slice(expand_uniform(&mut uniform, ring).inverse(ring).words());
-        }
-        Ok(Ciphertexts {
-            tag: seeded.tag,
-            words,
-            blocks: seeded.blocks,
-            deviation: self.secret_key_deviation(),
-            scale: self.encoding().fresh_scale(),
-        })
-    }
-
-    /// Counts, and the largest distance of a value from its count; by one prime of two where the
-    /// noise leaves room for the rounding.
-    pub(super) fn decrypt_blocks(
-        &self,
-        key: &SecretKey<W>,
-        ciphertexts: &Ciphertexts<W>,
-    ) -> Result<(Vec<u32>, f64), SchemeError> {
-        self.check_tag(ciphertexts.tag, Some(key.tag))?;
-        if self.first_prime_suffices(ciphertexts) {
-            self.decrypt_by_first_prime(key, ciphertexts)
-        } else {
-            self.decrypt_exactly(key, ciphertexts)
+            // The fingerprint tells sets of different schemes apart.
+            (Body::Integers(_), None) => Err(SchemeError::ParameterMismatch {
+                expected: self.fingerprint(),
+                found: plaintext.params,
+            }),
         }
     }
 
-    /// Whether the modulus can be switched to the first of two primes before decryption.
-    fn first_prime_suffices(&self, ciphertexts: &Ciphertexts<W>) -> bool {
-        let [q, p] = self.ring().moduli() else { return false };
-        let p_value = p.value() as f64;
-        let rounding = noise::rounding_deviation(self.ring().ring_degree());
-        let deviation = ciphertexts.deviation / p_value + rounding;
-        let reach = self.encoding().reach();
-        p.value() < 2 * q.value()
-            && noise::budget(deviation, reach, ciphertexts.scale / p_value) >= 0.0
-    }
-
-    /// Decrypts modulo the first of two primes, both parts divided by the second and rounded. Cost
-    /// a block: two transforms.
-    fn decrypt_by_first_prime(
-        &self,
-        key: &SecretKey<W>,
-        ciphertexts: &Ciphertexts<W>,
-    ) -> Result<(Vec<u32>, f64), SchemeError> {
-        let (ring, first_ring) = (self.ring(), self.first_ring());
-        let n = ring.ring_degree();
-        let relative_scale = ciphertexts.scale / self.log2_modulus().exp2();
-        let secret = Poly::<W, Eval, _>::new(&key.secret.words()[..n], first_ring);
-        self.decode_blocks(ciphertexts.blocks, relative_scale, |block, phase, fractions| {
-            let row = &ciphertexts.words[block * 2 * ring.poly_len()..][..2 * ring.poly_len()];
-            let (first, second) = row.split_at(ring.poly_len());
-            let (product, rounded) = phase.split_at_mut(n);
-            kernels::divide_by_second(product, second, ring);
-            kernels::divide_by_second(rounded, first, ring);
-            let product = Poly::<W, Coeff, _>::new(&mut *product, first_ring);
-            let mut sum = product.forward(first_ring).mul_inverse(&secret, first_ring);
-            sum.add_assign(&Poly::<W, Coeff, _>::new(&*rounded, first_ring), first_ring);
-            kernels::fraction_of_modulus(fractions, &mut phase[..n], first_ring);
-        })
-    }
-
-    /// Decrypts modulo all primes. Cost a block: two transforms a limb.
-    pub(super) fn decrypt_exactly(
-        &self,
-        key: &SecretKey<W>,
-        ciphertexts: &Ciphertexts<W>,
-    ) -> Result<(Vec<u32>, f64), SchemeError> {
-        let ring = self.ring();
-        let relative_scale = ciphertexts.scale / self.log2_modulus().exp2();
-        self.decode_blocks(ciphertexts.blocks, relative_scale, |block, phase, fractions| {
-            let row = &ciphertexts.words[block * 2 * ring.poly_len()..][..2 * ring.poly_len()];
-            let (first, second) = row.split_at(ring.poly_len());
-            let mut product = Poly::<W, Coeff, _>::new(&mut *phase, ring);
-            product.words_mut().copy_from_slice(second);
-            let mut sum = product.forward(ring).mul_inverse(&key.secret, ring);
-            sum.add_assign(&Poly::<W, Coeff, _>::new(first, ring), ring);
-            kernels::fraction_of_modulus(fractions, phase, ring);
-        })
-    }
-
-    /// As [`Self::decrypt_blocks`], modulo `2^bits`: the product with the ternary secret is below
-    /// `N 2^(bits - 1)` in absolute value and computed exactly modulo the first prime.
-    pub(super) fn decrypt_compact_blocks(
-        &self,
-        key: &SecretKey<W>,
-        compact: &CompactCiphertexts,
-    ) -> Result<(Vec<u32>, f64), SchemeError> {
-        self.check_tag(compact.tag, Some(key.tag))?;
-        let ring = self.first_ring();
-        let n = ring.ring_degree();
-        let q = ring.moduli()[0];
-        let modulus = 1u64 << compact.bits;
-        let reciprocal = 1.0 / modulus as f64;
-        let secret = Poly::<W, Eval, _>::new(&key.secret.words()[..n], ring);
-        self.decode_blocks(compact.blocks, compact.relative_scale, |block, phase, fractions| {
-            let row = &compact.words[block * 2 * n..][..2 * n];
-            let (first, second) = row.split_at(n);
-            let phase = &mut phase[..n];
-            // Centred representatives, lifted to residues: x - 2^bits + q for the upper half.
-            let lift = q.value() - modulus;
-            for (out, &x) in phase.iter_mut().zip(second) {
-                let x = u64::from(x);
-                *out = W::from_u64(x + lift * (x >> (compact.bits - 1)));
+    /// Adds a message to a limb of `c_0`. `row` is scratch space.
+    pub(crate) fn add_message(
+        c_0: &mut [u64],
+        row: &mut [u64],
+        message: &Message<'_>,
+        limb: usize,
+        prime: &Prime,
+    ) {
+        let n = c_0.len();
+        let row = &mut row[..n];
+        match message {
+            Message::Scaled { words, plain_modulus } => {
+                kernels::lift_centred(row, words, *plain_modulus, prime);
+                let q = prime.modulus();
+                let factor = prime.factor(q.neg(q.inverse(*plain_modulus)));
+                kernels::scale_add(c_0, row, factor, prime);
+                row.zeroize();
             }
-            let product = Poly::<W, Coeff, _>::new(&mut *phase, ring);
-            let product = product.forward(ring).mul_inverse(&secret, ring);
-            let half = q.value() / 2;
-            for ((out, x), &c) in fractions.iter_mut().zip(product.words()).zip(first) {
-                let x = x.to_u64();
-                let negative = u64::from(x > half);
-                let centred = x.wrapping_sub(q.value() * negative);
-                *out = (centred.wrapping_add(u64::from(c)) & (modulus - 1)) as f64 * reciprocal;
+            Message::Lifted { words, plain_modulus } => {
+                kernels::lift_centred(row, words, *plain_modulus, prime);
+                prime.forward(row);
+                kernels::add(c_0, row, prime);
+                row.zeroize();
             }
-        })
+            Message::Evaluated(words) => kernels::add(c_0, &words[limb * n..][..n], prime),
+        }
     }
 
-    /// Runs `phase(block, words, fractions)` for each block and decodes the fractions.
-    fn decode_blocks(
+    /// Adds noise, times `t` in BGV, to a limb; with the message, which shares its transform.
+    fn add_noise(
         &self,
-        blocks: usize,
-        relative_scale: f64,
-        phase: impl Fn(usize, &mut [W], &mut [f64]) + Send + Sync,
-    ) -> Result<(Vec<u32>, f64), SchemeError> {
-        let ring = self.ring();
-        let length = self.encoding().block_length();
-        let mut counts = vec![0u32; blocks * length];
-        let mut distances = vec![0f64; blocks];
-        let decode = |group: usize, counts: &mut [u32], distances: &mut [f64]| {
-            let mut words = vec![W::zeroed(); ring.poly_len()];
-            let mut fractions = vec![0f64; ring.ring_degree()];
-            let mut scratch = self.encoding().scratch();
-            let rows = counts.chunks_exact_mut(length).zip(distances);
-            for (i, (counts, distance)) in rows.enumerate() {
-                phase(group * GROUP + i, &mut words, &mut fractions);
-                *distance =
-                    self.encoding().decode(&mut fractions, relative_scale, counts, &mut scratch);
+        out: &mut [u64],
+        row: &mut [u64],
+        noise: &[i16],
+        message: Option<(&Message<'_>, usize)>,
+        prime: &Prime,
+    ) {
+        if !self.scheme().evaluated() {
+            kernels::add_small(out, noise, prime);
+            if let Some((message, limb)) = message {
+                Self::add_message(out, row, message, limb, prime);
             }
-            words.zeroize();
-            fractions.zeroize();
+            return;
+        }
+        let (row, lifted) = row.split_at_mut(out.len());
+        row.fill(0);
+        kernels::add_small(row, noise, prime);
+        if self.scheme() == SchemeKind::Bgv {
+            kernels::scale(row, prime.factor(self.plain_factor() as u64), prime);
+        }
+        if let Some((Message::Lifted { words, plain_modulus }, _)) = message {
+            kernels::lift_centred(lifted, words, *plain_modulus, prime);
+            kernels::add(row, lifted, prime);
+            lifted.zeroize();
+        }
+        prime.forward(row);
+        kernels::add(out, row, prime);
+        if let Some((message @ Message::Evaluated(_), limb)) = message {
+            Self::add_message(out, row, message, limb, prime);
+        }
+        row.zeroize();
+    }
+
+    fn fresh_level(&self, plaintext: &Plaintext) -> usize {
+        plaintext.level().unwrap_or(self.chain().levels())
+    }
+
+    /// The noise of an encryption: from the parameters and the declared bound alone, for it travels.
+    fn fresh_noise(&self, plaintext: &Plaintext, deviation: f64) -> Result<Noise, SchemeError> {
+        let bound = match plaintext.body {
+            Body::Integers(_) => 1.0,
+            Body::Approximate { bound: Bound::Declared(bound), .. } => bound,
+            Body::Approximate { bound: Bound::Operand(_) | Bound::Claimed(_), .. } => {
+                return Err(SchemeError::Parameter {
+                    name: "plaintext",
+                    value: "an operand in the clear".into(),
+                    remedy: "encode what is to be encrypted with a declared bound",
+                });
+            }
         };
-        let size = GROUP * length;
-        if worth_threads(blocks) {
-            counts
-                .par_chunks_mut(size)
-                .zip(distances.par_chunks_mut(GROUP))
-                .enumerate()
-                .for_each(|(group, (counts, distances))| decode(group, counts, distances));
-        } else {
-            let rows = counts.chunks_mut(size).zip(distances.chunks_mut(GROUP));
-            for (group, (counts, distances)) in rows.enumerate() {
-                decode(group, counts, distances);
+        Ok(self.fresh(deviation, bound, plaintext.scale()))
+    }
+
+    /// Public-key encryption, `(b u + e_0 + m, a u + e_1)`. Cost: three transforms a prime.
+    ///
+    /// # Errors
+    /// [`SchemeError::ParameterMismatch`]; [`SchemeError::NoiseBudget`] if it could not be decrypted.
+    pub fn encrypt(
+        &self,
+        key: &PublicKey,
+        plaintext: &Plaintext,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Ciphertext, SchemeError> {
+        key.tag.check(self.fingerprint(), None)?;
+        self.check_params(plaintext.params)?;
+        let (n, level) = (self.ring_degree(), self.fresh_level(plaintext));
+        let noise = self.fresh_noise(plaintext, public_key_deviation(n))?;
+        self.check_noise(noise, level, plaintext.scale())?;
+        let message = self.message(plaintext, level, 1)?;
+        let mut samplers: [Sampler; 3] = std::array::from_fn(|_| Sampler::new(n));
+        samplers[0].sample_ternary(rng);
+        samplers[1].sample_centred_binomial(rng);
+        samplers[2].sample_centred_binomial(rng);
+        let [u, e_0, e_1] = samplers.each_ref().map(Sampler::coefficients);
+        let mut words = Buffer::take(2 * n * level);
+        parallel::for_each_chunk(&mut words, 2 * n, 2 * n, |scratch, limb, out| {
+            let prime = &self.chain().primes()[limb];
+            let (c_0, c_1) = out.split_at_mut(n);
+            let (b, a) = key.words[limb * 2 * n..][..2 * n].split_at(n);
+            let mask = &mut scratch[..n];
+            mask.fill(0);
+            kernels::add_small(mask, u, prime);
+            prime.forward(mask);
+            kernels::multiply(c_0, b, mask, prime);
+            kernels::multiply(c_1, a, mask, prime);
+            if !self.scheme().evaluated() {
+                prime.inverse(c_0);
+                prime.inverse(c_1);
+            }
+            self.add_noise(c_0, scratch, e_0, Some((&message, limb)), prime);
+            self.add_noise(c_1, scratch, e_1, None, prime);
+            scratch.zeroize();
+        });
+        Ok(Ciphertext {
+            tag: key.tag,
+            level,
+            size: 2,
+            words,
+            scale: plaintext.scale(),
+            factor: 1,
+            noise,
+        })
+    }
+
+    /// Secret-key encryption, `(-a s + e + m, a)`: half the size and a seed, less noise. Cost: a
+    /// transform a prime.
+    ///
+    /// # Errors
+    /// As [`Self::encrypt`].
+    pub fn encrypt_seeded(
+        &self,
+        key: &SecretKey,
+        plaintext: &Plaintext,
+        rng: &mut impl CryptoRng,
+    ) -> Result<SeededCiphertext, SchemeError> {
+        key.tag.check(self.fingerprint(), None)?;
+        self.check_params(plaintext.params)?;
+        let (n, level) = (self.ring_degree(), self.fresh_level(plaintext));
+        let noise = self.fresh_noise(plaintext, secret_key_deviation())?;
+        self.check_noise(noise, level, plaintext.scale())?;
+        let message = self.message(plaintext, level, 1)?;
+        let seed = sampling::fresh_seed(rng);
+        let seeds = limb_seeds(seed, level);
+        let mut sampler = Sampler::new(n);
+        sampler.sample_centred_binomial(rng);
+        let e = sampler.coefficients();
+        let mut words = vec![0; n * level];
+        parallel::for_each_chunk(&mut words, n, 2 * n, |scratch, limb, c_0| {
+            let prime = &self.chain().primes()[limb];
+            let mut uniform = AesCtrRng::from_seed(seeds[limb]);
+            sampling::fill_uniform_limb(c_0, prime.value(), &mut uniform);
+            kernels::multiply_assign(c_0, &key.words[limb * n..][..n], prime);
+            kernels::negate(c_0, prime);
+            if !self.scheme().evaluated() {
+                prime.inverse(c_0);
+            }
+            self.add_noise(c_0, scratch, e, Some((&message, limb)), prime);
+        });
+        let scale = plaintext.scale();
+        Ok(SeededCiphertext { tag: key.tag, level, seed, words, scale, noise })
+    }
+
+    /// The full form. Cost: in BFV a transform a prime, otherwise none.
+    ///
+    /// # Errors
+    /// [`SchemeError::ParameterMismatch`].
+    pub fn expand(&self, seeded: &SeededCiphertext) -> Result<Ciphertext, SchemeError> {
+        seeded.tag.check(self.fingerprint(), None)?;
+        let (n, level) = (self.ring_degree(), seeded.level);
+        let seeds = limb_seeds(seeded.seed, level);
+        let mut words = Buffer::take(2 * n * level);
+        parallel::for_each_chunk(&mut words, 2 * n, 0, |_, limb, out| {
+            let prime = &self.chain().primes()[limb];
+            let (c_0, c_1) = out.split_at_mut(n);
+            c_0.copy_from_slice(&seeded.words[limb * n..][..n]);
+            let mut uniform = AesCtrRng::from_seed(seeds[limb]);
+            sampling::fill_uniform_limb(c_1, prime.value(), &mut uniform);
+            if !self.scheme().evaluated() {
+                prime.inverse(c_1);
+            }
+        });
+        Ok(Ciphertext {
+            tag: seeded.tag,
+            level,
+            size: 2,
+            words,
+            scale: seeded.scale,
+            factor: 1,
+            noise: seeded.noise,
+        })
+    }
+
+    /// `c_0 + c_1 s + c_2 s^2 + ...`, in the scheme's domain.
+    fn phase(&self, key: &SecretKey, a: &Ciphertext) -> Result<Zeroizing<Vec<u64>>, SchemeError> {
+        self.check_ciphertext(a)?;
+        a.tag.check(self.fingerprint(), Some(key.tag))?;
+        let n = self.ring_degree();
+        let mut words = Zeroizing::new(vec![0; a.level * n]);
+        parallel::for_each_chunk(&mut words, n, n, |row, limb, out| {
+            let prime = &self.chain().primes()[limb];
+            let secret = &key.words[limb * n..][..n];
+            let parts = &a.words[limb * a.size * n..][..a.size * n];
+            let evaluated = self.scheme().evaluated();
+            // Horner's rule in s.
+            for (i, part) in parts.chunks_exact(n).enumerate().skip(1).rev() {
+                row.copy_from_slice(part);
+                if !evaluated {
+                    prime.forward(row);
+                }
+                if i + 1 < a.size {
+                    kernels::add(out, row, prime);
+                } else {
+                    out.copy_from_slice(row);
+                }
+                kernels::multiply_assign(out, secret, prime);
+            }
+            if !evaluated {
+                prime.inverse(out);
+            }
+            kernels::add(out, &parts[..n], prime);
+        });
+        Ok(words)
+    }
+
+    /// The plaintext of a ciphertext. CKKS: with its error, which depends on the secret key; show
+    /// it to nobody ([`Self::decrypt_shared`] is for that). Whether it keeps the bound that the
+    /// ciphertext claims shows when it is decoded.
+    ///
+    /// # Errors
+    /// [`SchemeError::ParameterMismatch`], [`SchemeError::KeyMismatch`], and
+    /// [`SchemeError::NoiseTooLarge`] where integers lie too far from the lattice of plaintexts.
+    pub fn decrypt(&self, key: &SecretKey, a: &Ciphertext) -> Result<Plaintext, SchemeError> {
+        let mut phase = self.phase(key, a)?;
+        let n = self.ring_degree();
+        let (Some(plain), Some(decoder)) = (self.plain(), self.decoder(a.level)) else {
+            let body = Body::Approximate {
+                level: a.level,
+                words: std::mem::take(&mut *phase),
+                scale: a.scale,
+                bound: Bound::Claimed(a.noise.magnitude + self.error_bound(a)),
+            };
+            return Ok(Plaintext::new(self.fingerprint(), body));
+        };
+        self.to_coefficients(&mut phase);
+        let mut prepared = Zeroizing::new(vec![0; decoder.prepared_words(n)]);
+        let distance = decoder.prepare(&mut prepared, |limb| &phase[limb * n..][..n]);
+        if distance > LIMIT {
+            return Err(SchemeError::NoiseTooLarge);
+        }
+        let mut coefficients = vec![0; n];
+        decoder.row(&mut coefficients, 0, &prepared);
+        if a.factor != 1 {
+            let inverse = super::inverse_modulo(a.factor, plain.value());
+            kernels::scale(&mut coefficients, plain.factor(inverse), plain);
+        }
+        Ok(Plaintext::new(self.fingerprint(), Body::Integers(coefficients)))
+    }
+
+    fn to_coefficients(&self, phase: &mut [u64]) {
+        if self.scheme().evaluated() {
+            parallel::for_each_chunk(phase, self.ring_degree(), 0, |_, limb, words| {
+                self.chain().primes()[limb].inverse(words);
+            });
+        }
+    }
+
+    /// Bits of room that are really left, measured with the secret key: `log2` of how often the
+    /// noise (CKKS: message and noise) fits below the limit.
+    ///
+    /// # Errors
+    /// As [`Self::decrypt`].
+    pub fn measured_noise_budget(
+        &self,
+        key: &SecretKey,
+        a: &Ciphertext,
+    ) -> Result<f64, SchemeError> {
+        let mut phase = self.phase(key, a)?;
+        self.to_coefficients(&mut phase);
+        let n = self.ring_degree();
+        let primes = self.chain().level(a.level);
+        if self.scheme() == SchemeKind::Bfv {
+            // [t x]_Q is t times the noise.
+            for (limb, prime) in phase.chunks_exact_mut(n).zip(primes) {
+                kernels::scale(limb, prime.factor(self.plain_factor() as u64), prime);
             }
         }
-        if let Some(block) = distances.iter().position(|&d| d > noise::LIMIT) {
-            return Err(SchemeError::NotACount { block });
-        }
-        Ok((counts, distances.iter().copied().fold(0.0, f64::max)))
+        let mut noise = Zeroizing::new(vec![0.0; n]);
+        Composition::new(primes).centred(&mut noise, &mut phase);
+        let largest = noise.iter().fold(1.0, |most: f64, x| most.max(x.abs()));
+        Ok(LIMIT.log2() + self.log2_level(a.level) - largest.log2())
     }
 }

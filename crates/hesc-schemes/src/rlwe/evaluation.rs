@@ -1,292 +1,325 @@
-use hesc_math::{Coeff, Poly, Word, kernels, rounding};
-use rayon::prelude::*;
+//! Sums, and products with what is not encrypted.
 
-use super::ciphertext::{Ciphertexts, CompactCiphertexts};
-use super::encoding::Encoding;
-use super::{Rlwe, noise};
+use hesc_math::rns::kernels;
+use zeroize::Zeroize;
+
+use super::buffer::Buffer;
+use super::ciphertext::{Body, rounded_up};
+use super::key_switching::Limbs;
+use super::noise::{Noise, PlainSize};
+use super::parallel;
+use super::{Ciphertext, Plaintext, Rlwe, SchemeKind, inverse_modulo};
 use crate::SchemeError;
-use crate::scheme::several_threads;
 
-/// Words above which an addition is worth a second thread: it is bound by memory.
-const PARALLEL_WORDS: usize = 1 << 21;
+/// Scales that differ by less are the same: what rounding of doubles leaves.
+pub(crate) const SCALE_TOLERANCE: f64 = 1e-12;
 
-impl<W: Word, E: Encoding<W>> Rlwe<W, E> {
-    /// Refuses a deviation that does not fit the limit, and a scale that leaves no room for a count.
-    pub(super) fn check_noise(&self, deviation: f64, scale: f64) -> Result<(), SchemeError> {
-        if self.encoding().max_count(scale) == 0 {
-            // A count of one and as much again, to either side of zero.
-            let needed_bits = ((4.0 * scale).log2() - self.log2_modulus()).max(0.1);
-            return Err(SchemeError::NoiseBudget { needed_bits });
-        }
-        let budget = noise::budget(deviation, self.encoding().reach(), scale);
-        if budget < 0.0 {
-            return Err(SchemeError::NoiseBudget { needed_bits: -budget });
+impl Rlwe {
+    /// Refuses operands of different sets, keys, levels or scales.
+    pub(crate) fn check_operands(&self, a: &Ciphertext, b: &Ciphertext) -> Result<(), SchemeError> {
+        self.check_ciphertext(a)?;
+        self.check_ciphertext(b)?;
+        b.tag.check(self.fingerprint(), Some(a.tag))?;
+        if a.level != b.level {
+            return Err(SchemeError::LevelMismatch { expected: a.level, found: b.level });
         }
         Ok(())
     }
 
-    /// Refuses operands of different sets, keys or scales.
-    fn check_operands(&self, a: &Ciphertexts<W>, b: &Ciphertexts<W>) -> Result<(), SchemeError> {
-        self.check_tag(a.tag, None)?;
-        self.check_tag(b.tag, Some(a.tag))?;
-        if a.scale != b.scale {
-            return Err(SchemeError::ScaleMismatch { expected: a.scale, found: b.scale });
+    fn check_scales(a: f64, b: f64) -> Result<(), SchemeError> {
+        if (a / b - 1.0).abs() > SCALE_TOLERANCE {
+            return Err(SchemeError::ScaleMismatch { expected: a, found: b });
         }
         Ok(())
     }
 
-    fn check_same_blocks(a: &Ciphertexts<W>, b: &Ciphertexts<W>) -> Result<(), SchemeError> {
-        if a.blocks != b.blocks {
-            return Err(SchemeError::BlockCount { expected: a.blocks, found: b.blocks });
-        }
-        Ok(())
+    pub(crate) fn require_two_parts(
+        a: &Ciphertext,
+        operation: &'static str,
+    ) -> Result<(), SchemeError> {
+        if a.size == 2 { Ok(()) } else { Err(SchemeError::NotRelinearised { operation }) }
     }
 
-    /// `a + b` for each pair of blocks.
-    pub(super) fn add_block_pairs(
+    pub(crate) fn part<'a>(&self, a: &'a Ciphertext, part: usize) -> Limbs<'a> {
+        let n = self.ring_degree();
+        Limbs { words: &a.words, step: a.size * n, at: part * n, ring_degree: n }
+    }
+
+    /// `a + b`.
+    ///
+    /// # Errors
+    /// [`SchemeError::ParameterMismatch`], [`SchemeError::KeyMismatch`],
+    /// [`SchemeError::LevelMismatch`], [`SchemeError::ScaleMismatch`], and
+    /// [`SchemeError::NoiseBudget`] if the sum could not be decrypted.
+    pub fn add(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext, SchemeError> {
+        self.combine(a, b, false)
+    }
+
+    /// `a - b`; as [`Self::add`].
+    ///
+    /// # Errors
+    /// As [`Self::add`].
+    pub fn sub(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext, SchemeError> {
+        self.combine(a, b, true)
+    }
+
+    fn combine(
         &self,
-        a: &Ciphertexts<W>,
-        b: &Ciphertexts<W>,
-        pairs: &[(usize, usize)],
-    ) -> Result<Ciphertexts<W>, SchemeError> {
+        a: &Ciphertext,
+        b: &Ciphertext,
+        subtract: bool,
+    ) -> Result<Ciphertext, SchemeError> {
         self.check_operands(a, b)?;
-        if pairs.is_empty() {
-            return Err(SchemeError::Empty);
+        Self::check_scales(a.scale, b.scale)?;
+        if a.factor != b.factor {
+            let (a, b) = self.common_factor(a, b)?;
+            return self.combine(&a, &b, subtract);
         }
-        for &(i, j) in pairs {
-            for (index, blocks) in [(i, a.blocks), (j, b.blocks)] {
-                if index >= blocks {
-                    return Err(SchemeError::BlockIndex { index, blocks });
+        let scales = (a.scale, b.scale);
+        let noise = a.noise.plus(self.with_scale_error(b.noise, b.noise.magnitude, scales));
+        self.check_noise(noise, a.level, a.scale)?;
+        let n = self.ring_degree();
+        let size = a.size.max(b.size);
+        let mut words = Buffer::take(a.level * size * n);
+        let limbs = words.chunks_exact_mut(size * n).zip(self.chain().primes());
+        for (limb, (out, prime)) in limbs.enumerate() {
+            for (part, out) in out.chunks_exact_mut(n).enumerate() {
+                let row = |c: &Ciphertext| {
+                    let at = (limb * c.size + part) * n;
+                    (part < c.size).then_some(at..at + n)
+                };
+                match (row(a), row(b)) {
+                    (Some(x), Some(y)) if subtract => {
+                        kernels::subtract_into(out, &a.words[x], &b.words[y], prime);
+                    }
+                    (Some(x), Some(y)) => {
+                        kernels::add_into(out, &a.words[x], &b.words[y], prime);
+                    }
+                    (Some(x), None) => out.copy_from_slice(&a.words[x]),
+                    (None, Some(y)) => {
+                        out.copy_from_slice(&b.words[y]);
+                        if subtract {
+                            kernels::negate(out, prime);
+                        }
+                    }
+                    (None, None) => {}
                 }
             }
         }
-        let deviation = a.deviation + b.deviation;
-        self.check_noise(deviation, a.scale)?;
-        let size = 2 * self.ring().poly_len();
-        let row = |block: usize| block * size..(block + 1) * size;
-        let mut words = Vec::new();
-        if pairs.len() * size < PARALLEL_WORDS || !several_threads() {
-            words.reserve_exact(pairs.len() * size);
-            for &(i, j) in pairs {
-                let (a, b) = (&a.words[row(i)], &b.words[row(j)]);
-                kernels::append_sum(&mut words, a, b, self.ring());
-            }
-        } else {
-            words.resize(pairs.len() * size, W::zeroed());
-            words.par_chunks_exact_mut(size).zip(pairs).for_each(|(out, &(i, j))| {
-                out.copy_from_slice(&a.words[row(i)]);
-                kernels::add_assign(out, &b.words[row(j)], self.ring());
-            });
-        }
-        Ok(Ciphertexts { tag: a.tag, words, blocks: pairs.len(), deviation, scale: a.scale })
+        Ok(Ciphertext { size, words, noise, ..a.shell() })
     }
 
-    /// `a + b`, block by block.
-    pub(super) fn add_blocks(
+    /// Two BGV ciphertexts brought to one factor, by the smallest constants: `x f_a = y f_b` with
+    /// `x` and `y` about the root of the plaintext modulus (half of Euclid's algorithm).
+    fn common_factor(
         &self,
-        a: &Ciphertexts<W>,
-        b: &Ciphertexts<W>,
-    ) -> Result<Ciphertexts<W>, SchemeError> {
-        Self::check_same_blocks(a, b)?;
-        let pairs: Vec<_> = (0..a.blocks).map(|i| (i, i)).collect();
-        self.add_block_pairs(a, b, &pairs)
-    }
-
-    /// `a += bits`: only `c_0` changes; the noise grows by the rounding of the encoding.
-    pub(super) fn add_plain(
-        &self,
-        a: &mut Ciphertexts<W>,
-        bits: &[u64],
-    ) -> Result<(), SchemeError> {
-        self.check_tag(a.tag, None)?;
-        self.check_block_count(bits, a.blocks)?;
-        if a.scale != self.encoding().fresh_scale() {
-            return Err(SchemeError::ScaleMismatch {
-                expected: a.scale,
-                found: self.encoding().fresh_scale(),
-            });
+        a: &Ciphertext,
+        b: &Ciphertext,
+    ) -> Result<(Ciphertext, Ciphertext), SchemeError> {
+        let t = self.plain_factor() as i64;
+        let ratio = i128::from(b.factor) * i128::from(inverse_modulo(a.factor, t as u64));
+        let (mut remainders, mut factors) = ((t, (ratio % i128::from(t)) as i64), (0i64, 1i64));
+        // remainders.1 = ratio * factors.1 modulo t, at every step.
+        while i128::from(remainders.1) * i128::from(remainders.1) > i128::from(t) {
+            let quotient = remainders.0 / remainders.1;
+            remainders = (remainders.1, remainders.0 - quotient * remainders.1);
+            factors = (factors.1, factors.0 - quotient * factors.1);
         }
-        let deviation = a.deviation + self.encoding().rounding();
-        self.check_noise(deviation, a.scale)?;
-        let ring = self.ring();
-        let mut scratch = self.encoding().scratch();
-        let rows = bits.chunks_exact(self.words_per_block());
-        for (block, bits) in a.words.chunks_exact_mut(2 * ring.poly_len()).zip(rows) {
-            let mut first = Poly::new(&mut block[..ring.poly_len()], ring);
-            self.encoding().add_bits(&mut first, bits, &mut scratch, ring);
-        }
-        a.deviation = deviation;
-        Ok(())
-    }
-
-    /// `a *= bits`, position by position. Cost a block: five transforms a limb.
-    pub(super) fn multiply_masks(
-        &self,
-        a: &mut Ciphertexts<W>,
-        bits: &[u64],
-    ) -> Result<(), SchemeError> {
-        self.check_tag(a.tag, None)?;
-        self.check_block_count(bits, a.blocks)?;
-        let ring = self.ring();
-        let masks = bits
-            .chunks_exact(self.words_per_block())
-            .map(|bits| self.encoding().mask(bits, ring))
-            .collect::<Result<Vec<_>, _>>()?;
-        let (mut deviation, mut scale) = (0f64, a.scale);
-        for mask in &masks {
-            scale = a.scale * mask.scale;
-            deviation = deviation.max(a.deviation * mask.value + scale * mask.rounding);
-        }
-        self.check_noise(deviation, scale)?;
-        for (block, mask) in a.words.chunks_exact_mut(2 * ring.poly_len()).zip(masks) {
-            let factor = mask.poly.forward(ring);
-            for part in block.chunks_exact_mut(ring.poly_len()) {
-                Poly::<W, Coeff, _>::new(part, ring).forward(ring).mul_inverse(&factor, ring);
-            }
-        }
-        (a.deviation, a.scale) = (deviation, scale);
-        Ok(())
-    }
-
-    /// Rows of blocks by Horner's rule; see [`crate::Scheme::horner`].
-    pub(super) fn horner_rows(
-        &self,
-        parts: &[&Ciphertexts<W>],
-        rows: &[Vec<(usize, usize)>],
-        bases: &[u64],
-    ) -> Result<Ciphertexts<W>, SchemeError> {
-        let first = *parts.first().ok_or(SchemeError::Empty)?;
-        for part in parts {
-            self.check_operands(first, part)?;
-        }
-        if rows.is_empty() {
-            return Err(SchemeError::Empty);
-        }
-        if let Some(base) =
-            bases.iter().find(|&&base| self.ring().moduli().iter().any(|q| q.value() <= base))
-        {
-            return Err(SchemeError::Parameter {
-                name: "base",
-                value: base.to_string(),
-                remedy: "use a base below every prime of the ciphertext modulus",
-            });
-        }
-        let mut deviation = 0f64;
-        for row in rows {
-            if row.is_empty() || row.len() > bases.len() + 1 {
-                return Err(SchemeError::BlockCount {
-                    expected: bases.len() + 1,
-                    found: row.len(),
-                });
-            }
-            let mut sum = 0f64;
-            for (k, &(part, index)) in row.iter().enumerate() {
-                let blocks = parts.get(part).map_or(0, |part| part.blocks);
-                if index >= blocks {
-                    return Err(SchemeError::BlockIndex { index, blocks });
-                }
-                let base = if k == 0 { 0 } else { bases[k - 1] };
-                sum = sum * base as f64 + parts[part].deviation;
-            }
-            deviation = deviation.max(sum);
-        }
-        self.check_noise(deviation, first.scale)?;
-        let size = 2 * self.ring().poly_len();
-        let block = |(part, index): (usize, usize)| &parts[part].words[index * size..][..size];
-        let mut words = Vec::with_capacity(rows.len() * size);
-        for row in rows {
-            let start = words.len();
-            words.extend_from_slice(block(row[0]));
-            for (&at, &base) in row[1..].iter().zip(bases) {
-                kernels::mul_scalar_add(&mut words[start..], base, block(at), self.ring());
-            }
-        }
-        Ok(Ciphertexts { words, blocks: rows.len(), deviation, ..*first })
-    }
-
-    /// Blocks by index.
-    pub(super) fn select_blocks(
-        &self,
-        a: &Ciphertexts<W>,
-        indices: &[usize],
-    ) -> Result<Ciphertexts<W>, SchemeError> {
-        self.check_tag(a.tag, None)?;
-        if indices.is_empty() {
-            return Err(SchemeError::Empty);
-        }
-        let size = 2 * self.ring().poly_len();
-        let mut words = Vec::with_capacity(indices.len() * size);
-        for &index in indices {
-            if index >= a.blocks {
-                return Err(SchemeError::BlockIndex { index, blocks: a.blocks });
-            }
-            words.extend_from_slice(&a.words[index * size..][..size]);
-        }
-        Ok(Ciphertexts { words, blocks: indices.len(), ..*a })
-    }
-
-    /// All blocks of all parts.
-    pub(super) fn concatenate_blocks(
-        &self,
-        parts: &[&Ciphertexts<W>],
-    ) -> Result<Ciphertexts<W>, SchemeError> {
-        let first = *parts.first().ok_or(SchemeError::Empty)?;
-        for part in parts {
-            self.check_operands(first, part)?;
-        }
-        let mut words = Vec::with_capacity(parts.iter().map(|p| p.words.len()).sum());
-        for part in parts {
-            words.extend_from_slice(&part.words);
-        }
-        Ok(Ciphertexts {
-            words,
-            blocks: parts.iter().map(|p| p.blocks).sum(),
-            deviation: parts.iter().map(|p| p.deviation).fold(0.0, f64::max),
-            ..*first
-        })
-    }
-
-    /// The largest compact modulus: its words have 32 bits, and the product with the secret must
-    /// stay below the first prime.
-    pub(super) fn most_compact_bits(&self) -> u32 {
-        let ring = self.first_ring();
-        (ring.moduli()[0].value().ilog2() - ring.ring_degree().ilog2()).min(31)
-    }
-
-    /// Switches to the smallest modulus `2^bits` that keeps the noise below its limit: every
-    /// coefficient is multiplied by `2^bits / q` and rounded. Cost: one pass.
-    pub(super) fn compact_blocks(
-        &self,
-        a: &Ciphertexts<W>,
-    ) -> Result<CompactCiphertexts, SchemeError> {
-        self.check_tag(a.tag, None)?;
-        let ring = self.ring();
-        let n = ring.ring_degree();
-        let log2_modulus = self.log2_modulus();
-        let relative_scale = a.scale / log2_modulus.exp2();
-        let fits = |bits: &u32| {
-            let modulus = f64::from(*bits).exp2();
-            let deviation =
-                a.deviation * modulus / log2_modulus.exp2() + noise::rounding_deviation(n);
-            let reach = self.encoding().reach();
-            noise::budget(deviation, reach, relative_scale * modulus) >= 0.0
+        let scaled = |c: &Ciphertext, by: i64| -> Result<Ciphertext, SchemeError> {
+            let mut c = self.multiply_integer(c, by)?;
+            let by = by.rem_euclid(t) as u64;
+            c.factor = (u128::from(c.factor) * u128::from(by) % t as u128) as u64;
+            Ok(c)
         };
-        let bits = (2..=self.most_compact_bits())
-            .find(fits)
-            .ok_or(SchemeError::CannotCompact { ring_degree: n })?;
-        let modulus = f64::from(bits).exp2();
-        let mut scratch = vec![W::zeroed(); ring.poly_len()];
-        let mut fractions = vec![0f64; n];
-        let mut words = vec![0u32; a.blocks * 2 * n];
-        for (part, rounded) in a.words.chunks_exact(ring.poly_len()).zip(words.chunks_exact_mut(n))
+        Ok((scaled(a, remainders.1)?, scaled(b, factors.1)?))
+    }
+
+    /// `-a`.
+    ///
+    /// # Errors
+    /// [`SchemeError::ParameterMismatch`].
+    pub fn negate(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
+        self.check_ciphertext(a)?;
+        let mut result = a.clone();
+        let size = a.limb_words();
+        for (limb, prime) in result.words.chunks_exact_mut(size).zip(self.chain().primes()) {
+            kernels::negate(limb, prime);
+        }
+        Ok(result)
+    }
+
+    /// `a + plaintext`. CKKS: the plaintext has the ciphertext's level and scale.
+    ///
+    /// # Errors
+    /// As [`Self::add`].
+    pub fn add_plain(
+        &self,
+        a: &Ciphertext,
+        plaintext: &Plaintext,
+    ) -> Result<Ciphertext, SchemeError> {
+        self.check_ciphertext(a)?;
+        let message = self.message(plaintext, a.level, a.factor)?;
+        Self::check_scales(a.scale, plaintext.scale())?;
+        let bound = match plaintext.body {
+            Body::Integers(_) => 1.0,
+            Body::Approximate { bound, .. } => bound.value(),
+        };
+        let own = self.plain_noise(bound, plaintext.scale());
+        let scales = (a.scale, plaintext.scale());
+        let noise = a.noise.plus(self.with_scale_error(own, bound, scales));
+        self.check_noise(noise, a.level, a.scale)?;
+        let n = self.ring_degree();
+        let mut result = Ciphertext { noise, ..a.clone() };
+        let size = a.limb_words();
+        parallel::for_each_chunk(&mut result.words, size, n, |row, limb, words| {
+            let prime = &self.chain().primes()[limb];
+            Self::add_message(&mut words[..n], row, &message, limb, prime);
+        });
+        Ok(result)
+    }
+
+    /// `a * plaintext`: slot by slot for what was encoded into slots, as polynomials otherwise.
+    /// CKKS: scales multiply. Cost: in BFV a transform back and forth for each part and prime.
+    ///
+    /// # Errors
+    /// As [`Self::add`].
+    pub fn multiply_plain(
+        &self,
+        a: &Ciphertext,
+        plaintext: &Plaintext,
+    ) -> Result<Ciphertext, SchemeError> {
+        self.check_ciphertext(a)?;
+        self.check_params(plaintext.params)?;
+        let n = self.ring_degree();
+        let (noise, scale) = self.plain_product_noise(a, plaintext);
+        self.check_noise(noise, a.level, scale)?;
+        if let Body::Approximate { level, .. } = plaintext.body
+            && level != a.level
         {
-            scratch.copy_from_slice(part);
-            kernels::fraction_of_modulus(&mut fractions, &mut scratch, ring);
-            rounding::round_scaled(rounded, &fractions, modulus);
-            for word in rounded {
-                *word &= (1 << bits) - 1;
+            return Err(SchemeError::LevelMismatch { expected: a.level, found: level });
+        }
+        let plain_modulus = self.plain_factor() as u64;
+        let mut words = Buffer::take(a.words.len());
+        let size = a.limb_words();
+        parallel::for_each_chunk(&mut words, size, n, |row, limb, out| {
+            let prime = &self.chain().primes()[limb];
+            let factor = match &plaintext.body {
+                Body::Integers(coefficients) => {
+                    kernels::lift_centred(row, coefficients, plain_modulus, prime);
+                    prime.forward(row);
+                    &*row
+                }
+                Body::Approximate { words, .. } => &words[limb * n..][..n],
+            };
+            let parts = a.words[limb * size..][..size].chunks_exact(n);
+            for (out, part) in out.chunks_exact_mut(n).zip(parts) {
+                if self.scheme().evaluated() {
+                    kernels::multiply(out, part, factor, prime);
+                } else {
+                    out.copy_from_slice(part);
+                    prime.forward(out);
+                    kernels::multiply_assign(out, factor, prime);
+                    prime.inverse(out);
+                }
+            }
+            // Weights of a model may be its owner's secret; scratch space is used again.
+            row.zeroize();
+        });
+        Ok(Ciphertext { words, noise, scale, ..a.shell() })
+    }
+
+    fn plain_product_noise(&self, a: &Ciphertext, plaintext: &Plaintext) -> (Noise, f64) {
+        match &plaintext.body {
+            Body::Integers(coefficients) => {
+                let size = *plaintext.size.get_or_init(|| self.plain_size(coefficients));
+                (self.times_plain(a.noise, size), 1.0)
+            }
+            Body::Approximate { scale, bound, .. } => {
+                (self.slot_product(a, bound.value(), *scale), a.scale * scale)
             }
         }
-        Ok(CompactCiphertexts { tag: a.tag, words, blocks: a.blocks, bits, relative_scale })
+    }
+
+    /// What an integer plaintext does to noise. Cost: a Fourier transform.
+    fn plain_size(&self, coefficients: &[u64]) -> PlainSize {
+        let t = hesc_math::Modulus::new(self.plain_factor() as u64);
+        let centred = coefficients.iter().map(|&m| t.centre(m) as f64);
+        // Weights of a model may be its owner's secret.
+        let centred = zeroize::Zeroizing::new(centred.collect::<Vec<_>>());
+        let size = |size: f64| rounded_up(size.max(1.0));
+        PlainSize {
+            norm: size(centred.iter().map(|m| m * m).sum::<f64>().sqrt()),
+            sum: size(centred.iter().map(|m| m.abs()).sum()),
+            value: size(self.roots().largest(&centred)),
+        }
+    }
+
+    /// `a * scalar`, an integer: the cheapest product there is, one pass.
+    ///
+    /// # Errors
+    /// As [`Self::add`]; in exact schemes [`SchemeError::Value`] for an integer outside
+    /// [`Self::integer_range`].
+    pub fn multiply_scalar(&self, a: &Ciphertext, scalar: i64) -> Result<Ciphertext, SchemeError> {
+        if self.plain().is_some() {
+            self.residue(scalar, 0)?;
+        }
+        self.multiply_integer(a, scalar)
+    }
+
+    /// `a * scalar` for CKKS: any real number, at the price of `scale`, which is multiplied to the
+    /// ciphertext's.
+    ///
+    /// # Errors
+    /// [`SchemeError::NotInScheme`] for exact schemes; [`SchemeError::Value`] for numbers that are
+    /// not finite or leave the range of 62 bits with the scale; as [`Self::add`].
+    pub fn multiply_real(
+        &self,
+        a: &Ciphertext,
+        scalar: f64,
+        scale: f64,
+    ) -> Result<Ciphertext, SchemeError> {
+        self.require(SchemeKind::Ckks, "a product with a real number", "scale it to an integer")?;
+        let scaled = (scalar * scale).round();
+        if !(scale >= 1.0 && scaled.abs() < 2f64.powi(62)) {
+            return Err(SchemeError::Value {
+                value: scalar.to_string(),
+                position: 0,
+                remedy: "give a finite number and a scale that keep their product below 2^62",
+            });
+        }
+        self.check_ciphertext(a)?;
+        let size = rounded_up(scalar.abs());
+        // Rounded twice: as a double and to an integer.
+        let error = 0.5 + size * scale * f64::EPSILON;
+        let noise = self.slot_product_within(a, size, scale, error);
+        self.check_noise(noise, a.level, a.scale * scale)?;
+        let words = self.scaled_words(a, scaled as i64);
+        Ok(Ciphertext { words, scale: a.scale * scale, noise, ..a.shell() })
+    }
+
+    fn multiply_integer(&self, a: &Ciphertext, scalar: i64) -> Result<Ciphertext, SchemeError> {
+        self.check_ciphertext(a)?;
+        let noise = a.noise.times(rounded_up(scalar.unsigned_abs() as f64));
+        self.check_noise(noise, a.level, a.scale)?;
+        Ok(Ciphertext { words: self.scaled_words(a, scalar), noise, ..a.shell() })
+    }
+
+    /// All words times an integer.
+    fn scaled_words(&self, a: &Ciphertext, scalar: i64) -> Buffer {
+        let mut words = Buffer::take(a.words.len());
+        let limb_words = a.limb_words();
+        let limbs = words.chunks_exact_mut(limb_words).zip(a.words.chunks_exact(limb_words));
+        for ((out, limb), prime) in limbs.zip(self.chain().primes()) {
+            let factor = prime.factor(prime.modulus().reduce_signed(scalar));
+            kernels::scale_into(out, limb, factor, prime);
+        }
+        words
+    }
+}
+
+impl Ciphertext {
+    /// Everything but the words.
+    pub(crate) fn shell(&self) -> Self {
+        Self { words: Buffer::default(), ..*self }
     }
 }

@@ -1,113 +1,295 @@
-use hesc_math::sampling::{self, Noise};
-use hesc_math::{AesCtrRng, Coeff, Eval, Poly, Ring, RngSeed, Word};
+use std::collections::BTreeMap;
+
+use hesc_math::rns::{Automorphism, kernels};
+use hesc_math::sampling::{self, Noise as Sampler};
+use hesc_math::{AesCtrRng, RngSeed};
 use rand_core::{CryptoRng, SeedableRng};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-use crate::{Fingerprint, KeyId, Tag};
+use super::{Rlwe, SchemeKind, parallel};
+use crate::{KeyId, SchemeError, Tag};
 
-/// A uniform ternary polynomial. No `Debug`, no equality, no `Clone`; wiped on drop.
-pub struct SecretKey<W: Word> {
-    pub(super) tag: Tag,
-    pub(super) secret: Poly<W, Eval>,
+/// A uniform ternary polynomial as evaluations modulo all primes. No `Debug`, no equality, no
+/// `Clone`; wiped on drop.
+#[derive(ZeroizeOnDrop)]
+pub struct SecretKey {
+    #[zeroize(skip)]
+    pub(crate) tag: Tag,
+    pub(crate) words: Vec<u64>,
 }
 
-impl<W: Word> SecretKey<W> {
-    /// The key pair's public name.
-    pub fn key_id(&self) -> KeyId {
-        self.tag.key
-    }
-
-    /// From the ternary coefficients.
-    pub(super) fn from_ternary(tag: Tag, ternary: &[i16], ring: &Ring<W>) -> Self {
-        let mut secret = Poly::<W, Coeff>::zero(ring);
-        secret.set_small(ternary, ring);
-        Self { tag, secret: secret.forward(ring) }
-    }
-
-    /// The ternary coefficients, each plus one: 0, 1 or 2.
-    pub(super) fn to_trits(&self, ring: &Ring<W>) -> Trits<W> {
-        let mut coefficients = self.secret.clone().inverse(ring);
-        // 1 is added modulo q, which turns -1, 0, 1 to 0, 1, 2 without a branch.
-        let ones = vec![1; ring.ring_degree()];
-        coefficients.add_small(&ones, ring);
-        Trits(coefficients)
-    }
-}
-
-impl<W: Word> Drop for SecretKey<W> {
-    fn drop(&mut self) {
-        self.secret.zeroize();
-    }
-}
-
-impl<W: Word> ZeroizeOnDrop for SecretKey<W> {}
-
-/// Secret coefficients on their way out, wiped on drop.
-pub(super) struct Trits<W: Word>(Poly<W, Coeff>);
-
-impl<W: Word> Trits<W> {
-    pub(super) fn words(&self, ring: &Ring<W>) -> &[W] {
-        &self.0.words()[..ring.ring_degree()]
-    }
-}
-
-impl<W: Word> Drop for Trits<W> {
-    fn drop(&mut self) {
-        self.0.zeroize();
-    }
-}
-
-/// An encryption of zero, `(-(a s + e), a)`, in the evaluation domain; `a` is expanded from a
-/// seed, which is what travels.
+/// An encryption of zero, `(b, a)` with `b = -(a s + e)`, as evaluations modulo `coeff_moduli`; `a`
+/// comes from a seed, which is what travels.
 #[derive(Clone)]
-pub struct PublicKey<W: Word> {
-    pub(super) tag: Tag,
-    pub(super) seed: RngSeed,
-    pub(super) parts: [Poly<W, Eval>; 2],
+pub struct PublicKey {
+    pub(crate) tag: Tag,
+    pub(crate) seed: RngSeed,
+    /// Limb after limb, in each `b` and `a`.
+    pub(crate) words: Vec<u64>,
 }
 
-impl<W: Word> PublicKey<W> {
-    /// The key pair's public name.
-    pub fn key_id(&self) -> KeyId {
-        self.tag.key
+/// For each digit of primes an encryption of `P` times another secret on the primes of the digit,
+/// modulo all primes, as evaluations.
+#[derive(Clone)]
+pub struct SwitchKey {
+    pub(crate) tag: Tag,
+    pub(crate) seed: RngSeed,
+    /// Limb after limb, in each digit after digit, in each `b` and `a`.
+    pub(crate) words: Vec<u64>,
+}
+
+/// The key from `s^2` to `s`.
+#[derive(Clone)]
+pub struct RelinKey(pub(crate) SwitchKey);
+
+/// The keys of some automorphisms.
+#[derive(Clone)]
+pub struct GaloisKeys {
+    pub(crate) tag: Tag,
+    pub(crate) keys: BTreeMap<usize, GaloisKey>,
+}
+
+/// The key of one automorphism `X -> X^g`: from `s` to `s(X^(1/g))`, so that the automorphism comes
+/// last and digits serve many rotations.
+#[derive(Clone)]
+pub(crate) struct GaloisKey {
+    pub key: SwitchKey,
+    pub automorphism: Automorphism,
+}
+
+macro_rules! key_id {
+    ($($key:ident => |$this:ident| $tag:expr),*) => {
+        $(impl $key {
+            /// The key pair's public name.
+            pub fn key_id(&self) -> KeyId {
+                let $this = self;
+                $tag.key
+            }
+        })*
+    };
+}
+key_id!(
+    SecretKey => |k| k.tag, PublicKey => |k| k.tag, SwitchKey => |k| k.tag,
+    RelinKey => |k| k.0.tag, GaloisKeys => |k| k.tag
+);
+
+impl GaloisKeys {
+    /// The exponents there are keys for.
+    pub fn elements(&self) -> impl Iterator<Item = usize> {
+        self.keys.keys().copied()
+    }
+}
+
+/// Generators for the uniform parts of a key: one for each limb and digit, so that they can be
+/// expanded side by side.
+pub(crate) fn limb_seeds(seed: RngSeed, count: usize) -> Vec<RngSeed> {
+    let mut rng = AesCtrRng::from_seed(seed);
+    (0..count).map(|_| sampling::fresh_seed(&mut rng)).collect()
+}
+
+impl Rlwe {
+    /// A key pair.
+    pub fn generate_keys(&self, rng: &mut impl CryptoRng) -> (SecretKey, PublicKey) {
+        let tag = Tag { params: self.fingerprint(), key: KeyId::random(rng) };
+        let mut sampler = Sampler::new(self.ring_degree());
+        sampler.sample_ternary(rng);
+        let secret = self.secret_from_ternary(tag, sampler.coefficients());
+        let public = self.generate_public_key(&secret, &mut sampler, rng);
+        (secret, public)
     }
 
-    /// From the first part and the seed of the second.
-    pub(super) fn from_parts(
-        tag: Tag,
-        first: Poly<W, Coeff>,
+    /// A secret key from its ternary coefficients. Cost: one transform a prime.
+    pub(crate) fn secret_from_ternary(&self, tag: Tag, ternary: &[i16]) -> SecretKey {
+        let n = self.ring_degree();
+        let primes = self.chain().primes();
+        let mut words = vec![0; primes.len() * n];
+        for (limb, prime) in words.chunks_exact_mut(n).zip(primes) {
+            kernels::add_small(limb, ternary, prime);
+            prime.forward(limb);
+        }
+        SecretKey { tag, words }
+    }
+
+    fn generate_public_key(
+        &self,
+        secret: &SecretKey,
+        sampler: &mut Sampler,
+        rng: &mut impl CryptoRng,
+    ) -> PublicKey {
+        let n = self.ring_degree();
+        let seed = sampling::fresh_seed(rng);
+        sampler.sample_centred_binomial(rng);
+        let mut words = vec![0; 2 * n * self.chain().levels()];
+        for (limb, prime) in words.chunks_exact_mut(2 * n).zip(self.chain().primes()) {
+            self.noise_limb(&mut limb[..n], sampler.coefficients(), prime);
+        }
+        let mut key = PublicKey { tag: secret.tag, seed, words };
+        self.expand_uniform(&mut key.words, seed, self.chain().levels(), 1);
+        self.subtract_products(&mut key.words, &secret.words, 1);
+        key
+    }
+
+    /// `t e` (BGV) or `e` as evaluations.
+    fn noise_limb(&self, out: &mut [u64], noise: &[i16], prime: &hesc_math::rns::Prime) {
+        kernels::add_small(out, noise, prime);
+        prime.forward(out);
+        if self.scheme() == SchemeKind::Bgv {
+            kernels::scale(out, prime.factor(self.plain_factor() as u64), prime);
+        }
+    }
+
+    /// Fills the second part of each pair from a seed: `pairs` in each of `limbs`.
+    pub(crate) fn expand_uniform(
+        &self,
+        words: &mut [u64],
         seed: RngSeed,
-        ring: &Ring<W>,
-    ) -> Self {
-        let second = expand_uniform(&mut AesCtrRng::from_seed(seed), ring);
-        Self { tag, seed, parts: [first.forward(ring), second] }
+        limbs: usize,
+        pairs: usize,
+    ) {
+        let n = self.ring_degree();
+        let seeds = limb_seeds(seed, limbs * pairs);
+        parallel::for_each_chunk(words, 2 * n, 0, |_, index, pair| {
+            let q = self.chain().primes()[index / pairs].value();
+            sampling::fill_uniform_limb(&mut pair[n..], q, &mut AesCtrRng::from_seed(seeds[index]));
+        });
+    }
+
+    /// `b -= a s` in each pair.
+    fn subtract_products(&self, words: &mut [u64], secret: &[u64], pairs: usize) {
+        let n = self.ring_degree();
+        parallel::for_each_chunk(words, 2 * n, n, |product, index, pair| {
+            let limb = index / pairs;
+            let prime = &self.chain().primes()[limb];
+            let (b, a) = pair.split_at_mut(n);
+            kernels::multiply(product, a, &secret[limb * n..][..n], prime);
+            kernels::subtract(b, product, prime);
+            product.zeroize();
+        });
+    }
+
+    /// The key from `from` (evaluations modulo all primes) to `to`.
+    fn generate_switching(
+        &self,
+        from: &[u64],
+        to: &[u64],
+        tag: Tag,
+        rng: &mut impl CryptoRng,
+    ) -> Result<SwitchKey, SchemeError> {
+        let chain = self.chain();
+        if chain.special().is_empty() {
+            return Err(SchemeError::Parameter {
+                name: "special_moduli",
+                value: "[]".into(),
+                remedy: "key switching needs at least one special prime",
+            });
+        }
+        let (n, levels) = (self.ring_degree(), chain.levels());
+        let (digits, limbs) = (chain.digit_count(levels), chain.primes().len());
+        let seed = sampling::fresh_seed(rng);
+        let mut samplers: Vec<Sampler> = (0..digits).map(|_| Sampler::new(n)).collect();
+        for sampler in &mut samplers {
+            sampler.sample_centred_binomial(rng);
+        }
+        let mut words = vec![0; 2 * n * digits * limbs];
+        parallel::for_each_chunk(&mut words, 2 * n, 0, |_, index, pair| {
+            let (limb, digit) = (index / digits, index % digits);
+            let prime = &chain.primes()[limb];
+            let b = &mut pair[..n];
+            self.noise_limb(b, samplers[digit].coefficients(), prime);
+            if chain.digit(digit, levels).contains(&limb) {
+                let special = super::chain::product_of(chain.special(), prime.modulus());
+                let factor = prime.factor(special);
+                kernels::scale_add(b, &from[limb * n..][..n], factor, prime);
+            }
+        });
+        self.expand_uniform(&mut words, seed, limbs, digits);
+        self.subtract_products(&mut words, to, digits);
+        Ok(SwitchKey { tag, seed, words })
+    }
+
+    /// The key that brings products back to two parts.
+    ///
+    /// # Errors
+    /// [`SchemeError::Parameter`] for a set without special primes, and another set's key.
+    pub fn generate_relin_key(
+        &self,
+        secret: &SecretKey,
+        rng: &mut impl CryptoRng,
+    ) -> Result<RelinKey, SchemeError> {
+        secret.tag.check(self.fingerprint(), None)?;
+        let n = self.ring_degree();
+        let mut square = zeroize::Zeroizing::new(secret.words.clone());
+        for (limb, prime) in square.chunks_exact_mut(n).zip(self.chain().primes()) {
+            let words = zeroize::Zeroizing::new(limb.to_vec());
+            kernels::multiply_assign(limb, &words, prime);
+        }
+        Ok(RelinKey(self.generate_switching(&square, &secret.words, secret.tag, rng)?))
+    }
+
+    /// Keys for automorphisms `X -> X^g`. [`Self::rotation_element`] gives the exponent of a
+    /// rotation, `2 N - 1` swaps columns or conjugates.
+    ///
+    /// # Errors
+    /// As [`Self::generate_relin_key`], and [`SchemeError::Parameter`] for an exponent that is even
+    /// or not below `2 N`.
+    pub fn generate_galois_keys(
+        &self,
+        secret: &SecretKey,
+        elements: &[usize],
+        rng: &mut impl CryptoRng,
+    ) -> Result<GaloisKeys, SchemeError> {
+        secret.tag.check(self.fingerprint(), None)?;
+        let n = self.ring_degree();
+        let mut keys = BTreeMap::new();
+        for &element in elements {
+            if element.is_multiple_of(2) || element >= 2 * n {
+                return Err(SchemeError::Parameter {
+                    name: "element",
+                    value: element.to_string(),
+                    remedy: "automorphisms have odd exponents below twice the ring degree",
+                });
+            }
+            if keys.contains_key(&element) {
+                continue;
+            }
+            let inverse = Automorphism::new(n, inverse_element(element, 2 * n));
+            let mut image = zeroize::Zeroizing::new(vec![0; secret.words.len()]);
+            for (out, limb) in image.chunks_exact_mut(n).zip(secret.words.chunks_exact(n)) {
+                inverse.evaluations(out, limb);
+            }
+            let key = self.generate_switching(&secret.words, &image, secret.tag, rng)?;
+            keys.insert(element, GaloisKey { key, automorphism: Automorphism::new(n, element) });
+        }
+        Ok(GaloisKeys { tag: secret.tag, keys })
+    }
+
+    /// The key that brings ciphertexts under `from` under `to`.
+    ///
+    /// # Errors
+    /// As [`Self::generate_relin_key`].
+    pub fn generate_switch_key(
+        &self,
+        from: &SecretKey,
+        to: &SecretKey,
+        rng: &mut impl CryptoRng,
+    ) -> Result<SwitchKey, SchemeError> {
+        from.tag.check(self.fingerprint(), None)?;
+        to.tag.check(self.fingerprint(), None)?;
+        self.generate_switching(&from.words, &to.words, to.tag, rng)
+    }
+
+    /// The exponent of the rotation of each row of slots by `steps` to the left: `3^steps` modulo
+    /// `2 N`, as in SEAL.
+    pub fn rotation_element(&self, steps: i64) -> usize {
+        let order = self.ring_degree() / 2;
+        let steps = steps.rem_euclid(order as i64);
+        (0..steps).fold(1, |element, _| element * 3 % (4 * order))
     }
 }
 
-/// A uniform polynomial in the evaluation domain.
-pub(super) fn expand_uniform<W: Word>(rng: &mut AesCtrRng, ring: &Ring<W>) -> Poly<W, Eval> {
-    let mut uniform = Poly::zero(ring);
-    sampling::fill_uniform(uniform.words_mut(), ring, rng);
-    uniform
-}
-
-/// A key pair.
-pub(super) fn generate<W: Word>(
-    params: Fingerprint,
-    ring: &Ring<W>,
-    rng: &mut impl CryptoRng,
-) -> (SecretKey<W>, PublicKey<W>) {
-    let tag = Tag { params, key: KeyId::random(rng) };
-    let mut noise = Noise::new(ring.ring_degree());
-    noise.sample_ternary(rng);
-    let secret = SecretKey::from_ternary(tag, noise.coefficients(), ring);
-
-    let seed = sampling::fresh_seed(rng);
-    let uniform = expand_uniform(&mut AesCtrRng::from_seed(seed), ring);
-    let mut first = uniform.mul_inverse(&secret.secret, ring);
-    noise.sample_centred_binomial(rng);
-    first.add_small(noise.coefficients(), ring);
-    first.neg_assign(ring);
-    let public = PublicKey::from_parts(tag, first, seed, ring);
-    (secret, public)
+/// The inverse of an odd number modulo a power of two, by Newton's iteration.
+fn inverse_element(element: usize, order: usize) -> usize {
+    let two_less = |x: usize| 2usize.wrapping_sub(element.wrapping_mul(x));
+    let inverse = (0..6).fold(element, |x: usize, _| x.wrapping_mul(two_less(x)));
+    inverse & (order - 1)
 }

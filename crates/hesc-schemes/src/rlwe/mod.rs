@@ -1,69 +1,139 @@
-//! Encryption from ring learning with errors: what BFV and CKKS share here.
+//! BFV, BGV and CKKS with multiplication: the exact and approximate competitors of stochastic
+//! computing, over many primes.
 //!
-//! Ciphertexts are `(c_0, c_1)` with `c_0 + c_1 s = m + noise` in `Z_q[X]/(X^N + 1)`, in the
-//! coefficient domain; the schemes differ in how `m` encodes the bits ([`Encoding`]).
+//! One type, [`Rlwe`], for all three: what they share is most of it (keys, encryption, key
+//! switching, rotations, levels), and what differs is a matter of constants, of the domain that
+//! ciphertexts rest in, and of [`multiply`](Rlwe::multiply). Sums, products and rotations check
+//! parameters, keys, levels, scales and noise before they touch a word.
+//!
+//! ```
+//! use hesc_math::{AesCtrRng, ntt_primes};
+//! use hesc_schemes::Assurance;
+//! use hesc_schemes::rlwe::{Rlwe, SchemeKind, Spec};
+//! use hesc_schemes::rlwe::PlaintextSpace;
+//!
+//! let primes = ntt_primes(42, 8192, 5)?;
+//! let scheme = Rlwe::new(
+//!     Spec {
+//!         scheme: SchemeKind::Bfv,
+//!         ring_degree: 8192,
+//!         coeff_moduli: primes[1..].to_vec(),
+//!         special_moduli: primes[..1].to_vec(),
+//!         plaintext: PlaintextSpace::Integers { plain_modulus: ntt_primes(20, 8192, 1)?[0] },
+//!         bound: 1.0,
+//!     },
+//!     Assurance::Guidelines2024,
+//! )?;
+//! let mut rng = AesCtrRng::from_os()?;
+//! let (secret, public) = scheme.generate_keys(&mut rng);
+//! let relin = scheme.generate_relin_key(&secret, &mut rng)?;
+//! let x = scheme.encrypt(&public, &scheme.encode_integers(&[2, -3])?, &mut rng)?;
+//! let square = scheme.relinearise(&scheme.square(&x)?, &relin)?;
+//! let values = scheme.decode_integers(&scheme.decrypt(&secret, &square)?)?;
+//! assert_eq!(values[..3], [4, 9, 0]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
-mod ciphertext;
-mod encoding;
+pub(crate) mod buffer;
+pub(crate) mod chain;
+pub(crate) mod ciphertext;
+pub mod deviations;
 mod encryption;
-mod evaluation;
+pub(crate) mod evaluation;
+mod integers;
+mod key_switching;
 mod keys;
-pub mod noise;
+mod levels;
+mod noise;
+pub(crate) mod parallel;
 mod params;
+pub(crate) mod products;
+mod rotations;
 mod wire;
 
 use std::sync::Arc;
 
-use hesc_math::{Ring, Word};
-use rand_core::CryptoRng;
+use hesc_math::rns::{Composition, Conversion, Reducer};
 
-pub use ciphertext::{Ciphertexts, CompactCiphertexts, SeededCiphertexts};
-pub use encoding::{Encoding, Mask};
-pub use keys::{PublicKey, SecretKey};
-pub use params::{Plaintext, Spec};
+pub use crate::ckks::encoding::Complex64;
+pub use crate::ckks::sharing::{SharedSoFar, Sharing};
+pub use ciphertext::{Ciphertext, Plaintext, SeededCiphertext};
+pub use keys::{GaloisKeys, PublicKey, RelinKey, SecretKey, SwitchKey};
+pub use params::{PlaintextSpace, SchemeKind, Spec};
 
-use crate::scheme::count_blocks;
-use crate::{Assurance, Fingerprint, KeyId, Packing, Scheme, SchemeError, Tag};
+use crate::bfv::multiplication;
+use crate::ckks::encoding;
+use crate::roots::Roots;
+use crate::{Assurance, Fingerprint, SchemeError};
+use deviations::{public_key_deviation, rounding_deviation};
 
 /// A checked, immutable parameter set with its tables: the scheme itself. Cheap to clone.
-#[derive(Debug)]
-pub struct Rlwe<W: Word, E: Encoding<W>>(Arc<Inner<W, E>>);
-
-impl<W: Word, E: Encoding<W>> Clone for Rlwe<W, E> {
-    fn clone(&self) -> Self {
-        Self(Arc::clone(&self.0))
-    }
-}
+#[derive(Debug, Clone)]
+pub struct Rlwe(Arc<Inner>);
 
 #[derive(Debug)]
-struct Inner<W: Word, E> {
+struct Inner {
     spec: Spec,
     fingerprint: Fingerprint,
-    ring: Ring<W>,
-    /// The ring of the first modulus alone, for compact ciphertexts.
-    first_ring: Ring<W>,
-    log2_modulus: f64,
-    encoding: E,
+    chain: chain::Chain,
+    roots: Roots,
+    plaintexts: Plaintexts,
 }
 
-impl<W: Word, E: Encoding<W>> Rlwe<W, E> {
-    /// Checks a specification and computes the tables.
+/// What depends on the plaintexts.
+#[derive(Debug)]
+enum Plaintexts {
+    Integers {
+        modulus: Reducer,
+        slots: Option<integers::Slots>,
+        /// By level, from a ciphertext's phase to the plaintext.
+        decoders: Vec<Conversion>,
+        /// BFV has one.
+        multiplier: Option<multiplication::Multiplier>,
+    },
+    Approximate {
+        slots: encoding::ComplexSlots,
+        compositions: Vec<Composition>,
+    },
+}
+
+impl Rlwe {
+    /// Checks a specification and computes the tables: a fraction of a second at the largest.
     ///
     /// # Errors
-    /// [`SchemeError::Security`] below the assurance asked for, [`SchemeError::Math`] for a ring
-    /// that does not exist, [`SchemeError::Parameter`] for the rest, and
-    /// [`SchemeError::NoiseBudget`] for a set that could not decrypt a fresh ciphertext.
+    /// [`SchemeError::Security`] below the assurance asked for, [`SchemeError::Math`] for primes
+    /// that do not fit, [`SchemeError::Parameter`] for the rest, and [`SchemeError::NoiseBudget`]
+    /// for a set that could not decrypt a fresh ciphertext.
     pub fn new(spec: Spec, assurance: Assurance) -> Result<Self, SchemeError> {
-        assurance.check(spec.ring_degree, spec.log2_modulus())?;
-        let ring = Ring::new(spec.ring_degree, &spec.coeff_moduli)?;
-        let first_ring = Ring::new(spec.ring_degree, &spec.coeff_moduli[..1])?;
-        let encoding = E::new(&spec, &ring)?;
+        spec.check()?;
+        assurance.check(spec.ring_degree, spec.log2_key_modulus())?;
+        let chain = chain::Chain::new(&spec)?;
+        let plaintexts = match spec.plaintext {
+            PlaintextSpace::Integers { plain_modulus } => {
+                let modulus = Reducer::new(plain_modulus);
+                let decoders = (1..=chain.levels())
+                    .map(|level| decoder(&spec, &chain, level, &modulus))
+                    .collect();
+                let multiplier = (spec.scheme == SchemeKind::Bfv)
+                    .then(|| multiplication::Multiplier::new(&spec, &chain, plain_modulus))
+                    .transpose()?;
+                let slots = integers::Slots::new(spec.ring_degree, plain_modulus);
+                Plaintexts::Integers { modulus, slots, decoders, multiplier }
+            }
+            PlaintextSpace::Approximate { .. } => Plaintexts::Approximate {
+                slots: encoding::ComplexSlots::new(spec.ring_degree),
+                compositions: (1..=chain.levels())
+                    .map(|level| Composition::new(chain.level(level)))
+                    .collect(),
+            },
+        };
         let fingerprint = spec.fingerprint();
-        let log2_modulus = ring.log2_modulus();
-        let scheme =
-            Self(Arc::new(Inner { spec, fingerprint, ring, first_ring, log2_modulus, encoding }));
-        let fresh = scheme.public_key_deviation();
-        scheme.check_noise(fresh, scheme.encoding().fresh_scale())?;
+        let roots = Roots::new(spec.ring_degree);
+        let scheme = Self(Arc::new(Inner { spec, fingerprint, chain, roots, plaintexts }));
+        let n = scheme.ring_degree();
+        let (bound, scale) = (scheme.spec().bound, scheme.default_scale());
+        let fresh = scheme.fresh(public_key_deviation(n) + rounding_deviation(n), bound, scale);
+        scheme.check_noise(fresh, scheme.levels(), scale)?;
         Ok(scheme)
     }
 
@@ -72,243 +142,126 @@ impl<W: Word, E: Encoding<W>> Rlwe<W, E> {
         &self.0.spec
     }
 
-    /// The ring.
-    pub fn ring(&self) -> &Ring<W> {
-        &self.0.ring
+    /// The scheme.
+    pub fn scheme(&self) -> SchemeKind {
+        self.0.spec.scheme
     }
 
-    fn first_ring(&self) -> &Ring<W> {
-        &self.0.first_ring
+    /// Coefficients of a polynomial, `N`.
+    pub fn ring_degree(&self) -> usize {
+        self.0.spec.ring_degree
     }
 
-    fn encoding(&self) -> &E {
-        &self.0.encoding
+    /// Primes of a fresh ciphertext.
+    pub fn levels(&self) -> usize {
+        self.chain().levels()
     }
 
-    fn log2_modulus(&self) -> f64 {
-        self.0.log2_modulus
-    }
-
-    fn words_per_block(&self) -> usize {
-        self.encoding().block_length() / 64
-    }
-
-    /// Deviation of a fresh public-key encryption.
-    fn public_key_deviation(&self) -> f64 {
-        noise::public_key_deviation(self.ring().ring_degree()).hypot(self.encoding().rounding())
-    }
-
-    /// Deviation of a fresh secret-key encryption.
-    fn secret_key_deviation(&self) -> f64 {
-        noise::secret_key_deviation().hypot(self.encoding().rounding())
-    }
-
-    /// Refuses an object of another parameter set or, if `key` is given, of another key pair.
-    fn check_tag(&self, tag: Tag, key: Option<Tag>) -> Result<(), SchemeError> {
-        tag.check(self.0.fingerprint, key)
-    }
-
-    fn count_blocks(&self, bits: &[u64]) -> Result<usize, SchemeError> {
-        count_blocks(bits, self.encoding().block_length())
-    }
-
-    fn check_block_count(&self, bits: &[u64], blocks: usize) -> Result<(), SchemeError> {
-        let found = self.count_blocks(bits)?;
-        if found == blocks {
-            Ok(())
-        } else {
-            Err(SchemeError::BlockCount { expected: blocks, found })
-        }
-    }
-}
-
-impl<W: Word, E: Encoding<W>> Scheme for Rlwe<W, E> {
-    type SecretKey = SecretKey<W>;
-    type PublicKey = PublicKey<W>;
-    type Ciphertexts = Ciphertexts<W>;
-    type SeededCiphertexts = SeededCiphertexts<W>;
-    type CompactCiphertexts = CompactCiphertexts;
-
-    fn name(&self) -> &'static str {
-        E::NAME
-    }
-
-    fn fingerprint(&self) -> Fingerprint {
+    /// The set's hash, which keys and ciphertexts carry.
+    pub fn fingerprint(&self) -> Fingerprint {
         self.0.fingerprint
     }
 
-    fn block_length(&self) -> usize {
-        self.encoding().block_length()
+    pub(crate) fn chain(&self) -> &chain::Chain {
+        &self.0.chain
     }
 
-    fn packing(&self) -> Packing {
-        self.spec().packing
+    /// The plaintext modulus of exact schemes.
+    pub(crate) fn plain(&self) -> Option<&Reducer> {
+        match &self.0.plaintexts {
+            Plaintexts::Integers { modulus, .. } => Some(modulus),
+            Plaintexts::Approximate { .. } => None,
+        }
     }
 
-    fn key_of(&self, a: &Ciphertexts<W>) -> Result<KeyId, SchemeError> {
-        Ok(a.tag.key)
+    pub(crate) fn integer_slots(&self) -> Option<&integers::Slots> {
+        match &self.0.plaintexts {
+            Plaintexts::Integers { slots, .. } => slots.as_ref(),
+            Plaintexts::Approximate { .. } => None,
+        }
     }
 
-    fn max_count(&self, a: &Ciphertexts<W>) -> u64 {
-        self.encoding().max_count(a.scale)
+    pub(crate) fn complex_slots(&self) -> Option<&encoding::ComplexSlots> {
+        match &self.0.plaintexts {
+            Plaintexts::Integers { .. } => None,
+            Plaintexts::Approximate { slots, .. } => Some(slots),
+        }
     }
 
-    fn compact_max_count(&self, a: &CompactCiphertexts) -> u64 {
-        self.encoding().max_count(a.relative_scale * self.log2_modulus().exp2())
+    pub(crate) fn multiplier(&self) -> Option<&multiplication::Multiplier> {
+        match &self.0.plaintexts {
+            Plaintexts::Integers { multiplier, .. } => multiplier.as_ref(),
+            Plaintexts::Approximate { .. } => None,
+        }
     }
 
-    fn parity_survives_wrap(&self) -> bool {
-        self.encoding().parity_survives_wrap()
+    /// From a phase to the plaintext, in exact schemes.
+    pub(crate) fn decoder(&self, level: usize) -> Option<&Conversion> {
+        match &self.0.plaintexts {
+            Plaintexts::Integers { decoders, .. } => Some(&decoders[level - 1]),
+            Plaintexts::Approximate { .. } => None,
+        }
     }
 
-    fn generate_keys(&self, rng: &mut impl CryptoRng) -> (SecretKey<W>, PublicKey<W>) {
-        keys::generate(self.0.fingerprint, self.ring(), rng)
+    /// From residues to numbers in full, in CKKS.
+    pub(crate) fn composition(&self, level: usize) -> Option<&Composition> {
+        match &self.0.plaintexts {
+            Plaintexts::Approximate { compositions, .. } => Some(&compositions[level - 1]),
+            Plaintexts::Integers { .. } => None,
+        }
     }
 
-    fn encrypt(
+    pub(crate) fn roots(&self) -> &Roots {
+        &self.0.roots
+    }
+
+    pub(crate) fn check_params(&self, found: Fingerprint) -> Result<(), SchemeError> {
+        let expected = self.fingerprint();
+        if found == expected {
+            Ok(())
+        } else {
+            Err(SchemeError::ParameterMismatch { expected, found })
+        }
+    }
+
+    pub(crate) fn check_ciphertext(&self, a: &Ciphertext) -> Result<(), SchemeError> {
+        a.tag.check(self.fingerprint(), None)
+    }
+
+    pub(crate) fn require(
         &self,
-        key: &PublicKey<W>,
-        bits: &[u64],
-        rng: &mut impl CryptoRng,
-    ) -> Result<Ciphertexts<W>, SchemeError> {
-        self.encrypt_blocks(key, bits, rng)
+        scheme: SchemeKind,
+        operation: &'static str,
+        remedy: &'static str,
+    ) -> Result<(), SchemeError> {
+        if self.scheme() == scheme {
+            return Ok(());
+        }
+        Err(SchemeError::NotInScheme { operation, scheme: self.scheme().name(), remedy })
     }
+}
 
-    fn encrypt_seeded(
-        &self,
-        key: &SecretKey<W>,
-        bits: &[u64],
-        rng: &mut impl CryptoRng,
-    ) -> Result<SeededCiphertexts<W>, SchemeError> {
-        self.encrypt_blocks_seeded(key, bits, rng)
+/// From a phase modulo the primes of a level to the plaintext modulo `t`.
+///
+/// BFV: `round(t x / Q) = (t x - [t x]_Q) / Q`, which modulo `t` is `-[t x]_Q / Q`. BGV: `[x]_Q`.
+fn decoder(spec: &Spec, chain: &chain::Chain, level: usize, modulus: &Reducer) -> Conversion {
+    let (primes, t) = (chain.level(level), modulus.value());
+    if spec.scheme == SchemeKind::Bgv {
+        return Conversion::new(primes, &[*modulus]);
     }
+    let after =
+        |m: hesc_math::Modulus| m.neg(inverse_modulo(chain::product_of(primes, m), m.value()));
+    Conversion::with_constants(primes, &[*modulus], |q| t % q.value(), after)
+}
 
-    fn expand(&self, seeded: &SeededCiphertexts<W>) -> Result<Ciphertexts<W>, SchemeError> {
-        self.expand_seeded(seeded)
+/// The inverse of `a` modulo `m`, any modulus with no common divisor: Euclid's algorithm. Variable
+/// time, for public numbers.
+fn inverse_modulo(a: u64, m: u64) -> u64 {
+    let (mut remainders, mut factors) = ((i128::from(m), i128::from(a % m)), (0i128, 1i128));
+    while remainders.1 != 0 {
+        let quotient = remainders.0 / remainders.1;
+        remainders = (remainders.1, remainders.0 - quotient * remainders.1);
+        factors = (factors.1, factors.0 - quotient * factors.1);
     }
-
-    fn decrypt(
-        &self,
-        key: &SecretKey<W>,
-        ciphertexts: &Ciphertexts<W>,
-    ) -> Result<Vec<u32>, SchemeError> {
-        Ok(self.decrypt_blocks(key, ciphertexts)?.0)
-    }
-
-    fn compact(&self, a: &Ciphertexts<W>) -> Result<CompactCiphertexts, SchemeError> {
-        self.compact_blocks(a)
-    }
-
-    fn decrypt_compact(
-        &self,
-        key: &SecretKey<W>,
-        ciphertexts: &CompactCiphertexts,
-    ) -> Result<Vec<u32>, SchemeError> {
-        Ok(self.decrypt_compact_blocks(key, ciphertexts)?.0)
-    }
-
-    fn blocks(&self, a: &Ciphertexts<W>) -> usize {
-        a.blocks
-    }
-
-    fn seeded_blocks(&self, a: &SeededCiphertexts<W>) -> usize {
-        a.blocks
-    }
-
-    fn compact_blocks(&self, a: &CompactCiphertexts) -> usize {
-        a.blocks
-    }
-
-    fn add(&self, a: &Ciphertexts<W>, b: &Ciphertexts<W>) -> Result<Ciphertexts<W>, SchemeError> {
-        self.add_blocks(a, b)
-    }
-
-    fn add_pairs(
-        &self,
-        a: &Ciphertexts<W>,
-        b: &Ciphertexts<W>,
-        pairs: &[(usize, usize)],
-    ) -> Result<Ciphertexts<W>, SchemeError> {
-        self.add_block_pairs(a, b, pairs)
-    }
-
-    fn add_bits_assign(&self, a: &mut Ciphertexts<W>, bits: &[u64]) -> Result<(), SchemeError> {
-        self.add_plain(a, bits)
-    }
-
-    fn mask_assign(&self, a: &mut Ciphertexts<W>, bits: &[u64]) -> Result<(), SchemeError> {
-        self.multiply_masks(a, bits)
-    }
-
-    fn horner(
-        &self,
-        parts: &[&Ciphertexts<W>],
-        rows: &[Vec<(usize, usize)>],
-        bases: &[u64],
-    ) -> Result<Ciphertexts<W>, SchemeError> {
-        self.horner_rows(parts, rows, bases)
-    }
-
-    fn select(&self, a: &Ciphertexts<W>, blocks: &[usize]) -> Result<Ciphertexts<W>, SchemeError> {
-        self.select_blocks(a, blocks)
-    }
-
-    fn concatenate(&self, parts: &[&Ciphertexts<W>]) -> Result<Ciphertexts<W>, SchemeError> {
-        self.concatenate_blocks(parts)
-    }
-
-    fn noise_budget(&self, a: &Ciphertexts<W>) -> f64 {
-        noise::budget(a.deviation, self.encoding().reach(), a.scale)
-    }
-
-    fn measured_noise_budget(
-        &self,
-        key: &SecretKey<W>,
-        a: &Ciphertexts<W>,
-    ) -> Result<f64, SchemeError> {
-        self.check_tag(a.tag, Some(key.tag))?;
-        // All primes: what a shortcut rounds is no noise.
-        let (_, distance) = self.decrypt_exactly(key, a)?;
-        Ok((noise::LIMIT / distance).log2())
-    }
-
-    fn ciphertexts_to_bytes(&self, a: &Ciphertexts<W>) -> Vec<u8> {
-        self.write_ciphertexts(a)
-    }
-
-    fn ciphertexts_from_bytes(&self, bytes: &[u8]) -> Result<Ciphertexts<W>, SchemeError> {
-        self.read_ciphertexts(bytes)
-    }
-
-    fn seeded_to_bytes(&self, a: &SeededCiphertexts<W>) -> Vec<u8> {
-        self.write_seeded(a)
-    }
-
-    fn seeded_from_bytes(&self, bytes: &[u8]) -> Result<SeededCiphertexts<W>, SchemeError> {
-        self.read_seeded(bytes)
-    }
-
-    fn compact_to_bytes(&self, a: &CompactCiphertexts) -> Vec<u8> {
-        self.write_compact(a)
-    }
-
-    fn compact_from_bytes(&self, bytes: &[u8]) -> Result<CompactCiphertexts, SchemeError> {
-        self.read_compact(bytes)
-    }
-
-    fn public_key_to_bytes(&self, key: &PublicKey<W>) -> Vec<u8> {
-        self.write_public_key(key)
-    }
-
-    fn public_key_from_bytes(&self, bytes: &[u8]) -> Result<PublicKey<W>, SchemeError> {
-        self.read_public_key(bytes)
-    }
-
-    fn secret_key_to_bytes(&self, key: &SecretKey<W>) -> zeroize::Zeroizing<Vec<u8>> {
-        self.write_secret_key(key)
-    }
-
-    fn secret_key_from_bytes(&self, bytes: &[u8]) -> Result<SecretKey<W>, SchemeError> {
-        self.read_secret_key(bytes)
-    }
+    factors.0.rem_euclid(i128::from(m)) as u64
 }

@@ -1,10 +1,51 @@
+use std::fmt;
+
+use hesc_math::rns::MAX_PRIME_BITS;
+
 use crate::wire::{Kind, Reader, Writer};
-use crate::{Assurance, Fingerprint, Packing, SchemeError};
+use crate::{Assurance, Fingerprint, SchemeError};
+
+/// Primes of a set, in ciphertexts and keys: conversions keep as many in 128-bit sums.
+const MOST_PRIMES: usize = 60;
+
+/// The scheme of a parameter set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SchemeKind {
+    /// Integers modulo `plain_modulus` in the upper bits (Brakerski 2012, Fan and Vercauteren 2012).
+    Bfv,
+    /// Integers modulo `plain_modulus` in the lower bits (Brakerski, Gentry and Vaikuntanathan 2012).
+    Bgv,
+    /// Approximate complex numbers (Cheon, Kim, Kim and Song 2017).
+    Ckks,
+}
+
+impl SchemeKind {
+    /// The scheme's name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Bfv => "bfv",
+            Self::Bgv => "bgv",
+            Self::Ckks => "ckks",
+        }
+    }
+
+    /// Whether ciphertexts rest as evaluations: products are then pointwise. BFV's products need
+    /// coefficients.
+    pub(crate) const fn evaluated(self) -> bool {
+        !matches!(self, Self::Bfv)
+    }
+}
+
+impl fmt::Display for SchemeKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
 
 /// What the plaintexts are.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Plaintext {
-    /// Integers modulo `plain_modulus` (2 to 2^25): BFV.
+pub enum PlaintextSpace {
+    /// Integers modulo `plain_modulus` (2 to 2^25): BFV and BGV.
     Integers {
         /// The plaintext modulus, `t`.
         plain_modulus: u64,
@@ -19,25 +60,37 @@ pub enum Plaintext {
 /// An unchecked parameter set; [`super::Rlwe::new`] checks it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spec {
+    /// The scheme.
+    pub scheme: SchemeKind,
     /// Coefficients of a polynomial, `N`.
     pub ring_degree: usize,
-    /// Primes whose product is the ciphertext modulus, `q`.
+    /// Primes whose product is the modulus of fresh ciphertexts; the last is dropped first.
     pub coeff_moduli: Vec<u64>,
-    /// Where values sit.
-    pub packing: Packing,
-    /// What they are.
-    pub plaintext: Plaintext,
+    /// Primes that keys have beyond that (Han and Ki 2020): key switching cuts a ciphertext in
+    /// digits of as many primes. Without any there is no key switching.
+    pub special_moduli: Vec<u64>,
+    /// What plaintexts are.
+    pub plaintext: PlaintextSpace,
+    /// CKKS: what the absolute values of encrypted numbers stay within, unless an encryption declares
+    /// another bound. It travels with ciphertexts, hence is agreed upon and never taken from the
+    /// numbers. 1 in the other schemes.
+    pub bound: f64,
 }
 
 impl Spec {
-    /// Bits of the ciphertext modulus.
+    /// Bits of the modulus of fresh ciphertexts.
     pub fn log2_modulus(&self) -> f64 {
         self.coeff_moduli.iter().map(|&q| (q as f64).log2()).sum()
     }
 
+    /// Bits of the modulus of keys, which is what security depends on.
+    pub fn log2_key_modulus(&self) -> f64 {
+        self.log2_modulus() + self.special_moduli.iter().map(|&p| (p as f64).log2()).sum::<f64>()
+    }
+
     /// The strongest assurance this set has.
     pub fn assurance(&self) -> Assurance {
-        Assurance::of(self.ring_degree, self.log2_modulus())
+        Assurance::of(self.ring_degree, self.log2_key_modulus())
     }
 
     /// The set's hash.
@@ -45,22 +98,102 @@ impl Spec {
         Fingerprint::of(&self.to_bytes())
     }
 
+    /// What needs no tables to be refused.
+    pub(crate) fn check(&self) -> Result<(), SchemeError> {
+        let refuse =
+            |name, value: String, remedy| Err(SchemeError::Parameter { name, value, remedy });
+        if self.coeff_moduli.is_empty() {
+            return refuse("coeff_moduli", "[]".into(), "give at least one prime");
+        }
+        if self.coeff_moduli.len() + self.special_moduli.len() > MOST_PRIMES {
+            return refuse(
+                "coeff_moduli",
+                self.coeff_moduli.len().to_string(),
+                "give at most 60 primes in all; larger ones are fewer",
+            );
+        }
+        // More special primes than others only make keys larger.
+        if self.special_moduli.len() > self.coeff_moduli.len() {
+            return refuse(
+                "special_moduli",
+                self.special_moduli.len().to_string(),
+                "give at most as many as coeff_moduli",
+            );
+        }
+        let primes: Vec<u64> =
+            self.coeff_moduli.iter().chain(&self.special_moduli).copied().collect();
+        for (i, q) in primes.iter().enumerate() {
+            if primes[..i].contains(q) {
+                return Err(hesc_math::MathError::RepeatedModulus { modulus: *q }.into());
+            }
+        }
+        let ckks = self.scheme == SchemeKind::Ckks;
+        if !(self.bound > 0.0 && self.bound.is_finite()) || (!ckks && self.bound != 1.0) {
+            return refuse(
+                "bound",
+                self.bound.to_string(),
+                "choose a positive number for CKKS; integers have the range of plain_modulus",
+            );
+        }
+        match (self.scheme, self.plaintext) {
+            (SchemeKind::Ckks, PlaintextSpace::Approximate { scale }) => {
+                if !(scale > 1.0 && scale.log2() < self.log2_modulus() - 2.0) {
+                    return refuse(
+                        "scale",
+                        scale.to_string(),
+                        "choose one above 1 and below a quarter of the modulus",
+                    );
+                }
+            }
+            (SchemeKind::Bfv | SchemeKind::Bgv, PlaintextSpace::Integers { plain_modulus }) => {
+                let smallest = primes.iter().min().copied().unwrap_or(0);
+                if plain_modulus < 2 || plain_modulus >= smallest {
+                    return refuse(
+                        "plain_modulus",
+                        plain_modulus.to_string(),
+                        "choose at least 2 and less than every prime of the ciphertext modulus",
+                    );
+                }
+                if primes.iter().any(|q| q.is_multiple_of(plain_modulus)) {
+                    return refuse(
+                        "plain_modulus",
+                        plain_modulus.to_string(),
+                        "it must not divide the ciphertext modulus",
+                    );
+                }
+            }
+            (SchemeKind::Ckks, _) => {
+                return refuse(
+                    "plaintext",
+                    "integers".into(),
+                    "CKKS has a scale; BFV has integers",
+                );
+            }
+            _ => {
+                return refuse(
+                    "plaintext",
+                    "approximate".into(),
+                    "BFV and BGV have a plain_modulus; CKKS has approximate numbers",
+                );
+            }
+        }
+        Ok(())
+    }
+
     /// Wire form.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut writer = Writer::new(Kind::Params);
-        writer.u32(self.ring_degree as u32);
-        writer.u8(match self.packing {
-            Packing::Coefficients => 0,
-            Packing::Slots => 1,
-            Packing::ComplexSlots => 2,
-        });
+        let mut writer = Writer::new(Kind::LeveledParams);
+        writer.u8(self.scheme as u8).u32(self.ring_degree as u32);
         match self.plaintext {
-            Plaintext::Integers { plain_modulus } => writer.u8(0).u64(plain_modulus),
-            Plaintext::Approximate { scale } => writer.u8(1).f64(scale),
+            PlaintextSpace::Integers { plain_modulus } => writer.u8(0).u64(plain_modulus),
+            PlaintextSpace::Approximate { scale } => writer.u8(1).f64(scale),
         };
-        writer.u8(self.coeff_moduli.len() as u8);
-        for &q in &self.coeff_moduli {
-            writer.u64(q);
+        writer.f64(self.bound);
+        for primes in [&self.coeff_moduli, &self.special_moduli] {
+            writer.u8(primes.len() as u8);
+            for &q in primes {
+                writer.u64(q);
+            }
         }
         writer.finish()
     }
@@ -70,56 +203,29 @@ impl Spec {
     /// # Errors
     /// [`SchemeError::Wire`] for bytes that are no parameter set.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, SchemeError> {
-        let mut reader = Reader::open(bytes, Kind::Params)?;
-        let ring_degree = reader.u32()? as usize;
-        let packing = match reader.u8()? {
-            0 => Packing::Coefficients,
-            1 => Packing::Slots,
-            2 => Packing::ComplexSlots,
-            _ => return Err(reader.error("the packing is unknown")),
+        let mut reader = Reader::open(bytes, Kind::LeveledParams)?;
+        let scheme = match reader.u8()? {
+            0 => SchemeKind::Bfv,
+            1 => SchemeKind::Bgv,
+            2 => SchemeKind::Ckks,
+            _ => return Err(reader.error("the scheme is unknown")),
         };
+        let ring_degree = reader.u32()? as usize;
         let plaintext = match reader.u8()? {
-            0 => Plaintext::Integers { plain_modulus: reader.u64()? },
-            1 => Plaintext::Approximate { scale: reader.f64()? },
+            0 => PlaintextSpace::Integers { plain_modulus: reader.u64()? },
+            1 => PlaintextSpace::Approximate { scale: reader.f64()? },
             _ => return Err(reader.error("the plaintext kind is unknown")),
         };
-        let count = reader.u8()?;
-        let coeff_moduli = (0..count).map(|_| reader.u64()).collect::<Result<_, _>>()?;
-        reader.finish()?;
-        Ok(Self { ring_degree, coeff_moduli, packing, plaintext })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn spec(ring_degree: usize, coeff_moduli: &[u64]) -> Spec {
-        Spec {
-            ring_degree,
-            coeff_moduli: coeff_moduli.to_vec(),
-            packing: Packing::Coefficients,
-            plaintext: Plaintext::Integers { plain_modulus: 2 },
+        let bound = reader.f64()?;
+        let mut primes = || {
+            let count = reader.u8()?;
+            (0..count).map(|_| reader.u64()).collect::<Result<Vec<_>, _>>()
+        };
+        let (coeff_moduli, special_moduli) = (primes()?, primes()?);
+        if coeff_moduli.iter().chain(&special_moduli).any(|q| q >> MAX_PRIME_BITS != 0) {
+            return Err(reader.error("a prime is too large"));
         }
-    }
-
-    #[test]
-    fn assurance_follows_the_tables() {
-        let prime = |bits| hesc_math::ntt_primes(bits, 1024, 1).unwrap()[0];
-        assert_eq!(spec(1024, &[prime(26)]).assurance(), Assurance::Guidelines2024);
-        assert_eq!(spec(1024, &[prime(27)]).assurance(), Assurance::HeStd2018);
-        assert_eq!(spec(1024, &[prime(28)]).assurance(), Assurance::Insecure);
-        assert_eq!(spec(512, &[prime(18)]).assurance(), Assurance::Insecure);
-        assert_eq!(spec(2048, &[prime(26), prime(27)]).assurance(), Assurance::Guidelines2024);
-        let log2_modulus = spec(1024, &[prime(27)]).log2_modulus();
-        let error = Assurance::Guidelines2024.check(1024, log2_modulus);
-        assert!(error.unwrap_err().to_string().contains("beyond the 26 bits"));
-    }
-
-    #[test]
-    fn wire_form_returns() {
-        let set = spec(1024, &[97, 193]);
-        assert_eq!(Spec::from_bytes(&set.to_bytes()).unwrap(), set);
-        assert_ne!(set.fingerprint(), spec(1024, &[97]).fingerprint());
+        reader.finish()?;
+        Ok(Self { scheme, ring_degree, coeff_moduli, special_moduli, plaintext, bound })
     }
 }

@@ -1,161 +1,339 @@
-use hesc_math::{Coeff, Poly, RngSeed, Word};
+//! Wire forms. Polynomials travel as coefficients, whatever domain they rest in: the order of
+//! evaluations is the transform's own business.
+
+use hesc_math::RngSeed;
+use hesc_math::rns::{Automorphism, kernels};
 use zeroize::{Zeroize, Zeroizing};
 
-use super::ciphertext::{Ciphertexts, CompactCiphertexts, SeededCiphertexts};
-use super::encoding::Encoding;
-use super::keys::{PublicKey, SecretKey};
-use super::{Rlwe, noise};
-use crate::SchemeError;
+use super::buffer::Buffer;
+use super::keys::{GaloisKey, GaloisKeys, PublicKey, RelinKey, SecretKey, SwitchKey};
+use super::noise::Noise;
+use super::products::MOST_PARTS;
+use super::{Ciphertext, Rlwe, SchemeKind, SeededCiphertext, inverse_modulo, parallel};
+use crate::rlwe::deviations::secret_key_deviation;
 use crate::wire::{Kind, Reader, Writer};
+use crate::{SchemeError, Tag};
+
+/// Factors that no circuit within a modulus of 881 bits brings together.
+const MOST_DEGREE: u32 = 1 << 16;
 
 /// Bits of a residue modulo `q`.
 fn residue_bits(q: u64) -> u32 {
     q.ilog2() + 1
 }
 
-impl<W: Word, E: Encoding<W>> Rlwe<W, E> {
-    fn write_polys(&self, writer: &mut Writer, words: &[W]) {
-        let ring = self.ring();
-        let moduli = ring.moduli().iter().cycle();
-        for (limb, q) in words.chunks_exact(ring.ring_degree()).zip(moduli) {
-            writer.packed(limb, residue_bits(q.value()));
+impl Rlwe {
+    /// Writes polynomials, `per_limb` of them for each of the first `limbs` primes.
+    fn write_limbs(&self, writer: &mut Writer, words: &[u64], per_limb: usize, evaluated: bool) {
+        let n = self.ring_degree();
+        let mut words = words.to_vec();
+        if evaluated {
+            parallel::for_each_chunk(&mut words, n, 0, |_, index, limb| {
+                self.chain().primes()[index / per_limb].inverse(limb);
+            });
+        }
+        for (limb, prime) in words.chunks_exact(per_limb * n).zip(self.chain().primes()) {
+            writer.packed(limb, residue_bits(prime.value()));
         }
     }
 
-    fn read_polys(&self, reader: &mut Reader<'_>, polys: usize) -> Result<Vec<W>, SchemeError> {
-        let ring = self.ring();
+    fn read_limbs(
+        &self,
+        reader: &mut Reader<'_>,
+        limbs: usize,
+        per_limb: usize,
+        evaluated: bool,
+    ) -> Result<Vec<u64>, SchemeError> {
+        let n = self.ring_degree();
         // Grows only as bytes turn out to be there.
         let mut words = Vec::new();
-        for q in ring.moduli().iter().cycle().take(polys * ring.limbs()) {
-            words.extend(reader.packed::<W>(ring.ring_degree(), residue_bits(q.value()))?);
+        for prime in &self.chain().primes()[..limbs] {
+            let limb = reader.packed::<u64>(per_limb * n, residue_bits(prime.value()))?;
+            if limb.iter().any(|&x| x >= prime.value()) {
+                return Err(reader.error("a residue is not below its modulus"));
+            }
+            words.extend(limb);
         }
-        if !ring.is_reduced(&words) {
-            return Err(reader.error("a residue is not below its modulus"));
+        if evaluated {
+            parallel::for_each_chunk(&mut words, n, 0, |_, index, limb| {
+                self.chain().primes()[index / per_limb].forward(limb);
+            });
         }
         Ok(words)
     }
 
-    /// Reads a noise deviation and a scale and refuses what no honest sender has.
-    fn read_noise(&self, reader: &mut Reader<'_>) -> Result<(f64, f64), SchemeError> {
-        let (deviation, scale) = (reader.f64()?, reader.f64()?);
-        self.check_scale(reader, scale, 1.0)?;
-        // Nothing has less noise than an encryption under the secret key: who claims it would have results
-        // trusted that are none. Masks multiply noise and scale alike, at least.
-        let least = self.secret_key_deviation() / self.encoding().fresh_scale();
-        if deviation / scale < least {
+    fn read_level(&self, reader: &mut Reader<'_>) -> Result<usize, SchemeError> {
+        let level = usize::from(reader.u8()?);
+        if (1..=self.levels()).contains(&level) {
+            Ok(level)
+        } else {
+            Err(reader.error("the level does not exist"))
+        }
+    }
+
+    /// Reads scale and noise and refuses what no honest sender has.
+    fn read_noise(
+        &self,
+        reader: &mut Reader<'_>,
+        level: usize,
+    ) -> Result<(f64, Noise), SchemeError> {
+        let scale = reader.f64()?;
+        let noise = Noise {
+            deviation: reader.f64()?,
+            values: reader.f64()?,
+            peak: reader.f64()?,
+            magnitude: reader.f64()?,
+            degree: reader.u32()?,
+        };
+        let ckks = self.scheme() == SchemeKind::Ckks;
+        if scale <= 0.0 || (!ckks && scale != 1.0) {
+            return Err(reader.error("the scale is not the scheme's"));
+        }
+        if !(1..=MOST_DEGREE).contains(&noise.degree)
+            || noise.magnitude < 0.0
+            || (self.scheme() == SchemeKind::Bfv && noise.magnitude != 0.0)
+        {
+            return Err(reader.error("the bounds on noise and message are impossible"));
+        }
+        // Nothing has less noise than an encryption under the secret key: who claims it would have
+        // results trusted that are none.
+        let least = self.white(self.noise_factor() * secret_key_deviation());
+        if noise.deviation < least.deviation
+            || noise.values < least.values
+            || noise.peak < least.peak
+        {
             return Err(reader.error("it claims less noise than an encryption has"));
         }
-        self.check_noise(deviation, scale)?;
-        Ok((deviation, scale))
+        self.check_noise(noise, level, scale)?;
+        Ok((scale, noise))
     }
 
-    /// Refuses a scale, as a fraction of `unit`, that no operation gives.
-    fn check_scale(&self, reader: &Reader<'_>, scale: f64, unit: f64) -> Result<(), SchemeError> {
-        let scales = self.encoding().scales().map(|honest| honest / unit);
-        if scales.take_while(|honest| *honest <= scale).any(|honest| honest == scale) {
-            Ok(())
-        } else {
-            Err(reader.error("the scale is not the scheme's"))
+    fn write_noise(writer: &mut Writer, scale: f64, noise: Noise) {
+        writer.f64(scale).f64(noise.deviation).f64(noise.values).f64(noise.peak);
+        writer.f64(noise.magnitude).u32(noise.degree);
+    }
+
+    /// Wire form of a ciphertext.
+    pub fn ciphertext_to_bytes(&self, a: &Ciphertext) -> Vec<u8> {
+        let mut writer = Writer::new(Kind::LeveledCiphertext);
+        writer.tag(a.tag).u8(a.level as u8).u8(a.size as u8).u64(a.factor);
+        Self::write_noise(&mut writer, a.scale, a.noise);
+        self.write_limbs(&mut writer, &a.words, a.size, self.scheme().evaluated());
+        writer.finish()
+    }
+
+    /// Reads a ciphertext; strict.
+    ///
+    /// # Errors
+    /// [`SchemeError::Wire`], [`SchemeError::ParameterMismatch`], [`SchemeError::NoiseBudget`].
+    pub fn ciphertext_from_bytes(&self, bytes: &[u8]) -> Result<Ciphertext, SchemeError> {
+        let mut reader = Reader::open(bytes, Kind::LeveledCiphertext)?;
+        let tag = reader.tag(self.fingerprint())?;
+        let level = self.read_level(&mut reader)?;
+        let size = usize::from(reader.u8()?);
+        if !(2..=MOST_PARTS).contains(&size) {
+            return Err(reader.error("the number of parts is impossible"));
         }
-    }
-
-    pub(super) fn write_ciphertexts(&self, a: &Ciphertexts<W>) -> Vec<u8> {
-        let mut writer = Writer::new(Kind::Ciphertexts);
-        writer.tag(a.tag);
-        writer.f64(a.deviation).f64(a.scale).u32(a.blocks as u32);
-        self.write_polys(&mut writer, &a.words);
-        writer.finish()
-    }
-
-    pub(super) fn read_ciphertexts(&self, bytes: &[u8]) -> Result<Ciphertexts<W>, SchemeError> {
-        let mut reader = Reader::open(bytes, Kind::Ciphertexts)?;
-        let tag = reader.tag(self.0.fingerprint)?;
-        let (deviation, scale) = self.read_noise(&mut reader)?;
-        let blocks = reader.blocks()?;
-        let words = self.read_polys(&mut reader, 2 * blocks)?;
+        let factor = reader.u64()?;
+        let valid = match self.plain() {
+            Some(plain) if self.scheme() == SchemeKind::Bgv => {
+                let inverse = inverse_modulo(factor, plain.value());
+                factor < plain.value() && plain.modulus().mul(factor, inverse) == 1
+            }
+            _ => factor == 1,
+        };
+        if !valid {
+            return Err(reader.error("the plaintext's factor has no inverse"));
+        }
+        let (scale, noise) = self.read_noise(&mut reader, level)?;
+        let words = self.read_limbs(&mut reader, level, size, self.scheme().evaluated())?;
+        let words = Buffer::from(&*words);
         reader.finish()?;
-        Ok(Ciphertexts { tag, words, blocks, deviation, scale })
+        Ok(Ciphertext { tag, level, size, words, scale, factor, noise })
     }
 
-    pub(super) fn write_seeded(&self, a: &SeededCiphertexts<W>) -> Vec<u8> {
-        let mut writer = Writer::new(Kind::SeededCiphertexts);
-        writer.tag(a.tag);
-        writer.u32(a.blocks as u32).bytes(&a.seed);
-        self.write_polys(&mut writer, &a.words);
+    /// Wire form of a seeded ciphertext.
+    pub fn seeded_to_bytes(&self, a: &SeededCiphertext) -> Vec<u8> {
+        let mut writer = Writer::new(Kind::LeveledSeededCiphertext);
+        writer.tag(a.tag).u8(a.level as u8).bytes(&a.seed);
+        Self::write_noise(&mut writer, a.scale, a.noise);
+        self.write_limbs(&mut writer, &a.words, 1, self.scheme().evaluated());
         writer.finish()
     }
 
-    pub(super) fn read_seeded(&self, bytes: &[u8]) -> Result<SeededCiphertexts<W>, SchemeError> {
-        let mut reader = Reader::open(bytes, Kind::SeededCiphertexts)?;
-        let tag = reader.tag(self.0.fingerprint)?;
-        let blocks = reader.blocks()?;
+    /// Reads a seeded ciphertext; strict.
+    ///
+    /// # Errors
+    /// As [`Self::ciphertext_from_bytes`].
+    pub fn seeded_from_bytes(&self, bytes: &[u8]) -> Result<SeededCiphertext, SchemeError> {
+        let mut reader = Reader::open(bytes, Kind::LeveledSeededCiphertext)?;
+        let tag = reader.tag(self.fingerprint())?;
+        let level = self.read_level(&mut reader)?;
         let seed: RngSeed = reader.array()?;
-        let words = self.read_polys(&mut reader, blocks)?;
+        let (scale, noise) = self.read_noise(&mut reader, level)?;
+        let words = self.read_limbs(&mut reader, level, 1, self.scheme().evaluated())?;
         reader.finish()?;
-        Ok(SeededCiphertexts { tag, seed, words, blocks })
+        Ok(SeededCiphertext { tag, level, seed, words, scale, noise })
     }
 
-    pub(super) fn write_compact(&self, a: &CompactCiphertexts) -> Vec<u8> {
-        let mut writer = Writer::new(Kind::CompactCiphertexts);
-        writer.tag(a.tag);
-        writer.u32(a.blocks as u32).u8(a.bits as u8).f64(a.relative_scale);
-        writer.packed(&a.words, a.bits);
-        writer.finish()
+    /// The first parts of pairs, side by side.
+    fn first_parts(&self, words: &[u64]) -> Vec<u64> {
+        let n = self.ring_degree();
+        words.chunks_exact(2 * n).flat_map(|pair| &pair[..n]).copied().collect()
     }
 
-    pub(super) fn read_compact(&self, bytes: &[u8]) -> Result<CompactCiphertexts, SchemeError> {
-        let mut reader = Reader::open(bytes, Kind::CompactCiphertexts)?;
-        let tag = reader.tag(self.0.fingerprint)?;
-        let blocks = reader.blocks()?;
-        let bits = u32::from(reader.u8()?);
-        let n = self.ring().ring_degree();
-        if !(2..=self.most_compact_bits()).contains(&bits) {
-            return Err(reader.error("the modulus is out of range"));
+    /// Pairs from their first parts and the seed of the second ones.
+    fn pairs(&self, first: &[u64], seed: RngSeed, limbs: usize) -> Vec<u64> {
+        let n = self.ring_degree();
+        let mut words = vec![0; 2 * first.len()];
+        for (pair, first) in words.chunks_exact_mut(2 * n).zip(first.chunks_exact(n)) {
+            pair[..n].copy_from_slice(first);
         }
-        let relative_scale = reader.f64()?;
-        self.check_scale(&reader, relative_scale, self.log2_modulus().exp2())?;
-        let scale = relative_scale * f64::from(bits).exp2();
-        self.check_noise(noise::rounding_deviation(n), scale)?;
-        let words = reader.packed::<u32>(2 * blocks * n, bits)?;
-        reader.finish()?;
-        Ok(CompactCiphertexts { tag, words, blocks, bits, relative_scale })
+        self.expand_uniform(&mut words, seed, limbs, first.len() / (limbs * n));
+        words
     }
 
-    pub(super) fn write_public_key(&self, key: &PublicKey<W>) -> Vec<u8> {
-        let mut writer = Writer::new(Kind::PublicKey);
-        writer.tag(key.tag);
-        writer.bytes(&key.seed);
-        self.write_polys(&mut writer, key.parts[0].clone().inverse(self.ring()).words());
+    /// Wire form of the public key.
+    pub fn public_key_to_bytes(&self, key: &PublicKey) -> Vec<u8> {
+        let mut writer = Writer::new(Kind::LeveledPublicKey);
+        writer.tag(key.tag).bytes(&key.seed);
+        self.write_limbs(&mut writer, &self.first_parts(&key.words), 1, true);
         writer.finish()
     }
 
-    pub(super) fn read_public_key(&self, bytes: &[u8]) -> Result<PublicKey<W>, SchemeError> {
-        let mut reader = Reader::open(bytes, Kind::PublicKey)?;
-        let tag = reader.tag(self.0.fingerprint)?;
+    /// Reads a public key; strict.
+    ///
+    /// # Errors
+    /// [`SchemeError::Wire`], [`SchemeError::ParameterMismatch`].
+    pub fn public_key_from_bytes(&self, bytes: &[u8]) -> Result<PublicKey, SchemeError> {
+        let mut reader = Reader::open(bytes, Kind::LeveledPublicKey)?;
+        let tag = reader.tag(self.fingerprint())?;
         let seed = reader.array()?;
-        let words = self.read_polys(&mut reader, 1)?;
+        let first = self.read_limbs(&mut reader, self.levels(), 1, true)?;
         reader.finish()?;
-        let first = Poly::<W, Coeff>::new(words, self.ring());
-        Ok(PublicKey::from_parts(tag, first, seed, self.ring()))
+        Ok(PublicKey { tag, seed, words: self.pairs(&first, seed, self.levels()) })
     }
 
-    pub(super) fn write_secret_key(&self, key: &SecretKey<W>) -> Zeroizing<Vec<u8>> {
-        let trits = key.to_trits(self.ring());
-        // Room for everything at once: a vector that grows leaves copies behind.
-        let mut writer = Writer::with_capacity(Kind::SecretKey, 64 + self.ring().ring_degree());
+    fn write_switch_key(&self, writer: &mut Writer, key: &SwitchKey) {
+        writer.bytes(&key.seed);
+        let digits = self.chain().digit_count(self.levels());
+        self.write_limbs(writer, &self.first_parts(&key.words), digits, true);
+    }
+
+    fn read_switch_key(&self, reader: &mut Reader<'_>, tag: Tag) -> Result<SwitchKey, SchemeError> {
+        if self.chain().special().is_empty() {
+            return Err(reader.error("the parameter set has no special primes"));
+        }
+        let seed = reader.array()?;
+        let limbs = self.chain().primes().len();
+        let digits = self.chain().digit_count(self.levels());
+        let first = self.read_limbs(reader, limbs, digits, true)?;
+        Ok(SwitchKey { tag, seed, words: self.pairs(&first, seed, limbs) })
+    }
+
+    fn one_key_to_bytes(&self, kind: Kind, key: &SwitchKey) -> Vec<u8> {
+        let mut writer = Writer::new(kind);
         writer.tag(key.tag);
-        writer.packed(trits.words(self.ring()), 2);
+        self.write_switch_key(&mut writer, key);
+        writer.finish()
+    }
+
+    fn one_key_from_bytes(&self, kind: Kind, bytes: &[u8]) -> Result<SwitchKey, SchemeError> {
+        let mut reader = Reader::open(bytes, kind)?;
+        let tag = reader.tag(self.fingerprint())?;
+        let key = self.read_switch_key(&mut reader, tag)?;
+        reader.finish()?;
+        Ok(key)
+    }
+
+    /// Wire form of the relinearisation key.
+    pub fn relin_key_to_bytes(&self, key: &RelinKey) -> Vec<u8> {
+        self.one_key_to_bytes(Kind::RelinKey, &key.0)
+    }
+
+    /// Reads a relinearisation key; strict.
+    ///
+    /// # Errors
+    /// As [`Self::public_key_from_bytes`].
+    pub fn relin_key_from_bytes(&self, bytes: &[u8]) -> Result<RelinKey, SchemeError> {
+        self.one_key_from_bytes(Kind::RelinKey, bytes).map(RelinKey)
+    }
+
+    /// Wire form of a switching key.
+    pub fn switch_key_to_bytes(&self, key: &SwitchKey) -> Vec<u8> {
+        self.one_key_to_bytes(Kind::SwitchKey, key)
+    }
+
+    /// Reads a switching key; strict.
+    ///
+    /// # Errors
+    /// As [`Self::public_key_from_bytes`].
+    pub fn switch_key_from_bytes(&self, bytes: &[u8]) -> Result<SwitchKey, SchemeError> {
+        self.one_key_from_bytes(Kind::SwitchKey, bytes)
+    }
+
+    /// Wire form of rotation keys.
+    pub fn galois_keys_to_bytes(&self, keys: &GaloisKeys) -> Vec<u8> {
+        let mut writer = Writer::new(Kind::GaloisKeys);
+        writer.tag(keys.tag).u32(keys.keys.len() as u32);
+        for (&element, key) in &keys.keys {
+            writer.u32(element as u32);
+            self.write_switch_key(&mut writer, &key.key);
+        }
+        writer.finish()
+    }
+
+    /// Reads rotation keys; strict.
+    ///
+    /// # Errors
+    /// As [`Self::public_key_from_bytes`].
+    pub fn galois_keys_from_bytes(&self, bytes: &[u8]) -> Result<GaloisKeys, SchemeError> {
+        let mut reader = Reader::open(bytes, Kind::GaloisKeys)?;
+        let tag = reader.tag(self.fingerprint())?;
+        let n = self.ring_degree();
+        let mut keys = GaloisKeys { tag, keys: Default::default() };
+        for _ in 0..reader.u32()? {
+            let element = reader.u32()? as usize;
+            let last = keys.keys.keys().next_back().copied();
+            if element.is_multiple_of(2)
+                || element >= 2 * n
+                || last.is_some_and(|last| last >= element)
+            {
+                return Err(reader.error("exponents are odd, below 2N and ascending"));
+            }
+            let key = self.read_switch_key(&mut reader, tag)?;
+            let automorphism = Automorphism::new(n, element);
+            keys.keys.insert(element, GaloisKey { key, automorphism });
+        }
+        reader.finish()?;
+        Ok(keys)
+    }
+
+    /// Wire form of the secret key: write it to private storage only.
+    pub fn secret_key_to_bytes(&self, key: &SecretKey) -> Zeroizing<Vec<u8>> {
+        let n = self.ring_degree();
+        let prime = &self.chain().primes()[0];
+        let mut trits = Zeroizing::new(key.words[..n].to_vec());
+        prime.inverse(&mut trits);
+        // 1 is added modulo q, which turns -1, 0, 1 to 0, 1, 2 without a branch.
+        kernels::add_constant(&mut trits, 1, prime);
+        // Room for everything at once: a vector that grows leaves copies behind.
+        let mut writer = Writer::with_capacity(Kind::LeveledSecretKey, 64 + n);
+        writer.tag(key.tag).packed(&trits, 2);
         Zeroizing::new(writer.finish())
     }
 
-    pub(super) fn read_secret_key(&self, bytes: &[u8]) -> Result<SecretKey<W>, SchemeError> {
-        let mut reader = Reader::open(bytes, Kind::SecretKey)?;
-        let tag = reader.tag(self.0.fingerprint)?;
-        let mut trits = reader.packed::<u32>(self.ring().ring_degree(), 2)?;
+    /// Reads a secret key; strict.
+    ///
+    /// # Errors
+    /// As [`Self::public_key_from_bytes`].
+    pub fn secret_key_from_bytes(&self, bytes: &[u8]) -> Result<SecretKey, SchemeError> {
+        let mut reader = Reader::open(bytes, Kind::LeveledSecretKey)?;
+        let tag = reader.tag(self.fingerprint())?;
+        let trits = Zeroizing::new(reader.packed::<u32>(self.ring_degree(), 2)?);
         let mut ternary: Vec<i16> = trits.iter().map(|&x| x as i16 - 1).collect();
         let valid = trits.iter().fold(true, |valid, &x| valid & (x < 3));
-        let key = SecretKey::from_ternary(tag, &ternary, self.ring());
-        trits.zeroize();
+        let key = self.secret_from_ternary(tag, &ternary);
         ternary.zeroize();
         if !valid {
             return Err(reader.error("a coefficient is not ternary"));

@@ -2,7 +2,7 @@
 
 use hesc_circuits::gates::Packed;
 use hesc_math::AesCtrRng;
-use hesc_schemes::tfhe::{self, Tfhe};
+use hesc_schemes::streams::tfhe::{self, Tfhe};
 use hesc_schemes::{Assurance, Scheme};
 use rand_core::SeedableRng;
 

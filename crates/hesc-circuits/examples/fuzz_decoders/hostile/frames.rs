@@ -77,7 +77,7 @@ pub enum Family {
     /// The two that encrypt nothing.
     Clear,
     /// BFV, BGV and CKKS with multiplication, and unipolar streams on them.
-    Leveled,
+    Rlwe,
     /// Bits that bootstrap.
     #[cfg_attr(not(feature = "tfhe"), expect(dead_code, reason = "it comes with the feature"))]
     Torus,
@@ -99,7 +99,7 @@ fn layout(family: Family, kind: u8) -> &'static str {
             "tag:tag blocks:u32 modulus:u8 count:u64 variance:f64"
         }
         Family::Torus if is(Kind::CompactCiphertexts) => "tag:tag blocks:u32 modulus:u8 bits:u8",
-        Family::Leveled if batch || is(Kind::SeededCiphertexts) => "blocks:u32 *",
+        Family::Rlwe if batch || is(Kind::SeededCiphertexts) => "blocks:u32 *",
         _ if is(Kind::SeededCiphertexts) => "tag:tag blocks:u32 seed:32",
         _ if is(Kind::LeveledVector) => "length:u32 flags:u8 *",
         _ if is(Kind::LeveledCiphertext) => {

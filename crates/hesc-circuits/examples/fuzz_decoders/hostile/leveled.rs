@@ -3,9 +3,9 @@
 use hesc_circuits::leveled::{Label, seeded_vector_to_bytes, vector_from_bytes, vector_to_bytes};
 use hesc_math::{AesCtrRng, ntt_primes};
 use hesc_schemes::Assurance;
-use hesc_schemes::leveled::{self, Leveled, SchemeKind};
-use hesc_schemes::rlwe::Plaintext;
-use hesc_schemes::rlwe::noise::{LIMIT, TAILS, secret_key_deviation};
+use hesc_schemes::rlwe::PlaintextSpace;
+use hesc_schemes::rlwe::deviations::{LIMIT, TAILS, secret_key_deviation};
+use hesc_schemes::rlwe::{self, Rlwe, SchemeKind};
 use rand_core::SeedableRng;
 
 use super::frames::{Family, Frame};
@@ -21,9 +21,9 @@ const SEEDED: u64 = 4;
 
 /// A scheme with multiplication, its keys and objects.
 pub struct LeveledTarget {
-    scheme: Leveled,
-    secret: leveled::SecretKey,
-    relin: leveled::RelinKey,
+    scheme: Rlwe,
+    secret: rlwe::SecretKey,
+    relin: rlwe::RelinKey,
     tag: Vec<u8>,
     /// Bits of budget that nothing exceeds, and the least error of a CKKS number times its scale.
     most_budget: f64,
@@ -35,10 +35,10 @@ impl LeveledTarget {
     pub fn new(kind: SchemeKind) -> Result<Self, Box<dyn std::error::Error>> {
         let primes = ntt_primes(40, DEGREE, 3)?;
         let plaintext = match kind {
-            SchemeKind::Ckks => Plaintext::Approximate { scale: 30f64.exp2() },
-            _ => Plaintext::Integers { plain_modulus: PLAIN_MODULUS },
+            SchemeKind::Ckks => PlaintextSpace::Approximate { scale: 30f64.exp2() },
+            _ => PlaintextSpace::Integers { plain_modulus: PLAIN_MODULUS },
         };
-        let spec = leveled::Spec {
+        let spec = rlwe::Spec {
             scheme: kind,
             ring_degree: DEGREE,
             coeff_moduli: primes[1..].to_vec(),
@@ -46,7 +46,7 @@ impl LeveledTarget {
             plaintext,
             bound: 1.0,
         };
-        let scheme = Leveled::new(spec, Assurance::Insecure)?;
+        let scheme = Rlwe::new(spec, Assurance::Insecure)?;
         let mut rng = AesCtrRng::from_seed([4; 32]);
         let (secret, public) = scheme.generate_keys(&mut rng);
         let relin = scheme.generate_relin_key(&secret, &mut rng)?;
@@ -77,7 +77,7 @@ impl LeveledTarget {
             scheme.ciphertext_to_bytes(&foreign),
         ];
         let objects: Vec<Object> =
-            bytes.into_iter().map(|bytes| Object::new(Family::Leveled, bytes)).collect();
+            bytes.into_iter().map(|bytes| Object::new(Family::Rlwe, bytes)).collect();
         let modulus: f64 = primes[1..].iter().map(|&q| (q as f64).log2()).sum();
         let plain = match kind {
             SchemeKind::Ckks => 0.0,
@@ -97,7 +97,7 @@ impl LeveledTarget {
     fn use_ciphertext(
         &self,
         frame: &Frame,
-        a: &leveled::Ciphertext,
+        a: &rlwe::Ciphertext,
         rng: &mut AesCtrRng,
         asked: &mut Asked,
     ) {
@@ -154,7 +154,7 @@ impl Target for LeveledTarget {
     fn read(&self, bytes: &[u8], rng: &mut AesCtrRng, asked: &mut Asked) -> bool {
         let s = &self.scheme;
         let mut accepted = false;
-        let frame = || Frame::read(Family::Leveled, bytes);
+        let frame = || Frame::read(Family::Rlwe, bytes);
         if let Ok(a) = s.ciphertext_from_bytes(bytes) {
             accepted = true;
             asked.same(&s.ciphertext_to_bytes(&a), bytes);
@@ -187,11 +187,11 @@ impl Target for LeveledTarget {
         key(s.relin_key_from_bytes(bytes).ok().map(|key| s.relin_key_to_bytes(&key)));
         key(s.galois_keys_from_bytes(bytes).ok().map(|keys| s.galois_keys_to_bytes(&keys)));
         key(s.switch_key_from_bytes(bytes).ok().map(|key| s.switch_key_to_bytes(&key)));
-        if let Ok(spec) = leveled::Spec::from_bytes(bytes) {
+        if let Ok(spec) = rlwe::Spec::from_bytes(bytes) {
             key(Some(spec.to_bytes()));
             // Tables of large rings take their time by right.
             if spec.ring_degree <= DEGREE {
-                let _ = Leveled::new(spec, Assurance::Insecure);
+                let _ = Rlwe::new(spec, Assurance::Insecure);
             }
         }
         accepted

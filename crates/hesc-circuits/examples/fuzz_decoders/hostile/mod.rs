@@ -15,12 +15,13 @@ use std::time::{Duration, Instant};
 
 use hesc_circuits::Fusion;
 use hesc_math::{AesCtrRng, Word, ntt_primes};
-use hesc_schemes::elgamal::Secp256r1;
-use hesc_schemes::leveled::{self as with_products, SchemeKind};
-use hesc_schemes::rlwe::{self, Spec};
+use hesc_schemes::rlwe::{self as with_products, SchemeKind};
+use hesc_schemes::streams::elgamal::Secp256r1;
+use hesc_schemes::streams::gm;
+use hesc_schemes::streams::lattice::Spec;
 use hesc_schemes::{
     Assurance, Bfv, BitProduct, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Plain,
-    Simulated, UnipolarBfv, UnipolarElgamal, gm,
+    Simulated, UnipolarBfv, UnipolarElgamal,
 };
 use rand_core::SeedableRng;
 
@@ -136,7 +137,7 @@ type Targets = Result<Vec<Box<dyn Target>>, Box<dyn std::error::Error>>;
 
 fn lattice(
     bits: u32,
-    plaintext: rlwe::Plaintext,
+    plaintext: hesc_schemes::rlwe::PlaintextSpace,
     packing: Packing,
 ) -> Result<Spec, hesc_math::MathError> {
     Ok(Spec { ring_degree: 256, coeff_moduli: ntt_primes(bits, 256, 1)?, packing, plaintext })
@@ -147,18 +148,18 @@ fn bfv<W: Word>(
     plain_modulus: u64,
     packing: Packing,
 ) -> Result<Bfv<W>, Box<dyn std::error::Error>> {
-    let plaintext = rlwe::Plaintext::Integers { plain_modulus };
+    let plaintext = hesc_schemes::rlwe::PlaintextSpace::Integers { plain_modulus };
     Ok(Bfv::new(lattice(bits, plaintext, packing)?, Assurance::Insecure)?)
 }
 
 fn ckks(bits: u32, scale: f64, packing: Packing) -> Result<Ckks<u64>, Box<dyn std::error::Error>> {
-    let plaintext = rlwe::Plaintext::Approximate { scale };
+    let plaintext = hesc_schemes::rlwe::PlaintextSpace::Approximate { scale };
     Ok(Ckks::new(lattice(bits, plaintext, packing)?, Assurance::Insecure)?)
 }
 
 /// Readers of all schemes whose cases take microseconds.
 pub fn quick_targets() -> Targets {
-    use Family::{Bitwise, Clear, Lattice, Leveled};
+    use Family::{Bitwise, Clear, Lattice, Rlwe};
     let digits = Fusion::Digits { bases: vec![3] };
     let two = Some(&digits);
     let unipolar = with_products::Spec {
@@ -166,7 +167,7 @@ pub fn quick_targets() -> Targets {
         ring_degree: 256,
         coeff_moduli: ntt_primes(44, 256, 2)?,
         special_moduli: Vec::new(),
-        plaintext: rlwe::Plaintext::Integers { plain_modulus: 7681 },
+        plaintext: hesc_schemes::rlwe::PlaintextSpace::Integers { plain_modulus: 7681 },
         bound: 1.0,
     };
     let simulated = |product| Simulated::new(64, product);
@@ -183,11 +184,7 @@ pub fn quick_targets() -> Targets {
         )?),
         Box::new(StreamsTarget::new(ckks(60, 25f64.exp2(), Packing::Slots)?, Lattice, None)?),
         Box::new(StreamsTarget::new(EcElgamal::new(16)?, Bitwise, two)?),
-        Box::new(StreamsTarget::new(
-            UnipolarBfv::new(unipolar, Assurance::Insecure)?,
-            Leveled,
-            None,
-        )?),
+        Box::new(StreamsTarget::new(UnipolarBfv::new(unipolar, Assurance::Insecure)?, Rlwe, None)?),
         Box::new(LeveledTarget::new(SchemeKind::Bfv)?),
         Box::new(LeveledTarget::new(SchemeKind::Bgv)?),
         Box::new(LeveledTarget::new(SchemeKind::Ckks)?),
@@ -207,7 +204,7 @@ pub fn all_targets() -> Targets {
     targets.push(Box::new(StreamsTarget::new(gm, Bitwise, None)?));
     #[cfg(feature = "tfhe")]
     {
-        use hesc_schemes::tfhe::{self, Tfhe};
+        use hesc_schemes::streams::tfhe::{self, Tfhe};
         let digits = |base_log, levels| tfhe::Decomposition { base_log, levels };
         let spec = tfhe::Spec {
             ring_degree: 256,

@@ -1,8 +1,8 @@
 //! Bounds, exactly at and one beyond: of plaintexts, scalars, scales, declared sizes, and of parameter sets as
 //! they are given and as they are read.
 
-use hesc_schemes::leveled::{Complex64, Leveled, SchemeKind, Spec};
-use hesc_schemes::rlwe::Plaintext;
+use hesc_schemes::rlwe::PlaintextSpace;
+use hesc_schemes::rlwe::{Complex64, Rlwe, SchemeKind, Spec};
 use hesc_schemes::{Assurance, SchemeError};
 
 use super::forged::{BODY, forged, spliced};
@@ -156,9 +156,9 @@ fn real_factors_end_at_sixty_two_bits() {
 fn refused(scheme: SchemeKind, change: impl Fn(&mut Spec)) -> SchemeError {
     let mut set = chained(scheme, CHAINS[0]);
     change(&mut set);
-    let given = Leveled::new(set.clone(), Assurance::Insecure).map(drop).unwrap_err();
+    let given = Rlwe::new(set.clone(), Assurance::Insecure).map(drop).unwrap_err();
     let read = Spec::from_bytes(&set.to_bytes())
-        .and_then(|set| Leveled::new(set, Assurance::Insecure))
+        .and_then(|set| Rlwe::new(set, Assurance::Insecure))
         .map(drop)
         .unwrap_err();
     // Readers refuse some before there is a set.
@@ -236,24 +236,24 @@ fn parameter_sets_are_checked_by_their_reader() {
         let smallest = *chained(scheme, CHAINS[0]).coeff_moduli.iter().min().unwrap();
         let special = chained(scheme, CHAINS[0]).special_moduli[0];
         for t in [0, 1, smallest.min(special), u64::MAX] {
-            let modulus = Plaintext::Integers { plain_modulus: t };
+            let modulus = PlaintextSpace::Integers { plain_modulus: t };
             parameter(&refused(scheme, |s| s.plaintext = modulus), "plain_modulus");
         }
         parameter(&refused(scheme, |s| s.bound = 2.0), "bound");
-        let approximate = Plaintext::Approximate { scale: 4.0 };
+        let approximate = PlaintextSpace::Approximate { scale: 4.0 };
         parameter(&refused(scheme, |s| s.plaintext = approximate), "plaintext");
         // Two parts of noise more than the modulus has room for.
         let error = refused(scheme, |s| {
             s.coeff_moduli.truncate(1);
-            s.plaintext = Plaintext::Integers { plain_modulus: 1 << 45 };
+            s.plaintext = PlaintextSpace::Integers { plain_modulus: 1 << 45 };
         });
         assert!(matches!(error, SchemeError::NoiseBudget { .. }), "{error}");
     }
     for scale in [f64::NAN, f64::INFINITY, 1.0, 0.5, -4.0, 2f64.powi(148)] {
-        let approximate = Plaintext::Approximate { scale };
+        let approximate = PlaintextSpace::Approximate { scale };
         parameter(&refused(SchemeKind::Ckks, |s| s.plaintext = approximate), "scale");
     }
-    let integers = Plaintext::Integers { plain_modulus: 2 };
+    let integers = PlaintextSpace::Integers { plain_modulus: 2 };
     parameter(&refused(SchemeKind::Ckks, |s| s.plaintext = integers), "plaintext");
 }
 
@@ -264,7 +264,7 @@ fn sixty_primes_are_not_too_many() {
     let mut set = chained(SchemeKind::Ckks, CHAINS[0]);
     set.special_moduli = vec![primes[59]];
     set.coeff_moduli = primes[..59].to_vec();
-    assert!(Leveled::new(set, Assurance::Insecure).is_ok());
+    assert!(Rlwe::new(set, Assurance::Insecure).is_ok());
 }
 
 /// What the modulus allows decides the assurance, whoever wrote the set; a set without special primes makes no
@@ -273,10 +273,10 @@ fn sixty_primes_are_not_too_many() {
 fn sets_promise_what_they_keep() {
     for scheme in SCHEMES {
         let set = chained(scheme, CHAINS[0]);
-        let refused = Leveled::new(set, Assurance::Guidelines2024).map(drop);
+        let refused = Rlwe::new(set, Assurance::Guidelines2024).map(drop);
         assert!(matches!(refused, Err(SchemeError::Security { .. })), "{refused:?}");
         let without = chained(scheme, (CHAINS[0].0, &[]));
-        let s = Leveled::new(without, Assurance::Insecure).unwrap();
+        let s = Rlwe::new(without, Assurance::Insecure).unwrap();
         let mut rng = super::party::generator(9);
         let (secret, _) = s.generate_keys(&mut rng);
         let results = [

@@ -5,7 +5,7 @@
 //! 3 % where they are products: where the estimate is the noise itself, windows end five of these above one.
 //! Keys differ in their norms by another per cent.
 
-use hesc_schemes::leveled::{Ciphertext, Complex64, SchemeKind};
+use hesc_schemes::rlwe::{Ciphertext, Complex64, SchemeKind};
 
 use super::opened::Opened;
 use super::party::{CHAINS, DEGREE, Party, SCHEMES, chained, party};

@@ -4,7 +4,7 @@
 use std::f64::consts::PI;
 
 use hesc_schemes::SchemeError;
-use hesc_schemes::leveled::{Ciphertext, Complex64, SchemeKind};
+use hesc_schemes::rlwe::{Ciphertext, Complex64, SchemeKind};
 
 use super::operations::ones;
 use super::party::{CHAINS, DEGREE, Party, SCHEMES, chained, party};
@@ -107,7 +107,7 @@ fn programs() -> Vec<Program> {
 }
 
 /// An operand at the end of its range: all of its norm at one root for integers, on the unit circle for numbers.
-fn extreme_mask(p: &Party, level: usize) -> hesc_schemes::leveled::Plaintext {
+fn extreme_mask(p: &Party, level: usize) -> hesc_schemes::rlwe::Plaintext {
     let s = &p.scheme;
     match s.scheme() {
         SchemeKind::Ckks => s.encode_complex(&mask_numbers(), 1024.0, level).unwrap(),

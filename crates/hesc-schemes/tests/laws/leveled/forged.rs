@@ -1,6 +1,6 @@
 //! Bytes that lie: wire forms with some of them changed and the checksum repaired.
 
-use hesc_schemes::leveled::{Ciphertext, Leveled};
+use hesc_schemes::rlwe::{Ciphertext, Rlwe};
 use hesc_schemes::wire::checksum;
 
 /// Where the body of a frame begins, behind magic, version, kind and length.
@@ -43,13 +43,13 @@ pub fn spliced(bytes: &[u8], range: std::ops::Range<usize>, new: &[u8]) -> Vec<u
 }
 
 /// A ciphertext that claims another number than is true, if readers take it.
-pub fn claiming(s: &Leveled, a: &Ciphertext, at: usize, claim: f64) -> Option<Ciphertext> {
+pub fn claiming(s: &Rlwe, a: &Ciphertext, at: usize, claim: f64) -> Option<Ciphertext> {
     let bytes = forged(&s.ciphertext_to_bytes(a), at, &claim.to_le_bytes());
     s.ciphertext_from_bytes(&bytes).ok()
 }
 
 /// The same with noise of this peak, alike in all coefficients.
-pub fn as_noisy(s: &Leveled, a: &Ciphertext, peak: f64) -> Option<Ciphertext> {
+pub fn as_noisy(s: &Rlwe, a: &Ciphertext, peak: f64) -> Option<Ciphertext> {
     let deviation = peak / 7.0;
     let values = deviation * (s.ring_degree() as f64).sqrt();
     let noise = [deviation, values, peak].map(f64::to_le_bytes).concat();

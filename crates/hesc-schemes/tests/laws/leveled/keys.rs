@@ -4,7 +4,7 @@
 //! Seeds are fixed: a test always passes or never. False alarms are what an honest sampler would have
 //! risked when the seed was chosen.
 
-use hesc_schemes::leveled::SecretKey;
+use hesc_schemes::rlwe::SecretKey;
 use hesc_schemes::wire::Kind;
 
 use super::opened::{Opened, Pairs, trits};

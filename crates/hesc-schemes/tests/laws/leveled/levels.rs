@@ -1,7 +1,7 @@
 //! Levels and scales chosen for the user are the best there are, and what is brought to them stays what it was.
 
 use hesc_schemes::SchemeError;
-use hesc_schemes::leveled::{Ciphertext, Complex64, SchemeKind};
+use hesc_schemes::rlwe::{Ciphertext, Complex64, SchemeKind};
 
 use super::operations::ones;
 use super::party::{CHAINS, DEGREE, Party, SCALE, SCHEMES, chained, party, spec};

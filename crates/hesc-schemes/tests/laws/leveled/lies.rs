@@ -2,7 +2,7 @@
 //! is right or refused. What it may claim about its own numbers is in SECURITY.md.
 
 use hesc_schemes::SchemeError;
-use hesc_schemes::leveled::{Ciphertext, Complex64, SchemeKind, SecretKey};
+use hesc_schemes::rlwe::{Ciphertext, Complex64, SchemeKind, SecretKey};
 
 use super::forged::{BODY, DEVIATION, MAGNITUDE, PEAK, VALUES, WORDS, claiming, forged};
 use super::operations::ones;

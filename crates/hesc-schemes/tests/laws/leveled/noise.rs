@@ -4,7 +4,7 @@
 
 use super::party::{DEGREE, Party, batching_prime, party, spec};
 use hesc_schemes::SchemeError;
-use hesc_schemes::leveled::{Ciphertext, Plaintext, SchemeKind};
+use hesc_schemes::rlwe::{Ciphertext, Plaintext, SchemeKind};
 
 /// Plaintexts that are far from random: by their coefficients.
 fn extremes(p: &Party) -> Vec<(&'static str, Plaintext)> {

@@ -3,8 +3,8 @@
 
 use hesc_math::rns::{Composition, Prime, kernels};
 use hesc_math::{AesCtrRng, RngSeed, sampling};
-use hesc_schemes::leveled::{Ciphertext, GaloisKeys, Leveled, SchemeKind, SecretKey, SwitchKey};
-use hesc_schemes::rlwe::Plaintext;
+use hesc_schemes::rlwe::PlaintextSpace;
+use hesc_schemes::rlwe::{Ciphertext, GaloisKeys, Rlwe, SchemeKind, SecretKey, SwitchKey};
 use hesc_schemes::wire::{Kind, Reader};
 use rand_core::SeedableRng;
 
@@ -46,7 +46,7 @@ fn skip_tag(reader: &mut Reader<'_>) {
 }
 
 /// The trits of a secret key, -1 to 1.
-pub fn trits(scheme: &Leveled, key: &SecretKey) -> Vec<i64> {
+pub fn trits(scheme: &Rlwe, key: &SecretKey) -> Vec<i64> {
     let bytes = scheme.secret_key_to_bytes(key);
     let mut reader = Reader::open(&bytes, Kind::LeveledSecretKey).unwrap();
     skip_tag(&mut reader);
@@ -62,8 +62,8 @@ impl Opened {
             levels: spec.coeff_moduli.len(),
             scheme: spec.scheme,
             t: match spec.plaintext {
-                Plaintext::Integers { plain_modulus } => plain_modulus,
-                Plaintext::Approximate { .. } => 1,
+                PlaintextSpace::Integers { plain_modulus } => plain_modulus,
+                PlaintextSpace::Approximate { .. } => 1,
             },
             trits: trits(&p.scheme, &p.secret),
         }
@@ -81,7 +81,7 @@ impl Opened {
     }
 
     /// A ciphertext by its wire form.
-    pub fn ciphertext(&self, scheme: &Leveled, a: &Ciphertext) -> Said {
+    pub fn ciphertext(&self, scheme: &Rlwe, a: &Ciphertext) -> Said {
         let bytes = scheme.ciphertext_to_bytes(a);
         let mut reader = Reader::open(&bytes, Kind::LeveledCiphertext).unwrap();
         skip_tag(&mut reader);
@@ -129,7 +129,7 @@ impl Opened {
     }
 
     /// Rotation keys with their exponents.
-    pub fn galois_keys(&self, scheme: &Leveled, keys: &GaloisKeys) -> Vec<(usize, Pairs)> {
+    pub fn galois_keys(&self, scheme: &Rlwe, keys: &GaloisKeys) -> Vec<(usize, Pairs)> {
         let bytes = scheme.galois_keys_to_bytes(keys);
         let mut reader = Reader::open(&bytes, Kind::GaloisKeys).unwrap();
         skip_tag(&mut reader);
@@ -143,7 +143,7 @@ impl Opened {
         all
     }
 
-    pub fn switch_key(&self, scheme: &Leveled, key: &SwitchKey) -> Pairs {
+    pub fn switch_key(&self, scheme: &Rlwe, key: &SwitchKey) -> Pairs {
         self.one_key(Kind::SwitchKey, &scheme.switch_key_to_bytes(key))
     }
 

@@ -1,9 +1,9 @@
 //! Every operation on ciphertexts, in one table: what laws of refusal run through.
 
 use hesc_schemes::SchemeError;
-use hesc_schemes::leveled::SchemeKind::{Bfv, Bgv, Ckks};
-use hesc_schemes::leveled::{
-    Ciphertext, Leveled, Plaintext, SchemeKind, SecretKey, SharedSoFar, Sharing, SwitchKey,
+use hesc_schemes::rlwe::SchemeKind::{Bfv, Bgv, Ckks};
+use hesc_schemes::rlwe::{
+    Ciphertext, Plaintext, Rlwe, SchemeKind, SecretKey, SharedSoFar, Sharing, SwitchKey,
 };
 
 use super::forged::{PARTS, spliced};
@@ -215,7 +215,7 @@ pub fn operations() -> Vec<Operation> {
 }
 
 fn shared(
-    s: &Leveled,
+    s: &Rlwe,
     secret: &SecretKey,
     a: &Ciphertext,
     expected: &Ciphertext,
@@ -226,7 +226,7 @@ fn shared(
 }
 
 /// A ciphertext of level 1 with this many parts, some of them copies: what no program has to make first.
-pub fn with_parts(s: &Leveled, a: &Ciphertext, parts: usize) -> Ciphertext {
+pub fn with_parts(s: &Rlwe, a: &Ciphertext, parts: usize) -> Ciphertext {
     assert_eq!((a.level(), a.size()), (1, 2));
     let bytes = s.ciphertext_to_bytes(a);
     let end = bytes.len() - 16;

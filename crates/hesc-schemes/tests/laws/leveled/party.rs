@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 
 use hesc_math::{AesCtrRng, ntt_primes};
 use hesc_schemes::Assurance;
-use hesc_schemes::leveled::{
-    self, Ciphertext, Complex64, GaloisKeys, Leveled, PublicKey, RelinKey, SchemeKind, SecretKey,
-    Spec,
+use hesc_schemes::rlwe::PlaintextSpace;
+use hesc_schemes::rlwe::{
+    self, Ciphertext, Complex64, GaloisKeys, PublicKey, RelinKey, Rlwe, SchemeKind, SecretKey, Spec,
 };
-use hesc_schemes::rlwe::Plaintext;
 use rand_core::{Rng, SeedableRng};
 
 pub const DEGREE: usize = 1024;
@@ -16,7 +15,7 @@ pub const SCALE: f64 = (1u64 << 40) as f64;
 
 /// Everything a test of one set needs. Rings are small, hence insecure.
 pub struct Party {
-    pub scheme: Leveled,
+    pub scheme: Rlwe,
     pub secret: SecretKey,
     pub public: PublicKey,
     pub relin: RelinKey,
@@ -57,8 +56,8 @@ pub fn chained(scheme: SchemeKind, (coefficient, special): (&[u32], &[u32])) -> 
         coeff_moduli,
         special_moduli,
         plaintext: match scheme {
-            SchemeKind::Ckks => Plaintext::Approximate { scale: SCALE },
-            _ => Plaintext::Integers { plain_modulus: batching_prime() },
+            SchemeKind::Ckks => PlaintextSpace::Approximate { scale: SCALE },
+            _ => PlaintextSpace::Integers { plain_modulus: batching_prime() },
         },
         bound: 1.0,
     }
@@ -68,7 +67,7 @@ pub fn chained(scheme: SchemeKind, (coefficient, special): (&[u32], &[u32])) -> 
 pub fn spec(scheme: SchemeKind, bits: u32, levels: usize, specials: usize, t: u64) -> Spec {
     let mut spec = chained(scheme, (&vec![bits; levels], &vec![bits; specials]));
     if scheme != SchemeKind::Ckks {
-        spec.plaintext = Plaintext::Integers { plain_modulus: t };
+        spec.plaintext = PlaintextSpace::Integers { plain_modulus: t };
     }
     spec
 }
@@ -81,7 +80,7 @@ pub fn generator(seed: u64) -> AesCtrRng {
 }
 
 pub fn party(spec: Spec, seed: u64) -> Party {
-    let scheme = Leveled::new(spec, Assurance::Insecure).unwrap();
+    let scheme = Rlwe::new(spec, Assurance::Insecure).unwrap();
     let mut rng = generator(seed);
     let (secret, public) = scheme.generate_keys(&mut rng);
     let relin = scheme.generate_relin_key(&secret, &mut rng).unwrap();
@@ -102,7 +101,9 @@ impl Party {
     }
 
     pub fn modulus(&self) -> i64 {
-        let Plaintext::Integers { plain_modulus } = self.scheme.spec().plaintext else { panic!() };
+        let PlaintextSpace::Integers { plain_modulus } = self.scheme.spec().plaintext else {
+            panic!()
+        };
         plain_modulus as i64
     }
 
@@ -132,12 +133,12 @@ impl Party {
     }
 
     /// Zeros, ready to be encrypted by any of the schemes.
-    pub fn zeros(&self) -> leveled::Plaintext {
+    pub fn zeros(&self) -> rlwe::Plaintext {
         self.encoded(&[])
     }
 
     /// Small integers in slots, as numbers of that size in CKKS; to be encrypted.
-    pub fn encoded(&self, values: &[i64]) -> leveled::Plaintext {
+    pub fn encoded(&self, values: &[i64]) -> rlwe::Plaintext {
         let s = &self.scheme;
         if s.scheme() != SchemeKind::Ckks {
             return s.encode_integers(values).unwrap();
@@ -149,7 +150,7 @@ impl Party {
     }
 
     /// The same as an operand in the clear for ciphertexts of a level.
-    pub fn operand(&self, values: &[i64], level: usize) -> leveled::Plaintext {
+    pub fn operand(&self, values: &[i64], level: usize) -> rlwe::Plaintext {
         let s = &self.scheme;
         if s.scheme() != SchemeKind::Ckks {
             return s.encode_integers(values).unwrap();

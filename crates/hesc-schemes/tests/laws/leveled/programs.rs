@@ -3,7 +3,7 @@
 
 use super::party::{DEGREE, SCALE, STEPS, batching_prime, party, spec};
 use hesc_schemes::SchemeError;
-use hesc_schemes::leveled::{Complex64, SchemeKind, Spec};
+use hesc_schemes::rlwe::{Complex64, SchemeKind, Spec};
 use proptest::prelude::*;
 
 /// Place of a slot after rotating both rows to the left.

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use hesc_schemes::leveled::{Ciphertext, Leveled, PublicKey, SeededCiphertext};
+use hesc_schemes::rlwe::{Ciphertext, PublicKey, Rlwe, SeededCiphertext};
 use hesc_schemes::wire::{Kind, Reader};
 
 use super::keys::noise_of;
@@ -11,7 +11,7 @@ use super::party::{CHAINS, DEGREE, SCHEMES, chained, party};
 use super::replay::Replay;
 
 /// The seed that a seeded ciphertext carries.
-fn seed_of(scheme: &Leveled, a: &SeededCiphertext) -> [u8; 32] {
+fn seed_of(scheme: &Rlwe, a: &SeededCiphertext) -> [u8; 32] {
     let bytes = scheme.seeded_to_bytes(a);
     let mut reader = Reader::open(&bytes, Kind::LeveledSeededCiphertext).unwrap();
     // The tag and the level lie before it.

@@ -2,8 +2,8 @@
 //! one beyond.
 
 use hesc_schemes::SchemeError;
-use hesc_schemes::leveled::{Leveled, SchemeKind};
-use hesc_schemes::rlwe::Plaintext;
+use hesc_schemes::rlwe::PlaintextSpace;
+use hesc_schemes::rlwe::{Rlwe, SchemeKind};
 
 use super::forged::*;
 use super::operations::ones;
@@ -34,7 +34,7 @@ fn set_bits(bytes: &mut [u8], at: usize, bits: u32, value: u64) {
 
 /// All wire forms of a party, each with where its residues begin, how many polynomials each limb has and how
 /// many limbs there are, and its reader.
-type Reader = fn(&Leveled, &[u8]) -> Read;
+type Reader = fn(&Rlwe, &[u8]) -> Read;
 
 struct Form {
     name: &'static str,
@@ -162,8 +162,8 @@ fn ciphertexts_say_only_what_is_possible() {
         }
         refused(read(PARTS, &[3]), "it ends too early", "parts");
         let t = match s.spec().plaintext {
-            Plaintext::Integers { plain_modulus } => plain_modulus,
-            Plaintext::Approximate { .. } => 2,
+            PlaintextSpace::Integers { plain_modulus } => plain_modulus,
+            PlaintextSpace::Approximate { .. } => 2,
         };
         for factor in [0, t, t + 1, u64::MAX] {
             let problem = "the plaintext's factor has no inverse";
@@ -205,7 +205,7 @@ fn claims_on_noise_are_bounded() {
         let ckks = scheme == SchemeKind::Ckks;
         let modulus = s.spec().log2_modulus();
         let factor = match (scheme, s.spec().plaintext) {
-            (SchemeKind::Bgv, Plaintext::Integers { plain_modulus }) => plain_modulus as f64,
+            (SchemeKind::Bgv, PlaintextSpace::Integers { plain_modulus }) => plain_modulus as f64,
             _ => 1.0,
         };
         // An encryption under the secret key: the noise, its values at the roots, seven deviations.
@@ -338,7 +338,7 @@ fn sets_without_special_primes_read_no_switching_keys() {
     for scheme in SCHEMES {
         let p = party(chained(scheme, CHAINS[0]), 980);
         let without = chained(scheme, (CHAINS[0].0, &[]));
-        let s = Leveled::new(without, hesc_schemes::Assurance::Insecure).unwrap();
+        let s = Rlwe::new(without, hesc_schemes::Assurance::Insecure).unwrap();
         let renamed = |bytes: Vec<u8>| forged(&bytes, BODY, &s.fingerprint().to_bytes());
         let relin = renamed(p.scheme.relin_key_to_bytes(&p.relin));
         let galois = renamed(p.scheme.galois_keys_to_bytes(&p.galois));

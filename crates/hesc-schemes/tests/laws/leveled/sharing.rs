@@ -1,10 +1,8 @@
 //! What `decrypt_shared` shows: numbers under exactly the noise that was promised, as often as was promised.
 
 use hesc_schemes::SchemeError;
-use hesc_schemes::leveled::{
-    Ciphertext, Complex64, Leveled, SchemeKind, SharedSoFar, Sharing, Spec,
-};
-use hesc_schemes::rlwe::Plaintext;
+use hesc_schemes::rlwe::PlaintextSpace;
+use hesc_schemes::rlwe::{Ciphertext, Complex64, Rlwe, SchemeKind, SharedSoFar, Sharing, Spec};
 
 use super::forged::{MAGNITUDE, SCALE as SCALE_AT, claiming};
 use super::party::{DEGREE, Party, chained, party};
@@ -16,7 +14,7 @@ const NUMBER: Complex64 = Complex64::new(0.25, -0.5);
 /// A set with room: the error is 2^-40 of the numbers.
 fn roomy() -> Spec {
     let mut spec = chained(SchemeKind::Ckks, (&[60, 60], &[60]));
-    spec.plaintext = Plaintext::Approximate { scale: SHARED_SCALE };
+    spec.plaintext = PlaintextSpace::Approximate { scale: SHARED_SCALE };
     spec
 }
 
@@ -70,7 +68,7 @@ fn shared_numbers_have_the_promised_noise() {
 }
 
 fn share(
-    s: &Leveled,
+    s: &Rlwe,
     p: &mut Party,
     a: &Ciphertext,
     sharing: Sharing<'_>,

@@ -2,11 +2,12 @@
 //! that encrypts nothing.
 
 use hesc_math::{AesCtrRng, ntt_primes};
-use hesc_schemes::elgamal::{Exponents, Ffdhe3072, Ristretto255};
-use hesc_schemes::leveled::{self, SchemeKind};
+use hesc_schemes::rlwe::{self, SchemeKind};
+use hesc_schemes::streams::elgamal::{Exponents, Ffdhe3072, Ristretto255};
+use hesc_schemes::streams::gm;
 use hesc_schemes::{
     Assurance, Bfv, BitProduct, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Plain,
-    Scheme, SchemeError, Simulated, UnipolarBfv, UnipolarElgamal, gm,
+    Scheme, SchemeError, Simulated, UnipolarBfv, UnipolarElgamal,
 };
 use rand_core::Rng;
 
@@ -400,18 +401,18 @@ fn masks_need_slots() {
 #[test]
 fn sets_of_unipolar_bfv_are_checked() {
     let set = unipolar(1024, 2);
-    let refused = |set: leveled::Spec| UnipolarBfv::new(set, Assurance::Insecure).err().unwrap();
+    let refused = |set: rlwe::Spec| UnipolarBfv::new(set, Assurance::Insecure).err().unwrap();
     let special_moduli = ntt_primes(40, 1024, 1).unwrap();
     assert!(matches!(
-        refused(leveled::Spec { special_moduli, ..set.clone() }),
+        refused(rlwe::Spec { special_moduli, ..set.clone() }),
         SchemeError::Parameter { name: "special_moduli", .. }
     ));
     assert!(matches!(
-        refused(leveled::Spec { plaintext: integers(65539), ..set.clone() }),
+        refused(rlwe::Spec { plaintext: integers(65539), ..set.clone() }),
         SchemeError::Parameter { name: "plain_modulus", .. }
     ));
     assert!(matches!(
-        refused(leveled::Spec { scheme: SchemeKind::Bgv, ..set }),
+        refused(rlwe::Spec { scheme: SchemeKind::Bgv, ..set }),
         SchemeError::Parameter { name: "scheme", .. }
     ));
 }

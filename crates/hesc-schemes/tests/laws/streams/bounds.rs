@@ -1,6 +1,6 @@
 //! Bounds hold exactly: what is at them is right, and one beyond is refused or wraps as it says.
 
-use hesc_schemes::bitwise::{BitCipher, Bitwise};
+use hesc_schemes::streams::bitwise::{BitCipher, Bitwise};
 use hesc_schemes::{
     Assurance, Bfv, Ckks, EcElgamal, Packing, Plain, Scheme, SchemeError, UnipolarBfv,
 };

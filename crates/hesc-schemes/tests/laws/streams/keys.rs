@@ -3,14 +3,14 @@
 use std::collections::HashSet;
 
 use super::frames::{self, TAGGED};
-use super::lattice::{Lattice, assert_noise, assert_small};
+use super::lattice::{LatticeEncryption, assert_noise, assert_small};
 use super::parties::{Encryption, Party, rng};
 
 on_every_lattice!(public_keys_are_noise_beside_the_secret);
 /// `b + a s` of sixteen key pairs: small, not zero, not the secret or its negative, different for each pair
 /// and the same integer modulo every prime; of the right deviation from below and above (five standard errors,
 /// exceeded once in a million). Coefficients of secrets are alike often, within the same.
-fn public_keys_are_noise_beside_the_secret<S: Lattice>(party: &Party<S>) {
+fn public_keys_are_noise_beside_the_secret<S: LatticeEncryption>(party: &Party<S>) {
     let scheme = &party.scheme;
     let rng = &mut rng(1);
     let (mut all_noise, mut all_secrets) = (Vec::new(), Vec::new());

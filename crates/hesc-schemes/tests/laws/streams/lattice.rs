@@ -1,7 +1,7 @@
 //! What a law sees of a lattice scheme with the secret key in its hand: the noise itself.
 
 use hesc_math::{AesCtrRng, Coeff, Eval, Modulus, Poly, Word, sampling};
-use hesc_schemes::rlwe::{Encoding, Rlwe};
+use hesc_schemes::streams::lattice::{Encoding, Lattice};
 use rand_core::SeedableRng;
 
 use super::frames::{self, TAGGED};
@@ -14,7 +14,7 @@ pub struct Randomness {
 }
 
 /// Ciphertexts that are a multiple of the secret, noise and bits.
-pub trait Lattice: Encryption {
+pub trait LatticeEncryption: Encryption {
     /// The values that coefficients of secrets and masks have, alike often.
     const SMALL: &'static [i128];
     /// By how much the deviation of a batch may be off what is expected: keys' norms scatter, and samples.
@@ -32,7 +32,7 @@ pub trait Lattice: Encryption {
     /// A public key whose uniform half is this one's and whose other half is a constant: an encryption of
     /// zeros under it shows its randomness.
     fn transparent(&self, public: &Self::PublicKey) -> Self::PublicKey;
-    /// The randomness of each block of zeros under [`Lattice::transparent`].
+    /// The randomness of each block of zeros under [`LatticeEncryption::transparent`].
     fn randomness(&self, public: &Self::PublicKey, zeros: &Self::Ciphertexts) -> Vec<Randomness>;
 }
 
@@ -72,7 +72,10 @@ pub fn assert_small(samples: &[i128], values: &[i128], what: &str) {
 }
 
 /// The polynomials of a body, as residues limb after limb.
-fn polynomials<W: Word, E: Encoding<W>>(scheme: &Rlwe<W, E>, body: &[u8]) -> Vec<Poly<W, Coeff>> {
+fn polynomials<W: Word, E: Encoding<W>>(
+    scheme: &Lattice<W, E>,
+    body: &[u8],
+) -> Vec<Poly<W, Coeff>> {
     let (ring, n) = (scheme.ring(), scheme.ring().ring_degree());
     let bits: Vec<u32> = ring.moduli().iter().map(|q| q.value().ilog2() + 1).collect();
     let size = n * bits.iter().sum::<u32>() as usize / 8;
@@ -91,7 +94,7 @@ fn polynomials<W: Word, E: Encoding<W>>(scheme: &Rlwe<W, E>, body: &[u8]) -> Vec
 }
 
 /// The integers next to zero with these residues modulo one or two primes.
-fn centred<W: Word, E: Encoding<W>>(scheme: &Rlwe<W, E>, poly: &Poly<W, Coeff>) -> Vec<i128> {
+fn centred<W: Word, E: Encoding<W>>(scheme: &Lattice<W, E>, poly: &Poly<W, Coeff>) -> Vec<i128> {
     let ring = scheme.ring();
     let residues: Vec<&[W]> = poly.words().chunks_exact(ring.ring_degree()).collect();
     let value = |i: usize| match (ring.moduli(), &*residues) {
@@ -112,7 +115,7 @@ fn centre(value: u128, modulus: u128) -> i128 {
     if value > modulus / 2 { value as i128 - modulus as i128 } else { value as i128 }
 }
 
-fn small<W: Word, E: Encoding<W>>(scheme: &Rlwe<W, E>, coefficients: &[i128]) -> Poly<W, Eval> {
+fn small<W: Word, E: Encoding<W>>(scheme: &Lattice<W, E>, coefficients: &[i128]) -> Poly<W, Eval> {
     let coefficients: Vec<i16> = coefficients.iter().map(|&x| x as i16).collect();
     let mut poly = Poly::<W, Coeff>::zero(scheme.ring());
     poly.set_small(&coefficients, scheme.ring());
@@ -120,7 +123,7 @@ fn small<W: Word, E: Encoding<W>>(scheme: &Rlwe<W, E>, coefficients: &[i128]) ->
 }
 
 /// The uniform half of a public key, as both sides expand it.
-fn uniform<W: Word, E: Encoding<W>>(scheme: &Rlwe<W, E>, public: &[u8]) -> Poly<W, Eval> {
+fn uniform<W: Word, E: Encoding<W>>(scheme: &Lattice<W, E>, public: &[u8]) -> Poly<W, Eval> {
     let mut seed = [0; 32];
     seed.copy_from_slice(&public[TAGGED..TAGGED + 32]);
     let mut uniform = Poly::<W, Eval>::zero(scheme.ring());
@@ -132,7 +135,7 @@ fn uniform<W: Word, E: Encoding<W>>(scheme: &Rlwe<W, E>, public: &[u8]) -> Poly<
 /// What masks are multiplied with: more than twice the largest noise, less than any prime.
 const TRANSPARENT: i128 = 1 << 20;
 
-impl<W: Word, E: Encoding<W>> Lattice for Rlwe<W, E> {
+impl<W: Word, E: Encoding<W>> LatticeEncryption for Lattice<W, E> {
     const SMALL: &'static [i128] = &[-1, 0, 1];
     // Norms by two per cent, samples by one: false alarm below 1e-9.
     const SCATTER: f64 = 0.16;
@@ -250,7 +253,7 @@ mod torus {
         words(&bytes)
     }
 
-    impl Lattice for Tfhe {
+    impl LatticeEncryption for Tfhe {
         const SMALL: &'static [i128] = &[0, 1];
         // Binary masks and secrets have means, and partial sums of noise scatter by ten per cent.
         const SCATTER: f64 = 0.4;

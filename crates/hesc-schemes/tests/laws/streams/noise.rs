@@ -1,21 +1,21 @@
 //! Noise is what is claimed: never more, and not much less, at every step until a step is refused.
 
 use hesc_math::Word;
-use hesc_schemes::bitwise::{BitCipher, Bitwise};
-use hesc_schemes::rlwe::{Encoding, Rlwe};
+use hesc_schemes::streams::bitwise::{BitCipher, Bitwise};
+use hesc_schemes::streams::lattice::{Encoding, Lattice};
 use hesc_schemes::{Assurance, BitProduct, Packing, Scheme, SchemeError, UnipolarBfv};
 use rand_core::Rng;
 
 use super::arithmetic::counts;
 use super::frames::{self, TAGGED};
-use super::lattice::Lattice;
+use super::lattice::LatticeEncryption;
 use super::parties::{self, Party, rng, unipolar};
 
 /// Blocks of the batches whose noise is measured.
 const BLOCKS: usize = 4;
 
 /// The measured deviation of zeros.
-fn measured<S: Lattice>(party: &Party<S>, zeros: &S::Ciphertexts) -> f64 {
+fn measured<S: LatticeEncryption>(party: &Party<S>, zeros: &S::Ciphertexts) -> f64 {
     let phases = party.scheme.phases(&party.secret, zeros);
     let squares: f64 = phases.iter().flatten().map(|&x| (x as f64).powi(2)).sum();
     (squares / phases.iter().map(Vec::len).sum::<usize>() as f64).sqrt()
@@ -23,7 +23,7 @@ fn measured<S: Lattice>(party: &Party<S>, zeros: &S::Ciphertexts) -> f64 {
 
 /// Refuses a claim that is not the measured deviation but for what honest ones scatter.
 #[track_caller]
-fn assert_claim<S: Lattice>(party: &Party<S>, zeros: &S::Ciphertexts, what: &str) {
+fn assert_claim<S: LatticeEncryption>(party: &Party<S>, zeros: &S::Ciphertexts, what: &str) {
     let ratio = measured(party, zeros) / party.scheme.claimed(zeros);
     assert!((ratio - 1.0).abs() < S::SCATTER, "{what}: {ratio} of what is claimed");
 }
@@ -31,7 +31,7 @@ fn assert_claim<S: Lattice>(party: &Party<S>, zeros: &S::Ciphertexts, what: &str
 on_every_lattice!(claims_are_what_is_measured);
 /// The deviation of zeros under each key, rerandomised, added to themselves until that is refused, and fused
 /// with bases: dependent noise, which is as large as is claimed.
-fn claims_are_what_is_measured<S: Lattice>(party: &Party<S>) {
+fn claims_are_what_is_measured<S: LatticeEncryption>(party: &Party<S>) {
     let Party { scheme, public, .. } = party;
     let rng = &mut rng(1);
     let (fresh, quiet) = (party.encrypt(BLOCKS, 0, rng), party.encrypt_secretly(BLOCKS, 0, rng));
@@ -71,10 +71,10 @@ fn claims_are_what_is_measured<S: Lattice>(party: &Party<S>) {
 /// Deviations that a count keeps from its neighbours, and how near it may come to half of the way: what a budget
 /// is counted from. Written down once more, so that no constant changes unnoticed: seven deviations of a Gaussian
 /// coefficient, the same probability in a slot of CKKS, whose tails are Laplace's, and fifteen on the torus.
-fn deviations_kept<W: Word, E: Encoding<W>>(scheme: &Rlwe<W, E>) -> f64 {
+fn deviations_kept<W: Word, E: Encoding<W>>(scheme: &Lattice<W, E>) -> f64 {
     let spec = scheme.spec();
     match spec.plaintext {
-        hesc_schemes::rlwe::Plaintext::Integers { .. } => 7.0,
+        hesc_schemes::rlwe::PlaintextSpace::Integers { .. } => 7.0,
         _ if spec.packing == Packing::Coefficients => 7.0,
         _ => 18.9 * (spec.ring_degree as f64 / 2.0).sqrt(),
     }
@@ -83,7 +83,7 @@ fn deviations_kept<W: Word, E: Encoding<W>>(scheme: &Rlwe<W, E>) -> f64 {
 /// Share of a count's size that noise may reach.
 const LIMIT: f64 = 0.4375;
 
-fn check_budgets<W: Word, E: Encoding<W>>(party: &Party<Rlwe<W, E>>) {
+fn check_budgets<W: Word, E: Encoding<W>>(party: &Party<Lattice<W, E>>) {
     let Party { scheme, secret, .. } = party;
     let mut a = party.encrypt(BLOCKS, 0, &mut rng(2));
     loop {
@@ -104,8 +104,8 @@ fn check_budgets<W: Word, E: Encoding<W>>(party: &Party<Rlwe<W, E>>) {
 
 /// The compact form has the smallest modulus that leaves noise its room: measured, a bit less would not do.
 fn check_compact<W: Word, E: Encoding<W>>(
-    party: &Party<Rlwe<W, E>>,
-    zeros: &<Rlwe<W, E> as Scheme>::Ciphertexts,
+    party: &Party<Lattice<W, E>>,
+    zeros: &<Lattice<W, E> as Scheme>::Ciphertexts,
     scale: f64,
 ) {
     let Party { scheme, secret, .. } = party;
@@ -144,7 +144,7 @@ fn budgets_count_the_deviations_that_are_kept() {
 
 /// Masks that are the same for blocks of positions of every length a power of two: among them one whose
 /// polynomial is as large at every root, so that noise grows by all that is claimed.
-fn check_masks<W: Word, E: Encoding<W>>(party: &Party<Rlwe<W, E>>, least: f64) {
+fn check_masks<W: Word, E: Encoding<W>>(party: &Party<Lattice<W, E>>, least: f64) {
     let scheme = &party.scheme;
     let rng = &mut rng(3);
     let fresh = party.encrypt(1, 0, rng);

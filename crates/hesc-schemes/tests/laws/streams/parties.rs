@@ -5,14 +5,16 @@
 use std::sync::LazyLock;
 
 use hesc_math::{AesCtrRng, Word, ntt_primes};
-use hesc_schemes::bitwise::{BitCipher, Bitwise};
-use hesc_schemes::elgamal::{Exponents, Ffdhe3072, Ristretto255};
-use hesc_schemes::leveled::{self, SchemeKind};
-use hesc_schemes::rlwe::{Encoding, Plaintext, Rlwe, Spec};
+use hesc_schemes::rlwe::PlaintextSpace;
+use hesc_schemes::rlwe::{self, SchemeKind};
+use hesc_schemes::streams::bitwise::{BitCipher, Bitwise};
+use hesc_schemes::streams::elgamal::{Exponents, Ffdhe3072, Ristretto255};
+use hesc_schemes::streams::gm;
+use hesc_schemes::streams::lattice::{Encoding, Lattice, Spec};
 use hesc_schemes::wire::Kind;
 use hesc_schemes::{
     Assurance, Bfv, BitProduct, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Plain,
-    Scheme, Simulated, UnipolarBfv, UnipolarElgamal, gm,
+    Scheme, Simulated, UnipolarBfv, UnipolarElgamal,
 };
 use rand_core::SeedableRng;
 
@@ -109,7 +111,7 @@ fn limbs<'a>(body: &'a [u8], ring_degree: usize, moduli: &[u64]) -> Vec<&'a [u8]
     limbs
 }
 
-impl<W: Word, E: Encoding<W>> Case for Rlwe<W, E> {
+impl<W: Word, E: Encoding<W>> Case for Lattice<W, E> {
     fn blocks_at(&self, kind: u8) -> usize {
         // Noise and scale lie before.
         if kind == Kind::Ciphertexts as u8 { TAGGED + 16 } else { TAGGED }
@@ -149,7 +151,7 @@ blocks_behind_the_tag!(
     hesc_schemes::Tfhe
 );
 
-impl<W: Word, E: Encoding<W>> Encryption for Rlwe<W, E> {
+impl<W: Word, E: Encoding<W>> Encryption for Lattice<W, E> {
     fn parts<'a>(&self, ciphertexts: &'a [u8]) -> Vec<&'a [u8]> {
         let spec = self.spec();
         limbs(frames::body(ciphertexts, TAGGED + 20), spec.ring_degree, &spec.coeff_moduli)
@@ -251,7 +253,7 @@ impl Encryption for hesc_schemes::Tfhe {
 }
 
 /// A set of a lattice scheme with primes of so many bits.
-pub fn spec(ring_degree: usize, bits: &[u32], packing: Packing, plaintext: Plaintext) -> Spec {
+pub fn spec(ring_degree: usize, bits: &[u32], packing: Packing, plaintext: PlaintextSpace) -> Spec {
     let mut coeff_moduli: Vec<u64> = Vec::new();
     for &bits in bits {
         let primes = ntt_primes(bits, ring_degree, bits.min(4) as usize).unwrap();
@@ -260,17 +262,17 @@ pub fn spec(ring_degree: usize, bits: &[u32], packing: Packing, plaintext: Plain
     Spec { ring_degree, coeff_moduli, packing, plaintext }
 }
 
-pub fn integers(plain_modulus: u64) -> Plaintext {
-    Plaintext::Integers { plain_modulus }
+pub fn integers(plain_modulus: u64) -> PlaintextSpace {
+    PlaintextSpace::Integers { plain_modulus }
 }
 
-pub fn approximate(bits: i32) -> Plaintext {
-    Plaintext::Approximate { scale: 2f64.powi(bits) }
+pub fn approximate(bits: i32) -> PlaintextSpace {
+    PlaintextSpace::Approximate { scale: 2f64.powi(bits) }
 }
 
 /// A set of BFV with multiplication.
-pub fn unipolar(ring_degree: usize, primes: usize) -> leveled::Spec {
-    leveled::Spec {
+pub fn unipolar(ring_degree: usize, primes: usize) -> rlwe::Spec {
+    rlwe::Spec {
         scheme: SchemeKind::Bfv,
         ring_degree,
         coeff_moduli: ntt_primes(43, ring_degree, primes).unwrap(),
@@ -282,7 +284,7 @@ pub fn unipolar(ring_degree: usize, primes: usize) -> leveled::Spec {
 
 #[cfg(feature = "tfhe")]
 pub fn small_tfhe(lwe_dimension: usize) -> hesc_schemes::Tfhe {
-    use hesc_schemes::tfhe::{Decomposition, Spec, Tfhe};
+    use hesc_schemes::streams::tfhe::{Decomposition, Spec, Tfhe};
     let digits = |base_log, levels| Decomposition { base_log, levels };
     let spec = Spec {
         ring_degree: 512,

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use hesc_math::AesCtrRng;
 use rand_core::{Infallible, Rng, TryCryptoRng, TryRng};
 
-use super::lattice::{Lattice, assert_noise, assert_small};
+use super::lattice::{LatticeEncryption, assert_noise, assert_small};
 use super::parties::{Encryption, Party, rng};
 
 /// More blocks than any scheme serves with one generator.
@@ -179,7 +179,7 @@ fn bytes(poly: &[i128]) -> Vec<u8> {
 on_every_lattice!(noise_is_what_it_is_said_to_be);
 /// The noise and the masks of all encryptions, laid open: of the right size from below and above, and none
 /// twice, within blocks and across them. Five standard errors: false alarm once in a million for each.
-fn noise_is_what_it_is_said_to_be<S: Lattice>(party: &Party<S>) {
+fn noise_is_what_it_is_said_to_be<S: LatticeEncryption>(party: &Party<S>) {
     let Party { scheme, secret, public, .. } = party;
     let rng = &mut rng(6);
     let zeros = party.filled(BLOCKS, 0);
@@ -212,7 +212,7 @@ fn noise_is_what_it_is_said_to_be<S: Lattice>(party: &Party<S>) {
 
 on_every_lattice!(noise_says_nothing_of_the_public_seed);
 /// The noise of an encryption is the same whatever public seed was drawn with it.
-fn noise_says_nothing_of_the_public_seed<S: Lattice>(party: &Party<S>) {
+fn noise_says_nothing_of_the_public_seed<S: LatticeEncryption>(party: &Party<S>) {
     let Party { scheme, secret, .. } = party;
     let encrypt = |tape: &mut Tape| {
         let seeded = scheme.encrypt_seeded(secret, &party.filled(2, 0), tape).unwrap();

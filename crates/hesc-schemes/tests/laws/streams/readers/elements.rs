@@ -1,6 +1,6 @@
 //! Elements, bounds and keys of the schemes with a ciphertext for each bit.
 
-use hesc_schemes::bitwise::{BitCipher, Bitwise};
+use hesc_schemes::streams::bitwise::{BitCipher, Bitwise};
 use hesc_schemes::{Scheme, SchemeError};
 
 use super::super::frames::{self, TAGGED, forge, overwrite};

@@ -1,7 +1,7 @@
 //! Numbers of lattice schemes that no honest peer sends.
 
 use hesc_math::Word;
-use hesc_schemes::rlwe::{Encoding, Rlwe};
+use hesc_schemes::streams::lattice::{Encoding, Lattice};
 use hesc_schemes::{Scheme, SchemeError};
 
 use super::super::frames::{self, TAGGED, forge, overwrite};
@@ -10,7 +10,7 @@ use super::{Ciphertexts, Compact, Frames, NO_NUMBERS, Object, PublicKey, SecretK
 
 /// A residue equal to its modulus, in every limb of every polynomial.
 fn residues<W: Word, E: Encoding<W>>(
-    frames: &Frames<'_, Rlwe<W, E>>,
+    frames: &Frames<'_, Lattice<W, E>>,
     object: Object,
     start: usize,
 ) {
@@ -34,7 +34,7 @@ fn residues<W: Word, E: Encoding<W>>(
     }
 }
 
-fn check<W: Word, E: Encoding<W>>(party: &Party<Rlwe<W, E>>) {
+fn check<W: Word, E: Encoding<W>>(party: &Party<Lattice<W, E>>) {
     let frames = Frames::of(party);
     residues(&frames, Ciphertexts, TAGGED + 20);
     residues(&frames, Seeded, TAGGED + 36);
@@ -50,7 +50,7 @@ fn check<W: Word, E: Encoding<W>>(party: &Party<Rlwe<W, E>>) {
 }
 
 /// Noise and scale that a batch claims.
-fn promises<W: Word, E: Encoding<W>>(frames: &Frames<'_, Rlwe<W, E>>) {
+fn promises<W: Word, E: Encoding<W>>(frames: &Frames<'_, Lattice<W, E>>) {
     let Party { scheme, secret, .. } = frames.party;
     let bits = frames.party.filled(1, 5);
     let seeded = scheme.encrypt_seeded(secret, &bits, &mut rng(3)).unwrap();
@@ -81,7 +81,7 @@ fn promises<W: Word, E: Encoding<W>>(frames: &Frames<'_, Rlwe<W, E>>) {
 }
 
 /// The modulus and the scale of a compact batch.
-fn compact<W: Word, E: Encoding<W>>(frames: &Frames<'_, Rlwe<W, E>>) {
+fn compact<W: Word, E: Encoding<W>>(frames: &Frames<'_, Lattice<W, E>>) {
     if !frames.objects().any(|object| object == Compact) {
         return;
     }

@@ -1,0 +1,173 @@
+//! Products of BFV: `round(t a b / Q)` over the integers, in two bases (Halevi, Polyakov and Shoup
+//! 2019, section 4). Both factors are extended exactly from `Q` to a second base `B`; the product is
+//! formed modulo `Q B`, divided by `Q / t` with the remainder's conversion, and brought back from
+//! `B` to `Q`.
+
+use hesc_math::ntt_primes;
+use hesc_math::rns::{Conversion, Factor, Prime, kernels};
+
+use crate::SchemeError;
+use crate::rlwe::buffer::Buffer;
+use crate::rlwe::chain::{Chain, inverse_of, reducers};
+use crate::rlwe::parallel;
+use crate::rlwe::products::tensor;
+use crate::rlwe::{Ciphertext, Rlwe, Spec};
+
+/// The second base and the tables of every level.
+#[derive(Debug)]
+pub(crate) struct Multiplier {
+    primes: Vec<Prime>,
+    levels: Vec<Tables>,
+}
+
+#[derive(Debug)]
+struct Tables {
+    /// Primes of the second base in use.
+    count: usize,
+    /// From `Q` to `B`.
+    extension: Conversion,
+    /// From `N x` modulo `Q` to `[t x]_Q` modulo `B`.
+    remainder: Conversion,
+    /// `t / N` modulo `B`.
+    scales: Vec<Factor>,
+    /// `1 / Q` modulo `B`.
+    inverses: Vec<Factor>,
+    /// From `B` to `Q`.
+    back: Conversion,
+}
+
+/// Bits of the primes of the second base: the fast kernels' largest.
+const PRIME_BITS: u32 = 50;
+/// Bits that the second base has beyond the largest product, so that a quotient near one half never
+/// decides.
+const SPARE_BITS: f64 = 4.0;
+
+impl Multiplier {
+    pub(crate) fn new(spec: &Spec, chain: &Chain, plain_modulus: u64) -> Result<Self, SchemeError> {
+        let n = spec.ring_degree;
+        // |t a b / Q| <= t N Q / 2 for |a|, |b| <= Q / 2, two such in the middle part.
+        let excess = (plain_modulus as f64).log2() + (n as f64).log2() + SPARE_BITS;
+        let wanted = |level: usize| {
+            let bits: f64 = chain.level(level).iter().map(|q| (q.value() as f64).log2()).sum();
+            ((bits + excess) / (f64::from(PRIME_BITS) - 0.01)).ceil() as usize
+        };
+        let most = wanted(chain.levels());
+        let candidates = ntt_primes(PRIME_BITS, n, most + chain.primes().len())?;
+        let primes = candidates
+            .into_iter()
+            .filter(|&p| chain.primes().iter().all(|q| q.value() != p))
+            .take(most)
+            .map(|p| Prime::new(n, p))
+            .collect::<Result<Vec<_>, _>>()?;
+        let levels = (1..=chain.levels())
+            .map(|level| {
+                let (q, b) = (chain.level(level), &primes[..wanted(level)]);
+                let t = plain_modulus;
+                let per_degree = |m: hesc_math::Modulus| m.inverse(n as u64 % m.value());
+                Tables {
+                    count: b.len(),
+                    extension: Conversion::new(q, &reducers(b)),
+                    remainder: Conversion::with_constants(
+                        q,
+                        &reducers(b),
+                        |m| m.mul(t, per_degree(m)),
+                        |_| 1,
+                    ),
+                    scales: b
+                        .iter()
+                        .map(|p| p.factor(p.modulus().mul(t, per_degree(p.modulus()))))
+                        .collect(),
+                    inverses: b.iter().map(|p| p.factor(inverse_of(q, p.modulus()))).collect(),
+                    back: Conversion::new(b, &reducers(q)),
+                }
+            })
+            .collect();
+        Ok(Self { primes, levels })
+    }
+}
+
+/// The parts of the product modulo the level's primes, coefficients, limb after limb; a square if
+/// there is no second factor.
+pub(crate) fn multiply(
+    scheme: &Rlwe,
+    multiplier: &Multiplier,
+    a: &Ciphertext,
+    b: Option<&Ciphertext>,
+) -> Buffer {
+    let (n, level) = (scheme.ring_degree(), a.level);
+    let tables = &multiplier.levels[level - 1];
+    let primes: Vec<&Prime> =
+        scheme.chain().level(level).iter().chain(&multiplier.primes[..tables.count]).collect();
+    let factors: Vec<&Ciphertext> = std::iter::once(a).chain(b).collect();
+    let extended = extend(tables, &primes, &factors, n);
+    let parts = a.size + b.unwrap_or(a).size - 1;
+    let mut product = Buffer::take(parts * primes.len() * n);
+    // Limb after limb, in each the parts of all factors; then those of the product.
+    parallel::for_each_chunk(&mut product, parts * n, n, |row, limb, out| {
+        let size = extended.len() / primes.len();
+        let (x, y) = extended[limb * size..][..size].split_at(a.size * n);
+        tensor(out, row, x, b.map(|_| y), primes[limb]);
+        for part in out.chunks_exact_mut(n) {
+            primes[limb].inverse_unscaled(part);
+        }
+    });
+    scale_down(tables, &primes, &mut product, n)
+}
+
+/// The parts of all factors modulo both bases, as evaluations.
+fn extend(tables: &Tables, primes: &[&Prime], factors: &[&Ciphertext], n: usize) -> Buffer {
+    let level = primes.len() - tables.count;
+    // Where to find a part of the factors side by side: its factor and its place there.
+    let places: Vec<(&Ciphertext, usize)> =
+        factors.iter().flat_map(|&c| (0..c.size).map(move |part| (c, part))).collect();
+    let parts = places.len();
+    let source = |index: usize, limb: usize| {
+        let (factor, part) = places[index];
+        &factor.words[(limb * factor.size + part) * n..][..n]
+    };
+    let room = tables.extension.prepared_words(n);
+    let mut prepared = Buffer::take(parts * room);
+    parallel::prepare(&tables.extension, &mut prepared, n, source);
+    let mut words = Buffer::take(parts * primes.len() * n);
+    parallel::for_each_chunk(&mut words, n, 0, |_, index, words| {
+        let (limb, part) = (index / parts, index % parts);
+        match limb.checked_sub(level) {
+            None => words.copy_from_slice(source(part, limb)),
+            Some(target) => {
+                tables.extension.row(words, target, &prepared[part * room..][..room]);
+            }
+        }
+        primes[limb].forward(words);
+    });
+    words
+}
+
+/// `round(t x / Q)` modulo `Q`, from `N x` modulo both bases.
+fn scale_down(tables: &Tables, primes: &[&Prime], product: &mut [u64], n: usize) -> Buffer {
+    let level = primes.len() - tables.count;
+    let parts = product.len() / (primes.len() * n);
+    let (first_base, second_base) = product.split_at_mut(level * parts * n);
+    let room = tables.remainder.prepared_words(n);
+    let mut prepared = Buffer::take(parts * room);
+    parallel::prepare(&tables.remainder, &mut prepared, n, |part, limb| {
+        &first_base[(parts * limb + part) * n..][..n]
+    });
+    parallel::for_each_chunk(second_base, n, n, |row, index, words| {
+        let (target, part) = (index / parts, index % parts);
+        let prime = primes[level + target];
+        tables.remainder.row(row, target, &prepared[part * room..][..room]);
+        kernels::scale(words, tables.scales[target], prime);
+        kernels::subtract_scale(words, row, tables.inverses[target], prime);
+    });
+    let room = tables.back.prepared_words(n);
+    let mut prepared = Buffer::take(parts * room);
+    parallel::prepare(&tables.back, &mut prepared, n, |part, limb| {
+        &second_base[(parts * limb + part) * n..][..n]
+    });
+    let mut result = Buffer::take(parts * level * n);
+    parallel::for_each_chunk(&mut result, n, 0, |_, index, out| {
+        let (limb, part) = (index / parts, index % parts);
+        tables.back.row(out, limb, &prepared[part * room..][..room]);
+    });
+    result
+}

@@ -1,0 +1,77 @@
+//! The memory of ciphertexts.
+
+use std::ops::{Deref, DerefMut};
+use std::sync::Mutex;
+
+/// Buffers that wait for their next use. Clearing fresh memory costs as much as a pass of arithmetic,
+/// on one thread. Nobody waits for the lock: a forked process may find it taken for ever, and who finds it
+/// taken does without.
+static POOL: Mutex<Vec<Vec<u64>>> = Mutex::new(Vec::new());
+/// Buffers kept; further ones are freed.
+const KEPT: usize = 16;
+
+/// Memory of ciphertexts and for work, from a pool and back to it; with anything in it at first.
+/// Whoever puts secrets there wipes them.
+#[derive(Debug, Default)]
+pub(crate) struct Buffer {
+    words: Vec<u64>,
+    used: usize,
+}
+
+impl Buffer {
+    /// A buffer of this many words.
+    pub(crate) fn take(words: usize) -> Self {
+        let found = POOL.try_lock().ok().and_then(|mut pool| {
+            // The smallest that is large enough, but not much too large.
+            let best = (0..pool.len())
+                .filter(|&i| (words..=words + words / 2).contains(&pool[i].len()))
+                .min_by_key(|&i| pool[i].len())?;
+            Some(pool.swap_remove(best))
+        });
+        Self { words: found.unwrap_or_else(|| vec![0; words]), used: words }
+    }
+}
+
+impl From<&[u64]> for Buffer {
+    fn from(words: &[u64]) -> Self {
+        let mut buffer = Self::take(words.len());
+        buffer.copy_from_slice(words);
+        buffer
+    }
+}
+
+impl Clone for Buffer {
+    fn clone(&self) -> Self {
+        Self::from(&**self)
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        if self.words.is_empty() {
+            return;
+        }
+        let Ok(mut pool) = POOL.try_lock() else { return };
+        pool.push(std::mem::take(&mut self.words));
+        if pool.len() > KEPT {
+            // The smallest is the cheapest to make again.
+            if let Some(i) = (0..pool.len()).min_by_key(|&i| pool[i].len()) {
+                pool.swap_remove(i);
+            }
+        }
+    }
+}
+
+impl Deref for Buffer {
+    type Target = [u64];
+
+    fn deref(&self) -> &[u64] {
+        &self.words[..self.used]
+    }
+}
+
+impl DerefMut for Buffer {
+    fn deref_mut(&mut self) -> &mut [u64] {
+        &mut self.words[..self.used]
+    }
+}

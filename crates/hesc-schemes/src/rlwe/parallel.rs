@@ -1,0 +1,71 @@
+//! Loops over limbs, on both cores where there is enough to do.
+
+use hesc_math::rns::Conversion;
+use rayon::prelude::*;
+
+use super::buffer::Buffer;
+use crate::threads::several_threads;
+
+/// Words below which a second thread costs more than it brings.
+const PARALLEL_WORDS: usize = 1 << 15;
+
+/// Words below which one pass of arithmetic, which waits for memory, is not worth a second thread.
+pub(crate) const PASS_WORDS: usize = 1 << 20;
+
+/// Whether this many words are worth a second thread.
+pub(crate) fn worth_threads(words: usize) -> bool {
+    words >= PARALLEL_WORDS && several_threads()
+}
+
+/// Runs an operation of several loops on a thread of the pool: the caller waits once for all of them
+/// and not once for each.
+pub(crate) fn together<R: Send>(words: usize, operation: impl FnOnce() -> R + Send) -> R {
+    if worth_threads(words) { rayon::scope(|_| operation()) } else { operation() }
+}
+
+/// Calls `body(scratch, index, chunk)` for each chunk of `size` words, with a [`Buffer`] of `scratch`
+/// words of the thread's own.
+pub(crate) fn for_each_chunk(
+    words: &mut [u64],
+    size: usize,
+    scratch: usize,
+    body: impl Fn(&mut [u64], usize, &mut [u64]) + Send + Sync,
+) {
+    if worth_threads(words.len()) {
+        words.par_chunks_exact_mut(size).enumerate().for_each_init(
+            || Buffer::take(scratch),
+            |scratch, (index, chunk)| body(scratch, index, chunk),
+        );
+    } else {
+        let mut scratch = Buffer::take(scratch);
+        for (index, chunk) in words.chunks_exact_mut(size).enumerate() {
+            body(&mut scratch, index, chunk);
+        }
+    }
+}
+
+/// Prepares several polynomials for conversion, one after the other in `prepared`; `limb(part, i)`
+/// are the coefficients of one modulo the `i`-th source.
+pub(crate) fn prepare<'a>(
+    conversion: &Conversion,
+    prepared: &mut [u64],
+    ring_degree: usize,
+    limb: impl Fn(usize, usize) -> &'a [u64] + Send + Sync,
+) {
+    let words = conversion.block_words(ring_degree);
+    let blocks = conversion.prepared_words(ring_degree) / words;
+    for_each_chunk(prepared, words, 0, |_, index, out| {
+        let (part, block) = (index / blocks, index % blocks);
+        conversion.prepare_block(out, block, |i| limb(part, i));
+    });
+}
+
+/// Runs both.
+pub(crate) fn both(words: usize, a: impl FnOnce() + Send, b: impl FnOnce() + Send) {
+    if worth_threads(words) {
+        rayon::join(a, b);
+    } else {
+        a();
+        b();
+    }
+}

@@ -1,0 +1,154 @@
+//! Automorphisms of slots.
+
+use hesc_math::rns::kernels;
+
+use super::buffer::Buffer;
+use super::keys::{GaloisKey, GaloisKeys};
+use super::noise::Noise;
+use super::{Ciphertext, Rlwe, SchemeKind, parallel};
+use crate::SchemeError;
+
+impl Rlwe {
+    /// Refuses keys of another pair than the ciphertext's, whether they are needed or not.
+    fn check_pair(&self, a: &Ciphertext, keys: &GaloisKeys) -> Result<(), SchemeError> {
+        self.check_ciphertext(a)?;
+        keys.tag.check(self.fingerprint(), Some(a.tag))
+    }
+
+    fn galois_key<'a>(
+        &self,
+        a: &Ciphertext,
+        element: usize,
+        keys: &'a GaloisKeys,
+    ) -> Result<&'a GaloisKey, SchemeError> {
+        self.check_pair(a, keys)?;
+        Self::require_two_parts(a, "a rotation")?;
+        keys.keys.get(&element).ok_or_else(|| self.missing_key(element))
+    }
+
+    /// The error that names what a user asked for, not the automorphism that does it.
+    fn missing_key(&self, element: usize) -> SchemeError {
+        let order = 2 * self.ring_degree();
+        if element == order - 1 {
+            let ckks = self.scheme() == SchemeKind::Ckks;
+            let what = if ckks { "complex conjugates" } else { "exchanging the rows of slots" };
+            return SchemeError::MissingKey { what: what.into(), remedy: "conjugate=True".into() };
+        }
+        let row = order / 4;
+        let mut powers = std::iter::successors(Some(1), |power| Some(power * 3 % order)).take(row);
+        match powers.position(|power| power == element) {
+            Some(steps) => SchemeError::MissingKey {
+                what: format!("rotations by {steps} (the same as {})", steps as i64 - row as i64),
+                remedy: format!("rotations=[{steps}]"),
+            },
+            None => SchemeError::MissingKey {
+                what: format!("the automorphism X -> X^{element}"),
+                remedy: "generate_galois_keys".into(),
+            },
+        }
+    }
+
+    /// `a(X^element)`.
+    ///
+    /// # Errors
+    /// [`SchemeError::MissingKey`], [`SchemeError::NotRelinearised`], and as [`Self::relinearise`].
+    pub fn apply_galois(
+        &self,
+        a: &Ciphertext,
+        element: usize,
+        keys: &GaloisKeys,
+    ) -> Result<Ciphertext, SchemeError> {
+        if element == 1 {
+            self.check_pair(a, keys)?;
+            return Ok(a.clone());
+        }
+        let key = self.galois_key(a, element, keys)?;
+        let noise = self.switched_noise(a)?;
+        Ok(parallel::together(a.words.len(), || {
+            let switched = self.switch(&self.cut(self.part(a, 1), a.level), &key.key);
+            self.finish_galois(a, switched, key, noise)
+        }))
+    }
+
+    /// Adds `c_0` to a switched `c_1` and applies the automorphism to both.
+    fn finish_galois(
+        &self,
+        a: &Ciphertext,
+        mut switched: Buffer,
+        key: &GaloisKey,
+        noise: Noise,
+    ) -> Ciphertext {
+        let n = self.ring_degree();
+        parallel::for_each_chunk(&mut switched, 2 * n, n, |row, limb, out| {
+            let prime = &self.chain().primes()[limb];
+            kernels::add(&mut out[..n], &a.words[limb * 2 * n..][..n], prime);
+            for part in out.chunks_exact_mut(n) {
+                row.copy_from_slice(part);
+                if self.scheme().evaluated() {
+                    key.automorphism.evaluations(part, row);
+                } else {
+                    key.automorphism.coefficients(part, row, prime);
+                }
+            }
+        });
+        Ciphertext { words: switched, noise, ..a.shell() }
+    }
+
+    /// Slots rotated by `steps` to the left, in each of two rows of `N / 2` (BFV, BGV) or in the one
+    /// of CKKS.
+    ///
+    /// # Errors
+    /// As [`Self::apply_galois`].
+    pub fn rotate(
+        &self,
+        a: &Ciphertext,
+        steps: i64,
+        keys: &GaloisKeys,
+    ) -> Result<Ciphertext, SchemeError> {
+        self.apply_galois(a, self.rotation_element(steps), keys)
+    }
+
+    /// Several rotations of one ciphertext: digits are lifted once for all (hoisting, Halevi and
+    /// Shoup 2018), which is where a rotation spends most of its time.
+    ///
+    /// # Errors
+    /// As [`Self::apply_galois`].
+    pub fn rotate_many(
+        &self,
+        a: &Ciphertext,
+        steps: &[i64],
+        keys: &GaloisKeys,
+    ) -> Result<Vec<Ciphertext>, SchemeError> {
+        let elements: Vec<usize> = steps.iter().map(|&s| self.rotation_element(s)).collect();
+        for &element in elements.iter().filter(|&&element| element != 1) {
+            self.galois_key(a, element, keys)?;
+        }
+        self.check_pair(a, keys)?;
+        Self::require_two_parts(a, "a rotation")?;
+        let noise = self.switched_noise(a)?;
+        parallel::together(a.words.len(), || {
+            let lifted = self.lift_everywhere(&self.cut(self.part(a, 1), a.level));
+            let rotated = elements.into_iter().map(|element| {
+                if element == 1 {
+                    return Ok(a.clone());
+                }
+                let key = self.galois_key(a, element, keys)?;
+                let switched = self.switch_lifted(&lifted, &key.key);
+                Ok(self.finish_galois(a, switched, key, noise))
+            });
+            rotated.collect()
+        })
+    }
+
+    /// BFV and BGV: the two rows of slots exchanged. CKKS: complex conjugates.
+    ///
+    /// # Errors
+    /// As [`Self::apply_galois`].
+    pub fn swap_or_conjugate(
+        &self,
+        a: &Ciphertext,
+        keys: &GaloisKeys,
+    ) -> Result<Ciphertext, SchemeError> {
+        self.apply_galois(a, 2 * self.ring_degree() - 1, keys)
+    }
+}

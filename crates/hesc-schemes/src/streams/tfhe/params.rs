@@ -1,0 +1,171 @@
+use crate::wire::{Kind, Reader, Writer};
+use crate::{Assurance, Fingerprint, SchemeError};
+
+/// Marks a parameter set of this scheme, where those of rings have their degree.
+const TFHE: u32 = 6;
+
+/// How a word is cut into digits: `levels` of `base_log` bits, from the top.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Decomposition {
+    /// Bits of a digit.
+    pub base_log: u32,
+    /// Digits; what is below the last is rounded away.
+    pub levels: u32,
+}
+
+impl Decomposition {
+    /// Its base.
+    pub(super) fn base(self) -> f64 {
+        f64::from(self.base_log).exp2()
+    }
+}
+
+/// An unchecked parameter set; [`super::Tfhe::new`] checks it. The modulus is `2^64`, secrets are
+/// binary, noise is Gaussian.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spec {
+    /// Coefficients of a ring element, `N`; also the dimension of bits.
+    pub ring_degree: usize,
+    /// The dimension that bits have while they are looked up, `n`.
+    pub lwe_dimension: usize,
+    /// `log2` of the deviation of the noise of ring elements, in units of the torus.
+    pub log2_ring_noise: f64,
+    /// `log2` of the deviation of the noise at the small dimension.
+    pub log2_lwe_noise: f64,
+    /// Digits of the bootstrap.
+    pub bootstrap: Decomposition,
+    /// Digits of the switch to the small dimension.
+    pub keyswitch: Decomposition,
+    /// Digits of the packing into ring elements.
+    pub packing: Decomposition,
+}
+
+impl Spec {
+    /// The strongest assurance this set has: that of the weaker of its two dimensions.
+    ///
+    /// The guidelines have ternary secrets and noise of deviation 3.19; what counts is the modulus over
+    /// the noise. Binary secrets are a little weaker: the noise must also be that of the 132 bits
+    /// that the `tfhe` crate computes with the lattice estimator for them.
+    pub fn assurance(&self) -> Assurance {
+        let of = |dimension: usize, log2_noise: f64| {
+            let binary = log2_noise >= log2_noise_132_bits(dimension);
+            match Assurance::of_dimension(dimension, 3.19f64.log2() - log2_noise) {
+                assurance if binary => assurance,
+                _ => Assurance::Insecure,
+            }
+        };
+        of(self.ring_degree, self.log2_ring_noise).min(of(self.lwe_dimension, self.log2_lwe_noise))
+    }
+
+    /// The set's hash.
+    pub fn fingerprint(&self) -> Fingerprint {
+        Fingerprint::of(&self.to_bytes())
+    }
+
+    pub(super) fn check(&self, assurance: Assurance) -> Result<(), SchemeError> {
+        let refuse =
+            |name, value: String, remedy| Err(SchemeError::Parameter { name, value, remedy });
+        if !(256..=8192).contains(&self.ring_degree) || !self.ring_degree.is_power_of_two() {
+            let remedy = "choose a power of two from 256 to 8192";
+            return refuse("ring_degree", self.ring_degree.to_string(), remedy);
+        }
+        if !(16..=self.ring_degree).contains(&self.lwe_dimension) {
+            let remedy = "choose one from 16 to the ring degree";
+            return refuse("lwe_dimension", self.lwe_dimension.to_string(), remedy);
+        }
+        for (name, noise) in
+            [("log2_ring_noise", self.log2_ring_noise), ("log2_lwe_noise", self.log2_lwe_noise)]
+        {
+            if !(-62.0..=-4.0).contains(&noise) {
+                return refuse(name, noise.to_string(), "choose one from -62 to -4");
+            }
+        }
+        for (name, digits) in [
+            ("bootstrap", self.bootstrap),
+            ("keyswitch", self.keyswitch),
+            ("packing", self.packing),
+        ] {
+            let Decomposition { base_log, levels } = digits;
+            let bits = base_log.saturating_mul(levels);
+            if base_log == 0 || levels == 0 || bits > 60 {
+                let value = format!("{levels} digits of {base_log} bits");
+                return refuse(name, value, "choose at least one digit and at most 60 bits in all");
+            }
+        }
+        if self.assurance() >= assurance {
+            return Ok(());
+        }
+        Err(SchemeError::Security {
+            ring_degree: self.lwe_dimension,
+            log2_modulus: 3.19f64.log2() - self.log2_lwe_noise.min(self.log2_ring_noise),
+            limit: Assurance::bits_for_dimension(self.lwe_dimension) as u32,
+            standard: "the 2024 guidelines",
+        })
+    }
+
+    /// The wire form.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut writer = Writer::new(Kind::Params);
+        writer.u32(TFHE).u32(self.ring_degree as u32).u32(self.lwe_dimension as u32);
+        writer.f64(self.log2_ring_noise).f64(self.log2_lwe_noise);
+        for digits in [self.bootstrap, self.keyswitch, self.packing] {
+            writer.u32(digits.base_log).u32(digits.levels);
+        }
+        writer.finish()
+    }
+
+    /// Reads the wire form; the set is still to be checked.
+    ///
+    /// # Errors
+    /// [`SchemeError::Wire`] for other bytes.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, SchemeError> {
+        let mut reader = Reader::open(bytes, Kind::Params)?;
+        if reader.u32()? != TFHE {
+            return Err(reader.error("it is the set of another scheme"));
+        }
+        let (ring_degree, lwe_dimension) = (reader.u32()? as usize, reader.u32()? as usize);
+        let (log2_ring_noise, log2_lwe_noise) = (reader.f64()?, reader.f64()?);
+        let mut digits = || {
+            Ok::<_, SchemeError>(Decomposition { base_log: reader.u32()?, levels: reader.u32()? })
+        };
+        let (bootstrap, keyswitch, packing) = (digits()?, digits()?, digits()?);
+        reader.finish()?;
+        Ok(Self {
+            ring_degree,
+            lwe_dimension,
+            log2_ring_noise,
+            log2_lwe_noise,
+            bootstrap,
+            keyswitch,
+            packing,
+        })
+    }
+}
+
+/// `log2` of the deviation of Gaussian noise that gives binary secrets 132 bits, as the `tfhe` crate has
+/// it from the lattice estimator; never below two bits of the word.
+fn log2_noise_132_bits(dimension: usize) -> f64 {
+    use ::tfhe::core_crypto::commons::noise_formulas::secure_noise::minimal_lwe_variance_for_132_bits_security_gaussian_impl as variance;
+    // The sets are given to a thousandth of a bit.
+    variance(dimension as f64, 64f64.exp2()).log2() / 2.0 - 1e-3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn less_noise_is_less_secure() {
+        let spec = crate::streams::tfhe::tests::secure();
+        assert_eq!(spec.assurance(), Assurance::Guidelines2024);
+        for weaker in [
+            Spec { log2_lwe_noise: spec.log2_lwe_noise - 0.1, ..spec },
+            Spec { log2_ring_noise: spec.log2_ring_noise - 0.1, ..spec },
+            Spec { lwe_dimension: spec.lwe_dimension - 8, ..spec },
+        ] {
+            assert_eq!(weaker.assurance(), Assurance::Insecure);
+            let refused = weaker.check(Assurance::Guidelines2024);
+            assert!(matches!(refused, Err(SchemeError::Security { .. })));
+        }
+    }
+}
