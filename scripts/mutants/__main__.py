@@ -1,9 +1,10 @@
 """Put slips into the code one at a time and see which test notices.
 
 `python -m scripts.mutants` takes all lists in slips/, `--only TEXT` those whose list, name or file
-contains a text. Every Rust slip is compiled in behind a switch: one build, and a run of the tests
-for each. Ends with an error if a slip survives that no one has called harmless, or if a harmless
-one is noticed. The test that noticed last time is asked first.
+contains a text. Every Rust slip is compiled in behind a switch: one build. A first run of each
+Rust test says which slips it reaches; a slip is then shown to those tests only, the one that
+noticed last time and quick ones first. Ends with an error if a slip survives that no one has called
+harmless, or if a harmless one is noticed.
 """
 
 from __future__ import annotations
@@ -16,32 +17,63 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scripts.mutants.runs import (
-    TARGET,
-    build_python,
-    python_run,
-    rust_runs,
-    rust_runs_for,
-)
+from scripts.mutants.runs import TARGET, build_python, python_run, rust_programs, watched
 from scripts.mutants.slips import ROOT, Slip, read_all, write_tree
 
 if TYPE_CHECKING:
-    from scripts.mutants.runs import Run
+    from scripts.mutants.runs import Killer, RustTest
 
 MEMORY = TARGET / "mutants/killers.json"
 
 
-def survey(number: int, runs: list[Run], last: str | None) -> str | None:
-    """The test that notices the slip, the one of last time first; None if it survives."""
-    if last is not None:
-        name, test = last.split(": ", 1)
-        for run in runs:
-            if run.name == name and (killer := run.killer(number, only=test.split(" ")[0])):
-                return killer
-    for run in runs:
-        if killer := run.killer(number):
-            return killer
-    return None
+class Judges:
+    """The tests that slips are shown to."""
+
+    def __init__(self, tree: Path, places: Path, chosen: dict[int, Slip], jobs: int) -> None:
+        """Builds what the chosen slips need and runs it on the code as it is.
+
+        Raises:
+            RuntimeError: if a test fails with no slip in.
+
+        """
+        self._tree, self._places = tree, places
+        self._known = json.loads(MEMORY.read_text()) if MEMORY.exists() else {}
+        self._rust: list[RustTest] = []
+        self._native = None
+        failures: list[str] = []
+        if any(not slip.python for slip in chosen.values()):
+            names = [(program, test) for program in rust_programs(tree) for test in program.tests()]
+            print(f"{len(names)} Rust tests on the code as it is", flush=True)
+            with ThreadPoolExecutor(jobs) as pool:
+                self._rust = list(pool.map(lambda name: watched(name[0], name[1], places), names))
+            failures += [str(test) for test in self._rust if not test.passes]
+        if any(slip.python for slip in chosen.values()):
+            self._native = build_python(tree)
+            print("Python's tests on the code as it is", flush=True)
+            if killer := python_run(tree, places / "clean", None, self._native).killer(None):
+                failures.append(killer.test)
+        if failures:
+            raise RuntimeError(f"no slip is in, and these fail: {failures}")
+
+    def killer(self, number: int, slip: Slip) -> Killer | None:
+        """What notices the slip, the test of last time first; None if it survives."""
+        last = self._known.get(slip.name)
+        if slip.python:
+            if self._native is None:
+                raise AssertionError("Python's module is built where slips need it")
+            run = python_run(self._tree, self._places / str(number), slip, self._native)
+            again = run.killer(number, only=last) if last else None
+            return again or run.killer(number)
+        reached = [test for test in self._rust if number in test.reached]
+        reached.sort(key=lambda test: (str(test) != last, test.seconds))
+        return next(filter(None, (test.killer(number) for test in reached)), None)
+
+    def remember(self, slip: Slip, killer: Killer | None) -> None:
+        """Notes the test for the next time."""
+        if killer is not None and killer.test != "?":
+            self._known[slip.name] = killer.test
+            MEMORY.parent.mkdir(parents=True, exist_ok=True)
+            MEMORY.write_text(json.dumps(self._known, indent=1))
 
 
 def main() -> int:
@@ -61,56 +93,32 @@ def main() -> int:
     }
     tree = TARGET / "mutants/tree"
     write_tree(tree, slips)
-    rust = rust_runs(tree) if any(slip.rust and not slip.python for slip in chosen.values()) else []
-    native = build_python(tree) if any(slip.python for slip in chosen.values()) else None
-    print(f"{len(chosen)} slips; first the tests on the code as it is", flush=True)
+    print(f"{len(chosen)} slips", flush=True)
+    results = []
+    wrong = 0
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
-        places = Path(folder)
-
-        def runs_for(slip: Slip | None, place: str) -> list[Run]:
-            if slip is not None and not slip.python:
-                return rust_runs_for(slip, rust)
-            return [python_run(tree, places / place, slip, native)] if native else []
-
-        clean = [*rust, *(runs_for(None, "clean") if native else [])]
-        with ThreadPoolExecutor(options.jobs) as pool:
-            failures = [
-                killer for killer in pool.map(lambda run: run.killer(None), clean) if killer
-            ]
-        if failures:
-            print(f"no slip is in, and these fail: {failures}")
-            return 1
-        killers = json.loads(MEMORY.read_text()) if MEMORY.exists() else {}
-        wrong = 0
+        judges = Judges(tree, Path(folder), chosen, options.jobs)
         with ThreadPoolExecutor(options.jobs) as pool:
             surveys = {
-                pool.submit(
-                    lambda n, s: survey(n, runs_for(s, str(n)), killers.get(s.name)),
-                    number,
-                    slip,
-                ): slip
-                for number, slip in chosen.items()
+                pool.submit(judges.killer, number, slip): slip for number, slip in chosen.items()
             }
-            for survey_of in as_completed(surveys):
-                slip, killer = surveys[survey_of], survey_of.result()
-                killers[slip.name] = killer
-                MEMORY.write_text(json.dumps({k: v for k, v in killers.items() if v}, indent=1))
+            for survey in as_completed(surveys):
+                slip, killer = surveys[survey], survey.result()
+                judges.remember(slip, killer)
                 expected = (killer is None) == (slip.harmless is not None)
                 wrong += not expected
-                told = killer or ("survives, harmless" if expected else "SURVIVES")
-                print(
-                    f"{slip.area:12} {slip.name}: {told}{'' if expected else ' <-- !'}", flush=True
+                told = f"{killer.test} {killer.how}" if killer else "SURVIVES"
+                mark = "" if expected else " <-- !"
+                print(f"{slip.area:12} {slip.name}: {told}{mark}", flush=True)
+                results.append(
+                    {
+                        "list": slip.area,
+                        "slip": slip.name,
+                        "file": slip.file,
+                        "killer": killer and killer.test,
+                        "harmless": slip.harmless,
+                    }
                 )
-    results = [
-        {
-            "list": s.area,
-            "slip": s.name,
-            "file": s.file,
-            "killer": killers[s.name],
-            "harmless": s.harmless,
-        }
-        for s in chosen.values()
-    ]
     if options.json:
         options.json.write_text(json.dumps(results, indent=1))
     noticed = sum(result["killer"] is not None for result in results)

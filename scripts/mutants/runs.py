@@ -1,4 +1,4 @@
-"""Test programs, run with one slip switched on, until one of their tests fails."""
+"""Tests, run with one slip switched on until one fails: in Rust those only that reach its place."""
 
 from __future__ import annotations
 
@@ -12,45 +12,130 @@ import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from scripts.mutants import slips
-from scripts.mutants.slips import ROOT, SWITCH
+from scripts.mutants.slips import REACHED, ROOT, SWITCH
 
 if TYPE_CHECKING:
     from scripts.mutants.slips import Slip
 
 # Where cargo builds: dependencies are those of the tests, built once.
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-# From the bottom up: a slip is noticed by its own crate, or by one above.
-CRATES = ("hesc-math", "hesc-stochastic", "hesc-schemes", "hesc-circuits")
-FAILED = re.compile(r"^(?:test (?P<rust>.+) \.\.\. FAILED|FAILED (?P<python>\S+))")
-STATED = re.compile(r"^test (?P<name>.+?) \.\.\. ")
-# A slip may make a loop endless.
-SECONDS = 1200
+FAILED = re.compile(r"^FAILED (?P<test>\S+)")
+# A slip may make a loop endless: a test has so many times its own time, and so many seconds more.
+PATIENCE, GRACE = 20, 60
+# For all of Python's tests.
+SECONDS = 1800
+
+
+class Killer(NamedTuple):
+    """The test that noticed a slip, and how."""
+
+    test: str
+    how: str = "failed"
 
 
 @dataclass(frozen=True)
-class Run:
-    """One test program and how it is called."""
+class Program:
+    """A Rust test program."""
 
     name: str
+    path: str
+    folder: Path
+    crate: str
+
+    def tests(self) -> list[str]:
+        """The names of its tests, without those that are ignored."""
+        listed = subprocess.run(
+            (self.path, "--list", "--format=terse"),
+            cwd=self.folder,
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        ignored = subprocess.run(
+            (self.path, "--list", "--format=terse", "--ignored"),
+            cwd=self.folder,
+            check=True,
+            capture_output=True,
+            text=True,
+        )
+        left_out = set(ignored.stdout.splitlines())
+        return [
+            line.removesuffix(": test")
+            for line in listed.stdout.splitlines()
+            if line.endswith(": test") and line not in left_out
+        ]
+
+
+@dataclass(frozen=True)
+class RustTest:
+    """One test of a program, how long it takes and the slips whose places it reaches."""
+
+    program: Program
+    name: str
+    seconds: float
+    reached: frozenset[int]
+    passes: bool
+
+    def __str__(self) -> str:
+        return f"{self.program.name}: {self.name}"
+
+    def killer(self, number: int) -> Killer | None:
+        """Whether the test notices this slip."""
+        seconds = GRACE + PATIENCE * self.seconds
+        code = run_test(self.program, self.name, {SWITCH: str(number)}, seconds)
+        if code == 0:
+            return None
+        return Killer(str(self), "endless" if code is None else "failed")
+
+
+def run_test(
+    program: Program, test: str, environment: dict[str, str], seconds: float
+) -> int | None:
+    """The exit status of one test in a process of its own; None if it took longer."""
+    process = subprocess.Popen(
+        (program.path, "--exact", test, "--test-threads=1"),
+        cwd=program.folder,
+        env={**os.environ, "RAYON_NUM_THREADS": "2", **environment},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        return process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+        return None
+
+
+def watched(program: Program, test: str, place: Path) -> RustTest:
+    """Runs a test with no slip on and notes which it reaches."""
+    reached = place / f"{program.name}-{test}".replace("::", "-")
+    reached.touch()
+    begun = time.monotonic()
+    code = run_test(program, test, {REACHED: str(reached)}, 1200)
+    numbers = frozenset(int(line) for line in reached.read_text().splitlines())
+    return RustTest(program, test, time.monotonic() - begun, numbers, passes=code == 0)
+
+
+@dataclass(frozen=True)
+class PythonRun:
+    """Python's tests on a copy of the package."""
+
     command: tuple[str, ...]
     folder: Path
     environment: dict[str, str]
-    # Arguments that choose its tests; all of them if there are none.
-    tests: tuple[str, ...] = ()
-    # The crate of a Rust program.
-    crate: str | None = None
 
-    def killer(self, number: int | None, only: str | None = None) -> str | None:
+    def killer(self, number: int | None, only: str | None = None) -> Killer | None:
         """The first test that fails, or None; without a number no slip is switched on."""
-        tests = self.tests if only is None else self.one(only)
-        environment = {**os.environ, **self.environment, SWITCH: str(number)}
+        # Laws first; no test runs twice. The lists themselves do not fit code with a slip in it.
+        tests = ("--ignore=tests/test_mutants.py", "tests/laws", "tests")
         process = subprocess.Popen(
-            (*self.command, *tests),
+            (*self.command, *(tests if only is None else (only,))),
             cwd=self.folder,
-            env=environment,
+            env={**os.environ, **self.environment, SWITCH: str(number)},
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
@@ -59,27 +144,20 @@ class Run:
         watch = threading.Timer(SECONDS, process.kill)
         watch.start()
         begun, failed = time.monotonic(), None
-        running = "?"
         for line in process.stdout or ():
-            if match := STATED.match(line):
-                running = match["name"]
             if match := FAILED.match(line):
-                failed = match["rust"] or match["python"]
+                failed = Killer(match["test"])
                 process.kill()
                 break
         code = process.wait()
         watch.cancel()
         if failed is None and code:
             hung = time.monotonic() - begun >= SECONDS
-            failed = f"{running} ({'endless' if hung else f'died with {code}'})"
-        return None if failed is None else f"{self.name}: {failed}"
-
-    def one(self, only: str) -> tuple[str, ...]:
-        """Arguments that choose one test."""
-        return ("--exact", only) if self.crate else (only,)
+            failed = Killer("?", "endless" if hung else f"died with {code}")
+        return failed
 
 
-def rust_runs(tree: Path) -> list[Run]:
+def rust_programs(tree: Path) -> list[Program]:
     """The test programs of all crates but the bindings, built once with every slip in them."""
     built = subprocess.run(
         [
@@ -96,26 +174,17 @@ def rust_runs(tree: Path) -> list[Run]:
     if built.returncode:
         found = re.findall(r"^error.*?(?=^\S|\Z)", built.stderr, re.MULTILINE | re.DOTALL)
         raise RuntimeError("slips that do not compile:\n" + "\n".join(found))
-    runs = []
+    programs = []
     for line in built.stdout.splitlines():
         message = json.loads(line)
         if message.get("reason") != "compiler-artifact" or not message.get("executable"):
             continue
         crate = message["target"]["src_path"].removeprefix(f"{tree / slips.CRATES}/").split("/")[0]
-        target = message["target"]["name"]
-        if crate in CRATES and message["profile"]["test"]:
+        if message["profile"]["test"]:
+            name = f"{crate}::{message['target']['name']}"
             folder = tree / slips.CRATES / crate
-            command = (message["executable"], "--test-threads=1")
-            runs.append(Run(f"{crate}::{target}", command, folder, {}, crate=crate))
-    # Laws before the tests inside a crate.
-    return sorted(
-        runs, key=lambda run: (CRATES.index(run.crate or ""), not run.name.endswith("laws"))
-    )
-
-
-def rust_runs_for(slip: Slip, runs: list[Run]) -> list[Run]:
-    """The programs that can notice a slip: its own crate's first."""
-    return [run for run in runs if CRATES.index(run.crate or "") >= CRATES.index(slip.crate)]
+            programs.append(Program(name, message["executable"], folder, crate))
+    return programs
 
 
 def build_python(tree: Path) -> Path:
@@ -130,7 +199,7 @@ def build_python(tree: Path) -> Path:
     return TARGET / "release/lib_native.so"
 
 
-def python_run(tree: Path, place: Path, slip: Slip | None, native: Path) -> Run:
+def python_run(tree: Path, place: Path, slip: Slip | None, native: Path) -> PythonRun:
     """Python's tests on a copy of the package, with the slip as plain text if it is in Python."""
     shutil.rmtree(place, ignore_errors=True)
     for folder in ("python", "tests", "scripts", "docs", "examples", "vectors", "slips"):
@@ -144,6 +213,4 @@ def python_run(tree: Path, place: Path, slip: Slip | None, native: Path) -> Run:
         file.write_text(file.read_text().replace(slip.old, slip.new))
     pytest = (sys.executable, "-m", "pytest", "-x", "-q", "-m", "not long", "-rf")
     environment = {"PYTHONPATH": f"{place / 'python'}:{place}"}
-    # Laws first; no test runs twice. The lists themselves do not fit code with a slip in it.
-    tests = ("--ignore=tests/test_mutants.py", "tests/laws", "tests")
-    return Run("python", pytest, place, environment, tests)
+    return PythonRun(pytest, place, environment)

@@ -13,6 +13,8 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 # The variable that switches a slip on, by its number.
 SWITCH = "HESC_SLIP"
+# The variable that names a file: each slip whose place is reached writes its number there.
+REACHED = "HESC_SLIPS_REACHED"
 FIELDS = {"name", "file", "old", "new", "harmless", "python"}
 # Where crates lie in the copy: in folders of the same name cargo would take them for ours.
 CRATES = "slipped/"
@@ -96,8 +98,11 @@ def read_all(lists: list[Path]) -> list[Slip]:
 def switched(slip: Slip, number: int) -> str:
     """Rust that does what the code does, or what the slip does where it is switched on."""
     flag = (
-        "{ static ON: std::sync::LazyLock<bool> = std::sync::LazyLock::new("
-        f'|| std::env::var("{SWITCH}").is_ok_and(|on| on == "{number}")); *ON }}'
+        "{ static ON: std::sync::LazyLock<bool> = std::sync::LazyLock::new(|| { "
+        f'if let Ok(file) = std::env::var("{REACHED}") {{ let _ = std::io::Write::write_all('
+        "&mut std::fs::OpenOptions::new().append(true).open(file).unwrap(), "
+        f'b"{number}\\n"); }} '
+        f'std::env::var("{SWITCH}").is_ok_and(|on| on == "{number}") }}); *ON }}'
     )
     choice = f"if {flag} {{ {slip.new} }} else {{ {slip.old} }}"
     statement = slip.old.rstrip().endswith(";") or BLOCK.match(slip.old.lstrip())
