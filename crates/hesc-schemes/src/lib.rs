@@ -1,15 +1,16 @@
 //! Homomorphic encryption schemes, and encryptions *as stochastic computing needs them*.
 //!
 //! - [`rlwe`]: what BFV, BGV and CKKS share, with multiplication, over many primes: keys, encryption,
-//!   key switching, levels, noise. What differs is in [`bfv`] and [`ckks`].
+//!   key switching, levels, noise. What differs is in `bfv`, `bgv` and `ckks`.
 //! - [`streams`]: encryption of bits, addition of blocks, decryption to counts. One trait, [`Scheme`],
 //!   over all that can do it.
 //!
 //! Beside them what both need: errors, names of keys and parameter sets, the frame of what travels
 //! ([`wire`]), security tables, sealing of key files.
 
-pub mod bfv;
-pub mod ckks;
+mod bfv;
+mod bgv;
+mod ckks;
 mod error;
 mod identity;
 mod interrupt;

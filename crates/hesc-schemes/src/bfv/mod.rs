@@ -1,4 +1,32 @@
-//! BFV with multiplication (Brakerski 2012, Fan and Vercauteren 2012): what differs from the other
-//! schemes of [`crate::rlwe`].
+//! BFV (Brakerski 2012, Fan and Vercauteren 2012): integers modulo `t` in the upper bits of a phase,
+//! `c_0 + c_1 s = (Q / t) m + v`.
 
-pub(crate) mod multiplication;
+mod encoding;
+mod multiplication;
+mod noise;
+
+use multiplication::Multiplier;
+
+use crate::SchemeError;
+use crate::rlwe::chain::Chain;
+use crate::rlwe::integers::Integers;
+
+/// What BFV has of its own.
+#[derive(Debug)]
+pub(crate) struct Bfv {
+    integers: Integers,
+    multiplier: Multiplier,
+}
+
+impl Bfv {
+    pub(crate) fn new(
+        ring_degree: usize,
+        plain_modulus: u64,
+        chain: &Chain,
+    ) -> Result<Self, SchemeError> {
+        Ok(Self {
+            integers: Integers::new(ring_degree, plain_modulus, chain, encoding::decoder),
+            multiplier: Multiplier::new(ring_degree, plain_modulus, chain)?,
+        })
+    }
+}

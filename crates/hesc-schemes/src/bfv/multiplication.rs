@@ -6,16 +6,19 @@
 use hesc_math::ntt_primes;
 use hesc_math::rns::{Conversion, Factor, Prime, kernels};
 
+use super::Bfv;
 use crate::SchemeError;
 use crate::rlwe::buffer::Buffer;
 use crate::rlwe::chain::{Chain, inverse_of, reducers};
+use crate::rlwe::differences::Multiplication;
+use crate::rlwe::domain::Domain;
 use crate::rlwe::parallel;
 use crate::rlwe::products::tensor;
-use crate::rlwe::{Ciphertext, Rlwe, Spec};
+use crate::rlwe::{Ciphertext, Rlwe};
 
 /// The second base and the tables of every level.
 #[derive(Debug)]
-pub(crate) struct Multiplier {
+pub(super) struct Multiplier {
     primes: Vec<Prime>,
     levels: Vec<Tables>,
 }
@@ -43,8 +46,12 @@ const PRIME_BITS: u32 = 50;
 const SPARE_BITS: f64 = 4.0;
 
 impl Multiplier {
-    pub(crate) fn new(spec: &Spec, chain: &Chain, plain_modulus: u64) -> Result<Self, SchemeError> {
-        let n = spec.ring_degree;
+    pub(super) fn new(
+        ring_degree: usize,
+        plain_modulus: u64,
+        chain: &Chain,
+    ) -> Result<Self, SchemeError> {
+        let n = ring_degree;
         // |t a b / Q| <= t N Q / 2 for |a|, |b| <= Q / 2, two such in the middle part.
         let excess = (plain_modulus as f64).log2() + (n as f64).log2() + SPARE_BITS;
         let wanted = |level: usize| {
@@ -86,9 +93,20 @@ impl Multiplier {
     }
 }
 
+impl Multiplication for Bfv {
+    /// Products extend ciphertexts to a second base, which takes coefficients.
+    fn domain(&self) -> Domain {
+        Domain::Coefficients
+    }
+
+    fn multiply(&self, scheme: &Rlwe, a: &Ciphertext, b: Option<&Ciphertext>) -> Buffer {
+        parallel::together(a.words.len(), || multiply(scheme, &self.multiplier, a, b))
+    }
+}
+
 /// The parts of the product modulo the level's primes, coefficients, limb after limb; a square if
 /// there is no second factor.
-pub(crate) fn multiply(
+fn multiply(
     scheme: &Rlwe,
     multiplier: &Multiplier,
     a: &Ciphertext,

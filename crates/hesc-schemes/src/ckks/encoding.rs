@@ -2,9 +2,12 @@ use hesc_math::rns::kernels;
 pub use rustfft::num_complex::Complex64;
 use zeroize::Zeroizing;
 
+use super::{Ckks, Numbers};
 use crate::SchemeError;
-use crate::rlwe::ciphertext::{Body, Bound};
-use crate::rlwe::{Plaintext, PlaintextSpace, Rlwe, SchemeKind, parallel};
+use crate::rlwe::chain::Chain;
+use crate::rlwe::ciphertext::Bound;
+use crate::rlwe::differences::{Encoding, Message, NoiseModel};
+use crate::rlwe::{Ciphertext, Plaintext, Rlwe, parallel};
 use crate::roots::Roots;
 
 /// Bits of an encoded coefficient: what a double holds, less one for the sign.
@@ -13,14 +16,14 @@ const COEFFICIENT_BITS: i32 = 50;
 /// Complex numbers in the slots of CKKS: slot `j` of `N / 2` is the value at `zeta^(3^j)`,
 /// `zeta = exp(i pi / N)`: SEAL's order.
 #[derive(Debug)]
-pub(crate) struct ComplexSlots {
+pub(super) struct ComplexSlots {
     /// For each slot its place in a transform over the exponents 1 modulo 4, and whether that holds
     /// the conjugate.
     places: Vec<(u32, bool)>,
 }
 
 impl ComplexSlots {
-    pub(crate) fn new(ring_degree: usize) -> Self {
+    pub(super) fn new(ring_degree: usize) -> Self {
         let (slots, order) = (ring_degree / 2, 2 * ring_degree);
         let powers = std::iter::successors(Some(1), |p| Some(p * 3 % order)).take(slots);
         // Of each conjugate pair of exponents one is 1 modulo 4.
@@ -53,18 +56,62 @@ impl ComplexSlots {
     }
 }
 
+impl Encoding for Ckks {
+    fn numbers(&self) -> Option<&Numbers> {
+        Some(&self.numbers)
+    }
+
+    fn slots(&self, ring_degree: usize) -> usize {
+        ring_degree / 2
+    }
+
+    fn inversion(&self) -> &'static str {
+        "complex conjugates"
+    }
+
+    fn message<'a>(
+        &self,
+        _chain: &Chain,
+        plaintext: &'a Plaintext,
+        _level: usize,
+        _factor: u64,
+    ) -> Message<'a> {
+        Message::Evaluated(&plaintext.words)
+    }
+
+    /// Nothing is computed: whether the numbers keep the bound that is claimed shows when they are decoded.
+    fn decode(
+        &self,
+        scheme: &Rlwe,
+        mut phase: Zeroizing<Vec<u64>>,
+        a: &Ciphertext,
+    ) -> Result<Plaintext, SchemeError> {
+        let words = std::mem::take(&mut *phase);
+        let bound = Bound::Claimed(a.noise.magnitude + self.error_bound(scheme, a));
+        Ok(Plaintext::numbers(scheme.fingerprint(), words, a.level, a.scale, bound))
+    }
+}
+
 impl Rlwe {
     /// What encoded coefficients of numbers within this bound are multiples of.
-    pub(crate) fn encoding_unit(&self, bound: f64, scale: f64) -> f64 {
+    pub(super) fn encoding_unit(&self, bound: f64, scale: f64) -> f64 {
         2f64.powi(excess_bits(bound, scale))
     }
 
     /// The scale of the parameter set, for [`Self::encode_complex`]; 1 in exact schemes.
     pub fn default_scale(&self) -> f64 {
-        match self.spec().plaintext {
-            PlaintextSpace::Approximate { scale } => scale,
-            PlaintextSpace::Integers { .. } => 1.0,
-        }
+        self.spec().plaintext.scale()
+    }
+
+    /// Tables of CKKS, for an operation that only it has.
+    pub(super) fn numbers(
+        &self,
+        operation: &'static str,
+        remedy: &'static str,
+    ) -> Result<&Numbers, SchemeError> {
+        let scheme = self.scheme().name();
+        let other = SchemeError::NotInScheme { operation, scheme, remedy };
+        self.differences().numbers().ok_or(other)
     }
 
     /// Complex numbers in the clear into slots, the rest of which are zero, as an operand for
@@ -128,13 +175,7 @@ impl Rlwe {
         level: usize,
         bound: Bound,
     ) -> Result<Plaintext, SchemeError> {
-        let Some(slots) = self.complex_slots() else {
-            return Err(SchemeError::NotInScheme {
-                operation: "encoding real or complex numbers",
-                scheme: self.scheme().name(),
-                remedy: "encode integers",
-            });
-        };
+        let slots = &self.numbers("encoding real or complex numbers", "encode integers")?.slots;
         if !(1..=self.chain().levels()).contains(&level) {
             return Err(SchemeError::LastLevel { level: self.chain().levels(), wanted: level });
         }
@@ -160,7 +201,8 @@ impl Rlwe {
                 remedy: "give finite numbers",
             });
         }
-        self.check_noise(self.plain_noise(bound.value(), scale), level, scale)?;
+        let noise = self.differences().plain_noise(self, bound.value(), scale);
+        self.check_noise(noise, level, scale)?;
         let n = self.ring_degree();
         let buffer = Zeroizing::new(
             slots
@@ -186,8 +228,7 @@ impl Rlwe {
             }
             prime.forward(out);
         });
-        let body = Body::Approximate { level, words, scale, bound };
-        Ok(Plaintext::new(self.fingerprint(), body))
+        Ok(Plaintext::numbers(self.fingerprint(), words, level, scale, bound))
     }
 
     /// The numbers in the slots, with their error. Cost: a transform a prime, the numbers in full,
@@ -198,30 +239,17 @@ impl Rlwe {
     /// [`SchemeError::NoiseTooLarge`] for decrypted numbers beyond what their ciphertext claimed: noise
     /// that fills the modulus, another secret's ciphertext, or a lie about its size.
     pub fn decode_complex(&self, plaintext: &Plaintext) -> Result<Vec<Complex64>, SchemeError> {
+        let numbers = self.numbers("decoding complex numbers", "decode integers")?;
         self.check_params(plaintext.params)?;
-        self.require(SchemeKind::Ckks, "decoding complex numbers", "decode integers")?;
-        let mismatch = SchemeError::ParameterMismatch {
-            expected: self.fingerprint(),
-            found: plaintext.params,
-        };
-        let Body::Approximate { level, words, scale, bound } = &plaintext.body else {
-            return Err(mismatch);
-        };
-        let (Some(slots), Some(composition)) = (self.complex_slots(), self.composition(*level))
-        else {
-            return Err(mismatch);
-        };
         let n = self.ring_degree();
-        let mut words = Zeroizing::new(words.clone());
-        parallel::for_each_chunk(&mut words, n, 0, |_, limb, out| {
-            self.chain().primes()[limb].inverse(out);
-        });
+        let mut words = Zeroizing::new(plaintext.words.clone());
+        self.to_coefficients(&mut words);
         let mut coefficients = Zeroizing::new(vec![0.0; n]);
-        composition.centred(&mut coefficients, &mut words);
-        let values = slots.evaluate(&coefficients, *scale, self.roots());
-        match bound {
+        numbers.compositions[words.len() / n - 1].centred(&mut coefficients, &mut words);
+        let values = numbers.slots.evaluate(&coefficients, plaintext.scale, self.roots());
+        match plaintext.bound {
             // What is no number is beyond it too.
-            Bound::Claimed(most) if !values.iter().all(|value| value.norm() <= *most) => {
+            Bound::Claimed(most) if !values.iter().all(|value| value.norm() <= most) => {
                 Err(SchemeError::NoiseTooLarge)
             }
             _ => Ok(values),

@@ -1,5 +1,36 @@
-//! CKKS with multiplication (Cheon, Kim, Kim and Song 2017): what differs from the other schemes of
-//! [`crate::rlwe`].
+//! CKKS (Cheon, Kim, Kim and Song 2017): complex numbers times a scale, with the noise as their error.
 
-pub(crate) mod encoding;
-pub(crate) mod sharing;
+mod encoding;
+mod multiplication;
+mod noise;
+mod sharing;
+
+use hesc_math::rns::Composition;
+
+pub use encoding::Complex64;
+use encoding::ComplexSlots;
+pub use sharing::{SharedSoFar, Sharing};
+
+use crate::rlwe::chain::Chain;
+
+/// What CKKS has of its own.
+#[derive(Debug)]
+pub(crate) struct Ckks {
+    numbers: Numbers,
+}
+
+/// Tables for approximate numbers.
+#[derive(Debug)]
+pub(crate) struct Numbers {
+    slots: ComplexSlots,
+    /// By level, from residues to numbers in full.
+    compositions: Vec<Composition>,
+}
+
+impl Ckks {
+    pub(crate) fn new(ring_degree: usize, chain: &Chain) -> Self {
+        let compositions = (1..=chain.levels()).map(|level| Composition::new(chain.level(level)));
+        let slots = ComplexSlots::new(ring_degree);
+        Self { numbers: Numbers { slots, compositions: compositions.collect() } }
+    }
+}

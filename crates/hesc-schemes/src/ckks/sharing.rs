@@ -13,9 +13,10 @@ use std::sync::{Mutex, PoisonError};
 
 use rand_core::CryptoRng;
 
+use super::Complex64;
 use crate::SchemeError;
 use crate::rlwe::evaluation::SCALE_TOLERANCE;
-use crate::rlwe::{Ciphertext, Complex64, Rlwe, SchemeKind, SecretKey};
+use crate::rlwe::{Ciphertext, Rlwe, SecretKey};
 
 /// Bits of statistical security, at least.
 const LEAST_BITS: u32 = 40;
@@ -96,8 +97,7 @@ impl Rlwe {
         so_far: &SharedSoFar,
         rng: &mut impl CryptoRng,
     ) -> Result<(Vec<Complex64>, f64), SchemeError> {
-        self.require(
-            SchemeKind::Ckks,
+        self.numbers(
             "sharing with noise",
             "exact results carry no error; decrypt shows all there is",
         )?;

@@ -5,7 +5,6 @@ use hesc_math::rns::{Conversion, Factor, Prime, Reducer};
 
 use super::Spec;
 use crate::SchemeError;
-use crate::rlwe::PlaintextSpace;
 
 /// The primes of a set and what moving between them takes: all tables that depend on the level.
 #[derive(Debug)]
@@ -35,14 +34,10 @@ pub(crate) struct Division {
 impl Division {
     fn new(divisors: &[Prime], stay: &[Prime], spec: &Spec) -> Self {
         let targets = reducers(stay);
-        // BGV: t [x / t]_D is congruent to x modulo D and to 0 modulo t.
-        let remainder = match (spec.scheme, spec.plaintext) {
-            (super::SchemeKind::Bgv, PlaintextSpace::Integers { plain_modulus: t }) => {
-                let inverse = |q: Modulus| q.inverse(t % q.value());
-                Conversion::with_constants(divisors, &targets, inverse, |_| t)
-            }
-            _ => Conversion::new(divisors, &targets),
-        };
+        // t [x / t]_D is congruent to x modulo D and to 0 modulo t, the factor on all noise.
+        let t = spec.noise_factor();
+        let inverse = |q: Modulus| q.inverse(t % q.value());
+        let remainder = Conversion::with_constants(divisors, &targets, inverse, |_| t);
         let inverses = stay.iter().map(|prime| prime.factor(inverse_of(divisors, prime.modulus())));
         Self { remainder, inverses: inverses.collect() }
     }

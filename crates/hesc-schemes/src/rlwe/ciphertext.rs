@@ -1,7 +1,7 @@
 use std::sync::OnceLock;
 
 use hesc_math::RngSeed;
-use zeroize::{Zeroize, ZeroizeOnDrop};
+use zeroize::ZeroizeOnDrop;
 
 use super::buffer::Buffer;
 use super::noise::{Noise, PlainSize};
@@ -81,19 +81,21 @@ impl SeededCiphertext {
 pub struct Plaintext {
     #[zeroize(skip)]
     pub(crate) params: Fingerprint,
-    pub(crate) body: Body,
+    /// Integers: coefficients modulo the plaintext modulus. CKKS: evaluations modulo the primes of a
+    /// level, of numbers times the scale.
+    pub(crate) words: Vec<u64>,
+    /// None for integers, which fit every level.
+    #[zeroize(skip)]
+    pub(crate) level: Option<usize>,
+    /// 1 for integers.
+    #[zeroize(skip)]
+    pub(crate) scale: f64,
+    /// 1 for integers, whose range the plaintext modulus bounds.
+    #[zeroize(skip)]
+    pub(crate) bound: Bound,
     /// What a product with it does to noise (integers), once that was asked for.
     #[zeroize(skip)]
     pub(crate) size: OnceLock<PlainSize>,
-}
-
-/// What a plaintext holds.
-#[derive(Clone)]
-pub(crate) enum Body {
-    /// Coefficients modulo the plaintext modulus.
-    Integers(Vec<u64>),
-    /// Evaluations modulo the primes of a level, of numbers times a scale.
-    Approximate { level: usize, words: Vec<u64>, scale: f64, bound: Bound },
 }
 
 /// A public bound on the absolute values of the numbers in a CKKS plaintext.
@@ -127,39 +129,36 @@ pub(crate) fn rounded_up(size: f64) -> f64 {
     if size > 0.0 { size.log2().ceil().exp2().max(size) } else { size }
 }
 
-impl Zeroize for Body {
-    fn zeroize(&mut self) {
-        match self {
-            Self::Integers(words) | Self::Approximate { words, .. } => words.zeroize(),
-        }
-    }
-}
-
 impl Plaintext {
-    pub(crate) fn new(params: Fingerprint, body: Body) -> Self {
-        Self { params, body, size: OnceLock::new() }
+    /// Integers, by their coefficients modulo the plaintext modulus.
+    pub(crate) fn integers(params: Fingerprint, words: Vec<u64>) -> Self {
+        let bound = Bound::Declared(1.0);
+        Self { params, words, level: None, scale: 1.0, bound, size: OnceLock::new() }
+    }
+
+    /// Numbers times a scale, as evaluations modulo the primes of a level.
+    pub(crate) fn numbers(
+        params: Fingerprint,
+        words: Vec<u64>,
+        level: usize,
+        scale: f64,
+        bound: Bound,
+    ) -> Self {
+        Self { params, words, level: Some(level), scale, bound, size: OnceLock::new() }
     }
 
     /// Words it takes in memory.
     pub fn words(&self) -> usize {
-        match &self.body {
-            Body::Integers(words) | Body::Approximate { words, .. } => words.len(),
-        }
+        self.words.len()
     }
 
     /// The scale of a CKKS plaintext; 1 in the other schemes.
     pub fn scale(&self) -> f64 {
-        match self.body {
-            Body::Integers(_) => 1.0,
-            Body::Approximate { scale, .. } => scale,
-        }
+        self.scale
     }
 
     /// The level of a CKKS plaintext; integers fit every level.
     pub fn level(&self) -> Option<usize> {
-        match self.body {
-            Body::Integers(_) => None,
-            Body::Approximate { level, .. } => Some(level),
-        }
+        self.level
     }
 }

@@ -5,25 +5,17 @@ use rand_core::{CryptoRng, SeedableRng};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::buffer::Buffer;
-use super::ciphertext::{Body, Bound};
+use super::ciphertext::Bound;
+use super::differences::Message;
+use super::domain::Domain;
 use super::keys::{PublicKey, SecretKey, limb_seeds};
 use super::noise::Noise;
-use super::{Ciphertext, Plaintext, Rlwe, SchemeKind, SeededCiphertext, parallel};
+use super::{Ciphertext, Plaintext, Rlwe, SeededCiphertext, parallel};
 use crate::SchemeError;
 use crate::rlwe::deviations::{LIMIT, public_key_deviation, secret_key_deviation};
 
-/// A plaintext on its way into `c_0`.
-pub(crate) enum Message<'a> {
-    /// `[Q m]_t`: the plaintext is `round(Q m / t)`, which modulo each prime is `-[Q m]_t / t`.
-    Scaled { words: Zeroizing<Vec<u64>>, plain_modulus: u64 },
-    /// `m` itself, modulo `t`.
-    Lifted { words: Zeroizing<Vec<u64>>, plain_modulus: u64 },
-    /// Evaluations, limb after limb.
-    Evaluated(&'a [u64]),
-}
-
 impl Rlwe {
-    /// A plaintext as a ciphertext of this level, factor and scale wants it.
+    /// A plaintext as a ciphertext of this level and factor wants it.
     pub(crate) fn message<'a>(
         &self,
         plaintext: &'a Plaintext,
@@ -31,33 +23,17 @@ impl Rlwe {
         factor: u64,
     ) -> Result<Message<'a>, SchemeError> {
         self.check_params(plaintext.params)?;
-        match (&plaintext.body, self.plain()) {
-            (Body::Integers(coefficients), Some(plain)) => {
-                let plain_modulus = plain.value();
-                let mut words = Zeroizing::new(coefficients.clone());
-                if self.scheme() == SchemeKind::Bfv {
-                    let modulus =
-                        super::chain::product_of(self.chain().level(level), plain.modulus());
-                    kernels::scale(&mut words, plain.factor(modulus), plain);
-                    Ok(Message::Scaled { words, plain_modulus })
-                } else {
-                    if factor != 1 {
-                        kernels::scale(&mut words, plain.factor(factor), plain);
-                    }
-                    Ok(Message::Lifted { words, plain_modulus })
-                }
+        Self::check_level(plaintext, level)?;
+        Ok(self.differences().message(self.chain(), plaintext, level, factor))
+    }
+
+    /// Refuses a plaintext that was encoded for another level.
+    pub(crate) fn check_level(plaintext: &Plaintext, level: usize) -> Result<(), SchemeError> {
+        match plaintext.level {
+            Some(found) if found != level => {
+                Err(SchemeError::LevelMismatch { expected: level, found })
             }
-            (Body::Approximate { level: found, words, .. }, _) => {
-                if *found != level {
-                    return Err(SchemeError::LevelMismatch { expected: level, found: *found });
-                }
-                Ok(Message::Evaluated(words))
-            }
-            // The fingerprint tells sets of different schemes apart.
-            (Body::Integers(_), None) => Err(SchemeError::ParameterMismatch {
-                expected: self.fingerprint(),
-                found: plaintext.params,
-            }),
+            _ => Ok(()),
         }
     }
 
@@ -89,7 +65,7 @@ impl Rlwe {
         }
     }
 
-    /// Adds noise, times `t` in BGV, to a limb; with the message, which shares its transform.
+    /// Adds noise, times the factor on all of it, to a limb; with the message, which shares its transform.
     fn add_noise(
         &self,
         out: &mut [u64],
@@ -98,7 +74,7 @@ impl Rlwe {
         message: Option<(&Message<'_>, usize)>,
         prime: &Prime,
     ) {
-        if !self.scheme().evaluated() {
+        if self.domain() == Domain::Coefficients {
             kernels::add_small(out, noise, prime);
             if let Some((message, limb)) = message {
                 Self::add_message(out, row, message, limb, prime);
@@ -108,8 +84,8 @@ impl Rlwe {
         let (row, lifted) = row.split_at_mut(out.len());
         row.fill(0);
         kernels::add_small(row, noise, prime);
-        if self.scheme() == SchemeKind::Bgv {
-            kernels::scale(row, prime.factor(self.plain_factor() as u64), prime);
+        if self.spec().noise_factor() != 1 {
+            kernels::scale(row, prime.factor(self.spec().noise_factor()), prime);
         }
         if let Some((Message::Lifted { words, plain_modulus }, _)) = message {
             kernels::lift_centred(lifted, words, *plain_modulus, prime);
@@ -130,16 +106,12 @@ impl Rlwe {
 
     /// The noise of an encryption: from the parameters and the declared bound alone, for it travels.
     fn fresh_noise(&self, plaintext: &Plaintext, deviation: f64) -> Result<Noise, SchemeError> {
-        let bound = match plaintext.body {
-            Body::Integers(_) => 1.0,
-            Body::Approximate { bound: Bound::Declared(bound), .. } => bound,
-            Body::Approximate { bound: Bound::Operand(_) | Bound::Claimed(_), .. } => {
-                return Err(SchemeError::Parameter {
-                    name: "plaintext",
-                    value: "an operand in the clear".into(),
-                    remedy: "encode what is to be encrypted with a declared bound",
-                });
-            }
+        let Bound::Declared(bound) = plaintext.bound else {
+            return Err(SchemeError::Parameter {
+                name: "plaintext",
+                value: "an operand in the clear".into(),
+                remedy: "encode what is to be encrypted with a declared bound",
+            });
         };
         Ok(self.fresh(deviation, bound, plaintext.scale()))
     }
@@ -176,10 +148,8 @@ impl Rlwe {
             prime.forward(mask);
             kernels::multiply(c_0, b, mask, prime);
             kernels::multiply(c_1, a, mask, prime);
-            if !self.scheme().evaluated() {
-                prime.inverse(c_0);
-                prime.inverse(c_1);
-            }
+            self.domain().from_evaluations(c_0, prime);
+            self.domain().from_evaluations(c_1, prime);
             self.add_noise(c_0, scratch, e_0, Some((&message, limb)), prime);
             self.add_noise(c_1, scratch, e_1, None, prime);
             scratch.zeroize();
@@ -224,9 +194,7 @@ impl Rlwe {
             sampling::fill_uniform_limb(c_0, prime.value(), &mut uniform);
             kernels::multiply_assign(c_0, &key.words[limb * n..][..n], prime);
             kernels::negate(c_0, prime);
-            if !self.scheme().evaluated() {
-                prime.inverse(c_0);
-            }
+            self.domain().from_evaluations(c_0, prime);
             self.add_noise(c_0, scratch, e, Some((&message, limb)), prime);
         });
         let scale = plaintext.scale();
@@ -248,9 +216,7 @@ impl Rlwe {
             c_0.copy_from_slice(&seeded.words[limb * n..][..n]);
             let mut uniform = AesCtrRng::from_seed(seeds[limb]);
             sampling::fill_uniform_limb(c_1, prime.value(), &mut uniform);
-            if !self.scheme().evaluated() {
-                prime.inverse(c_1);
-            }
+            self.domain().from_evaluations(c_1, prime);
         });
         Ok(Ciphertext {
             tag: seeded.tag,
@@ -273,13 +239,10 @@ impl Rlwe {
             let prime = &self.chain().primes()[limb];
             let secret = &key.words[limb * n..][..n];
             let parts = &a.words[limb * a.size * n..][..a.size * n];
-            let evaluated = self.scheme().evaluated();
             // Horner's rule in s.
             for (i, part) in parts.chunks_exact(n).enumerate().skip(1).rev() {
                 row.copy_from_slice(part);
-                if !evaluated {
-                    prime.forward(row);
-                }
+                self.domain().to_evaluations(row, prime);
                 if i + 1 < a.size {
                     kernels::add(out, row, prime);
                 } else {
@@ -287,9 +250,7 @@ impl Rlwe {
                 }
                 kernels::multiply_assign(out, secret, prime);
             }
-            if !evaluated {
-                prime.inverse(out);
-            }
+            self.domain().from_evaluations(out, prime);
             kernels::add(out, &parts[..n], prime);
         });
         Ok(words)
@@ -303,38 +264,15 @@ impl Rlwe {
     /// [`SchemeError::ParameterMismatch`], [`SchemeError::KeyMismatch`], and
     /// [`SchemeError::NoiseTooLarge`] where integers lie too far from the lattice of plaintexts.
     pub fn decrypt(&self, key: &SecretKey, a: &Ciphertext) -> Result<Plaintext, SchemeError> {
-        let mut phase = self.phase(key, a)?;
-        let n = self.ring_degree();
-        let (Some(plain), Some(decoder)) = (self.plain(), self.decoder(a.level)) else {
-            let body = Body::Approximate {
-                level: a.level,
-                words: std::mem::take(&mut *phase),
-                scale: a.scale,
-                bound: Bound::Claimed(a.noise.magnitude + self.error_bound(a)),
-            };
-            return Ok(Plaintext::new(self.fingerprint(), body));
-        };
-        self.to_coefficients(&mut phase);
-        let mut prepared = Zeroizing::new(vec![0; decoder.prepared_words(n)]);
-        let distance = decoder.prepare(&mut prepared, |limb| &phase[limb * n..][..n]);
-        if distance > LIMIT {
-            return Err(SchemeError::NoiseTooLarge);
-        }
-        let mut coefficients = vec![0; n];
-        decoder.row(&mut coefficients, 0, &prepared);
-        if a.factor != 1 {
-            let inverse = super::inverse_modulo(a.factor, plain.value());
-            kernels::scale(&mut coefficients, plain.factor(inverse), plain);
-        }
-        Ok(Plaintext::new(self.fingerprint(), Body::Integers(coefficients)))
+        let phase = self.phase(key, a)?;
+        self.differences().decode(self, phase, a)
     }
 
-    fn to_coefficients(&self, phase: &mut [u64]) {
-        if self.scheme().evaluated() {
-            parallel::for_each_chunk(phase, self.ring_degree(), 0, |_, limb, words| {
-                self.chain().primes()[limb].inverse(words);
-            });
-        }
+    /// Coefficients modulo the first primes, from the scheme's domain.
+    pub(crate) fn to_coefficients(&self, words: &mut [u64]) {
+        parallel::for_each_chunk(words, self.ring_degree(), 0, |_, limb, words| {
+            self.domain().to_coefficients(words, &self.chain().primes()[limb]);
+        });
     }
 
     /// Bits of room that are really left, measured with the secret key: `log2` of how often the
@@ -351,10 +289,10 @@ impl Rlwe {
         self.to_coefficients(&mut phase);
         let n = self.ring_degree();
         let primes = self.chain().level(a.level);
-        if self.scheme() == SchemeKind::Bfv {
-            // [t x]_Q is t times the noise.
+        let factor = self.differences().phase_factor();
+        if factor != 1 {
             for (limb, prime) in phase.chunks_exact_mut(n).zip(primes) {
-                kernels::scale(limb, prime.factor(self.plain_factor() as u64), prime);
+                kernels::scale(limb, prime.factor(factor), prime);
             }
         }
         let mut noise = Zeroizing::new(vec![0.0; n]);

@@ -4,11 +4,12 @@ use hesc_math::rns::kernels;
 use zeroize::Zeroize;
 
 use super::buffer::Buffer;
-use super::ciphertext::{Body, rounded_up};
+use super::ciphertext::rounded_up;
+use super::domain::Domain;
 use super::key_switching::Limbs;
-use super::noise::{Noise, PlainSize};
+use super::noise::PlainSize;
 use super::parallel;
-use super::{Ciphertext, Plaintext, Rlwe, SchemeKind, inverse_modulo};
+use super::{Ciphertext, Plaintext, Rlwe};
 use crate::SchemeError;
 
 /// Scales that differ by less are the same: what rounding of doubles leaves.
@@ -109,31 +110,6 @@ impl Rlwe {
         Ok(Ciphertext { size, words, noise, ..a.shell() })
     }
 
-    /// Two BGV ciphertexts brought to one factor, by the smallest constants: `x f_a = y f_b` with
-    /// `x` and `y` about the root of the plaintext modulus (half of Euclid's algorithm).
-    fn common_factor(
-        &self,
-        a: &Ciphertext,
-        b: &Ciphertext,
-    ) -> Result<(Ciphertext, Ciphertext), SchemeError> {
-        let t = self.plain_factor() as i64;
-        let ratio = i128::from(b.factor) * i128::from(inverse_modulo(a.factor, t as u64));
-        let (mut remainders, mut factors) = ((t, (ratio % i128::from(t)) as i64), (0i64, 1i64));
-        // remainders.1 = ratio * factors.1 modulo t, at every step.
-        while i128::from(remainders.1) * i128::from(remainders.1) > i128::from(t) {
-            let quotient = remainders.0 / remainders.1;
-            remainders = (remainders.1, remainders.0 - quotient * remainders.1);
-            factors = (factors.1, factors.0 - quotient * factors.1);
-        }
-        let scaled = |c: &Ciphertext, by: i64| -> Result<Ciphertext, SchemeError> {
-            let mut c = self.multiply_integer(c, by)?;
-            let by = by.rem_euclid(t) as u64;
-            c.factor = (u128::from(c.factor) * u128::from(by) % t as u128) as u64;
-            Ok(c)
-        };
-        Ok((scaled(a, remainders.1)?, scaled(b, factors.1)?))
-    }
-
     /// `-a`.
     ///
     /// # Errors
@@ -160,11 +136,8 @@ impl Rlwe {
         self.check_ciphertext(a)?;
         let message = self.message(plaintext, a.level, a.factor)?;
         Self::check_scales(a.scale, plaintext.scale())?;
-        let bound = match plaintext.body {
-            Body::Integers(_) => 1.0,
-            Body::Approximate { bound, .. } => bound.value(),
-        };
-        let own = self.plain_noise(bound, plaintext.scale());
+        let bound = plaintext.bound.value();
+        let own = self.differences().plain_noise(self, bound, plaintext.scale());
         let scales = (a.scale, plaintext.scale());
         let noise = a.noise.plus(self.with_scale_error(own, bound, scales));
         self.check_noise(noise, a.level, a.scale)?;
@@ -191,29 +164,26 @@ impl Rlwe {
         self.check_ciphertext(a)?;
         self.check_params(plaintext.params)?;
         let n = self.ring_degree();
-        let (noise, scale) = self.plain_product_noise(a, plaintext);
+        let noise = self.differences().plain_product_noise(self, a, plaintext);
+        let scale = a.scale * plaintext.scale;
         self.check_noise(noise, a.level, scale)?;
-        if let Body::Approximate { level, .. } = plaintext.body
-            && level != a.level
-        {
-            return Err(SchemeError::LevelMismatch { expected: a.level, found: level });
-        }
-        let plain_modulus = self.plain_factor() as u64;
+        Self::check_level(plaintext, a.level)?;
+        let plain_modulus = self.spec().plaintext.modulus();
         let mut words = Buffer::take(a.words.len());
         let size = a.limb_words();
         parallel::for_each_chunk(&mut words, size, n, |row, limb, out| {
             let prime = &self.chain().primes()[limb];
-            let factor = match &plaintext.body {
-                Body::Integers(coefficients) => {
-                    kernels::lift_centred(row, coefficients, plain_modulus, prime);
+            let factor = match plaintext.level {
+                None => {
+                    kernels::lift_centred(row, &plaintext.words, plain_modulus, prime);
                     prime.forward(row);
                     &*row
                 }
-                Body::Approximate { words, .. } => &words[limb * n..][..n],
+                Some(_) => &plaintext.words[limb * n..][..n],
             };
             let parts = a.words[limb * size..][..size].chunks_exact(n);
             for (out, part) in out.chunks_exact_mut(n).zip(parts) {
-                if self.scheme().evaluated() {
+                if self.domain() == Domain::Evaluations {
                     kernels::multiply(out, part, factor, prime);
                 } else {
                     out.copy_from_slice(part);
@@ -228,21 +198,13 @@ impl Rlwe {
         Ok(Ciphertext { words, noise, scale, ..a.shell() })
     }
 
-    fn plain_product_noise(&self, a: &Ciphertext, plaintext: &Plaintext) -> (Noise, f64) {
-        match &plaintext.body {
-            Body::Integers(coefficients) => {
-                let size = *plaintext.size.get_or_init(|| self.plain_size(coefficients));
-                (self.times_plain(a.noise, size), 1.0)
-            }
-            Body::Approximate { scale, bound, .. } => {
-                (self.slot_product(a, bound.value(), *scale), a.scale * scale)
-            }
-        }
+    /// What an integer plaintext does to noise. Cost: a Fourier transform, once.
+    pub(crate) fn plain_size(&self, plaintext: &Plaintext) -> PlainSize {
+        *plaintext.size.get_or_init(|| self.measured_size(&plaintext.words))
     }
 
-    /// What an integer plaintext does to noise. Cost: a Fourier transform.
-    fn plain_size(&self, coefficients: &[u64]) -> PlainSize {
-        let t = hesc_math::Modulus::new(self.plain_factor() as u64);
+    fn measured_size(&self, coefficients: &[u64]) -> PlainSize {
+        let t = hesc_math::Modulus::new(self.spec().plaintext.modulus());
         let centred = coefficients.iter().map(|&m| t.centre(m) as f64);
         // Weights of a model may be its owner's secret.
         let centred = zeroize::Zeroizing::new(centred.collect::<Vec<_>>());
@@ -260,44 +222,17 @@ impl Rlwe {
     /// As [`Self::add`]; in exact schemes [`SchemeError::Value`] for an integer outside
     /// [`Self::integer_range`].
     pub fn multiply_scalar(&self, a: &Ciphertext, scalar: i64) -> Result<Ciphertext, SchemeError> {
-        if self.plain().is_some() {
-            self.residue(scalar, 0)?;
+        if let Some(integers) = self.differences().integers() {
+            integers.residue(scalar, 0)?;
         }
         self.multiply_integer(a, scalar)
     }
 
-    /// `a * scalar` for CKKS: any real number, at the price of `scale`, which is multiplied to the
-    /// ciphertext's.
-    ///
-    /// # Errors
-    /// [`SchemeError::NotInScheme`] for exact schemes; [`SchemeError::Value`] for numbers that are
-    /// not finite or leave the range of 62 bits with the scale; as [`Self::add`].
-    pub fn multiply_real(
+    pub(crate) fn multiply_integer(
         &self,
         a: &Ciphertext,
-        scalar: f64,
-        scale: f64,
+        scalar: i64,
     ) -> Result<Ciphertext, SchemeError> {
-        self.require(SchemeKind::Ckks, "a product with a real number", "scale it to an integer")?;
-        let scaled = (scalar * scale).round();
-        if !(scale >= 1.0 && scaled.abs() < 2f64.powi(62)) {
-            return Err(SchemeError::Value {
-                value: scalar.to_string(),
-                position: 0,
-                remedy: "give a finite number and a scale that keep their product below 2^62",
-            });
-        }
-        self.check_ciphertext(a)?;
-        let size = rounded_up(scalar.abs());
-        // Rounded twice: as a double and to an integer.
-        let error = 0.5 + size * scale * f64::EPSILON;
-        let noise = self.slot_product_within(a, size, scale, error);
-        self.check_noise(noise, a.level, a.scale * scale)?;
-        let words = self.scaled_words(a, scaled as i64);
-        Ok(Ciphertext { words, scale: a.scale * scale, noise, ..a.shell() })
-    }
-
-    fn multiply_integer(&self, a: &Ciphertext, scalar: i64) -> Result<Ciphertext, SchemeError> {
         self.check_ciphertext(a)?;
         let noise = a.noise.times(rounded_up(scalar.unsigned_abs() as f64));
         self.check_noise(noise, a.level, a.scale)?;
@@ -305,7 +240,7 @@ impl Rlwe {
     }
 
     /// All words times an integer.
-    fn scaled_words(&self, a: &Ciphertext, scalar: i64) -> Buffer {
+    pub(crate) fn scaled_words(&self, a: &Ciphertext, scalar: i64) -> Buffer {
         let mut words = Buffer::take(a.words.len());
         let limb_words = a.limb_words();
         let limbs = words.chunks_exact_mut(limb_words).zip(a.words.chunks_exact(limb_words));

@@ -1,9 +1,118 @@
-use hesc_math::rns::{Prime, Reducer};
+use hesc_math::rns::{Conversion, Prime, Reducer, kernels};
+use zeroize::Zeroizing;
 
-use super::SchemeKind;
-use super::ciphertext::Body;
-use super::{Plaintext, Rlwe};
+use super::chain::Chain;
+use super::deviations::LIMIT;
+use super::{Ciphertext, Plaintext, Rlwe};
 use crate::SchemeError;
+
+/// Tables for integers modulo `t`: what BFV and BGV share.
+#[derive(Debug)]
+pub(crate) struct Integers {
+    modulus: Reducer,
+    slots: Option<Slots>,
+    /// By level, from a ciphertext's phase to the plaintext.
+    decoders: Vec<Conversion>,
+}
+
+impl Integers {
+    /// `decoder` gives the conversion from a phase modulo some primes to the plaintext.
+    pub(crate) fn new(
+        ring_degree: usize,
+        plain_modulus: u64,
+        chain: &Chain,
+        decoder: fn(&[Prime], &Reducer) -> Conversion,
+    ) -> Self {
+        let modulus = Reducer::new(plain_modulus);
+        let decoders = (1..=chain.levels()).map(|level| decoder(chain.level(level), &modulus));
+        Self {
+            modulus,
+            slots: Slots::new(ring_degree, plain_modulus),
+            decoders: decoders.collect(),
+        }
+    }
+
+    /// The plaintext modulus.
+    pub(crate) fn modulus(&self) -> &Reducer {
+        &self.modulus
+    }
+
+    /// The integers that decryption tells apart, smallest and largest.
+    fn range(&self) -> (i64, i64) {
+        let t = self.modulus.value() as i64;
+        (-((t - 1) / 2), t / 2)
+    }
+
+    /// The residue of an integer in [`Rlwe::integer_range`].
+    pub(crate) fn residue(&self, value: i64, position: usize) -> Result<u64, SchemeError> {
+        let (smallest, largest) = self.range();
+        if !(smallest..=largest).contains(&value) {
+            return Err(SchemeError::Value {
+                value: value.to_string(),
+                position,
+                remedy: "integers lie between minus and plus half of the plaintext modulus, or they \
+                         would decrypt to others; take parameters with a larger modulus",
+            });
+        }
+        let t = self.modulus.value();
+        Ok(if value < 0 { t - value.unsigned_abs() } else { value as u64 })
+    }
+
+    fn slots(&self) -> Result<&Slots, SchemeError> {
+        self.slots.as_ref().ok_or(SchemeError::Parameter {
+            name: "plain_modulus",
+            value: self.modulus.value().to_string(),
+            remedy: "slots need a prime that is 1 modulo twice the ring degree; or encode \
+                     coefficients",
+        })
+    }
+
+    /// Centred representatives.
+    fn centred(&self, words: &[u64]) -> Vec<i64> {
+        let t = self.modulus.value();
+        let half = t / 2;
+        words.iter().map(|&x| if x > half { x as i64 - t as i64 } else { x as i64 }).collect()
+    }
+
+    /// The plaintext in the phase of a ciphertext, given in the scheme's domain.
+    ///
+    /// # Errors
+    /// [`SchemeError::NoiseTooLarge`] where it lies too far from the lattice of plaintexts.
+    pub(crate) fn decode(
+        &self,
+        scheme: &Rlwe,
+        mut phase: Zeroizing<Vec<u64>>,
+        a: &Ciphertext,
+    ) -> Result<Plaintext, SchemeError> {
+        let (n, plain) = (scheme.ring_degree(), &self.modulus);
+        let decoder = &self.decoders[a.level - 1];
+        scheme.to_coefficients(&mut phase);
+        let mut prepared = Zeroizing::new(vec![0; decoder.prepared_words(n)]);
+        let distance = decoder.prepare(&mut prepared, |limb| &phase[limb * n..][..n]);
+        if distance > LIMIT {
+            return Err(SchemeError::NoiseTooLarge);
+        }
+        let mut coefficients = vec![0; n];
+        decoder.row(&mut coefficients, 0, &prepared);
+        if a.factor != 1 {
+            let inverse = inverse_modulo(a.factor, plain.value());
+            kernels::scale(&mut coefficients, plain.factor(inverse), plain);
+        }
+        Ok(Plaintext::integers(scheme.fingerprint(), coefficients))
+    }
+}
+
+/// The inverse of `a` modulo `m`, any modulus with no common divisor: Euclid's algorithm. Variable
+/// time, for public numbers.
+pub(crate) fn inverse_modulo(a: u64, m: u64) -> u64 {
+    let (mut remainders, mut factors) = ((i128::from(m), i128::from(a % m)), (0i128, 1i128));
+    while remainders.1 != 0 {
+        let quotient = remainders.0 / remainders.1;
+        remainders = (remainders.1, remainders.0 - quotient * remainders.1);
+        factors = (factors.1, factors.0 - quotient * factors.1);
+    }
+    factors.0.rem_euclid(i128::from(m)) as u64
+}
 
 /// Integers in the slots of BFV and BGV: two rows of `N / 2`.
 ///
@@ -11,7 +120,7 @@ use crate::SchemeError;
 /// smallest primitive `2N`-th root of unity modulo `t`: SEAL's order, so that plaintexts are the
 /// same polynomials.
 #[derive(Debug)]
-pub(crate) struct Slots {
+struct Slots {
     prime: Prime,
     /// For each slot its place in the transform.
     places: Vec<u32>,
@@ -19,7 +128,7 @@ pub(crate) struct Slots {
 
 impl Slots {
     /// Slots exist for primes that are 1 modulo `2 N`.
-    pub(crate) fn new(ring_degree: usize, plain_modulus: u64) -> Option<Self> {
+    fn new(ring_degree: usize, plain_modulus: u64) -> Option<Self> {
         let prime = Prime::new(ring_degree, plain_modulus).ok()?;
         let (modulus, root) = (prime.modulus(), prime.root());
         let square = modulus.mul(root, root);
@@ -46,60 +155,33 @@ impl Slots {
 }
 
 impl Rlwe {
-    /// The integers that decryption tells apart, smallest and largest: those next to zero modulo the
-    /// plaintext modulus. Others would come back as other numbers and are refused wherever integers are
-    /// encoded.
-    ///
-    /// # Errors
-    /// [`SchemeError::NotInScheme`] for CKKS.
-    pub fn integer_range(&self) -> Result<(i64, i64), SchemeError> {
-        let t = self.require_plain()?.value() as i64;
-        Ok((-((t - 1) / 2), t / 2))
-    }
-
-    /// The residue of an integer in [`Self::integer_range`].
-    pub(crate) fn residue(&self, value: i64, position: usize) -> Result<u64, SchemeError> {
-        let (smallest, largest) = self.integer_range()?;
-        if !(smallest..=largest).contains(&value) {
-            return Err(SchemeError::Value {
-                value: value.to_string(),
-                position,
-                remedy: "integers lie between minus and plus half of the plaintext modulus, or they \
-                         would decrypt to others; take parameters with a larger modulus",
-            });
-        }
-        let t = self.require_plain()?.value();
-        Ok(if value < 0 { t - value.unsigned_abs() } else { value as u64 })
-    }
-
-    fn require_plain(&self) -> Result<&Reducer, SchemeError> {
-        self.plain().ok_or(SchemeError::NotInScheme {
+    fn integers(&self) -> Result<&Integers, SchemeError> {
+        self.differences().integers().ok_or(SchemeError::NotInScheme {
             operation: "encoding integers",
             scheme: self.scheme().name(),
             remedy: "encode real or complex numbers",
         })
     }
 
-    fn slots(&self) -> Result<&Slots, SchemeError> {
-        self.integer_slots().ok_or(SchemeError::Parameter {
-            name: "plain_modulus",
-            value: self.plain().map_or(0, Reducer::value).to_string(),
-            remedy: "slots need a prime that is 1 modulo twice the ring degree; or encode \
-                     coefficients",
-        })
+    /// The integers that decryption tells apart, smallest and largest: the centred representatives modulo
+    /// the plaintext modulus. Others would come back as other numbers and are refused wherever integers
+    /// are encoded.
+    ///
+    /// # Errors
+    /// [`SchemeError::NotInScheme`] for CKKS.
+    pub fn integer_range(&self) -> Result<(i64, i64), SchemeError> {
+        Ok(self.integers()?.range())
     }
 
-    /// Values a plaintext holds.
+    /// Values that a plaintext holds.
     pub fn slot_count(&self) -> usize {
-        match self.scheme() {
-            SchemeKind::Ckks => self.ring_degree() / 2,
-            _ => self.ring_degree(),
-        }
+        self.differences().slots(self.ring_degree())
     }
 
-    fn check_count(&self, values: usize, room: usize) -> Result<(), SchemeError> {
-        if values > room {
-            return Err(SchemeError::TooManyValues { found: values, slots: room });
+    fn check_count(&self, values: usize) -> Result<(), SchemeError> {
+        let slots = self.slot_count();
+        if values > slots {
+            return Err(SchemeError::TooManyValues { found: values, slots });
         }
         Ok(())
     }
@@ -110,71 +192,54 @@ impl Rlwe {
     /// [`SchemeError::Value`], [`SchemeError::TooManyValues`]; [`SchemeError::Parameter`] for sets
     /// without slots, [`SchemeError::NotInScheme`] for CKKS.
     pub fn encode_integers(&self, values: &[i64]) -> Result<Plaintext, SchemeError> {
-        self.require_plain()?;
-        let slots = self.slots()?;
-        self.check_count(values.len(), slots.places.len())?;
+        let integers = self.integers()?;
+        let slots = integers.slots()?;
+        self.check_count(values.len())?;
         let mut words = vec![0; self.ring_degree()];
         for (i, (&value, &place)) in values.iter().zip(&slots.places).enumerate() {
-            words[place as usize] = self.residue(value, i)?;
+            words[place as usize] = integers.residue(value, i)?;
         }
         slots.prime.inverse(&mut words);
-        Ok(self.integers(words))
+        Ok(Plaintext::integers(self.fingerprint(), words))
     }
 
-    /// Integers of [`Self::integer_range`] as coefficients: products are then products of polynomials.
+    /// Integers of [`Self::integer_range`] as coefficients: products are then products of polynomials. Every
+    /// plaintext modulus has coefficients.
     ///
     /// # Errors
-    /// As [`Self::encode_integers`]; every plaintext modulus has coefficients.
+    /// [`SchemeError::Value`], [`SchemeError::TooManyValues`]; [`SchemeError::NotInScheme`] for CKKS.
     pub fn encode_coefficients(&self, values: &[i64]) -> Result<Plaintext, SchemeError> {
-        self.require_plain()?;
-        self.check_count(values.len(), self.ring_degree())?;
+        let integers = self.integers()?;
+        self.check_count(values.len())?;
         let mut words = vec![0; self.ring_degree()];
         for (i, (word, &value)) in words.iter_mut().zip(values).enumerate() {
-            *word = self.residue(value, i)?;
+            *word = integers.residue(value, i)?;
         }
-        Ok(self.integers(words))
+        Ok(Plaintext::integers(self.fingerprint(), words))
     }
 
-    fn integers(&self, words: Vec<u64>) -> Plaintext {
-        Plaintext::new(self.fingerprint(), Body::Integers(words))
-    }
-
-    /// Coefficients of an integer plaintext of this set.
-    fn integer_body<'a>(&self, plaintext: &'a Plaintext) -> Result<&'a [u64], SchemeError> {
-        self.check_params(plaintext.params)?;
-        self.require_plain()?;
-        match &plaintext.body {
-            Body::Integers(words) => Ok(words),
-            Body::Approximate { .. } => Err(SchemeError::ParameterMismatch {
-                expected: self.fingerprint(),
-                found: plaintext.params,
-            }),
-        }
-    }
-
-    fn centred(&self, words: &[u64]) -> Vec<i64> {
-        let t = self.plain().map_or(2, Reducer::value);
-        let half = t / 2;
-        words.iter().map(|&x| if x > half { x as i64 - t as i64 } else { x as i64 }).collect()
-    }
-
-    /// The integers in the slots, next to zero.
+    /// The integers in the slots, centred.
     ///
     /// # Errors
-    /// [`SchemeError::ParameterMismatch`], and as [`Self::encode_integers`].
+    /// [`SchemeError::ParameterMismatch`]; [`SchemeError::Parameter`] for sets without slots,
+    /// [`SchemeError::NotInScheme`] for CKKS.
     pub fn decode_integers(&self, plaintext: &Plaintext) -> Result<Vec<i64>, SchemeError> {
-        let slots = self.slots()?;
-        let mut words = self.integer_body(plaintext)?.to_vec();
+        let integers = self.integers()?;
+        let slots = integers.slots()?;
+        self.check_params(plaintext.params)?;
+        let mut words = Zeroizing::new(plaintext.words.clone());
         slots.prime.forward(&mut words);
         let values: Vec<u64> = slots.places.iter().map(|&place| words[place as usize]).collect();
-        Ok(self.centred(&values))
+        Ok(integers.centred(&values))
     }
 
-    /// The coefficients, next to zero.
+    /// The coefficients, centred.
     ///
     /// # Errors
-    /// As [`Self::decode_integers`].
+    /// [`SchemeError::ParameterMismatch`]; [`SchemeError::NotInScheme`] for CKKS.
     pub fn decode_coefficients(&self, plaintext: &Plaintext) -> Result<Vec<i64>, SchemeError> {
-        Ok(self.centred(self.integer_body(plaintext)?))
+        let integers = self.integers()?;
+        self.check_params(plaintext.params)?;
+        Ok(integers.centred(&plaintext.words))
     }
 }

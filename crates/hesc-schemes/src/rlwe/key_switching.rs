@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::Rlwe;
 use super::buffer::Buffer;
+use super::domain::Domain;
 use super::keys::SwitchKey;
 use super::parallel;
 
@@ -49,12 +50,10 @@ impl Rlwe {
         let n = self.ring_degree();
         let chain = self.chain();
         let mut coefficients = Buffer::take(level * n);
-        let evaluated = self.scheme().evaluated().then_some(part);
+        let evaluated = (self.domain() == Domain::Evaluations).then_some(part);
         parallel::for_each_chunk(&mut coefficients, n, 0, |_, limb, words| {
             words.copy_from_slice(part.limb(limb));
-            if evaluated.is_some() {
-                chain.primes()[limb].inverse(words);
-            }
+            self.domain().to_coefficients(words, &chain.primes()[limb]);
         });
         let prepared = (0..chain.digit_count(level))
             .map(|digit| {
@@ -203,10 +202,7 @@ impl Rlwe {
 
     /// Brings evaluations and coefficients into the domain the scheme rests in.
     fn match_domain(&self, evaluations: &mut [u64], coefficients: &mut [u64], prime: &Prime) {
-        if self.scheme().evaluated() {
-            prime.forward(coefficients);
-        } else {
-            prime.inverse(evaluations);
-        }
+        self.domain().from_coefficients(coefficients, prime);
+        self.domain().from_evaluations(evaluations, prime);
     }
 }

@@ -6,7 +6,7 @@ use hesc_math::{AesCtrRng, RngSeed};
 use rand_core::{CryptoRng, SeedableRng};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-use super::{Rlwe, SchemeKind, parallel};
+use super::{Rlwe, parallel};
 use crate::{KeyId, SchemeError, Tag};
 
 /// A uniform ternary polynomial as evaluations modulo all primes. No `Debug`, no equality, no
@@ -129,12 +129,12 @@ impl Rlwe {
         key
     }
 
-    /// `t e` (BGV) or `e` as evaluations.
+    /// `e` times the factor on all noise, as evaluations.
     fn noise_limb(&self, out: &mut [u64], noise: &[i16], prime: &hesc_math::rns::Prime) {
         kernels::add_small(out, noise, prime);
         prime.forward(out);
-        if self.scheme() == SchemeKind::Bgv {
-            kernels::scale(out, prime.factor(self.plain_factor() as u64), prime);
+        if self.spec().noise_factor() != 1 {
+            kernels::scale(out, prime.factor(self.spec().noise_factor()), prime);
         }
     }
 

@@ -4,7 +4,7 @@ use hesc_math::rns::kernels;
 
 use super::buffer::Buffer;
 use super::evaluation::SCALE_TOLERANCE;
-use super::{Ciphertext, Rlwe, SchemeKind, inverse_modulo, parallel};
+use super::{Ciphertext, Rlwe, parallel};
 use crate::SchemeError;
 
 impl Rlwe {
@@ -16,12 +16,7 @@ impl Rlwe {
     pub fn mod_switch(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
         self.check_ciphertext(a)?;
         self.check_not_last(a, a.level.saturating_sub(1))?;
-        if self.scheme() == SchemeKind::Ckks {
-            self.check_noise(a.noise, a.level - 1, a.scale)?;
-            let words = Buffer::from(&a.words[..a.words.len() - a.limb_words()]);
-            return Ok(Ciphertext { level: a.level - 1, words, ..a.shell() });
-        }
-        self.divide_by_last(a)
+        self.differences().mod_switch(self, a)
     }
 
     /// Down to a level.
@@ -41,17 +36,6 @@ impl Rlwe {
         Ok(result)
     }
 
-    /// CKKS: divides by the last prime, and the scale with it.
-    ///
-    /// # Errors
-    /// [`SchemeError::NotInScheme`] for exact schemes, [`SchemeError::LastLevel`].
-    pub fn rescale(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
-        self.require(SchemeKind::Ckks, "rescaling", "use mod_switch, which keeps the plaintext")?;
-        self.check_ciphertext(a)?;
-        self.check_not_last(a, a.level.saturating_sub(1))?;
-        self.divide_by_last(a)
-    }
-
     /// `a` down to the level of `target`, in CKKS also to its scale: on its way it is multiplied by 1
     /// at the scale that the rescaling turns into the other's. A ciphertext at that level or below
     /// comes back as it is.
@@ -65,7 +49,7 @@ impl Rlwe {
         if a.level <= target.level {
             return Ok(a.clone());
         }
-        if self.scheme() != SchemeKind::Ckks || same_scale {
+        if same_scale {
             return self.mod_switch_to(a, target.level);
         }
         let above = self.mod_switch_to(a, target.level + 1)?;
@@ -76,32 +60,10 @@ impl Rlwe {
     /// The level at which a product of these has most room left. BGV: its noise does not square if
     /// primes are dropped before, one or more; the highest such level. The lower of both otherwise.
     pub fn product_level(&self, a: &Ciphertext, b: &Ciphertext) -> usize {
-        let together = a.level.min(b.level);
-        if self.scheme() != SchemeKind::Bgv {
-            return together;
-        }
-        let lowered = |c: &Ciphertext, level: usize| {
-            let mut c = c.shell();
-            while c.level > level {
-                let prime = self.chain().primes()[c.level - 1].value() as f64;
-                c = Ciphertext { noise: self.divided_noise(&c, prime), level: c.level - 1, ..c };
-            }
-            c
-        };
-        let room = |level: usize| {
-            let noise = self.product_noise(&lowered(a, level), &lowered(b, level));
-            self.budget(noise, level, 1.0)
-        };
-        (1..together)
-            .rev()
-            .fold((together, room(together)), |best, level| {
-                let room = room(level);
-                if room > best.1 { (level, room) } else { best }
-            })
-            .0
+        self.differences().product_level(self, a, b)
     }
 
-    fn check_not_last(&self, a: &Ciphertext, level: usize) -> Result<(), SchemeError> {
+    pub(crate) fn check_not_last(&self, a: &Ciphertext, level: usize) -> Result<(), SchemeError> {
         if level == 0 {
             return Err(SchemeError::LastLevel { level: a.level, wanted: level });
         }
@@ -109,23 +71,14 @@ impl Rlwe {
     }
 
     /// Every part divided by the last prime and rounded.
-    fn divide_by_last(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
+    pub(crate) fn divide_by_last(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
         let (n, level) = (self.ring_degree(), a.level - 1);
         let chain = self.chain();
         let last = &chain.primes()[level];
         let value = last.value() as f64;
         let mut result = Ciphertext { level, ..a.shell() };
         result.noise = self.divided_noise(a, value);
-        match self.scheme() {
-            SchemeKind::Ckks => result.scale = a.scale / value,
-            SchemeKind::Bgv => {
-                if let Some(plain) = self.plain() {
-                    let inverse = inverse_modulo(last.value() % plain.value(), plain.value());
-                    result.factor = plain.modulus().mul(a.factor, inverse);
-                }
-            }
-            SchemeKind::Bfv => {}
-        }
+        self.differences().divide(&mut result, last.value());
         self.check_noise(result.noise, level, result.scale)?;
         let division = chain.last_division(a.level);
         let room = division.remainder.prepared_words(n);
@@ -133,9 +86,7 @@ impl Rlwe {
         let mut coefficients = Buffer::take(dropped.len());
         parallel::for_each_chunk(&mut coefficients, n, 0, |_, part, words| {
             words.copy_from_slice(&dropped[part * n..][..n]);
-            if self.scheme().evaluated() {
-                last.inverse(words);
-            }
+            self.domain().to_coefficients(words, last);
         });
         let mut prepared = Buffer::take(a.size * room);
         parallel::prepare(&division.remainder, &mut prepared, n, |part, _| {
@@ -146,9 +97,7 @@ impl Rlwe {
             let (limb, part) = (index / a.size, index % a.size);
             let prime = &chain.primes()[limb];
             division.remainder.row(row, limb, &prepared[part * room..][..room]);
-            if self.scheme().evaluated() {
-                prime.forward(row);
-            }
+            self.domain().from_coefficients(row, prime);
             kernels::subtract_scale(out, row, division.inverses[limb], prime);
         });
         Ok(result)

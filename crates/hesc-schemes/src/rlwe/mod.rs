@@ -38,13 +38,15 @@ pub(crate) mod buffer;
 pub(crate) mod chain;
 pub(crate) mod ciphertext;
 pub mod deviations;
+pub(crate) mod differences;
+pub(crate) mod domain;
 mod encryption;
 pub(crate) mod evaluation;
-mod integers;
+pub(crate) mod integers;
 mod key_switching;
 mod keys;
 mod levels;
-mod noise;
+pub(crate) mod noise;
 pub(crate) mod parallel;
 mod params;
 pub(crate) mod products;
@@ -53,19 +55,16 @@ mod wire;
 
 use std::sync::Arc;
 
-use hesc_math::rns::{Composition, Conversion, Reducer};
-
-pub use crate::ckks::encoding::Complex64;
-pub use crate::ckks::sharing::{SharedSoFar, Sharing};
+pub use crate::ckks::{Complex64, SharedSoFar, Sharing};
 pub use ciphertext::{Ciphertext, Plaintext, SeededCiphertext};
 pub use keys::{GaloisKeys, PublicKey, RelinKey, SecretKey, SwitchKey};
 pub use params::{PlaintextSpace, SchemeKind, Spec};
 
-use crate::bfv::multiplication;
-use crate::ckks::encoding;
 use crate::roots::Roots;
 use crate::{Assurance, Fingerprint, SchemeError};
 use deviations::{public_key_deviation, rounding_deviation};
+use differences::Differences;
+use domain::Domain;
 
 /// A checked, immutable parameter set with its tables: the scheme itself. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -77,24 +76,7 @@ struct Inner {
     fingerprint: Fingerprint,
     chain: chain::Chain,
     roots: Roots,
-    plaintexts: Plaintexts,
-}
-
-/// What depends on the plaintexts.
-#[derive(Debug)]
-enum Plaintexts {
-    Integers {
-        modulus: Reducer,
-        slots: Option<integers::Slots>,
-        /// By level, from a ciphertext's phase to the plaintext.
-        decoders: Vec<Conversion>,
-        /// BFV has one.
-        multiplier: Option<multiplication::Multiplier>,
-    },
-    Approximate {
-        slots: encoding::ComplexSlots,
-        compositions: Vec<Composition>,
-    },
+    differences: Box<dyn Differences>,
 }
 
 impl Rlwe {
@@ -108,28 +90,10 @@ impl Rlwe {
         spec.check()?;
         assurance.check(spec.ring_degree, spec.log2_key_modulus())?;
         let chain = chain::Chain::new(&spec)?;
-        let plaintexts = match spec.plaintext {
-            PlaintextSpace::Integers { plain_modulus } => {
-                let modulus = Reducer::new(plain_modulus);
-                let decoders = (1..=chain.levels())
-                    .map(|level| decoder(&spec, &chain, level, &modulus))
-                    .collect();
-                let multiplier = (spec.scheme == SchemeKind::Bfv)
-                    .then(|| multiplication::Multiplier::new(&spec, &chain, plain_modulus))
-                    .transpose()?;
-                let slots = integers::Slots::new(spec.ring_degree, plain_modulus);
-                Plaintexts::Integers { modulus, slots, decoders, multiplier }
-            }
-            PlaintextSpace::Approximate { .. } => Plaintexts::Approximate {
-                slots: encoding::ComplexSlots::new(spec.ring_degree),
-                compositions: (1..=chain.levels())
-                    .map(|level| Composition::new(chain.level(level)))
-                    .collect(),
-            },
-        };
+        let differences = differences::of(&spec, &chain)?;
         let fingerprint = spec.fingerprint();
         let roots = Roots::new(spec.ring_degree);
-        let scheme = Self(Arc::new(Inner { spec, fingerprint, chain, roots, plaintexts }));
+        let scheme = Self(Arc::new(Inner { spec, fingerprint, chain, roots, differences }));
         let n = scheme.ring_degree();
         let (bound, scale) = (scheme.spec().bound, scheme.default_scale());
         let fresh = scheme.fresh(public_key_deviation(n) + rounding_deviation(n), bound, scale);
@@ -166,49 +130,14 @@ impl Rlwe {
         &self.0.chain
     }
 
-    /// The plaintext modulus of exact schemes.
-    pub(crate) fn plain(&self) -> Option<&Reducer> {
-        match &self.0.plaintexts {
-            Plaintexts::Integers { modulus, .. } => Some(modulus),
-            Plaintexts::Approximate { .. } => None,
-        }
+    /// What the scheme has of its own.
+    pub(crate) fn differences(&self) -> &dyn Differences {
+        &*self.0.differences
     }
 
-    pub(crate) fn integer_slots(&self) -> Option<&integers::Slots> {
-        match &self.0.plaintexts {
-            Plaintexts::Integers { slots, .. } => slots.as_ref(),
-            Plaintexts::Approximate { .. } => None,
-        }
-    }
-
-    pub(crate) fn complex_slots(&self) -> Option<&encoding::ComplexSlots> {
-        match &self.0.plaintexts {
-            Plaintexts::Integers { .. } => None,
-            Plaintexts::Approximate { slots, .. } => Some(slots),
-        }
-    }
-
-    pub(crate) fn multiplier(&self) -> Option<&multiplication::Multiplier> {
-        match &self.0.plaintexts {
-            Plaintexts::Integers { multiplier, .. } => multiplier.as_ref(),
-            Plaintexts::Approximate { .. } => None,
-        }
-    }
-
-    /// From a phase to the plaintext, in exact schemes.
-    pub(crate) fn decoder(&self, level: usize) -> Option<&Conversion> {
-        match &self.0.plaintexts {
-            Plaintexts::Integers { decoders, .. } => Some(&decoders[level - 1]),
-            Plaintexts::Approximate { .. } => None,
-        }
-    }
-
-    /// From residues to numbers in full, in CKKS.
-    pub(crate) fn composition(&self, level: usize) -> Option<&Composition> {
-        match &self.0.plaintexts {
-            Plaintexts::Approximate { compositions, .. } => Some(&compositions[level - 1]),
-            Plaintexts::Integers { .. } => None,
-        }
+    /// What ciphertexts rest as.
+    pub(crate) fn domain(&self) -> Domain {
+        self.differences().domain()
     }
 
     pub(crate) fn roots(&self) -> &Roots {
@@ -227,41 +156,4 @@ impl Rlwe {
     pub(crate) fn check_ciphertext(&self, a: &Ciphertext) -> Result<(), SchemeError> {
         a.tag.check(self.fingerprint(), None)
     }
-
-    pub(crate) fn require(
-        &self,
-        scheme: SchemeKind,
-        operation: &'static str,
-        remedy: &'static str,
-    ) -> Result<(), SchemeError> {
-        if self.scheme() == scheme {
-            return Ok(());
-        }
-        Err(SchemeError::NotInScheme { operation, scheme: self.scheme().name(), remedy })
-    }
-}
-
-/// From a phase modulo the primes of a level to the plaintext modulo `t`.
-///
-/// BFV: `round(t x / Q) = (t x - [t x]_Q) / Q`, which modulo `t` is `-[t x]_Q / Q`. BGV: `[x]_Q`.
-fn decoder(spec: &Spec, chain: &chain::Chain, level: usize, modulus: &Reducer) -> Conversion {
-    let (primes, t) = (chain.level(level), modulus.value());
-    if spec.scheme == SchemeKind::Bgv {
-        return Conversion::new(primes, &[*modulus]);
-    }
-    let after =
-        |m: hesc_math::Modulus| m.neg(inverse_modulo(chain::product_of(primes, m), m.value()));
-    Conversion::with_constants(primes, &[*modulus], |q| t % q.value(), after)
-}
-
-/// The inverse of `a` modulo `m`, any modulus with no common divisor: Euclid's algorithm. Variable
-/// time, for public numbers.
-fn inverse_modulo(a: u64, m: u64) -> u64 {
-    let (mut remainders, mut factors) = ((i128::from(m), i128::from(a % m)), (0i128, 1i128));
-    while remainders.1 != 0 {
-        let quotient = remainders.0 / remainders.1;
-        remainders = (remainders.1, remainders.0 - quotient * remainders.1);
-        factors = (factors.1, factors.0 - quotient * factors.1);
-    }
-    factors.0.rem_euclid(i128::from(m)) as u64
 }

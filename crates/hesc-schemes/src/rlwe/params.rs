@@ -28,12 +28,6 @@ impl SchemeKind {
             Self::Ckks => "ckks",
         }
     }
-
-    /// Whether ciphertexts rest as evaluations: products are then pointwise. BFV's products need
-    /// coefficients.
-    pub(crate) const fn evaluated(self) -> bool {
-        !matches!(self, Self::Bfv)
-    }
 }
 
 impl fmt::Display for SchemeKind {
@@ -57,6 +51,24 @@ pub enum PlaintextSpace {
     },
 }
 
+impl PlaintextSpace {
+    /// The plaintext modulus; 1 for approximate numbers.
+    pub fn modulus(self) -> u64 {
+        match self {
+            Self::Integers { plain_modulus } => plain_modulus,
+            Self::Approximate { .. } => 1,
+        }
+    }
+
+    /// The scale; 1 for integers.
+    pub fn scale(self) -> f64 {
+        match self {
+            Self::Integers { .. } => 1.0,
+            Self::Approximate { scale } => scale,
+        }
+    }
+}
+
 /// An unchecked parameter set; [`super::Rlwe::new`] checks it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spec {
@@ -78,6 +90,14 @@ pub struct Spec {
 }
 
 impl Spec {
+    /// The factor on all noise: `t` in BGV, whose plaintexts lie below it.
+    pub(crate) fn noise_factor(&self) -> u64 {
+        match self.scheme {
+            SchemeKind::Bgv => self.plaintext.modulus(),
+            SchemeKind::Bfv | SchemeKind::Ckks => 1,
+        }
+    }
+
     /// Bits of the modulus of fresh ciphertexts.
     pub fn log2_modulus(&self) -> f64 {
         self.coeff_moduli.iter().map(|&q| (q as f64).log2()).sum()

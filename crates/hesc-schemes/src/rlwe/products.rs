@@ -5,9 +5,8 @@ use hesc_math::rns::{Reducer, kernels};
 use super::buffer::Buffer;
 use super::keys::{RelinKey, SwitchKey};
 use super::noise::Noise;
-use super::{Ciphertext, Rlwe, SchemeKind, parallel};
+use super::{Ciphertext, Rlwe, parallel};
 use crate::SchemeError;
-use crate::bfv::multiplication;
 
 /// Parts of a ciphertext, at most.
 pub(crate) const MOST_PARTS: usize = 16;
@@ -91,27 +90,17 @@ impl Rlwe {
     /// A product; a square if there is no second factor.
     fn product(&self, a: &Ciphertext, b: Option<&Ciphertext>) -> Result<Ciphertext, SchemeError> {
         let other = b.unwrap_or(a);
-        let noise = self.product_noise(a, other);
+        let noise = self.differences().product_noise(self, a, other);
         let scale = a.scale * other.scale;
         self.check_noise(noise, a.level, scale)?;
-        let words = match self.multiplier() {
-            Some(multiplier) => parallel::together(a.words.len(), || {
-                multiplication::multiply(self, multiplier, a, b)
-            }),
-            None => self.tensors(a, b),
-        };
-        let factor = match self.plain() {
-            Some(plain) if self.scheme() == SchemeKind::Bgv => {
-                plain.modulus().mul(a.factor, other.factor)
-            }
-            _ => 1,
-        };
+        let words = self.differences().multiply(self, a, b);
+        let factor = self.differences().factor(a.factor, other.factor);
         let size = a.size + other.size - 1;
         Ok(Ciphertext { size, words, noise, scale, factor, ..a.shell() })
     }
 
     /// Products of evaluations.
-    fn tensors(&self, a: &Ciphertext, b: Option<&Ciphertext>) -> Buffer {
+    pub(crate) fn tensors(&self, a: &Ciphertext, b: Option<&Ciphertext>) -> Buffer {
         let n = self.ring_degree();
         let parts = a.size + b.unwrap_or(a).size - 1;
         let mut words = Buffer::take(parts * n * a.level);

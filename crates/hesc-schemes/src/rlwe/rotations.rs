@@ -3,9 +3,10 @@
 use hesc_math::rns::kernels;
 
 use super::buffer::Buffer;
+use super::domain::Domain;
 use super::keys::{GaloisKey, GaloisKeys};
 use super::noise::Noise;
-use super::{Ciphertext, Rlwe, SchemeKind, parallel};
+use super::{Ciphertext, Rlwe, parallel};
 use crate::SchemeError;
 
 impl Rlwe {
@@ -30,8 +31,7 @@ impl Rlwe {
     fn missing_key(&self, element: usize) -> SchemeError {
         let order = 2 * self.ring_degree();
         if element == order - 1 {
-            let ckks = self.scheme() == SchemeKind::Ckks;
-            let what = if ckks { "complex conjugates" } else { "exchanging the rows of slots" };
+            let what = self.differences().inversion();
             return SchemeError::MissingKey { what: what.into(), remedy: "conjugate=True".into() };
         }
         let row = order / 4;
@@ -84,10 +84,9 @@ impl Rlwe {
             kernels::add(&mut out[..n], &a.words[limb * 2 * n..][..n], prime);
             for part in out.chunks_exact_mut(n) {
                 row.copy_from_slice(part);
-                if self.scheme().evaluated() {
-                    key.automorphism.evaluations(part, row);
-                } else {
-                    key.automorphism.coefficients(part, row, prime);
+                match self.domain() {
+                    Domain::Evaluations => key.automorphism.evaluations(part, row),
+                    Domain::Coefficients => key.automorphism.coefficients(part, row, prime),
                 }
             }
         });

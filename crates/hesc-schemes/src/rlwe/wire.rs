@@ -6,10 +6,11 @@ use hesc_math::rns::{Automorphism, kernels};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::buffer::Buffer;
+use super::domain::Domain;
 use super::keys::{GaloisKey, GaloisKeys, PublicKey, RelinKey, SecretKey, SwitchKey};
 use super::noise::Noise;
 use super::products::MOST_PARTS;
-use super::{Ciphertext, Rlwe, SchemeKind, SeededCiphertext, inverse_modulo, parallel};
+use super::{Ciphertext, Rlwe, SeededCiphertext, parallel};
 use crate::rlwe::deviations::secret_key_deviation;
 use crate::wire::{Kind, Reader, Writer};
 use crate::{SchemeError, Tag};
@@ -24,14 +25,12 @@ fn residue_bits(q: u64) -> u32 {
 
 impl Rlwe {
     /// Writes polynomials, `per_limb` of them for each of the first `limbs` primes.
-    fn write_limbs(&self, writer: &mut Writer, words: &[u64], per_limb: usize, evaluated: bool) {
+    fn write_limbs(&self, writer: &mut Writer, words: &[u64], per_limb: usize, domain: Domain) {
         let n = self.ring_degree();
         let mut words = words.to_vec();
-        if evaluated {
-            parallel::for_each_chunk(&mut words, n, 0, |_, index, limb| {
-                self.chain().primes()[index / per_limb].inverse(limb);
-            });
-        }
+        parallel::for_each_chunk(&mut words, n, 0, |_, index, limb| {
+            domain.to_coefficients(limb, &self.chain().primes()[index / per_limb]);
+        });
         for (limb, prime) in words.chunks_exact(per_limb * n).zip(self.chain().primes()) {
             writer.packed(limb, residue_bits(prime.value()));
         }
@@ -42,7 +41,7 @@ impl Rlwe {
         reader: &mut Reader<'_>,
         limbs: usize,
         per_limb: usize,
-        evaluated: bool,
+        domain: Domain,
     ) -> Result<Vec<u64>, SchemeError> {
         let n = self.ring_degree();
         // Grows only as bytes turn out to be there.
@@ -54,11 +53,9 @@ impl Rlwe {
             }
             words.extend(limb);
         }
-        if evaluated {
-            parallel::for_each_chunk(&mut words, n, 0, |_, index, limb| {
-                self.chain().primes()[index / per_limb].forward(limb);
-            });
-        }
+        parallel::for_each_chunk(&mut words, n, 0, |_, index, limb| {
+            domain.from_coefficients(limb, &self.chain().primes()[index / per_limb]);
+        });
         Ok(words)
     }
 
@@ -85,13 +82,11 @@ impl Rlwe {
             magnitude: reader.f64()?,
             degree: reader.u32()?,
         };
-        let ckks = self.scheme() == SchemeKind::Ckks;
-        if scale <= 0.0 || (!ckks && scale != 1.0) {
+        if !self.differences().admits_scale(scale) {
             return Err(reader.error("the scale is not the scheme's"));
         }
         if !(1..=MOST_DEGREE).contains(&noise.degree)
-            || noise.magnitude < 0.0
-            || (self.scheme() == SchemeKind::Bfv && noise.magnitude != 0.0)
+            || !self.differences().admits_magnitude(noise.magnitude)
         {
             return Err(reader.error("the bounds on noise and message are impossible"));
         }
@@ -118,7 +113,7 @@ impl Rlwe {
         let mut writer = Writer::new(Kind::LeveledCiphertext);
         writer.tag(a.tag).u8(a.level as u8).u8(a.size as u8).u64(a.factor);
         Self::write_noise(&mut writer, a.scale, a.noise);
-        self.write_limbs(&mut writer, &a.words, a.size, self.scheme().evaluated());
+        self.write_limbs(&mut writer, &a.words, a.size, self.domain());
         writer.finish()
     }
 
@@ -135,18 +130,11 @@ impl Rlwe {
             return Err(reader.error("the number of parts is impossible"));
         }
         let factor = reader.u64()?;
-        let valid = match self.plain() {
-            Some(plain) if self.scheme() == SchemeKind::Bgv => {
-                let inverse = inverse_modulo(factor, plain.value());
-                factor < plain.value() && plain.modulus().mul(factor, inverse) == 1
-            }
-            _ => factor == 1,
-        };
-        if !valid {
+        if !self.differences().admits_factor(factor) {
             return Err(reader.error("the plaintext's factor has no inverse"));
         }
         let (scale, noise) = self.read_noise(&mut reader, level)?;
-        let words = self.read_limbs(&mut reader, level, size, self.scheme().evaluated())?;
+        let words = self.read_limbs(&mut reader, level, size, self.domain())?;
         let words = Buffer::from(&*words);
         reader.finish()?;
         Ok(Ciphertext { tag, level, size, words, scale, factor, noise })
@@ -157,7 +145,7 @@ impl Rlwe {
         let mut writer = Writer::new(Kind::LeveledSeededCiphertext);
         writer.tag(a.tag).u8(a.level as u8).bytes(&a.seed);
         Self::write_noise(&mut writer, a.scale, a.noise);
-        self.write_limbs(&mut writer, &a.words, 1, self.scheme().evaluated());
+        self.write_limbs(&mut writer, &a.words, 1, self.domain());
         writer.finish()
     }
 
@@ -171,7 +159,7 @@ impl Rlwe {
         let level = self.read_level(&mut reader)?;
         let seed: RngSeed = reader.array()?;
         let (scale, noise) = self.read_noise(&mut reader, level)?;
-        let words = self.read_limbs(&mut reader, level, 1, self.scheme().evaluated())?;
+        let words = self.read_limbs(&mut reader, level, 1, self.domain())?;
         reader.finish()?;
         Ok(SeededCiphertext { tag, level, seed, words, scale, noise })
     }
@@ -197,7 +185,7 @@ impl Rlwe {
     pub fn public_key_to_bytes(&self, key: &PublicKey) -> Vec<u8> {
         let mut writer = Writer::new(Kind::LeveledPublicKey);
         writer.tag(key.tag).bytes(&key.seed);
-        self.write_limbs(&mut writer, &self.first_parts(&key.words), 1, true);
+        self.write_limbs(&mut writer, &self.first_parts(&key.words), 1, Domain::Evaluations);
         writer.finish()
     }
 
@@ -209,7 +197,7 @@ impl Rlwe {
         let mut reader = Reader::open(bytes, Kind::LeveledPublicKey)?;
         let tag = reader.tag(self.fingerprint())?;
         let seed = reader.array()?;
-        let first = self.read_limbs(&mut reader, self.levels(), 1, true)?;
+        let first = self.read_limbs(&mut reader, self.levels(), 1, Domain::Evaluations)?;
         reader.finish()?;
         Ok(PublicKey { tag, seed, words: self.pairs(&first, seed, self.levels()) })
     }
@@ -217,7 +205,7 @@ impl Rlwe {
     fn write_switch_key(&self, writer: &mut Writer, key: &SwitchKey) {
         writer.bytes(&key.seed);
         let digits = self.chain().digit_count(self.levels());
-        self.write_limbs(writer, &self.first_parts(&key.words), digits, true);
+        self.write_limbs(writer, &self.first_parts(&key.words), digits, Domain::Evaluations);
     }
 
     fn read_switch_key(&self, reader: &mut Reader<'_>, tag: Tag) -> Result<SwitchKey, SchemeError> {
@@ -227,7 +215,7 @@ impl Rlwe {
         let seed = reader.array()?;
         let limbs = self.chain().primes().len();
         let digits = self.chain().digit_count(self.levels());
-        let first = self.read_limbs(reader, limbs, digits, true)?;
+        let first = self.read_limbs(reader, limbs, digits, Domain::Evaluations)?;
         Ok(SwitchKey { tag, seed, words: self.pairs(&first, seed, limbs) })
     }
 

@@ -1,0 +1,50 @@
+use hesc_math::rns::{Conversion, Prime, Reducer, kernels};
+use zeroize::Zeroizing;
+
+use super::Bfv;
+use crate::SchemeError;
+use crate::rlwe::chain::{Chain, product_of};
+use crate::rlwe::differences::{Encoding, Message};
+use crate::rlwe::integers::{Integers, inverse_modulo};
+use crate::rlwe::{Ciphertext, Plaintext, Rlwe};
+
+/// From a phase `x` to the plaintext: `round(t x / Q) = (t x - [t x]_Q) / Q`, which modulo `t` is
+/// `-[t x]_Q / Q`.
+pub(super) fn decoder(primes: &[Prime], modulus: &Reducer) -> Conversion {
+    let t = modulus.value();
+    let after = |m: hesc_math::Modulus| m.neg(inverse_modulo(product_of(primes, m), m.value()));
+    Conversion::with_constants(primes, &[*modulus], |q| t % q.value(), after)
+}
+
+impl Encoding for Bfv {
+    fn integers(&self) -> Option<&Integers> {
+        Some(&self.integers)
+    }
+
+    fn slots(&self, ring_degree: usize) -> usize {
+        ring_degree
+    }
+
+    fn message<'a>(
+        &self,
+        chain: &Chain,
+        plaintext: &'a Plaintext,
+        level: usize,
+        _factor: u64,
+    ) -> Message<'a> {
+        let plain = self.integers.modulus();
+        let modulus = product_of(chain.level(level), plain.modulus());
+        let mut words = Zeroizing::new(plaintext.words.clone());
+        kernels::scale(&mut words, plain.factor(modulus), plain);
+        Message::Scaled { words, plain_modulus: plain.value() }
+    }
+
+    fn decode(
+        &self,
+        scheme: &Rlwe,
+        phase: Zeroizing<Vec<u64>>,
+        a: &Ciphertext,
+    ) -> Result<Plaintext, SchemeError> {
+        self.integers.decode(scheme, phase, a)
+    }
+}

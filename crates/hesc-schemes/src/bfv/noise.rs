@@ -1,0 +1,57 @@
+use super::Bfv;
+use crate::rlwe::differences::NoiseModel;
+use crate::rlwe::noise::{Noise, PRODUCT_MARGIN, correction};
+use crate::rlwe::{Ciphertext, Plaintext, Rlwe};
+
+impl Bfv {
+    fn plain_modulus(&self) -> f64 {
+        self.integers.modulus().value() as f64
+    }
+}
+
+impl NoiseModel for Bfv {
+    /// The rounding of `(Q / t) m`.
+    fn plain_noise(&self, scheme: &Rlwe, _bound: f64, _scale: f64) -> Noise {
+        scheme.white(0.5)
+    }
+
+    fn plain_product_noise(&self, scheme: &Rlwe, a: &Ciphertext, plaintext: &Plaintext) -> Noise {
+        scheme.times_plain(a.noise, scheme.plain_size(plaintext))
+    }
+
+    /// `t (v_1 k_2 + v_2 k_1) + m_1 v_2 + m_2 v_1 + t v_1 v_2 / Q`, `k` the multiples of `Q` that
+    /// `c_0 + c_1 s + ...` exceeds it by: coefficients as those of a rounding, independent of the
+    /// noise since the parts of a ciphertext are uniform.
+    fn product_noise(&self, scheme: &Rlwe, a: &Ciphertext, b: &Ciphertext) -> Noise {
+        let (n, t) = (scheme.degree(), self.plain_modulus());
+        let cross = |x: &Ciphertext, y: &Ciphertext| {
+            let (noise, powers) = (x.noise, y.size as u32 - 1);
+            let factor = PRODUCT_MARGIN * correction(noise.degree, powers) * t * n.sqrt();
+            let exceeding = scheme.rounding(y.size) + 0.5;
+            let deviation = factor * exceeding * noise.deviation;
+            // A plaintext may have all of its norm at one root.
+            let values = (factor * exceeding + n * t / 2.0) * noise.values;
+            Noise { values, ..scheme.white(deviation) }
+        };
+        let both = scheme.convolved(a.noise, b.noise);
+        let both = both.times_exactly(t / scheme.log2_level(a.level).exp2());
+        let rounding = scheme.rounding(a.size + b.size - 1) + scheme.rounding(2);
+        let degree = (a.noise.degree + b.size as u32 - 1).max(b.noise.degree + a.size as u32 - 1);
+        let sum = cross(a, b).plus(cross(b, a)).plus(both).plus(scheme.white(rounding));
+        Noise { degree, ..sum }
+    }
+
+    /// The message takes no part in what the modulus has to hold.
+    fn admits_magnitude(&self, magnitude: f64) -> bool {
+        magnitude == 0.0
+    }
+
+    fn largest(&self, noise: Noise, _scale: f64) -> f64 {
+        self.plain_modulus() * noise.peak
+    }
+
+    /// `[t x]_Q` is `t` times the noise.
+    fn phase_factor(&self) -> u64 {
+        self.integers.modulus().value()
+    }
+}

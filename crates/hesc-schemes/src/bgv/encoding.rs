@@ -1,0 +1,48 @@
+use hesc_math::rns::{Conversion, Prime, Reducer, kernels};
+use zeroize::Zeroizing;
+
+use super::Bgv;
+use crate::SchemeError;
+use crate::rlwe::chain::Chain;
+use crate::rlwe::differences::{Encoding, Message};
+use crate::rlwe::integers::Integers;
+use crate::rlwe::{Ciphertext, Plaintext, Rlwe};
+
+/// From a phase `x` to the plaintext, `[x]_Q` modulo `t`.
+pub(super) fn decoder(primes: &[Prime], modulus: &Reducer) -> Conversion {
+    Conversion::new(primes, &[*modulus])
+}
+
+impl Encoding for Bgv {
+    fn integers(&self) -> Option<&Integers> {
+        Some(&self.integers)
+    }
+
+    fn slots(&self, ring_degree: usize) -> usize {
+        ring_degree
+    }
+
+    fn message<'a>(
+        &self,
+        _chain: &Chain,
+        plaintext: &'a Plaintext,
+        _level: usize,
+        factor: u64,
+    ) -> Message<'a> {
+        let plain = self.integers.modulus();
+        let mut words = Zeroizing::new(plaintext.words.clone());
+        if factor != 1 {
+            kernels::scale(&mut words, plain.factor(factor), plain);
+        }
+        Message::Lifted { words, plain_modulus: plain.value() }
+    }
+
+    fn decode(
+        &self,
+        scheme: &Rlwe,
+        phase: Zeroizing<Vec<u64>>,
+        a: &Ciphertext,
+    ) -> Result<Plaintext, SchemeError> {
+        self.integers.decode(scheme, phase, a)
+    }
+}

@@ -1,0 +1,28 @@
+use super::Bgv;
+use crate::rlwe::differences::NoiseModel;
+use crate::rlwe::noise::Noise;
+use crate::rlwe::{Ciphertext, Plaintext, Rlwe};
+
+impl NoiseModel for Bgv {
+    /// The plaintext itself.
+    fn plain_noise(&self, _scheme: &Rlwe, _bound: f64, _scale: f64) -> Noise {
+        Noise { degree: 1, ..Noise::message(self.plain_modulus() as f64 / 2.0) }
+    }
+
+    fn plain_product_noise(&self, scheme: &Rlwe, a: &Ciphertext, plaintext: &Plaintext) -> Noise {
+        scheme.times_plain(a.noise, scheme.plain_size(plaintext))
+    }
+
+    fn product_noise(&self, scheme: &Rlwe, a: &Ciphertext, b: &Ciphertext) -> Noise {
+        let (x, y) = (a.noise, b.noise);
+        let both = Noise { degree: x.degree.saturating_add(y.degree), ..scheme.convolved(x, y) };
+        let message = Noise::message(scheme.degree() * x.magnitude * y.magnitude);
+        both.plus(scheme.times_message(x, y.magnitude))
+            .plus(scheme.times_message(y, x.magnitude))
+            .plus(message)
+    }
+
+    fn largest(&self, noise: Noise, _scale: f64) -> f64 {
+        noise.magnitude + noise.peak
+    }
+}

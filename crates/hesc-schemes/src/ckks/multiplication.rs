@@ -1,0 +1,69 @@
+use super::Ckks;
+use crate::SchemeError;
+use crate::rlwe::buffer::Buffer;
+use crate::rlwe::ciphertext::rounded_up;
+use crate::rlwe::differences::Multiplication;
+use crate::rlwe::{Ciphertext, Rlwe};
+
+impl Multiplication for Ckks {
+    fn admits_scale(&self, scale: f64) -> bool {
+        scale > 0.0
+    }
+
+    fn divide(&self, a: &mut Ciphertext, prime: u64) {
+        a.scale /= prime as f64;
+    }
+
+    /// The last prime is dropped, scale and error unchanged.
+    fn mod_switch(&self, scheme: &Rlwe, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
+        scheme.check_noise(a.noise, a.level - 1, a.scale)?;
+        let words = Buffer::from(&a.words[..a.words.len() - a.limb_words()]);
+        Ok(Ciphertext { level: a.level - 1, words, ..a.shell() })
+    }
+}
+
+impl Rlwe {
+    /// CKKS: divides by the last prime, and the scale with it.
+    ///
+    /// # Errors
+    /// [`SchemeError::NotInScheme`] for exact schemes, [`SchemeError::ParameterMismatch`],
+    /// [`SchemeError::LastLevel`], [`SchemeError::NoiseBudget`].
+    pub fn rescale(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
+        self.numbers("rescaling", "use mod_switch, which keeps the plaintext")?;
+        self.check_ciphertext(a)?;
+        self.check_not_last(a, a.level.saturating_sub(1))?;
+        self.divide_by_last(a)
+    }
+
+    /// CKKS: `a * scalar` for any real number, at the price of `scale`, which is multiplied to the
+    /// ciphertext's.
+    ///
+    /// # Errors
+    /// [`SchemeError::NotInScheme`] for exact schemes; [`SchemeError::Value`] for numbers that are
+    /// not finite or leave the range of 62 bits with the scale; [`SchemeError::ParameterMismatch`],
+    /// [`SchemeError::NoiseBudget`].
+    pub fn multiply_real(
+        &self,
+        a: &Ciphertext,
+        scalar: f64,
+        scale: f64,
+    ) -> Result<Ciphertext, SchemeError> {
+        self.numbers("a product with a real number", "scale it to an integer")?;
+        let scaled = (scalar * scale).round();
+        if !(scale >= 1.0 && scaled.abs() < 2f64.powi(62)) {
+            return Err(SchemeError::Value {
+                value: scalar.to_string(),
+                position: 0,
+                remedy: "give a finite number and a scale that keep their product below 2^62",
+            });
+        }
+        self.check_ciphertext(a)?;
+        let size = rounded_up(scalar.abs());
+        // Rounded twice: as a double and to an integer.
+        let error = 0.5 + size * scale * f64::EPSILON;
+        let noise = self.slot_product_within(a, size, scale, error);
+        self.check_noise(noise, a.level, a.scale * scale)?;
+        let words = self.scaled_words(a, scaled as i64);
+        Ok(Ciphertext { words, scale: a.scale * scale, noise, ..a.shell() })
+    }
+}

@@ -1,0 +1,161 @@
+//! What tells BFV, BGV and CKKS apart, in three traits. Each scheme has a folder with a file for each:
+//! `encoding`, `multiplication` and `noise`. Nothing else asks which scheme it is.
+
+use std::fmt;
+
+use zeroize::Zeroizing;
+
+use super::buffer::Buffer;
+use super::chain::Chain;
+use super::ciphertext::{Ciphertext, Plaintext};
+use super::domain::Domain;
+use super::integers::Integers;
+use super::noise::Noise;
+use super::{Rlwe, SchemeKind, Spec};
+use crate::SchemeError;
+use crate::bfv::Bfv;
+use crate::bgv::Bgv;
+use crate::ckks::{Ckks, Numbers};
+
+/// How numbers become the plaintexts that `c_0 + c_1 s + ...` carries, and plaintexts numbers.
+pub(crate) trait Encoding {
+    /// Tables for integers, in exact schemes.
+    fn integers(&self) -> Option<&Integers> {
+        None
+    }
+
+    /// Tables for approximate numbers, in CKKS.
+    fn numbers(&self) -> Option<&Numbers> {
+        None
+    }
+
+    /// Values that a plaintext holds.
+    fn slots(&self, ring_degree: usize) -> usize;
+
+    /// What exchanging the two halves of the automorphisms, `X -> X^-1`, does to slots.
+    fn inversion(&self) -> &'static str {
+        "exchanging the rows of slots"
+    }
+
+    /// A plaintext as a ciphertext of this level and factor takes it.
+    fn message<'a>(
+        &self,
+        chain: &Chain,
+        plaintext: &'a Plaintext,
+        level: usize,
+        factor: u64,
+    ) -> Message<'a>;
+
+    /// The plaintext in a phase, `c_0 + c_1 s + ...` in the scheme's domain.
+    fn decode(
+        &self,
+        scheme: &Rlwe,
+        phase: Zeroizing<Vec<u64>>,
+        a: &Ciphertext,
+    ) -> Result<Plaintext, SchemeError>;
+}
+
+/// A plaintext on its way into `c_0`.
+pub(crate) enum Message<'a> {
+    /// `[Q m]_t`: the plaintext is `round(Q m / t)`, which modulo each prime is `-[Q m]_t / t`.
+    Scaled { words: Zeroizing<Vec<u64>>, plain_modulus: u64 },
+    /// `m` itself, modulo `t`.
+    Lifted { words: Zeroizing<Vec<u64>>, plain_modulus: u64 },
+    /// Evaluations, limb after limb.
+    Evaluated(&'a [u64]),
+}
+
+/// Products, and what a division by a prime does to the numbers beside a ciphertext's words.
+pub(crate) trait Multiplication {
+    /// What ciphertexts rest as between operations.
+    fn domain(&self) -> Domain {
+        Domain::Evaluations
+    }
+
+    /// The words of a product; of a square if there is no second factor.
+    fn multiply(&self, scheme: &Rlwe, a: &Ciphertext, b: Option<&Ciphertext>) -> Buffer {
+        scheme.tensors(a, b)
+    }
+
+    /// The factor on the plaintext of a product, from those of its factors.
+    fn factor(&self, _a: u64, _b: u64) -> u64 {
+        1
+    }
+
+    /// Whether a ciphertext can have this scale.
+    fn admits_scale(&self, scale: f64) -> bool {
+        scale == 1.0
+    }
+
+    /// Whether a ciphertext can have this factor on its plaintext.
+    fn admits_factor(&self, factor: u64) -> bool {
+        factor == 1
+    }
+
+    /// Changes scale or factor as a division of all words by a prime does.
+    fn divide(&self, _a: &mut Ciphertext, _prime: u64) {}
+
+    /// One level down with the plaintext as it is; there is a level below.
+    fn mod_switch(&self, scheme: &Rlwe, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
+        scheme.divide_by_last(a)
+    }
+
+    /// The level at which a product of these has most room.
+    fn product_level(&self, _scheme: &Rlwe, a: &Ciphertext, b: &Ciphertext) -> usize {
+        a.level.min(b.level)
+    }
+}
+
+/// How noise grows where schemes differ; `rlwe::noise` has what they share.
+pub(crate) trait NoiseModel {
+    /// What a plaintext within a bound adds to a ciphertext.
+    fn plain_noise(&self, scheme: &Rlwe, bound: f64, scale: f64) -> Noise;
+
+    /// The noise of a product with a plaintext.
+    fn plain_product_noise(&self, scheme: &Rlwe, a: &Ciphertext, plaintext: &Plaintext) -> Noise;
+
+    /// The noise of a product of ciphertexts before relinearisation.
+    fn product_noise(&self, scheme: &Rlwe, a: &Ciphertext, b: &Ciphertext) -> Noise;
+
+    /// The bound on the message after a division by a prime.
+    fn divided_magnitude(&self, magnitude: f64, prime: f64) -> f64 {
+        magnitude / prime
+    }
+
+    /// Whether a ciphertext can have this bound on its message.
+    fn admits_magnitude(&self, magnitude: f64) -> bool {
+        magnitude >= 0.0
+    }
+
+    /// Bound on what must stay below half of the modulus.
+    fn largest(&self, noise: Noise, scale: f64) -> f64;
+
+    /// What a phase is multiplied by so that its residue is what [`Self::largest`] bounds.
+    fn phase_factor(&self) -> u64 {
+        1
+    }
+
+    /// The error of decoded numbers, at most.
+    fn error_bound(&self, _scheme: &Rlwe, _a: &Ciphertext) -> f64 {
+        0.0
+    }
+}
+
+/// All that a scheme has of its own.
+pub(crate) trait Differences:
+    Encoding + Multiplication + NoiseModel + fmt::Debug + Send + Sync
+{
+}
+
+impl<T: Encoding + Multiplication + NoiseModel + fmt::Debug + Send + Sync> Differences for T {}
+
+/// Those of the scheme of a checked specification.
+pub(super) fn of(spec: &Spec, chain: &Chain) -> Result<Box<dyn Differences>, SchemeError> {
+    let n = spec.ring_degree;
+    let t = spec.plaintext.modulus();
+    Ok(match spec.scheme {
+        SchemeKind::Bfv => Box::new(Bfv::new(n, t, chain)?),
+        SchemeKind::Bgv => Box::new(Bgv::new(n, t, chain)),
+        SchemeKind::Ckks => Box::new(Ckks::new(n, chain)),
+    })
+}

@@ -1,0 +1,40 @@
+use hesc_math::rns::Prime;
+
+/// What the words of a ciphertext are between operations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Domain {
+    /// Coefficients of polynomials.
+    Coefficients,
+    /// Their values at the roots of unity, where products are pointwise.
+    Evaluations,
+}
+
+impl Domain {
+    /// From evaluations to this domain.
+    pub fn from_evaluations(self, words: &mut [u64], prime: &Prime) {
+        if self == Self::Coefficients {
+            prime.inverse(words);
+        }
+    }
+
+    /// From coefficients to this domain.
+    pub fn from_coefficients(self, words: &mut [u64], prime: &Prime) {
+        if self == Self::Evaluations {
+            prime.forward(words);
+        }
+    }
+
+    /// From this domain to evaluations.
+    pub fn to_evaluations(self, words: &mut [u64], prime: &Prime) {
+        if self == Self::Coefficients {
+            prime.forward(words);
+        }
+    }
+
+    /// From this domain to coefficients.
+    pub fn to_coefficients(self, words: &mut [u64], prime: &Prime) {
+        if self == Self::Evaluations {
+            prime.inverse(words);
+        }
+    }
+}
