@@ -10,15 +10,15 @@ pub(crate) enum Domain {
 }
 
 impl Domain {
-    /// From evaluations to this domain.
-    pub fn from_evaluations(self, words: &mut [u64], prime: &Prime) {
+    /// Brings evaluations into this domain.
+    pub fn accept_evaluations(self, words: &mut [u64], prime: &Prime) {
         if self == Self::Coefficients {
             prime.inverse(words);
         }
     }
 
-    /// From coefficients to this domain.
-    pub fn from_coefficients(self, words: &mut [u64], prime: &Prime) {
+    /// Brings coefficients into this domain.
+    pub fn accept_coefficients(self, words: &mut [u64], prime: &Prime) {
         if self == Self::Evaluations {
             prime.forward(words);
         }

@@ -148,8 +148,8 @@ impl Rlwe {
             prime.forward(mask);
             kernels::multiply(c_0, b, mask, prime);
             kernels::multiply(c_1, a, mask, prime);
-            self.domain().from_evaluations(c_0, prime);
-            self.domain().from_evaluations(c_1, prime);
+            self.domain().accept_evaluations(c_0, prime);
+            self.domain().accept_evaluations(c_1, prime);
             self.add_noise(c_0, scratch, e_0, Some((&message, limb)), prime);
             self.add_noise(c_1, scratch, e_1, None, prime);
             scratch.zeroize();
@@ -194,7 +194,7 @@ impl Rlwe {
             sampling::fill_uniform_limb(c_0, prime.value(), &mut uniform);
             kernels::multiply_assign(c_0, &key.words[limb * n..][..n], prime);
             kernels::negate(c_0, prime);
-            self.domain().from_evaluations(c_0, prime);
+            self.domain().accept_evaluations(c_0, prime);
             self.add_noise(c_0, scratch, e, Some((&message, limb)), prime);
         });
         let scale = plaintext.scale();
@@ -216,7 +216,7 @@ impl Rlwe {
             c_0.copy_from_slice(&seeded.words[limb * n..][..n]);
             let mut uniform = AesCtrRng::from_seed(seeds[limb]);
             sampling::fill_uniform_limb(c_1, prime.value(), &mut uniform);
-            self.domain().from_evaluations(c_1, prime);
+            self.domain().accept_evaluations(c_1, prime);
         });
         Ok(Ciphertext {
             tag: seeded.tag,
@@ -250,7 +250,7 @@ impl Rlwe {
                 }
                 kernels::multiply_assign(out, secret, prime);
             }
-            self.domain().from_evaluations(out, prime);
+            self.domain().accept_evaluations(out, prime);
             kernels::add(out, &parts[..n], prime);
         });
         Ok(words)

@@ -202,7 +202,7 @@ impl Rlwe {
 
     /// Brings evaluations and coefficients into the domain the scheme rests in.
     fn match_domain(&self, evaluations: &mut [u64], coefficients: &mut [u64], prime: &Prime) {
-        self.domain().from_coefficients(coefficients, prime);
-        self.domain().from_evaluations(evaluations, prime);
+        self.domain().accept_coefficients(coefficients, prime);
+        self.domain().accept_evaluations(evaluations, prime);
     }
 }

@@ -97,7 +97,7 @@ impl Rlwe {
             let (limb, part) = (index / a.size, index % a.size);
             let prime = &chain.primes()[limb];
             division.remainder.row(row, limb, &prepared[part * room..][..room]);
-            self.domain().from_coefficients(row, prime);
+            self.domain().accept_coefficients(row, prime);
             kernels::subtract_scale(out, row, division.inverses[limb], prime);
         });
         Ok(result)

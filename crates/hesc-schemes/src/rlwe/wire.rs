@@ -54,7 +54,7 @@ impl Rlwe {
             words.extend(limb);
         }
         parallel::for_each_chunk(&mut words, n, 0, |_, index, limb| {
-            domain.from_coefficients(limb, &self.chain().primes()[index / per_limb]);
+            domain.accept_coefficients(limb, &self.chain().primes()[index / per_limb]);
         });
         Ok(words)
     }

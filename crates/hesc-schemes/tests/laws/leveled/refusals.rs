@@ -30,7 +30,8 @@ const OTHERS: [&str; 9] = [
 /// The sources of all that computes on ciphertexts.
 fn sources() -> Vec<String> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let files = ["rlwe", "bfv", "bgv", "ckks"].map(|folder| source.join(folder).read_dir().unwrap());
+    let files =
+        ["rlwe", "bfv", "bgv", "ckks"].map(|folder| source.join(folder).read_dir().unwrap());
     files.into_iter().flatten().map(|file| read_to_string(file.unwrap().path()).unwrap()).collect()
 }
 
