@@ -13,3 +13,4 @@ mod leveled;
 mod origins;
 mod party;
 mod readers;
+mod values;
