@@ -1,7 +1,7 @@
 """Put slips into the code one at a time and see which test notices.
 
-`python -m scripts.mutants` takes all lists in slips/, `--only TEXT` those whose list, name or file
-contains a text. Every Rust slip is compiled in behind a switch: one build. A first run of each
+`python -m scripts.mutants` takes all lists in slips/, `--only TEXT ...` those whose list, name or
+file contains one of the texts. Every Rust slip is compiled in behind a switch: one build. A first run of each
 Rust test says which slips it reaches; a slip is then shown to those tests only, the one that
 noticed last time and quick ones first. Ends with an error if a slip survives that no one has called
 harmless, or if a harmless one is noticed.
@@ -79,7 +79,12 @@ class Judges:
 def main() -> int:
     """The exit status: 1 if the tests and the lists disagree."""
     parser = argparse.ArgumentParser(prog="python -m scripts.mutants", description=__doc__)
-    parser.add_argument("--only", default="", help="slips whose list, name or file contains this")
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        default=[""],
+        help="slips whose list, name or file contains one of these",
+    )
     parser.add_argument("--tests", choices=["rust", "python"], help="slips that these tests judge")
     parser.add_argument("--json", type=Path, help="write what happened to each slip")
     parser.add_argument("--jobs", type=int, default=2, help="slips at a time")
@@ -88,7 +93,7 @@ def main() -> int:
     chosen = {
         number: slip
         for number, slip in enumerate(slips)
-        if options.only in f"{slip.area} {slip.name} {slip.file}"
+        if any(text in f"{slip.area} {slip.name} {slip.file}" for text in options.only)
         and options.tests in {None, "python" if slip.python else "rust"}
     }
     tree = TARGET / "mutants/tree"

@@ -185,6 +185,7 @@ fn programs(generator: Generator, length: usize, seed: u64) -> Vec<(&'static str
 }
 
 fn check(lengths: &[usize], seeds: u64, limit: f64) {
+    let mut wrong = Vec::new();
     for generator in GENERATORS {
         for &length in lengths {
             let mut rows: Vec<(&'static str, Vec<f64>)> = Vec::new();
@@ -208,11 +209,15 @@ fn check(lengths: &[usize], seeds: u64, limit: f64) {
                 if (generator, length, name) == (Generator::Joint, 64, "powers") {
                     continue;
                 }
-                assert!((0.7..1.5).contains(&rms), "{generator}, {length} bits, {name}: {rms}");
-                assert!(beyond < limit, "{generator}, {length} bits, {name}: {beyond} beyond two");
+                if !(0.7..1.5).contains(&rms) || beyond >= limit {
+                    wrong.push(format!(
+                        "{generator}, {length} bits, {name}: rms {rms:.2}, beyond two {beyond:.3}"
+                    ));
+                }
             }
         }
     }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]

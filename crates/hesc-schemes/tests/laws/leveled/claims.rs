@@ -7,8 +7,9 @@
 
 use hesc_schemes::rlwe::{Ciphertext, Complex64, SchemeKind};
 
+use super::noise::extremes;
 use super::opened::Opened;
-use super::party::{CHAINS, DEGREE, Party, SCHEMES, chained, party};
+use super::party::{CHAINS, DEGREE, Party, SCHEMES, batching_prime, chained, party, spec};
 
 /// The values of a polynomial at the primitive `2N`-th roots of unity.
 pub fn values_at_roots(coefficients: &[f64]) -> Vec<Complex64> {
@@ -202,6 +203,39 @@ fn products_are_as_noisy_as_claimed() {
                     let window = if scheme == SchemeKind::Bfv { window } else { (0.0, 6.0) };
                     let masked = s.multiply_plain(&a, &mask.unwrap()).unwrap();
                     l.check(name, &masked, &[], window);
+                }
+            }
+        }
+    }
+}
+
+/// Plaintexts with all of their norm at one root, as factors of noise that has its own there already, and of
+/// ciphertexts that hold such a plaintext: neither coefficients nor values are beyond what is claimed.
+#[test]
+fn noise_at_one_root_is_foreseen() {
+    for scheme in [SchemeKind::Bfv, SchemeKind::Bgv] {
+        let mut p = party(spec(scheme, 58, 6, 2, batching_prime()), 860);
+        let o = Opened::new(&p);
+        let s = p.scheme.clone();
+        let zeros = p.zeros();
+        let a = s.encrypt(&p.public, &zeros, &mut p.rng).unwrap();
+        let extremes = extremes(&p);
+        let held: Vec<Ciphertext> = (extremes.iter())
+            .map(|(_, m)| {
+                let seeded = s.encrypt_seeded(&p.secret, m, &mut p.rng).unwrap();
+                s.expand(&seeded).unwrap()
+            })
+            .collect();
+        let l = Laws { p, o, scheme, chain: "one root".into() };
+        for (first, m) in &extremes {
+            let once = s.multiply_plain(&a, m).unwrap();
+            for ((second, m), c) in extremes.iter().zip(&held) {
+                let name = format!("{first}, then {second}");
+                if let Ok(twice) = s.multiply_plain(&once, m) {
+                    l.check(&name, &twice, &[], (0.0, 1.15));
+                }
+                if let Ok(product) = s.multiply(&once, c) {
+                    l.check(&format!("{name} encrypted"), &product, &[], (0.0, 1.15));
                 }
             }
         }

@@ -7,7 +7,7 @@ use hesc_schemes::SchemeError;
 use hesc_schemes::rlwe::{Ciphertext, Plaintext, SchemeKind};
 
 /// Plaintexts that are far from random: by their coefficients.
-fn extremes(p: &Party) -> Vec<(&'static str, Plaintext)> {
+pub fn extremes(p: &Party) -> Vec<(&'static str, Plaintext)> {
     let half = p.modulus() / 2;
     let alternating = |i: usize| if i.is_multiple_of(2) { half } else { -half };
     let conjugate = |i: usize| if i == 0 { 1 } else { -1 };

@@ -3,7 +3,8 @@
 mod elements;
 mod lattices;
 
-use hesc_schemes::{Plain, Scheme, SchemeError, Simulated, UnipolarBfv};
+use hesc_schemes::rlwe::{self, Rlwe};
+use hesc_schemes::{Assurance, Plain, Scheme, SchemeError, Simulated, UnipolarBfv};
 
 use super::frames::{self, HEADER, TAGGED, forge, overwrite};
 use super::parties::{Case, Encryption, Party, rng};
@@ -221,6 +222,28 @@ fn batches_of_leveled_ciphertexts_are_checked_one_by_one() {
         let unsealed =
             overwrite(frames.get(object), start + inner.len() - 1, &[!inner[inner.len() - 1]]);
         frames.assert_problem(object, &unsealed, &["the checksum does not match"]);
+    }
+}
+
+/// A block of well-formed ciphertexts that hold something else than bits in their slots.
+#[test]
+fn slots_that_hold_no_bits_are_no_counts() {
+    let party: &Party<UnipolarBfv> = super::parties::unipolar_bfv_slots();
+    let Party { scheme, secret, .. } = party;
+    let inside = Rlwe::new(scheme.spec().clone(), Assurance::Insecure).unwrap();
+    let frames = Frames::of(party);
+    let frame = frames.get(Ciphertexts);
+    let first = frames::nested(frame)[0];
+    let honest = inside.ciphertext_from_bytes(first).unwrap();
+    let start = frame.windows(first.len()).position(|window| window == first).unwrap();
+    let put = |block: &rlwe::Ciphertext| {
+        let forged = overwrite(frame, start, &inside.ciphertext_to_bytes(block));
+        scheme.decrypt(secret, &scheme.ciphertexts_from_bytes(&forged).unwrap())
+    };
+    assert!(put(&honest).is_ok());
+    for factor in [2, -1] {
+        let other = inside.multiply_scalar(&honest, factor).unwrap();
+        assert!(matches!(put(&other), Err(SchemeError::NotACount { block: 0 })), "{factor}");
     }
 }
 
