@@ -1,10 +1,10 @@
 """Put slips into the code one at a time and see which test notices.
 
 `python -m scripts.mutants` takes all lists in slips/, `--only TEXT ...` those whose list, name or
-file contains one of the texts. Every Rust slip is compiled in behind a switch: one build. A first run of each
-Rust test says which slips it reaches; a slip is then shown to those tests only, the one that
-noticed last time and quick ones first. Ends with an error if a slip survives that no one has called
-harmless, or if a harmless one is noticed.
+file contains one of the texts. Every Rust slip is compiled in behind a switch: one build. A first
+run of each Rust test says which slips it reaches; a slip is then shown to those tests only, the one
+that noticed last time and quick ones first. Ends with an error if a slip survives that no one has
+called harmless, or if a harmless one is noticed.
 """
 
 from __future__ import annotations
