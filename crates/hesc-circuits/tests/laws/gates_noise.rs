@@ -176,6 +176,29 @@ fn gates_compile_while_there_is_room() {
     }
 }
 
+/// Lookups of many bits are not chosen where they leave too little room for all together: whatever fits with a
+/// bootstrap for each gate compiles.
+#[test]
+fn what_fits_gate_by_gate_compiles() {
+    for circuit in
+        [binary::ripple_carry_adder(4), binary::array_multiplier(3), binary::comparator(4)]
+    {
+        let circuit = circuit.unwrap();
+        let (mut compiled, mut refused) = (0, 0);
+        for step in 0..80 {
+            let noise = precision(-40.0, -22.0 + f64::from(step) / 10.0, -14.0, -128.0);
+            match (circuit.gate_by_gate(&noise), circuit.compile(&noise)) {
+                (Ok(_), program) => {
+                    assert!(program.unwrap().log2_failure() <= -128.0);
+                    compiled += 1;
+                }
+                (Err(_), _) => refused += 1,
+            }
+        }
+        assert!(compiled > 10 && refused > 10, "{compiled} {refused}");
+    }
+}
+
 /// An exclusive or of so many bits is a sum up to the noise that its owner can decrypt, and not beyond.
 #[test]
 fn sums_are_as_wide_as_the_noise_allows() {
