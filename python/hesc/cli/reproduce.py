@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,10 +13,8 @@ from rich.progress import track
 from rich.table import Table
 from rich.text import Text
 
-from hesc._native import HescError
 from hesc.new_files import check_new, new_file
-from hesc.papers import identifiers, study
-from hesc.papers.report import Options
+from hesc.studies import Options, identifiers, study
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -77,7 +74,5 @@ def _check_outputs(json_file: str | None, plot: Path | None) -> None:
     if plot is not None:
         if plot.suffix.lower() != ".png":
             raise typer.BadParameter(f"{plot} does not end in .png", param_hint="--plot")
-        if find_spec("matplotlib") is None:
-            raise HescError("plots need matplotlib: pip install 'hesc[reproduce]'")
         outputs["--plot"] = plot
     check_new(outputs)

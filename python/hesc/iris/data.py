@@ -30,9 +30,7 @@ def load_split() -> Split:
         from sklearn.datasets import load_iris
         from sklearn.model_selection import train_test_split
     except ImportError as error:
-        raise HescError(
-            "the Iris data come with scikit-learn: pip install 'hesc[reproduce]'"
-        ) from error
+        raise HescError("the Iris data come with scikit-learn: pip install 'hesc[demo]'") from error
     flowers = load_iris()
     train_x, test_x, train_y, test_y = train_test_split(
         flowers.data,

@@ -1,0 +1,41 @@
+"""The tables and figures of the five papers, measured again: `hesc reproduce ID`.
+
+One module for each or for several of a kind, found by the ID, `<citation key>:<table-or-figure>`.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from hesc.studies import Study
+
+# A module, or one of several studies in a module: `module:key`.
+_MODULES: Final = {
+    **{
+        f"babenko2020ckksbfv:table-{table}": f"babenko2020ckksbfv:table-{table}"
+        for table in range(2, 14)
+    },
+    **{
+        f"hsiao2022sche:figure-{figure}": f"hsiao2022sche_figure_{figure}" for figure in range(2, 6)
+    },
+    **{
+        f"koseki2022hesc:figure-{figure}": f"koseki2022hesc_figure_{figure}"
+        for figure in (1, 2, 3, 5, 6, 7, 8, 9)
+    },
+    **{f"koseki2022hesc:table-{table}": f"koseki2022hesc_table_{table}" for table in range(2, 6)},
+}
+
+
+def identifiers() -> list[str]:
+    """All IDs."""
+    return list(_MODULES)
+
+
+def study(identifier: str) -> Study:
+    """The study of one of these IDs."""
+    name, _, key = _MODULES[identifier].partition(":")
+    module = import_module(f"hesc_papers.{name}")
+    found: Study = module.STUDIES[key] if key else module
+    return found

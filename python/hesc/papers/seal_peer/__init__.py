@@ -1,4 +1,0 @@
-"""What SEAL can do for the same tasks, through `seal-python`, written as a friend of SEAL would.
-
-Needs `pip install 'hesc[peers]'`.
-"""
