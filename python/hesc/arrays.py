@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc.encryptor import PublicKey
     from hesc.params import Params
 
 _MAX_DIMENSIONS = 8
@@ -98,6 +97,13 @@ class SeededArray(ByWireForm, Opaque):
         native = params.native.read_seeded_array(body)
         check_elements(shape, native.elements)
         return cls(params, native, shape)
+
+
+class EncryptsZeros(Protocol):
+    """What fresh ciphertexts come from: `hesc.PublicKey`."""
+
+    def rerandomise(self, array: _native.Array, shape: tuple[int, ...]) -> _native.Array:
+        """Adds fresh encryptions of zero."""
 
 
 class EncryptedArray(ByWireForm, Opaque):
@@ -399,7 +405,7 @@ class EncryptedArray(ByWireForm, Opaque):
         count = whole(granularity, "granularity", 1)
         return EncryptedArray(self.params, taken.native.allocated(weights, kept, count), shape)
 
-    def rerandomise(self, public: PublicKey) -> EncryptedArray:
+    def rerandomise(self, public: EncryptsZeros) -> EncryptedArray:
         """The same streams in fresh ciphertexts: an encryption and an addition for each.
 
         With a ciphertext for each bit ("gm", "elgamal", "ec_elgamal", "unipolar_elgamal") they also

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Protocol, Unpack
 
 import numpy as np
 
 from hesc._native import ShapeError
-from hesc.arrays import EncryptedArray
+from hesc.arrays import EncryptedArray, SeededArray
 from hesc.encoding import EncodedArray, Encoder, EncoderOptions
 from hesc.inputs import real_array, whole
 from hesc.pickling import ByWireForm
@@ -75,6 +75,18 @@ class PublicKey(ByWireForm):
         layout = resolve_layout(layout, streams[0].stream_length, self.params)
         arrays = self._native.encrypt(streams, layout, row_length(shape))
         return [EncryptedArray(self.params, native, shape) for native in arrays]
+
+
+class AnyEncryptor(Protocol):
+    """What `Encryptor` and `hesc.SecretEncryptor` share."""
+
+    def encrypt(self, values: ArrayLike) -> EncryptedArray | SeededArray:
+        """Encrypts an array."""
+
+    def encrypt_copies(
+        self, values: ArrayLike, copies: int
+    ) -> Sequence[EncryptedArray | SeededArray]:
+        """Independent encryptions of the same values."""
 
 
 class Encryptor:

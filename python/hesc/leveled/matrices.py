@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from hesc.leveled.params import LeveledParams
-    from hesc.leveled.vectors import EncryptedVector
 
 # No parameter set has more slots.
 _MOST: int = 1 << 16
@@ -71,6 +70,3 @@ class Matrix:
         self.native = _native.LeveledMatrix(
             params.native, numbers.reshape(-1), self.shape, self.level
         )
-
-    def __matmul__(self, vector: EncryptedVector) -> EncryptedVector:
-        return vector.times(self)

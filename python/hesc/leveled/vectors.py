@@ -361,22 +361,23 @@ class EncryptedVector(Opaque):
         native = a.native.inner_product(b.native, length, self._relin(), galois)
         return self._with(native, 1, complex_values=other.complex_values)
 
-    def __rmatmul__(self, matrix: ArrayLike) -> EncryptedVector:
+    def __rmatmul__(self, matrix: Matrix | ArrayLike) -> EncryptedVector:
         """A matrix, or a vector, in the clear times this vector; `Matrix` keeps it for many."""
+        if isinstance(matrix, Matrix):
+            return self._times(matrix)
         array = plain_array(matrix)
         if array.ndim == 1:
             array = array[np.newaxis]
         # Before the work of encoding it.
         if array.ndim == 2:
             self._require_columns(array.shape[1])
-        return Matrix(self.params, array, level=self.level) @ self
+        return self._times(Matrix(self.params, array, level=self.level))
 
     def _require_columns(self, columns: int) -> None:
         if len(self) != columns:
             raise ShapeError(f"a matrix of {columns} columns meets a vector of {len(self)} numbers")
 
-    def times(self, matrix: Matrix) -> EncryptedVector:
-        """`matrix @ self`, which is the comfortable way."""
+    def _times(self, matrix: Matrix) -> EncryptedVector:
         if matrix.params != self.params:
             raise ParameterError("the matrix was encoded for another parameter set")
         rows, columns = matrix.shape

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from hesc.arrays import SeededArray
-    from hesc.encryptor import Encryptor
-    from hesc.secret import SecretEncryptor
+    from hesc.encryptor import AnyEncryptor
 
 _T = TypeVar("_T")
 
@@ -114,7 +113,7 @@ class Polynomial:
         return variables
 
     def encrypt_inputs(
-        self, encryptor: Encryptor | SecretEncryptor, *values: ArrayLike, repetitions: int = 1
+        self, encryptor: AnyEncryptor, *values: ArrayLike, repetitions: int = 1
     ) -> Inputs:
         """The encryptions that `evaluate` needs: for each variable as many as its largest exponent.
 
@@ -244,7 +243,7 @@ class Polynomial:
             random_state=random_state,
         )
 
-    def encrypt(self, encryptor: Encryptor | SecretEncryptor) -> EncryptedPolynomial:
+    def encrypt(self, encryptor: AnyEncryptor) -> EncryptedPolynomial:
         """Encrypts the coefficients, divided by `scale`, which stays public with the exponents.
 
         The encryptor's dimensions must differ from those of the inputs: another `first_dimension`.
