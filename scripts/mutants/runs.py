@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 # Where cargo builds: dependencies are those of the tests, built once.
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-PEERS = "papers/python/hesc_papers/_peers.abi3.so"
 FAILED = re.compile(r"^FAILED (?P<test>\S+)")
 # A slip may make a loop endless: a test has so many times its own time, and so many seconds more.
 PATIENCE, GRACE = 20, 60
@@ -159,11 +158,11 @@ class PythonRun:
 
 
 def rust_programs(tree: Path) -> list[Program]:
-    """The test programs of all crates that Python does not call, built once with all slips."""
+    """The test programs of all crates but the bindings, built once with every slip in them."""
     built = subprocess.run(
         [
             *("cargo", "test", "--no-run", "--lib", "--tests"),
-            *("--workspace", "--exclude", "hesc-py", "--exclude", "hesc-papers"),
+            *("--workspace", "--exclude", "hesc-py"),
             "--message-format=json-render-diagnostics",
         ],
         cwd=tree,
@@ -191,7 +190,7 @@ def rust_programs(tree: Path) -> list[Program]:
 def build_python(tree: Path) -> Path:
     """The Python module with every Rust slip in it."""
     subprocess.run(
-        ["cargo", "build", "--quiet", "--release", "--package", "hesc-py"],
+        ["cargo", "build", "--quiet", "--release", "--package", "hesc-py", "--features", "peers"],
         cwd=tree,
         env={**os.environ, "CARGO_TARGET_DIR": str(TARGET)},
         check=True,
@@ -209,12 +208,10 @@ def python_run(tree: Path, place: Path, slip: Slip | None, native: Path) -> Pyth
     for file in (*tree.glob("*.md"), *tree.glob("*.toml"), tree / "Makefile"):
         shutil.copy(file, place)
     shutil.copy(native, place / "python/hesc/_native.abi3.so")
-    # No slip is in there: the one that is installed.
-    shutil.copy(ROOT / PEERS, place / PEERS)
     if slip is not None and not slip.rust:
         file = place / slip.file
         file.write_text(file.read_text().replace(slip.old, slip.new))
     pytest = (sys.executable, "-m", "pytest", "-x", "-q", "-m", "not long", "-rf")
-    paths = (place / "python", place / "papers/python", place)
+    paths = (place / "python", place / "papers/src", place)
     environment = {"PYTHONPATH": ":".join(map(str, paths))}
     return PythonRun(pytest, place, environment)

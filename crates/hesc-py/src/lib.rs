@@ -13,6 +13,8 @@ mod interrupt;
 mod keys;
 mod leveled;
 mod params;
+#[cfg(feature = "peers")]
+mod peer;
 mod workers;
 
 /// Batches of ciphertexts are megabytes that come and go with every operation. The system's
@@ -56,4 +58,7 @@ mod _native {
     };
     #[pymodule_export]
     use crate::params::Params;
+    #[cfg(feature = "peers")]
+    #[pymodule_export]
+    use crate::peer::TfheBoolean;
 }

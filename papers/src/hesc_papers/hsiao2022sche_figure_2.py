@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from hesc import gates
+from hesc import _native, gates
 from hesc.encoding import Encoder
-from hesc_papers._peers import TfheBoolean
 from hesc_papers.gate_contenders import (
     AND_COMPILED,
     AND_STREAMS,
@@ -104,7 +103,7 @@ def stream_errors(
 
 def gate_overhead(bench: Bench, repetitions: int) -> tuple[float, float]:
     """Seconds of a gate, and how many times the crate's own it takes; measured in turns."""
-    peer = TfheBoolean(crate_default=False)
+    peer = _native.TfheBoolean(crate_default=False)
     bench.gate()
     peer.time_gates(1)
     pairs = [(bench.gate(), peer.time_gates(1)) for _ in range(repetitions)]
