@@ -52,10 +52,11 @@ class Arrays(MovingArrays):
             must.add(hesc.ParameterError)
         return must
 
-    def products_may(self) -> Errors:
+    def products_may(self, *operands: Kept) -> Errors:
         may: Errors = {hesc.NoiseBudgetError}
-        if self.world.layout != "one_per_block":
-            # Streams that lie at other places of their blocks.
+        pieces = any(kept.array.stream_length != self.world.length for kept in operands)
+        if pieces or self.world.layout != "one_per_block":
+            # Streams, or pieces of them, that lie at other places of their blocks.
             may.add(hesc.ShapeError)
         if self.world.generator not in DRAWN:
             may.add(hesc.CorrelationError)
@@ -87,7 +88,7 @@ class Arrays(MovingArrays):
             must.add(hesc.ShapeError)
         if how == "@" and max(x.values.ndim, y.values.ndim) > 2:
             must.add(hesc.ShapeError)
-        may: Errors = self.products_may() if product else {hesc.NoiseBudgetError}
+        may: Errors = self.products_may(x, y) if product else {hesc.NoiseBudgetError}
         self.step(lambda: compute[how](x.array, y.array), expect, (x, y), must=must, may=may)
 
     @operation(a=OPERAND, other=one_of("same", "same", "shape", "turned", "mixed"))

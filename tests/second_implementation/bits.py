@@ -1,4 +1,4 @@
-"""Encrypted bits read and decrypted again in plain Python: see crates/hesc-schemes/src/streams/tfhe."""
+"""Encrypted bits read and decrypted again in plain Python: see hesc-schemes, streams/tfhe."""
 
 from __future__ import annotations
 
