@@ -14,9 +14,21 @@ pub enum MathError {
         /// Largest supported degree.
         max: usize,
     },
-    /// A modulus has no negacyclic NTT at this degree, or does not fit its word.
+    /// There is no ring of this index here.
     #[error(
-        "modulus {modulus} is not a prime below 2^{max_bits} with modulus = 1 (mod {two_n}); \
+        "ring index {index} is neither a power of two from 512 to {} nor odd, squarefree and of degree at \
+         most {max}; choose one that is",
+        2 * max
+    )]
+    RingIndex {
+        /// The index asked for.
+        index: usize,
+        /// Largest supported degree.
+        max: usize,
+    },
+    /// A modulus has no transform in this ring, or does not fit its word.
+    #[error(
+        "modulus {modulus} is not a prime below 2^{max_bits} with modulus = 1 (mod {step}); \
          take moduli from `ntt_primes`"
     )]
     Modulus {
@@ -24,8 +36,8 @@ pub enum MathError {
         modulus: u64,
         /// The word's limit, in bits.
         max_bits: u32,
-        /// Twice the ring degree.
-        two_n: usize,
+        /// What primes of the ring are 1 modulo: twice the degree of a power-of-two ring.
+        step: u64,
     },
     /// The same modulus occurs twice in a basis.
     #[error("modulus {modulus} occurs twice; the moduli of a ring must be distinct")]
@@ -38,14 +50,14 @@ pub enum MathError {
     NoModulus,
     /// There are not enough primes of that size.
     #[error(
-        "found {found} of {wanted} primes of {bits} bits that are 1 (mod {two_n}); ask for larger \
+        "found {found} of {wanted} primes of {bits} bits that are 1 (mod {step}); ask for larger \
          or fewer primes"
     )]
     NotEnoughPrimes {
         /// Bits asked for.
         bits: u32,
-        /// Twice the ring degree.
-        two_n: usize,
+        /// What primes of the ring are 1 modulo: twice the degree of a power-of-two ring.
+        step: u64,
         /// Number asked for.
         wanted: usize,
         /// Number found.

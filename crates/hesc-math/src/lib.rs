@@ -1,9 +1,10 @@
-//! The arithmetic of hesc: negacyclic rings `Z_q[X]/(X^N + 1)` at the small parameters of stochastic
-//! computing, and residues of thousands of bits.
+//! The arithmetic of hesc: cyclotomic rings, first of all `Z_q[X]/(X^N + 1)` at the small parameters of
+//! stochastic computing, and residues of thousands of bits.
 //!
 //! - [`Modulus`] and [`ntt_primes`]: word-sized moduli and NTT-friendly primes;
-//! - [`Ring`]: ring degrees 256 to 32768 over one or several moduli of 32- or 64-bit words, with
-//!   number-theoretic transforms from `tfhe-ntt`;
+//! - [`RingIndex`]: which ring, a power of two of degree 256 to 32768 or an odd squarefree index;
+//! - [`Ring`]: that over one or several moduli of 32- or 64-bit words, with number-theoretic
+//!   transforms, from `tfhe-ntt` for powers of two;
 //! - [`Poly`]: polynomials whose domain ([`Coeff`] or [`Eval`]) is part of their type, so that a
 //!   product in the wrong domain does not compile;
 //! - [`sampling`]: uniform, ternary and centred binomial polynomials from a cryptographic
@@ -14,9 +15,10 @@
 //! - [`secp256r1`]: points of that curve, eight at a time.
 //!
 //! ```
-//! use hesc_math::{Coeff, Poly, Ring, ntt_primes};
+//! use hesc_math::{Coeff, Poly, Ring, RingIndex};
 //!
-//! let ring = Ring::<u32>::new(1024, &ntt_primes(26, 1024, 1)?)?;
+//! let index = RingIndex::power_of_two(1024)?;
+//! let ring = Ring::<u32>::new(index, &index.ntt_primes(26, 1)?)?;
 //! // X^1023 * X = -1 in the negacyclic ring.
 //! let mut a = Poly::<u32, Coeff>::zero(&ring);
 //! let mut b = Poly::<u32, Coeff>::zero(&ring);
@@ -28,13 +30,11 @@
 //! ```
 
 mod error;
-pub mod kernels;
 mod lanes;
 mod limb;
 mod modulus;
-mod poly;
 mod primes;
-mod ring;
+pub mod ring;
 mod rng;
 pub mod rns;
 pub mod rounding;
@@ -45,8 +45,9 @@ mod word;
 
 pub use error::MathError;
 pub use modulus::Modulus;
-pub use poly::{Coeff, Domain, Eval, Poly};
 pub use primes::{is_prime, ntt_primes};
-pub use ring::{MAX_RING_DEGREE, MIN_RING_DEGREE, Ring};
+pub use ring::{
+    Coeff, Domain, Eval, MAX_RING_DEGREE, MIN_RING_DEGREE, Poly, Ring, RingIndex, kernels,
+};
 pub use rng::{AesCtrRng, RngSeed};
 pub use word::Word;

@@ -38,9 +38,13 @@ pub fn is_prime(n: u64) -> bool {
 /// # Ok::<(), hesc_math::MathError>(())
 /// ```
 pub fn ntt_primes(bits: u32, ring_degree: usize, count: usize) -> Result<Vec<u64>, MathError> {
-    let step = 2 * ring_degree as u64;
-    let too_few =
-        |found| MathError::NotEnoughPrimes { bits, two_n: 2 * ring_degree, wanted: count, found };
+    primes_one_modulo(2 * ring_degree as u64, bits, count)
+}
+
+/// The `count` largest primes of exactly `bits` bits that are 1 modulo an even `step`, in descending
+/// order.
+pub(crate) fn primes_one_modulo(step: u64, bits: u32, count: usize) -> Result<Vec<u64>, MathError> {
+    let too_few = |found| MathError::NotEnoughPrimes { bits, step, wanted: count, found };
     if !(2..=62).contains(&bits) || step >= 1 << bits {
         return Err(too_few(0));
     }

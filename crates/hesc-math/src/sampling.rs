@@ -10,7 +10,8 @@ use multiversion::multiversion;
 use rand_core::CryptoRng;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-use crate::{Ring, Word};
+use crate::ring::Reduction;
+use crate::{Ring, RingIndex, Word};
 
 /// Standard deviation of the noise: `sqrt(42 / 4) = 3.24`, a centred binomial of 42 coin tosses.
 ///
@@ -27,13 +28,23 @@ const CHUNK: usize = 256;
 pub struct Noise {
     coefficients: Vec<i16>,
     random: Vec<u16>,
+    /// For odd indices, with room for the coefficients before it.
+    #[zeroize(skip)]
+    reduction: Option<Reduction>,
+    unreduced: Vec<i16>,
 }
 
 impl Noise {
-    /// Scratch space for one polynomial of `ring_degree` (a multiple of 256) coefficients.
-    pub fn new(ring_degree: usize) -> Self {
-        assert!(ring_degree.is_multiple_of(CHUNK), "supported ring degrees are multiples of 256");
-        Self { coefficients: vec![0; ring_degree], random: vec![0; 3 * ring_degree] }
+    /// Scratch space for one polynomial of this ring.
+    pub fn new(index: RingIndex) -> Self {
+        let reduction = (!index.is_power_of_two()).then(|| Reduction::new(index));
+        let drawn = reduction.as_ref().map_or(0, Reduction::length);
+        Self {
+            coefficients: vec![0; index.degree()],
+            random: vec![0; 3 * index.degree().max(drawn)],
+            reduction,
+            unreduced: vec![0; drawn],
+        }
     }
 
     /// The coefficients sampled last.
@@ -41,22 +52,30 @@ impl Noise {
         &self.coefficients
     }
 
-    /// Centred binomial noise of standard deviation 3.24, in `[-21, 21]`.
+    /// Centred binomial noise of standard deviation 3.24, in `[-21, 21]`. For odd indices so many
+    /// coefficients as the index are drawn modulo `X^m - 1` and reduced: those of the result are sums of up
+    /// to two such for each prime factor.
     ///
     /// A coefficient is the weight of 42 random bits less 21, taken from three 16-bit words with
     /// 6 bits unused: 6 bytes a coefficient keep the loop in 16-bit lanes.
     pub fn sample_centred_binomial(&mut self, rng: &mut impl CryptoRng) {
         rng.fill_bytes(cast_slice_mut(&mut self.random));
-        weigh(&mut self.coefficients, &self.random);
+        match &self.reduction {
+            None => weigh(&mut self.coefficients, &self.random),
+            Some(reduction) => {
+                weigh(&mut self.unreduced, &self.random);
+                reduction.reduce(&mut self.coefficients, &mut self.unreduced);
+            }
+        }
     }
 
-    /// Uniform over {-1, 0, 1}, exactly.
+    /// Uniform over {-1, 0, 1}, exactly, each coefficient in the ring's basis.
     ///
     /// 2^16 = 3 * 21845 + 1, so that one value in 65536 is rejected; then the whole chunk of 256
     /// coefficients is drawn again, which keeps the loop free of compaction.
     pub fn sample_ternary(&mut self, rng: &mut impl CryptoRng) {
-        let random = &mut self.random[..CHUNK];
-        for chunk in self.coefficients.chunks_exact_mut(CHUNK) {
+        for chunk in self.coefficients.chunks_mut(CHUNK) {
+            let random = &mut self.random[..chunk.len()];
             loop {
                 rng.fill_bytes(cast_slice_mut(random));
                 if trits(chunk, random) {

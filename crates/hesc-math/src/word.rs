@@ -20,7 +20,7 @@ pub trait Word: sealed::Sealed + Pod + Ord + Debug + Zeroize + Send + Sync + 'st
     /// Moduli must be below `2^MAX_MODULUS_BITS`, so that sums of two residues do not overflow
     /// and the kernels may delay one reduction.
     const MAX_MODULUS_BITS: u32;
-    /// The transform of this word.
+    /// The transform of power-of-two rings.
     type Plan: Debug + Clone + Send + Sync;
 
     /// The low bits of `value`; residues always fit.

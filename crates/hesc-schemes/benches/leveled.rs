@@ -3,7 +3,7 @@
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use hesc_math::rns::Prime;
-use hesc_math::{AesCtrRng, ntt_primes};
+use hesc_math::{AesCtrRng, RingIndex, ntt_primes};
 use hesc_schemes::Assurance;
 use hesc_schemes::rlwe::PlaintextSpace;
 use hesc_schemes::rlwe::{Complex64, Rlwe, SchemeKind, Spec};
@@ -19,9 +19,9 @@ const SETS: [(usize, u32, usize, usize); 4] =
 
 fn transforms(c: &mut Criterion) {
     for (n, bits, ..) in SETS {
-        let Ok(prime) = ntt_primes(bits, n, 1).and_then(|primes| Prime::new(n, primes[0])) else {
-            continue;
-        };
+        let prime = RingIndex::power_of_two(n)
+            .and_then(|ring| Prime::new(ring, ring.ntt_primes(bits, 1)?[0]));
+        let Ok(prime) = prime else { continue };
         let mut limb: Vec<u64> = (0..n as u64).collect();
         let mut group = c.benchmark_group(format!("transform/N={n},{bits} bits"));
         group.bench_function("forward", |b| b.iter(|| prime.forward(&mut limb)));

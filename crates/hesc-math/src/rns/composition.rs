@@ -143,17 +143,16 @@ fn exceeds<const W: usize>(a: &[u64; W], b: &[u64; W]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ntt_primes;
+    use crate::RingIndex;
 
     #[test]
     fn numbers_return() {
         let n = 256;
         for (bits, count) in [(36, 1), (36, 2), (49, 8), (49, 17), (60, 14)] {
-            let primes: Vec<Prime> = ntt_primes(bits, n, count)
-                .unwrap()
-                .into_iter()
-                .map(|q| Prime::new(n, q).unwrap())
-                .collect();
+            let index = RingIndex::power_of_two(n).unwrap();
+            let primes = index.ntt_primes(bits, count).unwrap();
+            let primes: Vec<Prime> =
+                primes.into_iter().map(|q| Prime::new(index, q).unwrap()).collect();
             let composition = Composition::new(&primes);
             // Small, and as large as the modulus allows: multiples of powers of two.
             let top = (bits as usize * count - 2).min(1000);

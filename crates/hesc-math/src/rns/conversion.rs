@@ -79,9 +79,10 @@ impl Conversion {
         (self.from.len() + 1) * Self::columns(ring_degree)
     }
 
-    /// Columns of a block.
+    /// Columns of a block: a divisor of the degree, so that all blocks are alike.
     fn columns(ring_degree: usize) -> usize {
-        ring_degree.min(COLUMNS)
+        let whole = |columns: &usize| ring_degree.is_multiple_of(*columns);
+        (LEAST_COLUMNS..=COLUMNS).rev().find(whole).unwrap_or(ring_degree)
     }
 
     /// What all targets need of one block: the `y_i` and `v`. `limb(i)` are the coefficients modulo
@@ -127,6 +128,8 @@ impl Conversion {
 
 /// Columns that are prepared together: they stay in the first cache.
 const COLUMNS: usize = 1024;
+/// Fewer columns are not worth the loops over blocks; degrees without a divisor between are one block.
+const LEAST_COLUMNS: usize = 256;
 /// Most limbs of a prepared number: 881 bits in primes of 30 bits and more.
 const MAX_SOURCES: usize = 64;
 
@@ -165,11 +168,12 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::ntt_primes;
+    use crate::RingIndex;
 
     fn primes(bits: u32, skip: usize, count: usize) -> Vec<Prime> {
-        let all = ntt_primes(bits, 256, skip + count).unwrap();
-        all[skip..].iter().map(|&q| Prime::new(256, q).unwrap()).collect()
+        let index = RingIndex::power_of_two(256).unwrap();
+        let all = index.ntt_primes(bits, skip + count).unwrap();
+        all[skip..].iter().map(|&q| Prime::new(index, q).unwrap()).collect()
     }
 
     proptest! {

@@ -534,8 +534,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::ntt_primes;
     use crate::rns::Prime;
+    use crate::{RingIndex, ntt_primes};
 
     fn row(raw: &[u64], salt: u64, q: u64) -> Vec<u64> {
         raw.iter().map(|x| x.rotate_left(salt as u32 * 7) % q).collect()
@@ -552,7 +552,8 @@ mod tests {
             signed in prop::collection::vec(any::<i64>(), 32),
         ) {
             let primes = ntt_primes(bits, 256, 3).or_else(|_| ntt_primes(bits, 256, 1)).unwrap();
-            let prime = Prime::new(256, primes[which % primes.len()]).unwrap();
+            let index = RingIndex::power_of_two(256).unwrap();
+            let prime = Prime::new(index, primes[which % primes.len()]).unwrap();
             let q = prime.value();
             let wide = u128::from(q);
             // The largest residues are where reductions fail.

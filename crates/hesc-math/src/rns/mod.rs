@@ -8,13 +8,11 @@
 //! Kernels take 52-bit multipliers (AVX-512 IFMA) for primes below 2^50 and 64-bit multipliers
 //! otherwise. None branches on the data.
 
-mod automorphism;
 mod composition;
 mod conversion;
 pub mod kernels;
 mod prime;
 
-pub use automorphism::Automorphism;
 pub use composition::Composition;
 pub use conversion::Conversion;
 pub use prime::{Factor, MAX_PRIME_BITS, Prime, Reducer};

@@ -1,11 +1,9 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use tfhe_ntt::prime64;
-
 use crate::lanes::Lanes;
-use crate::ring::check_ring_degree;
-use crate::{MathError, Modulus, Word};
+use crate::ring::Transform;
+use crate::{MathError, Modulus, RingIndex};
 
 /// Primes of a residue number system are below `2^MAX_PRIME_BITS`: 128 bits then hold the sum of
 /// 64 products.
@@ -13,7 +11,7 @@ pub const MAX_PRIME_BITS: u32 = 61;
 /// Primes below `2^LANE_BITS` take the 52-bit multipliers.
 const LANE_BITS: u32 = 50;
 
-/// An NTT prime of one ring degree with its transform and constants. Cheap to clone.
+/// A prime of one ring with its transform and constants. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Prime(Arc<Inner>);
 
@@ -21,7 +19,7 @@ pub struct Prime(Arc<Inner>);
 struct Inner {
     ring_degree: usize,
     reducer: Reducer,
-    plan: prime64::Plan,
+    transform: Transform<u64>,
 }
 
 /// A modulus below 2^61 with the constants of its reductions.
@@ -43,20 +41,22 @@ pub struct Reducer {
 }
 
 impl Prime {
-    /// The prime `value` for this ring degree (a power of two, 256 to 32768).
+    /// The prime `value` for this ring.
     ///
     /// # Errors
-    /// [`MathError::RingDegree`], or [`MathError::Modulus`] if `value` is no prime below 2^61 that
-    /// is 1 modulo twice the degree.
-    pub fn new(ring_degree: usize, value: u64) -> Result<Self, MathError> {
-        check_ring_degree(ring_degree)?;
-        let refused =
-            MathError::Modulus { modulus: value, max_bits: MAX_PRIME_BITS, two_n: 2 * ring_degree };
+    /// [`MathError::Modulus`] if `value` is no prime below 2^61 that is 1 modulo
+    /// [`RingIndex::modulus_step`].
+    pub fn new(index: RingIndex, value: u64) -> Result<Self, MathError> {
         if value >> MAX_PRIME_BITS != 0 {
-            return Err(refused);
+            return Err(MathError::Modulus {
+                modulus: value,
+                max_bits: MAX_PRIME_BITS,
+                step: index.modulus_step(),
+            });
         }
-        let plan = <u64 as Word>::plan(ring_degree, value).ok_or(refused)?;
-        Ok(Self(Arc::new(Inner { ring_degree, reducer: Reducer::new(value), plan })))
+        let transform = Transform::new(index, value)?;
+        let reducer = Reducer::new(value);
+        Ok(Self(Arc::new(Inner { ring_degree: index.degree(), reducer, transform })))
     }
 
     /// The ring degree of its transform.
@@ -64,24 +64,30 @@ impl Prime {
         self.0.ring_degree
     }
 
-    /// Coefficients to evaluations, in place, in bit-reversed order: place `i` holds the value at
-    /// `root^(2 bitrev(i) + 1)`.
+    /// Coefficients to evaluations, in place. Powers of two: in bit-reversed order, place `i` holds the
+    /// value at `root^(2 bitrev(i) + 1)`.
     pub fn forward(&self, limb: &mut [u64]) {
-        <u64 as Word>::forward(&self.0.plan, limb);
+        self.0.transform.forward(limb);
     }
 
     /// Evaluations to coefficients, in place.
     pub fn inverse(&self, limb: &mut [u64]) {
-        <u64 as Word>::scale(&self.0.plan, limb);
-        <u64 as Word>::inverse_unscaled(&self.0.plan, limb);
+        self.0.transform.inverse(limb);
     }
 
-    /// Evaluations to coefficients times `N`, in place: where a constant follows anyway.
+    /// Evaluations to coefficients times [`Self::unscaled_factor`], in place: where a constant
+    /// follows anyway.
     pub fn inverse_unscaled(&self, limb: &mut [u64]) {
-        <u64 as Word>::inverse_unscaled(&self.0.plan, limb);
+        self.0.transform.inverse_unscaled(limb);
     }
 
-    /// The primitive `2N`-th root of unity of the transform.
+    /// What [`Self::inverse_unscaled`] leaves coefficients multiplied with, the same for all primes
+    /// of a ring: `N` for powers of two.
+    pub fn unscaled_factor(&self) -> u64 {
+        self.0.transform.unscaled_factor()
+    }
+
+    /// The primitive `2N`-th root of unity of the transform of a power-of-two ring.
     pub fn root(&self) -> u64 {
         let mut x = vec![0; self.ring_degree()];
         x[1] = 1;
@@ -158,7 +164,7 @@ impl Reducer {
 
     /// `x mod q` for any `x`, by Barrett's reduction with 128-bit quotient.
     #[inline(always)]
-    pub(super) fn reduce(&self, x: u128) -> u64 {
+    pub(crate) fn reduce(&self, x: u128) -> u64 {
         let wide = |a: u64, b: u64| u128::from(a) * u128::from(b);
         let (low, high) = (x as u64, (x >> 64) as u64);
         let carry = wide(low, self.ratio[0]) >> 64;
@@ -190,7 +196,7 @@ impl Reducer {
     /// `a b mod q` for reduced `a`, `b`, by Barrett's reduction: the quotient of the product's upper
     /// half is at most 2 too small.
     #[inline(always)]
-    pub(super) fn product(&self, a: u64, b: u64) -> u64 {
+    pub(crate) fn product(&self, a: u64, b: u64) -> u64 {
         let product = u128::from(a) * u128::from(b);
         let upper = (product >> (self.bits - 1)) as u64;
         let quotient = ((u128::from(upper) * u128::from(self.barrett64)) >> 64) as u64;
@@ -283,7 +289,8 @@ mod tests {
     fn transforms_are_evaluations_at_odd_powers_in_bit_reversed_order() {
         for bits in [30, 50, 60] {
             let n = 256;
-            let prime = Prime::new(n, ntt_primes(bits, n, 1).unwrap()[0]).unwrap();
+            let index = RingIndex::power_of_two(n).unwrap();
+            let prime = Prime::new(index, ntt_primes(bits, n, 1).unwrap()[0]).unwrap();
             let (q, root) = (prime.modulus(), prime.root());
             assert_eq!(q.pow(root, n as u64), prime.value() - 1);
             let mut words: Vec<u64> = (0..n as u64).map(|i| i * i % prime.value()).collect();
@@ -301,9 +308,11 @@ mod tests {
 
     #[test]
     fn what_is_no_prime_of_the_ring_is_refused() {
-        assert!(matches!(Prime::new(1000, 97), Err(MathError::RingDegree { .. })));
-        assert!(matches!(Prime::new(1024, 97), Err(MathError::Modulus { .. })));
-        let large = ntt_primes(62, 1024, 1).unwrap()[0];
-        assert!(matches!(Prime::new(1024, large), Err(MathError::Modulus { .. })));
+        for index in [2048, 4369] {
+            let index = RingIndex::new(index).unwrap();
+            assert!(matches!(Prime::new(index, 97), Err(MathError::Modulus { .. })));
+            let large = index.ntt_primes(62, 1).unwrap()[0];
+            assert!(matches!(Prime::new(index, large), Err(MathError::Modulus { .. })));
+        }
     }
 }

@@ -7,12 +7,16 @@ use std::collections::HashSet;
 use hesc_math::sampling::{
     NOISE_STANDARD_DEVIATION, Noise, fill_uniform, fill_uniform_limb, fresh_seed,
 };
-use hesc_math::{AesCtrRng, Ring, Word, ntt_primes};
+use hesc_math::{AesCtrRng, Ring, RingIndex, Word, ntt_primes};
 use rand_core::{Infallible, Rng, SeedableRng, TryCryptoRng, TryRng};
 
 const DEGREE: usize = 1024;
 /// Polynomials of each distribution: a million coefficients.
 const POLYNOMIALS: usize = 1024;
+
+fn index() -> RingIndex {
+    RingIndex::power_of_two(DEGREE).unwrap()
+}
 
 fn rng(seed: u8) -> AesCtrRng {
     AesCtrRng::from_seed([seed; 32])
@@ -20,7 +24,7 @@ fn rng(seed: u8) -> AesCtrRng {
 
 /// Many polynomials, one after the other from one generator and one scratch space.
 fn sample(seed: u8, draw: impl Fn(&mut Noise, &mut AesCtrRng)) -> Vec<Vec<i16>> {
-    let (mut noise, mut rng) = (Noise::new(DEGREE), rng(seed));
+    let (mut noise, mut rng) = (Noise::new(index()), rng(seed));
     (0..POLYNOMIALS)
         .map(|_| {
             draw(&mut noise, &mut rng);
@@ -105,7 +109,7 @@ fn noise_is_centred_binomial() {
 /// What was sampled before leaves nothing behind: one generator gives the same, whatever the scratch space held.
 #[test]
 fn samples_depend_on_the_generator_alone() {
-    let (mut used, mut new) = (Noise::new(DEGREE), Noise::new(DEGREE));
+    let (mut used, mut new) = (Noise::new(index()), Noise::new(index()));
     used.sample_centred_binomial(&mut rng(3));
     used.sample_ternary(&mut rng(4));
     new.sample_ternary(&mut rng(4));
@@ -117,7 +121,7 @@ fn samples_depend_on_the_generator_alone() {
 
 fn check_uniform<W: Word>(bits: u32, seed: u8) {
     let primes = ntt_primes(bits, DEGREE, 2).unwrap();
-    let ring = Ring::<W>::new(DEGREE, &primes).unwrap();
+    let ring = Ring::<W>::new(index(), &primes).unwrap();
     let mut rng = rng(seed);
     let mut counts = [[0u64; 64]; 2];
     let mut poly = vec![W::zeroed(); ring.poly_len()];

@@ -19,14 +19,10 @@ pub(crate) struct Bfv {
 }
 
 impl Bfv {
-    pub(crate) fn new(
-        ring_degree: usize,
-        plain_modulus: u64,
-        chain: &Chain,
-    ) -> Result<Self, SchemeError> {
+    pub(crate) fn new(plain_modulus: u64, chain: &Chain) -> Result<Self, SchemeError> {
         Ok(Self {
-            integers: Integers::new(ring_degree, plain_modulus, chain, encoding::decoder),
-            multiplier: Multiplier::new(ring_degree, plain_modulus, chain)?,
+            integers: Integers::new(plain_modulus, chain, encoding::decoder),
+            multiplier: Multiplier::new(plain_modulus, chain)?,
         })
     }
 }

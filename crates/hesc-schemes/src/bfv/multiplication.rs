@@ -3,7 +3,6 @@
 //! formed modulo `Q B`, divided by `Q / t` with the remainder's conversion, and brought back from
 //! `B` to `Q`.
 
-use hesc_math::ntt_primes;
 use hesc_math::rns::{Conversion, Factor, Prime, kernels};
 
 use super::Bfv;
@@ -29,9 +28,9 @@ struct Tables {
     count: usize,
     /// From `Q` to `B`.
     extension: Conversion,
-    /// From `N x` modulo `Q` to `[t x]_Q` modulo `B`.
+    /// From what the unscaled transform leaves of `x` modulo `Q` to `[t x]_Q` modulo `B`.
     remainder: Conversion,
-    /// `t / N` modulo `B`.
+    /// `t` modulo `B`, divided by what the unscaled transform leaves.
     scales: Vec<Factor>,
     /// `1 / Q` modulo `B`.
     inverses: Vec<Factor>,
@@ -46,43 +45,41 @@ const PRIME_BITS: u32 = 50;
 const SPARE_BITS: f64 = 4.0;
 
 impl Multiplier {
-    pub(super) fn new(
-        ring_degree: usize,
-        plain_modulus: u64,
-        chain: &Chain,
-    ) -> Result<Self, SchemeError> {
-        let n = ring_degree;
-        // |t a b / Q| <= t N Q / 2 for |a|, |b| <= Q / 2, two such in the middle part.
-        let excess = (plain_modulus as f64).log2() + (n as f64).log2() + SPARE_BITS;
+    pub(super) fn new(plain_modulus: u64, chain: &Chain) -> Result<Self, SchemeError> {
+        let ring = chain.ring();
+        // |t a b / Q| <= t N Q / 2 for |a|, |b| <= Q / 2, two such in the middle part; in other rings with
+        // the growth of their products in the place of N.
+        let excess = (plain_modulus as f64).log2() + ring.product_growth().log2() + SPARE_BITS;
         let wanted = |level: usize| {
             let bits: f64 = chain.level(level).iter().map(|q| (q.value() as f64).log2()).sum();
             ((bits + excess) / (f64::from(PRIME_BITS) - 0.01)).ceil() as usize
         };
         let most = wanted(chain.levels());
-        let candidates = ntt_primes(PRIME_BITS, n, most + chain.primes().len())?;
+        let candidates = ring.ntt_primes(PRIME_BITS, most + chain.primes().len())?;
         let primes = candidates
             .into_iter()
             .filter(|&p| chain.primes().iter().all(|q| q.value() != p))
             .take(most)
-            .map(|p| Prime::new(n, p))
+            .map(|p| Prime::new(ring, p))
             .collect::<Result<Vec<_>, _>>()?;
+        let unscaled = primes.first().map_or(1, Prime::unscaled_factor);
         let levels = (1..=chain.levels())
             .map(|level| {
                 let (q, b) = (chain.level(level), &primes[..wanted(level)]);
                 let t = plain_modulus;
-                let per_degree = |m: hesc_math::Modulus| m.inverse(n as u64 % m.value());
+                let rescaled = |m: hesc_math::Modulus| m.inverse(unscaled % m.value());
                 Tables {
                     count: b.len(),
                     extension: Conversion::new(q, &reducers(b)),
                     remainder: Conversion::with_constants(
                         q,
                         &reducers(b),
-                        |m| m.mul(t, per_degree(m)),
+                        |m| m.mul(t, rescaled(m)),
                         |_| 1,
                     ),
                     scales: b
                         .iter()
-                        .map(|p| p.factor(p.modulus().mul(t, per_degree(p.modulus()))))
+                        .map(|p| p.factor(p.modulus().mul(t, rescaled(p.modulus()))))
                         .collect(),
                     inverses: b.iter().map(|p| p.factor(inverse_of(q, p.modulus()))).collect(),
                     back: Conversion::new(b, &reducers(q)),
@@ -160,7 +157,7 @@ fn extend(tables: &Tables, primes: &[&Prime], factors: &[&Ciphertext], n: usize)
     words
 }
 
-/// `round(t x / Q)` modulo `Q`, from `N x` modulo both bases.
+/// `round(t x / Q)` modulo `Q`, from what the unscaled transform leaves of `x` modulo both bases.
 fn scale_down(tables: &Tables, primes: &[&Prime], product: &mut [u64], n: usize) -> Buffer {
     let level = primes.len() - tables.count;
     let parts = product.len() / (primes.len() * n);

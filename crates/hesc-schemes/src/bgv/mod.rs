@@ -15,8 +15,8 @@ pub(crate) struct Bgv {
 }
 
 impl Bgv {
-    pub(crate) fn new(ring_degree: usize, plain_modulus: u64, chain: &Chain) -> Self {
-        Self { integers: Integers::new(ring_degree, plain_modulus, chain, encoding::decoder) }
+    pub(crate) fn new(plain_modulus: u64, chain: &Chain) -> Self {
+        Self { integers: Integers::new(plain_modulus, chain, encoding::decoder) }
     }
 
     fn plain_modulus(&self) -> u64 {

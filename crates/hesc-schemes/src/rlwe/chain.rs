@@ -1,7 +1,7 @@
 use std::ops::Range;
 
-use hesc_math::Modulus;
 use hesc_math::rns::{Conversion, Factor, Prime, Reducer};
+use hesc_math::{Modulus, RingIndex};
 
 use super::Spec;
 use crate::SchemeError;
@@ -9,6 +9,7 @@ use crate::SchemeError;
 /// The primes of a set and what moving between them takes: all tables that depend on the level.
 #[derive(Debug)]
 pub(crate) struct Chain {
+    ring: RingIndex,
     /// `coeff_moduli`, then `special_moduli`.
     primes: Vec<Prime>,
     levels: usize,
@@ -60,11 +61,12 @@ pub(crate) fn inverse_of(primes: &[Prime], q: Modulus) -> u64 {
 
 impl Chain {
     pub(crate) fn new(spec: &Spec) -> Result<Self, SchemeError> {
+        let ring = RingIndex::power_of_two(spec.ring_degree)?;
         let primes = spec
             .coeff_moduli
             .iter()
             .chain(&spec.special_moduli)
-            .map(|&q| Prime::new(spec.ring_degree, q))
+            .map(|&q| Prime::new(ring, q))
             .collect::<Result<Vec<_>, _>>()?;
         let levels = spec.coeff_moduli.len();
         let (coefficient, special) = primes.split_at(levels);
@@ -80,7 +82,12 @@ impl Chain {
         let drops = (1..levels)
             .map(|last| Division::new(&primes[last..=last], &primes[..last], spec))
             .collect();
-        Ok(Self { levels, digits, specials, drops, primes })
+        Ok(Self { ring, levels, digits, specials, drops, primes })
+    }
+
+    /// The ring that the primes are of.
+    pub(crate) fn ring(&self) -> RingIndex {
+        self.ring
     }
 
     /// All primes: `coeff_moduli`, then `special_moduli`.

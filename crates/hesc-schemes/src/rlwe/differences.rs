@@ -151,11 +151,10 @@ impl<T: Encoding + Multiplication + NoiseModel + fmt::Debug + Send + Sync> Diffe
 
 /// Those of the scheme of a checked specification.
 pub(super) fn of(spec: &Spec, chain: &Chain) -> Result<Box<dyn Differences>, SchemeError> {
-    let n = spec.ring_degree;
     let t = spec.plaintext.modulus();
     Ok(match spec.scheme {
-        SchemeKind::Bfv => Box::new(Bfv::new(n, t, chain)?),
-        SchemeKind::Bgv => Box::new(Bgv::new(n, t, chain)),
-        SchemeKind::Ckks => Box::new(Ckks::new(n, chain)),
+        SchemeKind::Bfv => Box::new(Bfv::new(t, chain)?),
+        SchemeKind::Bgv => Box::new(Bgv::new(t, chain)),
+        SchemeKind::Ckks => Box::new(Ckks::new(spec.ring_degree, chain)),
     })
 }

@@ -132,7 +132,7 @@ impl Rlwe {
         let noise = self.fresh_noise(plaintext, public_key_deviation(n))?;
         self.check_noise(noise, level, plaintext.scale())?;
         let message = self.message(plaintext, level, 1)?;
-        let mut samplers: [Sampler; 3] = std::array::from_fn(|_| Sampler::new(n));
+        let mut samplers: [Sampler; 3] = std::array::from_fn(|_| Sampler::new(self.ring()));
         samplers[0].sample_ternary(rng);
         samplers[1].sample_centred_binomial(rng);
         samplers[2].sample_centred_binomial(rng);
@@ -184,7 +184,7 @@ impl Rlwe {
         let message = self.message(plaintext, level, 1)?;
         let seed = sampling::fresh_seed(rng);
         let seeds = limb_seeds(seed, level);
-        let mut sampler = Sampler::new(n);
+        let mut sampler = Sampler::new(self.ring());
         sampler.sample_centred_binomial(rng);
         let e = sampler.coefficients();
         let mut words = vec![0; n * level];

@@ -1,3 +1,4 @@
+use hesc_math::RingIndex;
 use hesc_math::rns::{Conversion, Prime, Reducer, kernels};
 use zeroize::Zeroizing;
 
@@ -18,7 +19,6 @@ pub(crate) struct Integers {
 impl Integers {
     /// `decoder` gives the conversion from a phase modulo some primes to the plaintext.
     pub(crate) fn new(
-        ring_degree: usize,
         plain_modulus: u64,
         chain: &Chain,
         decoder: fn(&[Prime], &Reducer) -> Conversion,
@@ -27,7 +27,7 @@ impl Integers {
         let decoders = (1..=chain.levels()).map(|level| decoder(chain.level(level), &modulus));
         Self {
             modulus,
-            slots: Slots::new(ring_degree, plain_modulus),
+            slots: Slots::new(chain.ring(), plain_modulus),
             decoders: decoders.collect(),
         }
     }
@@ -128,8 +128,9 @@ struct Slots {
 
 impl Slots {
     /// Slots exist for primes that are 1 modulo `2 N`.
-    fn new(ring_degree: usize, plain_modulus: u64) -> Option<Self> {
-        let prime = Prime::new(ring_degree, plain_modulus).ok()?;
+    fn new(ring: RingIndex, plain_modulus: u64) -> Option<Self> {
+        let prime = Prime::new(ring, plain_modulus).ok()?;
+        let ring_degree = ring.degree();
         let (modulus, root) = (prime.modulus(), prime.root());
         let square = modulus.mul(root, root);
         let order = 2 * ring_degree;

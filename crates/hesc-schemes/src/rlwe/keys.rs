@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 
-use hesc_math::rns::{Automorphism, kernels};
+use hesc_math::ring::Automorphism;
+use hesc_math::rns::kernels;
 use hesc_math::sampling::{self, Noise as Sampler};
 use hesc_math::{AesCtrRng, RngSeed};
 use rand_core::{CryptoRng, SeedableRng};
@@ -91,7 +92,7 @@ impl Rlwe {
     /// A key pair.
     pub fn generate_keys(&self, rng: &mut impl CryptoRng) -> (SecretKey, PublicKey) {
         let tag = Tag { params: self.fingerprint(), key: KeyId::random(rng) };
-        let mut sampler = Sampler::new(self.ring_degree());
+        let mut sampler = Sampler::new(self.ring());
         sampler.sample_ternary(rng);
         let secret = self.secret_from_ternary(tag, sampler.coefficients());
         let public = self.generate_public_key(&secret, &mut sampler, rng);
@@ -186,7 +187,7 @@ impl Rlwe {
         let (n, levels) = (self.ring_degree(), chain.levels());
         let (digits, limbs) = (chain.digit_count(levels), chain.primes().len());
         let seed = sampling::fresh_seed(rng);
-        let mut samplers: Vec<Sampler> = (0..digits).map(|_| Sampler::new(n)).collect();
+        let mut samplers: Vec<Sampler> = (0..digits).map(|_| Sampler::new(self.ring())).collect();
         for sampler in &mut samplers {
             sampler.sample_centred_binomial(rng);
         }
@@ -252,13 +253,16 @@ impl Rlwe {
             if keys.contains_key(&element) {
                 continue;
             }
-            let inverse = Automorphism::new(n, inverse_element(element, 2 * n));
+            let inverse = Automorphism::new(self.ring(), self.ring().inverse_element(element));
             let mut image = zeroize::Zeroizing::new(vec![0; secret.words.len()]);
             for (out, limb) in image.chunks_exact_mut(n).zip(secret.words.chunks_exact(n)) {
                 inverse.evaluations(out, limb);
             }
             let key = self.generate_switching(&secret.words, &image, secret.tag, rng)?;
-            keys.insert(element, GaloisKey { key, automorphism: Automorphism::new(n, element) });
+            keys.insert(
+                element,
+                GaloisKey { key, automorphism: Automorphism::new(self.ring(), element) },
+            );
         }
         Ok(GaloisKeys { tag: secret.tag, keys })
     }
@@ -285,11 +289,4 @@ impl Rlwe {
         let steps = steps.rem_euclid(order as i64);
         (0..steps).fold(1, |element, _| element * 3 % (4 * order))
     }
-}
-
-/// The inverse of an odd number modulo a power of two, by Newton's iteration.
-fn inverse_element(element: usize, order: usize) -> usize {
-    let two_less = |x: usize| 2usize.wrapping_sub(element.wrapping_mul(x));
-    let inverse = (0..6).fold(element, |x: usize, _| x.wrapping_mul(two_less(x)));
-    inverse & (order - 1)
 }

@@ -55,6 +55,8 @@ mod wire;
 
 use std::sync::Arc;
 
+use hesc_math::RingIndex;
+
 pub use crate::ckks::{Complex64, SharedSoFar, Sharing};
 pub use ciphertext::{Ciphertext, Plaintext, SeededCiphertext};
 pub use keys::{GaloisKeys, PublicKey, RelinKey, SecretKey, SwitchKey};
@@ -109,6 +111,11 @@ impl Rlwe {
     /// The scheme.
     pub fn scheme(&self) -> SchemeKind {
         self.0.spec.scheme
+    }
+
+    /// Which ring it is over.
+    pub fn ring(&self) -> RingIndex {
+        self.chain().ring()
     }
 
     /// Coefficients of a polynomial, `N`.

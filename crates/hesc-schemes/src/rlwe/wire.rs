@@ -2,7 +2,8 @@
 //! evaluations is the transform's own business.
 
 use hesc_math::RngSeed;
-use hesc_math::rns::{Automorphism, kernels};
+use hesc_math::ring::Automorphism;
+use hesc_math::rns::kernels;
 use zeroize::{Zeroize, Zeroizing};
 
 use super::buffer::Buffer;
@@ -290,7 +291,7 @@ impl Rlwe {
                 return Err(reader.error("exponents are odd, below 2N and ascending"));
             }
             let key = self.read_switch_key(&mut reader, tag)?;
-            let automorphism = Automorphism::new(n, element);
+            let automorphism = Automorphism::new(self.ring(), element);
             keys.keys.insert(element, GaloisKey { key, automorphism });
         }
         reader.finish()?;

@@ -115,7 +115,7 @@ impl<W: Word> Encoding<W> for BfvEncoding {
                 if !is_prime(plain_modulus) {
                     return refuse("slots need a prime that is 1 modulo 2N; or pack coefficients");
                 }
-                match Ring::new(spec.ring_degree, &[plain_modulus]) {
+                match Ring::new(ring.index(), &[plain_modulus]) {
                     Ok(ring) => Some(Slots { ring, roots: Roots::new(spec.ring_degree) }),
                     Err(_) => {
                         return refuse(

@@ -98,7 +98,7 @@ pub(super) fn generate<W: Word>(
     rng: &mut impl CryptoRng,
 ) -> (SecretKey<W>, PublicKey<W>) {
     let tag = Tag { params, key: KeyId::random(rng) };
-    let mut noise = Noise::new(ring.ring_degree());
+    let mut noise = Noise::new(ring.index());
     noise.sample_ternary(rng);
     let secret = SecretKey::from_ternary(tag, noise.coefficients(), ring);
 

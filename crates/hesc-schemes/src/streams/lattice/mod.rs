@@ -15,7 +15,7 @@ mod wire;
 
 use std::sync::Arc;
 
-use hesc_math::{Ring, Word};
+use hesc_math::{Ring, RingIndex, Word};
 use rand_core::CryptoRng;
 
 pub use bfv::BfvEncoding;
@@ -64,8 +64,9 @@ impl<W: Word, E: Encoding<W>> Lattice<W, E> {
     /// [`SchemeError::NoiseBudget`] for a set that could not decrypt a fresh ciphertext.
     pub fn new(spec: Spec, assurance: Assurance) -> Result<Self, SchemeError> {
         assurance.check(spec.ring_degree, spec.log2_modulus())?;
-        let ring = Ring::new(spec.ring_degree, &spec.coeff_moduli)?;
-        let first_ring = Ring::new(spec.ring_degree, &spec.coeff_moduli[..1])?;
+        let index = RingIndex::power_of_two(spec.ring_degree)?;
+        let ring = Ring::new(index, &spec.coeff_moduli)?;
+        let first_ring = Ring::new(index, &spec.coeff_moduli[..1])?;
         let encoding = E::new(&spec, &ring)?;
         let fingerprint = spec.fingerprint();
         let log2_modulus = ring.log2_modulus();

@@ -58,7 +58,7 @@ impl Opened {
         let spec = p.scheme.spec();
         let primes = spec.coeff_moduli.iter().chain(&spec.special_moduli);
         Self {
-            primes: primes.map(|&q| Prime::new(DEGREE, q).unwrap()).collect(),
+            primes: primes.map(|&q| Prime::new(p.scheme.ring(), q).unwrap()).collect(),
             levels: spec.coeff_moduli.len(),
             scheme: spec.scheme,
             t: match spec.plaintext {

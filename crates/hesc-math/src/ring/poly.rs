@@ -2,7 +2,8 @@ use std::marker::PhantomData;
 
 use zeroize::Zeroize;
 
-use crate::{Ring, Word, kernels};
+use super::{Ring, kernels};
+use crate::Word;
 
 mod sealed {
     pub trait Sealed {}
@@ -13,10 +14,10 @@ mod sealed {
 /// The domain a polynomial is in.
 pub trait Domain: sealed::Sealed + Send + Sync + 'static {}
 
-/// Coefficients of 1, X, X^2, ...
+/// Coefficients in the ring's basis, [`crate::RingIndex::exponents`]: of 1, X, X^2, ... for powers of two.
 #[derive(Debug, Clone, Copy)]
 pub enum Coeff {}
-/// Evaluations at the primitive `2N`-th roots of unity, in the transform's own order.
+/// Evaluations at the primitive `m`-th roots of unity, in the transform's own order.
 #[derive(Debug, Clone, Copy)]
 pub enum Eval {}
 
@@ -108,10 +109,7 @@ impl<W: Word, S: AsRef<[W]> + AsMut<[W]>> Poly<W, Coeff, S> {
 impl<W: Word, S: AsRef<[W]> + AsMut<[W]>> Poly<W, Eval, S> {
     /// To coefficients, in place. Cost: one transform and one pass a limb.
     pub fn inverse(mut self, ring: &Ring<W>) -> Poly<W, Coeff, S> {
-        for (limb, words) in self.words_mut().chunks_exact_mut(ring.ring_degree()).enumerate() {
-            W::scale(ring.plan(limb), words);
-        }
-        kernels::inverse_unscaled(self.words_mut(), ring);
+        kernels::inverse(self.words_mut(), ring);
         self.reuse()
     }
 
@@ -125,7 +123,7 @@ impl<W: Word, S: AsRef<[W]> + AsMut<[W]>> Poly<W, Eval, S> {
         let n = ring.ring_degree();
         let limbs = self.words_mut().chunks_exact_mut(n).zip(other.words().chunks_exact(n));
         for (limb, (a, b)) in limbs.enumerate() {
-            W::mul_assign_scaled(ring.plan(limb), a, b);
+            ring.transform(limb).mul_assign_scaled(a, b);
         }
         kernels::inverse_unscaled(self.words_mut(), ring);
         self.reuse()
@@ -143,7 +141,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::ntt_primes;
+    use crate::RingIndex;
 
     /// The product by its definition: `X^N = -1`.
     fn schoolbook(a: &[u64], b: &[u64], q: u64) -> Vec<u64> {
@@ -160,7 +158,8 @@ mod tests {
 
     fn check_products<W: Word>(bits: u32, limbs: usize, seed: u64) {
         let n = 256;
-        let ring = Ring::<W>::new(n, &ntt_primes(bits, n, limbs).unwrap()).unwrap();
+        let index = RingIndex::power_of_two(n).unwrap();
+        let ring = Ring::<W>::new(index, &index.ntt_primes(bits, limbs).unwrap()).unwrap();
         let mut state = seed;
         let mut next = || {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -203,12 +202,15 @@ mod tests {
     #[test]
     fn rings_refuse_what_they_cannot_do() {
         use crate::MathError;
-        assert!(matches!(Ring::<u32>::new(1000, &[97]), Err(MathError::RingDegree { .. })));
-        assert!(matches!(Ring::<u32>::new(1024, &[]), Err(MathError::NoModulus)));
-        assert!(matches!(Ring::<u32>::new(1024, &[67_104_767]), Err(MathError::Modulus { .. })));
-        let wide = ntt_primes(54, 1024, 1).unwrap();
-        assert!(matches!(Ring::<u32>::new(1024, &wide), Err(MathError::Modulus { .. })));
-        let q = ntt_primes(26, 1024, 1).unwrap()[0];
-        assert!(matches!(Ring::<u32>::new(1024, &[q, q]), Err(MathError::RepeatedModulus { .. })));
+        for index in [2048, 255] {
+            let index = RingIndex::new(index).unwrap();
+            let refused = |moduli: &[u64]| Ring::<u32>::new(index, moduli).map(drop).unwrap_err();
+            assert_eq!(refused(&[]), MathError::NoModulus);
+            assert!(matches!(refused(&[67_104_767]), MathError::Modulus { .. }));
+            let wide = index.ntt_primes(54, 1).unwrap();
+            assert!(matches!(refused(&wide), MathError::Modulus { .. }));
+            let q = index.ntt_primes(26, 1).unwrap()[0];
+            assert_eq!(refused(&[q, q]), MathError::RepeatedModulus { modulus: q });
+        }
     }
 }

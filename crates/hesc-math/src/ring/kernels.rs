@@ -5,7 +5,8 @@
 //! [`Ring::poly_len`], limb after limb, polynomial after polynomial, each limb reduced. That is
 //! the invariant on input and on output. None allocates, none branches on the data.
 
-use crate::{Ring, Word, rounding};
+use super::Ring;
+use crate::{Word, rounding};
 
 /// Calls `body` for each limb of each polynomial in `a` with the limb's index and modulus.
 fn for_each_limb<W: Word>(a: &mut [W], ring: &Ring<W>, mut body: impl FnMut(usize, W, &mut [W])) {
@@ -122,24 +123,30 @@ pub fn divide_by_second<W: Word>(out: &mut [W], a: &[W], ring: &Ring<W>) {
 
 /// Coefficients to evaluations.
 pub fn forward<W: Word>(a: &mut [W], ring: &Ring<W>) {
-    for_each_limb(a, ring, |limb, _, words| W::forward(ring.plan(limb), words));
+    for_each_limb(a, ring, |limb, _, words| ring.transform(limb).forward(words));
 }
 
-/// Evaluations to coefficients times `N`.
+/// Evaluations to coefficients.
+pub fn inverse<W: Word>(a: &mut [W], ring: &Ring<W>) {
+    for_each_limb(a, ring, |limb, _, words| ring.transform(limb).inverse(words));
+}
+
+/// Evaluations to coefficients times `N` (powers of two) or 1.
 pub fn inverse_unscaled<W: Word>(a: &mut [W], ring: &Ring<W>) {
-    for_each_limb(a, ring, |limb, _, words| W::inverse_unscaled(ring.plan(limb), words));
+    for_each_limb(a, ring, |limb, _, words| ring.transform(limb).inverse_unscaled(words));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ntt_primes;
+    use crate::RingIndex;
 
     #[test]
     fn division_by_the_second_modulus_rounds() {
-        let moduli = ntt_primes(27, 256, 2).unwrap();
+        let index = RingIndex::power_of_two(256).unwrap();
+        let moduli = index.ntt_primes(27, 2).unwrap();
         for moduli in [moduli.clone(), moduli.into_iter().rev().collect()] {
-            let ring = Ring::<u32>::new(256, &moduli).unwrap();
+            let ring = Ring::<u32>::new(index, &moduli).unwrap();
             let (q, p) = (moduli[0], moduli[1]);
             let whole: Vec<u64> =
                 (0..256u64).map(|i| (q * p / 251 * i + i * i) % (q * p)).collect();
@@ -155,8 +162,9 @@ mod tests {
 
     #[test]
     fn the_fraction_is_that_of_the_whole_number() {
-        let moduli = ntt_primes(27, 256, 2).unwrap();
-        let ring = Ring::<u32>::new(256, &moduli).unwrap();
+        let index = RingIndex::power_of_two(256).unwrap();
+        let moduli = index.ntt_primes(27, 2).unwrap();
+        let ring = Ring::<u32>::new(index, &moduli).unwrap();
         let q = moduli[0] * moduli[1];
         let whole: Vec<u64> = (0..256u64).map(|i| (q / 251 * i).wrapping_add(i * i) % q).collect();
         let mut a: Vec<u32> =

@@ -1,22 +1,31 @@
+//! Cyclotomic rings modulo one or several primes: which ring ([`RingIndex`]), its transforms,
+//! automorphisms and norms, and polynomials whose domain is in their type.
+
+mod automorphism;
+mod axes;
+#[cfg(test)]
+mod definition;
+mod embedding;
+mod index;
+pub mod kernels;
+mod norms;
+mod poly;
+mod reduction;
+mod transform;
+
 use std::sync::Arc;
+
+pub use automorphism::Automorphism;
+pub use embedding::Embedding;
+pub use index::{MAX_RING_DEGREE, MIN_RING_DEGREE, RingIndex};
+pub use poly::{Coeff, Domain, Eval, Poly};
+pub(crate) use reduction::Reduction;
+pub(crate) use transform::Transform;
 
 use crate::{MathError, Modulus, Word};
 
-/// Smallest supported ring degree.
-pub const MIN_RING_DEGREE: usize = 256;
-/// Largest supported ring degree.
-pub const MAX_RING_DEGREE: usize = 32768;
-
-/// Refuses a degree that no ring here has.
-pub(crate) fn check_ring_degree(ring_degree: usize) -> Result<(), MathError> {
-    if ring_degree.is_power_of_two() && (MIN_RING_DEGREE..=MAX_RING_DEGREE).contains(&ring_degree) {
-        return Ok(());
-    }
-    Err(MathError::RingDegree { ring_degree, min: MIN_RING_DEGREE, max: MAX_RING_DEGREE })
-}
-
-/// The negacyclic ring `Z_q[X]/(X^N + 1)`, `q` the product of one or several NTT primes that fit
-/// the word `W`. Cheap to clone.
+/// The ring `Z_q[X]/Phi_m(X)`, `q` the product of one or several of its primes that fit the word `W`.
+/// Cheap to clone.
 ///
 /// Building one computes the transform's tables: `O(N)` words a modulus, well under a millisecond
 /// at the degrees of stochastic computing.
@@ -25,35 +34,31 @@ pub struct Ring<W: Word>(Arc<Inner<W>>);
 
 #[derive(Debug)]
 struct Inner<W: Word> {
+    index: RingIndex,
     ring_degree: usize,
     moduli: Vec<Modulus>,
-    plans: Vec<W::Plan>,
+    transforms: Vec<Transform<W>>,
     /// `(Q / q_i)^-1 mod q_i`, one a limb.
     crt_inverses: Vec<u64>,
     zeros: Vec<W>,
 }
 
 impl<W: Word> Ring<W> {
-    /// The ring of this degree (a power of two, 256 to 32768) over the product of `moduli`.
+    /// The ring of this index over the product of `moduli`.
     ///
     /// # Errors
-    /// [`MathError::RingDegree`], [`MathError::NoModulus`], [`MathError::RepeatedModulus`], or
-    /// [`MathError::Modulus`] for one that is not an NTT prime that fits the word.
-    pub fn new(ring_degree: usize, moduli: &[u64]) -> Result<Self, MathError> {
-        check_ring_degree(ring_degree)?;
+    /// [`MathError::NoModulus`], [`MathError::RepeatedModulus`], or [`MathError::Modulus`] for one
+    /// that is not a prime of the ring that fits the word.
+    pub fn new(index: RingIndex, moduli: &[u64]) -> Result<Self, MathError> {
         if moduli.is_empty() {
             return Err(MathError::NoModulus);
         }
-        let mut plans = Vec::with_capacity(moduli.len());
+        let mut transforms = Vec::with_capacity(moduli.len());
         for (i, &modulus) in moduli.iter().enumerate() {
             if moduli[..i].contains(&modulus) {
                 return Err(MathError::RepeatedModulus { modulus });
             }
-            plans.push(W::plan(ring_degree, modulus).ok_or(MathError::Modulus {
-                modulus,
-                max_bits: W::MAX_MODULUS_BITS,
-                two_n: 2 * ring_degree,
-            })?);
+            transforms.push(Transform::new(index, modulus)?);
         }
         let moduli: Vec<Modulus> = moduli.iter().copied().map(Modulus::new).collect();
         let crt_inverses = moduli
@@ -63,8 +68,15 @@ impl<W: Word> Ring<W> {
                 q.inverse(others.fold(1, |product, other| q.mul(product, other.value())))
             })
             .collect();
+        let ring_degree = index.degree();
         let zeros = vec![W::zeroed(); ring_degree];
-        Ok(Self(Arc::new(Inner { ring_degree, moduli, plans, crt_inverses, zeros })))
+        let inner = Inner { index, ring_degree, moduli, transforms, crt_inverses, zeros };
+        Ok(Self(Arc::new(inner)))
+    }
+
+    /// Which ring it is.
+    pub fn index(&self) -> RingIndex {
+        self.0.index
     }
 
     /// The number of coefficients, `N`.
@@ -112,8 +124,8 @@ impl<W: Word> Ring<W> {
     }
 
     /// The transform of one limb.
-    pub(crate) fn plan(&self, limb: usize) -> &W::Plan {
-        &self.0.plans[limb]
+    pub(crate) fn transform(&self, limb: usize) -> &Transform<W> {
+        &self.0.transforms[limb]
     }
 }
 
@@ -125,11 +137,13 @@ mod tests {
     /// A set from elsewhere may name any modulus.
     #[test]
     fn what_is_no_prime_is_refused_however_small_or_large() {
-        let ends = [1 << 31, 1 << 61, 1 << 62, 1 << 63, u64::MAX];
-        for modulus in (0..300).chain(ends.into_iter().flat_map(|end| [end - 1, end])) {
-            assert!(Ring::<u32>::new(256, &[modulus]).is_err(), "{modulus}");
-            assert!(Ring::<u64>::new(256, &[modulus]).is_err(), "{modulus}");
-            assert!(Prime::new(256, modulus).is_err(), "{modulus}");
+        for index in [512, 255].map(|index| RingIndex::new(index).unwrap()) {
+            let ends = [1 << 31, 1 << 61, 1 << 62, 1 << 63, u64::MAX];
+            for modulus in (0..300).chain(ends.into_iter().flat_map(|end| [end - 1, end])) {
+                assert!(Ring::<u32>::new(index, &[modulus]).is_err(), "{modulus}");
+                assert!(Ring::<u64>::new(index, &[modulus]).is_err(), "{modulus}");
+                assert!(Prime::new(index, modulus).is_err(), "{modulus}");
+            }
         }
     }
 }
