@@ -20,7 +20,7 @@ $(BIN)/maturin:
 
 $(VENV)/ready: $(BIN)/maturin pyproject.toml papers/pyproject.toml
 	$(BIN)/pip install --quiet --upgrade pip
-	$(MATURIN) --features peers --extras demo,dev
+	$(MATURIN) --features peers --extras dev
 	$(BIN)/pip install --quiet --editable 'papers[peers]'
 	touch $@
 
@@ -31,7 +31,7 @@ build: setup ## Compile the Rust part again
 
 # hesc without gates on encrypted bits, papers and tools: a third of the time.
 lean: $(BIN)/maturin
-	$(MATURIN) --no-default-features --extras demo
+	$(MATURIN) --no-default-features
 
 # Where all is set up it stays so.
 demo: $(if $(wildcard $(VENV)/ready),build,lean) ## Classify Iris flowers that the server never sees

@@ -11,6 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import check_grad
+from sklearn.datasets import load_iris
+from sklearn.model_selection import train_test_split
 
 import hesc
 from hesc.iris import load_network, load_split
@@ -31,6 +33,17 @@ FILE = Path(hesc.__file__).parent / "iris" / "network.json"
 def test_split_is_the_papers() -> None:
     assert (len(SPLIT.train_classes), len(SPLIT.test_classes)) == (120, 30)
     assert np.bincount(SPLIT.test_classes).tolist() == [10, 10, 10]
+
+
+def test_the_flowers_are_scikit_learns() -> None:
+    flowers = load_iris()
+    parts = train_test_split(
+        flowers.data, flowers.target, test_size=30, random_state=0, stratify=flowers.target
+    )
+    ours = (SPLIT.train_features, SPLIT.test_features, SPLIT.train_classes, SPLIT.test_classes)
+    for found, expected in zip(ours, parts, strict=True):
+        np.testing.assert_array_equal(found, expected)
+    assert SPLIT.names == tuple(flowers.target_names)
 
 
 def test_training_makes_the_shipped_network() -> None:

@@ -23,6 +23,7 @@ pub mod leveled;
 mod masking;
 mod multiplex;
 pub mod operations;
+mod plan;
 mod readout;
 #[cfg(feature = "tfhe")]
 mod stream_bits;

@@ -3,8 +3,8 @@ use hesc_stochastic::Estimate;
 use multiversion::multiversion;
 
 use crate::CircuitError;
-use crate::answer::{AnswerTerm, Plan};
 use crate::errors_of_sums::{Errors, Reading};
+use crate::plan::{AnswerTerm, Plan};
 
 /// A decrypted answer, fused as it came.
 pub struct Counts {

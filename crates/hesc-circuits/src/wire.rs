@@ -8,9 +8,10 @@ use hesc_schemes::{Scheme, SchemeError};
 use hesc_stochastic::{BitStreams, Origin, Representation, UNKNOWN_ROW};
 
 use crate::CircuitError;
-use crate::answer::{Answer, AnswerTerm, Body, Plan};
+use crate::answer::{Answer, Body};
 use crate::factors::Factors;
 use crate::layout::Place;
+use crate::plan::{AnswerTerm, Plan};
 use crate::streams::{MAX_WEIGHT, SeededStreams, Streams, Term};
 
 /// More factors than any noise budget allows; a sum of two such numbers does not overflow.

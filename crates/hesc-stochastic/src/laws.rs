@@ -3,24 +3,15 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::measured::{self, Excess, Sizes, Source};
+use crate::Representation;
+use crate::bands::{band, of_band};
+use crate::factor::Factor;
+use crate::measured::{self, Excess, Sizes};
 use crate::plain_points::PlainPoints;
-use crate::{Origin, Representation};
+use crate::source::Source;
 
 /// The least product for which factors are told apart; below, errors grow by no more than a seventh.
 const LEAST_SEEN: f64 = 1e-3;
-
-/// The number of a stream that is not told.
-pub const UNKNOWN_ROW: u32 = u32::MAX;
-
-/// One factor of a product.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Factor {
-    /// Which draw it comes from.
-    pub origin: Origin,
-    /// Which of its streams it is, or [`UNKNOWN_ROW`].
-    pub row: u32,
-}
 
 /// The law of the errors of one product of streams.
 ///
@@ -196,8 +187,8 @@ impl ErrorLaw {
                 };
                 let [single, two, all] = of_pairs;
                 let bit = measured::rounding(self.representation, self.encoded);
-                let place = measured::band(m, self.factors, self.representation);
-                let share = measured::of_band(&bands, place);
+                let place = band(m, self.factors, self.representation);
+                let share = of_band(&bands, place);
                 single + share * (pairs * two + more * all) + bit
             }
         }
@@ -264,30 +255,11 @@ impl ErrorLaw {
     }
 }
 
-/// How many factors of one jointly encoded product these are, if they are its first and no others:
-/// the errors of such prefixes are differences of neighbours, so that those of `k` and `k + 1`
-/// factors have a covariance of minus half their variance and others none.
-pub fn joint_prefix(factors: &[Factor]) -> Option<u32> {
-    let mut found = 0u64;
-    let mut head = None;
-    for Factor { origin, row } in factors {
-        let Origin::Joint { source, first, factor, .. } = *origin else { return None };
-        if *head.get_or_insert((source, first, *row)) != (source, first, *row)
-            || *row == UNKNOWN_ROW
-            || factor >= 64
-        {
-            return None;
-        }
-        found |= 1 << factor;
-    }
-    let count = factors.len() as u32;
-    (count > 0 && found.trailing_ones() == count && found.count_ones() == count).then_some(count)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Generator;
+    use crate::factor::joint_prefix;
+    use crate::{Generator, Origin};
 
     fn law(generator: Generator, dimensions: &[u32], length: usize) -> ErrorLaw {
         let factor = |&dimension: &u32| Factor { origin: origin(generator, dimension), row: 0 };

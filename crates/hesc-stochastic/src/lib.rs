@@ -21,12 +21,14 @@
 //! # Ok::<(), hesc_stochastic::StochasticError>(())
 //! ```
 
+mod bands;
 mod bit_streams;
 mod bounds;
 mod correlation;
 mod decorrelation;
 mod encoder;
 mod error;
+mod factor;
 mod generators;
 mod laws;
 mod measured;
@@ -36,6 +38,8 @@ mod representation;
 mod sample;
 mod selected;
 mod selection;
+mod selection_law;
+mod source;
 pub mod sums;
 
 pub use bit_streams::{BitStreams, MAX_STREAM_LENGTH};
@@ -43,11 +47,13 @@ pub use bounds::error_bound;
 pub use correlation::scc;
 pub use encoder::{Encoder, EncoderConfig};
 pub use error::StochasticError;
+pub use factor::{Factor, UNKNOWN_ROW, joint_prefix};
 pub use generators::{
     Generator, HALTON_DIMENSIONS, LATTICE_DIMENSIONS, MAX_FACTORS, SOBOL_DIMENSIONS, sobol_points,
 };
-pub use laws::{ErrorLaw, Factor, UNKNOWN_ROW, joint_prefix};
+pub use laws::ErrorLaw;
 pub use origin::Origin;
 pub use representation::{Estimate, Representation};
-pub use selected::{Operand, SelectionLaw};
+pub use selected::Operand;
 pub use selection::Selector;
+pub use selection_law::SelectionLaw;

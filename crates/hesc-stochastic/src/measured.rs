@@ -5,11 +5,11 @@ use std::hash::Hash;
 use std::ops::Range;
 use std::sync::{LazyLock, PoisonError, RwLock};
 
-use crate::generators::rows::Rows;
-use crate::laws::{Factor, UNKNOWN_ROW};
+use crate::Representation;
+use crate::bands::{BANDS, band};
 use crate::sample::{Sample, samples};
-use crate::selected::SelectionLaw;
-use crate::{Generator, Origin, Representation};
+use crate::selection_law::SelectionLaw;
+use crate::source::Source;
 
 /// Combinations that are kept.
 const KEPT: usize = 1 << 14;
@@ -17,98 +17,6 @@ const KEPT: usize = 1 << 14;
 /// Products whose variance is so many times that of random arrangements are of streams so alike that
 /// what is read says little about the value: their law is the same for all values.
 const ALIKE: f64 = 2.0;
-
-/// A factor as far as its errors go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Source {
-    Random {
-        exact_weight: bool,
-    },
-    Selected {
-        law: SelectionLaw,
-    },
-    Dimension {
-        generator: Generator,
-        dimension: u32,
-    },
-    Deterministic {
-        generator: Generator,
-        factors: u32,
-        factor: u32,
-    },
-    /// `product` tells jointly encoded products apart.
-    Joint {
-        product: u32,
-        first: u32,
-        factor: u32,
-        dimension: u32,
-    },
-}
-
-impl Source {
-    /// The factors of a product, in order.
-    pub fn of(factors: &[Factor]) -> Vec<Self> {
-        let mut products = Vec::new();
-        let mut sorted = factors.to_vec();
-        sorted.sort_unstable();
-        let mut sources: Vec<Self> = sorted
-            .into_iter()
-            .map(|Factor { origin, row }| match origin {
-                Origin::Draw { generator, .. } => {
-                    Self::Random { exact_weight: generator == Generator::ExactWeight }
-                }
-                Origin::Selection { law, .. } => Self::Selected { law },
-                Origin::Dimension { generator, dimension } => {
-                    Self::Dimension { generator, dimension }
-                }
-                Origin::Deterministic { generator, factors, factor } => {
-                    Self::Deterministic { generator, factors, factor }
-                }
-                Origin::Joint { source, first, .. } if may_belong(factors, source, first, row) => {
-                    Self::Random { exact_weight: true }
-                }
-                Origin::Joint { source, first, factor, dimension } => {
-                    let of = (source, first, row);
-                    let product = products.iter().position(|p| *p == of).unwrap_or_else(|| {
-                        products.push(of);
-                        products.len() - 1
-                    });
-                    Self::Joint { product: product as u32, first, factor, dimension }
-                }
-            })
-            .collect();
-        sources.sort_unstable();
-        sources
-    }
-
-    /// What encodes it, for all but joint factors.
-    pub fn rows(self, length: usize) -> Option<Rows> {
-        let (generator, dimension, factors) = match self {
-            Self::Random { .. } => (Generator::ExactWeight, 0, 1),
-            Self::Dimension { generator, dimension } => (generator, dimension, 1),
-            Self::Deterministic { generator, factors, factor } => (generator, factor, factors),
-            Self::Joint { .. } | Self::Selected { .. } => return None,
-        };
-        Rows::of(generator, dimension, factors, length).ok()
-    }
-
-    /// The dimension of which all rows compare with the same points.
-    pub fn plain_dimension(self) -> Option<u32> {
-        match self {
-            Self::Dimension { generator: Generator::PlainSobol, dimension } => Some(dimension),
-            _ => None,
-        }
-    }
-}
-
-/// Whether a jointly encoded factor is one of several of its product's encoding, and it is not told
-/// whether their rows are equal.
-fn may_belong(factors: &[Factor], source: u128, first: u32, row: u32) -> bool {
-    let mut alike = factors.iter().filter(|other| {
-        matches!(other.origin, Origin::Joint { source: s, first: f, .. } if (s, f) == (source, first))
-    });
-    alike.clone().count() > 1 && (row == UNKNOWN_ROW || alike.any(|other| other.row == UNKNOWN_ROW))
-}
 
 /// The constants of a law.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -126,31 +34,8 @@ pub(crate) enum Sizes {
     Product { singles: f64, pairs: f64, more: f64, bands: [f64; BANDS] },
 }
 
-/// How many bands of values a law tells apart.
-pub(crate) const BANDS: usize = 5;
-
 /// Least and most that a band's parts are taken for, in units of all values'.
 const BAND_LIMITS: (f64, f64) = (0.25, 64.0);
-
-/// Where the geometric mean of `factors` factors lies between the middle of the range (0) and its
-/// ends: one more for each half of the way that is left. Bits next to an end are ones, or zeros, in
-/// few boxes of the sequence's points, and how evenly those are filled differs from pair to pair.
-pub(crate) fn band(product: f64, factors: f64, representation: Representation) -> f64 {
-    let mean = product.abs().min(1.0).powf(1.0 / factors);
-    let distance = match representation {
-        Representation::InvertedBipolar => 1.0 - mean,
-        Representation::Unipolar => 2.0 * mean.min(1.0 - mean),
-    };
-    -distance.log2()
-}
-
-/// The value at a place between bands: each has its own in its middle.
-pub(crate) fn of_band(bands: &[f64; BANDS], place: f64) -> f64 {
-    let place = (place - 0.5).clamp(0.0, BANDS as f64 - 1.0);
-    let below = (place as usize).min(BANDS - 2);
-    let above = place - below as f64;
-    bands[below] * (1.0 - above) + bands[below + 1] * above
-}
 
 type Key = (Vec<Source>, Representation, usize, usize);
 
@@ -415,6 +300,7 @@ pub(crate) fn parts(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Generator;
 
     /// Whoever states factors by the thousand, or streams of millions of bits, has the law of
     /// independent bits for most of them, and what is known costs nothing.

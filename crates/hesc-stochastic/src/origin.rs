@@ -1,6 +1,6 @@
 use std::fmt;
 
-use crate::selected::{KNOTS, SelectionLaw};
+use crate::selection_law::{KNOTS, SelectionLaw};
 use crate::{Generator, StochasticError};
 
 /// Which draw a stream comes from.

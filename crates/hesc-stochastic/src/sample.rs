@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
+use crate::bands::BANDS;
 use crate::generators::dimensions::any_dimension;
 use crate::generators::rows::each_row;
 use crate::generators::sobol::Sobol;
 use crate::generators::{joint, row_rng, uniform};
-use crate::measured::{BANDS, Source};
+use crate::source::Source;
 use crate::{BitStreams, Representation};
 
 /// Bits of each factor that are encoded, and how many streams at least and at most.

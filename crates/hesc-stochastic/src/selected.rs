@@ -16,17 +16,14 @@
 use std::collections::HashMap;
 use std::sync::{LazyLock, PoisonError, RwLock};
 
+use crate::factor::{Factor, UNKNOWN_ROW};
 use crate::generators::{row_rng, uniform};
-use crate::laws::{ErrorLaw, Factor, UNKNOWN_ROW};
-use crate::measured::{Source, keep};
+use crate::laws::ErrorLaw;
+use crate::measured::keep;
 use crate::sample::STATE;
+use crate::selection_law::{KNOTS, STEPS, SelectionLaw};
+use crate::source::Source;
 use crate::{Origin, Representation};
-
-/// Values at which a law is told.
-pub(crate) const KNOTS: usize = 10;
-
-/// Steps of a law for each halving of the variance.
-const STEPS: f64 = 8.0;
 
 /// Sums that are drawn, at most and at least, and what all of them may cost: factors of pairs of operands.
 const SUMS: (usize, usize) = (128, 2048);
@@ -34,11 +31,6 @@ const COST: usize = 1 << 21;
 
 /// Widths, in values of the sum, over which sums are taken together.
 const WIDTH: f64 = 0.1;
-
-/// The variance of a sum by selection at ten values between the ends of the range, as shares of that
-/// of independent bits: `2^(-step / 8)`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct SelectionLaw(pub(crate) [u8; KNOTS]);
 
 /// An operand: its share, negative if its complement passes, and what it is a product of.
 pub type Operand = (f64, Vec<Factor>);
@@ -48,9 +40,6 @@ type Key = (Vec<(u64, Vec<(Source, u32)>)>, Representation, usize, usize);
 static KNOWN: LazyLock<RwLock<HashMap<Key, SelectionLaw>>> = LazyLock::new(RwLock::default);
 
 impl SelectionLaw {
-    /// The law of independent bits.
-    pub const INDEPENDENT: Self = Self([0; KNOTS]);
-
     /// The law of a selection among streams of `length` bits, pieces of such as were encoded with
     /// `encoded`. Shares need not sum to one.
     ///
@@ -74,29 +63,6 @@ impl SelectionLaw {
         let law = Mixture::new(operands, representation, encoded, length).law();
         keep(&KNOWN, key, law);
         law
-    }
-
-    /// The law between several, where sums of one selection are of operands of several kinds.
-    pub fn between(laws: &[Self]) -> Self {
-        let mean = |knot: usize| {
-            laws.iter().map(|law| f64::from(law.0[knot])).sum::<f64>() / laws.len().max(1) as f64
-        };
-        Self(std::array::from_fn(|knot| mean(knot).round() as u8))
-    }
-
-    /// The variance of a sum of this value, as a share of that of independent bits.
-    pub(crate) fn share(self, value: f64, lowest: f64) -> f64 {
-        let at =
-            ((value - lowest) / (1.0 - lowest) * KNOTS as f64 - 0.5).clamp(0.0, KNOTS as f64 - 1.0);
-        let (below, rest) = (at as usize, at.fract());
-        let above = (below + 1).min(KNOTS - 1);
-        let steps = f64::from(self.0[below]) * (1.0 - rest) + f64::from(self.0[above]) * rest;
-        (-steps / STEPS).exp2()
-    }
-
-    /// The value in the middle of a knot.
-    fn knot(number: usize, lowest: f64) -> f64 {
-        lowest + (1.0 - lowest) * (number as f64 + 0.5) / KNOTS as f64
     }
 }
 

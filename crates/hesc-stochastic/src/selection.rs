@@ -1,7 +1,7 @@
 use crate::bit_streams::check_length;
 use crate::generators::bernoulli::Probability;
 use crate::generators::{Purpose, row_rng};
-use crate::selected::SelectionLaw;
+use crate::selection_law::SelectionLaw;
 use crate::{BitStreams, Generator, Origin, StochasticError};
 
 /// Draws, for each position of a stream, which of several streams passes: the selector of a

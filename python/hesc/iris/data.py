@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+import csv
+from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
 
-from hesc._native import HescError
+import numpy as np
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
-
-TEST_SIZE = 30
-SPLIT_SEED = 0
 
 
 class Split(NamedTuple):
@@ -25,18 +23,17 @@ class Split(NamedTuple):
 
 
 def load_split() -> Split:
-    """The split with a fixed seed, ten flowers of each class in the test part."""
-    try:
-        from sklearn.datasets import load_iris
-        from sklearn.model_selection import train_test_split
-    except ImportError as error:
-        raise HescError("the Iris data come with scikit-learn: pip install 'hesc[demo]'") from error
-    flowers = load_iris()
-    train_x, test_x, train_y, test_y = train_test_split(
-        flowers.data,
-        flowers.target,
-        test_size=TEST_SIZE,
-        random_state=SPLIT_SEED,
-        stratify=flowers.target,
-    )
-    return Split(train_x, train_y, test_x, test_y, tuple(map(str, flowers.target_names)))
+    """The flowers of `flowers.csv`, ten of each class in the test part.
+
+    They are scikit-learn's, split by its `train_test_split` with `random_state=0`.
+    """
+    with (files("hesc.iris") / "flowers.csv").open() as file:
+        rows = list(csv.reader(file))[1:]
+    names = tuple(sorted({row[-1] for row in rows}))
+
+    def part(name: str) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        chosen = [row for row in rows if row[0] == name]
+        features = np.array([row[1:-1] for row in chosen], dtype=np.float64)
+        return features, np.array([names.index(row[-1]) for row in chosen])
+
+    return Split(*part("train"), *part("test"), names)

@@ -13,7 +13,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use hesc_schemes::checkpoint;
 
 use super::graph::{Graph, Literal, Node};
-use super::program::{GRID, MOST_TABLES, Output, Program, Value};
+use super::program::{Output, Precision, Program, Value};
 use super::weights::{
     Encoding, MOST_LEAVES, Spread, Truth, Weights, assignments, exclusive_or, size,
 };
@@ -35,39 +35,6 @@ const STEPS: usize = 4;
 const OUTPUT_DEVIATIONS: f64 = 32.0;
 /// Rounds of choosing cuts by what the others cost.
 const ROUNDS: usize = 4;
-
-/// What encrypted bits and bootstraps do to noise: variances in units of the torus.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Precision {
-    /// Of a bit, fresh or from a bootstrap, whichever is larger.
-    pub bit: f64,
-    /// What a bootstrap adds before it looks up, with one table and with two.
-    pub lookup: [f64; MOST_TABLES],
-    /// `log2` of the probability of a wrong output that is allowed for the whole circuit.
-    pub log2_failure: f64,
-}
-
-impl Precision {
-    /// No noise: for circuits in the clear.
-    pub const EXACT: Self =
-        Self { bit: 0.0, lookup: [0.0; MOST_TABLES], log2_failure: f64::NEG_INFINITY };
-
-    /// Whether programs for this noise are right for another.
-    pub fn covers(&self, bit: f64, lookup: [f64; MOST_TABLES]) -> bool {
-        bit <= self.bit && lookup.iter().zip(&self.lookup).all(|(found, allowed)| found <= allowed)
-    }
-
-    pub(super) fn spread(&self) -> Spread {
-        // From the torus to halves of a position.
-        let unit = (2.0 * GRID as f64).powi(2);
-        // Without noise, any: margins and weights still count.
-        let floor = f64::MIN_POSITIVE;
-        Spread {
-            term: (self.bit * unit).max(floor),
-            own: self.lookup.map(|own| (own * unit).max(floor)),
-        }
-    }
-}
 
 /// `log2` of the probability that a Gaussian value is out by more than so many deviations, at most:
 /// `2 Q(x) <= exp(-x^2 / 2)`.
@@ -123,7 +90,7 @@ impl Netlist {
     /// # Errors
     /// [`GateError::NoRoom`] if a gate does not fit the noise, or all together fail too often.
     pub fn compile(&self, precision: &Precision) -> Result<Program, GateError> {
-        let spread = precision.spread();
+        let spread = Spread::of(precision);
         let graph = Graph::new(self);
         // Room for all lookups and outputs within the failure allowed; their sum is checked at the
         // end.

@@ -3,7 +3,7 @@
 
 use super::compiler::{check_outputs, log2_failure};
 use super::program::{Lookup, Output, Program, Value};
-use super::weights::{Truth, Weights};
+use super::weights::{Spread, Truth, Weights};
 use super::{Gate, GateError, Netlist, Precision};
 
 /// What a wire carries: a bit of the program, inverted or not, or one known beforehand.
@@ -26,7 +26,7 @@ impl Netlist {
     /// # Errors
     /// [`GateError::NoRoom`] if a gate does not fit the noise, or all together fail too often.
     pub fn gate_by_gate(&self, precision: &Precision) -> Result<Program, GateError> {
-        let spread = precision.spread();
+        let spread = Spread::of(precision);
         let inputs = self.input_wires();
         let mut state =
             Gatewise { weights: Weights::new(spread), next: inputs as u32, lookups: Vec::new() };

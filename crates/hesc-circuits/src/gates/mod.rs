@@ -36,11 +36,10 @@ pub mod stochastic;
 mod weights;
 
 pub use builder::Builder;
-pub use compiler::Precision;
 #[cfg(feature = "tfhe")]
 pub use encrypted::{Evaluator, Monitor};
 pub use error::GateError;
 pub use netlist::{BinaryGate, Counts, Definition, Gate, Netlist, Wire};
 #[cfg(feature = "tfhe")]
 pub use packed::Packed;
-pub use program::{GRID, HALF_GRID, Lookup, Output, Program, Table, Value};
+pub use program::{GRID, HALF_GRID, Lookup, Output, Precision, Program, Table, Value};

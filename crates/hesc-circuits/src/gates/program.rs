@@ -1,6 +1,6 @@
 //! What the compiler makes of a circuit: lookups, each a bootstrap, and sums, which cost none.
 
-use super::{GateError, Precision};
+use super::GateError;
 
 /// Positions of the torus that lookups tell apart: a bit weighs one of them.
 pub const GRID: usize = 16;
@@ -9,6 +9,28 @@ pub const GRID: usize = 16;
 pub const HALF_GRID: usize = GRID / 2;
 /// Outputs of a lookup, at most.
 pub const MOST_TABLES: usize = 2;
+
+/// What encrypted bits and bootstraps do to noise: variances in units of the torus.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Precision {
+    /// Of a bit, fresh or from a bootstrap, whichever is larger.
+    pub bit: f64,
+    /// What a bootstrap adds before it looks up, with one table and with two.
+    pub lookup: [f64; MOST_TABLES],
+    /// `log2` of the probability of a wrong output that is allowed for the whole circuit.
+    pub log2_failure: f64,
+}
+
+impl Precision {
+    /// No noise: for circuits in the clear.
+    pub const EXACT: Self =
+        Self { bit: 0.0, lookup: [0.0; MOST_TABLES], log2_failure: f64::NEG_INFINITY };
+
+    /// Whether programs for this noise are right for another.
+    pub fn covers(&self, bit: f64, lookup: [f64; MOST_TABLES]) -> bool {
+        bit <= self.bit && lookup.iter().zip(&self.lookup).all(|(found, allowed)| found <= allowed)
+    }
+}
 
 /// An encrypted bit of a program: an input, or a table's output; inputs come first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::program::{GRID, HALF_GRID, MOST_TABLES, Table};
+use super::program::{GRID, HALF_GRID, MOST_TABLES, Precision, Table};
 
 /// Bits of a lookup with tables of its own; wide exclusive ors have more.
 pub(super) const MOST_LEAVES: usize = 4;
@@ -41,6 +41,18 @@ pub(super) fn size(weight: u8) -> u32 {
 }
 
 impl Spread {
+    /// What programs for this noise reckon with.
+    pub(super) fn of(precision: &Precision) -> Self {
+        // From the torus to halves of a position.
+        let unit = (2.0 * GRID as f64).powi(2);
+        // Without noise, any: margins and weights still count.
+        let floor = f64::MIN_POSITIVE;
+        Self {
+            term: (precision.bit * unit).max(floor),
+            own: precision.lookup.map(|own| (own * unit).max(floor)),
+        }
+    }
+
     /// The square of the deviations that fit into a margin.
     pub(super) fn room(&self, margin: u32, size: u32, tables: usize) -> f64 {
         f64::from(margin).powi(2) / (f64::from(size).powi(2) * self.term + self.own[tables - 1])
