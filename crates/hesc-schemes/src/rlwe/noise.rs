@@ -177,8 +177,7 @@ impl Rlwe {
     pub(crate) fn convolved(&self, x: Noise, y: Noise) -> Noise {
         let n = self.degree();
         let factor = PRODUCT_MARGIN * correction(x.degree, y.degree);
-        // Norms of N coefficients scatter about their mean.
-        let norms = 1.0 + TAILS * (2.0 / n).sqrt();
+        let norms = (self.norm_excess(x.degree) * self.norm_excess(y.degree)).sqrt();
         Noise {
             deviation: factor * (x.values * y.deviation).min(x.deviation * y.values),
             values: factor * x.values * y.values,
@@ -186,6 +185,18 @@ impl Rlwe {
             magnitude: 0.0,
             degree: 1,
         }
+    }
+
+    /// How far the squared Euclidean norm of noise of this degree may be beyond `N` squared deviations. The
+    /// squares at the roots scatter about their mean, and those of a power have so heavy a tail that in a
+    /// small ring one root may have most of the norm: [`SLOT_TAILS`] deviations of each factor, while the
+    /// deviation has grown by margin and correction at each product.
+    fn norm_excess(&self, degree: u32) -> f64 {
+        let (n, margin) = (self.degree(), PRODUCT_MARGIN * PRODUCT_MARGIN);
+        let ratio = SLOT_TAILS * SLOT_TAILS / margin;
+        let largest = (1..=degree.min(64))
+            .fold(margin, |largest, factor| largest * (ratio / f64::from(factor)).max(1.0));
+        1.0 + TAILS * (2.0 / n).sqrt() + 2.0 / n * largest
     }
 
     /// Noise times a plaintext of which the size of a coefficient is known and no more.
