@@ -184,7 +184,9 @@ class Streams(Programs[Kept]):
         x = self.pick(a)
         bits = np.roll(x.streams.bits, positions, axis=-1)
         # Random arrangements have no order to lose: shuffled streams, Sobol's late dimensions.
-        drawn = all(origin.startswith("draw") for origin in x.streams.streams.origins)
+        drawn = all(
+            origin.startswith(("draw", "selection")) for origin in x.streams.streams.origins
+        )
         ordered = x.ordered or not drawn
         self.made(x._replace(streams=x.streams.delayed(positions), ordered=ordered), bits)
 
