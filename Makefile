@@ -9,7 +9,7 @@ FUZZ_CASES ?= 1000000
 # The bindings have no tests of their own: Python's are theirs.
 RUST_TESTS := --workspace --exclude hesc-py
 # pip is quiet by this only.
-MATURIN := PIP_QUIET=1 $(BIN)/maturin develop --quiet --release
+MATURIN := PIP_QUIET=1 $(BIN)/maturin develop --quiet
 
 help: ## This list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -20,18 +20,18 @@ $(BIN)/maturin:
 
 $(VENV)/ready: $(BIN)/maturin pyproject.toml papers/pyproject.toml
 	$(BIN)/pip install --quiet --upgrade pip
-	$(MATURIN) --features peers --extras dev
-	$(BIN)/pip install --quiet --editable 'papers[peers]'
+	$(MATURIN) --release --features peers --extras dev
+	$(BIN)/pip install --quiet --editable './papers[peers]'
 	touch $@
 
 setup: $(VENV)/ready ## Virtual environment with hesc, its papers and all tools
 
 build: setup ## Compile the Rust part again
-	$(MATURIN) --features peers
+	$(MATURIN) --release --features peers
 
-# hesc without gates on encrypted bits, papers and tools: a third of the time.
+# hesc without gates on encrypted bits, papers and tools, less optimised: what a cold clone can wait for.
 lean: $(BIN)/maturin
-	$(MATURIN) --no-default-features
+	$(MATURIN) --profile demo --no-default-features
 
 # Where all is set up it stays so.
 demo: $(if $(wildcard $(VENV)/ready),build,lean) ## Classify Iris flowers that the server never sees
