@@ -186,7 +186,7 @@ fn what_fits_gate_by_gate_compiles() {
         let circuit = circuit.unwrap();
         let (mut compiled, mut refused) = (0, 0);
         for step in 0..80 {
-            let noise = precision(-40.0, -22.0 + f64::from(step) / 10.0, -14.0, -128.0);
+            let noise = precision(-40.0, -20.0 + f64::from(step) / 6.0, -10.0, -128.0);
             match (circuit.gate_by_gate(&noise), circuit.compile(&noise)) {
                 (Ok(_), program) => {
                     assert!(program.unwrap().log2_failure() <= -128.0);

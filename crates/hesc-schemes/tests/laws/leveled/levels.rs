@@ -30,7 +30,7 @@ fn products_are_made_where_most_room_is_left() {
         let top = s.levels();
         let mut factors = vec![ones(&mut p, top)];
         // More and more noise: the more there is, the more primes are better dropped.
-        while let Ok(next) = s.multiply_scalar(factors.last().unwrap(), 1 << 18) {
+        while let Ok(next) = s.multiply_scalar(factors.last().unwrap(), 1 << 6) {
             factors.push(next);
         }
         let (quiet, noisy) = (factors[0].clone(), factors[factors.len() - 1].clone());
