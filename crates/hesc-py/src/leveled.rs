@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use hesc_circuits::leveled as circuits;
 use hesc_circuits::leveled::{Label, Numbers};
-use hesc_math::{AesCtrRng, MathError, ntt_primes};
+use hesc_math::{AesCtrRng, MathError, RingIndex, ntt_primes};
 use hesc_schemes::rlwe::PlaintextSpace;
 use hesc_schemes::rlwe::{self, Complex64, Rlwe, SchemeKind, SharedSoFar, Sharing, Spec};
 use hesc_schemes::{SchemeError, sealing};
@@ -52,6 +52,11 @@ pub fn primes_of_bits(ring_degree: usize, bits: Vec<u32>) -> PyResult<Vec<u64>> 
     primes.map_err(|error| scheme_to_py(error.into()))
 }
 
+/// The ring that Python names by its degree.
+pub(crate) fn power_of_two(ring_degree: usize) -> PyResult<RingIndex> {
+    RingIndex::power_of_two(ring_degree).map_err(|error| scheme_to_py(error.into()))
+}
+
 #[pyclass(frozen, module = "hesc")]
 pub struct LeveledParams(Rlwe);
 
@@ -77,7 +82,8 @@ impl LeveledParams {
             _ => return Err(ParameterError::new_err("give either plain_modulus or scale")),
         };
         let scheme = scheme_from(scheme)?;
-        let spec = Spec { scheme, ring_degree, coeff_moduli, special_moduli, plaintext, bound };
+        let ring = power_of_two(ring_degree)?;
+        let spec = Spec { scheme, ring, coeff_moduli, special_moduli, plaintext, bound };
         let assurance = assurance_from(assurance)?;
         detached(py, || Rlwe::new(spec, assurance)).map(Self)
     }
@@ -321,8 +327,8 @@ impl GaloisKeys {
 
     /// Whether there is a key for rotations by so many steps; none is needed for none.
     fn rotates(&self, steps: i64) -> bool {
-        let wanted = self.0.rotation_element(steps);
-        wanted == 1 || self.1.elements().any(|element| element == wanted)
+        let has = |wanted| wanted == 1 || self.1.elements().any(|element| element == wanted);
+        self.0.rotation_element(steps).is_ok_and(has)
     }
 }
 
@@ -345,10 +351,10 @@ impl LeveledSecretKey {
         conjugate: bool,
     ) -> PyResult<GaloisKeys> {
         let keys = detached(py, || {
-            let mut elements: Vec<usize> =
-                steps.iter().map(|&step| self.0.rotation_element(step)).collect();
+            let elements = steps.iter().map(|&step| self.0.rotation_element(step));
+            let mut elements = elements.collect::<Result<Vec<_>, _>>()?;
             if conjugate {
-                elements.push(2 * self.0.ring_degree() - 1);
+                elements.push(self.0.ring().value() - 1);
             }
             self.0.generate_galois_keys(&self.1, &elements, &mut generator()?)
         })?;

@@ -136,7 +136,8 @@ impl Params {
 
     fn from_unipolar_bfv(spec: rlwe::Spec, assurance: Assurance) -> PyResult<Self> {
         let scheme = UnipolarBfv::new(spec, assurance).map_err(scheme_to_py)?;
-        let rlwe::Spec { ring_degree, coeff_moduli, plaintext, .. } = scheme.spec().clone();
+        let rlwe::Spec { ring, coeff_moduli, plaintext, .. } = scheme.spec().clone();
+        let ring_degree = ring.degree();
         let assurance = assurance_name(scheme.spec().assurance());
         let spec = Some(Spec { ring_degree, coeff_moduli, packing: Packing::Slots, plaintext });
         let bytes = scheme.spec_to_bytes();
@@ -248,7 +249,7 @@ impl Params {
     ) -> PyResult<Self> {
         let spec = rlwe::Spec {
             scheme: SchemeKind::Bfv,
-            ring_degree,
+            ring: crate::leveled::power_of_two(ring_degree)?,
             coeff_moduli,
             special_moduli: Vec::new(),
             plaintext: PlaintextSpace::Integers { plain_modulus },

@@ -3,7 +3,7 @@
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use hesc_math::rns::Prime;
-use hesc_math::{AesCtrRng, RingIndex, ntt_primes};
+use hesc_math::{AesCtrRng, RingIndex};
 use hesc_schemes::Assurance;
 use hesc_schemes::rlwe::PlaintextSpace;
 use hesc_schemes::rlwe::{Complex64, Rlwe, SchemeKind, Spec};
@@ -33,11 +33,12 @@ fn transforms(c: &mut Criterion) {
 fn operations(c: &mut Criterion) {
     for (n, bits, levels, specials) in SETS {
         for kind in [SchemeKind::Bfv, SchemeKind::Bgv, SchemeKind::Ckks] {
-            let Ok(primes) = ntt_primes(bits, n, levels + specials) else { continue };
-            let Ok(plain) = ntt_primes(20, n, 1) else { continue };
+            let Ok(ring) = RingIndex::power_of_two(n) else { continue };
+            let Ok(primes) = ring.ntt_primes(bits, levels + specials) else { continue };
+            let Ok(plain) = ring.ntt_primes(20, 1) else { continue };
             let spec = Spec {
                 scheme: kind,
-                ring_degree: n,
+                ring,
                 coeff_moduli: primes[specials..].to_vec(),
                 special_moduli: primes[..specials].to_vec(),
                 plaintext: match kind {
@@ -55,7 +56,7 @@ fn operations(c: &mut Criterion) {
 fn one_set(c: &mut Criterion, scheme: &Rlwe, name: &str) {
     let mut rng = AesCtrRng::from_seed([1; 32]);
     let (secret, public) = scheme.generate_keys(&mut rng);
-    let element = scheme.rotation_element(1);
+    let Ok(element) = scheme.rotation_element(1) else { return };
     let (Ok(relin), Ok(galois)) = (
         scheme.generate_relin_key(&secret, &mut rng),
         scheme.generate_galois_keys(&secret, &[element], &mut rng),

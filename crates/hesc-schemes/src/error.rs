@@ -1,4 +1,4 @@
-use hesc_math::MathError;
+use hesc_math::{MathError, RingIndex};
 
 use crate::{Fingerprint, KeyId, Packing};
 
@@ -245,4 +245,16 @@ pub enum SchemeError {
         /// What is wrong with the bytes.
         problem: &'static str,
     },
+}
+
+impl SchemeError {
+    /// For what rings of odd index do not have.
+    pub(crate) fn without_slots(ring: RingIndex) -> Self {
+        Self::Parameter {
+            name: "ring",
+            value: ring.value().to_string(),
+            remedy: "its plaintexts have no slots here; encode coefficients and apply automorphisms, or take a \
+                     power-of-two ring",
+        }
+    }
 }

@@ -4,7 +4,7 @@ use hesc_circuits::leveled::{
     Label, Matrix, Numbers, dot_rotations, inner_product, matrix_rotations, polynomial, product,
     vector_from_bytes, vector_to_bytes,
 };
-use hesc_math::{AesCtrRng, ntt_primes};
+use hesc_math::{AesCtrRng, RingIndex, ntt_primes};
 use hesc_schemes::rlwe::PlaintextSpace;
 use hesc_schemes::rlwe::{
     Ciphertext, Complex64, GaloisKeys, PublicKey, RelinKey, Rlwe, SchemeKind, SecretKey, Spec,
@@ -35,7 +35,7 @@ fn party(kind: SchemeKind, levels: usize) -> Party {
     };
     let spec = Spec {
         scheme: kind,
-        ring_degree: DEGREE,
+        ring: RingIndex::power_of_two(DEGREE).unwrap(),
         coeff_moduli: primes[1..].to_vec(),
         special_moduli: primes[..1].to_vec(),
         plaintext,
@@ -47,7 +47,7 @@ fn party(kind: SchemeKind, levels: usize) -> Party {
     let relin = scheme.generate_relin_key(&secret, &mut rng).unwrap();
     let steps = SHAPES.iter().flat_map(|&(rows, columns)| matrix_rotations(rows, columns));
     let steps = steps.chain(dot_rotations(100));
-    let elements: Vec<usize> = steps.map(|s| scheme.rotation_element(s)).collect();
+    let elements: Vec<usize> = steps.map(|s| scheme.rotation_element(s).unwrap()).collect();
     let galois = scheme.generate_galois_keys(&secret, &elements, &mut rng).unwrap();
     Party { scheme, secret, public, relin, galois, rng }
 }

@@ -1,7 +1,7 @@
 //! Parties that encrypt, and every scheme that a law is held against.
 
 use hesc_circuits::{Answer, Layout, Plaintext, Streams};
-use hesc_math::{AesCtrRng, Word, ntt_primes};
+use hesc_math::{AesCtrRng, RingIndex, Word, ntt_primes};
 use hesc_schemes::rlwe::{self, SchemeKind};
 use hesc_schemes::streams::elgamal::Secp256r1;
 use hesc_schemes::streams::gm;
@@ -123,7 +123,7 @@ pub fn ckks(packing: Packing) -> Ckks<u64> {
 pub fn unipolar_bfv() -> UnipolarBfv {
     let spec = rlwe::Spec {
         scheme: SchemeKind::Bfv,
-        ring_degree: 256,
+        ring: RingIndex::power_of_two(256).unwrap(),
         coeff_moduli: ntt_primes(44, 256, 4).unwrap(),
         special_moduli: Vec::new(),
         plaintext: rlwe::PlaintextSpace::Integers { plain_modulus: 12289 },

@@ -2,7 +2,7 @@
 
 use hesc_circuits::leveled::{Label, vector_from_bytes, vector_to_bytes};
 use hesc_circuits::{Answer, CircuitError, Fusion, Layout, MAX_WEIGHT, SeededStreams, Streams};
-use hesc_math::{AesCtrRng, ntt_primes};
+use hesc_math::{AesCtrRng, RingIndex, ntt_primes};
 use hesc_schemes::rlwe::{self, Rlwe, SchemeKind};
 use hesc_schemes::{Assurance, BitProduct, Scheme, SchemeError};
 use hesc_stochastic::Generator;
@@ -253,9 +253,8 @@ fn labels_of_vectors_are_read_to_the_last_number() {
             _ => rlwe::PlaintextSpace::Integers { plain_modulus: 7681 },
         };
         let (coeff_moduli, special_moduli) = (primes, Vec::new());
-        let (scheme, ring_degree, bound) = (kind, 256, 1.0);
-        let spec =
-            rlwe::Spec { scheme, ring_degree, coeff_moduli, special_moduli, plaintext, bound };
+        let (scheme, ring, bound) = (kind, RingIndex::power_of_two(256).unwrap(), 1.0);
+        let spec = rlwe::Spec { scheme, ring, coeff_moduli, special_moduli, plaintext, bound };
         let scheme = Rlwe::new(spec, Assurance::Insecure).unwrap();
         let mut rng = AesCtrRng::from_seed([6; 32]);
         let (_, public) = scheme.generate_keys(&mut rng);

@@ -16,7 +16,7 @@ impl NoiseModel for Bfv {
     }
 
     fn plain_product_noise(&self, scheme: &Rlwe, a: &Ciphertext, plaintext: &Plaintext) -> Noise {
-        scheme.times_plain(a.noise, scheme.plain_size(plaintext))
+        scheme.times_plain(a.noise, self.integers.plain_size(plaintext))
     }
 
     /// `t (v_1 k_2 + v_2 k_1) + m_1 v_2 + m_2 v_1 + t v_1 v_2 / Q`, `k` the multiples of `Q` that
@@ -27,7 +27,8 @@ impl NoiseModel for Bfv {
         let cross = |x: &Ciphertext, y: &Ciphertext| {
             let (noise, powers) = (x.noise, y.size as u32 - 1);
             let factor = PRODUCT_MARGIN * correction(noise.degree, powers) * t * n.sqrt();
-            let exceeding = scheme.rounding(y.size) + 0.5;
+            // Coefficients of a message may be a half of t, all of them, with any signs.
+            let exceeding = scheme.rounding(y.size) + 0.5 * scheme.ring().embedding_factor();
             let deviation = factor * exceeding * noise.deviation;
             // A plaintext may have all of its norm at one root.
             let values = (factor * exceeding + n * t / 2.0) * noise.values;

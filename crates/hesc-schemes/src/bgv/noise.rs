@@ -10,13 +10,13 @@ impl NoiseModel for Bgv {
     }
 
     fn plain_product_noise(&self, scheme: &Rlwe, a: &Ciphertext, plaintext: &Plaintext) -> Noise {
-        scheme.times_plain(a.noise, scheme.plain_size(plaintext))
+        scheme.times_plain(a.noise, self.integers.plain_size(plaintext))
     }
 
     fn product_noise(&self, scheme: &Rlwe, a: &Ciphertext, b: &Ciphertext) -> Noise {
         let (x, y) = (a.noise, b.noise);
         let both = Noise { degree: x.degree.saturating_add(y.degree), ..scheme.convolved(x, y) };
-        let message = Noise::message(scheme.degree() * x.magnitude * y.magnitude);
+        let message = Noise::message(scheme.ring().product_growth() * x.magnitude * y.magnitude);
         both.plus(scheme.times_message(x, y.magnitude))
             .plus(scheme.times_message(y, x.magnitude))
             .plus(message)

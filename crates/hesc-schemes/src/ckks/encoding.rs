@@ -175,7 +175,8 @@ impl Rlwe {
         level: usize,
         bound: Bound,
     ) -> Result<Plaintext, SchemeError> {
-        let slots = &self.numbers("encoding real or complex numbers", "encode integers")?.slots;
+        let numbers = self.numbers("encoding real or complex numbers", "encode integers")?;
+        let slots = &numbers.slots;
         if !(1..=self.chain().levels()).contains(&level) {
             return Err(SchemeError::LastLevel { level: self.chain().levels(), wanted: level });
         }
@@ -206,7 +207,7 @@ impl Rlwe {
         let n = self.ring_degree();
         let buffer = Zeroizing::new(
             slots
-                .interpolate(values, self.roots())
+                .interpolate(values, &numbers.roots)
                 .into_iter()
                 .map(|v| [v.re, v.im])
                 .collect::<Vec<_>>(),
@@ -246,7 +247,7 @@ impl Rlwe {
         self.to_coefficients(&mut words);
         let mut coefficients = Zeroizing::new(vec![0.0; n]);
         numbers.compositions[words.len() / n - 1].centred(&mut coefficients, &mut words);
-        let values = numbers.slots.evaluate(&coefficients, plaintext.scale, self.roots());
+        let values = numbers.slots.evaluate(&coefficients, plaintext.scale, &numbers.roots);
         match plaintext.bound {
             // What is no number is beyond it too.
             Bound::Claimed(most) if !values.iter().all(|value| value.norm() <= most) => {

@@ -12,6 +12,7 @@ use encoding::ComplexSlots;
 pub use sharing::{SharedSoFar, Sharing};
 
 use crate::rlwe::chain::Chain;
+use crate::roots::Roots;
 
 /// What CKKS has of its own.
 #[derive(Debug)]
@@ -23,6 +24,7 @@ pub(crate) struct Ckks {
 #[derive(Debug)]
 pub(crate) struct Numbers {
     slots: ComplexSlots,
+    roots: Roots,
     /// By level, from residues to numbers in full.
     compositions: Vec<Composition>,
 }
@@ -30,7 +32,7 @@ pub(crate) struct Numbers {
 impl Ckks {
     pub(crate) fn new(ring_degree: usize, chain: &Chain) -> Self {
         let compositions = (1..=chain.levels()).map(|level| Composition::new(chain.level(level)));
-        let slots = ComplexSlots::new(ring_degree);
-        Self { numbers: Numbers { slots, compositions: compositions.collect() } }
+        let (slots, roots) = (ComplexSlots::new(ring_degree), Roots::new(ring_degree));
+        Self { numbers: Numbers { slots, roots, compositions: compositions.collect() } }
     }
 }

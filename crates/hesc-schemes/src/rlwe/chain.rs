@@ -61,7 +61,7 @@ pub(crate) fn inverse_of(primes: &[Prime], q: Modulus) -> u64 {
 
 impl Chain {
     pub(crate) fn new(spec: &Spec) -> Result<Self, SchemeError> {
-        let ring = RingIndex::power_of_two(spec.ring_degree)?;
+        let ring = spec.ring;
         let primes = spec
             .coeff_moduli
             .iter()

@@ -155,6 +155,6 @@ pub(super) fn of(spec: &Spec, chain: &Chain) -> Result<Box<dyn Differences>, Sch
     Ok(match spec.scheme {
         SchemeKind::Bfv => Box::new(Bfv::new(t, chain)?),
         SchemeKind::Bgv => Box::new(Bgv::new(t, chain)),
-        SchemeKind::Ckks => Box::new(Ckks::new(spec.ring_degree, chain)),
+        SchemeKind::Ckks => Box::new(Ckks::new(spec.ring_degree(), chain)),
     })
 }

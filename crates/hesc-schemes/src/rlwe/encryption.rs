@@ -12,7 +12,7 @@ use super::keys::{PublicKey, SecretKey, limb_seeds};
 use super::noise::Noise;
 use super::{Ciphertext, Plaintext, Rlwe, SeededCiphertext, parallel};
 use crate::SchemeError;
-use crate::rlwe::deviations::{LIMIT, public_key_deviation, secret_key_deviation};
+use crate::rlwe::deviations::LIMIT;
 
 impl Rlwe {
     /// A plaintext as a ciphertext of this level and factor wants it.
@@ -129,7 +129,7 @@ impl Rlwe {
         key.tag.check(self.fingerprint(), None)?;
         self.check_params(plaintext.params)?;
         let (n, level) = (self.ring_degree(), self.fresh_level(plaintext));
-        let noise = self.fresh_noise(plaintext, public_key_deviation(n))?;
+        let noise = self.fresh_noise(plaintext, self.public_key_deviation())?;
         self.check_noise(noise, level, plaintext.scale())?;
         let message = self.message(plaintext, level, 1)?;
         let mut samplers: [Sampler; 3] = std::array::from_fn(|_| Sampler::new(self.ring()));
@@ -179,7 +179,7 @@ impl Rlwe {
         key.tag.check(self.fingerprint(), None)?;
         self.check_params(plaintext.params)?;
         let (n, level) = (self.ring_degree(), self.fresh_level(plaintext));
-        let noise = self.fresh_noise(plaintext, secret_key_deviation())?;
+        let noise = self.fresh_noise(plaintext, self.secret_key_deviation())?;
         self.check_noise(noise, level, plaintext.scale())?;
         let message = self.message(plaintext, level, 1)?;
         let seed = sampling::fresh_seed(rng);

@@ -7,7 +7,6 @@ use super::buffer::Buffer;
 use super::ciphertext::rounded_up;
 use super::domain::Domain;
 use super::key_switching::Limbs;
-use super::noise::PlainSize;
 use super::parallel;
 use super::{Ciphertext, Plaintext, Rlwe};
 use crate::SchemeError;
@@ -196,24 +195,6 @@ impl Rlwe {
             row.zeroize();
         });
         Ok(Ciphertext { words, noise, scale, ..a.shell() })
-    }
-
-    /// What an integer plaintext does to noise. Cost: a Fourier transform, once.
-    pub(crate) fn plain_size(&self, plaintext: &Plaintext) -> PlainSize {
-        *plaintext.size.get_or_init(|| self.measured_size(&plaintext.words))
-    }
-
-    fn measured_size(&self, coefficients: &[u64]) -> PlainSize {
-        let t = hesc_math::Modulus::new(self.spec().plaintext.modulus());
-        let centred = coefficients.iter().map(|&m| t.centre(m) as f64);
-        // Weights of a model may be its owner's secret.
-        let centred = zeroize::Zeroizing::new(centred.collect::<Vec<_>>());
-        let size = |size: f64| rounded_up(size.max(1.0));
-        PlainSize {
-            norm: size(centred.iter().map(|m| m * m).sum::<f64>().sqrt()),
-            sum: size(centred.iter().map(|m| m.abs()).sum()),
-            value: size(self.roots().largest(&centred)),
-        }
     }
 
     /// `a * scalar`, an integer: the cheapest product there is, one pass.

@@ -3,7 +3,10 @@ use hesc_math::rns::{Conversion, Prime, Reducer, kernels};
 use zeroize::Zeroizing;
 
 use super::chain::Chain;
+use super::ciphertext::rounded_up;
 use super::deviations::LIMIT;
+use super::noise::PlainSize;
+use super::values::Values;
 use super::{Ciphertext, Plaintext, Rlwe};
 use crate::SchemeError;
 
@@ -11,7 +14,9 @@ use crate::SchemeError;
 #[derive(Debug)]
 pub(crate) struct Integers {
     modulus: Reducer,
+    ring: RingIndex,
     slots: Option<Slots>,
+    values: Values,
     /// By level, from a ciphertext's phase to the plaintext.
     decoders: Vec<Conversion>,
 }
@@ -27,7 +32,9 @@ impl Integers {
         let decoders = (1..=chain.levels()).map(|level| decoder(chain.level(level), &modulus));
         Self {
             modulus,
+            ring: chain.ring(),
             slots: Slots::new(chain.ring(), plain_modulus),
+            values: Values::new(chain.ring()),
             decoders: decoders.collect(),
         }
     }
@@ -59,11 +66,30 @@ impl Integers {
     }
 
     fn slots(&self) -> Result<&Slots, SchemeError> {
+        if !self.ring.is_power_of_two() {
+            return Err(SchemeError::without_slots(self.ring));
+        }
         self.slots.as_ref().ok_or(SchemeError::Parameter {
             name: "plain_modulus",
             value: self.modulus.value().to_string(),
             remedy: "slots need a prime that is 1 modulo twice the ring degree; or encode \
                      coefficients",
+        })
+    }
+
+    /// What a plaintext does to noise. Cost: its values at the roots of unity, once.
+    pub(crate) fn plain_size(&self, plaintext: &Plaintext) -> PlainSize {
+        *plaintext.size.get_or_init(|| {
+            let centred = self.centred(&plaintext.words);
+            // Weights of a model may be its owner's secret.
+            let centred = Zeroizing::new(centred.into_iter().map(|m| m as f64).collect::<Vec<_>>());
+            let size = |size: f64| rounded_up(size.max(1.0));
+            let (norm, value) = self.values.sizes(&centred);
+            PlainSize {
+                norm: size(norm),
+                sum: size(centred.iter().map(|m| m.abs()).sum()),
+                value: size(value),
+            }
         })
     }
 
@@ -127,8 +153,11 @@ struct Slots {
 }
 
 impl Slots {
-    /// Slots exist for primes that are 1 modulo `2 N`.
+    /// Slots exist in power-of-two rings for primes that are 1 modulo `2 N`.
     fn new(ring: RingIndex, plain_modulus: u64) -> Option<Self> {
+        if !ring.is_power_of_two() {
+            return None;
+        }
         let prime = Prime::new(ring, plain_modulus).ok()?;
         let ring_degree = ring.degree();
         let (modulus, root) = (prime.modulus(), prime.root());
@@ -204,8 +233,9 @@ impl Rlwe {
         Ok(Plaintext::integers(self.fingerprint(), words))
     }
 
-    /// Integers of [`Self::integer_range`] as coefficients: products are then products of polynomials. Every
-    /// plaintext modulus has coefficients.
+    /// Integers of [`Self::integer_range`] as coefficients in the ring's basis
+    /// ([`RingIndex::exponents`]): products are then products of polynomials. Every ring and plaintext
+    /// modulus has coefficients.
     ///
     /// # Errors
     /// [`SchemeError::Value`], [`SchemeError::TooManyValues`]; [`SchemeError::NotInScheme`] for CKKS.

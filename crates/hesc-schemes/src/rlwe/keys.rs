@@ -227,12 +227,12 @@ impl Rlwe {
         Ok(RelinKey(self.generate_switching(&square, &secret.words, secret.tag, rng)?))
     }
 
-    /// Keys for automorphisms `X -> X^g`. [`Self::rotation_element`] gives the exponent of a
-    /// rotation, `2 N - 1` swaps columns or conjugates.
+    /// Keys for automorphisms `zeta -> zeta^g`. [`Self::rotation_element`] gives the exponent of a
+    /// rotation, the index less 1 (`2 N - 1`) swaps rows or conjugates.
     ///
     /// # Errors
-    /// As [`Self::generate_relin_key`], and [`SchemeError::Parameter`] for an exponent that is even
-    /// or not below `2 N`.
+    /// As [`Self::generate_relin_key`], and [`SchemeError::Parameter`] for an exponent without an
+    /// automorphism.
     pub fn generate_galois_keys(
         &self,
         secret: &SecretKey,
@@ -243,11 +243,12 @@ impl Rlwe {
         let n = self.ring_degree();
         let mut keys = BTreeMap::new();
         for &element in elements {
-            if element.is_multiple_of(2) || element >= 2 * n {
+            if !self.ring().has_automorphism(element) {
                 return Err(SchemeError::Parameter {
                     name: "element",
                     value: element.to_string(),
-                    remedy: "automorphisms have odd exponents below twice the ring degree",
+                    remedy: "automorphisms have exponents below the ring's index without a common divisor with it: \
+                             odd ones below 2N for powers of two",
                 });
             }
             if keys.contains_key(&element) {
@@ -280,13 +281,5 @@ impl Rlwe {
         from.tag.check(self.fingerprint(), None)?;
         to.tag.check(self.fingerprint(), None)?;
         self.generate_switching(&from.words, &to.words, to.tag, rng)
-    }
-
-    /// The exponent of the rotation of each row of slots by `steps` to the left: `3^steps` modulo
-    /// `2 N`, as in SEAL.
-    pub fn rotation_element(&self, steps: i64) -> usize {
-        let order = self.ring_degree() / 2;
-        let steps = steps.rem_euclid(order as i64);
-        (0..steps).fold(1, |element, _| element * 3 % (4 * order))
     }
 }

@@ -7,19 +7,20 @@
 //! parameters, keys, levels, scales and noise before they touch a word.
 //!
 //! ```
-//! use hesc_math::{AesCtrRng, ntt_primes};
+//! use hesc_math::{AesCtrRng, RingIndex};
 //! use hesc_schemes::Assurance;
 //! use hesc_schemes::rlwe::{Rlwe, SchemeKind, Spec};
 //! use hesc_schemes::rlwe::PlaintextSpace;
 //!
-//! let primes = ntt_primes(42, 8192, 5)?;
+//! let ring = RingIndex::power_of_two(8192)?;
+//! let primes = ring.ntt_primes(42, 5)?;
 //! let scheme = Rlwe::new(
 //!     Spec {
 //!         scheme: SchemeKind::Bfv,
-//!         ring_degree: 8192,
+//!         ring,
 //!         coeff_moduli: primes[1..].to_vec(),
 //!         special_moduli: primes[..1].to_vec(),
-//!         plaintext: PlaintextSpace::Integers { plain_modulus: ntt_primes(20, 8192, 1)?[0] },
+//!         plaintext: PlaintextSpace::Integers { plain_modulus: ring.ntt_primes(20, 1)?[0] },
 //!         bound: 1.0,
 //!     },
 //!     Assurance::Guidelines2024,
@@ -51,6 +52,7 @@ pub(crate) mod parallel;
 mod params;
 pub(crate) mod products;
 mod rotations;
+mod values;
 mod wire;
 
 use std::sync::Arc;
@@ -62,9 +64,7 @@ pub use ciphertext::{Ciphertext, Plaintext, SeededCiphertext};
 pub use keys::{GaloisKeys, PublicKey, RelinKey, SecretKey, SwitchKey};
 pub use params::{PlaintextSpace, SchemeKind, Spec};
 
-use crate::roots::Roots;
 use crate::{Assurance, Fingerprint, SchemeError};
-use deviations::{public_key_deviation, rounding_deviation};
 use differences::Differences;
 use domain::Domain;
 
@@ -77,7 +77,6 @@ struct Inner {
     spec: Spec,
     fingerprint: Fingerprint,
     chain: chain::Chain,
-    roots: Roots,
     differences: Box<dyn Differences>,
 }
 
@@ -90,15 +89,13 @@ impl Rlwe {
     /// for a set that could not decrypt a fresh ciphertext.
     pub fn new(spec: Spec, assurance: Assurance) -> Result<Self, SchemeError> {
         spec.check()?;
-        assurance.check(spec.ring_degree, spec.log2_key_modulus())?;
+        assurance.check(spec.ring_degree(), spec.log2_key_modulus())?;
         let chain = chain::Chain::new(&spec)?;
         let differences = differences::of(&spec, &chain)?;
         let fingerprint = spec.fingerprint();
-        let roots = Roots::new(spec.ring_degree);
-        let scheme = Self(Arc::new(Inner { spec, fingerprint, chain, roots, differences }));
-        let n = scheme.ring_degree();
+        let scheme = Self(Arc::new(Inner { spec, fingerprint, chain, differences }));
         let (bound, scale) = (scheme.spec().bound, scheme.default_scale());
-        let fresh = scheme.fresh(public_key_deviation(n) + rounding_deviation(n), bound, scale);
+        let fresh = scheme.fresh(scheme.least_room(), bound, scale);
         scheme.check_noise(fresh, scheme.levels(), scale)?;
         Ok(scheme)
     }
@@ -120,7 +117,7 @@ impl Rlwe {
 
     /// Coefficients of a polynomial, `N`.
     pub fn ring_degree(&self) -> usize {
-        self.0.spec.ring_degree
+        self.0.spec.ring_degree()
     }
 
     /// Primes of a fresh ciphertext.
@@ -145,10 +142,6 @@ impl Rlwe {
     /// What ciphertexts rest as.
     pub(crate) fn domain(&self) -> Domain {
         self.differences().domain()
-    }
-
-    pub(crate) fn roots(&self) -> &Roots {
-        &self.0.roots
     }
 
     pub(crate) fn check_params(&self, found: Fingerprint) -> Result<(), SchemeError> {

@@ -14,11 +14,14 @@
 //! all others, though its root mean square is about `sqrt(N) d^2`; and the polynomial of ones
 //! takes almost all of its Euclidean norm from two roots of unity.
 //!
-//! - the *deviation*: root mean square of the coefficients, a sub-Gaussian parameter where they are
-//!   alike;
-//! - the same of the *values* at the roots of unity: `sqrt(N)` deviations where they are alike, more
+//! - the *deviation*: root mean square of the values at the roots of unity, divided by `sqrt(N)`: in
+//!   power-of-two rings that of the coefficients, a sub-Gaussian parameter where they are alike;
+//! - the same of the *values* at the worst root of unity: `sqrt(N)` deviations where they are alike, more
 //!   where a product has made some of them larger;
 //! - the *peak*: a bound on the coefficients, which is what decryption depends on.
+//!
+//! In rings of odd index coefficients are larger than deviations by factors of `hesc_math::RingIndex`; in
+//! power-of-two rings these are 1.
 //!
 //! All three add, whatever depends on what. Products take the bounds that hold for dependent factors,
 //! images under automorphisms included: values multiply, deviations take the other factor's values,
@@ -30,7 +33,9 @@
 
 use super::{Ciphertext, Rlwe};
 use crate::SchemeError;
-use crate::rlwe::deviations::{LIMIT, TAILS};
+use crate::rlwe::deviations::{
+    LIMIT, TAILS, public_key_deviation, rounding_deviation, secret_key_deviation,
+};
 
 /// Factor on the average-case noise of a product.
 pub(crate) const PRODUCT_MARGIN: f64 = 2.0;
@@ -41,7 +46,7 @@ pub(crate) const SLOT_TAILS: f64 = 14.0;
 /// What is known of a ciphertext's noise.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Noise {
-    /// Root mean square of the coefficients, at most.
+    /// Root mean square of the values at the roots of unity divided by `sqrt(N)`, at most.
     pub deviation: f64,
     /// Root mean square of the value at a root of unity, at the worst of them.
     pub values: f64,
@@ -57,7 +62,8 @@ pub(crate) struct Noise {
 /// What a product with an integer plaintext does to noise, each to the next power of two.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PlainSize {
-    /// Euclidean norm of the coefficients.
+    /// Euclidean norm of the values at the roots of unity, divided by `sqrt(N)`: in power-of-two rings
+    /// that of the coefficients.
     pub norm: f64,
     /// Sum of their absolute values.
     pub sum: f64,
@@ -121,10 +127,25 @@ impl Rlwe {
         Noise {
             deviation,
             values: self.degree().sqrt() * deviation,
-            peak: TAILS * deviation,
+            peak: TAILS * deviation * self.ring().coefficient_factor(),
             magnitude: 0.0,
             degree: 1,
         }
+    }
+
+    /// The deviation of an encryption under the public key.
+    pub(crate) fn public_key_deviation(&self) -> f64 {
+        public_key_deviation(self.ring_degree()) * self.ring().embedding_factor()
+    }
+
+    /// The deviation of an encryption under the secret key: the least there is.
+    pub(crate) fn secret_key_deviation(&self) -> f64 {
+        secret_key_deviation() * self.ring().embedding_factor()
+    }
+
+    /// The deviation that a set has to have room for: of an encryption and one rounding.
+    pub(crate) fn least_room(&self) -> f64 {
+        self.public_key_deviation() + rounding_deviation(self.ring_degree())
     }
 
     /// The noise of an encryption with this deviation: from the parameters and the declared bound.
@@ -169,8 +190,14 @@ impl Rlwe {
             size * size / 12.0
         });
         let variance = self.degree() * digits.sum::<f64>();
-        let noise = variance.sqrt() * hesc_math::sampling::NOISE_STANDARD_DEVIATION / special;
+        let noise = variance.sqrt() * self.secret_key_deviation() / special;
         self.white(self.noise_factor() * noise + self.rounding(2))
+    }
+
+    /// Bound on the dual of the basis at the roots, times `N`: a coefficient is the mean of the values times
+    /// those of the dual.
+    fn dual_factor(&self) -> f64 {
+        self.ring().coefficient_factor().powi(2)
     }
 
     /// The product of two noises, which may depend on each other.
@@ -181,7 +208,7 @@ impl Rlwe {
         Noise {
             deviation: factor * (x.values * y.deviation).min(x.deviation * y.values),
             values: factor * x.values * y.values,
-            peak: norms * n * x.deviation * y.deviation,
+            peak: norms * n * x.deviation * y.deviation * self.dual_factor(),
             magnitude: 0.0,
             degree: 1,
         }
@@ -202,27 +229,33 @@ impl Rlwe {
     /// Noise times a plaintext of which the size of a coefficient is known and no more.
     pub(crate) fn times_message(&self, noise: Noise, magnitude: f64) -> Noise {
         let n = self.degree();
-        let size =
-            PlainSize { norm: n.sqrt() * magnitude, sum: n * magnitude, value: n * magnitude };
+        let size = PlainSize {
+            norm: n.sqrt() * magnitude * self.ring().embedding_factor(),
+            sum: n * magnitude,
+            value: n * magnitude,
+        };
         self.times_plain(noise, size).of_message(0.0)
     }
 
     /// Noise, and in BGV the message, after a product with an integer plaintext, which may have
     /// been a factor before.
     pub(crate) fn times_plain(&self, noise: Noise, plain: PlainSize) -> Noise {
-        let n = self.degree();
+        let (n, ring, dual) = (self.degree(), self.ring(), self.dual_factor());
+        // What a term of the plaintext makes of coefficients.
+        let sum = plain.sum * ring.monomial_growth();
         let deviation = (noise.values * plain.norm / n.sqrt()).min(noise.deviation * plain.value);
         let peak = if noise.degree == 1 {
             // Gaussian but for what the largest root contributes, a product of two such numbers.
-            TAILS * deviation + 2.0 * SLOT_TAILS * noise.values * plain.value / n
+            TAILS * deviation * ring.coefficient_factor()
+                + 2.0 * SLOT_TAILS * noise.values * plain.value * dual / n
         } else {
-            n.sqrt() * noise.deviation * plain.norm
+            n.sqrt() * noise.deviation * plain.norm * dual
         };
         Noise {
             deviation,
             values: noise.values * plain.value,
-            peak: peak.min(noise.peak * plain.sum),
-            magnitude: noise.magnitude * plain.sum,
+            peak: peak.min(noise.peak * sum),
+            magnitude: noise.magnitude * sum,
             degree: noise.degree,
         }
     }

@@ -1,5 +1,6 @@
 use std::fmt;
 
+use hesc_math::RingIndex;
 use hesc_math::rns::MAX_PRIME_BITS;
 
 use crate::wire::{Kind, Reader, Writer};
@@ -74,8 +75,8 @@ impl PlaintextSpace {
 pub struct Spec {
     /// The scheme.
     pub scheme: SchemeKind,
-    /// Coefficients of a polynomial, `N`.
-    pub ring_degree: usize,
+    /// The ring; CKKS wants a power of two.
+    pub ring: RingIndex,
     /// Primes whose product is the modulus of fresh ciphertexts; the last is dropped first.
     pub coeff_moduli: Vec<u64>,
     /// Primes that keys have beyond that (Han and Ki 2020): key switching cuts a ciphertext in
@@ -98,6 +99,11 @@ impl Spec {
         }
     }
 
+    /// Coefficients of a polynomial, `N`.
+    pub fn ring_degree(&self) -> usize {
+        self.ring.degree()
+    }
+
     /// Bits of the modulus of fresh ciphertexts.
     pub fn log2_modulus(&self) -> f64 {
         self.coeff_moduli.iter().map(|&q| (q as f64).log2()).sum()
@@ -110,7 +116,7 @@ impl Spec {
 
     /// The strongest assurance this set has.
     pub fn assurance(&self) -> Assurance {
-        Assurance::of(self.ring_degree, self.log2_key_modulus())
+        Assurance::of(self.ring_degree(), self.log2_key_modulus())
     }
 
     /// The set's hash.
@@ -148,6 +154,13 @@ impl Spec {
             }
         }
         let ckks = self.scheme == SchemeKind::Ckks;
+        if ckks && !self.ring.is_power_of_two() {
+            return refuse(
+                "ring",
+                self.ring.value().to_string(),
+                "the slots of CKKS are those of a power-of-two ring; take one",
+            );
+        }
         if !(self.bound > 0.0 && self.bound.is_finite()) || (!ckks && self.bound != 1.0) {
             return refuse(
                 "bound",
@@ -200,10 +213,12 @@ impl Spec {
         Ok(())
     }
 
-    /// Wire form.
+    /// Wire form. A ring is its degree if that is a power of two, and its odd index otherwise.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut writer = Writer::new(Kind::LeveledParams);
-        writer.u8(self.scheme as u8).u32(self.ring_degree as u32);
+        let power_of_two = self.ring.is_power_of_two();
+        let ring = if power_of_two { self.ring.degree() } else { self.ring.value() };
+        writer.u8(self.scheme as u8).u32(ring as u32);
         match self.plaintext {
             PlaintextSpace::Integers { plain_modulus } => writer.u8(0).u64(plain_modulus),
             PlaintextSpace::Approximate { scale } => writer.u8(1).f64(scale),
@@ -221,7 +236,8 @@ impl Spec {
     /// Reads the wire form; the set is still to be checked.
     ///
     /// # Errors
-    /// [`SchemeError::Wire`] for bytes that are no parameter set.
+    /// [`SchemeError::Wire`] for bytes that are no parameter set, [`SchemeError::Math`] for a ring that
+    /// does not exist.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, SchemeError> {
         let mut reader = Reader::open(bytes, Kind::LeveledParams)?;
         let scheme = match reader.u8()? {
@@ -230,7 +246,10 @@ impl Spec {
             2 => SchemeKind::Ckks,
             _ => return Err(reader.error("the scheme is unknown")),
         };
-        let ring_degree = reader.u32()? as usize;
+        let ring = match reader.u32()? as usize {
+            odd if odd % 2 == 1 => RingIndex::new(odd)?,
+            ring_degree => RingIndex::power_of_two(ring_degree)?,
+        };
         let plaintext = match reader.u8()? {
             0 => PlaintextSpace::Integers { plain_modulus: reader.u64()? },
             1 => PlaintextSpace::Approximate { scale: reader.f64()? },
@@ -246,6 +265,6 @@ impl Spec {
             return Err(reader.error("a prime is too large"));
         }
         reader.finish()?;
-        Ok(Self { scheme, ring_degree, coeff_moduli, special_moduli, plaintext, bound })
+        Ok(Self { scheme, ring, coeff_moduli, special_moduli, plaintext, bound })
     }
 }

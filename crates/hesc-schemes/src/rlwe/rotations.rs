@@ -29,12 +29,12 @@ impl Rlwe {
 
     /// The error that names what a user asked for, not the automorphism that does it.
     fn missing_key(&self, element: usize) -> SchemeError {
-        let order = 2 * self.ring_degree();
-        if element == order - 1 {
+        let order = self.ring().value();
+        let row = if self.ring().is_power_of_two() { order / 4 } else { 0 };
+        if row > 0 && element == order - 1 {
             let what = self.differences().inversion();
             return SchemeError::MissingKey { what: what.into(), remedy: "conjugate=True".into() };
         }
-        let row = order / 4;
         let mut powers = std::iter::successors(Some(1), |power| Some(power * 3 % order)).take(row);
         match powers.position(|power| power == element) {
             Some(steps) => SchemeError::MissingKey {
@@ -48,7 +48,28 @@ impl Rlwe {
         }
     }
 
-    /// `a(X^element)`.
+    /// The exponent of the rotation of each row of slots by `steps` to the left: `3^steps` modulo
+    /// `2 N`, as in SEAL.
+    ///
+    /// # Errors
+    /// [`SchemeError::Parameter`] for a ring that is no power of two.
+    pub fn rotation_element(&self, steps: i64) -> Result<usize, SchemeError> {
+        let order = self.two_rows()?;
+        let steps = steps.rem_euclid(order as i64 / 4);
+        Ok((0..steps).fold(1, |element, _| element * 3 % order))
+    }
+
+    /// The index of a ring that has rows of slots to rotate and exchange.
+    fn two_rows(&self) -> Result<usize, SchemeError> {
+        let ring = self.ring();
+        if ring.is_power_of_two() {
+            Ok(ring.value())
+        } else {
+            Err(SchemeError::without_slots(ring))
+        }
+    }
+
+    /// The image under the automorphism `zeta -> zeta^element`; `a(X^element)` for powers of two.
     ///
     /// # Errors
     /// [`SchemeError::MissingKey`], [`SchemeError::NotRelinearised`], and as [`Self::relinearise`].
@@ -97,28 +118,41 @@ impl Rlwe {
     /// of CKKS.
     ///
     /// # Errors
-    /// As [`Self::apply_galois`].
+    /// As [`Self::apply_galois`] and [`Self::rotation_element`].
     pub fn rotate(
         &self,
         a: &Ciphertext,
         steps: i64,
         keys: &GaloisKeys,
     ) -> Result<Ciphertext, SchemeError> {
-        self.apply_galois(a, self.rotation_element(steps), keys)
+        self.apply_galois(a, self.rotation_element(steps)?, keys)
     }
 
-    /// Several rotations of one ciphertext: digits are lifted once for all (hoisting, Halevi and
-    /// Shoup 2018), which is where a rotation spends most of its time.
+    /// Several rotations of one ciphertext, see [`Self::apply_galois_many`].
     ///
     /// # Errors
-    /// As [`Self::apply_galois`].
+    /// As [`Self::apply_galois`] and [`Self::rotation_element`].
     pub fn rotate_many(
         &self,
         a: &Ciphertext,
         steps: &[i64],
         keys: &GaloisKeys,
     ) -> Result<Vec<Ciphertext>, SchemeError> {
-        let elements: Vec<usize> = steps.iter().map(|&s| self.rotation_element(s)).collect();
+        let elements = steps.iter().map(|&s| self.rotation_element(s));
+        self.apply_galois_many(a, &elements.collect::<Result<Vec<_>, _>>()?, keys)
+    }
+
+    /// Several automorphisms of one ciphertext: digits are lifted once for all (hoisting, Halevi and
+    /// Shoup 2018), which is where an automorphism spends most of its time.
+    ///
+    /// # Errors
+    /// As [`Self::apply_galois`].
+    pub fn apply_galois_many(
+        &self,
+        a: &Ciphertext,
+        elements: &[usize],
+        keys: &GaloisKeys,
+    ) -> Result<Vec<Ciphertext>, SchemeError> {
         for &element in elements.iter().filter(|&&element| element != 1) {
             self.galois_key(a, element, keys)?;
         }
@@ -127,7 +161,7 @@ impl Rlwe {
         let noise = self.switched_noise(a)?;
         parallel::together(a.words.len(), || {
             let lifted = self.lift_everywhere(&self.cut(self.part(a, 1), a.level));
-            let rotated = elements.into_iter().map(|element| {
+            let rotated = elements.iter().map(|&element| {
                 if element == 1 {
                     return Ok(a.clone());
                 }
@@ -142,12 +176,12 @@ impl Rlwe {
     /// BFV and BGV: the two rows of slots exchanged. CKKS: complex conjugates.
     ///
     /// # Errors
-    /// As [`Self::apply_galois`].
+    /// As [`Self::apply_galois`]; [`SchemeError::Parameter`] for a ring that is no power of two.
     pub fn swap_or_conjugate(
         &self,
         a: &Ciphertext,
         keys: &GaloisKeys,
     ) -> Result<Ciphertext, SchemeError> {
-        self.apply_galois(a, 2 * self.ring_degree() - 1, keys)
+        self.apply_galois(a, self.two_rows()? - 1, keys)
     }
 }

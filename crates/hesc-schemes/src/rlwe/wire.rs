@@ -12,7 +12,6 @@ use super::keys::{GaloisKey, GaloisKeys, PublicKey, RelinKey, SecretKey, SwitchK
 use super::noise::Noise;
 use super::products::MOST_PARTS;
 use super::{Ciphertext, Rlwe, SeededCiphertext, parallel};
-use crate::rlwe::deviations::secret_key_deviation;
 use crate::wire::{Kind, Reader, Writer};
 use crate::{SchemeError, Tag};
 
@@ -93,7 +92,7 @@ impl Rlwe {
         }
         // Nothing has less noise than an encryption under the secret key: who claims it would have
         // results trusted that are none.
-        let least = self.white(self.noise_factor() * secret_key_deviation());
+        let least = self.white(self.noise_factor() * self.secret_key_deviation());
         if noise.deviation < least.deviation
             || noise.values < least.values
             || noise.peak < least.peak
@@ -279,16 +278,12 @@ impl Rlwe {
     pub fn galois_keys_from_bytes(&self, bytes: &[u8]) -> Result<GaloisKeys, SchemeError> {
         let mut reader = Reader::open(bytes, Kind::GaloisKeys)?;
         let tag = reader.tag(self.fingerprint())?;
-        let n = self.ring_degree();
         let mut keys = GaloisKeys { tag, keys: Default::default() };
         for _ in 0..reader.u32()? {
             let element = reader.u32()? as usize;
             let last = keys.keys.keys().next_back().copied();
-            if element.is_multiple_of(2)
-                || element >= 2 * n
-                || last.is_some_and(|last| last >= element)
-            {
-                return Err(reader.error("exponents are odd, below 2N and ascending"));
+            if !self.ring().has_automorphism(element) || last.is_some_and(|last| last >= element) {
+                return Err(reader.error("exponents are those of automorphisms and ascend"));
             }
             let key = self.read_switch_key(&mut reader, tag)?;
             let automorphism = Automorphism::new(self.ring(), element);

@@ -1,7 +1,7 @@
 //! Ciphertexts, vectors, keys and parameter sets of the schemes with multiplication.
 
 use hesc_circuits::leveled::{Label, seeded_vector_to_bytes, vector_from_bytes, vector_to_bytes};
-use hesc_math::{AesCtrRng, ntt_primes};
+use hesc_math::{AesCtrRng, RingIndex, ntt_primes};
 use hesc_schemes::Assurance;
 use hesc_schemes::rlwe::PlaintextSpace;
 use hesc_schemes::rlwe::deviations::{LIMIT, TAILS, secret_key_deviation};
@@ -40,7 +40,7 @@ impl LeveledTarget {
         };
         let spec = rlwe::Spec {
             scheme: kind,
-            ring_degree: DEGREE,
+            ring: RingIndex::power_of_two(DEGREE)?,
             coeff_moduli: primes[1..].to_vec(),
             special_moduli: primes[..1].to_vec(),
             plaintext,
@@ -190,7 +190,7 @@ impl Target for LeveledTarget {
         if let Ok(spec) = rlwe::Spec::from_bytes(bytes) {
             key(Some(spec.to_bytes()));
             // Tables of large rings take their time by right.
-            if spec.ring_degree <= DEGREE {
+            if spec.ring_degree() <= DEGREE {
                 let _ = Rlwe::new(spec, Assurance::Insecure);
             }
         }

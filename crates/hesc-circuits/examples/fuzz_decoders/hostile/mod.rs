@@ -14,7 +14,7 @@ mod streams;
 use std::time::{Duration, Instant};
 
 use hesc_circuits::Fusion;
-use hesc_math::{AesCtrRng, Word, ntt_primes};
+use hesc_math::{AesCtrRng, RingIndex, Word, ntt_primes};
 use hesc_schemes::rlwe::{self as with_products, SchemeKind};
 use hesc_schemes::streams::elgamal::Secp256r1;
 use hesc_schemes::streams::gm;
@@ -164,7 +164,7 @@ pub fn quick_targets() -> Targets {
     let two = Some(&digits);
     let unipolar = with_products::Spec {
         scheme: SchemeKind::Bfv,
-        ring_degree: 256,
+        ring: RingIndex::power_of_two(256)?,
         coeff_moduli: ntt_primes(44, 256, 2)?,
         special_moduli: Vec::new(),
         plaintext: hesc_schemes::rlwe::PlaintextSpace::Integers { plain_modulus: 7681 },

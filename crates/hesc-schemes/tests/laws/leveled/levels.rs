@@ -1,10 +1,13 @@
 //! Levels and scales chosen for the user are the best there are, and what is brought to them stays what it was.
 
-use hesc_schemes::SchemeError;
-use hesc_schemes::rlwe::{Ciphertext, Complex64, SchemeKind};
+use hesc_math::RingIndex;
+use hesc_schemes::rlwe::{Ciphertext, Complex64, Rlwe, SchemeKind};
+use hesc_schemes::{Assurance, SchemeError};
 
 use super::operations::ones;
-use super::party::{CHAINS, DEGREE, Party, SCALE, SCHEMES, chained, party, spec};
+use super::party::{
+    CHAINS, DEGREE, ODD_RINGS, Party, SCALE, SCHEMES, chained, odd_sets, party, spec,
+};
 
 /// The level at which a product has most room, the highest of equals, by trying all.
 fn best_level(p: &Party, a: &Ciphertext, b: &Ciphertext) -> Option<usize> {
@@ -159,8 +162,46 @@ fn automorphisms_are_odd() {
         assert_eq!(keys.elements().collect::<Vec<_>>(), [1, 3, 2 * DEGREE - 1]);
         let row = DEGREE as i64 / 2;
         for steps in [-row, -1, 0, 1, 5, row - 1] {
-            assert_eq!(s.rotation_element(steps), s.rotation_element(steps + row), "{steps}");
+            let [here, there] =
+                [steps, steps + row].map(|steps| s.rotation_element(steps).unwrap());
+            assert_eq!(here, there, "{steps}");
         }
-        assert_eq!((s.rotation_element(0), s.rotation_element(2)), (1, 9));
+        assert_eq!([0, 2].map(|steps| s.rotation_element(steps).unwrap()), [1, 9]);
     }
+}
+
+/// Rings of odd index have automorphisms and coefficients; what needs rows of slots says so.
+#[test]
+fn odd_rings_refuse_what_needs_slots() {
+    for spec in odd_sets(&ODD_RINGS, CHAINS[0]) {
+        let mut p = party(spec, 1460);
+        let s = p.scheme.clone();
+        for element in [0, 3, 51, 255, 256, usize::MAX] {
+            let keys = s.generate_galois_keys(&p.secret, &[2, element], &mut p.rng).map(drop);
+            assert!(
+                matches!(keys, Err(SchemeError::Parameter { name: "element", .. })),
+                "{element}"
+            );
+        }
+        let a = p.encrypt(&[1]);
+        let plaintext = s.decrypt(&p.secret, &a).unwrap();
+        let refused = [
+            s.encode_integers(&[1]).map(drop),
+            s.decode_integers(&plaintext).map(drop),
+            s.rotation_element(1).map(drop),
+            s.rotate(&a, 1, &p.galois).map(drop),
+            s.rotate_many(&a, &[1], &p.galois).map(drop),
+            s.swap_or_conjugate(&a, &p.galois).map(drop),
+        ];
+        for result in refused {
+            let named = matches!(result, Err(SchemeError::Parameter { name: "ring", .. }));
+            assert!(named, "{result:?}");
+        }
+        let missing = s.apply_galois(&a, 4, &p.galois).map(drop);
+        assert!(matches!(missing, Err(SchemeError::MissingKey { .. })), "{missing:?}");
+    }
+    let mut approximate = chained(SchemeKind::Ckks, CHAINS[0]);
+    approximate.ring = RingIndex::new(4369).unwrap();
+    let refused = Rlwe::new(approximate, Assurance::Insecure).map(drop);
+    assert!(matches!(refused, Err(SchemeError::Parameter { name: "ring", .. })), "{refused:?}");
 }

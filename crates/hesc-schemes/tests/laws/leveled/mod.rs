@@ -16,4 +16,5 @@ mod randomness;
 mod readers;
 mod refusals;
 mod replay;
+mod rings;
 mod sharing;

@@ -2,23 +2,33 @@
 //! they can: equal ones, images under automorphisms, plaintexts and masks with all of their norm at one
 //! root of unity. Keys and noise are seeded: the tests are reproducible.
 
-use super::party::{DEGREE, Party, batching_prime, party, spec};
+use std::f64::consts::PI;
+
+use super::party::{AnyRing, ODD_RINGS, Party, batching_prime, odd_sets, party, spec};
 use hesc_schemes::SchemeError;
 use hesc_schemes::rlwe::{Ciphertext, Plaintext, SchemeKind};
 
 /// Plaintexts that are far from random: by their coefficients.
 pub fn extremes(p: &Party) -> Vec<(&'static str, Plaintext)> {
-    let half = p.modulus() / 2;
-    let alternating = |i: usize| if i.is_multiple_of(2) { half } else { -half };
-    let conjugate = |i: usize| if i == 0 { 1 } else { -1 };
-    let all = [
+    let (ring, n, half) = (p.scheme.ring(), p.scheme.ring_degree(), p.modulus() / 2);
+    // Integers modulo 2 are 0 and 1.
+    let fitting = |x: i64| if p.modulus() == 2 { x.rem_euclid(2) } else { x };
+    let alternating = |i: usize| fitting(if i.is_multiple_of(2) { half } else { -half });
+    let conjugate = |i: usize| fitting(if i == 0 { 1 } else { -1 });
+    let mut all = vec![
         ("one", vec![1]),
-        ("a power of X", [vec![0; DEGREE - 1], vec![1]].concat()),
-        ("ones", vec![1; DEGREE]),
-        ("the conjugate of ones", (0..DEGREE).map(conjugate).collect()),
-        ("largest", vec![half; DEGREE]),
-        ("alternating", (0..DEGREE).map(alternating).collect()),
+        ("a power of X", [vec![0; n - 1], vec![1]].concat()),
+        ("ones", vec![1; n]),
+        ("the conjugate of ones", (0..n).map(conjugate).collect()),
+        ("largest", vec![half; n]),
+        ("alternating", (0..n).map(alternating).collect()),
     ];
+    if !ring.is_power_of_two() {
+        // As large as it can be at one pair of roots; in the normal basis ones are a unit.
+        let side = |e: usize| (2.0 * PI * e as f64 / ring.value() as f64).cos().signum() as i64;
+        let largest = |e: usize| if p.modulus() == 2 { (1 + side(e)) / 2 } else { half * side(e) };
+        all.push(("one root", ring.exponents().into_iter().map(largest).collect()));
+    }
     all.into_iter().map(|(name, c)| (name, p.scheme.encode_coefficients(&c).unwrap())).collect()
 }
 
@@ -34,8 +44,8 @@ fn checked(p: &Party, name: &str, a: &Ciphertext) -> f64 {
 fn dependent(p: &Party, a: &Ciphertext) -> Vec<(String, Ciphertext)> {
     let s = &p.scheme;
     let relinearised = |c: Result<Ciphertext, SchemeError>| s.relinearise(&c?, &p.relin);
-    let swapped = s.swap_or_conjugate(a, &p.galois).unwrap();
-    let rotated = s.rotate(a, 7, &p.galois).unwrap();
+    let swapped = p.conjugated(a).unwrap();
+    let rotated = p.other_image(a).unwrap();
     let sum = s.add(a, &swapped).unwrap();
     let mut all = Vec::new();
     let mut keep = |name: &str, c: Result<Ciphertext, SchemeError>| match c {
@@ -53,9 +63,9 @@ fn dependent(p: &Party, a: &Ciphertext) -> Vec<(String, Ciphertext)> {
     let norm = keep("times its image", relinearised(s.multiply(a, &swapped)));
     for (name, c) in [("square", square), ("norm", norm)] {
         let Some(c) = c else { continue };
-        keep(&format!("{name}, five times"), s.multiply_scalar(&c, 5));
+        keep(&format!("{name}, five times"), s.multiply_scalar(&c, 5.min(p.modulus() / 2)));
         let fourth = keep(&format!("{name}, squared"), relinearised(s.square(&c)));
-        let image = s.swap_or_conjugate(&c, &p.galois);
+        let image = p.conjugated(&c);
         let both = image.and_then(|image| s.multiply(&c, &image));
         keep(&format!("{name} times its image"), relinearised(both));
         for (mask, m) in extremes(p) {
@@ -83,10 +93,12 @@ fn dependent(p: &Party, a: &Ciphertext) -> Vec<(String, Ciphertext)> {
 
 #[test]
 fn dependent_factors_have_the_noise_they_claim() {
-    for scheme in [SchemeKind::Bfv, SchemeKind::Bgv] {
-        let mut p = party(spec(scheme, 58, 6, 2, batching_prime()), 71);
+    let exact = [SchemeKind::Bfv, SchemeKind::Bgv];
+    let sets = exact.map(|scheme| spec(scheme, 58, 6, 2, batching_prime()));
+    for set in sets.into_iter().chain(odd_sets(&ODD_RINGS, (&[58; 6], &[58; 2]))) {
+        let mut p = party(set, 71);
         let values = p.integers();
-        let random = p.scheme.encode_integers(&values).unwrap();
+        let random = p.scheme.plaintext_of(&values).unwrap();
         for (name, m) in extremes(&p).into_iter().chain([("random", random)]) {
             let public = p.scheme.encrypt(&p.public, &m, &mut p.rng).unwrap();
             let seeded = p.scheme.encrypt_seeded(&p.secret, &m, &mut p.rng).unwrap();

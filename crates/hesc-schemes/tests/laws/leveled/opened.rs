@@ -1,20 +1,26 @@
 //! Wire forms, taken apart with the secret key in hand: what is in them, computed here from the format's
 //! description and the definition of the schemes.
 
+use hesc_math::ring::Embedding;
 use hesc_math::rns::{Composition, Prime, kernels};
-use hesc_math::{AesCtrRng, RngSeed, sampling};
+use hesc_math::{AesCtrRng, RingIndex, RngSeed, sampling};
 use hesc_schemes::rlwe::PlaintextSpace;
-use hesc_schemes::rlwe::{Ciphertext, GaloisKeys, Rlwe, SchemeKind, SecretKey, SwitchKey};
+use hesc_schemes::rlwe::{
+    Ciphertext, Complex64, GaloisKeys, Rlwe, SchemeKind, SecretKey, SwitchKey,
+};
 use hesc_schemes::wire::{Kind, Reader};
 use rand_core::SeedableRng;
+use std::f64::consts::PI;
 
-use super::party::{DEGREE, Party};
+use super::party::Party;
 
 /// Polynomials by their coefficients, for each prime.
 pub type Limbs = Vec<Vec<u64>>;
 
 /// A set and a secret key as tables of this test.
 pub struct Opened {
+    pub ring: RingIndex,
+    pub degree: usize,
     pub primes: Vec<Prime>,
     pub levels: usize,
     pub scheme: SchemeKind,
@@ -50,7 +56,12 @@ pub fn trits(scheme: &Rlwe, key: &SecretKey) -> Vec<i64> {
     let bytes = scheme.secret_key_to_bytes(key);
     let mut reader = Reader::open(&bytes, Kind::LeveledSecretKey).unwrap();
     skip_tag(&mut reader);
-    reader.packed::<u32>(DEGREE, 2).unwrap().iter().map(|&x| i64::from(x) - 1).collect()
+    reader
+        .packed::<u32>(scheme.ring_degree(), 2)
+        .unwrap()
+        .iter()
+        .map(|&x| i64::from(x) - 1)
+        .collect()
 }
 
 impl Opened {
@@ -58,6 +69,8 @@ impl Opened {
         let spec = p.scheme.spec();
         let primes = spec.coeff_moduli.iter().chain(&spec.special_moduli);
         Self {
+            ring: p.scheme.ring(),
+            degree: p.scheme.ring_degree(),
             primes: primes.map(|&q| Prime::new(p.scheme.ring(), q).unwrap()).collect(),
             levels: spec.coeff_moduli.len(),
             scheme: spec.scheme,
@@ -69,6 +82,36 @@ impl Opened {
         }
     }
 
+    /// The values of a polynomial at the complex roots of unity.
+    pub fn values(&self, coefficients: &[f64]) -> Vec<Complex64> {
+        if !self.ring.is_power_of_two() {
+            let values = Embedding::new(self.ring).values(coefficients);
+            return values.into_iter().map(|[re, im]| Complex64::new(re, im)).collect();
+        }
+        let n = coefficients.len();
+        let twist = |j: usize| Complex64::from_polar(1.0, PI * j as f64 / n as f64);
+        let mut values: Vec<Complex64> =
+            coefficients.iter().enumerate().map(|(j, &c)| twist(j) * c).collect();
+        rustfft::FftPlanner::new().plan_fft_inverse(n).process(&mut values);
+        values
+    }
+
+    /// The sum of the products of the values of two polynomials with conjugates, divided by their number: in
+    /// power-of-two rings that of the products of their coefficients.
+    pub fn common(&self, x: &[i64], y: &[i64]) -> f64 {
+        if self.ring.is_power_of_two() {
+            return x.iter().zip(y).map(|(x, y)| x * y).sum::<i64>() as f64;
+        }
+        let [x, y] = [x, y].map(|a| self.values(&a.iter().map(|&a| a as f64).collect::<Vec<_>>()));
+        x.iter().zip(&y).map(|(x, y)| (x * y.conj()).re).sum::<f64>() / self.degree as f64
+    }
+
+    /// How many times larger the variance of an error is, at a root of unity, than of a coefficient that was
+    /// drawn, divided by their number: `m / N` in odd rings.
+    pub fn error_factor(&self) -> f64 {
+        self.ring.embedding_factor().powi(2)
+    }
+
     /// What noise is multiplied with.
     pub fn noise_factor(&self) -> i64 {
         if self.scheme == SchemeKind::Bgv { self.t as i64 } else { 1 }
@@ -77,7 +120,7 @@ impl Opened {
     fn read_limb(&self, reader: &mut Reader<'_>, limb: usize) -> Vec<u64> {
         let bits = self.primes[limb].value().ilog2() + 1;
         // Polynomials of a limb follow each other without a gap: a multiple of eight bits each.
-        reader.packed(DEGREE, bits).unwrap()
+        reader.packed(self.degree, bits).unwrap()
     }
 
     /// A ciphertext by its wire form.
@@ -104,7 +147,7 @@ impl Opened {
     /// The uniform polynomial of a limb, from its seed: it is drawn as evaluations.
     fn uniform(&self, seed: RngSeed, limb: usize) -> Vec<u64> {
         let prime = &self.primes[limb];
-        let mut words = vec![0; DEGREE];
+        let mut words = vec![0; self.degree];
         sampling::fill_uniform_limb(&mut words, prime.value(), &mut AesCtrRng::from_seed(seed));
         prime.inverse(&mut words);
         words
@@ -217,7 +260,7 @@ impl Opened {
             }
             divisor = self.t as f64;
         }
-        let mut noise = vec![0.0; DEGREE];
+        let mut noise = vec![0.0; self.degree];
         Composition::new(&self.primes[..level]).centred(&mut noise, &mut phase.concat());
         noise.iter().map(|x| x / divisor).collect()
     }

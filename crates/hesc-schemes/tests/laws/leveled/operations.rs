@@ -182,6 +182,15 @@ pub fn operations() -> Vec<Operation> {
             ..PLAIN
         },
         Operation {
+            name: "apply_galois_many",
+            run: |w, k, a, _| {
+                w.party.scheme.apply_galois_many(a, &[1, 3], &k.party.galois).map(drop)
+            },
+            takes: Takes::Two,
+            keyed: true,
+            ..PLAIN
+        },
+        Operation {
             name: "swap_or_conjugate",
             run: |w, k, a, _| w.party.scheme.swap_or_conjugate(a, &k.party.galois).map(drop),
             takes: Takes::Two,

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use hesc_math::{AesCtrRng, ntt_primes};
-use hesc_schemes::Assurance;
+use hesc_math::{AesCtrRng, RingIndex, ntt_primes};
 use hesc_schemes::rlwe::PlaintextSpace;
 use hesc_schemes::rlwe::{
     self, Ciphertext, Complex64, GaloisKeys, PublicKey, RelinKey, Rlwe, SchemeKind, SecretKey, Spec,
 };
+use hesc_schemes::{Assurance, SchemeError};
 use rand_core::{Rng, SeedableRng};
 
 pub const DEGREE: usize = 1024;
@@ -38,13 +38,44 @@ pub const CHAINS: [(&[u32], &[u32]); 5] = [
     (&[45, 61, 36, 36], &[61, 58, 36]),
 ];
 
+/// Bits of the primes of a chain: of those of ciphertexts and of the special ones.
+pub type Bits = (&'static [u32], &'static [u32]);
+
+/// The rings of odd index that laws run on, with a plaintext modulus each. 4369, the smallest that is of use in
+/// earnest, takes fifty times as long and is in fewer laws.
+pub const ODD_RINGS: [(usize, u64); 2] = [(255, 7), (255, 2)];
+pub const LARGE_RINGS: [(usize, u64); 2] = [(4369, 3), (4369, 2)];
+
+/// All schemes with a chain on the power-of-two ring, and those of integers on odd ones.
+pub fn sets(chain: Bits) -> Vec<Spec> {
+    let mut sets = SCHEMES.map(|scheme| chained(scheme, chain)).to_vec();
+    sets.extend(odd_sets(&ODD_RINGS, chain));
+    sets
+}
+
+/// BFV and BGV on rings of odd index.
+pub fn odd_sets(rings: &[(usize, u64)], chain: Bits) -> Vec<Spec> {
+    let of_ring = |&(index, plain_modulus): &(usize, u64)| {
+        let ring = RingIndex::new(index).unwrap();
+        [SchemeKind::Bfv, SchemeKind::Bgv].map(|scheme| Spec {
+            plaintext: PlaintextSpace::Integers { plain_modulus },
+            ..over(ring, scheme, chain)
+        })
+    };
+    rings.iter().flat_map(of_ring).collect()
+}
+
 /// A set of one of three schemes with a chain.
-pub fn chained(scheme: SchemeKind, (coefficient, special): (&[u32], &[u32])) -> Spec {
+pub fn chained(scheme: SchemeKind, chain: (&[u32], &[u32])) -> Spec {
+    over(RingIndex::power_of_two(DEGREE).unwrap(), scheme, chain)
+}
+
+fn over(ring: RingIndex, scheme: SchemeKind, (coefficient, special): (&[u32], &[u32])) -> Spec {
     let mut left: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
     let all = coefficient.len() + special.len();
     let mut primes = |bits: &[u32]| -> Vec<u64> {
         let mut next = |&bits: &u32| {
-            let of_size = || ntt_primes(bits, DEGREE, all).unwrap();
+            let of_size = || ring.ntt_primes(bits, all).unwrap();
             left.entry(bits).or_insert_with(of_size).pop().unwrap()
         };
         bits.iter().map(&mut next).collect()
@@ -52,7 +83,7 @@ pub fn chained(scheme: SchemeKind, (coefficient, special): (&[u32], &[u32])) -> 
     let (special_moduli, coeff_moduli) = (primes(special), primes(coefficient));
     Spec {
         scheme,
-        ring_degree: DEGREE,
+        ring,
         coeff_moduli,
         special_moduli,
         plaintext: match scheme {
@@ -84,8 +115,12 @@ pub fn party(spec: Spec, seed: u64) -> Party {
     let mut rng = generator(seed);
     let (secret, public) = scheme.generate_keys(&mut rng);
     let relin = scheme.generate_relin_key(&secret, &mut rng).unwrap();
-    let mut elements: Vec<usize> = STEPS.iter().map(|&s| scheme.rotation_element(s)).collect();
-    elements.push(2 * DEGREE - 1);
+    let ring = scheme.ring();
+    let mut elements = vec![scheme.other_element()];
+    if ring.is_power_of_two() {
+        elements = STEPS.iter().map(|&s| scheme.rotation_element(s).unwrap()).collect();
+    }
+    elements.push(ring.value() - 1);
     let galois = scheme.generate_galois_keys(&secret, &elements, &mut rng).unwrap();
     Party { scheme, secret, public, relin, galois, rng }
 }
@@ -94,10 +129,44 @@ pub fn batching_prime() -> u64 {
     ntt_primes(20, DEGREE, 1).unwrap()[0]
 }
 
+/// What every ring has, by the same names.
+pub trait AnyRing {
+    /// An automorphism beside the conjugation: a rotation in power-of-two rings, the Frobenius automorphism of
+    /// plaintexts modulo 2 in odd ones.
+    fn other_element(&self) -> usize;
+    /// Integers in slots, or in coefficients where there are none.
+    fn plaintext_of(&self, values: &[i64]) -> Result<rlwe::Plaintext, SchemeError>;
+    fn integers_of(&self, plaintext: &rlwe::Plaintext) -> Result<Vec<i64>, SchemeError>;
+}
+
+impl AnyRing for Rlwe {
+    fn other_element(&self) -> usize {
+        self.rotation_element(7).unwrap_or(2)
+    }
+
+    fn plaintext_of(&self, values: &[i64]) -> Result<rlwe::Plaintext, SchemeError> {
+        if self.ring().is_power_of_two() {
+            self.encode_integers(values)
+        } else {
+            self.encode_coefficients(values)
+        }
+    }
+
+    fn integers_of(&self, plaintext: &rlwe::Plaintext) -> Result<Vec<i64>, SchemeError> {
+        if self.ring().is_power_of_two() {
+            self.decode_integers(plaintext)
+        } else {
+            self.decode_coefficients(plaintext)
+        }
+    }
+}
+
 impl Party {
     pub fn integers(&mut self) -> Vec<i64> {
         let t = self.modulus();
-        (0..DEGREE).map(|_| (self.rng.next_u64() % t as u64) as i64 - t / 2).collect()
+        (0..self.scheme.ring_degree())
+            .map(|_| (self.rng.next_u64() % t as u64) as i64 - (t - 1) / 2)
+            .collect()
     }
 
     pub fn modulus(&self) -> i64 {
@@ -113,7 +182,7 @@ impl Party {
     }
 
     pub fn encrypt(&mut self, values: &[i64]) -> Ciphertext {
-        let plaintext = self.scheme.encode_integers(values).unwrap();
+        let plaintext = self.encoded(values);
         self.scheme.encrypt(&self.public, &plaintext, &mut self.rng).unwrap()
     }
 
@@ -129,7 +198,17 @@ impl Party {
         let claimed = self.scheme.noise_budget(a);
         assert!(claimed <= measured, "claimed {claimed}, measured {measured}");
         let plaintext = self.scheme.decrypt(&self.secret, a).unwrap();
-        self.scheme.decode_integers(&plaintext).unwrap()
+        self.scheme.integers_of(&plaintext).unwrap()
+    }
+
+    /// The image under complex conjugation.
+    pub fn conjugated(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
+        self.scheme.apply_galois(a, self.scheme.ring().value() - 1, &self.galois)
+    }
+
+    /// The image under an automorphism that is a rotation in power-of-two rings.
+    pub fn other_image(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
+        self.scheme.apply_galois(a, self.scheme.other_element(), &self.galois)
     }
 
     /// Zeros, ready to be encrypted by any of the schemes.
@@ -137,11 +216,12 @@ impl Party {
         self.encoded(&[])
     }
 
-    /// Small integers in slots, as numbers of that size in CKKS; to be encrypted.
+    /// Small integers in slots, or in coefficients where there are none, as numbers of that size in CKKS; to be
+    /// encrypted.
     pub fn encoded(&self, values: &[i64]) -> rlwe::Plaintext {
         let s = &self.scheme;
         if s.scheme() != SchemeKind::Ckks {
-            return s.encode_integers(values).unwrap();
+            return s.plaintext_of(values).unwrap();
         }
         let values: Vec<Complex64> =
             values.iter().map(|&v| Complex64::new(v as f64, 0.0)).collect();
@@ -153,7 +233,7 @@ impl Party {
     pub fn operand(&self, values: &[i64], level: usize) -> rlwe::Plaintext {
         let s = &self.scheme;
         if s.scheme() != SchemeKind::Ckks {
-            return s.encode_integers(values).unwrap();
+            return s.plaintext_of(values).unwrap();
         }
         let values: Vec<Complex64> =
             values.iter().map(|&v| Complex64::new(v as f64, 0.0)).collect();

@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 
-use hesc_math::{AesCtrRng, Word, ntt_primes};
+use hesc_math::{AesCtrRng, RingIndex, Word, ntt_primes};
 use hesc_schemes::rlwe::PlaintextSpace;
 use hesc_schemes::rlwe::{self, SchemeKind};
 use hesc_schemes::streams::bitwise::{BitCipher, Bitwise};
@@ -230,7 +230,7 @@ fn unipolar_limbs<'a>(
     let spec = scheme.spec();
     let moduli: Vec<u64> = spec.coeff_moduli.iter().flat_map(|&q| vec![q; parts]).collect();
     let blocks = frames::nested(batch).into_iter();
-    blocks.flat_map(|block| limbs(frames::body(block, start), spec.ring_degree, &moduli)).collect()
+    blocks.flat_map(|block| limbs(frames::body(block, start), spec.ring_degree(), &moduli)).collect()
 }
 
 #[cfg(feature = "tfhe")]
@@ -274,7 +274,7 @@ pub fn approximate(bits: i32) -> PlaintextSpace {
 pub fn unipolar(ring_degree: usize, primes: usize) -> rlwe::Spec {
     rlwe::Spec {
         scheme: SchemeKind::Bfv,
-        ring_degree,
+        ring: RingIndex::power_of_two(ring_degree).unwrap(),
         coeff_moduli: ntt_primes(43, ring_degree, primes).unwrap(),
         special_moduli: Vec::new(),
         plaintext: integers(65537),
