@@ -138,9 +138,15 @@ impl Rlwe {
         public_key_deviation(self.ring_degree()) * self.ring().embedding_factor()
     }
 
-    /// The deviation of an encryption under the secret key: the least there is.
+    /// The deviation of an encryption under the secret key.
     pub(crate) fn secret_key_deviation(&self) -> f64 {
         secret_key_deviation() * self.ring().embedding_factor()
+    }
+
+    /// The least deviation that a ciphertext can have: of an encryption under the secret key, or, in the smallest
+    /// rings, of a rounding that left nothing else.
+    pub(crate) fn least_deviation(&self) -> f64 {
+        (self.noise_factor() * self.secret_key_deviation()).min(self.rounding(2))
     }
 
     /// The deviation that a set has to have room for: of an encryption and one rounding.

@@ -90,9 +90,8 @@ impl Rlwe {
         {
             return Err(reader.error("the bounds on noise and message are impossible"));
         }
-        // Nothing has less noise than an encryption under the secret key: who claims it would have
-        // results trusted that are none.
-        let least = self.white(self.noise_factor() * self.secret_key_deviation());
+        // Who claims less noise than any ciphertext has would have results trusted that are none.
+        let least = self.white(self.least_deviation());
         if noise.deviation < least.deviation
             || noise.values < least.values
             || noise.peak < least.peak

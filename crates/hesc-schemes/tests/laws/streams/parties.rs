@@ -230,7 +230,9 @@ fn unipolar_limbs<'a>(
     let spec = scheme.spec();
     let moduli: Vec<u64> = spec.coeff_moduli.iter().flat_map(|&q| vec![q; parts]).collect();
     let blocks = frames::nested(batch).into_iter();
-    blocks.flat_map(|block| limbs(frames::body(block, start), spec.ring_degree(), &moduli)).collect()
+    blocks
+        .flat_map(|block| limbs(frames::body(block, start), spec.ring_degree(), &moduli))
+        .collect()
 }
 
 #[cfg(feature = "tfhe")]
