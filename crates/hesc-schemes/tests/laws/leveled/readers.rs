@@ -210,7 +210,8 @@ fn claims_on_noise_are_bounded() {
             (SchemeKind::Bgv, PlaintextSpace::Integers { plain_modulus }) => plain_modulus as f64,
             _ => 1.0,
         };
-        // An encryption under the secret key, or what a division leaves: the noise, its values at the roots, seven deviations.
+        // An encryption under the secret key, or what a division leaves: the noise, its values at the roots,
+        // seven deviations.
         let ring = s.ring();
         let deviation = hesc_math::sampling::NOISE_STANDARD_DEVIATION * ring.embedding_factor();
         let n = ring.degree() as f64;
