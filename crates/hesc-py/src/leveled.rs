@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use hesc_circuits::leveled as circuits;
 use hesc_circuits::leveled::{Label, Numbers};
-use hesc_math::{AesCtrRng, MathError, RingIndex, ntt_primes};
+use hesc_math::{AesCtrRng, MathError, ntt_primes};
 use hesc_schemes::rlwe::PlaintextSpace;
 use hesc_schemes::rlwe::{self, Complex64, Rlwe, SchemeKind, SharedSoFar, Sharing, Spec};
 use hesc_schemes::{SchemeError, sealing};
@@ -17,7 +17,7 @@ use zeroize::Zeroizing;
 
 use crate::errors::{ParameterError, scheme_to_py};
 use crate::keys::{open_key_file, write_key_file};
-use crate::params::{assurance_from, assurance_name};
+use crate::params::{assurance_from, assurance_name, power_of_two};
 use crate::workers::Compute;
 
 fn generator() -> Result<AesCtrRng, SchemeError> {
@@ -50,11 +50,6 @@ pub fn primes_of_bits(ring_degree: usize, bits: Vec<u32>) -> PyResult<Vec<u64>> 
     };
     let primes: Result<Vec<u64>, MathError> = bits.iter().enumerate().map(prime).collect();
     primes.map_err(|error| scheme_to_py(error.into()))
-}
-
-/// The ring that Python names by its degree.
-pub(crate) fn power_of_two(ring_degree: usize) -> PyResult<RingIndex> {
-    RingIndex::power_of_two(ring_degree).map_err(|error| scheme_to_py(error.into()))
 }
 
 #[pyclass(frozen, module = "hesc")]

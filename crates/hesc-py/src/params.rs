@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use hesc_math::Word;
+use hesc_math::{RingIndex, Word};
 use hesc_schemes::Assurance;
 use hesc_schemes::rlwe::{self, PlaintextSpace, SchemeKind};
 use hesc_schemes::streams::bitwise::{BitCipher, Bitwise};
@@ -44,6 +44,11 @@ fn packing_from(name: &str) -> PyResult<Packing> {
             "unknown packing {name:?}; choose one of coefficients, slots, complex_slots"
         ))),
     }
+}
+
+/// The ring that Python names by its degree.
+pub fn power_of_two(ring_degree: usize) -> PyResult<RingIndex> {
+    RingIndex::power_of_two(ring_degree).map_err(|error| scheme_to_py(error.into()))
 }
 
 pub fn assurance_from(name: &str) -> PyResult<Assurance> {
@@ -249,7 +254,7 @@ impl Params {
     ) -> PyResult<Self> {
         let spec = rlwe::Spec {
             scheme: SchemeKind::Bfv,
-            ring: crate::leveled::power_of_two(ring_degree)?,
+            ring: power_of_two(ring_degree)?,
             coeff_moduli,
             special_moduli: Vec::new(),
             plaintext: PlaintextSpace::Integers { plain_modulus },
