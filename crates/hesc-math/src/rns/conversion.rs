@@ -82,7 +82,7 @@ impl Conversion {
     /// Columns of a block: a divisor of the degree, so that all blocks are alike.
     fn columns(ring_degree: usize) -> usize {
         let whole = |columns: &usize| ring_degree.is_multiple_of(*columns);
-        (LEAST_COLUMNS..=COLUMNS).rev().find(whole).unwrap_or(ring_degree)
+        (LEAST_COLUMNS..=COLUMNS.min(ring_degree)).rev().find(whole).unwrap_or(ring_degree)
     }
 
     /// What all targets need of one block: the `y_i` and `v`. `limb(i)` are the coefficients modulo
