@@ -219,6 +219,24 @@ def test_activations_follow_a_stochastic_layer(quick: Parties) -> None:
     np.testing.assert_allclose(1 - 2 * products.mean(axis=1), values / 2, atol=0.3)
 
 
+def test_bits_of_streams_have_no_weight(quick: Parties) -> None:
+    """A weight is a number beside the bits: 1 or -1, which turns them round, and no other."""
+    for representation, negated in (("inverted_bipolar", True), ("unipolar", False)):
+        encryptor = hesc.Encryptor(
+            quick.public, stream_length=32, representation=representation, random_state=1
+        )
+        x = encryptor.encrypt([0.25, 0.75])
+        bits = quick.secret.decrypt_bits(gates.EncryptedBits.of_streams(x))
+        if negated:
+            turned = quick.secret.decrypt_bits(gates.EncryptedBits.of_streams(-1.0 * x))
+            np.testing.assert_array_equal(turned, 1 - bits)
+        for weight in (2.0, 0.5, -2.0, 0.0) if negated else (2.0, 0.5, -1.0, 0.0):
+            with pytest.raises(hesc.HescError, match="weight"):
+                gates.EncryptedBits.of_streams(weight * x)
+        with pytest.raises(hesc.HescError, match="weight"):
+            gates.EncryptedBits.of_streams(x * np.array([1.0, 3.0]))
+
+
 def test_activation_circuits_count_choose_and_spread() -> None:
     counts = np.arange(17)
     streams = (1 << counts.astype(np.uint64)) - 1
