@@ -23,7 +23,7 @@ KINDS = {
     "streams": 16,
     "encrypted bits": 41,
     "bit answer": 42,
-    "leveled secret": 33,
+    "leveled secret": 2,
     "leveled ciphertext": 38,
     "leveled vector": 43,
     "leveled seeded": 39,

@@ -6,13 +6,10 @@ pub use absent::BitSet;
 #[cfg(feature = "tfhe")]
 pub use present::BitSet;
 
-use hesc_schemes::Packing;
-
 /// What a set says of itself.
 pub struct Numbers {
     pub ring_degree: usize,
     pub plain_modulus: u64,
-    pub packing: Packing,
     /// Variances of bits and of lookups of one and of two tables.
     pub precision: (f64, [f64; 2]),
 }
@@ -22,7 +19,7 @@ mod present {
     use std::sync::Arc;
 
     use hesc_schemes::streams::tfhe::{Decomposition, GRID, Spec, Tfhe};
-    use hesc_schemes::{Assurance, Scheme, SchemeError};
+    use hesc_schemes::Assurance;
     use pyo3::PyResult;
 
     use super::Numbers;
@@ -63,12 +60,8 @@ mod present {
             Self::new(spec, assurance)
         }
 
-        /// Nothing where the bytes are no such set.
-        pub fn read(data: &[u8], assurance: Assurance) -> PyResult<Option<Self>> {
-            match Spec::from_bytes(data) {
-                Err(SchemeError::Wire { .. }) => Ok(None),
-                spec => Self::new(spec.map_err(scheme_to_py)?, assurance).map(Some),
-            }
+        pub fn read(data: &[u8], assurance: Assurance) -> PyResult<Self> {
+            Self::new(Spec::from_bytes(data).map_err(scheme_to_py)?, assurance)
         }
 
         pub fn to_bytes(&self) -> Vec<u8> {
@@ -92,7 +85,6 @@ mod present {
             Numbers {
                 ring_degree: self.spec.ring_degree,
                 plain_modulus: GRID,
-                packing: self.scheme.packing(),
                 precision: (noise.bit, noise.lookup),
             }
         }
@@ -120,14 +112,18 @@ mod absent {
             _: [(u32, u32); 3],
             _: Assurance,
         ) -> PyResult<Self> {
+            Self::refuse()
+        }
+
+        pub fn read(_: &[u8], _: Assurance) -> PyResult<Self> {
+            Self::refuse()
+        }
+
+        fn refuse() -> PyResult<Self> {
             Err(ParameterError::new_err(
                 "this build of hesc leaves out the scheme tfhe, which takes minutes to compile: \
                  build it with the feature tfhe (make build)",
             ))
-        }
-
-        pub fn read(_: &[u8], _: Assurance) -> PyResult<Option<Self>> {
-            Ok(None)
         }
 
         pub fn to_bytes(&self) -> Vec<u8> {

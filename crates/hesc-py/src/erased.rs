@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use hesc_circuits::{Answer, CircuitError, Counts, Fusion, Plaintext, SeededStreams, Streams};
 use hesc_math::AesCtrRng;
-use hesc_schemes::{BitProduct, Fingerprint, Scheme, SchemeError, sealing};
+use hesc_schemes::{BitProduct, Fingerprint, Packing, Scheme, SchemeError, sealing};
 use hesc_stochastic::{BitStreams, Origin, Representation, Selector};
 use zeroize::Zeroizing;
 
@@ -17,6 +17,7 @@ pub type Array = Arc<dyn ErasedStreams>;
 pub trait Set: Send + Sync {
     fn name(&self) -> &'static str;
     fn block_length(&self) -> usize;
+    fn packing(&self) -> Packing;
     fn bit_product(&self) -> BitProduct;
     fn fingerprint(&self) -> Fingerprint;
     fn generate_keys(&self) -> Outcome<(Arc<dyn Secret>, Arc<dyn Public>)>;
@@ -142,6 +143,10 @@ impl<S: Scheme> Set for SetOf<S> {
 
     fn block_length(&self) -> usize {
         self.0.block_length()
+    }
+
+    fn packing(&self) -> Packing {
+        self.0.packing()
     }
 
     fn bit_product(&self) -> BitProduct {

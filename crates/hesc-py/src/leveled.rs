@@ -77,8 +77,9 @@ impl LeveledParams {
             _ => return Err(ParameterError::new_err("give either plain_modulus or scale")),
         };
         let scheme = scheme_from(scheme)?;
-        let ring = power_of_two(ring_degree)?;
-        let spec = Spec { scheme, ring, coeff_moduli, special_moduli, plaintext, bound };
+        let (ring, packing) = (power_of_two(ring_degree)?, None);
+        let spec =
+            Spec { scheme, ring, coeff_moduli, special_moduli, plaintext, bound, packing };
         let assurance = assurance_from(assurance)?;
         detached(py, || Rlwe::new(spec, assurance)).map(Self)
     }

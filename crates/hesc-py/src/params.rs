@@ -3,13 +3,14 @@ use std::sync::Arc;
 
 use hesc_math::{RingIndex, Word};
 use hesc_schemes::Assurance;
-use hesc_schemes::rlwe::{self, PlaintextSpace, SchemeKind};
+use hesc_schemes::rlwe::{PlaintextSpace, SchemeKind, Spec};
 use hesc_schemes::streams::bitwise::{BitCipher, Bitwise};
 use hesc_schemes::streams::elgamal::{
     Exponents, Ffdhe3072, Group, LiftedElgamal, Ristretto255, Secp256r1,
 };
 use hesc_schemes::streams::gm;
-use hesc_schemes::streams::lattice::{self, Lattice, Spec};
+use hesc_schemes::streams::lattice::{self, Lattice};
+use hesc_schemes::wire::SchemeId;
 use hesc_schemes::{
     Bfv, Ckks, Gm, Packing, Plain, Scheme, SchemeError, Simulated, UnipolarBfv, UnipolarElgamal,
 };
@@ -91,12 +92,13 @@ where
 /// 128 bits, against classical computers only.
 const CLASSICAL: &str = "classical128";
 
-/// A parameter set of ElGamal's schemes: lifted, named by its largest count; multiplicative; or in
-/// its wire form.
+/// A parameter set of ElGamal's schemes: lifted, named by its largest count; multiplicative; or one of
+/// both in its wire form.
 enum Source<'a> {
     MaxCount(u64),
     Unipolar,
-    Bytes(&'a [u8]),
+    LiftedBytes(&'a [u8]),
+    UnipolarBytes(&'a [u8]),
 }
 
 fn elgamal<G: Group>(group: G, source: &Source<'_>) -> Result<Params, SchemeError> {
@@ -105,13 +107,11 @@ fn elgamal<G: Group>(group: G, source: &Source<'_>) -> Result<Params, SchemeErro
             Bitwise::<LiftedElgamal<G>>::over(group, *max_count).map(Params::from_bitwise)
         }
         Source::Unipolar => Ok(Params::from_bitwise(UnipolarElgamal::over(group))),
-        Source::Bytes(bytes) => {
-            match Bitwise::<LiftedElgamal<G>>::over_from_bytes(group.clone(), bytes) {
-                Err(SchemeError::Wire { .. }) => {
-                    UnipolarElgamal::over_from_bytes(group, bytes).map(Params::from_bitwise)
-                }
-                read => read.map(Params::from_bitwise),
-            }
+        Source::LiftedBytes(bytes) => {
+            Bitwise::<LiftedElgamal<G>>::over_from_bytes(group, bytes).map(Params::from_bitwise)
+        }
+        Source::UnipolarBytes(bytes) => {
+            UnipolarElgamal::over_from_bytes(group, bytes).map(Params::from_bitwise)
         }
     }
 }
@@ -126,8 +126,20 @@ const GROUPS: [(&str, Build); 4] = [
     ("secp256r1", |source| elgamal(Secp256r1, source)),
 ];
 
+/// A set of one of ElGamal's schemes, which says over which group.
+fn elgamal_from(source: &Source<'_>) -> Result<Params, SchemeError> {
+    let mut found = Err(SchemeError::Empty);
+    for (_, build) in GROUPS {
+        found = build(source);
+        if !matches!(found, Err(SchemeError::Wire { .. })) {
+            break;
+        }
+    }
+    found
+}
+
 impl Params {
-    fn from_spec(spec: Spec, assurance: Assurance) -> PyResult<Self> {
+    fn from_spec(spec: Spec, assurance: Assurance) -> Result<Self, SchemeError> {
         // Words of 32 bits where every modulus fits them: half the memory, twice the lanes.
         let set = if spec.coeff_moduli.iter().all(|q| q >> 31 == 0) {
             build::<u32>(&spec, assurance)
@@ -136,15 +148,13 @@ impl Params {
         };
         let bytes = spec.to_bytes();
         let assurance = assurance_name(spec.assurance());
-        Ok(Self { set: set.map_err(scheme_to_py)?, spec: Some(spec), bytes, assurance, bits: None })
+        Ok(Self { set: set?, spec: Some(spec), bytes, assurance, bits: None })
     }
 
-    fn from_unipolar_bfv(spec: rlwe::Spec, assurance: Assurance) -> PyResult<Self> {
-        let scheme = UnipolarBfv::new(spec, assurance).map_err(scheme_to_py)?;
-        let rlwe::Spec { ring, coeff_moduli, plaintext, .. } = scheme.spec().clone();
-        let ring_degree = ring.degree();
+    fn from_unipolar_bfv(spec: Spec, assurance: Assurance) -> Result<Self, SchemeError> {
+        let scheme = UnipolarBfv::new(spec, assurance)?;
         let assurance = assurance_name(scheme.spec().assurance());
-        let spec = Some(Spec { ring_degree, coeff_moduli, packing: Packing::Slots, plaintext });
+        let spec = Some(scheme.spec().clone());
         let bytes = scheme.spec_to_bytes();
         Ok(Self { set: Arc::new(SetOf(scheme)), spec, bytes, assurance, bits: None })
     }
@@ -192,28 +202,27 @@ impl Params {
         Self::from_scheme(scheme, bytes, CLASSICAL)
     }
 
-    /// A set without a ring, by its bytes.
-    fn without_ring(data: &[u8], assurance: Assurance) -> Option<PyResult<Self>> {
+    /// A set of a scheme by its bytes.
+    fn read(scheme: SchemeId, data: &[u8], assurance: Assurance) -> PyResult<Self> {
         let insecure = assurance == Assurance::Insecure;
-        let clear = (Plain::spec_from_bytes(data).map(Self::from_plain))
-            .or_else(|_| Simulated::spec_from_bytes(data).map(Self::from_simulated));
-        if let Ok(set) = clear {
-            return Some(insecure.then_some(set).ok_or_else(|| {
-                ParameterError::new_err(
-                    "these parameters encrypt nothing; pass assurance=\"insecure\" to load them",
-                )
-            }));
-        }
-        let strength = if insecure { gm::Assurance::Insecure } else { gm::Assurance::Classical128 };
-        match Gm::spec_from_bytes(data, strength) {
-            Err(SchemeError::Wire { .. }) => {}
-            read => return Some(read.map(Self::from_gm).map_err(scheme_to_py)),
-        }
-        GROUPS
-            .iter()
-            .map(|(_, build)| build(&Source::Bytes(data)))
-            .find(|set| !matches!(set, Err(SchemeError::Wire { .. })))
-            .map(|set| set.map_err(scheme_to_py))
+        let set = match scheme {
+            SchemeId::Bfv | SchemeId::Bgv | SchemeId::Ckks => {
+                Spec::from_bytes(data).and_then(|spec| Self::from_spec(spec, assurance))
+            }
+            SchemeId::UnipolarBfv => UnipolarBfv::spec_from_bytes(data)
+                .and_then(|spec| Self::from_unipolar_bfv(spec, assurance)),
+            SchemeId::Tfhe => return BitSet::read(data, assurance).map(Self::from_bits),
+            SchemeId::Gm => {
+                let strength =
+                    if insecure { gm::Assurance::Insecure } else { gm::Assurance::Classical128 };
+                Gm::spec_from_bytes(data, strength).map(Self::from_gm)
+            }
+            SchemeId::Elgamal => elgamal_from(&Source::LiftedBytes(data)),
+            SchemeId::UnipolarElgamal => elgamal_from(&Source::UnipolarBytes(data)),
+            SchemeId::Plain => Plain::spec_from_bytes(data).map(Self::from_plain),
+            SchemeId::Simulated => Simulated::spec_from_bytes(data).map(Self::from_simulated),
+        };
+        set.map_err(scheme_to_py)
     }
 }
 
@@ -238,8 +247,9 @@ impl Params {
                 ));
             }
         };
-        let spec = Spec { ring_degree, coeff_moduli, packing: packing_from(packing)?, plaintext };
-        Self::from_spec(spec, assurance_from(assurance)?)
+        let spec = Spec::streams(ring_degree, coeff_moduli, packing_from(packing)?, plaintext)
+            .map_err(scheme_to_py)?;
+        Self::from_spec(spec, assurance_from(assurance)?).map_err(scheme_to_py)
     }
 
     /// BFV with products slot by slot.
@@ -252,16 +262,17 @@ impl Params {
         plain_modulus: u64,
         assurance: &str,
     ) -> PyResult<Self> {
-        let spec = rlwe::Spec {
+        let spec = Spec {
             scheme: SchemeKind::Bfv,
             ring: power_of_two(ring_degree)?,
             coeff_moduli,
             special_moduli: Vec::new(),
             plaintext: PlaintextSpace::Integers { plain_modulus },
             bound: 1.0,
+            packing: None,
         };
         let assurance = assurance_from(assurance)?;
-        py.compute(|| Self::from_unipolar_bfv(spec, assurance))
+        py.compute(|| Self::from_unipolar_bfv(spec, assurance)).map_err(scheme_to_py)
     }
 
     /// Bits that bootstrap: the ring's and the small dimension, `log2` of the noise of each, and bits of a
@@ -328,18 +339,14 @@ impl Params {
     #[pyo3(signature = (data, *, assurance))]
     fn from_bytes(data: &[u8], assurance: &str) -> PyResult<Self> {
         let assurance = assurance_from(assurance)?;
-        if let Some(set) = Self::without_ring(data, assurance) {
-            return set;
+        let scheme = SchemeId::of(data).map_err(scheme_to_py)?;
+        let clear = matches!(scheme, SchemeId::Plain | SchemeId::Simulated);
+        if clear && assurance != Assurance::Insecure {
+            return Err(ParameterError::new_err(
+                "these parameters encrypt nothing; pass assurance=\"insecure\" to load them",
+            ));
         }
-        match UnipolarBfv::spec_from_bytes(data) {
-            Err(SchemeError::Wire { .. }) => {}
-            read => return Self::from_unipolar_bfv(read.map_err(scheme_to_py)?, assurance),
-        }
-        if let Some(bits) = BitSet::read(data, assurance)? {
-            return Ok(Self::from_bits(bits));
-        }
-        let spec = Spec::from_bytes(data).map_err(scheme_to_py)?;
-        Self::from_spec(spec, assurance)
+        Self::read(scheme, data, assurance)
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
@@ -354,7 +361,7 @@ impl Params {
     #[getter]
     fn ring_degree(&self) -> Option<usize> {
         let of_bits = || self.bit_numbers().map(|numbers| numbers.ring_degree);
-        self.spec.as_ref().map(|spec| spec.ring_degree).or_else(of_bits)
+        self.spec.as_ref().map(Spec::ring_degree).or_else(of_bits)
     }
 
     #[getter]
@@ -383,10 +390,7 @@ impl Params {
 
     #[getter]
     fn packing(&self) -> String {
-        let of_ring = self.spec.as_ref().map(|spec| spec.packing);
-        let of_bits = || self.bit_numbers().map(|numbers| numbers.packing);
-        let packing = of_ring.or_else(of_bits).unwrap_or(Packing::Slots);
-        packing.to_string().replace(' ', "_")
+        self.set.packing().to_string().replace(' ', "_")
     }
 
     #[getter]

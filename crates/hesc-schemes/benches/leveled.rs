@@ -46,6 +46,7 @@ fn operations(c: &mut Criterion) {
                     _ => PlaintextSpace::Integers { plain_modulus: plain[0] },
                 },
                 bound: 1.0,
+                packing: None,
             };
             let Ok(scheme) = Rlwe::new(spec, Assurance::HeStd2018) else { continue };
             one_set(c, &scheme, &format!("{kind}/N={n},{levels}+{specials} primes"));

@@ -5,8 +5,8 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use hesc_math::{AesCtrRng, ntt_primes};
 use hesc_schemes::Assurance;
 use hesc_schemes::rlwe::PlaintextSpace;
+use hesc_schemes::rlwe::Spec;
 use hesc_schemes::streams::gm;
-use hesc_schemes::streams::lattice::Spec;
 use hesc_schemes::{Bfv, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Scheme};
 use rand_core::{Rng, SeedableRng};
 
@@ -40,7 +40,7 @@ fn spec(ring_degree: usize, bits: &[u32], packing: Packing, plaintext: Plaintext
     for &bits in bits {
         coeff_moduli.extend(ntt_primes(bits, ring_degree, 1).unwrap_or_default());
     }
-    Spec { ring_degree, coeff_moduli, packing, plaintext }
+    Spec::streams(ring_degree, coeff_moduli, packing, plaintext).unwrap()
 }
 
 fn schemes(c: &mut Criterion) {

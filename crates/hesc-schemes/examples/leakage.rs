@@ -16,8 +16,8 @@ use hesc_math::wide::{WideModulus, windows_of};
 use hesc_math::{AesCtrRng, ntt_primes};
 use hesc_schemes::Assurance;
 use hesc_schemes::rlwe::PlaintextSpace;
+use hesc_schemes::rlwe::Spec;
 use hesc_schemes::streams::gm;
-use hesc_schemes::streams::lattice::Spec;
 use hesc_schemes::{Bfv, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Scheme, SchemeError};
 use rand_core::{Rng, SeedableRng};
 
@@ -123,12 +123,9 @@ fn check_exponents(count: usize, rng: &mut AesCtrRng) -> Result<(), hesc_math::M
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let count: usize = std::env::args().nth(1).as_deref().unwrap_or("4000").parse()?;
-    let spec = Spec {
-        ring_degree: 1024,
-        coeff_moduli: ntt_primes(26, 1024, 1)?,
-        packing: Packing::Coefficients,
-        plaintext: PlaintextSpace::Integers { plain_modulus: 2 },
-    };
+    let plaintext = PlaintextSpace::Integers { plain_modulus: 2 };
+    let moduli = ntt_primes(26, 1024, 1)?;
+    let spec = Spec::streams(1024, moduli, Packing::Coefficients, plaintext)?;
     check("bfv_1024", &Bfv::<u32>::new(spec, Assurance::Guidelines2024)?, count)?;
     check("gm_3072", &Gm::new(3072, gm::Assurance::Classical128)?, count)?;
     check("elgamal_ffdhe3072", &Elgamal::new(4)?, count / 8)?;

@@ -35,23 +35,17 @@ pub enum Kind {
     CompactCiphertexts = 6,
     /// A secret key under a passphrase.
     SealedSecretKey = 7,
-    /// A parameter set of a scheme with multiplication.
-    LeveledParams = 32,
-    /// A secret key of such a set.
-    LeveledSecretKey = 33,
-    /// A public key of such a set.
-    LeveledPublicKey = 34,
     /// A relinearisation key.
     RelinKey = 35,
     /// Keys for rotations.
     GaloisKeys = 36,
     /// A key that brings ciphertexts under another secret.
     SwitchKey = 37,
-    /// A ciphertext of such a set.
+    /// A ciphertext of a scheme with multiplication.
     LeveledCiphertext = 38,
-    /// A seeded ciphertext of such a set.
+    /// A seeded one.
     LeveledSeededCiphertext = 39,
-    /// A ciphertext of such a set with what is known of the vector in it.
+    /// A ciphertext with what is known of the vector in it.
     LeveledVector = 43,
     /// What evaluates circuits on encrypted bits.
     EvaluationKey = 40,
@@ -77,9 +71,6 @@ impl Kind {
             Self::SeededCiphertexts => "seeded ciphertexts",
             Self::CompactCiphertexts => "compact ciphertexts",
             Self::SealedSecretKey => "a sealed secret key",
-            Self::LeveledParams => "parameters with multiplication",
-            Self::LeveledSecretKey => "a secret key of a scheme with multiplication",
-            Self::LeveledPublicKey => "a public key of a scheme with multiplication",
             Self::RelinKey => "a relinearisation key",
             Self::GaloisKeys => "rotation keys",
             Self::SwitchKey => "a switching key",
@@ -93,6 +84,55 @@ impl Kind {
             Self::SeededStreams => "seeded encrypted streams",
             Self::Answer => "an answer",
         }
+    }
+}
+
+/// The scheme of a parameter set, which its wire form begins with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum SchemeId {
+    /// BFV over lattices.
+    Bfv = 1,
+    /// BGV over lattices.
+    Bgv = 2,
+    /// CKKS over lattices.
+    Ckks = 3,
+    /// Unipolar streams on the slots of BFV.
+    UnipolarBfv = 4,
+    /// Bits that bootstrap.
+    Tfhe = 5,
+    /// Goldwasser and Micali's.
+    Gm = 6,
+    /// Lifted ElGamal.
+    Elgamal = 7,
+    /// Multiplicative ElGamal.
+    UnipolarElgamal = 8,
+    /// Counts in the clear.
+    Plain = 9,
+    /// Bits in the clear.
+    Simulated = 10,
+}
+
+impl SchemeId {
+    const ALL: [Self; 10] = [
+        Self::Bfv,
+        Self::Bgv,
+        Self::Ckks,
+        Self::UnipolarBfv,
+        Self::Tfhe,
+        Self::Gm,
+        Self::Elgamal,
+        Self::UnipolarElgamal,
+        Self::Plain,
+        Self::Simulated,
+    ];
+
+    /// The scheme whose parameter set this is the wire form of.
+    ///
+    /// # Errors
+    /// [`SchemeError::Wire`] for anything but a parameter set of a scheme that is known.
+    pub fn of(bytes: &[u8]) -> Result<Self, SchemeError> {
+        Reader::open(bytes, Kind::Params)?.scheme()
     }
 }
 
@@ -114,6 +154,13 @@ impl Writer {
         bytes.extend([VERSION, kind as u8]);
         bytes.extend([0; 8]);
         Self { bytes }
+    }
+
+    /// A parameter set of this scheme, still without parameters.
+    pub fn params(scheme: SchemeId) -> Self {
+        let mut writer = Self::new(Kind::Params);
+        writer.u8(scheme as u8);
+        writer
     }
 
     /// Appends bytes as they are.
@@ -225,6 +272,28 @@ impl<'a> Reader<'a> {
             return fail("the checksum does not match");
         }
         Ok(reader)
+    }
+
+    /// Opens a parameter set of this scheme.
+    ///
+    /// # Errors
+    /// [`SchemeError::Wire`] for anything else.
+    pub fn open_params(bytes: &'a [u8], scheme: SchemeId) -> Result<Self, SchemeError> {
+        let mut reader = Self::open(bytes, Kind::Params)?;
+        if reader.scheme()? != scheme {
+            return Err(reader.error("it is the set of another scheme"));
+        }
+        Ok(reader)
+    }
+
+    /// The scheme of a parameter set.
+    ///
+    /// # Errors
+    /// [`SchemeError::Wire`] for one that is not known.
+    pub fn scheme(&mut self) -> Result<SchemeId, SchemeError> {
+        let id = self.u8()?;
+        let known = SchemeId::ALL.into_iter().find(|scheme| *scheme as u8 == id);
+        known.ok_or_else(|| self.error("the scheme is unknown"))
     }
 
     /// An error about this object.

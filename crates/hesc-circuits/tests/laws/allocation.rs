@@ -4,7 +4,7 @@ use hesc_circuits::{Answer, CircuitError, Layout, Plaintext, Streams};
 use hesc_math::{AesCtrRng, ntt_primes};
 use hesc_schemes::Assurance;
 use hesc_schemes::rlwe::PlaintextSpace;
-use hesc_schemes::streams::lattice::Spec;
+use hesc_schemes::rlwe::Spec;
 use hesc_schemes::{Bfv, BitProduct, Ckks, Packing, Plain, Scheme, Simulated};
 use hesc_stochastic::{BitStreams, Encoder, EncoderConfig, Estimate, Generator, Representation};
 use rand_core::SeedableRng;
@@ -103,13 +103,13 @@ fn pieces_are_those_of_the_streams() {
     check(&Simulated::new(320, BitProduct::ExclusiveOr).unwrap(), Layout::OnePerBlock, 1280);
     let coeff_moduli = ntt_primes(53, 2048, 1).unwrap();
     let plaintext = PlaintextSpace::Integers { plain_modulus: 12_289 };
-    let spec = Spec { ring_degree: 2048, coeff_moduli, packing: Packing::Slots, plaintext };
+    let spec = Spec::streams(2048, coeff_moduli, Packing::Slots, plaintext).unwrap();
     let bfv = Bfv::<u64>::new(spec, Assurance::Guidelines2024);
     check(&bfv.unwrap(), Layout::SideBySide, 104);
     // Masks change the scale of CKKS, of all blocks or of none.
     let coeff_moduli = ntt_primes(53, 2048, 1).unwrap();
     let plaintext = PlaintextSpace::Approximate { scale: 2f64.powi(25) };
-    let spec = Spec { ring_degree: 2048, coeff_moduli, packing: Packing::Slots, plaintext };
+    let spec = Spec::streams(2048, coeff_moduli, Packing::Slots, plaintext).unwrap();
     let ckks = Ckks::<u64>::new(spec, Assurance::Guidelines2024);
     check(&ckks.unwrap(), Layout::SideBySide, 104);
 }

@@ -3,9 +3,9 @@
 use hesc_circuits::{Answer, CircuitError, Fusion, Layout, Plaintext, SeededStreams, Streams};
 use hesc_math::{AesCtrRng, ntt_primes};
 use hesc_schemes::rlwe::PlaintextSpace;
+use hesc_schemes::rlwe::Spec;
 use hesc_schemes::streams::elgamal::{Ffdhe3072, Ristretto255, Secp256r1};
 use hesc_schemes::streams::gm;
-use hesc_schemes::streams::lattice::Spec;
 use hesc_schemes::{
     Assurance, Bfv, BitProduct, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Plain, Scheme,
     SchemeError, Simulated, UnipolarElgamal,
@@ -312,7 +312,7 @@ fn multiplexed_sums_select_by_weight() {
     check_multiplexing(Plain::new(2048, 2).unwrap());
     let coeff_moduli = ntt_primes(53, 2048, 1).unwrap();
     let plaintext = PlaintextSpace::Integers { plain_modulus: 12_289 };
-    let spec = Spec { ring_degree: 2048, coeff_moduli, packing: Packing::Slots, plaintext };
+    let spec = Spec::streams(2048, coeff_moduli, Packing::Slots, plaintext).unwrap();
     check_multiplexing(Bfv::<u64>::new(spec, Assurance::Guidelines2024).unwrap());
     let party =
         &mut Party::new(bfv::<u32>(256, 26, Packing::Coefficients, 2), Generator::Sobol, 64);

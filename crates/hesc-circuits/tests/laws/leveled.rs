@@ -40,6 +40,7 @@ fn party(kind: SchemeKind, levels: usize) -> Party {
         special_moduli: primes[..1].to_vec(),
         plaintext,
         bound: 1.0,
+        packing: None,
     };
     let scheme = Rlwe::new(spec, Assurance::Insecure).unwrap();
     let mut rng = AesCtrRng::from_seed([levels as u8; 32]);

@@ -2,10 +2,10 @@
 
 use hesc_circuits::{Answer, Layout, Plaintext, Streams};
 use hesc_math::{AesCtrRng, RingIndex, Word, ntt_primes};
+use hesc_schemes::rlwe::Spec;
 use hesc_schemes::rlwe::{self, SchemeKind};
 use hesc_schemes::streams::elgamal::Secp256r1;
 use hesc_schemes::streams::gm;
-use hesc_schemes::streams::lattice::Spec;
 use hesc_schemes::{
     Assurance, Bfv, BitProduct, Ckks, EcElgamalSecp256r1, Gm, Packing, Plain, Scheme, Simulated,
     UnipolarBfv, UnipolarElgamal,
@@ -110,13 +110,14 @@ pub fn close(a: &[f64], b: &[f64]) -> bool {
 pub fn bfv<W: Word>(ring_degree: usize, bits: u32, packing: Packing, plain_modulus: u64) -> Bfv<W> {
     let coeff_moduli = ntt_primes(bits, ring_degree, 1).unwrap();
     let plaintext = rlwe::PlaintextSpace::Integers { plain_modulus };
-    Bfv::new(Spec { ring_degree, coeff_moduli, packing, plaintext }, Assurance::Insecure).unwrap()
+    Bfv::new(Spec::streams(ring_degree, coeff_moduli, packing, plaintext).unwrap(), Assurance::Insecure)
+        .unwrap()
 }
 
 pub fn ckks(packing: Packing) -> Ckks<u64> {
     let coeff_moduli = ntt_primes(53, 2048, 1).unwrap();
     let plaintext = rlwe::PlaintextSpace::Approximate { scale: 2f64.powi(25) };
-    let spec = Spec { ring_degree: 2048, coeff_moduli, packing, plaintext };
+    let spec = Spec::streams(2048, coeff_moduli, packing, plaintext).unwrap();
     Ckks::new(spec, Assurance::Guidelines2024).unwrap()
 }
 
@@ -128,6 +129,7 @@ pub fn unipolar_bfv() -> UnipolarBfv {
         special_moduli: Vec::new(),
         plaintext: rlwe::PlaintextSpace::Integers { plain_modulus: 12289 },
         bound: 1.0,
+        packing: None,
     };
     UnipolarBfv::new(spec, Assurance::Insecure).unwrap()
 }

@@ -254,7 +254,15 @@ fn labels_of_vectors_are_read_to_the_last_number() {
         };
         let (coeff_moduli, special_moduli) = (primes, Vec::new());
         let (scheme, ring, bound) = (kind, RingIndex::power_of_two(256).unwrap(), 1.0);
-        let spec = rlwe::Spec { scheme, ring, coeff_moduli, special_moduli, plaintext, bound };
+        let spec = rlwe::Spec {
+            scheme,
+            ring,
+            coeff_moduli,
+            special_moduli,
+            plaintext,
+            bound,
+            packing: None,
+        };
         let scheme = Rlwe::new(spec, Assurance::Insecure).unwrap();
         let mut rng = AesCtrRng::from_seed([6; 32]);
         let (_, public) = scheme.generate_keys(&mut rng);

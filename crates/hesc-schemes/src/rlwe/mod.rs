@@ -22,6 +22,7 @@
 //!         special_moduli: primes[..1].to_vec(),
 //!         plaintext: PlaintextSpace::Integers { plain_modulus: ring.ntt_primes(20, 1)?[0] },
 //!         bound: 1.0,
+//!         packing: None,
 //!     },
 //!     Assurance::Guidelines2024,
 //! )?;
@@ -88,7 +89,7 @@ impl Rlwe {
     /// that do not fit, [`SchemeError::Parameter`] for the rest, and [`SchemeError::NoiseBudget`]
     /// for a set that could not decrypt a fresh ciphertext.
     pub fn new(spec: Spec, assurance: Assurance) -> Result<Self, SchemeError> {
-        spec.check()?;
+        spec.check_vectors()?;
         assurance.check(spec.ring_degree(), spec.log2_key_modulus())?;
         let chain = chain::Chain::new(&spec)?;
         let differences = differences::of(&spec, &chain)?;

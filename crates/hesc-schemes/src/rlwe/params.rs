@@ -3,7 +3,8 @@ use std::fmt;
 use hesc_math::RingIndex;
 use hesc_math::rns::MAX_PRIME_BITS;
 
-use crate::wire::{Kind, Reader, Writer};
+use crate::streams::Packing;
+use crate::wire::{Kind, Reader, SchemeId, Writer};
 use crate::{Assurance, Fingerprint, SchemeError};
 
 /// Primes of a set, in ciphertexts and keys: conversions keep as many in 128-bit sums.
@@ -27,6 +28,14 @@ impl SchemeKind {
             Self::Bfv => "bfv",
             Self::Bgv => "bgv",
             Self::Ckks => "ckks",
+        }
+    }
+
+    const fn identifier(self) -> SchemeId {
+        match self {
+            Self::Bfv => SchemeId::Bfv,
+            Self::Bgv => SchemeId::Bgv,
+            Self::Ckks => SchemeId::Ckks,
         }
     }
 }
@@ -70,7 +79,8 @@ impl PlaintextSpace {
     }
 }
 
-/// An unchecked parameter set; [`super::Rlwe::new`] checks it.
+/// An unchecked parameter set: [`super::Rlwe::new`] checks one for vectors,
+/// [`Lattice::new`](crate::streams::lattice::Lattice::new) one for streams.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spec {
     /// The scheme.
@@ -88,9 +98,31 @@ pub struct Spec {
     /// another bound. It travels with ciphertexts, hence is agreed upon and never taken from the
     /// numbers. 1 in the other schemes.
     pub bound: f64,
+    /// Streams of bits, which only add, and where the bits of a block sit; none for vectors of numbers,
+    /// which multiply and rotate.
+    pub packing: Option<Packing>,
 }
 
 impl Spec {
+    /// A set for streams of bits: BFV for integers, CKKS for approximate numbers.
+    ///
+    /// # Errors
+    /// [`SchemeError::Math`] for a ring degree that is no power of two within bounds.
+    pub fn streams(
+        ring_degree: usize,
+        coeff_moduli: Vec<u64>,
+        packing: Packing,
+        plaintext: PlaintextSpace,
+    ) -> Result<Self, SchemeError> {
+        let ring = RingIndex::power_of_two(ring_degree)?;
+        let scheme = match plaintext {
+            PlaintextSpace::Integers { .. } => SchemeKind::Bfv,
+            PlaintextSpace::Approximate { .. } => SchemeKind::Ckks,
+        };
+        let (special_moduli, packing) = (Vec::new(), Some(packing));
+        Ok(Self { scheme, ring, coeff_moduli, special_moduli, plaintext, bound: 1.0, packing })
+    }
+
     /// The factor on all noise: `t` in BGV, whose plaintexts lie below it.
     pub(crate) fn noise_factor(&self) -> u64 {
         match self.scheme {
@@ -124,10 +156,48 @@ impl Spec {
         Fingerprint::of(&self.to_bytes())
     }
 
-    /// What needs no tables to be refused.
-    pub(crate) fn check(&self) -> Result<(), SchemeError> {
+    /// Where the bits of a block of streams sit.
+    ///
+    /// # Errors
+    /// [`SchemeError::Parameter`] for sets that encrypt vectors, and for what streams do not have.
+    pub(crate) fn check_streams(&self) -> Result<Packing, SchemeError> {
         let refuse =
             |name, value: String, remedy| Err(SchemeError::Parameter { name, value, remedy });
+        if !self.ring.is_power_of_two() {
+            return refuse("ring", self.ring.value().to_string(), "take a power-of-two ring");
+        }
+        let Some(packing) = self.packing else {
+            return refuse("packing", "none".into(), "say where the bits of a block sit");
+        };
+        let integers = matches!(self.plaintext, PlaintextSpace::Integers { .. });
+        if self.scheme != if integers { SchemeKind::Bfv } else { SchemeKind::Ckks } {
+            return refuse(
+                "scheme",
+                self.scheme.to_string(),
+                "streams have BFV for integers and CKKS for approximate numbers",
+            );
+        }
+        if !self.special_moduli.is_empty() || self.bound != 1.0 {
+            return refuse(
+                "special_moduli",
+                format!("{:?}, bound {}", self.special_moduli, self.bound),
+                "give none, and a bound of 1: bits are added, and no keys switched",
+            );
+        }
+        Ok(packing)
+    }
+
+    /// What needs no tables to be refused, for vectors.
+    pub(crate) fn check_vectors(&self) -> Result<(), SchemeError> {
+        let refuse =
+            |name, value: String, remedy| Err(SchemeError::Parameter { name, value, remedy });
+        if let Some(packing) = self.packing {
+            return refuse(
+                "packing",
+                packing.to_string(),
+                "give none for vectors; sets with a packing encrypt streams",
+            );
+        }
         if self.coeff_moduli.is_empty() {
             return refuse("coeff_moduli", "[]".into(), "give at least one prime");
         }
@@ -215,10 +285,15 @@ impl Spec {
 
     /// Wire form. A ring is its degree if that is a power of two, and its odd index otherwise.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut writer = Writer::new(Kind::LeveledParams);
+        let mut writer = Writer::params(self.scheme.identifier());
         let power_of_two = self.ring.is_power_of_two();
         let ring = if power_of_two { self.ring.degree() } else { self.ring.value() };
-        writer.u8(self.scheme as u8).u32(ring as u32);
+        writer.u32(ring as u32).u8(match self.packing {
+            None => 0,
+            Some(Packing::Coefficients) => 1,
+            Some(Packing::Slots) => 2,
+            Some(Packing::ComplexSlots) => 3,
+        });
         match self.plaintext {
             PlaintextSpace::Integers { plain_modulus } => writer.u8(0).u64(plain_modulus),
             PlaintextSpace::Approximate { scale } => writer.u8(1).f64(scale),
@@ -239,16 +314,23 @@ impl Spec {
     /// [`SchemeError::Wire`] for bytes that are no parameter set, [`SchemeError::Math`] for a ring that
     /// does not exist.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, SchemeError> {
-        let mut reader = Reader::open(bytes, Kind::LeveledParams)?;
-        let scheme = match reader.u8()? {
-            0 => SchemeKind::Bfv,
-            1 => SchemeKind::Bgv,
-            2 => SchemeKind::Ckks,
-            _ => return Err(reader.error("the scheme is unknown")),
+        let mut reader = Reader::open(bytes, Kind::Params)?;
+        let scheme = match reader.scheme()? {
+            SchemeId::Bfv => SchemeKind::Bfv,
+            SchemeId::Bgv => SchemeKind::Bgv,
+            SchemeId::Ckks => SchemeKind::Ckks,
+            _ => return Err(reader.error("it is the set of another scheme")),
         };
         let ring = match reader.u32()? as usize {
             odd if odd % 2 == 1 => RingIndex::new(odd)?,
             ring_degree => RingIndex::power_of_two(ring_degree)?,
+        };
+        let packing = match reader.u8()? {
+            0 => None,
+            1 => Some(Packing::Coefficients),
+            2 => Some(Packing::Slots),
+            3 => Some(Packing::ComplexSlots),
+            _ => return Err(reader.error("the packing is unknown")),
         };
         let plaintext = match reader.u8()? {
             0 => PlaintextSpace::Integers { plain_modulus: reader.u64()? },
@@ -265,6 +347,36 @@ impl Spec {
             return Err(reader.error("a prime is too large"));
         }
         reader.finish()?;
-        Ok(Self { scheme, ring, coeff_moduli, special_moduli, plaintext, bound })
+        Ok(Self { scheme, ring, coeff_moduli, special_moduli, plaintext, bound, packing })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec(ring_degree: usize, coeff_moduli: &[u64]) -> Spec {
+        let plaintext = PlaintextSpace::Integers { plain_modulus: 2 };
+        Spec::streams(ring_degree, coeff_moduli.to_vec(), Packing::Coefficients, plaintext).unwrap()
+    }
+
+    #[test]
+    fn assurance_follows_the_tables() {
+        let prime = |bits| hesc_math::ntt_primes(bits, 1024, 1).unwrap()[0];
+        assert_eq!(spec(1024, &[prime(26)]).assurance(), Assurance::Guidelines2024);
+        assert_eq!(spec(1024, &[prime(27)]).assurance(), Assurance::HeStd2018);
+        assert_eq!(spec(1024, &[prime(28)]).assurance(), Assurance::Insecure);
+        assert_eq!(spec(512, &[prime(18)]).assurance(), Assurance::Insecure);
+        assert_eq!(spec(2048, &[prime(26), prime(27)]).assurance(), Assurance::Guidelines2024);
+        let log2_modulus = spec(1024, &[prime(27)]).log2_modulus();
+        let error = Assurance::Guidelines2024.check(1024, log2_modulus);
+        assert!(error.unwrap_err().to_string().contains("beyond the 26 bits"));
+    }
+
+    #[test]
+    fn wire_form_returns() {
+        let set = spec(1024, &[97, 193]);
+        assert_eq!(Spec::from_bytes(&set.to_bytes()).unwrap(), set);
+        assert_ne!(set.fingerprint(), spec(1024, &[97]).fingerprint());
     }
 }

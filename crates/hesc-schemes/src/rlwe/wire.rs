@@ -182,7 +182,7 @@ impl Rlwe {
 
     /// Wire form of the public key.
     pub fn public_key_to_bytes(&self, key: &PublicKey) -> Vec<u8> {
-        let mut writer = Writer::new(Kind::LeveledPublicKey);
+        let mut writer = Writer::new(Kind::PublicKey);
         writer.tag(key.tag).bytes(&key.seed);
         self.write_limbs(&mut writer, &self.first_parts(&key.words), 1, Domain::Evaluations);
         writer.finish()
@@ -193,7 +193,7 @@ impl Rlwe {
     /// # Errors
     /// [`SchemeError::Wire`], [`SchemeError::ParameterMismatch`].
     pub fn public_key_from_bytes(&self, bytes: &[u8]) -> Result<PublicKey, SchemeError> {
-        let mut reader = Reader::open(bytes, Kind::LeveledPublicKey)?;
+        let mut reader = Reader::open(bytes, Kind::PublicKey)?;
         let tag = reader.tag(self.fingerprint())?;
         let seed = reader.array()?;
         let first = self.read_limbs(&mut reader, self.levels(), 1, Domain::Evaluations)?;
@@ -301,7 +301,7 @@ impl Rlwe {
         // 1 is added modulo q, which turns -1, 0, 1 to 0, 1, 2 without a branch.
         kernels::add_constant(&mut trits, 1, prime);
         // Room for everything at once: a vector that grows leaves copies behind.
-        let mut writer = Writer::with_capacity(Kind::LeveledSecretKey, 64 + n);
+        let mut writer = Writer::with_capacity(Kind::SecretKey, 64 + n);
         writer.tag(key.tag).packed(&trits, 2);
         Zeroizing::new(writer.finish())
     }
@@ -311,7 +311,7 @@ impl Rlwe {
     /// # Errors
     /// As [`Self::public_key_from_bytes`].
     pub fn secret_key_from_bytes(&self, bytes: &[u8]) -> Result<SecretKey, SchemeError> {
-        let mut reader = Reader::open(bytes, Kind::LeveledSecretKey)?;
+        let mut reader = Reader::open(bytes, Kind::SecretKey)?;
         let tag = reader.tag(self.fingerprint())?;
         let trits = Zeroizing::new(reader.packed::<u32>(self.ring_degree(), 2)?);
         let mut ternary: Vec<i16> = trits.iter().map(|&x| x as i16 - 1).collect();

@@ -111,16 +111,8 @@ fn layout(family: Family, kind: u8) -> &'static str {
              degree:u32"
         }
         _ if is(Kind::GaloisKeys) => "tag:tag keys:u32 element:u32 seed:32",
-        _ if is(Kind::PublicKey)
-            || is(Kind::LeveledPublicKey)
-            || is(Kind::RelinKey)
-            || is(Kind::SwitchKey) =>
-        {
-            "tag:tag seed:32"
-        }
-        _ if is(Kind::SecretKey) || is(Kind::LeveledSecretKey) || is(Kind::EvaluationKey) => {
-            "tag:tag"
-        }
+        _ if is(Kind::PublicKey) || is(Kind::RelinKey) || is(Kind::SwitchKey) => "tag:tag seed:32",
+        _ if is(Kind::SecretKey) || is(Kind::EvaluationKey) => "tag:tag",
         _ => "",
     }
 }

@@ -45,6 +45,7 @@ impl LeveledTarget {
             special_moduli: primes[..1].to_vec(),
             plaintext,
             bound: 1.0,
+            packing: None,
         };
         let scheme = Rlwe::new(spec, Assurance::Insecure)?;
         let mut rng = AesCtrRng::from_seed([4; 32]);

@@ -15,10 +15,10 @@ use std::time::{Duration, Instant};
 
 use hesc_circuits::Fusion;
 use hesc_math::{AesCtrRng, RingIndex, Word, ntt_primes};
+use hesc_schemes::rlwe::Spec;
 use hesc_schemes::rlwe::{self as with_products, SchemeKind};
 use hesc_schemes::streams::elgamal::Secp256r1;
 use hesc_schemes::streams::gm;
-use hesc_schemes::streams::lattice::Spec;
 use hesc_schemes::{
     Assurance, Bfv, BitProduct, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Plain,
     Simulated, UnipolarBfv, UnipolarElgamal,
@@ -140,7 +140,7 @@ fn lattice(
     plaintext: hesc_schemes::rlwe::PlaintextSpace,
     packing: Packing,
 ) -> Result<Spec, hesc_math::MathError> {
-    Ok(Spec { ring_degree: 256, coeff_moduli: ntt_primes(bits, 256, 1)?, packing, plaintext })
+    Ok(Spec::streams(256, ntt_primes(bits, 256, 1)?, packing, plaintext)?)
 }
 
 fn bfv<W: Word>(
@@ -169,6 +169,7 @@ pub fn quick_targets() -> Targets {
         special_moduli: Vec::new(),
         plaintext: hesc_schemes::rlwe::PlaintextSpace::Integers { plain_modulus: 7681 },
         bound: 1.0,
+        packing: None,
     };
     let simulated = |product| Simulated::new(64, product);
     Ok(vec![

@@ -3,8 +3,8 @@
 
 use hesc_circuits::{Answer, CircuitError, Fusion, Layout, Plaintext, SeededStreams, Streams};
 use hesc_math::AesCtrRng;
+use hesc_schemes::rlwe::Spec;
 use hesc_schemes::streams::gm;
-use hesc_schemes::streams::lattice::Spec;
 use hesc_schemes::{BitProduct, EcElgamal, Gm, Plain, Scheme, Simulated};
 use hesc_stochastic::{Encoder, EncoderConfig, Generator, Origin, Representation, Selector};
 use rand_core::SeedableRng;

@@ -20,7 +20,7 @@ use zeroize::Zeroizing;
 pub use groups::{Exponents, Ffdhe3072, Group, Ristretto255, Secp256r1};
 
 use crate::streams::bitwise::{BLOCK_LENGTH, BitCipher, Bitwise};
-use crate::wire::{Kind, Reader, Writer};
+use crate::wire::{Reader, SchemeId, Writer};
 use crate::{BitProduct, KeyId, SchemeError};
 
 /// Lifted ElGamal over ffdhe3072.
@@ -103,7 +103,7 @@ impl<G: Group> Embedding<G> for Counts<G> {
 
     fn spec_to_bytes(&self, group: &G) -> Vec<u8> {
         let [family, member] = group.identifier();
-        let mut writer = Writer::new(Kind::Params);
+        let mut writer = Writer::params(SchemeId::Elgamal);
         writer.u32(family).u32(member).u64(self.max_count);
         writer.finish()
     }
@@ -216,7 +216,7 @@ impl<G: Group> Bitwise<LiftedElgamal<G>> {
     /// # Errors
     /// [`SchemeError::Wire`] for other bytes, [`SchemeError::Parameter`] for values out of range.
     pub fn over_from_bytes(group: G, bytes: &[u8]) -> Result<Self, SchemeError> {
-        let mut reader = Reader::open(bytes, Kind::Params)?;
+        let mut reader = Reader::open_params(bytes, SchemeId::Elgamal)?;
         if [reader.u32()?, reader.u32()?] != group.identifier() {
             return Err(reader.error("it is the set of another scheme"));
         }

@@ -2,14 +2,11 @@ use super::encryption::negatives;
 use super::{Assurance, Block, Gm, Modulus};
 use crate::SchemeError;
 use crate::streams::bitwise::BLOCK_LENGTH;
-use crate::wire::{Kind, Reader, Writer};
-
-/// This scheme among the parameter sets without a ring.
-const GOLDWASSER_MICALI: u32 = 2;
+use crate::wire::{Reader, SchemeId, Writer};
 
 pub(super) fn spec_bytes(modulus_bits: u32) -> Vec<u8> {
-    let mut writer = Writer::new(Kind::Params);
-    writer.u32(GOLDWASSER_MICALI).u32(modulus_bits);
+    let mut writer = Writer::params(SchemeId::Gm);
+    writer.u32(modulus_bits);
     writer.finish()
 }
 
@@ -34,10 +31,7 @@ impl Gm {
     /// # Errors
     /// [`SchemeError::Wire`] for other bytes, [`SchemeError::Parameter`] for values out of range.
     pub fn spec_from_bytes(bytes: &[u8], assurance: Assurance) -> Result<Self, SchemeError> {
-        let mut reader = Reader::open(bytes, Kind::Params)?;
-        if reader.u32()? != GOLDWASSER_MICALI {
-            return Err(reader.error("it is the set of another scheme"));
-        }
+        let mut reader = Reader::open_params(bytes, SchemeId::Gm)?;
         let modulus_bits = reader.u32()?;
         reader.finish()?;
         Self::new(modulus_bits, assurance)

@@ -9,8 +9,8 @@ use hesc_math::{Coeff, Eval, Modulus, Poly, Ring, Word, is_prime, kernels, round
 #[cfg(not(feature = "portable"))]
 use multiversion::multiversion;
 
-use super::{Encoding, Mask, Spec};
-use crate::rlwe::{PlaintextSpace, deviations};
+use super::{Encoding, Mask};
+use crate::rlwe::{PlaintextSpace, Spec, deviations};
 use crate::roots::Roots;
 use crate::{Packing, SchemeError};
 
@@ -88,7 +88,7 @@ impl<W: Word> Encoding<W> for BfvEncoding {
     const NAME: &'static str = "bfv";
     type Scratch = Vec<u32>;
 
-    fn new(spec: &Spec, ring: &Ring<W>) -> Result<Self, SchemeError> {
+    fn new(spec: &Spec, packing: Packing, ring: &Ring<W>) -> Result<Self, SchemeError> {
         let PlaintextSpace::Integers { plain_modulus } = spec.plaintext else {
             return Err(SchemeError::Parameter {
                 name: "plaintext",
@@ -109,14 +109,14 @@ impl<W: Word> Encoding<W> for BfvEncoding {
         if ring.moduli().iter().any(|q| q.value() <= plain_modulus) {
             return refuse("it must be smaller than every prime of the ciphertext modulus");
         }
-        let slots = match spec.packing {
+        let slots = match packing {
             Packing::Coefficients => None,
             Packing::Slots => {
                 if !is_prime(plain_modulus) {
                     return refuse("slots need a prime that is 1 modulo 2N; or pack coefficients");
                 }
                 match Ring::new(ring.index(), &[plain_modulus]) {
-                    Ok(ring) => Some(Slots { ring, roots: Roots::new(spec.ring_degree) }),
+                    Ok(ring) => Some(Slots { ring, roots: Roots::new(spec.ring_degree()) }),
                     Err(_) => {
                         return refuse(
                             "slots need a prime that is 1 modulo 2N; or pack coefficients",
@@ -127,7 +127,7 @@ impl<W: Word> Encoding<W> for BfvEncoding {
             Packing::ComplexSlots => {
                 return Err(SchemeError::Parameter {
                     name: "packing",
-                    value: spec.packing.to_string(),
+                    value: packing.to_string(),
                     remedy: "BFV packs into coefficients or slots",
                 });
             }
@@ -144,7 +144,7 @@ impl<W: Word> Encoding<W> for BfvEncoding {
         let one = quotient.iter().zip(ring.moduli()).map(|(&x, q)| q.add(x, rounding)).collect();
         Ok(Self {
             plain_modulus,
-            block_length: spec.ring_degree,
+            block_length: spec.ring_degree(),
             one,
             scale: ring.log2_modulus().exp2() / plain_modulus as f64,
             quotient,

@@ -13,8 +13,8 @@ use hesc_math::{Coeff, Poly, Ring, Word, kernels, rounding};
 use rustfft::num_complex::Complex64;
 use rustfft::{Fft, FftPlanner};
 
-use super::{Encoding, Mask, Spec};
-use crate::rlwe::{PlaintextSpace, deviations};
+use super::{Encoding, Mask};
+use crate::rlwe::{PlaintextSpace, Spec, deviations};
 use crate::{Packing, SchemeError};
 
 /// Scale of a mask: its rounding is then negligible beside a count.
@@ -102,7 +102,7 @@ impl<W: Word> Encoding<W> for CkksEncoding {
     const NAME: &'static str = "ckks";
     type Scratch = Scratch;
 
-    fn new(spec: &Spec, ring: &Ring<W>) -> Result<Self, SchemeError> {
+    fn new(spec: &Spec, packing: Packing, ring: &Ring<W>) -> Result<Self, SchemeError> {
         let PlaintextSpace::Approximate { scale } = spec.plaintext else {
             return Err(SchemeError::Parameter {
                 name: "plaintext",
@@ -114,7 +114,7 @@ impl<W: Word> Encoding<W> for CkksEncoding {
         let smallest = ring.moduli().iter().map(|q| q.value()).min().unwrap_or(0);
         // Slots are computed in doubles and reduced as small numbers; a coefficient is one number,
         // whose residues are computed once.
-        let in_coefficients = spec.packing == Packing::Coefficients;
+        let in_coefficients = packing == Packing::Coefficients;
         let most = if in_coefficients { 2f64.powi(53) } else { smallest as f64 / 2.0 };
         let least = (modulus / LARGEST_RATIO).max(1.0);
         if !(scale > least && scale < modulus / 4.0 && scale < most) {
@@ -126,17 +126,17 @@ impl<W: Word> Encoding<W> for CkksEncoding {
             });
         }
         let excess = scale.log2().ceil() as i32 - COEFFICIENT_BITS;
-        let slots = spec.ring_degree / 2;
+        let slots = spec.ring_degree() / 2;
         let mut planner = FftPlanner::new();
         Ok(Self {
-            packing: spec.packing,
-            ring_degree: spec.ring_degree,
+            packing,
+            ring_degree: spec.ring_degree(),
             scale,
             one: ring.moduli().iter().map(|q| scale.round() as u64 % q.value()).collect(),
             unit: 1 << excess.max(0),
             modulus,
             twists: (0..slots)
-                .map(|k| Complex64::from_polar(1.0, PI * k as f64 / spec.ring_degree as f64))
+                .map(|k| Complex64::from_polar(1.0, PI * k as f64 / spec.ring_degree() as f64))
                 .collect(),
             // Evaluation has positive exponents, which rustfft calls the inverse.
             forward: planner.plan_fft_inverse(slots),

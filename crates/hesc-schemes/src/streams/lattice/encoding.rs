@@ -1,7 +1,8 @@
 use hesc_math::{Coeff, Poly, Ring, Word};
 
-use super::Spec;
 use crate::SchemeError;
+use crate::rlwe::Spec;
+use crate::streams::Packing;
 
 /// A plaintext polynomial to multiply ciphertexts with.
 pub struct Mask<W: Word> {
@@ -25,7 +26,7 @@ pub trait Encoding<W: Word>: Send + Sync + Sized + 'static {
     type Scratch;
 
     /// Checks what concerns the plaintext and computes tables.
-    fn new(spec: &Spec, ring: &Ring<W>) -> Result<Self, SchemeError>;
+    fn new(spec: &Spec, packing: Packing, ring: &Ring<W>) -> Result<Self, SchemeError>;
     /// Buffers for one thread.
     fn scratch(&self) -> Self::Scratch;
     /// Positions in a block.

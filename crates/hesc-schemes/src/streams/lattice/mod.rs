@@ -10,7 +10,6 @@ mod encoding;
 mod encryption;
 mod evaluation;
 mod keys;
-mod params;
 mod wire;
 
 use std::sync::Arc;
@@ -23,9 +22,8 @@ pub use ciphertext::{Ciphertexts, CompactCiphertexts, SeededCiphertexts};
 pub use ckks::CkksEncoding;
 pub use encoding::{Encoding, Mask};
 pub use keys::{PublicKey, SecretKey};
-pub use params::Spec;
 
-use crate::rlwe::deviations;
+use crate::rlwe::{Spec, deviations};
 use crate::streams::count_blocks;
 use crate::{Assurance, Fingerprint, KeyId, Packing, Scheme, SchemeError, Tag};
 
@@ -53,6 +51,7 @@ struct Inner<W: Word, E> {
     first_ring: Ring<W>,
     log2_modulus: f64,
     encoding: E,
+    packing: Packing,
 }
 
 impl<W: Word, E: Encoding<W>> Lattice<W, E> {
@@ -63,15 +62,23 @@ impl<W: Word, E: Encoding<W>> Lattice<W, E> {
     /// that does not exist, [`SchemeError::Parameter`] for the rest, and
     /// [`SchemeError::NoiseBudget`] for a set that could not decrypt a fresh ciphertext.
     pub fn new(spec: Spec, assurance: Assurance) -> Result<Self, SchemeError> {
-        assurance.check(spec.ring_degree, spec.log2_modulus())?;
-        let index = RingIndex::power_of_two(spec.ring_degree)?;
+        let packing = spec.check_streams()?;
+        assurance.check(spec.ring_degree(), spec.log2_modulus())?;
+        let index = RingIndex::power_of_two(spec.ring_degree())?;
         let ring = Ring::new(index, &spec.coeff_moduli)?;
         let first_ring = Ring::new(index, &spec.coeff_moduli[..1])?;
-        let encoding = E::new(&spec, &ring)?;
+        let encoding = E::new(&spec, packing, &ring)?;
         let fingerprint = spec.fingerprint();
         let log2_modulus = ring.log2_modulus();
-        let scheme =
-            Self(Arc::new(Inner { spec, fingerprint, ring, first_ring, log2_modulus, encoding }));
+        let scheme = Self(Arc::new(Inner {
+            spec,
+            fingerprint,
+            ring,
+            first_ring,
+            log2_modulus,
+            encoding,
+            packing,
+        }));
         let fresh = scheme.public_key_deviation();
         scheme.check_noise(fresh, scheme.encoding().fresh_scale())?;
         Ok(scheme)
@@ -153,7 +160,7 @@ impl<W: Word, E: Encoding<W>> Scheme for Lattice<W, E> {
     }
 
     fn packing(&self) -> Packing {
-        self.spec().packing
+        self.0.packing
     }
 
     fn key_of(&self, a: &Ciphertexts<W>) -> Result<KeyId, SchemeError> {

@@ -1,8 +1,5 @@
-use crate::wire::{Kind, Reader, Writer};
+use crate::wire::{Reader, SchemeId, Writer};
 use crate::{Assurance, Fingerprint, SchemeError};
-
-/// Marks a parameter set of this scheme, where those of rings have their degree.
-const TFHE: u32 = 6;
 
 /// How a word is cut into digits: `levels` of `base_log` bits, from the top.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,8 +102,8 @@ impl Spec {
 
     /// The wire form.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut writer = Writer::new(Kind::Params);
-        writer.u32(TFHE).u32(self.ring_degree as u32).u32(self.lwe_dimension as u32);
+        let mut writer = Writer::params(SchemeId::Tfhe);
+        writer.u32(self.ring_degree as u32).u32(self.lwe_dimension as u32);
         writer.f64(self.log2_ring_noise).f64(self.log2_lwe_noise);
         for digits in [self.bootstrap, self.keyswitch, self.packing] {
             writer.u32(digits.base_log).u32(digits.levels);
@@ -119,10 +116,7 @@ impl Spec {
     /// # Errors
     /// [`SchemeError::Wire`] for other bytes.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, SchemeError> {
-        let mut reader = Reader::open(bytes, Kind::Params)?;
-        if reader.u32()? != TFHE {
-            return Err(reader.error("it is the set of another scheme"));
-        }
+        let mut reader = Reader::open_params(bytes, SchemeId::Tfhe)?;
         let (ring_degree, lwe_dimension) = (reader.u32()? as usize, reader.u32()? as usize);
         let (log2_ring_noise, log2_lwe_noise) = (reader.f64()?, reader.f64()?);
         let mut digits = || {

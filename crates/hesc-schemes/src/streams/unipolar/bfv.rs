@@ -11,11 +11,8 @@ use zeroize::Zeroizing;
 
 use crate::rlwe::{self, Rlwe, SchemeKind, Spec};
 use crate::streams::count_blocks;
-use crate::wire::{Kind, Reader, Writer};
+use crate::wire::{Kind, Reader, SchemeId, Writer};
 use crate::{Assurance, BitProduct, Fingerprint, KeyId, Packing, Scheme, SchemeError, Tag};
-
-/// This scheme among the parameter sets.
-const UNIPOLAR_BFV: u32 = 5;
 
 /// Unipolar HESC on the slots of BFV.
 #[derive(Debug, Clone)]
@@ -61,8 +58,8 @@ impl UnipolarBfv {
 
     /// The parameter set's wire form.
     pub fn spec_to_bytes(&self) -> Vec<u8> {
-        let mut writer = Writer::new(Kind::Params);
-        writer.u32(UNIPOLAR_BFV).nested(&self.spec().to_bytes());
+        let mut writer = Writer::params(SchemeId::UnipolarBfv);
+        writer.nested(&self.spec().to_bytes());
         writer.finish()
     }
 
@@ -71,10 +68,7 @@ impl UnipolarBfv {
     /// # Errors
     /// [`SchemeError::Wire`] for other bytes.
     pub fn spec_from_bytes(bytes: &[u8]) -> Result<Spec, SchemeError> {
-        let mut reader = Reader::open(bytes, Kind::Params)?;
-        if reader.u32()? != UNIPOLAR_BFV {
-            return Err(reader.error("it is the set of another scheme"));
-        }
+        let mut reader = Reader::open_params(bytes, SchemeId::UnipolarBfv)?;
         let spec = Spec::from_bytes(reader.nested()?)?;
         reader.finish()?;
         Ok(spec)

@@ -16,14 +16,11 @@ use zeroize::Zeroizing;
 
 use crate::streams::bitwise::{BLOCK_LENGTH, Bitwise};
 use crate::streams::elgamal::{ElgamalCipher, Embedding, Group, keep_where};
-use crate::wire::{Kind, Reader, Writer};
+use crate::wire::{Reader, SchemeId, Writer};
 use crate::{BitProduct, SchemeError};
 
 /// Unipolar HESC over a group.
 pub type UnipolarElgamal<G> = Bitwise<ElgamalCipher<G, Neutral>>;
-
-/// This scheme among the parameter sets without a ring.
-const UNIPOLAR: u32 = 4;
 
 /// A one is the neutral element, a zero a random one.
 #[derive(Debug, Clone)]
@@ -40,9 +37,8 @@ impl<G: Group> UnipolarElgamal<G> {
     /// # Errors
     /// [`SchemeError::Wire`] for other bytes.
     pub fn over_from_bytes(group: G, bytes: &[u8]) -> Result<Self, SchemeError> {
-        let mut reader = Reader::open(bytes, Kind::Params)?;
-        let [family, member] = group.identifier();
-        if [reader.u32()?, reader.u32()?, reader.u32()?] != [UNIPOLAR, family, member] {
+        let mut reader = Reader::open_params(bytes, SchemeId::UnipolarElgamal)?;
+        if [reader.u32()?, reader.u32()?] != group.identifier() {
             return Err(reader.error("it is the set of another scheme"));
         }
         reader.finish()?;
@@ -59,8 +55,8 @@ impl<G: Group> Embedding<G> for Neutral {
 
     fn spec_to_bytes(&self, group: &G) -> Vec<u8> {
         let [family, member] = group.identifier();
-        let mut writer = Writer::new(Kind::Params);
-        writer.u32(UNIPOLAR).u32(family).u32(member);
+        let mut writer = Writer::params(SchemeId::UnipolarElgamal);
+        writer.u32(family).u32(member);
         writer.finish()
     }
 

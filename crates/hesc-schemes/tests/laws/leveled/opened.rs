@@ -54,7 +54,7 @@ fn skip_tag(reader: &mut Reader<'_>) {
 /// The trits of a secret key, -1 to 1.
 pub fn trits(scheme: &Rlwe, key: &SecretKey) -> Vec<i64> {
     let bytes = scheme.secret_key_to_bytes(key);
-    let mut reader = Reader::open(&bytes, Kind::LeveledSecretKey).unwrap();
+    let mut reader = Reader::open(&bytes, Kind::SecretKey).unwrap();
     skip_tag(&mut reader);
     reader
         .packed::<u32>(scheme.ring_degree(), 2)
@@ -155,7 +155,7 @@ impl Opened {
 
     /// The public key, as a switching key of one digit without special primes.
     pub fn public_key(&self, bytes: &[u8]) -> Pairs {
-        let mut reader = Reader::open(bytes, Kind::LeveledPublicKey).unwrap();
+        let mut reader = Reader::open(bytes, Kind::PublicKey).unwrap();
         skip_tag(&mut reader);
         let pairs = self.pairs(&mut reader, self.levels, 1);
         reader.finish().unwrap();

@@ -91,6 +91,7 @@ fn over(ring: RingIndex, scheme: SchemeKind, (coefficient, special): (&[u32], &[
             _ => PlaintextSpace::Integers { plain_modulus: batching_prime() },
         },
         bound: 1.0,
+        packing: None,
     }
 }
 

@@ -75,7 +75,7 @@ fn deviations_kept<W: Word, E: Encoding<W>>(scheme: &Lattice<W, E>) -> f64 {
     let spec = scheme.spec();
     match spec.plaintext {
         hesc_schemes::rlwe::PlaintextSpace::Integers { .. } => 7.0,
-        _ if spec.packing == Packing::Coefficients => 7.0,
+        _ if spec.packing == Some(Packing::Coefficients) => 7.0,
         _ => 18.9 * (spec.ring_degree as f64 / 2.0).sqrt(),
     }
 }

@@ -6,11 +6,12 @@ use std::sync::LazyLock;
 
 use hesc_math::{AesCtrRng, RingIndex, Word, ntt_primes};
 use hesc_schemes::rlwe::PlaintextSpace;
+use hesc_schemes::rlwe::Spec;
 use hesc_schemes::rlwe::{self, SchemeKind};
 use hesc_schemes::streams::bitwise::{BitCipher, Bitwise};
 use hesc_schemes::streams::elgamal::{Exponents, Ffdhe3072, Ristretto255};
 use hesc_schemes::streams::gm;
-use hesc_schemes::streams::lattice::{Encoding, Lattice, Spec};
+use hesc_schemes::streams::lattice::{Encoding, Lattice};
 use hesc_schemes::wire::Kind;
 use hesc_schemes::{
     Assurance, Bfv, BitProduct, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Plain,
@@ -261,7 +262,7 @@ pub fn spec(ring_degree: usize, bits: &[u32], packing: Packing, plaintext: Plain
         let primes = ntt_primes(bits, ring_degree, bits.min(4) as usize).unwrap();
         coeff_moduli.extend(primes.into_iter().find(|q| !coeff_moduli.contains(q)));
     }
-    Spec { ring_degree, coeff_moduli, packing, plaintext }
+    Spec::streams(ring_degree, coeff_moduli, packing, plaintext).unwrap()
 }
 
 pub fn integers(plain_modulus: u64) -> PlaintextSpace {
@@ -281,6 +282,7 @@ pub fn unipolar(ring_degree: usize, primes: usize) -> rlwe::Spec {
         special_moduli: Vec::new(),
         plaintext: integers(65537),
         bound: 1.0,
+        packing: None,
     }
 }
 

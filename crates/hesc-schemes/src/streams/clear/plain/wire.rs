@@ -1,13 +1,10 @@
 use super::{Plain, PlainBlocks, PlainKey};
 use crate::SchemeError;
-use crate::wire::{Kind, Reader, Writer};
-
-/// Marks the parameter set of the scheme that encrypts nothing, where others have a ring degree.
-const NO_RING: u32 = 0;
+use crate::wire::{Kind, Reader, SchemeId, Writer};
 
 pub(super) fn spec_bytes(block_length: usize, plain_modulus: u64) -> Vec<u8> {
-    let mut writer = Writer::new(Kind::Params);
-    writer.u32(NO_RING).u32(block_length as u32).u64(plain_modulus);
+    let mut writer = Writer::params(SchemeId::Plain);
+    writer.u32(block_length as u32).u64(plain_modulus);
     writer.finish()
 }
 
@@ -17,10 +14,7 @@ impl Plain {
     /// # Errors
     /// [`SchemeError::Wire`] for other bytes, [`SchemeError::Parameter`] for values out of range.
     pub fn spec_from_bytes(bytes: &[u8]) -> Result<Self, SchemeError> {
-        let mut reader = Reader::open(bytes, Kind::Params)?;
-        if reader.u32()? != NO_RING {
-            return Err(reader.error("it is the set of an encrypting scheme"));
-        }
+        let mut reader = Reader::open_params(bytes, SchemeId::Plain)?;
         let (block_length, plain_modulus) = (reader.u32()? as usize, reader.u64()?);
         reader.finish()?;
         Self::new(block_length, plain_modulus)

@@ -1,14 +1,11 @@
 use super::{Simulated, SimulatedBlocks, SimulatedKey};
 use crate::SchemeError;
 use crate::streams::BitProduct;
-use crate::wire::{Kind, Reader, Writer};
-
-/// Marks the parameter set of a simulation, where others have a ring degree.
-const SIMULATION: u32 = u32::MAX;
+use crate::wire::{Kind, Reader, SchemeId, Writer};
 
 pub(super) fn spec_bytes(block_length: usize, product: BitProduct) -> Vec<u8> {
-    let mut writer = Writer::new(Kind::Params);
-    writer.u32(SIMULATION).u32(block_length as u32).u8(match product {
+    let mut writer = Writer::params(SchemeId::Simulated);
+    writer.u32(block_length as u32).u8(match product {
         BitProduct::ExclusiveOr => 0,
         BitProduct::Conjunction => 1,
     });
@@ -27,10 +24,7 @@ impl Simulated {
     /// # Errors
     /// [`SchemeError::Wire`] for other bytes, [`SchemeError::Parameter`] for values out of range.
     pub fn spec_from_bytes(bytes: &[u8]) -> Result<Self, SchemeError> {
-        let mut reader = Reader::open(bytes, Kind::Params)?;
-        if reader.u32()? != SIMULATION {
-            return Err(reader.error("it is the set of another scheme"));
-        }
+        let mut reader = Reader::open_params(bytes, SchemeId::Simulated)?;
         let block_length = reader.u32()? as usize;
         let product = match reader.u8()? {
             0 => BitProduct::ExclusiveOr,
