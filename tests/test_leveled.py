@@ -239,7 +239,7 @@ def test_stored_vectors(case: dict[str, Any], tmp_path: Path) -> None:
     close(secret.decrypt(public.encrypt(right)), right)
 
     degree = params.ring_degree
-    ternary = wire.read_leveled_secret(stored("secret"), degree)
+    ternary = wire.read_secret(stored("secret"), degree)
     assert wire.read_vector(stored("product"))[:2] == (4, 1)
     head, parts = wire.read_leveled(stored("product"), degree, params.coeff_moduli)
     numbers, modulus = leveled.phase(parts, ternary, params.coeff_moduli)

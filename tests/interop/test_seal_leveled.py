@@ -59,7 +59,7 @@ def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     secret, public = hesc.leveled_keygen(params, rotations=[1])
     path: Path = tmp_path_factory.mktemp("keys") / "secret"
     secret.save(path)
-    ternary = wire.read_leveled_secret(path.read_bytes(), DEGREE)
+    ternary = wire.read_secret(path.read_bytes(), DEGREE)
     assert set(np.unique(ternary)) == {-1, 0, 1}
 
     parameters = seal.EncryptionParameters(getattr(seal.scheme_type, scheme))

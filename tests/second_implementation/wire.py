@@ -23,7 +23,6 @@ KINDS = {
     "streams": 16,
     "encrypted bits": 41,
     "bit answer": 42,
-    "leveled secret": 2,
     "leveled ciphertext": 38,
     "leveled vector": 43,
     "leveled seeded": 39,
@@ -140,11 +139,6 @@ def round_to_scale(phase_: NDArray[np.int64], modulus: int, scale: float) -> NDA
     """CKKS decryption of coefficients: `round(phase / scale)` of centred residues."""
     centred = np.where(phase_ > modulus // 2, phase_ - modulus, phase_)
     return np.rint(centred / scale).astype(np.int64)
-
-
-def read_leveled_secret(data: bytes, ring_degree: int) -> NDArray[np.int64]:
-    """The ternary coefficients of a secret key of a scheme with multiplication."""
-    return unpack(open_frame(data, "leveled secret")[32:], ring_degree, 2) - 1
 
 
 # Length; 1 for zeros behind the numbers, 2 for complex ones, 4 for a seeded ciphertext; its length.

@@ -8,7 +8,7 @@ use super::buffer::Buffer;
 use super::ciphertext::Bound;
 use super::differences::Message;
 use super::domain::Domain;
-use super::keys::{PublicKey, SecretKey, limb_seeds};
+use super::key_pair::{PublicKey, SecretKey, limb_seeds};
 use super::noise::Noise;
 use super::{Ciphertext, Plaintext, Rlwe, SeededCiphertext, parallel};
 use crate::SchemeError;
@@ -141,7 +141,7 @@ impl Rlwe {
         parallel::for_each_chunk(&mut words, 2 * n, 2 * n, |scratch, limb, out| {
             let prime = &self.chain().primes()[limb];
             let (c_0, c_1) = out.split_at_mut(n);
-            let (b, a) = key.words[limb * 2 * n..][..2 * n].split_at(n);
+            let [b, a] = key.parts.each_ref().map(|part| &part[limb * n..][..n]);
             let mask = &mut scratch[..n];
             mask.fill(0);
             kernels::add_small(mask, u, prime);

@@ -5,29 +5,11 @@ use hesc_math::rns::kernels;
 use hesc_math::sampling::{self, Noise as Sampler};
 use hesc_math::{AesCtrRng, RngSeed};
 use rand_core::{CryptoRng, SeedableRng};
-use zeroize::{Zeroize, ZeroizeOnDrop};
+use zeroize::{Zeroize, Zeroizing};
 
+use super::key_pair::{self, PublicKey, SecretKey, limb_seeds};
 use super::{Rlwe, parallel};
 use crate::{KeyId, SchemeError, Tag};
-
-/// A uniform ternary polynomial as evaluations modulo all primes. No `Debug`, no equality, no
-/// `Clone`; wiped on drop.
-#[derive(ZeroizeOnDrop)]
-pub struct SecretKey {
-    #[zeroize(skip)]
-    pub(crate) tag: Tag,
-    pub(crate) words: Vec<u64>,
-}
-
-/// An encryption of zero, `(b, a)` with `b = -(a s + e)`, as evaluations modulo `coeff_moduli`; `a`
-/// comes from a seed, which is what travels.
-#[derive(Clone)]
-pub struct PublicKey {
-    pub(crate) tag: Tag,
-    pub(crate) seed: RngSeed,
-    /// Limb after limb, in each `b` and `a`.
-    pub(crate) words: Vec<u64>,
-}
 
 /// For each digit of primes an encryption of `P` times another secret on the primes of the digit,
 /// modulo all primes, as evaluations.
@@ -70,8 +52,7 @@ macro_rules! key_id {
     };
 }
 key_id!(
-    SecretKey => |k| k.tag, PublicKey => |k| k.tag, SwitchKey => |k| k.tag,
-    RelinKey => |k| k.0.tag, GaloisKeys => |k| k.tag
+    SwitchKey => |k| k.tag, RelinKey => |k| k.0.tag, GaloisKeys => |k| k.tag
 );
 
 impl GaloisKeys {
@@ -81,62 +62,35 @@ impl GaloisKeys {
     }
 }
 
-/// Generators for the uniform parts of a key: one for each limb and digit, so that they can be
-/// expanded side by side.
-pub(crate) fn limb_seeds(seed: RngSeed, count: usize) -> Vec<RngSeed> {
-    let mut rng = AesCtrRng::from_seed(seed);
-    (0..count).map(|_| sampling::fresh_seed(&mut rng)).collect()
-}
-
 impl Rlwe {
-    /// A key pair.
+    /// A key pair. Cost: four transforms a prime.
     pub fn generate_keys(&self, rng: &mut impl CryptoRng) -> (SecretKey, PublicKey) {
-        let tag = Tag { params: self.fingerprint(), key: KeyId::random(rng) };
-        let mut sampler = Sampler::new(self.ring());
-        sampler.sample_ternary(rng);
-        let secret = self.secret_from_ternary(tag, sampler.coefficients());
-        let public = self.generate_public_key(&secret, &mut sampler, rng);
-        (secret, public)
+        let (n, chain) = (self.ring_degree(), self.chain());
+        let fresh = chain.level(chain.levels());
+        let add_noise = |words: &mut [u64], noise: &[i16]| {
+            let mut row = Zeroizing::new(vec![0; n]);
+            for (limb, prime) in words.chunks_exact_mut(n).zip(fresh) {
+                row.fill(0);
+                self.add_noise_to(&mut row, noise, prime);
+                kernels::add(limb, &row, prime);
+            }
+        };
+        let params = self.fingerprint();
+        key_pair::generate(params, self.ring(), (chain.primes(), fresh), add_noise, rng)
     }
 
-    /// A secret key from its ternary coefficients. Cost: one transform a prime.
-    pub(crate) fn secret_from_ternary(&self, tag: Tag, ternary: &[i16]) -> SecretKey {
-        let n = self.ring_degree();
-        let primes = self.chain().primes();
-        let mut words = vec![0; primes.len() * n];
-        for (limb, prime) in words.chunks_exact_mut(n).zip(primes) {
-            kernels::add_small(limb, ternary, prime);
-            prime.forward(limb);
+    /// `e` times the factor on all noise, as coefficients, to zeros.
+    fn add_noise_to(&self, out: &mut [u64], noise: &[i16], prime: &hesc_math::rns::Prime) {
+        kernels::add_small(out, noise, prime);
+        if self.spec().noise_factor() != 1 {
+            kernels::scale(out, prime.factor(self.spec().noise_factor()), prime);
         }
-        SecretKey { tag, words }
-    }
-
-    fn generate_public_key(
-        &self,
-        secret: &SecretKey,
-        sampler: &mut Sampler,
-        rng: &mut impl CryptoRng,
-    ) -> PublicKey {
-        let n = self.ring_degree();
-        let seed = sampling::fresh_seed(rng);
-        sampler.sample_centred_binomial(rng);
-        let mut words = vec![0; 2 * n * self.chain().levels()];
-        for (limb, prime) in words.chunks_exact_mut(2 * n).zip(self.chain().primes()) {
-            self.noise_limb(&mut limb[..n], sampler.coefficients(), prime);
-        }
-        let mut key = PublicKey { tag: secret.tag, seed, words };
-        self.expand_uniform(&mut key.words, seed, self.chain().levels(), 1);
-        self.subtract_products(&mut key.words, &secret.words, 1);
-        key
     }
 
     /// `e` times the factor on all noise, as evaluations.
     fn noise_limb(&self, out: &mut [u64], noise: &[i16], prime: &hesc_math::rns::Prime) {
-        kernels::add_small(out, noise, prime);
+        self.add_noise_to(out, noise, prime);
         prime.forward(out);
-        if self.spec().noise_factor() != 1 {
-            kernels::scale(out, prime.factor(self.spec().noise_factor()), prime);
-        }
     }
 
     /// Fills the second part of each pair from a seed: `pairs` in each of `limbs`.
@@ -219,9 +173,9 @@ impl Rlwe {
     ) -> Result<RelinKey, SchemeError> {
         secret.tag.check(self.fingerprint(), None)?;
         let n = self.ring_degree();
-        let mut square = zeroize::Zeroizing::new(secret.words.clone());
+        let mut square = Zeroizing::new(secret.words.clone());
         for (limb, prime) in square.chunks_exact_mut(n).zip(self.chain().primes()) {
-            let words = zeroize::Zeroizing::new(limb.to_vec());
+            let words = Zeroizing::new(limb.to_vec());
             kernels::multiply_assign(limb, &words, prime);
         }
         Ok(RelinKey(self.generate_switching(&square, &secret.words, secret.tag, rng)?))
@@ -255,7 +209,7 @@ impl Rlwe {
                 continue;
             }
             let inverse = Automorphism::new(self.ring(), self.ring().inverse_element(element));
-            let mut image = zeroize::Zeroizing::new(vec![0; secret.words.len()]);
+            let mut image = Zeroizing::new(vec![0; secret.words.len()]);
             for (out, limb) in image.chunks_exact_mut(n).zip(secret.words.chunks_exact(n)) {
                 inverse.evaluations(out, limb);
             }

@@ -45,6 +45,7 @@ pub(crate) mod domain;
 mod encryption;
 pub(crate) mod evaluation;
 pub(crate) mod integers;
+pub(crate) mod key_pair;
 mod key_switching;
 mod keys;
 mod levels;
@@ -52,6 +53,7 @@ pub(crate) mod noise;
 pub(crate) mod parallel;
 mod params;
 pub(crate) mod products;
+pub(crate) mod residues;
 mod rotations;
 mod values;
 mod wire;
@@ -62,7 +64,8 @@ use hesc_math::RingIndex;
 
 pub use crate::ckks::{Complex64, SharedSoFar, Sharing};
 pub use ciphertext::{Ciphertext, Plaintext, SeededCiphertext};
-pub use keys::{GaloisKeys, PublicKey, RelinKey, SecretKey, SwitchKey};
+pub use key_pair::{PublicKey, SecretKey};
+pub use keys::{GaloisKeys, RelinKey, SwitchKey};
 pub use params::{PlaintextSpace, SchemeKind, Spec};
 
 use crate::{Assurance, Fingerprint, SchemeError};

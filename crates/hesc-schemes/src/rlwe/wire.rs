@@ -3,25 +3,21 @@
 
 use hesc_math::RngSeed;
 use hesc_math::ring::Automorphism;
-use hesc_math::rns::kernels;
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 use super::buffer::Buffer;
 use super::domain::Domain;
-use super::keys::{GaloisKey, GaloisKeys, PublicKey, RelinKey, SecretKey, SwitchKey};
+use super::key_pair::{PublicKey, SecretKey};
+use super::keys::{GaloisKey, GaloisKeys, RelinKey, SwitchKey};
 use super::noise::Noise;
 use super::products::MOST_PARTS;
+use super::residues::{read_residues, write_residues};
 use super::{Ciphertext, Rlwe, SeededCiphertext, parallel};
 use crate::wire::{Kind, Reader, Writer};
 use crate::{SchemeError, Tag};
 
 /// Factors that no circuit within a modulus of 881 bits brings together.
 const MOST_DEGREE: u32 = 1 << 16;
-
-/// Bits of a residue modulo `q`.
-fn residue_bits(q: u64) -> u32 {
-    q.ilog2() + 1
-}
 
 impl Rlwe {
     /// Writes polynomials, `per_limb` of them for each of the first `limbs` primes.
@@ -31,9 +27,13 @@ impl Rlwe {
         parallel::for_each_chunk(&mut words, n, 0, |_, index, limb| {
             domain.to_coefficients(limb, &self.chain().primes()[index / per_limb]);
         });
-        for (limb, prime) in words.chunks_exact(per_limb * n).zip(self.chain().primes()) {
-            writer.packed(limb, residue_bits(prime.value()));
-        }
+        write_residues(writer, &words, n, self.moduli(per_limb));
+    }
+
+    /// All primes, each as often as a limb has polynomials.
+    fn moduli(&self, per_limb: usize) -> impl Iterator<Item = u64> {
+        let primes = self.chain().primes().iter();
+        primes.flat_map(move |prime| std::iter::repeat_n(prime.value(), per_limb))
     }
 
     fn read_limbs(
@@ -44,15 +44,8 @@ impl Rlwe {
         domain: Domain,
     ) -> Result<Vec<u64>, SchemeError> {
         let n = self.ring_degree();
-        // Grows only as bytes turn out to be there.
-        let mut words = Vec::new();
-        for prime in &self.chain().primes()[..limbs] {
-            let limb = reader.packed::<u64>(per_limb * n, residue_bits(prime.value()))?;
-            if limb.iter().any(|&x| x >= prime.value()) {
-                return Err(reader.error("a residue is not below its modulus"));
-            }
-            words.extend(limb);
-        }
+        let moduli = self.moduli(per_limb).take(limbs * per_limb);
+        let mut words = read_residues(reader, n, moduli)?;
         parallel::for_each_chunk(&mut words, n, 0, |_, index, limb| {
             domain.accept_coefficients(limb, &self.chain().primes()[index / per_limb]);
         });
@@ -182,23 +175,15 @@ impl Rlwe {
 
     /// Wire form of the public key.
     pub fn public_key_to_bytes(&self, key: &PublicKey) -> Vec<u8> {
-        let mut writer = Writer::new(Kind::PublicKey);
-        writer.tag(key.tag).bytes(&key.seed);
-        self.write_limbs(&mut writer, &self.first_parts(&key.words), 1, Domain::Evaluations);
-        writer.finish()
+        key.to_bytes(self.chain().level(self.levels()))
     }
 
-    /// Reads a public key; strict.
+    /// Reads a public key.
     ///
     /// # Errors
     /// [`SchemeError::Wire`], [`SchemeError::ParameterMismatch`].
     pub fn public_key_from_bytes(&self, bytes: &[u8]) -> Result<PublicKey, SchemeError> {
-        let mut reader = Reader::open(bytes, Kind::PublicKey)?;
-        let tag = reader.tag(self.fingerprint())?;
-        let seed = reader.array()?;
-        let first = self.read_limbs(&mut reader, self.levels(), 1, Domain::Evaluations)?;
-        reader.finish()?;
-        Ok(PublicKey { tag, seed, words: self.pairs(&first, seed, self.levels()) })
+        PublicKey::from_bytes(bytes, self.fingerprint(), self.chain().level(self.levels()))
     }
 
     fn write_switch_key(&self, writer: &mut Writer, key: &SwitchKey) {
@@ -294,34 +279,14 @@ impl Rlwe {
 
     /// Wire form of the secret key: write it to private storage only.
     pub fn secret_key_to_bytes(&self, key: &SecretKey) -> Zeroizing<Vec<u8>> {
-        let n = self.ring_degree();
-        let prime = &self.chain().primes()[0];
-        let mut trits = Zeroizing::new(key.words[..n].to_vec());
-        prime.inverse(&mut trits);
-        // 1 is added modulo q, which turns -1, 0, 1 to 0, 1, 2 without a branch.
-        kernels::add_constant(&mut trits, 1, prime);
-        // Room for everything at once: a vector that grows leaves copies behind.
-        let mut writer = Writer::with_capacity(Kind::SecretKey, 64 + n);
-        writer.tag(key.tag).packed(&trits, 2);
-        Zeroizing::new(writer.finish())
+        key.to_bytes(self.chain().primes())
     }
 
-    /// Reads a secret key; strict.
+    /// Reads a secret key.
     ///
     /// # Errors
-    /// As [`Self::public_key_from_bytes`].
+    /// [`SchemeError::Wire`], [`SchemeError::ParameterMismatch`].
     pub fn secret_key_from_bytes(&self, bytes: &[u8]) -> Result<SecretKey, SchemeError> {
-        let mut reader = Reader::open(bytes, Kind::SecretKey)?;
-        let tag = reader.tag(self.fingerprint())?;
-        let trits = Zeroizing::new(reader.packed::<u32>(self.ring_degree(), 2)?);
-        let mut ternary: Vec<i16> = trits.iter().map(|&x| x as i16 - 1).collect();
-        let valid = trits.iter().fold(true, |valid, &x| valid & (x < 3));
-        let key = self.secret_from_ternary(tag, &ternary);
-        ternary.zeroize();
-        if !valid {
-            return Err(reader.error("a coefficient is not ternary"));
-        }
-        reader.finish()?;
-        Ok(key)
+        SecretKey::from_bytes(bytes, self.fingerprint(), self.chain().primes())
     }
 }

@@ -7,9 +7,9 @@ use zeroize::Zeroize;
 use super::Lattice;
 use super::ciphertext::{Ciphertexts, CompactCiphertexts, SeededCiphertexts};
 use super::encoding::Encoding;
-use super::keys::{PublicKey, SecretKey, expand_uniform};
 use crate::SchemeError;
 use crate::rlwe::deviations;
+use crate::rlwe::{PublicKey, SecretKey};
 use crate::threads::several_threads;
 
 /// Blocks that one thread takes at a time. Each such group has a generator of its own, so that
@@ -56,6 +56,7 @@ impl<W: Word, E: Encoding<W>> Lattice<W, E> {
         self.check_tag(key.tag, None)?;
         let blocks = self.count_blocks(bits)?;
         let ring = self.ring();
+        let key_parts = key.parts.each_ref().map(|part| Poly::<W, Eval, _>::new(&**part, ring));
         let seeds = group_generators(blocks, rng);
         let mut words = vec![W::zeroed(); blocks * 2 * ring.poly_len()];
         for_each_group(&mut words, 2 * ring.poly_len(), |group, out| {
@@ -69,7 +70,7 @@ impl<W: Word, E: Encoding<W>> Lattice<W, E> {
                 mask.set_small(noise.coefficients(), ring);
                 let evaluated = mask.forward(ring);
                 let (first, second) = block.split_at_mut(ring.poly_len());
-                for (part, key_part) in [&mut *first, second].into_iter().zip(&key.parts) {
+                for (part, key_part) in [&mut *first, second].into_iter().zip(&key_parts) {
                     let mut product = Poly::<W, Eval, _>::new(part, ring);
                     product.copy_from(&evaluated);
                     let mut product = product.mul_inverse(key_part, ring);
@@ -107,6 +108,7 @@ impl<W: Word, E: Encoding<W>> Lattice<W, E> {
         for block in words.chunks_exact_mut(ring.poly_len()) {
             sampling::fill_uniform(block, ring, &mut uniform);
         }
+        let secret = Poly::<W, Eval, _>::new(&*key.words, ring);
         let seeds = group_generators(blocks, rng);
         for_each_group(&mut words, ring.poly_len(), |group, out| {
             let mut rng = AesCtrRng::from_seed(*seeds[group]);
@@ -115,7 +117,7 @@ impl<W: Word, E: Encoding<W>> Lattice<W, E> {
             let rows = bits.chunks_exact(self.words_per_block()).skip(group * GROUP);
             for (block, bits) in out.chunks_exact_mut(ring.poly_len()).zip(rows) {
                 let uniform = Poly::<W, Eval, _>::new(block, ring);
-                let mut first = uniform.mul_inverse(&key.secret, ring);
+                let mut first = uniform.mul_inverse(&secret, ring);
                 first.neg_assign(ring);
                 noise.sample_centred_binomial(&mut rng);
                 first.add_small(noise.coefficients(), ring);
@@ -137,7 +139,10 @@ impl<W: Word, E: Encoding<W>> Lattice<W, E> {
         let mut words = Vec::with_capacity(2 * seeded.words.len());
         for first in seeded.words.chunks_exact(n) {
             words.extend_from_slice(first);
-            words.extend_from_slice(expand_uniform(&mut uniform, ring).inverse(ring).words());
+            let start = words.len();
+            words.resize(start + n, W::zeroed());
+            sampling::fill_uniform(&mut words[start..], ring, &mut uniform);
+            Poly::<W, Eval, _>::new(&mut words[start..], ring).inverse(ring);
         }
         Ok(Ciphertexts {
             tag: seeded.tag,
@@ -184,7 +189,7 @@ impl<W: Word, E: Encoding<W>> Lattice<W, E> {
         let (ring, first_ring) = (self.ring(), self.first_ring());
         let n = ring.ring_degree();
         let relative_scale = ciphertexts.scale / self.log2_modulus().exp2();
-        let secret = Poly::<W, Eval, _>::new(&key.secret.words()[..n], first_ring);
+        let secret = Poly::<W, Eval, _>::new(&key.words[..n], first_ring);
         self.decode_blocks(ciphertexts.blocks, relative_scale, |block, phase, fractions| {
             let row = &ciphertexts.words[block * 2 * ring.poly_len()..][..2 * ring.poly_len()];
             let (first, second) = row.split_at(ring.poly_len());
@@ -205,13 +210,14 @@ impl<W: Word, E: Encoding<W>> Lattice<W, E> {
         ciphertexts: &Ciphertexts<W>,
     ) -> Result<(Vec<u32>, f64), SchemeError> {
         let ring = self.ring();
+        let secret = Poly::<W, Eval, _>::new(&*key.words, ring);
         let relative_scale = ciphertexts.scale / self.log2_modulus().exp2();
         self.decode_blocks(ciphertexts.blocks, relative_scale, |block, phase, fractions| {
             let row = &ciphertexts.words[block * 2 * ring.poly_len()..][..2 * ring.poly_len()];
             let (first, second) = row.split_at(ring.poly_len());
             let mut product = Poly::<W, Coeff, _>::new(&mut *phase, ring);
             product.words_mut().copy_from_slice(second);
-            let mut sum = product.forward(ring).mul_inverse(&key.secret, ring);
+            let mut sum = product.forward(ring).mul_inverse(&secret, ring);
             sum.add_assign(&Poly::<W, Coeff, _>::new(first, ring), ring);
             kernels::fraction_of_modulus(fractions, phase, ring);
         })
@@ -230,7 +236,7 @@ impl<W: Word, E: Encoding<W>> Lattice<W, E> {
         let q = ring.moduli()[0];
         let modulus = 1u64 << compact.bits;
         let reciprocal = 1.0 / modulus as f64;
-        let secret = Poly::<W, Eval, _>::new(&key.secret.words()[..n], ring);
+        let secret = Poly::<W, Eval, _>::new(&key.words[..n], ring);
         self.decode_blocks(compact.blocks, compact.relative_scale, |block, phase, fractions| {
             let row = &compact.words[block * 2 * n..][..2 * n];
             let (first, second) = row.split_at(n);

@@ -9,11 +9,11 @@ mod ckks;
 mod encoding;
 mod encryption;
 mod evaluation;
-mod keys;
 mod wire;
 
 use std::sync::Arc;
 
+use hesc_math::ring::kernels;
 use hesc_math::{Ring, RingIndex, Word};
 use rand_core::CryptoRng;
 
@@ -21,9 +21,8 @@ pub use bfv::BfvEncoding;
 pub use ciphertext::{Ciphertexts, CompactCiphertexts, SeededCiphertexts};
 pub use ckks::CkksEncoding;
 pub use encoding::{Encoding, Mask};
-pub use keys::{PublicKey, SecretKey};
 
-use crate::rlwe::{Spec, deviations};
+use crate::rlwe::{PublicKey, SecretKey, Spec, deviations, key_pair};
 use crate::streams::count_blocks;
 use crate::{Assurance, Fingerprint, KeyId, Packing, Scheme, SchemeError, Tag};
 
@@ -180,7 +179,9 @@ impl<W: Word, E: Encoding<W>> Scheme for Lattice<W, E> {
     }
 
     fn generate_keys(&self, rng: &mut impl CryptoRng) -> (SecretKey<W>, PublicKey<W>) {
-        keys::generate(self.0.fingerprint, self.ring(), rng)
+        let (ring, fingerprint) = (self.ring(), self.0.fingerprint);
+        let add_noise = |words: &mut [W], noise: &[i16]| kernels::add_small(words, noise, ring);
+        key_pair::generate(fingerprint, ring.index(), (ring, ring), add_noise, rng)
     }
 
     fn encrypt(
@@ -315,18 +316,18 @@ impl<W: Word, E: Encoding<W>> Scheme for Lattice<W, E> {
     }
 
     fn public_key_to_bytes(&self, key: &PublicKey<W>) -> Vec<u8> {
-        self.write_public_key(key)
+        key.to_bytes(self.ring())
     }
 
     fn public_key_from_bytes(&self, bytes: &[u8]) -> Result<PublicKey<W>, SchemeError> {
-        self.read_public_key(bytes)
+        PublicKey::from_bytes(bytes, self.0.fingerprint, self.ring())
     }
 
     fn secret_key_to_bytes(&self, key: &SecretKey<W>) -> zeroize::Zeroizing<Vec<u8>> {
-        self.write_secret_key(key)
+        key.to_bytes(self.ring())
     }
 
     fn secret_key_from_bytes(&self, bytes: &[u8]) -> Result<SecretKey<W>, SchemeError> {
-        self.read_secret_key(bytes)
+        SecretKey::from_bytes(bytes, self.0.fingerprint, self.ring())
     }
 }

@@ -1,39 +1,26 @@
-use hesc_math::{Coeff, Poly, RngSeed, Word};
-use zeroize::{Zeroize, Zeroizing};
+use hesc_math::{RngSeed, Word};
 
 use super::Lattice;
 use super::ciphertext::{Ciphertexts, CompactCiphertexts, SeededCiphertexts};
 use super::encoding::Encoding;
-use super::keys::{PublicKey, SecretKey};
 use crate::SchemeError;
 use crate::rlwe::deviations;
+use crate::rlwe::residues::{read_residues, write_residues};
 use crate::wire::{Kind, Reader, Writer};
-
-/// Bits of a residue modulo `q`.
-fn residue_bits(q: u64) -> u32 {
-    q.ilog2() + 1
-}
 
 impl<W: Word, E: Encoding<W>> Lattice<W, E> {
     fn write_polys(&self, writer: &mut Writer, words: &[W]) {
-        let ring = self.ring();
-        let moduli = ring.moduli().iter().cycle();
-        for (limb, q) in words.chunks_exact(ring.ring_degree()).zip(moduli) {
-            writer.packed(limb, residue_bits(q.value()));
-        }
+        write_residues(writer, words, self.ring().ring_degree(), self.moduli());
+    }
+
+    /// The primes, over and over.
+    fn moduli(&self) -> impl Iterator<Item = u64> {
+        self.ring().moduli().iter().map(|q| q.value()).cycle()
     }
 
     fn read_polys(&self, reader: &mut Reader<'_>, polys: usize) -> Result<Vec<W>, SchemeError> {
         let ring = self.ring();
-        // Grows only as bytes turn out to be there.
-        let mut words = Vec::new();
-        for q in ring.moduli().iter().cycle().take(polys * ring.limbs()) {
-            words.extend(reader.packed::<W>(ring.ring_degree(), residue_bits(q.value()))?);
-        }
-        if !ring.is_reduced(&words) {
-            return Err(reader.error("a residue is not below its modulus"));
-        }
-        Ok(words)
+        read_residues(reader, ring.ring_degree(), self.moduli().take(polys * ring.limbs()))
     }
 
     /// Reads a noise deviation and a scale and refuses what no honest sender has.
@@ -120,48 +107,5 @@ impl<W: Word, E: Encoding<W>> Lattice<W, E> {
         let words = reader.packed::<u32>(2 * blocks * n, bits)?;
         reader.finish()?;
         Ok(CompactCiphertexts { tag, words, blocks, bits, relative_scale })
-    }
-
-    pub(super) fn write_public_key(&self, key: &PublicKey<W>) -> Vec<u8> {
-        let mut writer = Writer::new(Kind::PublicKey);
-        writer.tag(key.tag);
-        writer.bytes(&key.seed);
-        self.write_polys(&mut writer, key.parts[0].clone().inverse(self.ring()).words());
-        writer.finish()
-    }
-
-    pub(super) fn read_public_key(&self, bytes: &[u8]) -> Result<PublicKey<W>, SchemeError> {
-        let mut reader = Reader::open(bytes, Kind::PublicKey)?;
-        let tag = reader.tag(self.0.fingerprint)?;
-        let seed = reader.array()?;
-        let words = self.read_polys(&mut reader, 1)?;
-        reader.finish()?;
-        let first = Poly::<W, Coeff>::new(words, self.ring());
-        Ok(PublicKey::from_parts(tag, first, seed, self.ring()))
-    }
-
-    pub(super) fn write_secret_key(&self, key: &SecretKey<W>) -> Zeroizing<Vec<u8>> {
-        let trits = key.to_trits(self.ring());
-        // Room for everything at once: a vector that grows leaves copies behind.
-        let mut writer = Writer::with_capacity(Kind::SecretKey, 64 + self.ring().ring_degree());
-        writer.tag(key.tag);
-        writer.packed(trits.words(self.ring()), 2);
-        Zeroizing::new(writer.finish())
-    }
-
-    pub(super) fn read_secret_key(&self, bytes: &[u8]) -> Result<SecretKey<W>, SchemeError> {
-        let mut reader = Reader::open(bytes, Kind::SecretKey)?;
-        let tag = reader.tag(self.0.fingerprint)?;
-        let mut trits = reader.packed::<u32>(self.ring().ring_degree(), 2)?;
-        let mut ternary: Vec<i16> = trits.iter().map(|&x| x as i16 - 1).collect();
-        let valid = trits.iter().fold(true, |valid, &x| valid & (x < 3));
-        let key = SecretKey::from_ternary(tag, &ternary, self.ring());
-        trits.zeroize();
-        ternary.zeroize();
-        if !valid {
-            return Err(reader.error("a coefficient is not ternary"));
-        }
-        reader.finish()?;
-        Ok(key)
     }
 }

@@ -127,8 +127,12 @@ fn uniform<W: Word, E: Encoding<W>>(scheme: &Lattice<W, E>, public: &[u8]) -> Po
     let mut seed = [0; 32];
     seed.copy_from_slice(&public[TAGGED..TAGGED + 32]);
     let mut uniform = Poly::<W, Eval>::zero(scheme.ring());
-    let rng = &mut AesCtrRng::from_seed(seed);
-    sampling::fill_uniform(uniform.words_mut(), scheme.ring(), rng);
+    let seeds = &mut AesCtrRng::from_seed(seed);
+    let limbs = uniform.words_mut().chunks_exact_mut(scheme.ring().ring_degree());
+    for (limb, q) in limbs.zip(scheme.ring().moduli()) {
+        let rng = &mut AesCtrRng::from_seed(sampling::fresh_seed(seeds));
+        sampling::fill_uniform_limb(limb, q.value(), rng);
+    }
     uniform
 }
 

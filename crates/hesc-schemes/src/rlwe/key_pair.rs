@@ -1,0 +1,236 @@
+//! Secret and public keys: what they are, how they are made and how they travel, for sets of every kind.
+
+use hesc_math::rns::{Prime, kernels};
+use hesc_math::sampling::{self, Noise as Sampler};
+use hesc_math::{AesCtrRng, Coeff, Eval, Poly, Ring, RingIndex, RngSeed, Word};
+use rand_core::{CryptoRng, SeedableRng};
+use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
+
+use super::residues::{read_residues, write_residues};
+use crate::wire::{Kind, Reader, Writer};
+use crate::{Fingerprint, KeyId, SchemeError, Tag};
+
+/// A uniform ternary polynomial as evaluations modulo all primes of a set, limb after limb. No `Debug`, no
+/// equality, no `Clone`; wiped on drop.
+#[derive(ZeroizeOnDrop)]
+pub struct SecretKey<W: Word = u64> {
+    #[zeroize(skip)]
+    pub(crate) tag: Tag,
+    pub(crate) words: Vec<W>,
+}
+
+/// An encryption of zero, `(b, a)` with `b = -(a s + e)`, as evaluations, limb after limb; `a` comes from
+/// a seed, which is what travels.
+#[derive(Clone)]
+pub struct PublicKey<W: Word = u64> {
+    pub(crate) tag: Tag,
+    pub(crate) seed: RngSeed,
+    pub(crate) parts: [Vec<W>; 2],
+}
+
+impl<W: Word> SecretKey<W> {
+    /// The key pair's public name.
+    pub fn key_id(&self) -> KeyId {
+        self.tag.key
+    }
+
+    /// From the ternary coefficients. Cost: one transform a prime.
+    fn from_ternary<B: Basis<W> + ?Sized>(tag: Tag, ternary: &[i16], basis: &B) -> Self {
+        let mut words = vec![W::zeroed(); ternary.len() * basis.moduli().len()];
+        basis.add_small(&mut words, ternary);
+        basis.forward(&mut words);
+        Self { tag, words }
+    }
+
+    pub(crate) fn to_bytes<B: Basis<W> + ?Sized>(&self, basis: &B) -> Zeroizing<Vec<u8>> {
+        let n = basis.ring_degree();
+        let mut trits = Zeroizing::new(self.words.clone());
+        basis.inverse(&mut trits);
+        // 1 is added modulo q, which turns -1, 0, 1 to 0, 1, 2 without a branch.
+        basis.add_small(&mut trits, &vec![1; n]);
+        // Room for everything at once: a vector that grows leaves copies behind.
+        let mut writer = Writer::with_capacity(Kind::SecretKey, 64 + n);
+        writer.tag(self.tag).packed(&trits[..n], 2);
+        Zeroizing::new(writer.finish())
+    }
+
+    pub(crate) fn from_bytes<B: Basis<W> + ?Sized>(
+        bytes: &[u8],
+        params: Fingerprint,
+        basis: &B,
+    ) -> Result<Self, SchemeError> {
+        let mut reader = Reader::open(bytes, Kind::SecretKey)?;
+        let tag = reader.tag(params)?;
+        let trits = Zeroizing::new(reader.packed::<u32>(basis.ring_degree(), 2)?);
+        let mut ternary: Vec<i16> = trits.iter().map(|&x| x as i16 - 1).collect();
+        let valid = trits.iter().fold(true, |valid, &x| valid & (x < 3));
+        let key = Self::from_ternary(tag, &ternary, basis);
+        ternary.zeroize();
+        if !valid {
+            return Err(reader.error("a coefficient is not ternary"));
+        }
+        reader.finish()?;
+        Ok(key)
+    }
+}
+
+impl<W: Word> PublicKey<W> {
+    /// The key pair's public name.
+    pub fn key_id(&self) -> KeyId {
+        self.tag.key
+    }
+
+    pub(crate) fn to_bytes<B: Basis<W> + ?Sized>(&self, basis: &B) -> Vec<u8> {
+        let mut writer = Writer::new(Kind::PublicKey);
+        writer.tag(self.tag).bytes(&self.seed);
+        let mut first = self.parts[0].clone();
+        basis.inverse(&mut first);
+        write_residues(&mut writer, &first, basis.ring_degree(), basis.moduli().into_iter());
+        writer.finish()
+    }
+
+    pub(crate) fn from_bytes<B: Basis<W> + ?Sized>(
+        bytes: &[u8],
+        params: Fingerprint,
+        basis: &B,
+    ) -> Result<Self, SchemeError> {
+        let mut reader = Reader::open(bytes, Kind::PublicKey)?;
+        let tag = reader.tag(params)?;
+        let seed = reader.array()?;
+        let moduli = basis.moduli().into_iter();
+        let mut first = read_residues(&mut reader, basis.ring_degree(), moduli)?;
+        reader.finish()?;
+        basis.forward(&mut first);
+        Ok(Self { tag, seed, parts: [first, uniform(basis, seed)] })
+    }
+}
+
+/// The primes that the polynomials of keys are taken modulo, with their transforms.
+pub(crate) trait Basis<W: Word> {
+    /// Coefficients of a polynomial.
+    fn ring_degree(&self) -> usize;
+    /// The primes, one a limb.
+    fn moduli(&self) -> Vec<u64>;
+    /// `words += small`, as coefficients.
+    fn add_small(&self, words: &mut [W], small: &[i16]);
+    /// The product of evaluations, as coefficients in place of the first.
+    fn multiply(&self, words: &mut [W], other: &[W]);
+    /// `words = -words`.
+    fn negate(&self, words: &mut [W]);
+    /// Coefficients to evaluations.
+    fn forward(&self, words: &mut [W]);
+    /// Evaluations to coefficients.
+    fn inverse(&self, words: &mut [W]);
+}
+
+impl<W: Word> Basis<W> for Ring<W> {
+    fn ring_degree(&self) -> usize {
+        self.ring_degree()
+    }
+
+    fn moduli(&self) -> Vec<u64> {
+        self.moduli().iter().map(|q| q.value()).collect()
+    }
+
+    fn add_small(&self, words: &mut [W], small: &[i16]) {
+        Poly::<W, Coeff, _>::new(words, self).add_small(small, self);
+    }
+
+    fn multiply(&self, words: &mut [W], other: &[W]) {
+        Poly::<W, Eval, _>::new(words, self)
+            .mul_inverse(&Poly::<W, Eval, _>::new(other, self), self);
+    }
+
+    fn negate(&self, words: &mut [W]) {
+        Poly::<W, Coeff, _>::new(words, self).neg_assign(self);
+    }
+
+    fn forward(&self, words: &mut [W]) {
+        Poly::<W, Coeff, _>::new(words, self).forward(self);
+    }
+
+    fn inverse(&self, words: &mut [W]) {
+        Poly::<W, Eval, _>::new(words, self).inverse(self);
+    }
+}
+
+impl Basis<u64> for [Prime] {
+    fn ring_degree(&self) -> usize {
+        self[0].ring_degree()
+    }
+
+    fn moduli(&self) -> Vec<u64> {
+        self.iter().map(|prime| prime.value()).collect()
+    }
+
+    fn add_small(&self, words: &mut [u64], small: &[i16]) {
+        for (limb, prime) in words.chunks_exact_mut(small.len()).zip(self) {
+            kernels::add_small(limb, small, prime);
+        }
+    }
+
+    fn multiply(&self, words: &mut [u64], other: &[u64]) {
+        let n = Basis::ring_degree(self);
+        let limbs = words.chunks_exact_mut(n).zip(other.chunks_exact(n));
+        for ((limb, other), prime) in limbs.zip(self) {
+            kernels::multiply_assign(limb, other, prime);
+            prime.inverse(limb);
+        }
+    }
+
+    fn negate(&self, words: &mut [u64]) {
+        let n = Basis::ring_degree(self);
+        words.chunks_exact_mut(n).zip(self).for_each(|(limb, prime)| kernels::negate(limb, prime));
+    }
+
+    fn forward(&self, words: &mut [u64]) {
+        let n = Basis::ring_degree(self);
+        words.chunks_exact_mut(n).zip(self).for_each(|(limb, prime)| prime.forward(limb));
+    }
+
+    fn inverse(&self, words: &mut [u64]) {
+        let n = Basis::ring_degree(self);
+        words.chunks_exact_mut(n).zip(self).for_each(|(limb, prime)| prime.inverse(limb));
+    }
+}
+
+/// Seeds of generators, one for each limb of each polynomial, so that they can be expanded side by side.
+pub(crate) fn limb_seeds(seed: RngSeed, count: usize) -> Vec<RngSeed> {
+    let mut rng = AesCtrRng::from_seed(seed);
+    (0..count).map(|_| sampling::fresh_seed(&mut rng)).collect()
+}
+
+/// A uniform polynomial, limb after limb.
+fn uniform<W: Word, B: Basis<W> + ?Sized>(basis: &B, seed: RngSeed) -> Vec<W> {
+    let (n, moduli) = (basis.ring_degree(), basis.moduli());
+    let mut words = vec![W::zeroed(); n * moduli.len()];
+    let seeds = limb_seeds(seed, moduli.len());
+    for ((limb, q), seed) in words.chunks_exact_mut(n).zip(moduli).zip(seeds) {
+        sampling::fill_uniform_limb(limb, q, &mut AesCtrRng::from_seed(seed));
+    }
+    words
+}
+
+/// A key pair: the secret modulo all primes of a set, the public key modulo those of fresh ciphertexts, which
+/// come first. `add_noise` adds a sample of noise to coefficients.
+pub(crate) fn generate<W: Word, S: Basis<W> + ?Sized, P: Basis<W> + ?Sized>(
+    params: Fingerprint,
+    ring: RingIndex,
+    (all, fresh): (&S, &P),
+    add_noise: impl FnOnce(&mut [W], &[i16]),
+    rng: &mut impl CryptoRng,
+) -> (SecretKey<W>, PublicKey<W>) {
+    let tag = Tag { params, key: KeyId::random(rng) };
+    let mut sampler = Sampler::new(ring);
+    sampler.sample_ternary(rng);
+    let secret = SecretKey::from_ternary(tag, sampler.coefficients(), all);
+    let seed = sampling::fresh_seed(rng);
+    let a = uniform(fresh, seed);
+    let mut b = a.clone();
+    fresh.multiply(&mut b, &secret.words[..a.len()]);
+    sampler.sample_centred_binomial(rng);
+    add_noise(&mut b, sampler.coefficients());
+    fresh.negate(&mut b);
+    fresh.forward(&mut b);
+    (secret, PublicKey { tag, seed, parts: [b, a] })
+}
