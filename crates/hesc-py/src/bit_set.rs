@@ -18,8 +18,8 @@ pub struct Numbers {
 mod present {
     use std::sync::Arc;
 
-    use hesc_schemes::streams::tfhe::{Decomposition, GRID, Spec, Tfhe};
     use hesc_schemes::Assurance;
+    use hesc_schemes::streams::tfhe::{Decomposition, GRID, Spec, Tfhe};
     use pyo3::PyResult;
 
     use super::Numbers;
