@@ -119,7 +119,8 @@ impl Rlwe {
     /// Public-key encryption, `(b u + e_0 + m, a u + e_1)`. Cost: three transforms a prime.
     ///
     /// # Errors
-    /// [`SchemeError::ParameterMismatch`]; [`SchemeError::NoiseBudget`] if it could not be decrypted.
+    /// [`SchemeError::ParameterMismatch`]; [`SchemeError::Parameter`] for an operand in the clear;
+    /// [`SchemeError::NoiseBudget`] if it could not be decrypted.
     pub fn encrypt(
         &self,
         key: &PublicKey,
@@ -169,7 +170,8 @@ impl Rlwe {
     /// transform a prime.
     ///
     /// # Errors
-    /// As [`Self::encrypt`].
+    /// [`SchemeError::ParameterMismatch`]; [`SchemeError::Parameter`] for an operand in the clear;
+    /// [`SchemeError::NoiseBudget`] if it could not be decrypted.
     pub fn encrypt_seeded(
         &self,
         key: &SecretKey,
@@ -279,7 +281,7 @@ impl Rlwe {
     /// noise (CKKS: message and noise) fits below the limit.
     ///
     /// # Errors
-    /// As [`Self::decrypt`].
+    /// [`SchemeError::ParameterMismatch`], [`SchemeError::KeyMismatch`].
     pub fn measured_noise_budget(
         &self,
         key: &SecretKey,

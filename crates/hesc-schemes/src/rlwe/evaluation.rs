@@ -55,10 +55,12 @@ impl Rlwe {
         self.combine(a, b, false)
     }
 
-    /// `a - b`; as [`Self::add`].
+    /// `a - b`.
     ///
     /// # Errors
-    /// As [`Self::add`].
+    /// [`SchemeError::ParameterMismatch`], [`SchemeError::KeyMismatch`], [`SchemeError::LevelMismatch`],
+    /// [`SchemeError::ScaleMismatch`], [`SchemeError::NoiseBudget`]
+    /// if the difference could not be decrypted.
     pub fn sub(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext, SchemeError> {
         self.combine(a, b, true)
     }
@@ -126,7 +128,8 @@ impl Rlwe {
     /// `a + plaintext`. CKKS: the plaintext has the ciphertext's level and scale.
     ///
     /// # Errors
-    /// As [`Self::add`].
+    /// [`SchemeError::ParameterMismatch`], [`SchemeError::LevelMismatch`], [`SchemeError::ScaleMismatch`],
+    /// [`SchemeError::NoiseBudget`] if the sum could not be decrypted.
     pub fn add_plain(
         &self,
         a: &Ciphertext,
@@ -154,7 +157,8 @@ impl Rlwe {
     /// CKKS: scales multiply. Cost: in BFV a transform back and forth for each part and prime.
     ///
     /// # Errors
-    /// As [`Self::add`].
+    /// [`SchemeError::ParameterMismatch`], [`SchemeError::LevelMismatch`],
+    /// [`SchemeError::NoiseBudget`] if the product could not be decrypted.
     pub fn multiply_plain(
         &self,
         a: &Ciphertext,
@@ -200,7 +204,7 @@ impl Rlwe {
     /// `a * scalar`, an integer: the cheapest product there is, one pass.
     ///
     /// # Errors
-    /// As [`Self::add`]; in exact schemes [`SchemeError::Value`] for an integer outside
+    /// [`SchemeError::ParameterMismatch`], [`SchemeError::NoiseBudget`]; in exact schemes [`SchemeError::Value`] for an integer outside
     /// [`Self::integer_range`].
     pub fn multiply_scalar(&self, a: &Ciphertext, scalar: i64) -> Result<Ciphertext, SchemeError> {
         if let Some(integers) = self.differences().integers() {

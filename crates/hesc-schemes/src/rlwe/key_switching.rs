@@ -148,7 +148,7 @@ impl Rlwe {
         })
     }
 
-    /// As [`Self::switch`], with digits that were lifted before.
+    /// Switches a key with digits that were lifted before: two parts at the digits' level.
     pub(crate) fn switch_lifted(&self, digits: &LiftedDigits, key: &SwitchKey) -> Buffer {
         let rows = self.chain().digit_count(digits.level) * self.ring_degree();
         self.sum_and_divide(digits.level, 0, |_, index, target, out| {

@@ -165,7 +165,7 @@ impl Rlwe {
     /// The key that brings products back to two parts.
     ///
     /// # Errors
-    /// [`SchemeError::Parameter`] for a set without special primes, and another set's key.
+    /// [`SchemeError::Parameter`] for a set without special primes; [`SchemeError::ParameterMismatch`].
     pub fn generate_relin_key(
         &self,
         secret: &SecretKey,
@@ -185,8 +185,8 @@ impl Rlwe {
     /// rotation, the index less 1 (`2 N - 1`) swaps rows or conjugates.
     ///
     /// # Errors
-    /// As [`Self::generate_relin_key`], and [`SchemeError::Parameter`] for an exponent without an
-    /// automorphism.
+    /// [`SchemeError::ParameterMismatch`]; [`SchemeError::Parameter`] for a set without special primes, and for
+    /// an exponent without an automorphism.
     pub fn generate_galois_keys(
         &self,
         secret: &SecretKey,
@@ -225,7 +225,7 @@ impl Rlwe {
     /// The key that brings ciphertexts under `from` under `to`.
     ///
     /// # Errors
-    /// As [`Self::generate_relin_key`].
+    /// [`SchemeError::Parameter`] for a set without special primes; [`SchemeError::ParameterMismatch`].
     pub fn generate_switch_key(
         &self,
         from: &SecretKey,

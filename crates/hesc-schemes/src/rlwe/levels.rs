@@ -12,7 +12,7 @@ impl Rlwe {
     /// the noise; CKKS drops it, scale and error unchanged.
     ///
     /// # Errors
-    /// [`SchemeError::LastLevel`], [`SchemeError::NoiseBudget`].
+    /// [`SchemeError::ParameterMismatch`], [`SchemeError::LastLevel`], [`SchemeError::NoiseBudget`].
     pub fn mod_switch(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
         self.check_ciphertext(a)?;
         self.check_not_last(a, a.level.saturating_sub(1))?;
@@ -22,7 +22,8 @@ impl Rlwe {
     /// Down to a level.
     ///
     /// # Errors
-    /// As [`Self::mod_switch`].
+    /// [`SchemeError::ParameterMismatch`]; [`SchemeError::LastLevel`] for a level above the ciphertext's, or
+    /// none; [`SchemeError::NoiseBudget`].
     pub fn mod_switch_to(&self, a: &Ciphertext, level: usize) -> Result<Ciphertext, SchemeError> {
         self.check_ciphertext(a)?;
         if level > a.level {
@@ -41,7 +42,8 @@ impl Rlwe {
     /// comes back as it is.
     ///
     /// # Errors
-    /// As [`Self::mod_switch`] and [`Self::multiply_real`]; [`SchemeError::KeyMismatch`].
+    /// [`SchemeError::ParameterMismatch`], [`SchemeError::KeyMismatch`], [`SchemeError::NoiseBudget`];
+    /// [`SchemeError::Value`] for scales so far apart that 1 cannot be written between them.
     pub fn matched(&self, a: &Ciphertext, target: &Ciphertext) -> Result<Ciphertext, SchemeError> {
         self.check_ciphertext(a)?;
         target.tag.check(self.fingerprint(), Some(a.tag))?;

@@ -49,7 +49,9 @@ impl Rlwe {
     /// Polyakov and Shoup 2019).
     ///
     /// # Errors
-    /// As [`Self::add`]; [`SchemeError::NotRelinearised`].
+    /// [`SchemeError::ParameterMismatch`], [`SchemeError::KeyMismatch`], [`SchemeError::LevelMismatch`];
+    /// [`SchemeError::NotRelinearised`] for factors of more than two parts; [`SchemeError::NoiseBudget`] if the
+    /// product could not be decrypted.
     pub fn multiply(&self, a: &Ciphertext, b: &Ciphertext) -> Result<Ciphertext, SchemeError> {
         self.check_operands(a, b)?;
         Self::require_two_parts(a, "a product")?;
@@ -60,7 +62,8 @@ impl Rlwe {
     /// `a^2`; cheaper than [`Self::multiply`].
     ///
     /// # Errors
-    /// As [`Self::multiply`].
+    /// [`SchemeError::ParameterMismatch`]; [`SchemeError::NotRelinearised`] for more than two parts;
+    /// [`SchemeError::NoiseBudget`] if the square could not be decrypted.
     pub fn square(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
         self.check_ciphertext(a)?;
         Self::require_two_parts(a, "a product")?;
@@ -72,7 +75,9 @@ impl Rlwe {
     /// the noise faster than with relinearisation.
     ///
     /// # Errors
-    /// As [`Self::add`]; [`SchemeError::TooManyParts`].
+    /// [`SchemeError::ParameterMismatch`], [`SchemeError::KeyMismatch`], [`SchemeError::LevelMismatch`];
+    /// [`SchemeError::TooManyParts`] beyond sixteen; [`SchemeError::NoiseBudget`] if the product could not be
+    /// decrypted.
     pub fn multiply_parts(
         &self,
         a: &Ciphertext,

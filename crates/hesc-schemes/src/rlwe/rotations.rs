@@ -72,7 +72,8 @@ impl Rlwe {
     /// The image under the automorphism `zeta -> zeta^element`; `a(X^element)` for powers of two.
     ///
     /// # Errors
-    /// [`SchemeError::MissingKey`], [`SchemeError::NotRelinearised`], and as [`Self::relinearise`].
+    /// [`SchemeError::ParameterMismatch`], [`SchemeError::KeyMismatch`], [`SchemeError::MissingKey`],
+    /// [`SchemeError::NotRelinearised`], [`SchemeError::NoiseBudget`].
     pub fn apply_galois(
         &self,
         a: &Ciphertext,
@@ -118,7 +119,9 @@ impl Rlwe {
     /// of CKKS.
     ///
     /// # Errors
-    /// As [`Self::apply_galois`] and [`Self::rotation_element`].
+    /// [`SchemeError::ParameterMismatch`], [`SchemeError::KeyMismatch`], [`SchemeError::MissingKey`],
+    /// [`SchemeError::NotRelinearised`], [`SchemeError::NoiseBudget`]; [`SchemeError::Parameter`] for a ring that
+    /// is no power of two.
     pub fn rotate(
         &self,
         a: &Ciphertext,
@@ -131,7 +134,9 @@ impl Rlwe {
     /// Several rotations of one ciphertext, see [`Self::apply_galois_many`].
     ///
     /// # Errors
-    /// As [`Self::apply_galois`] and [`Self::rotation_element`].
+    /// [`SchemeError::ParameterMismatch`], [`SchemeError::KeyMismatch`], [`SchemeError::MissingKey`],
+    /// [`SchemeError::NotRelinearised`], [`SchemeError::NoiseBudget`]; [`SchemeError::Parameter`] for a ring that
+    /// is no power of two.
     pub fn rotate_many(
         &self,
         a: &Ciphertext,
@@ -176,7 +181,9 @@ impl Rlwe {
     /// BFV and BGV: the two rows of slots exchanged. CKKS: complex conjugates.
     ///
     /// # Errors
-    /// As [`Self::apply_galois`]; [`SchemeError::Parameter`] for a ring that is no power of two.
+    /// [`SchemeError::ParameterMismatch`], [`SchemeError::KeyMismatch`], [`SchemeError::MissingKey`],
+    /// [`SchemeError::NotRelinearised`], [`SchemeError::NoiseBudget`]; [`SchemeError::Parameter`] for a ring that
+    /// is no power of two.
     pub fn swap_or_conjugate(
         &self,
         a: &Ciphertext,

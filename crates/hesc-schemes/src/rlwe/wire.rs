@@ -109,7 +109,8 @@ impl Rlwe {
         writer.finish()
     }
 
-    /// Reads a ciphertext; strict.
+    /// Reads a ciphertext and refuses what no honest writer sends: numbers out of range, claims of less noise
+    /// than an encryption has, bytes left over.
     ///
     /// # Errors
     /// [`SchemeError::Wire`], [`SchemeError::ParameterMismatch`], [`SchemeError::NoiseBudget`].
@@ -141,10 +142,10 @@ impl Rlwe {
         writer.finish()
     }
 
-    /// Reads a seeded ciphertext; strict.
+    /// Reads a seeded ciphertext and refuses what no honest writer sends.
     ///
     /// # Errors
-    /// As [`Self::ciphertext_from_bytes`].
+    /// [`SchemeError::Wire`], [`SchemeError::ParameterMismatch`], [`SchemeError::NoiseBudget`].
     pub fn seeded_from_bytes(&self, bytes: &[u8]) -> Result<SeededCiphertext, SchemeError> {
         let mut reader = Reader::open(bytes, Kind::LeveledSeededCiphertext)?;
         let tag = reader.tag(self.fingerprint())?;
@@ -223,10 +224,10 @@ impl Rlwe {
         self.one_key_to_bytes(Kind::RelinKey, &key.0)
     }
 
-    /// Reads a relinearisation key; strict.
+    /// Reads a relinearisation key.
     ///
     /// # Errors
-    /// As [`Self::public_key_from_bytes`].
+    /// [`SchemeError::Wire`], [`SchemeError::ParameterMismatch`].
     pub fn relin_key_from_bytes(&self, bytes: &[u8]) -> Result<RelinKey, SchemeError> {
         self.one_key_from_bytes(Kind::RelinKey, bytes).map(RelinKey)
     }
@@ -236,10 +237,10 @@ impl Rlwe {
         self.one_key_to_bytes(Kind::SwitchKey, key)
     }
 
-    /// Reads a switching key; strict.
+    /// Reads a switching key.
     ///
     /// # Errors
-    /// As [`Self::public_key_from_bytes`].
+    /// [`SchemeError::Wire`], [`SchemeError::ParameterMismatch`].
     pub fn switch_key_from_bytes(&self, bytes: &[u8]) -> Result<SwitchKey, SchemeError> {
         self.one_key_from_bytes(Kind::SwitchKey, bytes)
     }
@@ -255,10 +256,10 @@ impl Rlwe {
         writer.finish()
     }
 
-    /// Reads rotation keys; strict.
+    /// Reads rotation keys.
     ///
     /// # Errors
-    /// As [`Self::public_key_from_bytes`].
+    /// [`SchemeError::Wire`], [`SchemeError::ParameterMismatch`].
     pub fn galois_keys_from_bytes(&self, bytes: &[u8]) -> Result<GaloisKeys, SchemeError> {
         let mut reader = Reader::open(bytes, Kind::GaloisKeys)?;
         let tag = reader.tag(self.fingerprint())?;

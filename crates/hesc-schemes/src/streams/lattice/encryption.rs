@@ -223,7 +223,7 @@ impl<W: Word, E: Encoding<W>> Lattice<W, E> {
         })
     }
 
-    /// As [`Self::decrypt_blocks`], modulo `2^bits`: the product with the ternary secret is below
+    /// Counts, and the largest distance of a value from its count, modulo `2^bits`: the product with the ternary secret is below
     /// `N 2^(bits - 1)` in absolute value and computed exactly modulo the first prime.
     pub(super) fn decrypt_compact_blocks(
         &self,
