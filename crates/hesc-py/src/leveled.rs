@@ -78,8 +78,7 @@ impl LeveledParams {
         };
         let scheme = scheme_from(scheme)?;
         let (ring, packing) = (power_of_two(ring_degree)?, None);
-        let spec =
-            Spec { scheme, ring, coeff_moduli, special_moduli, plaintext, bound, packing };
+        let spec = Spec { scheme, ring, coeff_moduli, special_moduli, plaintext, bound, packing };
         let assurance = assurance_from(assurance)?;
         detached(py, || Rlwe::new(spec, assurance)).map(Self)
     }

@@ -110,8 +110,11 @@ pub fn close(a: &[f64], b: &[f64]) -> bool {
 pub fn bfv<W: Word>(ring_degree: usize, bits: u32, packing: Packing, plain_modulus: u64) -> Bfv<W> {
     let coeff_moduli = ntt_primes(bits, ring_degree, 1).unwrap();
     let plaintext = rlwe::PlaintextSpace::Integers { plain_modulus };
-    Bfv::new(Spec::streams(ring_degree, coeff_moduli, packing, plaintext).unwrap(), Assurance::Insecure)
-        .unwrap()
+    Bfv::new(
+        Spec::streams(ring_degree, coeff_moduli, packing, plaintext).unwrap(),
+        Assurance::Insecure,
+    )
+    .unwrap()
 }
 
 pub fn ckks(packing: Packing) -> Ckks<u64> {

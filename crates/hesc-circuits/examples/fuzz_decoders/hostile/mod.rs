@@ -139,7 +139,7 @@ fn lattice(
     bits: u32,
     plaintext: hesc_schemes::rlwe::PlaintextSpace,
     packing: Packing,
-) -> Result<Spec, hesc_math::MathError> {
+) -> Result<Spec, SchemeError> {
     Ok(Spec::streams(256, ntt_primes(bits, 256, 1)?, packing, plaintext)?)
 }
 

@@ -222,12 +222,13 @@ fn parameter_sets_are_checked_by_their_reader() {
             Err(SchemeError::Wire { problem, .. }) => problem,
             other => panic!("{other:?}"),
         };
-        assert_eq!(read(&forged(&bytes, BODY, &[3])), "the scheme is unknown");
-        assert_eq!(read(&forged(&bytes, BODY + 5, &[2])), "the plaintext kind is unknown");
+        assert_eq!(read(&forged(&bytes, BODY, &[11])), "the scheme is unknown");
+        assert_eq!(read(&forged(&bytes, BODY + 5, &[4])), "the packing is unknown");
+        assert_eq!(read(&forged(&bytes, BODY + 6, &[2])), "the plaintext kind is unknown");
         let end = bytes.len() - 16;
         assert_eq!(read(&spliced(&bytes, end..end, &[0])), "bytes are left over");
         assert_eq!(read(&spliced(&bytes, end - 1..end, &[])), "it ends too early");
-        let first = BODY + 1 + 4 + 1 + 8 + 8 + 1;
+        let first = BODY + 1 + 4 + 1 + 1 + 8 + 8 + 1;
         assert_eq!(
             read(&forged(&bytes, first, &(1u64 << 61).to_le_bytes())),
             "a prime is too large"
