@@ -139,8 +139,8 @@ fn lattice(
     bits: u32,
     plaintext: hesc_schemes::rlwe::PlaintextSpace,
     packing: Packing,
-) -> Result<Spec, SchemeError> {
-    Ok(Spec::streams(256, ntt_primes(bits, 256, 1)?, packing, plaintext)?)
+) -> Result<Spec, hesc_schemes::SchemeError> {
+    Spec::streams(256, ntt_primes(bits, 256, 1)?, packing, plaintext)
 }
 
 fn bfv<W: Word>(
