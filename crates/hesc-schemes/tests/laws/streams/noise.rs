@@ -76,7 +76,7 @@ fn deviations_kept<W: Word, E: Encoding<W>>(scheme: &Lattice<W, E>) -> f64 {
     match spec.plaintext {
         hesc_schemes::rlwe::PlaintextSpace::Integers { .. } => 7.0,
         _ if spec.packing == Some(Packing::Coefficients) => 7.0,
-        _ => 18.9 * (spec.ring_degree as f64 / 2.0).sqrt(),
+        _ => 18.9 * (spec.ring_degree() as f64 / 2.0).sqrt(),
     }
 }
 
@@ -112,7 +112,7 @@ fn check_compact<W: Word, E: Encoding<W>>(
     let Ok(compact) = scheme.compact(zeros) else { return };
     assert!(scheme.decrypt_compact(secret, &compact).unwrap().iter().all(|&count| count == 0));
     let frame = scheme.compact_to_bytes(&compact);
-    let (bits, n) = (u32::from(frame[TAGGED + 4]), scheme.spec().ring_degree);
+    let (bits, n) = (u32::from(frame[TAGGED + 4]), scheme.spec().ring_degree());
     let body = frames::body(&frame, TAGGED + 13);
     let word = |i: usize| frames::read_bits(body, i * bits as usize, bits) as i64;
     let ternary = scheme.secret(secret);

@@ -155,12 +155,12 @@ blocks_behind_the_tag!(
 impl<W: Word, E: Encoding<W>> Encryption for Lattice<W, E> {
     fn parts<'a>(&self, ciphertexts: &'a [u8]) -> Vec<&'a [u8]> {
         let spec = self.spec();
-        limbs(frames::body(ciphertexts, TAGGED + 20), spec.ring_degree, &spec.coeff_moduli)
+        limbs(frames::body(ciphertexts, TAGGED + 20), spec.ring_degree(), &spec.coeff_moduli)
     }
 
     fn seeded_parts<'a>(&self, seeded: &'a [u8]) -> Vec<&'a [u8]> {
         let spec = self.spec();
-        limbs(frames::body(seeded, TAGGED + 36), spec.ring_degree, &spec.coeff_moduli)
+        limbs(frames::body(seeded, TAGGED + 36), spec.ring_degree(), &spec.coeff_moduli)
     }
 
     fn seeds<'a>(&self, seeded: &'a [u8]) -> Vec<&'a [u8]> {
