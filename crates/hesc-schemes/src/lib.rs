@@ -25,10 +25,11 @@ pub mod wire;
 pub use error::SchemeError;
 pub use identity::{Fingerprint, KeyId, Tag};
 pub use interrupt::{checkpoint, interruptible};
+pub use rlwe::Packing;
 pub use security::Assurance;
 #[cfg(feature = "tfhe")]
 pub use streams::Tfhe;
 pub use streams::{
-    Bfv, BitProduct, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Plain, Scheme,
-    Simulated, UnipolarBfv, UnipolarElgamal,
+    Bfv, BitProduct, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Plain, Scheme, Simulated,
+    UnipolarBfv, UnipolarElgamal,
 };

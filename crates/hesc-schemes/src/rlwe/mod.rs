@@ -66,7 +66,7 @@ pub use crate::ckks::{Complex64, SharedSoFar, Sharing};
 pub use ciphertext::{Ciphertext, Plaintext, SeededCiphertext};
 pub use key_pair::{PublicKey, SecretKey};
 pub use keys::{GaloisKeys, RelinKey, SwitchKey};
-pub use params::{PlaintextSpace, SchemeKind, Spec};
+pub use params::{Packing, PlaintextSpace, SchemeKind, Spec};
 
 use crate::{Assurance, Fingerprint, SchemeError};
 use differences::Differences;

@@ -3,7 +3,6 @@ use std::fmt;
 use hesc_math::RingIndex;
 use hesc_math::rns::MAX_PRIME_BITS;
 
-use crate::streams::Packing;
 use crate::wire::{Kind, Reader, SchemeId, Writer};
 use crate::{Assurance, Fingerprint, SchemeError};
 
@@ -79,8 +78,30 @@ impl PlaintextSpace {
     }
 }
 
-/// An unchecked parameter set: [`super::Rlwe::new`] checks one for vectors,
-/// [`Lattice::new`](crate::streams::lattice::Lattice::new) one for streams.
+/// Where the bits of a block sit in the plaintext polynomial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Packing {
+    /// In its coefficients: any plaintext modulus, cheapest; no position-wise products.
+    Coefficients,
+    /// In its slots (evaluations): position-wise products with masks are possible.
+    Slots,
+    /// CKKS only: in the real *and* the imaginary parts of the slots, two values a slot; no
+    /// position-wise products.
+    ComplexSlots,
+}
+
+impl fmt::Display for Packing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Coefficients => "coefficients",
+            Self::Slots => "slots",
+            Self::ComplexSlots => "complex slots",
+        })
+    }
+}
+
+/// An unchecked parameter set: [`super::Rlwe::new`] checks one for vectors, `Lattice::new` one for streams of
+/// bits.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spec {
     /// The scheme.

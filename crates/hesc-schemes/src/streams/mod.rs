@@ -26,7 +26,7 @@ pub use elgamal::{EcElgamal, EcElgamalSecp256r1, Elgamal};
 pub use gm::Gm;
 pub use lattice::{Bfv, Ckks};
 pub(crate) use scheme::count_blocks;
-pub use scheme::{BitProduct, Packing, Scheme};
+pub use scheme::{BitProduct, Scheme};
 #[cfg(feature = "tfhe")]
 pub use tfhe::Tfhe;
 pub use unipolar::{UnipolarBfv, UnipolarElgamal};

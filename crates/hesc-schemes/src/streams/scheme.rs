@@ -1,30 +1,7 @@
-use std::fmt;
-
 use rand_core::CryptoRng;
 
+use crate::rlwe::Packing;
 use crate::{Fingerprint, KeyId, SchemeError};
-
-/// Where the values of a block sit in the plaintext polynomial.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Packing {
-    /// In its coefficients: any plaintext modulus, cheapest; no position-wise products.
-    Coefficients,
-    /// In its slots (evaluations): position-wise products with masks are possible.
-    Slots,
-    /// CKKS only: in the real *and* the imaginary parts of the slots, two values a slot; no
-    /// position-wise products.
-    ComplexSlots,
-}
-
-impl fmt::Display for Packing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Coefficients => "coefficients",
-            Self::Slots => "slots",
-            Self::ComplexSlots => "complex slots",
-        })
-    }
-}
 
 /// What adding ciphertexts does to the bits in them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 use hesc_math::{Coeff, Poly, Ring, Word};
 
 use crate::SchemeError;
+use crate::rlwe::Packing;
 use crate::rlwe::Spec;
-use crate::streams::Packing;
 
 /// A plaintext polynomial to multiply ciphertexts with.
 pub struct Mask<W: Word> {
