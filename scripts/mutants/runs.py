@@ -43,30 +43,23 @@ class Program:
     name: str
     path: str
     folder: Path
-    crate: str
 
     def tests(self) -> list[str]:
         """The names of its tests, without those that are ignored."""
+        ignored = set(self._listed("--ignored"))
+        return [name for name in self._listed() if name not in ignored]
+
+    def _listed(self, *options: str) -> list[str]:
+        """The tests that it names with these options."""
         listed = subprocess.run(
-            (self.path, "--list", "--format=terse"),
+            (self.path, "--list", "--format=terse", *options),
             cwd=self.folder,
             check=True,
             capture_output=True,
             text=True,
         )
-        ignored = subprocess.run(
-            (self.path, "--list", "--format=terse", "--ignored"),
-            cwd=self.folder,
-            check=True,
-            capture_output=True,
-            text=True,
-        )
-        left_out = set(ignored.stdout.splitlines())
-        return [
-            line.removesuffix(": test")
-            for line in listed.stdout.splitlines()
-            if line.endswith(": test") and line not in left_out
-        ]
+        names = (line for line in listed.stdout.splitlines() if line.endswith(": test"))
+        return [name.removesuffix(": test") for name in names]
 
 
 @dataclass(frozen=True)
@@ -183,7 +176,7 @@ def rust_programs(tree: Path) -> list[Program]:
         if message["profile"]["test"]:
             name = f"{crate}::{message['target']['name']}"
             folder = tree / slips.CRATES / crate
-            programs.append(Program(name, message["executable"], folder, crate))
+            programs.append(Program(name, message["executable"], folder))
     return programs
 
 

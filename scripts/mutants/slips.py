@@ -41,11 +41,6 @@ class Slip:
         """Whether the slip is in Rust, hence compiled in behind a switch."""
         return self.file.endswith(".rs")
 
-    @property
-    def crate(self) -> str:
-        """The crate of a Rust file."""
-        return self.file.split("/")[1]
-
 
 def read(path: Path) -> list[Slip]:
     """The slips of one list, each checked against the code as it is.
