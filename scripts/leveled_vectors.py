@@ -31,6 +31,8 @@ def main() -> None:
             DEGREE,
             primes[1:],
             special_moduli=primes[:1],
+            # BGV's products come to a level that is no prefix of the next.
+            levels=[[0], [1, 2], [0, 1, 2]] if scheme == "bgv" else [],
             plain_modulus=None if ckks else primes_of_bits(DEGREE, [17])[0],
             scale=2.0**36 if ckks else None,
             bound=8.0 if ckks else 1.0,

@@ -15,7 +15,7 @@ import pytest
 import typer
 
 import hesc
-from hesc import studies
+from hesc import _native, studies
 from hesc.cli import demo, reproduce
 from hesc.iris import load_network, load_split
 from hesc_papers import identifiers
@@ -53,11 +53,48 @@ def run(*arguments: str, cwd: Path | None = None, ok: bool = True) -> str:
         ["eval"],
         ["decrypt"],
         ["reproduce"],
+        ["params"],
     ],
     ids=" ".join,
 )
 def test_every_command_has_help_with_an_example(command: list[str]) -> None:
     assert "Example" in run(*command, "--help")
+
+
+def test_params_lists_every_preset() -> None:
+    records = json.loads(run("params", "--json"))
+    assert [record["name"] for record in records] == [preset.name for preset in _native.presets()]
+    assert {record["name"] for record in records} == {
+        *hesc.Params.presets(),
+        *hesc.LeveledParams.presets(),
+    }
+    for record in records:
+        if record["contents"] == "numbers":
+            params = hesc.LeveledParams.preset(record["name"])
+            assert (record["slots"], record["depth"]) == (params.slot_count, params.depth)
+        else:
+            assert record["slots"] == hesc.Params.preset(record["name"]).block_length
+    table = run("params", "gm")
+    assert "insecure_gm_2048" in table
+    assert "ckks" not in table
+
+
+def test_blocks_have_the_sizes_that_params_states() -> None:
+    """One block of bits on the wire, frame and array's own lines beside."""
+    stated = {preset.name: preset.ciphertext_bytes for preset in _native.presets()}
+    slow = ("ffdhe", "gm_", "16384")
+    for name in hesc.Params.presets():
+        if any(part in name for part in slow):
+            continue
+        params = hesc.Params.preset(name)
+        _, public = hesc.keygen(params)
+        encryptor = hesc.Encryptor(
+            public,
+            params.block_length,
+            representation="unipolar" if name.startswith("unipolar") else "inverted_bipolar",
+        )
+        extra = len(encryptor.encrypt(0.5).to_bytes()) - stated[name]
+        assert 0 <= extra < 400, (name, extra)
 
 
 def test_a_client_and_a_server_exchange_files(tmp_path: Path) -> None:

@@ -66,6 +66,16 @@ def test_architecture_names_every_module() -> None:
         assert crate.name in text, crate.name
 
 
+def test_walks_pass_what_there_is() -> None:
+    """Every step of the walks names a file and a function in it."""
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    walks = text.split("## Two walks")[1].split("\n## ")[0]
+    steps = re.findall(r"`([\w/.-]+\.(?:py|rs))`\s+`(\w+)`", walks)
+    assert len(steps) >= 20
+    for path, function in steps:
+        assert re.search(rf"\b(?:fn|def) {function}\b", (ROOT / path).read_text()), (path, function)
+
+
 @pytest.mark.parametrize(
     ("example", "arguments", "expected"),
     [

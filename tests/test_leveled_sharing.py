@@ -75,10 +75,11 @@ def test_what_is_shared_follows_the_owners_bounds(precise: Keys) -> None:
         with pytest.raises(hesc.HescError):
             secret.decrypt_shared(other, expected=expected, answers=4)
     # Its numbers do not change the noise.
-    head, parts = wire.read_leveled(vector.to_bytes(), params.ring_degree, params.coeff_moduli)
+    levels = wire.level_moduli(params.to_bytes())
+    head, parts = wire.read_leveled(vector.to_bytes(), params.ring_degree, levels)
     for factor in (2.0, 0.9):
         lie = (*head[:5], *(number * factor for number in head[5:9]), head[9])
-        lying = vector_of(public, wire.write_leveled(lie, parts, params.coeff_moduli), 1)
+        lying = vector_of(public, wire.write_leveled(lie, parts, levels), 1)
         assert secret.decrypt_shared(lying, expected=expected, answers=4).deviation == deviation
     # Nor do its words about which slots it fills and whether with complex numbers.
     for length, complex_values in ((128, False), (1, True)):
@@ -118,10 +119,11 @@ def test_a_crafted_ciphertext_of_the_review_shows_no_secret(precise: Keys) -> No
     params = precise[0].params
     secret, public = hesc.leveled_keygen(params, products=False)
     honest = public.encrypt(np.zeros(512, dtype=np.complex128))
-    head, parts = wire.read_leveled(honest.to_bytes(), params.ring_degree, params.coeff_moduli)
+    levels = wire.level_moduli(params.to_bytes())
+    head, parts = wire.read_leveled(honest.to_bytes(), params.ring_degree, levels)
     crafted = np.zeros_like(parts)
     crafted[1, :, 0] = 2**30
-    data = wire.write_leveled(head, crafted, params.coeff_moduli)
+    data = wire.write_leveled(head, crafted, levels)
     vector = vector_of(public, data, 512, complex_values=True)
     own = secret.decrypt(vector)
     shared = secret.decrypt_shared(vector, expected=honest, answers=512).values

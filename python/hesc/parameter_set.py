@@ -11,6 +11,8 @@ class _Compiled(Protocol):
 
     def to_bytes(self) -> bytes: ...
     @property
+    def name(self) -> str: ...
+    @property
     def scheme(self) -> str: ...
     @property
     def coeff_moduli(self) -> list[int]: ...
@@ -28,9 +30,10 @@ N = TypeVar("N", bound=_Compiled)
 class ParameterSet(Generic[N]):
     """A checked, immutable set with a name. Two sets are equal if their wire forms are."""
 
-    def __init__(self, native: N, name: str) -> None:
+    def __init__(self, native: N) -> None:
         self._native = native
-        self.name = name
+        #: The preset's name, or one that says how secure a set of one's own is.
+        self.name = native.name
 
     def to_bytes(self) -> bytes:
         """The wire form: a few hundred bytes at most."""

@@ -186,5 +186,33 @@ def test_we_decrypt_seals_ckks(ckks: Pair) -> None:
     np.testing.assert_array_equal(counts(ckks, ours), bits)
 
 
+@pytest.mark.parametrize("packing", ["slots", "complex_slots"])
+def test_slots_are_seals_slots(packing: str, tmp_path: Path) -> None:
+    """One order of slots in streams, in leveled vectors and in SEAL."""
+    degree, modulus = RINGS[1]
+    params = hesc.Params.lattice(
+        ring_degree=degree,
+        coeff_moduli=[modulus],
+        packing=packing,
+        scale=2.0**30,
+        assurance="hestd2018",
+    )
+    ckks = pair(params, tmp_path)
+    encoder, scale = seal.CKKSEncoder(ckks.context), params.scale or 0
+    encryptor = hesc.Encryptor(ckks.public, params.block_length, layout="one_per_block")
+    encoded = encryptor.encoder.encode([0.3])
+    bits = np.unpackbits(encoded.streams.words().view(np.uint8), bitorder="little").astype(float)
+    (array,) = ckks.public.encrypt_streams([encoded], "one_per_block")
+    _, (nested,), _ = wire.read_array(array.to_bytes())
+    residues = wire.read_ciphertexts(nested, degree, modulus).parts[0]
+    like = ckks.encryptor.encrypt(encoder.encode(0.0, scale))
+    theirs = seal_format.write_ciphertext(ckks.context, like, residues, scale)
+    theirs = ckks.evaluator.transform_to_ntt(theirs)
+    slots = encoder.decode_complex(ckks.decryptor.decrypt(theirs))
+    expected = bits if packing == "slots" else bits[: degree // 2] + 1j * bits[degree // 2 :]
+    # 14 deviations of public-key noise at a root of unity are 2.5e-3 of the scale here.
+    np.testing.assert_allclose(slots, expected, atol=2.5e-3)
+
+
 def centred(phase: NDArray[np.int64], modulus: int) -> NDArray[np.int64]:
     return np.where(phase > modulus // 2, phase - modulus, phase)

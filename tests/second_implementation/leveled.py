@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def phase(
     parts: NDArray[np.int64], ternary: NDArray[np.int64], moduli: list[int]
 ) -> tuple[list[int], int]:
-    """`c_0 + c_1 s + c_2 s^2` next to zero, and the modulus: parts (parts, primes, degree)."""
+    """`c_0 + c_1 s + c_2 s^2`, centred, and the modulus: parts (parts, primes, degree)."""
     used = moduli[: parts.shape[1]]
     modulus = 1
     for q in used:
@@ -40,7 +40,7 @@ def _bit_reversed(i: int, degree: int) -> int:
 
 
 def integers(coefficients: list[int], plain_modulus: int, count: int) -> list[int]:
-    """The first slots, next to zero: slot j is the value at root^(3^j)."""
+    """The first slots, centred: slot j is the value at root^(3^j)."""
     degree = len(coefficients)
     values = transform.forward(np.array(coefficients, dtype=object), plain_modulus)
     places = [_bit_reversed(pow(3, j, 2 * degree) // 2, degree) for j in range(count)]

@@ -155,6 +155,8 @@ def read_vector(data: bytes) -> tuple[int, int, bytes]:
 
 # Tag, level, parts, factor, scale, then deviation, values, peak, magnitude and degree of the noise.
 _LEVELED = struct.Struct("<32sBBQdddddI")
+# What a parameter set says where it lists its levels.
+_LISTED_LEVELS = 4
 
 
 def leveled_head(data: bytes) -> tuple[Any, ...]:
@@ -183,15 +185,33 @@ def seeded_head(data: bytes) -> tuple[Any, ...]:
     return (*label, tag, level, *numbers)
 
 
+def level_moduli(params: bytes) -> list[list[int]]:
+    """The primes of each level of a parameter set, the lowest first."""
+    body = open_frame(params, "params")
+    # Scheme, ring, whether levels are listed, kind of plaintext, modulus or scale, bound.
+    form = body[5]
+    at = 1 + 4 + 1 + 1 + 8 + 8
+    primes = []
+    for _ in range(2):
+        count = body[at]
+        primes.append(list(struct.unpack_from(f"<{count}Q", body, at + 1)))
+        at += 1 + 8 * count
+    moduli = primes[0]
+    if form != _LISTED_LEVELS:
+        return [moduli[:level] for level in range(1, len(moduli) + 1)]
+    masks = struct.unpack_from(f"<{body[at]}Q", body, at + 1)
+    return [[q for i, q in enumerate(moduli) if mask >> i & 1] for mask in masks]
+
+
 def read_leveled(
-    data: bytes, ring_degree: int, moduli: list[int]
+    data: bytes, ring_degree: int, levels: list[list[int]]
 ) -> tuple[tuple[Any, ...], NDArray[np.int64]]:
     """Head and coefficients (parts, primes, ring_degree) of the ciphertext in a vector."""
     body = open_frame(read_vector(data)[2], "leveled ciphertext")
     head = _LEVELED.unpack(body[: _LEVELED.size])
     level, size = head[1], head[2]
     limbs, at = [], _LEVELED.size
-    for modulus in moduli[:level]:
+    for modulus in levels[level - 1]:
         length = -(-size * ring_degree * modulus.bit_length() // 8)
         words = unpack(body[at : at + length], size * ring_degree, modulus.bit_length())
         limbs.append(words.reshape(size, ring_degree))
@@ -200,10 +220,12 @@ def read_leveled(
     return head, np.stack(limbs, axis=1)
 
 
-def write_leveled(head: tuple[Any, ...], parts: NDArray[np.int64], moduli: list[int]) -> bytes:
+def write_leveled(
+    head: tuple[Any, ...], parts: NDArray[np.int64], levels: list[list[int]]
+) -> bytes:
     """The ciphertext of a head and coefficients, as `read_leveled` gives them."""
     limbs = (
         pack(np.ascontiguousarray(parts[:, i]), modulus.bit_length())
-        for i, modulus in enumerate(moduli[: parts.shape[1]])
+        for i, modulus in enumerate(levels[head[1] - 1])
     )
     return frame("leveled ciphertext", _LEVELED.pack(*head) + b"".join(limbs))

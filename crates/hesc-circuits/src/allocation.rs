@@ -100,7 +100,7 @@ impl<S: Scheme> Streams<S> {
         let summed = if used.iter().all(|row| row.len() == 1) {
             let alone: Vec<Vec<BlockOf>> = used.iter().map(|row| vec![row[0].source]).collect();
             let parts: Vec<&S::Ciphertexts> = self.parts.iter().map(Arc::as_ref).collect();
-            self.scheme.horner(&parts, &alone, &[])?
+            self.scheme.combine_rows(&parts, &alone)?
         } else {
             self.masked_sums(&used)?
         };

@@ -2,6 +2,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use hesc_schemes::Scheme;
+use hesc_schemes::streams::Blocks;
 
 use crate::factors::anonymous;
 use crate::plan::{AnswerTerm, Plan};
@@ -39,12 +40,15 @@ pub struct Answer<S: Scheme> {
 impl<S: Scheme> Answer<S> {
     /// Collects the ciphertexts that `streams` uses, without copies where whole batches are used: whole
     /// blocks, with whatever else lies in them (see [`Streams::rerandomise`]).
+    ///
+    /// # Errors
+    /// None that a consistent array meets.
     pub fn new(streams: &Streams<S>) -> Result<Self, CircuitError> {
         let used = streams.used_blocks();
         let mut body = Vec::new();
         for of_part in used.chunk_by(|a, b| a.0 == b.0) {
             let part = &streams.parts[of_part[0].0];
-            if of_part.len() == streams.scheme.blocks(part) {
+            if of_part.len() == part.blocks() {
                 body.push(Arc::clone(part));
             } else {
                 let blocks: Vec<usize> = of_part.iter().map(|&(_, block)| block).collect();
@@ -98,7 +102,7 @@ impl<S: Scheme> Answer<S> {
     }
 
     fn max_count(&self, parts: &[Arc<S::Ciphertexts>]) -> u64 {
-        parts.iter().map(|part| self.scheme.max_count(part)).min().unwrap_or(0)
+        parts.iter().map(|part| self.scheme.max_count(&**part)).min().unwrap_or(0)
     }
 
     fn fuse_digits(
@@ -114,9 +118,15 @@ impl<S: Scheme> Answer<S> {
         let bases = bases[..bases.len().min(self.plan.blocks - 1)].to_vec();
         let plan = Plan { bases, ..self.plan.clone() };
         let max_count = self.max_count(parts);
-        if plan.largest() > u128::from(max_count) {
+        let fits = plan.largest() <= u128::from(max_count);
+        if fits && plan.bases.is_empty() {
+            // A single block is fused with nothing.
+            return Ok(self.fused(parts.to_vec(), plan));
+        }
+        // Without weights positions hold bits, and no digit fits beside another.
+        let Some(weighting) = self.scheme.weighting().filter(|_| fits) else {
             let base = plan.bases.iter().copied().max().unwrap_or(1);
-            let fits = |digits: &usize| {
+            let some_fit = |digits: &usize| {
                 let bases = vec![base; digits - 1];
                 Plan { bases, ..self.plan.clone() }.largest() <= u128::from(max_count)
             };
@@ -125,14 +135,16 @@ impl<S: Scheme> Answer<S> {
                 base,
                 needed: plan.largest().to_string(),
                 max_count,
-                most: (1..64).take_while(fits).last().unwrap_or(0),
+                most: (1..64).take_while(some_fit).last().unwrap_or(0),
             });
-        }
+        };
         let blocks = self.logical_blocks(parts);
         let groups = plan.groups();
         let rows: Vec<Vec<(usize, usize)>> =
             (0..groups).map(|g| blocks[g..].iter().step_by(groups).copied().collect()).collect();
-        self.summed(parts, &rows, &plan.bases, plan.clone())
+        let parts: Vec<&S::Ciphertexts> = parts.iter().map(Arc::as_ref).collect();
+        let sums = weighting.horner(&parts, &rows, &plan.bases)?;
+        Ok(self.fused(vec![Arc::new(sums)], plan))
     }
 
     fn fuse_ones(&self, parts: &[Arc<S::Ciphertexts>]) -> Result<Self, CircuitError> {
@@ -210,27 +222,21 @@ impl<S: Scheme> Answer<S> {
         let blocks = self.logical_blocks(parts);
         let rows: Vec<Vec<(usize, usize)>> =
             classes.iter().map(|class| class.iter().map(|&u| blocks[u]).collect()).collect();
-        self.summed(parts, &rows, &vec![1; merged - 1], plan)
+        let parts: Vec<&S::Ciphertexts> = parts.iter().map(Arc::as_ref).collect();
+        let sums = self.scheme.combine_rows(&parts, &rows)?;
+        Ok(self.fused(vec![Arc::new(sums)], plan))
     }
 
     /// (part, block) of each logical block.
     fn logical_blocks(&self, parts: &[Arc<S::Ciphertexts>]) -> Vec<(usize, usize)> {
         let blocks_of = |(part, blocks): (usize, &Arc<S::Ciphertexts>)| {
-            (0..self.scheme.blocks(blocks)).map(move |block| (part, block))
+            (0..blocks.blocks()).map(move |block| (part, block))
         };
         parts.iter().enumerate().flat_map(blocks_of).collect()
     }
 
-    fn summed(
-        &self,
-        parts: &[Arc<S::Ciphertexts>],
-        rows: &[Vec<(usize, usize)>],
-        bases: &[u64],
-        plan: Plan,
-    ) -> Result<Self, CircuitError> {
-        let parts: Vec<&S::Ciphertexts> = parts.iter().map(Arc::as_ref).collect();
-        let fused = self.scheme.horner(&parts, rows, bases)?;
-        Ok(Self { scheme: self.scheme.clone(), body: Body::Full(vec![Arc::new(fused)]), plan })
+    fn fused(&self, parts: Vec<Arc<S::Ciphertexts>>, plan: Plan) -> Self {
+        Self { scheme: self.scheme.clone(), body: Body::Full(parts), plan }
     }
 
     /// The download form: the modulus switched to the smallest that still decrypts. It can only
@@ -256,11 +262,11 @@ impl<S: Scheme> Answer<S> {
     /// The scheme's: wrong key, altered ciphertexts.
     pub fn decrypt(&self, key: &S::SecretKey) -> Result<Counts, CircuitError> {
         let counts = match &self.body {
-            Body::Compact(blocks) => self.scheme.decrypt_compact(key, blocks)?,
+            Body::Compact(blocks) => self.scheme.decrypt(key, blocks)?,
             Body::Full(parts) => {
-                let mut counts = self.scheme.decrypt(key, &parts[0])?;
+                let mut counts = self.scheme.decrypt(key, &*parts[0])?;
                 for part in &parts[1..] {
-                    counts.extend(self.scheme.decrypt(key, part)?);
+                    counts.extend(self.scheme.decrypt(key, &**part)?);
                 }
                 counts
             }

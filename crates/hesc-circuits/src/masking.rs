@@ -1,6 +1,6 @@
 //! Sums of blocks of which only some positions pass: what multiplexed and allocated sums share.
 
-use hesc_schemes::Scheme;
+use hesc_schemes::{Scheme, SchemeError};
 
 use crate::CircuitError;
 use crate::streams::Streams;
@@ -24,6 +24,11 @@ impl<S: Scheme> Streams<S> {
         &self,
         rows: &[Vec<Passing>],
     ) -> Result<S::Ciphertexts, CircuitError> {
+        let masking = self.scheme.masking().ok_or_else(|| SchemeError::PackingCannot {
+            operation: "a product with a mask",
+            packing: self.scheme.packing(),
+            remedy: "slot",
+        })?;
         let mut copies: Vec<(Vec<usize>, Vec<u64>)> = vec![Default::default(); self.parts.len()];
         let mut summands: Vec<Vec<BlockOf>> = Vec::with_capacity(rows.len());
         for row in rows {
@@ -42,7 +47,7 @@ impl<S: Scheme> Streams<S> {
                 continue;
             }
             let mut of_part = self.scheme.select(&self.parts[part], blocks)?;
-            self.scheme.mask_assign(&mut of_part, bits)?;
+            masking.mask_assign(&mut of_part, bits)?;
             renumbered[part] = masked.len();
             masked.push(of_part);
         }
@@ -50,7 +55,6 @@ impl<S: Scheme> Streams<S> {
             *part = renumbered[*part];
         }
         let masked: Vec<&S::Ciphertexts> = masked.iter().collect();
-        let longest = summands.iter().map(Vec::len).max().unwrap_or(1);
-        Ok(self.scheme.horner(&masked, &summands, &vec![1; longest - 1])?)
+        Ok(self.scheme.combine_rows(&masked, &summands)?)
     }
 }

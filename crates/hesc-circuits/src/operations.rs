@@ -88,7 +88,7 @@ impl<S: Scheme> Streams<S> {
             .parts
             .into_iter()
             .map(|((a, b), pairs)| {
-                Ok(Arc::new(self.scheme.add_pairs(&self.parts[a], &other.parts[b], &pairs)?))
+                Ok(Arc::new(self.scheme.combine_pairs(&self.parts[a], &other.parts[b], &pairs)?))
             })
             .collect::<Result<_, CircuitError>>()?;
         let origins = merge(&self.origins, &other.origins);
@@ -116,7 +116,12 @@ impl<S: Scheme> Streams<S> {
         })
     }
 
-    /// `-self`: the complement of every stream, by adding one to its positions.
+    /// `-self`: the complement of every stream, by adding one to its positions. Cost: a copy and a plaintext
+    /// addition a block.
+    ///
+    /// # Errors
+    /// [`CircuitError::Representation`] for unipolar streams and schemes whose product they do not have,
+    /// [`CircuitError::CountOverflow`] and [`CircuitError::Scheme`] if there is no room for another count.
     pub fn negate(&self) -> Result<Self, CircuitError> {
         if self.representation != Representation::InvertedBipolar {
             return Err(CircuitError::Representation { operation: "negation" });
@@ -196,7 +201,7 @@ impl<S: Scheme> Streams<S> {
                 continue;
             }
             let mut blocks = self.scheme.select(part, &copy.blocks)?;
-            self.scheme.add_bits_assign(&mut blocks, &copy.bits)?;
+            self.scheme.combine_bits_assign(&mut blocks, &copy.bits)?;
             parts.push(Arc::new(blocks));
         }
         Ok(Self { parts, terms, max_count, ..self.clone() })
@@ -248,6 +253,9 @@ impl<S: Scheme> Streams<S> {
     }
 
     /// The elements of these indices, in this order; repetitions allowed. No ciphertext moves.
+    ///
+    /// # Errors
+    /// [`CircuitError::Empty`] for no index, [`CircuitError::Element`] for one that is not there.
     pub fn select(&self, indices: &[usize]) -> Result<Self, CircuitError> {
         if indices.is_empty() {
             return Err(CircuitError::Empty);

@@ -1,6 +1,6 @@
 //! Streams as single encrypted bits, for gate circuits behind a stochastic layer.
 
-use hesc_schemes::Scheme;
+use hesc_schemes::streams::Encrypt;
 use hesc_schemes::streams::tfhe::{Bits, Tfhe};
 use hesc_stochastic::Representation;
 

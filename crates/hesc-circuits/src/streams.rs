@@ -1,6 +1,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use hesc_schemes::streams::Blocks;
 use hesc_schemes::{Scheme, SchemeError};
 use hesc_stochastic::{BitStreams, Origin, Representation};
 use rand_core::CryptoRng;
@@ -221,6 +222,7 @@ impl<S: Scheme> Streams<S> {
                 found: self.elements,
             });
         }
+        let Some(moving) = self.scheme.moving() else { return Ok(None) };
         let rows = Layout::automatic(length, n).rows(length, row, n)?;
         let blocks = self.terms.len() / row * rows.blocks_per_row();
         let mut sources = vec![None; blocks * n];
@@ -237,8 +239,8 @@ impl<S: Scheme> Streams<S> {
             (term.part, term.place) = (0, new);
         }
         let parts: Vec<&S::Ciphertexts> = self.parts.iter().map(Arc::as_ref).collect();
-        let gathered = self.scheme.gather(&parts, &sources)?;
-        Ok(gathered.map(|blocks| Self { parts: vec![Arc::new(blocks)], terms, ..self.clone() }))
+        let blocks = Arc::new(moving.gather(&parts, &sources)?);
+        Ok(Some(Self { parts: vec![blocks], terms, ..self.clone() }))
     }
 
     /// The scheme.
@@ -273,7 +275,7 @@ impl<S: Scheme> Streams<S> {
 
     /// Largest count that a position of these ciphertexts can hold.
     pub fn capacity(&self) -> u64 {
-        self.parts.iter().map(|part| self.scheme.max_count(part)).min().unwrap_or(0)
+        self.parts.iter().map(|part| self.scheme.max_count(&**part)).min().unwrap_or(0)
     }
 
     /// Ciphertexts in use.
@@ -309,7 +311,7 @@ impl<S: Scheme> Streams<S> {
     /// None that a consistent array meets.
     pub fn trimmed(&self) -> Result<Self, CircuitError> {
         let used = self.used_blocks();
-        let whole: usize = self.parts.iter().map(|part| self.scheme.blocks(part)).sum();
+        let whole: usize = self.parts.iter().map(|part| part.blocks()).sum();
         if used.len() == whole {
             return Ok(self.clone());
         }
@@ -386,8 +388,7 @@ impl<S: Scheme> Streams<S> {
             return Err(SchemeError::ParameterMismatch { expected, found }.into());
         }
         // What is added to what the other key encrypts nobody can decrypt.
-        let (own, others) =
-            (self.scheme.key_of(&self.parts[0])?, self.scheme.key_of(&other.parts[0])?);
+        let (own, others) = (self.parts[0].key(), other.parts[0].key());
         if own != others {
             return Err(SchemeError::KeyMismatch { expected: own, found: others }.into());
         }
@@ -406,7 +407,13 @@ impl<S: Scheme> Streams<S> {
 }
 
 impl<S: Scheme> SeededStreams<S> {
-    /// Encrypts streams under the secret key; see [`Streams::encrypt`].
+    /// Encrypts streams under the secret key: half the size on the wire, and less noise than under the
+    /// public one.
+    ///
+    /// # Errors
+    /// [`CircuitError::Empty`], [`CircuitError::Length`] for incomplete rows,
+    /// [`CircuitError::DoesNotFit`] for streams longer than a block side by side, and what the
+    /// scheme refuses.
     pub fn encrypt(
         scheme: &S,
         key: &S::SecretKey,
@@ -430,6 +437,9 @@ impl<S: Scheme> SeededStreams<S> {
     }
 
     /// The form that can be computed on. Cost a block: one transform.
+    ///
+    /// # Errors
+    /// [`CircuitError::Scheme`] if it is interrupted.
     pub fn expand(&self) -> Result<Streams<S>, CircuitError> {
         let blocks = Arc::new(self.scheme.expand(&self.blocks)?);
         Ok(Streams::fresh(

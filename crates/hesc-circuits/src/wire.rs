@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use hesc_schemes::streams::Blocks;
 use hesc_schemes::wire::{Kind, Reader, Writer};
 use hesc_schemes::{Scheme, SchemeError};
 use hesc_stochastic::{BitStreams, Origin, Representation, UNKNOWN_ROW};
@@ -131,7 +132,7 @@ impl<S: Scheme> Streams<S> {
         let mut writer = Writer::new(Kind::Streams);
         writer.u32(self.parts.len() as u32);
         for part in &self.parts {
-            writer.nested(&self.scheme.ciphertexts_to_bytes(part));
+            writer.nested(&self.scheme.write(&**part));
         }
         writer.u32(self.stream_length as u32);
         write_representation(&mut writer, self.representation);
@@ -156,19 +157,18 @@ impl<S: Scheme> Streams<S> {
     pub fn from_bytes(scheme: &S, bytes: &[u8]) -> Result<Self, CircuitError> {
         let mut reader = Reader::open(bytes, Kind::Streams)?;
         let parts = (0..reader.u32()?)
-            .map(|_| Ok(Arc::new(scheme.ciphertexts_from_bytes(reader.nested()?)?)))
-            .collect::<Result<Vec<_>, SchemeError>>()?;
+            .map(|_| Ok(Arc::new(scheme.read(reader.nested()?)?)))
+            .collect::<Result<Vec<Arc<S::Ciphertexts>>, SchemeError>>()?;
         let Some(first) = parts.first() else {
             return Err(reader.error("it holds no ciphertext").into());
         };
-        let key = scheme.key_of(first)?;
-        if parts.iter().any(|part| scheme.key_of(part) != Ok(key)) {
+        if parts.iter().any(|part| part.key() != first.key()) {
             return Err(reader.error("its ciphertexts belong to several keys").into());
         }
         let stream_length = read_length(&mut reader)?;
         let representation = read_representation(&mut reader)?;
         let max_count = reader.u64()?;
-        let most = parts.iter().map(|part| scheme.max_count(part)).min().unwrap_or(0);
+        let most = parts.iter().map(|part| scheme.max_count(&**part)).min().unwrap_or(0);
         let most = if scheme.parity_survives_wrap() { MAX_FACTORS } else { most };
         if !(1..=most).contains(&max_count) {
             return Err(reader.error("the largest count is not possible").into());
@@ -189,7 +189,7 @@ impl<S: Scheme> Streams<S> {
             let part = reader.u32()? as usize;
             let place = Place { block: reader.u32()? as usize, offset: reader.u32()? as usize };
             let weight = read_weight(&mut reader)?;
-            let Some(blocks) = parts.get(part).map(|part| scheme.blocks(part)) else {
+            let Some(blocks) = parts.get(part).map(|part| part.blocks()) else {
                 return Err(reader.error("a stream lies outside the ciphertexts").into());
             };
             let at = (place.block, place.offset);
@@ -223,7 +223,7 @@ impl<S: Scheme> SeededStreams<S> {
     /// Wire form: half the size of [`Streams::to_bytes`].
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut writer = Writer::new(Kind::SeededStreams);
-        writer.nested(&self.scheme.seeded_to_bytes(&self.blocks));
+        writer.nested(&self.scheme.write(&self.blocks));
         writer.u32(self.stream_length as u32);
         write_representation(&mut writer, self.representation);
         writer.bytes(&self.origin.to_bytes()).u32(self.places.len() as u32);
@@ -239,7 +239,7 @@ impl<S: Scheme> SeededStreams<S> {
     /// As [`Streams::from_bytes`].
     pub fn from_bytes(scheme: &S, bytes: &[u8]) -> Result<Self, CircuitError> {
         let mut reader = Reader::open(bytes, Kind::SeededStreams)?;
-        let blocks = scheme.seeded_from_bytes(reader.nested()?)?;
+        let blocks: S::SeededCiphertexts = scheme.read(reader.nested()?)?;
         let stream_length = read_length(&mut reader)?;
         let representation = read_representation(&mut reader)?;
         let origin = read_origin(&mut reader)?;
@@ -247,7 +247,7 @@ impl<S: Scheme> SeededStreams<S> {
         for _ in 0..reader.u32()? {
             let place = Place { block: reader.u32()? as usize, offset: reader.u32()? as usize };
             let at = (place.block, place.offset);
-            let count = scheme.seeded_blocks(&blocks);
+            let count = blocks.blocks();
             check_place(&reader, at, stream_length, scheme.block_length(), count)?;
             places.push(place);
         }
@@ -265,12 +265,12 @@ impl<S: Scheme> Answer<S> {
         let mut writer = Writer::new(Kind::Answer);
         match &self.body {
             Body::Compact(blocks) => {
-                writer.u32(0).nested(&self.scheme.compact_to_bytes(blocks));
+                writer.u32(0).nested(&self.scheme.write(blocks));
             }
             Body::Full(parts) => {
                 writer.u32(parts.len() as u32);
                 for part in parts {
-                    writer.nested(&self.scheme.ciphertexts_to_bytes(part));
+                    writer.nested(&self.scheme.write(&**part));
                 }
             }
         }
@@ -305,17 +305,16 @@ impl<S: Scheme> Answer<S> {
         let mut reader = Reader::open(bytes, Kind::Answer)?;
         let (body, physical, most) = match reader.u32()? {
             0 => {
-                let blocks = scheme.compact_from_bytes(reader.nested()?)?;
-                let (count, most) =
-                    (scheme.compact_blocks(&blocks), scheme.compact_max_count(&blocks));
+                let blocks: S::CompactCiphertexts = scheme.read(reader.nested()?)?;
+                let (count, most) = (blocks.blocks(), scheme.max_count(&blocks));
                 (Body::Compact(blocks), count, most)
             }
             parts => {
                 let parts = (0..parts)
-                    .map(|_| Ok(Arc::new(scheme.ciphertexts_from_bytes(reader.nested()?)?)))
-                    .collect::<Result<Vec<_>, SchemeError>>()?;
-                let count = parts.iter().map(|part| scheme.blocks(part)).sum();
-                let most = parts.iter().map(|part| scheme.max_count(part)).min().unwrap_or(0);
+                    .map(|_| Ok(Arc::new(scheme.read(reader.nested()?)?)))
+                    .collect::<Result<Vec<Arc<S::Ciphertexts>>, SchemeError>>()?;
+                let count = parts.iter().map(|part| part.blocks()).sum();
+                let most = parts.iter().map(|part| scheme.max_count(&**part)).min().unwrap_or(0);
                 (Body::Full(parts), count, most)
             }
         };

@@ -102,7 +102,7 @@ macro_rules! limb_kernels {
                 }
             }
 
-            /// `(a - [b]) inverse`, `[b]` the residue of `b` modulo `p` next to zero: with `inverse`
+            /// `(a - [b]) inverse`, `[b]` the centred residue of `b` modulo `p`: with `inverse`
             /// that of `p` modulo `q`, the number of residues `a` and `b` divided by `p` and rounded.
             #[cfg_attr(
                 not(feature = "portable"),

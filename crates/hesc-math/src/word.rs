@@ -51,7 +51,7 @@ pub trait Word: sealed::Sealed + Pod + Ord + Debug + Zeroize + Send + Sync + 'st
     fn add_product_limb(a: &mut [Self], values: &[u32], scalar: Self, q: Self);
     /// `a += value` modulo `q` where the bit is set.
     fn add_where_limb(a: &mut [Self], bits: &[u64], value: Self, q: Self);
-    /// `(a - [b]) inverse` modulo `q`, `[b]` the residue of `b` modulo `p < 2q` next to zero.
+    /// `(a - [b]) inverse` modulo `q`, `[b]` the centred residue of `b` modulo `p < 2q`.
     fn divide_by_last_limb(
         out: &mut [Self],
         a: &[Self],

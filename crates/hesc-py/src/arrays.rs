@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::encoder::{BitStreams, Pair, Selector, estimates_to_py};
-use crate::erased::{self, ErasedAnswer, ErasedSeeded};
+use crate::erased::{self, ErasedAnswer, ErasedSeeded, Operation};
 use crate::errors::{FusionError, ShapeError, to_py};
 use crate::interrupt::interruptible;
 use crate::workers::Compute;
@@ -31,16 +31,28 @@ fn pairs(
 #[pyclass(frozen, module = "hesc")]
 pub struct Array(pub erased::Array);
 
+impl Array {
+    /// What makes no ciphertexts, and is done at once.
+    fn apply(&self, operation: Operation<'_>) -> PyResult<Self> {
+        self.0.apply(operation).map(Self).map_err(to_py)
+    }
+
+    /// What computes on ciphertexts, without Python's lock and until it is interrupted.
+    fn run(&self, py: Python<'_>, operation: Operation<'_>) -> PyResult<Self> {
+        interruptible(py, || self.0.apply(operation), to_py).map(Self)
+    }
+}
+
 #[pymethods]
 impl Array {
     #[getter]
     fn elements(&self) -> usize {
-        self.0.elements()
+        self.0.shape().elements
     }
 
     #[getter]
     fn terms_per_element(&self) -> usize {
-        self.0.terms_per_element()
+        self.0.shape().terms_per_element
     }
 
     #[getter]
@@ -50,17 +62,17 @@ impl Array {
 
     #[getter]
     fn stream_length(&self) -> usize {
-        self.0.stream_length()
+        self.0.shape().stream_length
     }
 
     #[getter]
     fn representation(&self) -> String {
-        self.0.representation().to_string()
+        self.0.shape().representation.to_string()
     }
 
     #[getter]
     fn max_count(&self) -> u64 {
-        self.0.max_count()
+        self.0.shape().max_count
     }
 
     #[getter]
@@ -81,7 +93,7 @@ impl Array {
         right: PyReadonlyArray1<'_, i64>,
     ) -> PyResult<Self> {
         let pairs = pairs(&left, &right)?;
-        interruptible(py, || self.0.multiply(other.0.as_ref(), &pairs), to_py).map(Self)
+        self.run(py, Operation::Multiply(other.0.as_ref(), &pairs))
     }
 
     fn add(
@@ -92,7 +104,7 @@ impl Array {
         right: PyReadonlyArray1<'_, i64>,
     ) -> PyResult<Self> {
         let pairs = pairs(&left, &right)?;
-        interruptible(py, || self.0.add(other.0.as_ref(), &pairs), to_py).map(Self)
+        self.run(py, Operation::Add(other.0.as_ref(), &pairs))
     }
 
     fn prefix_products(&self, py: Python<'_>, others: Vec<PyRef<'_, Self>>) -> PyResult<Vec<Self>> {
@@ -107,37 +119,36 @@ impl Array {
         weights: PyReadonlyArray1<'_, f64>,
     ) -> PyResult<Self> {
         let others: Vec<_> = others.iter().map(|other| other.0.as_ref()).collect();
-        self.0.weighted_sum(&others, slice(&weights)?).map(Self).map_err(to_py)
+        self.apply(Operation::WeightedSum(&others, slice(&weights)?))
     }
 
     fn append(&self, other: &Self) -> PyResult<Self> {
-        self.0.append(other.0.as_ref()).map(Self).map_err(to_py)
+        self.apply(Operation::Append(other.0.as_ref()))
     }
 
     fn negate(&self, py: Python<'_>) -> PyResult<Self> {
-        interruptible(py, || self.0.negate(), to_py).map(Self)
+        self.run(py, Operation::Negate)
     }
 
     fn multiply_bits(&self, py: Python<'_>, constants: &BitStreams) -> PyResult<Self> {
         let (origin, representation) = (constants.origin()?, constants.representation);
-        let multiply = || self.0.multiply_bits(&constants.streams, representation, origin);
-        interruptible(py, multiply, to_py).map(Self)
+        self.run(py, Operation::MultiplyBits(&constants.streams, representation, origin))
     }
 
     fn scale(&self, factors: PyReadonlyArray1<'_, f64>) -> PyResult<Self> {
-        self.0.scale(slice(&factors)?).map(Self).map_err(to_py)
+        self.apply(Operation::Scale(slice(&factors)?))
     }
 
     fn add_constants(&self, constants: PyReadonlyArray1<'_, f64>) -> PyResult<Self> {
-        self.0.add_constants(slice(&constants)?).map(Self).map_err(to_py)
+        self.apply(Operation::AddConstants(slice(&constants)?))
     }
 
     fn select(&self, positions: PyReadonlyArray1<'_, i64>) -> PyResult<Self> {
-        self.0.select(&indices(&positions)?).map(Self).map_err(to_py)
+        self.apply(Operation::Select(&indices(&positions)?))
     }
 
     fn sum_groups(&self, group: usize) -> PyResult<Self> {
-        self.0.sum_groups(group).map(Self).map_err(to_py)
+        self.apply(Operation::SumGroups(group))
     }
 
     fn multiplexed(
@@ -146,9 +157,7 @@ impl Array {
         coefficients: PyReadonlyArray1<'_, f64>,
         selector: &mut Selector,
     ) -> PyResult<Self> {
-        let coefficients = slice(&coefficients)?;
-        let selector = &mut selector.0;
-        interruptible(py, || self.0.multiplexed(coefficients, selector), to_py).map(Self)
+        self.run(py, Operation::Multiplexed(slice(&coefficients)?, &mut selector.0))
     }
 
     fn allocated(
@@ -159,7 +168,7 @@ impl Array {
         granularity: usize,
     ) -> PyResult<Self> {
         let (coefficients, pieces) = (slice(&coefficients)?, indices(&pieces)?);
-        interruptible(py, || self.0.allocated(coefficients, &pieces, granularity), to_py).map(Self)
+        self.run(py, Operation::Allocated(coefficients, &pieces, granularity))
     }
 
     #[pyo3(signature = (*, bases, compact))]

@@ -6,10 +6,11 @@ use std::time::Duration;
 
 use hesc_circuits::Streams;
 use hesc_circuits::gates::{Evaluator as OfPrograms, GateError, Monitor, Packed};
+use hesc_schemes::SchemeError;
 use hesc_schemes::streams::tfhe::{
     self, Bits, Ciphertexts, CompactCiphertexts, SeededEvaluationKey, Tfhe,
 };
-use hesc_schemes::{Scheme, SchemeError};
+use hesc_schemes::streams::{Combine, Compact, Decrypt, Encrypt};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -77,7 +78,7 @@ impl EncryptedBits {
     /// The same sum on blocks, where both are blocks, or on samples.
     fn sum(&self, other: &Self) -> Result<Form, SchemeError> {
         if let (Form::Blocks(a), Form::Blocks(b)) = (&self.form, &other.form) {
-            return Ok(Form::Blocks(Arc::new(self.scheme.add(a, b)?)));
+            return Ok(Form::Blocks(Arc::new(self.scheme.combine(a, b)?)));
         }
         let (a, b) = (self.samples()?, other.samples()?);
         Ok(Form::Samples(Arc::new(self.scheme.exclusive_or(&[&a, &b])?)))
@@ -283,7 +284,7 @@ pub fn decrypt_bits<'py>(
         Form::Samples(samples) => {
             Ok(scheme.decrypt_bits(key, samples)?.into_iter().map(u8::from).collect())
         }
-        Form::Blocks(blocks) => Ok(parities(&scheme.decrypt(key, blocks)?, bits.count())),
+        Form::Blocks(blocks) => Ok(parities(&scheme.decrypt(key, &**blocks)?, bits.count())),
     });
     Ok(PyArray1::from_vec(py, found.map_err(scheme_to_py)?))
 }
@@ -296,7 +297,7 @@ pub fn decrypt_bit_answer<'py>(
     answer: &BitAnswer,
 ) -> PyResult<Bound<'py, PyArray1<u8>>> {
     let SecretOf { scheme, key } = secret_of(secret)?;
-    let counts = py.compute(|| scheme.decrypt_compact(key, &answer.bits.blocks));
+    let counts = py.compute(|| scheme.decrypt(key, &answer.bits.blocks));
     let counts = counts.map_err(scheme_to_py)?;
     Ok(PyArray1::from_vec(py, parities(&counts, answer.bits.count())))
 }
@@ -454,7 +455,7 @@ impl Evaluator {
 
     /// Bits in compact blocks, which only the key owner can use.
     fn answer(&self, py: Python<'_>, bits: &EncryptedBits) -> PyResult<BitAnswer> {
-        let compact = || Scheme::compact(&self.scheme, &self.packed(bits)?);
+        let compact = || self.scheme.compact(&self.packed(bits)?);
         let blocks = interruptible(py, compact, scheme_to_py)?;
         let bits = Packed { blocks, shape: bits.shape.clone() };
         Ok(BitAnswer { scheme: self.scheme.clone(), bits })

@@ -57,42 +57,44 @@ pub trait ErasedAnswer: Send + Sync {
     fn to_bytes(&self) -> Vec<u8>;
 }
 
+/// What an array says of itself without a look at its ciphertexts.
+pub struct Shape {
+    pub elements: usize,
+    pub terms_per_element: usize,
+    pub stream_length: usize,
+    pub representation: Representation,
+    pub max_count: u64,
+}
+
+/// What makes an array of an array, and of others of its type.
+pub enum Operation<'a> {
+    Multiply(&'a dyn ErasedStreams, &'a [(usize, usize)]),
+    MultiplyBits(&'a BitStreams, Representation, Origin),
+    Negate,
+    Scale(&'a [f64]),
+    AddConstants(&'a [f64]),
+    Add(&'a dyn ErasedStreams, &'a [(usize, usize)]),
+    Append(&'a dyn ErasedStreams),
+    Select(&'a [usize]),
+    SumGroups(usize),
+    /// Coefficients, and what selects by them.
+    Multiplexed(&'a [f64], &'a mut Selector),
+    /// Coefficients, the pieces that each operand keeps, and of how many.
+    Allocated(&'a [f64], &'a [usize], usize),
+    /// Arrays beside the first, and the weights of all.
+    WeightedSum(&'a [&'a dyn ErasedStreams], &'a [f64]),
+}
+
 pub trait ErasedStreams: Send + Sync {
     fn as_any(&self) -> &dyn Any;
     fn fingerprint(&self) -> Fingerprint;
-    fn elements(&self) -> usize;
-    fn terms_per_element(&self) -> usize;
+    fn shape(&self) -> Shape;
     fn blocks(&self) -> usize;
-    fn stream_length(&self) -> usize;
-    fn representation(&self) -> Representation;
-    fn max_count(&self) -> u64;
     fn capacity(&self) -> u64;
     fn noise_budget(&self) -> f64;
-    fn multiply(&self, other: &dyn ErasedStreams, pairs: &[(usize, usize)]) -> Outcome<Array>;
-    fn add(&self, other: &dyn ErasedStreams, pairs: &[(usize, usize)]) -> Outcome<Array>;
-    fn append(&self, other: &dyn ErasedStreams) -> Outcome<Array>;
-    fn negate(&self) -> Outcome<Array>;
-    fn multiply_bits(
-        &self,
-        constants: &BitStreams,
-        representation: Representation,
-        origin: Origin,
-    ) -> Outcome<Array>;
-    fn scale(&self, factors: &[f64]) -> Outcome<Array>;
-    fn add_constants(&self, constants: &[f64]) -> Outcome<Array>;
-    fn select(&self, indices: &[usize]) -> Outcome<Array>;
-    fn sum_groups(&self, group: usize) -> Outcome<Array>;
-    fn multiplexed(&self, coefficients: &[f64], selector: &mut Selector) -> Outcome<Array>;
-    fn allocated(
-        &self,
-        coefficients: &[f64],
-        pieces: &[usize],
-        granularity: usize,
-    ) -> Outcome<Array>;
+    fn apply(&self, operation: Operation<'_>) -> Outcome<Array>;
     /// This array and others times each other, see [`Streams::prefix_products`].
     fn prefix_products(&self, others: &[&dyn ErasedStreams]) -> Outcome<Vec<Array>>;
-    /// This array and others, weighted, see [`Streams::weighted_sum`].
-    fn weighted_sum(&self, others: &[&dyn ErasedStreams], weights: &[f64]) -> Outcome<Array>;
     fn answer(&self, fusion: Option<&Fusion>, compact: bool) -> Outcome<Arc<dyn ErasedAnswer>>;
     /// The wire form of the ciphertexts in use.
     fn to_bytes(&self) -> Outcome<Vec<u8>>;
@@ -167,7 +169,7 @@ impl<S: Scheme> Set for SetOf<S> {
     }
 
     fn read_public(&self, bytes: &[u8]) -> Outcome<Arc<dyn Public>> {
-        let key = self.0.public_key_from_bytes(bytes)?;
+        let key = self.0.read(bytes)?;
         Ok(Arc::new(PublicOf { scheme: self.0.clone(), key }))
     }
 
@@ -207,7 +209,7 @@ impl<S: Scheme> Public for PublicOf<S> {
     }
 
     fn to_bytes(&self) -> Vec<u8> {
-        self.scheme.public_key_to_bytes(&self.key)
+        self.scheme.write(&self.key)
     }
 }
 
@@ -281,28 +283,18 @@ impl<S: Scheme> ErasedStreams for Streams<S> {
         self.scheme().fingerprint()
     }
 
-    fn elements(&self) -> usize {
-        self.elements()
-    }
-
-    fn terms_per_element(&self) -> usize {
-        self.terms_per_element()
+    fn shape(&self) -> Shape {
+        Shape {
+            elements: self.elements(),
+            terms_per_element: self.terms_per_element(),
+            stream_length: self.stream_length(),
+            representation: self.representation(),
+            max_count: self.max_count(),
+        }
     }
 
     fn blocks(&self) -> usize {
         self.blocks()
-    }
-
-    fn stream_length(&self) -> usize {
-        self.stream_length()
-    }
-
-    fn representation(&self) -> Representation {
-        self.representation()
-    }
-
-    fn max_count(&self) -> u64 {
-        self.max_count()
     }
 
     fn capacity(&self) -> u64 {
@@ -313,67 +305,35 @@ impl<S: Scheme> ErasedStreams for Streams<S> {
         self.noise_budget()
     }
 
-    fn multiply(&self, other: &dyn ErasedStreams, pairs: &[(usize, usize)]) -> Outcome<Array> {
-        Ok(Arc::new(self.multiply(operand(self, other)?, pairs)?))
-    }
-
-    fn add(&self, other: &dyn ErasedStreams, pairs: &[(usize, usize)]) -> Outcome<Array> {
-        Ok(Arc::new(self.add(operand(self, other)?, pairs)?))
-    }
-
-    fn append(&self, other: &dyn ErasedStreams) -> Outcome<Array> {
-        Ok(Arc::new(self.append(operand(self, other)?)?))
-    }
-
-    fn negate(&self) -> Outcome<Array> {
-        Ok(Arc::new(self.negate()?))
-    }
-
-    fn multiply_bits(
-        &self,
-        constants: &BitStreams,
-        representation: Representation,
-        origin: Origin,
-    ) -> Outcome<Array> {
-        Ok(Arc::new(self.multiply_bits(constants, representation, origin)?))
-    }
-
-    fn scale(&self, factors: &[f64]) -> Outcome<Array> {
-        Ok(Arc::new(self.scale(factors)?))
-    }
-
-    fn add_constants(&self, constants: &[f64]) -> Outcome<Array> {
-        Ok(Arc::new(self.add_constants(constants)?))
-    }
-
-    fn select(&self, indices: &[usize]) -> Outcome<Array> {
-        Ok(Arc::new(self.select(indices)?))
-    }
-
-    fn sum_groups(&self, group: usize) -> Outcome<Array> {
-        Ok(Arc::new(self.sum_groups(group)?))
-    }
-
-    fn multiplexed(&self, coefficients: &[f64], selector: &mut Selector) -> Outcome<Array> {
-        Ok(Arc::new(self.multiplexed_combination(coefficients, selector)?))
-    }
-
-    fn allocated(
-        &self,
-        coefficients: &[f64],
-        pieces: &[usize],
-        granularity: usize,
-    ) -> Outcome<Array> {
-        Ok(Arc::new(self.allocated_sum(coefficients, pieces, granularity)?))
+    fn apply(&self, operation: Operation<'_>) -> Outcome<Array> {
+        let result = match operation {
+            Operation::Multiply(other, pairs) => self.multiply(operand(self, other)?, pairs),
+            Operation::MultiplyBits(constants, representation, origin) => {
+                self.multiply_bits(constants, representation, origin)
+            }
+            Operation::Negate => self.negate(),
+            Operation::Scale(factors) => self.scale(factors),
+            Operation::AddConstants(constants) => self.add_constants(constants),
+            Operation::Add(other, pairs) => self.add(operand(self, other)?, pairs),
+            Operation::Append(other) => self.append(operand(self, other)?),
+            Operation::Select(indices) => self.select(indices),
+            Operation::SumGroups(group) => self.sum_groups(group),
+            Operation::Multiplexed(coefficients, selector) => {
+                self.multiplexed_combination(coefficients, selector)
+            }
+            Operation::Allocated(coefficients, pieces, granularity) => {
+                self.allocated_sum(coefficients, pieces, granularity)
+            }
+            Operation::WeightedSum(others, weights) => {
+                Streams::weighted_sum(&operands(self, others)?, weights)
+            }
+        };
+        Ok(Arc::new(result?))
     }
 
     fn prefix_products(&self, others: &[&dyn ErasedStreams]) -> Outcome<Vec<Array>> {
         let products = Streams::prefix_products(&operands(self, others)?)?;
         Ok(products.into_iter().map(|product| Arc::new(product) as Array).collect())
-    }
-
-    fn weighted_sum(&self, others: &[&dyn ErasedStreams], weights: &[f64]) -> Outcome<Array> {
-        Ok(Arc::new(Streams::weighted_sum(&operands(self, others)?, weights)?))
     }
 
     fn answer(&self, fusion: Option<&Fusion>, compact: bool) -> Outcome<Arc<dyn ErasedAnswer>> {

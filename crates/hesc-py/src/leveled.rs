@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use hesc_circuits::leveled as circuits;
 use hesc_circuits::leveled::{Label, Numbers};
-use hesc_math::{AesCtrRng, MathError, ntt_primes};
-use hesc_schemes::rlwe::PlaintextSpace;
+use hesc_math::AesCtrRng;
 use hesc_schemes::rlwe::{self, Complex64, Rlwe, SchemeKind, SharedSoFar, Sharing, Spec};
+use hesc_schemes::rlwe::{PlaintextSpace, PrimeSet};
 use hesc_schemes::{SchemeError, sealing};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::exceptions::PyTypeError;
@@ -18,6 +18,7 @@ use zeroize::Zeroizing;
 use crate::errors::{ParameterError, scheme_to_py};
 use crate::keys::{open_key_file, write_key_file};
 use crate::params::{assurance_from, assurance_name, power_of_two};
+use crate::presets;
 use crate::workers::Compute;
 
 fn generator() -> Result<AesCtrRng, SchemeError> {
@@ -44,11 +45,7 @@ fn detached<T: Send>(
 /// The largest primes of these sizes, none twice.
 #[pyfunction]
 pub fn primes_of_bits(ring_degree: usize, bits: Vec<u32>) -> PyResult<Vec<u64>> {
-    let prime = |(i, &size): (usize, &u32)| -> Result<u64, MathError> {
-        let before = bits[..i].iter().filter(|&&other| other == size).count();
-        Ok(ntt_primes(size, ring_degree, before + 1)?[before])
-    };
-    let primes: Result<Vec<u64>, MathError> = bits.iter().enumerate().map(prime).collect();
+    let primes = power_of_two(ring_degree)?.ntt_primes_of_bits(&bits);
     primes.map_err(|error| scheme_to_py(error.into()))
 }
 
@@ -58,13 +55,14 @@ pub struct LeveledParams(Rlwe);
 #[pymethods]
 impl LeveledParams {
     #[new]
-    #[pyo3(signature = (*, scheme, ring_degree, coeff_moduli, special_moduli, plain_modulus, scale, bound, assurance))]
+    #[pyo3(signature = (*, scheme, ring_degree, coeff_moduli, levels, special_moduli, plain_modulus, scale, bound, assurance))]
     #[allow(clippy::too_many_arguments, reason = "keywords of the Python class")]
     fn new(
         py: Python<'_>,
         scheme: &str,
         ring_degree: usize,
         coeff_moduli: Vec<u64>,
+        levels: Vec<Vec<usize>>,
         special_moduli: Vec<u64>,
         plain_modulus: Option<u64>,
         scale: Option<f64>,
@@ -78,9 +76,30 @@ impl LeveledParams {
         };
         let scheme = scheme_from(scheme)?;
         let (ring, packing) = (power_of_two(ring_degree)?, None);
-        let spec = Spec { scheme, ring, coeff_moduli, special_moduli, plaintext, bound, packing };
+        if levels.iter().flatten().any(|&place| place >= coeff_moduli.len()) {
+            return Err(ParameterError::new_err("levels are lists of places in coeff_moduli"));
+        }
+        let levels = levels.into_iter().map(PrimeSet::new).collect();
+        let spec =
+            Spec { scheme, ring, coeff_moduli, levels, special_moduli, plaintext, bound, packing };
         let assurance = assurance_from(assurance)?;
         detached(py, || Rlwe::new(spec, assurance)).map(Self)
+    }
+
+    /// A named set of vectors.
+    #[staticmethod]
+    fn preset(py: Python<'_>, name: &str, bound: f64) -> PyResult<Self> {
+        let preset = presets::named(name, true)?;
+        let spec = preset.vectors(bound).map_err(scheme_to_py)?;
+        let spec = spec.ok_or_else(|| ParameterError::new_err("it is a set for streams"))?;
+        detached(py, || Rlwe::new(spec, preset.assurance())).map(Self)
+    }
+
+    /// The preset's name, or one that says how secure a set of one's own is.
+    #[getter]
+    fn name(&self) -> String {
+        let assurance = assurance_name(self.0.spec().assurance());
+        presets::name_of(&self.0.spec().to_bytes(), self.0.scheme().name(), assurance)
     }
 
     #[staticmethod]
@@ -104,6 +123,11 @@ impl LeveledParams {
     #[getter]
     fn coeff_moduli(&self) -> Vec<u64> {
         self.0.spec().coeff_moduli.clone()
+    }
+    /// The primes of each level, by their places in `coeff_moduli`.
+    #[getter]
+    fn levels(&self) -> Vec<Vec<usize>> {
+        (1..=self.0.levels()).map(|level| self.0.primes_of(level).places().collect()).collect()
     }
     #[getter]
     fn special_moduli(&self) -> Vec<u64> {
@@ -135,6 +159,11 @@ impl LeveledParams {
     #[getter]
     fn slot_count(&self) -> usize {
         self.0.slot_count()
+    }
+    /// Products in sequence that it has room for.
+    #[getter]
+    fn depth(&self) -> usize {
+        self.0.depth()
     }
     #[getter]
     fn assurance(&self) -> &'static str {
@@ -463,6 +492,14 @@ impl LeveledCiphertext {
     fn multiply_plain(&self, py: Python<'_>, plaintext: &LeveledPlaintext) -> PyResult<Self> {
         self.with(py, |s| s.multiply_plain(&self.1, &plaintext.1))
     }
+    /// A product with an operand that has [`Self::operand_scale`], which CKKS rescales.
+    fn product_with_plain(&self, py: Python<'_>, plaintext: &LeveledPlaintext) -> PyResult<Self> {
+        self.with(py, |s| s.product_with_plain(&self.1, &plaintext.1))
+    }
+    /// After a sum of products with plaintexts: rescaled in CKKS, itself in the other schemes.
+    fn settled(&self, py: Python<'_>) -> PyResult<Self> {
+        self.with(py, |s| s.settled(self.1.clone()))
+    }
     fn multiply_scalar(&self, py: Python<'_>, scalar: i64) -> PyResult<Self> {
         self.with(py, |s| s.multiply_scalar(&self.1, scalar))
     }
@@ -495,12 +532,12 @@ impl LeveledCiphertext {
     }
     /// A sum, or a difference, brought to one level and scale.
     fn sum(&self, py: Python<'_>, other: &Self, subtract: bool) -> PyResult<Self> {
-        self.with(py, |s| circuits::sum(s, &self.1, &other.1, subtract))
+        self.with(py, |s| s.sum(&self.1, &other.1, subtract))
     }
     /// A product of two parts, by the one policy of levels; a square if there is no second factor.
     #[pyo3(signature = (other, key))]
     fn product(&self, py: Python<'_>, other: Option<&Self>, key: &RelinKey) -> PyResult<Self> {
-        self.with(py, |s| circuits::product(s, &key.1, &self.1, other.map(|other| &other.1)))
+        self.with(py, |s| s.product(&key.1, &self.1, other.map(|other| &other.1)))
     }
     /// A polynomial in each of `length` numbers.
     fn polynomial(
@@ -560,6 +597,11 @@ impl LeveledCiphertext {
     fn scale(&self) -> f64 {
         self.1.scale()
     }
+    /// The scale of operands in the clear for products with it.
+    #[getter]
+    fn operand_scale(&self) -> f64 {
+        self.0.operand_scale(self.1.level())
+    }
     #[getter]
     fn noise_budget(&self) -> f64 {
         self.0.noise_budget(&self.1)
@@ -598,7 +640,7 @@ pub fn matrix_rotations(rows: usize, columns: usize) -> Vec<i64> {
     circuits::matrix_rotations(rows, columns)
 }
 
-/// A matrix, encoded for vectors of one level.
+/// A matrix, encoded for vectors of one level or above.
 #[pyclass(frozen, module = "hesc")]
 pub struct LeveledMatrix(circuits::Matrix);
 
@@ -615,6 +657,12 @@ impl LeveledMatrix {
         let numbers = values.numbers()?;
         let matrix = detached(py, || circuits::Matrix::new(&params.0, numbers, shape, level))?;
         Ok(Self(matrix))
+    }
+
+    /// The lowest level of vectors that it takes; none if it takes all.
+    #[getter]
+    fn level(&self) -> Option<usize> {
+        self.0.level()
     }
 
     fn multiply(

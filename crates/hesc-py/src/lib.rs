@@ -15,6 +15,7 @@ mod leveled;
 mod params;
 #[cfg(feature = "peers")]
 mod peer;
+mod presets;
 mod workers;
 
 /// Batches of ciphertexts are megabytes that come and go with every operation. The system's
@@ -61,4 +62,6 @@ mod _native {
     #[cfg(feature = "peers")]
     #[pymodule_export]
     use crate::peer::TfheBoolean;
+    #[pymodule_export]
+    use crate::presets::{Entry, presets};
 }

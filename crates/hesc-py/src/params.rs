@@ -6,7 +6,7 @@ use hesc_schemes::Assurance;
 use hesc_schemes::rlwe::{PlaintextSpace, SchemeKind, Spec};
 use hesc_schemes::streams::bitwise::{BitCipher, Bitwise};
 use hesc_schemes::streams::elgamal::{
-    Exponents, Ffdhe3072, Group, LiftedElgamal, Ristretto255, Secp256r1,
+    Exponents, Ffdhe3072, Group, GroupName, LiftedElgamal, Ristretto255, Secp256r1, spec_bytes,
 };
 use hesc_schemes::streams::gm;
 use hesc_schemes::streams::lattice::{self, Lattice};
@@ -23,6 +23,7 @@ use crate::erased::{Set, SetOf};
 use crate::errors::{ParameterError, scheme_to_py, to_py};
 use crate::interrupt::interruptible;
 use crate::keys::{PublicKey, SecretKey, open_key_file};
+use crate::presets;
 use crate::workers::Compute;
 
 #[pyclass(frozen, module = "hesc")]
@@ -92,50 +93,25 @@ where
 /// 128 bits, against classical computers only.
 const CLASSICAL: &str = "classical128";
 
-/// A parameter set of ElGamal's schemes: lifted, named by its largest count; multiplicative; or one of
-/// both in its wire form.
-enum Source<'a> {
-    MaxCount(u64),
-    Unipolar,
-    LiftedBytes(&'a [u8]),
-    UnipolarBytes(&'a [u8]),
-}
-
-fn elgamal<G: Group>(group: G, source: &Source<'_>) -> Result<Params, SchemeError> {
-    match source {
-        Source::MaxCount(max_count) => {
-            Bitwise::<LiftedElgamal<G>>::over(group, *max_count).map(Params::from_bitwise)
+fn elgamal_over<G: Group>(group: G, scheme: SchemeId, data: &[u8]) -> Result<Params, SchemeError> {
+    match scheme {
+        SchemeId::UnipolarElgamal => {
+            UnipolarElgamal::over_from_bytes(group, data).map(Params::from_bitwise)
         }
-        Source::Unipolar => Ok(Params::from_bitwise(UnipolarElgamal::over(group))),
-        Source::LiftedBytes(bytes) => {
-            Bitwise::<LiftedElgamal<G>>::over_from_bytes(group, bytes).map(Params::from_bitwise)
-        }
-        Source::UnipolarBytes(bytes) => {
-            UnipolarElgamal::over_from_bytes(group, bytes).map(Params::from_bitwise)
-        }
+        _ => Bitwise::<LiftedElgamal<G>>::over_from_bytes(group, data).map(Params::from_bitwise),
     }
 }
-
-type Build = fn(&Source<'_>) -> Result<Params, SchemeError>;
-
-/// The groups of ElGamal's schemes by their names.
-const GROUPS: [(&str, Build); 4] = [
-    ("ffdhe3072", |source| elgamal(Ffdhe3072::new(Exponents::Short), source)),
-    ("ffdhe3072_full_exponents", |source| elgamal(Ffdhe3072::new(Exponents::Full), source)),
-    ("ristretto255", |source| elgamal(Ristretto255, source)),
-    ("secp256r1", |source| elgamal(Secp256r1, source)),
-];
 
 /// A set of one of ElGamal's schemes, which says over which group.
-fn elgamal_from(source: &Source<'_>) -> Result<Params, SchemeError> {
-    let mut found = Err(SchemeError::Empty);
-    for (_, build) in GROUPS {
-        found = build(source);
-        if !matches!(found, Err(SchemeError::Wire { .. })) {
-            break;
+fn elgamal(scheme: SchemeId, data: &[u8]) -> Result<Params, SchemeError> {
+    match GroupName::of_set(data)? {
+        GroupName::Ffdhe3072 => elgamal_over(Ffdhe3072::new(Exponents::Short), scheme, data),
+        GroupName::Ffdhe3072FullExponents => {
+            elgamal_over(Ffdhe3072::new(Exponents::Full), scheme, data)
         }
+        GroupName::Ristretto255 => elgamal_over(Ristretto255, scheme, data),
+        GroupName::Secp256r1 => elgamal_over(Secp256r1, scheme, data),
     }
-    found
 }
 
 impl Params {
@@ -217,8 +193,7 @@ impl Params {
                     if insecure { gm::Assurance::Insecure } else { gm::Assurance::Classical128 };
                 Gm::spec_from_bytes(data, strength).map(Self::from_gm)
             }
-            SchemeId::Elgamal => elgamal_from(&Source::LiftedBytes(data)),
-            SchemeId::UnipolarElgamal => elgamal_from(&Source::UnipolarBytes(data)),
+            SchemeId::Elgamal | SchemeId::UnipolarElgamal => elgamal(scheme, data),
             SchemeId::Plain => Plain::spec_from_bytes(data).map(Self::from_plain),
             SchemeId::Simulated => Simulated::spec_from_bytes(data).map(Self::from_simulated),
         };
@@ -270,6 +245,7 @@ impl Params {
             plaintext: PlaintextSpace::Integers { plain_modulus },
             bound: 1.0,
             packing: None,
+            levels: Vec::new(),
         };
         let assurance = assurance_from(assurance)?;
         py.compute(|| Self::from_unipolar_bfv(spec, assurance)).map_err(scheme_to_py)
@@ -306,33 +282,31 @@ impl Params {
             .map_err(scheme_to_py)
     }
 
-    #[staticmethod]
-    #[pyo3(signature = (*, modulus_bits, assurance))]
-    fn gm(modulus_bits: u32, assurance: &str) -> PyResult<Self> {
-        let strength = match assurance {
-            CLASSICAL => gm::Assurance::Classical128,
-            "insecure" => gm::Assurance::Insecure,
-            _ => {
-                return Err(ParameterError::new_err(format!(
-                    "unknown assurance {assurance:?}; choose one of {CLASSICAL}, insecure"
-                )));
-            }
-        };
-        Gm::new(modulus_bits, strength).map(Self::from_gm).map_err(scheme_to_py)
-    }
-
-    /// Lifted ElGamal, or multiplicative if there is no largest count.
+    /// Lifted ElGamal.
     #[staticmethod]
     #[pyo3(signature = (*, group, max_count))]
-    fn elgamal(group: &str, max_count: Option<u64>) -> PyResult<Self> {
-        let Some((_, build)) = GROUPS.iter().find(|(name, _)| *name == group) else {
-            let names: Vec<&str> = GROUPS.iter().map(|(name, _)| *name).collect();
+    fn elgamal(group: &str, max_count: u64) -> PyResult<Self> {
+        let Some(group) = GroupName::ALL.into_iter().find(|known| known.name() == group) else {
             return Err(ParameterError::new_err(format!(
                 "unknown group {group:?}; choose one of {}",
-                names.join(", ")
+                GroupName::ALL.map(GroupName::name).join(", ")
             )));
         };
-        build(&max_count.map_or(Source::Unipolar, Source::MaxCount)).map_err(scheme_to_py)
+        elgamal(SchemeId::Elgamal, &spec_bytes(group, max_count)).map_err(scheme_to_py)
+    }
+
+    /// A named set of streams.
+    #[staticmethod]
+    fn preset(py: Python<'_>, name: &str) -> PyResult<Self> {
+        let preset = presets::named(name, false)?;
+        let bytes = preset.to_bytes().map_err(scheme_to_py)?;
+        py.compute(|| Self::read(preset.scheme(), &bytes, preset.assurance()))
+    }
+
+    /// The preset's name, or one that says how secure a set of one's own is.
+    #[getter]
+    fn name(&self) -> String {
+        presets::name_of(&self.bytes, self.set.name(), self.assurance)
     }
 
     #[staticmethod]

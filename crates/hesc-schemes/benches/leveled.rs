@@ -47,6 +47,7 @@ fn operations(c: &mut Criterion) {
                 },
                 bound: 1.0,
                 packing: None,
+                levels: Vec::new(),
             };
             let Ok(scheme) = Rlwe::new(spec, Assurance::HeStd2018) else { continue };
             one_set(c, &scheme, &format!("{kind}/N={n},{levels}+{specials} primes"));

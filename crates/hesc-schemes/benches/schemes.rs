@@ -19,7 +19,7 @@ fn bench<S: Scheme>(c: &mut Criterion, name: &str, scheme: &S) {
     let n = scheme.block_length();
     let bits: Vec<u64> = (0..BLOCKS * n / 64).map(|_| rng.next_u64()).collect();
     let Ok(a) = scheme.encrypt(&public, &bits, &mut rng) else { return };
-    let bytes = scheme.ciphertexts_to_bytes(&a);
+    let bytes = scheme.write(&a);
     let mut group = c.benchmark_group(name);
     group.throughput(Throughput::Elements((BLOCKS * n) as u64));
     group.bench_function("encrypt", |b| b.iter(|| scheme.encrypt(&public, &bits, &mut rng)));
@@ -27,11 +27,12 @@ fn bench<S: Scheme>(c: &mut Criterion, name: &str, scheme: &S) {
         b.iter(|| scheme.encrypt_seeded(&secret, &bits, &mut rng));
     });
     group.bench_function("decrypt", |b| b.iter(|| scheme.decrypt(&secret, &a)));
-    group.bench_function("add", |b| b.iter(|| scheme.add(&a, &a)));
+    group.bench_function("add", |b| b.iter(|| scheme.combine(&a, &a)));
     group.bench_function("copy", |b| b.iter(|| a.clone()));
     group.bench_function("compact", |b| b.iter(|| scheme.compact(&a)));
-    group.bench_function("read", |b| b.iter(|| scheme.ciphertexts_from_bytes(&bytes)));
-    group.bench_function("write", |b| b.iter(|| scheme.ciphertexts_to_bytes(&a)));
+    let read = |bytes: &[u8]| -> Result<S::Ciphertexts, _> { scheme.read(bytes) };
+    group.bench_function("read", |b| b.iter(|| read(&bytes)));
+    group.bench_function("write", |b| b.iter(|| scheme.write(&a)));
     group.finish();
 }
 

@@ -86,7 +86,7 @@ fn check<S: Scheme>(name: &str, scheme: &S, count: usize) -> Result<(), SchemeEr
         rng,
         |class, rng| &pools[usize::from(class)][rng.next_u32() as usize % 64],
         |ciphertexts| {
-            let _ = black_box(scheme.decrypt(&secret, ciphertexts));
+            let _ = black_box(scheme.decrypt(&secret, *ciphertexts));
         },
     );
     report(&format!("{name}: decryption of zeros or random bits"), decrypt);

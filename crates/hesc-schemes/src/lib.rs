@@ -2,8 +2,8 @@
 //!
 //! - [`rlwe`]: what BFV, BGV and CKKS share, with multiplication, over many primes: keys, encryption,
 //!   key switching, levels, noise. What differs is in `bfv`, `bgv` and `ckks`.
-//! - [`streams`]: encryption of bits, addition of blocks, decryption to counts. One trait, [`Scheme`],
-//!   over all that can do it.
+//! - [`streams`]: encryption of bits, sums or products of blocks, decryption to counts. One interface,
+//!   [`Scheme`], over all that can do it.
 //!
 //! Beside them what both need: errors, names of keys and parameter sets, the frame of what travels
 //! ([`wire`]), security tables, sealing of key files.
@@ -14,6 +14,7 @@ mod ckks;
 mod error;
 mod identity;
 mod interrupt;
+pub mod presets;
 pub mod rlwe;
 mod roots;
 pub mod sealing;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use rustfft::num_complex::Complex64;
 use rustfft::{Fft, FftPlanner};
+use zeroize::Zeroize;
 
 /// The transform of one ring degree `N`.
 pub(crate) struct Roots {
@@ -41,24 +42,28 @@ impl Roots {
         self.twists.len()
     }
 
-    /// The values of the polynomial with these coefficients times `factor` at `zeta^(4j + 1)`: of each
-    /// conjugate pair of exponents one is 1 modulo 4.
-    pub(crate) fn values(&self, coefficients: &[f64], factor: f64) -> Vec<Complex64> {
-        let (low, high) = coefficients.split_at(self.pairs());
-        let mut buffer: Vec<Complex64> = low
-            .iter()
-            .zip(high)
-            .zip(&self.twists)
-            .map(|((&re, &im), twist)| Complex64::new(re * factor, im * factor) * twist)
-            .collect();
-        self.forward.process(&mut buffer);
-        buffer
+    /// Scratch space of the transforms.
+    pub(crate) fn scratch(&self) -> Vec<Complex64> {
+        let length =
+            self.forward.get_inplace_scratch_len().max(self.inverse.get_inplace_scratch_len());
+        vec![Complex64::default(); length]
     }
 
-    /// Real coefficients of the polynomial with these values, as `(m_k, m_(k + N/2))` pairs, in place:
-    /// see `ckks::encoding`, the transform of half size.
-    pub(crate) fn interpolate(&self, values: &mut [Complex64]) {
-        self.inverse.process(values);
+    /// Coefficients of a real polynomial as `(m_k, m_(k + N/2))` pairs to its values at `zeta^(4j + 1)`, in
+    /// place: of each conjugate pair of roots one has an exponent that is 1 modulo 4.
+    ///
+    /// `m(zeta^(4j + 1)) = sum_k (m_k + i m_(k + N/2)) zeta^k w^(jk)` over `k < N/2`, with
+    /// `w = exp(2 pi i / (N/2))`, since `zeta^((4j + 1) N/2) = i`: one transform of half size.
+    pub(crate) fn evaluate(&self, pairs: &mut [Complex64], scratch: &mut [Complex64]) {
+        for (value, twist) in pairs.iter_mut().zip(&self.twists) {
+            *value *= twist;
+        }
+        self.forward.process_with_scratch(pairs, scratch);
+    }
+
+    /// The way back from values to pairs of coefficients.
+    pub(crate) fn interpolate(&self, values: &mut [Complex64], scratch: &mut [Complex64]) {
+        self.inverse.process_with_scratch(values, scratch);
         let norm = 1.0 / self.pairs() as f64;
         for (value, twist) in values.iter_mut().zip(&self.twists) {
             *value *= twist.conj() * norm;
@@ -67,8 +72,23 @@ impl Roots {
 
     /// Bound on the absolute values at the roots.
     pub(crate) fn largest(&self, coefficients: &[f64]) -> f64 {
-        let values = self.values(coefficients, 1.0);
+        let mut values = pairs(coefficients, 1.0);
+        self.evaluate(&mut values, &mut self.scratch());
         // Room for the rounding of the transform.
         values.iter().fold(0.0, |most: f64, v| most.max(v.norm())) * (1.0 + 1e-9)
+    }
+}
+
+/// Real coefficients times a factor as `(m_k, m_(k + N/2))` pairs.
+pub(crate) fn pairs(coefficients: &[f64], factor: f64) -> Vec<Complex64> {
+    let (low, high) = coefficients.split_at(coefficients.len() / 2);
+    low.iter().zip(high).map(|(re, im)| Complex64::new(re * factor, im * factor)).collect()
+}
+
+/// Overwrites numbers that must not stay in memory.
+pub(crate) fn wipe(numbers: &mut [Complex64]) {
+    for number in numbers {
+        number.re.zeroize();
+        number.im.zeroize();
     }
 }

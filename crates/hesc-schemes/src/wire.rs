@@ -199,6 +199,12 @@ impl Writer {
         self.u64(bytes.len() as u64).bytes(bytes)
     }
 
+    /// Appends eight bytes for each word.
+    pub fn words(&mut self, words: &[u64]) -> &mut Self {
+        self.bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+        self
+    }
+
     /// Appends values of `bits` bits each without gaps, the last byte padded with zeros.
     pub fn packed<W: Word>(&mut self, values: &[W], bits: u32) -> &mut Self {
         self.bytes.reserve(packed_len(values.len(), bits).unwrap_or(0) + 8);
@@ -248,6 +254,10 @@ pub struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// Opens a frame of this kind: checks magic, version, kind, length and checksum.
+    ///
+    /// # Errors
+    /// [`SchemeError::Wire`] for other bytes: too few, another magic, version or kind, a length or checksum that
+    /// does not fit.
     pub fn open(bytes: &'a [u8], kind: Kind) -> Result<Self, SchemeError> {
         let what = kind.what();
         let fail = |problem| Err(SchemeError::Wire { what, problem });
@@ -302,6 +312,9 @@ impl<'a> Reader<'a> {
     }
 
     /// The next `count` bytes.
+    ///
+    /// # Errors
+    /// [`SchemeError::Wire`] if fewer are left.
     pub fn bytes(&mut self, count: usize) -> Result<&'a [u8], SchemeError> {
         let (taken, rest) =
             self.rest.split_at_checked(count).ok_or_else(|| self.error("it ends too early"))?;
@@ -310,6 +323,9 @@ impl<'a> Reader<'a> {
     }
 
     /// The next `N` bytes.
+    ///
+    /// # Errors
+    /// [`SchemeError::Wire`] if fewer are left.
     pub fn array<const N: usize>(&mut self) -> Result<[u8; N], SchemeError> {
         let mut array = [0; N];
         array.copy_from_slice(self.bytes(N)?);
@@ -317,21 +333,33 @@ impl<'a> Reader<'a> {
     }
 
     /// A byte.
+    ///
+    /// # Errors
+    /// [`SchemeError::Wire`] at the end of the body.
     pub fn u8(&mut self) -> Result<u8, SchemeError> {
         Ok(self.array::<1>()?[0])
     }
 
     /// Four bytes.
+    ///
+    /// # Errors
+    /// [`SchemeError::Wire`] if fewer bytes are left.
     pub fn u32(&mut self) -> Result<u32, SchemeError> {
         Ok(u32::from_le_bytes(self.array()?))
     }
 
     /// Eight bytes.
+    ///
+    /// # Errors
+    /// [`SchemeError::Wire`] if fewer bytes are left.
     pub fn u64(&mut self) -> Result<u64, SchemeError> {
         Ok(u64::from_le_bytes(self.array()?))
     }
 
     /// A finite double.
+    ///
+    /// # Errors
+    /// [`SchemeError::Wire`] if fewer bytes are left, and for infinities and what is no number.
     pub fn f64(&mut self) -> Result<f64, SchemeError> {
         let value = f64::from_le_bytes(self.array()?);
         if value.is_finite() { Ok(value) } else { Err(self.error("a number is not finite")) }
@@ -339,6 +367,10 @@ impl<'a> Reader<'a> {
 
     /// The names of a parameter set and of a key pair; refuses another set before anything large
     /// is read.
+    ///
+    /// # Errors
+    /// [`SchemeError::Wire`] if fewer bytes are left, [`SchemeError::ParameterMismatch`] for the names of
+    /// another set.
     pub fn tag(&mut self, params: Fingerprint) -> Result<Tag, SchemeError> {
         let found = Fingerprint::from_bytes(self.array()?);
         let tag = Tag { params: found, key: KeyId::from_bytes(self.array()?) };
@@ -347,6 +379,9 @@ impl<'a> Reader<'a> {
     }
 
     /// A number of blocks, at least one.
+    ///
+    /// # Errors
+    /// [`SchemeError::Wire`] if fewer bytes are left, and for zero.
     pub fn blocks(&mut self) -> Result<usize, SchemeError> {
         match self.u32()? {
             0 => Err(self.error("the batch is empty")),
@@ -355,13 +390,29 @@ impl<'a> Reader<'a> {
     }
 
     /// A nested object.
+    ///
+    /// # Errors
+    /// [`SchemeError::Wire`] if the length is beyond what is left.
     pub fn nested(&mut self) -> Result<&'a [u8], SchemeError> {
         let length = self.u64()?;
         let length = usize::try_from(length).map_err(|_| self.error("a length is too large"))?;
         self.bytes(length)
     }
 
+    /// So many words of eight bytes, which are there before the words are allocated.
+    ///
+    /// # Errors
+    /// [`SchemeError::Wire`] for fewer bytes, or a count beyond any memory.
+    pub fn words(&mut self, count: usize) -> Result<Vec<u64>, SchemeError> {
+        let length = count.checked_mul(8).ok_or_else(|| self.error("a count is too large"))?;
+        let (words, _) = self.bytes(length)?.as_chunks::<8>();
+        Ok(words.iter().map(|word| u64::from_le_bytes(*word)).collect())
+    }
+
     /// `count` values of `bits` bits each. The bytes are there before the values are allocated.
+    ///
+    /// # Errors
+    /// [`SchemeError::Wire`] if fewer bytes are left than the values take, and for padding bits that are set.
     pub fn packed<W: Word>(&mut self, count: usize, bits: u32) -> Result<Vec<W>, SchemeError> {
         let length = packed_len(count, bits).ok_or_else(|| self.error("a count is too large"))?;
         let bytes = self.bytes(length)?;
@@ -395,6 +446,9 @@ impl<'a> Reader<'a> {
     }
 
     /// Refuses left-over bytes.
+    ///
+    /// # Errors
+    /// [`SchemeError::Wire`] if bytes are left.
     pub fn finish(self) -> Result<(), SchemeError> {
         if self.rest.is_empty() { Ok(()) } else { Err(self.error("bytes are left over")) }
     }

@@ -111,7 +111,7 @@ class Seal:
             seal.CoeffModulus.BFVDefault(ring_degree, seal.sec_level_type.tc128)
         )
         if scheme != "ckks":
-            parameters.set_plain_modulus(seal.PlainModulus.Batching(ring_degree, 20))
+            parameters.set_plain_modulus(our_params(scheme, ring_degree).plain_modulus)
         context = seal.SEALContext(parameters, True, seal.sec_level_type.tc128)
         keys = seal.KeyGenerator(context)
         self._relin, self._galois = keys.create_relin_keys(), seal.GaloisKeys()
@@ -165,7 +165,7 @@ class Seal:
 
 
 def our_params(scheme: str, ring_degree: int) -> LeveledParams:
-    """Our chain for the paper's set."""
+    """Our chain for the paper's set. SEAL has its plaintext modulus."""
     return LeveledParams.preset(f"hestd2018_{scheme}_{ring_degree}")
 
 
@@ -179,7 +179,7 @@ def seals_params(scheme: str, ring_degree: int) -> LeveledParams:
         ring_degree,
         primes[:-1],
         special_moduli=primes[-1:],
-        plain_modulus=None if ckks else primes_of_bits(ring_degree, [20])[0],
+        plain_modulus=our_params(scheme, ring_degree).plain_modulus,
         scale=2.0 ** (30 if ring_degree == 4096 else 40) if ckks else None,
         assurance="hestd2018",
     )

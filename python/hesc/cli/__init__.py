@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from hesc._native import HescError
-from hesc.cli import demo, files, reproduce
+from hesc.cli import demo, files, params, reproduce
 
 app = typer.Typer(
     help="Computing on encrypted data with stochastic numbers.",
@@ -20,6 +20,7 @@ app = typer.Typer(
 )
 app.add_typer(demo.app, name="demo")
 app.command("reproduce")(reproduce.reproduce)
+app.command("params")(params.params)
 app.command("keygen")(files.keygen)
 app.command("encrypt-model")(files.encrypt_model)
 app.command("encrypt")(files.encrypt)

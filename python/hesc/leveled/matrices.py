@@ -34,7 +34,7 @@ def matrix_rotations(rows: int, columns: int | None = None) -> list[int]:
 
 
 class Matrix:
-    """A matrix in the clear, encoded for products with vectors of one level.
+    """A matrix in the clear, encoded for products with vectors.
 
     Any shape of at most a row of slots (half the ring degree) each way; `matrix @ vector` needs
     rotation keys for `hesc.leveled.matrix_rotations(rows, columns)`. Both sides are filled up to
@@ -44,7 +44,8 @@ class Matrix:
     Args:
         params: the parameter set of the vectors.
         values: whole numbers for BFV and BGV, real or complex ones for CKKS.
-        level: that of the vectors, or below; the highest by default.
+        level: CKKS: that of the vectors, or below; the highest by default. Integers fit every
+            level.
 
     """
 
@@ -63,10 +64,11 @@ class Matrix:
         numbers = coefficients_of(params, array)
         self.params = params
         self.shape: tuple[int, int] = (array.shape[0], array.shape[1])
-        self.level = len(params.coeff_moduli) if level is None else level
         self.complex_values = array.dtype.kind == "c"
         # One number times a column needs no rotation.
         self.column = numbers[:, 0] if self.shape[1] == 1 else None
-        self.native = _native.LeveledMatrix(
-            params.native, numbers.reshape(-1), self.shape, self.level
-        )
+        if level is None:
+            level = len(params.levels)
+        self.native = _native.LeveledMatrix(params.native, numbers.reshape(-1), self.shape, level)
+        # None if it takes vectors of all levels.
+        self.level = self.native.level

@@ -36,7 +36,7 @@ def integers(params: LeveledParams, values: ArrayLike) -> NDArray[np.int64]:
     smallest, largest = params.integer_range
     if array.dtype.kind != "b" and np.any((array < smallest) | (array > largest)):
         raise OutOfRangeError(
-            f"integers lie in {smallest}..{largest}, next to zero modulo the plaintext modulus "
+            f"integers lie in {smallest}..{largest}, centred modulo the plaintext modulus "
             f"{params.plain_modulus}: others would act as different numbers; take parameters with "
             "a larger plain_modulus"
         )

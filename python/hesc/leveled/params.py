@@ -2,68 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from hesc import _native
-from hesc._native import ParameterError
 from hesc.parameter_set import ParameterSet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 SCHEMES: Final = ("bfv", "bgv", "ckks")
-# A prime of 20 bits has slots at every ring degree here.
-_PLAIN_BITS: Final = 20
-
-
-class _Chain(NamedTuple):
-    """Bits of the primes."""
-
-    coeff_bits: tuple[int, ...]
-    special_bits: tuple[int, ...]
-
-
-# By standard and ring degree. All together fill the modulus that 128 bits of security allow: 106,
-# 214, 430 and 868 bits in the 2024 guidelines, 109, 218, 438 and 881 in the 2018 standard. Primes
-# stay below 2^50, where the kernels are fastest; several special primes make fewer digits and
-# smaller keys.
-_INTEGERS: Final = {
-    "guidelines2024": {
-        4096: _Chain((35, 35), (36,)),
-        8192: _Chain((42, 43, 43, 43), (43,)),
-        16384: _Chain((47, 47, *(48,) * 5), (48, 48)),
-        32768: _Chain((*(48,) * 14, 49), (49, 49, 49)),
-    },
-    "hestd2018": {
-        4096: _Chain((36, 36), (37,)),
-        8192: _Chain((43, 43, 44, 44), (44,)),
-        16384: _Chain((48, 48, 48, *(49,) * 4), (49, 49)),
-        32768: _Chain((48, *(49,) * 14), (49, 49, 49)),
-    },
-}
-# CKKS: all primes but the first are the scale, so that products keep it; the first leaves room for
-# numbers above 1.
-_APPROXIMATE: Final = {
-    "guidelines2024": {
-        4096: _Chain((38, 29), (38,)),
-        8192: _Chain((49, 38, 38, 38), (50,)),
-        16384: _Chain((50, *(46,) * 6), (50, 50)),
-        32768: _Chain((50, *(47,) * 14), (50, 50, 50)),
-    },
-    "hestd2018": {
-        4096: _Chain((39, 31), (39,)),
-        8192: _Chain((50, 39, 39, 39), (50,)),
-        16384: _Chain((50, *(48,) * 6), (50, 50)),
-        32768: _Chain((50, *(48,) * 14), (50, 50, 50)),
-    },
-}
 
 
 class LeveledParams(ParameterSet[_native.LeveledParams]):
     """A checked, immutable parameter set of BFV, BGV or CKKS with multiplication.
 
-    Make one with `recommended`, `preset` or `lattice`. The primes in `coeff_moduli` are what
-    ciphertexts live in and lose one by one; those in `special_moduli` belong to the keys.
+    Make one with `recommended`, `preset` or `lattice`. Ciphertexts live in the primes in
+    `coeff_moduli`, fewer of them at each level; those in `special_moduli` belong to the keys.
     """
 
     @classmethod
@@ -72,8 +26,8 @@ class LeveledParams(ParameterSet[_native.LeveledParams]):
     ) -> LeveledParams:
         """The set of this ring degree (4096 to 32768) at 128 bits by the 2024 guidelines.
 
-        Depth grows with the degree, and so does time. In CKKS each product takes one of 2, 4, 7
-        or 15 primes; BFV manages four products in a row at 8192. `bound` as for `preset`.
+        Depth grows with the degree, and so does time: `depth` says how many products in a row fit.
+        `bound` as for `preset`.
         """
         return cls.preset(f"{scheme}_{ring_degree}", bound=bound)
 
@@ -90,38 +44,12 @@ class LeveledParams(ParameterSet[_native.LeveledParams]):
                 multiply it, and what does not fit the modulus is refused.
 
         """
-        if name not in cls.presets():
-            raise ParameterError(
-                f"no leveled parameter set {name!r}; choose one of {', '.join(cls.presets())}"
-            )
-        standard = "hestd2018" if name.startswith("hestd2018_") else "guidelines2024"
-        scheme, _, degree = name.removeprefix("hestd2018_").partition("_")
-        ring_degree, ckks = int(degree), scheme == "ckks"
-        chain = (_APPROXIMATE if ckks else _INTEGERS)[standard][ring_degree]
-        # The largest primes are the special ones: digits must not exceed them.
-        primes = _native.primes_of_bits(ring_degree, [*chain.special_bits, *chain.coeff_bits])
-        split = len(chain.special_bits)
-        native = _native.LeveledParams(
-            scheme=scheme,
-            ring_degree=ring_degree,
-            coeff_moduli=primes[split:],
-            special_moduli=primes[:split],
-            plain_modulus=(None if ckks else _native.primes_of_bits(ring_degree, [_PLAIN_BITS])[0]),
-            scale=2.0 ** chain.coeff_bits[-1] if ckks else None,
-            bound=bound,
-            assurance=standard,
-        )
-        return cls(native, name)
+        return cls(_native.LeveledParams.preset(name, bound))
 
     @staticmethod
     def presets() -> list[str]:
-        """The names of all sets."""
-        return [
-            f"{prefix}{scheme}_{degree}"
-            for prefix, standard in (("", "guidelines2024"), ("hestd2018_", "hestd2018"))
-            for scheme in SCHEMES
-            for degree in _INTEGERS[standard]
-        ]
+        """The names of all sets; `hesc params` prints what they are for."""
+        return [preset.name for preset in _native.presets() if preset.is_for_vectors]
 
     @classmethod
     def lattice(
@@ -131,6 +59,7 @@ class LeveledParams(ParameterSet[_native.LeveledParams]):
         coeff_moduli: Sequence[int],
         *,
         special_moduli: Sequence[int],
+        levels: Sequence[Sequence[int]] = (),
         plain_modulus: int | None = None,
         scale: float | None = None,
         bound: float = 1.0,
@@ -141,7 +70,9 @@ class LeveledParams(ParameterSet[_native.LeveledParams]):
         Args:
             scheme: "bfv", "bgv" or "ckks".
             ring_degree: a power of two, 256 to 32768.
-            coeff_moduli: primes of ciphertexts; the last is dropped first.
+            coeff_moduli: primes of ciphertexts; the last is dropped first, unless there are levels.
+            levels: BFV and BGV; for each level the places of its primes in `coeff_moduli`, from the
+                smallest product to all primes. Without any, level `l` has the first `l` primes.
             special_moduli: primes of keys beyond those; none means no products brought back to
                 two parts and no rotations.
             plain_modulus: BFV and BGV; slots need a prime that is 1 modulo `2 * ring_degree`.
@@ -154,28 +85,19 @@ class LeveledParams(ParameterSet[_native.LeveledParams]):
             scheme=scheme,
             ring_degree=ring_degree,
             coeff_moduli=list(coeff_moduli),
+            levels=[list(places) for places in levels],
             special_moduli=list(special_moduli),
             plain_modulus=plain_modulus,
             scale=scale,
             bound=bound,
             assurance=assurance,
         )
-        return cls(native, cls._custom_name(native))
-
-    @staticmethod
-    def _custom_name(native: _native.LeveledParams) -> str:
-        prefix = {"guidelines2024": "", "hestd2018": "hestd2018_"}
-        return f"{prefix.get(native.assurance, 'insecure_')}custom"
+        return cls(native)
 
     @classmethod
     def from_bytes(cls, data: bytes, *, assurance: str = "guidelines2024") -> LeveledParams:
         """Reads a set and checks it as its maker did."""
-        native = _native.LeveledParams.from_bytes(data, assurance)
-        # Each preset that is looked at costs its tables: only those of this scheme and degree.
-        suffix = f"{native.scheme}_{native.ring_degree}"
-        alike = (name for name in cls.presets() if name.removeprefix("hestd2018_") == suffix)
-        same = (name for name in alike if cls.preset(name, bound=native.bound).to_bytes() == data)
-        return cls(native, next(same, cls._custom_name(native)))
+        return cls(_native.LeveledParams.from_bytes(data, assurance))
 
     @property
     def ring_degree(self) -> int:
@@ -186,6 +108,11 @@ class LeveledParams(ParameterSet[_native.LeveledParams]):
     def special_moduli(self) -> list[int]:
         """Primes of keys beyond those."""
         return self._native.special_moduli
+
+    @property
+    def levels(self) -> list[list[int]]:
+        """The primes of each level, the lowest first, by their places in `coeff_moduli`."""
+        return self._native.levels
 
     @property
     def bound(self) -> float:
@@ -209,9 +136,18 @@ class LeveledParams(ParameterSet[_native.LeveledParams]):
         """Numbers in a ciphertext."""
         return self._native.slot_count
 
+    @property
+    def depth(self) -> int:
+        """Products in sequence, each of two results of the one before, that there is room for.
+
+        By the noise model, from numbers as they are encrypted, in CKKS within `bound`; sums and
+        rotations between them take room too. Decryption then fails with a probability below 2^-128.
+        """
+        return self._native.depth
+
     def __repr__(self) -> str:
         levels, specials = len(self.coeff_moduli), len(self.special_moduli)
         return (
             f"LeveledParams({self.name}: ring_degree={self.ring_degree}, "
-            f"{levels} + {specials} primes)"
+            f"{levels} + {specials} primes, depth {self.depth})"
         )

@@ -80,7 +80,7 @@ class EncryptedVector(Opaque):
 
     @property
     def level(self) -> int:
-        """Primes left; each CKKS product takes one."""
+        """Which of `params.levels` it is at, the lowest is 1; each CKKS product takes one."""
         return self.native.level
 
     @property
@@ -171,16 +171,12 @@ class EncryptedVector(Opaque):
                 complex_values=other.complex_values,
                 zeros_behind=zeros,
             )
-        if self.params.scheme == "ckks":
-            # Encoded with the prime that the rescaling takes: the scale stays what it was.
-            scale = float(self.params.coeff_moduli[self.level - 1])
-            plaintext, length, complex_values = self._operand(other, scale)
-            native = self.native.multiply_plain(plaintext).rescale()
-            return self._with(native, length, complex_values=complex_values, zeros_behind=True)
-        if (array := plain_array(other)).ndim == 0:
+        array = plain_array(other)
+        if array.ndim == 0 and self.params.scheme != "ckks":
             return self._with(self.native.multiply_scalar(int(integers(self.params, array))))
-        plaintext, length, _ = self._operand(array, 1.0)
-        return self._with(self.native.multiply_plain(plaintext), length, zeros_behind=True)
+        plaintext, length, complex_values = self._operand(array, self.native.operand_scale)
+        native = self.native.product_with_plain(plaintext)
+        return self._with(native, length, complex_values=complex_values, zeros_behind=True)
 
     __rmul__ = __mul__
 
@@ -277,19 +273,17 @@ class EncryptedVector(Opaque):
         self, pieces: Sequence[tuple[_native.LeveledCiphertext, int, int]]
     ) -> EncryptedVector:
         """The sum of ciphertexts, of each the numbers from a first to before a last place."""
-        ckks = self.params.scheme == "ckks"
         places = np.arange(len(self))
 
         def piece(native: _native.LeveledCiphertext, first: int, last: int) -> Any:
-            scale = float(self.params.coeff_moduli[native.level - 1]) if ckks else 1.0
             mask = ((places >= first) & (places < last)).astype(np.int64)
             plaintext = encode_operand(
-                self.params, mask, len(self), scale=scale, level=native.level
+                self.params, mask, len(self), scale=native.operand_scale, level=native.level
             )
             return native.multiply_plain(plaintext)
 
         total = reduce(lambda a, b: a.add(b), (piece(*each) for each in pieces))
-        return self._with(total.rescale() if ckks else total, zeros_behind=True)
+        return self._with(total.settled(), zeros_behind=True)
 
     def _with_zeros_behind(self) -> EncryptedVector:
         """The same numbers with zeros behind them: a product with a mask unless they are there."""
@@ -382,7 +376,7 @@ class EncryptedVector(Opaque):
             raise ParameterError("the matrix was encoded for another parameter set")
         rows, columns = matrix.shape
         self._require_columns(columns)
-        if self.level < matrix.level:
+        if matrix.level is not None and self.level < matrix.level:
             raise ShapeError(
                 f"the matrix was encoded for level {matrix.level} and the vector has level "
                 f"{self.level}; encode it with Matrix(params, values, level={self.level})"
@@ -391,13 +385,13 @@ class EncryptedVector(Opaque):
             return self * matrix.column
         remedy = f"rotations=hesc.leveled.matrix_rotations({rows}, {columns})"
         galois = self._rotation_keys(_native.matrix_rotations(rows, columns), remedy)
-        native = matrix.native.multiply(self.native.mod_switch_to(matrix.level), galois)
+        native = matrix.native.multiply(self.native, galois)
         return self._with(native, rows, complex_values=matrix.complex_values, zeros_behind=True)
 
     # Levels and bytes
 
     def mod_switch_to(self, level: int) -> EncryptedVector:
-        """The same numbers with fewer primes, at least one: smaller and faster."""
+        """The same numbers at a lower level, at least 1: smaller and faster."""
         if not 1 <= level <= self.level:
             raise ShapeError(f"a vector of level {self.level} comes down to 1..{self.level}")
         return self._with(self.native.mod_switch_to(level))

@@ -1,8 +1,7 @@
 use hesc_schemes::SchemeError;
-use hesc_schemes::rlwe::{Ciphertext, GaloisKeys, Plaintext, RelinKey, Rlwe, SchemeKind};
+use hesc_schemes::rlwe::{Ciphertext, GaloisKeys, Plaintext, RelinKey, Rlwe};
 
-use super::numbers::rescaling_prime;
-use super::{Numbers, product, row_length};
+use super::{Numbers, row_length};
 
 /// Steps of the rotations that [`inner_product`] needs. Vectors that do not fit a row of slots have
 /// both rows, which are exchanged besides.
@@ -38,7 +37,7 @@ pub fn inner_product(
     y: &Ciphertext,
     length: usize,
 ) -> Result<Ciphertext, SchemeError> {
-    let mut total = product(scheme, relin, x, Some(y))?;
+    let mut total = scheme.product(relin, x, Some(y))?;
     for step in dot_rotations(length.min(row_length(scheme))) {
         total = scheme.add(&total, &scheme.rotate(&total, step, galois)?)?;
     }
@@ -99,13 +98,15 @@ impl Shape {
 /// of their number.
 pub struct Matrix {
     shape: Shape,
-    level: usize,
+    /// That of its diagonals; none for integers, which fit every level.
+    level: Option<usize>,
     /// Diagonal `k`, rotated to the right by its giant step; none if it is zero.
     encoded: Vec<Option<Plaintext>>,
 }
 
 impl Matrix {
-    /// Encodes a matrix, row after row, for vectors of this level. Each side fits a row of slots.
+    /// Encodes a matrix, row after row, for vectors of this level or above; `level` is for CKKS. Each side fits a
+    /// row of slots.
     ///
     /// # Errors
     /// [`SchemeError::Parameter`] for sides that do not fit, and those of encoding.
@@ -126,7 +127,7 @@ impl Matrix {
             });
         }
         let baby = shape.baby_steps();
-        let scale = rescaling_prime(scheme, level);
+        let scale = scheme.operand_scale(level);
         let period = shape.height().max(shape.width());
         let encode = |k: usize| {
             let giant = k / baby * baby;
@@ -137,13 +138,19 @@ impl Matrix {
             matrix.encode(scheme, place, scale, level).map(Some)
         };
         let encoded = (0..shape.diagonals()).map(encode).collect::<Result<_, _>>()?;
+        let level = matches!(matrix, Numbers::Complex(_)).then_some(level);
         Ok(Self { shape, level, encoded })
+    }
+
+    /// The level of the vectors that it takes, and of those above; none if it takes all.
+    pub fn level(&self) -> Option<usize> {
+        self.level
     }
 
     /// `M x`, again with copies that fill the slots, and zeros behind its numbers. CKKS: rescaled.
     ///
     /// # Errors
-    /// [`SchemeError::LevelMismatch`] for a vector of another level than the matrix was encoded for,
+    /// [`SchemeError::LastLevel`] for a vector below [`Self::level`],
     /// [`SchemeError::MissingKey`] for a step of [`matrix_rotations`], and those of products.
     pub fn multiply(
         &self,
@@ -151,9 +158,8 @@ impl Matrix {
         galois: &GaloisKeys,
         x: &Ciphertext,
     ) -> Result<Ciphertext, SchemeError> {
-        if x.level() != self.level {
-            return Err(SchemeError::LevelMismatch { expected: self.level, found: x.level() });
-        }
+        let lowered = self.level.map(|level| scheme.mod_switch_to(x, level)).transpose()?;
+        let x = lowered.as_ref().unwrap_or(x);
         let baby = self.shape.baby_steps();
         let steps: Vec<i64> = (0..baby as i64).collect();
         let rotated = scheme.rotate_many(x, &steps, galois)?;
@@ -180,6 +186,6 @@ impl Matrix {
         for step in self.shape.folds() {
             total = scheme.add(&total, &scheme.rotate(&total, step, galois)?)?;
         }
-        if scheme.scheme() == SchemeKind::Ckks { scheme.rescale(&total) } else { Ok(total) }
+        scheme.settled(total)
     }
 }

@@ -1,5 +1,5 @@
 use hesc_schemes::SchemeError;
-use hesc_schemes::rlwe::{Ciphertext, Complex64, Plaintext, Rlwe, SchemeKind};
+use hesc_schemes::rlwe::{Ciphertext, Complex64, Plaintext, Rlwe};
 
 /// Numbers in the clear: integers for BFV and BGV, complex ones for CKKS.
 #[derive(Debug, Clone, Copy)]
@@ -77,7 +77,7 @@ impl<'a> Numbers<'a> {
         match self {
             Self::Integers(values) => scheme.multiply_scalar(a, values[at]),
             Self::Complex(values) => {
-                let scale = scheme.default_scale() * rescaling_prime(scheme, a.level()) / a.scale();
+                let scale = scheme.default_scale() * scheme.operand_scale(a.level()) / a.scale();
                 // A real number is one pass, unless it is too large for a word.
                 let number = values[at];
                 let term = if number.im == 0.0 && (number.re * scale).abs() < 2f64.powi(62) {
@@ -86,16 +86,8 @@ impl<'a> Numbers<'a> {
                     let factor = self.encode(scheme, |_| Some(at), scale, a.level())?;
                     scheme.multiply_plain(a, &factor)?
                 };
-                scheme.rescale(&term)
+                scheme.settled(term)
             }
         }
-    }
-}
-
-/// The prime that a rescaling at this level divides by; 1 in exact schemes.
-pub(super) fn rescaling_prime(scheme: &Rlwe, level: usize) -> f64 {
-    match scheme.scheme() {
-        SchemeKind::Ckks => scheme.spec().coeff_moduli[level.clamp(1, scheme.levels()) - 1] as f64,
-        _ => 1.0,
     }
 }

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use hesc_schemes::SchemeError;
 use hesc_schemes::rlwe::{Ciphertext, RelinKey, Rlwe};
 
-use super::{Numbers, product, sum};
+use super::Numbers;
 
 /// `sum_i coefficients[i] x^i` in each number of a vector of this length (Paterson and Stockmeyer
 /// 1973): powers up to about the root of the degree, blocks of as many coefficients, and blocks joined
@@ -47,10 +47,10 @@ impl Powers<'_> {
         }
         let low = self.power(exponent / 2)?;
         let power = if exponent.is_multiple_of(2) {
-            product(self.scheme, self.relin, &low, None)?
+            self.scheme.product(self.relin, &low, None)?
         } else {
             let high = self.power(exponent / 2 + 1)?;
-            product(self.scheme, self.relin, &low, Some(&high))?
+            self.scheme.product(self.relin, &low, Some(&high))?
         };
         self.of.insert(exponent, power.clone());
         Ok(power)
@@ -75,13 +75,13 @@ impl Powers<'_> {
             high.scaled(self.scheme, &giant, 0)?
         } else {
             let high = self.evaluate(high, block)?;
-            product(self.scheme, self.relin, &high, Some(&giant))?
+            self.scheme.product(self.relin, &high, Some(&giant))?
         };
         if (1..low.len()).all(|i| low.is_zero(i)) {
             return self.add_constant(&upper, low);
         }
         let low = self.evaluate(low, block)?;
-        sum(self.scheme, &upper, &low, false)
+        self.scheme.sum(&upper, &low, false)
     }
 
     /// A few coefficients by their powers.
@@ -92,7 +92,7 @@ impl Powers<'_> {
             let term = coefficients.scaled(self.scheme, &power, i)?;
             total = Some(match total {
                 None => term,
-                Some(total) => sum(self.scheme, &total, &term, false)?,
+                Some(total) => self.scheme.sum(&total, &term, false)?,
             });
         }
         match total {

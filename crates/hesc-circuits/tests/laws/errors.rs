@@ -9,7 +9,8 @@
 
 use hesc_circuits::{Answer, Fusion, Layout, Plaintext, Streams};
 use hesc_math::AesCtrRng;
-use hesc_schemes::{Plain, Scheme};
+use hesc_schemes::Plain;
+use hesc_schemes::streams::Encrypt;
 use hesc_stochastic::{Encoder, EncoderConfig, Generator, Representation, Selector};
 use rand_core::{Rng, SeedableRng};
 
@@ -39,8 +40,8 @@ fn values(count: usize, rng: &mut AesCtrRng) -> Vec<f64> {
 
 struct Party {
     scheme: Plain,
-    secret: <Plain as Scheme>::SecretKey,
-    public: <Plain as Scheme>::PublicKey,
+    secret: <Plain as Encrypt>::SecretKey,
+    public: <Plain as Encrypt>::PublicKey,
     rng: AesCtrRng,
     encoder: Encoder,
 }

@@ -305,8 +305,9 @@ fn noisy_programs_are_wrong_as_often_as_they_say() {
 #[test]
 fn noisy_bootstraps_are_wrong_as_often_as_programs_say() {
     use hesc_circuits::gates::{Evaluator, Monitor};
+    use hesc_schemes::Assurance;
+    use hesc_schemes::streams::Encrypt;
     use hesc_schemes::streams::tfhe::{Decomposition, Spec, Tfhe};
-    use hesc_schemes::{Assurance, Scheme};
 
     let digits = |base_log, levels| Decomposition { base_log, levels };
     let and = gates()[0].0.clone();

@@ -21,7 +21,7 @@ fn operations<S: Scheme>(
     others: [Streams<S>; 2],
 ) -> Vec<(&'static str, Operation<S>)> {
     let scheme = party.scheme.clone();
-    let public = scheme.public_key_from_bytes(&scheme.public_key_to_bytes(&party.public)).unwrap();
+    let public: S::PublicKey = scheme.read(&scheme.write(&party.public)).unwrap();
     let representation = party.representation;
     let constants = BitStreams::from_words(vec![0x1234; 2], LENGTH).unwrap();
     let [left, right] = others;

@@ -133,6 +133,7 @@ pub fn unipolar_bfv() -> UnipolarBfv {
         plaintext: rlwe::PlaintextSpace::Integers { plain_modulus: 12289 },
         bound: 1.0,
         packing: None,
+        levels: Vec::new(),
     };
     UnipolarBfv::new(spec, Assurance::Insecure).unwrap()
 }

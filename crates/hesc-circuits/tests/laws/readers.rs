@@ -262,6 +262,7 @@ fn labels_of_vectors_are_read_to_the_last_number() {
             plaintext,
             bound,
             packing: None,
+            levels: Vec::new(),
         };
         let scheme = Rlwe::new(spec, Assurance::Insecure).unwrap();
         let mut rng = AesCtrRng::from_seed([6; 32]);

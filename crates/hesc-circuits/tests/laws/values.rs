@@ -122,8 +122,7 @@ impl Law for Kept {
         // Several streams in a block, of which some are selected, out of order.
         let length = 16;
         let party = &mut Party::multiplying(scheme, Generator::Bernoulli, length);
-        let public =
-            party.scheme.public_key_from_bytes(&party.scheme.public_key_to_bytes(&party.public));
+        let public = party.scheme.read(&party.scheme.write(&party.public));
         let values: Vec<f64> = (0..9).map(|i| f64::from(i) / 8.0).collect();
         let (array, bits) = party.encrypt(&values, Layout::SideBySide);
         let order = [7, 2, 2, 5];

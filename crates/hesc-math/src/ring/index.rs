@@ -193,6 +193,18 @@ impl RingIndex {
     pub fn ntt_primes(self, bits: u32, count: usize) -> Result<Vec<u64>, MathError> {
         primes_one_modulo(self.modulus_step(), bits, count)
     }
+
+    /// The largest primes of these sizes with a transform, none twice, in the order of the sizes.
+    ///
+    /// # Errors
+    /// [`MathError::NotEnoughPrimes`] if a size has fewer.
+    pub fn ntt_primes_of_bits(self, bits: &[u32]) -> Result<Vec<u64>, MathError> {
+        let prime = |(i, &size): (usize, &u32)| {
+            let before = bits[..i].iter().filter(|&&other| other == size).count();
+            Ok(self.ntt_primes(size, before + 1)?[before])
+        };
+        bits.iter().enumerate().map(prime).collect()
+    }
 }
 
 #[cfg(test)]

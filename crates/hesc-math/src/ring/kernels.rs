@@ -112,7 +112,7 @@ pub fn fraction_of_modulus<W: Word>(out: &mut [f64], a: &mut [W], ring: &Ring<W>
 /// the modulus is switched from `q p` to `q`, and what a ciphertext says with it. `p` is below `2q`.
 pub fn divide_by_second<W: Word>(out: &mut [W], a: &[W], ring: &Ring<W>) {
     let [q, p] = ring.moduli() else { panic!("a ring of two moduli has a second one") };
-    assert!(p.value() < 2 * q.value(), "residues next to zero are below the first modulus");
+    assert!(p.value() < 2 * q.value(), "centred residues are below the first modulus");
     assert_eq!(a.len(), ring.poly_len(), "one polynomial is divided");
     let (first, second) = a.split_at(ring.ring_degree());
     let word = |value| W::from_u64(value);

@@ -1,6 +1,6 @@
 use super::{Factor, Prime, kernels};
 
-/// From residues to the number next to zero itself, rounded to a double once.
+/// From residues to the centred number itself, rounded to a double once.
 ///
 /// The number is computed in full, so that small ones lose nothing beside a modulus of hundreds of
 /// bits.
@@ -52,7 +52,7 @@ impl Composition {
         }
     }
 
-    /// The numbers next to zero; `residues`, limb after limb, are overwritten.
+    /// The centred numbers; `residues`, limb after limb, are overwritten.
     ///
     /// # Panics
     /// If there is not a limb for each prime.
@@ -73,7 +73,7 @@ impl Composition {
         }
     }
 
-    /// The numbers `sum_i y_i Q / q_i` modulo `Q`, next to zero, in `W` words.
+    /// The centred numbers `sum_i y_i Q / q_i` modulo `Q`, in `W` words.
     fn sums<const W: usize>(&self, out: &mut [f64], residues: &[u64]) {
         let extended = |words: &[u64]| std::array::from_fn(|i| words.get(i).copied().unwrap_or(0));
         let punctured: Vec<[u64; W]> = self.punctured.iter().map(|x| extended(x)).collect();
@@ -96,8 +96,8 @@ impl Composition {
 /// Words of the largest modulus: 64 primes of 61 bits.
 const MAX_WORDS: usize = 64;
 
-/// The double of a number in (-Q, 2Q), in two's complement, after subtracting Q where that brings
-/// it next to zero.
+/// The double of a number in (-Q, 2Q), in two's complement, after subtracting Q where that
+/// centres it.
 fn signed<const W: usize>(sum: &mut [u64; W], product: &[u64; W], half: &[u64; W]) -> f64 {
     let negative = |words: &[u64; W]| words[W - 1] >> 63 == 1;
     for _ in 0..2 {

@@ -4,7 +4,7 @@ use multiversion::multiversion;
 use super::{Factor, Prime, Reducer, kernels};
 use crate::Modulus;
 
-/// From residues modulo some primes to residues modulo others, of the representative next to zero.
+/// From residues modulo some primes to residues modulo others, of the centred representative.
 ///
 /// With `D` the product of the source primes and `y_i = [x_i (D / q_i)^-1]_(q_i)`, the number is
 /// `x = sum_i y_i (D / q_i) - v D` with `v = round(sum_i y_i / q_i)` in floating point (Halevi,
@@ -86,7 +86,7 @@ impl Conversion {
     }
 
     /// What all targets need of one block: the `y_i` and `v`. `limb(i)` are the coefficients modulo
-    /// the `i`-th source. Returns the largest `|x| / D` of `before * x` next to zero, up to `2^-48`.
+    /// the `i`-th source. Returns the largest `|x| / D` of the centred `before * x`, up to `2^-48`.
     pub fn prepare_block<'a>(
         &self,
         prepared: &mut [u64],

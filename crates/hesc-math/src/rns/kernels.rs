@@ -246,7 +246,7 @@ pub fn subtract_scale(a: &mut [u64], b: &[u64], factor: Factor, q: &Reducer) {
     run(SubtractScale { q, factor }, q, [b], [a]);
 }
 
-/// `out = [a]_p mod q` for residues modulo another prime `p` of at most 61 bits, next to zero.
+/// `out = [a]_p mod q` for residues modulo another prime `p` of at most 61 bits, centred.
 pub fn recentre(out: &mut [u64], a: &[u64], p: u64, q: &Reducer) {
     let shift = q.value() - p % q.value();
     let operation = Recentre { q, half: p / 2, shift };
@@ -331,7 +331,7 @@ pub fn reduce_small_signed(out: &mut [u64], a: &[i64], q: &Reducer) {
     run(ReduceSigned { q }, q, [bytemuck::cast_slice(a)], [out]);
 }
 
-/// `out = [a]_t mod q` for `a` reduced modulo `t < q`, next to zero.
+/// `out = [a]_t mod q` for `a` reduced modulo `t < q`, centred.
 pub fn lift_centred(out: &mut [u64], a: &[u64], t: u64, q: &Reducer) {
     assert!(t < q.value(), "the smaller modulus is lifted into the larger");
     lift(out, a, t, q.value());

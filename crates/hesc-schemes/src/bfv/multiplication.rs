@@ -96,6 +96,11 @@ impl Multiplication for Bfv {
         Domain::Coefficients
     }
 
+    /// Plaintexts lie in the upper bits of a phase, relative to the modulus.
+    fn survives_drops(&self) -> bool {
+        false
+    }
+
     fn multiply(&self, scheme: &Rlwe, a: &Ciphertext, b: Option<&Ciphertext>) -> Buffer {
         parallel::together(a.words.len(), || multiply(scheme, &self.multiplier, a, b))
     }

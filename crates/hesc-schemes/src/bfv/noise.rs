@@ -34,8 +34,9 @@ impl NoiseModel for Bfv {
             let values = (factor * exceeding + n * t / 2.0) * noise.values;
             Noise { values, ..scheme.white(deviation) }
         };
-        let both = scheme.convolved(a.noise, b.noise);
-        let both = both.times_exactly(t / scheme.log2_level(a.level).exp2());
+        // Divided first: the product of two noises of a large modulus exceeds what doubles hold.
+        let divided = a.noise.times_exactly(t / scheme.log2_level(a.level).exp2());
+        let both = scheme.convolved(divided, b.noise);
         let rounding = scheme.rounding(a.size + b.size - 1) + scheme.rounding(2);
         let degree = (a.noise.degree + b.size as u32 - 1).max(b.noise.degree + a.size as u32 - 1);
         let sum = cross(a, b).plus(cross(b, a)).plus(both).plus(scheme.white(rounding));

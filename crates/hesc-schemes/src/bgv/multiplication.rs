@@ -1,6 +1,7 @@
 use super::Bgv;
 use crate::SchemeError;
-use crate::rlwe::differences::{Multiplication, NoiseModel};
+use crate::rlwe::chain::{Quotient, product_of};
+use crate::rlwe::differences::Multiplication;
 use crate::rlwe::integers::inverse_modulo;
 use crate::rlwe::{Ciphertext, Rlwe};
 
@@ -14,33 +15,11 @@ impl Multiplication for Bgv {
         factor < t && self.factor(factor, inverse_modulo(factor, t)) == 1
     }
 
-    fn divide(&self, a: &mut Ciphertext, prime: u64) {
-        let t = self.plain_modulus();
-        a.factor = self.factor(a.factor, inverse_modulo(prime % t, t));
-    }
-
-    /// The noise does not square if primes are dropped before, one or more; the highest level that is best.
-    fn product_level(&self, scheme: &Rlwe, a: &Ciphertext, b: &Ciphertext) -> usize {
-        let together = a.level.min(b.level);
-        let lowered = |c: &Ciphertext, level: usize| {
-            let mut c = c.shell();
-            while c.level > level {
-                let prime = scheme.chain().primes()[c.level - 1].value() as f64;
-                c = Ciphertext { noise: scheme.divided_noise(&c, prime), level: c.level - 1, ..c };
-            }
-            c
-        };
-        let room = |level: usize| {
-            let noise = self.product_noise(scheme, &lowered(a, level), &lowered(b, level));
-            scheme.budget(noise, level, 1.0)
-        };
-        (1..together)
-            .rev()
-            .fold((together, room(together)), |best, level| {
-                let room = room(level);
-                if room > best.1 { (level, room) } else { best }
-            })
-            .0
+    fn divide(&self, a: &mut Ciphertext, by: &Quotient) {
+        let plain = self.integers.modulus().modulus();
+        let (divided, gained) = (product_of(&by.divisors, plain), product_of(&by.added, plain));
+        let inverse = inverse_modulo(divided, self.plain_modulus());
+        a.factor = self.factor(a.factor, self.factor(gained, inverse));
     }
 }
 

@@ -8,53 +8,10 @@ use crate::rlwe::chain::Chain;
 use crate::rlwe::ciphertext::Bound;
 use crate::rlwe::differences::{Encoding, Message, NoiseModel};
 use crate::rlwe::{Ciphertext, Plaintext, Rlwe, parallel};
-use crate::roots::Roots;
+use crate::roots::{pairs, wipe};
 
 /// Bits of an encoded coefficient: what a double holds, less one for the sign.
 const COEFFICIENT_BITS: i32 = 50;
-
-/// Complex numbers in the slots of CKKS: slot `j` of `N / 2` is the value at `zeta^(3^j)`,
-/// `zeta = exp(i pi / N)`: SEAL's order.
-#[derive(Debug)]
-pub(super) struct ComplexSlots {
-    /// For each slot its place in a transform over the exponents 1 modulo 4, and whether that holds
-    /// the conjugate.
-    places: Vec<(u32, bool)>,
-}
-
-impl ComplexSlots {
-    pub(super) fn new(ring_degree: usize) -> Self {
-        let (slots, order) = (ring_degree / 2, 2 * ring_degree);
-        let powers = std::iter::successors(Some(1), |p| Some(p * 3 % order)).take(slots);
-        // Of each conjugate pair of exponents one is 1 modulo 4.
-        let place = |p: usize| {
-            if p % 4 == 1 { ((p / 4) as u32, false) } else { (((order - p) / 4) as u32, true) }
-        };
-        Self { places: powers.map(place).collect() }
-    }
-
-    /// Real coefficients of the polynomial with these values, as `(m_k, m_(k + N/2))` pairs.
-    fn interpolate(&self, values: &[Complex64], roots: &Roots) -> Vec<Complex64> {
-        let mut buffer = vec![Complex64::default(); self.places.len()];
-        for (value, &(place, conjugate)) in values.iter().zip(&self.places) {
-            buffer[place as usize] = if conjugate { value.conj() } else { *value };
-        }
-        roots.interpolate(&mut buffer);
-        buffer
-    }
-
-    /// The values of the polynomial with these coefficients, divided by `scale`.
-    fn evaluate(&self, coefficients: &[f64], scale: f64, roots: &Roots) -> Vec<Complex64> {
-        let values = roots.values(coefficients, 1.0 / scale);
-        self.places
-            .iter()
-            .map(|&(place, conjugate)| {
-                let value = values[place as usize];
-                if conjugate { value.conj() } else { value }
-            })
-            .collect()
-    }
-}
 
 impl Encoding for Ckks {
     fn numbers(&self) -> Option<&Numbers> {
@@ -139,7 +96,9 @@ impl Rlwe {
     /// travels with the ciphertext and must not be chosen by looking at them.
     ///
     /// # Errors
-    /// As [`Self::encode_complex`]; [`SchemeError::Value`] for a number beyond the bound, and
+    /// [`SchemeError::NotInScheme`] for exact schemes, [`SchemeError::TooManyValues`],
+    /// [`SchemeError::Value`] for numbers that are not finite or beyond the bound,
+    /// [`SchemeError::LastLevel`] for levels that do not exist, [`SchemeError::NoiseBudget`], and
     /// [`SchemeError::Parameter`] for a bound that is not positive and finite.
     pub fn encode_bounded(
         &self,
@@ -187,11 +146,8 @@ impl Rlwe {
                 remedy: "choose a finite number of at least 1",
             });
         }
-        if values.len() > slots.places.len() {
-            return Err(SchemeError::TooManyValues {
-                found: values.len(),
-                slots: slots.places.len(),
-            });
+        if values.len() > slots.count() {
+            return Err(SchemeError::TooManyValues { found: values.len(), slots: slots.count() });
         }
         if let Some((position, value)) =
             values.iter().enumerate().find(|(_, v)| !(v.re.is_finite() && v.im.is_finite()))
@@ -205,23 +161,19 @@ impl Rlwe {
         let noise = self.differences().plain_noise(self, bound.value(), scale);
         self.check_noise(noise, level, scale)?;
         let n = self.ring_degree();
-        let buffer = Zeroizing::new(
-            slots
-                .interpolate(values, &numbers.roots)
-                .into_iter()
-                .map(|v| [v.re, v.im])
-                .collect::<Vec<_>>(),
-        );
+        let mut pairs = vec![Complex64::default(); n / 2];
+        slots.interpolate(values.iter().copied(), &mut pairs, &mut slots.scratch());
         let excess = excess_bits(bound.value(), scale);
         let factor = scale * 2f64.powi(-excess);
         let mut rounded = Zeroizing::new(vec![0i64; n]);
         let (low, high) = rounded.split_at_mut(n / 2);
-        for ((low, high), [re, im]) in low.iter_mut().zip(high).zip(buffer.iter()) {
-            (*low, *high) = (round(re * factor), round(im * factor));
+        for ((low, high), pair) in low.iter_mut().zip(high).zip(&pairs) {
+            (*low, *high) = (round(pair.re * factor), round(pair.im * factor));
         }
+        wipe(&mut pairs);
         let mut words = vec![0; level * n];
         parallel::for_each_chunk(&mut words, n, 0, |_, limb, out| {
-            let prime = &self.chain().primes()[limb];
+            let prime = &self.chain().level(level)[limb];
             kernels::reduce_small_signed(out, &rounded, prime);
             if excess > 0 {
                 let unit = prime.modulus().pow(2, excess as u64);
@@ -244,10 +196,14 @@ impl Rlwe {
         self.check_params(plaintext.params)?;
         let n = self.ring_degree();
         let mut words = Zeroizing::new(plaintext.words.clone());
-        self.to_coefficients(&mut words);
+        let level = words.len() / n;
+        self.to_coefficients(&mut words, level);
         let mut coefficients = Zeroizing::new(vec![0.0; n]);
-        numbers.compositions[words.len() / n - 1].centred(&mut coefficients, &mut words);
-        let values = numbers.slots.evaluate(&coefficients, plaintext.scale, &numbers.roots);
+        numbers.compositions[level - 1].centred(&mut coefficients, &mut words);
+        let mut pairs = pairs(&coefficients, 1.0 / plaintext.scale);
+        let slots = &numbers.slots;
+        let values: Vec<Complex64> = slots.evaluate(&mut pairs, &mut slots.scratch()).collect();
+        wipe(&mut pairs);
         match plaintext.bound {
             // What is no number is beyond it too.
             Bound::Claimed(most) if !values.iter().all(|value| value.norm() <= most) => {

@@ -4,15 +4,15 @@ mod encoding;
 mod multiplication;
 mod noise;
 mod sharing;
+pub(crate) mod slots;
 
 use hesc_math::rns::Composition;
 
 pub use encoding::Complex64;
-use encoding::ComplexSlots;
 pub use sharing::{SharedSoFar, Sharing};
+use slots::ComplexSlots;
 
 use crate::rlwe::chain::Chain;
-use crate::roots::Roots;
 
 /// What CKKS has of its own.
 #[derive(Debug)]
@@ -24,7 +24,6 @@ pub(crate) struct Ckks {
 #[derive(Debug)]
 pub(crate) struct Numbers {
     slots: ComplexSlots,
-    roots: Roots,
     /// By level, from residues to numbers in full.
     compositions: Vec<Composition>,
 }
@@ -32,7 +31,7 @@ pub(crate) struct Numbers {
 impl Ckks {
     pub(crate) fn new(ring_degree: usize, chain: &Chain) -> Self {
         let compositions = (1..=chain.levels()).map(|level| Composition::new(chain.level(level)));
-        let (slots, roots) = (ComplexSlots::new(ring_degree), Roots::new(ring_degree));
-        Self { numbers: Numbers { slots, roots, compositions: compositions.collect() } }
+        let slots = ComplexSlots::new(ring_degree);
+        Self { numbers: Numbers { slots, compositions: compositions.collect() } }
     }
 }

@@ -1,6 +1,6 @@
 use super::Ckks;
 use crate::SchemeError;
-use crate::rlwe::buffer::Buffer;
+use crate::rlwe::chain::Quotient;
 use crate::rlwe::ciphertext::rounded_up;
 use crate::rlwe::differences::Multiplication;
 use crate::rlwe::{Ciphertext, Rlwe};
@@ -10,15 +10,12 @@ impl Multiplication for Ckks {
         scale > 0.0
     }
 
-    fn divide(&self, a: &mut Ciphertext, prime: u64) {
-        a.scale /= prime as f64;
+    fn divide(&self, a: &mut Ciphertext, by: &Quotient) {
+        a.scale /= by.value();
     }
 
-    /// The last prime is dropped, scale and error unchanged.
-    fn mod_switch(&self, scheme: &Rlwe, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
-        scheme.check_noise(a.noise, a.level - 1, a.scale)?;
-        let words = Buffer::from(&a.words[..a.words.len() - a.limb_words()]);
-        Ok(Ciphertext { level: a.level - 1, words, ..a.shell() })
+    fn has_scale(&self) -> bool {
+        true
     }
 }
 

@@ -1,46 +1,115 @@
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use hesc_math::rns::{Conversion, Factor, Prime, Reducer};
 use hesc_math::{Modulus, RingIndex};
 
 use super::Spec;
+use super::prime_set::PrimeSet;
 use crate::SchemeError;
 
-/// The primes of a set and what moving between them takes: all tables that depend on the level.
+/// The primes of a set and what moving between them takes: all tables that depend on the level. Keys are for all
+/// primes; a level uses the limbs and digits of keys that it has.
 #[derive(Debug)]
 pub(crate) struct Chain {
     ring: RingIndex,
     /// `coeff_moduli`, then `special_moduli`.
     primes: Vec<Prime>,
-    levels: usize,
-    /// For each digit and number of its primes in use, from those to all primes; empty where a
-    /// digit is a single prime, whose residue is lifted as it is.
-    digits: Vec<Vec<Conversion>>,
-    /// Rounded division by the special primes.
+    coefficient: usize,
+    levels: Vec<Level>,
+    /// Rounded division by the special primes, by the place of a prime.
     specials: Option<Division>,
-    /// Rounded division by the last prime, by level; none at level 1.
-    drops: Vec<Division>,
+    /// Rounded division from each level to each below, made when it is wanted: few of the many pairs are.
+    divisions: Vec<OnceLock<Box<Division>>>,
+    /// The factor on all noise.
+    noise_factor: u64,
 }
 
-/// What a rounded division by some primes `D` takes: `(x - [x]_D) / D`. For BGV the remainder is a
-/// multiple of the plaintext modulus, so that the plaintext changes by the factor `1 / D` only.
+/// A set of primes.
+#[derive(Debug)]
+struct Level {
+    set: PrimeSet,
+    places: Vec<usize>,
+    primes: Vec<Prime>,
+    log2: f64,
+    digits: Vec<Digit>,
+}
+
+/// What key switching cuts a polynomial in: the primes that a level has of a few neighbours among all.
+#[derive(Debug)]
+pub(crate) struct Digit {
+    /// Which digit of a key it is.
+    pub index: usize,
+    /// Its limbs of a ciphertext.
+    pub limbs: Range<usize>,
+    /// From its primes to all primes; none in sets with digits of a single prime, whose residue is lifted as it is.
+    pub conversion: Option<Conversion>,
+}
+
+/// What a rounded division by some primes `D` takes, after a product with others `A`: `(A x - [A x]_D) / D`. For
+/// BGV the remainder is a multiple of the plaintext modulus, so that the plaintext changes by the factor `A / D`
+/// only. Primes of `A` join those that stay.
 #[derive(Debug)]
 pub(crate) struct Division {
-    /// From the primes divided by to those that stay.
+    /// Limbs divided by.
+    pub divisors: Vec<usize>,
+    /// For each prime of the result its limb before; none for primes that join.
+    pub kept: Vec<Option<usize>>,
+    /// From the primes divided by to those of the result, divided by `A` for those that stay.
     pub remainder: Conversion,
-    /// `D^-1` modulo those.
+    /// `D^-1` modulo those, times `A` for those that stay.
     pub inverses: Vec<Factor>,
+    /// `D / A`.
+    pub quotient: Quotient,
+}
+
+/// A quotient of products of primes.
+#[derive(Debug)]
+pub(crate) struct Quotient {
+    pub divisors: Vec<Prime>,
+    pub added: Vec<Prime>,
+}
+
+impl Quotient {
+    /// How many times smaller a division makes a number.
+    pub fn value(&self) -> f64 {
+        let product = |primes: &[Prime]| primes.iter().map(|p| p.value() as f64).product::<f64>();
+        product(&self.divisors) / product(&self.added)
+    }
 }
 
 impl Division {
-    fn new(divisors: &[Prime], stay: &[Prime], spec: &Spec) -> Self {
-        let targets = reducers(stay);
+    /// From some primes to others, of which those that were not there join.
+    fn new(from: &[Prime], to: &[Prime], noise_factor: u64) -> Self {
+        let at = |prime: &Prime, primes: &[Prime]| {
+            primes.iter().position(|other| other.value() == prime.value())
+        };
+        let divisors: Vec<usize> =
+            (0..from.len()).filter(|&i| at(&from[i], to).is_none()).collect();
+        let divided: Vec<Prime> = divisors.iter().map(|&i| from[i].clone()).collect();
+        let kept: Vec<Option<usize>> = to.iter().map(|prime| at(prime, from)).collect();
+        let joins = |(prime, kept): (&Prime, &Option<usize>)| kept.is_none().then(|| prime.clone());
+        let added: Vec<Prime> = to.iter().zip(&kept).filter_map(joins).collect();
         // t [x / t]_D is congruent to x modulo D and to 0 modulo t, the factor on all noise.
-        let t = spec.noise_factor();
-        let inverse = |q: Modulus| q.inverse(t % q.value());
-        let remainder = Conversion::with_constants(divisors, &targets, inverse, |_| t);
-        let inverses = stay.iter().map(|prime| prime.factor(inverse_of(divisors, prime.modulus())));
-        Self { remainder, inverses: inverses.collect() }
+        let t = noise_factor;
+        let before = |q: Modulus| q.mul(q.inverse(t % q.value()), product_of(&added, q));
+        // Modulo a prime that joins A is zero: there is nothing but the remainder.
+        let gained = |q: Modulus| match product_of(&added, q) {
+            0 => 1,
+            product => product,
+        };
+        let after = |q: Modulus| q.mul(t % q.value(), q.inverse(gained(q)));
+        let inverse = |prime: &Prime| {
+            let q = prime.modulus();
+            prime.factor(q.mul(inverse_of(&divided, q), gained(q)))
+        };
+        Self {
+            remainder: Conversion::with_constants(&divided, &reducers(to), before, after),
+            inverses: to.iter().map(inverse).collect(),
+            divisors,
+            kept,
+            quotient: Quotient { divisors: divided, added },
+        }
     }
 }
 
@@ -68,21 +137,21 @@ impl Chain {
             .chain(&spec.special_moduli)
             .map(|&q| Prime::new(ring, q))
             .collect::<Result<Vec<_>, _>>()?;
-        let levels = spec.coeff_moduli.len();
-        let (coefficient, special) = primes.split_at(levels);
+        let (coefficient, special) = primes.split_at(spec.coeff_moduli.len());
         let all = reducers(&primes);
-        let mut digits = Vec::new();
-        if special.len() > 1 {
-            for digit in coefficient.chunks(special.len()) {
-                let conversion = |count| Conversion::new(&digit[..count], &all);
-                digits.push((1..=digit.len()).map(conversion).collect());
-            }
-        }
-        let specials = (!special.is_empty()).then(|| Division::new(special, coefficient, spec));
-        let drops = (1..levels)
-            .map(|last| Division::new(&primes[last..=last], &primes[..last], spec))
+        let levels: Vec<Level> = spec
+            .level_sets()
+            .into_iter()
+            .map(|set| Level::new(set, coefficient, special.len(), &all))
             .collect();
-        Ok(Self { ring, levels, digits, specials, drops, primes })
+        let both = [special, coefficient].concat();
+        let noise_factor = spec.noise_factor();
+        let specials =
+            (!special.is_empty()).then(|| Division::new(&both, coefficient, noise_factor));
+        let pairs = levels.len() * (levels.len() - 1) / 2;
+        let divisions = (0..pairs).map(|_| OnceLock::new()).collect();
+        let coefficient = coefficient.len();
+        Ok(Self { ring, coefficient, levels, specials, divisions, noise_factor, primes })
     }
 
     /// The ring that the primes are of.
@@ -95,49 +164,88 @@ impl Chain {
         &self.primes
     }
 
-    /// The primes in use at a level.
-    pub(crate) fn level(&self, level: usize) -> &[Prime] {
-        &self.primes[..level]
+    fn at(&self, level: usize) -> &Level {
+        &self.levels[level - 1]
     }
 
-    /// Primes of fresh ciphertexts.
+    /// The primes in use at a level, by their places.
+    pub(crate) fn set(&self, level: usize) -> PrimeSet {
+        self.at(level).set
+    }
+
+    /// The primes in use at a level, one a limb.
+    pub(crate) fn level(&self, level: usize) -> &[Prime] {
+        &self.at(level).primes
+    }
+
+    /// Where the primes of a level stand among all.
+    pub(crate) fn places(&self, level: usize) -> &[usize] {
+        &self.at(level).places
+    }
+
+    /// `log2` of the product of the primes of a level.
+    pub(crate) fn log2(&self, level: usize) -> f64 {
+        self.at(level).log2
+    }
+
+    /// Levels; the highest, of fresh ciphertexts, has all primes but the special ones.
     pub(crate) fn levels(&self) -> usize {
-        self.levels
+        self.levels.len()
     }
 
     /// The special primes.
     pub(crate) fn special(&self) -> &[Prime] {
-        &self.primes[self.levels..]
+        &self.primes[self.coefficient..]
     }
 
-    /// Indices of the primes that key switching at a level works with.
+    /// Places of the primes that key switching at a level works with.
     pub(crate) fn targets(&self, level: usize) -> impl Iterator<Item = usize> + Clone + use<'_> {
-        (0..level).chain(self.levels..self.primes.len())
+        self.places(level).iter().copied().chain(self.coefficient..self.primes.len())
     }
 
     /// Digits of a ciphertext at a level.
-    pub(crate) fn digit_count(&self, level: usize) -> usize {
-        level.div_ceil(self.special().len().max(1))
+    pub(crate) fn digits(&self, level: usize) -> &[Digit] {
+        &self.at(level).digits
     }
 
-    /// The primes of a digit at a level.
-    pub(crate) fn digit(&self, digit: usize, level: usize) -> Range<usize> {
-        let size = self.special().len().max(1);
-        digit * size..((digit + 1) * size).min(level)
+    /// Digits of a key.
+    pub(crate) fn key_digits(&self) -> &[Digit] {
+        self.digits(self.levels())
     }
 
-    /// From a digit to all primes; none for a digit of a single prime in a set of such.
-    pub(crate) fn digit_conversion(&self, digit: usize, level: usize) -> Option<&Conversion> {
-        self.digits.get(digit).map(|by_count| &by_count[self.digit(digit, level).len() - 1])
-    }
-
-    /// Division by the special primes, if there are any.
+    /// Division by the special primes, if there are any; its results are by the places of primes.
     pub(crate) fn special_division(&self) -> Option<&Division> {
         self.specials.as_ref()
     }
 
-    /// Division by the last prime of a level above 1.
-    pub(crate) fn last_division(&self, level: usize) -> &Division {
-        &self.drops[level - 2]
+    /// Whether a level has no prime that the other has not.
+    pub(crate) fn is_within(&self, level: usize, other: usize) -> bool {
+        self.at(level).set.is_within(self.at(other).set)
+    }
+
+    /// Division from a level to one below.
+    pub(crate) fn division(&self, from: usize, to: usize) -> &Division {
+        let cell = &self.divisions[(from - 1) * (from - 2) / 2 + to - 1];
+        cell.get_or_init(|| {
+            Box::new(Division::new(self.level(from), self.level(to), self.noise_factor))
+        })
+    }
+}
+
+impl Level {
+    fn new(set: PrimeSet, pool: &[Prime], specials: usize, all: &[Reducer]) -> Self {
+        let places: Vec<usize> = set.places().collect();
+        let primes: Vec<Prime> = places.iter().map(|&place| pool[place].clone()).collect();
+        let size = specials.max(1);
+        let digits = (0..pool.len().div_ceil(size)).filter_map(|index| {
+            let first = places.partition_point(|&place| place < index * size);
+            let limbs = first..places.partition_point(|&place| place < (index + 1) * size);
+            let conversion = || Conversion::new(&primes[limbs.clone()], all);
+            let conversion = (specials > 1 && !limbs.is_empty()).then(conversion);
+            (!limbs.is_empty()).then_some(Digit { index, limbs, conversion })
+        });
+        let digits = digits.collect();
+        let log2 = primes.iter().map(|q| (q.value() as f64).log2()).sum();
+        Self { set, places, digits, log2, primes }
     }
 }

@@ -12,11 +12,11 @@ use crate::{Fingerprint, Tag};
 #[derive(Debug, Clone)]
 pub struct Ciphertext {
     pub(crate) tag: Tag,
-    /// Primes in use.
+    /// Which primes are in use: one of the set's levels, the lowest is 1.
     pub(crate) level: usize,
     /// Parts.
     pub(crate) size: usize,
-    /// Limb after limb, in each part after part: a level lower is a prefix. Coefficients in BFV,
+    /// Limb after limb, one for each prime of the level, in each part after part. Coefficients in BFV,
     /// evaluations in BGV and CKKS.
     pub(crate) words: Buffer,
     /// What CKKS plaintexts are multiplied with; 1 otherwise.
@@ -27,7 +27,7 @@ pub struct Ciphertext {
 }
 
 impl Ciphertext {
-    /// Primes in use: the depth that is left, less one.
+    /// Which of the set's levels it is at, hence which primes it has; the lowest is 1.
     pub fn level(&self) -> usize {
         self.level
     }
@@ -50,11 +50,6 @@ impl Ciphertext {
     /// Words it takes in memory.
     pub fn words(&self) -> usize {
         self.words.len()
-    }
-
-    /// Words of one limb with all parts.
-    pub(crate) fn limb_words(&self) -> usize {
-        self.words.len() / self.level
     }
 }
 

@@ -1,6 +1,6 @@
 //! Noise, from public data.
 //!
-//! A ciphertext's noise polynomial is described by one number: a *deviation* `d` such that every
+//! In sets for streams a ciphertext's noise polynomial is described by one number: a *deviation* `d` such that every
 //! coefficient is sub-Gaussian with parameter `d`, but for a few per cent by which the key's own norm
 //! scatters. Sub-Gaussian parameters obey the triangle inequality, so that adding them bounds a sum even of dependent ciphertexts (`a + a`); for
 //! independent ones the true deviation grows with the square root only. A Gaussian value is out by
@@ -9,15 +9,9 @@
 
 use hesc_math::sampling::NOISE_STANDARD_DEVIATION;
 
-/// Deviations that must fit below the limit.
+/// Deviations that must fit below the limit in sets for streams of bits, whose decryption sees most failures;
+/// vectors that multiply have the more cautious number of `rlwe::noise`.
 pub const TAILS: f64 = 7.0;
-/// The same for the slots of CKKS. There the noise is `u(z) e(z) + e_1(z) s(z) + ...` at one root of unity `z`,
-/// and `r_1(z) s(z)` where parts are rounded: one product, not a sum of many, of which the key's factor is as
-/// good as a complex Gaussian value drawn once. Averaged over keys that has the tails of Laplace's
-/// distribution, `P(|x| > t) <= exp(-sqrt(2) t)` for `t` deviations, and is out by more than these with the
-/// probability that [`TAILS`] has for a Gaussian value. Some keys have a larger factor somewhere, and most
-/// failures.
-pub const SLOT_TAILS: f64 = 18.9;
 /// Share of a count's size that noise may reach. One half would still round correctly; the rest
 /// lets decryption tell damaged ciphertexts, whose values fall anywhere, from good ones.
 pub const LIMIT: f64 = 0.4375;

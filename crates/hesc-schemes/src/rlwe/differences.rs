@@ -1,12 +1,12 @@
 //! What tells BFV, BGV and CKKS apart, in three traits. Each scheme has a folder with a file for each:
-//! `encoding`, `multiplication` and `noise`. Nothing else asks which scheme it is.
+//! `encoding`, `multiplication` and `noise`. Arithmetic asks nothing else; checks of sets do.
 
 use std::fmt;
 
 use zeroize::Zeroizing;
 
 use super::buffer::Buffer;
-use super::chain::Chain;
+use super::chain::{Chain, Quotient};
 use super::ciphertext::{Ciphertext, Plaintext};
 use super::domain::Domain;
 use super::integers::Integers;
@@ -92,17 +92,18 @@ pub(crate) trait Multiplication {
         factor == 1
     }
 
-    /// Changes scale or factor as a division of all words by a prime does.
-    fn divide(&self, _a: &mut Ciphertext, _prime: u64) {}
+    /// Changes scale or factor as a division of all words does.
+    fn divide(&self, _a: &mut Ciphertext, _by: &Quotient) {}
 
-    /// One level down with the plaintext as it is; there is a level below.
-    fn mod_switch(&self, scheme: &Rlwe, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
-        scheme.divide_by_last(a)
+    /// Whether plaintexts have a scale, which a division by a prime divides: levels are then changed by
+    /// dropping primes, and products divided. Otherwise a division keeps the plaintext.
+    fn has_scale(&self) -> bool {
+        false
     }
 
-    /// The level at which a product of these has most room.
-    fn product_level(&self, _scheme: &Rlwe, a: &Ciphertext, b: &Ciphertext) -> usize {
-        a.level.min(b.level)
+    /// Whether the plaintext is what it was when primes are dropped without a division.
+    fn survives_drops(&self) -> bool {
+        true
     }
 }
 

@@ -138,11 +138,12 @@ impl Rlwe {
         samplers[1].sample_centred_binomial(rng);
         samplers[2].sample_centred_binomial(rng);
         let [u, e_0, e_1] = samplers.each_ref().map(Sampler::coefficients);
-        let mut words = Buffer::take(2 * n * level);
+        let (primes, places) = (self.chain().level(level), self.chain().places(level));
+        let mut words = Buffer::take(2 * n * primes.len());
         parallel::for_each_chunk(&mut words, 2 * n, 2 * n, |scratch, limb, out| {
-            let prime = &self.chain().primes()[limb];
+            let prime = &primes[limb];
             let (c_0, c_1) = out.split_at_mut(n);
-            let [b, a] = key.parts.each_ref().map(|part| &part[limb * n..][..n]);
+            let [b, a] = key.parts.each_ref().map(|part| &part[places[limb] * n..][..n]);
             let mask = &mut scratch[..n];
             mask.fill(0);
             kernels::add_small(mask, u, prime);
@@ -185,16 +186,17 @@ impl Rlwe {
         self.check_noise(noise, level, plaintext.scale())?;
         let message = self.message(plaintext, level, 1)?;
         let seed = sampling::fresh_seed(rng);
-        let seeds = limb_seeds(seed, level);
+        let (primes, places) = (self.chain().level(level), self.chain().places(level));
+        let seeds = limb_seeds(seed, primes.len());
         let mut sampler = Sampler::new(self.ring());
         sampler.sample_centred_binomial(rng);
         let e = sampler.coefficients();
-        let mut words = vec![0; n * level];
+        let mut words = vec![0; n * primes.len()];
         parallel::for_each_chunk(&mut words, n, 2 * n, |scratch, limb, c_0| {
-            let prime = &self.chain().primes()[limb];
+            let prime = &primes[limb];
             let mut uniform = AesCtrRng::from_seed(seeds[limb]);
             sampling::fill_uniform_limb(c_0, prime.value(), &mut uniform);
-            kernels::multiply_assign(c_0, &key.words[limb * n..][..n], prime);
+            kernels::multiply_assign(c_0, &key.words[places[limb] * n..][..n], prime);
             kernels::negate(c_0, prime);
             self.domain().accept_evaluations(c_0, prime);
             self.add_noise(c_0, scratch, e, Some((&message, limb)), prime);
@@ -210,10 +212,11 @@ impl Rlwe {
     pub fn expand(&self, seeded: &SeededCiphertext) -> Result<Ciphertext, SchemeError> {
         seeded.tag.check(self.fingerprint(), None)?;
         let (n, level) = (self.ring_degree(), seeded.level);
-        let seeds = limb_seeds(seeded.seed, level);
-        let mut words = Buffer::take(2 * n * level);
+        let primes = self.chain().level(level);
+        let seeds = limb_seeds(seeded.seed, primes.len());
+        let mut words = Buffer::take(2 * n * primes.len());
         parallel::for_each_chunk(&mut words, 2 * n, 0, |_, limb, out| {
-            let prime = &self.chain().primes()[limb];
+            let prime = &primes[limb];
             let (c_0, c_1) = out.split_at_mut(n);
             c_0.copy_from_slice(&seeded.words[limb * n..][..n]);
             let mut uniform = AesCtrRng::from_seed(seeds[limb]);
@@ -236,10 +239,11 @@ impl Rlwe {
         self.check_ciphertext(a)?;
         a.tag.check(self.fingerprint(), Some(key.tag))?;
         let n = self.ring_degree();
-        let mut words = Zeroizing::new(vec![0; a.level * n]);
+        let (primes, places) = (self.chain().level(a.level), self.chain().places(a.level));
+        let mut words = Zeroizing::new(vec![0; primes.len() * n]);
         parallel::for_each_chunk(&mut words, n, n, |row, limb, out| {
-            let prime = &self.chain().primes()[limb];
-            let secret = &key.words[limb * n..][..n];
+            let prime = &primes[limb];
+            let secret = &key.words[places[limb] * n..][..n];
             let parts = &a.words[limb * a.size * n..][..a.size * n];
             // Horner's rule in s.
             for (i, part) in parts.chunks_exact(n).enumerate().skip(1).rev() {
@@ -270,10 +274,10 @@ impl Rlwe {
         self.differences().decode(self, phase, a)
     }
 
-    /// Coefficients modulo the first primes, from the scheme's domain.
-    pub(crate) fn to_coefficients(&self, words: &mut [u64]) {
+    /// Coefficients modulo the primes of a level, from the scheme's domain.
+    pub(crate) fn to_coefficients(&self, words: &mut [u64], level: usize) {
         parallel::for_each_chunk(words, self.ring_degree(), 0, |_, limb, words| {
-            self.domain().to_coefficients(words, &self.chain().primes()[limb]);
+            self.domain().to_coefficients(words, &self.chain().level(level)[limb]);
         });
     }
 
@@ -288,7 +292,7 @@ impl Rlwe {
         a: &Ciphertext,
     ) -> Result<f64, SchemeError> {
         let mut phase = self.phase(key, a)?;
-        self.to_coefficients(&mut phase);
+        self.to_coefficients(&mut phase, a.level);
         let n = self.ring_degree();
         let primes = self.chain().level(a.level);
         let factor = self.differences().phase_factor();

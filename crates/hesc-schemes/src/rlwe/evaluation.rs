@@ -40,6 +40,11 @@ impl Rlwe {
         if a.size == 2 { Ok(()) } else { Err(SchemeError::NotRelinearised { operation }) }
     }
 
+    /// Words of one limb with all parts.
+    pub(crate) fn limb_words(&self, a: &Ciphertext) -> usize {
+        a.size * self.ring_degree()
+    }
+
     pub(crate) fn part<'a>(&self, a: &'a Ciphertext, part: usize) -> Limbs<'a> {
         let n = self.ring_degree();
         Limbs { words: &a.words, step: a.size * n, at: part * n, ring_degree: n }
@@ -82,8 +87,9 @@ impl Rlwe {
         self.check_noise(noise, a.level, a.scale)?;
         let n = self.ring_degree();
         let size = a.size.max(b.size);
-        let mut words = Buffer::take(a.level * size * n);
-        let limbs = words.chunks_exact_mut(size * n).zip(self.chain().primes());
+        let primes = self.chain().level(a.level);
+        let mut words = Buffer::take(primes.len() * size * n);
+        let limbs = words.chunks_exact_mut(size * n).zip(primes);
         for (limb, (out, prime)) in limbs.enumerate() {
             for (part, out) in out.chunks_exact_mut(n).enumerate() {
                 let row = |c: &Ciphertext| {
@@ -118,8 +124,8 @@ impl Rlwe {
     pub fn negate(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
         self.check_ciphertext(a)?;
         let mut result = a.clone();
-        let size = a.limb_words();
-        for (limb, prime) in result.words.chunks_exact_mut(size).zip(self.chain().primes()) {
+        let (size, primes) = (self.limb_words(a), self.chain().level(a.level));
+        for (limb, prime) in result.words.chunks_exact_mut(size).zip(primes) {
             kernels::negate(limb, prime);
         }
         Ok(result)
@@ -145,9 +151,9 @@ impl Rlwe {
         self.check_noise(noise, a.level, a.scale)?;
         let n = self.ring_degree();
         let mut result = Ciphertext { noise, ..a.clone() };
-        let size = a.limb_words();
+        let size = self.limb_words(a);
         parallel::for_each_chunk(&mut result.words, size, n, |row, limb, words| {
-            let prime = &self.chain().primes()[limb];
+            let prime = &self.chain().level(a.level)[limb];
             Self::add_message(&mut words[..n], row, &message, limb, prime);
         });
         Ok(result)
@@ -173,9 +179,9 @@ impl Rlwe {
         Self::check_level(plaintext, a.level)?;
         let plain_modulus = self.spec().plaintext.modulus();
         let mut words = Buffer::take(a.words.len());
-        let size = a.limb_words();
+        let size = self.limb_words(a);
         parallel::for_each_chunk(&mut words, size, n, |row, limb, out| {
-            let prime = &self.chain().primes()[limb];
+            let prime = &self.chain().level(a.level)[limb];
             let factor = match plaintext.level {
                 None => {
                     kernels::lift_centred(row, &plaintext.words, plain_modulus, prime);
@@ -227,9 +233,9 @@ impl Rlwe {
     /// All words times an integer.
     pub(crate) fn scaled_words(&self, a: &Ciphertext, scalar: i64) -> Buffer {
         let mut words = Buffer::take(a.words.len());
-        let limb_words = a.limb_words();
+        let limb_words = self.limb_words(a);
         let limbs = words.chunks_exact_mut(limb_words).zip(a.words.chunks_exact(limb_words));
-        for ((out, limb), prime) in limbs.zip(self.chain().primes()) {
+        for ((out, limb), prime) in limbs.zip(self.chain().level(a.level)) {
             let factor = prime.factor(prime.modulus().reduce_signed(scalar));
             kernels::scale_into(out, limb, factor, prime);
         }

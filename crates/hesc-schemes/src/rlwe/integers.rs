@@ -112,7 +112,7 @@ impl Integers {
     ) -> Result<Plaintext, SchemeError> {
         let (n, plain) = (scheme.ring_degree(), &self.modulus);
         let decoder = &self.decoders[a.level - 1];
-        scheme.to_coefficients(&mut phase);
+        scheme.to_coefficients(&mut phase, a.level);
         let mut prepared = Zeroizing::new(vec![0; decoder.prepared_words(n)]);
         let distance = decoder.prepare(&mut prepared, |limb| &phase[limb * n..][..n]);
         if distance > LIMIT {

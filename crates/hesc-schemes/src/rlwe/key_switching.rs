@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use super::Rlwe;
 use super::buffer::Buffer;
+use super::chain::Digit;
 use super::domain::Domain;
 use super::keys::SwitchKey;
 use super::parallel;
@@ -49,18 +50,18 @@ impl Rlwe {
     pub(crate) fn cut<'a>(&self, part: Limbs<'a>, level: usize) -> Digits<'a> {
         let n = self.ring_degree();
         let chain = self.chain();
-        let mut coefficients = Buffer::take(level * n);
+        let mut coefficients = Buffer::take(chain.level(level).len() * n);
         let evaluated = (self.domain() == Domain::Evaluations).then_some(part);
         parallel::for_each_chunk(&mut coefficients, n, 0, |_, limb, words| {
             words.copy_from_slice(part.limb(limb));
-            self.domain().to_coefficients(words, &chain.primes()[limb]);
+            self.domain().to_coefficients(words, &chain.level(level)[limb]);
         });
-        let prepared = (0..chain.digit_count(level))
+        let prepared = (chain.digits(level).iter())
             .map(|digit| {
-                let Some(conversion) = chain.digit_conversion(digit, level) else {
+                let Some(conversion) = &digit.conversion else {
                     return Buffer::take(0);
                 };
-                let first = chain.digit(digit, level).start;
+                let first = digit.limbs.start;
                 let mut prepared = Buffer::take(conversion.prepared_words(n));
                 parallel::prepare(conversion, &mut prepared, n, |_, i| {
                     &coefficients[(first + i) * n..][..n]
@@ -71,25 +72,25 @@ impl Rlwe {
         Digits { level, coefficients, prepared, evaluated }
     }
 
-    /// One digit modulo one prime, as evaluations.
+    /// One digit modulo the prime at one place, as evaluations.
     fn lift(&self, row: &mut [u64], digits: &Digits<'_>, digit: usize, target: usize) {
         let n = self.ring_degree();
-        let chain = self.chain();
+        let (chain, level) = (self.chain(), digits.level);
         let prime = &chain.primes()[target];
-        let range = chain.digit(digit, digits.level);
-        let own = |limb: usize| &digits.coefficients[limb * n..][..n];
-        if range.contains(&target) {
+        let Digit { limbs, conversion, .. } = &chain.digits(level)[digit];
+        let coefficients = |limb: usize| &digits.coefficients[limb * n..][..n];
+        if let Some(own) = limbs.clone().find(|&limb| chain.places(level)[limb] == target) {
             if let Some(evaluated) = digits.evaluated {
-                row.copy_from_slice(evaluated.limb(target));
+                row.copy_from_slice(evaluated.limb(own));
                 return;
             }
-            row.copy_from_slice(own(target));
-        } else if let Some(conversion) = chain.digit_conversion(digit, digits.level) {
+            row.copy_from_slice(coefficients(own));
+        } else if let Some(conversion) = conversion {
             conversion.row(row, target, &digits.prepared[digit]);
         } else {
-            // Next to zero: digits in [0, q) would pile up at the roots next to 1.
-            let source = chain.primes()[range.start].value();
-            kernels::recentre(row, own(range.start), source, prime);
+            // Centred: digits in [0, q) would pile up at the roots next to 1.
+            let source = chain.level(level)[limbs.start].value();
+            kernels::recentre(row, coefficients(limbs.start), source, prime);
         }
         prime.forward(row);
     }
@@ -112,7 +113,7 @@ impl Rlwe {
     /// All digits modulo all primes.
     pub(crate) fn lift_everywhere(&self, digits: &Digits<'_>) -> LiftedDigits {
         let n = self.ring_degree();
-        let count = self.chain().digit_count(digits.level);
+        let count = self.chain().digits(digits.level).len();
         let targets: Vec<usize> = self.chain().targets(digits.level).collect();
         let mut words = Buffer::take(targets.len() * count * n);
         parallel::for_each_chunk(&mut words, count * n, 0, |_, index, rows| {
@@ -121,43 +122,49 @@ impl Rlwe {
         LiftedDigits { level: digits.level, words }
     }
 
-    /// The products of lifted digits with a key, modulo one prime.
-    fn key_products(&self, out: &mut [u64], rows: &[u64], key: &SwitchKey, target: usize) {
-        let n = self.ring_degree();
-        let all_digits = self.chain().digit_count(self.chain().levels());
+    /// The products of the lifted digits of a level with a key, modulo the prime at one place.
+    fn key_products(
+        &self,
+        out: &mut [u64],
+        rows: &[u64],
+        key: &SwitchKey,
+        (level, target): (usize, usize),
+    ) {
+        let (n, chain) = (self.ring_degree(), self.chain());
+        let all_digits = chain.key_digits().len();
         let pairs = &key.words[target * all_digits * 2 * n..][..all_digits * 2 * n];
         let digits: Vec<&[u64]> = rows.chunks_exact(n).collect();
         let (mut first, mut second) = (Vec::new(), Vec::new());
-        for pair in pairs.chunks_exact(2 * n).take(digits.len()) {
-            let (b, a) = pair.split_at(n);
+        for digit in chain.digits(level) {
+            let (b, a) = pairs[digit.index * 2 * n..][..2 * n].split_at(n);
             first.push(b);
             second.push(a);
         }
         let (b, a) = out.split_at_mut(n);
-        let prime = &self.chain().primes()[target];
+        let prime = &chain.primes()[target];
         kernels::inner_products([b, a], &digits, &first, &second, prime);
     }
 
     /// Switches a key: two parts at the digits' level, limb after limb, in the scheme's domain.
     pub(crate) fn switch(&self, digits: &Digits<'_>, key: &SwitchKey) -> Buffer {
         let n = self.ring_degree();
-        let rows = self.chain().digit_count(digits.level) * n;
+        let rows = self.chain().digits(digits.level).len() * n;
         self.sum_and_divide(digits.level, rows, |rows, _, target, out| {
             self.lift_all(rows, digits, target);
-            self.key_products(out, rows, key, target);
+            self.key_products(out, rows, key, (digits.level, target));
         })
     }
 
     /// Switches a key with digits that were lifted before: two parts at the digits' level.
     pub(crate) fn switch_lifted(&self, digits: &LiftedDigits, key: &SwitchKey) -> Buffer {
-        let rows = self.chain().digit_count(digits.level) * self.ring_degree();
+        let rows = self.chain().digits(digits.level).len() * self.ring_degree();
         self.sum_and_divide(digits.level, 0, |_, index, target, out| {
             let rows = &digits.words[index * rows..][..rows];
-            self.key_products(out, rows, key, target);
+            self.key_products(out, rows, key, (digits.level, target));
         })
     }
 
-    /// Two parts that `sum(scratch, index, target, out)` gives as evaluations for each target prime,
+    /// Two parts that `sum(scratch, index, place, out)` gives as evaluations for each target prime,
     /// divided by the special primes and rounded; in the scheme's domain.
     fn sum_and_divide(
         &self,
@@ -167,13 +174,15 @@ impl Rlwe {
     ) -> Buffer {
         let n = self.ring_degree();
         let chain = self.chain();
-        let mut kept = Buffer::take(level * 2 * n);
+        let places = chain.places(level);
+        let mut kept = Buffer::take(places.len() * 2 * n);
         // Keys exist only where special primes do.
         let Some(division) = chain.special_division() else { return kept };
         let mut special = Buffer::take(chain.special().len() * 2 * n);
         let sum_special = |special: &mut [u64]| {
             parallel::for_each_chunk(special, 2 * n, scratch, |scratch, index, out| {
-                sum(scratch, level + index, chain.levels() + index, out);
+                let place = chain.primes().len() - chain.special().len() + index;
+                sum(scratch, places.len() + index, place, out);
                 for part in out.chunks_exact_mut(n) {
                     chain.special()[index].inverse(part);
                 }
@@ -181,7 +190,7 @@ impl Rlwe {
         };
         let sum_kept = |kept: &mut [u64]| {
             parallel::for_each_chunk(kept, 2 * n, scratch, |scratch, limb, out| {
-                sum(scratch, limb, limb, out);
+                sum(scratch, limb, places[limb], out);
             });
         };
         parallel::both(kept.len(), || sum_special(&mut special), || sum_kept(&mut kept));
@@ -191,11 +200,11 @@ impl Rlwe {
             &special[(2 * i + part) * n..][..n]
         });
         parallel::for_each_chunk(&mut kept, n, n, |row, index, words| {
-            let (limb, part) = (index / 2, index % 2);
-            let prime = &chain.primes()[limb];
-            division.remainder.row(row, limb, &prepared[part * room..][..room]);
+            let (place, part) = (places[index / 2], index % 2);
+            let prime = &chain.primes()[place];
+            division.remainder.row(row, place, &prepared[part * room..][..room]);
             self.match_domain(words, row, prime);
-            kernels::subtract_scale(words, row, division.inverses[limb], prime);
+            kernels::subtract_scale(words, row, division.inverses[place], prime);
         });
         kept
     }

@@ -138,8 +138,8 @@ impl Rlwe {
                 remedy: "key switching needs at least one special prime",
             });
         }
-        let (n, levels) = (self.ring_degree(), chain.levels());
-        let (digits, limbs) = (chain.digit_count(levels), chain.primes().len());
+        let (n, limbs) = (self.ring_degree(), chain.primes().len());
+        let digits = chain.key_digits().len();
         let seed = sampling::fresh_seed(rng);
         let mut samplers: Vec<Sampler> = (0..digits).map(|_| Sampler::new(self.ring())).collect();
         for sampler in &mut samplers {
@@ -151,7 +151,7 @@ impl Rlwe {
             let prime = &chain.primes()[limb];
             let b = &mut pair[..n];
             self.noise_limb(b, samplers[digit].coefficients(), prime);
-            if chain.digit(digit, levels).contains(&limb) {
+            if chain.key_digits()[digit].limbs.contains(&limb) {
                 let special = super::chain::product_of(chain.special(), prime.modulus());
                 let factor = prime.factor(special);
                 kernels::scale_add(b, &from[limb * n..][..n], factor, prime);

@@ -3,23 +3,28 @@
 use hesc_math::rns::kernels;
 
 use super::buffer::Buffer;
-use super::evaluation::SCALE_TOLERANCE;
+use super::policy::SPENT_ON_SPEED;
 use super::{Ciphertext, Rlwe, parallel};
 use crate::SchemeError;
 
+/// How a ciphertext comes to a level, with everything but the words that it then has.
+enum WayDown {
+    Here,
+    Dropped(Ciphertext),
+    Divided(Ciphertext),
+}
+
 impl Rlwe {
-    /// One level down, the plaintext unchanged. BFV and BGV divide by the last prime, and so does
-    /// the noise; CKKS drops it, scale and error unchanged.
+    /// One level down, the plaintext unchanged: [`Self::mod_switch_to`].
     ///
     /// # Errors
     /// [`SchemeError::ParameterMismatch`], [`SchemeError::LastLevel`], [`SchemeError::NoiseBudget`].
     pub fn mod_switch(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
-        self.check_ciphertext(a)?;
-        self.check_not_last(a, a.level.saturating_sub(1))?;
-        self.differences().mod_switch(self, a)
+        self.mod_switch_to(a, a.level.saturating_sub(1))
     }
 
-    /// Down to a level.
+    /// Down to a level, the plaintext unchanged. BFV and BGV divide by the primes that the level has not, and so
+    /// does the noise; CKKS drops them, scale and error unchanged.
     ///
     /// # Errors
     /// [`SchemeError::ParameterMismatch`]; [`SchemeError::LastLevel`] for a level above the ciphertext's, or
@@ -30,39 +35,65 @@ impl Rlwe {
             return Err(SchemeError::LastLevel { level: a.level, wanted: level });
         }
         self.check_not_last(a, level)?;
-        let mut result = a.clone();
-        while result.level > level {
-            result = self.mod_switch(&result)?;
-        }
-        Ok(result)
+        Ok(self.brought(a, self.way_down(a, level, false)?))
     }
 
-    /// `a` down to the level of `target`, in CKKS also to its scale: on its way it is multiplied by 1
-    /// at the scale that the rescaling turns into the other's. A ciphertext at that level or below
-    /// comes back as it is.
-    ///
-    /// # Errors
-    /// [`SchemeError::ParameterMismatch`], [`SchemeError::KeyMismatch`], [`SchemeError::NoiseBudget`];
-    /// [`SchemeError::Value`] for scales so far apart that 1 cannot be written between them.
-    pub fn matched(&self, a: &Ciphertext, target: &Ciphertext) -> Result<Ciphertext, SchemeError> {
-        self.check_ciphertext(a)?;
-        target.tag.check(self.fingerprint(), Some(a.tag))?;
-        let same_scale = (a.scale / target.scale - 1.0).abs() <= SCALE_TOLERANCE;
-        if a.level <= target.level {
-            return Ok(a.clone());
-        }
-        if same_scale {
-            return self.mod_switch_to(a, target.level);
-        }
-        let above = self.mod_switch_to(a, target.level + 1)?;
-        let prime = self.chain().primes()[target.level].value() as f64;
-        self.rescale(&self.multiply_real(&above, 1.0, target.scale * prime / above.scale)?)
+    /// A factor of a product brought to a level, from 1 to its own: primes are dropped for nothing where a
+    /// division would leave no more room. In BGV the plaintext's factor then depends on which was done, so that
+    /// sums, which need equal factors, take [`Self::mod_switch_to`].
+    pub(super) fn lowered(&self, a: &Ciphertext, level: usize) -> Result<Ciphertext, SchemeError> {
+        Ok(self.brought(a, self.way_down(a, level, true)?))
     }
 
-    /// The level at which a product of these has most room left. BGV: its noise does not square if
-    /// primes are dropped before, one or more; the highest such level. The lower of both otherwise.
-    pub fn product_level(&self, a: &Ciphertext, b: &Ciphertext) -> usize {
-        self.differences().product_level(self, a, b)
+    /// What [`Self::lowered`] makes of everything but the words.
+    pub(super) fn lowered_shell(
+        &self,
+        a: &Ciphertext,
+        level: usize,
+    ) -> Result<Ciphertext, SchemeError> {
+        Ok(match self.way_down(a, level, true)? {
+            WayDown::Here => a.shell(),
+            WayDown::Dropped(shell) | WayDown::Divided(shell) => shell,
+        })
+    }
+
+    /// `as_factor`: whether what comes down is multiplied next.
+    fn way_down(
+        &self,
+        a: &Ciphertext,
+        level: usize,
+        as_factor: bool,
+    ) -> Result<WayDown, SchemeError> {
+        let (own, chain) = (self.differences(), self.chain());
+        if level == a.level {
+            return Ok(WayDown::Here);
+        }
+        if own.has_scale() {
+            return self.dropped_shell(a, level).map(WayDown::Dropped);
+        }
+        let divided = self.divided_shell(a, level);
+        if as_factor && own.survives_drops() && chain.is_within(level, a.level) {
+            let room = |shell: &Ciphertext| self.noise_budget(shell);
+            let most = divided.as_ref().map_or(f64::NEG_INFINITY, room);
+            let dropped = self.dropped_shell(a, level).ok();
+            if let Some(shell) = dropped.filter(|shell| room(shell) >= most - SPENT_ON_SPEED) {
+                return Ok(WayDown::Dropped(shell));
+            }
+        }
+        divided.map(WayDown::Divided)
+    }
+
+    /// A ciphertext that has come down in one of these ways.
+    fn brought(&self, a: &Ciphertext, way: WayDown) -> Ciphertext {
+        match way {
+            WayDown::Here => a.clone(),
+            WayDown::Dropped(shell) => {
+                Ciphertext { words: self.kept_words(a, shell.level), ..shell }
+            }
+            WayDown::Divided(shell) => {
+                Ciphertext { words: self.divided_words(a, shell.level), ..shell }
+            }
+        }
     }
 
     pub(crate) fn check_not_last(&self, a: &Ciphertext, level: usize) -> Result<(), SchemeError> {
@@ -72,36 +103,73 @@ impl Rlwe {
         Ok(())
     }
 
+    /// At a level whose primes are among those there are: scale, message and noise as they were.
+    fn dropped_shell(&self, a: &Ciphertext, level: usize) -> Result<Ciphertext, SchemeError> {
+        self.check_noise(a.noise, level, a.scale)?;
+        Ok(Ciphertext { level, ..a.shell() })
+    }
+
+    /// The words of the primes that a level has.
+    fn kept_words(&self, a: &Ciphertext, level: usize) -> Buffer {
+        let (size, there) = (self.limb_words(a), self.chain().places(a.level));
+        let wanted = self.chain().places(level);
+        let mut words = Buffer::take(size * wanted.len());
+        for (out, place) in words.chunks_exact_mut(size).zip(wanted) {
+            let limb = there.partition_point(|other| other < place);
+            out.copy_from_slice(&a.words[limb * size..][..size]);
+        }
+        words
+    }
+
+    /// At a level below, divided by the primes that it has not and rounded.
+    pub(super) fn divided_shell(
+        &self,
+        a: &Ciphertext,
+        level: usize,
+    ) -> Result<Ciphertext, SchemeError> {
+        let quotient = &self.chain().division(a.level, level).quotient;
+        let mut result = Ciphertext { level, ..a.shell() };
+        result.noise = self.divided_noise(a, quotient.value());
+        self.differences().divide(&mut result, quotient);
+        self.check_noise(result.noise, level, result.scale)?;
+        Ok(result)
+    }
+
     /// Every part divided by the last prime and rounded.
     pub(crate) fn divide_by_last(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
-        let (n, level) = (self.ring_degree(), a.level - 1);
-        let chain = self.chain();
-        let last = &chain.primes()[level];
-        let value = last.value() as f64;
-        let mut result = Ciphertext { level, ..a.shell() };
-        result.noise = self.divided_noise(a, value);
-        self.differences().divide(&mut result, last.value());
-        self.check_noise(result.noise, level, result.scale)?;
-        let division = chain.last_division(a.level);
+        let shell = self.divided_shell(a, a.level - 1)?;
+        Ok(Ciphertext { words: self.divided_words(a, a.level - 1), ..shell })
+    }
+
+    /// The words of every part divided by the primes that a level below has not, and rounded.
+    fn divided_words(&self, a: &Ciphertext, level: usize) -> Buffer {
+        let (n, chain) = (self.ring_degree(), self.chain());
+        let (before, after) = (chain.level(a.level), chain.level(level));
+        let division = chain.division(a.level, level);
         let room = division.remainder.prepared_words(n);
-        let (kept, dropped) = a.words.split_at(level * a.limb_words());
-        let mut coefficients = Buffer::take(dropped.len());
-        parallel::for_each_chunk(&mut coefficients, n, 0, |_, part, words| {
-            words.copy_from_slice(&dropped[part * n..][..n]);
-            self.domain().to_coefficients(words, last);
+        let part_of = |limb: usize, part: usize| &a.words[(limb * a.size + part) * n..][..n];
+        let mut coefficients = Buffer::take(division.divisors.len() * a.size * n);
+        parallel::for_each_chunk(&mut coefficients, n, 0, |_, index, words| {
+            let (limb, part) = (division.divisors[index / a.size], index % a.size);
+            words.copy_from_slice(part_of(limb, part));
+            self.domain().to_coefficients(words, &before[limb]);
         });
         let mut prepared = Buffer::take(a.size * room);
-        parallel::prepare(&division.remainder, &mut prepared, n, |part, _| {
-            &coefficients[part * n..][..n]
+        parallel::prepare(&division.remainder, &mut prepared, n, |part, i| {
+            &coefficients[(i * a.size + part) * n..][..n]
         });
-        result.words = Buffer::from(kept);
-        parallel::for_each_chunk(&mut result.words, n, n, |row, index, out| {
+        let mut words = Buffer::take(after.len() * a.size * n);
+        parallel::for_each_chunk(&mut words, n, n, |row, index, out| {
             let (limb, part) = (index / a.size, index % a.size);
-            let prime = &chain.primes()[limb];
+            let prime = &after[limb];
+            match division.kept[limb] {
+                Some(kept) => out.copy_from_slice(part_of(kept, part)),
+                None => out.fill(0),
+            }
             division.remainder.row(row, limb, &prepared[part * room..][..room]);
             self.domain().accept_coefficients(row, prime);
             kernels::subtract_scale(out, row, division.inverses[limb], prime);
         });
-        Ok(result)
+        words
     }
 }

@@ -2,9 +2,9 @@
 //! computing, over many primes.
 //!
 //! One type, [`Rlwe`], for all three: what they share is most of it (keys, encryption, key
-//! switching, rotations, levels), and what differs is a matter of constants, of the domain that
-//! ciphertexts rest in, and of [`multiply`](Rlwe::multiply). Sums, products and rotations check
-//! parameters, keys, levels, scales and noise before they touch a word.
+//! switching, rotations, levels), and what differs is in three traits: encoding, multiplication and
+//! noise. Sums, products and rotations check parameters, keys, levels, scales and noise before they
+//! touch a word.
 //!
 //! ```
 //! use hesc_math::{AesCtrRng, RingIndex};
@@ -19,6 +19,7 @@
 //!         scheme: SchemeKind::Bfv,
 //!         ring,
 //!         coeff_moduli: primes[1..].to_vec(),
+//!         levels: Vec::new(),
 //!         special_moduli: primes[..1].to_vec(),
 //!         plaintext: PlaintextSpace::Integers { plain_modulus: ring.ntt_primes(20, 1)?[0] },
 //!         bound: 1.0,
@@ -43,18 +44,23 @@ pub mod deviations;
 pub(crate) mod differences;
 pub(crate) mod domain;
 mod encryption;
+mod estimates;
 pub(crate) mod evaluation;
 pub(crate) mod integers;
 pub(crate) mod key_pair;
 mod key_switching;
 mod keys;
+mod level_sets;
 mod levels;
 pub(crate) mod noise;
 pub(crate) mod parallel;
 mod params;
+mod policy;
+mod prime_set;
 pub(crate) mod products;
 pub(crate) mod residues;
 mod rotations;
+mod spec_wire;
 mod values;
 mod wire;
 
@@ -67,6 +73,7 @@ pub use ciphertext::{Ciphertext, Plaintext, SeededCiphertext};
 pub use key_pair::{PublicKey, SecretKey};
 pub use keys::{GaloisKeys, RelinKey, SwitchKey};
 pub use params::{Packing, PlaintextSpace, SchemeKind, Spec};
+pub use prime_set::PrimeSet;
 
 use crate::{Assurance, Fingerprint, SchemeError};
 use differences::Differences;
@@ -124,9 +131,14 @@ impl Rlwe {
         self.0.spec.ring_degree()
     }
 
-    /// Primes of a fresh ciphertext.
+    /// The level of a fresh ciphertext; the lowest is 1.
     pub fn levels(&self) -> usize {
         self.chain().levels()
+    }
+
+    /// The primes of a level, from 1 to [`Self::levels`].
+    pub fn primes_of(&self, level: usize) -> PrimeSet {
+        self.chain().set(level)
     }
 
     /// The set's hash, which keys and ciphertexts carry.

@@ -1,9 +1,9 @@
 use std::fmt;
 
 use hesc_math::RingIndex;
-use hesc_math::rns::MAX_PRIME_BITS;
 
-use crate::wire::{Kind, Reader, SchemeId, Writer};
+use super::prime_set::PrimeSet;
+use crate::wire::SchemeId;
 use crate::{Assurance, Fingerprint, SchemeError};
 
 /// Primes of a set, in ciphertexts and keys: conversions keep as many in 128-bit sums.
@@ -30,7 +30,7 @@ impl SchemeKind {
         }
     }
 
-    const fn identifier(self) -> SchemeId {
+    pub(crate) const fn identifier(self) -> SchemeId {
         match self {
             Self::Bfv => SchemeId::Bfv,
             Self::Bgv => SchemeId::Bgv,
@@ -48,7 +48,7 @@ impl fmt::Display for SchemeKind {
 /// What the plaintexts are.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum PlaintextSpace {
-    /// Integers modulo `plain_modulus` (2 to 2^25): BFV and BGV.
+    /// Integers modulo `plain_modulus`, from 2 and below every prime (2^25 for streams): BFV and BGV.
     Integers {
         /// The plaintext modulus, `t`.
         plain_modulus: u64,
@@ -108,8 +108,13 @@ pub struct Spec {
     pub scheme: SchemeKind,
     /// The ring; CKKS wants a power of two.
     pub ring: RingIndex,
-    /// Primes whose product is the modulus of fresh ciphertexts; the last is dropped first.
+    /// Primes whose product is the modulus of fresh ciphertexts; the last is dropped first, unless there are
+    /// levels.
     pub coeff_moduli: Vec<u64>,
+    /// BFV and BGV: the primes of each level, from the smallest modulus to that of fresh ciphertexts, which has
+    /// all. Primes that a level above has not may join one below, so that a step has the bits that a circuit needs
+    /// and not those of a prime. Without any, level `l` has the first `l` primes.
+    pub levels: Vec<PrimeSet>,
     /// Primes that keys have beyond that (Han and Ki 2020): key switching cuts a ciphertext in
     /// digits of as many primes. Without any there is no key switching.
     pub special_moduli: Vec<u64>,
@@ -140,8 +145,9 @@ impl Spec {
             PlaintextSpace::Integers { .. } => SchemeKind::Bfv,
             PlaintextSpace::Approximate { .. } => SchemeKind::Ckks,
         };
-        let (special_moduli, packing) = (Vec::new(), Some(packing));
-        Ok(Self { scheme, ring, coeff_moduli, special_moduli, plaintext, bound: 1.0, packing })
+        let (levels, special_moduli, packing) = (Vec::new(), Vec::new(), Some(packing));
+        let bound = 1.0;
+        Ok(Self { scheme, ring, coeff_moduli, levels, special_moduli, plaintext, bound, packing })
     }
 
     /// The factor on all noise: `t` in BGV, whose plaintexts lie below it.
@@ -229,6 +235,7 @@ impl Spec {
                 "give at most 60 primes in all; larger ones are fewer",
             );
         }
+        self.check_levels()?;
         // More special primes than others only make keys larger.
         if self.special_moduli.len() > self.coeff_moduli.len() {
             return refuse(
@@ -302,73 +309,6 @@ impl Spec {
             }
         }
         Ok(())
-    }
-
-    /// Wire form. A ring is its degree if that is a power of two, and its odd index otherwise.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        let mut writer = Writer::params(self.scheme.identifier());
-        let power_of_two = self.ring.is_power_of_two();
-        let ring = if power_of_two { self.ring.degree() } else { self.ring.value() };
-        writer.u32(ring as u32).u8(match self.packing {
-            None => 0,
-            Some(Packing::Coefficients) => 1,
-            Some(Packing::Slots) => 2,
-            Some(Packing::ComplexSlots) => 3,
-        });
-        match self.plaintext {
-            PlaintextSpace::Integers { plain_modulus } => writer.u8(0).u64(plain_modulus),
-            PlaintextSpace::Approximate { scale } => writer.u8(1).f64(scale),
-        };
-        writer.f64(self.bound);
-        for primes in [&self.coeff_moduli, &self.special_moduli] {
-            writer.u8(primes.len() as u8);
-            for &q in primes {
-                writer.u64(q);
-            }
-        }
-        writer.finish()
-    }
-
-    /// Reads the wire form; the set is still to be checked.
-    ///
-    /// # Errors
-    /// [`SchemeError::Wire`] for bytes that are no parameter set, [`SchemeError::Math`] for a ring that
-    /// does not exist.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, SchemeError> {
-        let mut reader = Reader::open(bytes, Kind::Params)?;
-        let scheme = match reader.scheme()? {
-            SchemeId::Bfv => SchemeKind::Bfv,
-            SchemeId::Bgv => SchemeKind::Bgv,
-            SchemeId::Ckks => SchemeKind::Ckks,
-            _ => return Err(reader.error("it is the set of another scheme")),
-        };
-        let ring = match reader.u32()? as usize {
-            odd if odd % 2 == 1 => RingIndex::new(odd)?,
-            ring_degree => RingIndex::power_of_two(ring_degree)?,
-        };
-        let packing = match reader.u8()? {
-            0 => None,
-            1 => Some(Packing::Coefficients),
-            2 => Some(Packing::Slots),
-            3 => Some(Packing::ComplexSlots),
-            _ => return Err(reader.error("the packing is unknown")),
-        };
-        let plaintext = match reader.u8()? {
-            0 => PlaintextSpace::Integers { plain_modulus: reader.u64()? },
-            1 => PlaintextSpace::Approximate { scale: reader.f64()? },
-            _ => return Err(reader.error("the plaintext kind is unknown")),
-        };
-        let bound = reader.f64()?;
-        let mut primes = || {
-            let count = reader.u8()?;
-            (0..count).map(|_| reader.u64()).collect::<Result<Vec<_>, _>>()
-        };
-        let (coeff_moduli, special_moduli) = (primes()?, primes()?);
-        if coeff_moduli.iter().chain(&special_moduli).any(|q| q >> MAX_PRIME_BITS != 0) {
-            return Err(reader.error("a prime is too large"));
-        }
-        reader.finish()?;
-        Ok(Self { scheme, ring, coeff_moduli, special_moduli, plaintext, bound, packing })
     }
 }
 

@@ -56,7 +56,7 @@ impl Rlwe {
         self.check_operands(a, b)?;
         Self::require_two_parts(a, "a product")?;
         Self::require_two_parts(b, "a product")?;
-        self.product(a, Some(b))
+        self.unrelinearised(a, Some(b))
     }
 
     /// `a^2`; cheaper than [`Self::multiply`].
@@ -67,7 +67,7 @@ impl Rlwe {
     pub fn square(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
         self.check_ciphertext(a)?;
         Self::require_two_parts(a, "a product")?;
-        self.product(a, None)
+        self.unrelinearised(a, None)
     }
 
     /// `a * b` of factors with any numbers of parts: it has those of both together, less one, and
@@ -89,30 +89,42 @@ impl Rlwe {
             let operation = "a ciphertext";
             return Err(SchemeError::TooManyParts { operation, parts, most: MOST_PARTS });
         }
-        self.product(a, Some(b))
+        self.unrelinearised(a, Some(b))
     }
 
-    /// A product; a square if there is no second factor.
-    fn product(&self, a: &Ciphertext, b: Option<&Ciphertext>) -> Result<Ciphertext, SchemeError> {
-        let other = b.unwrap_or(a);
-        let noise = self.differences().product_noise(self, a, other);
-        let scale = a.scale * other.scale;
+    /// A product of factors of one level; a square if there is no second factor.
+    fn unrelinearised(
+        &self,
+        a: &Ciphertext,
+        b: Option<&Ciphertext>,
+    ) -> Result<Ciphertext, SchemeError> {
+        let shell = self.product_shell(a, b.unwrap_or(a))?;
+        Ok(Ciphertext { words: self.differences().multiply(self, a, b), ..shell })
+    }
+
+    /// Everything but the words of a product of factors of one level.
+    pub(super) fn product_shell(
+        &self,
+        a: &Ciphertext,
+        b: &Ciphertext,
+    ) -> Result<Ciphertext, SchemeError> {
+        let noise = self.differences().product_noise(self, a, b);
+        let scale = a.scale * b.scale;
         self.check_noise(noise, a.level, scale)?;
-        let words = self.differences().multiply(self, a, b);
-        let factor = self.differences().factor(a.factor, other.factor);
-        let size = a.size + other.size - 1;
-        Ok(Ciphertext { size, words, noise, scale, factor, ..a.shell() })
+        let factor = self.differences().factor(a.factor, b.factor);
+        Ok(Ciphertext { size: a.size + b.size - 1, noise, scale, factor, ..a.shell() })
     }
 
     /// Products of evaluations.
     pub(crate) fn tensors(&self, a: &Ciphertext, b: Option<&Ciphertext>) -> Buffer {
         let n = self.ring_degree();
         let parts = a.size + b.unwrap_or(a).size - 1;
-        let mut words = Buffer::take(parts * n * a.level);
+        let primes = self.chain().level(a.level);
+        let mut words = Buffer::take(parts * n * primes.len());
         let one_limb = |row: &mut [u64], limb: usize, out: &mut [u64]| {
             let rows = |c: &'_ Ciphertext| limb * c.size * n..(limb + 1) * c.size * n;
             let y = b.map(|b| &b.words[rows(b)]);
-            tensor(out, row, &a.words[rows(a)], y, &self.chain().primes()[limb]);
+            tensor(out, row, &a.words[rows(a)], y, &primes[limb]);
         };
         if words.len() >= parallel::PASS_WORDS {
             parallel::for_each_chunk(&mut words, parts * n, n, one_limb);
@@ -147,7 +159,8 @@ impl Rlwe {
             let digits = self.cut(self.part(a, 2), a.level);
             let mut words = self.switch(&digits, &key.0);
             parallel::for_each_chunk(&mut words, 2 * n, 0, |_, limb, out| {
-                kernels::add(out, &a.words[limb * 3 * n..][..2 * n], &self.chain().primes()[limb]);
+                let prime = &self.chain().level(a.level)[limb];
+                kernels::add(out, &a.words[limb * 3 * n..][..2 * n], prime);
             });
             words
         });
@@ -176,7 +189,7 @@ impl Rlwe {
         let words = parallel::together(a.words.len(), || {
             let mut words = self.switch(&self.cut(self.part(a, 1), a.level), key);
             parallel::for_each_chunk(&mut words, 2 * n, 0, |_, limb, out| {
-                let prime = &self.chain().primes()[limb];
+                let prime = &self.chain().level(a.level)[limb];
                 kernels::add(&mut out[..n], &a.words[limb * 2 * n..][..n], prime);
             });
             words

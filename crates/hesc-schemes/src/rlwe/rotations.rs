@@ -102,7 +102,7 @@ impl Rlwe {
     ) -> Ciphertext {
         let n = self.ring_degree();
         parallel::for_each_chunk(&mut switched, 2 * n, n, |row, limb, out| {
-            let prime = &self.chain().primes()[limb];
+            let prime = &self.chain().level(a.level)[limb];
             kernels::add(&mut out[..n], &a.words[limb * 2 * n..][..n], prime);
             for part in out.chunks_exact_mut(n) {
                 row.copy_from_slice(part);

@@ -3,6 +3,7 @@
 
 use hesc_math::RngSeed;
 use hesc_math::ring::Automorphism;
+use hesc_math::rns::Prime;
 use zeroize::Zeroizing;
 
 use super::buffer::Buffer;
@@ -19,35 +20,38 @@ use crate::{SchemeError, Tag};
 /// Factors that no circuit within a modulus of 881 bits brings together.
 const MOST_DEGREE: u32 = 1 << 16;
 
+/// Primes, each as often as a limb has polynomials.
+fn moduli(primes: &[Prime], per_limb: usize) -> impl Iterator<Item = u64> {
+    primes.iter().flat_map(move |prime| std::iter::repeat_n(prime.value(), per_limb))
+}
+
 impl Rlwe {
-    /// Writes polynomials, `per_limb` of them for each of the first `limbs` primes.
-    fn write_limbs(&self, writer: &mut Writer, words: &[u64], per_limb: usize, domain: Domain) {
+    /// Writes polynomials, `per_limb` of them for each prime.
+    fn write_limbs(
+        &self,
+        writer: &mut Writer,
+        words: &[u64],
+        (primes, per_limb): (&[Prime], usize),
+        domain: Domain,
+    ) {
         let n = self.ring_degree();
         let mut words = words.to_vec();
         parallel::for_each_chunk(&mut words, n, 0, |_, index, limb| {
-            domain.to_coefficients(limb, &self.chain().primes()[index / per_limb]);
+            domain.to_coefficients(limb, &primes[index / per_limb]);
         });
-        write_residues(writer, &words, n, self.moduli(per_limb));
-    }
-
-    /// All primes, each as often as a limb has polynomials.
-    fn moduli(&self, per_limb: usize) -> impl Iterator<Item = u64> {
-        let primes = self.chain().primes().iter();
-        primes.flat_map(move |prime| std::iter::repeat_n(prime.value(), per_limb))
+        write_residues(writer, &words, n, moduli(primes, per_limb));
     }
 
     fn read_limbs(
         &self,
         reader: &mut Reader<'_>,
-        limbs: usize,
-        per_limb: usize,
+        (primes, per_limb): (&[Prime], usize),
         domain: Domain,
     ) -> Result<Vec<u64>, SchemeError> {
         let n = self.ring_degree();
-        let moduli = self.moduli(per_limb).take(limbs * per_limb);
-        let mut words = read_residues(reader, n, moduli)?;
+        let mut words = read_residues(reader, n, moduli(primes, per_limb))?;
         parallel::for_each_chunk(&mut words, n, 0, |_, index, limb| {
-            domain.accept_coefficients(limb, &self.chain().primes()[index / per_limb]);
+            domain.accept_coefficients(limb, &primes[index / per_limb]);
         });
         Ok(words)
     }
@@ -105,7 +109,8 @@ impl Rlwe {
         let mut writer = Writer::new(Kind::LeveledCiphertext);
         writer.tag(a.tag).u8(a.level as u8).u8(a.size as u8).u64(a.factor);
         Self::write_noise(&mut writer, a.scale, a.noise);
-        self.write_limbs(&mut writer, &a.words, a.size, self.domain());
+        let primes = self.chain().level(a.level);
+        self.write_limbs(&mut writer, &a.words, (primes, a.size), self.domain());
         writer.finish()
     }
 
@@ -127,7 +132,8 @@ impl Rlwe {
             return Err(reader.error("the plaintext's factor has no inverse"));
         }
         let (scale, noise) = self.read_noise(&mut reader, level)?;
-        let words = self.read_limbs(&mut reader, level, size, self.domain())?;
+        let primes = self.chain().level(level);
+        let words = self.read_limbs(&mut reader, (primes, size), self.domain())?;
         let words = Buffer::from(&*words);
         reader.finish()?;
         Ok(Ciphertext { tag, level, size, words, scale, factor, noise })
@@ -138,7 +144,8 @@ impl Rlwe {
         let mut writer = Writer::new(Kind::LeveledSeededCiphertext);
         writer.tag(a.tag).u8(a.level as u8).bytes(&a.seed);
         Self::write_noise(&mut writer, a.scale, a.noise);
-        self.write_limbs(&mut writer, &a.words, 1, self.domain());
+        let primes = self.chain().level(a.level);
+        self.write_limbs(&mut writer, &a.words, (primes, 1), self.domain());
         writer.finish()
     }
 
@@ -152,7 +159,7 @@ impl Rlwe {
         let level = self.read_level(&mut reader)?;
         let seed: RngSeed = reader.array()?;
         let (scale, noise) = self.read_noise(&mut reader, level)?;
-        let words = self.read_limbs(&mut reader, level, 1, self.domain())?;
+        let words = self.read_limbs(&mut reader, (self.chain().level(level), 1), self.domain())?;
         reader.finish()?;
         Ok(SeededCiphertext { tag, level, seed, words, scale, noise })
     }
@@ -189,8 +196,8 @@ impl Rlwe {
 
     fn write_switch_key(&self, writer: &mut Writer, key: &SwitchKey) {
         writer.bytes(&key.seed);
-        let digits = self.chain().digit_count(self.levels());
-        self.write_limbs(writer, &self.first_parts(&key.words), digits, Domain::Evaluations);
+        let limbs = (self.chain().primes(), self.chain().key_digits().len());
+        self.write_limbs(writer, &self.first_parts(&key.words), limbs, Domain::Evaluations);
     }
 
     fn read_switch_key(&self, reader: &mut Reader<'_>, tag: Tag) -> Result<SwitchKey, SchemeError> {
@@ -198,10 +205,9 @@ impl Rlwe {
             return Err(reader.error("the parameter set has no special primes"));
         }
         let seed = reader.array()?;
-        let limbs = self.chain().primes().len();
-        let digits = self.chain().digit_count(self.levels());
-        let first = self.read_limbs(reader, limbs, digits, Domain::Evaluations)?;
-        Ok(SwitchKey { tag, seed, words: self.pairs(&first, seed, limbs) })
+        let (primes, digits) = (self.chain().primes(), self.chain().key_digits().len());
+        let first = self.read_limbs(reader, (primes, digits), Domain::Evaluations)?;
+        Ok(SwitchKey { tag, seed, words: self.pairs(&first, seed, primes.len()) })
     }
 
     fn one_key_to_bytes(&self, kind: Kind, key: &SwitchKey) -> Vec<u8> {

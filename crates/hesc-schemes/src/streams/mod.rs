@@ -1,16 +1,19 @@
-//! Encryptions that add bits: encryption of bits, addition of blocks, decryption to counts.
+//! Encryptions that combine bits: encryption of bits, sums or products of blocks, decryption to counts.
 //!
-//! One trait, [`Scheme`], over all: [`Bfv`] and [`Ckks`] (both [`lattice::Lattice`] with their own
-//! encoding); those with a ciphertext for each bit (all [`bitwise::Bitwise`] with their own cipher):
+//! One interface, [`Scheme`], in parts: keys and encryption ([`Encrypt`]), decryption ([`Decrypt`]),
+//! arithmetic ([`Combine`]), a small form for answers ([`Compact`]), bytes ([`Wire`]). What only some can is
+//! asked for: [`MaskPositions`], [`WeightedSums`], [`MovePositions`]. Its implementations: [`Bfv`] and
+//! [`Ckks`] (both [`lattice::Lattice`] with their own encoding); those with a ciphertext for each bit (all [`bitwise::Bitwise`] with their own cipher):
 //! [`Gm`], [`Elgamal`], [`EcElgamal`], [`EcElgamalSecp256r1`] and, for unipolar streams,
 //! [`UnipolarElgamal`]; [`UnipolarBfv`] on the slots of BFV with multiplication; with the feature `tfhe`
 //! `Tfhe`, whose bits also bootstrap; [`Plain`], which encrypts nothing, so that every law and circuit
 //! can be tested without the cryptography, and [`Simulated`], the same on bits instead of counts, fast.
 //!
-//! A *block* is what one ciphertext holds: [`Scheme::block_length`] positions, each a bit when
-//! fresh and a *count* of ones after additions (`koseki2022hesc` §3.2). The exclusive or of the
-//! summed bits is the count's parity.
+//! A *block* is one ciphertext, or 64 where each bit has its own: [`Encrypt::block_length`] positions, each a bit when
+//! fresh. Where blocks add, positions become *counts* of ones (`koseki2022hesc` §3.2), and the exclusive or
+//! of the summed bits is the count's parity; where they multiply, positions stay bits.
 
+mod batch;
 pub mod bitwise;
 pub mod clear;
 pub mod elgamal;
@@ -21,12 +24,16 @@ mod scheme;
 pub mod tfhe;
 pub mod unipolar;
 
+pub use batch::{Batch, Blocks};
+use batch::{all_places, bases_of_one, block_at, check_parts, count_blocks, rows_of};
 pub use clear::{Plain, Simulated};
 pub use elgamal::{EcElgamal, EcElgamalSecp256r1, Elgamal};
 pub use gm::Gm;
 pub use lattice::{Bfv, Ckks};
-pub(crate) use scheme::count_blocks;
-pub use scheme::{BitProduct, Scheme};
+pub use scheme::{
+    BitProduct, Combine, Compact, Decrypt, Encrypt, MaskPositions, MovePositions, Scheme,
+    WeightedSums, Wire,
+};
 #[cfg(feature = "tfhe")]
 pub use tfhe::Tfhe;
 pub use unipolar::{UnipolarBfv, UnipolarElgamal};

@@ -2,8 +2,9 @@
 
 use hesc_circuits::gates::Packed;
 use hesc_math::AesCtrRng;
+use hesc_schemes::Assurance;
 use hesc_schemes::streams::tfhe::{self, Tfhe};
-use hesc_schemes::{Assurance, Scheme};
+use hesc_schemes::streams::{Combine, Compact, Decrypt, Encrypt};
 use rand_core::SeedableRng;
 
 use super::frames::{Family, Frame};
@@ -27,7 +28,7 @@ impl BitTarget {
         let fresh = scheme.expand(&scheme.encrypt_seeded(&secret, &[7; 4], &mut rng)?)?;
         let most_budget = scheme.noise_budget(&fresh);
         let key = scheme.generate_evaluation_key(&secret, &mut rng)?;
-        let compact = Scheme::compact(&scheme, &blocks)?;
+        let compact = scheme.compact(&blocks)?;
         let (_, other) = scheme.generate_keys(&mut rng);
         let foreign = scheme.encrypt(&other, &[7; 4], &mut rng)?;
         let bytes = [
@@ -65,7 +66,7 @@ impl Target for BitTarget {
                 }
                 Err(_) => asked.that(true, ""),
             }
-            let _ = s.add(&bits.blocks, &bits.blocks);
+            let _ = s.combine(&bits.blocks, &bits.blocks);
             let positions: Vec<usize> = (0..bits.count()).collect();
             let bits = s.extract(&bits.blocks, &positions);
             let _ = bits.and_then(|bits| s.decrypt_bits(&self.secret, &bits));
@@ -73,7 +74,7 @@ impl Target for BitTarget {
         if let Ok(bits) = Packed::<tfhe::CompactCiphertexts>::from_bytes(s, bytes) {
             accepted = true;
             asked.same(&bits.to_bytes(s), bytes);
-            if s.decrypt_compact(&self.secret, &bits.blocks).is_ok() {
+            if s.decrypt(&self.secret, &bits.blocks).is_ok() {
                 asked.that(is_own(), "an answer of another key pair");
             }
         }

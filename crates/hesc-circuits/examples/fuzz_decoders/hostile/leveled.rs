@@ -1,19 +1,21 @@
 //! Ciphertexts, vectors, keys and parameter sets of the schemes with multiplication.
 
 use hesc_circuits::leveled::{Label, seeded_vector_to_bytes, vector_from_bytes, vector_to_bytes};
-use hesc_math::{AesCtrRng, RingIndex, ntt_primes};
+use hesc_math::{AesCtrRng, RingIndex};
 use hesc_schemes::Assurance;
 use hesc_schemes::rlwe::PlaintextSpace;
-use hesc_schemes::rlwe::deviations::{LIMIT, TAILS, secret_key_deviation};
-use hesc_schemes::rlwe::{self, Rlwe, SchemeKind};
+use hesc_schemes::rlwe::deviations::{LIMIT, rounding_deviation, secret_key_deviation};
+use hesc_schemes::rlwe::{self, PrimeSet, Rlwe, SchemeKind};
 use rand_core::SeedableRng;
 
 use super::frames::{Family, Frame};
 use super::lies::below;
 use super::{Asked, Object, Target};
 
+/// The largest ring that a set from elsewhere may have here.
 const DEGREE: usize = 256;
-const PLAIN_MODULUS: u64 = 7681;
+/// Deviations of a coefficient that the bound on all of them has room for.
+const TAILS: f64 = 14.3;
 /// Deviations of a slot within the stated error.
 const SLOT_TAILS: f64 = 14.0;
 /// The flag of a seeded vector.
@@ -22,6 +24,7 @@ const SEEDED: u64 = 4;
 /// A scheme with multiplication, its keys and objects.
 pub struct LeveledTarget {
     scheme: Rlwe,
+    plain_modulus: u64,
     secret: rlwe::SecretKey,
     relin: rlwe::RelinKey,
     tag: Vec<u8>,
@@ -32,30 +35,41 @@ pub struct LeveledTarget {
 }
 
 impl LeveledTarget {
-    pub fn new(kind: SchemeKind) -> Result<Self, Box<dyn std::error::Error>> {
-        let primes = ntt_primes(40, DEGREE, 3)?;
+    /// On the ring of an index, with a plaintext modulus that CKKS does not have.
+    pub fn new(
+        kind: SchemeKind,
+        index: usize,
+        plain_modulus: u64,
+    ) -> Result<Self, Box<dyn std::error::Error>> {
+        let ring = RingIndex::new(index)?;
+        let primes = ring.ntt_primes(40, 3)?;
         let plaintext = match kind {
             SchemeKind::Ckks => PlaintextSpace::Approximate { scale: 30f64.exp2() },
-            _ => PlaintextSpace::Integers { plain_modulus: PLAIN_MODULUS },
+            _ => PlaintextSpace::Integers { plain_modulus },
         };
+        // Levels that are no prefixes, on the rings of odd index.
+        let levels = if index % 2 == 1 { vec![1..2, 0..2] } else { Vec::new() };
+        let levels = levels.into_iter().map(PrimeSet::new).collect();
         let spec = rlwe::Spec {
             scheme: kind,
-            ring: RingIndex::power_of_two(DEGREE)?,
+            ring,
             coeff_moduli: primes[1..].to_vec(),
             special_moduli: primes[..1].to_vec(),
             plaintext,
             bound: 1.0,
             packing: None,
+            levels,
         };
         let scheme = Rlwe::new(spec, Assurance::Insecure)?;
         let mut rng = AesCtrRng::from_seed([4; 32]);
         let (secret, public) = scheme.generate_keys(&mut rng);
         let relin = scheme.generate_relin_key(&secret, &mut rng)?;
-        let galois = scheme.generate_galois_keys(&secret, &[3, 511], &mut rng)?;
+        let galois = scheme.generate_galois_keys(&secret, &[3 - index % 2, index - 1], &mut rng)?;
         let switch = scheme.generate_switch_key(&secret, &secret, &mut rng)?;
         let plaintext = match kind {
             SchemeKind::Ckks => scheme.encode_bounded(&[], scheme.default_scale(), 2, 1.0)?,
-            _ => scheme.encode_integers(&[1, 2])?,
+            _ if ring.is_power_of_two() => scheme.encode_integers(&[1, 2])?,
+            _ => scheme.encode_coefficients(&[1, 0, 1])?,
         };
         let a = scheme.encrypt(&public, &plaintext, &mut rng)?;
         let seeded = scheme.encrypt_seeded(&secret, &plaintext, &mut rng)?;
@@ -82,13 +96,17 @@ impl LeveledTarget {
         let modulus: f64 = primes[1..].iter().map(|&q| (q as f64).log2()).sum();
         let plain = match kind {
             SchemeKind::Ckks => 0.0,
-            _ => (PLAIN_MODULUS as f64).log2(),
+            _ => (plain_modulus as f64).log2(),
         };
+        // A rounding that left nothing else has less noise than an encryption in the smallest rings.
+        let degree = scheme.ring_degree();
+        let least = secret_key_deviation().min(rounding_deviation(degree));
         Ok(Self {
             tag: objects[3].frame.tags().swap_remove(0),
-            most_budget: LIMIT.log2() + modulus - plain - (TAILS * secret_key_deviation()).log2(),
-            least_error: SLOT_TAILS * (DEGREE as f64).sqrt() * secret_key_deviation(),
+            most_budget: LIMIT.log2() + modulus - plain - (TAILS * least).log2(),
+            least_error: SLOT_TAILS * (degree as f64).sqrt() * secret_key_deviation(),
             scheme,
+            plain_modulus,
             secret,
             relin,
             objects,
@@ -121,8 +139,12 @@ impl LeveledTarget {
                 let finite = numbers.iter().all(|z| z.norm().is_finite());
                 asked.that(finite, "a value that is no number");
             } else {
-                let most = PLAIN_MODULUS as i64 / 2;
-                let values = s.decode_integers(&plaintext).unwrap_or_default();
+                let most = self.plain_modulus as i64 / 2;
+                let values = match s.ring().is_power_of_two() {
+                    true => s.decode_integers(&plaintext),
+                    false => s.decode_coefficients(&plaintext),
+                };
+                let values = values.unwrap_or_default();
                 let inside = values.iter().all(|value| (-most..=most).contains(value));
                 asked.that(inside, "a value outside of its range");
             }

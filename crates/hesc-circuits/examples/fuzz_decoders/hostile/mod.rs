@@ -30,9 +30,6 @@ use leveled::LeveledTarget;
 use lies::below;
 use streams::StreamsTarget;
 
-/// One in so many cases that might be costly is.
-const COSTLY: usize = 16;
-
 /// A valid object.
 pub struct Object {
     bytes: Vec<u8>,
@@ -49,9 +46,9 @@ impl Object {
 pub trait Target: Sync {
     /// Valid objects.
     fn objects(&self) -> &[Object];
-    /// Whether a case takes milliseconds, as group elements do; others take microseconds.
-    fn is_costly(&self) -> bool {
-        false
+    /// Of so many cases that might be its own, one is: more where a case takes longer.
+    fn rarity(&self) -> usize {
+        1
     }
     /// Reads bytes as everything they might be and uses what a reader accepts; whether one did.
     fn read(&self, bytes: &[u8], rng: &mut AesCtrRng, asked: &mut Asked) -> bool;
@@ -96,7 +93,7 @@ pub fn attack(targets: &[Box<dyn Target>], cases: u64, seed: u64) -> Tally {
     for case in 0..cases {
         let target = loop {
             let target = &targets[below(&mut rng, targets.len())];
-            if !target.is_costly() || below(&mut rng, COSTLY) == 0 {
+            if below(&mut rng, target.rarity()) == 0 {
                 break target;
             }
         };
@@ -170,6 +167,7 @@ pub fn quick_targets() -> Targets {
         plaintext: hesc_schemes::rlwe::PlaintextSpace::Integers { plain_modulus: 7681 },
         bound: 1.0,
         packing: None,
+        levels: Vec::new(),
     };
     let simulated = |product| Simulated::new(64, product);
     Ok(vec![
@@ -186,9 +184,11 @@ pub fn quick_targets() -> Targets {
         Box::new(StreamsTarget::new(ckks(60, 25f64.exp2(), Packing::Slots)?, Lattice, None)?),
         Box::new(StreamsTarget::new(EcElgamal::new(16)?, Bitwise, two)?),
         Box::new(StreamsTarget::new(UnipolarBfv::new(unipolar, Assurance::Insecure)?, Rlwe, None)?),
-        Box::new(LeveledTarget::new(SchemeKind::Bfv)?),
-        Box::new(LeveledTarget::new(SchemeKind::Bgv)?),
-        Box::new(LeveledTarget::new(SchemeKind::Ckks)?),
+        Box::new(LeveledTarget::new(SchemeKind::Bfv, 512, 7681)?),
+        Box::new(LeveledTarget::new(SchemeKind::Bgv, 512, 7681)?),
+        Box::new(LeveledTarget::new(SchemeKind::Ckks, 512, 0)?),
+        Box::new(LeveledTarget::new(SchemeKind::Bfv, 255, 2)?),
+        Box::new(LeveledTarget::new(SchemeKind::Bgv, 255, 7)?),
     ])
 }
 

@@ -1,9 +1,11 @@
-use hesc_math::AesCtrRng;
-use rand_core::{CryptoRng, SeedableRng};
+use std::borrow::Cow;
 
-use super::{BLOCK_LENGTH, BitCipher, Bitwise, Ciphertexts, PublicKey, generators, map_blocks};
-use crate::SchemeError;
-use crate::streams::count_blocks;
+use super::{BLOCK_LENGTH, BitCipher, Bitwise, Bounded, Ciphertexts, map_blocks};
+use crate::streams::{
+    Batch, Combine, Compact, MaskPositions, MovePositions, WeightedSums, bases_of_one, block_at,
+    check_parts, rows_of,
+};
+use crate::{BitProduct, SchemeError};
 
 impl<C: BitCipher> Bitwise<C> {
     /// The bound on counts of a result; refuses counts that decryption does not look for.
@@ -18,202 +20,158 @@ impl<C: BitCipher> Bitwise<C> {
         Ok(count)
     }
 
-    fn check_operands(&self, a: &Ciphertexts<C>, b: &Ciphertexts<C>) -> Result<(), SchemeError> {
-        a.tag.check(self.fingerprint, None)?;
-        b.tag.check(self.fingerprint, Some(a.tag))
-    }
-
-    /// The operands of a row, which must be there.
-    fn block<'a>(&self, a: &'a Ciphertexts<C>, index: usize) -> Result<&'a C::Block, SchemeError> {
-        let blocks = a.blocks.len();
-        a.blocks.get(index).ok_or(SchemeError::BlockIndex { index, blocks })
-    }
-
-    /// `a + b` for each pair of blocks.
-    pub(super) fn add_block_pairs(
+    /// What holds of blocks that may come from any of these parts, of which this is the first.
+    fn state_of_all(
         &self,
-        a: &Ciphertexts<C>,
-        b: &Ciphertexts<C>,
-        pairs: &[(usize, usize)],
+        parts: &[&Ciphertexts<C>],
+        first: &Ciphertexts<C>,
+    ) -> Bounded<C::Context> {
+        let bound = parts.iter().map(|part| part.state.bound).max().unwrap_or(1);
+        Bounded { bound, ..first.state.clone() }
+    }
+
+    /// `base * a`, by doubling.
+    fn times(&self, context: &C::Context, a: &C::Block, base: u64) -> C::Block {
+        let mut result = a.clone();
+        if base == 0 {
+            self.cipher.mask(context, &mut result, 0);
+            return result;
+        }
+        // The highest bit is there already.
+        for bit in (0..u64::BITS - 1 - base.leading_zeros()).rev() {
+            result = self.cipher.combine(context, &result, &result);
+            if base >> bit & 1 == 1 {
+                result = self.cipher.combine(context, &result, a);
+            }
+        }
+        result
+    }
+}
+
+impl<C: BitCipher> Combine for Bitwise<C> {
+    fn bit_product(&self) -> BitProduct {
+        self.cipher.bit_product()
+    }
+
+    fn parity_survives_wrap(&self) -> bool {
+        self.cipher.counts_parity()
+    }
+
+    fn combine_rows(
+        &self,
+        parts: &[&Ciphertexts<C>],
+        rows: &[Vec<(usize, usize)>],
     ) -> Result<Ciphertexts<C>, SchemeError> {
-        self.check_operands(a, b)?;
-        if pairs.is_empty() {
-            return Err(SchemeError::Empty);
-        }
-        let bound = self.check_bound(a.bound + b.bound)?;
-        let operands = pairs
-            .iter()
-            .map(|&(i, j)| Ok((self.block(a, i)?, self.block(b, j)?)))
-            .collect::<Result<Vec<_>, SchemeError>>()?;
-        let blocks = map_blocks(&operands, |_, (x, y)| self.cipher.add(&a.context, x, y))?;
-        Ok(Ciphertexts { tag: a.tag, context: a.context.clone(), blocks, bound })
+        self.horner(parts, rows, &bases_of_one(rows))
     }
 
-    /// `a += bits`.
-    pub(super) fn add_plain(
+    fn combine_bits_assign(&self, a: &mut Ciphertexts<C>, bits: &[u64]) -> Result<(), SchemeError> {
+        a.check_bits(self.fingerprint, bits, BLOCK_LENGTH)?;
+        a.state.bound = self.check_bound(a.state.bound + 1)?;
+        for (block, &bits) in a.words.iter_mut().zip(bits) {
+            self.cipher.combine_bits(&a.state.context, block, bits);
+        }
+        Ok(())
+    }
+
+    fn arrange(
         &self,
-        a: &mut Ciphertexts<C>,
-        bits: &[u64],
-    ) -> Result<(), SchemeError> {
-        self.check_bits(a, bits)?;
-        a.bound = self.check_bound(a.bound + 1)?;
-        for (block, &bits) in a.blocks.iter_mut().zip(bits) {
-            self.cipher.add_bits(&a.context, block, bits);
+        parts: &[&Ciphertexts<C>],
+        places: &[(usize, usize)],
+    ) -> Result<Ciphertexts<C>, SchemeError> {
+        let first = check_parts(parts, self.fingerprint)?;
+        Batch::arranged(parts, places, self.state_of_all(parts, first))
+    }
+
+    fn masking(&self) -> Option<&dyn MaskPositions<Ciphertexts<C>>> {
+        Some(self)
+    }
+
+    fn weighting(&self) -> Option<&dyn WeightedSums<Ciphertexts<C>>> {
+        if self.cipher.counts_parity() { None } else { Some(self) }
+    }
+
+    fn moving(&self) -> Option<&dyn MovePositions<Ciphertexts<C>>> {
+        Some(self)
+    }
+}
+
+impl<C: BitCipher> MaskPositions<Ciphertexts<C>> for Bitwise<C> {
+    /// Masks are public, so nothing is hidden by hiding which positions they keep.
+    fn mask_assign(&self, a: &mut Ciphertexts<C>, bits: &[u64]) -> Result<(), SchemeError> {
+        a.check_bits(self.fingerprint, bits, BLOCK_LENGTH)?;
+        for (block, &bits) in a.words.iter_mut().zip(bits) {
+            self.cipher.mask(&a.state.context, block, bits);
         }
         Ok(())
     }
+}
 
-    /// `a *= bits`. Masks are public, so nothing is hidden by hiding which.
-    pub(super) fn multiply_masks(
-        &self,
-        a: &mut Ciphertexts<C>,
-        bits: &[u64],
-    ) -> Result<(), SchemeError> {
-        self.check_bits(a, bits)?;
-        for (block, &bits) in a.blocks.iter_mut().zip(bits) {
-            self.cipher.mask(&a.context, block, bits);
-        }
-        Ok(())
-    }
-
-    fn check_bits(&self, a: &Ciphertexts<C>, bits: &[u64]) -> Result<(), SchemeError> {
-        a.tag.check(self.fingerprint, None)?;
-        let (expected, found) = (a.blocks.len(), count_blocks(bits, BLOCK_LENGTH)?);
-        if expected != found {
-            return Err(SchemeError::BlockCount { expected, found });
-        }
-        Ok(())
-    }
-
-    /// Horner's rule over blocks; see [`crate::Scheme::horner`].
-    pub(super) fn horner_blocks(
+impl<C: BitCipher> WeightedSums<Ciphertexts<C>> for Bitwise<C> {
+    fn horner(
         &self,
         parts: &[&Ciphertexts<C>],
         rows: &[Vec<(usize, usize)>],
         bases: &[u64],
     ) -> Result<Ciphertexts<C>, SchemeError> {
-        let first = *parts.first().ok_or(SchemeError::Empty)?;
-        for part in parts {
-            self.check_operands(first, part)?;
-        }
-        if rows.is_empty() {
-            return Err(SchemeError::Empty);
-        }
-        // What the largest counts of all digits add up to.
-        let largest = parts.iter().map(|part| part.bound).max().unwrap_or(0);
+        let Batch { tag, state, .. } = check_parts(parts, self.fingerprint)?;
+        let operands = rows_of(parts, rows, bases)?;
         let mut bound = 0;
         for row in rows {
-            if row.is_empty() || row.len() > bases.len() + 1 {
-                return Err(SchemeError::BlockCount {
-                    expected: bases.len() + 1,
-                    found: row.len(),
-                });
+            let mut sum = 0u64;
+            for (k, &(part, _)) in row.iter().enumerate() {
+                let base = if k == 0 { 0 } else { bases[k - 1] };
+                sum = sum.saturating_mul(base).saturating_add(parts[part].state.bound);
             }
-            let fused = bases[..row.len() - 1]
-                .iter()
-                .fold(largest, |value, base| value.saturating_mul(*base).saturating_add(largest));
-            bound = bound.max(fused);
+            bound = bound.max(sum);
         }
-        let bound = self.check_bound(bound)?;
-        let operands = rows
-            .iter()
-            .map(|row| {
-                row.iter()
-                    .map(|&(part, index)| {
-                        let part =
-                            parts.get(part).ok_or(SchemeError::BlockIndex { index, blocks: 0 })?;
-                        self.block(part, index)
-                    })
-                    .collect::<Result<Vec<_>, SchemeError>>()
-            })
-            .collect::<Result<Vec<_>, SchemeError>>()?;
-        let context = &first.context;
-        let blocks = map_blocks(&operands, |_, row| {
+        let context = &state.context;
+        let state = Bounded { bound: self.check_bound(bound)?, context: context.clone() };
+        let words = map_blocks(&operands, |_, row| {
+            let first = Cow::Borrowed(&row[0][0]);
             let digits = row[1..].iter().zip(bases);
-            digits.fold(row[0].clone(), |value, (block, &base)| match base {
-                1 => self.cipher.add(context, &value, block),
-                _ => self.cipher.add(context, &self.cipher.times(context, &value, base), block),
-            })
+            let sum = digits.fold(first, |sum, (block, &base)| {
+                let sum = if base == 1 { sum } else { Cow::Owned(self.times(context, &sum, base)) };
+                Cow::Owned(self.cipher.combine(context, &sum, &block[0]))
+            });
+            sum.into_owned()
         })?;
-        Ok(Ciphertexts { tag: first.tag, context: context.clone(), blocks, bound })
+        Ok(Batch { tag: *tag, words, blocks: rows.len(), state })
     }
+}
 
-    /// The same counts, fresh: the bound stays.
-    pub(super) fn rerandomise_blocks(
-        &self,
-        key: &PublicKey<C>,
-        a: &Ciphertexts<C>,
-        rng: &mut impl CryptoRng,
-    ) -> Result<Ciphertexts<C>, SchemeError> {
-        a.tag.check(self.fingerprint, Some(key.tag))?;
-        let seeds = generators(a.blocks.len(), rng);
-        let blocks = map_blocks(&a.blocks, |i, block| {
-            let rng = &mut AesCtrRng::from_seed(*seeds[i]);
-            self.cipher.rerandomise(&key.key, &a.context, block, rng)
-        })?;
-        Ok(Ciphertexts { tag: a.tag, context: a.context.clone(), blocks, bound: a.bound })
-    }
-
-    /// Single positions in new blocks; see [`crate::Scheme::gather`].
-    pub(super) fn gather_positions(
+impl<C: BitCipher> MovePositions<Ciphertexts<C>> for Bitwise<C> {
+    fn gather(
         &self,
         parts: &[&Ciphertexts<C>],
         sources: &[Option<(usize, usize)>],
     ) -> Result<Ciphertexts<C>, SchemeError> {
-        let first = *parts.first().ok_or(SchemeError::Empty)?;
-        for part in parts {
-            self.check_operands(first, part)?;
-        }
+        let first = check_parts(parts, self.fingerprint)?;
         if sources.is_empty() {
             return Err(SchemeError::Empty);
         }
-        let mut empty = self.block(first, 0)?.clone();
-        self.cipher.mask(&first.context, &mut empty, 0);
-        let mut blocks = vec![empty; sources.len().div_ceil(BLOCK_LENGTH)];
-        for (block, sources) in blocks.iter_mut().zip(sources.chunks(BLOCK_LENGTH)) {
+        let Batch { tag, state, .. } = first;
+        let mut empty = first.words[0].clone();
+        self.cipher.mask(&state.context, &mut empty, 0);
+        let mut words = vec![empty; sources.len().div_ceil(BLOCK_LENGTH)];
+        for (block, sources) in words.iter_mut().zip(sources.chunks(BLOCK_LENGTH)) {
             for (to, source) in sources.iter().enumerate() {
                 let Some((part, at)) = *source else { continue };
-                let index = at / BLOCK_LENGTH;
-                let part = parts.get(part).ok_or(SchemeError::BlockIndex { index, blocks: 0 })?;
-                let source = self.block(part, index)?;
-                self.cipher.place(block, to, source, at % BLOCK_LENGTH);
+                let source = block_at(parts, (part, at / BLOCK_LENGTH))?;
+                self.cipher.place(block, to, &source[0], at % BLOCK_LENGTH);
             }
         }
-        let bound = parts.iter().map(|part| part.bound).max().unwrap_or(1);
-        Ok(Ciphertexts { tag: first.tag, context: first.context.clone(), blocks, bound })
+        let (blocks, state) = (words.len(), self.state_of_all(parts, first));
+        Ok(Batch { tag: *tag, words, blocks, state })
     }
+}
 
-    /// The blocks of these indices.
-    pub(super) fn select_blocks(
-        &self,
-        a: &Ciphertexts<C>,
-        indices: &[usize],
-    ) -> Result<Ciphertexts<C>, SchemeError> {
+impl<C: BitCipher> Compact for Bitwise<C> {
+    /// A ciphertext is as small as it gets.
+    type CompactCiphertexts = Ciphertexts<C>;
+
+    fn compact(&self, a: &Ciphertexts<C>) -> Result<Ciphertexts<C>, SchemeError> {
         a.tag.check(self.fingerprint, None)?;
-        if indices.is_empty() {
-            return Err(SchemeError::Empty);
-        }
-        let blocks = indices
-            .iter()
-            .map(|&index| self.block(a, index).cloned())
-            .collect::<Result<_, SchemeError>>()?;
-        Ok(Ciphertexts { tag: a.tag, context: a.context.clone(), blocks, bound: a.bound })
-    }
-
-    /// All blocks of all parts.
-    pub(super) fn concatenate_blocks(
-        &self,
-        parts: &[&Ciphertexts<C>],
-    ) -> Result<Ciphertexts<C>, SchemeError> {
-        let first = *parts.first().ok_or(SchemeError::Empty)?;
-        for part in parts {
-            self.check_operands(first, part)?;
-        }
-        Ok(Ciphertexts {
-            tag: first.tag,
-            context: first.context.clone(),
-            blocks: parts.iter().flat_map(|part| &part.blocks).cloned().collect(),
-            bound: parts.iter().map(|part| part.bound).max().unwrap_or(1),
-        })
+        Ok(a.clone())
     }
 }

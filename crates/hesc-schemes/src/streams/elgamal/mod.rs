@@ -17,7 +17,7 @@ use hesc_math::AesCtrRng;
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
-pub use groups::{Exponents, Ffdhe3072, Group, Ristretto255, Secp256r1};
+pub use groups::{Exponents, Ffdhe3072, Group, GroupName, Ristretto255, Secp256r1};
 
 use crate::streams::bitwise::{BLOCK_LENGTH, BitCipher, Bitwise};
 use crate::wire::{Reader, SchemeId, Writer};
@@ -55,7 +55,7 @@ pub trait Embedding<G: Group>: Clone + Send + Sync + 'static {
     fn spec_to_bytes(&self, group: &G) -> Vec<u8>;
     /// The largest count that decrypts.
     fn max_count(&self) -> u64;
-    /// Whether a position decrypts to a bit, whatever was added.
+    /// Whether a position decrypts to a bit, whatever was combined.
     fn counts_parity(&self) -> bool;
     /// Puts bits into `h^r`.
     fn embed(&self, group: &G, shared: &mut G::Elements, bits: u64, rng: &mut AesCtrRng);
@@ -67,10 +67,8 @@ pub trait Embedding<G: Group>: Clone + Send + Sync + 'static {
         shared: &G::Elements,
         bound: u64,
     ) -> Option<[u32; BLOCK_LENGTH]>;
-    /// Adds public bits to a ciphertext.
-    fn add_bits(&self, group: &G, block: &mut [G::Elements; 2], bits: u64);
-    /// `base * a`.
-    fn times(&self, group: &G, a: &[G::Elements; 2], base: u64) -> [G::Elements; 2];
+    /// Combines a ciphertext with public bits.
+    fn combine_bits(&self, group: &G, block: &mut [G::Elements; 2], bits: u64);
     /// A ciphertext of the same bits in which nothing but they is left for who decrypts it.
     fn blind(&self, _group: &G, a: &[G::Elements; 2], _rng: &mut AesCtrRng) -> [G::Elements; 2] {
         a.clone()
@@ -82,6 +80,14 @@ pub trait Embedding<G: Group>: Clone + Send + Sync + 'static {
 pub struct Counts<G: Group> {
     powers: G::Powers,
     max_count: u64,
+}
+
+/// The wire form of the parameter set over a group for counts up to `max_count`; still to be checked.
+pub fn spec_bytes(group: GroupName, max_count: u64) -> Vec<u8> {
+    let [family, member] = group.identifier();
+    let mut writer = Writer::params(SchemeId::Elgamal);
+    writer.u32(family).u32(member).u64(max_count);
+    writer.finish()
 }
 
 /// Products of both parts.
@@ -102,10 +108,7 @@ impl<G: Group> Embedding<G> for Counts<G> {
     }
 
     fn spec_to_bytes(&self, group: &G) -> Vec<u8> {
-        let [family, member] = group.identifier();
-        let mut writer = Writer::params(SchemeId::Elgamal);
-        writer.u32(family).u32(member).u64(self.max_count);
-        writer.finish()
+        spec_bytes(group.name(), self.max_count)
     }
 
     fn max_count(&self) -> u64 {
@@ -131,24 +134,8 @@ impl<G: Group> Embedding<G> for Counts<G> {
         group.logarithms(&self.powers, element, shared, bound)
     }
 
-    fn add_bits(&self, group: &G, block: &mut [G::Elements; 2], bits: u64) {
+    fn combine_bits(&self, group: &G, block: &mut [G::Elements; 2], bits: u64) {
         group.multiply_generator_where(&mut block[1], bits);
-    }
-
-    fn times(&self, group: &G, a: &[G::Elements; 2], base: u64) -> [G::Elements; 2] {
-        let mut result = a.clone();
-        if base == 0 {
-            keep_where(group, &mut result, 0);
-            return result;
-        }
-        // The highest bit is there already.
-        for bit in (0..u64::BITS - 1 - base.leading_zeros()).rev() {
-            result = multiply(group, &result, &result);
-            if base >> bit & 1 == 1 {
-                result = multiply(group, &result, a);
-            }
-        }
-        result
     }
 }
 
@@ -187,7 +174,7 @@ impl<G, B> ElgamalCipher<G, B> {
 impl<G: Group, B: Embedding<G>> std::fmt::Debug for ElgamalCipher<G, B> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct(self.bits.scheme(&self.group))
-            .field("group", &self.group.identifier())
+            .field("group", &self.group.name())
             .field("max_count", &self.bits.max_count())
             .finish()
     }
@@ -217,7 +204,7 @@ impl<G: Group> Bitwise<LiftedElgamal<G>> {
     /// [`SchemeError::Wire`] for other bytes, [`SchemeError::Parameter`] for values out of range.
     pub fn over_from_bytes(group: G, bytes: &[u8]) -> Result<Self, SchemeError> {
         let mut reader = Reader::open_params(bytes, SchemeId::Elgamal)?;
-        if [reader.u32()?, reader.u32()?] != group.identifier() {
+        if [reader.u32()?, reader.u32()?] != group.name().identifier() {
             return Err(reader.error("it is the set of another scheme"));
         }
         let max_count = reader.u64()?;
@@ -328,16 +315,12 @@ impl<G: Group, B: Embedding<G>> BitCipher for ElgamalCipher<G, B> {
         self.bits.extract(&self.group, second, &shared, bound)
     }
 
-    fn add(&self, (): &(), a: &Self::Block, b: &Self::Block) -> Self::Block {
+    fn combine(&self, (): &(), a: &Self::Block, b: &Self::Block) -> Self::Block {
         multiply(&self.group, a, b)
     }
 
-    fn times(&self, (): &(), a: &Self::Block, base: u64) -> Self::Block {
-        self.bits.times(&self.group, a, base)
-    }
-
-    fn add_bits(&self, (): &(), a: &mut Self::Block, bits: u64) {
-        self.bits.add_bits(&self.group, a, bits);
+    fn combine_bits(&self, (): &(), a: &mut Self::Block, bits: u64) {
+        self.bits.combine_bits(&self.group, a, bits);
     }
 
     fn mask(&self, (): &(), a: &mut Self::Block, bits: u64) {
@@ -356,7 +339,7 @@ impl<G: Group, B: Embedding<G>> BitCipher for ElgamalCipher<G, B> {
         rng: &mut AesCtrRng,
     ) -> Self::Block {
         let blinded = self.bits.blind(&self.group, a, rng);
-        self.add(context, &blinded, &self.encrypt(key, self.neutral(), rng))
+        self.combine(context, &blinded, &self.encrypt(key, self.neutral(), rng))
     }
 
     fn context_bytes(&self) -> usize {
@@ -385,7 +368,7 @@ impl<G: Group, B: Embedding<G>> BitCipher for ElgamalCipher<G, B> {
     }
 
     fn seeded_block_bytes(&self) -> usize {
-        BLOCK_LENGTH * self.group.element_bytes()
+        BLOCK_LENGTH * self.group.name().element_bytes()
     }
 
     fn seeded_block_to_bytes(&self, block: &G::Elements) -> Vec<u8> {

@@ -15,9 +15,7 @@
 //!   the bit, as one under the public key is; like all seeded ciphertexts it asks of the generator
 //!   that the seed may be public (SECURITY.md).
 
-mod encryption;
 mod keys;
-mod wire;
 
 use std::sync::Arc;
 
@@ -29,7 +27,8 @@ use zeroize::Zeroizing;
 pub use keys::{PublicKey, SecretKey};
 
 use crate::streams::bitwise::{BLOCK_LENGTH, BitCipher, Bitwise};
-use crate::{KeyId, SchemeError};
+use crate::wire::{Reader, SchemeId, Writer};
+use crate::{BitProduct, KeyId, SchemeError};
 
 /// The scheme of Goldwasser and Micali.
 pub type Gm = Bitwise<GoldwasserMicali>;
@@ -88,6 +87,17 @@ impl Gm {
         Ok(Self::of(GoldwasserMicali { modulus_bits }))
     }
 
+    /// Reads the wire form of a parameter set.
+    ///
+    /// # Errors
+    /// [`SchemeError::Wire`] for other bytes, [`SchemeError::Parameter`] for values out of range.
+    pub fn spec_from_bytes(bytes: &[u8], assurance: Assurance) -> Result<Self, SchemeError> {
+        let mut reader = Reader::open_params(bytes, SchemeId::Gm)?;
+        let modulus_bits = reader.u32()?;
+        reader.finish()?;
+        Self::new(modulus_bits, assurance)
+    }
+
     /// Bits of the modulus.
     pub fn modulus_bits(&self) -> u32 {
         self.cipher().modulus_bits
@@ -97,6 +107,13 @@ impl Gm {
     pub fn assurance(&self) -> Assurance {
         if self.modulus_bits() < 3072 { Assurance::Insecure } else { Assurance::Classical128 }
     }
+}
+
+/// The wire form of the parameter set of this size.
+pub(crate) fn spec_bytes(modulus_bits: u32) -> Vec<u8> {
+    let mut writer = Writer::params(SchemeId::Gm);
+    writer.u32(modulus_bits);
+    writer.finish()
 }
 
 impl BitCipher for GoldwasserMicali {
@@ -111,7 +128,7 @@ impl BitCipher for GoldwasserMicali {
     }
 
     fn spec_to_bytes(&self) -> Vec<u8> {
-        wire::spec_bytes(self.modulus_bits)
+        spec_bytes(self.modulus_bits)
     }
 
     fn max_count(&self) -> u64 {
@@ -120,6 +137,10 @@ impl BitCipher for GoldwasserMicali {
 
     fn counts_parity(&self) -> bool {
         true
+    }
+
+    fn bit_product(&self) -> BitProduct {
+        BitProduct::ExclusiveOr
     }
 
     fn generate(&self, rng: &mut impl CryptoRng) -> (SecretKey, PublicKey, KeyId) {
@@ -134,10 +155,18 @@ impl BitCipher for GoldwasserMicali {
         key.modulus.clone()
     }
 
-    fn encrypt(&self, key: &PublicKey, bits: u64, rng: &mut AesCtrRng) -> Block {
-        encryption::encrypt(key, bits, rng)
+    /// Random squares, negated for ones. Cost a bit: a squaring.
+    fn encrypt(&self, modulus: &PublicKey, bits: u64, rng: &mut AesCtrRng) -> Block {
+        let mut block = modulus.zeros();
+        modulus.n().sample(&mut block, rng);
+        modulus.n().square_assign(&mut block);
+        modulus.n().negate_where(&mut block, &bits.to_le_bytes());
+        block
     }
 
+    /// What turns the residues from the seed into an encryption. Cost a bit: two symbols of half the
+    /// size. A residue with a factor of `n` is met as often as one guesses the key, and its ciphertext does
+    /// not decrypt.
     fn encrypt_seeded(
         &self,
         key: &SecretKey,
@@ -145,31 +174,38 @@ impl BitCipher for GoldwasserMicali {
         public: &mut AesCtrRng,
         _private: &mut AesCtrRng,
     ) -> SeededBlock {
-        encryption::encrypt_seeded(key, bits, public)
+        let mut block = key.modulus.zeros();
+        key.modulus.n().sample(&mut block, public);
+        let [p, q] = [&key.p, &key.q].map(|prime| negatives(prime, &block).unwrap_or_default());
+        SeededBlock { double: p ^ q, negate: q ^ bits }
     }
 
-    fn expand(&self, context: &Arc<Modulus>, block: &SeededBlock, public: &mut AesCtrRng) -> Block {
-        encryption::expand(context, *block, public)
+    fn expand(
+        &self,
+        modulus: &Arc<Modulus>,
+        seeded: &SeededBlock,
+        public: &mut AesCtrRng,
+    ) -> Block {
+        let mut block = modulus.zeros();
+        modulus.n().sample(&mut block, public);
+        modulus.n().double_where(&mut block, &seeded.double.to_le_bytes());
+        modulus.n().negate_where(&mut block, &seeded.negate.to_le_bytes());
+        block
     }
 
+    /// The parities. Cost a bit: a symbol modulo one prime.
     fn decrypt(&self, key: &SecretKey, block: &Block, _bound: u64) -> Option<[u32; BLOCK_LENGTH]> {
-        encryption::decrypt(key, block)
+        let bits = negatives(&key.p, block)?;
+        Some(std::array::from_fn(|i| (bits >> i) as u32 & 1))
     }
 
-    fn add(&self, context: &Arc<Modulus>, a: &Block, b: &Block) -> Block {
+    fn combine(&self, context: &Arc<Modulus>, a: &Block, b: &Block) -> Block {
         let mut product = context.zeros();
         context.n().mul(&mut product, a, b);
         product
     }
 
-    fn times(&self, context: &Arc<Modulus>, a: &Block, base: u64) -> Block {
-        let mut result = a.clone();
-        // Modulo 2.
-        context.n().keep_where(&mut result, &[(base as u8 & 1).wrapping_neg(); GROUPS]);
-        result
-    }
-
-    fn add_bits(&self, context: &Arc<Modulus>, a: &mut Block, bits: u64) {
+    fn combine_bits(&self, context: &Arc<Modulus>, a: &mut Block, bits: u64) {
         context.n().negate_where(a, &bits.to_le_bytes());
     }
 
@@ -197,12 +233,20 @@ impl BitCipher for GoldwasserMicali {
         BLOCK_LENGTH * self.modulus_bits as usize / 8
     }
 
-    fn block_to_bytes(&self, context: &Arc<Modulus>, block: &Block) -> Vec<u8> {
-        wire::block_to_bytes(context, block)
+    fn block_to_bytes(&self, modulus: &Arc<Modulus>, block: &Block) -> Vec<u8> {
+        let mut reduced = block.clone();
+        modulus.n().reduce_assign(&mut reduced);
+        let mut bytes = vec![0; BLOCK_LENGTH * modulus.n().byte_length()];
+        modulus.n().write_be(&mut bytes, &reduced);
+        bytes
     }
 
-    fn block_from_bytes(&self, context: &Arc<Modulus>, bytes: &[u8]) -> Option<Block> {
-        wire::block_from_bytes(context, bytes)
+    /// Residues of symbol 1: another one would decrypt to nonsense. Cost: a symbol of full size each.
+    fn block_from_bytes(&self, modulus: &Arc<Modulus>, bytes: &[u8]) -> Option<Block> {
+        let mut block = modulus.zeros();
+        let valid =
+            modulus.n().read_be(&mut block, bytes) && negatives(&modulus.symbol, &block)? == 0;
+        valid.then_some(block)
     }
 
     fn seeded_block_bytes(&self) -> usize {
@@ -249,4 +293,10 @@ impl Modulus {
     fn zeros(&self) -> Block {
         vec![Octet::ZERO; GROUPS * self.n().limbs()].into()
     }
+}
+
+/// The positions whose symbol is -1.
+fn negatives(symbol: &JacobiSymbol, block: &Block) -> Option<u64> {
+    let bytes = symbol.negatives(block, block.len() / GROUPS)?;
+    Some(bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)))
 }

@@ -14,7 +14,7 @@ use crate::rlwe::{PlaintextSpace, Spec, deviations};
 use crate::roots::Roots;
 use crate::{Packing, SchemeError};
 
-/// PlaintextSpace moduli are below: counts are `u32`, fractions doubles with room for the noise, and
+/// Plaintext moduli are at most this: counts are `u32`, fractions doubles with room for the noise, and
 /// the rounding in [`BfvEncoding::add_bits`] needs `t^2 < 2^50`.
 const MAX_PLAIN_MODULUS: u64 = 1 << 25;
 

@@ -5,16 +5,15 @@
 //! unrounded error depends on the secret key (Li and Micciancio 2021). hesc returns rounded
 //! counts only, and refuses values that lie between them.
 
-use std::f64::consts::PI;
-use std::fmt;
-use std::sync::Arc;
-
 use hesc_math::{Coeff, Poly, Ring, Word, kernels, rounding};
 use rustfft::num_complex::Complex64;
-use rustfft::{Fft, FftPlanner};
+use zeroize::Zeroize;
 
 use super::{Encoding, Mask};
+use crate::ckks::slots::ComplexSlots;
+use crate::rlwe::noise::SLOT_TAILS;
 use crate::rlwe::{PlaintextSpace, Spec, deviations};
+use crate::roots::wipe;
 use crate::{Packing, SchemeError};
 
 /// Scale of a mask: its rounding is then negligible beside a count.
@@ -30,10 +29,8 @@ const MASKED_COUNT: f64 = 16.0;
 
 /// Counts as approximate numbers.
 ///
-/// In coefficients a count of one is the integer `scale`. In slots the polynomial `m` has
-/// `m(zeta^(4j + 1)) = scale * count_j` for `zeta = exp(i pi / N)`: each conjugate pair of
-/// primitive `2N`-th roots of unity has one member with exponent 1 modulo 4. (HESC needs no
-/// rotations, hence not the powers of 5 of the usual order.)
+/// In coefficients a count of one is the integer `scale`; in slots a count is a number, times the scale.
+#[derive(Debug)]
 pub struct CkksEncoding {
     packing: Packing,
     ring_degree: usize,
@@ -43,58 +40,36 @@ pub struct CkksEncoding {
     /// The power of two that every encoded coefficient is a multiple of.
     unit: u64,
     modulus: f64,
-    /// `zeta^j`, `j < N`.
-    twists: Vec<Complex64>,
-    forward: Arc<dyn Fft<f64>>,
-    inverse: Arc<dyn Fft<f64>>,
-}
-
-impl fmt::Debug for CkksEncoding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CkksEncoding")
-            .field("packing", &self.packing)
-            .field("ring_degree", &self.ring_degree)
-            .field("scale", &self.scale)
-            .finish_non_exhaustive()
-    }
+    slots: ComplexSlots,
 }
 
 /// Buffers of one thread.
 pub struct Scratch {
-    values: Vec<Complex64>,
+    pairs: Vec<Complex64>,
     fft: Vec<Complex64>,
     positive: Vec<u32>,
     negative: Vec<u32>,
 }
 
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        wipe(&mut self.pairs);
+        wipe(&mut self.fft);
+        self.positive.zeroize();
+        self.negative.zeroize();
+    }
+}
+
 impl CkksEncoding {
-    fn slots(&self) -> usize {
-        self.ring_degree / 2
-    }
-
-    /// Slot values of packed bits.
-    fn slot_values(&self, bits: &[u64], values: &mut [Complex64]) {
+    /// Pairs of coefficients of the polynomial whose slots hold packed bits.
+    fn interpolate(&self, bits: &[u64], scratch: &mut Scratch) {
         let bit = |i: usize| ((bits[i / 64] >> (i % 64)) & 1) as f64;
-        for (j, value) in values.iter_mut().enumerate() {
-            let imaginary = match self.packing {
-                Packing::ComplexSlots => bit(self.slots() + j),
-                _ => 0.0,
-            };
-            *value = Complex64::new(bit(j), imaginary);
-        }
-    }
-
-    /// `m(zeta^(4j + 1)) = values_j` to the coefficients of `m`, which come out as
-    /// `(m_k, m_(k + N/2))` in the real and imaginary parts.
-    ///
-    /// For real `m`, `m(zeta^(4j+1)) = sum_k (m_k + i m_(k+N/2)) zeta^k w^(jk)` over `k < N/2`,
-    /// with `w = exp(2 pi i / (N/2))`, since `zeta^((4j+1) N/2) = i`: one transform of half size.
-    fn interpolate(&self, scratch: &mut Scratch) {
-        let norm = 1.0 / self.slots() as f64;
-        self.inverse.process_with_scratch(&mut scratch.values, &mut scratch.fft);
-        for (value, twist) in scratch.values.iter_mut().zip(&self.twists) {
-            *value *= twist.conj() * norm;
-        }
+        let slots = self.slots.count();
+        let values = (0..slots).map(|j| {
+            let both = self.packing == Packing::ComplexSlots;
+            Complex64::new(bit(j), if both { bit(slots + j) } else { 0.0 })
+        });
+        self.slots.interpolate(values, &mut scratch.pairs, &mut scratch.fft);
     }
 }
 
@@ -126,8 +101,6 @@ impl<W: Word> Encoding<W> for CkksEncoding {
             });
         }
         let excess = scale.log2().ceil() as i32 - COEFFICIENT_BITS;
-        let slots = spec.ring_degree() / 2;
-        let mut planner = FftPlanner::new();
         Ok(Self {
             packing,
             ring_degree: spec.ring_degree(),
@@ -135,21 +108,14 @@ impl<W: Word> Encoding<W> for CkksEncoding {
             one: ring.moduli().iter().map(|q| scale.round() as u64 % q.value()).collect(),
             unit: 1 << excess.max(0),
             modulus,
-            twists: (0..slots)
-                .map(|k| Complex64::from_polar(1.0, PI * k as f64 / spec.ring_degree() as f64))
-                .collect(),
-            // Evaluation has positive exponents, which rustfft calls the inverse.
-            forward: planner.plan_fft_inverse(slots),
-            inverse: planner.plan_fft_forward(slots),
+            slots: ComplexSlots::new(spec.ring_degree()),
         })
     }
 
     fn scratch(&self) -> Scratch {
-        let fft =
-            self.forward.get_inplace_scratch_len().max(self.inverse.get_inplace_scratch_len());
         Scratch {
-            values: vec![Complex64::default(); self.slots()],
-            fft: vec![Complex64::default(); fft],
+            pairs: vec![Complex64::default(); self.slots.count()],
+            fft: self.slots.scratch(),
             positive: vec![0; self.ring_degree],
             negative: vec![0; self.ring_degree],
         }
@@ -157,7 +123,7 @@ impl<W: Word> Encoding<W> for CkksEncoding {
 
     fn block_length(&self) -> usize {
         match self.packing {
-            Packing::Slots => self.slots(),
+            Packing::Slots => self.slots.count(),
             Packing::Coefficients | Packing::ComplexSlots => self.ring_degree,
         }
     }
@@ -186,11 +152,8 @@ impl<W: Word> Encoding<W> for CkksEncoding {
     fn reach(&self) -> f64 {
         match self.packing {
             Packing::Coefficients => deviations::TAILS,
-            // The real part of a slot is a sum of N coefficients times cosines, whose squares add up to
-            // N / 2; so is the imaginary part.
-            Packing::Slots | Packing::ComplexSlots => {
-                deviations::SLOT_TAILS * (self.ring_degree as f64 / 2.0).sqrt()
-            }
+            // At a root of unity coefficients add up to `sqrt(N)` deviations, in real and imaginary part together.
+            Packing::Slots | Packing::ComplexSlots => SLOT_TAILS * (self.ring_degree as f64).sqrt(),
         }
     }
 
@@ -213,10 +176,9 @@ impl<W: Word> Encoding<W> for CkksEncoding {
             kernels::add_where(poly.words_mut(), bits, &self.one, ring);
             return;
         }
-        self.slot_values(bits, &mut scratch.values);
-        self.interpolate(scratch);
-        let half = self.slots();
-        for (k, value) in scratch.values.iter().enumerate() {
+        self.interpolate(bits, scratch);
+        let half = self.slots.count();
+        for (k, value) in scratch.pairs.iter().enumerate() {
             for (at, coefficient) in [(k, value.re), (k + half, value.im)] {
                 // |coefficient| <= sqrt(2): with scale below half of every prime it fits.
                 let scaled = (coefficient * (self.scale / self.unit as f64)).round();
@@ -239,10 +201,9 @@ impl<W: Word> Encoding<W> for CkksEncoding {
             });
         }
         let mut scratch = Encoding::<W>::scratch(self);
-        self.slot_values(bits, &mut scratch.values);
-        self.interpolate(&mut scratch);
-        let real = scratch.values.iter().map(|v| v.re);
-        let imaginary = scratch.values.iter().map(|v| v.im);
+        self.interpolate(bits, &mut scratch);
+        let real = scratch.pairs.iter().map(|v| v.re);
+        let imaginary = scratch.pairs.iter().map(|v| v.im);
         let coefficients: Vec<i64> =
             real.chain(imaginary).map(|x| (x * MASK_SCALE).round() as i64).collect();
         let words = ring
@@ -272,14 +233,12 @@ impl<W: Word> Encoding<W> for CkksEncoding {
         let distance = if self.packing == Packing::Coefficients {
             rounding::round_scaled(counts, fractions, reciprocal)
         } else {
-            let (low, high) = fractions.split_at_mut(self.slots());
-            for (((value, &mut re), &mut im), twist) in
-                scratch.values.iter_mut().zip(&mut *low).zip(&mut *high).zip(&self.twists)
-            {
-                *value = Complex64::new(re, im) * twist;
+            let (low, high) = fractions.split_at_mut(self.slots.count());
+            for ((pair, re), im) in scratch.pairs.iter_mut().zip(&*low).zip(&*high) {
+                *pair = Complex64::new(*re, *im);
             }
-            self.forward.process_with_scratch(&mut scratch.values, &mut scratch.fft);
-            for ((value, re), im) in scratch.values.iter().zip(low).zip(high) {
+            let values = self.slots.evaluate(&mut scratch.pairs, &mut scratch.fft);
+            for ((value, re), im) in values.zip(low).zip(high) {
                 (*re, *im) = (value.re, value.im);
             }
             let used = counts.len();

@@ -26,6 +26,10 @@ pub trait Encoding<W: Word>: Send + Sync + Sized + 'static {
     type Scratch;
 
     /// Checks what concerns the plaintext and computes tables.
+    ///
+    /// # Errors
+    /// [`SchemeError::Parameter`] for a plaintext or a packing that this encoding does not have, and for a
+    /// plaintext modulus or a scale out of range.
     fn new(spec: &Spec, packing: Packing, ring: &Ring<W>) -> Result<Self, SchemeError>;
     /// Buffers for one thread.
     fn scratch(&self) -> Self::Scratch;
@@ -39,7 +43,7 @@ pub trait Encoding<W: Word>: Send + Sync + Sized + 'static {
     fn max_count(&self, scale: f64) -> u64;
     /// Whether counts beyond the largest keep their parity.
     fn parity_survives_wrap(&self) -> bool;
-    /// How far values may be off, in deviations of a coefficient: `noise::TAILS` where values are coefficients.
+    /// How far values may be off, in deviations of a coefficient: `deviations::TAILS` where values are coefficients.
     fn reach(&self) -> f64;
     /// Deviation of coefficients from rounding an encoding.
     fn rounding(&self) -> f64;
@@ -51,7 +55,10 @@ pub trait Encoding<W: Word>: Send + Sync + Sized + 'static {
         scratch: &mut Self::Scratch,
         ring: &Ring<W>,
     );
-    /// Encodes bits as a factor.
+    /// Encodes bits as a factor. Cost: a transform, and its values at all roots of unity.
+    ///
+    /// # Errors
+    /// [`SchemeError::PackingCannot`] where positions are no slots.
     fn mask(&self, bits: &[u64], ring: &Ring<W>) -> Result<Mask<W>, SchemeError>;
     /// Counts of a decrypted polynomial, given as fractions of the modulus in [0, 1), which are
     /// overwritten. `scale` is relative to the modulus. Returns the largest distance of a value

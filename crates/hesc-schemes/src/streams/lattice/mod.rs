@@ -6,6 +6,7 @@
 mod bfv;
 mod ciphertext;
 mod ckks;
+mod decryption;
 mod encoding;
 mod encryption;
 mod evaluation;
@@ -13,18 +14,15 @@ mod wire;
 
 use std::sync::Arc;
 
-use hesc_math::ring::kernels;
 use hesc_math::{Ring, RingIndex, Word};
-use rand_core::CryptoRng;
 
 pub use bfv::BfvEncoding;
-pub use ciphertext::{Ciphertexts, CompactCiphertexts, SeededCiphertexts};
+pub use ciphertext::{Ciphertexts, CompactCiphertexts, Precision, Rounded, SeededCiphertexts};
 pub use ckks::CkksEncoding;
 pub use encoding::{Encoding, Mask};
 
-use crate::rlwe::{PublicKey, SecretKey, Spec, deviations, key_pair};
-use crate::streams::count_blocks;
-use crate::{Assurance, Fingerprint, KeyId, Packing, Scheme, SchemeError, Tag};
+use crate::rlwe::{Spec, deviations};
+use crate::{Assurance, Fingerprint, Packing, SchemeError};
 
 /// BFV over words of 32 or 64 bits: exact counts modulo `t`.
 pub type Bfv<W> = Lattice<W, BfvEncoding>;
@@ -78,8 +76,8 @@ impl<W: Word, E: Encoding<W>> Lattice<W, E> {
             encoding,
             packing,
         }));
-        let fresh = scheme.public_key_deviation();
-        scheme.check_noise(fresh, scheme.encoding().fresh_scale())?;
+        let deviation = scheme.public_key_deviation();
+        scheme.check_noise(Precision { deviation, scale: scheme.encoding().fresh_scale() })?;
         Ok(scheme)
     }
 
@@ -120,214 +118,17 @@ impl<W: Word, E: Encoding<W>> Lattice<W, E> {
         deviations::secret_key_deviation().hypot(self.encoding().rounding())
     }
 
-    /// Refuses an object of another parameter set or, if `key` is given, of another key pair.
-    fn check_tag(&self, tag: Tag, key: Option<Tag>) -> Result<(), SchemeError> {
-        tag.check(self.0.fingerprint, key)
-    }
-
-    fn count_blocks(&self, bits: &[u64]) -> Result<usize, SchemeError> {
-        count_blocks(bits, self.encoding().block_length())
-    }
-
-    fn check_block_count(&self, bits: &[u64], blocks: usize) -> Result<(), SchemeError> {
-        let found = self.count_blocks(bits)?;
-        if found == blocks {
-            Ok(())
-        } else {
-            Err(SchemeError::BlockCount { expected: blocks, found })
+    /// Refuses a deviation that does not fit the limit, and a scale that leaves no room for a count.
+    fn check_noise(&self, Precision { deviation, scale }: Precision) -> Result<(), SchemeError> {
+        if self.encoding().max_count(scale) == 0 {
+            // A count of one and as much again, to either side of zero.
+            let needed_bits = ((4.0 * scale).log2() - self.log2_modulus()).max(0.1);
+            return Err(SchemeError::NoiseBudget { needed_bits });
         }
-    }
-}
-
-impl<W: Word, E: Encoding<W>> Scheme for Lattice<W, E> {
-    type SecretKey = SecretKey<W>;
-    type PublicKey = PublicKey<W>;
-    type Ciphertexts = Ciphertexts<W>;
-    type SeededCiphertexts = SeededCiphertexts<W>;
-    type CompactCiphertexts = CompactCiphertexts;
-
-    fn name(&self) -> &'static str {
-        E::NAME
-    }
-
-    fn fingerprint(&self) -> Fingerprint {
-        self.0.fingerprint
-    }
-
-    fn block_length(&self) -> usize {
-        self.encoding().block_length()
-    }
-
-    fn packing(&self) -> Packing {
-        self.0.packing
-    }
-
-    fn key_of(&self, a: &Ciphertexts<W>) -> Result<KeyId, SchemeError> {
-        Ok(a.tag.key)
-    }
-
-    fn max_count(&self, a: &Ciphertexts<W>) -> u64 {
-        self.encoding().max_count(a.scale)
-    }
-
-    fn compact_max_count(&self, a: &CompactCiphertexts) -> u64 {
-        self.encoding().max_count(a.relative_scale * self.log2_modulus().exp2())
-    }
-
-    fn parity_survives_wrap(&self) -> bool {
-        self.encoding().parity_survives_wrap()
-    }
-
-    fn generate_keys(&self, rng: &mut impl CryptoRng) -> (SecretKey<W>, PublicKey<W>) {
-        let (ring, fingerprint) = (self.ring(), self.0.fingerprint);
-        let add_noise = |words: &mut [W], noise: &[i16]| kernels::add_small(words, noise, ring);
-        key_pair::generate(fingerprint, ring.index(), (ring, ring), add_noise, rng)
-    }
-
-    fn encrypt(
-        &self,
-        key: &PublicKey<W>,
-        bits: &[u64],
-        rng: &mut impl CryptoRng,
-    ) -> Result<Ciphertexts<W>, SchemeError> {
-        self.encrypt_blocks(key, bits, rng)
-    }
-
-    fn encrypt_seeded(
-        &self,
-        key: &SecretKey<W>,
-        bits: &[u64],
-        rng: &mut impl CryptoRng,
-    ) -> Result<SeededCiphertexts<W>, SchemeError> {
-        self.encrypt_blocks_seeded(key, bits, rng)
-    }
-
-    fn expand(&self, seeded: &SeededCiphertexts<W>) -> Result<Ciphertexts<W>, SchemeError> {
-        self.expand_seeded(seeded)
-    }
-
-    fn decrypt(
-        &self,
-        key: &SecretKey<W>,
-        ciphertexts: &Ciphertexts<W>,
-    ) -> Result<Vec<u32>, SchemeError> {
-        Ok(self.decrypt_blocks(key, ciphertexts)?.0)
-    }
-
-    fn compact(&self, a: &Ciphertexts<W>) -> Result<CompactCiphertexts, SchemeError> {
-        self.compact_blocks(a)
-    }
-
-    fn decrypt_compact(
-        &self,
-        key: &SecretKey<W>,
-        ciphertexts: &CompactCiphertexts,
-    ) -> Result<Vec<u32>, SchemeError> {
-        Ok(self.decrypt_compact_blocks(key, ciphertexts)?.0)
-    }
-
-    fn blocks(&self, a: &Ciphertexts<W>) -> usize {
-        a.blocks
-    }
-
-    fn seeded_blocks(&self, a: &SeededCiphertexts<W>) -> usize {
-        a.blocks
-    }
-
-    fn compact_blocks(&self, a: &CompactCiphertexts) -> usize {
-        a.blocks
-    }
-
-    fn add(&self, a: &Ciphertexts<W>, b: &Ciphertexts<W>) -> Result<Ciphertexts<W>, SchemeError> {
-        self.add_blocks(a, b)
-    }
-
-    fn add_pairs(
-        &self,
-        a: &Ciphertexts<W>,
-        b: &Ciphertexts<W>,
-        pairs: &[(usize, usize)],
-    ) -> Result<Ciphertexts<W>, SchemeError> {
-        self.add_block_pairs(a, b, pairs)
-    }
-
-    fn add_bits_assign(&self, a: &mut Ciphertexts<W>, bits: &[u64]) -> Result<(), SchemeError> {
-        self.add_plain(a, bits)
-    }
-
-    fn mask_assign(&self, a: &mut Ciphertexts<W>, bits: &[u64]) -> Result<(), SchemeError> {
-        self.multiply_masks(a, bits)
-    }
-
-    fn horner(
-        &self,
-        parts: &[&Ciphertexts<W>],
-        rows: &[Vec<(usize, usize)>],
-        bases: &[u64],
-    ) -> Result<Ciphertexts<W>, SchemeError> {
-        self.horner_rows(parts, rows, bases)
-    }
-
-    fn select(&self, a: &Ciphertexts<W>, blocks: &[usize]) -> Result<Ciphertexts<W>, SchemeError> {
-        self.select_blocks(a, blocks)
-    }
-
-    fn concatenate(&self, parts: &[&Ciphertexts<W>]) -> Result<Ciphertexts<W>, SchemeError> {
-        self.concatenate_blocks(parts)
-    }
-
-    fn noise_budget(&self, a: &Ciphertexts<W>) -> f64 {
-        deviations::budget(a.deviation, self.encoding().reach(), a.scale)
-    }
-
-    fn measured_noise_budget(
-        &self,
-        key: &SecretKey<W>,
-        a: &Ciphertexts<W>,
-    ) -> Result<f64, SchemeError> {
-        self.check_tag(a.tag, Some(key.tag))?;
-        // All primes: what a shortcut rounds is no noise.
-        let (_, distance) = self.decrypt_exactly(key, a)?;
-        Ok((deviations::LIMIT / distance).log2())
-    }
-
-    fn ciphertexts_to_bytes(&self, a: &Ciphertexts<W>) -> Vec<u8> {
-        self.write_ciphertexts(a)
-    }
-
-    fn ciphertexts_from_bytes(&self, bytes: &[u8]) -> Result<Ciphertexts<W>, SchemeError> {
-        self.read_ciphertexts(bytes)
-    }
-
-    fn seeded_to_bytes(&self, a: &SeededCiphertexts<W>) -> Vec<u8> {
-        self.write_seeded(a)
-    }
-
-    fn seeded_from_bytes(&self, bytes: &[u8]) -> Result<SeededCiphertexts<W>, SchemeError> {
-        self.read_seeded(bytes)
-    }
-
-    fn compact_to_bytes(&self, a: &CompactCiphertexts) -> Vec<u8> {
-        self.write_compact(a)
-    }
-
-    fn compact_from_bytes(&self, bytes: &[u8]) -> Result<CompactCiphertexts, SchemeError> {
-        self.read_compact(bytes)
-    }
-
-    fn public_key_to_bytes(&self, key: &PublicKey<W>) -> Vec<u8> {
-        key.to_bytes(self.ring())
-    }
-
-    fn public_key_from_bytes(&self, bytes: &[u8]) -> Result<PublicKey<W>, SchemeError> {
-        PublicKey::from_bytes(bytes, self.0.fingerprint, self.ring())
-    }
-
-    fn secret_key_to_bytes(&self, key: &SecretKey<W>) -> zeroize::Zeroizing<Vec<u8>> {
-        key.to_bytes(self.ring())
-    }
-
-    fn secret_key_from_bytes(&self, bytes: &[u8]) -> Result<SecretKey<W>, SchemeError> {
-        SecretKey::from_bytes(bytes, self.0.fingerprint, self.ring())
+        let budget = deviations::budget(deviation, self.encoding().reach(), scale);
+        if budget < 0.0 {
+            return Err(SchemeError::NoiseBudget { needed_bits: -budget });
+        }
+        Ok(())
     }
 }

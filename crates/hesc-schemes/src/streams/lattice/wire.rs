@@ -1,11 +1,12 @@
 use hesc_math::{RngSeed, Word};
 
-use super::Lattice;
-use super::ciphertext::{Ciphertexts, CompactCiphertexts, SeededCiphertexts};
-use super::encoding::Encoding;
+use super::{
+    Ciphertexts, CompactCiphertexts, Encoding, Lattice, Precision, Rounded, SeededCiphertexts,
+};
 use crate::SchemeError;
-use crate::rlwe::deviations;
 use crate::rlwe::residues::{read_residues, write_residues};
+use crate::rlwe::{PublicKey, deviations};
+use crate::streams::{Batch, Wire};
 use crate::wire::{Kind, Reader, Writer};
 
 impl<W: Word, E: Encoding<W>> Lattice<W, E> {
@@ -24,7 +25,7 @@ impl<W: Word, E: Encoding<W>> Lattice<W, E> {
     }
 
     /// Reads a noise deviation and a scale and refuses what no honest sender has.
-    fn read_noise(&self, reader: &mut Reader<'_>) -> Result<(f64, f64), SchemeError> {
+    fn read_precision(&self, reader: &mut Reader<'_>) -> Result<Precision, SchemeError> {
         let (deviation, scale) = (reader.f64()?, reader.f64()?);
         self.check_scale(reader, scale, 1.0)?;
         // Nothing has less noise than an encryption under the secret key: who claims it would have results
@@ -33,8 +34,9 @@ impl<W: Word, E: Encoding<W>> Lattice<W, E> {
         if deviation / scale < least {
             return Err(reader.error("it claims less noise than an encryption has"));
         }
-        self.check_noise(deviation, scale)?;
-        Ok((deviation, scale))
+        let state = Precision { deviation, scale };
+        self.check_noise(state)?;
+        Ok(state)
     }
 
     /// Refuses a scale, as a fraction of `unit`, that no operation gives.
@@ -46,52 +48,58 @@ impl<W: Word, E: Encoding<W>> Lattice<W, E> {
             Err(reader.error("the scale is not the scheme's"))
         }
     }
+}
 
-    pub(super) fn write_ciphertexts(&self, a: &Ciphertexts<W>) -> Vec<u8> {
+impl<W: Word, E: Encoding<W>> Wire<Ciphertexts<W>> for Lattice<W, E> {
+    fn write(&self, a: &Ciphertexts<W>) -> Vec<u8> {
         let mut writer = Writer::new(Kind::Ciphertexts);
         writer.tag(a.tag);
-        writer.f64(a.deviation).f64(a.scale).u32(a.blocks as u32);
+        writer.f64(a.state.deviation).f64(a.state.scale).u32(a.blocks as u32);
         self.write_polys(&mut writer, &a.words);
         writer.finish()
     }
 
-    pub(super) fn read_ciphertexts(&self, bytes: &[u8]) -> Result<Ciphertexts<W>, SchemeError> {
+    fn read(&self, bytes: &[u8]) -> Result<Ciphertexts<W>, SchemeError> {
         let mut reader = Reader::open(bytes, Kind::Ciphertexts)?;
         let tag = reader.tag(self.0.fingerprint)?;
-        let (deviation, scale) = self.read_noise(&mut reader)?;
+        let state = self.read_precision(&mut reader)?;
         let blocks = reader.blocks()?;
         let words = self.read_polys(&mut reader, 2 * blocks)?;
         reader.finish()?;
-        Ok(Ciphertexts { tag, words, blocks, deviation, scale })
+        Ok(Batch { tag, words, blocks, state })
     }
+}
 
-    pub(super) fn write_seeded(&self, a: &SeededCiphertexts<W>) -> Vec<u8> {
+impl<W: Word, E: Encoding<W>> Wire<SeededCiphertexts<W>> for Lattice<W, E> {
+    fn write(&self, a: &SeededCiphertexts<W>) -> Vec<u8> {
         let mut writer = Writer::new(Kind::SeededCiphertexts);
         writer.tag(a.tag);
-        writer.u32(a.blocks as u32).bytes(&a.seed);
+        writer.u32(a.blocks as u32).bytes(&a.state);
         self.write_polys(&mut writer, &a.words);
         writer.finish()
     }
 
-    pub(super) fn read_seeded(&self, bytes: &[u8]) -> Result<SeededCiphertexts<W>, SchemeError> {
+    fn read(&self, bytes: &[u8]) -> Result<SeededCiphertexts<W>, SchemeError> {
         let mut reader = Reader::open(bytes, Kind::SeededCiphertexts)?;
         let tag = reader.tag(self.0.fingerprint)?;
         let blocks = reader.blocks()?;
         let seed: RngSeed = reader.array()?;
         let words = self.read_polys(&mut reader, blocks)?;
         reader.finish()?;
-        Ok(SeededCiphertexts { tag, seed, words, blocks })
+        Ok(Batch { tag, words, blocks, state: seed })
     }
+}
 
-    pub(super) fn write_compact(&self, a: &CompactCiphertexts) -> Vec<u8> {
+impl<W: Word, E: Encoding<W>> Wire<CompactCiphertexts> for Lattice<W, E> {
+    fn write(&self, a: &CompactCiphertexts) -> Vec<u8> {
         let mut writer = Writer::new(Kind::CompactCiphertexts);
         writer.tag(a.tag);
-        writer.u32(a.blocks as u32).u8(a.bits as u8).f64(a.relative_scale);
-        writer.packed(&a.words, a.bits);
+        writer.u32(a.blocks as u32).u8(a.state.bits as u8).f64(a.state.relative_scale);
+        writer.packed(&a.words, a.state.bits);
         writer.finish()
     }
 
-    pub(super) fn read_compact(&self, bytes: &[u8]) -> Result<CompactCiphertexts, SchemeError> {
+    fn read(&self, bytes: &[u8]) -> Result<CompactCiphertexts, SchemeError> {
         let mut reader = Reader::open(bytes, Kind::CompactCiphertexts)?;
         let tag = reader.tag(self.0.fingerprint)?;
         let blocks = reader.blocks()?;
@@ -103,9 +111,19 @@ impl<W: Word, E: Encoding<W>> Lattice<W, E> {
         let relative_scale = reader.f64()?;
         self.check_scale(&reader, relative_scale, self.log2_modulus().exp2())?;
         let scale = relative_scale * f64::from(bits).exp2();
-        self.check_noise(deviations::rounding_deviation(n), scale)?;
+        self.check_noise(Precision { deviation: deviations::rounding_deviation(n), scale })?;
         let words = reader.packed::<u32>(2 * blocks * n, bits)?;
         reader.finish()?;
-        Ok(CompactCiphertexts { tag, words, blocks, bits, relative_scale })
+        Ok(Batch { tag, words, blocks, state: Rounded { bits, relative_scale } })
+    }
+}
+
+impl<W: Word, E: Encoding<W>> Wire<PublicKey<W>> for Lattice<W, E> {
+    fn write(&self, key: &PublicKey<W>) -> Vec<u8> {
+        key.to_bytes(self.ring())
+    }
+
+    fn read(&self, bytes: &[u8]) -> Result<PublicKey<W>, SchemeError> {
+        PublicKey::from_bytes(bytes, self.0.fingerprint, self.ring())
     }
 }

@@ -6,11 +6,12 @@ use ::tfhe::core_crypto::prelude::{
 use rayon::prelude::*;
 use zeroize::Zeroizing;
 
-use super::encryption::mean_square;
+use super::decryption::mean_square;
 use super::keys::{MODULUS, RING};
 use super::noise::{self, PARITY_WEIGHT};
-use super::{Ciphertexts, EvaluationKey, GRID, PARITY, SecretKey, Tfhe, polynomial};
-use crate::{Scheme, SchemeError, Tag, checkpoint};
+use super::{Ciphertexts, EvaluationKey, GRID, PARITY, SecretKey, Tfhe, Torus, polynomial};
+use crate::streams::{Batch, Encrypt};
+use crate::{SchemeError, Tag, checkpoint};
 
 /// Samples that each thread packs between two questions whether to go on.
 const PACKED: usize = 16;
@@ -58,7 +59,7 @@ impl Tfhe {
     pub fn extract(&self, a: &Ciphertexts, positions: &[usize]) -> Result<Bits, SchemeError> {
         a.tag.check(self.fingerprint(), None)?;
         let n = self.ring_degree();
-        let blocks = self.blocks(a);
+        let blocks = a.blocks;
         if let Some(position) = positions.iter().find(|&&position| position / n >= blocks) {
             return Err(SchemeError::BlockIndex { index: position / n, blocks });
         }
@@ -74,9 +75,9 @@ impl Tfhe {
                 );
             },
         );
-        let Ciphertexts { tag, plain_modulus, variance, .. } = *a;
-        let taken = Bits { tag, words, plain_modulus, variance };
-        if a.plain_modulus == PARITY || a.holds_bits() { Ok(taken) } else { self.parities(taken) }
+        let Torus { plain_modulus, variance, .. } = a.state;
+        let taken = Bits { tag: a.tag, words, plain_modulus, variance };
+        if plain_modulus == PARITY || a.holds_bits() { Ok(taken) } else { self.parities(taken) }
     }
 
     /// Bits or counts as parities, which have the most room for noise.
@@ -237,7 +238,8 @@ impl Tfhe {
                 checkpoint()?;
             }
         }
-        Ok(Ciphertexts { tag: a.tag, words, plain_modulus: PARITY, count: 1, variance })
+        let state = Torus { plain_modulus: PARITY, count: 1, variance };
+        Ok(Batch { tag: a.tag, words, blocks, state })
     }
 
     /// Samples times a weight in the first positions of a block.

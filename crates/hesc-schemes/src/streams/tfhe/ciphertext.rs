@@ -1,13 +1,20 @@
 use hesc_math::RngSeed;
 
-use crate::Tag;
+use crate::streams::Batch;
 
-/// A batch of blocks: ring elements `(a, b)` with `b = a s + e` plus a bit or count in each coefficient.
-#[derive(Clone)]
-pub struct Ciphertexts {
-    pub(super) tag: Tag,
-    /// Block after block, in each `a` and `b`.
-    pub(super) words: Vec<u64>,
+/// Blocks: ring elements `(a, b)` with `b = a s + e` plus a bit or count in each coefficient; block after
+/// block, in each `a` and `b`.
+pub type Ciphertexts = Batch<u64, Torus>;
+
+/// Blocks from the secret key: the `b` of each, and the seed of every `a`.
+pub type SeededCiphertexts = Batch<u64, RngSeed>;
+
+/// Blocks rounded to few bits: `a` and `b` of each.
+pub type CompactCiphertexts = Batch<u32, Rounded>;
+
+/// What all positions of a batch have in common.
+#[derive(Debug, Clone, Copy)]
+pub struct Torus {
     /// [`super::GRID`] for bits and counts, [`super::PARITY`] for parities.
     pub(super) plain_modulus: u64,
     /// Ones that were added in a position, at most.
@@ -16,21 +23,10 @@ pub struct Ciphertexts {
     pub(super) variance: f64,
 }
 
-/// A batch from the secret key: `a` is a seed.
-#[derive(Clone)]
-pub struct SeededCiphertexts {
-    pub(super) tag: Tag,
-    pub(super) seed: RngSeed,
-    /// The `b` of each block.
-    pub(super) bodies: Vec<u64>,
-}
-
-/// A batch rounded to few bits.
-#[derive(Clone)]
-pub struct CompactCiphertexts {
-    pub(super) tag: Tag,
-    /// Block after block, in each `a` and `b`, below `2^bits`.
-    pub(super) words: Vec<u32>,
+/// The modulus of rounded words, and what their plaintexts are.
+#[derive(Debug, Clone, Copy)]
+pub struct Rounded {
+    /// Words are below two to this power.
     pub(super) bits: u32,
     pub(super) plain_modulus: u64,
 }
@@ -38,6 +34,6 @@ pub struct CompactCiphertexts {
 impl Ciphertexts {
     /// Whether every position holds a bit: what programs take without a bootstrap.
     pub fn holds_bits(&self) -> bool {
-        self.plain_modulus == super::GRID && self.count <= 1
+        self.state.plain_modulus == super::GRID && self.state.count <= 1
     }
 }

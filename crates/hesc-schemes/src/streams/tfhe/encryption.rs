@@ -5,11 +5,10 @@ use zeroize::Zeroizing;
 
 use super::keys::fill_uniform;
 use super::polynomial::{self, Gaussian};
-use super::{
-    Ciphertexts, CompactCiphertexts, GRID, PublicKey, SecretKey, SeededCiphertexts, Tfhe, noise,
-};
-use crate::streams::count_blocks;
-use crate::{Scheme, SchemeError};
+use super::{Ciphertexts, GRID, PublicKey, SecretKey, SeededCiphertexts, Tfhe, Torus, noise};
+use crate::streams::{Batch, Combine, Encrypt, count_blocks};
+use crate::wire::{Kind, Reader, Writer};
+use crate::{Fingerprint, Packing, SchemeError};
 
 /// Adds packed bits, scaled to one of `plain_modulus` plaintexts. Free of branches on bits.
 pub(super) fn add_bits(body: &mut [u64], bits: &[u64], plain_modulus: u64) {
@@ -21,20 +20,36 @@ pub(super) fn add_bits(body: &mut [u64], bits: &[u64], plain_modulus: u64) {
     }
 }
 
-/// The mean square of what phases are off the nearest plaintext, in units of the torus.
-pub(super) fn mean_square(phases: &[u64], plain_modulus: u64) -> f64 {
-    let shift = 64 - plain_modulus.ilog2();
-    let half = 1u64 << (shift - 1);
-    let error = |phase: &u64| {
-        let error = phase.wrapping_add(half) & ((1 << shift) - 1);
-        (error as f64 - half as f64) / 64f64.exp2()
-    };
-    phases.iter().map(|phase| error(phase).powi(2)).sum::<f64>() / phases.len() as f64
-}
+impl Encrypt for Tfhe {
+    type SecretKey = SecretKey;
+    type PublicKey = PublicKey;
+    type Ciphertexts = Ciphertexts;
+    type SeededCiphertexts = SeededCiphertexts;
 
-impl Tfhe {
+    fn name(&self) -> &'static str {
+        "tfhe"
+    }
+
+    fn fingerprint(&self) -> Fingerprint {
+        self.0.fingerprint
+    }
+
+    fn block_length(&self) -> usize {
+        self.ring_degree()
+    }
+
+    fn packing(&self) -> Packing {
+        Packing::Coefficients
+    }
+
+    fn generate_keys(&self, rng: &mut impl CryptoRng) -> (SecretKey, PublicKey) {
+        let secret = self.generate_secret_key(rng);
+        let public = self.generate_public_key(&secret, rng);
+        (secret, public)
+    }
+
     /// `(a r + e, b r + e')` plus the bits, for a fresh binary `r`. Cost a block: two products.
-    pub(super) fn encrypt_public(
+    fn encrypt(
         &self,
         key: &PublicKey,
         bits: &[u64],
@@ -60,17 +75,12 @@ impl Tfhe {
                 add_bits(&mut block[n..], bits, GRID);
             },
         );
-        Ok(Ciphertexts {
-            tag: key.tag,
-            words,
-            plain_modulus: GRID,
-            count: 1,
-            variance: self.noise().public,
-        })
+        let state = Torus { plain_modulus: GRID, count: 1, variance: self.noise().public };
+        Ok(Batch { tag: key.tag, words, blocks, state })
     }
 
     /// `a s + e` plus the bits, for a uniform `a` of a seed. Cost a block: a product.
-    pub(super) fn encrypt_secret(
+    fn encrypt_seeded(
         &self,
         key: &SecretKey,
         bits: &[u64],
@@ -91,118 +101,55 @@ impl Tfhe {
             gaussian.add(body, self.spec().log2_ring_noise);
             add_bits(body, bits, GRID);
         }
-        Ok(SeededCiphertexts { tag: key.tag, seed, bodies })
+        Ok(Batch { tag: key.tag, words: bodies, blocks, state: seed })
     }
 
-    pub(super) fn expand_blocks(
-        &self,
-        seeded: &SeededCiphertexts,
-    ) -> Result<Ciphertexts, SchemeError> {
+    fn expand(&self, seeded: &SeededCiphertexts) -> Result<Ciphertexts, SchemeError> {
         seeded.tag.check(self.fingerprint(), None)?;
         let n = self.ring_degree();
-        let mut masks = vec![0; seeded.bodies.len()];
-        fill_uniform(&mut masks, &mut AesCtrRng::from_seed(seeded.seed));
-        let blocks = masks.chunks_exact(n).zip(seeded.bodies.chunks_exact(n));
+        let mut masks = vec![0; seeded.words.len()];
+        fill_uniform(&mut masks, &mut AesCtrRng::from_seed(seeded.state));
+        let blocks = masks.chunks_exact(n).zip(seeded.words.chunks_exact(n));
         let words = blocks.flat_map(|(mask, body)| [mask, body].concat()).collect();
-        Ok(Ciphertexts {
-            tag: seeded.tag,
-            words,
-            plain_modulus: GRID,
-            count: 1,
-            variance: self.noise().secret,
-        })
+        let state = Torus { plain_modulus: GRID, count: 1, variance: self.noise().secret };
+        Ok(Batch { tag: seeded.tag, words, blocks: seeded.blocks, state })
     }
 
-    /// What `b - a s` is, block by block.
-    fn phases(&self, key: &SecretKey, a: &Ciphertexts) -> Result<Zeroizing<Vec<u64>>, SchemeError> {
-        key.tag.check(self.fingerprint(), None)?;
-        a.tag.check(self.fingerprint(), Some(key.tag))?;
-        Ok(self.phases_of(key, &a.words))
-    }
-
-    fn phases_of(&self, key: &SecretKey, words: &[u64]) -> Zeroizing<Vec<u64>> {
-        let n = self.ring_degree();
-        let mut phases = Zeroizing::new(vec![0; words.len() / 2]);
-        phases.par_chunks_exact_mut(n).zip(words.par_chunks_exact(2 * n)).for_each(
-            |(phase, block)| {
-                let (a, b) = block.split_at(n);
-                polynomial::multiply(phase, a, &key.ring);
-                phase.iter_mut().zip(b).for_each(|(x, b)| *x = b.wrapping_sub(*x));
-            },
-        );
-        phases
-    }
-
-    pub(super) fn decrypt_blocks(
+    fn rerandomise(
         &self,
-        key: &SecretKey,
+        key: &PublicKey,
         a: &Ciphertexts,
-    ) -> Result<Vec<u32>, SchemeError> {
-        self.round(&self.phases(key, a)?, a.plain_modulus)
+        rng: &mut impl CryptoRng,
+    ) -> Result<Ciphertexts, SchemeError> {
+        let zeros = vec![0; a.blocks * self.block_length() / 64];
+        let mut sum = self.combine(a, &self.encrypt(key, &zeros, rng)?)?;
+        // No ones were added: bits stay bits.
+        sum.state.count = a.state.count;
+        Ok(sum)
     }
 
-    /// The nearest plaintexts; refuses phases that are too far from any, which only ciphertexts have
-    /// that were altered.
-    pub(super) fn round(
-        &self,
-        phases: &[u64],
-        plain_modulus: u64,
-    ) -> Result<Vec<u32>, SchemeError> {
-        let shift = 64 - plain_modulus.ilog2();
-        let half = 1 << (shift - 1);
-        let limit = (noise::limit(plain_modulus) * 64f64.exp2()) as u64;
-        for (block, phases) in phases.chunks(self.ring_degree()).enumerate() {
-            // One verdict a block, whatever its positions are.
-            let far = phases.iter().fold(false, |far, phase| {
-                let error = phase.wrapping_add(half) & ((1 << shift) - 1);
-                far | (error.abs_diff(half) > limit)
-            });
-            if far {
-                return Err(SchemeError::NotACount { block });
-            }
-        }
-        let plaintext = |phase: &u64| (phase.wrapping_add(half) >> shift) as u32;
-        Ok(phases.iter().map(plaintext).collect())
+    fn noise_budget(&self, a: &Ciphertexts) -> f64 {
+        noise::budget(a.state.variance, a.state.plain_modulus)
     }
 
-    /// The mean square of the noise, of the batch's worst block.
-    pub(super) fn measured_variance(
-        &self,
-        key: &SecretKey,
-        a: &Ciphertexts,
-    ) -> Result<f64, SchemeError> {
-        let phases = self.phases(key, a)?;
-        let blocks = phases.chunks_exact(self.ring_degree());
-        Ok(blocks.map(|phases| mean_square(phases, a.plain_modulus)).fold(0.0, f64::max))
+    fn measured_noise_budget(&self, key: &SecretKey, a: &Ciphertexts) -> Result<f64, SchemeError> {
+        Ok(noise::budget(self.measured_variance(key, a)?, a.state.plain_modulus))
     }
 
-    /// The fewest bits that leave the noise room. Cost: one pass.
-    pub(super) fn compact_blocks(
-        &self,
-        a: &Ciphertexts,
-    ) -> Result<CompactCiphertexts, SchemeError> {
-        a.tag.check(self.fingerprint(), None)?;
-        let n = self.ring_degree();
-        let fits = |bits: &u32| {
-            let variance = a.variance + noise::rounding(n, *bits);
-            noise::budget(variance, a.plain_modulus) >= 0.0
-        };
-        let bits = (2..=31).find(fits).ok_or(SchemeError::CannotCompact { ring_degree: n })?;
-        let half = 1u64 << (63 - bits);
-        let words =
-            a.words.iter().map(|word| (word.wrapping_add(half) >> (64 - bits)) as u32).collect();
-        Ok(CompactCiphertexts { tag: a.tag, words, bits, plain_modulus: a.plain_modulus })
+    /// Bits of both secrets, packed.
+    fn secret_key_to_bytes(&self, key: &SecretKey) -> Zeroizing<Vec<u8>> {
+        let body = 64 + (key.ring.len() + key.lwe.len()) / 8;
+        let mut writer = Writer::with_capacity(Kind::SecretKey, body);
+        writer.tag(key.tag).packed(&key.ring, 1).packed(&key.lwe, 1);
+        Zeroizing::new(writer.finish())
     }
 
-    pub(super) fn decrypt_compact_blocks(
-        &self,
-        key: &SecretKey,
-        a: &CompactCiphertexts,
-    ) -> Result<Vec<u32>, SchemeError> {
-        key.tag.check(self.fingerprint(), None)?;
-        a.tag.check(self.fingerprint(), Some(key.tag))?;
-        let words: Vec<u64> =
-            a.words.iter().map(|word| u64::from(*word) << (64 - a.bits)).collect();
-        self.round(&self.phases_of(key, &words), a.plain_modulus)
+    fn secret_key_from_bytes(&self, bytes: &[u8]) -> Result<SecretKey, SchemeError> {
+        let mut reader = Reader::open(bytes, Kind::SecretKey)?;
+        let tag = reader.tag(self.fingerprint())?;
+        let ring = Zeroizing::new(reader.packed(self.ring_degree(), 1)?);
+        let lwe = Zeroizing::new(reader.packed(self.spec().lwe_dimension, 1)?);
+        reader.finish()?;
+        Ok(SecretKey { tag, ring: ring.to_vec(), lwe: lwe.to_vec() })
     }
 }

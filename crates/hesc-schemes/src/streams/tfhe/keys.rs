@@ -14,7 +14,8 @@ use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 use super::params::Decomposition;
 use super::polynomial::{self, Gaussian};
 use super::{Spec, Tfhe};
-use crate::{KeyId, Scheme, SchemeError, Tag};
+use crate::streams::Encrypt;
+use crate::{KeyId, SchemeError, Tag};
 
 /// Binary secrets of both dimensions. No `Debug`, no equality, wiped on drop.
 #[derive(Zeroize, ZeroizeOnDrop)]

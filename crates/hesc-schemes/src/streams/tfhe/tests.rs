@@ -1,8 +1,9 @@
 use hesc_math::AesCtrRng;
 use rand_core::SeedableRng;
 
-use super::{Decomposition, Spec, Tfhe};
-use crate::{Assurance, Scheme, SchemeError};
+use super::{Ciphertexts, CompactCiphertexts, Decomposition, PublicKey, Spec, Tfhe};
+use crate::streams::{Combine, Compact, Decrypt, Encrypt, WeightedSums, Wire};
+use crate::{Assurance, SchemeError};
 
 /// The set that Python calls `tfhe_2048`.
 pub(super) fn secure() -> Spec {
@@ -74,9 +75,9 @@ fn lookups_give_fresh_bits_within_the_noise_model() {
     assert!(variance < 1.4 * scheme.noise().bit, "{variance:e} {:e}", scheme.noise().bit);
     // Packed for the way home.
     let parities = scheme.pack(&key, &out).unwrap();
-    let compact = Scheme::compact(&scheme, &parities).unwrap();
-    let compact = scheme.compact_from_bytes(&scheme.compact_to_bytes(&compact)).unwrap();
-    let counts = scheme.decrypt_compact(&secret, &compact).unwrap();
+    let compact = scheme.compact(&parities).unwrap();
+    let compact: CompactCiphertexts = scheme.read(&scheme.write(&compact)).unwrap();
+    let counts = scheme.decrypt(&secret, &compact).unwrap();
     for (bit, count) in found.iter().zip(counts) {
         assert_eq!(u32::from(*bit), count);
     }
@@ -89,7 +90,7 @@ fn blocks_add_and_count() {
     let (secret, public) = scheme.generate_keys(rng);
     let a = scheme.encrypt(&public, &[0b0011; 8], rng).unwrap();
     let b = scheme.expand(&scheme.encrypt_seeded(&secret, &[0b0101; 8], rng).unwrap()).unwrap();
-    let sum = scheme.add(&a, &b).unwrap();
+    let sum = scheme.combine(&a, &b).unwrap();
     assert_eq!(scheme.decrypt(&secret, &sum).unwrap()[..4], [2, 1, 1, 0]);
     let inverted = scheme.invert_blocks(&a).unwrap();
     assert!(inverted.holds_bits());
@@ -107,11 +108,9 @@ fn blocks_add_and_count() {
     );
     let (stranger, _) = scheme.generate_keys(rng);
     assert!(matches!(scheme.decrypt(&stranger, &sum), Err(SchemeError::KeyMismatch { .. })));
-    let bytes = scheme.ciphertexts_to_bytes(&sum);
-    assert_eq!(
-        scheme.decrypt(&secret, &scheme.ciphertexts_from_bytes(&bytes).unwrap()).unwrap(),
-        scheme.decrypt(&secret, &sum).unwrap()
-    );
+    let bytes = scheme.write(&sum);
+    let read: Ciphertexts = scheme.read(&bytes).unwrap();
+    assert_eq!(scheme.decrypt(&secret, &read).unwrap(), scheme.decrypt(&secret, &sum).unwrap());
 }
 
 #[test]
@@ -120,7 +119,7 @@ fn keys_return_from_their_wire_form() {
     let rng = &mut rng(3);
     let (secret, public) = scheme.generate_keys(rng);
     let secret = scheme.secret_key_from_bytes(&scheme.secret_key_to_bytes(&secret)).unwrap();
-    let public = scheme.public_key_from_bytes(&scheme.public_key_to_bytes(&public)).unwrap();
+    let public: PublicKey = scheme.read(&scheme.write(&public)).unwrap();
     let a = scheme.encrypt(&public, &[7; 16], rng).unwrap();
     let counts = scheme.decrypt(&secret, &a).unwrap();
     assert_eq!(counts.iter().sum::<u32>(), 3 * 16);

@@ -15,7 +15,7 @@ use hesc_math::AesCtrRng;
 use zeroize::Zeroizing;
 
 use crate::streams::bitwise::{BLOCK_LENGTH, Bitwise};
-use crate::streams::elgamal::{ElgamalCipher, Embedding, Group, keep_where};
+use crate::streams::elgamal::{ElgamalCipher, Embedding, Group, GroupName, keep_where};
 use crate::wire::{Reader, SchemeId, Writer};
 use crate::{BitProduct, SchemeError};
 
@@ -25,6 +25,14 @@ pub type UnipolarElgamal<G> = Bitwise<ElgamalCipher<G, Neutral>>;
 /// A one is the neutral element, a zero a random one.
 #[derive(Debug, Clone)]
 pub struct Neutral;
+
+/// A parameter set's wire form.
+pub(crate) fn spec_bytes(group: GroupName) -> Vec<u8> {
+    let [family, member] = group.identifier();
+    let mut writer = Writer::params(SchemeId::UnipolarElgamal);
+    writer.u32(family).u32(member);
+    writer.finish()
+}
 
 impl<G: Group> UnipolarElgamal<G> {
     /// The scheme over a group.
@@ -38,7 +46,7 @@ impl<G: Group> UnipolarElgamal<G> {
     /// [`SchemeError::Wire`] for other bytes.
     pub fn over_from_bytes(group: G, bytes: &[u8]) -> Result<Self, SchemeError> {
         let mut reader = Reader::open_params(bytes, SchemeId::UnipolarElgamal)?;
-        if [reader.u32()?, reader.u32()?] != group.identifier() {
+        if [reader.u32()?, reader.u32()?] != group.name().identifier() {
             return Err(reader.error("it is the set of another scheme"));
         }
         reader.finish()?;
@@ -54,10 +62,7 @@ impl<G: Group> Embedding<G> for Neutral {
     }
 
     fn spec_to_bytes(&self, group: &G) -> Vec<u8> {
-        let [family, member] = group.identifier();
-        let mut writer = Writer::params(SchemeId::UnipolarElgamal);
-        writer.u32(family).u32(member);
-        writer.finish()
+        spec_bytes(group.name())
     }
 
     fn max_count(&self) -> u64 {
@@ -85,7 +90,7 @@ impl<G: Group> Embedding<G> for Neutral {
         Some(std::array::from_fn(|i| (ones >> i) as u32 & 1))
     }
 
-    fn add_bits(&self, group: &G, block: &mut [G::Elements; 2], bits: u64) {
+    fn combine_bits(&self, group: &G, block: &mut [G::Elements; 2], bits: u64) {
         // A zero that everyone knows: (1, g).
         keep_where(group, block, bits);
         group.multiply_generator_where(&mut block[1], !bits);
@@ -93,11 +98,6 @@ impl<G: Group> Embedding<G> for Neutral {
 
     fn blind(&self, group: &G, a: &[G::Elements; 2], rng: &mut AesCtrRng) -> [G::Elements; 2] {
         group.random_powers(a, rng)
-    }
-
-    fn times(&self, _group: &G, a: &[G::Elements; 2], _base: u64) -> [G::Elements; 2] {
-        // A bit and itself, however often.
-        a.clone()
     }
 }
 
@@ -121,7 +121,7 @@ mod tests {
         let (secret, public, _) = cipher.generate(rng);
         let known = cipher.encrypt(&public, 0x0F0F_0F0F_0F0F_0F0F, rng);
         let other = cipher.encrypt(&public, 0x00FF_00FF_00FF_00FF, rng);
-        let product = cipher.add(&(), &known, &other);
+        let product = cipher.combine(&(), &known, &other);
         let fresh = cipher.rerandomise(&public, &(), &product, rng);
         // What the bit was embedded as.
         let elements = |[first, second]: &[Vec<RistrettoPoint>; 2]| -> Vec<RistrettoPoint> {

@@ -5,8 +5,8 @@
 //! factors. [`UnipolarBfv`] multiplies slots, thousands of bits a ciphertext, and few factors: the
 //! noise and the size of ciphertexts grow with each.
 
-mod bfv;
-mod elgamal;
+pub(crate) mod bfv;
+pub(crate) mod elgamal;
 
 pub use bfv::UnipolarBfv;
 pub use elgamal::{Neutral, UnipolarElgamal};

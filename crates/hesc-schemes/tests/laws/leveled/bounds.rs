@@ -2,7 +2,7 @@
 //! they are given and as they are read.
 
 use hesc_schemes::rlwe::PlaintextSpace;
-use hesc_schemes::rlwe::{Complex64, Rlwe, SchemeKind, Spec};
+use hesc_schemes::rlwe::{Complex64, PrimeSet, Rlwe, SchemeKind, Spec};
 use hesc_schemes::{Assurance, SchemeError};
 
 use super::forged::{BODY, forged, spliced};
@@ -223,7 +223,11 @@ fn parameter_sets_are_checked_by_their_reader() {
             other => panic!("{other:?}"),
         };
         assert_eq!(read(&forged(&bytes, BODY, &[11])), "the scheme is unknown");
-        assert_eq!(read(&forged(&bytes, BODY + 5, &[4])), "the packing is unknown");
+        assert_eq!(read(&forged(&bytes, BODY + 5, &[5])), "the packing is unknown");
+        assert_eq!(read(&forged(&bytes, BODY + 5, &[4])), "it ends too early");
+        let listed =
+            forged(&spliced(&bytes, bytes.len() - 16..bytes.len() - 16, &[0]), BODY + 5, &[4]);
+        assert_eq!(read(&listed), "it lists levels and has none");
         assert_eq!(read(&forged(&bytes, BODY + 6, &[2])), "the plaintext kind is unknown");
         let end = bytes.len() - 16;
         assert_eq!(read(&spliced(&bytes, end..end, &[0])), "bytes are left over");
@@ -257,6 +261,40 @@ fn parameter_sets_are_checked_by_their_reader() {
     }
     let integers = PlaintextSpace::Integers { plain_modulus: 2 };
     parameter(&refused(SchemeKind::Ckks, |s| s.plaintext = integers), "plaintext");
+}
+
+/// Levels are sets of primes that there are, each of a larger modulus than the one below, the last of all; CKKS
+/// has none of its own.
+#[test]
+fn levels_ascend_to_all_primes() {
+    let list = |levels: &[&[usize]]| -> Vec<PrimeSet> {
+        levels.iter().map(|places| PrimeSet::new(places.iter().copied())).collect()
+    };
+    for scheme in [SchemeKind::Bfv, SchemeKind::Bgv] {
+        let mut set = chained(scheme, CHAINS[0]);
+        set.levels = list(&[&[2], &[0, 1], &[0, 1, 2]]);
+        assert_eq!(Spec::from_bytes(&set.to_bytes()), Ok(set.clone()));
+        let s = Rlwe::new(set, Assurance::Insecure).unwrap();
+        assert_eq!((s.levels(), s.primes_of(2)), (3, PrimeSet::new([0, 1])));
+        let wrong: [&[&[usize]]; 6] = [
+            // Not all primes, one that is not there, one twice, none, fewer above, the other way round.
+            &[&[0], &[0, 1]],
+            &[&[3], &[0, 1, 2]],
+            &[&[0, 1, 2], &[0, 1, 2]],
+            &[&[], &[0, 1, 2]],
+            &[&[0, 1], &[2], &[0, 1, 2]],
+            &[&[0, 1, 2], &[0]],
+        ];
+        for levels in wrong {
+            parameter(&refused(scheme, |s| s.levels = list(levels)), "levels");
+        }
+        let most: Vec<PrimeSet> = (0..256).map(|_| PrimeSet::new(0..3)).collect();
+        let mut set = chained(scheme, CHAINS[0]);
+        set.levels = most;
+        parameter(&Rlwe::new(set, Assurance::Insecure).map(drop).unwrap_err(), "levels");
+    }
+    let all = list(&[&[0, 1, 2]]);
+    parameter(&refused(SchemeKind::Ckks, |s| s.levels = all.clone()), "levels");
 }
 
 /// Sixty primes are a set.

@@ -44,7 +44,7 @@ pub fn shares(p: &Party, o: &Opened, a: &Ciphertext, numbers: &[Complex64]) -> S
             peak: largest(&errors) / said.scale / p.scheme.error_bound(a),
         };
     }
-    let mut noise = o.noise(&said.parts);
+    let mut noise = o.noise(&said);
     let most = largest(&noise);
     if p.scheme.scheme() == SchemeKind::Bgv {
         // The message is reduced here; what products have left beyond that counts as noise.

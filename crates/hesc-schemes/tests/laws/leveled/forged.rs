@@ -50,7 +50,7 @@ pub fn claiming(s: &Rlwe, a: &Ciphertext, at: usize, claim: f64) -> Option<Ciphe
 
 /// The same with noise of this peak, alike in all coefficients.
 pub fn as_noisy(s: &Rlwe, a: &Ciphertext, peak: f64) -> Option<Ciphertext> {
-    let deviation = peak / 7.0;
+    let deviation = peak / 14.3;
     let values = deviation * (s.ring_degree() as f64).sqrt();
     let noise = [deviation, values, peak].map(f64::to_le_bytes).concat();
     s.ciphertext_from_bytes(&forged(&s.ciphertext_to_bytes(a), DEVIATION, &noise)).ok()

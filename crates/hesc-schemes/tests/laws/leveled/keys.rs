@@ -207,7 +207,7 @@ fn fresh_encryptions_have_the_noise_of_their_kind() {
                 let a = s.encrypt(&p.public, &zeros, &mut p.rng).unwrap();
                 let b = s.encrypt_seeded(&p.secret, &zeros, &mut p.rng).unwrap();
                 let square = |a| {
-                    let noise = o.noise(&o.ciphertext(&s, a).parts);
+                    let noise = o.noise(&o.ciphertext(&s, a));
                     let noise: Vec<i64> =
                         noise.iter().map(|x| (x / factor).round() as i64).collect();
                     norm(&noise) / 8192.0

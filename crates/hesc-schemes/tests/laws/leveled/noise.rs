@@ -131,3 +131,38 @@ fn the_constant_coefficient_of_a_norm_is_foreseen() {
     checked(&p, "norm at its end", &last);
     p.decrypt(&last);
 }
+
+/// Whichever factor comes first: what one message does to the other's noise is counted for both.
+#[test]
+fn claims_do_not_depend_on_the_order_of_factors() {
+    for scheme in [SchemeKind::Bfv, SchemeKind::Bgv, SchemeKind::Ckks] {
+        let mut p = party(spec(scheme, 50, 3, 1, batching_prime()), 73);
+        let x = p.integers();
+        let public = p.encrypt(&x);
+        let plaintext = p.encoded(&x);
+        let seeded = p.scheme.encrypt_seeded(&p.secret, &plaintext, &mut p.rng).unwrap();
+        // Noise differs by the factor that public keys cost.
+        let quiet = p.scheme.expand(&seeded).unwrap();
+        let budget = |a, b| p.scheme.noise_budget(&p.scheme.multiply(a, b).unwrap());
+        let (one, other) = (budget(&public, &quiet), budget(&quiet, &public));
+        assert!((one - other).abs() < 1e-9, "{scheme}: {one} {other}");
+        assert!(p.scheme.noise_budget(&quiet) > p.scheme.noise_budget(&public) + 2.0);
+    }
+}
+
+/// Masks that meet at one root again and again make noise there that random ones of their size do not.
+#[test]
+fn repeated_masks_are_not_taken_for_random_ones() {
+    for scheme in [SchemeKind::Bfv, SchemeKind::Bgv] {
+        let mut p = party(spec(scheme, 58, 6, 2, batching_prime()), 74);
+        let x = p.integers();
+        let (other, mut masked) = (p.encrypt(&x), p.encrypt(&x));
+        let ones = p.scheme.encode_coefficients(&vec![1; p.scheme.ring_degree()]).unwrap();
+        for masks in 1..=4 {
+            masked = p.scheme.multiply_plain(&masked, &ones).unwrap();
+            checked(&p, &format!("{masks} masks"), &masked);
+            let product = p.scheme.multiply(&masked, &other).unwrap();
+            checked(&p, &format!("a product after {masks} masks"), &product);
+        }
+    }
+}

@@ -36,6 +36,8 @@ pub struct Said {
     pub values: f64,
     pub peak: f64,
     pub magnitude: f64,
+    /// Which primes it has.
+    pub places: Vec<usize>,
     /// For each part its limbs.
     pub parts: Vec<Limbs>,
 }
@@ -135,13 +137,17 @@ impl Opened {
             std::array::from_fn(|_| reader.f64().unwrap());
         reader.u32().unwrap();
         let mut parts = vec![Limbs::new(); size];
-        for limb in 0..level {
+        let places: Vec<usize> = match scheme.spec().levels.get(level - 1) {
+            Some(set) => set.places().collect(),
+            None => (0..level).collect(),
+        };
+        for &place in &places {
             for part in &mut parts {
-                part.push(self.read_limb(&mut reader, limb));
+                part.push(self.read_limb(&mut reader, place));
             }
         }
         reader.finish().unwrap();
-        Said { scale, deviation, values, peak, magnitude, parts }
+        Said { scale, deviation, values, peak, magnitude, places, parts }
     }
 
     /// The uniform polynomial of a limb, from its seed: it is drawn as evaluations.
@@ -224,7 +230,7 @@ impl Opened {
         values.iter().map(|v| v.rem_euclid(q) as u64).collect()
     }
 
-    /// Residues next to zero.
+    /// Centred residues.
     pub fn centred(&self, limb: usize, words: &[u64]) -> Vec<i64> {
         let q = self.primes[limb].value() as i64;
         let next_to_zero = |x: i64| if x > q / 2 { x - q } else { x };
@@ -232,36 +238,35 @@ impl Opened {
     }
 
     /// `c_0 + c_1 s + c_2 s^2 + ...` modulo each prime of the level.
-    fn phase(&self, parts: &[Limbs]) -> Limbs {
-        let level = parts[0].len();
-        (0..level)
-            .map(|limb| {
-                let prime = &self.primes[limb];
-                let secret = self.residues(limb, &self.trits);
-                let mut sum = parts[parts.len() - 1][limb].clone();
-                for part in parts.iter().rev().skip(1) {
-                    sum = self.product(limb, &sum, &secret);
-                    kernels::add(&mut sum, &part[limb], prime);
-                }
-                sum
-            })
-            .collect()
+    fn phase(&self, said: &Said) -> Limbs {
+        let parts = &said.parts;
+        let one_limb = |(limb, &place): (usize, &usize)| {
+            let prime = &self.primes[place];
+            let secret = self.residues(place, &self.trits);
+            let mut sum = parts[parts.len() - 1][limb].clone();
+            for part in parts.iter().rev().skip(1) {
+                sum = self.product(place, &sum, &secret);
+                kernels::add(&mut sum, &part[limb], prime);
+            }
+            sum
+        };
+        said.places.iter().enumerate().map(one_limb).collect()
     }
 
     /// The noise of a ciphertext, of BFV and, with the plaintext in it, of BGV and CKKS.
-    pub fn noise(&self, parts: &[Limbs]) -> Vec<f64> {
-        let mut phase = self.phase(parts);
-        let level = phase.len();
+    pub fn noise(&self, said: &Said) -> Vec<f64> {
+        let mut phase = self.phase(said);
+        let primes: Vec<Prime> = said.places.iter().map(|&at| self.primes[at].clone()).collect();
         let mut divisor = 1.0;
         if self.scheme == SchemeKind::Bfv {
             // The phase is Q m / t + v, hence t times it is t v modulo Q.
-            for (limb, prime) in phase.iter_mut().zip(&self.primes) {
+            for (limb, prime) in phase.iter_mut().zip(&primes) {
                 kernels::scale(limb, prime.factor(self.t), prime);
             }
             divisor = self.t as f64;
         }
         let mut noise = vec![0.0; self.degree];
-        Composition::new(&self.primes[..level]).centred(&mut noise, &mut phase.concat());
+        Composition::new(&primes).centred(&mut noise, &mut phase.concat());
         noise.iter().map(|x| x / divisor).collect()
     }
 

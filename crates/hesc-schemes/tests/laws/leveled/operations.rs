@@ -96,6 +96,33 @@ pub fn operations() -> Vec<Operation> {
             ..PLAIN
         },
         Operation {
+            name: "product",
+            run: |w, k, a, b| w.party.scheme.product(&k.party.relin, a, Some(b)).map(drop),
+            takes: Takes::Two,
+            binary: true,
+            keyed: true,
+            ..PLAIN
+        },
+        Operation {
+            name: "product_with_plain",
+            run: |w, _, a, _| {
+                w.party.scheme.product_with_plain(a, &w.operand(&[2; 9], a)).map(drop)
+            },
+            ..PLAIN
+        },
+        Operation {
+            name: "settled",
+            schemes: &[Ckks],
+            run: |w, _, a, _| w.party.scheme.settled(a.clone()).map(drop),
+            ..PLAIN
+        },
+        Operation {
+            name: "sum",
+            run: |w, _, a, b| w.party.scheme.sum(a, b, false).map(drop),
+            binary: true,
+            ..PLAIN
+        },
+        Operation {
             name: "multiply_scalar",
             run: |w, _, a, _| w.party.scheme.multiply_scalar(a, 2).map(drop),
             ..PLAIN

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use hesc_math::{AesCtrRng, RingIndex, ntt_primes};
 use hesc_schemes::rlwe::PlaintextSpace;
 use hesc_schemes::rlwe::{
-    self, Ciphertext, Complex64, GaloisKeys, PublicKey, RelinKey, Rlwe, SchemeKind, SecretKey, Spec,
+    self, Ciphertext, Complex64, GaloisKeys, PrimeSet, PublicKey, RelinKey, Rlwe, SchemeKind,
+    SecretKey, Spec,
 };
 use hesc_schemes::{Assurance, SchemeError};
 use rand_core::{Rng, SeedableRng};
@@ -46,11 +47,26 @@ pub type Bits = (&'static [u32], &'static [u32]);
 pub const ODD_RINGS: [(usize, u64); 2] = [(255, 7), (255, 2)];
 pub const LARGE_RINGS: [(usize, u64); 2] = [(4369, 3), (4369, 2)];
 
-/// All schemes with a chain on the power-of-two ring, and those of integers on odd ones.
+/// All schemes with a chain on the power-of-two ring, and those of integers on odd ones and with levels that are
+/// no prefixes.
 pub fn sets(chain: Bits) -> Vec<Spec> {
     let mut sets = SCHEMES.map(|scheme| chained(scheme, chain)).to_vec();
     sets.extend(odd_sets(&ODD_RINGS, chain));
+    let exact = [SchemeKind::Bfv, SchemeKind::Bgv].map(|scheme| chained(scheme, chain));
+    sets.extend(exact.into_iter().chain(odd_sets(&ODD_RINGS[..1], chain)).map(pooled));
     sets
+}
+
+/// The same with levels of the last primes and of the first ones in turn: a step divides by some and brings back
+/// others.
+pub fn pooled(mut set: Spec) -> Spec {
+    let all = set.coeff_moduli.len();
+    let level = |count: usize| {
+        let first = if count.is_multiple_of(2) { all - count } else { 0 };
+        PrimeSet::new(first..first + count)
+    };
+    set.levels = (1..=all).map(level).collect();
+    set
 }
 
 /// BFV and BGV on rings of odd index.
@@ -92,6 +108,7 @@ fn over(ring: RingIndex, scheme: SchemeKind, (coefficient, special): (&[u32], &[
         },
         bound: 1.0,
         packing: None,
+        levels: Vec::new(),
     }
 }
 

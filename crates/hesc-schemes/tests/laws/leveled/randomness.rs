@@ -113,7 +113,7 @@ fn public_seeds_and_noise_are_independent() {
             let zeros = p.zeros();
             each_request_decides_one_part("seeded encryption", &|rng| {
                 let a = s.encrypt_seeded(&p.secret, &zeros, rng).unwrap();
-                let noise = o.noise(&o.ciphertext(&s, &s.expand(&a).unwrap()).parts);
+                let noise = o.noise(&o.ciphertext(&s, &s.expand(&a).unwrap()));
                 let noise: Vec<u8> = noise.iter().flat_map(|x| x.to_le_bytes()).collect();
                 vec![seed_of(&s, &a).to_vec(), noise]
             });

@@ -217,7 +217,7 @@ fn claims_on_noise_are_bounded() {
         let n = ring.degree() as f64;
         // In the ring of 255 a rounding is less.
         let least = factor * deviation.min(((1.0 + 2.0 / 3.0 * n) / 12.0).sqrt());
-        let least = [least, least * n.sqrt(), 7.0 * least * ring.coefficient_factor()];
+        let least = [least, least * n.sqrt(), 14.3 * least * ring.coefficient_factor()];
         for form in forms(&mut p).into_iter().take(2) {
             let behind = form.words - WORDS;
             let read = |at: usize, claim: f64| {

@@ -72,7 +72,8 @@ fn operations_take_what_belongs_together() {
             let result = (operation.run)(&w, &w, &a, &b);
             // The scale of 2^40 does not survive a prime of 2^50.
             let rescaled = matches!(result, Err(SchemeError::NoiseBudget { .. }));
-            let expected = if operation.name == "rescale" { rescaled } else { result.is_ok() };
+            let drops = ["rescale", "settled"].contains(&operation.name);
+            let expected = if drops { rescaled } else { result.is_ok() };
             assert!(expected, "{scheme}, {}: {result:?}", operation.name);
         }
     }
@@ -182,7 +183,9 @@ fn another_level_or_scale_is_refused() {
     for scheme in SCHEMES {
         let mut w = world(scheme, 730);
         let (a, lower) = (ones(&mut w.party, 3), ones(&mut w.party, 2));
-        for operation in of(scheme).filter(|o| o.binary && o.name != "matched") {
+        // Those that bring their operands to one level take any.
+        let anywhere = ["matched", "product", "sum"];
+        for operation in of(scheme).filter(|o| o.binary && !anywhere.contains(&o.name)) {
             for (x, y) in [(&a, &lower), (&lower, &a)] {
                 let result = (operation.run)(&w, &w, x, y);
                 let expected = SchemeError::LevelMismatch { expected: x.level(), found: y.level() };
@@ -272,7 +275,7 @@ fn an_exhausted_budget_is_refused_by_every_operation() {
             });
             let target = ones(&mut w.party, 1);
             for operation in of(scheme).filter(|o| o.grows) {
-                let switches = ["mod_switch", "mod_switch_to", "rescale", "matched"];
+                let switches = ["mod_switch", "mod_switch_to", "rescale", "settled", "matched"];
                 let (mut a, mut b) = (low.clone(), target.clone());
                 if switches.contains(&operation.name) {
                     a = high.clone();

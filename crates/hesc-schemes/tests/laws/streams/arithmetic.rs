@@ -5,6 +5,7 @@ use hesc_math::{AesCtrRng, ntt_primes};
 use hesc_schemes::rlwe::{self, SchemeKind};
 use hesc_schemes::streams::elgamal::{Exponents, Ffdhe3072, Ristretto255};
 use hesc_schemes::streams::gm;
+use hesc_schemes::streams::{Blocks, Combine, Decrypt, Encrypt, Wire};
 use hesc_schemes::{
     Assurance, Bfv, BitProduct, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Plain,
     Scheme, SchemeError, Simulated, UnipolarBfv, UnipolarElgamal,
@@ -12,7 +13,10 @@ use hesc_schemes::{
 use rand_core::Rng;
 
 use super::frames::{TAGGED, overwrite};
-use super::parties::{approximate, integers, rng, spec, unipolar};
+use super::parties::{
+    approximate, horner, integers, mask_positions, read_ciphertexts, read_compact, read_public_key,
+    read_seeded, rng, spec, unipolar,
+};
 
 fn random_blocks<S: Scheme>(scheme: &S, blocks: usize, rng: &mut AesCtrRng) -> Vec<u64> {
     (0..blocks * scheme.block_length() / 64).map(|_| rng.next_u64()).collect()
@@ -33,15 +37,16 @@ fn check_laws<S: Scheme>(scheme: &S, modulus: Option<u32>) {
     let (cx, cy) =
         (scheme.encrypt(&public, &x, rng).unwrap(), scheme.encrypt(&public, &y, rng).unwrap());
     let (nx, ny) = (counts(&x), counts(&y));
-    assert_eq!(scheme.blocks(&cx), blocks);
+    assert_eq!(cx.blocks(), blocks);
     assert_eq!(scheme.decrypt(&secret, &cx).unwrap(), nx, "decryption inverts encryption");
 
-    let sum = scheme.add(&cx, &cy).unwrap();
+    let sum = scheme.combine(&cx, &cy).unwrap();
     let expected: Vec<u32> = nx.iter().zip(&ny).map(|(a, b)| reduce(a + b)).collect();
     assert_eq!(scheme.decrypt(&secret, &sum).unwrap(), expected, "sums are sums of counts");
 
     let pairs = [(3, 0), (0, 3), (last, last)];
-    let crossed = scheme.decrypt(&secret, &scheme.add_pairs(&cx, &cy, &pairs).unwrap()).unwrap();
+    let crossed =
+        scheme.decrypt(&secret, &scheme.combine_pairs(&cx, &cy, &pairs).unwrap()).unwrap();
     let n = scheme.block_length();
     for (k, (i, j)) in pairs.into_iter().enumerate() {
         for p in 0..n {
@@ -50,7 +55,7 @@ fn check_laws<S: Scheme>(scheme: &S, modulus: Option<u32>) {
     }
 
     let mut shifted = cx.clone();
-    scheme.add_bits_assign(&mut shifted, &y).unwrap();
+    scheme.combine_bits_assign(&mut shifted, &y).unwrap();
     assert_eq!(scheme.decrypt(&secret, &shifted).unwrap(), expected, "plain bits add too");
 
     let chosen = scheme.select(&cx, &[last, 2, 2]).unwrap();
@@ -61,17 +66,17 @@ fn check_laws<S: Scheme>(scheme: &S, modulus: Option<u32>) {
     assert_eq!(decrypted[3 * n..], ny);
 
     let seeded = scheme.encrypt_seeded(&secret, &x, rng).unwrap();
-    let bytes = scheme.seeded_to_bytes(&seeded);
-    let seeded = scheme.seeded_from_bytes(&bytes).unwrap();
+    let bytes = scheme.write(&seeded);
+    let seeded = read_seeded(scheme, &bytes).unwrap();
     let expanded = scheme.expand(&seeded).unwrap();
     assert_eq!(scheme.decrypt(&secret, &expanded).unwrap(), nx, "seeded ciphertexts expand");
-    let mixed = scheme.add(&expanded, &cy).unwrap();
+    let mixed = scheme.combine(&expanded, &cy).unwrap();
     assert_eq!(scheme.decrypt(&secret, &mixed).unwrap(), expected);
 
-    let bytes = scheme.ciphertexts_to_bytes(&sum);
-    let read = scheme.ciphertexts_from_bytes(&bytes).unwrap();
+    let bytes = scheme.write(&sum);
+    let read = read_ciphertexts(scheme, &bytes).unwrap();
     assert_eq!(scheme.decrypt(&secret, &read).unwrap(), expected, "the wire form returns");
-    let public_again = scheme.public_key_from_bytes(&scheme.public_key_to_bytes(&public)).unwrap();
+    let public_again = read_public_key(scheme, &scheme.write(&public)).unwrap();
     let secret_again = scheme.secret_key_from_bytes(&scheme.secret_key_to_bytes(&secret)).unwrap();
     let again = scheme.encrypt(&public_again, &x, rng).unwrap();
     assert_eq!(scheme.decrypt(&secret_again, &again).unwrap(), nx, "keys return");
@@ -83,7 +88,7 @@ fn check_masks<S: Scheme>(scheme: &S) {
     let (secret, public) = scheme.generate_keys(rng);
     let (x, mask) = (random_blocks(scheme, 3, rng), random_blocks(scheme, 3, rng));
     let mut a = scheme.encrypt(&public, &x, rng).unwrap();
-    scheme.mask_assign(&mut a, &mask).unwrap();
+    mask_positions(scheme, &mut a, &mask).unwrap();
     let expected: Vec<u32> = counts(&x).iter().zip(counts(&mask)).map(|(a, b)| a * b).collect();
     assert_eq!(scheme.decrypt(&secret, &a).unwrap(), expected);
 }
@@ -99,32 +104,32 @@ fn check_conjunctions<S: Scheme>(scheme: &S) {
     let cx = scheme.encrypt(&public, &x, rng).unwrap();
     let cy = scheme.encrypt(&public, &y, rng).unwrap();
     assert_eq!(scheme.bit_product(), BitProduct::Conjunction);
-    let product = scheme.add(&cx, &cy).unwrap();
-    let read = scheme.ciphertexts_from_bytes(&scheme.ciphertexts_to_bytes(&product)).unwrap();
+    let product = scheme.combine(&cx, &cy).unwrap();
+    let read = read_ciphertexts(scheme, &scheme.write(&product)).unwrap();
     assert_eq!(scheme.decrypt(&secret, &read).unwrap(), both);
     assert!(scheme.noise_budget(&read) <= scheme.measured_noise_budget(&secret, &read).unwrap());
-    let compact = scheme.compact_to_bytes(&scheme.compact(&product).unwrap());
-    let compact = scheme.compact_from_bytes(&compact).unwrap();
-    assert_eq!(scheme.decrypt_compact(&secret, &compact).unwrap(), both);
+    let compact = scheme.write(&scheme.compact(&product).unwrap());
+    let compact = read_compact(scheme, &compact).unwrap();
+    assert_eq!(scheme.decrypt(&secret, &compact).unwrap(), both);
     let fresh = scheme.rerandomise(&public, &product, rng).unwrap();
     assert_eq!(scheme.decrypt(&secret, &fresh).unwrap(), both);
 
-    let crossed = scheme.add_pairs(&cx, &cy, &[(1, 0)]).unwrap();
+    let crossed = scheme.combine_pairs(&cx, &cy, &[(1, 0)]).unwrap();
     let expected: Vec<u32> = nx[n..].iter().zip(&ny).map(|(a, b)| a & b).collect();
     assert_eq!(scheme.decrypt(&secret, &crossed).unwrap(), expected);
     let mut plain = cx.clone();
-    scheme.add_bits_assign(&mut plain, &y).unwrap();
+    scheme.combine_bits_assign(&mut plain, &y).unwrap();
     assert_eq!(scheme.decrypt(&secret, &plain).unwrap(), both, "plain bits");
     let mut masked = cx.clone();
-    scheme.mask_assign(&mut masked, &y).unwrap();
+    mask_positions(scheme, &mut masked, &y).unwrap();
     let kept: Vec<u32> = nx.iter().zip(&ny).map(|(a, mask)| a | (1 - mask)).collect();
     assert_eq!(scheme.decrypt(&secret, &masked).unwrap(), kept, "ones where the mask is not set");
 
     let seeded = scheme.encrypt_seeded(&secret, &y, rng).unwrap();
-    let seeded = scheme.seeded_from_bytes(&scheme.seeded_to_bytes(&seeded)).unwrap();
+    let seeded = read_seeded(scheme, &scheme.write(&seeded)).unwrap();
     let expanded = scheme.expand(&seeded).unwrap();
     let rows = [vec![(0, 0), (0, 1), (1, 0)], vec![(1, 1)]];
-    let fused = scheme.horner(&[&cx, &expanded], &rows, &[1, 1]).unwrap();
+    let fused = scheme.combine_rows(&[&cx, &expanded], &rows).unwrap();
     let mut expected: Vec<u32> = (0..n).map(|i| nx[i] & nx[n + i] & ny[i]).collect();
     expected.extend(&ny[n..]);
     assert_eq!(scheme.decrypt(&secret, &fused).unwrap(), expected, "rows of factors");
@@ -139,15 +144,12 @@ fn check_compact<S: Scheme>(scheme: &S, bytes_per_block: usize) {
     let (x, y) = (random_blocks(scheme, 3, rng), random_blocks(scheme, 3, rng));
     let a = scheme.encrypt(&public, &x, rng).unwrap();
     let b = scheme.encrypt(&public, &y, rng).unwrap();
-    let sum = scheme.add(&a, &b).unwrap();
+    let sum = scheme.combine(&a, &b).unwrap();
     let compact = scheme.compact(&sum).unwrap();
-    let bytes = scheme.compact_to_bytes(&compact);
+    let bytes = scheme.write(&compact);
     assert!(bytes.len() <= 3 * bytes_per_block + 100, "{}", bytes.len());
-    let read = scheme.compact_from_bytes(&bytes).unwrap();
-    assert_eq!(
-        scheme.decrypt_compact(&secret, &read).unwrap(),
-        scheme.decrypt(&secret, &sum).unwrap()
-    );
+    let read = read_compact(scheme, &bytes).unwrap();
+    assert_eq!(scheme.decrypt(&secret, &read).unwrap(), scheme.decrypt(&secret, &sum).unwrap());
 }
 
 #[test]
@@ -270,11 +272,11 @@ fn elgamal_obeys_the_laws() {
     let (secret, public) = full.generate_keys(rng);
     let x = random_blocks(&full, 1, rng);
     let a = full.encrypt(&public, &x, rng).unwrap();
-    assert_eq!(full.decrypt(&secret, &full.add(&a, &a).unwrap()).unwrap(), {
+    assert_eq!(full.decrypt(&secret, &full.combine(&a, &a).unwrap()).unwrap(), {
         counts(&x).iter().map(|bit| 2 * bit).collect::<Vec<_>>()
     });
     // The length of exponents is part of the parameters.
-    assert!(scheme.ciphertexts_from_bytes(&full.ciphertexts_to_bytes(&a)).is_err());
+    assert!(read_ciphertexts(&scheme, &full.write(&a)).is_err());
 }
 
 #[test]
@@ -284,15 +286,15 @@ fn ec_elgamal_fuses_digits() {
     let (secret, public) = scheme.generate_keys(rng);
     let x = random_blocks(&scheme, 3, rng);
     let a = scheme.encrypt(&public, &x, rng).unwrap();
-    let sum = scheme.add(&a, &a).unwrap();
-    let fused = scheme.horner(&[&sum], &[vec![(0, 0), (0, 1), (0, 2)]], &[3, 3]).unwrap();
+    let sum = scheme.combine(&a, &a).unwrap();
+    let fused = horner(&scheme, &[&sum], &[vec![(0, 0), (0, 1), (0, 2)]], &[3, 3]).unwrap();
     let digits = counts(&x);
     let expected: Vec<u32> =
         (0..64).map(|i| 2 * (9 * digits[i] + 3 * digits[64 + i] + digits[128 + i])).collect();
     assert_eq!(scheme.decrypt(&secret, &fused).unwrap(), expected);
     // A count outside the bound that a ciphertext claims is noticed, not misread.
-    let lying = overwrite(&scheme.ciphertexts_to_bytes(&sum), TAGGED, &[1]);
-    let lying = scheme.ciphertexts_from_bytes(&lying).unwrap();
+    let lying = overwrite(&scheme.write(&sum), TAGGED, &[1]);
+    let lying = read_ciphertexts(&scheme, &lying).unwrap();
     assert!(matches!(scheme.decrypt(&secret, &lying), Err(SchemeError::NotACount { .. })));
 }
 
@@ -309,9 +311,9 @@ fn ec_elgamal_counts_are_multiples_of_the_standard_generator() {
     let (secret, public) = scheme.generate_keys(rng);
     // A masked position is (0, 0); plain bits are added to the second point alone.
     let mut a = scheme.encrypt(&public, &[0], rng).unwrap();
-    scheme.mask_assign(&mut a, &[0]).unwrap();
-    scheme.add_bits_assign(&mut a, &[0b10]).unwrap();
-    let bytes = scheme.ciphertexts_to_bytes(&scheme.add(&a, &a).unwrap());
+    mask_positions(&scheme, &mut a, &[0]).unwrap();
+    scheme.combine_bits_assign(&mut a, &[0b10]).unwrap();
+    let bytes = scheme.write(&scheme.combine(&a, &a).unwrap());
     let hex = |at: usize| -> String {
         let start = 14 + 32 + 8 + 4 + 32 * at;
         bytes[start..start + 32].iter().map(|b| format!("{b:02x}")).collect()
@@ -319,7 +321,7 @@ fn ec_elgamal_counts_are_multiples_of_the_standard_generator() {
     // First points, then second points of a block.
     let points = [0, 1, 64, 65].map(hex);
     assert_eq!(points, [0, 0, 0, 2].map(|m| MULTIPLES[m].to_owned()));
-    let once = scheme.ciphertexts_to_bytes(&a);
+    let once = scheme.write(&a);
     assert!(
         once.windows(32)
             .any(|w| { w.iter().map(|b| format!("{b:02x}")).collect::<String>() == MULTIPLES[1] })
@@ -349,7 +351,7 @@ fn horner_fuses_digits() {
     let digits: Vec<_> = (0..5).map(|_| random_blocks(&scheme, 1, rng)).collect();
     let all = scheme.encrypt(&public, &digits.concat(), rng).unwrap();
     let rows = [(0..5).map(|i| (0, i)).collect(), vec![(0, 3)]];
-    let fused = scheme.horner(&[&all], &rows, &[6; 4]).unwrap();
+    let fused = horner(&scheme, &[&all], &rows, &[6; 4]).unwrap();
     let mut expected = vec![0u32; scheme.block_length()];
     for digit in &digits {
         for (e, d) in expected.iter_mut().zip(counts(digit)) {
@@ -394,7 +396,7 @@ fn masks_need_slots() {
     let rng = &mut rng(29);
     let (_, public) = scheme.generate_keys(rng);
     let mut x = scheme.encrypt(&public, &[0; 16], rng).unwrap();
-    let error = scheme.mask_assign(&mut x, &[0; 16]).unwrap_err();
+    let error = mask_positions(&scheme, &mut x, &[0; 16]).unwrap_err();
     assert!(error.to_string().contains("needs slot packing"), "{error}");
 }
 

@@ -1,11 +1,12 @@
 //! Bounds hold exactly: what is at them is right, and one beyond is refused or wraps as it says.
 
 use hesc_schemes::streams::bitwise::{BitCipher, Bitwise};
+use hesc_schemes::streams::{Combine, Decrypt, Encrypt};
 use hesc_schemes::{
     Assurance, Bfv, Ckks, EcElgamal, Packing, Plain, Scheme, SchemeError, UnipolarBfv,
 };
 
-use super::parties::{self, Party, approximate, integers, rng, spec, unipolar};
+use super::parties::{self, Party, approximate, horner, integers, rng, spec, unipolar};
 
 /// Counts at the largest that decrypts, by every way there, and one beyond.
 fn check_counts<C: BitCipher>(party: &Party<Bitwise<C>>) {
@@ -13,36 +14,40 @@ fn check_counts<C: BitCipher>(party: &Party<Bitwise<C>>) {
     let max = scheme.cipher().max_count();
     assert_eq!(max, 16);
     let one = party.encrypt(1, u64::MAX, &mut rng(1));
-    let times = |count: usize| scheme.horner(&[&one], &[vec![(0, 0); count]], &vec![1; count]);
+    let times = |count: usize| scheme.combine_rows(&[&one], &[vec![(0, 0); count]]);
     let beyond = |result: Result<_, SchemeError>| match result {
         Err(SchemeError::CountBound { count: 17, max_count: 16 }) => {}
-        other => panic!("{:?}", other.map(|_: <Bitwise<C> as Scheme>::Ciphertexts| "a result")),
+        other => panic!("{:?}", other.map(|_: <Bitwise<C> as Encrypt>::Ciphertexts| "a result")),
     };
     let (eight, fifteen) = (times(8).unwrap(), times(15).unwrap());
     let mut bits = fifteen.clone();
-    scheme.add_bits_assign(&mut bits, &[u64::MAX]).unwrap();
+    scheme.combine_bits_assign(&mut bits, &[u64::MAX]).unwrap();
     for full in [
         times(16).unwrap(),
-        scheme.add(&eight, &eight).unwrap(),
-        scheme.add_pairs(&fifteen, &one, &[(0, 0)]).unwrap(),
-        scheme.horner(&[&one], &[vec![(0, 0), (0, 0)]], &[15]).unwrap(),
+        scheme.combine(&eight, &eight).unwrap(),
+        scheme.combine_pairs(&fifteen, &one, &[(0, 0)]).unwrap(),
+        horner(scheme, &[&one], &[vec![(0, 0), (0, 0)]], &[15]).unwrap(),
         bits,
     ] {
         assert!(scheme.decrypt(secret, &full).unwrap().iter().all(|&count| count == 16));
-        beyond(scheme.add(&full, &one));
+        beyond(scheme.combine(&full, &one));
         let mut more = full;
-        beyond(scheme.add_bits_assign(&mut more, &[1]).map(|()| one.clone()));
+        beyond(scheme.combine_bits_assign(&mut more, &[1]).map(|()| one.clone()));
     }
     // The part and the row with most say what the bound is, wherever they are.
     for (parts, at) in [([&one, &eight], 1), ([&eight, &one], 0)] {
-        let sum = scheme.horner(&parts, &[vec![(at, 0), (at, 0)]], &[1]).unwrap();
+        let sum = horner(scheme, &parts, &[vec![(at, 0), (at, 0)]], &[1]).unwrap();
         assert!(scheme.decrypt(secret, &sum).unwrap().iter().all(|&count| count == 16));
     }
+    for parts in [[&one, &eight], [&eight, &one]] {
+        let both = scheme.concatenate(&parts).unwrap();
+        assert_eq!(scheme.noise_budget(&both), scheme.noise_budget(&eight));
+    }
     for rows in [[vec![(0, 0); 2], vec![(0, 0)]], [vec![(0, 0)], vec![(0, 0); 2]]] {
-        assert_eq!(scheme.noise_budget(&scheme.horner(&[&eight], &rows, &[1]).unwrap()), 0.0);
+        assert_eq!(scheme.noise_budget(&horner(scheme, &[&eight], &rows, &[1]).unwrap()), 0.0);
     }
     beyond(times(17));
-    beyond(scheme.horner(&[&one], &[vec![(0, 0), (0, 0)]], &[16]));
+    beyond(horner(scheme, &[&one], &[vec![(0, 0), (0, 0)]], &[16]));
 }
 
 #[test]
@@ -64,7 +69,7 @@ fn check_wrap<S: Scheme>(party: &Party<S>, modulus: u32) {
     let one = party.encrypt_secretly(1, u64::MAX, &mut rng(2));
     assert_eq!(scheme.max_count(&one), u64::from(modulus) - 1);
     let times = |count: usize| {
-        let sum = scheme.horner(&[&one], &[vec![(0, 0); count]], &vec![1; count]).unwrap();
+        let sum = scheme.combine_rows(&[&one], &[vec![(0, 0); count]]).unwrap();
         let counts = scheme.decrypt(secret, &sum).unwrap();
         assert!(counts.iter().all(|&count| count == counts[0]));
         counts[0]
@@ -94,11 +99,11 @@ fn approximate_counts_end_at_the_largest() {
     let most = scheme.max_count(&digits[1]);
     let bits = most.ilog2() as usize + 1;
     let row = (0..bits).rev().map(|bit| ((most >> bit & 1) as usize, 0)).collect();
-    let full = scheme.horner(&[&digits[0], &digits[1]], &[row], &vec![2; bits]).unwrap();
+    let full = horner(scheme, &[&digits[0], &digits[1]], &[row], &vec![2; bits]).unwrap();
     let counts = scheme.decrypt(secret, &full).unwrap();
     assert!(counts.iter().all(|&count| u64::from(count) == most));
-    let two = scheme.add(&digits[1], &digits[1]).unwrap();
-    let beyond = scheme.add(&full, &two).unwrap();
+    let two = scheme.combine(&digits[1], &digits[1]).unwrap();
+    let beyond = scheme.combine(&full, &two).unwrap();
     assert!(matches!(scheme.decrypt(secret, &beyond), Err(SchemeError::NotACount { block: 0 })));
 }
 
@@ -108,7 +113,7 @@ fn bases_stay_below_every_prime() {
     let party = parties::bfv_slots();
     let one = party.encrypt(1, 0, &mut rng(4));
     let prime = *party.scheme.spec().coeff_moduli.iter().min().unwrap();
-    let fuse = |base| party.scheme.horner(&[&one], &[vec![(0, 0); 3]], &[base; 2]).err().unwrap();
+    let fuse = |base| horner(&party.scheme, &[&one], &[vec![(0, 0); 3]], &[base; 2]).err().unwrap();
     assert!(matches!(fuse(prime), SchemeError::Parameter { name: "base", .. }));
     assert!(matches!(fuse(prime - 1), SchemeError::NoiseBudget { .. }));
 }
@@ -122,10 +127,10 @@ fn unipolar_bfv_refuses_what_it_has_no_room_for() {
     let (secret, public) = scheme.generate_keys(rng);
     let ones = vec![u64::MAX; scheme.block_length() / 64];
     let fresh = scheme.encrypt(&public, &ones, rng).unwrap();
-    let product = |factors| scheme.horner(&[&fresh], &[vec![(0, 0); factors]], &[1; 15]);
+    let product = |factors| scheme.combine_rows(&[&fresh], &[vec![(0, 0); factors]]);
     let most = product(15).unwrap();
     assert!(scheme.decrypt(&secret, &most).unwrap().iter().all(|&one| one == 1));
-    for beyond in [product(16), scheme.add(&most, &fresh)] {
+    for beyond in [product(16), scheme.combine(&most, &fresh)] {
         let refused = beyond.err();
         let fits = matches!(refused, Some(SchemeError::TooManyParts { parts: 17, most: 16, .. }));
         assert!(fits, "{refused:?}");

@@ -37,8 +37,7 @@ fn key_pairs_have_nothing_in_common<S: Encryption>(party: &Party<S>) {
     let name = |frame: &[u8]| frame[TAGGED - 16..TAGGED].to_vec();
     let owner = scheme.secret_key_to_bytes(secret);
     let other = scheme.secret_key_to_bytes(&stranger.0);
-    let (public, others) =
-        (scheme.public_key_to_bytes(public), scheme.public_key_to_bytes(&stranger.1));
+    let (public, others) = (scheme.write(public), scheme.write(&stranger.1));
     assert_eq!(name(&owner), name(&public), "both keys of a pair have its name");
     assert_ne!(name(&owner), name(&other));
     for (a, b) in [(&*owner, &*other), (&public, &others)] {

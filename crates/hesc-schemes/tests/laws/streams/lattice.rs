@@ -2,10 +2,11 @@
 
 use hesc_math::{AesCtrRng, Coeff, Eval, Modulus, Poly, Word, sampling};
 use hesc_schemes::streams::lattice::{Encoding, Lattice};
+use hesc_schemes::streams::{Encrypt, Wire};
 use rand_core::SeedableRng;
 
 use super::frames::{self, TAGGED};
-use super::parties::Encryption;
+use super::parties::{Encryption, read_public_key};
 
 /// The secrets of one public-key encryption of zeros: the mask and the noise of both parts.
 pub struct Randomness {
@@ -93,7 +94,7 @@ fn polynomials<W: Word, E: Encoding<W>>(
     body.chunks_exact(size).map(|body| Poly::new(words(body), ring)).collect()
 }
 
-/// The integers next to zero with these residues modulo one or two primes.
+/// The centred integers with these residues modulo one or two primes.
 fn centred<W: Word, E: Encoding<W>>(scheme: &Lattice<W, E>, poly: &Poly<W, Coeff>) -> Vec<i128> {
     let ring = scheme.ring();
     let residues: Vec<&[W]> = poly.words().chunks_exact(ring.ring_degree()).collect();
@@ -149,15 +150,13 @@ impl<W: Word, E: Encoding<W>> LatticeEncryption for Lattice<W, E> {
     }
 
     fn secret(&self, secret: &Self::SecretKey) -> Vec<i128> {
-        use hesc_schemes::Scheme;
         let frame = self.secret_key_to_bytes(secret);
         let trit = |i| i128::from(frames::read_bits(frames::body(&frame, TAGGED), 2 * i, 2)) - 1;
         (0..self.ring().ring_degree()).map(trit).collect()
     }
 
     fn key_noise(&self, secret: &Self::SecretKey, public: &Self::PublicKey) -> Vec<i128> {
-        use hesc_schemes::Scheme;
-        let frame = self.public_key_to_bytes(public);
+        let frame = self.write(public);
         let secret = small(self, &self.secret(secret));
         let mut sum = uniform(self, &frame).mul_inverse(&secret, self.ring());
         sum.add_assign(&polynomials(self, frames::body(&frame, TAGGED + 32))[0], self.ring());
@@ -165,8 +164,7 @@ impl<W: Word, E: Encoding<W>> LatticeEncryption for Lattice<W, E> {
     }
 
     fn phases(&self, secret: &Self::SecretKey, a: &Self::Ciphertexts) -> Vec<Vec<i128>> {
-        use hesc_schemes::Scheme;
-        let frame = self.ciphertexts_to_bytes(a);
+        let frame = self.write(a);
         let secret = small(self, &self.secret(secret));
         let polynomials = polynomials(self, frames::body(&frame, TAGGED + 20));
         let phase = |block: &[Poly<W, Coeff>]| {
@@ -179,15 +177,13 @@ impl<W: Word, E: Encoding<W>> LatticeEncryption for Lattice<W, E> {
     }
 
     fn claimed(&self, a: &Self::Ciphertexts) -> f64 {
-        use hesc_schemes::Scheme;
-        frames::read_f64(&self.ciphertexts_to_bytes(a), TAGGED)
+        frames::read_f64(&self.write(a), TAGGED)
     }
 
     fn transparent(&self, public: &Self::PublicKey) -> Self::PublicKey {
-        use hesc_schemes::Scheme;
         let n = self.ring().ring_degree();
         let bits = |q: &Modulus| q.value().ilog2() + 1;
-        let forged = frames::forge(&self.public_key_to_bytes(public), |frame| {
+        let forged = frames::forge(&self.write(public), |frame| {
             frame[TAGGED + 32..].fill(0);
             let mut at = 8 * (TAGGED + 32);
             for q in self.ring().moduli() {
@@ -195,14 +191,13 @@ impl<W: Word, E: Encoding<W>> LatticeEncryption for Lattice<W, E> {
                 at += n * bits(q) as usize;
             }
         });
-        self.public_key_from_bytes(&forged).unwrap()
+        read_public_key(self, &forged).unwrap()
     }
 
     fn randomness(&self, public: &Self::PublicKey, zeros: &Self::Ciphertexts) -> Vec<Randomness> {
-        use hesc_schemes::Scheme;
         let ring = self.ring();
-        let uniform = uniform(self, &self.public_key_to_bytes(public));
-        let frame = self.ciphertexts_to_bytes(zeros);
+        let uniform = uniform(self, &self.write(public));
+        let frame = self.write(zeros);
         let polynomials = polynomials(self, frames::body(&frame, TAGGED + 20));
         let open = |block: &[Poly<W, Coeff>]| {
             let first = centred(self, &block[0]);
@@ -220,7 +215,7 @@ impl<W: Word, E: Encoding<W>> LatticeEncryption for Lattice<W, E> {
 
 #[cfg(feature = "tfhe")]
 mod torus {
-    use hesc_schemes::{Scheme, Tfhe};
+    use hesc_schemes::Tfhe;
     use rand_core::Rng;
 
     use super::*;
@@ -273,29 +268,29 @@ mod torus {
         }
 
         fn key_noise(&self, secret: &Self::SecretKey, public: &Self::PublicKey) -> Vec<i128> {
-            let frame = self.public_key_to_bytes(public);
+            let frame = self.write(public);
             let body = words(frames::body(&frame, TAGGED + 32));
             difference(&body, &product(&uniform(&frame, body.len()), &self.secret(secret)))
         }
 
         fn phases(&self, secret: &Self::SecretKey, a: &Self::Ciphertexts) -> Vec<Vec<i128>> {
             let (n, secret) = (self.spec().ring_degree, self.secret(secret));
-            let all = words(frames::body(&self.ciphertexts_to_bytes(a), TAGGED + 21));
+            let all = words(frames::body(&self.write(a), TAGGED + 21));
             let phase = |block: &[u64]| difference(&block[n..], &product(&block[..n], &secret));
             all.chunks_exact(2 * n).map(phase).collect()
         }
 
         fn claimed(&self, a: &Self::Ciphertexts) -> f64 {
-            let variance = frames::read_f64(&self.ciphertexts_to_bytes(a), TAGGED + 13);
+            let variance = frames::read_f64(&self.write(a), TAGGED + 13);
             variance.sqrt() * 64f64.exp2()
         }
 
         fn transparent(&self, public: &Self::PublicKey) -> Self::PublicKey {
-            let forged = frames::forge(&self.public_key_to_bytes(public), |frame| {
+            let forged = frames::forge(&self.write(public), |frame| {
                 frame[TAGGED + 32..].fill(0);
                 frame[TAGGED + 32..][..8].copy_from_slice(&(1u64 << CONSTANT).to_le_bytes());
             });
-            self.public_key_from_bytes(&forged).unwrap()
+            read_public_key(self, &forged).unwrap()
         }
 
         fn randomness(
@@ -304,8 +299,8 @@ mod torus {
             zeros: &Self::Ciphertexts,
         ) -> Vec<Randomness> {
             let n = self.spec().ring_degree;
-            let uniform = uniform(&self.public_key_to_bytes(public), n);
-            let all = words(frames::body(&self.ciphertexts_to_bytes(zeros), TAGGED + 21));
+            let uniform = uniform(&self.write(public), n);
+            let all = words(frames::body(&self.write(zeros), TAGGED + 21));
             let open = |block: &[u64]| {
                 let rounded = |x: &u64| x.wrapping_add(1 << (CONSTANT - 1)) >> CONSTANT;
                 let mask: Vec<i128> = block[n..].iter().map(|x| rounded(x).into()).collect();

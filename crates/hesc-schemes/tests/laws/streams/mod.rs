@@ -1,4 +1,4 @@
-//! Laws of encryptions that add bits.
+//! Laws of encryptions that combine bits.
 
 mod frames;
 #[macro_use]

@@ -15,7 +15,7 @@ use hesc_schemes::streams::lattice::{Encoding, Lattice};
 use hesc_schemes::wire::Kind;
 use hesc_schemes::{
     Assurance, Bfv, BitProduct, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Plain,
-    Scheme, Simulated, UnipolarBfv, UnipolarElgamal,
+    Scheme, SchemeError, Simulated, UnipolarBfv, UnipolarElgamal,
 };
 use rand_core::SeedableRng;
 
@@ -65,6 +65,56 @@ impl<S: Scheme> Party<S> {
         let seeded = self.scheme.encrypt_seeded(&self.secret, &bits, rng).unwrap();
         self.scheme.expand(&seeded).unwrap()
     }
+}
+
+/// Keeps positions, or says why the scheme cannot.
+pub fn mask_positions<S: Scheme>(
+    scheme: &S,
+    a: &mut S::Ciphertexts,
+    bits: &[u64],
+) -> Result<(), SchemeError> {
+    let packing = scheme.packing();
+    let cannot = SchemeError::PackingCannot { operation: "mask", packing, remedy: "slot" };
+    scheme.masking().ok_or(cannot)?.mask_assign(a, bits)
+}
+
+/// Sums with weights of a scheme that has them.
+pub fn horner<S: Scheme>(
+    scheme: &S,
+    parts: &[&S::Ciphertexts],
+    rows: &[Vec<(usize, usize)>],
+    bases: &[u64],
+) -> Result<S::Ciphertexts, SchemeError> {
+    scheme.weighting().unwrap().horner(parts, rows, bases)
+}
+
+/// Reads a batch that is no form for transport alone.
+pub fn read_ciphertexts<S: Scheme>(
+    scheme: &S,
+    frame: &[u8],
+) -> Result<S::Ciphertexts, SchemeError> {
+    scheme.read(frame)
+}
+
+/// Reads a batch from the secret key.
+pub fn read_seeded<S: Scheme>(
+    scheme: &S,
+    frame: &[u8],
+) -> Result<S::SeededCiphertexts, SchemeError> {
+    scheme.read(frame)
+}
+
+/// Reads a compact batch.
+pub fn read_compact<S: Scheme>(
+    scheme: &S,
+    frame: &[u8],
+) -> Result<S::CompactCiphertexts, SchemeError> {
+    scheme.read(frame)
+}
+
+/// Reads a public key.
+pub fn read_public_key<S: Scheme>(scheme: &S, frame: &[u8]) -> Result<S::PublicKey, SchemeError> {
+    scheme.read(frame)
 }
 
 /// What laws must know of a scheme beside its trait: where its frames have what.
@@ -283,6 +333,7 @@ pub fn unipolar(ring_degree: usize, primes: usize) -> rlwe::Spec {
         plaintext: integers(65537),
         bound: 1.0,
         packing: None,
+        levels: Vec::new(),
     }
 }
 

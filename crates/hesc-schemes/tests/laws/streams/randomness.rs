@@ -1,12 +1,13 @@
 //! Nothing random is ever used twice, and public seeds tell nothing of noise.
 
+use hesc_schemes::streams::Blocks;
 use std::collections::HashSet;
 
 use hesc_math::AesCtrRng;
 use rand_core::{Infallible, Rng, TryCryptoRng, TryRng};
 
 use super::lattice::{LatticeEncryption, assert_noise, assert_small};
-use super::parties::{Encryption, Party, rng};
+use super::parties::{Encryption, Party, read_seeded, rng};
 
 /// More blocks than any scheme serves with one generator.
 const BLOCKS: usize = 18;
@@ -34,17 +35,17 @@ fn equal_bits_never_repeat<S: Encryption>(party: &Party<S>) {
     let bits = party.filled(BLOCKS, PATTERN);
     let (mut parts, mut seeds, mut seeded_parts) =
         (Seen::default(), Seen::default(), Seen::default());
-    seeds.never_again("key seed", scheme.key_seed(&scheme.public_key_to_bytes(public)));
+    seeds.never_again("key seed", scheme.key_seed(&scheme.write(public)));
     for call in 1..=2 {
         let full = scheme.encrypt(public, &bits, rng).unwrap();
-        parts.never_again("part", scheme.parts(&scheme.ciphertexts_to_bytes(&full)));
+        parts.never_again("part", scheme.parts(&scheme.write(&full)));
         let seeded = scheme.encrypt_seeded(secret, &bits, rng).unwrap();
-        let frame = scheme.seeded_to_bytes(&seeded);
+        let frame = scheme.write(&seeded);
         seeds.never_again("seed", scheme.seeds(&frame));
         seeded_parts.never_again("seeded part", scheme.seeded_parts(&frame));
         let expanded = scheme.expand(&seeded).unwrap();
-        parts.never_again("part", scheme.parts(&scheme.ciphertexts_to_bytes(&expanded)));
-        assert_eq!(scheme.blocks(&expanded), BLOCKS, "call {call}");
+        parts.never_again("part", scheme.parts(&scheme.write(&expanded)));
+        assert_eq!(expanded.blocks(), BLOCKS, "call {call}");
     }
 }
 
@@ -118,7 +119,7 @@ fn public_seeds_and_noise_are_free_of_each_other<S: Encryption>(party: &Party<S>
     let bits = party.filled(2, 0);
     let encrypt = |tape: &mut Tape| {
         let seeded = scheme.encrypt_seeded(secret, &bits, tape).unwrap();
-        scheme.seeded_to_bytes(&seeded)
+        scheme.write(&seeded)
     };
     let mut tape = Tape::new(2, &[]);
     let first = encrypt(&mut tape);
@@ -135,9 +136,9 @@ fn public_seeds_and_noise_are_free_of_each_other<S: Encryption>(party: &Party<S>
 
     let other_seed = encrypt(&mut Tape::new(2, &others(&requests)));
     assert!(all_differ(&scheme.seeds(&first), &scheme.seeds(&other_seed)), "a constant seed");
-    let expand = |frame: &[u8]| scheme.expand(&scheme.seeded_from_bytes(frame).unwrap()).unwrap();
+    let expand = |frame: &[u8]| scheme.expand(&read_seeded(scheme, frame).unwrap()).unwrap();
     let read = expand(&other_seed);
-    let [one, other] = [&expand(&first), &read].map(|a| scheme.ciphertexts_to_bytes(a));
+    let [one, other] = [&expand(&first), &read].map(|a| scheme.write(a));
     let (one, other) = (scheme.parts(&one), scheme.parts(&other));
     // The half that the seed gives; the other one of a multiplicative zero is private randomness alone.
     let differ = one.iter().zip(&other).filter(|(a, b)| a != b).count();
@@ -152,9 +153,9 @@ fn key_seeds_and_secrets_are_free_of_each_other<S: Encryption>(party: &Party<S>)
     let scheme = &party.scheme;
     let generate = |tape: &mut Tape| {
         let (secret, public) = scheme.generate_keys(tape);
-        (scheme.secret_key_to_bytes(&secret), scheme.public_key_to_bytes(&public))
+        (scheme.secret_key_to_bytes(&secret), scheme.write(&public))
     };
-    let public = scheme.public_key_to_bytes(&party.public);
+    let public = scheme.write(&party.public);
     // Keys of groups and residues have no public seed.
     if scheme.key_seed(&public).is_none() {
         return;
@@ -217,7 +218,7 @@ fn noise_says_nothing_of_the_public_seed<S: LatticeEncryption>(party: &Party<S>)
     let encrypt = |tape: &mut Tape| {
         let seeded = scheme.encrypt_seeded(secret, &party.filled(2, 0), tape).unwrap();
         let noise = scheme.phases(secret, &scheme.expand(&seeded).unwrap());
-        (scheme.seeded_to_bytes(&seeded), noise)
+        (scheme.write(&seeded), noise)
     };
     let mut tape = Tape::new(7, &[]);
     let (frame, noise) = encrypt(&mut tape);

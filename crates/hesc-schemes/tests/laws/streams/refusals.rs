@@ -1,8 +1,9 @@
 //! Every operation refuses what it must, by name, and leaves its operands as they were.
 
+use hesc_schemes::streams::Blocks;
 use hesc_schemes::{BitProduct, Scheme, SchemeError};
 
-use super::parties::{Party, rng};
+use super::parties::{Party, mask_positions, rng};
 
 /// What an operation said.
 type Outcome = (&'static str, Option<SchemeError>);
@@ -33,17 +34,18 @@ fn another_key_pair_is_refused<S: Scheme>(party: &Party<S>) {
     let bits = party.filled(BLOCKS, 3);
     let ours = party.encrypt(BLOCKS, 3, rng);
     let theirs = scheme.encrypt(&stranger.1, &bits, rng).unwrap();
+    let both = [&ours, &theirs];
     let compact = scheme.compact(&theirs);
     let seeded = scheme.encrypt_seeded(&stranger.0, &bits, rng).unwrap();
     let expanded = scheme.expand(&seeded).unwrap();
-    let mixed = scheme.gather(&[&ours, &theirs], &[Some((0, 0))]);
     let mut outcomes = vec![
-        said("add", scheme.add(&ours, &theirs)),
-        said("add, expanded", scheme.add(&ours, &expanded)),
-        said("add_pairs", scheme.add_pairs(&ours, &theirs, &[(0, 1)])),
-        said("horner", scheme.horner(&[&ours, &theirs], &[vec![(0, 0), (1, 0)]], &[1])),
-        said("horner, rows", scheme.horner(&[&ours, &theirs], &[vec![(0, 0)], vec![(1, 0)]], &[])),
-        said("horner, unused", scheme.horner(&[&ours, &theirs], &[vec![(0, 0)]], &[])),
+        said("combine", scheme.combine(&ours, &theirs)),
+        said("combine, expanded", scheme.combine(&ours, &expanded)),
+        said("combine_pairs", scheme.combine_pairs(&ours, &theirs, &[(0, 1)])),
+        said("combine_rows", scheme.combine_rows(&both, &[vec![(0, 0), (1, 0)]])),
+        said("combine_rows, rows", scheme.combine_rows(&both, &[vec![(0, 0)], vec![(1, 0)]])),
+        said("combine_rows, unused", scheme.combine_rows(&both, &[vec![(0, 0)]])),
+        said("arrange, unused", scheme.arrange(&both, &[(0, 0)])),
         said("rerandomise", scheme.rerandomise(&stranger.1, &ours, rng)),
         said("concatenate", scheme.concatenate(&[&ours, &theirs])),
         said("concatenate, later", scheme.concatenate(&[&ours, &ours, &theirs])),
@@ -52,14 +54,17 @@ fn another_key_pair_is_refused<S: Scheme>(party: &Party<S>) {
     ];
     // Sets with large plaintexts have no compact form.
     if let Ok(compact) = compact {
-        outcomes.push(said("decrypt_compact", scheme.decrypt_compact(secret, &compact)));
+        outcomes.push(said("decrypt_compact", scheme.decrypt(secret, &compact)));
     }
-    if !matches!(mixed, Ok(None)) {
-        outcomes.push(said("gather", mixed));
+    if let Some(moving) = scheme.moving() {
+        outcomes.push(said("gather", moving.gather(&both, &[Some((0, 0))])));
+    }
+    if let Some(weighting) = scheme.weighting() {
+        outcomes.push(said("horner", weighting.horner(&both, &[vec![(0, 0), (1, 0)]], &[2])));
     }
     assert_all(outcomes, "KeyMismatch", |e| matches!(e, SchemeError::KeyMismatch { .. }));
-    assert_ne!(scheme.key_of(&ours).unwrap(), scheme.key_of(&theirs).unwrap());
-    assert_eq!(scheme.key_of(&theirs).unwrap(), scheme.key_of(&expanded).unwrap());
+    assert_ne!(ours.key(), theirs.key());
+    assert_eq!(theirs.key(), expanded.key());
 }
 
 on_every_scheme!(another_parameter_set_is_refused);
@@ -75,21 +80,20 @@ fn another_parameter_set_is_refused<S: Scheme>(party: &Party<S>) {
     let bits = party.filled(BLOCKS, 3);
     let others = vec![3; BLOCKS * sibling.block_length() / 64];
     let mut a = party.encrypt(BLOCKS, 3, rng);
-    let before = scheme.ciphertexts_to_bytes(&a);
+    let before = scheme.write(&a);
     let seeded = scheme.encrypt_seeded(secret, &bits, rng).unwrap();
     let compact = scheme.compact(&a);
-    let gathered = sibling.gather(&[&a], &[Some((0, 0))]);
     let mut outcomes = vec![
         said("encrypt", sibling.encrypt(public, &others, rng)),
         said("encrypt_seeded", sibling.encrypt_seeded(secret, &others, rng)),
         said("expand", sibling.expand(&seeded)),
         said("decrypt", sibling.decrypt(secret, &a)),
         said("compact", sibling.compact(&a)),
-        said("add", sibling.add(&a, &a)),
-        said("add_pairs", sibling.add_pairs(&a, &a, &[(0, 1)])),
-        said("add_bits_assign", sibling.add_bits_assign(&mut a, &others)),
-        said("horner", sibling.horner(&[&a], &[vec![(0, 0), (0, 1)]], &[1])),
-        said("horner, one block", sibling.horner(&[&a], &[vec![(0, 0)]], &[])),
+        said("combine", sibling.combine(&a, &a)),
+        said("combine_pairs", sibling.combine_pairs(&a, &a, &[(0, 1)])),
+        said("combine_bits_assign", sibling.combine_bits_assign(&mut a, &others)),
+        said("combine_rows", sibling.combine_rows(&[&a], &[vec![(0, 0), (0, 1)]])),
+        said("combine_rows, one block", sibling.combine_rows(&[&a], &[vec![(0, 0)]])),
         said("rerandomise", sibling.rerandomise(public, &a, rng)),
         said("select", sibling.select(&a, &[0])),
         said("concatenate", sibling.concatenate(&[&a])),
@@ -97,18 +101,22 @@ fn another_parameter_set_is_refused<S: Scheme>(party: &Party<S>) {
         said("measured_noise_budget", sibling.measured_noise_budget(secret, &a)),
     ];
     if let Ok(compact) = compact {
-        outcomes.push(said("decrypt_compact", sibling.decrypt_compact(secret, &compact)));
+        outcomes.push(said("decrypt_compact", sibling.decrypt(secret, &compact)));
     }
-    if !matches!(gathered, Ok(None)) {
-        outcomes.push(said("gather", gathered));
+    if let Some(moving) = sibling.moving() {
+        outcomes.push(said("gather", moving.gather(&[&a], &[Some((0, 0))])));
     }
-    let masked = said("mask_assign", sibling.mask_assign(&mut a, &others));
+    if let Some(weighting) = sibling.weighting() {
+        outcomes.push(said("horner", weighting.horner(&[&a], &[vec![(0, 0), (0, 1)]], &[2])));
+        outcomes.push(said("horner, one block", weighting.horner(&[&a], &[vec![(0, 0)]], &[])));
+    }
+    let masked = said("mask_assign", mask_positions(sibling, &mut a, &others));
     if !matches!(masked.1, Some(SchemeError::PackingCannot { .. })) {
         outcomes.push(masked);
     }
     let fits = |e: &SchemeError| matches!(e, SchemeError::ParameterMismatch { .. });
     assert_all(outcomes, "ParameterMismatch", fits);
-    assert_eq!(scheme.ciphertexts_to_bytes(&a), before, "refused and changed");
+    assert_eq!(scheme.write(&a), before, "refused and changed");
 }
 
 on_every_scheme!(operands_that_do_not_fit_are_refused);
@@ -117,37 +125,43 @@ fn operands_that_do_not_fit_are_refused<S: Scheme>(party: &Party<S>) {
     let Party { scheme, secret, public, .. } = party;
     let rng = &mut rng(3);
     let mut a = party.encrypt(BLOCKS, 3, rng);
-    let before = scheme.ciphertexts_to_bytes(&a);
+    let before = scheme.write(&a);
     let one = scheme.select(&a, &[1]).unwrap();
     let none: [&S::Ciphertexts; 0] = [];
     let mut empty = vec![
         said("encrypt", scheme.encrypt(public, &[], rng)),
         said("encrypt_seeded", scheme.encrypt_seeded(secret, &[], rng)),
-        said("add_pairs", scheme.add_pairs(&a, &a, &[])),
-        said("add_bits_assign", scheme.add_bits_assign(&mut a, &[])),
-        said("horner, no part", scheme.horner(&none, &[vec![(0, 0)]], &[])),
-        said("horner, no row", scheme.horner(&[&a], &[], &[])),
+        said("combine_pairs", scheme.combine_pairs(&a, &a, &[])),
+        said("combine_bits_assign", scheme.combine_bits_assign(&mut a, &[])),
+        said("combine_rows, no part", scheme.combine_rows(&none, &[vec![(0, 0)]])),
+        said("combine_rows, no row", scheme.combine_rows(&[&a], &[])),
         said("select", scheme.select(&a, &[])),
         said("concatenate", scheme.concatenate(&none)),
     ];
-    let gathered = scheme.gather(&[&a], &[]);
-    if !matches!(gathered, Ok(None)) {
-        empty.push(said("gather", gathered));
-        empty.push(said("gather, no part", scheme.gather(&none, &[Some((0, 0))])));
+    if let Some(moving) = scheme.moving() {
+        empty.push(said("gather", moving.gather(&[&a], &[])));
+        empty.push(said("gather, no part", moving.gather(&none, &[Some((0, 0))])));
+    }
+    if let Some(weighting) = scheme.weighting() {
+        empty.push(said("horner, no part", weighting.horner(&none, &[vec![(0, 0)]], &[])));
+        empty.push(said("horner, no row", weighting.horner(&[&a], &[], &[])));
     }
     assert_all(empty, "Empty", |e| matches!(e, SchemeError::Empty));
 
     let more = party.filled(BLOCKS + 1, 3);
     let row = |length| [vec![(0, 0); length]];
     let mut counts = vec![
-        said("add", scheme.add(&a, &one)),
-        said("add, fewer first", scheme.add(&one, &a)),
-        said("add_bits_assign", scheme.add_bits_assign(&mut a, &more)),
-        said("horner, no block", scheme.horner(&[&a], &row(0), &[1])),
-        said("horner, a base too few", scheme.horner(&[&a], &row(2), &[])),
-        said("horner, two too few", scheme.horner(&[&a], &row(4), &[1, 1])),
+        said("combine", scheme.combine(&a, &one)),
+        said("combine, fewer first", scheme.combine(&one, &a)),
+        said("combine_bits_assign", scheme.combine_bits_assign(&mut a, &more)),
+        said("combine_rows, no block", scheme.combine_rows(&[&a], &row(0))),
     ];
-    let masked = said("mask_assign", scheme.mask_assign(&mut a, &more));
+    if let Some(weighting) = scheme.weighting() {
+        counts.push(said("horner, no block", weighting.horner(&[&a], &row(0), &[1])));
+        counts.push(said("horner, a base too few", weighting.horner(&[&a], &row(2), &[])));
+        counts.push(said("horner, two too few", weighting.horner(&[&a], &row(4), &[1, 1])));
+    }
+    let masked = said("mask_assign", mask_positions(scheme, &mut a, &more));
     if !matches!(masked.1, Some(SchemeError::PackingCannot { .. })) {
         counts.push(masked);
     }
@@ -161,20 +175,26 @@ fn operands_that_do_not_fit_are_refused<S: Scheme>(party: &Party<S>) {
     for index in [BLOCKS, BLOCKS + 1, usize::MAX >> 16] {
         let mut indices = vec![
             said("select", scheme.select(&a, &[0, index])),
-            said("add_pairs, first", scheme.add_pairs(&a, &a, &[(0, 0), (index, 0)])),
-            said("add_pairs, second", scheme.add_pairs(&a, &a, &[(0, index)])),
-            said("horner", scheme.horner(&[&a], &[vec![(0, 0), (0, index)]], &[1])),
+            said("combine_pairs, first", scheme.combine_pairs(&a, &a, &[(0, 0), (index, 0)])),
+            said("combine_pairs, second", scheme.combine_pairs(&a, &a, &[(0, index)])),
+            said("combine_rows", scheme.combine_rows(&[&a], &[vec![(0, 0), (0, index)]])),
         ];
-        let beyond = scheme.gather(&[&a], &[Some((0, index * scheme.block_length()))]);
-        if !matches!(beyond, Ok(None)) {
-            indices.push(said("gather", beyond));
+        if let Some(moving) = scheme.moving() {
+            let position = index * scheme.block_length();
+            indices.push(said("gather", moving.gather(&[&a], &[Some((0, position))])));
+        }
+        if let Some(weighting) = scheme.weighting() {
+            let fused = weighting.horner(&[&a], &[vec![(0, 0), (0, index)]], &[1]);
+            indices.push(said("horner", fused));
         }
         let fits = |e: &SchemeError| matches!(e, SchemeError::BlockIndex { index: found, blocks: BLOCKS } if *found == index);
         assert_all(indices, "BlockIndex", fits);
     }
-    let part = scheme.horner(&[&a], &[vec![(1, 0)]], &[]);
+    let part = scheme.combine_rows(&[&a], &[vec![(1, 0)]]);
     assert!(matches!(part, Err(SchemeError::BlockIndex { .. })));
-    assert_eq!(scheme.ciphertexts_to_bytes(&a), before, "refused and changed");
+    let part = scheme.arrange(&[&a], &[(1, 0)]);
+    assert!(matches!(part, Err(SchemeError::BlockIndex { .. })));
+    assert_eq!(scheme.write(&a), before, "refused and changed");
 }
 
 /// Whether an error says that there is no room: for noise, counts or the parts of products.
@@ -205,27 +225,31 @@ fn exhausted_budgets_are_refused<S: Scheme>(party: &Party<S>) {
     let products = scheme.bit_product() == BitProduct::Conjunction;
     assert!((0.0..if products { 64.0 } else { 1.0 }).contains(&budget), "{budget} bits are left");
     let mut outcomes = vec![
-        said("add", scheme.add(&full, &full)),
-        said("add, other first", scheme.add(&quiet, &full)),
-        said("add_pairs", scheme.add_pairs(&full, &quiet, &[(0, 0)])),
-        said("horner", scheme.horner(&[&full, &quiet], &[vec![(0, 0), (1, 0)]], &[1])),
-        said("horner, base", scheme.horner(&[&full], &[vec![(0, 0), (0, 0)]], &[2])),
+        said("combine", scheme.combine(&full, &full)),
+        said("combine, other first", scheme.combine(&quiet, &full)),
+        said("combine_pairs", scheme.combine_pairs(&full, &quiet, &[(0, 0)])),
+        said("combine_rows", scheme.combine_rows(&[&full, &quiet], &[vec![(0, 0), (1, 0)]])),
     ];
+    if let Some(weighting) = scheme.weighting() {
+        let fused = weighting.horner(&[&full], &[vec![(0, 0), (0, 0)]], &[2]);
+        outcomes.push(said("horner", fused));
+    }
     // Groups rerandomise and mask without noise.
-    let groups = scheme.gather(&[&quiet], &[None]).unwrap().is_some();
+    let groups = scheme.moving().is_some();
     if !groups && !products {
         outcomes.push(said("rerandomise", scheme.rerandomise(public, &full, rng)));
     }
     let bits = party.filled(1, 0x1234);
     if scheme.name() != "tfhe" {
         // The rounding of an encoding is all that plain bits add on lattices.
-        outcomes.push(until_refused("add_bits_assign", party, &full, |a| {
-            scheme.add_bits_assign(a, &bits)
+        outcomes.push(until_refused("combine_bits_assign", party, &full, |a| {
+            scheme.combine_bits_assign(a, &bits)
         }));
     }
-    let can_mask = scheme.mask_assign(&mut quiet.clone(), &bits).is_ok();
+    let can_mask = mask_positions(scheme, &mut quiet.clone(), &bits).is_ok();
     if !groups && can_mask {
-        outcomes.push(until_refused("mask_assign", party, &full, |a| scheme.mask_assign(a, &bits)));
+        outcomes
+            .push(until_refused("mask_assign", party, &full, |a| mask_positions(scheme, a, &bits)));
     }
     assert_all(outcomes, "NoiseBudget or CountBound", exhausted);
     let counts = scheme.decrypt(secret, &full).unwrap();
@@ -238,7 +262,7 @@ fn exhaust<S: Scheme>(party: &Party<S>, quiet: &S::Ciphertexts) -> S::Ciphertext
     let mut steps = vec![quiet.clone()];
     let error = loop {
         let last = &steps[steps.len() - 1];
-        match scheme.add(last, last) {
+        match scheme.combine(last, last) {
             Ok(sum) => steps.push(sum),
             Err(error) => break error,
         }
@@ -249,7 +273,7 @@ fn exhaust<S: Scheme>(party: &Party<S>, quiet: &S::Ciphertexts) -> S::Ciphertext
     steps.iter().rev().fold(last, |mut full, step| {
         // Sums take a step once, since smaller ones together are as much again; products a few times.
         for _ in 0..16 {
-            match scheme.add(&full, step) {
+            match scheme.combine(&full, step) {
                 Ok(sum) => full = sum,
                 Err(_) => break,
             }
@@ -267,9 +291,9 @@ fn until_refused<S: Scheme>(
 ) -> Outcome {
     let mut a = full.clone();
     for _ in 0..100 {
-        let before = party.scheme.ciphertexts_to_bytes(&a);
+        let before = party.scheme.write(&a);
         if let Err(error) = operation(&mut a) {
-            assert_eq!(party.scheme.ciphertexts_to_bytes(&a), before, "{name} refused and changed");
+            assert_eq!(party.scheme.write(&a), before, "{name} refused and changed");
             return (name, Some(error));
         }
     }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use curve25519_dalek::ristretto::{CompressedRistretto, RistrettoPoint};
 use curve25519_dalek::scalar::Scalar;
 use curve25519_dalek::traits::Identity;
-use hesc_schemes::Scheme;
+use hesc_schemes::streams::{Combine, Encrypt, Wire};
 
 use super::frames::{self, TAGGED};
 use super::parties::{self, Encryption, Party, rng};
@@ -18,8 +18,8 @@ fn copies<S: Encryption>(party: &Party<S>, blocks: usize, word: u64) -> S::Ciphe
     let Party { scheme, .. } = party;
     let one = party.encrypt(1, word, &mut rng(1));
     let sources = vec![Some((0, 0)); blocks * scheme.block_length()];
-    match scheme.gather(&[&one], &sources).unwrap() {
-        Some(copies) => copies,
+    match scheme.moving() {
+        Some(moving) => moving.gather(&[&one], &sources).unwrap(),
         None => scheme.select(&one, &vec![0; blocks]).unwrap(),
     }
 }
@@ -34,12 +34,11 @@ fn each_copy_gets_a_factor_of_its_own<S: Encryption>(party: &Party<S>) {
     let copies = copies(party, BLOCKS, u64::MAX);
     let counts = scheme.decrypt(secret, &copies).unwrap();
     assert!(counts.iter().all(|&one| one == 1));
-    let frame = scheme.ciphertexts_to_bytes(&copies);
+    let frame = scheme.write(&copies);
     let mut seen: HashSet<Vec<u8>> = scheme.parts(&frame).into_iter().map(<[u8]>::to_vec).collect();
     for _ in 0..2 {
         let fresh = scheme.rerandomise(public, &copies, rng).unwrap();
-        for (at, part) in scheme.parts(&scheme.ciphertexts_to_bytes(&fresh)).into_iter().enumerate()
-        {
+        for (at, part) in scheme.parts(&scheme.write(&fresh)).into_iter().enumerate() {
             assert!(seen.insert(part.to_vec()), "part {at} was there before");
         }
         assert!(scheme.decrypt(secret, &fresh).unwrap() == counts, "the counts stay");
@@ -68,10 +67,10 @@ fn rerandomised_zeros_hide_in_elements_of_their_own() {
     let rng = &mut rng(3);
     let secret = scheme.secret_key_to_bytes(&party.secret);
     let (known, other) = (copies(party, 1, 0), party.encrypt(1, u64::MAX << 32, rng));
-    let product = scheme.add(&known, &other).unwrap();
+    let product = scheme.combine(&known, &other).unwrap();
     let fresh = scheme.rerandomise(&party.public, &product, rng).unwrap();
     let [known, product, fresh] =
-        [&known, &product, &fresh].map(|a| hidden(&scheme.ciphertexts_to_bytes(a), &secret));
+        [&known, &product, &fresh].map(|a| hidden(&scheme.write(a), &secret));
     let telling = known.iter().zip(&product).filter(|(a, b)| a == b).count();
     assert_eq!(telling, 32, "before, the element tells the other bit");
     let mut seen: HashSet<[u8; 32]> = HashSet::new();

@@ -2,10 +2,12 @@
 //! group.
 
 mod ffdhe3072;
+mod name;
 mod ristretto255;
 mod secp256r1;
 
 pub use ffdhe3072::{Exponents, Ffdhe3072};
+pub use name::GroupName;
 pub use ristretto255::Ristretto255;
 pub use secp256r1::Secp256r1;
 
@@ -33,10 +35,8 @@ pub trait Group: Clone + Send + Sync + 'static {
 
     /// The scheme's name in the interface.
     fn scheme(&self) -> &'static str;
-    /// The group among the parameter sets.
-    fn identifier(&self) -> [u32; 2];
-    /// Bytes of an element.
-    fn element_bytes(&self) -> usize;
+    /// The group's name.
+    fn name(&self) -> GroupName;
     /// Bits of a random exponent, whose powers nobody tells from uniform elements.
     fn exponent_bits(&self) -> usize;
 

@@ -9,14 +9,13 @@ use rand_core::{CryptoRng, Rng};
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-use super::Group;
+use super::name::RISTRETTO255_BYTES as POINT;
+use super::{Group, GroupName};
 use crate::streams::bitwise::BLOCK_LENGTH;
 
 /// Ristretto over curve25519 (RFC 9496): prime order, one encoding for each element, 32 bytes.
 #[derive(Debug, Clone, Default)]
 pub struct Ristretto255;
-
-const POINT: usize = 32;
 
 /// A scalar, not zero.
 #[derive(ZeroizeOnDrop)]
@@ -49,12 +48,8 @@ impl Group for Ristretto255 {
         "ec_elgamal"
     }
 
-    fn identifier(&self) -> [u32; 2] {
-        [1, 1]
-    }
-
-    fn element_bytes(&self) -> usize {
-        POINT
+    fn name(&self) -> GroupName {
+        GroupName::Ristretto255
     }
 
     fn exponent_bits(&self) -> usize {

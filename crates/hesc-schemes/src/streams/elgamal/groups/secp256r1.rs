@@ -6,7 +6,7 @@ use hesc_math::wide::{LANES, Octet, copy_number, replace_where};
 use rand_core::{CryptoRng, Rng};
 use zeroize::{ZeroizeOnDrop, Zeroizing};
 
-use super::Group;
+use super::{Group, GroupName};
 use crate::streams::bitwise::BLOCK_LENGTH;
 
 /// The curve secp256r1, NIST P-256: prime order, 33 bytes compressed.
@@ -48,12 +48,8 @@ impl Group for Secp256r1 {
         "ec_elgamal"
     }
 
-    fn identifier(&self) -> [u32; 2] {
-        [1, 2]
-    }
-
-    fn element_bytes(&self) -> usize {
-        ENCODED_BYTES
+    fn name(&self) -> GroupName {
+        GroupName::Secp256r1
     }
 
     fn exponent_bits(&self) -> usize {

@@ -1,7 +1,8 @@
 //! Elements, bounds and keys of the schemes with a ciphertext for each bit.
 
+use hesc_schemes::SchemeError;
+use hesc_schemes::streams::Wire;
 use hesc_schemes::streams::bitwise::{BitCipher, Bitwise};
-use hesc_schemes::{Scheme, SchemeError};
 
 use super::super::frames::{self, TAGGED, forge, overwrite};
 use super::super::parties::{self, element_bytes};
@@ -163,7 +164,7 @@ fn residues_have_symbol_one_and_keys_are_primes() {
     let swapped = [q, p].concat();
     secrets(&frames, &[swapped, [p, p].concat(), vec![0xFF; 256]]);
 
-    let strangers = party.scheme.public_key_to_bytes(&party.stranger.1);
+    let strangers = party.scheme.write(&party.stranger.1);
     let strangers = frames::body(&strangers, TAGGED + 8);
     let foreign = "the modulus does not belong to the key pair";
     frames.assert_overwritten(Ciphertexts, TAGGED + 12, strangers, foreign);

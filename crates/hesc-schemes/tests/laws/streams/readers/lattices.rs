@@ -1,8 +1,9 @@
 //! Numbers of lattice schemes that no honest peer sends.
 
 use hesc_math::Word;
+use hesc_schemes::SchemeError;
 use hesc_schemes::streams::lattice::{Encoding, Lattice};
-use hesc_schemes::{Scheme, SchemeError};
+use hesc_schemes::streams::{Encrypt, Wire};
 
 use super::super::frames::{self, TAGGED, forge, overwrite};
 use super::super::parties::{self, Party, rng};
@@ -54,7 +55,7 @@ fn promises<W: Word, E: Encoding<W>>(frames: &Frames<'_, Lattice<W, E>>) {
     let Party { scheme, secret, .. } = frames.party;
     let bits = frames.party.filled(1, 5);
     let seeded = scheme.encrypt_seeded(secret, &bits, &mut rng(3)).unwrap();
-    let quiet = scheme.ciphertexts_to_bytes(&scheme.expand(&seeded).unwrap());
+    let quiet = scheme.write(&scheme.expand(&seeded).unwrap());
     let (least, scale) = (frames::read_f64(&quiet, TAGGED), frames::read_f64(&quiet, TAGGED + 8));
     let claim = |noise: f64| overwrite(&quiet, TAGGED, &noise.to_le_bytes());
     assert_eq!(frames.refused(Ciphertexts, &claim(least)), None);

@@ -4,10 +4,13 @@ mod elements;
 mod lattices;
 
 use hesc_schemes::rlwe::{self, Rlwe};
+use hesc_schemes::streams::{Decrypt, Encrypt, Wire};
 use hesc_schemes::{Assurance, Plain, Scheme, SchemeError, Simulated, UnipolarBfv};
 
 use super::frames::{self, HEADER, TAGGED, forge, overwrite};
-use super::parties::{Case, Encryption, Party, rng};
+use super::parties::{
+    Case, Encryption, Party, read_ciphertexts, read_compact, read_public_key, read_seeded, rng,
+};
 
 /// The objects that travel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,10 +43,10 @@ impl<'a, S: Scheme> Frames<'a, S> {
         let a = scheme.encrypt(public, &bits, rng).unwrap();
         let seeded = scheme.encrypt_seeded(secret, &bits, rng).unwrap();
         let frames = [
-            scheme.ciphertexts_to_bytes(&a),
-            scheme.seeded_to_bytes(&seeded),
-            scheme.compact(&a).map_or(Vec::new(), |compact| scheme.compact_to_bytes(&compact)),
-            scheme.public_key_to_bytes(public),
+            scheme.write(&a),
+            scheme.write(&seeded),
+            scheme.compact(&a).map_or(Vec::new(), |compact| scheme.write(&compact)),
+            scheme.write(public),
             scheme.secret_key_to_bytes(secret).to_vec(),
         ];
         Self { party, frames }
@@ -79,10 +82,10 @@ impl<'a, S: Scheme> Frames<'a, S> {
 
 fn read<S: Scheme>(scheme: &S, object: Object, frame: &[u8]) -> Option<SchemeError> {
     match object {
-        Ciphertexts => scheme.ciphertexts_from_bytes(frame).err(),
-        Seeded => scheme.seeded_from_bytes(frame).err(),
-        Compact => scheme.compact_from_bytes(frame).err(),
-        PublicKey => scheme.public_key_from_bytes(frame).err(),
+        Ciphertexts => read_ciphertexts(scheme, frame).err(),
+        Seeded => read_seeded(scheme, frame).err(),
+        Compact => read_compact(scheme, frame).err(),
+        PublicKey => read_public_key(scheme, frame).err(),
         SecretKey => scheme.secret_key_from_bytes(frame).err(),
     }
 }
@@ -158,10 +161,10 @@ on_every_encryption!(keys_of_two_pairs_give_no_counts);
 /// everything but a one is a zero.
 fn keys_of_two_pairs_give_no_counts<S: Scheme>(party: &Party<S>) {
     let Party { scheme, secret, public, stranger, .. } = party;
-    let ours = scheme.public_key_to_bytes(public);
-    let theirs = scheme.public_key_to_bytes(&stranger.1);
+    let ours = scheme.write(public);
+    let theirs = scheme.write(&stranger.1);
     let mixed = forge(&theirs, |frame| frame[..TAGGED].copy_from_slice(&ours[..TAGGED]));
-    let Ok(mixed) = scheme.public_key_from_bytes(&mixed) else {
+    let Ok(mixed) = read_public_key(scheme, &mixed) else {
         assert_eq!(scheme.name(), "gm");
         return;
     };
@@ -181,7 +184,7 @@ on_every_lattice!(hostile_seeds_survive);
 fn hostile_seeds_survive<S: Encryption>(party: &Party<S>) {
     let frames = Frames::of(party);
     let forged = overwrite(frames.get(Seeded), TAGGED + 4, &[0xFF; 32]);
-    let seeded = party.scheme.seeded_from_bytes(&forged).unwrap();
+    let seeded = read_seeded(&party.scheme, &forged).unwrap();
     let refused = party.scheme.decrypt(&party.secret, &party.scheme.expand(&seeded).unwrap());
     assert!(matches!(refused, Err(SchemeError::NotACount { .. })));
 }
@@ -197,9 +200,9 @@ fn batches_of_leveled_ciphertexts_are_checked_one_by_one() {
     let frames = Frames::of(party);
     let bits = party.filled(1, 5);
     let theirs = scheme.encrypt(&stranger.1, &bits, &mut rng(4)).unwrap();
-    let theirs = scheme.ciphertexts_to_bytes(&theirs);
+    let theirs = scheme.write(&theirs);
     let their_seeded = scheme.encrypt_seeded(&stranger.0, &bits, &mut rng(5)).unwrap();
-    let their_seeded = scheme.seeded_to_bytes(&their_seeded);
+    let their_seeded = scheme.write(&their_seeded);
     for (object, theirs) in [(Ciphertexts, &theirs), (Seeded, &their_seeded), (Compact, &theirs)] {
         let mixed = forge(frames.get(object), |frame| {
             frame[HEADER..][..4].copy_from_slice(&(BLOCKS + 1).to_le_bytes());
@@ -238,7 +241,7 @@ fn slots_that_hold_no_bits_are_no_counts() {
     let start = frame.windows(first.len()).position(|window| window == first).unwrap();
     let put = |block: &rlwe::Ciphertext| {
         let forged = overwrite(frame, start, &inside.ciphertext_to_bytes(block));
-        scheme.decrypt(secret, &scheme.ciphertexts_from_bytes(&forged).unwrap())
+        scheme.decrypt(secret, &read_ciphertexts(scheme, &forged).unwrap())
     };
     assert!(put(&honest).is_ok());
     for factor in [2, -1] {
@@ -282,7 +285,7 @@ fn blocks_on_the_torus_claim_possible_noise() {
         frames.assert_overwritten(Compact, TAGGED + 5, &[bits], problem);
     }
     let seeded = scheme.encrypt_seeded(secret, &party.filled(1, 5), &mut rng(3)).unwrap();
-    let quiet = scheme.ciphertexts_to_bytes(&scheme.expand(&seeded).unwrap());
+    let quiet = scheme.write(&scheme.expand(&seeded).unwrap());
     let least = frames::read_f64(&quiet, TAGGED + 13);
     let claim = |variance: f64| overwrite(&quiet, TAGGED + 13, &variance.to_le_bytes());
     assert_eq!(frames.refused(Ciphertexts, &claim(least)), None);

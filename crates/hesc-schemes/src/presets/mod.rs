@@ -1,0 +1,343 @@
+//! Parameter sets by name: one table of all there are.
+//!
+//! Names that begin with `hestd2018_` meet the 2018 standard only, names that begin with `insecure_` no
+//! standard for 128 bits; all others the 2024 guidelines or, where factors or logarithms are the secret,
+//! 128 bits against classical computers.
+
+mod table;
+
+use hesc_math::RingIndex;
+
+use crate::rlwe::{Packing, PlaintextSpace, PrimeSet, SchemeKind, Spec};
+use crate::streams::bitwise::BLOCK_LENGTH;
+use crate::streams::elgamal::{self, GroupName};
+use crate::streams::{gm, unipolar};
+use crate::wire::SchemeId;
+use crate::{Assurance, SchemeError};
+
+pub use table::PRESETS;
+
+/// Bits of the plaintext modulus of BFV's vectors: a prime of this size has slots in every ring of the table.
+const PLAIN_BITS: u32 = 20;
+/// The smallest prime with slots in all rings of the table: where bits multiply, and in BGV, where noise grows with
+/// it at each product.
+const SMALL_PLAIN_MODULUS: u64 = 65537;
+
+/// A named parameter set.
+#[derive(Debug)]
+pub struct Preset {
+    /// The name.
+    pub name: &'static str,
+    /// What it is for, in a sentence.
+    pub about: &'static str,
+    set: Set,
+}
+
+/// Primes as runs of one size: bits, and how many.
+type Chain = &'static [(u32, usize)];
+
+/// What a preset fixes; the rest follows.
+#[derive(Debug)]
+enum Set {
+    /// Blocks of bits that add.
+    Lattice {
+        ring_degree: usize,
+        coeff_moduli: &'static [u64],
+        packing: Packing,
+        plaintext: PlaintextSpace,
+    },
+    /// Vectors of numbers. Exact schemes have a prime as their plaintext modulus, CKKS has the size of its
+    /// last prime as its scale.
+    Vectors { scheme: SchemeKind, ring_degree: usize, coeff: Chain, special: Chain },
+    /// Bits in the slots of BFV, which multiply.
+    UnipolarBfv { ring_degree: usize, coeff: Chain },
+    /// Bits that bootstrap: the ring's degree and the small dimension, `log2` of the noise of each, and bits of
+    /// a digit and digits of bootstrap, key switch and packing.
+    Tfhe { dimensions: [usize; 2], log2_noise: [f64; 2], digits: [(u32, u32); 3] },
+    /// A residue for each bit.
+    Gm { modulus_bits: u32 },
+    /// A pair of group elements for each bit: lifted up to a largest count, multiplicative without one.
+    Elgamal { group: GroupName, max_count: Option<u64> },
+}
+
+impl Preset {
+    /// The preset of this name.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        PRESETS.iter().find(|preset| preset.name == name)
+    }
+
+    /// The preset with this wire form; vectors may have any bound. Cost: a search for primes at most.
+    pub fn of(bytes: &[u8]) -> Option<&'static Self> {
+        let scheme = SchemeId::of(bytes).ok()?;
+        let spec = Spec::from_bytes(bytes).ok().map(|spec| Spec { bound: 1.0, ..spec });
+        let bytes = spec.as_ref().map_or_else(|| bytes.to_vec(), Spec::to_bytes);
+        let alike = |preset: &&Self| {
+            let of_ring = |spec: &Spec| preset.ring_degree() == Some(spec.ring_degree());
+            preset.scheme() == scheme && spec.as_ref().is_none_or(of_ring)
+        };
+        let same = |preset: &&Self| preset.to_bytes().is_ok_and(|other| other == bytes);
+        PRESETS.iter().filter(alike).find(same)
+    }
+
+    /// The scheme.
+    pub fn scheme(&self) -> SchemeId {
+        match &self.set {
+            Set::Lattice { plaintext: PlaintextSpace::Approximate { .. }, .. } => SchemeId::Ckks,
+            Set::Lattice { .. } => SchemeId::Bfv,
+            Set::Vectors { scheme, .. } => scheme.identifier(),
+            Set::UnipolarBfv { .. } => SchemeId::UnipolarBfv,
+            Set::Tfhe { .. } => SchemeId::Tfhe,
+            Set::Gm { .. } => SchemeId::Gm,
+            Set::Elgamal { max_count: Some(_), .. } => SchemeId::Elgamal,
+            Set::Elgamal { max_count: None, .. } => SchemeId::UnipolarElgamal,
+        }
+    }
+
+    /// What a lattice's set must reach, as its name says.
+    pub fn assurance(&self) -> Assurance {
+        if self.name.starts_with("insecure_") {
+            Assurance::Insecure
+        } else if self.name.starts_with("hestd2018_") {
+            Assurance::HeStd2018
+        } else {
+            Assurance::Guidelines2024
+        }
+    }
+
+    /// Whether it encrypts vectors of numbers; all others encrypt streams of bits.
+    pub fn is_for_vectors(&self) -> bool {
+        matches!(self.set, Set::Vectors { .. })
+    }
+
+    /// Coefficients of a polynomial; none without a ring.
+    pub fn ring_degree(&self) -> Option<usize> {
+        match self.set {
+            Set::Lattice { ring_degree, .. }
+            | Set::Vectors { ring_degree, .. }
+            | Set::UnipolarBfv { ring_degree, .. }
+            | Set::Tfhe { dimensions: [ring_degree, _], .. } => Some(ring_degree),
+            Set::Gm { .. } | Set::Elgamal { .. } => None,
+        }
+    }
+
+    /// Bits in a block, or numbers in a vector.
+    pub fn slots(&self) -> usize {
+        match self.set {
+            Set::Vectors { scheme: SchemeKind::Ckks, ring_degree, .. }
+            | Set::Lattice {
+                plaintext: PlaintextSpace::Approximate { .. },
+                packing: Packing::Slots,
+                ring_degree,
+                ..
+            } => ring_degree / 2,
+            // Two bits in each complex slot are as many as coefficients.
+            Set::Lattice { ring_degree, .. }
+            | Set::Vectors { ring_degree, .. }
+            | Set::UnipolarBfv { ring_degree, .. }
+            | Set::Tfhe { dimensions: [ring_degree, _], .. } => ring_degree,
+            Set::Gm { .. } | Set::Elgamal { .. } => BLOCK_LENGTH,
+        }
+    }
+
+    /// Bytes of a fresh block or vector on the wire, but for a frame of a hundred bytes or two.
+    pub fn ciphertext_bytes(&self) -> usize {
+        match &self.set {
+            Set::Lattice { ring_degree, coeff_moduli, .. } => {
+                2 * ring_degree * coeff_moduli.iter().map(|q| bits_of(*q)).sum::<usize>() / 8
+            }
+            Set::Vectors { ring_degree, coeff, .. } | Set::UnipolarBfv { ring_degree, coeff } => {
+                2 * ring_degree * bits_in(coeff) / 8
+            }
+            Set::Tfhe { dimensions: [ring_degree, _], .. } => 2 * ring_degree * 8,
+            Set::Gm { modulus_bits } => BLOCK_LENGTH * *modulus_bits as usize / 8,
+            Set::Elgamal { group, .. } => BLOCK_LENGTH * 2 * group.element_bytes(),
+        }
+    }
+
+    /// Bytes of a switching key, of which products need one and each rotation another; none where nothing
+    /// switches keys. Half of a key is a seed.
+    pub fn switching_key_bytes(&self) -> Option<usize> {
+        let Set::Vectors { ring_degree, coeff, special, .. } = self.set else { return None };
+        let primes = |chain: Chain| chain.iter().map(|run| run.1).sum::<usize>();
+        let digits = primes(coeff).div_ceil(primes(special));
+        Some(digits * ring_degree * (bits_in(coeff) + bits_in(special)) / 8)
+    }
+
+    /// The set for vectors, still to be checked. `bound` is what vectors of CKKS stay within unless an
+    /// encryption declares another; 1 in the other schemes. None for streams.
+    ///
+    /// # Errors
+    /// None for the sets of the table: their primes exist.
+    pub fn vectors(&self, bound: f64) -> Result<Option<Spec>, SchemeError> {
+        let Set::Vectors { scheme, ring_degree, coeff, special } = self.set else {
+            return Ok(None);
+        };
+        vectors(scheme, ring_degree, coeff, special, bound).map(Some)
+    }
+
+    /// The wire form, of a set for vectors with a bound of 1.
+    ///
+    /// # Errors
+    /// None for the sets of the table, but in builds without the feature `tfhe` [`SchemeError::Parameter`]
+    /// for its sets.
+    pub fn to_bytes(&self) -> Result<Vec<u8>, SchemeError> {
+        Ok(match &self.set {
+            Set::Lattice { ring_degree, coeff_moduli, packing, plaintext } => {
+                Spec::streams(*ring_degree, coeff_moduli.to_vec(), *packing, *plaintext)?.to_bytes()
+            }
+            Set::Vectors { scheme, ring_degree, coeff, special } => {
+                vectors(*scheme, *ring_degree, coeff, special, 1.0)?.to_bytes()
+            }
+            Set::UnipolarBfv { ring_degree, coeff } => {
+                let mut spec = vectors(SchemeKind::Bfv, *ring_degree, coeff, &[], 1.0)?;
+                spec.plaintext = PlaintextSpace::Integers { plain_modulus: SMALL_PLAIN_MODULUS };
+                unipolar::bfv::spec_bytes(&spec)
+            }
+            Set::Tfhe { dimensions, log2_noise, digits } => {
+                tfhe(*dimensions, *log2_noise, *digits)?
+            }
+            Set::Gm { modulus_bits } => gm::spec_bytes(*modulus_bits),
+            Set::Elgamal { group, max_count: Some(most) } => elgamal::spec_bytes(*group, *most),
+            Set::Elgamal { group, max_count: None } => unipolar::elgamal::spec_bytes(*group),
+        })
+    }
+}
+
+fn bits_of(modulus: u64) -> usize {
+    modulus.ilog2() as usize + 1
+}
+
+fn bits_in(chain: Chain) -> usize {
+    chain.iter().map(|&(bits, count)| bits as usize * count).sum()
+}
+
+/// A set with the largest primes of these sizes. The largest of all are the special ones: digits must not
+/// exceed them.
+fn vectors(
+    scheme: SchemeKind,
+    ring_degree: usize,
+    coeff: Chain,
+    special: Chain,
+    bound: f64,
+) -> Result<Spec, SchemeError> {
+    let ring = RingIndex::power_of_two(ring_degree)?;
+    let sizes =
+        |chain: Chain| chain.iter().flat_map(|&(bits, count)| std::iter::repeat_n(bits, count));
+    let bits: Vec<u32> = sizes(special).chain(sizes(coeff)).collect();
+    let mut special_moduli = ring.ntt_primes_of_bits(&bits)?;
+    let coeff_moduli = special_moduli.split_off(sizes(special).count());
+    let plaintext = match scheme {
+        SchemeKind::Ckks => {
+            let bits = sizes(coeff).last().unwrap_or_default();
+            PlaintextSpace::Approximate { scale: f64::from(bits).exp2() }
+        }
+        SchemeKind::Bfv => {
+            PlaintextSpace::Integers { plain_modulus: ring.ntt_primes(PLAIN_BITS, 1)?[0] }
+        }
+        SchemeKind::Bgv => PlaintextSpace::Integers { plain_modulus: SMALL_PLAIN_MODULUS },
+    };
+    // BGV's runs after the first are small primes, for steps of any size.
+    let levels = match (scheme, coeff) {
+        (SchemeKind::Bgv, [(_, large), _, ..]) => PrimeSet::combinations(&coeff_moduli, *large),
+        _ => Vec::new(),
+    };
+    let packing = None;
+    Ok(Spec { scheme, ring, coeff_moduli, levels, special_moduli, plaintext, bound, packing })
+}
+
+#[cfg(feature = "tfhe")]
+fn tfhe(
+    [ring_degree, lwe_dimension]: [usize; 2],
+    [log2_ring_noise, log2_lwe_noise]: [f64; 2],
+    digits: [(u32, u32); 3],
+) -> Result<Vec<u8>, SchemeError> {
+    use crate::streams::tfhe::{Decomposition, Spec};
+    let [bootstrap, keyswitch, packing] =
+        digits.map(|(base_log, levels)| Decomposition { base_log, levels });
+    let spec = Spec {
+        ring_degree,
+        lwe_dimension,
+        log2_ring_noise,
+        log2_lwe_noise,
+        bootstrap,
+        keyswitch,
+        packing,
+    };
+    Ok(spec.to_bytes())
+}
+
+#[cfg(not(feature = "tfhe"))]
+fn tfhe(_: [usize; 2], _: [f64; 2], _: [(u32, u32); 3]) -> Result<Vec<u8>, SchemeError> {
+    Err(SchemeError::Parameter {
+        name: "scheme",
+        value: "tfhe".into(),
+        remedy: "this build leaves it out, which takes minutes to compile: build with the feature tfhe (make build)",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rlwe::Rlwe;
+
+    /// Names are unique, bytes lead back to names, and lattices reach what their names say.
+    #[test]
+    fn names_and_sets_belong_together() {
+        for preset in &PRESETS {
+            assert!(std::ptr::eq(Preset::named(preset.name).unwrap(), preset), "{}", preset.name);
+            if preset.scheme() == SchemeId::Tfhe && cfg!(not(feature = "tfhe")) {
+                assert!(preset.to_bytes().unwrap_err().to_string().contains("tfhe"));
+                continue;
+            }
+            let bytes = preset.to_bytes().unwrap();
+            assert_eq!(SchemeId::of(&bytes).unwrap(), preset.scheme());
+            assert!(std::ptr::eq(Preset::of(&bytes).unwrap(), preset), "{}", preset.name);
+            if let Ok(spec) = Spec::from_bytes(&bytes) {
+                assert_eq!(spec.assurance(), preset.assurance(), "{}", preset.name);
+                assert_eq!(spec.packing.is_none(), preset.is_for_vectors());
+            }
+        }
+    }
+
+    /// Another bound is the same preset, another prime none.
+    #[test]
+    fn sets_of_ones_own_have_no_name() {
+        let preset = Preset::named("ckks_4096").unwrap();
+        let mut spec = preset.vectors(8.0).unwrap().unwrap();
+        let bytes = spec.to_bytes();
+        assert_eq!(Preset::of(&bytes).unwrap().name, preset.name);
+        spec.coeff_moduli.pop();
+        assert!(Preset::of(&spec.to_bytes()).is_none());
+        assert!(Preset::of(&bytes[1..]).is_none());
+    }
+
+    /// Sizes are those of the wire, but for frames.
+    #[test]
+    fn vectors_have_the_sizes_stated() {
+        for name in ["bfv_4096", "bgv_8192", "ckks_8192"] {
+            let preset = Preset::named(name).unwrap();
+            let spec = Spec::from_bytes(&preset.to_bytes().unwrap()).unwrap();
+            let scheme = Rlwe::new(spec, preset.assurance()).unwrap();
+            let mut rng = rand_core::SeedableRng::from_seed([1; 32]);
+            let rng: &mut hesc_math::AesCtrRng = &mut rng;
+            let (secret, public) = scheme.generate_keys(rng);
+            let plaintext = match scheme.scheme() {
+                SchemeKind::Ckks => {
+                    scheme.encode_bounded(&[], scheme.default_scale(), scheme.levels(), 1.0)
+                }
+                _ => scheme.encode_integers(&[1]),
+            };
+            let fresh = scheme.encrypt(&public, &plaintext.unwrap(), rng).unwrap();
+            let key = scheme.generate_relin_key(&secret, rng).unwrap();
+            let bytes = [
+                (scheme.ciphertext_to_bytes(&fresh), preset.ciphertext_bytes()),
+                (scheme.relin_key_to_bytes(&key), preset.switching_key_bytes().unwrap()),
+            ];
+            for (wire, stated) in bytes {
+                let sizes = stated..stated + 200;
+                assert!(sizes.contains(&wire.len()), "{name}: {} for {stated}", wire.len());
+            }
+            assert_eq!(scheme.slot_count(), preset.slots());
+        }
+    }
+}

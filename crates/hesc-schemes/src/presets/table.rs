@@ -1,0 +1,172 @@
+//! The table. Single primes are those of the paper or the largest that fit; runs of bits stand for the
+//! largest primes of that size. All together fill the modulus that the standard allows for 128 bits.
+
+use super::{Chain, Preset, Set};
+use crate::rlwe::Packing::{self, Coefficients, ComplexSlots, Slots};
+use crate::rlwe::PlaintextSpace;
+use crate::rlwe::SchemeKind::{self, Bfv, Bgv, Ckks};
+use crate::streams::elgamal::GroupName;
+
+/// Every preset, those to start with first among their like.
+#[rustfmt::skip] // A row a line.
+pub static PRESETS: [Preset; 52] = [
+    // Blocks of bits that add.
+    bits("bfv_1024", 1024, &[67104769], Coefficients, modulo(2), "Parity alone survives: the key owner sees no counts. Smallest noise."),
+    bits("bfv_1024_fusion", 1024, &[67104769], Coefficients, modulo(32), "Room for fusion: three products as digits of base 3."),
+    bits("bfv_2048_slots", 2048, &[67043329, 134176769], Slots, modulo(12289), "Slots: products with masks, hence multiplexed sums."),
+    bits("ckks_1024", 1024, &[67104769], Coefficients, scaled(21), "Counts as approximate numbers, one in each coefficient."),
+    bits("ckks_1024_slots", 1024, &[67104769], ComplexSlots, scaled(21), "As koseki2022hesc packs: two bits in each complex slot."),
+    bits("ckks_2048", 2048, &[67043329, 134176769], ComplexSlots, scaled(24), "Two bits in each complex slot, and room for many additions."),
+    bits("hestd2018_koseki_bfv_1024", 1024, &[134215681], Slots, modulo(12289), "koseki2022hesc, section 4: 27 bits."),
+    bits("hestd2018_koseki_bfv_2048", 2048, &[18014398509404161], Slots, modulo(12289), "koseki2022hesc, section 4: 54 bits."),
+    bits("hestd2018_koseki_ckks_1024", 1024, &[134215681], ComplexSlots, scaled(22), "koseki2022hesc, section 4: 27 bits."),
+    bits("hestd2018_koseki_ckks_2048", 2048, &[18014398509404161], ComplexSlots, scaled(38), "koseki2022hesc, section 4: 54 bits; the scale leaves room for five digits of base 6."),
+    bits("hestd2018_koseki_bfv_2048_rns", 2048, &[134176769, 134111233], Slots, modulo(12289), "The same 54 bits as two primes: words of 32 bits are a quarter faster."),
+    bits("hestd2018_koseki_ckks_2048_rns", 2048, &[134176769, 134111233], ComplexSlots, scaled(24), "The same 54 bits as two primes: words of 32 bits are a quarter faster."),
+    // Bits that bootstrap. The noise is what the lattice estimator wants for 132 bits with binary secrets; the
+    // 2024 guidelines are kept as well.
+    gates("tfhe_2048", [2048, 860], [-48.32, -18.749], [(23, 1), (3, 5), (16, 1)], "Gate circuits: each bootstrap fails with a probability below 2^-128."),
+    gates("tfhe_2048_40", [2048, 790], [-48.32, -17.007], [(23, 1), (3, 4), (16, 1)], "An eighth faster, for circuits that may fail with a probability of 2^-40."),
+    gates("insecure_tfhe_512", [512, 64], [-50.0, -30.0], [(23, 1), (3, 5), (16, 1)], "For tests: a hundred times faster, broken in minutes."),
+    // A ciphertext for each bit; secret factors and logarithms.
+    factors("gm_3072", 3072, "A residue for each bit that keeps its parity only; 128 bits of security."),
+    factors("gm_4096", 4096, "Beyond 128 bits of security."),
+    factors("insecure_gm_2048", 2048, "For comparisons: 112 bits of security."),
+    logarithms("elgamal_ffdhe3072", GroupName::Ffdhe3072, Some(64), "Counts up to 64: three products as digits of base 3, or 64 factors."),
+    logarithms("elgamal_ffdhe3072_full_exponents", GroupName::Ffdhe3072FullExponents, Some(64), "Exponents as long as the order, as in koseki2022hesc; RFC 7919 allows short ones."),
+    logarithms("ec_elgamal_ristretto255", GroupName::Ristretto255, Some(64), "Counts up to 64 over the fastest group, 32 bytes an element."),
+    logarithms("ec_elgamal_secp256r1", GroupName::Secp256r1, Some(64), "The curve of koseki2022hesc."),
+    logarithms("unipolar_elgamal_ffdhe3072", GroupName::Ffdhe3072, None, "Unipolar streams over a prime field."),
+    logarithms("unipolar_elgamal_ristretto255", GroupName::Ristretto255, None, "Unipolar streams: the fastest group."),
+    logarithms("unipolar_elgamal_secp256r1", GroupName::Secp256r1, None, "Unipolar streams over the curve of koseki2022hesc."),
+    // Bits in slots, which multiply.
+    conjunctions("unipolar_bfv_4096", 4096, &[(35, 2), (36, 1)], "Unipolar streams on a lattice: three factors."),
+    conjunctions("unipolar_bfv_8192", 8192, &[(42, 1), (43, 4)], "Unipolar streams on a lattice: seven factors."),
+    conjunctions("unipolar_bfv_16384", 16384, &[(47, 2), (48, 7)], "Unipolar streams on a lattice: fourteen factors."),
+    // Vectors of numbers. Primes stay below 2^50, where the kernels are fastest; several special primes make
+    // fewer digits and smaller keys. In CKKS all primes but the first are the scale, so that products keep it;
+    // the first leaves room for numbers above 1.
+    vectors("bfv_4096", Bfv, 4096, INTEGERS[0], LINEAR),
+    vectors("bfv_8192", Bfv, 8192, INTEGERS[1], POLYNOMIALS),
+    vectors("bfv_16384", Bfv, 16384, INTEGERS[2], NETWORKS),
+    vectors("bfv_32768", Bfv, 32768, INTEGERS[3], DEEP),
+    vectors("bgv_4096", Bgv, 4096, INTEGERS[0], LINEAR),
+    vectors("bgv_8192", Bgv, 8192, STEPS[0], POLYNOMIALS),
+    vectors("bgv_16384", Bgv, 16384, STEPS[1], NETWORKS),
+    vectors("bgv_32768", Bgv, 32768, STEPS[2], DEEP),
+    vectors("ckks_4096", Ckks, 4096, (&[(38, 1), (29, 1)], &[(38, 1)]), LINEAR),
+    vectors("ckks_8192", Ckks, 8192, (&[(49, 1), (38, 3)], &[(50, 1)]), POLYNOMIALS),
+    vectors("ckks_16384", Ckks, 16384, (&[(50, 1), (46, 6)], &[(50, 2)]), NETWORKS),
+    vectors("ckks_32768", Ckks, 32768, (&[(50, 1), (47, 14)], &[(50, 3)]), DEEP),
+    vectors("hestd2018_bfv_4096", Bfv, 4096, INTEGERS_2018[0], LINEAR),
+    vectors("hestd2018_bfv_8192", Bfv, 8192, INTEGERS_2018[1], POLYNOMIALS),
+    vectors("hestd2018_bfv_16384", Bfv, 16384, INTEGERS_2018[2], NETWORKS),
+    vectors("hestd2018_bfv_32768", Bfv, 32768, INTEGERS_2018[3], DEEP),
+    vectors("hestd2018_bgv_4096", Bgv, 4096, INTEGERS_2018[0], LINEAR),
+    vectors("hestd2018_bgv_8192", Bgv, 8192, STEPS_2018[0], POLYNOMIALS),
+    vectors("hestd2018_bgv_16384", Bgv, 16384, STEPS_2018[1], NETWORKS),
+    vectors("hestd2018_bgv_32768", Bgv, 32768, STEPS_2018[2], DEEP),
+    vectors("hestd2018_ckks_4096", Ckks, 4096, (&[(39, 1), (31, 1)], &[(39, 1)]), LINEAR),
+    vectors("hestd2018_ckks_8192", Ckks, 8192, (&[(50, 1), (39, 3)], &[(50, 1)]), POLYNOMIALS),
+    vectors("hestd2018_ckks_16384", Ckks, 16384, (&[(50, 1), (48, 6)], &[(50, 2)]), NETWORKS),
+    vectors("hestd2018_ckks_32768", Ckks, 32768, (&[(50, 1), (48, 14)], &[(50, 3)]), DEEP),
+];
+
+/// BGV: a product takes 31 to 35 bits, fewer than the primes that fill the kernels have. Large primes and a few
+/// small ones, which levels have in any combination, make levels that are about so far apart.
+const STEPS: [(Chain, Chain); 3] = [
+    (&[(47, 2), (38, 1), (34, 1)], &[(48, 1)]),
+    (&[(50, 5), (44, 1), (34, 1)], &[(50, 2)]),
+    (&[(50, 12), (46, 1), (36, 2)], &[(50, 3)]),
+];
+/// The same by the 2018 standard.
+const STEPS_2018: [(Chain, Chain); 3] = [
+    (&[(48, 2), (38, 1), (35, 1)], &[(49, 1)]),
+    (&[(50, 5), (48, 1), (33, 1)], &[(50, 2)]),
+    (&[(50, 12), (48, 1), (38, 1), (36, 1)], &[(50, 3)]),
+];
+
+const LINEAR: &str = "Linear models: sums, and products with numbers in the clear.";
+const POLYNOMIALS: &str = "A few products in sequence: small polynomials, one hidden layer.";
+const NETWORKS: &str = "Networks of several layers.";
+const DEEP: &str = "Deep polynomials and long programs.";
+
+/// Primes of ciphertexts, and of keys beyond those.
+type Chains = (Chain, Chain);
+
+/// By ring degree, from 4096 to 32768: 106, 214, 430 and 868 bits in all.
+const INTEGERS: [Chains; 4] = [
+    (&[(35, 2)], &[(36, 1)]),
+    (&[(42, 1), (43, 3)], &[(43, 1)]),
+    (&[(47, 2), (48, 5)], &[(48, 2)]),
+    (&[(48, 14), (49, 1)], &[(49, 3)]),
+];
+
+/// The same of the 2018 standard: 109, 218, 438 and 881 bits.
+const INTEGERS_2018: [Chains; 4] = [
+    (&[(36, 2)], &[(37, 1)]),
+    (&[(43, 2), (44, 2)], &[(44, 1)]),
+    (&[(48, 3), (49, 4)], &[(49, 2)]),
+    (&[(48, 1), (49, 14)], &[(49, 3)]),
+];
+
+const fn modulo(plain_modulus: u64) -> PlaintextSpace {
+    PlaintextSpace::Integers { plain_modulus }
+}
+
+const fn scaled(log2_scale: u32) -> PlaintextSpace {
+    PlaintextSpace::Approximate { scale: (1u64 << log2_scale) as f64 }
+}
+
+const fn bits(
+    name: &'static str,
+    ring_degree: usize,
+    coeff_moduli: &'static [u64],
+    packing: Packing,
+    plaintext: PlaintextSpace,
+    about: &'static str,
+) -> Preset {
+    Preset { name, about, set: Set::Lattice { ring_degree, coeff_moduli, packing, plaintext } }
+}
+
+const fn gates(
+    name: &'static str,
+    dimensions: [usize; 2],
+    log2_noise: [f64; 2],
+    digits: [(u32, u32); 3],
+    about: &'static str,
+) -> Preset {
+    Preset { name, about, set: Set::Tfhe { dimensions, log2_noise, digits } }
+}
+
+const fn factors(name: &'static str, modulus_bits: u32, about: &'static str) -> Preset {
+    Preset { name, about, set: Set::Gm { modulus_bits } }
+}
+
+const fn logarithms(
+    name: &'static str,
+    group: GroupName,
+    max_count: Option<u64>,
+    about: &'static str,
+) -> Preset {
+    Preset { name, about, set: Set::Elgamal { group, max_count } }
+}
+
+const fn conjunctions(
+    name: &'static str,
+    ring_degree: usize,
+    coeff: Chain,
+    about: &'static str,
+) -> Preset {
+    Preset { name, about, set: Set::UnipolarBfv { ring_degree, coeff } }
+}
+
+const fn vectors(
+    name: &'static str,
+    scheme: SchemeKind,
+    ring_degree: usize,
+    (coeff, special): Chains,
+    about: &'static str,
+) -> Preset {
+    Preset { name, about, set: Set::Vectors { scheme, ring_degree, coeff, special } }
+}

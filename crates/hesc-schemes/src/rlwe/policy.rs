@@ -1,0 +1,207 @@
+//! The one policy of levels: at which level operands meet, and what becomes of a product. Circuits take their
+//! products of ciphertexts here, and sums of operands that may be at different levels.
+//!
+//! - CKKS: operands meet at the lower level, and a product is rescaled.
+//! - BFV and BGV: the factors of a product are brought to the lowest level at which it has the most room
+//!   ([`Rlwe::product_level`]). Their noise has grown since the last product; divided by the primes that are
+//!   dropped, it does not square in BGV, and fewer primes are faster in both.
+
+use super::buffer::Buffer;
+use super::evaluation::SCALE_TOLERANCE;
+use super::{Ciphertext, Plaintext, RelinKey, Rlwe};
+use crate::{KeyId, SchemeError, Tag};
+
+/// Bits of room that a product gives up for fewer primes: what rounding adds to noise that is larger.
+pub(super) const SPENT_ON_SPEED: f64 = 0.25;
+
+impl Rlwe {
+    /// A product of two parts, of factors at any levels; a square if there is no second factor. Both are
+    /// brought to [`Self::product_level`], the product is relinearised, and in CKKS rescaled.
+    ///
+    /// # Errors
+    /// [`SchemeError::ParameterMismatch`], [`SchemeError::KeyMismatch`]; [`SchemeError::NotRelinearised`] for
+    /// factors of more than two parts; [`SchemeError::NoiseBudget`] if the product could not be decrypted;
+    /// [`SchemeError::LastLevel`] where CKKS has no prime left to rescale by.
+    pub fn product(
+        &self,
+        relin: &RelinKey,
+        a: &Ciphertext,
+        b: Option<&Ciphertext>,
+    ) -> Result<Ciphertext, SchemeError> {
+        self.check_pair_of(a, b.unwrap_or(a))?;
+        relin.0.tag.check(self.fingerprint(), Some(a.tag))?;
+        let level = self.product_level(a, b.unwrap_or(a));
+        let at_level =
+            |c: &Ciphertext| (c.level != level).then(|| self.lowered(c, level)).transpose();
+        let (low_a, low_b) = (at_level(a)?, b.map(at_level).transpose()?.flatten());
+        let a = low_a.as_ref().unwrap_or(a);
+        let product = match b {
+            Some(b) => self.multiply(a, low_b.as_ref().unwrap_or(b))?,
+            None => self.square(a)?,
+        };
+        self.settled(self.relinearise(&product, relin)?)
+    }
+
+    /// The level that the factors of a product are brought to: in CKKS the lower of both; in exact schemes the
+    /// lowest at which the relinearised product has as much room as at any other, but for a quarter of a bit.
+    pub fn product_level(&self, a: &Ciphertext, b: &Ciphertext) -> usize {
+        let together = a.level.min(b.level);
+        if self.differences().has_scale() {
+            return together;
+        }
+        // Where no level has room, the one where the least is missing says how much.
+        let room = |level| match self.product_at(a, b, level) {
+            Ok(product) => self.noise_budget(&product),
+            Err(SchemeError::NoiseBudget { needed_bits }) => -needed_bits,
+            Err(_) => f64::NEG_INFINITY,
+        };
+        let rooms: Vec<f64> = (1..=together).map(room).collect();
+        let most = rooms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let enough = rooms.iter().position(|&room| room >= most - SPENT_ON_SPEED);
+        enough.map_or(together, |below| below + 1)
+    }
+
+    /// How many products in sequence the set has room for by the noise model: each of two results of the one
+    /// before, beginning with encryptions under the public key of numbers within the set's bound. None without
+    /// special primes, since no product can be relinearised.
+    pub fn depth(&self) -> usize {
+        if self.chain().special().is_empty() {
+            return 0;
+        }
+        let (bound, scale) = (self.spec().bound, self.default_scale());
+        let nobody = Tag { params: self.fingerprint(), key: KeyId::from_bytes([0; 16]) };
+        let mut last = Ciphertext {
+            tag: nobody,
+            level: self.levels(),
+            size: 2,
+            words: Buffer::default(),
+            scale,
+            factor: 1,
+            noise: self.fresh(self.public_key_deviation(), bound, scale),
+        };
+        std::iter::from_fn(|| {
+            let product = self.product_at(&last, &last, self.product_level(&last, &last)).ok()?;
+            last = self.settled_shell(product).ok()?;
+            Some(())
+        })
+        .count()
+    }
+
+    /// What [`Self::settled`] makes of everything but the words.
+    fn settled_shell(&self, product: Ciphertext) -> Result<Ciphertext, SchemeError> {
+        if !self.differences().has_scale() {
+            return Ok(product);
+        }
+        self.check_not_last(&product, product.level - 1)?;
+        self.divided_shell(&product, product.level - 1)
+    }
+
+    /// Everything but the words of the relinearised product of factors that are brought to a level.
+    fn product_at(
+        &self,
+        a: &Ciphertext,
+        b: &Ciphertext,
+        level: usize,
+    ) -> Result<Ciphertext, SchemeError> {
+        let (a, b) = (self.lowered_shell(a, level)?, self.lowered_shell(b, level)?);
+        let product = self.product_shell(&a, &b)?;
+        Ok(Ciphertext { noise: self.switched_noise(&product)?, size: 2, ..product })
+    }
+
+    /// A product with an operand in the clear, which CKKS rescales: encode it with [`Self::operand_scale`], and
+    /// the scale stays what it was.
+    ///
+    /// # Errors
+    /// [`SchemeError::ParameterMismatch`], [`SchemeError::LevelMismatch`]; [`SchemeError::NoiseBudget`] if the
+    /// product could not be decrypted; [`SchemeError::LastLevel`] where CKKS has no prime left to rescale by.
+    pub fn product_with_plain(
+        &self,
+        a: &Ciphertext,
+        plaintext: &Plaintext,
+    ) -> Result<Ciphertext, SchemeError> {
+        self.settled(self.multiply_plain(a, plaintext)?)
+    }
+
+    /// The scale of operands in the clear for products at a level: in CKKS the prime that rescaling divides by,
+    /// 1 in exact schemes.
+    pub fn operand_scale(&self, level: usize) -> f64 {
+        if self.differences().has_scale() {
+            self.spec().coeff_moduli[level.clamp(1, self.levels()) - 1] as f64
+        } else {
+            1.0
+        }
+    }
+
+    /// What is left to do after products with [`Self::multiply_plain`], or after a sum of them: CKKS rescales,
+    /// the others return what they are given.
+    ///
+    /// # Errors
+    /// [`SchemeError::ParameterMismatch`], [`SchemeError::NoiseBudget`]; [`SchemeError::LastLevel`] where no
+    /// prime is left to rescale by.
+    pub fn settled(&self, product: Ciphertext) -> Result<Ciphertext, SchemeError> {
+        if self.differences().has_scale() { self.rescale(&product) } else { Ok(product) }
+    }
+
+    /// A sum, or a difference, of what may lie at different levels and, in CKKS, scales. Different scales at one
+    /// level cost another level.
+    ///
+    /// # Errors
+    /// [`SchemeError::ParameterMismatch`], [`SchemeError::KeyMismatch`], [`SchemeError::NoiseBudget`];
+    /// [`SchemeError::ScaleMismatch`] where no level is left.
+    pub fn sum(
+        &self,
+        a: &Ciphertext,
+        b: &Ciphertext,
+        subtract: bool,
+    ) -> Result<Ciphertext, SchemeError> {
+        self.check_pair_of(a, b)?;
+        let combined = |a: &Ciphertext, b: &Ciphertext| {
+            if subtract { self.sub(a, b) } else { self.add(a, b) }
+        };
+        let result = if a.level == b.level {
+            combined(a, b)
+        } else {
+            combined(&self.matched(a, b)?, &self.matched(b, a)?)
+        };
+        match result {
+            Err(SchemeError::ScaleMismatch { .. }) if a.level == b.level && a.level > 1 => {
+                // The larger scale goes down unchanged, the other one takes it on its way.
+                if a.scale > b.scale {
+                    let a = self.mod_switch(a)?;
+                    combined(&a, &self.matched(b, &a)?)
+                } else {
+                    let b = self.mod_switch(b)?;
+                    combined(&self.matched(a, &b)?, &b)
+                }
+            }
+            result => result,
+        }
+    }
+
+    /// `a` down to the level of `target`, in CKKS also to its scale: on its way it is multiplied by 1
+    /// at the scale that the rescaling turns into the other's. A ciphertext at that level or below
+    /// comes back as it is.
+    ///
+    /// # Errors
+    /// [`SchemeError::ParameterMismatch`], [`SchemeError::KeyMismatch`], [`SchemeError::NoiseBudget`];
+    /// [`SchemeError::Value`] for scales so far apart that 1 cannot be written between them.
+    pub fn matched(&self, a: &Ciphertext, target: &Ciphertext) -> Result<Ciphertext, SchemeError> {
+        self.check_pair_of(a, target)?;
+        let same_scale = (a.scale / target.scale - 1.0).abs() <= SCALE_TOLERANCE;
+        if a.level <= target.level {
+            return Ok(a.clone());
+        }
+        if same_scale {
+            return self.mod_switch_to(a, target.level);
+        }
+        let above = self.mod_switch_to(a, target.level + 1)?;
+        let scale = target.scale * self.operand_scale(above.level) / above.scale;
+        self.rescale(&self.multiply_real(&above, 1.0, scale)?)
+    }
+
+    /// Refuses operands of different sets or keys, at whatever levels.
+    fn check_pair_of(&self, a: &Ciphertext, b: &Ciphertext) -> Result<(), SchemeError> {
+        self.check_ciphertext(a)?;
+        b.tag.check(self.fingerprint(), Some(a.tag))
+    }
+}
