@@ -80,6 +80,9 @@ def test_bounds_are_declared_and_never_found_out() -> None:
         # A bound beyond the modulus is refused before anything is encrypted.
         with pytest.raises(hesc.NoiseBudgetError):
             encrypt([1.0], bound=1e40)
+    for wrong in (1e40, 1e150, np.inf, np.nan):
+        with pytest.raises(hesc.ParameterError, match="bound"):
+            hesc.LeveledParams.preset("ckks_8192", bound=wrong)
     close(secret.decrypt(public.encrypt([0.5, 1.5], bound=2.0)), [0.5, 1.5])
     # Numbers of the unit circle may be rounded outwards.
     circle = np.exp(1j * np.arange(100))
@@ -93,6 +96,28 @@ def test_bounds_are_declared_and_never_found_out() -> None:
             hesc.LeveledParams.recommended("ckks", bound=wrong)
     with pytest.raises(hesc.ParameterError, match="bound"):
         hesc.LeveledParams.recommended("bfv", bound=2.0)
+
+
+def test_operands_of_ckks_are_numbers(precise: Keys) -> None:
+    secret, public = precise
+    x = public.encrypt([0.5, -0.25])
+    for large in (x + 10**20, 10**20 - x):
+        np.testing.assert_allclose(secret.decrypt(large), [1e20, 1e20])
+        assert not large.complex_values
+    for wrong in ("a", None, 10**400, [object()]):
+        calls: list[Callable[[Any], Any]] = [
+            lambda y: x + y,
+            lambda y: x - y,
+            lambda y: y - x,
+            lambda y: x * y,
+        ]
+        for call in calls:
+            with pytest.raises(hesc.OutOfRangeError):
+                call(wrong)
+    # One real column times one number is real.
+    column = hesc.leveled.Matrix(public.params, [[0.5], [1.0], [2.0]]) @ public.encrypt([0.5])
+    assert secret.decrypt(column).dtype == np.float64
+    close(secret.decrypt(column), [0.25, 0.5, 1.0])
 
 
 @pytest.mark.parametrize("scheme", ["bfv", "bgv"])

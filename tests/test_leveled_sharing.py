@@ -96,6 +96,9 @@ def test_what_is_shared_follows_the_owners_bounds(precise: Keys) -> None:
         secret.decrypt_shared(vector, expected=expected, answers=4, statistical_bits=39)
     with pytest.raises(hesc.ParameterError, match="in all"):
         secret.decrypt_shared(vector, expected=expected, answers=0)
+    two = program(public.encrypt([0.5, 0.0]))
+    with pytest.raises(hesc.ParameterError, match="alone"):
+        secret.decrypt_shared(two, expected=program(public.encrypt([0.0, 0.0])), answers=1)
     # Numbers beyond the program's bound, and sets without room for the noise.
     far = public.encrypt([9.0], bound=16.0)
     with pytest.raises(hesc.DecryptionError):

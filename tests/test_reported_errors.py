@@ -186,6 +186,29 @@ def test_sums_in_the_clear(generator: str) -> None:
         assert 0.7 < rms(of_all) < 1.5, (name, rms(of_all))
 
 
+@pytest.mark.parametrize("generator", GENERATORS)
+def test_complements(generator: str) -> None:
+    """What a stream errs, its complement errs as well: at the other end of the range."""
+    rng = np.random.default_rng(6)
+    for representation, lowest in (("inverted_bipolar", -1), ("unipolar", 0)):
+        if (generator, representation) == ("joint", "unipolar"):
+            continue
+        scaled = []
+        for seed in range(6):
+            # Near one end, where unlike sequences differ most, and of few digits.
+            x = np.concatenate([rng.uniform(lowest, 1, 200), rng.integers(lowest * 4, 5, 40) / 4])
+            encoder = hesc.Encoder(
+                256, generator=generator, representation=representation, random_state=seed
+            )
+            value, error = (~encoder.encode(x)).decode()
+            exact = -x if representation == "inverted_bipolar" else 1 - x
+            scaled.append((value - exact) / np.maximum(error, 1e-12))
+            twice, again = (~~encoder.encode(x)).decode()
+            assert np.all(np.abs(twice - x) <= 8 * again)
+        # Numbers of few digits are exact in some sequences.
+        assert 0.5 < rms(scaled) < 1.5, (representation, rms(scaled))
+
+
 def test_answers_by_wire_report_the_same(keys: tuple[hesc.Decryptor, hesc.PublicKey]) -> None:
     decryptor, public = keys
     params = public.params

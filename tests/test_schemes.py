@@ -174,10 +174,12 @@ def test_security_is_checked() -> None:
     assert hesc.Params.from_bytes(curve.to_bytes()) == curve
     with pytest.raises(hesc.ParameterError, match="1 to 4096"):
         hesc.Params.elgamal("ristretto255", max_count=5000)
+    with pytest.raises(hesc.OutOfRangeError, match="max_count is -1"):
+        hesc.Params.elgamal("ristretto255", max_count=-1)
     with pytest.raises(hesc.ParameterError, match="secp256r1"):
         hesc.Params.elgamal("secp256k1")
     small = hesc.Params.preset("insecure_gm_2048")
-    with pytest.raises(hesc.ParameterError, match="2048 bits are below"):
+    with pytest.raises(hesc.SecurityError, match="2048 bits is below"):
         hesc.Params.from_bytes(small.to_bytes())
     assert hesc.Params.from_bytes(small.to_bytes(), assurance="insecure") == small
     with pytest.raises(hesc.ParameterError, match="plain_modulus for BFV or scale for CKKS"):

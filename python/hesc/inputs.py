@@ -10,6 +10,8 @@ import numpy as np
 from hesc._native import OutOfRangeError, ParameterError, ShapeError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import ArrayLike, NDArray
 
 T = TypeVar("T")
@@ -79,6 +81,11 @@ def whole(value: object, name: str, least: int, most: int = 2**63 - 1) -> int:
     if not least <= number <= most:
         raise OutOfRangeError(f"{name} is {number}, not in {least} to {most}")
     return number
+
+
+def wholes(values: Iterable[object], name: str) -> list[int]:
+    """Numbers from zero on, each as `whole` takes it."""
+    return [whole(value, name, 0) for value in values]
 
 
 def of_kind(value: object, name: str, kind: type[T], remedy: str) -> T:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from hesc import _native
 from hesc._native import ParameterError
+from hesc.inputs import whole, wholes
 from hesc.parameter_set import ParameterSet
 
 if TYPE_CHECKING:
@@ -77,10 +78,10 @@ class Params(ParameterSet[_native.Params]):
         set's name then begins with.
         """
         native = _native.Params.lattice(
-            ring_degree=ring_degree,
-            coeff_moduli=list(coeff_moduli),
+            ring_degree=whole(ring_degree, "ring_degree", 0),
+            coeff_moduli=wholes(coeff_moduli, "coeff_moduli"),
             packing=packing,
-            plain_modulus=plain_modulus,
+            plain_modulus=None if plain_modulus is None else whole(plain_modulus, "plain_modulus", 0),
             scale=scale,
             assurance=assurance,
         )
@@ -93,7 +94,7 @@ class Params(ParameterSet[_native.Params]):
         `group` is "ristretto255", "secp256r1", "ffdhe3072" or "ffdhe3072_full_exponents". A
         ciphertext for each bit: slow, and safe for as long as quantum computers are small.
         """
-        return cls(_native.Params.elgamal(group=group, max_count=max_count))
+        return cls(_native.Params.elgamal(group=group, max_count=whole(max_count, "max_count", 0)))
 
     @classmethod
     def unipolar_bfv(
@@ -119,9 +120,9 @@ class Params(ParameterSet[_native.Params]):
 
         """
         native = _native.Params.unipolar_bfv(
-            ring_degree=ring_degree,
-            coeff_moduli=list(coeff_moduli),
-            plain_modulus=plain_modulus,
+            ring_degree=whole(ring_degree, "ring_degree", 0),
+            coeff_moduli=wholes(coeff_moduli, "coeff_moduli"),
+            plain_modulus=whole(plain_modulus, "plain_modulus", 0),
             assurance=assurance,
         )
         return cls(native)
@@ -156,7 +157,10 @@ class Params(ParameterSet[_native.Params]):
 
         """
         native = _native.Params.tfhe_set(
-            dimensions=(ring_degree, lwe_dimension),
+            dimensions=(
+                whole(ring_degree, "ring_degree", 0),
+                whole(lwe_dimension, "lwe_dimension", 0),
+            ),
             log2_noise=(log2_ring_noise, log2_lwe_noise),
             digits=(bootstrap, keyswitch, packing),
             assurance=assurance,
@@ -166,7 +170,8 @@ class Params(ParameterSet[_native.Params]):
     @classmethod
     def insecure_plain(cls, *, block_length: int = 1024, plain_modulus: int = 2) -> Params:
         """The scheme that encrypts nothing: for simulation and tests."""
-        return cls(_native.Params.plain(block_length, plain_modulus))
+        length = whole(block_length, "block_length", 0)
+        return cls(_native.Params.plain(length, whole(plain_modulus, "plain_modulus", 0)))
 
     def simulated(self) -> Params:
         """A set of the same layout that encrypts nothing and keeps bits only: fast.

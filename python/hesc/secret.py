@@ -94,14 +94,17 @@ def keygen(
     Args:
         params: the parameter set.
         mode: "simulate" gives keys that encrypt nothing: the same program then runs on bits in the
-            clear, with the layout and the checks of these parameters, many times faster. Fusion as
-            digits needs counts: `Params.insecure_plain` simulates that.
+            clear with the layout of these parameters, many times faster, and answers have the
+            errors that encrypted ones have. What the scheme itself cannot do is not simulated:
+            masks (multiplexed and allocated sums) on sets without slots, products beyond its
+            number, noise that runs out. Encryption refuses these, always before an answer. Fusion
+            as digits needs counts: `Params.insecure_plain` simulates that.
 
     """
     if not isinstance(params, Params):
         raise TypeError(
             f"keygen takes a parameter set, not {params!r}: hesc.Params.preset(name) or "
-            f"hesc.Params.recommended(scheme); a leveled set goes to hesc.leveled.keygen"
+            f"hesc.Params.recommended(scheme); a leveled set goes to hesc.leveled_keygen"
         )
     if mode == "simulate":
         params = params.simulated()

@@ -240,10 +240,17 @@ class Arrays(MovingArrays):
             | ({hesc.ShapeError} if x.values.shape != y.values.shape else set()),
         )
 
-    @operation(a=OPERAND, axis=one_of(None, 0, -1), seed=SEED, pieces=FLAG)
-    def sum_of_parts(self, a: int, axis: int | None, seed: int, pieces: bool) -> None:
-        """A multiplexed sum, or one that keeps pieces of its operands."""
+    @operation(a=OPERAND, axis=one_of(None, 0, -1), seed=SEED, pieces=FLAG, repeated=FLAG)
+    def sum_of_parts(
+        self, a: int, axis: int | None, seed: int, pieces: bool, repeated: bool
+    ) -> None:
+        """A multiplexed sum, or one of pieces, of operands that may be one again and again."""
         x = self.pick(a)
+        if repeated and x.values.size:
+            place = int(self.rng.integers(x.values.size))
+            again = [place] * int(self.rng.integers(2, 4))
+            flat = (x.array.reshape(-1), x.values.reshape(-1), x.found.reshape(-1))
+            x = Kept(*(each[again] for each in flat), *x[3:])
         group = x.values.size if axis is None or not x.values.ndim else x.values.shape[axis]
         weights = self.rng.uniform(-1, 1, group)
         kept = self.rng.integers(1, 5, group)

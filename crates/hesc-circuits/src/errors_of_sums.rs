@@ -32,8 +32,8 @@ pub(crate) struct Reading {
     pub bits: Vec<u64>,
 }
 
-/// Terms that are pieces of one product of streams: what one misses another has, so that they are read
-/// together. Mostly a group is one whole stream.
+/// Terms that are pieces of one product of streams and weigh the same: what one misses another has, so
+/// that they are read together. Mostly a group is one whole stream.
 struct Group {
     terms: Vec<usize>,
     law: ErrorLaw,
@@ -64,9 +64,12 @@ struct Shared {
     laws: [ErrorLaw; 2],
     /// Where the values of these streams are seen; empty if not of all.
     factors: Vec<Seen>,
-    /// Terms of each that show the same positions.
+    /// Terms of each that show the same positions; none for other positions of the same streams.
     terms: Vec<(usize, usize)>,
 }
+
+/// For each term of an element, the first that weighs the same; empty for streams that were not cut.
+type Alike = Vec<u32>;
 
 /// What the errors of an element depend on besides the values.
 struct Structure {
@@ -86,7 +89,7 @@ struct Mean {
 /// Finds the errors of the elements of an answer.
 pub(crate) struct Errors<'a> {
     plan: &'a Plan,
-    known: HashMap<&'a [u32], Rc<Structure>>,
+    known: HashMap<(&'a [u32], Alike), Rc<Structure>>,
     budget: u64,
 }
 
@@ -95,15 +98,25 @@ impl<'a> Errors<'a> {
         Self { plan, known: HashMap::new(), budget: BUDGET }
     }
 
-    /// The variance of an element whose terms were read as these.
-    pub fn variance(&mut self, element: usize, terms: &[Reading]) -> f64 {
-        let structure = self.structure(element, terms.len());
+    /// The standard error of an element whose terms were read as these.
+    pub fn of_element(&mut self, element: usize, terms: &[Reading]) -> f64 {
+        // Squares of very small weights would be lost.
+        let unit = terms.iter().fold(0f64, |unit, term| unit.max(term.weight.abs()));
+        if unit == 0.0 {
+            return 0.0;
+        }
+        unit * self.variance(element, terms, unit).sqrt()
+    }
+
+    /// The variance in units of a weight.
+    fn variance(&mut self, element: usize, terms: &[Reading], unit: f64) -> f64 {
+        let structure = self.structure(element, terms);
         let (mut own, mut bias, mut coherent) = (0.0, 0.0, 0.0);
         let mut means = Vec::with_capacity(structure.groups.len());
         for group in &structure.groups {
-            means.push(Mean::of(group, terms));
+            means.push(Mean::of(group, terms, unit));
         }
-        let products = self.products(&structure, terms);
+        let products = self.products(&structure, terms, &means);
         let values = |seen: &[Seen]| -> Vec<f64> {
             seen.iter().map(|seen| self.seen(*seen, &means, &products)).collect()
         };
@@ -139,9 +152,16 @@ impl<'a> Errors<'a> {
 
     /// The value of the product of the bits of each pair of groups, in which shared streams cancel
     /// (inverted bipolar) or count once (unipolar).
-    fn products(&self, structure: &Structure, terms: &[Reading]) -> Vec<f64> {
-        let product = |(_, _, dependence): &(usize, usize, Dependence)| {
+    fn products(&self, structure: &Structure, terms: &[Reading], means: &[Mean]) -> Vec<f64> {
+        let product = |(i, j, dependence): &(usize, usize, Dependence)| {
             let Dependence::Shared(shared) = dependence else { return 0.0 };
+            if shared.terms.is_empty() {
+                // The same streams elsewhere.
+                return match self.plan.representation {
+                    Representation::InvertedBipolar => 1.0,
+                    Representation::Unipolar => (means[*i].value * means[*j].value).sqrt(),
+                };
+            }
             let pairs = shared.terms.iter().map(|&(i, j)| terms[i].bits.iter().zip(&terms[j].bits));
             let ones: u32 = match self.plan.representation {
                 Representation::InvertedBipolar => {
@@ -195,23 +215,35 @@ impl<'a> Errors<'a> {
     }
 
     /// The structure of an element, found once for all elements of its pattern.
-    fn structure(&mut self, element: usize, terms: usize) -> Rc<Structure> {
+    fn structure(&mut self, element: usize, terms: &[Reading]) -> Rc<Structure> {
         let plan = self.plan;
-        let (rows, size) = (plan.factors.rows(), terms * plan.origins.len());
+        let (rows, size) = (plan.factors.rows(), terms.len() * plan.origins.len());
         let rows = if rows.len() == size { rows } else { &rows[element * size..][..size] };
-        let known = self.known.entry(rows);
-        Rc::clone(known.or_insert_with(|| Rc::new(Structure::new(plan, rows, &mut self.budget))))
+        let alike = if plan.pieces() == 1 { Alike::new() } else { alike(terms) };
+        let known = self.known.entry((rows, alike));
+        let new = |(rows, alike): &(&[u32], Alike)| {
+            Rc::new(Structure::new(plan, rows, alike, &mut self.budget))
+        };
+        Rc::clone(known.or_insert_with_key(new))
     }
 }
 
+fn alike(terms: &[Reading]) -> Alike {
+    let mut first = HashMap::new();
+    let of_term = |(term, number): (&Reading, u32)| {
+        *first.entry((term.weight.to_bits(), term.merged.to_bits())).or_insert(number)
+    };
+    terms.iter().zip(0..).map(of_term).collect()
+}
+
 impl Mean {
-    /// The mean of a group's terms. Its weight is theirs together: pieces of one stream have equal ones.
-    fn of(group: &Group, terms: &[Reading]) -> Self {
+    /// The mean of a group's terms. Its weight is theirs together, in units of one.
+    fn of(group: &Group, terms: &[Reading], unit: f64) -> Self {
         let of_group = || group.terms.iter().map(|&term| &terms[term]);
         let value = of_group().map(|term| term.value).sum::<f64>() / group.terms.len() as f64;
         Self {
             value,
-            weight: of_group().map(|term| term.weight).sum(),
+            weight: of_group().map(|term| term.weight / unit).sum(),
             merged: terms[group.terms[0]].merged,
         }
     }
@@ -222,7 +254,7 @@ impl Mean {
     }
 }
 
-/// Pieces of a product that show different positions.
+/// Pieces of a product that show different positions and weigh the same.
 struct Pieces {
     factors: Vec<Factor>,
     /// Terms by piece; `None` if it is not told which piece a term is.
@@ -230,11 +262,11 @@ struct Pieces {
 }
 
 impl Pieces {
-    /// The terms of an element, those of one product together.
-    fn of(plan: &Plan, rows: &[u32]) -> Vec<Self> {
+    /// The terms of an element, those of one product and weight together.
+    fn of(plan: &Plan, rows: &[u32], alike: &[u32]) -> Vec<Self> {
         let pieces = plan.pieces();
         let mut found: Vec<Self> = Vec::new();
-        let mut known: HashMap<Vec<u32>, Vec<usize>> = HashMap::new();
+        let mut known: HashMap<(Vec<u32>, u32), Vec<usize>> = HashMap::new();
         for (term, rows) in rows.chunks_exact(plan.origins.len()).enumerate() {
             let told = if pieces == 1 { None } else { pieces_of(rows, pieces) };
             let Some((streams, piece)) = told else {
@@ -244,13 +276,13 @@ impl Pieces {
                 continue;
             };
             let factors = factors_of(&plan.origins, &streams);
-            let alike = known.entry(streams).or_default();
+            let groups = known.entry((streams, alike[term])).or_default();
             // A piece that is there twice belongs to two of them.
             let free = |group: &&usize| found[**group].terms.iter().all(|of| of.0 != Some(piece));
-            if let Some(&group) = alike.iter().find(free) {
+            if let Some(&group) = groups.iter().find(free) {
                 found[group].terms.push((Some(piece), term));
             } else {
-                alike.push(found.len());
+                groups.push(found.len());
                 found.push(Self { factors, terms: vec![(Some(piece), term)] });
             }
         }
@@ -258,10 +290,15 @@ impl Pieces {
         found
     }
 
+    /// Whether it is told which pieces these are.
+    fn is_told(&self) -> bool {
+        self.terms[0].0.is_some()
+    }
+
     /// The law of some factors where these pieces show them.
     fn law(&self, plan: &Plan, factors: &[Factor], budget: &mut u64) -> ErrorLaw {
         let (encoded, length) = (plan.encoded_length, plan.stream_length);
-        if plan.pieces() == 1 || self.terms[0].0.is_none() {
+        if plan.pieces() == 1 || !self.is_told() {
             return ErrorLaw::within(budget, factors, plan.representation, encoded, length);
         }
         let mut part: Vec<Range<usize>> = Vec::new();
@@ -286,8 +323,8 @@ impl Pieces {
 }
 
 impl Structure {
-    fn new(plan: &Plan, rows: &[u32], budget: &mut u64) -> Self {
-        let all = Pieces::of(plan, rows);
+    fn new(plan: &Plan, rows: &[u32], alike: &[u32], budget: &mut u64) -> Self {
+        let all = Pieces::of(plan, rows, alike);
         let group = |of: &Pieces| {
             let terms = of.terms.iter().map(|(_, term)| *term).collect();
             Group { terms, law: of.law(plan, &of.factors, budget), factors: Vec::new() }
@@ -326,7 +363,9 @@ impl Structure {
                 }
             }
             let terms = a.common(b);
-            if terms.is_empty() {
+            // Pieces of one sequence make up for each other; independent bits know nothing of others.
+            let same_streams = a.factors == b.factors && a.is_told() && b.is_told();
+            if terms.is_empty() && (!same_streams || groups[i].law.is_binomial()) {
                 return None;
             }
             let both = a.factors.iter().filter(|factor| b.factors.contains(factor));

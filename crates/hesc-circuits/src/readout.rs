@@ -90,7 +90,7 @@ impl Readout {
         let mut errors = Errors::new(&self.plan);
         self.each_element(|element, terms| {
             let readings: Vec<Reading> = terms.iter().map(|term| self.reading(term)).collect();
-            let standard_error = errors.variance(element, &readings).sqrt();
+            let standard_error = errors.of_element(element, &readings);
             Estimate { value: values[element], standard_error }
         })
     }

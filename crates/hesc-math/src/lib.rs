@@ -10,6 +10,7 @@
 //! - [`sampling`]: uniform, ternary and centred binomial polynomials from a cryptographic
 //!   generator that the caller passes in;
 //! - [`AesCtrRng`]: that generator;
+//! - [`residues`]: limbs of residues modulo one number and the loops on them;
 //! - [`rns`]: residue number systems of many primes, for schemes with multiplication;
 //! - [`wide`]: residues of thousands of bits, eight at a time, for the schemes on groups;
 //! - [`secp256r1`]: points of that curve, eight at a time.
@@ -34,6 +35,7 @@ mod lanes;
 mod limb;
 mod modulus;
 mod primes;
+pub mod residues;
 pub mod ring;
 mod rng;
 pub mod rns;

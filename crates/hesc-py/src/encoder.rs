@@ -34,6 +34,8 @@ pub struct BitStreams {
     /// The factors that they have the law of. Sums have none: their bits follow a circuit, and no
     /// product takes them.
     law: Option<Vec<Factor>>,
+    /// Whether these are the complements of streams of that law.
+    mirrored: bool,
     /// Variances of the values apart from the law's, one for each stream; empty for none.
     variances: Vec<f64>,
     /// Whether the errors of the streams are independent of each other.
@@ -61,8 +63,16 @@ impl BitStreams {
             Origin::Deterministic { .. }
                 | Origin::Dimension { generator: Generator::PlainSobol, .. }
         );
-        let (origins, variances) = (vec![origin], Vec::new());
-        Self { streams, representation, origins, law, variances, independent: !alike, fresh: true }
+        Self {
+            streams,
+            representation,
+            origins: vec![origin],
+            law,
+            mirrored: false,
+            variances: Vec::new(),
+            independent: !alike,
+            fresh: true,
+        }
     }
 
     /// The draw of streams that may be encrypted.
@@ -77,10 +87,16 @@ impl BitStreams {
     }
 
     fn computed(&self, streams: stochastic::BitStreams) -> Self {
-        let Self { representation, independent, .. } = *self;
-        let (origins, variances) = (self.origins.clone(), self.variances.clone());
-        let law = self.law.clone();
-        Self { streams, representation, origins, law, variances, independent, fresh: false }
+        Self {
+            streams,
+            representation: self.representation,
+            origins: self.origins.clone(),
+            law: self.law.clone(),
+            mirrored: self.mirrored,
+            variances: self.variances.clone(),
+            independent: self.independent,
+            fresh: false,
+        }
     }
 
     /// Streams without a law, whose errors are known: what a circuit makes.
@@ -99,9 +115,10 @@ impl BitStreams {
         let law = self.law.as_ref();
         let law = law.map(|factors| ErrorLaw::of(factors, self.representation, length, length));
         let estimate = |(stream, value): (usize, f64)| {
-            let by_law = law
-                .as_ref()
-                .map_or(0.0, |law| law.variance_of_estimate(value, &[]) + law.bias(value).powi(2));
+            let lawful = if self.mirrored { self.representation.complement(value) } else { value };
+            let by_law = law.as_ref().map_or(0.0, |law| {
+                law.variance_of_estimate(lawful, &[]) + law.bias(lawful).powi(2)
+            });
             Estimate { value, standard_error: (by_law + self.variance(stream)).sqrt() }
         };
         self.streams.values(self.representation).into_iter().enumerate().map(estimate).collect()
@@ -153,6 +170,7 @@ impl BitStreams {
         let apart =
             self.origins.iter().all(|a| other.origins.iter().all(|b| !a.correlated_with(b)));
         computed.law = Some(if product && apart { [&own[..], others].concat() } else { bits() });
+        computed.mirrored = false;
         // Values are at most 1 in size: what each had of its own is no larger in the product.
         if !(self.variances.is_empty() && other.variances.is_empty()) {
             let streams = 0..computed.streams.streams();
@@ -237,10 +255,11 @@ impl BitStreams {
 
     fn complement(&self) -> Self {
         let mut complement = self.computed(self.streams.complement());
+        complement.mirrored = !self.mirrored;
         let several = complement.law.as_ref().is_some_and(|factors| factors.len() > 1);
         if several && self.representation == Representation::Unipolar {
             // 1 - x is no product.
-            complement.law = Some(bits());
+            (complement.law, complement.mirrored) = (Some(bits()), false);
         }
         complement
     }
@@ -301,6 +320,7 @@ impl BitStreams {
             let origin = origin.with_law(law);
             sum.origins.push(origin);
             sum.law = Some(vec![Factor { origin, row: UNKNOWN_ROW }]);
+            sum.mirrored = false;
         } else {
             sum.origins.push(origin);
         }

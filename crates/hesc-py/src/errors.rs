@@ -53,7 +53,9 @@ fn of_stochastic(error: &StochasticError) -> PyErr {
 fn of_scheme(error: &SchemeError) -> PyErr {
     let text = error.to_string();
     match error {
-        SchemeError::Security { .. } => SecurityError::new_err(text),
+        SchemeError::Security { .. } | SchemeError::Factoring { .. } => {
+            SecurityError::new_err(text)
+        }
         SchemeError::Math(_)
         | SchemeError::Parameter { .. }
         | SchemeError::ParameterMismatch { .. }

@@ -2,11 +2,11 @@
 //! transforms they are made of: a bound is the number of transforms times the time of one.
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use hesc_math::rns::Prime;
+use hesc_math::ring::Prime;
 use hesc_math::{AesCtrRng, RingIndex};
-use hesc_schemes::Assurance;
 use hesc_schemes::rlwe::PlaintextSpace;
-use hesc_schemes::rlwe::{Complex64, Rlwe, SchemeKind, Spec};
+use hesc_schemes::rlwe::{Rlwe, SchemeKind, Spec};
+use hesc_schemes::{Assurance, Complex64};
 use rand_core::SeedableRng;
 
 /// As in the Python module: the system's allocator gives pages back with every ciphertext.

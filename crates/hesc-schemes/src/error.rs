@@ -35,6 +35,15 @@ pub enum SchemeError {
         /// The document that sets the limit.
         standard: &'static str,
     },
+    /// A modulus whose factors are found with less work than 128-bit security asks for.
+    #[error(
+        "a modulus of {modulus_bits} bits is below 128-bit security; take 3072 or 4096, or name the \
+         weaker level explicitly"
+    )]
+    Factoring {
+        /// Bits of the modulus.
+        modulus_bits: u32,
+    },
     /// Keys, ciphertexts or both come from different parameter sets.
     #[error(
         "parameters differ: expected set {expected}, got {found}; make keys and ciphertexts from \

@@ -17,12 +17,14 @@ mod interrupt;
 pub mod presets;
 pub mod rlwe;
 mod roots;
+mod schemes;
 pub mod sealing;
 mod security;
 pub mod streams;
 mod threads;
 pub mod wire;
 
+pub use ckks::{Complex64, SharedSoFar, Sharing};
 pub use error::SchemeError;
 pub use identity::{Fingerprint, KeyId, Tag};
 pub use interrupt::{checkpoint, interruptible};

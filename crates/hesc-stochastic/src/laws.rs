@@ -129,8 +129,13 @@ impl ErrorLaw {
     /// The covariance of the means over two parts of the same streams, of which `common` positions are
     /// the same, for streams that are not of independent bits. It is that of random arrangements: beyond
     /// the error of the whole, what the parts err against it has the correlation of two samples from one
-    /// arrangement.
+    /// arrangement. What was selected is independent from position to position.
     pub fn covariance(&self, other: &Self, common: usize, value: f64, factors: &[f64]) -> f64 {
+        if let Sizes::Selected(law) = self.sizes {
+            let share = law.share(value, self.representation.lowest());
+            let of_bit = self.representation.variance_of_value(value.abs().min(1.0));
+            return share * of_bit * self.overlap(other, common);
+        }
         let whole = self.variance_of_whole(value, factors);
         let excess = (self.variance_of_excess(value) * other.variance_of_excess(value)).sqrt();
         if excess == 0.0 {

@@ -64,6 +64,14 @@ impl Representation {
         }
     }
 
+    /// The value of the complement of a stream.
+    pub fn complement(self, value: f64) -> f64 {
+        match self {
+            Self::Unipolar => 1.0 - value,
+            Self::InvertedBipolar => -value,
+        }
+    }
+
     /// Variance of the value of a stream of `length` bits of which `ones` are set, if the bits
     /// were independent: `p (1 - p) / L` for unipolar, four times that for inverted bipolar.
     ///

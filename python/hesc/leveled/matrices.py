@@ -66,7 +66,9 @@ class Matrix:
         self.shape: tuple[int, int] = (array.shape[0], array.shape[1])
         self.complex_values = array.dtype.kind == "c"
         # One number times a column needs no rotation.
-        self.column = numbers[:, 0] if self.shape[1] == 1 else None
+        self.column = None
+        if self.shape[1] == 1:
+            self.column = numbers[:, 0] if self.complex_values else numbers.real[:, 0]
         if level is None:
             level = len(params.levels)
         self.native = _native.LeveledMatrix(params.native, numbers.reshape(-1), self.shape, level)

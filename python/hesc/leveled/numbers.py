@@ -50,17 +50,31 @@ def complex_numbers(values: ArrayLike) -> NDArray[np.complex128]:
         OutOfRangeError: what is no number.
 
     """
-    array = plain_array(values)
+    return as_doubles(plain_array(values)).astype(np.complex128, order="C", copy=False)
+
+
+def as_doubles(array: NDArray[Any]) -> NDArray[Any]:
+    """Numbers of any kind as numpy computes with them: Python's large integers as doubles.
+
+    Raises:
+        OutOfRangeError: what is no number, or too large for doubles.
+
+    """
+    if array.dtype.kind == "O" and all(isinstance(value, int) for value in array.flat):
+        try:
+            return array.astype(np.float64)
+        except OverflowError:
+            raise OutOfRangeError("an integer is too large for doubles") from None
     if array.dtype.kind not in "biufc":
         raise OutOfRangeError(f"CKKS computes with numbers; got {array.dtype}")
-    return array.astype(np.complex128, order="C", copy=False)
+    return array
 
 
 def negated(params: LeveledParams, values: Any) -> NDArray[Any]:
     """Minus the numbers: signed, which unsigned arrays of numpy are not."""
     if params.scheme != "ckks":
         return -integers(params, values)
-    array = plain_array(values)
+    array = as_doubles(plain_array(values))
     return -(array.astype(np.float64) if array.dtype.kind in "biu" else array)
 
 

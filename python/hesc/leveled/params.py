@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from hesc import _native
+from hesc.inputs import whole, wholes
 from hesc.parameter_set import ParameterSet
 
 if TYPE_CHECKING:
@@ -83,11 +84,11 @@ class LeveledParams(ParameterSet[_native.LeveledParams]):
         """
         native = _native.LeveledParams(
             scheme=scheme,
-            ring_degree=ring_degree,
-            coeff_moduli=list(coeff_moduli),
-            levels=[list(places) for places in levels],
-            special_moduli=list(special_moduli),
-            plain_modulus=plain_modulus,
+            ring_degree=whole(ring_degree, "ring_degree", 0),
+            coeff_moduli=wholes(coeff_moduli, "coeff_moduli"),
+            levels=[wholes(places, "places in levels") for places in levels],
+            special_moduli=wholes(special_moduli, "special_moduli"),
+            plain_modulus=None if plain_modulus is None else whole(plain_modulus, "plain_modulus", 0),
             scale=scale,
             bound=bound,
             assurance=assurance,

@@ -1,5 +1,5 @@
-use hesc_schemes::SchemeError;
-use hesc_schemes::rlwe::{Ciphertext, Complex64, Plaintext, Rlwe};
+use hesc_schemes::rlwe::{Ciphertext, Plaintext, Rlwe};
+use hesc_schemes::{Complex64, SchemeError};
 
 /// Numbers in the clear: integers for BFV and BGV, complex ones for CKKS.
 #[derive(Debug, Clone, Copy)]

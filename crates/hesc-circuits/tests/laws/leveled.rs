@@ -5,11 +5,10 @@ use hesc_circuits::leveled::{
     vector_from_bytes, vector_to_bytes,
 };
 use hesc_math::{AesCtrRng, RingIndex, ntt_primes};
-use hesc_schemes::rlwe::PlaintextSpace;
 use hesc_schemes::rlwe::{
-    Ciphertext, Complex64, GaloisKeys, PublicKey, RelinKey, Rlwe, SchemeKind, SecretKey, Spec,
+    Ciphertext, GaloisKeys, PlaintextSpace, PublicKey, RelinKey, Rlwe, SchemeKind, SecretKey, Spec,
 };
-use hesc_schemes::{Assurance, SchemeError};
+use hesc_schemes::{Assurance, Complex64, SchemeError};
 use rand_core::{Rng, SeedableRng};
 
 const DEGREE: usize = 1024;

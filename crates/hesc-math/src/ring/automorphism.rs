@@ -1,7 +1,7 @@
 //! The automorphisms `zeta -> zeta^g` of a ring, in both domains.
 
 use super::RingIndex;
-use crate::rns::Reducer;
+use crate::residues::Reducer;
 
 /// The tables of one automorphism. Cheap beside a key switch: `O(N)`.
 #[derive(Debug, Clone)]
@@ -92,7 +92,7 @@ fn places_of(numbers: &[usize], end: usize) -> Vec<u32> {
 mod tests {
     use super::super::definition::{Definition, INDICES, random};
     use super::*;
-    use crate::rns::Prime;
+    use crate::ring::Prime;
 
     #[test]
     fn both_domains_agree_with_the_definition() {

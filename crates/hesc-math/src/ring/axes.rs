@@ -1,7 +1,7 @@
 use zeroize::Zeroizing;
 
 use super::RingIndex;
-use crate::rns::Reducer;
+use crate::residues::Reducer;
 use crate::{Modulus, Word};
 
 /// The transform of an odd squarefree index modulo a prime, axis by axis.

@@ -10,6 +10,7 @@ mod index;
 pub mod kernels;
 mod norms;
 mod poly;
+mod prime;
 mod reduction;
 mod transform;
 
@@ -19,6 +20,7 @@ pub use automorphism::Automorphism;
 pub use embedding::Embedding;
 pub use index::{MAX_RING_DEGREE, MIN_RING_DEGREE, RingIndex};
 pub use poly::{Coeff, Domain, Eval, Poly};
+pub use prime::Prime;
 pub(crate) use reduction::Reduction;
 pub(crate) use transform::Transform;
 
@@ -132,7 +134,6 @@ impl<W: Word> Ring<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rns::Prime;
 
     /// A set from elsewhere may name any modulus.
     #[test]

@@ -38,7 +38,7 @@ impl RingIndex {
 mod tests {
     use super::super::definition::{Definition, INDICES};
     use super::*;
-    use crate::rns::Prime;
+    use crate::ring::Prime;
 
     /// Sums of the absolute values in the multiplication table of the basis.
     #[test]
@@ -56,7 +56,7 @@ mod tests {
                     let [mut a, mut b] = [unit(i), unit(j)];
                     prime.forward(&mut a);
                     prime.forward(&mut b);
-                    crate::rns::kernels::multiply_assign(&mut a, &b, &prime);
+                    crate::residues::kernels::multiply_assign(&mut a, &b, &prime);
                     prime.inverse(&mut a);
                     for (k, &x) in a.iter().enumerate() {
                         let size = definition.q.centre(x).abs() as f64;

@@ -1,7 +1,7 @@
 use super::RingIndex;
 use super::axes::AxisTransforms;
 use crate::primes::is_prime;
-use crate::rns::{MAX_PRIME_BITS, Reducer};
+use crate::residues::{MAX_PRIME_BITS, Reducer};
 use crate::{MathError, Word};
 
 /// The number-theoretic transform of a ring modulo one prime: between the coefficients in the basis

@@ -1,4 +1,5 @@
-use super::{Factor, Prime, kernels};
+use crate::residues::{Factor, kernels};
+use crate::ring::Prime;
 
 /// From residues to the centred number itself, rounded to a double once.
 ///

@@ -1,8 +1,9 @@
 #[cfg(not(feature = "portable"))]
 use multiversion::multiversion;
 
-use super::{Factor, Prime, Reducer, kernels};
 use crate::Modulus;
+use crate::residues::{Factor, Reducer, kernels};
+use crate::ring::Prime;
 
 /// From residues modulo some primes to residues modulo others, of the centred representative.
 ///

@@ -1,4 +1,6 @@
-use hesc_math::rns::{Conversion, Prime, Reducer, kernels};
+use hesc_math::residues::{Reducer, kernels};
+use hesc_math::ring::Prime;
+use hesc_math::rns::Conversion;
 use zeroize::Zeroizing;
 
 use super::Bfv;

@@ -3,7 +3,9 @@
 //! formed modulo `Q B`, divided by `Q / t` with the remainder's conversion, and brought back from
 //! `B` to `Q`.
 
-use hesc_math::rns::{Conversion, Factor, Prime, kernels};
+use hesc_math::residues::{Factor, kernels};
+use hesc_math::ring::Prime;
+use hesc_math::rns::Conversion;
 
 use super::Bfv;
 use crate::SchemeError;

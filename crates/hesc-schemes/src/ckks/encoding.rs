@@ -1,8 +1,10 @@
-use hesc_math::rns::kernels;
+use std::any::Any;
+
+use hesc_math::residues::kernels;
 pub use rustfft::num_complex::Complex64;
 use zeroize::Zeroizing;
 
-use super::{Ckks, Numbers};
+use super::Ckks;
 use crate::SchemeError;
 use crate::rlwe::chain::Chain;
 use crate::rlwe::ciphertext::Bound;
@@ -14,10 +16,6 @@ use crate::roots::{pairs, wipe};
 const COEFFICIENT_BITS: i32 = 50;
 
 impl Encoding for Ckks {
-    fn numbers(&self) -> Option<&Numbers> {
-        Some(&self.numbers)
-    }
-
     fn slots(&self, ring_degree: usize) -> usize {
         ring_degree / 2
     }
@@ -60,15 +58,16 @@ impl Rlwe {
         self.spec().plaintext.scale()
     }
 
-    /// Tables of CKKS, for an operation that only it has.
-    pub(super) fn numbers(
+    /// CKKS, for an operation that only it has.
+    pub(super) fn ckks(
         &self,
         operation: &'static str,
         remedy: &'static str,
-    ) -> Result<&Numbers, SchemeError> {
+    ) -> Result<&Ckks, SchemeError> {
         let scheme = self.scheme().name();
         let other = SchemeError::NotInScheme { operation, scheme, remedy };
-        self.differences().numbers().ok_or(other)
+        let own: &dyn Any = self.differences();
+        own.downcast_ref().ok_or(other)
     }
 
     /// Complex numbers in the clear into slots, the rest of which are zero, as an operand for
@@ -134,8 +133,8 @@ impl Rlwe {
         level: usize,
         bound: Bound,
     ) -> Result<Plaintext, SchemeError> {
-        let numbers = self.numbers("encoding real or complex numbers", "encode integers")?;
-        let slots = &numbers.slots;
+        let ckks = self.ckks("encoding real or complex numbers", "encode integers")?;
+        let slots = &ckks.slots;
         if !(1..=self.chain().levels()).contains(&level) {
             return Err(SchemeError::LastLevel { level: self.chain().levels(), wanted: level });
         }
@@ -192,16 +191,16 @@ impl Rlwe {
     /// [`SchemeError::NoiseTooLarge`] for decrypted numbers beyond what their ciphertext claimed: noise
     /// that fills the modulus, another secret's ciphertext, or a lie about its size.
     pub fn decode_complex(&self, plaintext: &Plaintext) -> Result<Vec<Complex64>, SchemeError> {
-        let numbers = self.numbers("decoding complex numbers", "decode integers")?;
+        let ckks = self.ckks("decoding complex numbers", "decode integers")?;
         self.check_params(plaintext.params)?;
         let n = self.ring_degree();
         let mut words = Zeroizing::new(plaintext.words.clone());
         let level = words.len() / n;
         self.to_coefficients(&mut words, level);
         let mut coefficients = Zeroizing::new(vec![0.0; n]);
-        numbers.compositions[level - 1].centred(&mut coefficients, &mut words);
+        ckks.compositions[level - 1].centred(&mut coefficients, &mut words);
         let mut pairs = pairs(&coefficients, 1.0 / plaintext.scale);
-        let slots = &numbers.slots;
+        let slots = &ckks.slots;
         let values: Vec<Complex64> = slots.evaluate(&mut pairs, &mut slots.scratch()).collect();
         wipe(&mut pairs);
         match plaintext.bound {

@@ -17,12 +17,6 @@ use crate::rlwe::chain::Chain;
 /// What CKKS has of its own.
 #[derive(Debug)]
 pub(crate) struct Ckks {
-    numbers: Numbers,
-}
-
-/// Tables for approximate numbers.
-#[derive(Debug)]
-pub(crate) struct Numbers {
     slots: ComplexSlots,
     /// By level, from residues to numbers in full.
     compositions: Vec<Composition>,
@@ -31,7 +25,6 @@ pub(crate) struct Numbers {
 impl Ckks {
     pub(crate) fn new(ring_degree: usize, chain: &Chain) -> Self {
         let compositions = (1..=chain.levels()).map(|level| Composition::new(chain.level(level)));
-        let slots = ComplexSlots::new(ring_degree);
-        Self { numbers: Numbers { slots, compositions: compositions.collect() } }
+        Self { slots: ComplexSlots::new(ring_degree), compositions: compositions.collect() }
     }
 }

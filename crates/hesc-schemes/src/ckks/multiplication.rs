@@ -26,7 +26,7 @@ impl Rlwe {
     /// [`SchemeError::NotInScheme`] for exact schemes, [`SchemeError::ParameterMismatch`],
     /// [`SchemeError::LastLevel`], [`SchemeError::NoiseBudget`].
     pub fn rescale(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
-        self.numbers("rescaling", "use mod_switch, which keeps the plaintext")?;
+        self.ckks("rescaling", "use mod_switch, which keeps the plaintext")?;
         self.check_ciphertext(a)?;
         self.check_not_last(a, a.level.saturating_sub(1))?;
         self.divide_by_last(a)
@@ -45,7 +45,7 @@ impl Rlwe {
         scalar: f64,
         scale: f64,
     ) -> Result<Ciphertext, SchemeError> {
-        self.numbers("a product with a real number", "scale it to an integer")?;
+        self.ckks("a product with a real number", "scale it to an integer")?;
         let scaled = (scalar * scale).round();
         if !(scale >= 1.0 && scaled.abs() < 2f64.powi(62)) {
             return Err(SchemeError::Value {

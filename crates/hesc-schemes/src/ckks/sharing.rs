@@ -54,6 +54,12 @@ impl SharedSoFar {
 
     /// Counts before anything is shown; all or nothing.
     fn spend(&self, share: f64) -> Result<(), SchemeError> {
+        if share > 1.0 {
+            return Err(SchemeError::NotShared {
+                problem: "this result alone has more numbers than this key may show in all; count every \
+                          number of every result in answers",
+            });
+        }
         let mut spent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // Sums of many shares are rounded.
         if *spent + share > 1.0 + 1e-9 {
@@ -97,7 +103,7 @@ impl Rlwe {
         so_far: &SharedSoFar,
         rng: &mut impl CryptoRng,
     ) -> Result<(Vec<Complex64>, f64), SchemeError> {
-        self.numbers(
+        self.ckks(
             "sharing with noise",
             "exact results carry no error; decrypt shows all there is",
         )?;

@@ -1,7 +1,9 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use hesc_math::rns::{Conversion, Factor, Prime, Reducer};
+use hesc_math::residues::{Factor, Reducer};
+use hesc_math::ring::Prime;
+use hesc_math::rns::Conversion;
 use hesc_math::{Modulus, RingIndex};
 
 use super::Spec;

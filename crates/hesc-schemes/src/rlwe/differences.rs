@@ -1,31 +1,24 @@
 //! What tells BFV, BGV and CKKS apart, in three traits. Each scheme has a folder with a file for each:
 //! `encoding`, `multiplication` and `noise`. Arithmetic asks nothing else; checks of sets do.
 
+use std::any::Any;
 use std::fmt;
 
 use zeroize::Zeroizing;
 
+use super::Rlwe;
 use super::buffer::Buffer;
 use super::chain::{Chain, Quotient};
 use super::ciphertext::{Ciphertext, Plaintext};
 use super::domain::Domain;
 use super::integers::Integers;
 use super::noise::Noise;
-use super::{Rlwe, SchemeKind, Spec};
 use crate::SchemeError;
-use crate::bfv::Bfv;
-use crate::bgv::Bgv;
-use crate::ckks::{Ckks, Numbers};
 
 /// How numbers become the plaintexts that `c_0 + c_1 s + ...` carries, and plaintexts numbers.
 pub(crate) trait Encoding {
     /// Tables for integers, in exact schemes.
     fn integers(&self) -> Option<&Integers> {
-        None
-    }
-
-    /// Tables for approximate numbers, in CKKS.
-    fn numbers(&self) -> Option<&Numbers> {
         None
     }
 
@@ -142,20 +135,10 @@ pub(crate) trait NoiseModel {
     }
 }
 
-/// All that a scheme has of its own.
+/// All that a scheme has of its own; its folder knows the type behind it.
 pub(crate) trait Differences:
-    Encoding + Multiplication + NoiseModel + fmt::Debug + Send + Sync
+    Encoding + Multiplication + NoiseModel + Any + fmt::Debug + Send + Sync
 {
 }
 
-impl<T: Encoding + Multiplication + NoiseModel + fmt::Debug + Send + Sync> Differences for T {}
-
-/// Those of the scheme of a checked specification.
-pub(super) fn of(spec: &Spec, chain: &Chain) -> Result<Box<dyn Differences>, SchemeError> {
-    let t = spec.plaintext.modulus();
-    Ok(match spec.scheme {
-        SchemeKind::Bfv => Box::new(Bfv::new(t, chain)?),
-        SchemeKind::Bgv => Box::new(Bgv::new(t, chain)),
-        SchemeKind::Ckks => Box::new(Ckks::new(spec.ring_degree(), chain)),
-    })
-}
+impl<T: Encoding + Multiplication + NoiseModel + Any + fmt::Debug + Send + Sync> Differences for T {}

@@ -1,4 +1,4 @@
-use hesc_math::rns::Prime;
+use hesc_math::ring::Prime;
 
 /// What the words of a ciphertext are between operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,5 +1,7 @@
 use hesc_math::AesCtrRng;
-use hesc_math::rns::{Composition, Prime, kernels};
+use hesc_math::residues::{Factor, kernels};
+use hesc_math::ring::Prime;
+use hesc_math::rns::Composition;
 use hesc_math::sampling::{self, Noise as Sampler};
 use rand_core::{CryptoRng, SeedableRng};
 use zeroize::{Zeroize, Zeroizing};
@@ -50,9 +52,7 @@ impl Rlwe {
         match message {
             Message::Scaled { words, plain_modulus } => {
                 kernels::lift_centred(row, words, *plain_modulus, prime);
-                let q = prime.modulus();
-                let factor = prime.factor(q.neg(q.inverse(*plain_modulus)));
-                kernels::scale_add(c_0, row, factor, prime);
+                kernels::scale_add(c_0, row, Self::fraction(*plain_modulus, prime), prime);
                 row.zeroize();
             }
             Message::Lifted { words, plain_modulus } => {
@@ -63,6 +63,12 @@ impl Rlwe {
             }
             Message::Evaluated(words) => kernels::add(c_0, &words[limb * n..][..n], prime),
         }
+    }
+
+    /// `-1/t`, what a scaled message is multiplied with.
+    fn fraction(plain_modulus: u64, prime: &Prime) -> Factor {
+        let q = prime.modulus();
+        prime.factor(q.neg(q.inverse(plain_modulus)))
     }
 
     /// Adds noise, times the factor on all of it, to a limb; with the message, which shares its transform.
@@ -87,16 +93,24 @@ impl Rlwe {
         if self.spec().noise_factor() != 1 {
             kernels::scale(row, prime.factor(self.spec().noise_factor()), prime);
         }
-        if let Some((Message::Lifted { words, plain_modulus }, _)) = message {
-            kernels::lift_centred(lifted, words, *plain_modulus, prime);
-            kernels::add(row, lifted, prime);
-            lifted.zeroize();
+        match message {
+            Some((Message::Scaled { words, plain_modulus }, _)) => {
+                kernels::lift_centred(lifted, words, *plain_modulus, prime);
+                kernels::scale_add(row, lifted, Self::fraction(*plain_modulus, prime), prime);
+                lifted.zeroize();
+            }
+            Some((Message::Lifted { words, plain_modulus }, _)) => {
+                kernels::lift_centred(lifted, words, *plain_modulus, prime);
+                kernels::add(row, lifted, prime);
+                lifted.zeroize();
+            }
+            Some((message @ Message::Evaluated(_), limb)) => {
+                Self::add_message(out, lifted, message, limb, prime);
+            }
+            None => {}
         }
         prime.forward(row);
         kernels::add(out, row, prime);
-        if let Some((message @ Message::Evaluated(_), limb)) = message {
-            Self::add_message(out, row, message, limb, prime);
-        }
         row.zeroize();
     }
 

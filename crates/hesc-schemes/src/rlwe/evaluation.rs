@@ -1,6 +1,6 @@
 //! Sums, and products with what is not encrypted.
 
-use hesc_math::rns::kernels;
+use hesc_math::residues::kernels;
 use zeroize::Zeroize;
 
 use super::buffer::Buffer;

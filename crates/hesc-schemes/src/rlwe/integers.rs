@@ -1,5 +1,7 @@
 use hesc_math::RingIndex;
-use hesc_math::rns::{Conversion, Prime, Reducer, kernels};
+use hesc_math::residues::{Reducer, kernels};
+use hesc_math::ring::Prime;
+use hesc_math::rns::Conversion;
 use zeroize::Zeroizing;
 
 use super::chain::Chain;

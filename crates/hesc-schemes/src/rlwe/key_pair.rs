@@ -1,6 +1,7 @@
 //! Secret and public keys: what they are, how they are made and how they travel, for sets of every kind.
 
-use hesc_math::rns::{Prime, kernels};
+use hesc_math::residues::kernels;
+use hesc_math::ring::Prime;
 use hesc_math::sampling::{self, Noise as Sampler};
 use hesc_math::{AesCtrRng, Coeff, Eval, Poly, Ring, RingIndex, RngSeed, Word};
 use rand_core::{CryptoRng, SeedableRng};

@@ -2,7 +2,8 @@
 //! primes as there are special ones, each digit is lifted to all primes and multiplied with its
 //! part of the key, and the sum is divided by the special primes.
 
-use hesc_math::rns::{Prime, kernels};
+use hesc_math::residues::kernels;
+use hesc_math::ring::Prime;
 use rayon::prelude::*;
 
 use super::Rlwe;

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
-use hesc_math::ring::Automorphism;
-use hesc_math::rns::kernels;
+use hesc_math::residues::kernels;
+use hesc_math::ring::{Automorphism, Prime};
 use hesc_math::sampling::{self, Noise as Sampler};
 use hesc_math::{AesCtrRng, RngSeed};
 use rand_core::{CryptoRng, SeedableRng};
@@ -80,7 +80,7 @@ impl Rlwe {
     }
 
     /// `e` times the factor on all noise, as coefficients, to zeros.
-    fn add_noise_to(&self, out: &mut [u64], noise: &[i16], prime: &hesc_math::rns::Prime) {
+    fn add_noise_to(&self, out: &mut [u64], noise: &[i16], prime: &Prime) {
         kernels::add_small(out, noise, prime);
         if self.spec().noise_factor() != 1 {
             kernels::scale(out, prime.factor(self.spec().noise_factor()), prime);
@@ -88,7 +88,7 @@ impl Rlwe {
     }
 
     /// `e` times the factor on all noise, as evaluations.
-    fn noise_limb(&self, out: &mut [u64], noise: &[i16], prime: &hesc_math::rns::Prime) {
+    fn noise_limb(&self, out: &mut [u64], noise: &[i16], prime: &Prime) {
         self.add_noise_to(out, noise, prime);
         prime.forward(out);
     }

@@ -1,6 +1,6 @@
 //! Fewer primes: modulus switching and rescaling.
 
-use hesc_math::rns::kernels;
+use hesc_math::residues::kernels;
 
 use super::buffer::Buffer;
 use super::policy::SPENT_ON_SPEED;

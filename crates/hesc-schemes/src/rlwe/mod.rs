@@ -68,7 +68,6 @@ use std::sync::Arc;
 
 use hesc_math::RingIndex;
 
-pub use crate::ckks::{Complex64, SharedSoFar, Sharing};
 pub use ciphertext::{Ciphertext, Plaintext, SeededCiphertext};
 pub use key_pair::{PublicKey, SecretKey};
 pub use keys::{GaloisKeys, RelinKey, SwitchKey};
@@ -92,23 +91,29 @@ struct Inner {
 }
 
 impl Rlwe {
-    /// Checks a specification and computes the tables: a fraction of a second at the largest.
-    ///
-    /// # Errors
-    /// [`SchemeError::Security`] below the assurance asked for, [`SchemeError::Math`] for primes
-    /// that do not fit, [`SchemeError::Parameter`] for the rest, and [`SchemeError::NoiseBudget`]
-    /// for a set that could not decrypt a fresh ciphertext.
-    pub fn new(spec: Spec, assurance: Assurance) -> Result<Self, SchemeError> {
+    /// What [`Self::new`] makes, with what a scheme has of its own.
+    pub(crate) fn assembled(
+        spec: Spec,
+        assurance: Assurance,
+        differences: impl FnOnce(&Spec, &chain::Chain) -> Result<Box<dyn Differences>, SchemeError>,
+    ) -> Result<Self, SchemeError> {
         spec.check_vectors()?;
         assurance.check(spec.ring_degree(), spec.log2_key_modulus())?;
         let chain = chain::Chain::new(&spec)?;
-        let differences = differences::of(&spec, &chain)?;
+        let differences = differences(&spec, &chain)?;
         let fingerprint = spec.fingerprint();
         let scheme = Self(Arc::new(Inner { spec, fingerprint, chain, differences }));
         let (bound, scale) = (scheme.spec().bound, scheme.default_scale());
         let fresh = scheme.fresh(scheme.least_room(), bound, scale);
-        scheme.check_noise(fresh, scheme.levels(), scale)?;
-        Ok(scheme)
+        match scheme.check_noise(fresh, scheme.levels(), scale) {
+            Err(SchemeError::NoiseBudget { .. }) if bound > 1.0 => Err(SchemeError::Parameter {
+                name: "bound",
+                value: bound.to_string(),
+                remedy: "numbers of this size fill the modulus; take a smaller bound or scale, or more \
+                         primes",
+            }),
+            checked => checked.map(|()| scheme),
+        }
     }
 
     /// The specification.

@@ -1,6 +1,6 @@
 //! Products of ciphertexts, and the way back to two parts under one secret.
 
-use hesc_math::rns::{Reducer, kernels};
+use hesc_math::residues::{Reducer, kernels};
 
 use super::buffer::Buffer;
 use super::keys::{RelinKey, SwitchKey};

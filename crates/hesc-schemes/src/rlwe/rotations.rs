@@ -1,6 +1,6 @@
 //! Automorphisms of slots.
 
-use hesc_math::rns::kernels;
+use hesc_math::residues::kernels;
 
 use super::buffer::Buffer;
 use super::domain::Domain;

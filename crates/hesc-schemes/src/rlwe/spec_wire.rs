@@ -1,7 +1,7 @@
 //! The wire form of parameter sets.
 
 use hesc_math::RingIndex;
-use hesc_math::rns::MAX_PRIME_BITS;
+use hesc_math::residues::MAX_PRIME_BITS;
 
 use super::{Packing, PlaintextSpace, PrimeSet, SchemeKind, Spec};
 use crate::SchemeError;

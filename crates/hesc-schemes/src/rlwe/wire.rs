@@ -2,8 +2,7 @@
 //! evaluations is the transform's own business.
 
 use hesc_math::RngSeed;
-use hesc_math::ring::Automorphism;
-use hesc_math::rns::Prime;
+use hesc_math::ring::{Automorphism, Prime};
 use zeroize::Zeroizing;
 
 use super::buffer::Buffer;

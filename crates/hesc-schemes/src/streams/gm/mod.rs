@@ -70,21 +70,19 @@ impl Gm {
     /// The scheme with moduli of 3072 or 4096 bits, or of 2048 if `assurance` allows it.
     ///
     /// # Errors
-    /// [`SchemeError::Parameter`] for other sizes.
+    /// [`SchemeError::Factoring`] below the assurance, [`SchemeError::Parameter`] for other sizes.
     pub fn new(modulus_bits: u32, assurance: Assurance) -> Result<Self, SchemeError> {
-        let allowed = match assurance {
-            Assurance::Classical128 => matches!(modulus_bits, 3072 | 4096),
-            Assurance::Insecure => matches!(modulus_bits, 2048 | 3072 | 4096),
-        };
-        if !allowed {
-            return Err(SchemeError::Parameter {
+        match (modulus_bits, assurance) {
+            (3072 | 4096, _) | (2048, Assurance::Insecure) => {
+                Ok(Self::of(GoldwasserMicali { modulus_bits }))
+            }
+            (2048, Assurance::Classical128) => Err(SchemeError::Factoring { modulus_bits }),
+            _ => Err(SchemeError::Parameter {
                 name: "modulus_bits",
                 value: modulus_bits.to_string(),
-                remedy: "choose 3072 or 4096; 2048 bits are below 128-bit security and must be \
-                         named insecure",
-            });
+                remedy: "choose 3072 or 4096",
+            }),
         }
-        Ok(Self::of(GoldwasserMicali { modulus_bits }))
     }
 
     /// Reads the wire form of a parameter set.

@@ -2,8 +2,8 @@
 //! they are given and as they are read.
 
 use hesc_schemes::rlwe::PlaintextSpace;
-use hesc_schemes::rlwe::{Complex64, PrimeSet, Rlwe, SchemeKind, Spec};
-use hesc_schemes::{Assurance, SchemeError};
+use hesc_schemes::rlwe::{PrimeSet, Rlwe, SchemeKind, Spec};
+use hesc_schemes::{Assurance, Complex64, SchemeError};
 
 use super::forged::{BODY, forged, spliced};
 use super::party::{CHAINS, DEGREE, SCALE, SCHEMES, chained, party, spec};

@@ -5,7 +5,8 @@
 //! 3 % where they are products: where the estimate is the noise itself, windows end five of these above one.
 //! Keys differ in their norms by another per cent.
 
-use hesc_schemes::rlwe::{Ciphertext, Complex64, SchemeKind, Spec};
+use hesc_schemes::Complex64;
+use hesc_schemes::rlwe::{Ciphertext, SchemeKind, Spec};
 
 use super::noise::extremes;
 use super::opened::Opened;

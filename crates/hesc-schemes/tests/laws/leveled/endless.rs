@@ -3,8 +3,8 @@
 
 use std::f64::consts::PI;
 
-use hesc_schemes::SchemeError;
-use hesc_schemes::rlwe::{Ciphertext, Complex64, SchemeKind};
+use hesc_schemes::rlwe::{Ciphertext, SchemeKind};
+use hesc_schemes::{Complex64, SchemeError};
 
 use super::operations::ones;
 use super::party::{CHAINS, DEGREE, Party, SCHEMES, chained, party, sets};

@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 
 use hesc_math::RingIndex;
-use hesc_schemes::rlwe::{Ciphertext, Complex64, Rlwe, SchemeKind};
-use hesc_schemes::{Assurance, SchemeError};
+use hesc_schemes::rlwe::{Ciphertext, Rlwe, SchemeKind};
+use hesc_schemes::{Assurance, Complex64, SchemeError};
 
 use super::operations::ones;
 use super::party::{

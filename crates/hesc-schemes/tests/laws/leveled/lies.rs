@@ -1,8 +1,8 @@
 //! A lie never turns a protection off: whatever a peer claims, what its ciphertexts, keys and names decrypt to
 //! is right or refused. What it may claim about its own numbers is in SECURITY.md.
 
-use hesc_schemes::SchemeError;
-use hesc_schemes::rlwe::{Ciphertext, Complex64, SchemeKind, SecretKey};
+use hesc_schemes::rlwe::{Ciphertext, SchemeKind, SecretKey};
+use hesc_schemes::{Complex64, SchemeError};
 
 use super::forged::{BODY, DEVIATION, MAGNITUDE, PEAK, VALUES, WORDS, claiming, forged};
 use super::operations::ones;

@@ -1,13 +1,13 @@
 //! Wire forms, taken apart with the secret key in hand: what is in them, computed here from the format's
 //! description and the definition of the schemes.
 
-use hesc_math::ring::Embedding;
-use hesc_math::rns::{Composition, Prime, kernels};
+use hesc_math::residues::kernels;
+use hesc_math::ring::{Embedding, Prime};
+use hesc_math::rns::Composition;
 use hesc_math::{AesCtrRng, RingIndex, RngSeed, sampling};
+use hesc_schemes::Complex64;
 use hesc_schemes::rlwe::PlaintextSpace;
-use hesc_schemes::rlwe::{
-    Ciphertext, Complex64, GaloisKeys, Rlwe, SchemeKind, SecretKey, SwitchKey,
-};
+use hesc_schemes::rlwe::{Ciphertext, GaloisKeys, Rlwe, SchemeKind, SecretKey, SwitchKey};
 use hesc_schemes::wire::{Kind, Reader};
 use rand_core::SeedableRng;
 use std::f64::consts::PI;

@@ -1,10 +1,8 @@
 //! Every operation on ciphertexts, in one table: what laws of refusal run through.
 
-use hesc_schemes::SchemeError;
 use hesc_schemes::rlwe::SchemeKind::{Bfv, Bgv, Ckks};
-use hesc_schemes::rlwe::{
-    Ciphertext, Plaintext, Rlwe, SchemeKind, SecretKey, SharedSoFar, Sharing, SwitchKey,
-};
+use hesc_schemes::rlwe::{Ciphertext, Plaintext, Rlwe, SchemeKind, SecretKey, SwitchKey};
+use hesc_schemes::{SchemeError, SharedSoFar, Sharing};
 
 use super::forged::{PARTS, spliced};
 use super::party::{Party, SCALE};

@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use hesc_math::{AesCtrRng, RingIndex, ntt_primes};
 use hesc_schemes::rlwe::PlaintextSpace;
 use hesc_schemes::rlwe::{
-    self, Ciphertext, Complex64, GaloisKeys, PrimeSet, PublicKey, RelinKey, Rlwe, SchemeKind,
-    SecretKey, Spec,
+    self, Ciphertext, GaloisKeys, PrimeSet, PublicKey, RelinKey, Rlwe, SchemeKind, SecretKey, Spec,
 };
-use hesc_schemes::{Assurance, SchemeError};
+use hesc_schemes::{Assurance, Complex64, SchemeError};
 use rand_core::{Rng, SeedableRng};
 
 pub const DEGREE: usize = 1024;

@@ -2,8 +2,8 @@
 //! sets, and the noise estimate against the noise.
 
 use super::party::{DEGREE, SCALE, STEPS, batching_prime, party, spec};
-use hesc_schemes::SchemeError;
-use hesc_schemes::rlwe::{Complex64, SchemeKind, Spec};
+use hesc_schemes::rlwe::{SchemeKind, Spec};
+use hesc_schemes::{Complex64, SchemeError};
 use proptest::prelude::*;
 
 /// Place of a slot after rotating both rows to the left.

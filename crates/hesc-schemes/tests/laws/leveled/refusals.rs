@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::fs::read_to_string;
 use std::path::Path;
 
-use hesc_schemes::SchemeError;
 use hesc_schemes::rlwe::PlaintextSpace;
-use hesc_schemes::rlwe::{Complex64, SchemeKind, Spec};
+use hesc_schemes::rlwe::{SchemeKind, Spec};
+use hesc_schemes::{Complex64, SchemeError};
 
 use super::forged::{MAGNITUDE, SCALE as SCALE_AT, as_noisy, claiming, largest_claim};
 use super::operations::{Operation, Takes, World, ones, operations, with_parts};

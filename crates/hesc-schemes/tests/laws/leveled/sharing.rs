@@ -1,8 +1,8 @@
 //! What `decrypt_shared` shows: numbers under exactly the noise that was promised, as often as was promised.
 
-use hesc_schemes::SchemeError;
 use hesc_schemes::rlwe::PlaintextSpace;
-use hesc_schemes::rlwe::{Ciphertext, Complex64, Rlwe, SchemeKind, SharedSoFar, Sharing, Spec};
+use hesc_schemes::rlwe::{Ciphertext, Rlwe, SchemeKind, Spec};
+use hesc_schemes::{Complex64, SchemeError, SharedSoFar, Sharing};
 
 use super::forged::{MAGNITUDE, SCALE as SCALE_AT, claiming};
 use super::party::{DEGREE, Party, chained, party};

@@ -1,26 +1,11 @@
-use std::ops::Deref;
-use std::sync::Arc;
-
+use crate::Modulus;
 use crate::lanes::Lanes;
-use crate::ring::Transform;
-use crate::{MathError, Modulus, RingIndex};
 
-/// Primes of a residue number system are below `2^MAX_PRIME_BITS`: 128 bits then hold the sum of
+/// Primes are below `2^MAX_PRIME_BITS`: 128 bits then hold the sum of
 /// 64 products.
 pub const MAX_PRIME_BITS: u32 = 61;
 /// Primes below `2^LANE_BITS` take the 52-bit multipliers.
 const LANE_BITS: u32 = 50;
-
-/// A prime of one ring with its transform and constants. Cheap to clone.
-#[derive(Debug, Clone)]
-pub struct Prime(Arc<Inner>);
-
-#[derive(Debug)]
-struct Inner {
-    ring_degree: usize,
-    reducer: Reducer,
-    transform: Transform<u64>,
-}
 
 /// A modulus below 2^61 with the constants of its reductions.
 #[derive(Debug, Clone, Copy)]
@@ -38,72 +23,6 @@ pub struct Reducer {
     reciprocal: u64,
     /// `2^52 mod q`, and its factor for [`Reducer::lanes_product`].
     top: [u64; 2],
-}
-
-impl Prime {
-    /// The prime `value` for this ring.
-    ///
-    /// # Errors
-    /// [`MathError::Modulus`] if `value` is no prime below 2^61 that is 1 modulo
-    /// [`RingIndex::modulus_step`].
-    pub fn new(index: RingIndex, value: u64) -> Result<Self, MathError> {
-        if value >> MAX_PRIME_BITS != 0 {
-            return Err(MathError::Modulus {
-                modulus: value,
-                max_bits: MAX_PRIME_BITS,
-                step: index.modulus_step(),
-            });
-        }
-        let transform = Transform::new(index, value)?;
-        let reducer = Reducer::new(value);
-        Ok(Self(Arc::new(Inner { ring_degree: index.degree(), reducer, transform })))
-    }
-
-    /// The ring degree of its transform.
-    pub fn ring_degree(&self) -> usize {
-        self.0.ring_degree
-    }
-
-    /// Coefficients to evaluations, in place. Powers of two: in bit-reversed order, place `i` holds the
-    /// value at `root^(2 bitrev(i) + 1)`.
-    pub fn forward(&self, limb: &mut [u64]) {
-        self.0.transform.forward(limb);
-    }
-
-    /// Evaluations to coefficients, in place.
-    pub fn inverse(&self, limb: &mut [u64]) {
-        self.0.transform.inverse(limb);
-    }
-
-    /// Evaluations to coefficients times [`Self::unscaled_factor`], in place: where a constant
-    /// follows anyway.
-    pub fn inverse_unscaled(&self, limb: &mut [u64]) {
-        self.0.transform.inverse_unscaled(limb);
-    }
-
-    /// What [`Self::inverse_unscaled`] leaves coefficients multiplied with, the same for all primes
-    /// of a ring: `N` for powers of two.
-    pub fn unscaled_factor(&self) -> u64 {
-        self.0.transform.unscaled_factor()
-    }
-
-    /// The primitive `2N`-th root of unity of the transform of a power-of-two ring.
-    pub fn root(&self) -> u64 {
-        let mut x = vec![0; self.ring_degree()];
-        x[1] = 1;
-        self.forward(&mut x);
-        // Place 0 holds the value of X at root^1.
-        x[0]
-    }
-}
-
-/// A prime reduces as any modulus does.
-impl Deref for Prime {
-    type Target = Reducer;
-
-    fn deref(&self) -> &Reducer {
-        &self.0.reducer
-    }
 }
 
 impl Reducer {
@@ -132,7 +51,7 @@ impl Reducer {
     }
 
     /// Whether the 52-bit multipliers can be used.
-    pub(super) const fn fits_lanes(&self) -> bool {
+    pub(crate) const fn fits_lanes(&self) -> bool {
         self.bits <= LANE_BITS
     }
 
@@ -158,7 +77,7 @@ impl Reducer {
     }
 
     #[inline(always)]
-    pub(super) fn once(&self, x: u64) -> u64 {
+    pub(crate) fn once(&self, x: u64) -> u64 {
         x.min(x.wrapping_sub(self.q))
     }
 
@@ -179,7 +98,7 @@ impl Reducer {
 
     /// `x mod q` for any word.
     #[inline(always)]
-    pub(super) fn remainder(&self, x: u64) -> u64 {
+    pub(crate) fn remainder(&self, x: u64) -> u64 {
         let quotient = ((u128::from(x) * u128::from(self.ratio[1])) >> 64) as u64;
         // At most 1 too small.
         self.once(x.wrapping_sub(quotient.wrapping_mul(self.q)))
@@ -187,7 +106,7 @@ impl Reducer {
 
     /// `x mod q`; the sign as a mask, for encoded plaintexts are secret.
     #[inline(always)]
-    pub(super) fn reduce_signed(&self, x: i64) -> u64 {
+    pub(crate) fn reduce_signed(&self, x: i64) -> u64 {
         let negative = (x >> 63) as u64;
         let size = self.remainder(x.unsigned_abs());
         self.once((size ^ negative).wrapping_sub(negative).wrapping_add(self.q & negative))
@@ -206,19 +125,19 @@ impl Reducer {
 
     /// `a w mod q` for any `a` (Shoup).
     #[inline(always)]
-    pub(super) fn scaled(&self, a: u64, factor: Factor) -> u64 {
+    pub(crate) fn scaled(&self, a: u64, factor: Factor) -> u64 {
         let quotient = ((u128::from(a) * u128::from(factor.shoup64)) >> 64) as u64;
         self.once(a.wrapping_mul(factor.w).wrapping_sub(quotient.wrapping_mul(self.q)))
     }
 
     #[inline(always)]
-    pub(super) fn lanes_once<L: Lanes>(&self, l: L, x: L::Vector) -> L::Vector {
+    pub(crate) fn lanes_once<L: Lanes>(&self, l: L, x: L::Vector) -> L::Vector {
         l.min(x, l.sub(x, l.splat(self.q)))
     }
 
     /// `low + 2^52 high mod q`, both of any size up to 2^64, `high + low / 2^52` below 2^52.
     #[inline(always)]
-    pub(super) fn lanes_reduce<L: Lanes>(
+    pub(crate) fn lanes_reduce<L: Lanes>(
         &self,
         l: L,
         low: L::Vector,
@@ -236,7 +155,7 @@ impl Reducer {
 
     /// `x mod q` in `[0, 2q)` for `x < 2^52`.
     #[inline(always)]
-    pub(super) fn lanes_remainder<L: Lanes>(&self, l: L, x: L::Vector) -> L::Vector {
+    pub(crate) fn lanes_remainder<L: Lanes>(&self, l: L, x: L::Vector) -> L::Vector {
         let quotient = l.add_high(l.zero(), x, l.splat(self.reciprocal));
         l.sub(x, l.add_low(l.zero(), quotient, l.splat(self.q)))
     }
@@ -252,14 +171,14 @@ impl Reducer {
 
     /// `a w mod q` for `a < 2^52`.
     #[inline(always)]
-    pub(super) fn lanes_scaled<L: Lanes>(&self, l: L, a: L::Vector, factor: Factor) -> L::Vector {
+    pub(crate) fn lanes_scaled<L: Lanes>(&self, l: L, a: L::Vector, factor: Factor) -> L::Vector {
         self.lanes_once(l, self.lanes_lazy_product(l, a, [factor.w, factor.shoup52]))
     }
 
     /// `a b mod q` for reduced `a`, `b`, by Barrett's reduction: the quotient of the product's upper
     /// half is at most 2 too small.
     #[inline(always)]
-    pub(super) fn lanes_product<L: Lanes>(&self, l: L, a: L::Vector, b: L::Vector) -> L::Vector {
+    pub(crate) fn lanes_product<L: Lanes>(&self, l: L, a: L::Vector, b: L::Vector) -> L::Vector {
         let low = l.add_low(l.zero(), a, b);
         let high = l.add_high(l.zero(), a, b);
         let shift = u64::from(self.bits - 1);
@@ -275,44 +194,7 @@ impl Reducer {
 /// A constant to multiply with; [`Reducer::factor`] makes one.
 #[derive(Debug, Clone, Copy)]
 pub struct Factor {
-    pub(super) w: u64,
+    pub(crate) w: u64,
     shoup64: u64,
     shoup52: u64,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::ntt_primes;
-
-    #[test]
-    fn transforms_are_evaluations_at_odd_powers_in_bit_reversed_order() {
-        for bits in [30, 50, 60] {
-            let n = 256;
-            let index = RingIndex::power_of_two(n).unwrap();
-            let prime = Prime::new(index, ntt_primes(bits, n, 1).unwrap()[0]).unwrap();
-            let (q, root) = (prime.modulus(), prime.root());
-            assert_eq!(q.pow(root, n as u64), prime.value() - 1);
-            let mut words: Vec<u64> = (0..n as u64).map(|i| i * i % prime.value()).collect();
-            let coefficients = words.clone();
-            prime.forward(&mut words);
-            for (i, &word) in words.iter().enumerate() {
-                let point = q.pow(root, 2 * ((i as u64).reverse_bits() >> 56) + 1);
-                let value = coefficients.iter().rev().fold(0, |v, &c| q.add(q.mul(v, point), c));
-                assert_eq!(word, value, "{bits} bits, place {i}");
-            }
-            prime.inverse(&mut words);
-            assert_eq!(words, coefficients);
-        }
-    }
-
-    #[test]
-    fn what_is_no_prime_of_the_ring_is_refused() {
-        for index in [2048, 4369] {
-            let index = RingIndex::new(index).unwrap();
-            assert!(matches!(Prime::new(index, 97), Err(MathError::Modulus { .. })));
-            let large = index.ntt_primes(62, 1).unwrap()[0];
-            assert!(matches!(Prime::new(index, large), Err(MathError::Modulus { .. })));
-        }
-    }
 }

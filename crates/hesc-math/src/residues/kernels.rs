@@ -481,7 +481,7 @@ impl Kernel for InnerProducts<'_> {
 
 /// `out = sum_k a_k factors_k` for words of any primes and factors below this one: a step of base
 /// conversion. Words are below 2^50 where this prime has at most 50 bits and `lanes` says so.
-pub(super) fn combine(out: &mut [u64], a: &[&[u64]], factors: &[u64], narrow: bool, q: &Reducer) {
+pub(crate) fn combine(out: &mut [u64], a: &[&[u64]], factors: &[u64], narrow: bool, q: &Reducer) {
     assert_eq!(a.len(), factors.len(), "a factor for each summand");
     assert!(a.iter().all(|x| x.len() == out.len()), "limbs of one ring have one length");
     let whole = out.len().is_multiple_of(LANES * VECTORS);
@@ -534,8 +534,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::rns::Prime;
-    use crate::{RingIndex, ntt_primes};
+    use crate::ntt_primes;
 
     fn row(raw: &[u64], salt: u64, q: u64) -> Vec<u64> {
         raw.iter().map(|x| x.rotate_left(salt as u32 * 7) % q).collect()
@@ -552,8 +551,7 @@ mod tests {
             signed in prop::collection::vec(any::<i64>(), 32),
         ) {
             let primes = ntt_primes(bits, 256, 3).or_else(|_| ntt_primes(bits, 256, 1)).unwrap();
-            let index = RingIndex::power_of_two(256).unwrap();
-            let prime = Prime::new(index, primes[which % primes.len()]).unwrap();
+            let prime = Reducer::new(primes[which % primes.len()]);
             let q = prime.value();
             let wide = u128::from(q);
             // The largest residues are where reductions fail.

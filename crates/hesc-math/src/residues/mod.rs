@@ -1,0 +1,10 @@
+//! Residues modulo one number, a limb of them at a time: reductions without divisions and the loops on
+//! them.
+//!
+//! Kernels take 52-bit multipliers (AVX-512 IFMA) for moduli below 2^50 and 64-bit multipliers
+//! otherwise. None branches on the data.
+
+pub mod kernels;
+mod reducer;
+
+pub use reducer::{Factor, MAX_PRIME_BITS, Reducer};
