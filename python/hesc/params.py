@@ -81,7 +81,9 @@ class Params(ParameterSet[_native.Params]):
             ring_degree=whole(ring_degree, "ring_degree", 0),
             coeff_moduli=wholes(coeff_moduli, "coeff_moduli"),
             packing=packing,
-            plain_modulus=None if plain_modulus is None else whole(plain_modulus, "plain_modulus", 0),
+            plain_modulus=None
+            if plain_modulus is None
+            else whole(plain_modulus, "plain_modulus", 0),
             scale=scale,
             assurance=assurance,
         )

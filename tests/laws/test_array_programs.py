@@ -249,8 +249,11 @@ class Arrays(MovingArrays):
         if repeated and x.values.size:
             place = int(self.rng.integers(x.values.size))
             again = [place] * int(self.rng.integers(2, 4))
-            flat = (x.array.reshape(-1), x.values.reshape(-1), x.found.reshape(-1))
-            x = Kept(*(each[again] for each in flat), *x[3:])
+            x = x._replace(
+                array=x.array.reshape(-1)[again],
+                values=x.values.reshape(-1)[again],
+                found=x.found.reshape(-1)[again],
+            )
         group = x.values.size if axis is None or not x.values.ndim else x.values.shape[axis]
         weights = self.rng.uniform(-1, 1, group)
         kept = self.rng.integers(1, 5, group)

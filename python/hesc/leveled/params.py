@@ -88,7 +88,9 @@ class LeveledParams(ParameterSet[_native.LeveledParams]):
             coeff_moduli=wholes(coeff_moduli, "coeff_moduli"),
             levels=[wholes(places, "places in levels") for places in levels],
             special_moduli=wholes(special_moduli, "special_moduli"),
-            plain_modulus=None if plain_modulus is None else whole(plain_modulus, "plain_modulus", 0),
+            plain_modulus=None
+            if plain_modulus is None
+            else whole(plain_modulus, "plain_modulus", 0),
             scale=scale,
             bound=bound,
             assurance=assurance,
