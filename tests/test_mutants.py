@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from scripts.mutants.slips import ROOT, Slip, read_all, switched
+from scripts.mutants.slips import ROOT, Slip, all_switched, read_all, switched
 
 LISTS = sorted(ROOT.glob("slips/*.toml"))
 
@@ -12,6 +12,7 @@ def test_every_slip_has_its_place() -> None:
     slips = read_all(LISTS)
     assert len(slips) >= 2
     assert all(slip.harmless is None or len(slip.harmless) > 20 for slip in slips)
+    assert len(all_switched(slips)) > 2
 
 
 @pytest.mark.parametrize(

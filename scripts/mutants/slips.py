@@ -104,15 +104,13 @@ def switched(slip: Slip, number: int) -> str:
     return choice if statement else f"({choice})"
 
 
-def write_tree(tree: Path, slips: list[Slip]) -> None:
-    """A copy of the tree, every Rust slip behind its switch; files that are the same stay."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard"],
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-        text=True,
-    )
+def all_switched(slips: list[Slip]) -> dict[str, str]:
+    """The text of each Rust file that has slips, every one of them behind its switch.
+
+    Raises:
+        ValueError: two slips that share a place.
+
+    """
     texts: dict[str, str] = {}
     by_file: defaultdict[str, list[tuple[int, Slip]]] = defaultdict(list)
     for number, slip in enumerate(slips):
@@ -125,6 +123,19 @@ def write_tree(tree: Path, slips: list[Slip]) -> None:
             if texts.get(file, text).count(slip.old) != 1:
                 raise ValueError(f"{slip.name!r} overlaps another slip of {file}")
             texts[file] = texts.get(file, text).replace(slip.old, switched(slip, number))
+    return texts
+
+
+def write_tree(tree: Path, slips: list[Slip]) -> None:
+    """A copy of the tree, every Rust slip behind its switch; files that are the same stay."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    texts = all_switched(slips)
     kept = set()
     for file in listed.stdout.splitlines():
         source, copy = ROOT / file, tree / re.sub("^crates/", CRATES, file)
