@@ -20,7 +20,7 @@ def test_every_slip_has_its_place() -> None:
     [("a + b", "a", True), ("check(a)?;", "", False), ("if a { return Err(b); }", "", False)],
 )
 def test_switches_are_expressions_or_statements(old: str, new: str, brackets: bool) -> None:
-    slip = Slip("math", "x", "crates/hesc-math/src/a.rs", old, new, harmless=None, python=False)
+    slip = Slip("math", "x", "crates/hesc-math/src/a.rs", old, "", new, harmless=None, python=False)
     code = switched(slip, 7)
     assert code.startswith("(") == code.endswith(")") == brackets
     assert f"{{ {old} }}" in code

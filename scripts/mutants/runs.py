@@ -203,7 +203,7 @@ def python_run(tree: Path, place: Path, slip: Slip | None, native: Path) -> Pyth
     shutil.copy(native, place / "python/hesc/_native.abi3.so")
     if slip is not None and not slip.rust:
         file = place / slip.file
-        file.write_text(file.read_text().replace(slip.old, slip.new))
+        file.write_text(file.read_text().replace(slip.place, slip.new + slip.followed_by))
     pytest = (sys.executable, "-m", "pytest", "-x", "-q", "-m", "not long", "-rf")
     paths = (place / "python", place / "papers/src", place)
     environment = {"PYTHONPATH": ":".join(map(str, paths))}

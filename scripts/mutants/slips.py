@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 SWITCH = "HESC_SLIP"
 # The variable that names a file: each slip whose place is reached writes its number there.
 REACHED = "HESC_SLIPS_REACHED"
-FIELDS = {"name", "file", "old", "new", "harmless", "python"}
+FIELDS = {"name", "file", "old", "followed_by", "new", "harmless", "python"}
 # Where crates lie in the copy: in folders of the same name cargo would take them for ours.
 CRATES = "slipped/"
 # What stands as a statement without a semicolon, and as an expression without brackets.
@@ -30,11 +30,18 @@ class Slip:
     name: str
     file: str
     old: str
+    # What stands behind that text, where the text alone is there more than once.
+    followed_by: str
     new: str
     # Why it changes nothing that matters; none if a test must notice it.
     harmless: str | None
     # Whether Python's tests are asked, whatever language the slip is in.
     python: bool
+
+    @property
+    def place(self) -> str:
+        """What is once in the file and begins with the text."""
+        return self.old + self.followed_by
 
     @property
     def rust(self) -> bool:
@@ -50,7 +57,7 @@ def read(path: Path) -> list[Slip]:
     found = []
     for entry in tomllib.loads(path.read_text())["slip"]:
         slip = of_entry(path.stem, entry)
-        count = (ROOT / slip.file).read_text().count(slip.old)
+        count = (ROOT / slip.file).read_text().count(slip.place)
         if count != 1:
             raise ValueError(
                 f"{path.name}, {slip.name!r}: its old text is {count} times in {slip.file}"
@@ -74,6 +81,7 @@ def of_entry(area: str, entry: dict[str, Any]) -> Slip:
         name=entry["name"],
         file=entry["file"],
         old=entry["old"].strip("\n"),
+        followed_by=entry.get("followed_by", ""),
         new=entry["new"].strip("\n"),
         harmless=entry.get("harmless"),
         python=python,
@@ -119,10 +127,11 @@ def all_switched(slips: list[Slip]) -> dict[str, str]:
     for file, of_file in by_file.items():
         text = (ROOT / file).read_text()
         # From the end, so that places found before stay where they are.
-        for number, slip in sorted(of_file, key=lambda item: -text.index(item[1].old)):
-            if texts.get(file, text).count(slip.old) != 1:
+        for number, slip in sorted(of_file, key=lambda item: -text.index(item[1].place)):
+            if texts.get(file, text).count(slip.place) != 1:
                 raise ValueError(f"{slip.name!r} overlaps another slip of {file}")
-            texts[file] = texts.get(file, text).replace(slip.old, switched(slip, number))
+            switch = switched(slip, number) + slip.followed_by
+            texts[file] = texts.get(file, text).replace(slip.place, switch)
     return texts
 
 
