@@ -164,7 +164,7 @@ def test_simulation_and_encryption_give_the_same_values() -> None:
         np.testing.assert_array_equal(results[0], results[1])
     again = hesc.Params.from_bytes(secret.params.to_bytes(), assurance="insecure")
     assert again == secret.params
-    with pytest.raises(hesc.ParameterError, match="encrypt nothing"):
+    with pytest.raises(hesc.ParameterError, match="encrypts nothing"):
         hesc.Params.from_bytes(secret.params.to_bytes())
     with pytest.raises(hesc.ParameterError, match="encrypt or simulate"):
         hesc.keygen(params, mode="dream")  # type: ignore[arg-type]

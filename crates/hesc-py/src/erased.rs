@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use hesc_circuits::{Answer, CircuitError, Counts, Fusion, Plaintext, SeededStreams, Streams};
 use hesc_math::AesCtrRng;
-use hesc_schemes::{BitProduct, Fingerprint, Packing, Scheme, SchemeError, sealing};
+use hesc_schemes::rlwe::Spec;
+use hesc_schemes::{BitProduct, Fingerprint, Packing, Scheme, SchemeError, Security, sealing};
 use hesc_stochastic::{BitStreams, Origin, Representation, Selector};
 use zeroize::Zeroizing;
 
@@ -15,7 +16,11 @@ pub type Array = Arc<dyn ErasedStreams>;
 
 /// A parameter set.
 pub trait Set: Send + Sync {
+    fn as_any(&self) -> &dyn Any;
     fn name(&self) -> &'static str;
+    fn to_bytes(&self) -> Vec<u8>;
+    fn security(&self) -> Security;
+    fn lattice(&self) -> Option<&Spec>;
     fn block_length(&self) -> usize;
     fn packing(&self) -> Packing;
     fn bit_product(&self) -> BitProduct;
@@ -139,6 +144,22 @@ pub struct SecretOf<S: Scheme> {
 }
 
 impl<S: Scheme> Set for SetOf<S> {
+    fn as_any(&self) -> &dyn Any {
+        &self.0
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        self.0.spec_to_bytes()
+    }
+
+    fn security(&self) -> Security {
+        self.0.security()
+    }
+
+    fn lattice(&self) -> Option<&Spec> {
+        self.0.lattice()
+    }
+
     fn name(&self) -> &'static str {
         self.0.name()
     }

@@ -17,7 +17,7 @@ use zeroize::Zeroizing;
 
 use crate::errors::{ParameterError, scheme_to_py};
 use crate::keys::{open_key_file, write_key_file};
-use crate::params::{assurance_from, assurance_name, power_of_two};
+use crate::params::{assurance_from, power_of_two};
 use crate::presets;
 use crate::workers::Compute;
 
@@ -98,7 +98,7 @@ impl LeveledParams {
     /// The preset's name, or one that says how secure a set of one's own is.
     #[getter]
     fn name(&self) -> String {
-        let assurance = assurance_name(self.0.spec().assurance());
+        let assurance = self.0.spec().assurance().name();
         presets::name_of(&self.0.spec().to_bytes(), self.0.scheme().name(), assurance)
     }
 
@@ -167,7 +167,7 @@ impl LeveledParams {
     }
     #[getter]
     fn assurance(&self) -> &'static str {
-        assurance_name(self.0.spec().assurance())
+        self.0.spec().assurance().name()
     }
     #[getter]
     fn fingerprint(&self) -> String {

@@ -6,7 +6,6 @@ use hesc_math::{AesCtrRng, ntt_primes};
 use hesc_schemes::Assurance;
 use hesc_schemes::rlwe::PlaintextSpace;
 use hesc_schemes::rlwe::Spec;
-use hesc_schemes::streams::gm;
 use hesc_schemes::{Bfv, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Scheme};
 use rand_core::{Rng, SeedableRng};
 
@@ -68,7 +67,7 @@ fn schemes(c: &mut Criterion) {
     if let Ok(scheme) = Ckks::<u32>::new(set, guidelines) {
         bench(c, "ckks/N=1024/logq=26/complex_slots", &scheme);
     }
-    if let Ok(scheme) = Gm::new(3072, gm::Assurance::Classical128) {
+    if let Ok(scheme) = Gm::new(3072, Assurance::Guidelines2024) {
         bench(c, "gm/3072", &scheme);
     }
     if let Ok(scheme) = Elgamal::new(64) {

@@ -17,7 +17,6 @@ use hesc_math::{AesCtrRng, ntt_primes};
 use hesc_schemes::Assurance;
 use hesc_schemes::rlwe::PlaintextSpace;
 use hesc_schemes::rlwe::Spec;
-use hesc_schemes::streams::gm;
 use hesc_schemes::{Bfv, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Scheme, SchemeError};
 use rand_core::{Rng, SeedableRng};
 
@@ -127,7 +126,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let moduli = ntt_primes(26, 1024, 1)?;
     let spec = Spec::streams(1024, moduli, Packing::Coefficients, plaintext)?;
     check("bfv_1024", &Bfv::<u32>::new(spec, Assurance::Guidelines2024)?, count)?;
-    check("gm_3072", &Gm::new(3072, gm::Assurance::Classical128)?, count)?;
+    check("gm_3072", &Gm::new(3072, Assurance::Guidelines2024)?, count)?;
     check("elgamal_ffdhe3072", &Elgamal::new(4)?, count / 8)?;
     check("ec_elgamal_ristretto255", &EcElgamal::new(4)?, count)?;
     check("ec_elgamal_secp256r1", &EcElgamalSecp256r1::new(4)?, count)?;

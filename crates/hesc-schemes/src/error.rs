@@ -35,14 +35,13 @@ pub enum SchemeError {
         /// The document that sets the limit.
         standard: &'static str,
     },
-    /// A modulus whose factors are found with less work than 128-bit security asks for.
-    #[error(
-        "a modulus of {modulus_bits} bits is below 128-bit security; take 3072 or 4096, or name the \
-         weaker level explicitly"
-    )]
-    Factoring {
-        /// Bits of the modulus.
-        modulus_bits: u32,
+    /// A set without a ring that is below 128-bit security.
+    #[error("{set} is below 128-bit security; {remedy}, or pass assurance=\"insecure\"")]
+    Weak {
+        /// What it is.
+        set: &'static str,
+        /// What to take instead.
+        remedy: &'static str,
     },
     /// Keys, ciphertexts or both come from different parameter sets.
     #[error(
@@ -257,6 +256,17 @@ pub enum SchemeError {
 }
 
 impl SchemeError {
+    /// For sets of a scheme that this build leaves out.
+    #[cfg(not(feature = "tfhe"))]
+    pub(crate) fn without_tfhe() -> Self {
+        Self::Parameter {
+            name: "scheme",
+            value: "tfhe".into(),
+            remedy: "this build leaves it out, which takes minutes to compile: build with the feature tfhe \
+                     (make build)",
+        }
+    }
+
     /// For what rings of odd index do not have.
     pub(crate) fn without_slots(ring: RingIndex) -> Self {
         Self::Parameter {

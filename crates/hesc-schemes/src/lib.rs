@@ -29,7 +29,7 @@ pub use error::SchemeError;
 pub use identity::{Fingerprint, KeyId, Tag};
 pub use interrupt::{checkpoint, interruptible};
 pub use rlwe::Packing;
-pub use security::Assurance;
+pub use security::{Assurance, Security};
 #[cfg(feature = "tfhe")]
 pub use streams::Tfhe;
 pub use streams::{

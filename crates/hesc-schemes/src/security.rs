@@ -1,3 +1,5 @@
+use std::str::FromStr;
+
 use crate::SchemeError;
 
 /// Largest `log2 q` for 128-bit security against classical attacks with ternary secrets, by ring
@@ -32,7 +34,49 @@ pub enum Assurance {
     Guidelines2024,
 }
 
+/// What a parameter set keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Security {
+    /// What the tables say of a lattice, or nothing.
+    Of(Assurance),
+    /// 128 bits against classical computers alone: where factors or logarithms are the secret.
+    Classical128,
+}
+
+impl Security {
+    /// The name in the interface.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Of(assurance) => assurance.name(),
+            Self::Classical128 => "classical128",
+        }
+    }
+}
+
+impl FromStr for Assurance {
+    type Err = SchemeError;
+
+    fn from_str(name: &str) -> Result<Self, SchemeError> {
+        let all = [Self::Insecure, Self::HeStd2018, Self::Guidelines2024];
+        let known = all.into_iter().find(|assurance| assurance.name() == name);
+        known.ok_or_else(|| SchemeError::Parameter {
+            name: "assurance",
+            value: name.into(),
+            remedy: "choose one of guidelines2024, hestd2018, insecure",
+        })
+    }
+}
+
 impl Assurance {
+    /// The name in the interface.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Insecure => "insecure",
+            Self::HeStd2018 => "hestd2018",
+            Self::Guidelines2024 => "guidelines2024",
+        }
+    }
+
     /// The strongest assurance of a ring degree and all primes that a secret is used with.
     pub fn of(ring_degree: usize, log2_modulus: f64) -> Self {
         match secure_bits(ring_degree) {

@@ -5,7 +5,6 @@ use hesc_math::{AesCtrRng, ntt_primes};
 use hesc_schemes::rlwe::PlaintextSpace;
 use hesc_schemes::rlwe::Spec;
 use hesc_schemes::streams::elgamal::{Ffdhe3072, Ristretto255, Secp256r1};
-use hesc_schemes::streams::gm;
 use hesc_schemes::{
     Assurance, Bfv, BitProduct, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Plain, Scheme,
     SchemeError, Simulated, UnipolarElgamal,
@@ -170,7 +169,7 @@ fn operations_hold_on_elgamal() {
 
 #[test]
 fn operations_hold_on_goldwasser_micali() {
-    let scheme = Gm::new(2048, gm::Assurance::Insecure).unwrap();
+    let scheme = Gm::new(2048, Assurance::Insecure).unwrap();
     check_operations(scheme.clone(), 4);
     check_multiplexing(scheme);
 }
@@ -260,7 +259,7 @@ fn rerandomised_ciphertexts_differ_and_decrypt_alike() {
         assert!(matches!(refused, Err(CircuitError::Scheme(SchemeError::KeyMismatch { .. }))));
     }
     check(EcElgamalSecp256r1::new(2).unwrap());
-    check(Gm::new(2048, gm::Assurance::Insecure).unwrap());
+    check(Gm::new(2048, Assurance::Insecure).unwrap());
     check(bfv::<u32>(1024, 26, Packing::Coefficients, 2));
 }
 

@@ -5,7 +5,6 @@ use hesc_math::{AesCtrRng, RingIndex, Word, ntt_primes};
 use hesc_schemes::rlwe::Spec;
 use hesc_schemes::rlwe::{self, SchemeKind};
 use hesc_schemes::streams::elgamal::Secp256r1;
-use hesc_schemes::streams::gm;
 use hesc_schemes::{
     Assurance, Bfv, BitProduct, Ckks, EcElgamalSecp256r1, Gm, Packing, Plain, Scheme, Simulated,
     UnipolarBfv, UnipolarElgamal,
@@ -155,7 +154,7 @@ pub fn on_all_schemes(law: &impl Law) {
     law.holds_on(ckks(Packing::Slots), Lattice);
     // Of the groups one: to circuits they are alike.
     law.holds_on(EcElgamalSecp256r1::new(8).unwrap(), Bitwise);
-    law.holds_on(Gm::new(2048, gm::Assurance::Insecure).unwrap(), Bitwise);
+    law.holds_on(Gm::new(2048, Assurance::Insecure).unwrap(), Bitwise);
     law.holds_on(UnipolarElgamal::over(Secp256r1), Bitwise);
     law.holds_on(unipolar_bfv(), Rlwe);
 }

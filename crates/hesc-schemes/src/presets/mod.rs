@@ -268,11 +268,7 @@ fn tfhe(
 
 #[cfg(not(feature = "tfhe"))]
 fn tfhe(_: [usize; 2], _: [f64; 2], _: [(u32, u32); 3]) -> Result<Vec<u8>, SchemeError> {
-    Err(SchemeError::Parameter {
-        name: "scheme",
-        value: "tfhe".into(),
-        remedy: "this build leaves it out, which takes minutes to compile: build with the feature tfhe (make build)",
-    })
+    Err(SchemeError::without_tfhe())
 }
 
 #[cfg(test)]

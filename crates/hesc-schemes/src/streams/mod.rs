@@ -20,6 +20,7 @@ pub mod elgamal;
 pub mod gm;
 pub mod lattice;
 mod scheme;
+mod sets;
 #[cfg(feature = "tfhe")]
 pub mod tfhe;
 pub mod unipolar;
@@ -34,6 +35,7 @@ pub use scheme::{
     BitProduct, Combine, Compact, Decrypt, Encrypt, MaskPositions, MovePositions, Scheme,
     WeightedSums, Wire,
 };
+pub use sets::{Visitor, open, open_lattice};
 #[cfg(feature = "tfhe")]
 pub use tfhe::Tfhe;
 pub use unipolar::{UnipolarBfv, UnipolarElgamal};

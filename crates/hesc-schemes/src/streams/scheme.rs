@@ -2,8 +2,8 @@ use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
 use super::{Blocks, all_places};
-use crate::rlwe::Packing;
-use crate::{Fingerprint, SchemeError};
+use crate::rlwe::{Packing, Spec};
+use crate::{Fingerprint, SchemeError, Security};
 
 /// What combining ciphertexts does to the bits in them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,6 +56,14 @@ pub trait Encrypt: Clone + Send + Sync + 'static {
 
     /// The scheme's name in the interface: `bfv`, `gm`, `plain`.
     fn name(&self) -> &'static str;
+    /// The parameter set's wire form, which [`super::open`] reads.
+    fn spec_to_bytes(&self) -> Vec<u8>;
+    /// What the set keeps.
+    fn security(&self) -> Security;
+    /// The set of a lattice of BFV or CKKS, if it is one.
+    fn lattice(&self) -> Option<&Spec> {
+        None
+    }
     /// The parameter set's hash, which every key and ciphertext carries.
     fn fingerprint(&self) -> Fingerprint;
     /// Positions in a block, a multiple of 64.

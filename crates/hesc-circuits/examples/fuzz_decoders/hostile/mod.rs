@@ -18,7 +18,6 @@ use hesc_math::{AesCtrRng, RingIndex, Word, ntt_primes};
 use hesc_schemes::rlwe::Spec;
 use hesc_schemes::rlwe::{self as with_products, SchemeKind};
 use hesc_schemes::streams::elgamal::Secp256r1;
-use hesc_schemes::streams::gm;
 use hesc_schemes::{
     Assurance, Bfv, BitProduct, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Plain,
     Simulated, UnipolarBfv, UnipolarElgamal,
@@ -201,7 +200,7 @@ pub fn all_targets() -> Targets {
     targets.push(Box::new(StreamsTarget::new(EcElgamalSecp256r1::new(16)?, Bitwise, two)?));
     targets.push(Box::new(StreamsTarget::new(Elgamal::new(16)?, Bitwise, two)?));
     targets.push(Box::new(StreamsTarget::new(UnipolarElgamal::over(Secp256r1), Bitwise, None)?));
-    let gm = Gm::new(2048, gm::Assurance::Insecure)?;
+    let gm = Gm::new(2048, Assurance::Insecure)?;
     targets.push(Box::new(StreamsTarget::new(gm, Bitwise, None)?));
     #[cfg(feature = "tfhe")]
     {

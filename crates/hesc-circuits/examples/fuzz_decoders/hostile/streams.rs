@@ -4,8 +4,7 @@
 use hesc_circuits::{Answer, CircuitError, Fusion, Layout, Plaintext, SeededStreams, Streams};
 use hesc_math::AesCtrRng;
 use hesc_schemes::rlwe::Spec;
-use hesc_schemes::streams::gm;
-use hesc_schemes::{BitProduct, EcElgamal, Gm, Plain, Scheme, Simulated};
+use hesc_schemes::{Assurance, BitProduct, EcElgamal, Gm, Plain, Scheme, Simulated};
 use hesc_stochastic::{Encoder, EncoderConfig, Generator, Origin, Representation, Selector};
 use rand_core::SeedableRng;
 
@@ -237,7 +236,7 @@ impl<S: Scheme> Target for StreamsTarget<S> {
         let _ = Plain::spec_from_bytes(bytes);
         let _ = Simulated::spec_from_bytes(bytes);
         let _ = EcElgamal::spec_from_bytes(bytes);
-        let _ = Gm::spec_from_bytes(bytes, gm::Assurance::Insecure);
+        let _ = Gm::spec_from_bytes(bytes, Assurance::Insecure);
         accepted
     }
 }

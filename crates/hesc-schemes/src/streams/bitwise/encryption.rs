@@ -8,7 +8,7 @@ use super::{
 };
 use crate::streams::{Batch, Decrypt, Encrypt, count_blocks};
 use crate::wire::{Kind, Reader, Writer};
-use crate::{Fingerprint, Packing, SchemeError, Tag};
+use crate::{Fingerprint, Packing, SchemeError, Security, Tag};
 
 impl<C: BitCipher> Encrypt for Bitwise<C> {
     type SecretKey = Named<C::SecretKey>;
@@ -18,6 +18,14 @@ impl<C: BitCipher> Encrypt for Bitwise<C> {
 
     fn name(&self) -> &'static str {
         self.cipher.name()
+    }
+
+    fn spec_to_bytes(&self) -> Vec<u8> {
+        self.cipher.spec_to_bytes()
+    }
+
+    fn security(&self) -> Security {
+        self.cipher.security()
     }
 
     fn fingerprint(&self) -> Fingerprint {

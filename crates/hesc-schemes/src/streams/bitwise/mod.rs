@@ -13,7 +13,7 @@ use zeroize::Zeroizing;
 
 use crate::streams::Batch;
 use crate::threads::several_threads;
-use crate::{BitProduct, Fingerprint, KeyId, SchemeError, Tag, checkpoint};
+use crate::{BitProduct, Fingerprint, KeyId, SchemeError, Security, Tag, checkpoint};
 
 /// Bits of a block: a word of the packed input.
 pub const BLOCK_LENGTH: usize = 64;
@@ -36,6 +36,10 @@ pub trait BitCipher: Clone + Send + Sync + 'static {
     fn name(&self) -> &'static str;
     /// The parameter set's wire form.
     fn spec_to_bytes(&self) -> Vec<u8>;
+    /// What the set keeps.
+    fn security(&self) -> Security {
+        Security::Classical128
+    }
     /// The largest count that decrypts.
     fn max_count(&self) -> u64;
     /// Whether a position decrypts to a bit, whatever was combined.
@@ -205,11 +209,6 @@ impl<C: BitCipher> Bitwise<C> {
     pub fn of(cipher: C) -> Self {
         let fingerprint = Fingerprint::of(&cipher.spec_to_bytes());
         Self { cipher, fingerprint }
-    }
-
-    /// The parameter set's wire form.
-    pub fn spec_to_bytes(&self) -> Vec<u8> {
-        self.cipher.spec_to_bytes()
     }
 
     /// The cipher with its parameters.

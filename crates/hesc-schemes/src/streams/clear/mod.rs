@@ -18,7 +18,9 @@ use crate::streams::{
     check_parts, count_blocks, rows_of,
 };
 use crate::wire::{Kind, Reader, Writer};
-use crate::{BitProduct, Fingerprint, KeyId, Packing, SchemeError, Tag};
+use crate::{
+    Assurance, BitProduct, Fingerprint, KeyId, Packing, SchemeError, Security, Tag,
+};
 
 pub use bits::{Bits, Simulated};
 pub use counts::{Counts, Plain};
@@ -85,11 +87,6 @@ impl<C: Cells> Clear<C> {
         Ok(Self { cells, block_length, fingerprint })
     }
 
-    /// The parameter set's wire form.
-    pub fn spec_to_bytes(&self) -> Vec<u8> {
-        self.cells.spec_to_bytes(self.block_length)
-    }
-
     /// Words of a block.
     fn words(&self) -> usize {
         self.block_length / C::POSITIONS
@@ -104,6 +101,14 @@ impl<C: Cells> Encrypt for Clear<C> {
 
     fn name(&self) -> &'static str {
         C::NAME
+    }
+
+    fn spec_to_bytes(&self) -> Vec<u8> {
+        self.cells.spec_to_bytes(self.block_length)
+    }
+
+    fn security(&self) -> Security {
+        Security::Of(Assurance::Insecure)
     }
 
     fn fingerprint(&self) -> Fingerprint {

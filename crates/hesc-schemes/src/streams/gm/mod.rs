@@ -28,22 +28,13 @@ pub use keys::{PublicKey, SecretKey};
 
 use crate::streams::bitwise::{BLOCK_LENGTH, BitCipher, Bitwise};
 use crate::wire::{Reader, SchemeId, Writer};
-use crate::{BitProduct, KeyId, SchemeError};
+use crate::{Assurance, BitProduct, KeyId, SchemeError, Security};
 
 /// The scheme of Goldwasser and Micali.
 pub type Gm = Bitwise<GoldwasserMicali>;
 
 /// Groups of eight residues in a block.
 const GROUPS: usize = BLOCK_LENGTH / LANES;
-
-/// How strong a modulus must be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Assurance {
-    /// 128 bits against classical computers: 3072 bits and more (NIST SP 800-57 part 1, table 2).
-    Classical128,
-    /// Also 2048 bits, which give 112.
-    Insecure,
-}
 
 /// The parameter set: a size of modulus.
 #[derive(Debug, Clone)]
@@ -67,16 +58,19 @@ pub struct SeededBlock {
 }
 
 impl Gm {
-    /// The scheme with moduli of 3072 or 4096 bits, or of 2048 if `assurance` allows it.
+    /// The scheme with moduli of 3072 or 4096 bits, which give 128 bits against classical computers (NIST SP
+    /// 800-57 part 1, table 2), or of 2048, which give 112, if `assurance` allows it.
     ///
     /// # Errors
-    /// [`SchemeError::Factoring`] below the assurance, [`SchemeError::Parameter`] for other sizes.
+    /// [`SchemeError::Weak`] below the assurance, [`SchemeError::Parameter`] for other sizes.
     pub fn new(modulus_bits: u32, assurance: Assurance) -> Result<Self, SchemeError> {
         match (modulus_bits, assurance) {
             (3072 | 4096, _) | (2048, Assurance::Insecure) => {
                 Ok(Self::of(GoldwasserMicali { modulus_bits }))
             }
-            (2048, Assurance::Classical128) => Err(SchemeError::Factoring { modulus_bits }),
+            (2048, _) => {
+                Err(SchemeError::Weak { set: "a modulus of 2048 bits", remedy: "take 3072 or 4096" })
+            }
             _ => Err(SchemeError::Parameter {
                 name: "modulus_bits",
                 value: modulus_bits.to_string(),
@@ -88,7 +82,7 @@ impl Gm {
     /// Reads the wire form of a parameter set.
     ///
     /// # Errors
-    /// [`SchemeError::Wire`] for other bytes, [`SchemeError::Parameter`] for values out of range.
+    /// [`SchemeError::Wire`] for other bytes, and as [`Self::new`].
     pub fn spec_from_bytes(bytes: &[u8], assurance: Assurance) -> Result<Self, SchemeError> {
         let mut reader = Reader::open_params(bytes, SchemeId::Gm)?;
         let modulus_bits = reader.u32()?;
@@ -99,11 +93,6 @@ impl Gm {
     /// Bits of the modulus.
     pub fn modulus_bits(&self) -> u32 {
         self.cipher().modulus_bits
-    }
-
-    /// What the size of the modulus gives.
-    pub fn assurance(&self) -> Assurance {
-        if self.modulus_bits() < 3072 { Assurance::Insecure } else { Assurance::Classical128 }
     }
 }
 
@@ -127,6 +116,14 @@ impl BitCipher for GoldwasserMicali {
 
     fn spec_to_bytes(&self) -> Vec<u8> {
         spec_bytes(self.modulus_bits)
+    }
+
+    fn security(&self) -> Security {
+        if self.modulus_bits < 3072 {
+            Security::Of(Assurance::Insecure)
+        } else {
+            Security::Classical128
+        }
     }
 
     fn max_count(&self) -> u64 {

@@ -8,7 +8,7 @@ use super::{Ciphertexts, Encoding, Lattice, Precision, SeededCiphertexts};
 use crate::rlwe::{PublicKey, SecretKey, deviations, key_pair};
 use crate::streams::{Batch, Combine, Encrypt, count_blocks};
 use crate::threads::several_threads;
-use crate::{Fingerprint, Packing, SchemeError};
+use crate::{Fingerprint, Packing, SchemeError, Security};
 
 /// Blocks that one thread takes at a time. Each such group has a generator of its own, so that
 /// the result does not depend on the number of threads.
@@ -46,6 +46,18 @@ impl<W: Word, E: Encoding<W>> Encrypt for Lattice<W, E> {
 
     fn name(&self) -> &'static str {
         E::NAME
+    }
+
+    fn spec_to_bytes(&self) -> Vec<u8> {
+        self.spec().to_bytes()
+    }
+
+    fn security(&self) -> Security {
+        Security::Of(self.spec().assurance())
+    }
+
+    fn lattice(&self) -> Option<&Spec> {
+        Some(self.spec())
     }
 
     fn fingerprint(&self) -> Fingerprint {

@@ -8,7 +8,7 @@ use super::polynomial::{self, Gaussian};
 use super::{Ciphertexts, GRID, PublicKey, SecretKey, SeededCiphertexts, Tfhe, Torus, noise};
 use crate::streams::{Batch, Combine, Encrypt, count_blocks};
 use crate::wire::{Kind, Reader, Writer};
-use crate::{Fingerprint, Packing, SchemeError};
+use crate::{Fingerprint, Packing, SchemeError, Security};
 
 /// Adds packed bits, scaled to one of `plain_modulus` plaintexts. Free of branches on bits.
 pub(super) fn add_bits(body: &mut [u64], bits: &[u64], plain_modulus: u64) {
@@ -28,6 +28,14 @@ impl Encrypt for Tfhe {
 
     fn name(&self) -> &'static str {
         "tfhe"
+    }
+
+    fn spec_to_bytes(&self) -> Vec<u8> {
+        self.spec().to_bytes()
+    }
+
+    fn security(&self) -> Security {
+        Security::Of(self.spec().assurance())
     }
 
     fn fingerprint(&self) -> Fingerprint {

@@ -15,7 +15,7 @@ use crate::streams::{
     count_blocks, rows_of,
 };
 use crate::wire::{Kind, Reader, SchemeId, Writer};
-use crate::{Assurance, BitProduct, Fingerprint, Packing, SchemeError, Tag};
+use crate::{Assurance, BitProduct, Fingerprint, Packing, SchemeError, Security, Tag};
 
 /// Unipolar HESC on the slots of BFV.
 #[derive(Debug, Clone)]
@@ -62,11 +62,6 @@ impl UnipolarBfv {
     /// The specification.
     pub fn spec(&self) -> &Spec {
         self.0.spec()
-    }
-
-    /// The parameter set's wire form.
-    pub fn spec_to_bytes(&self) -> Vec<u8> {
-        spec_bytes(self.spec())
     }
 
     /// Reads the wire form of a parameter set; it is still to be checked.
@@ -137,6 +132,18 @@ impl Encrypt for UnipolarBfv {
 
     fn name(&self) -> &'static str {
         "unipolar_bfv"
+    }
+
+    fn spec_to_bytes(&self) -> Vec<u8> {
+        spec_bytes(self.spec())
+    }
+
+    fn security(&self) -> Security {
+        Security::Of(self.spec().assurance())
+    }
+
+    fn lattice(&self) -> Option<&Spec> {
+        Some(self.spec())
     }
 
     fn fingerprint(&self) -> Fingerprint {

@@ -4,7 +4,6 @@
 use hesc_math::{AesCtrRng, ntt_primes};
 use hesc_schemes::rlwe::{self, SchemeKind};
 use hesc_schemes::streams::elgamal::{Exponents, Ffdhe3072, Ristretto255};
-use hesc_schemes::streams::gm;
 use hesc_schemes::streams::{Blocks, Combine, Decrypt, Encrypt, Wire};
 use hesc_schemes::{
     Assurance, Bfv, BitProduct, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Plain,
@@ -246,10 +245,10 @@ fn conjunctions_obey_their_laws() {
 
 #[test]
 fn goldwasser_micali_obeys_the_laws() {
-    let scheme = Gm::new(2048, gm::Assurance::Insecure).unwrap();
+    let scheme = Gm::new(2048, Assurance::Insecure).unwrap();
     check_laws(&scheme, Some(2));
     check_masks(&scheme);
-    check_laws(&Gm::new(3072, gm::Assurance::Classical128).unwrap(), Some(2));
+    check_laws(&Gm::new(3072, Assurance::Guidelines2024).unwrap(), Some(2));
 }
 
 #[test]

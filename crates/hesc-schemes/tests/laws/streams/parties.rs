@@ -10,7 +10,6 @@ use hesc_schemes::rlwe::Spec;
 use hesc_schemes::rlwe::{self, SchemeKind};
 use hesc_schemes::streams::bitwise::{BitCipher, Bitwise};
 use hesc_schemes::streams::elgamal::{Exponents, Ffdhe3072, Ristretto255};
-use hesc_schemes::streams::gm;
 use hesc_schemes::streams::lattice::{Encoding, Lattice};
 use hesc_schemes::wire::Kind;
 use hesc_schemes::{
@@ -465,7 +464,7 @@ parties! {
     }
     others {
         goldwasser_micali: Gm = {
-            let of = |bits| Gm::new(bits, gm::Assurance::Insecure).unwrap();
+            let of = |bits| Gm::new(bits, Assurance::Insecure).unwrap();
             (of(2048), Some(of(3072)))
         };
         elgamal: Elgamal = {

@@ -1,0 +1,133 @@
+//! Sets of every scheme by their bytes: the one place that knows all schemes of streams.
+
+use hesc_math::Word;
+
+use super::bitwise::Bitwise;
+use super::elgamal::{Exponents, Ffdhe3072, Group, GroupName, LiftedElgamal, Ristretto255, Secp256r1};
+use super::lattice::{BfvEncoding, CkksEncoding, Encoding, Lattice};
+use super::{Gm, Plain, Scheme, Simulated, UnipolarBfv, UnipolarElgamal};
+use crate::rlwe::{PlaintextSpace, Spec};
+use crate::wire::SchemeId;
+use crate::{Assurance, SchemeError};
+
+/// What is done with a scheme whose type the bytes decide.
+pub trait Visitor {
+    /// What comes of it.
+    type Output;
+
+    /// Takes the scheme.
+    fn visit(self, scheme: impl Scheme) -> Self::Output;
+}
+
+/// Reads a parameter set of streams, checks it as its maker did, and hands the scheme to `visitor`. Cost: the
+/// tables of the scheme, milliseconds.
+///
+/// # Errors
+/// [`SchemeError::Wire`] for other bytes; [`SchemeError::Security`] and [`SchemeError::Weak`] below
+/// `assurance`; [`SchemeError::Parameter`], [`SchemeError::Math`] and [`SchemeError::NoiseBudget`] for
+/// values that no set has, and for schemes that the build leaves out.
+pub fn open<V: Visitor>(
+    bytes: &[u8],
+    assurance: Assurance,
+    visitor: V,
+) -> Result<V::Output, SchemeError> {
+    let scheme = SchemeId::of(bytes)?;
+    let clear = matches!(scheme, SchemeId::Plain | SchemeId::Simulated);
+    if clear && assurance != Assurance::Insecure {
+        return Err(SchemeError::Weak { set: "a set that encrypts nothing", remedy: "take another" });
+    }
+    Ok(match scheme {
+        SchemeId::Bfv | SchemeId::Bgv | SchemeId::Ckks => {
+            return open_lattice(Spec::from_bytes(bytes)?, assurance, visitor);
+        }
+        SchemeId::UnipolarBfv => {
+            visitor.visit(UnipolarBfv::new(UnipolarBfv::spec_from_bytes(bytes)?, assurance)?)
+        }
+        SchemeId::Tfhe => return tfhe(bytes, assurance, visitor),
+        SchemeId::Gm => visitor.visit(Gm::spec_from_bytes(bytes, assurance)?),
+        SchemeId::Elgamal | SchemeId::UnipolarElgamal => return elgamal(scheme, bytes, visitor),
+        SchemeId::Plain => visitor.visit(Plain::spec_from_bytes(bytes)?),
+        SchemeId::Simulated => visitor.visit(Simulated::spec_from_bytes(bytes)?),
+    })
+}
+
+/// Checks a lattice's set, with words of 32 bits where every modulus fits them: half the memory, twice the
+/// lanes.
+///
+/// # Errors
+/// As [`Lattice::new`].
+pub fn open_lattice<V: Visitor>(
+    spec: Spec,
+    assurance: Assurance,
+    visitor: V,
+) -> Result<V::Output, SchemeError> {
+    if spec.coeff_moduli.iter().all(|q| q >> 31 == 0) {
+        of_words::<u32, V>(spec, assurance, visitor)
+    } else {
+        of_words::<u64, V>(spec, assurance, visitor)
+    }
+}
+
+fn of_words<W: Word, V: Visitor>(
+    spec: Spec,
+    assurance: Assurance,
+    visitor: V,
+) -> Result<V::Output, SchemeError>
+where
+    BfvEncoding: Encoding<W>,
+    CkksEncoding: Encoding<W>,
+{
+    Ok(match spec.plaintext {
+        PlaintextSpace::Integers { .. } => {
+            visitor.visit(Lattice::<W, BfvEncoding>::new(spec, assurance)?)
+        }
+        PlaintextSpace::Approximate { .. } => {
+            visitor.visit(Lattice::<W, CkksEncoding>::new(spec, assurance)?)
+        }
+    })
+}
+
+#[cfg(feature = "tfhe")]
+fn tfhe<V: Visitor>(
+    bytes: &[u8],
+    assurance: Assurance,
+    visitor: V,
+) -> Result<V::Output, SchemeError> {
+    use super::tfhe::{Spec, Tfhe};
+    Ok(visitor.visit(Tfhe::new(Spec::from_bytes(bytes)?, assurance)?))
+}
+
+#[cfg(not(feature = "tfhe"))]
+fn tfhe<V: Visitor>(_: &[u8], _: Assurance, _: V) -> Result<V::Output, SchemeError> {
+    Err(SchemeError::without_tfhe())
+}
+
+/// A set of one of ElGamal's schemes, which says over which group.
+fn elgamal<V: Visitor>(
+    scheme: SchemeId,
+    bytes: &[u8],
+    visitor: V,
+) -> Result<V::Output, SchemeError> {
+    match GroupName::of_set(bytes)? {
+        GroupName::Ffdhe3072 => over(Ffdhe3072::new(Exponents::Short), scheme, bytes, visitor),
+        GroupName::Ffdhe3072FullExponents => {
+            over(Ffdhe3072::new(Exponents::Full), scheme, bytes, visitor)
+        }
+        GroupName::Ristretto255 => over(Ristretto255, scheme, bytes, visitor),
+        GroupName::Secp256r1 => over(Secp256r1, scheme, bytes, visitor),
+    }
+}
+
+fn over<G: Group, V: Visitor>(
+    group: G,
+    scheme: SchemeId,
+    bytes: &[u8],
+    visitor: V,
+) -> Result<V::Output, SchemeError> {
+    Ok(match scheme {
+        SchemeId::UnipolarElgamal => {
+            visitor.visit(UnipolarElgamal::over_from_bytes(group, bytes)?)
+        }
+        _ => visitor.visit(Bitwise::<LiftedElgamal<G>>::over_from_bytes(group, bytes)?),
+    })
+}
