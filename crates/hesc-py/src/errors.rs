@@ -53,9 +53,7 @@ fn of_stochastic(error: &StochasticError) -> PyErr {
 fn of_scheme(error: &SchemeError) -> PyErr {
     let text = error.to_string();
     match error {
-        SchemeError::Security { .. } | SchemeError::Weak { .. } => {
-            SecurityError::new_err(text)
-        }
+        SchemeError::Security { .. } | SchemeError::Weak { .. } => SecurityError::new_err(text),
         SchemeError::Math(_)
         | SchemeError::Parameter { .. }
         | SchemeError::ParameterMismatch { .. }

@@ -89,7 +89,7 @@ impl ErrorLaw {
         let whole = Self::within(budget, factors, representation, encoded, encoded);
         let length: usize = part.iter().map(Range::len).sum();
         if length == encoded || matches!(whole.sizes, Sizes::Binomial | Sizes::Selected(_)) {
-            return Self { length: length as f64, ..whole };
+            return Self { length: length as f64, points: None, ..whole };
         }
         let sources = Source::of(factors);
         let excess = measured::excess(&sources, representation, encoded, part, budget);
@@ -129,12 +129,13 @@ impl ErrorLaw {
     /// The covariance of the means over two parts of the same streams, of which `common` positions are
     /// the same, for streams that are not of independent bits. It is that of random arrangements: beyond
     /// the error of the whole, what the parts err against it has the correlation of two samples from one
-    /// arrangement. What was selected is independent from position to position.
+    /// arrangement. Of a selection this is so for what its operands have in common with it; its own choices are
+    /// independent from position to position.
     pub fn covariance(&self, other: &Self, common: usize, value: f64, factors: &[f64]) -> f64 {
         if let Sizes::Selected(law) = self.sizes {
             let share = law.share(value, self.representation.lowest());
             let of_bit = self.representation.variance_of_value(value.abs().min(1.0));
-            return share * of_bit * self.overlap(other, common);
+            return of_bit * (self.overlap(other, common) - (1.0 - share) / self.encoded);
         }
         let whole = self.variance_of_whole(value, factors);
         let excess = (self.variance_of_excess(value) * other.variance_of_excess(value)).sqrt();
@@ -152,6 +153,12 @@ impl ErrorLaw {
     }
 
     fn variance_of_excess(&self, value: f64) -> f64 {
+        if let Sizes::Selected(law) = self.sizes {
+            // What operands err makes up for itself over the whole only.
+            let share = law.share(value, self.representation.lowest());
+            let missed = 1.0 - self.length / self.encoded;
+            return (1.0 - share) * missed * self.variance_of_bits(value);
+        }
         let Excess { rounding, spread } = self.excess;
         // As for independent bits, equal ones do not claim certainty.
         rounding + spread * self.length * self.variance_of_bits(value)
@@ -234,7 +241,7 @@ impl ErrorLaw {
             Sizes::Selected(law) => law.share(value, self.representation.lowest()),
             _ => return self.variance_knowing(value, factors),
         };
-        of_bits * self.variance_of_bits(value)
+        of_bits * self.variance_of_bits(value) + self.variance_of_excess(value)
     }
 
     /// The variance of the mean of independent bits by Laplace's rule.

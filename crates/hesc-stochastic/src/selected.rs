@@ -196,10 +196,10 @@ impl Mixture {
         let bits = self.representation.variance_of_value(found);
         let less = |pair: &Pair| {
             let shared = product(&pair.common);
-            let errors = self.length * pair.law.variance(shared);
+            let errors = pair.law.variance(shared) + pair.law.bias(shared).powi(2);
             pair.weight
                 * product(&pair.apart)
-                * (self.representation.variance_of_value(shared) - errors)
+                * (self.representation.variance_of_value(shared) - self.length * errors)
         };
         let own = bits - self.pairs.iter().map(less).sum::<f64>();
         (found, bits, own.clamp(0.0, bits))

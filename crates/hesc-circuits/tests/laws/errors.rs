@@ -195,6 +195,19 @@ fn programs(generator: Generator, length: usize, seed: u64) -> Vec<(&'static str
     let copied = chosen.select(&twice[..chosen.elements() * 2]).unwrap();
     let selected = copied.allocated_sum(&[1.0, -1.0], &[half, half], granularity).unwrap();
     check(party, "opposite pieces of selections", &selected, &zero[..chosen.elements()]);
+    // What a selection passes of one number is that number, and nothing of its complement.
+    let copied = a.select(&twice).unwrap();
+    let chosen = copied.multiplexed_combination(&[1.0, 1.0], &mut selector).unwrap();
+    check(party, "multiplexed copies", &chosen, &double);
+    let opposite = copied.multiplexed_combination(&[1.0, -1.0], &mut selector).unwrap();
+    check(party, "multiplexed opposites", &opposite, &zero);
+    let ends: Vec<f64> =
+        x.iter().zip([0.8, -0.8].iter().cycle()).map(|(x, e)| e + 0.1 * x).collect();
+    let [ends_of]: [Array; 1] = party.encrypt(&[&ends]).try_into().ok().unwrap();
+    let chosen = ends_of.select(&twice).unwrap();
+    let chosen = chosen.multiplexed_combination(&[0.5, 0.5], &mut selector).unwrap();
+    let unlike = chosen.allocated_sum(&[0.5, 0.5], &[half, half], granularity).unwrap();
+    check(party, "pieces of unlike selections", &unlike, &sums(&ends, &[0.5; 2]));
     let tiny = a.scale(&[1e-170; ELEMENTS]).unwrap();
     check(party, "tiny weights", &tiny, &x.iter().map(|x| x * 1e-170).collect::<Vec<f64>>());
 
@@ -234,10 +247,16 @@ fn check(lengths: &[usize], seeds: u64, limit: f64) {
                     continue;
                 }
                 // Nothing in the plain sequence is random, and pieces of it make up for each other.
+                let drawn = matches!(generator, Generator::Bernoulli | Generator::ExactWeight);
                 let plain = (generator, length) == (Generator::PlainSobol, 64);
                 let pieces = matches!(name, "mixed" | "overlapping pieces");
-                let least = if plain && pieces { 0.5 } else { 0.7 };
-                if !(least..1.5).contains(&rms) || beyond >= limit {
+                let (least, most) = match name {
+                    // How well pieces of a sequence make up for each other is lost once one was selected.
+                    "pieces of unlike selections" if !drawn => (0.1, 2.0),
+                    _ if plain && pieces => (0.5, 1.5),
+                    _ => (0.7, 1.5),
+                };
+                if !(least..most).contains(&rms) || (beyond >= limit && most < 2.0) {
                     wrong.push(format!(
                         "{generator}, {length} bits, {name}: rms {rms:.2}, beyond two {beyond:.3}"
                     ));

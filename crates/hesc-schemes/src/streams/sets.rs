@@ -3,7 +3,9 @@
 use hesc_math::Word;
 
 use super::bitwise::Bitwise;
-use super::elgamal::{Exponents, Ffdhe3072, Group, GroupName, LiftedElgamal, Ristretto255, Secp256r1};
+use super::elgamal::{
+    Exponents, Ffdhe3072, Group, GroupName, LiftedElgamal, Ristretto255, Secp256r1,
+};
 use super::lattice::{BfvEncoding, CkksEncoding, Encoding, Lattice};
 use super::{Gm, Plain, Scheme, Simulated, UnipolarBfv, UnipolarElgamal};
 use crate::rlwe::{PlaintextSpace, Spec};
@@ -34,7 +36,10 @@ pub fn open<V: Visitor>(
     let scheme = SchemeId::of(bytes)?;
     let clear = matches!(scheme, SchemeId::Plain | SchemeId::Simulated);
     if clear && assurance != Assurance::Insecure {
-        return Err(SchemeError::Weak { set: "a set that encrypts nothing", remedy: "take another" });
+        return Err(SchemeError::Weak {
+            set: "a set that encrypts nothing",
+            remedy: "take another",
+        });
     }
     Ok(match scheme {
         SchemeId::Bfv | SchemeId::Bgv | SchemeId::Ckks => {
@@ -125,9 +130,7 @@ fn over<G: Group, V: Visitor>(
     visitor: V,
 ) -> Result<V::Output, SchemeError> {
     Ok(match scheme {
-        SchemeId::UnipolarElgamal => {
-            visitor.visit(UnipolarElgamal::over_from_bytes(group, bytes)?)
-        }
+        SchemeId::UnipolarElgamal => visitor.visit(UnipolarElgamal::over_from_bytes(group, bytes)?),
         _ => visitor.visit(Bitwise::<LiftedElgamal<G>>::over_from_bytes(group, bytes)?),
     })
 }

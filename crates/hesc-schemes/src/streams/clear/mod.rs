@@ -18,9 +18,7 @@ use crate::streams::{
     check_parts, count_blocks, rows_of,
 };
 use crate::wire::{Kind, Reader, Writer};
-use crate::{
-    Assurance, BitProduct, Fingerprint, KeyId, Packing, SchemeError, Security, Tag,
-};
+use crate::{Assurance, BitProduct, Fingerprint, KeyId, Packing, SchemeError, Security, Tag};
 
 pub use bits::{Bits, Simulated};
 pub use counts::{Counts, Plain};

@@ -68,9 +68,10 @@ impl Gm {
             (3072 | 4096, _) | (2048, Assurance::Insecure) => {
                 Ok(Self::of(GoldwasserMicali { modulus_bits }))
             }
-            (2048, _) => {
-                Err(SchemeError::Weak { set: "a modulus of 2048 bits", remedy: "take 3072 or 4096" })
-            }
+            (2048, _) => Err(SchemeError::Weak {
+                set: "a modulus of 2048 bits",
+                remedy: "take 3072 or 4096",
+            }),
             _ => Err(SchemeError::Parameter {
                 name: "modulus_bits",
                 value: modulus_bits.to_string(),

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use zeroize::{Zeroize, Zeroizing};
 
 use super::{Ciphertexts, Encoding, Lattice, Precision, SeededCiphertexts};
-use crate::rlwe::{PublicKey, SecretKey, deviations, key_pair};
+use crate::rlwe::{PublicKey, SecretKey, Spec, deviations, key_pair};
 use crate::streams::{Batch, Combine, Encrypt, count_blocks};
 use crate::threads::several_threads;
 use crate::{Fingerprint, Packing, SchemeError, Security};

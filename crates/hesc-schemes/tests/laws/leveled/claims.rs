@@ -11,8 +11,8 @@ use hesc_schemes::rlwe::{Ciphertext, SchemeKind, Spec};
 use super::noise::extremes;
 use super::opened::Opened;
 use super::party::{
-    AnyRing, CHAINS, DEGREE, LARGE_RINGS, Party, SCHEMES, batching_prime, chained, odd_sets, party,
-    spec,
+    AnyRing, CHAINS, DEGREE, LARGE_RINGS, ODD_RINGS, Party, SCHEMES, batching_prime, chained,
+    odd_sets, party, spec,
 };
 
 /// What is measured, each as a share of what is claimed for it.
@@ -138,6 +138,31 @@ fn white_noise_is_what_is_claimed() {
             for rotated in s.apply_galois_many(&c, &elements, &l.p.galois).unwrap() {
                 l.check("rotated with others", &rotated, &[], switched);
             }
+        }
+    }
+}
+
+/// Errors of small odd rings are those of a ring modulo `X^m - 1`, reduced: larger than those of a ring of their
+/// degree by a factor of up to 1.4, which single encryptions of 128 coefficients would hide.
+#[test]
+fn errors_of_small_odd_rings_are_as_large_as_claimed() {
+    for (seed, set) in odd_sets(&ODD_RINGS, CHAINS[0]).into_iter().enumerate() {
+        let mut p = party(set, 810 + seed as u64);
+        let o = Opened::new(&p);
+        let s = p.scheme.clone();
+        let zeros = p.zeros();
+        let count = 64;
+        let (mut secret, mut public) = (0.0, 0.0);
+        for _ in 0..count {
+            let seeded = s.encrypt_seeded(&p.secret, &zeros, &mut p.rng).unwrap();
+            secret += shares(&p, &o, &s.expand(&seeded).unwrap(), &[]).deviation.powi(2);
+            let a = s.encrypt(&p.public, &zeros, &mut p.rng).unwrap();
+            public += shares(&p, &o, &a, &[]).deviation.powi(2);
+        }
+        for (name, sum) in [("secret", secret), ("public", public)] {
+            let share = (sum / f64::from(count)).sqrt();
+            println!("{}, {name} key: {share:.3}", s.scheme());
+            assert!((0.8..1.1).contains(&share), "{}, {name} key: {share}", s.scheme());
         }
     }
 }

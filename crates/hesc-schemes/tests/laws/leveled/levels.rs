@@ -142,7 +142,42 @@ fn levels_that_are_no_prefixes_keep_what_they_hold() {
                 }
             }
             assert!(s.mod_switch_to(&fresh, 1).is_ok(), "fresh noise fits the lowest level");
+            // Noise below that of a rounding: as factors these come down without a division where that
+            // keeps the plaintext.
+            let quiet = s.encrypt_seeded(&p.secret, &p.encoded(&x), &mut p.rng).unwrap();
+            let quiet = s.expand(&quiet).unwrap();
+            let mut products = 0;
+            for level in 1..=s.levels() {
+                let Ok(low) = s.mod_switch_to(&fresh, level) else { continue };
+                for (a, b) in [(&quiet, &low), (&low, &quiet)] {
+                    let Ok(product) = s.product(&p.relin, a, Some(b)) else { continue };
+                    p.check(&product, |i| squared[i]);
+                    products += 1;
+                }
+            }
+            assert!(products > 2, "{products} products");
         }
+    }
+}
+
+/// Of different scales at one level the smaller one is multiplied, by a 1 that the larger one's scale writes with
+/// many digits; the sum errs little more than its terms.
+#[test]
+fn sums_of_different_scales_lose_nothing() {
+    let mut p = party(chained(SchemeKind::Ckks, CHAINS[3]), 1440);
+    let s = p.scheme.clone();
+    let numbers: Vec<Complex64> =
+        (0..DEGREE / 2).map(|i| Complex64::from_polar(1.0, i as f64 * 0.3)).collect();
+    let mut at = |scale: f64| {
+        let encoded = s.encode_bounded(&numbers, scale, s.levels(), 1.0).unwrap();
+        s.expand(&s.encrypt_seeded(&p.secret, &encoded, &mut p.rng).unwrap()).unwrap()
+    };
+    let (small, large) = (at(SCALE), at(SCALE * 2f64.powi(20)));
+    for (a, b) in [(&small, &large), (&large, &small)] {
+        let sum = s.sum(a, b, false).unwrap();
+        let (found, alone) = (s.error_bound(&sum), s.error_bound(a) + s.error_bound(b));
+        assert!(found < 4.0 * alone, "{found} of {alone}");
+        p.check_complex(&sum, |i| 2.0 * numbers[i]);
     }
 }
 
