@@ -1,12 +1,12 @@
 //! What sets of single bits have besides: none in builds without the feature `tfhe`.
 
 use hesc_schemes::Assurance;
+use hesc_schemes::streams::Visitor;
 use pyo3::PyResult;
 
 use crate::erased::Set;
 #[cfg(not(feature = "tfhe"))]
 use crate::errors::ParameterError;
-use crate::params::Params;
 
 /// What a set of single bits says of itself.
 pub struct Numbers {
@@ -38,12 +38,13 @@ pub fn numbers(_: &dyn Set) -> Option<Numbers> {
 /// A set of the ring's and the small dimension, `log2` of the noise of each, and bits of a digit and
 /// digits of bootstrap, key switch and packing.
 #[cfg(feature = "tfhe")]
-pub fn choose(
+pub fn choose<V: Visitor>(
     (ring_degree, lwe_dimension): (usize, usize),
     (log2_ring_noise, log2_lwe_noise): (f64, f64),
     digits: [(u32, u32); 3],
     assurance: Assurance,
-) -> PyResult<Params> {
+    visitor: V,
+) -> PyResult<V::Output> {
     use hesc_schemes::streams::tfhe::{Decomposition, Spec, Tfhe};
     let [bootstrap, keyswitch, packing] =
         digits.map(|(base_log, levels)| Decomposition { base_log, levels });
@@ -56,17 +57,19 @@ pub fn choose(
         keyswitch,
         packing,
     };
-    Tfhe::new(spec, assurance).map(Params::of).map_err(crate::errors::scheme_to_py)
+    let scheme = Tfhe::new(spec, assurance).map_err(crate::errors::scheme_to_py)?;
+    Ok(visitor.visit(scheme))
 }
 
 /// Refuses to make one.
 #[cfg(not(feature = "tfhe"))]
-pub fn choose(
+pub fn choose<V: Visitor>(
     _: (usize, usize),
     _: (f64, f64),
     _: [(u32, u32); 3],
     _: Assurance,
-) -> PyResult<Params> {
+    _: V,
+) -> PyResult<V::Output> {
     Err(ParameterError::new_err(
         "this build of hesc leaves out the scheme tfhe, which takes minutes to compile: build it with \
          the feature tfhe (make build)",

@@ -16,6 +16,8 @@ pub type Array = Arc<dyn ErasedStreams>;
 
 /// A parameter set.
 pub trait Set: Send + Sync {
+    /// The scheme itself.
+    #[cfg(feature = "tfhe")]
     fn as_any(&self) -> &dyn Any;
     fn name(&self) -> &'static str;
     fn to_bytes(&self) -> Vec<u8>;
@@ -144,6 +146,7 @@ pub struct SecretOf<S: Scheme> {
 }
 
 impl<S: Scheme> Set for SetOf<S> {
+    #[cfg(feature = "tfhe")]
     fn as_any(&self) -> &dyn Any {
         &self.0
     }

@@ -133,7 +133,7 @@ impl Params {
         digits: [(u32, u32); 3],
         assurance: &str,
     ) -> PyResult<Self> {
-        bit_set::choose(dimensions, log2_noise, digits, assurance_from(assurance)?)
+        bit_set::choose(dimensions, log2_noise, digits, assurance_from(assurance)?, Any)
     }
 
     /// Variances of bits and of lookups of one and of two tables; none in other schemes.
