@@ -184,7 +184,7 @@ def test_security_is_checked() -> None:
     assert hesc.Params.from_bytes(small.to_bytes(), assurance="insecure") == small
     with pytest.raises(hesc.ParameterError, match="plain_modulus for BFV or scale for CKKS"):
         hesc.Params.lattice(ring_degree=1024, coeff_moduli=[67104769], packing="slots")
-    with pytest.raises(hesc.SecurityError, match="encrypts nothing.*insecure"):
+    with pytest.raises(hesc.SecurityError, match=r"encrypts nothing.*insecure"):
         hesc.Params.from_bytes(hesc.Params.insecure_plain().to_bytes())
 
 

@@ -7,7 +7,7 @@ use pyo3::types::PyBytes;
 
 use crate::encoder::{BitStreams, Pair, Selector, estimates_to_py};
 use crate::erased::{self, ErasedAnswer, ErasedSeeded, Operation};
-use crate::errors::{FusionError, ShapeError, to_py};
+use crate::errors::{FusionError, ShapeError, stochastic_to_py, to_py};
 use crate::interrupt::interruptible;
 use crate::workers::Compute;
 
@@ -131,8 +131,9 @@ impl Array {
     }
 
     fn multiply_bits(&self, py: Python<'_>, constants: &BitStreams) -> PyResult<Self> {
-        let (origin, representation) = (constants.origin()?, constants.representation);
-        self.run(py, Operation::MultiplyBits(&constants.streams, representation, origin))
+        let origin = constants.0.origin().map_err(stochastic_to_py)?;
+        let representation = constants.0.representation();
+        self.run(py, Operation::MultiplyBits(constants.0.bits(), representation, origin))
     }
 
     fn scale(&self, factors: PyReadonlyArray1<'_, f64>) -> PyResult<Self> {

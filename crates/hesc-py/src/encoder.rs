@@ -1,15 +1,11 @@
-use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hesc_stochastic as stochastic;
-use hesc_stochastic::{
-    EncoderConfig, ErrorLaw, Estimate, Factor, Generator, Operand, Origin, Representation,
-    SelectionLaw, StochasticError, UNKNOWN_ROW, sums,
-};
+use hesc_stochastic::{EncoderConfig, ErrorLaw, Factor, StochasticError, TracedStreams, sums};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 
-use crate::errors::{CorrelationError, ShapeError, stochastic_to_py};
+use crate::errors::{ShapeError, stochastic_to_py};
 use crate::workers::Compute;
 
 pub type Pair<'py> = (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>);
@@ -26,158 +22,15 @@ fn slice<'a>(array: &'a PyReadonlyArray1<'_, f64>) -> PyResult<&'a [f64]> {
 }
 
 #[pyclass(frozen, module = "hesc")]
-pub struct BitStreams {
-    pub streams: stochastic::BitStreams,
-    pub representation: Representation,
-    /// Where the factors come from.
-    origins: Vec<Origin>,
-    /// The factors that they have the law of. Sums have none: their bits follow a circuit, and no
-    /// product takes them.
-    law: Option<Vec<Factor>>,
-    /// Whether these are the complements of streams of that law.
-    mirrored: bool,
-    /// Variances of the values apart from the law's, one for each stream; empty for none.
-    variances: Vec<f64>,
-    /// Whether the errors of the streams are independent of each other.
-    independent: bool,
-    /// Whether these are an encoder's streams, unchanged.
-    fresh: bool,
-}
-
-/// Factors with the law of independent bits, which no gate on structured streams exceeds.
-fn bits() -> Vec<Factor> {
-    let origin = Origin::Draw { generator: Generator::Bernoulli, source: 0, draw: 0 };
-    vec![Factor { origin, row: UNKNOWN_ROW }]
-}
+pub struct BitStreams(pub TracedStreams);
 
 impl BitStreams {
-    fn encoded(
-        (streams, origin): (stochastic::BitStreams, Origin),
-        representation: Representation,
-    ) -> Self {
-        // Streams in the clear do not remember which of a call they are.
-        let law = Some(vec![Factor { origin, row: UNKNOWN_ROW }]);
-        // All streams of the plain sequence, and of deterministic factors, have the same errors.
-        let alike = matches!(
-            origin,
-            Origin::Deterministic { .. }
-                | Origin::Dimension { generator: Generator::PlainSobol, .. }
-        );
-        Self {
-            streams,
-            representation,
-            origins: vec![origin],
-            law,
-            mirrored: false,
-            variances: Vec::new(),
-            independent: !alike,
-            fresh: true,
-        }
-    }
-
-    /// The draw of streams that may be encrypted.
-    pub fn origin(&self) -> PyResult<Origin> {
-        match self.origins[..] {
-            [origin] if self.fresh => Ok(origin),
-            _ => Err(CorrelationError::new_err(
-                "these streams were computed and have no draw of their own; encrypt what an \
-                 Encoder returned, and compute on the ciphertexts",
-            )),
-        }
-    }
-
-    fn computed(&self, streams: stochastic::BitStreams) -> Self {
-        Self {
-            streams,
-            representation: self.representation,
-            origins: self.origins.clone(),
-            law: self.law.clone(),
-            mirrored: self.mirrored,
-            variances: self.variances.clone(),
-            independent: self.independent,
-            fresh: false,
-        }
-    }
-
-    /// Streams without a law, whose errors are known: what a circuit makes.
-    fn summed(&self, streams: stochastic::BitStreams, variances: Vec<f64>) -> Self {
-        Self { law: None, variances, ..self.computed(streams) }
-    }
-
-    /// The variance of a stream apart from its law's.
-    fn variance(&self, stream: usize) -> f64 {
-        self.variances.get(stream).copied().unwrap_or(0.0)
-    }
-
-    /// Values and standard errors.
-    fn estimates(&self) -> Vec<Estimate> {
-        let length = self.streams.stream_length();
-        let law = self.law.as_ref();
-        let law = law.map(|factors| ErrorLaw::of(factors, self.representation, length, length));
-        let estimate = |(stream, value): (usize, f64)| {
-            let lawful = if self.mirrored { self.representation.complement(value) } else { value };
-            let by_law = law.as_ref().map_or(0.0, |law| {
-                law.variance_of_estimate(lawful, &[]) + law.bias(lawful).powi(2)
-            });
-            Estimate { value, standard_error: (by_law + self.variance(stream)).sqrt() }
-        };
-        self.streams.values(self.representation).into_iter().enumerate().map(estimate).collect()
-    }
-
-    /// Refuses operands whose ones mean different things.
-    fn check_alike(&self, other: &Self) -> Result<(), StochasticError> {
-        let (left, right) = (self.representation, other.representation);
-        if left == right {
-            return Ok(());
-        }
-        Err(StochasticError::Representations { left, right })
-    }
-
-    /// A sum of groups by a circuit; `exact` of the sum of the operands' values is what it stands for.
-    fn sum(
-        &self,
-        streams: Result<stochastic::BitStreams, StochasticError>,
-        exact: impl Fn(f64) -> f64,
-        weight: f64,
-    ) -> Result<Self, StochasticError> {
-        let streams = streams?;
-        let values = streams.values(self.representation);
-        let variances =
-            sums::sum_variances(&self.estimates(), &values, exact, weight, self.independent)?;
-        Ok(self.summed(streams, variances))
-    }
-
-    fn with(
-        &self,
-        other: &Self,
-        streams: Result<stochastic::BitStreams, StochasticError>,
-        product: bool,
-    ) -> Result<Self, StochasticError> {
-        let mut computed = self.computed(streams?);
-        computed.origins.extend(&other.origins);
-        computed.independent = self.independent && other.independent;
-        let (Some(own), Some(others)) = (&self.law, &other.law) else {
-            // A gate on a sum: what independent bits scatter.
-            let length = computed.streams.stream_length() as f64;
-            let scatter = |stream| {
-                let ones = f64::from(computed.streams.ones(stream));
-                self.representation.variance(ones, length)
-            };
-            let variances = (0..computed.streams.streams()).map(scatter).collect();
-            return Ok(Self { law: None, variances, ..computed });
-        };
-        // Gates take what products refuse.
-        let apart =
-            self.origins.iter().all(|a| other.origins.iter().all(|b| !a.correlated_with(b)));
-        computed.law = Some(if product && apart { [&own[..], others].concat() } else { bits() });
-        computed.mirrored = false;
-        // Values are at most 1 in size: what each had of its own is no larger in the product.
-        if !(self.variances.is_empty() && other.variances.is_empty()) {
-            let streams = 0..computed.streams.streams();
-            let both = streams.map(|stream| self.variance(stream) + other.variance(stream));
-            computed.variances = both.collect();
-        }
-        Ok(computed)
+    /// What an operation makes of them, without Python's lock.
+    fn made(
+        py: Python<'_>,
+        make: impl FnOnce() -> Result<TracedStreams, StochasticError> + Send,
+    ) -> PyResult<Self> {
+        py.compute(make).map(Self).map_err(stochastic_to_py)
     }
 }
 
@@ -185,115 +38,69 @@ impl BitStreams {
 impl BitStreams {
     #[getter]
     fn stream_length(&self) -> usize {
-        self.streams.stream_length()
+        self.0.bits().stream_length()
     }
 
     #[getter]
     fn representation(&self) -> String {
-        self.representation.to_string()
+        self.0.representation().to_string()
     }
 
     #[getter]
     fn origins(&self) -> Vec<String> {
-        self.origins.iter().map(ToString::to_string).collect()
+        self.0.origins().iter().map(ToString::to_string).collect()
     }
 
     fn __len__(&self) -> usize {
-        self.streams.streams()
+        self.0.bits().streams()
     }
 
     fn words<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<u64>>> {
-        PyArray1::from_slice(py, self.streams.words())
-            .reshape([self.streams.streams(), self.streams.words_per_stream()])
+        let bits = self.0.bits();
+        PyArray1::from_slice(py, bits.words()).reshape([bits.streams(), bits.words_per_stream()])
     }
 
     fn values<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        let values = py.compute(|| self.streams.values(self.representation));
-        PyArray1::from_vec(py, values)
+        PyArray1::from_vec(py, py.compute(|| self.0.values()))
     }
 
     fn decode<'py>(&self, py: Python<'py>) -> Pair<'py> {
-        let estimates = py.compute(|| self.estimates());
+        let estimates = py.compute(|| self.0.estimates());
         estimates_to_py(py, &estimates)
     }
 
     fn multiply(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
-        self.check_alike(other).map_err(stochastic_to_py)?;
-        let shared = |b: &&Origin| self.origins.iter().any(|a| a.correlated_with(b));
-        if let Some(&origin) = other.origins.iter().find(shared) {
-            return Err(stochastic_to_py(StochasticError::Correlated { origin }));
-        }
-        if self.law.is_none() || other.law.is_none() {
-            return Err(stochastic_to_py(StochasticError::Ordered));
-        }
-        let product = py.compute(|| match self.representation {
-            Representation::Unipolar => self.streams.and(&other.streams),
-            Representation::InvertedBipolar => self.streams.xor(&other.streams),
-        });
-        self.with(other, product, true).map_err(stochastic_to_py)
+        Self::made(py, || self.0.multiply(&other.0))
     }
 
     fn xor(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
-        self.check_alike(other).map_err(stochastic_to_py)?;
-        let product = self.representation == Representation::InvertedBipolar;
-        let streams = py.compute(|| self.streams.xor(&other.streams));
-        self.with(other, streams, product).map_err(stochastic_to_py)
+        Self::made(py, || self.0.xor(&other.0))
     }
 
     fn and_(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
-        self.check_alike(other).map_err(stochastic_to_py)?;
-        let product = self.representation == Representation::Unipolar;
-        let streams = py.compute(|| self.streams.and(&other.streams));
-        self.with(other, streams, product).map_err(stochastic_to_py)
+        Self::made(py, || self.0.and(&other.0))
     }
 
     fn or_(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
-        self.check_alike(other).map_err(stochastic_to_py)?;
-        let streams = py.compute(|| self.streams.or(&other.streams));
-        self.with(other, streams, false).map_err(stochastic_to_py)
+        Self::made(py, || self.0.or(&other.0))
     }
 
-    fn complement(&self) -> Self {
-        let mut complement = self.computed(self.streams.complement());
-        complement.mirrored = !self.mirrored;
-        let several = complement.law.as_ref().is_some_and(|factors| factors.len() > 1);
-        if several && self.representation == Representation::Unipolar {
-            // 1 - x is no product.
-            (complement.law, complement.mirrored) = (Some(bits()), false);
-        }
-        complement
+    fn complement(&self, py: Python<'_>) -> Self {
+        Self(py.compute(|| self.0.complement()))
     }
 
-    fn select(&self, positions: PyReadonlyArray1<'_, i64>) -> PyResult<Self> {
+    fn select(&self, py: Python<'_>, positions: PyReadonlyArray1<'_, i64>) -> PyResult<Self> {
         let positions = positions.as_slice().map_err(|e| ShapeError::new_err(e.to_string()))?;
         let indices: Vec<usize> = positions.iter().map(|&i| i as usize).collect();
-        let streams = self.streams.select(&indices).map_err(stochastic_to_py)?;
-        let once = indices.iter().collect::<HashSet<_>>().len() == indices.len();
-        let mut selected = self.computed(streams);
-        if !self.variances.is_empty() {
-            selected.variances = indices.iter().map(|&index| self.variance(index)).collect();
-        }
-        Ok(Self { fresh: self.fresh, independent: self.independent && once, ..selected })
+        Self::made(py, || self.0.select(&indices))
     }
 
     fn delayed(&self, py: Python<'_>, positions: usize) -> Self {
-        let delayed = py.compute(|| self.streams.delayed(positions));
-        let drawn =
-            |origin: &Origin| matches!(origin, Origin::Draw { .. } | Origin::Selection { .. });
-        if self.origins.iter().all(drawn) {
-            return self.computed(delayed);
-        }
-        // Another order of a sequence than the one whose products are good.
-        let variances = self.estimates().iter().map(|e| e.standard_error.powi(2)).collect();
-        self.summed(delayed, variances)
+        Self(py.compute(|| self.0.delayed(positions)))
     }
 
     fn shuffled(&self, py: Python<'_>, random_state: u64) -> Self {
-        let (shuffled, origin) = py.compute(|| self.streams.shuffled(random_state));
-        // The order is new, the number of ones is not.
-        let variances = self.estimates().iter().map(|e| e.standard_error.powi(2)).collect();
-        let new = Self::encoded((shuffled, origin), self.representation);
-        Self { fresh: false, variances, independent: self.independent, ..new }
+        Self(py.compute(|| self.0.shuffled(random_state)))
     }
 
     fn multiplexed_sum(
@@ -303,67 +110,19 @@ impl BitStreams {
         selector: &mut Selector,
     ) -> PyResult<Self> {
         let probabilities = slice(&probabilities)?;
-        let (streams, origin) = py
-            .compute(|| sums::multiplexed_sum(&self.streams, probabilities, &mut selector.0))
-            .map_err(stochastic_to_py)?;
-        let mut sum = self.computed(streams);
-        let length = sum.streams.stream_length();
-        // The law of the operands' errors is part of the selection's. Variances of their own share its
-        // weight; those of sums are all there is.
-        if let Some(factors) = &self.law {
-            let operand = |(k, share): (usize, &f64)| {
-                let of_call = |factor: &Factor| Factor { row: k as u32, ..*factor };
-                (*share, factors.iter().map(of_call).collect())
-            };
-            let operands: Vec<Operand> = probabilities.iter().enumerate().map(operand).collect();
-            let law = SelectionLaw::of(&operands, self.representation, length, length);
-            let origin = origin.with_law(law);
-            sum.origins.push(origin);
-            sum.law = Some(vec![Factor { origin, row: UNKNOWN_ROW }]);
-            sum.mirrored = false;
-        } else {
-            sum.origins.push(origin);
-        }
-        let total = probabilities.iter().sum::<f64>();
-        let own = |number: usize| {
-            let scatter = match self.law {
-                Some(_) => 0.0,
-                None => {
-                    let ones = f64::from(sum.streams.ones(number));
-                    self.representation.variance(ones, length as f64)
-                }
-            };
-            let shares = probabilities.iter().enumerate();
-            let of_operand =
-                |(k, p): (usize, &f64)| p / total * self.variance(number * probabilities.len() + k);
-            scatter + shares.map(of_operand).sum::<f64>()
-        };
-        if !self.variances.is_empty() {
-            sum.variances = (0..sum.streams.streams()).map(own).collect();
-        }
-        Ok(sum)
+        Self::made(py, || self.0.multiplexed_sum(probabilities, &mut selector.0))
     }
 
     fn concatenated_sum(&self, py: Python<'_>, group: usize) -> PyResult<Self> {
-        let mean = |total: f64| total / group as f64;
-        let sum =
-            py.compute(|| self.sum(sums::concatenated_sum(&self.streams, group), mean, mean(1.0)));
-        sum.map_err(stochastic_to_py)
+        Self::made(py, || self.0.concatenated_sum(group))
     }
 
     fn scaled_sum(&self, py: Python<'_>, group: usize) -> PyResult<Self> {
-        let mean = |total: f64| total / group as f64;
-        let sum = py.compute(|| self.sum(sums::scaled_sum(&self.streams, group), mean, mean(1.0)));
-        sum.map_err(stochastic_to_py)
+        Self::made(py, || self.0.scaled_sum(group))
     }
 
     fn saturating_sum(&self, py: Python<'_>, group: usize) -> PyResult<Self> {
-        let representation = self.representation;
-        let cut = |total: f64| total.clamp(representation.lowest(), 1.0);
-        let sum = py.compute(|| {
-            self.sum(sums::saturating_sum(&self.streams, group, representation), cut, 1.0)
-        });
-        sum.map_err(stochastic_to_py)
+        Self::made(py, || self.0.saturating_sum(group))
     }
 
     fn approximate_parallel_count<'py>(
@@ -371,10 +130,9 @@ impl BitStreams {
         py: Python<'py>,
         group: usize,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let representation = self.representation;
-        let sums =
-            py.compute(|| sums::approximate_parallel_count(&self.streams, group, representation));
-        Ok(PyArray1::from_vec(py, sums.map_err(stochastic_to_py)?))
+        let count =
+            || sums::approximate_parallel_count(self.0.bits(), group, self.0.representation());
+        Ok(PyArray1::from_vec(py, py.compute(count).map_err(stochastic_to_py)?))
     }
 }
 
@@ -387,7 +145,7 @@ pub fn scc<'py>(
     b: &BitStreams,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let correlations =
-        py.compute(|| stochastic::scc(&a.streams, &b.streams)).map_err(stochastic_to_py)?;
+        py.compute(|| stochastic::scc(a.0.bits(), b.0.bits())).map_err(stochastic_to_py)?;
     Ok(PyArray1::from_vec(py, correlations))
 }
 
@@ -466,7 +224,8 @@ impl Encoder {
     fn encode(&self, py: Python<'_>, values: PyReadonlyArray1<'_, f64>) -> PyResult<BitStreams> {
         let values = slice(&values)?;
         let encoded = self.draw(py, 1, |encoder| encoder.encode(values))?;
-        Ok(BitStreams::encoded(encoded, self.state(py).config().representation))
+        let representation = self.state(py).config().representation;
+        Ok(BitStreams(TracedStreams::encoded(encoded, representation)))
     }
 
     fn encode_factors(
@@ -479,7 +238,8 @@ impl Encoder {
         let draws = u32::try_from(factors).unwrap_or(u32::MAX);
         let encoded = self.draw(py, draws, |encoder| encoder.encode_factors(values, factors))?;
         let representation = self.state(py).config().representation;
-        Ok(encoded.into_iter().map(|of| BitStreams::encoded(of, representation)).collect())
+        let traced = |of| BitStreams(TracedStreams::encoded(of, representation));
+        Ok(encoded.into_iter().map(traced).collect())
     }
 
     fn error_bound(

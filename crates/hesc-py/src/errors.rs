@@ -44,6 +44,7 @@ fn of_stochastic(error: &StochasticError) -> PyErr {
         | StochasticError::JointUnipolar => ParameterError::new_err(text),
         StochasticError::Dimension { .. }
         | StochasticError::Correlated { .. }
+        | StochasticError::Computed
         | StochasticError::Ordered => CorrelationError::new_err(text),
         StochasticError::Origin | StochasticError::Packing { .. } => WireError::new_err(text),
         _ => HescError::new_err(text),

@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 use crate::arrays::{Answer, Array, Counts, SeededArray};
 use crate::encoder::BitStreams;
 use crate::erased;
-use crate::errors::{ParameterError, scheme_to_py, to_py};
+use crate::errors::{ParameterError, scheme_to_py, stochastic_to_py, to_py};
 use crate::interrupt::interruptible;
 use crate::workers::Compute;
 
@@ -95,9 +95,9 @@ fn plaintext<'a>(
     row_length: usize,
 ) -> PyResult<hesc_circuits::Plaintext<'a>> {
     Ok(hesc_circuits::Plaintext {
-        bits: &streams.streams,
-        representation: streams.representation,
-        origin: streams.origin()?,
+        bits: streams.0.bits(),
+        representation: streams.0.representation(),
+        origin: streams.0.origin().map_err(stochastic_to_py)?,
         layout: layout_from(layout)?,
         row_length,
     })

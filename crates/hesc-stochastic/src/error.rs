@@ -146,6 +146,12 @@ pub enum StochasticError {
          order of their own that other streams may share; give them a random one with shuffled()"
     )]
     Ordered,
+    /// Streams that were computed where an encoder's are asked for.
+    #[error(
+        "these streams were computed and have no draw of their own; encrypt what an Encoder returned, \
+         and compute on the ciphertexts"
+    )]
+    Computed,
     /// Bytes that are no identity.
     #[error("these 32 bytes are no stream identity; the data is damaged")]
     Origin,

@@ -41,6 +41,7 @@ mod selection;
 mod selection_law;
 mod source;
 pub mod sums;
+mod traced;
 
 pub use bit_streams::{BitStreams, MAX_STREAM_LENGTH};
 pub use bounds::error_bound;
@@ -57,3 +58,4 @@ pub use representation::{Estimate, Representation};
 pub use selected::Operand;
 pub use selection::Selector;
 pub use selection_law::SelectionLaw;
+pub use traced::TracedStreams;
