@@ -3,8 +3,8 @@
 
 use std::path::PathBuf;
 
-use hesc_circuits::leveled as circuits;
-use hesc_circuits::leveled::{Label, Numbers};
+use hesc_circuits::vectors as circuits;
+use hesc_circuits::vectors::{Label, Numbers};
 use hesc_math::AesCtrRng;
 use hesc_schemes::rlwe::{self, Rlwe, SchemeKind, Spec};
 use hesc_schemes::rlwe::{PlaintextSpace, PrimeSet};

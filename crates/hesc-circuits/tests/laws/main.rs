@@ -9,8 +9,8 @@ mod gates_noise;
 #[path = "../../examples/fuzz_decoders/hostile/mod.rs"]
 mod hostile;
 mod hostile_objects;
-mod leveled;
 mod origins;
 mod party;
 mod readers;
 mod values;
+mod vectors;

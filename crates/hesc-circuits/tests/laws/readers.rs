@@ -1,6 +1,6 @@
 //! Readers of arrays and answers: every number exactly at its bound and one beyond.
 
-use hesc_circuits::leveled::{Label, vector_from_bytes, vector_to_bytes};
+use hesc_circuits::vectors::{Label, vector_from_bytes, vector_to_bytes};
 use hesc_circuits::{Answer, CircuitError, Fusion, Layout, MAX_WEIGHT, SeededStreams, Streams};
 use hesc_math::{AesCtrRng, RingIndex, ntt_primes};
 use hesc_schemes::rlwe::{self, Rlwe, SchemeKind};

@@ -1,6 +1,6 @@
 //! Ciphertexts, vectors, keys and parameter sets of the schemes with multiplication.
 
-use hesc_circuits::leveled::{Label, seeded_vector_to_bytes, vector_from_bytes, vector_to_bytes};
+use hesc_circuits::vectors::{Label, seeded_vector_to_bytes, vector_from_bytes, vector_to_bytes};
 use hesc_math::{AesCtrRng, RingIndex};
 use hesc_schemes::Assurance;
 use hesc_schemes::rlwe::PlaintextSpace;

@@ -4,10 +4,11 @@ use std::sync::Arc;
 use hesc_schemes::Scheme;
 use hesc_schemes::streams::Blocks;
 
-use crate::factors::anonymous;
-use crate::plan::{AnswerTerm, Plan};
-use crate::readout::Counts;
-use crate::{CircuitError, Streams};
+use super::array::Streams;
+use super::factors::anonymous;
+use super::plan::{AnswerTerm, Plan};
+use super::readout::Counts;
+use crate::CircuitError;
 
 /// How several ciphertexts become one before they go back (`koseki2022hesc` §3.3).
 #[derive(Debug, Clone, PartialEq, Eq)]

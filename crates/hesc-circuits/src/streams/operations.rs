@@ -6,10 +6,10 @@ use std::sync::Arc;
 use hesc_schemes::{BitProduct, Scheme};
 use hesc_stochastic::{BitStreams, Origin, Representation};
 
+use super::array::{Streams, Term, check_weights};
+use super::factors::{Factors, merge};
+use super::layout::{FreePlaces, Place, copy_bits};
 use crate::CircuitError;
-use crate::factors::{Factors, merge};
-use crate::layout::{FreePlaces, Place, copy_bits};
-use crate::streams::{Streams, Term, check_weights};
 
 /// The constants of sums, summand by summand, if there are any.
 fn summed_constants(constants: &[f64], group: usize) -> Vec<f64> {

@@ -2,9 +2,9 @@ use hesc_stochastic::Estimate;
 #[cfg(not(feature = "portable"))]
 use multiversion::multiversion;
 
+use super::errors_of_sums::{Errors, Reading};
+use super::plan::{AnswerTerm, Plan};
 use crate::CircuitError;
-use crate::errors_of_sums::{Errors, Reading};
-use crate::plan::{AnswerTerm, Plan};
 
 /// A decrypted answer, fused as it came.
 pub struct Counts {

@@ -7,8 +7,8 @@ use std::rc::Rc;
 
 use hesc_stochastic::{ErrorLaw, Factor, Representation, UNKNOWN_ROW, joint_prefix};
 
-use crate::factors::{factors_of, pieces_of};
-use crate::plan::Plan;
+use super::factors::{factors_of, pieces_of};
+use super::plan::Plan;
 
 /// Most pairs of terms whose covariance is computed; beyond, errors add as if all were one.
 const MOST_PAIRS: usize = 1 << 18;

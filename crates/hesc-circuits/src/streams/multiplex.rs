@@ -3,11 +3,11 @@ use std::sync::Arc;
 use hesc_schemes::Scheme;
 use hesc_stochastic::{Operand, Representation, SelectionLaw, Selector};
 
+use super::array::{Streams, Term, check_weights};
+use super::factors::{Factors, factors_of, merge};
+use super::layout::{Place, copy_bits};
+use super::masking::Passing;
 use crate::CircuitError;
-use crate::factors::{Factors, factors_of, merge};
-use crate::layout::{Place, copy_bits};
-use crate::masking::Passing;
-use crate::streams::{Streams, Term, check_weights};
 
 /// Kinds of sums whose laws are taken together in one selection.
 const MOST_KINDS: usize = 4;

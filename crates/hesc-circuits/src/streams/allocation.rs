@@ -7,11 +7,11 @@ use std::sync::Arc;
 use hesc_schemes::Scheme;
 use hesc_stochastic::{Generator, Origin};
 
+use super::array::{Streams, Term, check_weights};
+use super::factors::Factors;
+use super::layout::{FreePlaces, Place};
+use super::masking::{BlockOf, Passing};
 use crate::CircuitError;
-use crate::factors::Factors;
-use crate::layout::{FreePlaces, Place};
-use crate::masking::{BlockOf, Passing};
-use crate::streams::{Streams, Term, check_weights};
 
 impl<S: Scheme> Streams<S> {
     /// `sum_k a_k x_k` of consecutive groups of elements, in `ceil(sum of pieces / granularity)`

@@ -4,8 +4,9 @@ use hesc_schemes::streams::Encrypt;
 use hesc_schemes::streams::tfhe::{Bits, Tfhe};
 use hesc_stochastic::Representation;
 
-use crate::streams::Term;
-use crate::{CircuitError, Streams};
+use super::array::Streams;
+use super::array::Term;
+use crate::CircuitError;
 
 impl Streams<Tfhe> {
     /// The bits of all terms of each element, element after element: what a sum of streams, which is their

@@ -6,9 +6,10 @@ use hesc_schemes::{Scheme, SchemeError};
 use hesc_stochastic::{BitStreams, Origin, Representation};
 use rand_core::CryptoRng;
 
-use crate::factors::Factors;
-use crate::layout::{Arranged, Place};
-use crate::{CircuitError, Layout};
+use super::factors::Factors;
+use super::layout::Layout;
+use super::layout::{Arranged, Place};
+use crate::CircuitError;
 
 /// Largest size of a weight or a constant: sums of very many, and their squares, are finite.
 pub const MAX_WEIGHT: f64 = 1e150;

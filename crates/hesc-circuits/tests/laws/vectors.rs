@@ -1,6 +1,6 @@
 //! Circuits on the schemes with multiplication against the same in the clear.
 
-use hesc_circuits::leveled::{
+use hesc_circuits::vectors::{
     Label, Matrix, Numbers, dot_rotations, inner_product, matrix_rotations, polynomial,
     vector_from_bytes, vector_to_bytes,
 };

@@ -8,12 +8,12 @@ use hesc_schemes::wire::{Kind, Reader, Writer};
 use hesc_schemes::{Scheme, SchemeError};
 use hesc_stochastic::{BitStreams, Origin, Representation, UNKNOWN_ROW};
 
+use super::answer::{Answer, Body};
+use super::array::{MAX_WEIGHT, SeededStreams, Streams, Term};
+use super::factors::Factors;
+use super::layout::Place;
+use super::plan::{AnswerTerm, Plan};
 use crate::CircuitError;
-use crate::answer::{Answer, Body};
-use crate::factors::Factors;
-use crate::layout::Place;
-use crate::plan::{AnswerTerm, Plan};
-use crate::streams::{MAX_WEIGHT, SeededStreams, Streams, Term};
 
 /// More factors than any noise budget allows; a sum of two such numbers does not overflow.
 const MAX_FACTORS: u64 = 1 << 32;

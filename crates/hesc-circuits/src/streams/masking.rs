@@ -2,8 +2,8 @@
 
 use hesc_schemes::{Scheme, SchemeError};
 
+use super::array::Streams;
 use crate::CircuitError;
-use crate::streams::Streams;
 
 /// A batch and a block in it.
 pub(crate) type BlockOf = (usize, usize);

@@ -1,6 +1,6 @@
 use hesc_stochastic::{Origin, Representation};
 
-use crate::factors::Factors;
+use super::factors::Factors;
 
 /// Where one term of an element is in the answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
