@@ -39,33 +39,22 @@ pub fn numbers(_: &dyn Set) -> Option<Numbers> {
 /// digits of bootstrap, key switch and packing.
 #[cfg(feature = "tfhe")]
 pub fn choose<V: Visitor>(
-    (ring_degree, lwe_dimension): (usize, usize),
-    (log2_ring_noise, log2_lwe_noise): (f64, f64),
+    dimensions: [usize; 2],
+    log2_noise: [f64; 2],
     digits: [(u32, u32); 3],
     assurance: Assurance,
     visitor: V,
 ) -> PyResult<V::Output> {
-    use hesc_schemes::streams::tfhe::{Decomposition, Spec, Tfhe};
-    let [bootstrap, keyswitch, packing] =
-        digits.map(|(base_log, levels)| Decomposition { base_log, levels });
-    let spec = Spec {
-        ring_degree,
-        lwe_dimension,
-        log2_ring_noise,
-        log2_lwe_noise,
-        bootstrap,
-        keyswitch,
-        packing,
-    };
-    let scheme = Tfhe::new(spec, assurance).map_err(crate::errors::scheme_to_py)?;
-    Ok(visitor.visit(scheme))
+    use hesc_schemes::streams::tfhe::{Spec, Tfhe};
+    let scheme = Tfhe::new(Spec::of(dimensions, log2_noise, digits), assurance);
+    Ok(visitor.visit(scheme.map_err(crate::errors::scheme_to_py)?))
 }
 
 /// Refuses to make one.
 #[cfg(not(feature = "tfhe"))]
 pub fn choose<V: Visitor>(
-    _: (usize, usize),
-    _: (f64, f64),
+    _: [usize; 2],
+    _: [f64; 2],
     _: [(u32, u32); 3],
     _: Assurance,
     _: V,

@@ -128,8 +128,8 @@ impl Params {
     #[staticmethod]
     #[pyo3(signature = (*, dimensions, log2_noise, digits, assurance))]
     fn tfhe_set(
-        dimensions: (usize, usize),
-        log2_noise: (f64, f64),
+        dimensions: [usize; 2],
+        log2_noise: [f64; 2],
         digits: [(u32, u32); 3],
         assurance: &str,
     ) -> PyResult<Self> {

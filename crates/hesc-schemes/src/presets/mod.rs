@@ -247,23 +247,11 @@ fn vectors(
 
 #[cfg(feature = "tfhe")]
 fn tfhe(
-    [ring_degree, lwe_dimension]: [usize; 2],
-    [log2_ring_noise, log2_lwe_noise]: [f64; 2],
+    dimensions: [usize; 2],
+    log2_noise: [f64; 2],
     digits: [(u32, u32); 3],
 ) -> Result<Vec<u8>, SchemeError> {
-    use crate::streams::tfhe::{Decomposition, Spec};
-    let [bootstrap, keyswitch, packing] =
-        digits.map(|(base_log, levels)| Decomposition { base_log, levels });
-    let spec = Spec {
-        ring_degree,
-        lwe_dimension,
-        log2_ring_noise,
-        log2_lwe_noise,
-        bootstrap,
-        keyswitch,
-        packing,
-    };
-    Ok(spec.to_bytes())
+    Ok(crate::streams::tfhe::Spec::of(dimensions, log2_noise, digits).to_bytes())
 }
 
 #[cfg(not(feature = "tfhe"))]

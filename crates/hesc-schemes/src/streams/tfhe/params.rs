@@ -38,6 +38,26 @@ pub struct Spec {
 }
 
 impl Spec {
+    /// From the ring's and the small dimension, `log2` of the noise of each, and bits of a digit and digits of
+    /// bootstrap, key switch and packing.
+    pub fn of(
+        [ring_degree, lwe_dimension]: [usize; 2],
+        [log2_ring_noise, log2_lwe_noise]: [f64; 2],
+        digits: [(u32, u32); 3],
+    ) -> Self {
+        let [bootstrap, keyswitch, packing] =
+            digits.map(|(base_log, levels)| Decomposition { base_log, levels });
+        Self {
+            ring_degree,
+            lwe_dimension,
+            log2_ring_noise,
+            log2_lwe_noise,
+            bootstrap,
+            keyswitch,
+            packing,
+        }
+    }
+
     /// The strongest assurance this set has: that of the weaker of its two dimensions.
     ///
     /// The guidelines have ternary secrets and noise of deviation 3.19; what counts is the modulus over
