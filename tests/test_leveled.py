@@ -9,7 +9,7 @@ import pickle
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pytest
@@ -17,6 +17,9 @@ import pytest
 import hesc
 from tests.leveled_cases import SCHEMES, Keys, close
 from tests.second_implementation import leveled, wire
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "leveled.json").read_text())
 
@@ -165,6 +168,28 @@ def test_presets_reach_what_their_names_say() -> None:
         depth = depths[params.ring_degree][SCHEMES.index(params.scheme)]
         # The 2018 standard's modulus is divided into primes that come out one short.
         assert params.depth == (18 if name == "hestd2018_bgv_32768" else depth), name
+
+
+@pytest.mark.parametrize("wrong", [None, "a", 10**400, -1, [1]])
+def test_arguments_that_nothing_takes_are_refused_by_name(wrong: Any) -> None:
+    primes = hesc.LeveledParams.preset("ckks_4096").coeff_moduli
+    calls: list[Callable[[], Any]] = [
+        lambda: hesc.LeveledParams.lattice(
+            "ckks", 4096, primes, special_moduli=(), scale=wrong, assurance="insecure"
+        ),
+        lambda: hesc.LeveledParams.lattice("ckks", 4096, wrong, special_moduli=(), scale=2.0**30),
+        lambda: hesc.LeveledParams.lattice("bfv", wrong, primes, special_moduli=wrong),
+        lambda: hesc.LeveledParams.preset(wrong),
+        lambda: hesc.LeveledParams.from_bytes(wrong),
+        lambda: hesc.Params.recommended(wrong),
+        lambda: hesc.Params.from_bytes(wrong),
+        lambda: hesc.Params.elgamal(wrong),
+        lambda: hesc.Params.insecure_plain(block_length=wrong),
+        lambda: hesc.leveled.matrix_rotations(wrong),
+    ]
+    for call in calls:
+        with pytest.raises(hesc.HescError):
+            call()
 
 
 def test_mistakes_are_named(keys: Keys) -> None:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import Any, Generic, Protocol, TypeVar
+from functools import lru_cache, wraps
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Protocol, TypeVar
+
+from hesc._native import HescError, ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class _Compiled(Protocol):
@@ -25,6 +30,25 @@ class _Compiled(Protocol):
 
 
 N = TypeVar("N", bound=_Compiled)
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def explained(make: Callable[P, R]) -> Callable[P, R]:
+    """Arguments of a type or size that nothing takes get an error of ours, which names the call."""
+
+    @wraps(make)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return make(*args, **kwargs)
+        except HescError:
+            raise
+        except (TypeError, ValueError, OverflowError) as error:
+            raise ParameterError(
+                f"{make.__qualname__}: {error}; its help says what it takes"
+            ) from None
+
+    return call
 
 
 class ParameterSet(Generic[N]):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from hesc import _native
 from hesc._native import ParameterError
 from hesc.inputs import whole, wholes
-from hesc.parameter_set import ParameterSet
+from hesc.parameter_set import ParameterSet, explained
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,6 +33,7 @@ class Params(ParameterSet[_native.Params]):
     """
 
     @classmethod
+    @explained
     def recommended(cls, scheme: str) -> Params:
         """The set to start with for a scheme, at 128 bits.
 
@@ -47,6 +48,7 @@ class Params(ParameterSet[_native.Params]):
         return cls.preset(_RECOMMENDED[scheme])
 
     @classmethod
+    @explained
     def preset(cls, name: str) -> Params:
         """A named set; `Params.presets()` lists the names.
 
@@ -61,6 +63,7 @@ class Params(ParameterSet[_native.Params]):
         return [preset.name for preset in _native.presets() if not preset.is_for_vectors]
 
     @classmethod
+    @explained
     def lattice(
         cls,
         *,
@@ -90,6 +93,7 @@ class Params(ParameterSet[_native.Params]):
         return cls(native)
 
     @classmethod
+    @explained
     def elgamal(cls, group: str, *, max_count: int = 64) -> Params:
         """Lifted ElGamal over a group, for counts up to `max_count` (1 to 4096).
 
@@ -99,6 +103,7 @@ class Params(ParameterSet[_native.Params]):
         return cls(_native.Params.elgamal(group=group, max_count=whole(max_count, "max_count", 0)))
 
     @classmethod
+    @explained
     def unipolar_bfv(
         cls,
         *,
@@ -130,6 +135,7 @@ class Params(ParameterSet[_native.Params]):
         return cls(native)
 
     @classmethod
+    @explained
     def tfhe(
         cls,
         *,
@@ -170,6 +176,7 @@ class Params(ParameterSet[_native.Params]):
         return cls(native)
 
     @classmethod
+    @explained
     def insecure_plain(cls, *, block_length: int = 1024, plain_modulus: int = 2) -> Params:
         """The scheme that encrypts nothing: for simulation and tests."""
         length = whole(block_length, "block_length", 0)
@@ -183,6 +190,7 @@ class Params(ParameterSet[_native.Params]):
         return Params(self._native.simulated())
 
     @classmethod
+    @explained
     def from_bytes(cls, data: bytes, *, assurance: str = "guidelines2024") -> Params:
         """Reads a serialised set; strict.
 

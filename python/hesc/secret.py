@@ -411,6 +411,7 @@ def leveled_keygen(
     )
     secret, public = params.native.generate_keys()
     relin = secret.relin_key() if products else None
-    wanted = bool(rotations) or conjugate
-    galois = secret.galois_keys(list(rotations), conjugate) if wanted else None
+    steps = [whole(step, "rotations", -(2**31), 2**31 - 1) for step in rotations]
+    wanted = bool(steps) or conjugate
+    galois = secret.galois_keys(steps, conjugate) if wanted else None
     return LeveledSecretKey(params, secret), PublicKeys(params, public, relin, galois)

@@ -8,6 +8,7 @@ use crate::bands::{band, of_band};
 use crate::factor::Factor;
 use crate::measured::{self, Excess, Sizes};
 use crate::plain_points::PlainPoints;
+use crate::selection_law::{KNOTS, SelectionLaw};
 use crate::source::Source;
 
 /// The least product for which factors are told apart; below, errors grow by no more than a seventh.
@@ -89,11 +90,34 @@ impl ErrorLaw {
         let whole = Self::within(budget, factors, representation, encoded, encoded);
         let length: usize = part.iter().map(Range::len).sum();
         if length == encoded || matches!(whole.sizes, Sizes::Binomial | Sizes::Selected(_)) {
-            return Self { length: length as f64, points: None, ..whole };
+            return Self { length: length as f64, ..whole };
         }
         let sources = Source::of(factors);
         let excess = measured::excess(&sources, representation, encoded, part, budget);
         Self { length: length as f64, excess, points: None, ..whole }
+    }
+
+    /// What the means over two parts of the same streams err together: a law whose variance is their
+    /// covariance. None for independent bits, selections and arrangements, of which [`Self::covariance`] tells,
+    /// and where nothing is left of the budget.
+    pub fn between_parts(
+        budget: &mut u64,
+        factors: &[Factor],
+        representation: Representation,
+        encoded: usize,
+        parts: [&[Range<usize>]; 2],
+    ) -> Option<Self> {
+        let whole = Self::within(budget, factors, representation, encoded, encoded);
+        let all = |part: &[Range<usize>]| part.iter().map(Range::len).sum::<usize>() == encoded;
+        match whole.sizes {
+            Sizes::Binomial | Sizes::Selected(_) => return None,
+            _ if parts.iter().all(|part| all(part)) => return Some(whole),
+            _ => {}
+        }
+        let sources = Source::of(factors);
+        let spread = measured::excess_together(&sources, representation, encoded, parts, budget)?;
+        let excess = Excess { rounding: 0.0, spread };
+        Some(Self { excess, points: None, ..whole })
     }
 
     /// Whether the bits of the product are independent.
@@ -173,8 +197,8 @@ impl ErrorLaw {
         match self.sizes {
             Sizes::Binomial => self.representation.variance_of_value(m) / self.length,
             Sizes::Selected(law) => {
-                let share = law.share(value, self.representation.lowest());
-                share * self.representation.variance_of_value(m) / self.length
+                let of_bits = self.representation.variance_of_value(m) / self.length;
+                self.variance_of_selection(law, value, of_bits)
             }
             Sizes::Even { variance } => variance,
             Sizes::Single { rounding, spread } => {
@@ -236,12 +260,28 @@ impl ErrorLaw {
     /// Laplace's rule, so that equal bits do not claim certainty. `factors` as in
     /// [`Self::variance_knowing`].
     pub fn variance_of_estimate(&self, value: f64, factors: &[f64]) -> f64 {
-        let of_bits = match self.sizes {
-            Sizes::Binomial => 1.0,
-            Sizes::Selected(law) => law.share(value, self.representation.lowest()),
-            _ => return self.variance_knowing(value, factors),
-        };
-        of_bits * self.variance_of_bits(value) + self.variance_of_excess(value)
+        let of_bits = self.variance_of_bits(value);
+        match self.sizes {
+            Sizes::Binomial => of_bits,
+            Sizes::Selected(law) => {
+                self.variance_of_selection(law, value, of_bits) + self.variance_of_excess(value)
+            }
+            _ => self.variance_knowing(value, factors),
+        }
+    }
+
+    /// The variance of a selection whose independent bits would have this one. Beyond the outermost values that a
+    /// law is told at, next to an end of the range, independent bits scatter less and less; what a structured
+    /// stream errs does not, and is no less than the rounding to whole bits.
+    fn variance_of_selection(&self, law: SelectionLaw, value: f64, of_bits: f64) -> f64 {
+        let lowest = self.representation.lowest();
+        let share = law.share(value, lowest);
+        let told =
+            value.clamp(SelectionLaw::knot(0, lowest), SelectionLaw::knot(KNOTS - 1, lowest));
+        let there = self.representation.variance_of_value(told.abs()) / self.length;
+        let lost = if told == value { 0.0 } else { (there - of_bits).max(0.0) };
+        let scatter = share * (of_bits + (1.0 - share) * lost);
+        scatter.max(measured::rounding(self.representation, self.length))
     }
 
     /// The variance of the mean of independent bits by Laplace's rule.

@@ -131,6 +131,38 @@ pub(crate) fn excess(
     new
 }
 
+type PairKey = (Vec<Source>, Representation, usize, [Vec<Range<usize>>; 2]);
+
+static PAIRS: LazyLock<RwLock<HashMap<PairKey, f64>>> = LazyLock::new(RwLock::default);
+
+/// What the means over two parts of a product err together, beyond what the mean over all errs, in units of the
+/// variance of a bit. None for random arrangements, whose law is known, and beyond the budget.
+pub(crate) fn excess_together(
+    sources: &[Source],
+    representation: Representation,
+    encoded: usize,
+    parts: [&[Range<usize>]; 2],
+    budget: &mut u64,
+) -> Option<f64> {
+    if sources.iter().all(|source| matches!(source, Source::Random { .. })) {
+        return None;
+    }
+    let key = (sources.to_vec(), representation, encoded, parts.map(<[_]>::to_vec));
+    if let Some(known) = PAIRS.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
+        return Some(*known);
+    }
+    let left = budget.checked_sub((sources.len() * samples(encoded) * encoded) as u64)?;
+    let sample = Sample::new(sources, representation, encoded)?;
+    *budget = left;
+    let all = 0..encoded;
+    let [a, b] = parts.map(|part| sample.errors(part));
+    let both = a.zip(b).zip(sample.squared_errors(std::slice::from_ref(&all)));
+    let more: Vec<f64> = both.map(|((a, b), of_all)| a * b - of_all).collect();
+    let new = mean(&more) / mean(&sample.bit_variances());
+    keep(&PAIRS, key, new);
+    Some(new)
+}
+
 /// Notes what was measured; a full table starts anew.
 pub(crate) fn keep<K: Eq + Hash, V>(table: &RwLock<HashMap<K, V>>, key: K, value: V) {
     let mut table = table.write().unwrap_or_else(PoisonError::into_inner);

@@ -53,7 +53,9 @@ impl PlainPoints {
     /// The variance of a probability that is somewhere in its interval.
     pub fn variance(&self, value: f64) -> f64 {
         let (low, high) = self.interval(value);
-        let width = self.representation.value(high) - self.representation.value(low);
+        // Probabilities are written with 32 bits.
+        let width = self.representation.value(high.max(low + (-32f64).exp2()))
+            - self.representation.value(low);
         width * width / 12.0
     }
 

@@ -86,7 +86,7 @@ impl Sample {
     }
 
     /// The error of the mean over these positions, product by product.
-    fn errors(&self, part: &[Range<usize>]) -> impl Iterator<Item = f64> {
+    pub fn errors(&self, part: &[Range<usize>]) -> impl Iterator<Item = f64> {
         let length: usize = part.iter().map(Range::len).sum();
         self.values.iter().enumerate().map(move |(row, values)| {
             let ones: u64 = part.iter().map(|run| ones(self.products.row(row), run)).sum();

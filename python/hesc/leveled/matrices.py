@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from hesc import _native
 from hesc._native import ShapeError
+from hesc.inputs import whole
 from hesc.leveled.numbers import coefficients_of, plain_array
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ _MOST: int = 1 << 16
 
 
 def _checked(size: int) -> int:
-    if not 1 <= size <= _MOST:
+    if not 1 <= whole(size, "a length or side", -(2**63)) <= _MOST:
         raise ShapeError(f"lengths and sides are from 1 to {_MOST}; got {size}")
     return size
 
@@ -69,8 +70,9 @@ class Matrix:
         self.column = None
         if self.shape[1] == 1:
             self.column = numbers[:, 0] if self.complex_values else numbers.real[:, 0]
-        if level is None:
-            level = len(params.levels)
+        level = (
+            len(params.levels) if level is None else whole(level, "level", 1, len(params.levels))
+        )
         self.native = _native.LeveledMatrix(params.native, numbers.reshape(-1), self.shape, level)
         # None if it takes vectors of all levels.
         self.level = self.native.level

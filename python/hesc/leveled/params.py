@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from hesc import _native
 from hesc.inputs import whole, wholes
-from hesc.parameter_set import ParameterSet
+from hesc.parameter_set import ParameterSet, explained
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +22,7 @@ class LeveledParams(ParameterSet[_native.LeveledParams]):
     """
 
     @classmethod
+    @explained
     def recommended(
         cls, scheme: str, *, ring_degree: int = 8192, bound: float = 1.0
     ) -> LeveledParams:
@@ -33,6 +34,7 @@ class LeveledParams(ParameterSet[_native.LeveledParams]):
         return cls.preset(f"{scheme}_{ring_degree}", bound=bound)
 
     @classmethod
+    @explained
     def preset(cls, name: str, *, bound: float = 1.0) -> LeveledParams:
         """A named set; `LeveledParams.presets()` lists the names.
 
@@ -53,6 +55,7 @@ class LeveledParams(ParameterSet[_native.LeveledParams]):
         return [preset.name for preset in _native.presets() if preset.is_for_vectors]
 
     @classmethod
+    @explained
     def lattice(
         cls,
         scheme: str,
@@ -98,6 +101,7 @@ class LeveledParams(ParameterSet[_native.LeveledParams]):
         return cls(native)
 
     @classmethod
+    @explained
     def from_bytes(cls, data: bytes, *, assurance: str = "guidelines2024") -> LeveledParams:
         """Reads a set and checks it as its maker did."""
         return cls(_native.LeveledParams.from_bytes(data, assurance))

@@ -9,7 +9,7 @@ import numpy as np
 
 from hesc import _native
 from hesc._native import ParameterError, ShapeError
-from hesc.inputs import whole
+from hesc.inputs import of_kind, whole
 from hesc.leveled.matrices import Matrix
 from hesc.leveled.numbers import (
     coefficients_of,
@@ -338,6 +338,9 @@ class EncryptedVector(Opaque):
         Rotation keys are needed for `hesc.leveled.dot_rotations(len(self))`; beyond a row of BFV's
         and BGV's slots also `conjugate=True`. Nothing is conjugated.
         """
+        of_kind(
+            other, "other", EncryptedVector, "matrices and vectors in the clear stand left of @"
+        )
         length = len(self)
         if length != len(other):
             raise ShapeError(f"inner products are of equal lengths; got {length} and {len(other)}")
@@ -392,7 +395,7 @@ class EncryptedVector(Opaque):
 
     def mod_switch_to(self, level: int) -> EncryptedVector:
         """The same numbers at a lower level, at least 1: smaller and faster."""
-        if not 1 <= level <= self.level:
+        if not 1 <= whole(level, "level", -(2**63)) <= self.level:
             raise ShapeError(f"a vector of level {self.level} comes down to 1..{self.level}")
         return self._with(self.native.mod_switch_to(level))
 

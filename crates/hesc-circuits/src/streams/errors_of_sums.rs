@@ -52,10 +52,21 @@ enum Seen {
 
 /// Why the errors of two groups are dependent.
 enum Dependence {
+    /// They are parts of the same streams, whose bits are not independent.
+    Same(Box<Same>),
     /// They share streams.
     Shared(Box<Shared>),
     /// A prefix of a jointly encoded product and the next.
     Neighbours,
+}
+
+/// Two parts of the same streams.
+struct Same {
+    laws: [ErrorLaw; 2],
+    /// What both parts err together, where it could be measured.
+    together: Option<ErrorLaw>,
+    /// Positions of both.
+    common: usize,
 }
 
 /// What two groups have in common.
@@ -64,7 +75,7 @@ struct Shared {
     laws: [ErrorLaw; 2],
     /// Where the values of these streams are seen; empty if not of all.
     factors: Vec<Seen>,
-    /// Terms of each that show the same positions; none for other positions of the same streams.
+    /// Terms of each that show the same positions.
     terms: Vec<(usize, usize)>,
 }
 
@@ -116,7 +127,7 @@ impl<'a> Errors<'a> {
         for group in &structure.groups {
             means.push(Mean::of(group, terms, unit));
         }
-        let products = self.products(&structure, terms, &means);
+        let products = self.products(&structure, terms);
         let values = |seen: &[Seen]| -> Vec<f64> {
             seen.iter().map(|seen| self.seen(*seen, &means, &products)).collect()
         };
@@ -141,6 +152,16 @@ impl<'a> Errors<'a> {
             }
             let covariance = match dependence {
                 Dependence::Neighbours => -0.5 * (variances[*i] * variances[*j]).sqrt(),
+                Dependence::Same(same) => {
+                    let (value, factors) =
+                        (f64::midpoint(a.value, b.value), values(&structure.groups[*i].factors));
+                    match &same.together {
+                        Some(law) => law.variance_knowing(value, &factors),
+                        None => {
+                            same.laws[0].covariance(&same.laws[1], same.common, value, &factors)
+                        }
+                    }
+                }
                 Dependence::Shared(shared) => {
                     self.covariance((a, b), *product, shared, &values(&shared.factors))
                 }
@@ -152,16 +173,9 @@ impl<'a> Errors<'a> {
 
     /// The value of the product of the bits of each pair of groups, in which shared streams cancel
     /// (inverted bipolar) or count once (unipolar).
-    fn products(&self, structure: &Structure, terms: &[Reading], means: &[Mean]) -> Vec<f64> {
-        let product = |(i, j, dependence): &(usize, usize, Dependence)| {
+    fn products(&self, structure: &Structure, terms: &[Reading]) -> Vec<f64> {
+        let product = |(_, _, dependence): &(usize, usize, Dependence)| {
             let Dependence::Shared(shared) = dependence else { return 0.0 };
-            if shared.terms.is_empty() {
-                // The same streams elsewhere.
-                return match self.plan.representation {
-                    Representation::InvertedBipolar => 1.0,
-                    Representation::Unipolar => (means[*i].value * means[*j].value).sqrt(),
-                };
-            }
             let pairs = shared.terms.iter().map(|&(i, j)| terms[i].bits.iter().zip(&terms[j].bits));
             let ones: u32 = match self.plan.representation {
                 Representation::InvertedBipolar => {
@@ -301,6 +315,12 @@ impl Pieces {
         if plan.pieces() == 1 || !self.is_told() {
             return ErrorLaw::within(budget, factors, plan.representation, encoded, length);
         }
+        ErrorLaw::of_part(budget, factors, plan.representation, encoded, &self.part(plan))
+    }
+
+    /// The positions that these pieces show.
+    fn part(&self, plan: &Plan) -> Vec<Range<usize>> {
+        let length = plan.stream_length;
         let mut part: Vec<Range<usize>> = Vec::new();
         for piece in self.terms.iter().filter_map(|(piece, _)| *piece) {
             let start = piece as usize * length;
@@ -309,7 +329,7 @@ impl Pieces {
                 _ => part.push(start..start + length),
             }
         }
-        ErrorLaw::of_part(budget, factors, plan.representation, encoded, &part)
+        part
     }
 
     /// The terms of the two that show the same pieces.
@@ -362,10 +382,29 @@ impl Structure {
                     _ => return None,
                 }
             }
+            // Prefixes of a jointly encoded product err next to nothing, whatever their factors err.
+            let prefix = |of: &Pieces| joint_prefix(&of.factors).is_some_and(|factors| factors > 1);
+            if prefix(a) != prefix(b) && whole(a) && whole(b) {
+                return None;
+            }
             let terms = a.common(b);
             // Pieces of one sequence make up for each other; independent bits know nothing of others.
-            let same_streams = a.factors == b.factors && a.is_told() && b.is_told();
-            if terms.is_empty() && (!same_streams || groups[i].law.is_binomial()) {
+            if a.factors == b.factors && a.is_told() && b.is_told() && !groups[i].law.is_binomial()
+            {
+                let same = Same {
+                    laws: [groups[i].law.clone(), groups[j].law.clone()],
+                    together: ErrorLaw::between_parts(
+                        budget,
+                        &a.factors,
+                        plan.representation,
+                        plan.encoded_length,
+                        [&a.part(plan), &b.part(plan)],
+                    ),
+                    common: terms.len() * plan.stream_length,
+                };
+                return Some((i, j, Dependence::Same(Box::new(same))));
+            }
+            if terms.is_empty() {
                 return None;
             }
             let both = a.factors.iter().filter(|factor| b.factors.contains(factor));
