@@ -262,7 +262,7 @@ fn check(lengths: &[usize], seeds: u64, most: f64, limit: f64) {
                 // How well pieces of a sequence make up for each other is lost once one was selected.
                 let lost = name == "pieces of unlike selections" && !drawn;
                 // Few bits scatter there by Laplace's rule, and errors of LFSR streams shrink as those bits do.
-                let few = (length < 100 || generator == Generator::Lfsr)
+                let few = (length <= 100 || generator == Generator::Lfsr)
                     && name == "multiplexed copies near the ends";
                 let window = match name {
                     _ if lost => 0.02..2.0,
