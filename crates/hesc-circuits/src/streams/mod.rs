@@ -1,8 +1,8 @@
 //! Arrays of encrypted stochastic numbers: products, sums, selections, and what goes back to the key owner.
 //!
-//! An array is [`Streams`](array): elements that are weighted lists of terms, and ciphertexts that they share.
-//! [`operations`], [`multiplex`] and [`allocation`] make arrays of arrays, [`answer`] and [`readout`] what is
-//! decrypted, [`errors_of_sums`] what it errs.
+//! An array, [`Streams`], is elements that are weighted lists of terms, and ciphertexts that they share.
+//! `operations`, `multiplex` and `allocation` make arrays of arrays; [`Answer`] and [`Readout`] are what is
+//! decrypted, and `errors_of_sums` says what it errs.
 
 mod allocation;
 mod answer;
