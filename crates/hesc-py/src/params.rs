@@ -4,7 +4,7 @@ use std::sync::Arc;
 use hesc_math::RingIndex;
 use hesc_schemes::rlwe::{PlaintextSpace, SchemeKind, Spec};
 use hesc_schemes::streams::elgamal::{GroupName, spec_bytes};
-use hesc_schemes::streams::{Visitor, open, open_lattice};
+use hesc_schemes::streams::{Visitor, open, open_bits, open_lattice};
 use hesc_schemes::{Assurance, Packing, Plain, Scheme, SchemeError, Simulated, UnipolarBfv};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -22,9 +22,9 @@ use crate::workers::Compute;
 pub struct Params(Arc<dyn Set>);
 
 /// Takes any scheme.
-struct Any;
+struct IntoParams;
 
-impl Visitor for Any {
+impl Visitor for IntoParams {
     type Output = Params;
 
     fn visit(self, scheme: impl Scheme) -> Params {
@@ -59,7 +59,7 @@ impl Params {
     }
 
     fn open(bytes: &[u8], assurance: Assurance) -> Result<Self, SchemeError> {
-        open(bytes, assurance, Any)
+        open(bytes, assurance, IntoParams)
     }
 
     /// The scheme of single bits, if it is this one.
@@ -96,7 +96,7 @@ impl Params {
         };
         let spec = Spec::streams(ring_degree, coeff_moduli, packing_from(packing)?, plaintext)
             .map_err(scheme_to_py)?;
-        open_lattice(spec, assurance_from(assurance)?, Any).map_err(scheme_to_py)
+        open_lattice(spec, assurance_from(assurance)?, IntoParams).map_err(scheme_to_py)
     }
 
     /// BFV with products slot by slot.
@@ -133,7 +133,8 @@ impl Params {
         digits: [(u32, u32); 3],
         assurance: &str,
     ) -> PyResult<Self> {
-        bit_set::choose(dimensions, log2_noise, digits, assurance_from(assurance)?, Any)
+        open_bits(dimensions, log2_noise, digits, assurance_from(assurance)?, IntoParams)
+            .map_err(scheme_to_py)
     }
 
     /// Variances of bits and of lookups of one and of two tables; none in other schemes.

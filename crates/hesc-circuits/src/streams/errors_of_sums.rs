@@ -52,8 +52,10 @@ enum Seen {
 
 /// Why the errors of two groups are dependent.
 enum Dependence {
-    /// They are parts of the same streams, whose bits are not independent.
-    Same(Box<Same>),
+    /// They are parts of the same streams, and what these err together was measured.
+    Together(Box<ErrorLaw>),
+    /// They are parts of the same streams, which are arranged at random or selected.
+    Arranged(Box<Arranged>),
     /// They share streams.
     Shared(Box<Shared>),
     /// A prefix of a jointly encoded product and the next.
@@ -61,10 +63,8 @@ enum Dependence {
 }
 
 /// Two parts of the same streams.
-struct Same {
+struct Arranged {
     laws: [ErrorLaw; 2],
-    /// What both parts err together, where it could be measured.
-    together: Option<ErrorLaw>,
     /// Positions of both.
     common: usize,
 }
@@ -150,17 +150,14 @@ impl<'a> Errors<'a> {
             if a.merged > 1.0 || b.merged > 1.0 {
                 continue;
             }
+            let between = || f64::midpoint(a.value, b.value);
+            let factors = || values(&structure.groups[*i].factors);
             let covariance = match dependence {
                 Dependence::Neighbours => -0.5 * (variances[*i] * variances[*j]).sqrt(),
-                Dependence::Same(same) => {
-                    let (value, factors) =
-                        (f64::midpoint(a.value, b.value), values(&structure.groups[*i].factors));
-                    match &same.together {
-                        Some(law) => law.variance_knowing(value, &factors),
-                        None => {
-                            same.laws[0].covariance(&same.laws[1], same.common, value, &factors)
-                        }
-                    }
+                Dependence::Together(law) => law.variance_knowing(between(), &factors()),
+                Dependence::Arranged(arranged) => {
+                    let [of_a, of_b] = &arranged.laws;
+                    of_a.covariance(of_b, arranged.common, between(), &factors())
                 }
                 Dependence::Shared(shared) => {
                     self.covariance((a, b), *product, shared, &values(&shared.factors))
@@ -391,18 +388,21 @@ impl Structure {
             // Pieces of one sequence make up for each other; independent bits know nothing of others.
             if a.factors == b.factors && a.is_told() && b.is_told() && !groups[i].law.is_binomial()
             {
-                let same = Same {
-                    laws: [groups[i].law.clone(), groups[j].law.clone()],
-                    together: ErrorLaw::between_parts(
-                        budget,
-                        &a.factors,
-                        plan.representation,
-                        plan.encoded_length,
-                        [&a.part(plan), &b.part(plan)],
-                    ),
-                    common: terms.len() * plan.stream_length,
+                let together = ErrorLaw::between_parts(
+                    budget,
+                    &a.factors,
+                    plan.representation,
+                    plan.encoded_length,
+                    [&a.part(plan), &b.part(plan)],
+                );
+                let arranged = || {
+                    let laws = [groups[i].law.clone(), groups[j].law.clone()];
+                    let common = terms.len() * plan.stream_length;
+                    Dependence::Arranged(Box::new(Arranged { laws, common }))
                 };
-                return Some((i, j, Dependence::Same(Box::new(same))));
+                let dependence =
+                    together.map_or_else(arranged, |law| Dependence::Together(Box::new(law)));
+                return Some((i, j, dependence));
             }
             if terms.is_empty() {
                 return None;

@@ -35,7 +35,7 @@ pub use scheme::{
     BitProduct, Combine, Compact, Decrypt, Encrypt, MaskPositions, MovePositions, Scheme,
     WeightedSums, Wire,
 };
-pub use sets::{Visitor, open, open_lattice};
+pub use sets::{Visitor, open, open_bits, open_lattice};
 #[cfg(feature = "tfhe")]
 pub use tfhe::Tfhe;
 pub use unipolar::{UnipolarBfv, UnipolarElgamal};

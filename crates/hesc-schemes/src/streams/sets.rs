@@ -92,6 +92,31 @@ where
     })
 }
 
+/// Checks a set of single bits that bootstrap: the ring's and the small dimension, `log2` of the noise of each,
+/// and bits of a digit and digits of bootstrap, key switch and packing.
+///
+/// # Errors
+/// [`SchemeError::Parameter`] for a set that does not work, or if the build leaves the scheme out;
+/// [`SchemeError::Security`] below `assurance`.
+pub fn open_bits<V: Visitor>(
+    dimensions: [usize; 2],
+    log2_noise: [f64; 2],
+    digits: [(u32, u32); 3],
+    assurance: Assurance,
+    visitor: V,
+) -> Result<V::Output, SchemeError> {
+    #[cfg(feature = "tfhe")]
+    {
+        use super::tfhe::{Spec, Tfhe};
+        Ok(visitor.visit(Tfhe::new(Spec::of(dimensions, log2_noise, digits), assurance)?))
+    }
+    #[cfg(not(feature = "tfhe"))]
+    {
+        let _ = (dimensions, log2_noise, digits, assurance, visitor);
+        Err(SchemeError::without_tfhe())
+    }
+}
+
 #[cfg(feature = "tfhe")]
 fn tfhe<V: Visitor>(
     bytes: &[u8],

@@ -137,22 +137,12 @@ impl Spec {
     /// [`SchemeError::Wire`] for other bytes.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, SchemeError> {
         let mut reader = Reader::open_params(bytes, SchemeId::Tfhe)?;
-        let (ring_degree, lwe_dimension) = (reader.u32()? as usize, reader.u32()? as usize);
-        let (log2_ring_noise, log2_lwe_noise) = (reader.f64()?, reader.f64()?);
-        let mut digits = || {
-            Ok::<_, SchemeError>(Decomposition { base_log: reader.u32()?, levels: reader.u32()? })
-        };
-        let (bootstrap, keyswitch, packing) = (digits()?, digits()?, digits()?);
+        let dimensions = [reader.u32()? as usize, reader.u32()? as usize];
+        let log2_noise = [reader.f64()?, reader.f64()?];
+        let mut digits = || Ok::<_, SchemeError>((reader.u32()?, reader.u32()?));
+        let digits = [digits()?, digits()?, digits()?];
         reader.finish()?;
-        Ok(Self {
-            ring_degree,
-            lwe_dimension,
-            log2_ring_noise,
-            log2_lwe_noise,
-            bootstrap,
-            keyswitch,
-            packing,
-        })
+        Ok(Self::of(dimensions, log2_noise, digits))
     }
 }
 
