@@ -292,7 +292,10 @@ class LeveledSecretKey:
         )
         plaintext = self._native.decrypt(vector.native)
         return decoded(
-            plaintext, self.params.scheme, len(vector), complex_values=vector.complex_values
+            plaintext,
+            len(vector),
+            approximate=self.params.is_approximate,
+            complex_values=vector.complex_values,
         )
 
     def decrypt_shared(

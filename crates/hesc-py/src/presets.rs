@@ -1,7 +1,8 @@
 //! Presets as Python sees them, and the names of sets that are none.
 
+use hesc_schemes::SchemeId;
 use hesc_schemes::presets::{PRESETS, Preset};
-use hesc_schemes::wire::SchemeId;
+use hesc_schemes::wire::Reader;
 use pyo3::prelude::*;
 
 use crate::errors::ParameterError;
@@ -46,7 +47,7 @@ pub fn name_of(bytes: &[u8], scheme: &str, assurance: &str) -> String {
     if let Some(preset) = Preset::of(bytes) {
         return preset.name.to_owned();
     }
-    if matches!(SchemeId::of(bytes), Ok(SchemeId::Plain | SchemeId::Simulated)) {
+    if matches!(Reader::scheme_of(bytes), Ok(SchemeId::Plain | SchemeId::Simulated)) {
         return format!("insecure_{scheme}");
     }
     let prefix = match assurance {

@@ -277,3 +277,12 @@ impl SchemeError {
         }
     }
 }
+
+/// Refuses a parameter's value and says what to do instead.
+pub(crate) fn refuse<T>(
+    name: &'static str,
+    value: impl ToString,
+    remedy: &'static str,
+) -> Result<T, SchemeError> {
+    Err(SchemeError::Parameter { name, value: value.to_string(), remedy })
+}

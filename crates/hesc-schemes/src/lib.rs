@@ -14,6 +14,7 @@ mod ckks;
 mod error;
 mod identity;
 mod interrupt;
+mod kinds;
 pub mod presets;
 pub mod rlwe;
 mod roots;
@@ -28,6 +29,7 @@ pub use ckks::{Complex64, SharedSoFar, Sharing};
 pub use error::SchemeError;
 pub use identity::{Fingerprint, KeyId, Tag};
 pub use interrupt::{checkpoint, interruptible};
+pub use kinds::SchemeId;
 pub use rlwe::Packing;
 pub use security::{Assurance, Security};
 #[cfg(feature = "tfhe")]

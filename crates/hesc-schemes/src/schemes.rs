@@ -4,8 +4,6 @@
 use crate::bfv::Bfv;
 use crate::bgv::Bgv;
 use crate::ckks::Ckks;
-use crate::rlwe::chain::Chain;
-use crate::rlwe::differences::Differences;
 use crate::rlwe::{Rlwe, SchemeKind, Spec};
 use crate::{Assurance, SchemeError};
 
@@ -17,16 +15,10 @@ impl Rlwe {
     /// that do not fit, [`SchemeError::Parameter`] for the rest, a bound too among them, and
     /// [`SchemeError::NoiseBudget`] for a set that could not decrypt a fresh ciphertext of any.
     pub fn new(spec: Spec, assurance: Assurance) -> Result<Self, SchemeError> {
-        Self::assembled(spec, assurance, differences)
+        match spec.scheme {
+            SchemeKind::Bfv => Self::assembled::<Bfv>(spec, assurance),
+            SchemeKind::Bgv => Self::assembled::<Bgv>(spec, assurance),
+            SchemeKind::Ckks => Self::assembled::<Ckks>(spec, assurance),
+        }
     }
-}
-
-/// Those of the scheme of a checked specification.
-fn differences(spec: &Spec, chain: &Chain) -> Result<Box<dyn Differences>, SchemeError> {
-    let t = spec.plaintext.modulus();
-    Ok(match spec.scheme {
-        SchemeKind::Bfv => Box::new(Bfv::new(t, chain)?),
-        SchemeKind::Bgv => Box::new(Bgv::new(t, chain)),
-        SchemeKind::Ckks => Box::new(Ckks::new(spec.ring_degree(), chain)),
-    })
 }

@@ -9,6 +9,7 @@
 
 use hesc_math::Word;
 
+use crate::kinds::SchemeId;
 use crate::{Fingerprint, KeyId, SchemeError, Tag};
 
 const MAGIC: &[u8; 4] = b"HESC";
@@ -87,55 +88,6 @@ impl Kind {
     }
 }
 
-/// The scheme of a parameter set, which its wire form begins with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub enum SchemeId {
-    /// BFV over lattices.
-    Bfv = 1,
-    /// BGV over lattices.
-    Bgv = 2,
-    /// CKKS over lattices.
-    Ckks = 3,
-    /// Unipolar streams on the slots of BFV.
-    UnipolarBfv = 4,
-    /// Bits that bootstrap.
-    Tfhe = 5,
-    /// Goldwasser and Micali's.
-    Gm = 6,
-    /// Lifted ElGamal.
-    Elgamal = 7,
-    /// Multiplicative ElGamal.
-    UnipolarElgamal = 8,
-    /// Counts in the clear.
-    Plain = 9,
-    /// Bits in the clear.
-    Simulated = 10,
-}
-
-impl SchemeId {
-    const ALL: [Self; 10] = [
-        Self::Bfv,
-        Self::Bgv,
-        Self::Ckks,
-        Self::UnipolarBfv,
-        Self::Tfhe,
-        Self::Gm,
-        Self::Elgamal,
-        Self::UnipolarElgamal,
-        Self::Plain,
-        Self::Simulated,
-    ];
-
-    /// The scheme whose parameter set this is the wire form of.
-    ///
-    /// # Errors
-    /// [`SchemeError::Wire`] for anything but a parameter set of a scheme that is known.
-    pub fn of(bytes: &[u8]) -> Result<Self, SchemeError> {
-        Reader::open(bytes, Kind::Params)?.scheme()
-    }
-}
-
 /// Writes one frame.
 pub struct Writer {
     bytes: Vec<u8>,
@@ -159,7 +111,7 @@ impl Writer {
     /// A parameter set of this scheme, still without parameters.
     pub fn params(scheme: SchemeId) -> Self {
         let mut writer = Self::new(Kind::Params);
-        writer.u8(scheme as u8);
+        writer.u8(scheme.byte());
         writer
     }
 
@@ -296,14 +248,21 @@ impl<'a> Reader<'a> {
         Ok(reader)
     }
 
+    /// The scheme of the parameter set that these bytes are the wire form of.
+    ///
+    /// # Errors
+    /// [`SchemeError::Wire`] for anything but a parameter set of a scheme that is known.
+    pub fn scheme_of(bytes: &'a [u8]) -> Result<SchemeId, SchemeError> {
+        Self::open(bytes, Kind::Params)?.scheme()
+    }
+
     /// The scheme of a parameter set.
     ///
     /// # Errors
     /// [`SchemeError::Wire`] for one that is not known.
     pub fn scheme(&mut self) -> Result<SchemeId, SchemeError> {
         let id = self.u8()?;
-        let known = SchemeId::ALL.into_iter().find(|scheme| *scheme as u8 == id);
-        known.ok_or_else(|| self.error("the scheme is unknown"))
+        SchemeId::of_byte(id).ok_or_else(|| self.error("the scheme is unknown"))
     }
 
     /// An error about this object.

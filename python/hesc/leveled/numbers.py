@@ -72,7 +72,7 @@ def as_doubles(array: NDArray[Any]) -> NDArray[Any]:
 
 def negated(params: LeveledParams, values: Any) -> NDArray[Any]:
     """Minus the numbers: signed, which unsigned arrays of numpy are not."""
-    if params.scheme != "ckks":
+    if not params.is_approximate:
         return -integers(params, values)
     array = as_doubles(plain_array(values))
     return -(array.astype(np.float64) if array.dtype.kind in "biu" else array)
@@ -100,7 +100,7 @@ def coefficients_of(
 
     """
     array = plain_array(values)
-    if params.scheme == "ckks":
+    if params.is_approximate:
         numbers = complex_numbers(array)
         if not np.all(np.isfinite(numbers)):
             raise OutOfRangeError("a number is not finite; give finite ones")
@@ -158,7 +158,7 @@ def encode_for_encryption(
             f"a vector has from 1 to {params.slot_count} numbers, the slots of {params.name}; got "
             f"{len(array)}"
         )
-    if params.scheme != "ckks":
+    if not params.is_approximate:
         if bound is not None:
             raise ParameterError(
                 "a bound is for CKKS; integers have the range of the plaintext modulus"
@@ -182,17 +182,17 @@ def encode_operand(
 
     The result of an operation says how large its operands in the clear were, up to a power of two.
     """
-    if params.scheme == "ckks":
+    if params.is_approximate:
         numbers = filled(params, complex_numbers(array), length)
         return params.native.encode_complex(numbers, scale, level)
     return params.native.encode_integers(filled(params, integers(params, array), length), False)
 
 
 def decoded(
-    plaintext: _native.LeveledPlaintext, scheme: str, length: int, *, complex_values: bool
+    plaintext: _native.LeveledPlaintext, length: int, *, approximate: bool, complex_values: bool
 ) -> NDArray[Any]:
     """The first numbers of a plaintext."""
-    if scheme != "ckks":
+    if not approximate:
         return plaintext.decode_integers(False)[:length]
     numbers = plaintext.decode_complex()[:length]
     return numbers if complex_values else numbers.real.copy()

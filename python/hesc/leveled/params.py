@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from hesc import _native
 from hesc.inputs import whole, wholes
@@ -10,8 +10,6 @@ from hesc.parameter_set import ParameterSet, explained
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-SCHEMES: Final = ("bfv", "bgv", "ckks")
 
 
 class LeveledParams(ParameterSet[_native.LeveledParams]):
@@ -137,6 +135,11 @@ class LeveledParams(ParameterSet[_native.LeveledParams]):
 
         """
         return self._native.integer_range
+
+    @property
+    def is_approximate(self) -> bool:
+        """Whether numbers are approximate and may be complex (CKKS); integers otherwise."""
+        return self._native.is_approximate
 
     @property
     def slot_count(self) -> int:

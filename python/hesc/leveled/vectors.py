@@ -172,7 +172,7 @@ class EncryptedVector(Opaque):
                 zeros_behind=zeros,
             )
         array = plain_array(other)
-        if array.ndim == 0 and self.params.scheme != "ckks":
+        if array.ndim == 0 and not self.params.is_approximate:
             return self._with(self.native.multiply_scalar(int(integers(self.params, array))))
         plaintext, length, complex_values = self._operand(array, self.native.operand_scale)
         native = self.native.product_with_plain(plaintext)
@@ -223,7 +223,7 @@ class EncryptedVector(Opaque):
 
     @property
     def _has_both_rows(self) -> bool:
-        return self.params.scheme != "ckks" and len(self) > self.params.ring_degree // 2
+        return not self.params.is_approximate and len(self) > self.params.ring_degree // 2
 
     def rotate(self, steps: int) -> EncryptedVector:
         """The numbers moved `steps` places to the left, round the vector: `numpy.roll(x, -steps)`.
@@ -308,7 +308,7 @@ class EncryptedVector(Opaque):
         return self._both_rows(lambda native: native.swap_or_conjugate(galois))
 
     def _require_both_rows(self, name: str, instead: str) -> None:
-        if self.params.scheme == "ckks":
+        if self.params.is_approximate:
             raise ParameterError(
                 "CKKS has one row of slots: rotate moves numbers, conjugate is what it has instead "
                 "of swap_rows"
@@ -326,7 +326,7 @@ class EncryptedVector(Opaque):
 
     def conjugate(self) -> EncryptedVector:
         """Complex conjugates (CKKS)."""
-        if self.params.scheme != "ckks":
+        if not self.params.is_approximate:
             raise ParameterError("integers have no conjugates; swap_rows exchanges the rows")
         return self._with(self.native.swap_or_conjugate(self._galois("conjugate=True")))
 

@@ -1,5 +1,5 @@
 use hesc_schemes::SchemeError;
-use hesc_schemes::rlwe::{Ciphertext, Rlwe, SchemeKind, SeededCiphertext};
+use hesc_schemes::rlwe::{Ciphertext, Rlwe, SeededCiphertext};
 use hesc_schemes::wire::{Kind, Reader, Writer};
 
 const ZEROS_BEHIND: u8 = 1;
@@ -53,10 +53,7 @@ pub fn vector_from_bytes(scheme: &Rlwe, bytes: &[u8]) -> Result<(Label, Cipherte
     let flags = reader.u8()?;
     let (zeros_behind, complex) = (flags & ZEROS_BEHIND != 0, flags & COMPLEX != 0);
     let full = length.is_power_of_two();
-    if flags >= 2 * SEEDED
-        || (complex && scheme.scheme() != SchemeKind::Ckks)
-        || (full && !zeros_behind)
-    {
+    if flags >= 2 * SEEDED || (complex && !scheme.is_approximate()) || (full && !zeros_behind) {
         return Err(reader.error("what it says of its numbers is impossible"));
     }
     let nested = reader.nested()?;

@@ -8,7 +8,9 @@ mod noise;
 use multiplication::Multiplier;
 
 use crate::SchemeError;
+use crate::rlwe::Spec;
 use crate::rlwe::chain::Chain;
+use crate::rlwe::differences::Differences;
 use crate::rlwe::integers::Integers;
 
 /// What BFV has of its own.
@@ -18,8 +20,13 @@ pub(crate) struct Bfv {
     multiplier: Multiplier,
 }
 
-impl Bfv {
-    pub(crate) fn new(plain_modulus: u64, chain: &Chain) -> Result<Self, SchemeError> {
+impl Differences for Bfv {
+    fn check(spec: &Spec) -> Result<(), SchemeError> {
+        spec.check_integers()
+    }
+
+    fn new(spec: &Spec, chain: &Chain) -> Result<Self, SchemeError> {
+        let plain_modulus = spec.plaintext.modulus();
         Ok(Self {
             integers: Integers::new(plain_modulus, chain, encoding::decoder),
             multiplier: Multiplier::new(plain_modulus, chain)?,

@@ -5,7 +5,10 @@ mod encoding;
 mod multiplication;
 mod noise;
 
+use crate::SchemeError;
+use crate::rlwe::Spec;
 use crate::rlwe::chain::Chain;
+use crate::rlwe::differences::Differences;
 use crate::rlwe::integers::Integers;
 
 /// What BGV has of its own.
@@ -14,11 +17,22 @@ pub(crate) struct Bgv {
     integers: Integers,
 }
 
-impl Bgv {
-    pub(crate) fn new(plain_modulus: u64, chain: &Chain) -> Self {
-        Self { integers: Integers::new(plain_modulus, chain, encoding::decoder) }
+impl Differences for Bgv {
+    fn check(spec: &Spec) -> Result<(), SchemeError> {
+        spec.check_integers()
     }
 
+    fn noise_factor(spec: &Spec) -> u64 {
+        spec.plaintext.modulus()
+    }
+
+    fn new(spec: &Spec, chain: &Chain) -> Result<Self, SchemeError> {
+        let plain_modulus = spec.plaintext.modulus();
+        Ok(Self { integers: Integers::new(plain_modulus, chain, encoding::decoder) })
+    }
+}
+
+impl Bgv {
     fn plain_modulus(&self) -> u64 {
         self.integers.modulus().value()
     }

@@ -6,6 +6,7 @@ use zeroize::Zeroizing;
 
 use super::Ckks;
 use crate::SchemeError;
+use crate::error::refuse;
 use crate::rlwe::chain::Chain;
 use crate::rlwe::ciphertext::Bound;
 use crate::rlwe::differences::{Encoding, Message, NoiseModel};
@@ -107,11 +108,11 @@ impl Rlwe {
         bound: f64,
     ) -> Result<Plaintext, SchemeError> {
         if !(bound > 0.0 && bound.is_finite()) {
-            return Err(SchemeError::Parameter {
-                name: "bound",
-                value: bound.to_string(),
-                remedy: "choose a positive number that the absolute values stay within",
-            });
+            return refuse(
+                "bound",
+                bound,
+                "choose a positive number that the absolute values stay within",
+            );
         }
         // Numbers on a circle of that radius may be rounded outwards.
         let most = bound * (1.0 + 4.0 * f64::EPSILON);
@@ -139,11 +140,7 @@ impl Rlwe {
             return Err(SchemeError::LastLevel { level: self.chain().levels(), wanted: level });
         }
         if !(scale.is_finite() && scale >= 1.0) {
-            return Err(SchemeError::Parameter {
-                name: "scale",
-                value: scale.to_string(),
-                remedy: "choose a finite number of at least 1",
-            });
+            return refuse("scale", scale, "choose a finite number of at least 1");
         }
         if values.len() > slots.count() {
             return Err(SchemeError::TooManyValues { found: values.len(), slots: slots.count() });

@@ -12,7 +12,11 @@ pub use encoding::Complex64;
 pub use sharing::{SharedSoFar, Sharing};
 use slots::ComplexSlots;
 
+use crate::SchemeError;
+use crate::error::refuse;
 use crate::rlwe::chain::Chain;
+use crate::rlwe::differences::Differences;
+use crate::rlwe::{PlaintextSpace, Spec};
 
 /// What CKKS has of its own.
 #[derive(Debug)]
@@ -22,9 +26,31 @@ pub(crate) struct Ckks {
     compositions: Vec<Composition>,
 }
 
-impl Ckks {
-    pub(crate) fn new(ring_degree: usize, chain: &Chain) -> Self {
+impl Differences for Ckks {
+    fn check(spec: &Spec) -> Result<(), SchemeError> {
+        let PlaintextSpace::Approximate { scale } = spec.plaintext else {
+            return refuse("plaintext", "integers", "CKKS has a scale; BFV has integers");
+        };
+        if !spec.ring.is_power_of_two() {
+            let remedy = "the slots of CKKS are those of a power-of-two ring; take one";
+            return refuse("ring", spec.ring.value(), remedy);
+        }
+        if !spec.levels.is_empty() {
+            let remedy = "give none for CKKS, which rescales by one prime after the other";
+            return refuse("levels", spec.levels.len(), remedy);
+        }
+        if !(spec.bound > 0.0 && spec.bound.is_finite()) {
+            return refuse("bound", spec.bound, "choose a positive number");
+        }
+        if !(scale > 1.0 && scale.log2() < spec.log2_modulus() - 2.0) {
+            return refuse("scale", scale, "choose one above 1 and below a quarter of the modulus");
+        }
+        Ok(())
+    }
+
+    fn new(spec: &Spec, chain: &Chain) -> Result<Self, SchemeError> {
         let compositions = (1..=chain.levels()).map(|level| Composition::new(chain.level(level)));
-        Self { slots: ComplexSlots::new(ring_degree), compositions: compositions.collect() }
+        let slots = ComplexSlots::new(spec.ring_degree());
+        Ok(Self { slots, compositions: compositions.collect() })
     }
 }

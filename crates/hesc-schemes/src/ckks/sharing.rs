@@ -15,6 +15,7 @@ use rand_core::CryptoRng;
 
 use super::Complex64;
 use crate::SchemeError;
+use crate::error::refuse;
 use crate::rlwe::evaluation::SCALE_TOLERANCE;
 use crate::rlwe::{Ciphertext, Rlwe, SecretKey};
 
@@ -38,11 +39,11 @@ impl SharedSoFar {
     /// [`SchemeError::Parameter`] for another number.
     pub fn starting_at(share: f64) -> Result<Self, SchemeError> {
         if !(0.0..=1.0).contains(&share) {
-            return Err(SchemeError::Parameter {
-                name: "shared",
-                value: share.to_string(),
-                remedy: "it is a share: 0 for a key that has shown nothing, 1 for one that is used up",
-            });
+            return refuse(
+                "shared",
+                share,
+                "it is a share: 0 for a key that has shown nothing, 1 for one that is used up",
+            );
         }
         Ok(Self(Mutex::new(share)))
     }
@@ -134,14 +135,12 @@ impl Rlwe {
     }
 
     fn sharing_deviation(&self, sharing: Sharing<'_>) -> Result<f64, SchemeError> {
-        let refuse =
-            |name, value: String, remedy| Err(SchemeError::Parameter { name, value, remedy });
         let Sharing { expected, answers, statistical_bits } = sharing;
         if statistical_bits < LEAST_BITS {
-            return refuse("statistical_bits", statistical_bits.to_string(), "take at least 40");
+            return refuse("statistical_bits", statistical_bits, "take at least 40");
         }
         if answers == 0 {
-            return refuse("answers", "0".into(), "say how many numbers will be shown in all");
+            return refuse("answers", 0, "say how many numbers will be shown in all");
         }
         let factor = (12.0 * answers as f64).sqrt() * (f64::from(statistical_bits) / 2.0).exp2();
         let deviation = factor * self.error_bound(expected);

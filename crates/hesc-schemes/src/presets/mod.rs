@@ -8,20 +8,15 @@ mod table;
 
 use hesc_math::RingIndex;
 
+use crate::kinds::SchemeId;
 use crate::rlwe::{Packing, PlaintextSpace, PrimeSet, SchemeKind, Spec};
 use crate::streams::bitwise::BLOCK_LENGTH;
 use crate::streams::elgamal::{self, GroupName};
 use crate::streams::{gm, unipolar};
-use crate::wire::SchemeId;
+use crate::wire::Reader;
 use crate::{Assurance, SchemeError};
 
 pub use table::PRESETS;
-
-/// Bits of the plaintext modulus of BFV's vectors: a prime of this size has slots in every ring of the table.
-const PLAIN_BITS: u32 = 20;
-/// The smallest prime with slots in all rings of the table: where bits multiply, and in BGV, where noise grows with
-/// it at each product.
-const SMALL_PLAIN_MODULUS: u64 = 65537;
 
 /// A named parameter set.
 #[derive(Debug)]
@@ -34,7 +29,28 @@ pub struct Preset {
 }
 
 /// Primes as runs of one size: bits, and how many.
-type Chain = &'static [(u32, usize)];
+type Runs = &'static [(u32, usize)];
+
+/// What vectors of a scheme have in all rings of the table.
+#[derive(Debug, Clone, Copy)]
+struct Vectors {
+    scheme: SchemeKind,
+    numbers: Numbers,
+    /// Whether runs of primes after the first are small ones, of which levels have any combination: steps of
+    /// about any size. Otherwise a level has a prime more than the one below.
+    steps: bool,
+}
+
+/// What plaintexts are.
+#[derive(Debug, Clone, Copy)]
+enum Numbers {
+    /// Integers modulo the largest prime of so many bits with slots.
+    PrimeOfBits(u32),
+    /// Integers modulo this number.
+    Modulo(u64),
+    /// Approximate numbers with the size of the last prime as their scale.
+    Scaled,
+}
 
 /// What a preset fixes; the rest follows.
 #[derive(Debug)]
@@ -46,11 +62,10 @@ enum Set {
         packing: Packing,
         plaintext: PlaintextSpace,
     },
-    /// Vectors of numbers. Exact schemes have a prime as their plaintext modulus, CKKS has the size of its
-    /// last prime as its scale.
-    Vectors { scheme: SchemeKind, ring_degree: usize, coeff: Chain, special: Chain },
+    /// Vectors of numbers.
+    Vectors { of: Vectors, ring_degree: usize, coeff: Runs, special: Runs },
     /// Bits in the slots of BFV, which multiply.
-    UnipolarBfv { ring_degree: usize, coeff: Chain },
+    UnipolarBfv { of: Vectors, ring_degree: usize, coeff: Runs },
     /// Bits that bootstrap: the ring's degree and the small dimension, `log2` of the noise of each, and bits of
     /// a digit and digits of bootstrap, key switch and packing.
     Tfhe { dimensions: [usize; 2], log2_noise: [f64; 2], digits: [(u32, u32); 3] },
@@ -68,7 +83,7 @@ impl Preset {
 
     /// The preset with this wire form; vectors may have any bound. Cost: a search for primes at most.
     pub fn of(bytes: &[u8]) -> Option<&'static Self> {
-        let scheme = SchemeId::of(bytes).ok()?;
+        let scheme = Reader::scheme_of(bytes).ok()?;
         let spec = Spec::from_bytes(bytes).ok().map(|spec| Spec { bound: 1.0, ..spec });
         let bytes = spec.as_ref().map_or_else(|| bytes.to_vec(), Spec::to_bytes);
         let alike = |preset: &&Self| {
@@ -82,9 +97,11 @@ impl Preset {
     /// The scheme.
     pub fn scheme(&self) -> SchemeId {
         match &self.set {
-            Set::Lattice { plaintext: PlaintextSpace::Approximate { .. }, .. } => SchemeId::Ckks,
-            Set::Lattice { .. } => SchemeId::Bfv,
-            Set::Vectors { scheme, .. } => scheme.identifier(),
+            Set::Lattice { plaintext: PlaintextSpace::Approximate { .. }, .. } => {
+                SchemeId::Ring(SchemeKind::Ckks)
+            }
+            Set::Lattice { .. } => SchemeId::Ring(SchemeKind::Bfv),
+            Set::Vectors { of, .. } => SchemeId::Ring(of.scheme),
             Set::UnipolarBfv { .. } => SchemeId::UnipolarBfv,
             Set::Tfhe { .. } => SchemeId::Tfhe,
             Set::Gm { .. } => SchemeId::Gm,
@@ -123,7 +140,7 @@ impl Preset {
     /// Bits in a block, or numbers in a vector.
     pub fn slots(&self) -> usize {
         match self.set {
-            Set::Vectors { scheme: SchemeKind::Ckks, ring_degree, .. }
+            Set::Vectors { of: Vectors { numbers: Numbers::Scaled, .. }, ring_degree, .. }
             | Set::Lattice {
                 plaintext: PlaintextSpace::Approximate { .. },
                 packing: Packing::Slots,
@@ -145,9 +162,8 @@ impl Preset {
             Set::Lattice { ring_degree, coeff_moduli, .. } => {
                 2 * ring_degree * coeff_moduli.iter().map(|q| bits_of(*q)).sum::<usize>() / 8
             }
-            Set::Vectors { ring_degree, coeff, .. } | Set::UnipolarBfv { ring_degree, coeff } => {
-                2 * ring_degree * bits_in(coeff) / 8
-            }
+            Set::Vectors { ring_degree, coeff, .. }
+            | Set::UnipolarBfv { ring_degree, coeff, .. } => 2 * ring_degree * bits_in(coeff) / 8,
             Set::Tfhe { dimensions: [ring_degree, _], .. } => 2 * ring_degree * 8,
             Set::Gm { modulus_bits } => BLOCK_LENGTH * *modulus_bits as usize / 8,
             Set::Elgamal { group, .. } => BLOCK_LENGTH * 2 * group.element_bytes(),
@@ -158,7 +174,7 @@ impl Preset {
     /// switches keys. Half of a key is a seed.
     pub fn switching_key_bytes(&self) -> Option<usize> {
         let Set::Vectors { ring_degree, coeff, special, .. } = self.set else { return None };
-        let primes = |chain: Chain| chain.iter().map(|run| run.1).sum::<usize>();
+        let primes = |runs: Runs| runs.iter().map(|run| run.1).sum::<usize>();
         let digits = primes(coeff).div_ceil(primes(special));
         Some(digits * ring_degree * (bits_in(coeff) + bits_in(special)) / 8)
     }
@@ -169,10 +185,10 @@ impl Preset {
     /// # Errors
     /// None for the sets of the table: their primes exist.
     pub fn vectors(&self, bound: f64) -> Result<Option<Spec>, SchemeError> {
-        let Set::Vectors { scheme, ring_degree, coeff, special } = self.set else {
+        let Set::Vectors { of, ring_degree, coeff, special } = self.set else {
             return Ok(None);
         };
-        vectors(scheme, ring_degree, coeff, special, bound).map(Some)
+        of.spec(ring_degree, coeff, special, bound).map(Some)
     }
 
     /// The wire form, of a set for vectors with a bound of 1.
@@ -185,13 +201,11 @@ impl Preset {
             Set::Lattice { ring_degree, coeff_moduli, packing, plaintext } => {
                 Spec::streams(*ring_degree, coeff_moduli.to_vec(), *packing, *plaintext)?.to_bytes()
             }
-            Set::Vectors { scheme, ring_degree, coeff, special } => {
-                vectors(*scheme, *ring_degree, coeff, special, 1.0)?.to_bytes()
+            Set::Vectors { of, ring_degree, coeff, special } => {
+                of.spec(*ring_degree, coeff, special, 1.0)?.to_bytes()
             }
-            Set::UnipolarBfv { ring_degree, coeff } => {
-                let mut spec = vectors(SchemeKind::Bfv, *ring_degree, coeff, &[], 1.0)?;
-                spec.plaintext = PlaintextSpace::Integers { plain_modulus: SMALL_PLAIN_MODULUS };
-                unipolar::bfv::spec_bytes(&spec)
+            Set::UnipolarBfv { of, ring_degree, coeff } => {
+                unipolar::bfv::spec_bytes(&of.spec(*ring_degree, coeff, &[], 1.0)?)
             }
             Set::Tfhe { dimensions, log2_noise, digits } => {
                 tfhe(*dimensions, *log2_noise, *digits)?
@@ -207,42 +221,42 @@ fn bits_of(modulus: u64) -> usize {
     modulus.ilog2() as usize + 1
 }
 
-fn bits_in(chain: Chain) -> usize {
-    chain.iter().map(|&(bits, count)| bits as usize * count).sum()
+fn bits_in(runs: Runs) -> usize {
+    runs.iter().map(|&(bits, count)| bits as usize * count).sum()
 }
 
-/// A set with the largest primes of these sizes. The largest of all are the special ones: digits must not
-/// exceed them.
-fn vectors(
-    scheme: SchemeKind,
-    ring_degree: usize,
-    coeff: Chain,
-    special: Chain,
-    bound: f64,
-) -> Result<Spec, SchemeError> {
-    let ring = RingIndex::power_of_two(ring_degree)?;
-    let sizes =
-        |chain: Chain| chain.iter().flat_map(|&(bits, count)| std::iter::repeat_n(bits, count));
-    let bits: Vec<u32> = sizes(special).chain(sizes(coeff)).collect();
-    let mut special_moduli = ring.ntt_primes_of_bits(&bits)?;
-    let coeff_moduli = special_moduli.split_off(sizes(special).count());
-    let plaintext = match scheme {
-        SchemeKind::Ckks => {
-            let bits = sizes(coeff).last().unwrap_or_default();
-            PlaintextSpace::Approximate { scale: f64::from(bits).exp2() }
-        }
-        SchemeKind::Bfv => {
-            PlaintextSpace::Integers { plain_modulus: ring.ntt_primes(PLAIN_BITS, 1)?[0] }
-        }
-        SchemeKind::Bgv => PlaintextSpace::Integers { plain_modulus: SMALL_PLAIN_MODULUS },
-    };
-    // BGV's runs after the first are small primes, for steps of any size.
-    let levels = match (scheme, coeff) {
-        (SchemeKind::Bgv, [(_, large), _, ..]) => PrimeSet::combinations(&coeff_moduli, *large),
-        _ => Vec::new(),
-    };
-    let packing = None;
-    Ok(Spec { scheme, ring, coeff_moduli, levels, special_moduli, plaintext, bound, packing })
+impl Vectors {
+    /// A set with the largest primes of these sizes. The largest of all are the special ones: digits must not
+    /// exceed them.
+    fn spec(
+        self,
+        ring_degree: usize,
+        coeff: Runs,
+        special: Runs,
+        bound: f64,
+    ) -> Result<Spec, SchemeError> {
+        let (ring, scheme) = (RingIndex::power_of_two(ring_degree)?, self.scheme);
+        let sizes =
+            |runs: Runs| runs.iter().flat_map(|&(bits, count)| std::iter::repeat_n(bits, count));
+        let bits: Vec<u32> = sizes(special).chain(sizes(coeff)).collect();
+        let mut special_moduli = ring.ntt_primes_of_bits(&bits)?;
+        let coeff_moduli = special_moduli.split_off(sizes(special).count());
+        let modulo = |plain_modulus| PlaintextSpace::Integers { plain_modulus };
+        let plaintext = match self.numbers {
+            Numbers::PrimeOfBits(bits) => modulo(ring.ntt_primes(bits, 1)?[0]),
+            Numbers::Modulo(plain_modulus) => modulo(plain_modulus),
+            Numbers::Scaled => {
+                let bits = sizes(coeff).last().unwrap_or_default();
+                PlaintextSpace::Approximate { scale: f64::from(bits).exp2() }
+            }
+        };
+        let levels = match coeff {
+            [(_, large), _, ..] if self.steps => PrimeSet::combinations(&coeff_moduli, *large),
+            _ => Vec::new(),
+        };
+        let packing = None;
+        Ok(Spec { scheme, ring, coeff_moduli, levels, special_moduli, plaintext, bound, packing })
+    }
 }
 
 #[cfg(feature = "tfhe")]
@@ -274,7 +288,7 @@ mod tests {
                 continue;
             }
             let bytes = preset.to_bytes().unwrap();
-            assert_eq!(SchemeId::of(&bytes).unwrap(), preset.scheme());
+            assert_eq!(Reader::scheme_of(&bytes).unwrap(), preset.scheme());
             assert!(std::ptr::eq(Preset::of(&bytes).unwrap(), preset), "{}", preset.name);
             if let Ok(spec) = Spec::from_bytes(&bytes) {
                 assert_eq!(spec.assurance(), preset.assurance(), "{}", preset.name);

@@ -1,10 +1,10 @@
 //! The table. Single primes are those of the paper or the largest that fit; runs of bits stand for the
 //! largest primes of that size. All together fill the modulus that the standard allows for 128 bits.
 
-use super::{Chain, Preset, Set};
+use super::{Numbers, Preset, Runs, Set, Vectors};
 use crate::rlwe::Packing::{self, Coefficients, ComplexSlots, Slots};
 use crate::rlwe::PlaintextSpace;
-use crate::rlwe::SchemeKind::{self, Bfv, Bgv, Ckks};
+use crate::rlwe::SchemeKind;
 use crate::streams::elgamal::GroupName;
 
 /// Every preset, those to start with first among their like.
@@ -46,41 +46,52 @@ pub static PRESETS: [Preset; 52] = [
     // Vectors of numbers. Primes stay below 2^50, where the kernels are fastest; several special primes make
     // fewer digits and smaller keys. In CKKS all primes but the first are the scale, so that products keep it;
     // the first leaves room for numbers above 1.
-    vectors("bfv_4096", Bfv, 4096, INTEGERS[0], LINEAR),
-    vectors("bfv_8192", Bfv, 8192, INTEGERS[1], POLYNOMIALS),
-    vectors("bfv_16384", Bfv, 16384, INTEGERS[2], NETWORKS),
-    vectors("bfv_32768", Bfv, 32768, INTEGERS[3], DEEP),
-    vectors("bgv_4096", Bgv, 4096, INTEGERS[0], LINEAR),
-    vectors("bgv_8192", Bgv, 8192, STEPS[0], POLYNOMIALS),
-    vectors("bgv_16384", Bgv, 16384, STEPS[1], NETWORKS),
-    vectors("bgv_32768", Bgv, 32768, STEPS[2], DEEP),
-    vectors("ckks_4096", Ckks, 4096, (&[(38, 1), (29, 1)], &[(38, 1)]), LINEAR),
-    vectors("ckks_8192", Ckks, 8192, (&[(49, 1), (38, 3)], &[(50, 1)]), POLYNOMIALS),
-    vectors("ckks_16384", Ckks, 16384, (&[(50, 1), (46, 6)], &[(50, 2)]), NETWORKS),
-    vectors("ckks_32768", Ckks, 32768, (&[(50, 1), (47, 14)], &[(50, 3)]), DEEP),
-    vectors("hestd2018_bfv_4096", Bfv, 4096, INTEGERS_2018[0], LINEAR),
-    vectors("hestd2018_bfv_8192", Bfv, 8192, INTEGERS_2018[1], POLYNOMIALS),
-    vectors("hestd2018_bfv_16384", Bfv, 16384, INTEGERS_2018[2], NETWORKS),
-    vectors("hestd2018_bfv_32768", Bfv, 32768, INTEGERS_2018[3], DEEP),
-    vectors("hestd2018_bgv_4096", Bgv, 4096, INTEGERS_2018[0], LINEAR),
-    vectors("hestd2018_bgv_8192", Bgv, 8192, STEPS_2018[0], POLYNOMIALS),
-    vectors("hestd2018_bgv_16384", Bgv, 16384, STEPS_2018[1], NETWORKS),
-    vectors("hestd2018_bgv_32768", Bgv, 32768, STEPS_2018[2], DEEP),
-    vectors("hestd2018_ckks_4096", Ckks, 4096, (&[(39, 1), (31, 1)], &[(39, 1)]), LINEAR),
-    vectors("hestd2018_ckks_8192", Ckks, 8192, (&[(50, 1), (39, 3)], &[(50, 1)]), POLYNOMIALS),
-    vectors("hestd2018_ckks_16384", Ckks, 16384, (&[(50, 1), (48, 6)], &[(50, 2)]), NETWORKS),
-    vectors("hestd2018_ckks_32768", Ckks, 32768, (&[(50, 1), (48, 14)], &[(50, 3)]), DEEP),
+    vectors("bfv_4096", BFV, 4096, INTEGERS[0], LINEAR),
+    vectors("bfv_8192", BFV, 8192, INTEGERS[1], POLYNOMIALS),
+    vectors("bfv_16384", BFV, 16384, INTEGERS[2], NETWORKS),
+    vectors("bfv_32768", BFV, 32768, INTEGERS[3], DEEP),
+    vectors("bgv_4096", BGV, 4096, INTEGERS[0], LINEAR),
+    vectors("bgv_8192", BGV, 8192, STEPS[0], POLYNOMIALS),
+    vectors("bgv_16384", BGV, 16384, STEPS[1], NETWORKS),
+    vectors("bgv_32768", BGV, 32768, STEPS[2], DEEP),
+    vectors("ckks_4096", CKKS, 4096, (&[(38, 1), (29, 1)], &[(38, 1)]), LINEAR),
+    vectors("ckks_8192", CKKS, 8192, (&[(49, 1), (38, 3)], &[(50, 1)]), POLYNOMIALS),
+    vectors("ckks_16384", CKKS, 16384, (&[(50, 1), (46, 6)], &[(50, 2)]), NETWORKS),
+    vectors("ckks_32768", CKKS, 32768, (&[(50, 1), (47, 14)], &[(50, 3)]), DEEP),
+    vectors("hestd2018_bfv_4096", BFV, 4096, INTEGERS_2018[0], LINEAR),
+    vectors("hestd2018_bfv_8192", BFV, 8192, INTEGERS_2018[1], POLYNOMIALS),
+    vectors("hestd2018_bfv_16384", BFV, 16384, INTEGERS_2018[2], NETWORKS),
+    vectors("hestd2018_bfv_32768", BFV, 32768, INTEGERS_2018[3], DEEP),
+    vectors("hestd2018_bgv_4096", BGV, 4096, INTEGERS_2018[0], LINEAR),
+    vectors("hestd2018_bgv_8192", BGV, 8192, STEPS_2018[0], POLYNOMIALS),
+    vectors("hestd2018_bgv_16384", BGV, 16384, STEPS_2018[1], NETWORKS),
+    vectors("hestd2018_bgv_32768", BGV, 32768, STEPS_2018[2], DEEP),
+    vectors("hestd2018_ckks_4096", CKKS, 4096, (&[(39, 1), (31, 1)], &[(39, 1)]), LINEAR),
+    vectors("hestd2018_ckks_8192", CKKS, 8192, (&[(50, 1), (39, 3)], &[(50, 1)]), POLYNOMIALS),
+    vectors("hestd2018_ckks_16384", CKKS, 16384, (&[(50, 1), (48, 6)], &[(50, 2)]), NETWORKS),
+    vectors("hestd2018_ckks_32768", CKKS, 32768, (&[(50, 1), (48, 14)], &[(50, 3)]), DEEP),
 ];
+
+/// A prime of 20 bits has slots in every ring of the table.
+const BFV: Vectors =
+    Vectors { scheme: SchemeKind::Bfv, numbers: Numbers::PrimeOfBits(20), steps: false };
+/// The smallest prime with slots in all rings of the table: noise grows with it at each product.
+const BGV: Vectors =
+    Vectors { scheme: SchemeKind::Bgv, numbers: Numbers::Modulo(65537), steps: true };
+const CKKS: Vectors = Vectors { scheme: SchemeKind::Ckks, numbers: Numbers::Scaled, steps: false };
+/// Bits need no more than the smallest prime with slots.
+const BITS: Vectors =
+    Vectors { scheme: SchemeKind::Bfv, numbers: Numbers::Modulo(65537), steps: false };
 
 /// BGV: a product takes 31 to 35 bits, fewer than the primes that fill the kernels have. Large primes and a few
 /// small ones, which levels have in any combination, make levels that are about so far apart.
-const STEPS: [(Chain, Chain); 3] = [
+const STEPS: [(Runs, Runs); 3] = [
     (&[(47, 2), (38, 1), (34, 1)], &[(48, 1)]),
     (&[(50, 5), (44, 1), (34, 1)], &[(50, 2)]),
     (&[(50, 12), (46, 1), (36, 2)], &[(50, 3)]),
 ];
 /// The same by the 2018 standard.
-const STEPS_2018: [(Chain, Chain); 3] = [
+const STEPS_2018: [(Runs, Runs); 3] = [
     (&[(48, 2), (38, 1), (35, 1)], &[(49, 1)]),
     (&[(50, 5), (48, 1), (33, 1)], &[(50, 2)]),
     (&[(50, 12), (48, 1), (38, 1), (36, 1)], &[(50, 3)]),
@@ -92,10 +103,10 @@ const NETWORKS: &str = "Networks of several layers.";
 const DEEP: &str = "Deep polynomials and long programs.";
 
 /// Primes of ciphertexts, and of keys beyond those.
-type Chains = (Chain, Chain);
+type AllRuns = (Runs, Runs);
 
 /// By ring degree, from 4096 to 32768: 106, 214, 430 and 868 bits in all.
-const INTEGERS: [Chains; 4] = [
+const INTEGERS: [AllRuns; 4] = [
     (&[(35, 2)], &[(36, 1)]),
     (&[(42, 1), (43, 3)], &[(43, 1)]),
     (&[(47, 2), (48, 5)], &[(48, 2)]),
@@ -103,7 +114,7 @@ const INTEGERS: [Chains; 4] = [
 ];
 
 /// The same of the 2018 standard: 109, 218, 438 and 881 bits.
-const INTEGERS_2018: [Chains; 4] = [
+const INTEGERS_2018: [AllRuns; 4] = [
     (&[(36, 2)], &[(37, 1)]),
     (&[(43, 2), (44, 2)], &[(44, 1)]),
     (&[(48, 3), (49, 4)], &[(49, 2)]),
@@ -155,18 +166,18 @@ const fn logarithms(
 const fn conjunctions(
     name: &'static str,
     ring_degree: usize,
-    coeff: Chain,
+    coeff: Runs,
     about: &'static str,
 ) -> Preset {
-    Preset { name, about, set: Set::UnipolarBfv { ring_degree, coeff } }
+    Preset { name, about, set: Set::UnipolarBfv { of: BITS, ring_degree, coeff } }
 }
 
 const fn vectors(
     name: &'static str,
-    scheme: SchemeKind,
+    of: Vectors,
     ring_degree: usize,
-    (coeff, special): Chains,
+    (coeff, special): AllRuns,
     about: &'static str,
 ) -> Preset {
-    Preset { name, about, set: Set::Vectors { scheme, ring_degree, coeff, special } }
+    Preset { name, about, set: Set::Vectors { of, ring_degree, coeff, special } }
 }

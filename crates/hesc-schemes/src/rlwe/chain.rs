@@ -23,7 +23,6 @@ pub(crate) struct Chain {
     specials: Option<Division>,
     /// Rounded division from each level to each below, made when it is wanted: few of the many pairs are.
     divisions: Vec<OnceLock<Box<Division>>>,
-    /// The factor on all noise.
     noise_factor: u64,
 }
 
@@ -131,7 +130,7 @@ pub(crate) fn inverse_of(primes: &[Prime], q: Modulus) -> u64 {
 }
 
 impl Chain {
-    pub(crate) fn new(spec: &Spec) -> Result<Self, SchemeError> {
+    pub(crate) fn new(spec: &Spec, noise_factor: u64) -> Result<Self, SchemeError> {
         let ring = spec.ring;
         let primes = spec
             .coeff_moduli
@@ -147,13 +146,17 @@ impl Chain {
             .map(|set| Level::new(set, coefficient, special.len(), &all))
             .collect();
         let both = [special, coefficient].concat();
-        let noise_factor = spec.noise_factor();
         let specials =
             (!special.is_empty()).then(|| Division::new(&both, coefficient, noise_factor));
         let pairs = levels.len() * (levels.len() - 1) / 2;
         let divisions = (0..pairs).map(|_| OnceLock::new()).collect();
         let coefficient = coefficient.len();
         Ok(Self { ring, coefficient, levels, specials, divisions, noise_factor, primes })
+    }
+
+    /// The factor on all noise: `t` in BGV.
+    pub(crate) fn noise_factor(&self) -> u64 {
+        self.noise_factor
     }
 
     /// The ring that the primes are of.

@@ -6,13 +6,13 @@ use std::fmt;
 
 use zeroize::Zeroizing;
 
-use super::Rlwe;
 use super::buffer::Buffer;
 use super::chain::{Chain, Quotient};
 use super::ciphertext::{Ciphertext, Plaintext};
 use super::domain::Domain;
 use super::integers::Integers;
 use super::noise::Noise;
+use super::{Rlwe, Spec};
 use crate::SchemeError;
 
 /// How numbers become the plaintexts that `c_0 + c_1 s + ...` carries, and plaintexts numbers.
@@ -136,9 +136,23 @@ pub(crate) trait NoiseModel {
 }
 
 /// All that a scheme has of its own; its folder knows the type behind it.
-pub(crate) trait Differences:
+pub(crate) trait Own:
     Encoding + Multiplication + NoiseModel + Any + fmt::Debug + Send + Sync
 {
 }
 
-impl<T: Encoding + Multiplication + NoiseModel + Any + fmt::Debug + Send + Sync> Differences for T {}
+impl<T: Encoding + Multiplication + NoiseModel + Any + fmt::Debug + Send + Sync> Own for T {}
+
+/// How it comes about.
+pub(crate) trait Differences: Own + Sized {
+    /// Refuses, before there are tables, what no set of the scheme has.
+    fn check(spec: &Spec) -> Result<(), SchemeError>;
+
+    /// The factor on all noise: 1 unless plaintexts lie below it.
+    fn noise_factor(_spec: &Spec) -> u64 {
+        1
+    }
+
+    /// The tables of a checked set.
+    fn new(spec: &Spec, chain: &Chain) -> Result<Self, SchemeError>;
+}

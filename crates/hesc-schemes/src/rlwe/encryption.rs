@@ -11,10 +11,10 @@ use super::ciphertext::Bound;
 use super::differences::Message;
 use super::domain::Domain;
 use super::key_pair::{PublicKey, SecretKey, limb_seeds};
-use super::noise::Noise;
+use super::noise::{LIMIT, Noise};
 use super::{Ciphertext, Plaintext, Rlwe, SeededCiphertext, parallel};
 use crate::SchemeError;
-use crate::rlwe::deviations::LIMIT;
+use crate::error::refuse;
 
 impl Rlwe {
     /// A plaintext as a ciphertext of this level and factor wants it.
@@ -90,8 +90,8 @@ impl Rlwe {
         let (row, lifted) = row.split_at_mut(out.len());
         row.fill(0);
         kernels::add_small(row, noise, prime);
-        if self.spec().noise_factor() != 1 {
-            kernels::scale(row, prime.factor(self.spec().noise_factor()), prime);
+        if self.chain().noise_factor() != 1 {
+            kernels::scale(row, prime.factor(self.chain().noise_factor()), prime);
         }
         match message {
             Some((Message::Scaled { words, plain_modulus }, _)) => {
@@ -121,11 +121,11 @@ impl Rlwe {
     /// The noise of an encryption: from the parameters and the declared bound alone, for it travels.
     fn fresh_noise(&self, plaintext: &Plaintext, deviation: f64) -> Result<Noise, SchemeError> {
         let Bound::Declared(bound) = plaintext.bound else {
-            return Err(SchemeError::Parameter {
-                name: "plaintext",
-                value: "an operand in the clear".into(),
-                remedy: "encode what is to be encrypted with a declared bound",
-            });
+            return refuse(
+                "plaintext",
+                "an operand in the clear",
+                "encode what is to be encrypted with a declared bound",
+            );
         };
         Ok(self.fresh(deviation, bound, plaintext.scale()))
     }

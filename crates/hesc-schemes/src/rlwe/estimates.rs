@@ -1,7 +1,9 @@
 //! What operations do to noise, and whether what is left decrypts: [`super::noise`] says what is estimated.
 
-use super::deviations::{LIMIT, public_key_deviation, rounding_deviation, secret_key_deviation};
-use super::noise::{Noise, PRODUCT_MARGIN, PlainSize, ROOT_TAILS, SLOT_TAILS, TAILS, correction};
+use super::noise::{
+    LIMIT, Noise, PRODUCT_MARGIN, PlainSize, ROOT_TAILS, SLOT_TAILS, TAILS, correction,
+    public_key_deviation, rounding_deviation, secret_key_deviation,
+};
 use super::{Ciphertext, Rlwe};
 use crate::SchemeError;
 
@@ -20,7 +22,7 @@ impl Rlwe {
 
     /// The factor on all noise: `t` in BGV.
     pub(crate) fn noise_factor(&self) -> f64 {
-        self.spec().noise_factor() as f64
+        self.chain().noise_factor() as f64
     }
 
     /// Noise whose coefficients are independent and alike.

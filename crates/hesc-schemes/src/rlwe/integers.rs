@@ -6,11 +6,37 @@ use zeroize::Zeroizing;
 
 use super::chain::Chain;
 use super::ciphertext::rounded_up;
-use super::deviations::LIMIT;
-use super::noise::PlainSize;
+use super::noise::{LIMIT, PlainSize};
 use super::values::Values;
-use super::{Ciphertext, Plaintext, Rlwe};
+use super::{Ciphertext, Plaintext, PlaintextSpace, Rlwe, Spec};
 use crate::SchemeError;
+use crate::error::refuse;
+
+impl Spec {
+    /// Refuses what no set for integers has.
+    pub(crate) fn check_integers(&self) -> Result<(), SchemeError> {
+        let PlaintextSpace::Integers { plain_modulus } = self.plaintext else {
+            let remedy = "BFV and BGV have a plain_modulus; CKKS has approximate numbers";
+            return refuse("plaintext", "approximate", remedy);
+        };
+        if self.bound != 1.0 {
+            return refuse("bound", self.bound, "integers have the range of plain_modulus");
+        }
+        let primes = || self.coeff_moduli.iter().chain(&self.special_moduli);
+        if plain_modulus < 2 || primes().any(|q| *q <= plain_modulus) {
+            let remedy = "choose at least 2 and less than every prime of the ciphertext modulus";
+            return refuse("plain_modulus", plain_modulus, remedy);
+        }
+        if primes().any(|q| q.is_multiple_of(plain_modulus)) {
+            return refuse(
+                "plain_modulus",
+                plain_modulus,
+                "it must not divide the ciphertext modulus",
+            );
+        }
+        Ok(())
+    }
+}
 
 /// Tables for integers modulo `t`: what BFV and BGV share.
 #[derive(Debug)]

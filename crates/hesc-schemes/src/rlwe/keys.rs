@@ -9,6 +9,7 @@ use zeroize::{Zeroize, Zeroizing};
 
 use super::key_pair::{self, PublicKey, SecretKey, limb_seeds};
 use super::{Rlwe, parallel};
+use crate::error::refuse;
 use crate::{KeyId, SchemeError, Tag};
 
 /// For each digit of primes an encryption of `P` times another secret on the primes of the digit,
@@ -82,8 +83,8 @@ impl Rlwe {
     /// `e` times the factor on all noise, as coefficients, to zeros.
     fn add_noise_to(&self, out: &mut [u64], noise: &[i16], prime: &Prime) {
         kernels::add_small(out, noise, prime);
-        if self.spec().noise_factor() != 1 {
-            kernels::scale(out, prime.factor(self.spec().noise_factor()), prime);
+        if self.chain().noise_factor() != 1 {
+            kernels::scale(out, prime.factor(self.chain().noise_factor()), prime);
         }
     }
 
@@ -132,11 +133,11 @@ impl Rlwe {
     ) -> Result<SwitchKey, SchemeError> {
         let chain = self.chain();
         if chain.special().is_empty() {
-            return Err(SchemeError::Parameter {
-                name: "special_moduli",
-                value: "[]".into(),
-                remedy: "key switching needs at least one special prime",
-            });
+            return refuse(
+                "special_moduli",
+                "[]",
+                "key switching needs at least one special prime",
+            );
         }
         let (n, limbs) = (self.ring_degree(), chain.primes().len());
         let digits = chain.key_digits().len();
@@ -198,12 +199,12 @@ impl Rlwe {
         let mut keys = BTreeMap::new();
         for &element in elements {
             if !self.ring().has_automorphism(element) {
-                return Err(SchemeError::Parameter {
-                    name: "element",
-                    value: element.to_string(),
-                    remedy: "automorphisms have exponents below the ring's index without a common divisor with it: \
+                return refuse(
+                    "element",
+                    element,
+                    "automorphisms have exponents below the ring's index without a common divisor with it: \
                              odd ones below 2N for powers of two",
-                });
+                );
             }
             if keys.contains_key(&element) {
                 continue;

@@ -1,7 +1,8 @@
 //! Levels as sets of primes.
 
-use super::{PrimeSet, SchemeKind, Spec};
+use super::{PrimeSet, Spec};
 use crate::SchemeError;
+use crate::error::refuse;
 
 /// Levels of a set, at most: a ciphertext names its own in a byte.
 const MOST_LEVELS: usize = 255;
@@ -20,15 +21,8 @@ impl Spec {
     /// Refuses lists that are no levels: each level has a larger modulus than the one below, and the last all
     /// primes.
     pub(crate) fn check_levels(&self) -> Result<(), SchemeError> {
-        let refuse =
-            |value: String, remedy| Err(SchemeError::Parameter { name: "levels", value, remedy });
+        let refuse = |value: String, remedy| refuse("levels", value, remedy);
         let Some(last) = self.levels.last() else { return Ok(()) };
-        if self.scheme == SchemeKind::Ckks || self.packing.is_some() {
-            return refuse(
-                self.scheme.to_string(),
-                "give none for CKKS, which rescales by one prime after the other, and for streams",
-            );
-        }
         if self.levels.len() > MOST_LEVELS {
             return refuse(self.levels.len().to_string(), "give at most 255 levels");
         }

@@ -40,7 +40,6 @@
 pub(crate) mod buffer;
 pub(crate) mod chain;
 pub(crate) mod ciphertext;
-pub mod deviations;
 pub(crate) mod differences;
 pub(crate) mod domain;
 mod encryption;
@@ -52,7 +51,7 @@ mod key_switching;
 mod keys;
 mod level_sets;
 mod levels;
-pub(crate) mod noise;
+pub mod noise;
 pub(crate) mod parallel;
 mod params;
 mod policy;
@@ -71,11 +70,13 @@ use hesc_math::RingIndex;
 pub use ciphertext::{Ciphertext, Plaintext, SeededCiphertext};
 pub use key_pair::{PublicKey, SecretKey};
 pub use keys::{GaloisKeys, RelinKey, SwitchKey};
-pub use params::{Packing, PlaintextSpace, SchemeKind, Spec};
+pub use params::{Packing, PlaintextSpace, Spec};
 pub use prime_set::PrimeSet;
 
+use crate::error::refuse;
+pub use crate::kinds::SchemeKind;
 use crate::{Assurance, Fingerprint, SchemeError};
-use differences::Differences;
+use differences::{Differences, Own};
 use domain::Domain;
 
 /// A checked, immutable parameter set with its tables: the scheme itself. Cheap to clone.
@@ -87,31 +88,31 @@ struct Inner {
     spec: Spec,
     fingerprint: Fingerprint,
     chain: chain::Chain,
-    differences: Box<dyn Differences>,
+    differences: Box<dyn Own>,
 }
 
 impl Rlwe {
     /// What [`Self::new`] makes, with what a scheme has of its own.
-    pub(crate) fn assembled(
+    pub(crate) fn assembled<D: Differences>(
         spec: Spec,
         assurance: Assurance,
-        differences: impl FnOnce(&Spec, &chain::Chain) -> Result<Box<dyn Differences>, SchemeError>,
     ) -> Result<Self, SchemeError> {
         spec.check_vectors()?;
+        D::check(&spec)?;
         assurance.check(spec.ring_degree(), spec.log2_key_modulus())?;
-        let chain = chain::Chain::new(&spec)?;
-        let differences = differences(&spec, &chain)?;
+        let chain = chain::Chain::new(&spec, D::noise_factor(&spec))?;
+        let differences = Box::new(D::new(&spec, &chain)?);
         let fingerprint = spec.fingerprint();
         let scheme = Self(Arc::new(Inner { spec, fingerprint, chain, differences }));
         let (bound, scale) = (scheme.spec().bound, scheme.default_scale());
         let fresh = scheme.fresh(scheme.least_room(), bound, scale);
         match scheme.check_noise(fresh, scheme.levels(), scale) {
-            Err(SchemeError::NoiseBudget { .. }) if bound > 1.0 => Err(SchemeError::Parameter {
-                name: "bound",
-                value: bound.to_string(),
-                remedy: "numbers of this size fill the modulus; take a smaller bound or scale, or more \
+            Err(SchemeError::NoiseBudget { .. }) if bound > 1.0 => refuse(
+                "bound",
+                bound,
+                "numbers of this size fill the modulus; take a smaller bound or scale, or more \
                          primes",
-            }),
+            ),
             checked => checked.map(|()| scheme),
         }
     }
@@ -124,6 +125,11 @@ impl Rlwe {
     /// The scheme.
     pub fn scheme(&self) -> SchemeKind {
         self.0.spec.scheme
+    }
+
+    /// Whether numbers are approximate and may be complex; integers otherwise.
+    pub fn is_approximate(&self) -> bool {
+        self.differences().has_scale()
     }
 
     /// Which ring it is over.
@@ -156,7 +162,7 @@ impl Rlwe {
     }
 
     /// What the scheme has of its own.
-    pub(crate) fn differences(&self) -> &dyn Differences {
+    pub(crate) fn differences(&self) -> &dyn Own {
         &*self.0.differences
     }
 

@@ -30,14 +30,19 @@
 //! independent ones; the *degree* says how many such factors noise may have: powers of the secret in
 //! BFV (each product adds one), of the noise itself in BGV (they add up). `tests/laws/leveled/noise.rs`
 //! holds the estimates against measured noise of factors that depend as much as they can.
+//!
+//! Sets for streams only add, so that all coefficients stay alike and the deviation says everything: a ciphertext
+//! carries that one number. It obeys the triangle inequality, so that adding deviations bounds a sum even of
+//! dependent ciphertexts (`a + a`); for independent ones the true deviation grows with the square root only.
+
+use hesc_math::sampling::NOISE_STANDARD_DEVIATION;
 
 /// Factor on the average-case noise of a product.
 pub(crate) const PRODUCT_MARGIN: f64 = 2.0;
 
 /// Deviations that bound a coefficient, and with it the failures of decryption: a sub-Gaussian coefficient is
 /// beyond them with probability `2 exp(-14.3^2 / 2) < 2^-146`, one of the `2^16` of the largest ring with less than
-/// `2^-130`, which leaves room for keys whose norm is above the average. Sets for streams of bits have tails of
-/// their own ([`super::deviations`]).
+/// `2^-130`, which leaves room for keys whose norm is above the average.
 pub(super) const TAILS: f64 = 14.3;
 /// The same for the value at a root of unity of noise that is a product of two complex Gaussian numbers, beyond
 /// `r` deviations with probability `exp(-2 r)`: one of `2^15` pairs of roots with less than `2^-129`.
@@ -48,6 +53,14 @@ pub(super) const ROOT_TAILS: f64 = 50.0;
 /// it is beyond `r` deviations with probability `exp(-2 r)`: 7e-13. Some keys have a larger factor somewhere, and
 /// most failures.
 pub(crate) const SLOT_TAILS: f64 = 14.0;
+
+/// The same in sets for streams of bits, whose decryption sees most failures: a Gaussian value is further out with
+/// probability 2.6e-12, and a block of 1024 values whose bound is tight and at its limit decrypts wrongly, or is
+/// refused, with probability 2.6e-9.
+pub const STREAM_TAILS: f64 = 7.0;
+/// Share of a count's size that noise may reach. One half would still round correctly; the rest
+/// lets decryption tell damaged ciphertexts, whose values fall anywhere, from good ones.
+pub const LIMIT: f64 = 0.4375;
 
 /// What is known of a ciphertext's noise.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -127,4 +140,26 @@ impl Noise {
 /// The root of `(a + b)! / (a! b!)`: the correction for a product of noises of these degrees.
 pub(crate) fn correction(a: u32, b: u32) -> f64 {
     (1..=b.min(a)).map(|i| f64::from(a.max(b) + i) / f64::from(i)).product::<f64>().sqrt()
+}
+
+/// Deviation of a public-key encryption: `e u + e_0 + e_1 s`, `u` and `s` uniform ternary
+/// (variance 2/3).
+pub fn public_key_deviation(ring_degree: usize) -> f64 {
+    NOISE_STANDARD_DEVIATION * (4.0 / 3.0 * ring_degree as f64 + 1.0).sqrt()
+}
+
+/// Deviation of a secret-key encryption: the noise itself.
+pub fn secret_key_deviation() -> f64 {
+    NOISE_STANDARD_DEVIATION
+}
+
+/// Deviation that rounding both parts to integers adds: `r_0 + r_1 s`, `r` uniform in
+/// [-1/2, 1/2] (variance 1/12).
+pub fn rounding_deviation(ring_degree: usize) -> f64 {
+    ((1.0 + 2.0 / 3.0 * ring_degree as f64) / 12.0).sqrt()
+}
+
+/// `log2` of how often `reach` deviations fit below the limit; negative if it does not.
+pub fn budget(deviation: f64, reach: f64, scale: f64) -> f64 {
+    (LIMIT * scale / (reach * deviation)).log2()
 }

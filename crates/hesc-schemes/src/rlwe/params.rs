@@ -3,47 +3,12 @@ use std::fmt;
 use hesc_math::RingIndex;
 
 use super::prime_set::PrimeSet;
-use crate::wire::SchemeId;
+use crate::error::refuse;
+use crate::kinds::SchemeKind;
 use crate::{Assurance, Fingerprint, SchemeError};
 
 /// Primes of a set, in ciphertexts and keys: conversions keep as many in 128-bit sums.
 const MOST_PRIMES: usize = 60;
-
-/// The scheme of a parameter set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SchemeKind {
-    /// Integers modulo `plain_modulus` in the upper bits (Brakerski 2012, Fan and Vercauteren 2012).
-    Bfv,
-    /// Integers modulo `plain_modulus` in the lower bits (Brakerski, Gentry and Vaikuntanathan 2012).
-    Bgv,
-    /// Approximate complex numbers (Cheon, Kim, Kim and Song 2017).
-    Ckks,
-}
-
-impl SchemeKind {
-    /// The scheme's name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Bfv => "bfv",
-            Self::Bgv => "bgv",
-            Self::Ckks => "ckks",
-        }
-    }
-
-    pub(crate) const fn identifier(self) -> SchemeId {
-        match self {
-            Self::Bfv => SchemeId::Bfv,
-            Self::Bgv => SchemeId::Bgv,
-            Self::Ckks => SchemeId::Ckks,
-        }
-    }
-}
-
-impl fmt::Display for SchemeKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
 
 /// What the plaintexts are.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -130,34 +95,6 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// A set for streams of bits: BFV for integers, CKKS for approximate numbers.
-    ///
-    /// # Errors
-    /// [`SchemeError::Math`] for a ring degree that is no power of two within bounds.
-    pub fn streams(
-        ring_degree: usize,
-        coeff_moduli: Vec<u64>,
-        packing: Packing,
-        plaintext: PlaintextSpace,
-    ) -> Result<Self, SchemeError> {
-        let ring = RingIndex::power_of_two(ring_degree)?;
-        let scheme = match plaintext {
-            PlaintextSpace::Integers { .. } => SchemeKind::Bfv,
-            PlaintextSpace::Approximate { .. } => SchemeKind::Ckks,
-        };
-        let (levels, special_moduli, packing) = (Vec::new(), Vec::new(), Some(packing));
-        let bound = 1.0;
-        Ok(Self { scheme, ring, coeff_moduli, levels, special_moduli, plaintext, bound, packing })
-    }
-
-    /// The factor on all noise: `t` in BGV, whose plaintexts lie below it.
-    pub(crate) fn noise_factor(&self) -> u64 {
-        match self.scheme {
-            SchemeKind::Bgv => self.plaintext.modulus(),
-            SchemeKind::Bfv | SchemeKind::Ckks => 1,
-        }
-    }
-
     /// Coefficients of a polynomial, `N`.
     pub fn ring_degree(&self) -> usize {
         self.ring.degree()
@@ -183,41 +120,8 @@ impl Spec {
         Fingerprint::of(&self.to_bytes())
     }
 
-    /// Where the bits of a block of streams sit.
-    ///
-    /// # Errors
-    /// [`SchemeError::Parameter`] for sets that encrypt vectors, and for what streams do not have.
-    pub(crate) fn check_streams(&self) -> Result<Packing, SchemeError> {
-        let refuse =
-            |name, value: String, remedy| Err(SchemeError::Parameter { name, value, remedy });
-        if !self.ring.is_power_of_two() {
-            return refuse("ring", self.ring.value().to_string(), "take a power-of-two ring");
-        }
-        let Some(packing) = self.packing else {
-            return refuse("packing", "none".into(), "say where the bits of a block sit");
-        };
-        let integers = matches!(self.plaintext, PlaintextSpace::Integers { .. });
-        if self.scheme != if integers { SchemeKind::Bfv } else { SchemeKind::Ckks } {
-            return refuse(
-                "scheme",
-                self.scheme.to_string(),
-                "streams have BFV for integers and CKKS for approximate numbers",
-            );
-        }
-        if !self.special_moduli.is_empty() || self.bound != 1.0 {
-            return refuse(
-                "special_moduli",
-                format!("{:?}, bound {}", self.special_moduli, self.bound),
-                "give none, and a bound of 1: bits are added, and no keys switched",
-            );
-        }
-        Ok(packing)
-    }
-
     /// What needs no tables to be refused, for vectors.
     pub(crate) fn check_vectors(&self) -> Result<(), SchemeError> {
-        let refuse =
-            |name, value: String, remedy| Err(SchemeError::Parameter { name, value, remedy });
         if let Some(packing) = self.packing {
             return refuse(
                 "packing",
@@ -226,7 +130,7 @@ impl Spec {
             );
         }
         if self.coeff_moduli.is_empty() {
-            return refuse("coeff_moduli", "[]".into(), "give at least one prime");
+            return refuse("coeff_moduli", "[]", "give at least one prime");
         }
         if self.coeff_moduli.len() + self.special_moduli.len() > MOST_PRIMES {
             return refuse(
@@ -249,63 +153,6 @@ impl Spec {
         for (i, q) in primes.iter().enumerate() {
             if primes[..i].contains(q) {
                 return Err(hesc_math::MathError::RepeatedModulus { modulus: *q }.into());
-            }
-        }
-        let ckks = self.scheme == SchemeKind::Ckks;
-        if ckks && !self.ring.is_power_of_two() {
-            return refuse(
-                "ring",
-                self.ring.value().to_string(),
-                "the slots of CKKS are those of a power-of-two ring; take one",
-            );
-        }
-        if !(self.bound > 0.0 && self.bound.is_finite()) || (!ckks && self.bound != 1.0) {
-            return refuse(
-                "bound",
-                self.bound.to_string(),
-                "choose a positive number for CKKS; integers have the range of plain_modulus",
-            );
-        }
-        match (self.scheme, self.plaintext) {
-            (SchemeKind::Ckks, PlaintextSpace::Approximate { scale }) => {
-                if !(scale > 1.0 && scale.log2() < self.log2_modulus() - 2.0) {
-                    return refuse(
-                        "scale",
-                        scale.to_string(),
-                        "choose one above 1 and below a quarter of the modulus",
-                    );
-                }
-            }
-            (SchemeKind::Bfv | SchemeKind::Bgv, PlaintextSpace::Integers { plain_modulus }) => {
-                let smallest = primes.iter().min().copied().unwrap_or(0);
-                if plain_modulus < 2 || plain_modulus >= smallest {
-                    return refuse(
-                        "plain_modulus",
-                        plain_modulus.to_string(),
-                        "choose at least 2 and less than every prime of the ciphertext modulus",
-                    );
-                }
-                if primes.iter().any(|q| q.is_multiple_of(plain_modulus)) {
-                    return refuse(
-                        "plain_modulus",
-                        plain_modulus.to_string(),
-                        "it must not divide the ciphertext modulus",
-                    );
-                }
-            }
-            (SchemeKind::Ckks, _) => {
-                return refuse(
-                    "plaintext",
-                    "integers".into(),
-                    "CKKS has a scale; BFV has integers",
-                );
-            }
-            _ => {
-                return refuse(
-                    "plaintext",
-                    "approximate".into(),
-                    "BFV and BGV have a plain_modulus; CKKS has approximate numbers",
-                );
             }
         }
         Ok(())

@@ -3,9 +3,10 @@
 use hesc_math::RingIndex;
 use hesc_math::residues::MAX_PRIME_BITS;
 
-use super::{Packing, PlaintextSpace, PrimeSet, SchemeKind, Spec};
+use super::{Packing, PlaintextSpace, PrimeSet, Spec};
 use crate::SchemeError;
-use crate::wire::{Kind, Reader, SchemeId, Writer};
+use crate::kinds::SchemeId;
+use crate::wire::{Kind, Reader, Writer};
 
 /// What stands in the place of the packing where levels are listed.
 const LEVELS: u8 = 4;
@@ -13,7 +14,7 @@ const LEVELS: u8 = 4;
 impl Spec {
     /// Wire form. A ring is its degree if that is a power of two, and its odd index otherwise.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut writer = Writer::params(self.scheme.identifier());
+        let mut writer = Writer::params(SchemeId::Ring(self.scheme));
         let power_of_two = self.ring.is_power_of_two();
         let ring = if power_of_two { self.ring.degree() } else { self.ring.value() };
         writer.u32(ring as u32).u8(match self.packing {
@@ -50,11 +51,8 @@ impl Spec {
     /// does not exist.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, SchemeError> {
         let mut reader = Reader::open(bytes, Kind::Params)?;
-        let scheme = match reader.scheme()? {
-            SchemeId::Bfv => SchemeKind::Bfv,
-            SchemeId::Bgv => SchemeKind::Bgv,
-            SchemeId::Ckks => SchemeKind::Ckks,
-            _ => return Err(reader.error("it is the set of another scheme")),
+        let SchemeId::Ring(scheme) = reader.scheme()? else {
+            return Err(reader.error("it is the set of another scheme"));
         };
         let ring = match reader.u32()? as usize {
             odd if odd % 2 == 1 => RingIndex::new(odd)?,

@@ -8,8 +8,9 @@ use super::elgamal::{
 };
 use super::lattice::{BfvEncoding, CkksEncoding, Encoding, Lattice};
 use super::{Gm, Plain, Scheme, Simulated, UnipolarBfv, UnipolarElgamal};
-use crate::rlwe::{PlaintextSpace, Spec};
-use crate::wire::SchemeId;
+use crate::kinds::SchemeId;
+use crate::rlwe::{SchemeKind, Spec};
+use crate::wire::Reader;
 use crate::{Assurance, SchemeError};
 
 /// What is done with a scheme whose type the bytes decide.
@@ -33,7 +34,7 @@ pub fn open<V: Visitor>(
     assurance: Assurance,
     visitor: V,
 ) -> Result<V::Output, SchemeError> {
-    let scheme = SchemeId::of(bytes)?;
+    let scheme = Reader::scheme_of(bytes)?;
     let clear = matches!(scheme, SchemeId::Plain | SchemeId::Simulated);
     if clear && assurance != Assurance::Insecure {
         return Err(SchemeError::Weak {
@@ -42,9 +43,7 @@ pub fn open<V: Visitor>(
         });
     }
     Ok(match scheme {
-        SchemeId::Bfv | SchemeId::Bgv | SchemeId::Ckks => {
-            return open_lattice(Spec::from_bytes(bytes)?, assurance, visitor);
-        }
+        SchemeId::Ring(_) => return open_lattice(Spec::from_bytes(bytes)?, assurance, visitor),
         SchemeId::UnipolarBfv => {
             visitor.visit(UnipolarBfv::new(UnipolarBfv::spec_from_bytes(bytes)?, assurance)?)
         }
@@ -82,13 +81,10 @@ where
     BfvEncoding: Encoding<W>,
     CkksEncoding: Encoding<W>,
 {
-    Ok(match spec.plaintext {
-        PlaintextSpace::Integers { .. } => {
-            visitor.visit(Lattice::<W, BfvEncoding>::new(spec, assurance)?)
-        }
-        PlaintextSpace::Approximate { .. } => {
-            visitor.visit(Lattice::<W, CkksEncoding>::new(spec, assurance)?)
-        }
+    Ok(match spec.scheme {
+        SchemeKind::Ckks => visitor.visit(Lattice::<W, CkksEncoding>::new(spec, assurance)?),
+        // What is of neither is refused there.
+        _ => visitor.visit(Lattice::<W, BfvEncoding>::new(spec, assurance)?),
     })
 }
 

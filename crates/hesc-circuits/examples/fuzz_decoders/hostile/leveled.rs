@@ -4,7 +4,7 @@ use hesc_circuits::vectors::{Label, seeded_vector_to_bytes, vector_from_bytes, v
 use hesc_math::{AesCtrRng, RingIndex};
 use hesc_schemes::Assurance;
 use hesc_schemes::rlwe::PlaintextSpace;
-use hesc_schemes::rlwe::deviations::{LIMIT, rounding_deviation, secret_key_deviation};
+use hesc_schemes::rlwe::noise::{LIMIT, rounding_deviation, secret_key_deviation};
 use hesc_schemes::rlwe::{self, PrimeSet, Rlwe, SchemeKind};
 use rand_core::SeedableRng;
 

@@ -1,5 +1,6 @@
 use super::{Cells, Clear};
-use crate::wire::{Reader, SchemeId, Writer};
+use crate::kinds::SchemeId;
+use crate::wire::{Reader, Writer};
 use crate::{BitProduct, SchemeError};
 
 /// The scheme that simulates: bits in the clear. It has the exclusive or for inverted bipolar streams, the

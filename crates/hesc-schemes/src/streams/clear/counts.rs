@@ -1,6 +1,8 @@
 use super::{Cells, Clear};
+use crate::error::refuse;
+use crate::kinds::SchemeId;
 use crate::streams::{Batch, WeightedSums, check_parts, rows_of};
-use crate::wire::{Reader, SchemeId, Writer};
+use crate::wire::{Reader, Writer};
 use crate::{BitProduct, SchemeError};
 
 /// The scheme that encrypts nothing: counts modulo a number in the clear.
@@ -20,11 +22,7 @@ impl Plain {
     /// [`SchemeError::Parameter`] outside these ranges.
     pub fn new(block_length: usize, plain_modulus: u64) -> Result<Self, SchemeError> {
         if !(2..=1 << 31).contains(&plain_modulus) {
-            return Err(SchemeError::Parameter {
-                name: "plain_modulus",
-                value: plain_modulus.to_string(),
-                remedy: "choose 2 to 2^31",
-            });
+            return refuse("plain_modulus", plain_modulus, "choose 2 to 2^31");
         }
         Self::of(block_length, Counts { plain_modulus })
     }

@@ -13,6 +13,7 @@ use std::fmt::Debug;
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
+use crate::error::refuse;
 use crate::streams::{
     Batch, Combine, Compact, Decrypt, Encrypt, MaskPositions, WeightedSums, Wire, bases_of_one,
     check_parts, count_blocks, rows_of,
@@ -75,11 +76,7 @@ impl<C: Cells> Clear<C> {
     /// Blocks of `block_length` positions, a positive multiple of 64.
     fn of(block_length: usize, cells: C) -> Result<Self, SchemeError> {
         if block_length == 0 || !block_length.is_multiple_of(64) || block_length > 1 << 20 {
-            return Err(SchemeError::Parameter {
-                name: "block_length",
-                value: block_length.to_string(),
-                remedy: "choose a multiple of 64 up to 2^20",
-            });
+            return refuse("block_length", block_length, "choose a multiple of 64 up to 2^20");
         }
         let fingerprint = Fingerprint::of(&cells.spec_to_bytes(block_length));
         Ok(Self { cells, block_length, fingerprint })

@@ -19,8 +19,10 @@ use zeroize::Zeroizing;
 
 pub use groups::{Exponents, Ffdhe3072, Group, GroupName, Ristretto255, Secp256r1};
 
+use crate::error::refuse;
+use crate::kinds::SchemeId;
 use crate::streams::bitwise::{BLOCK_LENGTH, BitCipher, Bitwise};
-use crate::wire::{Reader, SchemeId, Writer};
+use crate::wire::{Reader, Writer};
 use crate::{BitProduct, KeyId, SchemeError};
 
 /// Lifted ElGamal over ffdhe3072.
@@ -188,11 +190,7 @@ impl<G: Group> Bitwise<LiftedElgamal<G>> {
     /// [`SchemeError::Parameter`] outside this range.
     pub fn over(group: G, max_count: u64) -> Result<Self, SchemeError> {
         if !(1..=LARGEST_COUNT).contains(&max_count) {
-            return Err(SchemeError::Parameter {
-                name: "max_count",
-                value: max_count.to_string(),
-                remedy: "choose 1 to 4096",
-            });
+            return refuse("max_count", max_count, "choose 1 to 4096");
         }
         let powers = group.prepare_powers(max_count);
         Ok(Self::of(ElgamalCipher::new(group, Counts { powers, max_count })))

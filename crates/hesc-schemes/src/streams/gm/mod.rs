@@ -26,8 +26,10 @@ use zeroize::Zeroizing;
 
 pub use keys::{PublicKey, SecretKey};
 
+use crate::error::refuse;
+use crate::kinds::SchemeId;
 use crate::streams::bitwise::{BLOCK_LENGTH, BitCipher, Bitwise};
-use crate::wire::{Reader, SchemeId, Writer};
+use crate::wire::{Reader, Writer};
 use crate::{Assurance, BitProduct, KeyId, SchemeError, Security};
 
 /// The scheme of Goldwasser and Micali.
@@ -72,11 +74,7 @@ impl Gm {
                 set: "a modulus of 2048 bits",
                 remedy: "take 3072 or 4096",
             }),
-            _ => Err(SchemeError::Parameter {
-                name: "modulus_bits",
-                value: modulus_bits.to_string(),
-                remedy: "choose 3072 or 4096",
-            }),
+            _ => refuse("modulus_bits", modulus_bits, "choose 3072 or 4096"),
         }
     }
 

@@ -10,7 +10,8 @@ use hesc_math::{Coeff, Eval, Modulus, Poly, Ring, Word, is_prime, kernels, round
 use multiversion::multiversion;
 
 use super::{Encoding, Mask};
-use crate::rlwe::{PlaintextSpace, Spec, deviations};
+use crate::error::refuse;
+use crate::rlwe::{PlaintextSpace, SchemeKind, Spec, noise};
 use crate::roots::Roots;
 use crate::{Packing, SchemeError};
 
@@ -85,51 +86,43 @@ fn corrections(out: &mut [u32], values: &[u32], remainder: u64, plain_modulus: u
 }
 
 impl<W: Word> Encoding<W> for BfvEncoding {
-    const NAME: &'static str = "bfv";
+    const KIND: SchemeKind = SchemeKind::Bfv;
     type Scratch = Vec<u32>;
 
     fn new(spec: &Spec, packing: Packing, ring: &Ring<W>) -> Result<Self, SchemeError> {
         let PlaintextSpace::Integers { plain_modulus } = spec.plaintext else {
-            return Err(SchemeError::Parameter {
-                name: "plaintext",
-                value: "approximate".into(),
-                remedy: "BFV has integers modulo plain_modulus; use CKKS for approximate numbers",
-            });
+            return refuse(
+                "plaintext",
+                "approximate",
+                "BFV has integers modulo plain_modulus; use CKKS for approximate numbers",
+            );
         };
-        let refuse = |remedy| {
-            Err(SchemeError::Parameter {
-                name: "plain_modulus",
-                value: plain_modulus.to_string(),
-                remedy,
-            })
-        };
+        let refuse_modulus = |remedy| refuse("plain_modulus", plain_modulus, remedy);
         if !(2..=MAX_PLAIN_MODULUS).contains(&plain_modulus) {
-            return refuse("choose 2 to 2^25");
+            return refuse_modulus("choose 2 to 2^25");
         }
         if ring.moduli().iter().any(|q| q.value() <= plain_modulus) {
-            return refuse("it must be smaller than every prime of the ciphertext modulus");
+            return refuse_modulus("it must be smaller than every prime of the ciphertext modulus");
         }
         let slots = match packing {
             Packing::Coefficients => None,
             Packing::Slots => {
                 if !is_prime(plain_modulus) {
-                    return refuse("slots need a prime that is 1 modulo 2N; or pack coefficients");
+                    return refuse_modulus(
+                        "slots need a prime that is 1 modulo 2N; or pack coefficients",
+                    );
                 }
                 match Ring::new(ring.index(), &[plain_modulus]) {
                     Ok(ring) => Some(Slots { ring, roots: Roots::new(spec.ring_degree()) }),
                     Err(_) => {
-                        return refuse(
+                        return refuse_modulus(
                             "slots need a prime that is 1 modulo 2N; or pack coefficients",
                         );
                     }
                 }
             }
             Packing::ComplexSlots => {
-                return Err(SchemeError::Parameter {
-                    name: "packing",
-                    value: packing.to_string(),
-                    remedy: "BFV packs into coefficients or slots",
-                });
+                return refuse("packing", packing, "BFV packs into coefficients or slots");
             }
         };
         let remainder = remainder(&spec.coeff_moduli, plain_modulus);
@@ -179,7 +172,7 @@ impl<W: Word> Encoding<W> for BfvEncoding {
     }
 
     fn reach(&self) -> f64 {
-        deviations::TAILS
+        noise::STREAM_TAILS
     }
 
     fn rounding(&self) -> f64 {

@@ -11,8 +11,9 @@ use zeroize::Zeroize;
 
 use super::{Encoding, Mask};
 use crate::ckks::slots::ComplexSlots;
+use crate::error::refuse;
 use crate::rlwe::noise::SLOT_TAILS;
-use crate::rlwe::{PlaintextSpace, Spec, deviations};
+use crate::rlwe::{PlaintextSpace, SchemeKind, Spec, noise};
 use crate::roots::wipe;
 use crate::{Packing, SchemeError};
 
@@ -74,16 +75,16 @@ impl CkksEncoding {
 }
 
 impl<W: Word> Encoding<W> for CkksEncoding {
-    const NAME: &'static str = "ckks";
+    const KIND: SchemeKind = SchemeKind::Ckks;
     type Scratch = Scratch;
 
     fn new(spec: &Spec, packing: Packing, ring: &Ring<W>) -> Result<Self, SchemeError> {
         let PlaintextSpace::Approximate { scale } = spec.plaintext else {
-            return Err(SchemeError::Parameter {
-                name: "plaintext",
-                value: "integers".into(),
-                remedy: "CKKS has approximate numbers with a scale; use BFV for integers",
-            });
+            return refuse(
+                "plaintext",
+                "integers",
+                "CKKS has approximate numbers with a scale; use BFV for integers",
+            );
         };
         let modulus = ring.log2_modulus().exp2();
         let smallest = ring.moduli().iter().map(|q| q.value()).min().unwrap_or(0);
@@ -93,12 +94,12 @@ impl<W: Word> Encoding<W> for CkksEncoding {
         let most = if in_coefficients { 2f64.powi(53) } else { smallest as f64 / 2.0 };
         let least = (modulus / LARGEST_RATIO).max(1.0);
         if !(scale > least && scale < modulus / 4.0 && scale < most) {
-            return Err(SchemeError::Parameter {
-                name: "scale",
-                value: scale.to_string(),
-                remedy: "choose one above 1 and q / 2^36, below q / 4 and, but in coefficients, below \
+            return refuse(
+                "scale",
+                scale,
+                "choose one above 1 and q / 2^36, below q / 4 and, but in coefficients, below \
                          half of every prime",
-            });
+            );
         }
         let excess = scale.log2().ceil() as i32 - COEFFICIENT_BITS;
         Ok(Self {
@@ -151,7 +152,7 @@ impl<W: Word> Encoding<W> for CkksEncoding {
 
     fn reach(&self) -> f64 {
         match self.packing {
-            Packing::Coefficients => deviations::TAILS,
+            Packing::Coefficients => noise::STREAM_TAILS,
             // At a root of unity coefficients add up to `sqrt(N)` deviations, in real and imaginary part together.
             Packing::Slots | Packing::ComplexSlots => SLOT_TAILS * (self.ring_degree as f64).sqrt(),
         }

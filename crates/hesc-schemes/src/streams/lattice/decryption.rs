@@ -5,7 +5,7 @@ use zeroize::Zeroize;
 use super::encryption::{GROUP, worth_threads};
 use super::{Ciphertexts, CompactCiphertexts, Encoding, Lattice, Rounded};
 use crate::SchemeError;
-use crate::rlwe::{SecretKey, deviations};
+use crate::rlwe::{SecretKey, noise};
 use crate::streams::Decrypt;
 
 impl<W: Word, E: Encoding<W>> Decrypt<Ciphertexts<W>> for Lattice<W, E> {
@@ -80,11 +80,11 @@ impl<W: Word, E: Encoding<W>> Lattice<W, E> {
     fn first_prime_suffices(&self, ciphertexts: &Ciphertexts<W>) -> bool {
         let [q, p] = self.ring().moduli() else { return false };
         let p_value = p.value() as f64;
-        let rounding = deviations::rounding_deviation(self.ring().ring_degree());
+        let rounding = noise::rounding_deviation(self.ring().ring_degree());
         let deviation = ciphertexts.state.deviation / p_value + rounding;
         let reach = self.encoding().reach();
         p.value() < 2 * q.value()
-            && deviations::budget(deviation, reach, ciphertexts.state.scale / p_value) >= 0.0
+            && noise::budget(deviation, reach, ciphertexts.state.scale / p_value) >= 0.0
     }
 
     /// Decrypts modulo the first of two primes, both parts divided by the second and rounded. Cost
@@ -168,7 +168,7 @@ impl<W: Word, E: Encoding<W>> Lattice<W, E> {
                 decode(group, counts, distances);
             }
         }
-        if let Some(block) = distances.iter().position(|&d| d > deviations::LIMIT) {
+        if let Some(block) = distances.iter().position(|&d| d > noise::LIMIT) {
             return Err(SchemeError::NotACount { block });
         }
         Ok((counts, distances.iter().copied().fold(0.0, f64::max)))

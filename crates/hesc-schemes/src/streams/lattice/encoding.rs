@@ -1,8 +1,7 @@
 use hesc_math::{Coeff, Poly, Ring, Word};
 
 use crate::SchemeError;
-use crate::rlwe::Packing;
-use crate::rlwe::Spec;
+use crate::rlwe::{Packing, SchemeKind, Spec};
 
 /// A plaintext polynomial to multiply ciphertexts with.
 pub struct Mask<W: Word> {
@@ -20,8 +19,8 @@ pub struct Mask<W: Word> {
 
 /// How bits become polynomials and polynomials counts: all that tells BFV from CKKS here.
 pub trait Encoding<W: Word>: Send + Sync + Sized + 'static {
-    /// The scheme's name.
-    const NAME: &'static str;
+    /// The scheme.
+    const KIND: SchemeKind;
     /// Buffers for one thread.
     type Scratch;
 
@@ -43,7 +42,7 @@ pub trait Encoding<W: Word>: Send + Sync + Sized + 'static {
     fn max_count(&self, scale: f64) -> u64;
     /// Whether counts beyond the largest keep their parity.
     fn parity_survives_wrap(&self) -> bool;
-    /// How far values may be off, in deviations of a coefficient: `deviations::TAILS` where values are coefficients.
+    /// How far values may be off, in deviations of a coefficient: `noise::STREAM_TAILS` where values are coefficients.
     fn reach(&self) -> f64;
     /// Deviation of coefficients from rounding an encoding.
     fn rounding(&self) -> f64;

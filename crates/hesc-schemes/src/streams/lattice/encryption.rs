@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use zeroize::{Zeroize, Zeroizing};
 
 use super::{Ciphertexts, Encoding, Lattice, Precision, SeededCiphertexts};
-use crate::rlwe::{PublicKey, SecretKey, Spec, deviations, key_pair};
+use crate::rlwe::{PublicKey, SecretKey, Spec, key_pair, noise};
 use crate::streams::{Batch, Combine, Encrypt, count_blocks};
 use crate::threads::several_threads;
 use crate::{Fingerprint, Packing, SchemeError, Security};
@@ -45,7 +45,7 @@ impl<W: Word, E: Encoding<W>> Encrypt for Lattice<W, E> {
     type SeededCiphertexts = SeededCiphertexts<W>;
 
     fn name(&self) -> &'static str {
-        E::NAME
+        E::KIND.name()
     }
 
     fn spec_to_bytes(&self) -> Vec<u8> {
@@ -187,7 +187,7 @@ impl<W: Word, E: Encoding<W>> Encrypt for Lattice<W, E> {
     }
 
     fn noise_budget(&self, a: &Ciphertexts<W>) -> f64 {
-        deviations::budget(a.state.deviation, self.encoding().reach(), a.state.scale)
+        noise::budget(a.state.deviation, self.encoding().reach(), a.state.scale)
     }
 
     fn measured_noise_budget(
@@ -198,7 +198,7 @@ impl<W: Word, E: Encoding<W>> Encrypt for Lattice<W, E> {
         a.tag.check(self.0.fingerprint, Some(key.tag))?;
         // All primes: what a shortcut rounds is no noise.
         let (_, distance) = self.decrypt_exactly(key, a)?;
-        Ok((deviations::LIMIT / distance).log2())
+        Ok((noise::LIMIT / distance).log2())
     }
 
     fn secret_key_to_bytes(&self, key: &SecretKey<W>) -> Zeroizing<Vec<u8>> {

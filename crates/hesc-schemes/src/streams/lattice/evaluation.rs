@@ -2,7 +2,8 @@ use hesc_math::{Coeff, Poly, Word, kernels, rounding};
 use rayon::prelude::*;
 
 use super::{Ciphertexts, CompactCiphertexts, Encoding, Lattice, Precision, Rounded};
-use crate::rlwe::deviations;
+use crate::error::refuse;
+use crate::rlwe::noise;
 use crate::streams::{
     Batch, Combine, Compact, Encrypt, MaskPositions, WeightedSums, bases_of_one, check_parts,
     rows_of,
@@ -157,11 +158,7 @@ impl<W: Word, E: Encoding<W>> WeightedSums<Ciphertexts<W>> for Lattice<W, E> {
         let operands = rows_of(parts, rows, bases)?;
         let below = |base: u64| self.ring().moduli().iter().all(|q| base < q.value());
         if let Some(base) = bases.iter().find(|base| !below(**base)) {
-            return Err(SchemeError::Parameter {
-                name: "base",
-                value: base.to_string(),
-                remedy: "use a base below every prime of the ciphertext modulus",
-            });
+            return refuse("base", base, "use a base below every prime of the ciphertext modulus");
         }
         let mut deviation = 0f64;
         for row in rows {
@@ -200,9 +197,9 @@ impl<W: Word, E: Encoding<W>> Compact for Lattice<W, E> {
         let relative_scale = scale / whole;
         let fits = |bits: &u32| {
             let modulus = f64::from(*bits).exp2();
-            let deviation = deviation * modulus / whole + deviations::rounding_deviation(n);
+            let deviation = deviation * modulus / whole + noise::rounding_deviation(n);
             let reach = self.encoding().reach();
-            deviations::budget(deviation, reach, relative_scale * modulus) >= 0.0
+            noise::budget(deviation, reach, relative_scale * modulus) >= 0.0
         };
         let bits = (2..=self.most_compact_bits())
             .find(fits)

@@ -10,6 +10,7 @@ mod decryption;
 mod encoding;
 mod encryption;
 mod evaluation;
+mod spec;
 mod wire;
 
 use std::sync::Arc;
@@ -21,7 +22,8 @@ pub use ciphertext::{Ciphertexts, CompactCiphertexts, Precision, Rounded, Seeded
 pub use ckks::CkksEncoding;
 pub use encoding::{Encoding, Mask};
 
-use crate::rlwe::{Spec, deviations};
+use crate::error::refuse;
+use crate::rlwe::{Spec, noise};
 use crate::{Assurance, Fingerprint, Packing, SchemeError};
 
 /// BFV over words of 32 or 64 bits: exact counts modulo `t`.
@@ -65,6 +67,10 @@ impl<W: Word, E: Encoding<W>> Lattice<W, E> {
         let ring = Ring::new(index, &spec.coeff_moduli)?;
         let first_ring = Ring::new(index, &spec.coeff_moduli[..1])?;
         let encoding = E::new(&spec, packing, &ring)?;
+        if spec.scheme != E::KIND {
+            let remedy = "streams have BFV for integers and CKKS for approximate numbers";
+            return refuse("scheme", spec.scheme, remedy);
+        }
         let fingerprint = spec.fingerprint();
         let log2_modulus = ring.log2_modulus();
         let scheme = Self(Arc::new(Inner {
@@ -109,13 +115,12 @@ impl<W: Word, E: Encoding<W>> Lattice<W, E> {
 
     /// Deviation of a fresh public-key encryption.
     fn public_key_deviation(&self) -> f64 {
-        deviations::public_key_deviation(self.ring().ring_degree())
-            .hypot(self.encoding().rounding())
+        noise::public_key_deviation(self.ring().ring_degree()).hypot(self.encoding().rounding())
     }
 
     /// Deviation of a fresh secret-key encryption.
     fn secret_key_deviation(&self) -> f64 {
-        deviations::secret_key_deviation().hypot(self.encoding().rounding())
+        noise::secret_key_deviation().hypot(self.encoding().rounding())
     }
 
     /// Refuses a deviation that does not fit the limit, and a scale that leaves no room for a count.
@@ -125,7 +130,7 @@ impl<W: Word, E: Encoding<W>> Lattice<W, E> {
             let needed_bits = ((4.0 * scale).log2() - self.log2_modulus()).max(0.1);
             return Err(SchemeError::NoiseBudget { needed_bits });
         }
-        let budget = deviations::budget(deviation, self.encoding().reach(), scale);
+        let budget = noise::budget(deviation, self.encoding().reach(), scale);
         if budget < 0.0 {
             return Err(SchemeError::NoiseBudget { needed_bits: -budget });
         }

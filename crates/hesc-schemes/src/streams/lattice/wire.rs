@@ -5,7 +5,7 @@ use super::{
 };
 use crate::SchemeError;
 use crate::rlwe::residues::{read_residues, write_residues};
-use crate::rlwe::{PublicKey, deviations};
+use crate::rlwe::{PublicKey, noise};
 use crate::streams::{Batch, Wire};
 use crate::wire::{Kind, Reader, Writer};
 
@@ -111,7 +111,7 @@ impl<W: Word, E: Encoding<W>> Wire<CompactCiphertexts> for Lattice<W, E> {
         let relative_scale = reader.f64()?;
         self.check_scale(&reader, relative_scale, self.log2_modulus().exp2())?;
         let scale = relative_scale * f64::from(bits).exp2();
-        self.check_noise(Precision { deviation: deviations::rounding_deviation(n), scale })?;
+        self.check_noise(Precision { deviation: noise::rounding_deviation(n), scale })?;
         let words = reader.packed::<u32>(2 * blocks * n, bits)?;
         reader.finish()?;
         Ok(Batch { tag, words, blocks, state: Rounded { bits, relative_scale } })

@@ -14,6 +14,7 @@ use ::tfhe::core_crypto::prelude::{
 use super::keys::{MODULUS, RING};
 use super::{EvaluationKey, GRID, Tfhe, polynomial};
 use crate::SchemeError;
+use crate::error::refuse;
 
 /// A bit on the torus.
 const STEP: u64 = 1 << (64 - GRID.ilog2());
@@ -67,8 +68,7 @@ impl Tfhe {
         &self,
         tables: &[&dyn Fn(usize) -> Option<bool>],
     ) -> Result<LookupTable, SchemeError> {
-        let refuse =
-            |value: String, remedy| Err(SchemeError::Parameter { name: "tables", value, remedy });
+        let refuse = |value: String, remedy| refuse("tables", value, remedy);
         let count = tables.len();
         if !(1..=MOST_TABLES).contains(&count) {
             return refuse(count.to_string(), "give one or two");

@@ -1,4 +1,6 @@
-use crate::wire::{Reader, SchemeId, Writer};
+use crate::error::refuse;
+use crate::kinds::SchemeId;
+use crate::wire::{Reader, Writer};
 use crate::{Assurance, Fingerprint, SchemeError};
 
 /// How a word is cut into digits: `levels` of `base_log` bits, from the top.
@@ -80,21 +82,19 @@ impl Spec {
     }
 
     pub(super) fn check(&self, assurance: Assurance) -> Result<(), SchemeError> {
-        let refuse =
-            |name, value: String, remedy| Err(SchemeError::Parameter { name, value, remedy });
         if !(256..=8192).contains(&self.ring_degree) || !self.ring_degree.is_power_of_two() {
             let remedy = "choose a power of two from 256 to 8192";
-            return refuse("ring_degree", self.ring_degree.to_string(), remedy);
+            return refuse("ring_degree", self.ring_degree, remedy);
         }
         if !(16..=self.ring_degree).contains(&self.lwe_dimension) {
             let remedy = "choose one from 16 to the ring degree";
-            return refuse("lwe_dimension", self.lwe_dimension.to_string(), remedy);
+            return refuse("lwe_dimension", self.lwe_dimension, remedy);
         }
         for (name, noise) in
             [("log2_ring_noise", self.log2_ring_noise), ("log2_lwe_noise", self.log2_lwe_noise)]
         {
             if !(-62.0..=-4.0).contains(&noise) {
-                return refuse(name, noise.to_string(), "choose one from -62 to -4");
+                return refuse(name, noise, "choose one from -62 to -4");
             }
         }
         for (name, digits) in [

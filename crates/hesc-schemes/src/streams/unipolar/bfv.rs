@@ -9,12 +9,14 @@ use std::sync::Arc;
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
+use crate::error::refuse;
+use crate::kinds::SchemeId;
 use crate::rlwe::{self, Rlwe, SchemeKind, Spec};
 use crate::streams::{
     Batch, Combine, Compact, Decrypt, Encrypt, MaskPositions, Wire, bases_of_one, check_parts,
     count_blocks, rows_of,
 };
-use crate::wire::{Kind, Reader, SchemeId, Writer};
+use crate::wire::{Kind, Reader, Writer};
 use crate::{Assurance, BitProduct, Fingerprint, Packing, SchemeError, Security, Tag};
 
 /// Unipolar HESC on the slots of BFV.
@@ -41,10 +43,8 @@ impl UnipolarBfv {
     /// [`SchemeError::Parameter`] for another scheme, a plaintext modulus without slots or special
     /// primes, and as [`Rlwe::new`].
     pub fn new(spec: Spec, assurance: Assurance) -> Result<Self, SchemeError> {
-        let refuse =
-            |name, value: String, remedy| Err(SchemeError::Parameter { name, value, remedy });
         if spec.scheme != SchemeKind::Bfv {
-            return refuse("scheme", spec.scheme.to_string(), "conjunctions are products in BFV");
+            return refuse("scheme", spec.scheme, "conjunctions are products in BFV");
         }
         if !spec.special_moduli.is_empty() {
             return refuse(

@@ -14,9 +14,10 @@
 use hesc_math::AesCtrRng;
 use zeroize::Zeroizing;
 
+use crate::kinds::SchemeId;
 use crate::streams::bitwise::{BLOCK_LENGTH, Bitwise};
 use crate::streams::elgamal::{ElgamalCipher, Embedding, Group, GroupName, keep_where};
-use crate::wire::{Reader, SchemeId, Writer};
+use crate::wire::{Reader, Writer};
 use crate::{BitProduct, SchemeError};
 
 /// Unipolar HESC over a group.

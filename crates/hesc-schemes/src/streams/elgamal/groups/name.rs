@@ -1,7 +1,8 @@
 use hesc_math::secp256r1;
 
 use crate::SchemeError;
-use crate::wire::{Kind, Reader, SchemeId};
+use crate::kinds::SchemeId;
+use crate::wire::{Kind, Reader};
 
 /// Bytes of an element of ffdhe3072.
 pub(super) const FFDHE3072_BYTES: usize = 384;

@@ -1,0 +1,225 @@
+//! Vectors, and what is computed on them.
+
+use hesc_circuits::vectors as circuits;
+use hesc_circuits::vectors::{Label, Numbers};
+use hesc_schemes::rlwe::{self, Rlwe};
+use hesc_schemes::{Complex64, SchemeError};
+use numpy::PyReadonlyArray1;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use super::{GaloisKeys, LeveledParams, LeveledPlaintext, RelinKey, detached};
+use crate::workers::Compute;
+
+#[pyclass(frozen, module = "hesc")]
+pub struct LeveledCiphertext(pub(super) Rlwe, pub(super) rlwe::Ciphertext);
+
+impl LeveledCiphertext {
+    fn with(
+        &self,
+        py: Python<'_>,
+        operation: impl FnOnce(&Rlwe) -> Result<rlwe::Ciphertext, SchemeError> + Send,
+    ) -> PyResult<Self> {
+        Ok(Self(self.0.clone(), detached(py, || operation(&self.0))?))
+    }
+}
+
+#[pymethods]
+impl LeveledCiphertext {
+    fn add(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
+        self.with(py, |s| s.add(&self.1, &other.1))
+    }
+    fn sub(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
+        self.with(py, |s| s.sub(&self.1, &other.1))
+    }
+    fn negate(&self, py: Python<'_>) -> PyResult<Self> {
+        self.with(py, |s| s.negate(&self.1))
+    }
+    fn add_plain(&self, py: Python<'_>, plaintext: &LeveledPlaintext) -> PyResult<Self> {
+        self.with(py, |s| s.add_plain(&self.1, &plaintext.1))
+    }
+    fn multiply_plain(&self, py: Python<'_>, plaintext: &LeveledPlaintext) -> PyResult<Self> {
+        self.with(py, |s| s.multiply_plain(&self.1, &plaintext.1))
+    }
+    /// A product with an operand that has [`Self::operand_scale`], which CKKS rescales.
+    fn product_with_plain(&self, py: Python<'_>, plaintext: &LeveledPlaintext) -> PyResult<Self> {
+        self.with(py, |s| s.product_with_plain(&self.1, &plaintext.1))
+    }
+    /// After a sum of products with plaintexts: rescaled in CKKS, itself in the other schemes.
+    fn settled(&self, py: Python<'_>) -> PyResult<Self> {
+        self.with(py, |s| s.settled(self.1.clone()))
+    }
+    fn multiply_scalar(&self, py: Python<'_>, scalar: i64) -> PyResult<Self> {
+        self.with(py, |s| s.multiply_scalar(&self.1, scalar))
+    }
+    fn multiply_real(&self, py: Python<'_>, scalar: f64, scale: f64) -> PyResult<Self> {
+        self.with(py, |s| s.multiply_real(&self.1, scalar, scale))
+    }
+    fn multiply(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
+        self.with(py, |s| s.multiply(&self.1, &other.1))
+    }
+    fn square(&self, py: Python<'_>) -> PyResult<Self> {
+        self.with(py, |s| s.square(&self.1))
+    }
+    fn relinearise(&self, py: Python<'_>, key: &RelinKey) -> PyResult<Self> {
+        self.with(py, |s| s.relinearise(&self.1, &key.1))
+    }
+    fn rotate(&self, py: Python<'_>, steps: i64, keys: &GaloisKeys) -> PyResult<Self> {
+        self.with(py, |s| s.rotate(&self.1, steps, &keys.1))
+    }
+    fn rotate_many(
+        &self,
+        py: Python<'_>,
+        steps: Vec<i64>,
+        keys: &GaloisKeys,
+    ) -> PyResult<Vec<Self>> {
+        let rotated = detached(py, || self.0.rotate_many(&self.1, &steps, &keys.1))?;
+        Ok(rotated.into_iter().map(|a| Self(self.0.clone(), a)).collect())
+    }
+    fn swap_or_conjugate(&self, py: Python<'_>, keys: &GaloisKeys) -> PyResult<Self> {
+        self.with(py, |s| s.swap_or_conjugate(&self.1, &keys.1))
+    }
+    /// A sum, or a difference, brought to one level and scale.
+    fn sum(&self, py: Python<'_>, other: &Self, subtract: bool) -> PyResult<Self> {
+        self.with(py, |s| s.sum(&self.1, &other.1, subtract))
+    }
+    /// A product of two parts, by the one policy of levels; a square if there is no second factor.
+    #[pyo3(signature = (other, key))]
+    fn product(&self, py: Python<'_>, other: Option<&Self>, key: &RelinKey) -> PyResult<Self> {
+        self.with(py, |s| s.product(&key.1, &self.1, other.map(|other| &other.1)))
+    }
+    /// A polynomial in each of `length` numbers.
+    fn polynomial(
+        &self,
+        py: Python<'_>,
+        key: &RelinKey,
+        coefficients: Values<'_>,
+        length: usize,
+    ) -> PyResult<Self> {
+        let numbers = coefficients.numbers()?;
+        self.with(py, |s| circuits::polynomial(s, &key.1, &self.1, numbers, length))
+    }
+    fn inner_product(
+        &self,
+        py: Python<'_>,
+        other: &Self,
+        length: usize,
+        relin: &RelinKey,
+        galois: &GaloisKeys,
+    ) -> PyResult<Self> {
+        self.with(py, |s| {
+            circuits::inner_product(s, &relin.1, &galois.1, &self.1, &other.1, length)
+        })
+    }
+    fn mod_switch_to(&self, py: Python<'_>, level: usize) -> PyResult<Self> {
+        self.with(py, |s| s.mod_switch_to(&self.1, level))
+    }
+    fn rescale(&self, py: Python<'_>) -> PyResult<Self> {
+        self.with(py, |s| s.rescale(&self.1))
+    }
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &py.compute(|| self.0.ciphertext_to_bytes(&self.1)))
+    }
+    fn vector_to_bytes<'py>(
+        &self,
+        py: Python<'py>,
+        length: usize,
+        zeros_behind: bool,
+        complex_values: bool,
+    ) -> Bound<'py, PyBytes> {
+        let label = Label { length, zeros_behind, complex: complex_values };
+        PyBytes::new(py, &py.compute(|| circuits::vector_to_bytes(&self.0, label, &self.1)))
+    }
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.1.words() * size_of::<u64>()
+    }
+    #[getter]
+    fn level(&self) -> usize {
+        self.1.level()
+    }
+    #[getter]
+    fn size(&self) -> usize {
+        self.1.size()
+    }
+    #[getter]
+    fn scale(&self) -> f64 {
+        self.1.scale()
+    }
+    /// The scale of operands in the clear for products with it.
+    #[getter]
+    fn operand_scale(&self) -> f64 {
+        self.0.operand_scale(self.1.level())
+    }
+    #[getter]
+    fn noise_budget(&self) -> f64 {
+        self.0.noise_budget(&self.1)
+    }
+    #[getter]
+    fn error_bound(&self) -> f64 {
+        self.0.error_bound(&self.1)
+    }
+}
+
+/// Numbers in the clear, as numpy has them: 64-bit integers for exact schemes, complex for CKKS.
+#[derive(FromPyObject)]
+enum Values<'py> {
+    Integers(PyReadonlyArray1<'py, i64>),
+    Complex(PyReadonlyArray1<'py, Complex64>),
+}
+
+impl Values<'_> {
+    fn numbers(&self) -> PyResult<Numbers<'_>> {
+        Ok(match self {
+            Self::Integers(values) => Numbers::Integers(values.as_slice()?),
+            Self::Complex(values) => Numbers::Complex(values.as_slice()?),
+        })
+    }
+}
+
+/// Steps of the rotations for inner products of this length.
+#[pyfunction]
+pub fn dot_rotations(length: usize) -> Vec<i64> {
+    circuits::dot_rotations(length)
+}
+
+/// Steps of the rotations for matrices of this shape.
+#[pyfunction]
+pub fn matrix_rotations(rows: usize, columns: usize) -> Vec<i64> {
+    circuits::matrix_rotations(rows, columns)
+}
+
+/// A matrix, encoded for vectors of one level or above.
+#[pyclass(frozen, module = "hesc")]
+pub struct LeveledMatrix(circuits::Matrix);
+
+#[pymethods]
+impl LeveledMatrix {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        params: &LeveledParams,
+        values: Values<'_>,
+        shape: (usize, usize),
+        level: usize,
+    ) -> PyResult<Self> {
+        let numbers = values.numbers()?;
+        let matrix = detached(py, || circuits::Matrix::new(&params.0, numbers, shape, level))?;
+        Ok(Self(matrix))
+    }
+
+    /// The lowest level of vectors that it takes; none if it takes all.
+    #[getter]
+    fn level(&self) -> Option<usize> {
+        self.0.level()
+    }
+
+    fn multiply(
+        &self,
+        py: Python<'_>,
+        vector: &LeveledCiphertext,
+        keys: &GaloisKeys,
+    ) -> PyResult<LeveledCiphertext> {
+        vector.with(py, |s| self.0.multiply(s, &keys.1, &vector.1))
+    }
+}

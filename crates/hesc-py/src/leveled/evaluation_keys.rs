@@ -1,0 +1,38 @@
+//! Keys that a server computes with.
+
+use hesc_schemes::rlwe::{self, Rlwe};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::workers::Compute;
+
+#[pyclass(frozen, module = "hesc")]
+pub struct RelinKey(pub(super) Rlwe, pub(super) rlwe::RelinKey);
+
+#[pymethods]
+impl RelinKey {
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &py.compute(|| self.0.relin_key_to_bytes(&self.1)))
+    }
+}
+
+#[pyclass(frozen, module = "hesc")]
+pub struct GaloisKeys(pub(super) Rlwe, pub(super) rlwe::GaloisKeys);
+
+#[pymethods]
+impl GaloisKeys {
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &py.compute(|| self.0.galois_keys_to_bytes(&self.1)))
+    }
+
+    #[getter]
+    fn elements(&self) -> Vec<usize> {
+        self.1.elements().collect()
+    }
+
+    /// Whether there is a key for rotations by so many steps; none is needed for none.
+    fn rotates(&self, steps: i64) -> bool {
+        let has = |wanted| wanted == 1 || self.1.elements().any(|element| element == wanted);
+        self.0.rotation_element(steps).is_ok_and(has)
+    }
+}

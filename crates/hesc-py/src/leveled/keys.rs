@@ -1,0 +1,138 @@
+//! Secret and public keys for vectors.
+
+use std::path::PathBuf;
+
+use hesc_circuits::vectors as circuits;
+use hesc_circuits::vectors::Label;
+use hesc_schemes::rlwe::{self, Rlwe};
+use hesc_schemes::{Complex64, SharedSoFar, Sharing, sealing};
+use numpy::PyArray1;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use zeroize::Zeroizing;
+
+use super::{GaloisKeys, LeveledCiphertext, LeveledPlaintext, RelinKey, detached, generator};
+use crate::keys::write_key_file;
+use crate::workers::Compute;
+
+#[pyclass(frozen, module = "hesc")]
+pub struct LeveledPublicKey(pub(super) Rlwe, pub(super) rlwe::PublicKey);
+
+#[pymethods]
+impl LeveledPublicKey {
+    fn encrypt(&self, py: Python<'_>, plaintext: &LeveledPlaintext) -> PyResult<LeveledCiphertext> {
+        let a = detached(py, || self.0.encrypt(&self.1, &plaintext.1, &mut generator()?))?;
+        Ok(LeveledCiphertext(self.0.clone(), a))
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &py.compute(|| self.0.public_key_to_bytes(&self.1)))
+    }
+}
+
+/// No equality, no representation of its content, no pickling.
+#[pyclass(frozen, module = "hesc")]
+pub struct LeveledSecretKey(pub(super) Rlwe, pub(super) rlwe::SecretKey, pub(super) SharedSoFar);
+
+#[pymethods]
+impl LeveledSecretKey {
+    fn relin_key(&self, py: Python<'_>) -> PyResult<RelinKey> {
+        let key = detached(py, || self.0.generate_relin_key(&self.1, &mut generator()?))?;
+        Ok(RelinKey(self.0.clone(), key))
+    }
+
+    /// Keys for rotations by these steps and, if asked for, for conjugates or swapped rows.
+    fn galois_keys(
+        &self,
+        py: Python<'_>,
+        steps: Vec<i64>,
+        conjugate: bool,
+    ) -> PyResult<GaloisKeys> {
+        let keys = detached(py, || {
+            let elements = steps.iter().map(|&step| self.0.rotation_element(step));
+            let mut elements = elements.collect::<Result<Vec<_>, _>>()?;
+            if conjugate {
+                elements.push(self.0.ring().value() - 1);
+            }
+            self.0.generate_galois_keys(&self.1, &elements, &mut generator()?)
+        })?;
+        Ok(GaloisKeys(self.0.clone(), keys))
+    }
+
+    /// Encrypts under the secret key: the seeded wire form of a vector with zeros behind it.
+    fn encrypt_to_bytes<'py>(
+        &self,
+        py: Python<'py>,
+        plaintext: &LeveledPlaintext,
+        length: usize,
+        complex_values: bool,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let label = Label { length, zeros_behind: true, complex: complex_values };
+        let bytes = detached(py, || {
+            let seeded = self.0.encrypt_seeded(&self.1, &plaintext.1, &mut generator()?)?;
+            Ok(circuits::seeded_vector_to_bytes(&self.0, label, &seeded))
+        })?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// Encrypts under the secret key, in full form.
+    fn encrypt(&self, py: Python<'_>, plaintext: &LeveledPlaintext) -> PyResult<LeveledCiphertext> {
+        let a = detached(py, || {
+            self.0.expand(&self.0.encrypt_seeded(&self.1, &plaintext.1, &mut generator()?)?)
+        })?;
+        Ok(LeveledCiphertext(self.0.clone(), a))
+    }
+
+    fn decrypt(
+        &self,
+        py: Python<'_>,
+        ciphertext: &LeveledCiphertext,
+    ) -> PyResult<LeveledPlaintext> {
+        let plaintext = detached(py, || self.0.decrypt(&self.1, &ciphertext.1))?;
+        Ok(LeveledPlaintext(self.0.clone(), plaintext))
+    }
+
+    /// Numbers as others may see them, with noise of this deviation.
+    fn decrypt_shared<'py>(
+        &self,
+        py: Python<'py>,
+        ciphertext: &LeveledCiphertext,
+        expected: &LeveledCiphertext,
+        length: usize,
+        answers: u64,
+        statistical_bits: u32,
+    ) -> PyResult<(Bound<'py, PyArray1<Complex64>>, f64)> {
+        let sharing = Sharing { expected: &expected.1, answers, statistical_bits };
+        let (a, so_far) = (&ciphertext.1, &self.2);
+        let (values, deviation) = detached(py, || {
+            self.0.decrypt_shared(&self.1, a, length, sharing, so_far, &mut generator()?)
+        })?;
+        Ok((PyArray1::from_vec(py, values), deviation))
+    }
+
+    #[getter]
+    fn shared(&self) -> f64 {
+        self.2.share()
+    }
+
+    fn noise_budget(&self, py: Python<'_>, ciphertext: &LeveledCiphertext) -> PyResult<f64> {
+        detached(py, || self.0.measured_noise_budget(&self.1, &ciphertext.1))
+    }
+
+    fn save(&self, py: Python<'_>, path: PathBuf, passphrase: Option<&str>) -> PyResult<()> {
+        let bytes = detached(py, || {
+            let bytes = self.0.secret_key_to_bytes(&self.1);
+            match passphrase {
+                Some(passphrase) => sealing::seal(&bytes, passphrase.as_bytes(), &mut generator()?)
+                    .map(Zeroizing::new),
+                None => Ok(bytes),
+            }
+        })?;
+        write_key_file(path, &bytes)
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(PyTypeError::new_err("a secret key is not pickled or copied; write it with save"))
+    }
+}
