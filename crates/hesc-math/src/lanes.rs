@@ -68,6 +68,8 @@ pub trait Lanes: Copy {
     fn both(self, a: Self::Mask, b: Self::Mask) -> Self::Mask;
     /// `b` where the mask is set, `a` elsewhere.
     fn select(self, mask: Self::Mask, a: Self::Vector, b: Self::Vector) -> Self::Vector;
+    /// Lane `j` of vector `i` becomes lane `i` of vector `j`.
+    fn transpose(self, rows: [Self::Vector; LANES]) -> [Self::Vector; LANES];
 
     #[inline(always)]
     fn zero(self) -> Self::Vector {
@@ -195,6 +197,10 @@ impl Lanes for Portable {
     #[inline(always)]
     fn select(self, mask: Words, a: Words, b: Words) -> Words {
         std::array::from_fn(|i| (a[i] & !mask[i]) | (b[i] & mask[i]))
+    }
+    #[inline(always)]
+    fn transpose(self, rows: [Words; LANES]) -> [Words; LANES] {
+        std::array::from_fn(|j| std::array::from_fn(|i| rows[i][j]))
     }
 }
 
@@ -328,6 +334,35 @@ pub mod ifma {
         #[inline(always)]
         fn select(self, mask: u8, a: __m512i, b: __m512i) -> __m512i {
             self.avx512f._mm512_mask_mov_epi64(a, mask, b)
+        }
+        #[inline(always)]
+        fn transpose(self, rows: [__m512i; LANES]) -> [__m512i; LANES] {
+            let f = self.avx512f;
+            // No closures, which would be compiled without the instructions. Even and odd places of pairs:
+            let [r0, r1, r2, r3, r4, r5, r6, r7] = rows;
+            let (a0, a1) = (f._mm512_unpacklo_epi64(r0, r1), f._mm512_unpackhi_epi64(r0, r1));
+            let (b0, b1) = (f._mm512_unpacklo_epi64(r2, r3), f._mm512_unpackhi_epi64(r2, r3));
+            let (c0, c1) = (f._mm512_unpacklo_epi64(r4, r5), f._mm512_unpackhi_epi64(r4, r5));
+            let (d0, d1) = (f._mm512_unpacklo_epi64(r6, r7), f._mm512_unpackhi_epi64(r6, r7));
+            // Even and odd quarters of those, for four rows.
+            let e0 = f._mm512_shuffle_i64x2::<0x88>(a0, b0);
+            let e1 = f._mm512_shuffle_i64x2::<0x88>(a1, b1);
+            let e2 = f._mm512_shuffle_i64x2::<0xdd>(a0, b0);
+            let e3 = f._mm512_shuffle_i64x2::<0xdd>(a1, b1);
+            let o0 = f._mm512_shuffle_i64x2::<0x88>(c0, d0);
+            let o1 = f._mm512_shuffle_i64x2::<0x88>(c1, d1);
+            let o2 = f._mm512_shuffle_i64x2::<0xdd>(c0, d0);
+            let o3 = f._mm512_shuffle_i64x2::<0xdd>(c1, d1);
+            [
+                f._mm512_shuffle_i64x2::<0x88>(e0, o0),
+                f._mm512_shuffle_i64x2::<0x88>(e1, o1),
+                f._mm512_shuffle_i64x2::<0x88>(e2, o2),
+                f._mm512_shuffle_i64x2::<0x88>(e3, o3),
+                f._mm512_shuffle_i64x2::<0xdd>(e0, o0),
+                f._mm512_shuffle_i64x2::<0xdd>(e1, o1),
+                f._mm512_shuffle_i64x2::<0xdd>(e2, o2),
+                f._mm512_shuffle_i64x2::<0xdd>(e3, o3),
+            ]
         }
     }
 }

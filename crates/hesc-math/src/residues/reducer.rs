@@ -196,5 +196,6 @@ impl Reducer {
 pub struct Factor {
     pub(crate) w: u64,
     shoup64: u64,
-    shoup52: u64,
+    /// `floor(2^52 w / q)`.
+    pub(crate) shoup52: u64,
 }

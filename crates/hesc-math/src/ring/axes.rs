@@ -1,66 +1,91 @@
+use tfhe_ntt::prime64::Plan;
 use zeroize::Zeroizing;
 
 use super::RingIndex;
-use crate::residues::Reducer;
-use crate::{Modulus, Word};
+use super::convolution::{kernels, reversed, root_of_order, spectrum};
+use crate::Word;
+use crate::residues::{Factor, Reducer};
 
-/// The transform of an odd squarefree index modulo a prime, axis by axis.
-///
-/// In the basis of [`RingIndex::exponents`] the values at the roots are a cyclic convolution along
-/// each axis, of length `n = p - 1`: with `w` of order `p`,
-/// `E[t] = sum_s a[s] w^(g^(t - s))` and `a[s] = sum_t E[t] (w^(-g^(t - s)) - 1) / p`, the second
-/// factor being the dual basis. Here both are computed as they stand, in `phi(m) sum (p - 1)` products.
+/// The transform of any odd squarefree index modulo a prime, axis by axis: a cyclic convolution along each, in
+/// one of three ways.
 #[derive(Debug, Clone)]
 pub(crate) struct AxisTransforms {
     reducer: Reducer,
-    axes: Vec<Convolutions>,
+    axes: Vec<Axis>,
 }
 
-/// The convolutions of one axis.
 #[derive(Debug, Clone)]
-struct Convolutions {
+struct Axis {
     length: usize,
     /// Words from one place of the axis to the next.
     step: usize,
-    forward: Vec<u64>,
-    inverse: Vec<u64>,
+    way: Way,
 }
 
+#[derive(Debug, Clone)]
+enum Way {
+    /// As it stands: short axes.
+    Direct(Direct),
+    /// By frequencies: lengths that are powers of two.
+    Cyclic(Cyclic),
+    /// Inside a negacyclic convolution of twice the length and more: all others.
+    Padded(Box<Padded>),
+}
+
+/// Which way a transform goes.
+#[derive(Debug, Clone, Copy)]
+enum To {
+    Evaluations,
+    Coefficients,
+}
+
+/// What goes along with one way and the other.
+#[derive(Debug, Clone)]
+struct Both<T> {
+    forward: T,
+    inverse: T,
+}
+
+impl<T> Both<T> {
+    fn of(&self, to: To) -> &T {
+        match to {
+            To::Evaluations => &self.forward,
+            To::Coefficients => &self.inverse,
+        }
+    }
+}
+
+/// Axes shorter than this are convolved as they stand.
+const SHORT: usize = 32;
 /// Products of residues below 2^61 that 128 bits hold the sum of, with one more residue.
 const TERMS: usize = 64;
 
 impl AxisTransforms {
-    /// For a prime that is 1 modulo the index.
+    /// For a prime that is 1 modulo [`RingIndex::modulus_step`].
     pub(crate) fn new(index: RingIndex, reducer: Reducer) -> Self {
-        let q = reducer.modulus();
-        let convolutions = |axis: super::index::Axis| {
-            let (length, prime) = (axis.powers.len(), axis.prime as u64);
-            let root = root_of_prime_order(q, prime);
-            let by_prime = q.inverse(prime);
-            let dual = |exponent: u64| {
-                q.mul(q.add(q.pow(root, prime - exponent), q.value() - 1), by_prime)
+        let of_axis = |axis: super::convolution::AxisKernels| {
+            let (length, step) = (axis.forward.len(), axis.step);
+            let kernels = Both { forward: axis.forward, inverse: axis.inverse };
+            let way = if length.is_power_of_two() && length > 1 {
+                Way::Cyclic(Cyclic::new(&kernels, &reducer))
+            } else {
+                let padded = if length < SHORT { None } else { Padded::new(&kernels, &reducer) };
+                padded.map_or_else(|| Way::Direct(Direct::new(&kernels)), |p| Way::Padded(p.into()))
             };
-            // What a line is multiplied with for the value at place t begins at length - t.
-            let forward = |i: usize| q.pow(root, axis.powers[(2 * length - i) % length] as u64);
-            let inverse = |i: usize| dual(axis.powers[i % length] as u64);
-            Convolutions {
-                length,
-                step: axis.step,
-                forward: (0..2 * length).map(forward).collect(),
-                inverse: (0..2 * length).map(inverse).collect(),
-            }
+            Axis { length, step, way }
         };
-        Self { reducer, axes: index.axes().into_iter().map(convolutions).collect() }
+        let axes = kernels(index, reducer.modulus()).into_iter().map(of_axis).collect();
+        Self { reducer, axes }
     }
 
     /// Coefficients to evaluations, in place.
     pub(crate) fn forward<W: Word>(&self, limb: &mut [W]) {
-        self.convolve(limb, |axis| &axis.forward);
+        self.convolve(limb, To::Evaluations);
     }
 
     /// Evaluations to coefficients, in place.
     pub(crate) fn inverse<W: Word>(&self, limb: &mut [W]) {
-        self.convolve(limb, |axis| &axis.inverse);
+        self.convolve(limb, To::Coefficients);
     }
 
     /// `a *= b` place by place.
@@ -70,37 +95,170 @@ impl AxisTransforms {
         }
     }
 
-    fn convolve<W: Word>(&self, limb: &mut [W], factors: impl Fn(&Convolutions) -> &[u64]) {
-        let longest = self.axes.iter().map(|axis| axis.length).max().unwrap_or(0);
+    fn convolve<W: Word>(&self, limb: &mut [W], to: To) {
+        let room = self.axes.iter().map(|axis| axis.length + axis.way.room()).max().unwrap_or(0);
         // A line of a secret is secret.
-        let mut line = Zeroizing::new(vec![0; longest]);
+        let mut room = Zeroizing::new(vec![0; room]);
         for axis in &self.axes {
-            let line = &mut line[..axis.length];
+            let (line, rest) = room.split_at_mut(axis.length);
             for block in limb.chunks_exact_mut(axis.length * axis.step) {
                 for first in 0..axis.step {
                     for (x, word) in line.iter_mut().zip(block[first..].iter().step_by(axis.step)) {
                         *x = word.to_u64();
                     }
+                    match &axis.way {
+                        Way::Direct(way) => way.convolve(line, rest, to, &self.reducer),
+                        Way::Cyclic(way) => way.convolve(line, to, &self.reducer),
+                        Way::Padded(way) => way.convolve(line, rest, to),
+                    }
                     let words = block[first..].iter_mut().step_by(axis.step);
-                    for (place, word) in words.enumerate() {
-                        let factors = &factors(axis)[axis.length - place..];
-                        *word = W::from_u64(self.sum_of_products(line, factors));
+                    for (word, x) in words.zip(&*line) {
+                        *word = W::from_u64(*x);
                     }
                 }
             }
         }
     }
+}
 
-    fn sum_of_products(&self, line: &[u64], factors: &[u64]) -> u64 {
-        line.chunks(TERMS).zip(factors.chunks(TERMS)).fold(0, |sum, (line, factors)| {
-            let products = line.iter().zip(factors);
-            let add = |sum, (&x, &f)| sum + u128::from(x) * u128::from(f);
-            self.reducer.reduce(products.fold(u128::from(sum), add))
-        })
+impl Way {
+    /// Words of scratch space, beside the line.
+    fn room(&self) -> usize {
+        match self {
+            Self::Direct(way) => way.0.forward.len(),
+            Self::Cyclic(_) => 0,
+            Self::Padded(way) => way.kernels.forward.len(),
+        }
     }
 }
 
-/// A root of unity of prime order `p` modulo a prime that is 1 modulo it.
-fn root_of_prime_order(q: Modulus, p: u64) -> u64 {
-    (2..).map(|x| q.pow(x, (q.value() - 1) / p)).find(|&root| root != 1).unwrap_or(1)
+/// The kernels twice in a row, reversed: what a line is multiplied with for place `t` begins at `length - 1 - t`.
+#[derive(Debug, Clone)]
+struct Direct(Both<Vec<u64>>);
+
+impl Direct {
+    fn new(kernels: &Both<Vec<u64>>) -> Self {
+        let twice =
+            |kernel: &[u64]| kernel.iter().rev().chain(kernel.iter().rev()).copied().collect();
+        Self(Both { forward: twice(&kernels.forward), inverse: twice(&kernels.inverse) })
+    }
+
+    fn convolve(&self, line: &mut [u64], rest: &mut [u64], to: To, q: &Reducer) {
+        let (kernel, copy) = (self.0.of(to), &mut rest[..line.len()]);
+        copy.copy_from_slice(line);
+        let last = line.len() - 1;
+        for (place, x) in line.iter_mut().enumerate() {
+            let factors = &kernel[last - place..];
+            *x = copy.chunks(TERMS).zip(factors.chunks(TERMS)).fold(0, |sum, (line, factors)| {
+                let products = line.iter().zip(factors);
+                let add = |sum, (&x, &f)| sum + u128::from(x) * u128::from(f);
+                q.reduce(products.fold(u128::from(sum), add))
+            });
+        }
+    }
+}
+
+/// Frequencies by radix-2 butterflies.
+#[derive(Debug, Clone)]
+struct Cyclic {
+    /// Powers of a root of the line's order, and of its inverse.
+    roots: Vec<Factor>,
+    inverse_roots: Vec<Factor>,
+    /// By place: frequencies are met in bit-reversed order.
+    spectra: Both<Vec<Factor>>,
+}
+
+impl Cyclic {
+    fn new(kernels: &Both<Vec<u64>>, reducer: &Reducer) -> Self {
+        let (q, length) = (reducer.modulus(), kernels.forward.len());
+        let root = root_of_order(q, length);
+        let powers = |root: u64| {
+            let powers = std::iter::successors(Some(1), move |x| Some(q.mul(*x, root)));
+            powers.take(length / 2).map(|w| reducer.factor(w)).collect()
+        };
+        let by_place = |kernel: &[u64]| {
+            let spectrum = spectrum(kernel, root, reducer);
+            (0..length).map(|i| reducer.factor(spectrum[reversed(i, length.ilog2())])).collect()
+        };
+        Self {
+            roots: powers(root),
+            inverse_roots: powers(q.inverse(root)),
+            spectra: Both {
+                forward: by_place(&kernels.forward),
+                inverse: by_place(&kernels.inverse),
+            },
+        }
+    }
+
+    fn convolve(&self, line: &mut [u64], to: To, q: &Reducer) {
+        let most = line.len() / 2;
+        let halves = || {
+            std::iter::successors(Some(1), |half| Some(2 * half)).take_while(|half| *half <= most)
+        };
+        for half in halves().collect::<Vec<_>>().into_iter().rev() {
+            for pair in line.chunks_exact_mut(2 * half) {
+                let (low, high) = pair.split_at_mut(half);
+                let roots = self.roots.iter().step_by(most / half);
+                for ((a, b), root) in low.iter_mut().zip(high).zip(roots) {
+                    let difference = *a + q.value() - *b;
+                    *a = q.once(*a + *b);
+                    *b = q.scaled(difference, *root);
+                }
+            }
+        }
+        for (x, factor) in line.iter_mut().zip(self.spectra.of(to)) {
+            *x = q.scaled(*x, *factor);
+        }
+        for half in halves() {
+            for pair in line.chunks_exact_mut(2 * half) {
+                let (low, high) = pair.split_at_mut(half);
+                let roots = self.inverse_roots.iter().step_by(most / half);
+                for ((a, b), root) in low.iter_mut().zip(high).zip(roots) {
+                    let turned = q.scaled(*b, *root);
+                    *b = q.once(*a + q.value() - turned);
+                    *a = q.once(*a + turned);
+                }
+            }
+        }
+    }
+}
+
+/// A line of length `n` behind zeros' end meets a kernel of `2 n - 1` places: what wraps in a negacyclic
+/// convolution of that length and more meets places that nobody reads.
+#[derive(Debug, Clone)]
+struct Padded {
+    plan: Plan,
+    /// Transformed.
+    kernels: Both<Vec<u64>>,
+}
+
+impl Padded {
+    /// None for primes without roots of unity for it.
+    fn new(kernels: &Both<Vec<u64>>, reducer: &Reducer) -> Option<Self> {
+        let length = kernels.forward.len();
+        let size = (2 * length - 1).next_power_of_two();
+        let plan = Plan::try_new(size, reducer.value())?;
+        let transformed = |kernel: &[u64]| {
+            // Place `length - 1 + u` of the convolution is that of the line's place `u`.
+            let mut long: Vec<u64> = (1..2 * length).map(|i| kernel[i % length]).collect();
+            long.resize(size, 0);
+            plan.fwd(&mut long);
+            long
+        };
+        let both =
+            Both { forward: transformed(&kernels.forward), inverse: transformed(&kernels.inverse) };
+        Some(Self { kernels: both, plan })
+    }
+
+    fn convolve(&self, line: &mut [u64], rest: &mut [u64], to: To) {
+        let kernel = self.kernels.of(to);
+        let long = &mut rest[..kernel.len()];
+        let (start, zeros) = long.split_at_mut(line.len());
+        start.copy_from_slice(line);
+        zeros.fill(0);
+        self.plan.fwd(long);
+        self.plan.mul_assign_normalize(long, kernel);
+        self.plan.inv(long);
+        line.copy_from_slice(&long[line.len() - 1..][..line.len()]);
+    }
 }

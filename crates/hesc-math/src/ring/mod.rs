@@ -3,9 +3,11 @@
 
 mod automorphism;
 mod axes;
+mod convolution;
 #[cfg(test)]
 mod definition;
 mod embedding;
+mod fermat;
 mod index;
 pub mod kernels;
 mod norms;

@@ -1,7 +1,10 @@
+use bytemuck::{cast_slice, cast_slice_mut};
+
 use super::RingIndex;
 use super::axes::AxisTransforms;
+use super::fermat::FermatTransform;
 use crate::primes::is_prime;
-use crate::residues::{MAX_PRIME_BITS, Reducer};
+use crate::residues::{MAX_PRIME_BITS, Reducer, kernels};
 use crate::{MathError, Word};
 
 /// The number-theoretic transform of a ring modulo one prime: between the coefficients in the basis
@@ -10,7 +13,9 @@ use crate::{MathError, Word};
 pub(crate) enum Transform<W: Word> {
     /// `tfhe-ntt`'s, for powers of two.
     Negacyclic { plan: W::Plan, ring_degree: usize },
-    /// For odd indices.
+    /// For products of Fermat primes on vector lanes, words of 64 bits.
+    Fermat { transform: Box<FermatTransform>, reducer: Reducer },
+    /// For all odd indices.
     Axes(AxisTransforms),
 }
 
@@ -30,13 +35,20 @@ impl<W: Word> Transform<W> {
         if modulus >> max_bits != 0 || modulus % step != 1 || !is_prime(modulus) {
             return Err(MathError::Modulus { modulus, max_bits, step });
         }
-        Ok(Self::Axes(AxisTransforms::new(index, Reducer::new(modulus))))
+        let reducer = Reducer::new(modulus);
+        let wide = size_of::<W>() == size_of::<u64>();
+        let on_lanes = if wide { FermatTransform::new(index, &reducer) } else { None };
+        Ok(match on_lanes {
+            Some(transform) => Self::Fermat { transform: Box::new(transform), reducer },
+            None => Self::Axes(AxisTransforms::new(index, reducer)),
+        })
     }
 
     /// Coefficients to evaluations, in place.
     pub(crate) fn forward(&self, limb: &mut [W]) {
         match self {
             Self::Negacyclic { plan, .. } => W::forward(plan, limb),
+            Self::Fermat { transform, .. } => transform.forward(cast_slice_mut(limb)),
             Self::Axes(axes) => axes.forward(limb),
         }
     }
@@ -53,6 +65,7 @@ impl<W: Word> Transform<W> {
     pub(crate) fn inverse_unscaled(&self, limb: &mut [W]) {
         match self {
             Self::Negacyclic { plan, .. } => W::inverse_unscaled(plan, limb),
+            Self::Fermat { transform, .. } => transform.inverse(cast_slice_mut(limb)),
             Self::Axes(axes) => axes.inverse(limb),
         }
     }
@@ -61,7 +74,7 @@ impl<W: Word> Transform<W> {
     pub(crate) fn unscaled_factor(&self) -> u64 {
         match self {
             Self::Negacyclic { ring_degree, .. } => *ring_degree as u64,
-            Self::Axes(_) => 1,
+            Self::Fermat { .. } | Self::Axes(_) => 1,
         }
     }
 
@@ -69,6 +82,9 @@ impl<W: Word> Transform<W> {
     pub(crate) fn mul_assign_scaled(&self, a: &mut [W], b: &[W]) {
         match self {
             Self::Negacyclic { plan, .. } => W::mul_assign_scaled(plan, a, b),
+            Self::Fermat { reducer, .. } => {
+                kernels::multiply_assign(cast_slice_mut(a), cast_slice(b), reducer);
+            }
             Self::Axes(axes) => axes.multiply_assign(a, b),
         }
     }
@@ -119,9 +135,35 @@ mod tests {
         }
     }
 
+    /// On lanes where there are any, and on words; primes that lanes do not take.
     #[test]
     fn the_ring_of_4369_is_one_of_them() {
         check::<u64>(4369, 50, 1);
+        check::<u64>(4369, 51, 1);
+        check::<u32>(4369, 31, 1);
+    }
+
+    /// The two ways agree where the definition takes too long: with axes of 3, of 5 and of both.
+    #[test]
+    fn lanes_and_words_agree() {
+        for index in [13107, 21845, 65535] {
+            let ring = RingIndex::new(index).unwrap();
+            for bits in [30, 50] {
+                let q = ring.ntt_primes(bits, 1).unwrap()[0];
+                let transform = Transform::<u64>::new(ring, q).unwrap();
+                let axes = AxisTransforms::new(ring, Reducer::new(q));
+                for words in [random(ring.degree(), q, 7), vec![q - 1; ring.degree()]] {
+                    let [mut x, mut y] = [words.clone(), words.clone()];
+                    transform.forward(&mut x);
+                    axes.forward(&mut y);
+                    assert_eq!(x, y, "{index}");
+                    transform.inverse(&mut x);
+                    assert_eq!(x, words, "{index}");
+                    axes.inverse(&mut y);
+                    assert_eq!(y, words, "{index}");
+                }
+            }
+        }
     }
 
     /// Sums of 64 products of the largest residues fit.
