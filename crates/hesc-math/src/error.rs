@@ -63,6 +63,20 @@ pub enum MathError {
         /// Number found.
         found: usize,
     },
+    /// There is no extension of the integers modulo this prime power by a root of unity of this order.
+    #[error(
+        "no Galois ring modulo {prime}^{power} has a root of unity of order {index} here; choose a prime that does \
+         not divide the order, a power of at least 1 below 2^56, and an order that divides prime^d - 1 for a d up \
+         to 1024"
+    )]
+    GaloisRing {
+        /// The order of the root of unity.
+        index: u64,
+        /// The prime.
+        prime: u64,
+        /// Its power.
+        power: u32,
+    },
     /// No modulus for residues of thousands of bits.
     #[error("a modulus of {bits} bits (odd: {odd}) is not usable; give an odd one of 512 to 8192")]
     WideModulus {

@@ -12,6 +12,7 @@
 //! - [`AesCtrRng`]: that generator;
 //! - [`residues`]: limbs of residues modulo one number and the loops on them;
 //! - [`rns`]: residue number systems of many primes, for schemes with multiplication;
+//! - [`finite_field`]: extensions of integers modulo a prime power, which slots of plaintexts are;
 //! - [`wide`]: residues of thousands of bits, eight at a time, for the schemes on groups;
 //! - [`secp256r1`]: points of that curve, eight at a time.
 //!
@@ -31,6 +32,7 @@
 //! ```
 
 mod error;
+pub mod finite_field;
 mod lanes;
 mod limb;
 mod modulus;
@@ -46,6 +48,7 @@ pub mod wide;
 mod word;
 
 pub use error::MathError;
+pub use finite_field::GaloisRing;
 pub use modulus::Modulus;
 pub use primes::{is_prime, ntt_primes};
 pub use ring::{

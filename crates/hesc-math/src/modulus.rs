@@ -56,6 +56,18 @@ impl Modulus {
         self.pow(a, self.0 - 2)
     }
 
+    /// `a^-1` for any modulus, by Euclid's algorithm; none where they have a common divisor. Variable time.
+    pub fn inverse_of_unit(self, a: u64) -> Option<u64> {
+        let (mut remainders, mut factors) =
+            ((i128::from(self.0), i128::from(a % self.0)), (0i128, 1i128));
+        while remainders.1 != 0 {
+            let quotient = remainders.0 / remainders.1;
+            remainders = (remainders.1, remainders.0 - quotient * remainders.1);
+            factors = (factors.1, factors.0 - quotient * factors.1);
+        }
+        (remainders.0 == 1).then(|| factors.0.rem_euclid(i128::from(self.0)) as u64)
+    }
+
     /// The residue of a signed integer.
     pub const fn reduce_signed(self, a: i64) -> u64 {
         (a as i128).rem_euclid(self.0 as i128) as u64

@@ -1,0 +1,101 @@
+//! Bases of a ring over its numbers, and those dual to them.
+
+use super::galois_ring::{GaloisRing, lifted};
+use super::polynomial;
+use super::quotient::Quotient;
+use crate::Modulus;
+
+impl GaloisRing {
+    /// What the powers `1, Y, ..., Y^(d - 1)` are dual to: `trace(a_i Y^j)` is 1 for `i = j` and 0 otherwise, so
+    /// that `trace(a_i x)` is the coefficient of `Y^i` in `x`.
+    ///
+    /// This is the first column of the inverse of the Vandermonde matrix of the conjugates of `Y`; the others are
+    /// its images under the Frobenius map (`carpov2016packing`, equation (4)). With
+    /// `f(Z) / (Z - Y) = b_0 + b_1 Z + ...` by Horner's rule, `a_i = b_i / f'(Y)`. Cost: `d` products.
+    pub fn dual_basis(&self) -> Vec<Vec<u64>> {
+        let (d, root) = (self.degree(), self.root());
+        let mut quotient = vec![self.constant(1); d];
+        for i in (1..d).rev() {
+            let shifted = self.multiply(&quotient[i], &root);
+            quotient[i - 1] = self.add(&shifted, &self.constant(self.polynomial()[i]));
+        }
+        // The derivative at Y is the quotient there.
+        let mut derivative = self.constant(0);
+        for b in quotient.iter().rev() {
+            derivative = self.add(&self.multiply(&derivative, &root), b);
+        }
+        // Roots of unity of an order without p are simple, so that it is a unit.
+        let inverse = self.inverse(&derivative).unwrap_or_default();
+        quotient.iter().map(|b| self.multiply(b, &inverse)).collect()
+    }
+
+    /// An element whose conjugates are a basis, and the one whose conjugates are dual to it. The first of those
+    /// that numbers stand for by their digits to the base `p`.
+    ///
+    /// With `t_k = trace(x sigma^k(x))` the second is `sum_j c_j sigma^j(x)`, `c` the inverse of `t` under cyclic
+    /// convolution. Cost: about `d` products for each candidate, of which most will do.
+    pub fn normal_basis(&self) -> (Vec<u64>, Vec<u64>) {
+        let (d, p, q) = (self.degree(), self.prime(), self.modulus());
+        let mut minus_one = vec![0; d];
+        minus_one[0] = q.value() - 1;
+        let cyclic = Quotient::new(self.reducer(), minus_one);
+        let candidate = |number: u64| {
+            let mut rest = number;
+            let mut digits = self.constant(0);
+            for digit in &mut digits {
+                (*digit, rest) = (rest % p, rest / p);
+            }
+            digits
+        };
+        let pair = |number: u64| {
+            let element = candidate(number);
+            let conjugates = self.conjugates(&element);
+            let traces: Vec<u64> = conjugates
+                .iter()
+                .map(|image| self.trace(&self.multiply(&element, image)))
+                .collect();
+            let modulo_p: Vec<u64> = traces.iter().map(|x| x % p).collect();
+            let mut circle = vec![0; d + 1];
+            (circle[0], circle[d]) = (p - 1, 1);
+            let mut inverse = polynomial::inverse(&modulo_p, &circle, Modulus::new(p))?;
+            inverse.resize(d, 0);
+            let inverse = lifted(&cyclic, &traces, inverse, self.exponent());
+            let terms = conjugates.iter().zip(&inverse);
+            let dual = terms
+                .fold(self.constant(0), |sum, (image, &c)| self.add(&sum, &self.scaled(image, c)));
+            Some((element, dual))
+        };
+        (1..).find_map(pair).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dual_bases_tell_coefficients_apart() {
+        for (index, prime, power) in
+            [(17, 2, 1), (17, 2, 10), (31, 3, 4), (5, 31, 1), (1, 2, 3), (255, 2, 1), (51, 2, 3)]
+        {
+            let ring = GaloisRing::new(index, prime, power).unwrap();
+            let powers = std::iter::successors(Some(ring.constant(1)), |x| {
+                Some(ring.multiply(x, &ring.root()))
+            });
+            let powers: Vec<Vec<u64>> = powers.take(ring.degree()).collect();
+            let (normal, dual_normal) = ring.normal_basis();
+            let bases = [
+                (powers, ring.dual_basis()),
+                (ring.conjugates(&normal), ring.conjugates(&dual_normal)),
+            ];
+            for (basis, dual) in bases {
+                for (i, a) in dual.iter().enumerate() {
+                    for (j, x) in basis.iter().enumerate() {
+                        let expected = u64::from(i == j);
+                        assert_eq!(ring.trace(&ring.multiply(a, x)), expected, "{index}: {i}, {j}");
+                    }
+                }
+            }
+        }
+    }
+}
