@@ -8,5 +8,9 @@ mod construction;
 mod galois_ring;
 mod polynomial;
 mod quotient;
+mod slots;
+mod structure;
 
 pub use galois_ring::GaloisRing;
+pub use slots::Slots;
+pub use structure::Dimension;

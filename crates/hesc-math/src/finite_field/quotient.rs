@@ -51,6 +51,18 @@ impl Quotient {
         low.iter().map(|&sum| self.reducer.reduce(sum)).collect()
     }
 
+    /// The traces of `1, Y, ..., Y^(d - 1)`: sums of the diagonals of the matrices that multiply by them.
+    pub(super) fn traces(&self) -> Vec<u64> {
+        let (d, q) = (self.degree(), self.reducer.modulus());
+        let trace = |i: usize| {
+            // Lower powers of Y are not their own images.
+            let images = (d.saturating_sub(i)..d).map(|k| self.folds[i + k - d][k]);
+            images.fold(0, |sum, x| q.add(sum, x))
+        };
+        let own = self.reducer.remainder(d as u64);
+        (0..d).map(|i| if i == 0 { own } else { trace(i) }).collect()
+    }
+
     /// The number `x`.
     pub(super) fn constant(&self, x: u64) -> Vec<u64> {
         let mut out = vec![0; self.degree()];

@@ -8,6 +8,7 @@ mod convolution;
 mod definition;
 mod embedding;
 mod fermat;
+mod group_algebra;
 mod index;
 pub mod kernels;
 mod norms;
@@ -20,6 +21,7 @@ use std::sync::Arc;
 
 pub use automorphism::Automorphism;
 pub use embedding::Embedding;
+pub use group_algebra::{Convolver, GroupAlgebra};
 pub use index::{MAX_RING_DEGREE, MIN_RING_DEGREE, RingIndex};
 pub use poly::{Coeff, Domain, Eval, Poly};
 pub use prime::Prime;

@@ -1,0 +1,297 @@
+use super::GaloisRing;
+use super::structure::{Dimension, dimensions};
+use crate::ring::{Convolver, GroupAlgebra};
+use crate::{MathError, Modulus, RingIndex};
+
+/// The slots of plaintexts modulo `p^r` in a ring of odd index `m`: `phi(m) / d` copies of `GR(p^r, d)`, `d` the
+/// order of `p` modulo `m`.
+///
+/// A plaintext `a` has in the slot of a unit `u` the value `a(Y^u)`, `Y` the ring's root of unity; the slots of
+/// `u` and `u p` have conjugate values, so that one of them stands for both. Slots are numbered along the
+/// [dimensions](Self::dimensions) of the group of units modulo powers of `p`, the last dimension's next to each
+/// other. A value is given by its `d` coordinates in a normal basis `x, sigma(x), ...`: then messages and plaintext
+/// coefficients are the same array but for one convolution over the Galois group, by
+/// `B[s] = trace(x K'[s])` and back by `trace(x' K[s])`, `K'` and `K` what coefficients and evaluations are
+/// convolved with to become each other, and `x'` dual to `x`.
+#[derive(Debug, Clone)]
+pub struct Slots {
+    ring: GaloisRing,
+    dimensions: Vec<Dimension>,
+    algebra: GroupAlgebra,
+    /// For each slot and coordinate its place in the array.
+    places: Vec<u32>,
+    normal: Vec<u64>,
+    dual: Vec<u64>,
+    encoder: Convolver,
+    decoder: Convolver,
+    /// The coordinates of the number 1, all the same, and what turns a coordinate of a number into it.
+    one: u64,
+    by_one: u64,
+}
+
+impl Slots {
+    /// The slots of a ring of odd index modulo `prime^power`. Cost: that of [`GaloisRing::new`] and about
+    /// `m d` products of words.
+    ///
+    /// # Errors
+    /// [`MathError::RingIndex`] for a power of two; [`MathError::GaloisRing`] for a prime that divides the index or
+    /// whose order is too large; [`MathError::Modulus`] for moduli beyond about `2^22`.
+    pub fn new(index: RingIndex, prime: u64, power: u32) -> Result<Self, MathError> {
+        let m = index.value();
+        let refused = MathError::GaloisRing { index: m as u64, prime, power };
+        let modulus = prime.checked_pow(power).filter(|modulus| *modulus > 1).ok_or(refused)?;
+        let algebra = GroupAlgebra::new(index, Modulus::new(modulus))?;
+        let ring = GaloisRing::new(m as u64, prime, power)?;
+        let units = index.evaluation_units();
+        let p = (prime % m as u64) as usize;
+        let dimensions = dimensions(m, &units, p);
+        let (normal, dual) = ring.normal_basis();
+        let places = places(&dimensions, &units, index.inverse_element(p), ring.degree());
+        let encoder = algebra.convolver(&encoding_kernel(index, &ring, &normal));
+        let traces = traces(&ring, &dual);
+        let decoder: Vec<u64> = units.iter().map(|&unit| traces[unit]).collect();
+        let decoder = algebra.convolver(&decoder);
+        let (one, by_one) = (ring.trace(&dual), ring.trace(&normal));
+        Ok(Self { ring, dimensions, algebra, places, normal, dual, encoder, decoder, one, by_one })
+    }
+
+    /// The ring that each slot is a copy of.
+    pub fn ring(&self) -> &GaloisRing {
+        &self.ring
+    }
+
+    /// The cyclic factors of the group of slots, the longest first.
+    pub fn dimensions(&self) -> &[Dimension] {
+        &self.dimensions
+    }
+
+    /// Slots.
+    pub fn count(&self) -> usize {
+        self.places.len() / self.ring.degree()
+    }
+
+    /// The element whose conjugates are the basis of coordinates.
+    pub fn normal(&self) -> &[u64] {
+        &self.normal
+    }
+
+    /// The element whose conjugates are dual to it: `trace(sigma^j(dual) v)` is the `j`-th coordinate of `v`.
+    pub fn dual(&self) -> &[u64] {
+        &self.dual
+    }
+
+    /// Plaintext coefficients of coordinates, `d` for each slot, all below `p^r`. Cost: one convolution.
+    ///
+    /// # Panics
+    /// If there are not `phi(m)` coordinates.
+    pub fn encode(&self, coordinates: &[u64]) -> Vec<u64> {
+        assert_eq!(coordinates.len(), self.places.len(), "a coordinate for each coefficient");
+        let mut array = vec![0; coordinates.len()];
+        for (&place, &x) in self.places.iter().zip(coordinates) {
+            array[place as usize] = x;
+        }
+        self.algebra.convolve(&array, &self.encoder)
+    }
+
+    /// The coordinates of plaintext coefficients. Cost: one convolution.
+    ///
+    /// # Panics
+    /// If there are not `phi(m)` coefficients.
+    pub fn decode(&self, coefficients: &[u64]) -> Vec<u64> {
+        let array = self.algebra.convolve(coefficients, &self.decoder);
+        self.places.iter().map(|&place| array[place as usize]).collect()
+    }
+
+    /// The coordinates of a value.
+    pub fn coordinates(&self, value: &[u64]) -> Vec<u64> {
+        let duals = self.ring.conjugates(&self.dual);
+        duals.iter().map(|dual| self.ring.trace(&self.ring.multiply(dual, value))).collect()
+    }
+
+    /// The value with these coordinates.
+    pub fn value(&self, coordinates: &[u64]) -> Vec<u64> {
+        let terms = self.ring.conjugates(&self.normal);
+        let zero = self.ring.constant(0);
+        terms
+            .iter()
+            .zip(coordinates)
+            .fold(zero, |sum, (x, &by)| self.ring.add(&sum, &self.ring.scaled(x, by)))
+    }
+
+    /// The one coordinate that a number has `d` times.
+    pub fn coordinate_of_number(&self, number: u64) -> u64 {
+        self.ring.modulus().mul(number, self.one)
+    }
+
+    /// The number of a value with these coordinates; none where they differ.
+    pub fn number(&self, coordinates: &[u64]) -> Option<u64> {
+        let (first, rest) = coordinates.split_first()?;
+        let alike = rest.iter().fold(0, |differences, x| differences | (x ^ first)) == 0;
+        alike.then(|| self.ring.modulus().mul(*first, self.by_one))
+    }
+}
+
+/// For each slot, along the dimensions, and each coordinate `j` the place of `u p^-j`.
+fn places(dimensions: &[Dimension], units: &[usize], by_p: usize, d: usize) -> Vec<u32> {
+    let m = units.iter().max().map_or(1, |largest| largest + 1);
+    let mut place_of = vec![0; m];
+    units.iter().enumerate().for_each(|(place, &unit)| place_of[unit] = place as u32);
+    let mut slots = vec![1 % m];
+    for dimension in dimensions {
+        let along = |slot: &usize| {
+            let next = move |x: &usize| Some(x * dimension.generator % m);
+            std::iter::successors(Some(*slot), next).take(dimension.length).collect::<Vec<_>>()
+        };
+        slots = slots.iter().flat_map(along).collect();
+    }
+    let coordinates = |slot: &usize| {
+        let places = std::iter::successors(Some(*slot), |x| Some(x * by_p % m)).take(d);
+        places.map(|unit| place_of[unit]).collect::<Vec<_>>()
+    };
+    slots.iter().flat_map(coordinates).collect()
+}
+
+/// `trace(x Y^e)` for each `e` below the order of `Y`: a linear recurrence.
+fn traces(ring: &GaloisRing, x: &[u64]) -> Vec<u64> {
+    let (d, m, q) = (ring.degree(), ring.index() as usize, ring.modulus());
+    let powers = std::iter::successors(Some(x.to_vec()), |x| Some(ring.multiply(x, &ring.root())));
+    let mut traces: Vec<u64> = powers.take(d.min(m)).map(|x| ring.trace(&x)).collect();
+    while traces.len() < m {
+        let terms = ring.polynomial().iter().zip(&traces[traces.len() - d..]);
+        let sum = terms.fold(0, |sum, (&c, &t)| q.add(sum, q.mul(c, t)));
+        traces.push(q.neg(sum));
+    }
+    traces
+}
+
+/// `trace(x K'[s])`, with `K'[s]` the product over the primes of the index of `(w^-e - 1) / p`, written out: a sum
+/// over sets of primes of signed powers of `Y`.
+fn encoding_kernel(index: RingIndex, ring: &GaloisRing, x: &[u64]) -> Vec<u64> {
+    let (m, q) = (index.value(), ring.modulus());
+    let traces = traces(ring, x);
+    // 1 modulo one prime, 0 modulo the others.
+    let unit = |p: usize| (m / p..m).step_by(m / p).find(|x| x % p == 1).unwrap_or(1);
+    let terms: Vec<(usize, bool)> = index.odd_primes().fold(vec![(0, false)], |terms, p| {
+        let with = terms.iter().map(|&(sum, sign)| ((sum + unit(p)) % m, sign));
+        let without = terms.iter().map(|&(sum, sign)| (sum, !sign));
+        with.chain(without).collect()
+    });
+    let by_index = q.inverse_of_unit(m as u64).unwrap_or(1);
+    let entry = |exponent: usize| {
+        let term = |sum, &(unit, negated): &(usize, bool)| {
+            let trace = traces[(m - exponent * unit % m) % m];
+            q.add(sum, if negated { q.neg(trace) } else { trace })
+        };
+        q.mul(terms.iter().fold(0, term), by_index)
+    };
+    index.exponents().into_iter().map(entry).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ring::Automorphism;
+
+    const SETS: [(usize, u64, u32); 8] = [
+        (3, 2, 1),
+        (15, 2, 3),
+        (31, 2, 1),
+        (255, 2, 1),
+        (77, 3, 2),
+        (105, 2, 2),
+        (51, 103, 1),
+        (4369, 2, 1),
+    ];
+
+    fn random(count: usize, modulus: u64) -> Vec<u64> {
+        let next = |x: &u64| Some(x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1));
+        let words = std::iter::successors(Some(count as u64), next).skip(1);
+        words.take(count).map(|x| (x >> 9) % modulus).collect()
+    }
+
+    /// A plaintext's value at a power of Y, by the definition.
+    fn value_at(slots: &Slots, index: RingIndex, coefficients: &[u64], unit: usize) -> Vec<u64> {
+        let (ring, m) = (slots.ring(), index.value());
+        let powers =
+            std::iter::successors(Some(ring.constant(1)), |x| Some(ring.multiply(x, &ring.root())));
+        let powers: Vec<Vec<u64>> = powers.take(m).collect();
+        let terms = index.exponents().into_iter().zip(coefficients);
+        terms.fold(ring.constant(0), |sum, (e, &c)| {
+            ring.add(&sum, &ring.scaled(&powers[e * unit % m], c))
+        })
+    }
+
+    #[test]
+    fn slots_have_the_values_that_were_encoded() {
+        for (index, prime, power) in SETS {
+            let index = RingIndex::new(index).unwrap();
+            let slots = Slots::new(index, prime, power).unwrap();
+            let (n, d) = (index.degree(), slots.ring().degree());
+            assert_eq!(slots.count() * d, n);
+            let coordinates = random(n, slots.ring().modulus().value());
+            let coefficients = slots.encode(&coordinates);
+            assert_eq!(slots.decode(&coefficients), coordinates, "{}", index.value());
+            let mut unit = 1;
+            for (i, of_slot) in coordinates.chunks(d).enumerate().take(5) {
+                let expected = slots.value(of_slot);
+                assert_eq!(value_at(&slots, index, &coefficients, unit), expected, "{i}");
+                assert_eq!(slots.coordinates(&expected), of_slot);
+                let along = slots.dimensions().last().map_or(1, |last| last.generator);
+                unit = unit * along % index.value();
+                if slots.dimensions().last().is_none_or(|last| i + 1 == last.length) {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// An automorphism by a generator rolls the slots along its dimension; what comes around is twisted.
+    #[test]
+    fn rotations_are_rotations() {
+        for (index, prime, power) in SETS {
+            let index = RingIndex::new(index).unwrap();
+            let slots = Slots::new(index, prime, power).unwrap();
+            let (d, modulus) = (slots.ring().degree(), slots.ring().modulus().value());
+            let coordinates = random(index.degree(), modulus);
+            let coefficients = slots.encode(&coordinates);
+            let reducer = crate::residues::Reducer::new(modulus);
+            let mut step = slots.count();
+            for dimension in slots.dimensions() {
+                step /= dimension.length;
+                let automorphism = Automorphism::new(index, dimension.generator);
+                let mut image = vec![0; coefficients.len()];
+                automorphism.coefficients(&mut image, &coefficients, &reducer);
+                let image = slots.decode(&image);
+                for slot in 0..slots.count() {
+                    let at = slot / step % dimension.length;
+                    let last = at + 1 == dimension.length;
+                    let from = if last { slot - at * step } else { slot + step };
+                    let mut expected = coordinates[from * d..][..d].to_vec();
+                    if last {
+                        expected.rotate_right(dimension.twist);
+                    }
+                    assert_eq!(image[slot * d..][..d], expected, "{} {slot}", index.value());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_have_equal_coordinates() {
+        for (index, prime, power) in SETS {
+            let index = RingIndex::new(index).unwrap();
+            let slots = Slots::new(index, prime, power).unwrap();
+            let (d, modulus) = (slots.ring().degree(), slots.ring().modulus().value());
+            for number in [0, 1, modulus - 1] {
+                let coordinates = vec![slots.coordinate_of_number(number); d];
+                assert_eq!(slots.value(&coordinates), slots.ring().constant(number));
+                assert_eq!(slots.number(&coordinates), Some(number));
+            }
+            if d > 1 {
+                let mut coordinates = vec![0; d];
+                coordinates[1] = 1;
+                assert_eq!(slots.number(&coordinates), None);
+            }
+        }
+    }
+}
