@@ -268,12 +268,21 @@ impl SchemeError {
     }
 
     /// For what rings of odd index do not have.
-    pub(crate) fn without_slots(ring: RingIndex) -> Self {
+    pub(crate) fn without_rows(ring: RingIndex) -> Self {
         Self::Parameter {
             name: "ring",
             value: ring.value().to_string(),
-            remedy: "its plaintexts have no slots here; encode coefficients and apply automorphisms, or take a \
+            remedy: "its slots are in no rows; take the automorphism that dimension_element gives, or a \
                      power-of-two ring",
+        }
+    }
+
+    /// For what rings of a power of two do not have.
+    pub(crate) fn without_fields(ring: RingIndex) -> Self {
+        Self::Parameter {
+            name: "ring",
+            value: ring.value().to_string(),
+            remedy: "its slots hold numbers and nothing else; take a ring of odd index for slots in extensions",
         }
     }
 }

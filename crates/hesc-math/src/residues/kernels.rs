@@ -17,7 +17,7 @@ trait Pointwise<const I: usize, const O: usize> {
 }
 
 struct OnLanes<'a, P, const I: usize, const O: usize> {
-    operation: P,
+    operation: &'a P,
     inputs: [&'a [u64]; I],
     outputs: [&'a mut [u64]; O],
 }
@@ -64,11 +64,17 @@ fn run<P: Pointwise<I, O>, const I: usize, const O: usize>(
     outputs: [&mut [u64]; O],
 ) {
     let length = check_lengths(inputs, &outputs);
-    if reducer.fits_lanes() && lanes::available() && length.is_multiple_of(LANES) {
-        lanes::dispatch(OnLanes { operation, inputs, outputs });
-    } else {
-        run_words(operation, inputs, outputs);
+    // Rings of odd index have limbs of which lanes leave a few words.
+    let fits = reducer.fits_lanes() && lanes::available();
+    let on_lanes = if fits { length - length % LANES } else { 0 };
+    let inputs = inputs.map(|input| input.split_at(on_lanes));
+    let mut outputs = outputs.map(|output| output.split_at_mut(on_lanes));
+    if on_lanes > 0 {
+        let outputs = outputs.each_mut().map(|output| &mut *output.0);
+        let inputs = inputs.map(|input| input.0);
+        lanes::dispatch(OnLanes { operation: &operation, inputs, outputs });
     }
+    run_words(operation, inputs.map(|input| input.1), outputs.map(|output| output.1));
 }
 
 /// [`run`] for words that lanes do not hold: one by one.
@@ -378,14 +384,22 @@ pub fn inner_products(out: [&mut [u64]; 2], a: &[&[u64]], b: &[&[u64]], c: &[&[u
         rows.chain([&&*second]).all(|x| x.len() == length),
         "limbs of one ring have one length"
     );
-    if q.fits_lanes() && lanes::available() && length.is_multiple_of(LANES * VECTORS) {
+    let fits = q.fits_lanes() && lanes::available();
+    let on_lanes = if fits { length - length % (LANES * VECTORS) } else { 0 };
+    let (first, first_rest) = first.split_at_mut(on_lanes);
+    let (second, second_rest) = second.split_at_mut(on_lanes);
+    if on_lanes > 0 {
         lanes::dispatch(InnerProducts { out: [first, second], a, b, c, q });
-        return;
     }
-    wide_sums(first, a.iter().zip(b).map(|(&a, &b)| (a, b)), q);
-    wide_sums(second, a.iter().zip(c).map(|(&a, &c)| (a, c)), q);
+    if on_lanes < length {
+        let rest = |x: &'_ [u64]| -> Range<usize> { on_lanes..x.len() };
+        wide_sums(first_rest, a.iter().zip(b).map(|(a, b)| (&a[rest(a)], &b[rest(b)])), q);
+        wide_sums(second_rest, a.iter().zip(c).map(|(a, c)| (&a[rest(a)], &c[rest(c)])), q);
+    }
 }
 
+/// Products of residues below 2^61 that 128 bits hold the sum of, with one more residue.
+const WIDE_TERMS: usize = 64;
 /// Columns whose 128-bit sums are kept in the first cache.
 const WIDE_COLUMNS: usize = 256;
 
@@ -401,7 +415,10 @@ fn wide_sums<'a, B: Row + 'a>(
         let columns = at * WIDE_COLUMNS..at * WIDE_COLUMNS + out.len();
         let sums = &mut sums[..out.len()];
         sums.fill(0);
-        for (a, b) in rows.clone() {
+        for (i, (a, b)) in rows.clone().enumerate() {
+            if i % WIDE_TERMS == WIDE_TERMS - 1 {
+                sums.iter_mut().for_each(|sum| *sum = u128::from(q.reduce(*sum)));
+            }
             let b = b.columns(columns.clone());
             for ((sum, &a), b) in sums.iter_mut().zip(&a[columns.clone()]).zip(b) {
                 *sum += u128::from(a) * u128::from(b);

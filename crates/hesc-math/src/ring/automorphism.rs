@@ -3,13 +3,28 @@
 use super::RingIndex;
 use crate::residues::Reducer;
 
-/// The tables of one automorphism. Cheap beside a key switch: `O(N)`.
+/// One automorphism. Cheap beside a key switch: `O(N)`.
 #[derive(Debug, Clone)]
-pub struct Automorphism {
-    /// For each coefficient of the result the one it comes from, times two, plus one if negated.
-    coefficients: Vec<u32>,
-    /// For each evaluation of the result the one it is.
-    evaluations: Vec<u32>,
+pub struct Automorphism(Moves);
+
+#[derive(Debug, Clone)]
+enum Moves {
+    /// Of a power of two.
+    Tables {
+        /// For each coefficient of the result the one it comes from, times two, plus one if negated.
+        coefficients: Vec<u32>,
+        /// For each evaluation of the result the one it is.
+        evaluations: Vec<u32>,
+    },
+    /// Of an odd index: by how many places the array is rotated along each axis, in both domains.
+    Shifts(Vec<Shift>),
+}
+
+/// A rotation to the left along an axis.
+#[derive(Debug, Clone, Copy)]
+struct Shift {
+    length: usize,
+    by: usize,
 }
 
 impl Automorphism {
@@ -22,14 +37,14 @@ impl Automorphism {
             index.has_automorphism(element),
             "an automorphism's exponent is below the index and has no common divisor with it"
         );
-        if index.is_power_of_two() {
-            Self::of_power_of_two(index.degree(), element)
+        Self(if index.is_power_of_two() {
+            Self::tables(index.degree(), element)
         } else {
-            Self::of_odd_index(index, element)
-        }
+            Self::shifts(index, element)
+        })
     }
 
-    fn of_power_of_two(ring_degree: usize, element: usize) -> Self {
+    fn tables(ring_degree: usize, element: usize) -> Moves {
         let order = 2 * ring_degree;
         let mut coefficients = vec![0; ring_degree];
         for i in 0..ring_degree {
@@ -42,50 +57,67 @@ impl Automorphism {
         // Place i holds the value at root^(2 bitrev(i) + 1); that of the image is the value at the
         // element's power of it.
         let source = |i| reverse((2 * reverse(i) + 1) * element % order / 2) as u32;
-        Self { coefficients, evaluations: (0..ring_degree).map(source).collect() }
+        Moves::Tables { coefficients, evaluations: (0..ring_degree).map(source).collect() }
     }
 
-    /// Shifts along the axes, found by the exponents themselves.
-    fn of_odd_index(index: RingIndex, element: usize) -> Self {
-        let exponents = index.exponents();
-        let places = places_of(&exponents, index.value());
-        let mut coefficients = vec![0; exponents.len()];
-        for (i, exponent) in exponents.iter().enumerate() {
-            coefficients[places[exponent * element % index.value()] as usize] = 2 * i as u32;
-        }
-        let units = index.evaluation_units();
-        let places = places_of(&units, index.value());
-        let source = |unit: &usize| places[unit * element % index.value()];
-        Self { coefficients, evaluations: units.iter().map(source).collect() }
+    /// Modulo each prime of the index the element is a power of the generator: by so many places.
+    fn shifts(index: RingIndex, element: usize) -> Moves {
+        let shift = |axis: super::index::Axis| {
+            let power = axis.powers.iter().position(|power| *power == element % axis.prime);
+            Shift { length: axis.powers.len(), by: power.unwrap_or(0) }
+        };
+        Moves::Shifts(index.axes().into_iter().map(shift).collect())
     }
 
     /// The image of a limb of coefficients.
     pub fn coefficients(&self, out: &mut [u64], limb: &[u64], q: &Reducer) {
         let q = q.value();
-        for (out, &from) in out.iter_mut().zip(&self.coefficients) {
-            let x = limb[from as usize / 2];
-            let negated = u64::from(from & 1).wrapping_neg();
-            // q - 0 is q: reduced once more.
-            let y = (x ^ negated).wrapping_sub(negated).wrapping_add(q & negated);
-            *out = y.min(y.wrapping_sub(q));
+        match &self.0 {
+            Moves::Tables { coefficients, .. } => {
+                for (out, &from) in out.iter_mut().zip(coefficients) {
+                    let x = limb[from as usize / 2];
+                    let negated = u64::from(from & 1).wrapping_neg();
+                    // q - 0 is q: reduced once more.
+                    let y = (x ^ negated).wrapping_sub(negated).wrapping_add(q & negated);
+                    *out = y.min(y.wrapping_sub(q));
+                }
+            }
+            Moves::Shifts(shifts) => rotate(out, limb, shifts),
         }
     }
 
     /// The image of a limb of evaluations.
     pub fn evaluations(&self, out: &mut [u64], limb: &[u64]) {
-        for (out, &from) in out.iter_mut().zip(&self.evaluations) {
-            *out = limb[from as usize];
+        match &self.0 {
+            Moves::Tables { evaluations, .. } => {
+                for (out, &from) in out.iter_mut().zip(evaluations) {
+                    *out = limb[from as usize];
+                }
+            }
+            Moves::Shifts(shifts) => rotate(out, limb, shifts),
         }
     }
 }
 
-/// Where in a list each number below `end` is; zero for those that are not there.
-fn places_of(numbers: &[usize], end: usize) -> Vec<u32> {
-    let mut places = vec![0; end];
-    for (place, &number) in numbers.iter().enumerate() {
-        places[number] = place as u32;
+/// Rotates an array along its axes, the last of which has its places next to each other.
+fn rotate(out: &mut [u64], limb: &[u64], shifts: &[Shift]) {
+    let Some((Shift { length, by }, inner)) = shifts.split_first() else {
+        out.copy_from_slice(limb);
+        return;
+    };
+    let step = limb.len() / length;
+    let (start, end) = limb.split_at(by * step);
+    let (moved, around) = out.split_at_mut(end.len());
+    if inner.is_empty() {
+        moved.copy_from_slice(end);
+        around.copy_from_slice(start);
+        return;
     }
-    places
+    for (out, limb) in [(moved, end), (around, start)] {
+        for (out, limb) in out.chunks_exact_mut(step).zip(limb.chunks_exact(step)) {
+            rotate(out, limb, inner);
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
+use std::cell::Cell;
+
 use tfhe_ntt::prime64::Plan;
-use zeroize::Zeroizing;
+use zeroize::Zeroize;
 
 use super::RingIndex;
 use super::convolution::{kernels, reversed, root_of_order, spectrum};
@@ -55,6 +57,11 @@ impl<T> Both<T> {
     }
 }
 
+thread_local! {
+    /// Memory for lines: fresh memory of this size costs a third of a transform.
+    static ROOM: Cell<Vec<u64>> = const { Cell::new(Vec::new()) };
+}
+
 /// Axes shorter than this are convolved as they stand.
 const SHORT: usize = 32;
 /// Products of residues below 2^61 that 128 bits hold the sum of, with one more residue.
@@ -96,9 +103,9 @@ impl AxisTransforms {
     }
 
     fn convolve<W: Word>(&self, limb: &mut [W], to: To) {
-        let room = self.axes.iter().map(|axis| axis.length + axis.way.room()).max().unwrap_or(0);
-        // A line of a secret is secret.
-        let mut room = Zeroizing::new(vec![0; room]);
+        let words = self.axes.iter().map(|axis| axis.length + axis.way.room()).max().unwrap_or(0);
+        let mut room = ROOM.take();
+        room.resize(words.max(room.len()), 0);
         for axis in &self.axes {
             let (line, rest) = room.split_at_mut(axis.length);
             for block in limb.chunks_exact_mut(axis.length * axis.step) {
@@ -118,6 +125,9 @@ impl AxisTransforms {
                 }
             }
         }
+        // A line of a secret is secret.
+        room[..words].zeroize();
+        ROOM.set(room);
     }
 }
 

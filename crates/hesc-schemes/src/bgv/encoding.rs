@@ -20,8 +20,8 @@ impl Encoding for Bgv {
         Some(&self.integers)
     }
 
-    fn slots(&self, ring_degree: usize) -> usize {
-        ring_degree
+    fn slots(&self, _ring_degree: usize) -> usize {
+        self.integers.count()
     }
 
     fn message<'a>(

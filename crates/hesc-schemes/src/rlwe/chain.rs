@@ -19,10 +19,10 @@ pub(crate) struct Chain {
     primes: Vec<Prime>,
     coefficient: usize,
     levels: Vec<Level>,
-    /// Rounded division by the special primes, by the place of a prime.
-    specials: Option<Division>,
-    /// Rounded division from each level to each below, made when it is wanted: few of the many pairs are.
+    /// Rounded division from each level to each not above, made when it is wanted: few of the many pairs are.
     divisions: Vec<OnceLock<Box<Division>>>,
+    /// The same from a level and the special primes.
+    key_divisions: Vec<OnceLock<Box<Division>>>,
     noise_factor: u64,
 }
 
@@ -145,13 +145,11 @@ impl Chain {
             .into_iter()
             .map(|set| Level::new(set, coefficient, special.len(), &all))
             .collect();
-        let both = [special, coefficient].concat();
-        let specials =
-            (!special.is_empty()).then(|| Division::new(&both, coefficient, noise_factor));
-        let pairs = levels.len() * (levels.len() - 1) / 2;
-        let divisions = (0..pairs).map(|_| OnceLock::new()).collect();
+        let pairs = levels.len() * (levels.len() + 1) / 2;
+        let cells = || (0..pairs).map(|_| OnceLock::new()).collect();
+        let (divisions, key_divisions) = (cells(), cells());
         let coefficient = coefficient.len();
-        Ok(Self { ring, coefficient, levels, specials, divisions, noise_factor, primes })
+        Ok(Self { ring, coefficient, levels, divisions, key_divisions, noise_factor, primes })
     }
 
     /// The factor on all noise: `t` in BGV.
@@ -218,11 +216,6 @@ impl Chain {
         self.digits(self.levels())
     }
 
-    /// Division by the special primes, if there are any; its results are by the places of primes.
-    pub(crate) fn special_division(&self) -> Option<&Division> {
-        self.specials.as_ref()
-    }
-
     /// Whether a level has no prime that the other has not.
     pub(crate) fn is_within(&self, level: usize, other: usize) -> bool {
         self.at(level).set.is_within(self.at(other).set)
@@ -230,9 +223,18 @@ impl Chain {
 
     /// Division from a level to one below.
     pub(crate) fn division(&self, from: usize, to: usize) -> &Division {
-        let cell = &self.divisions[(from - 1) * (from - 2) / 2 + to - 1];
+        let cell = &self.divisions[from * (from - 1) / 2 + to - 1];
         cell.get_or_init(|| {
             Box::new(Division::new(self.level(from), self.level(to), self.noise_factor))
+        })
+    }
+
+    /// Division from a level and the special primes to that level, or to one below.
+    pub(crate) fn key_division(&self, from: usize, to: usize) -> &Division {
+        let cell = &self.key_divisions[from * (from - 1) / 2 + to - 1];
+        cell.get_or_init(|| {
+            let all = [self.level(from), self.special()].concat();
+            Box::new(Division::new(&all, self.level(to), self.noise_factor))
         })
     }
 }

@@ -1,7 +1,10 @@
-use hesc_math::RingIndex;
+use std::sync::OnceLock;
+
+use hesc_math::finite_field::Slots as FieldSlots;
 use hesc_math::residues::{Reducer, kernels};
 use hesc_math::ring::Prime;
 use hesc_math::rns::Conversion;
+use hesc_math::{MathError, RingIndex};
 use zeroize::Zeroizing;
 
 use super::chain::Chain;
@@ -44,6 +47,10 @@ pub(crate) struct Integers {
     modulus: Reducer,
     ring: RingIndex,
     slots: Option<Slots>,
+    /// Those of odd rings, made when they are wanted: a fraction of a second.
+    fields: OnceLock<Result<FieldSlots, MathError>>,
+    /// What unpacking multiplies with, and its size.
+    dual: OnceLock<(Vec<u64>, PlainSize)>,
     values: Values,
     /// By level, from a ciphertext's phase to the plaintext.
     decoders: Vec<Conversion>,
@@ -62,6 +69,8 @@ impl Integers {
             modulus,
             ring: chain.ring(),
             slots: Slots::new(chain.ring(), plain_modulus),
+            fields: OnceLock::new(),
+            dual: OnceLock::new(),
             values: Values::new(chain.ring()),
             decoders: decoders.collect(),
         }
@@ -93,9 +102,28 @@ impl Integers {
         Ok(if value < 0 { t - value.unsigned_abs() } else { value as u64 })
     }
 
+    /// Values that a plaintext holds: a slot each, and coefficients where odd rings have no slots.
+    pub(crate) fn count(&self) -> usize {
+        let fields = (!self.ring.is_power_of_two()).then(|| self.fields().ok()).flatten();
+        fields.map_or(self.ring.degree(), FieldSlots::count)
+    }
+
+    /// The slots of an odd ring.
+    pub(super) fn fields(&self) -> Result<&FieldSlots, SchemeError> {
+        if self.ring.is_power_of_two() {
+            return Err(SchemeError::without_fields(self.ring));
+        }
+        let made = self.fields.get_or_init(|| {
+            let t = self.modulus.value();
+            let (prime, power) = prime_power(t);
+            FieldSlots::new(self.ring, prime, power)
+        });
+        made.as_ref().map_err(|error| error.clone().into())
+    }
+
     fn slots(&self) -> Result<&Slots, SchemeError> {
         if !self.ring.is_power_of_two() {
-            return Err(SchemeError::without_slots(self.ring));
+            return Err(SchemeError::without_rows(self.ring));
         }
         self.slots.as_ref().ok_or(SchemeError::Parameter {
             name: "plain_modulus",
@@ -107,22 +135,33 @@ impl Integers {
 
     /// What a plaintext does to noise. Cost: its values at the roots of unity, once.
     pub(crate) fn plain_size(&self, plaintext: &Plaintext) -> PlainSize {
-        *plaintext.size.get_or_init(|| {
-            let centred = self.centred(&plaintext.words);
-            // Weights of a model may be its owner's secret.
-            let centred = Zeroizing::new(centred.into_iter().map(|m| m as f64).collect::<Vec<_>>());
-            let size = |size: f64| rounded_up(size.max(1.0));
-            let (norm, value) = self.values.sizes(&centred);
-            PlainSize {
-                norm: size(norm),
-                sum: size(centred.iter().map(|m| m.abs()).sum()),
-                value: size(value),
-            }
-        })
+        *plaintext.size.get_or_init(|| self.size(&plaintext.words))
+    }
+
+    fn size(&self, words: &[u64]) -> PlainSize {
+        // Weights of a model may be its owner's secret.
+        let centred: Vec<f64> = self.centred(words).into_iter().map(|m| m as f64).collect();
+        let centred = Zeroizing::new(centred);
+        let size = |size: f64| rounded_up(size.max(1.0));
+        let (norm, value) = self.values.sizes(&centred);
+        let sum = size(centred.iter().map(|m| m.abs()).sum());
+        PlainSize { norm: size(norm), sum, value: size(value) }
+    }
+
+    /// The coefficients of the element dual to the normal basis, in every slot, and what a product with it does to
+    /// noise. Cost: its values at the roots of unity, once.
+    pub(super) fn dual(&self) -> Result<&(Vec<u64>, PlainSize), SchemeError> {
+        let slots = self.fields()?;
+        Ok(self.dual.get_or_init(|| {
+            let coordinates = slots.coordinates(slots.dual()).repeat(slots.count());
+            let words = slots.encode(&coordinates);
+            let size = self.size(&words);
+            (words, size)
+        }))
     }
 
     /// Centred representatives.
-    fn centred(&self, words: &[u64]) -> Vec<i64> {
+    pub(super) fn centred(&self, words: &[u64]) -> Vec<i64> {
         let t = self.modulus.value();
         let half = t / 2;
         words.iter().map(|&x| if x > half { x as i64 - t as i64 } else { x as i64 }).collect()
@@ -154,6 +193,14 @@ impl Integers {
         }
         Ok(Plaintext::integers(scheme.fingerprint(), coefficients))
     }
+}
+
+/// The smallest prime that divides a number of at least 2, and the power of it that the number would be: 0 for
+/// numbers that are none.
+fn prime_power(t: u64) -> (u64, u32) {
+    let prime = (2..).take_while(|d| d * d <= t).find(|d| t.is_multiple_of(*d)).unwrap_or(t);
+    let power = t.ilog(prime);
+    (prime, if prime.checked_pow(power) == Some(t) { power } else { 0 })
 }
 
 /// The inverse of `a` modulo `m`, any modulus with no common divisor: Euclid's algorithm. Variable
@@ -213,7 +260,7 @@ impl Slots {
 }
 
 impl Rlwe {
-    fn integers(&self) -> Result<&Integers, SchemeError> {
+    pub(super) fn integers(&self) -> Result<&Integers, SchemeError> {
         self.differences().integers().ok_or(SchemeError::NotInScheme {
             operation: "encoding integers",
             scheme: self.scheme().name(),
@@ -236,14 +283,6 @@ impl Rlwe {
         self.differences().slots(self.ring_degree())
     }
 
-    fn check_count(&self, values: usize) -> Result<(), SchemeError> {
-        let slots = self.slot_count();
-        if values > slots {
-            return Err(SchemeError::TooManyValues { found: values, slots });
-        }
-        Ok(())
-    }
-
     /// Integers of [`Self::integer_range`] into slots, the rest of which are zero. Cost: a transform modulo `t`.
     ///
     /// # Errors
@@ -251,8 +290,11 @@ impl Rlwe {
     /// without slots, [`SchemeError::NotInScheme`] for CKKS.
     pub fn encode_integers(&self, values: &[i64]) -> Result<Plaintext, SchemeError> {
         let integers = self.integers()?;
+        if !self.ring().is_power_of_two() {
+            return self.encode_numbers(integers, values);
+        }
         let slots = integers.slots()?;
-        self.check_count(values.len())?;
+        check_count(values, self.slot_count())?;
         let mut words = vec![0; self.ring_degree()];
         for (i, (&value, &place)) in values.iter().zip(&slots.places).enumerate() {
             words[place as usize] = integers.residue(value, i)?;
@@ -269,7 +311,7 @@ impl Rlwe {
     /// [`SchemeError::Value`], [`SchemeError::TooManyValues`]; [`SchemeError::NotInScheme`] for CKKS.
     pub fn encode_coefficients(&self, values: &[i64]) -> Result<Plaintext, SchemeError> {
         let integers = self.integers()?;
-        self.check_count(values.len())?;
+        check_count(values, self.ring_degree())?;
         let mut words = vec![0; self.ring_degree()];
         for (i, (word, &value)) in words.iter_mut().zip(values).enumerate() {
             *word = integers.residue(value, i)?;
@@ -280,10 +322,13 @@ impl Rlwe {
     /// The integers in the slots, centred.
     ///
     /// # Errors
-    /// [`SchemeError::ParameterMismatch`]; [`SchemeError::Parameter`] for sets without slots,
-    /// [`SchemeError::NotInScheme`] for CKKS.
+    /// [`SchemeError::ParameterMismatch`]; [`SchemeError::Parameter`] for sets without slots, and for a slot of an
+    /// odd ring whose value is no number; [`SchemeError::NotInScheme`] for CKKS.
     pub fn decode_integers(&self, plaintext: &Plaintext) -> Result<Vec<i64>, SchemeError> {
         let integers = self.integers()?;
+        if !self.ring().is_power_of_two() {
+            return self.decode_numbers(integers, plaintext);
+        }
         let slots = integers.slots()?;
         self.check_params(plaintext.params)?;
         let mut words = Zeroizing::new(plaintext.words.clone());
@@ -301,4 +346,12 @@ impl Rlwe {
         self.check_params(plaintext.params)?;
         Ok(integers.centred(&plaintext.words))
     }
+}
+
+/// Refuses more values than there are places.
+pub(super) fn check_count<T>(values: &[T], places: usize) -> Result<(), SchemeError> {
+    if values.len() > places {
+        return Err(SchemeError::TooManyValues { found: values.len(), slots: places });
+    }
+    Ok(())
 }

@@ -6,12 +6,12 @@ use hesc_math::residues::kernels;
 use hesc_math::ring::Prime;
 use rayon::prelude::*;
 
-use super::Rlwe;
 use super::buffer::Buffer;
 use super::chain::Digit;
 use super::domain::Domain;
 use super::keys::SwitchKey;
 use super::parallel;
+use super::{Ciphertext, Rlwe};
 
 /// Limbs of one part of a ciphertext.
 #[derive(Clone, Copy)]
@@ -149,63 +149,98 @@ impl Rlwe {
     /// Switches a key: two parts at the digits' level, limb after limb, in the scheme's domain.
     pub(crate) fn switch(&self, digits: &Digits<'_>, key: &SwitchKey) -> Buffer {
         let n = self.ring_degree();
-        let rows = self.chain().digits(digits.level).len() * n;
-        self.sum_and_divide(digits.level, rows, |rows, _, target, out| {
+        let (level, rows) = (digits.level, self.chain().digits(digits.level).len() * n);
+        self.sum_and_divide((level, level), rows, |rows, _, target, out| {
             self.lift_all(rows, digits, target);
-            self.key_products(out, rows, key, (digits.level, target));
+            self.key_products(out, rows, key, (level, target));
         })
+    }
+
+    /// Switches the key of the last of three parts and brings all to a level below in one division: one rounding,
+    /// and fewer transforms than a division by the special primes and another one. For what rests as evaluations.
+    pub(crate) fn switch_down(&self, a: &Ciphertext, key: &SwitchKey, to: usize) -> Buffer {
+        let (n, chain, level) = (self.ring_degree(), self.chain(), a.level);
+        let digits = self.cut(self.part(a, 2), level);
+        let rows = chain.digits(level).len() * n;
+        let limbs = chain.places(level).len();
+        self.sum_and_divide((level, to), rows, |rows, index, target, out| {
+            self.lift_all(rows, &digits, target);
+            self.key_products(out, rows, key, (level, target));
+            if index < limbs {
+                let prime = &chain.primes()[target];
+                let special =
+                    prime.factor(super::chain::product_of(chain.special(), prime.modulus()));
+                kernels::scale_add(out, &a.words[index * 3 * n..][..2 * n], special, prime);
+            }
+        })
+    }
+
+    /// The products of digits that were lifted before with a key, modulo one target prime: undivided.
+    pub(crate) fn lifted_products(
+        &self,
+        out: &mut [u64],
+        digits: &LiftedDigits,
+        index: usize,
+        target: usize,
+        key: &SwitchKey,
+    ) {
+        let rows = self.chain().digits(digits.level).len() * self.ring_degree();
+        self.key_products(out, &digits.words[index * rows..][..rows], key, (digits.level, target));
     }
 
     /// Switches a key with digits that were lifted before: two parts at the digits' level.
     pub(crate) fn switch_lifted(&self, digits: &LiftedDigits, key: &SwitchKey) -> Buffer {
-        let rows = self.chain().digits(digits.level).len() * self.ring_degree();
-        self.sum_and_divide(digits.level, 0, |_, index, target, out| {
-            let rows = &digits.words[index * rows..][..rows];
-            self.key_products(out, rows, key, (digits.level, target));
+        self.sum_and_divide((digits.level, digits.level), 0, |_, index, target, out| {
+            self.lifted_products(out, digits, index, target, key);
         })
     }
 
-    /// Two parts that `sum(scratch, index, place, out)` gives as evaluations for each target prime,
-    /// divided by the special primes and rounded; in the scheme's domain.
-    fn sum_and_divide(
+    /// Two parts that `sum(scratch, index, place, out)` gives as evaluations for each prime of a level and then each
+    /// special prime, divided by the primes that the other level has not and rounded; in the scheme's domain.
+    pub(crate) fn sum_and_divide(
         &self,
-        level: usize,
+        (from, to): (usize, usize),
         scratch: usize,
         sum: impl Fn(&mut [u64], usize, usize, &mut [u64]) + Send + Sync,
     ) -> Buffer {
-        let n = self.ring_degree();
-        let chain = self.chain();
-        let places = chain.places(level);
-        let mut kept = Buffer::take(places.len() * 2 * n);
+        let (n, chain) = (self.ring_degree(), self.chain());
+        let (targets, after) = (chain.targets(from).collect::<Vec<_>>(), chain.level(to));
+        let mut kept = Buffer::take(after.len() * 2 * n);
         // Keys exist only where special primes do.
-        let Some(division) = chain.special_division() else { return kept };
-        let mut special = Buffer::take(chain.special().len() * 2 * n);
-        let sum_special = |special: &mut [u64]| {
-            parallel::for_each_chunk(special, 2 * n, scratch, |scratch, index, out| {
-                let place = chain.primes().len() - chain.special().len() + index;
-                sum(scratch, places.len() + index, place, out);
+        if chain.special().is_empty() {
+            return kept;
+        }
+        let division = chain.key_division(from, to);
+        let mut divided = Buffer::take(division.divisors.len() * 2 * n);
+        let sum_divided = |divided: &mut [u64]| {
+            parallel::for_each_chunk(divided, 2 * n, scratch, |scratch, i, out| {
+                let index = division.divisors[i];
+                sum(scratch, index, targets[index], out);
                 for part in out.chunks_exact_mut(n) {
-                    chain.special()[index].inverse(part);
+                    chain.primes()[targets[index]].inverse(part);
                 }
             });
         };
         let sum_kept = |kept: &mut [u64]| {
             parallel::for_each_chunk(kept, 2 * n, scratch, |scratch, limb, out| {
-                sum(scratch, limb, places[limb], out);
+                match division.kept[limb] {
+                    Some(index) => sum(scratch, index, targets[index], out),
+                    None => out.fill(0),
+                }
             });
         };
-        parallel::both(kept.len(), || sum_special(&mut special), || sum_kept(&mut kept));
+        parallel::both(kept.len(), || sum_divided(&mut divided), || sum_kept(&mut kept));
         let room = division.remainder.prepared_words(n);
         let mut prepared = Buffer::take(2 * room);
         parallel::prepare(&division.remainder, &mut prepared, n, |part, i| {
-            &special[(2 * i + part) * n..][..n]
+            &divided[(2 * i + part) * n..][..n]
         });
         parallel::for_each_chunk(&mut kept, n, n, |row, index, words| {
-            let (place, part) = (places[index / 2], index % 2);
-            let prime = &chain.primes()[place];
-            division.remainder.row(row, place, &prepared[part * room..][..room]);
+            let (limb, part) = (index / 2, index % 2);
+            let prime = &after[limb];
+            division.remainder.row(row, limb, &prepared[part * room..][..room]);
             self.match_domain(words, row, prime);
-            kernels::subtract_scale(words, row, division.inverses[place], prime);
+            kernels::subtract_scale(words, row, division.inverses[limb], prime);
         });
         kept
     }

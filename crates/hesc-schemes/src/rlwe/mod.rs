@@ -45,6 +45,7 @@ pub(crate) mod domain;
 mod encryption;
 mod estimates;
 pub(crate) mod evaluation;
+mod field_slots;
 pub(crate) mod integers;
 pub(crate) mod key_pair;
 mod key_switching;
@@ -60,6 +61,7 @@ pub(crate) mod products;
 pub(crate) mod residues;
 mod rotations;
 mod spec_wire;
+mod unpacking;
 mod values;
 mod wire;
 

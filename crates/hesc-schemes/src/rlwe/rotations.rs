@@ -16,7 +16,7 @@ impl Rlwe {
         keys.tag.check(self.fingerprint(), Some(a.tag))
     }
 
-    fn galois_key<'a>(
+    pub(super) fn galois_key<'a>(
         &self,
         a: &Ciphertext,
         element: usize,
@@ -62,11 +62,7 @@ impl Rlwe {
     /// The index of a ring that has rows of slots to rotate and exchange.
     fn two_rows(&self) -> Result<usize, SchemeError> {
         let ring = self.ring();
-        if ring.is_power_of_two() {
-            Ok(ring.value())
-        } else {
-            Err(SchemeError::without_slots(ring))
-        }
+        if ring.is_power_of_two() { Ok(ring.value()) } else { Err(SchemeError::without_rows(ring)) }
     }
 
     /// The image under the automorphism `zeta -> zeta^element`; `a(X^element)` for powers of two.

@@ -298,7 +298,7 @@ fn automorphisms_are_odd() {
 
 /// Rings of odd index have automorphisms and coefficients; what needs rows of slots says so.
 #[test]
-fn odd_rings_refuse_what_needs_slots() {
+fn odd_rings_refuse_what_needs_rows() {
     for spec in odd_sets(&ODD_RINGS, CHAINS[0]) {
         let mut p = party(spec, 1460);
         let s = p.scheme.clone();
@@ -310,10 +310,7 @@ fn odd_rings_refuse_what_needs_slots() {
             );
         }
         let a = p.encrypt(&[1]);
-        let plaintext = s.decrypt(&p.secret, &a).unwrap();
         let refused = [
-            s.encode_integers(&[1]).map(drop),
-            s.decode_integers(&plaintext).map(drop),
             s.rotation_element(1).map(drop),
             s.rotate(&a, 1, &p.galois).map(drop),
             s.rotate_many(&a, &[1], &p.galois).map(drop),
@@ -330,4 +327,33 @@ fn odd_rings_refuse_what_needs_slots() {
     approximate.ring = RingIndex::new(4369).unwrap();
     let refused = Rlwe::new(approximate, Assurance::Insecure).map(drop);
     assert!(matches!(refused, Err(SchemeError::Parameter { name: "ring", .. })), "{refused:?}");
+}
+
+/// A product relinearised and brought down at once is the product relinearised and brought down: its plaintext and
+/// factor, and noise that keeps what is claimed. Sums of products too.
+#[test]
+fn products_come_down_at_once() {
+    let exact = sets(CHAINS[3]).into_iter().filter(|set| set.scheme != SchemeKind::Ckks);
+    for (seed, spec) in exact.enumerate() {
+        let mut p = party(spec, 1480 + seed as u64);
+        let s = p.scheme.clone();
+        let x = p.encrypt(&[1]);
+        let product = s.multiply(&x, &x).unwrap();
+        let Ok(sum) = s.add(&product, &product) else { continue };
+        for level in 1..=s.levels() {
+            let one_by_one =
+                s.relinearise(&sum, &p.relin).and_then(|two| s.mod_switch_to(&two, level));
+            let at_once = s.relinearise_to(&sum, &p.relin, level);
+            let (Ok(slow), Ok(fast)) = (one_by_one, at_once) else { continue };
+            assert_eq!((fast.level(), fast.size()), (level, 2));
+            assert_eq!(p.decrypt(&slow), p.decrypt(&fast), "level {level}");
+            let claimed = s.noise_budget(&fast);
+            let measured = s.measured_noise_budget(&p.secret, &fast).unwrap();
+            assert!(claimed <= measured, "{claimed} bits claimed, {measured} left");
+        }
+        let above = s.relinearise_to(&product, &p.relin, s.levels() + 1).map(drop);
+        assert!(matches!(above, Err(SchemeError::LastLevel { .. })), "{above:?}");
+        let none = s.relinearise_to(&product, &p.relin, 0).map(drop);
+        assert!(matches!(none, Err(SchemeError::LastLevel { .. })), "{none:?}");
+    }
 }

@@ -18,3 +18,4 @@ mod refusals;
 mod replay;
 mod rings;
 mod sharing;
+mod slots;

@@ -158,6 +158,13 @@ pub fn operations() -> Vec<Operation> {
             ..PLAIN
         },
         Operation {
+            name: "relinearise_to",
+            run: |w, k, a, _| w.party.scheme.relinearise_to(a, &k.party.relin, 1).map(drop),
+            takes: Takes::Three,
+            keyed: true,
+            ..PLAIN
+        },
+        Operation {
             name: "switch_key",
             run: |w, k, a, _| w.party.scheme.switch_key(a, &k.switch).map(drop),
             takes: Takes::Two,

@@ -13,13 +13,15 @@ use super::operations::{Operation, Takes, World, ones, operations, with_parts};
 use super::party::{CHAINS, DEGREE, SCALE, SCHEMES, chained, party};
 
 /// Methods that read or make a ciphertext and have no second thing that it could fail to match.
-const OTHERS: [&str; 9] = [
+const OTHERS: [&str; 10] = [
     // Reads the numbers of a ciphertext.
     "noise_budget",
     "error_bound",
     "product_level",
     "ciphertext_to_bytes",
     "seeded_to_bytes",
+    // Of odd rings, in `slots`.
+    "unpack",
     // Makes one; below and in `readers`.
     "encrypt",
     "encrypt_seeded",

@@ -1,0 +1,247 @@
+//! Slots of odd rings: values in extensions, along dimensions, unpacked to their coordinates; against arithmetic in
+//! each slot by itself.
+
+use hesc_math::RingIndex;
+use hesc_math::finite_field::Slots;
+use hesc_schemes::rlwe::{
+    Ciphertext, GaloisKeys, PlaintextSpace, Rlwe, SchemeKind, SecretKey, Spec,
+};
+use hesc_schemes::{Assurance, SchemeError};
+use rand_core::Rng;
+
+use super::party::generator;
+
+/// Indices of all kinds (Fermat, prime, others) with plaintext moduli: prime, small and large degrees, powers.
+const SETS: [(usize, u64); 7] =
+    [(255, 2), (255, 8), (255, 7), (127, 2), (341, 2), (4369, 2), (4369, 1024)];
+
+struct World {
+    scheme: Rlwe,
+    secret: SecretKey,
+    keys: GaloisKeys,
+    rng: hesc_math::AesCtrRng,
+}
+
+fn set(scheme: SchemeKind, index: usize, plain_modulus: u64, specials: usize) -> Spec {
+    let ring = RingIndex::new(index).unwrap();
+    let primes = ring.ntt_primes(50, 3 + specials).unwrap();
+    Spec {
+        scheme,
+        ring,
+        coeff_moduli: primes[specials..].to_vec(),
+        levels: Vec::new(),
+        special_moduli: primes[..specials].to_vec(),
+        plaintext: PlaintextSpace::Integers { plain_modulus },
+        bound: 1.0,
+        packing: None,
+    }
+}
+
+fn world(index: usize, plain_modulus: u64, seed: u64) -> World {
+    let set = set(SchemeKind::Bgv, index, plain_modulus, 1 + (seed % 2) as usize);
+    let scheme = Rlwe::new(set, Assurance::Insecure).unwrap();
+    let mut rng = generator(seed);
+    let (secret, _) = scheme.generate_keys(&mut rng);
+    let mut elements = scheme.unpacking_elements().unwrap();
+    for (dimension, found) in scheme.dimensions().unwrap().iter().enumerate() {
+        elements.push(scheme.dimension_element(dimension, 1).unwrap());
+        elements.push(scheme.dimension_element(dimension, found.length as i64 - 1).unwrap());
+    }
+    let keys = scheme.generate_galois_keys(&secret, &elements, &mut rng).unwrap();
+    World { scheme, secret, keys, rng }
+}
+
+impl World {
+    fn slots(&self) -> &Slots {
+        self.scheme.field_slots().unwrap()
+    }
+
+    fn coordinates(&mut self) -> Vec<u64> {
+        let t = self.scheme.spec().plaintext.modulus();
+        (0..self.scheme.ring_degree()).map(|_| self.rng.next_u64() % t).collect()
+    }
+
+    fn encrypt(&mut self, coordinates: &[u64]) -> Ciphertext {
+        let plaintext = self.scheme.encode_slots(coordinates).unwrap();
+        let seeded = self.scheme.encrypt_seeded(&self.secret, &plaintext, &mut self.rng).unwrap();
+        self.scheme.expand(&seeded).unwrap()
+    }
+
+    fn decrypt(&self, a: &Ciphertext) -> Vec<u64> {
+        self.scheme.decode_slots(&self.scheme.decrypt(&self.secret, a).unwrap()).unwrap()
+    }
+
+    /// What noise is left is what is claimed, or more.
+    fn check_noise(&self, a: &Ciphertext) {
+        let measured = self.scheme.measured_noise_budget(&self.secret, a).unwrap();
+        let claimed = self.scheme.noise_budget(a);
+        assert!(measured >= claimed, "{measured} bits are left and {claimed} claimed");
+    }
+}
+
+#[test]
+fn products_and_sums_are_those_of_every_slot() {
+    for (seed, (index, t)) in SETS.into_iter().enumerate() {
+        let mut w = world(index, t, seed as u64);
+        let (x, y) = (w.coordinates(), w.coordinates());
+        let (a, b) = (w.encrypt(&x), w.encrypt(&y));
+        let product = w.scheme.multiply(&a, &b).unwrap();
+        let sum = w.scheme.add(&a, &b).unwrap();
+        let (d, slots) = (w.slots().ring().degree(), w.slots());
+        let (products, sums) = (w.decrypt(&product), w.decrypt(&sum));
+        for at in (0..slots.count()).map(|slot| slot * d) {
+            let [u, v] = [&x, &y].map(|z| slots.value(&z[at..][..d]));
+            let expected = slots.coordinates(&slots.ring().multiply(&u, &v));
+            assert_eq!(products[at..][..d], expected, "{index}, {t}");
+            let expected = slots.coordinates(&slots.ring().add(&u, &v));
+            assert_eq!(sums[at..][..d], expected, "{index}, {t}");
+        }
+    }
+}
+
+#[test]
+fn slots_move_along_dimensions() {
+    for (seed, (index, t)) in SETS.into_iter().enumerate() {
+        let mut w = world(index, t, seed as u64);
+        let x = w.coordinates();
+        let a = w.encrypt(&x);
+        let (d, count) = (w.slots().ring().degree(), w.slots().count());
+        let mut step = count;
+        for (number, dimension) in w.scheme.dimensions().unwrap().iter().enumerate() {
+            step /= dimension.length;
+            for steps in [1, dimension.length as i64 - 1, -1, 0] {
+                let element = w.scheme.dimension_element(number, steps).unwrap();
+                let moved = w.scheme.apply_galois(&a, element, &w.keys).unwrap();
+                w.check_noise(&moved);
+                let moved = w.decrypt(&moved);
+                for slot in 0..count {
+                    let at = slot / step % dimension.length;
+                    let to = at as i64 + steps.rem_euclid(dimension.length as i64);
+                    let around = to >= dimension.length as i64;
+                    let from = slot - at * step + to as usize % dimension.length * step;
+                    let mut expected = x[from * d..][..d].to_vec();
+                    if around {
+                        expected.rotate_right(dimension.twist);
+                    }
+                    assert_eq!(moved[slot * d..][..d], expected, "{index}, {t}, by {steps}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn frobenius_maps_rotate_coordinates() {
+    for (seed, (index, t)) in SETS.into_iter().enumerate() {
+        let mut w = world(index, t, seed as u64);
+        let x = w.coordinates();
+        let a = w.encrypt(&x);
+        let d = w.slots().ring().degree();
+        let element = w.scheme.frobenius_element(1).unwrap();
+        let image = w.decrypt(&w.scheme.apply_galois(&a, element, &w.keys).unwrap());
+        for (found, from) in image.chunks(d).zip(x.chunks(d)) {
+            let mut expected = from.to_vec();
+            expected.rotate_right(1);
+            assert_eq!(found, expected, "{index}, {t}");
+        }
+        assert_eq!(w.scheme.frobenius_element(d as i64).unwrap(), 1);
+    }
+}
+
+#[test]
+fn unpacking_gives_every_coordinate() {
+    for (seed, (index, t)) in SETS.into_iter().enumerate() {
+        let mut w = world(index, t, seed as u64);
+        let x = w.coordinates();
+        let a = w.encrypt(&x);
+        let d = w.slots().ring().degree();
+        // All of them, and some in an order of their own.
+        let chosen = [d - 1, 0, d - 1];
+        for (outputs, level) in [((0..d).collect::<Vec<_>>(), 3), (chosen.to_vec(), 2)] {
+            let unpacked = w.scheme.unpack(&a, &outputs, &w.keys, level).unwrap();
+            assert_eq!(unpacked.len(), outputs.len());
+            for (output, b) in outputs.iter().zip(&unpacked) {
+                w.check_noise(b);
+                let plaintext = w.scheme.decrypt(&w.secret, b).unwrap();
+                let found = w.scheme.decode_integers(&plaintext).unwrap();
+                let numbers = found.iter().map(|x| x.rem_euclid(t as i64) as u64);
+                let expected = x.chunks(d).map(|value| value[*output]);
+                assert!(numbers.eq(expected), "{index}, {t}, output {output}");
+            }
+        }
+        // A level below, too.
+        let below = w.scheme.mod_switch(&a).unwrap();
+        let first = &w.scheme.unpack(&below, &[0], &w.keys, 2).unwrap()[0];
+        w.check_noise(first);
+    }
+}
+
+#[test]
+fn numbers_fill_slots() {
+    let mut w = world(255, 7, 3);
+    let count = w.slots().count();
+    assert_eq!(w.scheme.slot_count(), count);
+    let numbers: Vec<i64> = (0..count as i64).map(|x| x % 7 - 3).collect();
+    let plaintext = w.scheme.encode_integers(&numbers).unwrap();
+    assert_eq!(w.scheme.decode_integers(&plaintext).unwrap(), numbers);
+    let (x, limit) = (w.coordinates(), count + 1);
+    let values = w.scheme.encode_slots(&x).unwrap();
+    let refused = w.scheme.decode_integers(&values).unwrap_err();
+    assert!(refused.to_string().contains("decode_slots"), "{refused}");
+    let many = w.scheme.encode_integers(&vec![0; limit]).err();
+    assert_eq!(many, Some(SchemeError::TooManyValues { found: limit, slots: count }));
+}
+
+#[test]
+fn what_slots_do_not_have_is_refused() {
+    let name = |error: SchemeError| match error {
+        SchemeError::Parameter { name, .. } => name.to_owned(),
+        other => other.to_string(),
+    };
+    let mut w = world(255, 2, 5);
+    let x = w.coordinates();
+    let a = w.encrypt(&x);
+    let d = w.slots().ring().degree();
+    let empty = w.scheme.generate_galois_keys(&w.secret, &[], &mut w.rng).unwrap();
+    assert_eq!(name(w.scheme.unpack(&a, &[d], &w.keys, 1).unwrap_err()), "outputs");
+    let missing = w.scheme.unpack(&a, &[0], &empty, 1);
+    assert!(matches!(missing, Err(SchemeError::MissingKey { .. })));
+    assert_eq!(name(w.scheme.dimension_element(99, 1).unwrap_err()), "dimension");
+    assert_eq!(name(w.scheme.rotation_element(1).unwrap_err()), "ring");
+    let too_large = w.scheme.encode_slots(&[0, 2]).err();
+    assert!(matches!(too_large, Some(SchemeError::Value { position: 1, .. })));
+    let too_many = w.scheme.encode_slots(&vec![0; w.scheme.ring_degree() + 1]).err();
+    assert!(matches!(too_many, Some(SchemeError::TooManyValues { .. })));
+    let mut other = world(255, 2, 6);
+    let foreign = world(255, 8, 7);
+    let theirs = other.encrypt(&x);
+    let unpacked = w.scheme.unpack(&theirs, &[0], &w.keys, 1);
+    assert!(matches!(unpacked, Err(SchemeError::ParameterMismatch { .. })));
+    let unpacked = foreign.scheme.unpack(&a, &[0], &foreign.keys, 1);
+    assert!(matches!(unpacked, Err(SchemeError::ParameterMismatch { .. })));
+    let (secret, _) = w.scheme.generate_keys(&mut w.rng);
+    let elements = w.scheme.unpacking_elements().unwrap();
+    let strange = w.scheme.generate_galois_keys(&secret, &elements, &mut w.rng).unwrap();
+    let unpacked = w.scheme.unpack(&a, &[0], &strange, 1);
+    assert!(matches!(unpacked, Err(SchemeError::KeyMismatch { .. })));
+    let plaintext = foreign.scheme.encode_slots(&[1]).unwrap();
+    let decoded = w.scheme.decode_slots(&plaintext);
+    assert!(matches!(decoded, Err(SchemeError::ParameterMismatch { .. })));
+    let square = w.scheme.multiply(&a, &a).unwrap();
+    let parts = w.scheme.unpack(&square, &[0], &w.keys, 1);
+    assert!(matches!(parts, Err(SchemeError::NotRelinearised { .. })));
+    // No power of a prime; a factor of the index; a power-of-two ring.
+    for (index, t) in [(255, 14), (255, 3), (1024, 2)] {
+        let scheme = Rlwe::new(set(SchemeKind::Bgv, index, t, 1), Assurance::Insecure).unwrap();
+        assert!(scheme.field_slots().is_err(), "{index}, {t}");
+        assert!(scheme.encode_slots(&[1]).is_err() && scheme.unpacking_elements().is_err());
+    }
+    let bfv = Rlwe::new(set(SchemeKind::Bfv, 255, 2, 1), Assurance::Insecure).unwrap();
+    let (secret, public) = bfv.generate_keys(&mut w.rng);
+    let a = bfv.encrypt(&public, &bfv.encode_slots(&x).unwrap(), &mut w.rng).unwrap();
+    let elements = bfv.unpacking_elements().unwrap();
+    let keys = bfv.generate_galois_keys(&secret, &elements, &mut w.rng).unwrap();
+    let refused = bfv.unpack(&a, &[0], &keys, 1);
+    assert!(matches!(refused, Err(SchemeError::NotInScheme { .. })));
+    assert_eq!(bfv.decode_slots(&bfv.decrypt(&secret, &a).unwrap()).unwrap(), x);
+}
