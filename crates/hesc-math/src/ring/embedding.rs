@@ -1,57 +1,84 @@
 use std::f64::consts::TAU;
+use std::fmt;
+use std::sync::Arc;
+
+use rustfft::num_complex::Complex64;
+use rustfft::{Fft, FftPlanner};
 
 use super::RingIndex;
-use super::index::Axis;
 
 /// The values of real polynomials of an odd ring at the complex roots of unity.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Embedding {
-    axes: Vec<Axis>,
+    axes: Vec<Line>,
+}
+
+/// The cyclic convolution along an axis.
+#[derive(Clone)]
+struct Line {
+    length: usize,
+    /// Numbers from one place of the axis to the next.
+    step: usize,
+    forward: Arc<dyn Fft<f64>>,
+    inverse: Arc<dyn Fft<f64>>,
+    /// The frequencies of `exp(2 pi i g^u / p)`, divided by the length.
+    kernel: Vec<Complex64>,
+}
+
+impl fmt::Debug for Embedding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lengths: Vec<usize> = self.axes.iter().map(|axis| axis.length).collect();
+        f.debug_struct("Embedding").field("axes", &lengths).finish_non_exhaustive()
+    }
 }
 
 impl Embedding {
-    /// That of an odd index; for powers of two Fourier transforms are faster.
+    /// That of an odd index; powers of two have one Fourier transform.
     ///
     /// # Panics
     /// If the index is a power of two.
     pub fn new(index: RingIndex) -> Self {
         assert!(!index.is_power_of_two(), "axes are an odd index's");
-        Self { axes: index.axes() }
+        let mut planner = FftPlanner::new();
+        let line = |axis: super::index::Axis| {
+            let length = axis.powers.len();
+            let (forward, inverse) =
+                (planner.plan_fft_forward(length), planner.plan_fft_inverse(length));
+            let root = |&power: &usize| {
+                let angle = TAU * power as f64 / axis.prime as f64;
+                Complex64::from_polar(1.0 / length as f64, angle)
+            };
+            let mut kernel: Vec<Complex64> = axis.powers.iter().map(root).collect();
+            forward.process(&mut kernel);
+            Line { length, step: axis.step, forward, inverse, kernel }
+        };
+        Self { axes: index.axes().into_iter().map(line).collect() }
     }
 
     /// The values, real and imaginary part, of the polynomial with these coefficients in the ring's
     /// basis, in the order of the ring's evaluations: at the powers of
-    /// `exp(2 pi i (1 / p_1 + 1 / p_2 + ...))`. Cost: `phi(m) sum (p - 1)` products.
+    /// `exp(2 pi i (1 / p_1 + 1 / p_2 + ...))`. Cost: two Fourier transforms of each line along each axis.
     pub fn values(&self, coefficients: &[f64]) -> Vec<[f64; 2]> {
-        let mut values: Vec<[f64; 2]> = coefficients.iter().map(|&x| [x, 0.0]).collect();
+        let mut values: Vec<Complex64> =
+            coefficients.iter().map(|&x| Complex64::new(x, 0.0)).collect();
         for axis in &self.axes {
-            let length = axis.powers.len();
-            let root = |power: usize| {
-                let angle = TAU * power as f64 / axis.prime as f64;
-                [angle.cos(), angle.sin()]
-            };
-            // What a line is multiplied with for the value at a place begins at length - place.
-            let power = |i: usize| axis.powers[(2 * length - i) % length];
-            let roots: Vec<[f64; 2]> = (0..2 * length).map(|i| root(power(i))).collect();
-            let mut line = vec![[0.0; 2]; length];
-            for block in values.chunks_exact_mut(length * axis.step) {
+            let mut line = vec![Complex64::default(); axis.length];
+            let room = axis.forward.get_inplace_scratch_len();
+            let room = room.max(axis.inverse.get_inplace_scratch_len());
+            let mut scratch = vec![Complex64::default(); room];
+            for block in values.chunks_exact_mut(axis.length * axis.step) {
                 for first in 0..axis.step {
                     let places = block[first..].iter().step_by(axis.step);
                     line.iter_mut().zip(places).for_each(|(x, value)| *x = *value);
-                    let places = block[first..].iter_mut().step_by(axis.step).enumerate();
-                    for (place, value) in places {
-                        let roots = &roots[length - place..];
-                        *value = line.iter().zip(roots).fold([0.0; 2], |[re, im], (x, root)| {
-                            [
-                                re + x[0] * root[0] - x[1] * root[1],
-                                im + x[0] * root[1] + x[1] * root[0],
-                            ]
-                        });
-                    }
+                    axis.forward.process_with_scratch(&mut line, &mut scratch);
+                    line.iter_mut().zip(&axis.kernel).for_each(|(x, factor)| *x *= factor);
+                    axis.inverse.process_with_scratch(&mut line, &mut scratch);
+                    let places = block[first..].iter_mut().step_by(axis.step);
+                    places.zip(&line).for_each(|(value, x)| *value = *x);
                 }
             }
         }
-        values
+        values.iter().map(|value| [value.re, value.im]).collect()
     }
 }
 

@@ -49,8 +49,8 @@ impl Rlwe {
     /// # Errors
     /// [`SchemeError::ParameterMismatch`], [`SchemeError::KeyMismatch`], [`SchemeError::MissingKey`],
     /// [`SchemeError::NotRelinearised`]; [`SchemeError::LastLevel`] for a level above the ciphertext's, or none;
-    /// [`SchemeError::NotInScheme`] for BFV and CKKS; [`SchemeError::Parameter`] for
-    /// an output that is not below `d`; [`SchemeError::NoiseBudget`] if an output could not be decrypted; as
+    /// [`SchemeError::NotInScheme`] for BFV and CKKS; [`SchemeError::Parameter`] for an output that is not below `d`
+    /// and for a set without special primes; [`SchemeError::NoiseBudget`] if an output could not be decrypted; as
     /// [`Self::field_slots`].
     pub fn unpack(
         &self,
@@ -74,6 +74,10 @@ impl Rlwe {
             return Err(SchemeError::LastLevel { level: a.level, wanted: level });
         }
         self.check_not_last(a, level)?;
+        // Slots of degree 1 need no keys, but the way here goes by the special primes.
+        if self.chain().special().is_empty() {
+            return refuse("special_moduli", "[]", "unpacking needs at least one special prime");
+        }
         let elements = self.unpacking_elements()?;
         let keys = elements
             .iter()

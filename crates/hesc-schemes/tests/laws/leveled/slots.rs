@@ -12,8 +12,8 @@ use rand_core::Rng;
 use super::party::generator;
 
 /// Indices of all kinds (Fermat, prime, others) with plaintext moduli: prime, small and large degrees, powers.
-const SETS: [(usize, u64); 7] =
-    [(255, 2), (255, 8), (255, 7), (127, 2), (341, 2), (4369, 2), (4369, 1024)];
+const SETS: [(usize, u64); 8] =
+    [(255, 2), (255, 8), (255, 7), (255, 1021), (127, 2), (341, 2), (4369, 2), (4369, 1024)];
 
 struct World {
     scheme: Rlwe,
@@ -236,6 +236,12 @@ fn what_slots_do_not_have_is_refused() {
         assert!(scheme.field_slots().is_err(), "{index}, {t}");
         assert!(scheme.encode_slots(&[1]).is_err() && scheme.unpacking_elements().is_err());
     }
+    // Slots of degree 1 need no keys, hence no special primes to make them with.
+    let plain = Rlwe::new(set(SchemeKind::Bgv, 255, 1021, 0), Assurance::Insecure).unwrap();
+    let (secret, public) = plain.generate_keys(&mut w.rng);
+    let a = plain.encrypt(&public, &plain.encode_slots(&[1]).unwrap(), &mut w.rng).unwrap();
+    let keys = plain.generate_galois_keys(&secret, &[], &mut w.rng).unwrap();
+    assert_eq!(name(plain.unpack(&a, &[0], &keys, 1).unwrap_err()), "special_moduli");
     let bfv = Rlwe::new(set(SchemeKind::Bfv, 255, 2, 1), Assurance::Insecure).unwrap();
     let (secret, public) = bfv.generate_keys(&mut w.rng);
     let a = bfv.encrypt(&public, &bfv.encode_slots(&x).unwrap(), &mut w.rng).unwrap();
