@@ -553,6 +553,9 @@ mod tests {
     use super::*;
     use crate::ntt_primes;
 
+    /// Words that lanes leave some of.
+    const LENGTH: usize = 45;
+
     fn row(raw: &[u64], salt: u64, q: u64) -> Vec<u64> {
         raw.iter().map(|x| x.rotate_left(salt as u32 * 7) % q).collect()
     }
@@ -563,22 +566,22 @@ mod tests {
         fn kernels_agree_with_remainders(
             bits in prop::sample::select(vec![14u32, 20, 36, 49, 50, 51, 55, 60, 61]),
             which in 0usize..3,
-            raw in prop::collection::vec(any::<u64>(), 32),
-            terms in 1usize..40,
-            signed in prop::collection::vec(any::<i64>(), 32),
+            raw in prop::collection::vec(any::<u64>(), LENGTH),
+            terms in 1usize..140,
+            signed in prop::collection::vec(any::<i64>(), LENGTH),
         ) {
             let primes = ntt_primes(bits, 256, 3).or_else(|_| ntt_primes(bits, 256, 1)).unwrap();
             let prime = Reducer::new(primes[which % primes.len()]);
             let q = prime.value();
             let wide = u128::from(q);
             // The largest residues are where reductions fail.
-            let top = vec![q - 1; 32];
+            let top = vec![q - 1; LENGTH];
             for (a, b, c, d) in [
                 (row(&raw, 0, q), row(&raw, 1, q), row(&raw, 2, q), row(&raw, 3, q)),
                 (top.clone(), top.clone(), top.clone(), top.clone()),
             ] {
                 let factor = prime.factor(b[0]);
-                let fresh = || vec![0u64; 32];
+                let fresh = || vec![0u64; LENGTH];
                 let (mut product, mut assigned) = (fresh(), a.clone());
                 multiply(&mut product, &a, &b, &prime);
                 multiply_assign(&mut assigned, &b, &prime);
@@ -604,7 +607,7 @@ mod tests {
                 prop_assert_eq!(&subtracted, &difference);
                 let mut shifted = a.clone();
                 add_constant(&mut shifted, b[0], &prime);
-                for i in 0..32 {
+                for i in 0..LENGTH {
                     let [x, y, z, w] = [a[i], b[i], c[i], d[i]].map(u128::from);
                     let f = u128::from(b[0]);
                     let at = |v: u128| (v % wide) as u64;
@@ -621,7 +624,7 @@ mod tests {
                     prop_assert_eq!(first[i], at(x * y % wide * terms as u128));
                     prop_assert_eq!(second[i], at(x * z % wide * terms as u128));
                     prop_assert_eq!(shifted[i], at(x + f));
-                    let expected = (0..terms).map(|k| x * u128::from(b[k % 32]) % wide).sum::<u128>();
+                    let expected = (0..terms).map(|k| x * u128::from(b[k % LENGTH]) % wide).sum::<u128>();
                     prop_assert_eq!(combined[i], at(expected));
                 }
             }
@@ -630,20 +633,20 @@ mod tests {
                 .into_iter()
                 .map(|below| {
                     let (p, words) = ((1 << below) - 1, raw.iter().map(|x| x >> (64 - below)));
-                    let (words, mut recentred) = (words.collect::<Vec<_>>(), vec![0; 32]);
+                    let (words, mut recentred) = (words.collect::<Vec<_>>(), vec![0; LENGTH]);
                     recentre(&mut recentred, &words, p, &prime);
                     (p, words, recentred)
                 })
                 .collect();
             let shifted: Vec<i64> = signed.iter().map(|x| x >> 12).collect();
-            let mut small_signed = vec![0; 32];
+            let mut small_signed = vec![0; LENGTH];
             reduce_small_signed(&mut small_signed, &shifted, &prime);
             let q_of = |x: i128| x.rem_euclid(i128::from(q)) as u64;
             let t = q / 3;
-            let mut lifted = vec![0; 32];
+            let mut lifted = vec![0; LENGTH];
             let small = row(&raw, 4, t);
             lift_centred(&mut lifted, &small, t, &prime);
-            for i in 0..32 {
+            for i in 0..LENGTH {
                 prop_assert_eq!(lifted[i], q_of(i128::from(crate::Modulus::new(t).centre(small[i]))));
                 for (p, words, recentred) in &others {
                     prop_assert_eq!(recentred[i], q_of(i128::from(crate::Modulus::new(*p).centre(words[i]))));

@@ -5,7 +5,7 @@ use super::RingIndex;
 use crate::Modulus;
 
 /// Indices that tests run through: powers of two, primes (of Fermat and not) and products of two to four.
-pub(crate) const INDICES: [usize; 8] = [512, 3, 17, 31, 15, 21, 255, 1155];
+pub(crate) const INDICES: [usize; 9] = [512, 3, 17, 31, 67, 15, 21, 255, 1155];
 
 /// The coefficients of `Phi_m`, which is `X^m - 1` divided by `Phi_d` for all smaller divisors `d`.
 fn cyclotomic(index: usize) -> Vec<i64> {
