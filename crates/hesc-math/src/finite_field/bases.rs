@@ -2,7 +2,7 @@
 
 use super::galois_ring::{GaloisRing, lifted};
 use super::polynomial;
-use super::quotient::Quotient;
+use super::quotient::{Quotient, digits};
 use crate::Modulus;
 
 impl GaloisRing {
@@ -39,16 +39,8 @@ impl GaloisRing {
         let mut minus_one = vec![0; d];
         minus_one[0] = q.value() - 1;
         let cyclic = Quotient::new(self.reducer(), minus_one);
-        let candidate = |number: u64| {
-            let mut rest = number;
-            let mut digits = self.constant(0);
-            for digit in &mut digits {
-                (*digit, rest) = (rest % p, rest / p);
-            }
-            digits
-        };
         let pair = |number: u64| {
-            let element = candidate(number);
+            let element = digits(number, p, d);
             let conjugates = self.conjugates(&element);
             let traces: Vec<u64> = conjugates
                 .iter()
@@ -60,10 +52,7 @@ impl GaloisRing {
             let mut inverse = polynomial::inverse(&modulo_p, &circle, Modulus::new(p))?;
             inverse.resize(d, 0);
             let inverse = lifted(&cyclic, &traces, inverse, self.exponent());
-            let terms = conjugates.iter().zip(&inverse);
-            let dual = terms
-                .fold(self.constant(0), |sum, (image, &c)| self.add(&sum, &self.scaled(image, c)));
-            Some((element, dual))
+            Some((element, self.combination(&conjugates, &inverse)))
         };
         (1..).find_map(pair).unwrap_or_default()
     }

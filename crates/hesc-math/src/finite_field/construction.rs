@@ -1,7 +1,7 @@
 //! A polynomial whose root generates the ring and is a root of unity.
 
 use super::polynomial;
-use super::quotient::Quotient;
+use super::quotient::{Quotient, digits};
 use crate::Modulus;
 use crate::residues::Reducer;
 
@@ -31,11 +31,7 @@ pub(super) fn factor(m: u64, p: u64, reducer: Reducer) -> Vec<u64> {
     // Any lift of the polynomial makes the same ring; in it, powers of Y by ever higher powers of p^d come to the root
     // of unity that is Y modulo p (Teichmueller), r - 1 of them at most.
     let ring = Quotient::new(reducer, modulo_p);
-    let mut root = ring.constant(0);
-    match root.get_mut(1) {
-        Some(first) => *first = 1,
-        None => root[0] = reducer.modulus().neg(ring.polynomial[0]),
-    }
+    let mut root = ring.root();
     let mut power = reducer.value() / p;
     while power > 1 {
         for _ in 0..d {
@@ -49,12 +45,6 @@ pub(super) fn factor(m: u64, p: u64, reducer: Reducer) -> Vec<u64> {
 /// The first irreducible polynomial of this degree, without its leading coefficient.
 fn irreducible(p: u64, degree: usize) -> Vec<u64> {
     let reducer = Reducer::new(p);
-    let digits = |number: u64| {
-        let digits = std::iter::successors(Some(number), |rest| Some(rest / p));
-        let mut digits: Vec<u64> = digits.take_while(|&rest| rest > 0).map(|x| x % p).collect();
-        digits.resize(degree.max(digits.len()), 0);
-        digits
-    };
     let is_irreducible = |candidate: &Vec<u64>| {
         if candidate[0] == 0 {
             return degree == 1;
@@ -63,9 +53,7 @@ fn irreducible(p: u64, degree: usize) -> Vec<u64> {
         let mut monic = candidate.clone();
         monic.push(1);
         // A factor of degree i divides Y^(p^i) - Y; most candidates have a small one.
-        let mut image = quotient.constant(0);
-        let Some(first) = image.get_mut(1) else { return true };
-        *first = 1;
+        let mut image = quotient.root();
         (0..degree / 2).all(|_| {
             image = quotient.power(&image, p);
             let mut difference = image.clone();
@@ -73,7 +61,7 @@ fn irreducible(p: u64, degree: usize) -> Vec<u64> {
             polynomial::inverse(&difference, &monic, reducer.modulus()).is_some()
         })
     };
-    (1..).map(digits).find(is_irreducible).unwrap_or_default()
+    (1..).map(|number| digits(number, p, degree)).find(is_irreducible).unwrap_or_default()
 }
 
 /// An element of order `m`, a divisor of `p^d - 1`.
@@ -83,12 +71,7 @@ fn root_of_unity(field: &Quotient, m: u64) -> Vec<u64> {
     let primes: Vec<u64> =
         (2..=m).filter(|l| m.is_multiple_of(*l) && crate::is_prime(*l)).collect();
     let candidate = |number: u64| {
-        // Polynomials in Y by the digits of numbers.
-        let mut base = field.constant(0);
-        let mut rest = number;
-        for digit in &mut base {
-            (*digit, rest) = (rest % p, rest / p);
-        }
+        let base = digits(number, p, d);
         // To the power (p^d - 1) / m, whose digits to the base p are those of 1 / m.
         let (mut remainder, mut root) = (1, one.clone());
         for _ in 0..d {
@@ -108,8 +91,7 @@ fn root_of_unity(field: &Quotient, m: u64) -> Vec<u64> {
 /// leading coefficient.
 fn minimal_polynomial(ring: &Quotient, root: &[u64]) -> Vec<u64> {
     let (d, q) = (ring.degree(), ring.reducer.modulus());
-    let powers = std::iter::successors(Some(ring.constant(1)), |x| Some(ring.multiply(x, root)));
-    let powers: Vec<Vec<u64>> = powers.take(d + 1).collect();
+    let powers = ring.powers(root, d + 1);
     // Column i is the i-th power, the last one negated.
     let row = |place: usize| -> Vec<u64> {
         let entries = powers.iter().enumerate();

@@ -61,9 +61,7 @@ impl GaloisRing {
         let traces = quotient.traces();
         let mut ring = Self { index, prime, power, quotient, images: Vec::new(), traces };
         let image = ring.power(&ring.root(), prime);
-        let images =
-            std::iter::successors(Some(ring.constant(1)), |x| Some(ring.multiply(x, &image)));
-        ring.images = images.take(ring.degree()).collect();
+        ring.images = ring.quotient.powers(&image, ring.degree());
         Ok(ring)
     }
 
@@ -104,12 +102,7 @@ impl GaloisRing {
 
     /// `Y`.
     pub fn root(&self) -> Vec<u64> {
-        let mut root = self.constant(0);
-        match root.get_mut(1) {
-            Some(first) => *first = 1,
-            None => root[0] = self.modulus().neg(self.polynomial()[0]),
-        }
-        root
+        self.quotient.root()
     }
 
     /// `a + b`.
@@ -140,13 +133,12 @@ impl GaloisRing {
 
     /// The Frobenius map, `Y -> Y^p`, which keeps numbers. Cost: `d^2` products of words.
     pub fn frobenius(&self, a: &[u64]) -> Vec<u64> {
-        let mut sums = vec![0u128; self.degree()];
-        for (&x, image) in a.iter().zip(&self.images) {
-            for (sum, &y) in sums.iter_mut().zip(image).filter(|_| x != 0) {
-                *sum += u128::from(x) * u128::from(y);
-            }
-        }
-        sums.iter().map(|&sum| self.quotient.reducer.reduce(sum)).collect()
+        self.combination(&self.images, a)
+    }
+
+    /// The sum of elements times numbers below the modulus. Cost: `d` products of words for each.
+    pub fn combination(&self, elements: &[Vec<u64>], numbers: &[u64]) -> Vec<u64> {
+        self.quotient.combination(elements, numbers)
     }
 
     /// All images of an element under the Frobenius map, itself first.

@@ -70,6 +70,33 @@ impl Quotient {
         out
     }
 
+    /// `Y`.
+    pub(super) fn root(&self) -> Vec<u64> {
+        let mut root = self.constant(0);
+        match root.get_mut(1) {
+            Some(first) => *first = 1,
+            None => root[0] = self.reducer.modulus().neg(self.polynomial[0]),
+        }
+        root
+    }
+
+    /// `1, a, a^2, ...`, so many of them.
+    pub(super) fn powers(&self, a: &[u64], count: usize) -> Vec<Vec<u64>> {
+        let next = |x: &Vec<u64>| Some(self.multiply(x, a));
+        std::iter::successors(Some(self.constant(1)), next).take(count).collect()
+    }
+
+    /// The sum of elements times numbers. Cost: `d` products of words for each.
+    pub(super) fn combination(&self, elements: &[Vec<u64>], numbers: &[u64]) -> Vec<u64> {
+        let mut sums = vec![0u128; self.degree()];
+        for (element, &by) in elements.iter().zip(numbers).filter(|(_, by)| **by != 0) {
+            for (sum, &x) in sums.iter_mut().zip(element) {
+                *sum += u128::from(x) * u128::from(by);
+            }
+        }
+        sums.iter().map(|&sum| self.reducer.reduce(sum)).collect()
+    }
+
     /// `a^exponent`. Variable time.
     pub(super) fn power(&self, a: &[u64], mut exponent: u64) -> Vec<u64> {
         let (mut result, mut square) = (self.constant(1), a.to_vec());
@@ -84,4 +111,14 @@ impl Quotient {
         }
         result
     }
+}
+
+/// The digits of a number to a base, the lowest first, and zeros: what searches number elements by.
+pub(super) fn digits(mut number: u64, base: u64, count: usize) -> Vec<u64> {
+    let digit = |_| {
+        let digit = number % base;
+        number /= base;
+        digit
+    };
+    (0..count).map(digit).collect()
 }

@@ -110,12 +110,7 @@ impl Slots {
 
     /// The value with these coordinates.
     pub fn value(&self, coordinates: &[u64]) -> Vec<u64> {
-        let terms = self.ring.conjugates(&self.normal);
-        let zero = self.ring.constant(0);
-        terms
-            .iter()
-            .zip(coordinates)
-            .fold(zero, |sum, (x, &by)| self.ring.add(&sum, &self.ring.scaled(x, by)))
+        self.ring.combination(&self.ring.conjugates(&self.normal), coordinates)
     }
 
     /// The one coordinate that a number has `d` times.

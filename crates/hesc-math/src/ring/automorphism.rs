@@ -1,6 +1,7 @@
 //! The automorphisms `zeta -> zeta^g` of a ring, in both domains.
 
 use super::RingIndex;
+use super::convolution::reversed;
 use crate::residues::Reducer;
 
 /// One automorphism. Cheap beside a key switch: `O(N)`.
@@ -53,7 +54,7 @@ impl Automorphism {
             coefficients[image % ring_degree] = 2 * i as u32 + u32::from(negated);
         }
         let bits = ring_degree.ilog2();
-        let reverse = |i: usize| i.reverse_bits() >> (usize::BITS - bits);
+        let reverse = |i: usize| reversed(i, bits);
         // Place i holds the value at root^(2 bitrev(i) + 1); that of the image is the value at the
         // element's power of it.
         let source = |i| reverse((2 * reverse(i) + 1) * element % order / 2) as u32;

@@ -106,9 +106,7 @@ impl Rlwe {
         let Some(found) = self.dimensions()?.get(dimension) else {
             return refuse("dimension", dimension, "choose one of those that dimensions() lists");
         };
-        let steps = steps.rem_euclid(found.length as i64);
-        let m = self.ring().value();
-        Ok((0..steps).fold(1, |element, _| element * found.generator % m))
+        Ok(self.repeated(found.generator, steps.rem_euclid(found.length as i64)))
     }
 
     /// The exponent of the Frobenius map, so many times: each value `v` becomes `v^(p^times)`, in the coordinates of
@@ -118,9 +116,7 @@ impl Rlwe {
     /// As [`Self::field_slots`].
     pub fn frobenius_element(&self, times: i64) -> Result<usize, SchemeError> {
         let field = self.field_slots()?.ring();
-        let m = self.ring().value();
-        let prime = (field.prime() % m as u64) as usize;
-        let times = times.rem_euclid(field.degree() as i64);
-        Ok((0..times).fold(1, |element, _| element * prime % m))
+        let prime = field.prime() % self.ring().value() as u64;
+        Ok(self.repeated(prime as usize, times.rem_euclid(field.degree() as i64)))
     }
 }

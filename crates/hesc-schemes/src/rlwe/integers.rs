@@ -4,7 +4,7 @@ use hesc_math::finite_field::Slots as FieldSlots;
 use hesc_math::residues::{Reducer, kernels};
 use hesc_math::ring::Prime;
 use hesc_math::rns::Conversion;
-use hesc_math::{MathError, RingIndex};
+use hesc_math::{MathError, Modulus, RingIndex};
 use zeroize::Zeroizing;
 
 use super::chain::Chain;
@@ -203,16 +203,9 @@ fn prime_power(t: u64) -> (u64, u32) {
     (prime, if prime.checked_pow(power) == Some(t) { power } else { 0 })
 }
 
-/// The inverse of `a` modulo `m`, any modulus with no common divisor: Euclid's algorithm. Variable
-/// time, for public numbers.
+/// The inverse of `a` modulo `m`, 0 where they have a common divisor. Variable time, for public numbers.
 pub(crate) fn inverse_modulo(a: u64, m: u64) -> u64 {
-    let (mut remainders, mut factors) = ((i128::from(m), i128::from(a % m)), (0i128, 1i128));
-    while remainders.1 != 0 {
-        let quotient = remainders.0 / remainders.1;
-        remainders = (remainders.1, remainders.0 - quotient * remainders.1);
-        factors = (factors.1, factors.0 - quotient * factors.1);
-    }
-    factors.0.rem_euclid(i128::from(m)) as u64
+    Modulus::new(m).inverse_of_unit(a).unwrap_or(0)
 }
 
 /// Integers in the slots of BFV and BGV: two rows of `N / 2`.

@@ -1,5 +1,6 @@
 //! Automorphisms of slots.
 
+use hesc_math::Modulus;
 use hesc_math::residues::kernels;
 
 use super::buffer::Buffer;
@@ -55,8 +56,13 @@ impl Rlwe {
     /// [`SchemeError::Parameter`] for a ring that is no power of two.
     pub fn rotation_element(&self, steps: i64) -> Result<usize, SchemeError> {
         let order = self.two_rows()?;
-        let steps = steps.rem_euclid(order as i64 / 4);
-        Ok((0..steps).fold(1, |element, _| element * 3 % order))
+        Ok(self.repeated(3, steps.rem_euclid(order as i64 / 4)))
+    }
+
+    /// The exponent of an automorphism applied so many times.
+    pub(super) fn repeated(&self, element: usize, times: i64) -> usize {
+        let order = Modulus::new(self.ring().value() as u64);
+        order.pow(element as u64, times.unsigned_abs()) as usize
     }
 
     /// The index of a ring that has rows of slots to rotate and exchange.
