@@ -6,7 +6,9 @@
 mod bases;
 mod construction;
 mod galois_ring;
+mod matrix;
 mod polynomial;
+mod powers;
 mod quotient;
 mod slots;
 mod structure;

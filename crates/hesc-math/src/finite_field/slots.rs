@@ -1,4 +1,7 @@
+use std::sync::OnceLock;
+
 use super::GaloisRing;
+use super::powers::Powers;
 use super::structure::{Dimension, dimensions};
 use crate::ring::{Convolver, GroupAlgebra};
 use crate::{MathError, Modulus, RingIndex};
@@ -18,10 +21,17 @@ pub struct Slots {
     ring: GaloisRing,
     dimensions: Vec<Dimension>,
     algebra: GroupAlgebra,
+    /// The unit `u` of each slot, and the inverse of `p`.
+    units: Vec<usize>,
+    by_p: usize,
     /// For each slot and coordinate its place in the array.
     places: Vec<u32>,
     normal: Vec<u64>,
     dual: Vec<u64>,
+    /// `trace(x' Y^e)` for all `e`.
+    dual_traces: Vec<u64>,
+    /// Made when they are wanted.
+    powers: OnceLock<Powers>,
     encoder: Convolver,
     decoder: Convolver,
     /// The coordinates of the number 1, all the same, and what turns a coordinate of a number into it.
@@ -46,13 +56,49 @@ impl Slots {
         let p = (prime % m as u64) as usize;
         let dimensions = dimensions(m, &units, p);
         let (normal, dual) = ring.normal_basis();
-        let places = places(&dimensions, &units, index.inverse_element(p), ring.degree());
+        let by_p = index.inverse_element(p);
+        let of_slots = units_of_slots(&dimensions, m);
+        let places = places(&of_slots, &units, by_p, ring.degree());
         let encoder = algebra.convolver(&encoding_kernel(index, &ring, &normal));
-        let traces = traces(&ring, &dual);
-        let decoder: Vec<u64> = units.iter().map(|&unit| traces[unit]).collect();
+        let dual_traces = traces(&ring, &dual);
+        let decoder: Vec<u64> = units.iter().map(|&unit| dual_traces[unit]).collect();
         let decoder = algebra.convolver(&decoder);
         let (one, by_one) = (ring.trace(&dual), ring.trace(&normal));
-        Ok(Self { ring, dimensions, algebra, places, normal, dual, encoder, decoder, one, by_one })
+        Ok(Self {
+            ring,
+            dimensions,
+            algebra,
+            units: of_slots,
+            by_p,
+            places,
+            normal,
+            dual,
+            dual_traces,
+            powers: OnceLock::new(),
+            encoder,
+            decoder,
+            one,
+            by_one,
+        })
+    }
+
+    /// The unit `u` of each slot, whose values are those at `Y^u`.
+    pub(super) fn units(&self) -> &[usize] {
+        &self.units
+    }
+
+    /// The inverse of the plaintext's prime modulo the index.
+    pub(super) fn by_p(&self) -> usize {
+        self.by_p
+    }
+
+    /// `trace(x' Y^e)` for each `e`.
+    pub(super) fn dual_traces(&self) -> &[u64] {
+        &self.dual_traces
+    }
+
+    pub(super) fn powers(&self) -> &Powers {
+        self.powers.get_or_init(|| Powers::new(self))
     }
 
     /// The ring that each slot is a copy of.
@@ -126,11 +172,8 @@ impl Slots {
     }
 }
 
-/// For each slot, along the dimensions, and each coordinate `j` the place of `u p^-j`.
-fn places(dimensions: &[Dimension], units: &[usize], by_p: usize, d: usize) -> Vec<u32> {
-    let m = units.iter().max().map_or(1, |largest| largest + 1);
-    let mut place_of = vec![0; m];
-    units.iter().enumerate().for_each(|(place, &unit)| place_of[unit] = place as u32);
+/// The unit of each slot, along the dimensions.
+fn units_of_slots(dimensions: &[Dimension], m: usize) -> Vec<usize> {
     let mut slots = vec![1 % m];
     for dimension in dimensions {
         let along = |slot: &usize| {
@@ -139,6 +182,14 @@ fn places(dimensions: &[Dimension], units: &[usize], by_p: usize, d: usize) -> V
         };
         slots = slots.iter().flat_map(along).collect();
     }
+    slots
+}
+
+/// For each slot of unit `u` and each coordinate `j` the place of `u p^-j`.
+fn places(slots: &[usize], units: &[usize], by_p: usize, d: usize) -> Vec<u32> {
+    let m = units.iter().max().map_or(1, |largest| largest + 1);
+    let mut place_of = vec![0; m];
+    units.iter().enumerate().for_each(|(place, &unit)| place_of[unit] = place as u32);
     let coordinates = |slot: &usize| {
         let places = std::iter::successors(Some(*slot), |x| Some(x * by_p % m)).take(d);
         places.map(|unit| place_of[unit]).collect::<Vec<_>>()

@@ -370,7 +370,7 @@ fn blocks_mut(words: &mut [u64]) -> &mut [Block] {
 /// Most products of 50-bit residues that one pair of 52-bit accumulators holds.
 const TERMS: usize = 16;
 
-/// `(sum_k a_k b_k, sum_k a_k c_k)`, reduced once for up to sixteen products: what key switching
+/// `(sum_k a_k b_k, sum_k a_k c_k)`, reduced once for at least sixteen products: what key switching
 /// spends its time on.
 ///
 /// # Panics
@@ -471,7 +471,7 @@ impl Kernel for InnerProducts<'_> {
             .collect();
         for (i, (first, second)) in first.iter_mut().zip(second).enumerate() {
             let (mut x, mut y) = ([l.zero(); VECTORS], [l.zero(); VECTORS]);
-            for rows in rows.chunks(TERMS) {
+            for rows in rows.chunks(self.q.lane_terms()) {
                 let (mut low, mut high) = ([x, y], [[l.zero(); VECTORS]; 2]);
                 for row in rows {
                     let [a, b, c] = row.map(|row| &row[i]);

@@ -4,7 +4,9 @@
 //! Kernels take 52-bit multipliers (AVX-512 IFMA) for moduli below 2^50 and 64-bit multipliers
 //! otherwise. None branches on the data.
 
+mod correlation;
 pub mod kernels;
 mod reducer;
 
+pub use correlation::correlations;
 pub use reducer::{Factor, MAX_PRIME_BITS, Reducer};

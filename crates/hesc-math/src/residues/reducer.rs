@@ -55,6 +55,16 @@ impl Reducer {
         self.bits <= LANE_BITS
     }
 
+    /// Products of residues that a pair of 52-bit accumulators holds the sum of, with one more residue: for moduli
+    /// that lanes have.
+    pub(crate) const fn lane_terms(&self) -> usize {
+        match self.bits {
+            LANE_BITS.. => 16,
+            46.. => 1 << (103 - 2 * self.bits),
+            _ => 1 << 11,
+        }
+    }
+
     /// The modulus itself.
     pub const fn value(&self) -> u64 {
         self.q

@@ -137,6 +137,27 @@ impl RingIndex {
         self.combined(|axis, place| axis.powers[(axis.powers.len() - place) % axis.powers.len()])
     }
 
+    /// The coefficients of `zeta^exponent` in the basis: one of them in a power-of-two ring, with its sign, and in an
+    /// odd one as many as there are for each prime that divides the exponent, since there `1 = -(zeta + zeta^2 + ...)`.
+    pub fn power(self, exponent: usize) -> Vec<i8> {
+        let exponent = exponent % self.value();
+        if self.is_power_of_two() {
+            let n = self.degree();
+            let mut coefficients = vec![0; n];
+            coefficients[exponent % n] = if exponent < n { 1 } else { -1 };
+            return coefficients;
+        }
+        let primes: Vec<usize> = self.odd_primes().collect();
+        let coefficient = |of: usize| {
+            primes.iter().fold(1, |product: i8, p| match exponent % p {
+                0 => -product,
+                residue if residue == of % p => product,
+                _ => 0,
+            })
+        };
+        self.exponents().into_iter().map(coefficient).collect()
+    }
+
     /// For each evaluation of an odd ring the `u` of `zeta^u` that it is the value at: `g_i^(t_i)`
     /// modulo each prime at place `(t_1, t_2, ...)`.
     pub(crate) fn evaluation_units(self) -> Vec<usize> {

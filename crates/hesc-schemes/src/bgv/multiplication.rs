@@ -1,3 +1,5 @@
+use hesc_math::Modulus;
+
 use super::Bgv;
 use crate::SchemeError;
 use crate::rlwe::chain::{Quotient, product_of};
@@ -31,21 +33,64 @@ impl Rlwe {
         a: &Ciphertext,
         b: &Ciphertext,
     ) -> Result<(Ciphertext, Ciphertext), SchemeError> {
-        let t = self.spec().plaintext.modulus() as i64;
-        let ratio = i128::from(b.factor) * i128::from(inverse_modulo(a.factor, t as u64));
-        let (mut remainders, mut factors) = ((t, (ratio % i128::from(t)) as i64), (0i64, 1i64));
-        // remainders.1 = ratio * factors.1 modulo t, at every step.
-        while i128::from(remainders.1) * i128::from(remainders.1) > i128::from(t) {
-            let quotient = remainders.0 / remainders.1;
-            remainders = (remainders.1, remainders.0 - quotient * remainders.1);
-            factors = (factors.1, factors.0 - quotient * factors.1);
-        }
+        let t = self.spec().plaintext.modulus();
+        let modulus = Modulus::new(t);
+        let ratio = modulus.mul(b.factor, inverse_modulo(a.factor, t));
+        let (of_a, of_b) = small_fraction(ratio, t);
         let scaled = |c: &Ciphertext, by: i64| -> Result<Ciphertext, SchemeError> {
             let mut c = self.multiply_integer(c, by)?;
-            let by = by.rem_euclid(t) as u64;
-            c.factor = (u128::from(c.factor) * u128::from(by) % t as u128) as u64;
+            let by = by.rem_euclid(t as i64) as u64;
+            c.factor = modulus.mul(c.factor, by);
             Ok(c)
         };
-        Ok((scaled(a, remainders.1)?, scaled(b, factors.1)?))
+        Ok((scaled(a, of_a)?, scaled(b, of_b)?))
+    }
+}
+
+/// Small units `x` and `y` with `x = ratio y` modulo `t`, for a ratio that is a unit: the remainders of Euclid's
+/// algorithm and their cofactors, of which some have divisors of `t`. Multiplied with those a plaintext would lose what
+/// it is modulo the divisor.
+fn small_fraction(ratio: u64, t: u64) -> (i64, i64) {
+    let mut remainders = (t as i64, ratio as i64);
+    let mut factors = (0i64, 1i64);
+    let mut best = (Modulus::new(t).centre(ratio), 1);
+    while remainders.1 != 0 {
+        let larger = |pair: (i64, i64)| pair.0.unsigned_abs().max(pair.1.unsigned_abs());
+        let pair = (remainders.1, factors.1);
+        let unit = inverse_modulo(pair.1.rem_euclid(t as i64) as u64, t) != 0;
+        if unit && larger(pair) < larger(best) {
+            best = pair;
+        }
+        let quotient = remainders.0 / remainders.1;
+        remainders = (remainders.1, remainders.0 - quotient * remainders.1);
+        factors = (factors.1, factors.0 - quotient * factors.1);
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Both are units and stand in the ratio; for primes neither is far above the root.
+    #[test]
+    fn fractions_are_of_units() {
+        for t in [2u64, 3, 4, 8, 9, 14, 251, 1024, 2187, 65537, 1 << 20] {
+            for ratio in (1..t).step_by(1 + t as usize / 500) {
+                if inverse_modulo(ratio, t) == 0 {
+                    continue;
+                }
+                let (x, y) = small_fraction(ratio, t);
+                let residue = |x: i64| x.rem_euclid(t as i64) as u64;
+                let product = Modulus::new(t).mul(ratio, residue(y));
+                assert_eq!(product, residue(x), "{ratio} modulo {t}");
+                for unit in [x, y] {
+                    assert_ne!(inverse_modulo(residue(unit), t), 0, "{unit} modulo {t}");
+                }
+                if [3, 251, 65537].contains(&t) {
+                    assert!(x.unsigned_abs().max(y.unsigned_abs()) <= t.isqrt() + 1);
+                }
+            }
+        }
     }
 }

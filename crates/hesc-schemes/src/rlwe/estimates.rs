@@ -91,6 +91,11 @@ impl Rlwe {
 
     /// The noise of key switching a polynomial at a level.
     pub(crate) fn switching_noise(&self, level: usize) -> Noise {
+        self.white(self.key_deviation(level) + self.rounding(2))
+    }
+
+    /// What the errors of a key contribute to it, before the sum is rounded; those of other keys are independent.
+    pub(crate) fn key_deviation(&self, level: usize) -> f64 {
         let chain = self.chain();
         let special: f64 = chain.special().iter().map(|p| p.value() as f64).product();
         let digits = chain.digits(level).iter().map(|digit| {
@@ -99,8 +104,7 @@ impl Rlwe {
             size * size / 12.0
         });
         let variance = self.degree() * digits.sum::<f64>();
-        let noise = variance.sqrt() * self.secret_key_deviation() / special;
-        self.white(self.noise_factor() * noise + self.rounding(2))
+        self.noise_factor() * variance.sqrt() * self.secret_key_deviation() / special
     }
 
     /// Bound on the dual of the basis at the roots, times `N`: a coefficient is the mean of the values times

@@ -41,6 +41,13 @@ impl Spec {
     }
 }
 
+/// A public plaintext: its coefficients, and what a product with it does to noise.
+#[derive(Debug)]
+pub(super) struct Constant {
+    pub(super) words: Vec<u64>,
+    pub(super) size: PlainSize,
+}
+
 /// Tables for integers modulo `t`: what BFV and BGV share.
 #[derive(Debug)]
 pub(crate) struct Integers {
@@ -49,8 +56,9 @@ pub(crate) struct Integers {
     slots: Option<Slots>,
     /// Those of odd rings, made when they are wanted: a fraction of a second.
     fields: OnceLock<Result<FieldSlots, MathError>>,
-    /// What unpacking multiplies with, and its size.
-    dual: OnceLock<(Vec<u64>, PlainSize)>,
+    /// What unpacking multiplies with: the element dual to the normal basis, and those dual to powers of `X`.
+    dual: OnceLock<Constant>,
+    dual_powers: OnceLock<Vec<Constant>>,
     values: Values,
     /// By level, from a ciphertext's phase to the plaintext.
     decoders: Vec<Conversion>,
@@ -71,6 +79,7 @@ impl Integers {
             slots: Slots::new(chain.ring(), plain_modulus),
             fields: OnceLock::new(),
             dual: OnceLock::new(),
+            dual_powers: OnceLock::new(),
             values: Values::new(chain.ring()),
             decoders: decoders.collect(),
         }
@@ -138,26 +147,42 @@ impl Integers {
         *plaintext.size.get_or_init(|| self.size(&plaintext.words))
     }
 
+    /// Rounded up to powers of two: weights of a model may be its owner's secret, and sizes travel with results.
     fn size(&self, words: &[u64]) -> PlainSize {
-        // Weights of a model may be its owner's secret.
-        let centred: Vec<f64> = self.centred(words).into_iter().map(|m| m as f64).collect();
-        let centred = Zeroizing::new(centred);
+        let PlainSize { norm, sum, value } = self.exact_size(words);
         let size = |size: f64| rounded_up(size.max(1.0));
-        let (norm, value) = self.values.sizes(&centred);
-        let sum = size(centred.iter().map(|m| m.abs()).sum());
-        PlainSize { norm: size(norm), sum, value: size(value) }
+        PlainSize { norm: size(norm), sum: size(sum), value: size(value) }
     }
 
-    /// The coefficients of the element dual to the normal basis, in every slot, and what a product with it does to
-    /// noise. Cost: its values at the roots of unity, once.
-    pub(super) fn dual(&self) -> Result<&(Vec<u64>, PlainSize), SchemeError> {
+    fn exact_size(&self, words: &[u64]) -> PlainSize {
+        let centred: Vec<f64> = self.centred(words).into_iter().map(|m| m as f64).collect();
+        let centred = Zeroizing::new(centred);
+        let (norm, value) = self.values.sizes(&centred);
+        PlainSize { norm, sum: centred.iter().map(|m| m.abs()).sum(), value }
+    }
+
+    /// A constant with these coordinates in the slots. Cost: its values at the roots of unity.
+    fn constant(&self, slots: &FieldSlots, coordinates: &[u64]) -> Constant {
+        let words = slots.encode(coordinates);
+        let size = self.exact_size(&words);
+        Constant { words, size }
+    }
+
+    /// The element dual to the normal basis, in every slot.
+    pub(super) fn dual(&self) -> Result<&Constant, SchemeError> {
         let slots = self.fields()?;
         Ok(self.dual.get_or_init(|| {
             let coordinates = slots.coordinates(slots.dual()).repeat(slots.count());
-            let words = slots.encode(&coordinates);
-            let size = self.size(&words);
-            (words, size)
+            self.constant(slots, &coordinates)
         }))
+    }
+
+    /// The elements dual to the powers of `X` below the degree of a slot.
+    pub(super) fn dual_powers(&self) -> Result<&[Constant], SchemeError> {
+        let slots = self.fields()?;
+        let constant = |i| self.constant(slots, &slots.dual_power(i));
+        let constants = || (0..slots.ring().degree()).map(constant).collect();
+        Ok(self.dual_powers.get_or_init(constants))
     }
 
     /// Centred representatives.

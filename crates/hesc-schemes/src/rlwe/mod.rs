@@ -74,9 +74,11 @@ pub use key_pair::{PublicKey, SecretKey};
 pub use keys::{GaloisKeys, RelinKey, SwitchKey};
 pub use params::{Packing, PlaintextSpace, Spec};
 pub use prime_set::PrimeSet;
+pub use unpacking::Basis;
 
 use crate::error::refuse;
 pub use crate::kinds::SchemeKind;
+
 use crate::{Assurance, Fingerprint, SchemeError};
 use differences::{Differences, Own};
 use domain::Domain;

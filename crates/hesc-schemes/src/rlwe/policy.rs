@@ -9,6 +9,7 @@
 use super::buffer::Buffer;
 use super::evaluation::SCALE_TOLERANCE;
 use super::{Ciphertext, Plaintext, RelinKey, Rlwe};
+use crate::error::refuse;
 use crate::{KeyId, SchemeError, Tag};
 
 /// Bits of room that a product gives up for fewer primes: what rounding adds to noise that is larger.
@@ -42,16 +43,109 @@ impl Rlwe {
         self.settled(self.relinearise(&product, relin)?)
     }
 
+    /// A sum of products, squares where there is no second factor, and of other ciphertexts, at any levels: brought to
+    /// one level, summed, relinearised once, and brought down at once to where the next product will want it
+    /// ([`Self::relinearise_to`]). CKKS rescales. For circuits whose results are factors of further products.
+    ///
+    /// # Errors
+    /// Those of [`Self::product`]; [`SchemeError::Parameter`] where there is nothing to sum.
+    pub fn sum_of_products(
+        &self,
+        relin: &RelinKey,
+        products: &[(&Ciphertext, Option<&Ciphertext>)],
+        others: &[&Ciphertext],
+    ) -> Result<Ciphertext, SchemeError> {
+        let factors = || products.iter().flat_map(|(a, b)| std::iter::once(*a).chain(*b));
+        let Some(first) = factors().chain(others.iter().copied()).next() else {
+            return refuse("products", "[]", "give at least one product or ciphertext");
+        };
+        for c in factors().chain(others.iter().copied()) {
+            self.check_pair_of(c, first)?;
+        }
+        relin.0.tag.check(self.fingerprint(), Some(first.tag))?;
+        for c in factors() {
+            Self::require_two_parts(c, "a product")?;
+        }
+        let level = self.level_of_sum(products, others);
+        // A factor of several products comes down once.
+        let mut low: Vec<(&Ciphertext, Ciphertext)> = Vec::new();
+        for c in factors().chain(others.iter().copied()).filter(|c| c.level != level) {
+            if !low.iter().any(|(high, _)| std::ptr::eq(*high, c)) {
+                low.push((c, self.lowered(c, level)?));
+            }
+        }
+        let at_level = |c: &'_ Ciphertext| -> Option<&Ciphertext> {
+            low.iter().find(|(high, _)| std::ptr::eq(*high, c)).map(|(_, low)| low)
+        };
+        let mut sum: Option<Ciphertext> = None;
+        let mut add = |term: Ciphertext| -> Result<(), SchemeError> {
+            sum = Some(match &sum {
+                Some(sum) => self.add(sum, &term)?,
+                None => term,
+            });
+            Ok(())
+        };
+        for (a, b) in products {
+            let a_low = at_level(a).unwrap_or(a);
+            add(match b {
+                Some(b) => self.multiply(a_low, at_level(b).unwrap_or(b))?,
+                None => self.square(a_low)?,
+            })?;
+        }
+        for c in others {
+            add(at_level(c).unwrap_or(c).clone())?;
+        }
+        let sum = sum.unwrap_or_else(|| first.clone());
+        if self.differences().has_scale() {
+            return self.settled(self.relinearise(&sum, relin)?);
+        }
+        let shell = Ciphertext { size: 2, noise: self.switched_noise(&sum)?, ..sum.shell() };
+        let below = self.product_level(&shell, &shell);
+        self.relinearise_to(&sum, relin, below)
+    }
+
+    /// The level at which products and others meet: as [`Self::product_level`], for their sum.
+    fn level_of_sum(
+        &self,
+        products: &[(&Ciphertext, Option<&Ciphertext>)],
+        others: &[&Ciphertext],
+    ) -> usize {
+        let factors = products.iter().flat_map(|(a, b)| std::iter::once(*a).chain(*b));
+        let all = factors.chain(others.iter().copied());
+        let together = all.map(|c| c.level).min().unwrap_or(1);
+        let noise_at = |level: usize| -> Result<Ciphertext, SchemeError> {
+            let terms = products.iter().map(|(a, b)| self.product_at(a, b.unwrap_or(a), level));
+            let others = others.iter().map(|c| self.lowered_shell(c, level));
+            let mut terms = terms.chain(others);
+            let first = terms.next().unwrap_or(Err(SchemeError::NoiseTooLarge))?;
+            terms.try_fold(first, |sum, term| {
+                let noise = sum.noise.plus(term?.noise);
+                self.check_noise(noise, level, sum.scale)?;
+                Ok(Ciphertext { noise, ..sum })
+            })
+        };
+        self.roomiest(together, noise_at)
+    }
+
     /// The level that the factors of a product are brought to: in CKKS the lower of both; in exact schemes the
     /// lowest at which the relinearised product has as much room as at any other, but for a quarter of a bit.
     pub fn product_level(&self, a: &Ciphertext, b: &Ciphertext) -> usize {
         let together = a.level.min(b.level);
+        self.roomiest(together, |level| self.product_at(a, b, level))
+    }
+
+    /// The lowest level up to one at which a result has as much room as at any other, but for a quarter of a bit.
+    fn roomiest(
+        &self,
+        together: usize,
+        result: impl Fn(usize) -> Result<Ciphertext, SchemeError>,
+    ) -> usize {
         if self.differences().has_scale() {
             return together;
         }
         // Where no level has room, the one where the least is missing says how much.
-        let room = |level| match self.product_at(a, b, level) {
-            Ok(product) => self.noise_budget(&product),
+        let room = |level| match result(level) {
+            Ok(result) => self.noise_budget(&result),
             Err(SchemeError::NoiseBudget { needed_bits }) => -needed_bits,
             Err(_) => f64::NEG_INFINITY,
         };

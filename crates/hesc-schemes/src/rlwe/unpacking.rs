@@ -1,33 +1,69 @@
-//! Unpacking (`carpov2016packing`, section 3): from one ciphertext whose slots hold elements of `GR(p^r, d)` to `d`
-//! whose slots hold their coordinates.
+//! Packing and unpacking (`carpov2016packing`, section 3): between one ciphertext whose slots hold elements of
+//! `GR(p^r, d)` and `d` whose slots hold their coordinates.
 
-use std::ops::Range;
-
-use hesc_math::residues::kernels;
-use hesc_math::ring::Automorphism;
+use hesc_math::residues::{correlations, kernels};
+use hesc_math::ring::Prime;
 use rayon::prelude::*;
 
 use super::buffer::Buffer;
 use super::domain::Domain;
+use super::integers::Constant;
 use super::keys::{GaloisKey, GaloisKeys};
 use super::noise::{Noise, PlainSize};
-use super::{Ciphertext, Rlwe, parallel};
+use super::{Ciphertext, Plaintext, Rlwe, parallel};
 use crate::SchemeError;
 use crate::error::refuse;
 
-/// Words of a row that are summed at a time: rows of all images and constants stay in the second cache.
-const COLUMNS: usize = 512;
-/// Outputs that are made together: their sums wait for the division.
-const TOGETHER: usize = 16;
+/// Words of the sums of outputs that are made together and wait for their division.
+const WAITING: usize = 1 << 23;
+
+/// What the coordinates of a slot's value belong to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Basis {
+    /// An element and its Frobenius images, the same in all slots: what messages in the clear are packed by.
+    Normal,
+    /// `1, X, ..., X^(d - 1)`, another root of unity in each slot: what [`Rlwe::pack`] packs ciphertexts by.
+    Powers,
+}
 
 /// All images of a ciphertext under the Frobenius map, times the special primes and not yet divided by them: as
 /// evaluations for each target prime, image and part.
 struct Images {
     level: usize,
+    count: usize,
     words: Buffer,
 }
 
 impl Rlwe {
+    /// One ciphertext of up to `d` whose slots hold numbers: the sum of `X^j` times the `j`-th, of which
+    /// [`Basis::Powers`] are the coordinates. Noise adds, for monomials have none of their own. Cost: a product with a
+    /// plaintext for each.
+    ///
+    /// # Errors
+    /// [`SchemeError::TooManyValues`] for more than `d`, [`SchemeError::Parameter`] for none; those of
+    /// [`Self::add`]; as [`Self::field_slots`].
+    pub fn pack(&self, numbers: &[&Ciphertext]) -> Result<Ciphertext, SchemeError> {
+        let d = self.field_slots()?.ring().degree();
+        if numbers.len() > d {
+            return Err(SchemeError::TooManyValues { found: numbers.len(), slots: d });
+        }
+        let Some((first, rest)) = numbers.split_first() else {
+            return refuse("numbers", "[]", "give at least one ciphertext");
+        };
+        self.check_ciphertext(first)?;
+        let mut packed = (*first).clone();
+        for (j, &number) in rest.iter().enumerate() {
+            let power: Vec<i64> = self.ring().power(j + 1).into_iter().map(i64::from).collect();
+            let shifted = self.multiply_plain(number, &self.encode_coefficients(&power)?)?;
+            // Values at roots of unity keep their size.
+            let (own, growth) = (number.noise, self.ring().monomial_growth());
+            let (peak, magnitude) = (own.peak * growth, own.magnitude * growth);
+            let noise = Noise { peak, magnitude, ..own };
+            packed = self.add(&packed, &Ciphertext { noise, ..shifted })?;
+        }
+        Ok(packed)
+    }
+
     /// The exponents of the automorphisms that [`Self::unpack`] has to have keys for: all Frobenius maps.
     ///
     /// # Errors
@@ -38,13 +74,14 @@ impl Rlwe {
     }
 
     /// The coordinates of the values in all slots, each in a ciphertext of its own whose slots hold numbers: for each
-    /// output `i` the sum over `j` of `sigma^(i + j)(x')` times the `j`-th Frobenius image, `x'` dual to the normal
-    /// basis (`carpov2016packing`, equations (2) and (4), where the basis is powers of `X` and `a_i` dual to it).
+    /// output `i` the sum over `j` of `sigma^j(a_i)` times the `j`-th Frobenius image, `a_i` dual to the basis
+    /// (`carpov2016packing`, equations (2) and (4)).
     ///
     /// Outputs are brought to a level, the ciphertext's own or one below. The images are made once (hoisted) and
     /// multiplied before they are divided by the special primes and those that the level has not, which is done once
     /// for an output. BGV. Cost: digits lifted once, `d - 1` products with keys, and for each output `2 d` products of
-    /// polynomials and a division.
+    /// polynomials and a division; by powers of `X` also `d` permutations of the constant. For few outputs, or less
+    /// noise, [`Self::extract`].
     ///
     /// # Errors
     /// [`SchemeError::ParameterMismatch`], [`SchemeError::KeyMismatch`], [`SchemeError::MissingKey`],
@@ -55,6 +92,7 @@ impl Rlwe {
     pub fn unpack(
         &self,
         a: &Ciphertext,
+        basis: Basis,
         outputs: &[usize],
         keys: &GaloisKeys,
         level: usize,
@@ -64,10 +102,7 @@ impl Rlwe {
             let remedy = "take BGV, whose ciphertexts are evaluations of integers";
             return Err(SchemeError::NotInScheme { operation, scheme, remedy });
         }
-        let d = self.field_slots()?.ring().degree();
-        if let Some(output) = outputs.iter().find(|output| **output >= d) {
-            return refuse("outputs", output, "choose coordinates below the degree of a slot");
-        }
+        self.check_outputs(outputs)?;
         self.check_ciphertext(a)?;
         Self::require_two_parts(a, "unpacking")?;
         if level > a.level {
@@ -83,40 +118,131 @@ impl Rlwe {
             .iter()
             .map(|&element| self.galois_key(a, element, keys))
             .collect::<Result<Vec<_>, _>>()?;
-        let (constant, size) = self.integers()?.dual()?;
-        let undivided = Ciphertext { noise: self.unpacked_noise(a, *size, d)?, ..a.shell() };
-        let shell =
-            if level < a.level { self.divided_shell(&undivided, level)? } else { undivided };
+        let constants: Vec<&Constant> =
+            outputs.iter().map(|&i| self.constant_of(basis, i)).collect::<Result<_, _>>()?;
+        let shells: Vec<Ciphertext> = constants
+            .iter()
+            .map(|constant| self.unpacked_shell(a, constant.size, keys.len() + 1, level))
+            .collect::<Result<_, _>>()?;
         Ok(parallel::together(a.words.len(), || {
             let images = self.images(a, &keys);
-            let constants = self.constants(constant, a.level, &keys);
-            let targets = self.chain().targets(a.level).count();
-            let n = self.ring_degree();
-            let divided = |outputs: &[usize]| {
-                let sums = self.weighted_images(&images, &constants, outputs, d);
-                let of_output = |output: usize| {
-                    let words = self.sum_and_divide((a.level, level), 0, |_, index, _, out| {
-                        out.copy_from_slice(&sums[(output * targets + index) * 2 * n..][..2 * n]);
-                    });
-                    Ciphertext { words, ..shell.shell() }
-                };
-                (0..outputs.len()).map(of_output).collect::<Vec<_>>()
+            let (targets, n) = (self.chain().targets(a.level).count(), self.ring_degree());
+            let rotated = match basis {
+                Basis::Normal => {
+                    constants.first().map(|x| self.constants(&x.words, a.level, &keys))
+                }
+                Basis::Powers => None,
             };
-            outputs.chunks(TOGETHER).flat_map(divided).collect()
+            let together = (WAITING / (targets * 2 * n)).max(8);
+            let mut unpacked = Vec::with_capacity(outputs.len());
+            for (outputs, own) in outputs.chunks(together).zip(constants.chunks(together)) {
+                let sums = match &rotated {
+                    Some(constants) => self.weighted_images(&images, constants, outputs),
+                    None => self.own_weighted_images(&images, own, &keys),
+                };
+                for sums in sums.chunks_exact(targets * 2 * n) {
+                    let shell = shells[unpacked.len()].shell();
+                    let words = self.sum_and_divide((a.level, level), 0, |_, index, _, out| {
+                        out.copy_from_slice(&sums[index * 2 * n..][..2 * n]);
+                    });
+                    unpacked.push(Ciphertext { words, ..shell });
+                }
+            }
+            unpacked
         }))
     }
 
-    /// The noise of an output: of `d` products with constants, of what key switching makes of an image.
-    fn unpacked_noise(
+    /// A coordinate of the values in all slots as [`Self::unpack`] gives it, by the other formulation of
+    /// `carpov2016packing`: the Frobenius images of the product with `a_i` are summed, `log2 d` automorphisms and some,
+    /// each of a sum of those before. The noise of key switching is not multiplied by a constant. Cost: a product with
+    /// a plaintext and at most `2 log2 d` automorphisms for an output, which is less for few of them.
+    ///
+    /// # Errors
+    /// As [`Self::unpack`] but for the level, which is the ciphertext's, and the scheme, which may be BFV.
+    pub fn extract(
+        &self,
+        a: &Ciphertext,
+        basis: Basis,
+        output: usize,
+        keys: &GaloisKeys,
+    ) -> Result<Ciphertext, SchemeError> {
+        self.check_outputs(&[output])?;
+        let image = |a: &Ciphertext, times: usize| {
+            self.apply_galois(a, self.frobenius_element(times as i64)?, keys)
+        };
+        let words = match basis {
+            Basis::Normal => {
+                // The images of the constant are in its coordinates.
+                let slots = self.field_slots()?;
+                let mut coordinates = slots.coordinates(slots.dual());
+                coordinates.rotate_right(output);
+                slots.encode(&coordinates.repeat(slots.count()))
+            }
+            Basis::Powers => self.constant_of(basis, output)?.words.clone(),
+        };
+        let product = self.multiply_plain(a, &Plaintext::integers(self.fingerprint(), words))?;
+        let d = self.field_slots()?.ring().degree();
+        // The sum of the first images, twice as many for each bit of their number.
+        let (mut sum, mut images) = (product.clone(), 1);
+        for bit in (0..d.ilog2()).rev() {
+            sum = self.add(&sum, &image(&sum, images)?)?;
+            images *= 2;
+            if d >> bit & 1 == 1 {
+                sum = self.add(&product, &image(&sum, 1)?)?;
+                images += 1;
+            }
+        }
+        Ok(sum)
+    }
+
+    /// The exponents of the automorphisms that [`Self::extract`] has to have keys for: of those for [`Self::unpack`].
+    ///
+    /// # Errors
+    /// As [`Self::field_slots`].
+    pub fn extraction_elements(&self) -> Result<Vec<usize>, SchemeError> {
+        let d = self.field_slots()?.ring().degree();
+        let doubled = (1..=d.ilog2()).map(|bits| d >> bits);
+        let odd = (d.count_ones() > 1).then_some(1);
+        doubled.chain(odd).map(|times| self.frobenius_element(times as i64)).collect()
+    }
+
+    fn check_outputs(&self, outputs: &[usize]) -> Result<(), SchemeError> {
+        let d = self.field_slots()?.ring().degree();
+        match outputs.iter().find(|output| **output >= d) {
+            Some(output) => {
+                refuse("outputs", output, "choose coordinates below the degree of a slot")
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// What an output multiplies images with.
+    fn constant_of(&self, basis: Basis, output: usize) -> Result<&Constant, SchemeError> {
+        match basis {
+            Basis::Normal => self.integers()?.dual(),
+            Basis::Powers => Ok(&self.integers()?.dual_powers()?[output]),
+        }
+    }
+
+    /// Everything but the words of an output: the ciphertext's noise in all images, which depend on each other, and
+    /// that of as many keys, which do not.
+    fn unpacked_shell(
         &self,
         a: &Ciphertext,
         size: PlainSize,
         d: usize,
-    ) -> Result<Noise, SchemeError> {
-        let product = self.times_plain(self.switched_noise(a)?, size);
-        let noise = (1..d).fold(product, |sum, _| sum.plus(product));
-        self.check_noise(noise, a.level, a.scale)?;
-        Ok(noise)
+        level: usize,
+    ) -> Result<Ciphertext, SchemeError> {
+        let own = self.times_plain(a.noise, size).times_exactly(d as f64);
+        let keys = self.white((d as f64).sqrt() * self.key_deviation(a.level));
+        let noise = own.plus(self.times_plain(keys, size));
+        let undivided = Ciphertext { noise, ..a.shell() };
+        if level < a.level {
+            return self.divided_shell(&undivided, level);
+        }
+        let noise = noise.plus(self.white(self.rounding(2)));
+        self.check_noise(noise, level, a.scale)?;
+        Ok(Ciphertext { noise, ..undivided })
     }
 
     /// All Frobenius images, the ciphertext itself first.
@@ -150,7 +276,7 @@ impl Rlwe {
                 }
             }
         });
-        Images { level, words }
+        Images { level, count: images, words }
     }
 
     /// A constant and its Frobenius images modulo the target primes of a level, as evaluations: the images of one
@@ -158,56 +284,78 @@ impl Rlwe {
     fn constants(&self, constant: &[u64], level: usize, keys: &[&GaloisKey]) -> Buffer {
         let (n, chain) = (self.ring_degree(), self.chain());
         let targets: Vec<usize> = chain.targets(level).collect();
-        let automorphisms: Vec<&Automorphism> = keys.iter().map(|key| &key.automorphism).collect();
-        let images = 1 + automorphisms.len();
-        let plain_modulus = self.spec().plaintext.modulus();
+        let images = 1 + keys.len();
         let mut words = Buffer::take(targets.len() * images * n);
         parallel::for_each_chunk(&mut words, images * n, 0, |_, index, out| {
-            let prime = &chain.primes()[targets[index]];
-            let (first, others) = out.split_at_mut(n);
-            kernels::lift_centred(first, constant, plain_modulus, prime);
-            prime.forward(first);
-            for (out, automorphism) in others.chunks_exact_mut(n).zip(&automorphisms) {
-                automorphism.evaluations(out, first);
-            }
+            self.constant_images(out, constant, &chain.primes()[targets[index]], keys);
         });
         words
     }
 
-    /// The sums of some outputs: in each target after target, in each part after part.
-    fn weighted_images(
+    /// A constant and its Frobenius images modulo a prime.
+    fn constant_images(
         &self,
-        images: &Images,
-        constants: &[u64],
-        outputs: &[usize],
-        d: usize,
-    ) -> Buffer {
-        let (n, chain) = (self.ring_degree(), self.chain());
+        out: &mut [u64],
+        constant: &[u64],
+        prime: &Prime,
+        keys: &[&GaloisKey],
+    ) {
+        let n = self.ring_degree();
+        let (first, others) = out.split_at_mut(n);
+        kernels::lift_centred(first, constant, self.spec().plaintext.modulus(), prime);
+        prime.forward(first);
+        for (out, key) in others.chunks_exact_mut(n).zip(keys) {
+            key.automorphism.evaluations(out, first);
+        }
+    }
+
+    /// The sums of some outputs, of one constant whose images they take in turn: in each target after target, in
+    /// each part after part.
+    fn weighted_images(&self, images: &Images, constants: &[u64], outputs: &[usize]) -> Buffer {
+        let (n, chain, d) = (self.ring_degree(), self.chain(), images.count);
         let targets: Vec<usize> = chain.targets(images.level).collect();
         let mut words = Buffer::take(outputs.len() * targets.len() * 2 * n);
-        // By columns first: rows of all images and constants stay in the second cache for all outputs.
-        let mut by_target: Vec<Vec<&mut [u64]>> = targets.iter().map(|_| Vec::new()).collect();
+        let mut by_target: Vec<Vec<[&mut [u64]; 2]>> = targets.iter().map(|_| Vec::new()).collect();
         for (i, row) in words.chunks_exact_mut(2 * n).enumerate() {
-            by_target[i % targets.len()].push(row);
+            by_target[i % targets.len()].push(row.split_at_mut(n).into());
         }
         by_target.into_par_iter().enumerate().for_each(|(index, mut sums)| {
             let prime = &chain.primes()[targets[index]];
-            let constants = &constants[index * d * n..][..d * n];
-            let images = &images.words[index * d * 2 * n..][..d * 2 * n];
-            for start in (0..n).step_by(COLUMNS) {
-                let columns: Range<usize> = start..n.min(start + COLUMNS);
-                let part = |j: usize, part: usize| &images[(2 * j + part) * n..][columns.clone()];
-                let [firsts, seconds]: [Vec<&[u64]>; 2] =
-                    [0, 1].map(|which| (0..d).map(|j| part(j, which)).collect());
-                for (output, sums) in outputs.iter().zip(&mut sums) {
-                    let constant = |j: usize| &constants[(output + j) % d * n..][columns.clone()];
-                    let factors: Vec<&[u64]> = (0..d).map(constant).collect();
-                    let (first, second) = sums.split_at_mut(n);
-                    let out = [&mut first[columns.clone()], &mut second[columns.clone()]];
-                    kernels::inner_products(out, &factors, &firsts, &seconds, prime);
-                }
-            }
+            let constants: Vec<&[u64]> =
+                constants[index * d * n..][..d * n].chunks_exact(n).collect();
+            let (firsts, seconds) = images.parts(index, n);
+            correlations(&mut sums, outputs, &constants, &firsts, &seconds, prime);
         });
         words
+    }
+
+    /// The same of outputs with a constant each.
+    fn own_weighted_images(
+        &self,
+        images: &Images,
+        constants: &[&Constant],
+        keys: &[&GaloisKey],
+    ) -> Buffer {
+        let (n, chain, d) = (self.ring_degree(), self.chain(), images.count);
+        let targets: Vec<usize> = chain.targets(images.level).collect();
+        let mut words = Buffer::take(constants.len() * targets.len() * 2 * n);
+        parallel::for_each_chunk(&mut words, 2 * n, d * n, |factors, i, out| {
+            let (output, index) = (i / targets.len(), i % targets.len());
+            let prime = &chain.primes()[targets[index]];
+            self.constant_images(factors, &constants[output].words, prime, keys);
+            let factors: Vec<&[u64]> = factors.chunks_exact(n).collect();
+            let (firsts, seconds) = images.parts(index, n);
+            kernels::inner_products(out.split_at_mut(n).into(), &factors, &firsts, &seconds, prime);
+        });
+        words
+    }
+}
+
+impl Images {
+    /// The first and second parts of all images modulo a target prime.
+    fn parts(&self, index: usize, n: usize) -> (Vec<&[u64]>, Vec<&[u64]>) {
+        let images =
+            self.words[index * self.count * 2 * n..][..self.count * 2 * n].chunks_exact(2 * n);
+        images.map(|image| image.split_at(n)).unzip()
     }
 }

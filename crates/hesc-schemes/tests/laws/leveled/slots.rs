@@ -4,7 +4,7 @@
 use hesc_math::RingIndex;
 use hesc_math::finite_field::Slots;
 use hesc_schemes::rlwe::{
-    Ciphertext, GaloisKeys, PlaintextSpace, Rlwe, SchemeKind, SecretKey, Spec,
+    Basis, Ciphertext, GaloisKeys, PlaintextSpace, Rlwe, SchemeKind, SecretKey, Spec,
 };
 use hesc_schemes::{Assurance, SchemeError};
 use rand_core::Rng;
@@ -158,7 +158,7 @@ fn unpacking_gives_every_coordinate() {
         // All of them, and some in an order of their own.
         let chosen = [d - 1, 0, d - 1];
         for (outputs, level) in [((0..d).collect::<Vec<_>>(), 3), (chosen.to_vec(), 2)] {
-            let unpacked = w.scheme.unpack(&a, &outputs, &w.keys, level).unwrap();
+            let unpacked = w.scheme.unpack(&a, Basis::Normal, &outputs, &w.keys, level).unwrap();
             assert_eq!(unpacked.len(), outputs.len());
             for (output, b) in outputs.iter().zip(&unpacked) {
                 w.check_noise(b);
@@ -171,8 +171,92 @@ fn unpacking_gives_every_coordinate() {
         }
         // A level below, too.
         let below = w.scheme.mod_switch(&a).unwrap();
-        let first = &w.scheme.unpack(&below, &[0], &w.keys, 2).unwrap()[0];
+        let first = &w.scheme.unpack(&below, Basis::Normal, &[0], &w.keys, 2).unwrap()[0];
         w.check_noise(first);
+    }
+}
+
+/// Ciphertexts of numbers are packed by powers of X and come back one by one, in both formulations.
+#[test]
+fn what_is_packed_is_unpacked() {
+    for (seed, (index, t)) in SETS.into_iter().enumerate() {
+        let mut w = world(index, t, seed as u64);
+        let (d, count) = (w.slots().ring().degree(), w.slots().count());
+        let packed = d.min(1 + seed);
+        let x = w.coordinates();
+        let columns: Vec<Vec<u64>> =
+            (0..packed).map(|j| x[j * count..][..count].to_vec()).collect();
+        let numbers: Vec<Ciphertext> = columns
+            .iter()
+            .map(|column| {
+                let by_slot = column.iter().map(|&x| w.slots().coordinate_of_number(x));
+                let all: Vec<u64> = by_slot.flat_map(|x| std::iter::repeat_n(x, d)).collect();
+                w.encrypt(&all)
+            })
+            .collect();
+        let together = w.scheme.pack(&numbers.iter().collect::<Vec<_>>()).unwrap();
+        w.check_noise(&together);
+        let powers = w.slots().to_powers(&w.decrypt(&together));
+        for (slot, value) in powers.chunks(d).enumerate() {
+            let expected = (0..d).map(|j| columns.get(j).map_or(0, |column| column[slot]));
+            assert!(value.iter().copied().eq(expected), "{index}, {t}");
+        }
+        let outputs: Vec<usize> = (0..packed).rev().collect();
+        let unpacked = w.scheme.unpack(&together, Basis::Powers, &outputs, &w.keys, 2).unwrap();
+        let extracted = [Basis::Powers, Basis::Normal]
+            .map(|basis| w.scheme.extract(&together, basis, packed - 1, &w.keys).unwrap());
+        let last = w.scheme.unpack(&together, Basis::Normal, &[packed - 1], &w.keys, 3).unwrap();
+        assert_eq!(w.decrypt(&extracted[1]), w.decrypt(&last[0]), "{index}, {t}");
+        let found = outputs.iter().copied().zip(&unpacked);
+        for (output, b) in found.chain([(packed - 1, &extracted[0])]) {
+            w.check_noise(b);
+            let plaintext = w.scheme.decrypt(&w.secret, b).unwrap();
+            let found = w.scheme.decode_integers(&plaintext).unwrap();
+            let found: Vec<u64> = found.iter().map(|x| x.rem_euclid(t as i64) as u64).collect();
+            assert_eq!(found, columns[output], "{index}, {t}, output {output}");
+        }
+        // These keys are enough for one output.
+        let elements = w.scheme.extraction_elements().unwrap();
+        let few = w.scheme.generate_galois_keys(&w.secret, &elements, &mut w.rng).unwrap();
+        assert!(w.scheme.extract(&together, Basis::Powers, 0, &few).is_ok());
+    }
+}
+
+/// Sums of products of operands at any levels, squares among them and others beside: slot by slot those of the
+/// field, and with noise below the claim.
+#[test]
+fn sums_of_products_are_those_of_every_slot() {
+    for (seed, (index, t)) in SETS.into_iter().enumerate() {
+        let mut w = world(index, t, 40 + seed as u64);
+        let relin = w.scheme.generate_relin_key(&w.secret, &mut w.rng).unwrap();
+        let x: Vec<Vec<u64>> = (0..3).map(|_| w.coordinates()).collect();
+        let fresh: Vec<Ciphertext> = x.iter().map(|x| w.encrypt(x)).collect();
+        let low = w.scheme.mod_switch(&fresh[2]).unwrap();
+        let (a, b, c) = (&fresh[0], &fresh[1], &low);
+        let products = [(a, Some(b)), (c, None), (a, Some(c))];
+        let sum = w.scheme.sum_of_products(&relin, &products, &[b, c, b]).unwrap();
+        w.check_noise(&sum);
+        let again = w.scheme.sum_of_products(&relin, &[(&sum, Some(a))], &[]);
+        let (slots, d) = (w.slots(), w.slots().ring().degree());
+        let ring = slots.ring();
+        let found = w.decrypt(&sum);
+        let found_again = again.ok().map(|again| w.decrypt(&again));
+        for at in (0..slots.count()).map(|slot| slot * d) {
+            let [a, b, c] = [0, 1, 2].map(|i| slots.value(&x[i][at..][..d]));
+            let terms = [ring.multiply(&c, &c), ring.multiply(&a, &c), b.clone(), c, b.clone()];
+            let expected = terms.iter().fold(ring.multiply(&a, &b), |sum, x| ring.add(&sum, x));
+            assert_eq!(found[at..][..d], slots.coordinates(&expected), "{index}, {t}");
+            if let Some(found) = &found_again {
+                let expected = slots.coordinates(&ring.multiply(&expected, &a));
+                assert_eq!(found[at..][..d], expected, "{index}, {t}");
+            }
+        }
+        let alone = w.scheme.sum_of_products(&relin, &[], &[a]).unwrap();
+        assert_eq!(w.decrypt(&alone), x[0]);
+        assert!(w.scheme.sum_of_products(&relin, &[], &[]).is_err());
+        let unfinished = w.scheme.multiply(a, b).unwrap();
+        let refused = w.scheme.sum_of_products(&relin, &[(&unfinished, None)], &[]);
+        assert!(matches!(refused, Err(SchemeError::NotRelinearised { .. })));
     }
 }
 
@@ -203,9 +287,17 @@ fn what_slots_do_not_have_is_refused() {
     let a = w.encrypt(&x);
     let d = w.slots().ring().degree();
     let empty = w.scheme.generate_galois_keys(&w.secret, &[], &mut w.rng).unwrap();
-    assert_eq!(name(w.scheme.unpack(&a, &[d], &w.keys, 1).unwrap_err()), "outputs");
-    let missing = w.scheme.unpack(&a, &[0], &empty, 1);
+    assert_eq!(name(w.scheme.unpack(&a, Basis::Normal, &[d], &w.keys, 1).unwrap_err()), "outputs");
+    let missing = w.scheme.unpack(&a, Basis::Normal, &[0], &empty, 1);
     assert!(matches!(missing, Err(SchemeError::MissingKey { .. })));
+    let many = vec![&a; d + 1];
+    let refused = w.scheme.pack(&many).err();
+    assert_eq!(refused, Some(SchemeError::TooManyValues { found: d + 1, slots: d }));
+    assert_eq!(name(w.scheme.pack(&[]).unwrap_err()), "numbers");
+    let extracted = w.scheme.extract(&a, Basis::Powers, d, &w.keys);
+    assert_eq!(name(extracted.unwrap_err()), "outputs");
+    let extracted = w.scheme.extract(&a, Basis::Powers, 0, &empty);
+    assert!(matches!(extracted, Err(SchemeError::MissingKey { .. })));
     assert_eq!(name(w.scheme.dimension_element(99, 1).unwrap_err()), "dimension");
     assert_eq!(name(w.scheme.rotation_element(1).unwrap_err()), "ring");
     let too_large = w.scheme.encode_slots(&[0, 2]).err();
@@ -215,20 +307,20 @@ fn what_slots_do_not_have_is_refused() {
     let mut other = world(255, 2, 6);
     let foreign = world(255, 8, 7);
     let theirs = other.encrypt(&x);
-    let unpacked = w.scheme.unpack(&theirs, &[0], &w.keys, 1);
+    let unpacked = w.scheme.unpack(&theirs, Basis::Normal, &[0], &w.keys, 1);
     assert!(matches!(unpacked, Err(SchemeError::ParameterMismatch { .. })));
-    let unpacked = foreign.scheme.unpack(&a, &[0], &foreign.keys, 1);
+    let unpacked = foreign.scheme.unpack(&a, Basis::Normal, &[0], &foreign.keys, 1);
     assert!(matches!(unpacked, Err(SchemeError::ParameterMismatch { .. })));
     let (secret, _) = w.scheme.generate_keys(&mut w.rng);
     let elements = w.scheme.unpacking_elements().unwrap();
     let strange = w.scheme.generate_galois_keys(&secret, &elements, &mut w.rng).unwrap();
-    let unpacked = w.scheme.unpack(&a, &[0], &strange, 1);
+    let unpacked = w.scheme.unpack(&a, Basis::Normal, &[0], &strange, 1);
     assert!(matches!(unpacked, Err(SchemeError::KeyMismatch { .. })));
     let plaintext = foreign.scheme.encode_slots(&[1]).unwrap();
     let decoded = w.scheme.decode_slots(&plaintext);
     assert!(matches!(decoded, Err(SchemeError::ParameterMismatch { .. })));
     let square = w.scheme.multiply(&a, &a).unwrap();
-    let parts = w.scheme.unpack(&square, &[0], &w.keys, 1);
+    let parts = w.scheme.unpack(&square, Basis::Normal, &[0], &w.keys, 1);
     assert!(matches!(parts, Err(SchemeError::NotRelinearised { .. })));
     // No power of a prime; a factor of the index; a power-of-two ring.
     for (index, t) in [(255, 14), (255, 3), (1024, 2)] {
@@ -241,13 +333,16 @@ fn what_slots_do_not_have_is_refused() {
     let (secret, public) = plain.generate_keys(&mut w.rng);
     let a = plain.encrypt(&public, &plain.encode_slots(&[1]).unwrap(), &mut w.rng).unwrap();
     let keys = plain.generate_galois_keys(&secret, &[], &mut w.rng).unwrap();
-    assert_eq!(name(plain.unpack(&a, &[0], &keys, 1).unwrap_err()), "special_moduli");
+    assert_eq!(
+        name(plain.unpack(&a, Basis::Normal, &[0], &keys, 1).unwrap_err()),
+        "special_moduli"
+    );
     let bfv = Rlwe::new(set(SchemeKind::Bfv, 255, 2, 1), Assurance::Insecure).unwrap();
     let (secret, public) = bfv.generate_keys(&mut w.rng);
     let a = bfv.encrypt(&public, &bfv.encode_slots(&x).unwrap(), &mut w.rng).unwrap();
     let elements = bfv.unpacking_elements().unwrap();
     let keys = bfv.generate_galois_keys(&secret, &elements, &mut w.rng).unwrap();
-    let refused = bfv.unpack(&a, &[0], &keys, 1);
+    let refused = bfv.unpack(&a, Basis::Normal, &[0], &keys, 1);
     assert!(matches!(refused, Err(SchemeError::NotInScheme { .. })));
     assert_eq!(bfv.decode_slots(&bfv.decrypt(&secret, &a).unwrap()).unwrap(), x);
 }
