@@ -62,8 +62,8 @@ enum Set {
         packing: Packing,
         plaintext: PlaintextSpace,
     },
-    /// Vectors of numbers.
-    Vectors { of: Vectors, ring_degree: usize, coeff: Runs, special: Runs },
+    /// Vectors of numbers: in a power-of-two ring, whose index is twice its degree, or in slots of an odd one.
+    Vectors { of: Vectors, index: usize, coeff: Runs, special: Runs },
     /// Bits in the slots of BFV, which multiply.
     UnipolarBfv { of: Vectors, ring_degree: usize, coeff: Runs },
     /// Bits that bootstrap: the ring's degree and the small dimension, `log2` of the noise of each, and bits of
@@ -129,8 +129,8 @@ impl Preset {
     /// Coefficients of a polynomial; none without a ring.
     pub fn ring_degree(&self) -> Option<usize> {
         match self.set {
+            Set::Vectors { index, .. } => RingIndex::new(index).ok().map(RingIndex::degree),
             Set::Lattice { ring_degree, .. }
-            | Set::Vectors { ring_degree, .. }
             | Set::UnipolarBfv { ring_degree, .. }
             | Set::Tfhe { dimensions: [ring_degree, _], .. } => Some(ring_degree),
             Set::Gm { .. } | Set::Elgamal { .. } => None,
@@ -140,8 +140,8 @@ impl Preset {
     /// Bits in a block, or numbers in a vector.
     pub fn slots(&self) -> usize {
         match self.set {
-            Set::Vectors { of: Vectors { numbers: Numbers::Scaled, .. }, ring_degree, .. }
-            | Set::Lattice {
+            Set::Vectors { of, index, .. } => of.slots(index),
+            Set::Lattice {
                 plaintext: PlaintextSpace::Approximate { .. },
                 packing: Packing::Slots,
                 ring_degree,
@@ -149,7 +149,6 @@ impl Preset {
             } => ring_degree / 2,
             // Two bits in each complex slot are as many as coefficients.
             Set::Lattice { ring_degree, .. }
-            | Set::Vectors { ring_degree, .. }
             | Set::UnipolarBfv { ring_degree, .. }
             | Set::Tfhe { dimensions: [ring_degree, _], .. } => ring_degree,
             Set::Gm { .. } | Set::Elgamal { .. } => BLOCK_LENGTH,
@@ -162,8 +161,8 @@ impl Preset {
             Set::Lattice { ring_degree, coeff_moduli, .. } => {
                 2 * ring_degree * coeff_moduli.iter().map(|q| bits_of(*q)).sum::<usize>() / 8
             }
-            Set::Vectors { ring_degree, coeff, .. }
-            | Set::UnipolarBfv { ring_degree, coeff, .. } => 2 * ring_degree * bits_in(coeff) / 8,
+            Set::Vectors { coeff, .. } => 2 * self.ring_degree().unwrap_or(0) * bits_in(coeff) / 8,
+            Set::UnipolarBfv { ring_degree, coeff, .. } => 2 * ring_degree * bits_in(coeff) / 8,
             Set::Tfhe { dimensions: [ring_degree, _], .. } => 2 * ring_degree * 8,
             Set::Gm { modulus_bits } => BLOCK_LENGTH * *modulus_bits as usize / 8,
             Set::Elgamal { group, .. } => BLOCK_LENGTH * 2 * group.element_bytes(),
@@ -173,7 +172,8 @@ impl Preset {
     /// Bytes of a switching key, of which products need one and each rotation another; none where nothing
     /// switches keys. Half of a key is a seed.
     pub fn switching_key_bytes(&self) -> Option<usize> {
-        let Set::Vectors { ring_degree, coeff, special, .. } = self.set else { return None };
+        let Set::Vectors { coeff, special, .. } = self.set else { return None };
+        let ring_degree = self.ring_degree()?;
         let primes = |runs: Runs| runs.iter().map(|run| run.1).sum::<usize>();
         let digits = primes(coeff).div_ceil(primes(special));
         Some(digits * ring_degree * (bits_in(coeff) + bits_in(special)) / 8)
@@ -185,10 +185,10 @@ impl Preset {
     /// # Errors
     /// None for the sets of the table: their primes exist.
     pub fn vectors(&self, bound: f64) -> Result<Option<Spec>, SchemeError> {
-        let Set::Vectors { of, ring_degree, coeff, special } = self.set else {
+        let Set::Vectors { of, index, coeff, special } = self.set else {
             return Ok(None);
         };
-        of.spec(ring_degree, coeff, special, bound).map(Some)
+        of.spec(index, coeff, special, bound).map(Some)
     }
 
     /// The wire form, of a set for vectors with a bound of 1.
@@ -201,11 +201,11 @@ impl Preset {
             Set::Lattice { ring_degree, coeff_moduli, packing, plaintext } => {
                 Spec::streams(*ring_degree, coeff_moduli.to_vec(), *packing, *plaintext)?.to_bytes()
             }
-            Set::Vectors { of, ring_degree, coeff, special } => {
-                of.spec(*ring_degree, coeff, special, 1.0)?.to_bytes()
+            Set::Vectors { of, index, coeff, special } => {
+                of.spec(*index, coeff, special, 1.0)?.to_bytes()
             }
             Set::UnipolarBfv { of, ring_degree, coeff } => {
-                unipolar::bfv::spec_bytes(&of.spec(*ring_degree, coeff, &[], 1.0)?)
+                unipolar::bfv::spec_bytes(&of.spec(2 * ring_degree, coeff, &[], 1.0)?)
             }
             Set::Tfhe { dimensions, log2_noise, digits } => {
                 tfhe(*dimensions, *log2_noise, *digits)?
@@ -226,16 +226,31 @@ fn bits_in(runs: Runs) -> usize {
 }
 
 impl Vectors {
+    /// Numbers in a vector. Copies of one plaintext modulo a prime in an odd ring are as many as its order modulo the
+    /// index goes into the degree.
+    fn slots(self, index: usize) -> usize {
+        let degree = RingIndex::new(index).map_or(0, RingIndex::degree);
+        match self.numbers {
+            Numbers::Scaled => degree / 2,
+            Numbers::Modulo(prime) if index % 2 == 1 => {
+                let step = (prime % index as u64) as usize;
+                let powers = std::iter::successors(Some(step), |power| Some(power * step % index));
+                degree / (1 + powers.take_while(|power| *power != 1).count())
+            }
+            Numbers::PrimeOfBits(_) | Numbers::Modulo(_) => degree,
+        }
+    }
+
     /// A set with the largest primes of these sizes. The largest of all are the special ones: digits must not
     /// exceed them.
     fn spec(
         self,
-        ring_degree: usize,
+        index: usize,
         coeff: Runs,
         special: Runs,
         bound: f64,
     ) -> Result<Spec, SchemeError> {
-        let (ring, scheme) = (RingIndex::power_of_two(ring_degree)?, self.scheme);
+        let (ring, scheme) = (RingIndex::new(index)?, self.scheme);
         let sizes =
             |runs: Runs| runs.iter().flat_map(|&(bits, count)| std::iter::repeat_n(bits, count));
         let bits: Vec<u32> = sizes(special).chain(sizes(coeff)).collect();
@@ -312,7 +327,7 @@ mod tests {
     /// Sizes are those of the wire, but for frames.
     #[test]
     fn vectors_have_the_sizes_stated() {
-        for name in ["bfv_4096", "bgv_8192", "ckks_8192"] {
+        for name in ["bfv_4096", "bgv_8192", "ckks_8192", "bgv_4369", "bgv_6529"] {
             let preset = Preset::named(name).unwrap();
             let spec = Spec::from_bytes(&preset.to_bytes().unwrap()).unwrap();
             let scheme = Rlwe::new(spec, preset.assurance()).unwrap();

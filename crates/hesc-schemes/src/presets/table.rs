@@ -9,7 +9,7 @@ use crate::streams::elgamal::GroupName;
 
 /// Every preset, those to start with first among their like.
 #[rustfmt::skip] // A row a line.
-pub static PRESETS: [Preset; 52] = [
+pub static PRESETS: [Preset; 58] = [
     // Blocks of bits that add.
     bits("bfv_1024", 1024, &[67104769], Coefficients, modulo(2), "Parity alone survives: the key owner sees no counts. Smallest noise."),
     bits("bfv_1024_fusion", 1024, &[67104769], Coefficients, modulo(32), "Room for fusion: three products as digits of base 3."),
@@ -54,6 +54,13 @@ pub static PRESETS: [Preset; 52] = [
     vectors("bgv_8192", BGV, 8192, STEPS[0], POLYNOMIALS),
     vectors("bgv_16384", BGV, 16384, STEPS[1], NETWORKS),
     vectors("bgv_32768", BGV, 32768, STEPS[2], DEEP),
+    // Bits in slots of odd rings, several of them in one number: packing, circuits on bits. The name has the index.
+    slots("bgv_4369", 4369, (&[(24, 2), (26, 1)], &[(31, 1)]), "256 slots of 16 bits: small circuits, the fastest of its kind."),
+    slots("bgv_13107", 13107, (&[(49, 2), (37, 1), (28, 1)], &[(50, 1)]), "512 slots of 16 bits: packed bits, circuits of a few products in sequence."),
+    slots("bgv_21845", 21845, (&[(46, 7), (32, 1), (27, 1)], &[(49, 1)]), "1024 slots of 16 bits: deeper circuits, adders and multipliers."),
+    slots("bgv_65535", 65535, (&[(49, 13), (34, 1), (29, 1)], &[(50, 3)]), "2048 slots of 16 bits: long programs."),
+    slots("bgv_8191", 8191, (&[(44, 3), (33, 1)], &[(46, 1)]), "630 slots of 13 bits, a prime index: carpov2016packing, xu2016integers."),
+    slots("bgv_6529", 6529, (&[(34, 1), (48, 1), (31, 1)], &[(50, 1)]), "64 slots of 102 bits: the most bits that carpov2016packing unpacks."),
     vectors("ckks_4096", CKKS, 4096, (&[(38, 1), (29, 1)], &[(38, 1)]), LINEAR),
     vectors("ckks_8192", CKKS, 8192, (&[(49, 1), (38, 3)], &[(50, 1)]), POLYNOMIALS),
     vectors("ckks_16384", CKKS, 16384, (&[(50, 1), (46, 6)], &[(50, 2)]), NETWORKS),
@@ -79,6 +86,9 @@ const BFV: Vectors =
 const BGV: Vectors =
     Vectors { scheme: SchemeKind::Bgv, numbers: Numbers::Modulo(65537), steps: true };
 const CKKS: Vectors = Vectors { scheme: SchemeKind::Ckks, numbers: Numbers::Scaled, steps: false };
+/// Bits: the plaintext modulus that only odd rings have slots for.
+const BINARY: Vectors =
+    Vectors { scheme: SchemeKind::Bgv, numbers: Numbers::Modulo(2), steps: true };
 /// Bits need no more than the smallest prime with slots.
 const BITS: Vectors =
     Vectors { scheme: SchemeKind::Bfv, numbers: Numbers::Modulo(65537), steps: false };
@@ -179,5 +189,14 @@ const fn vectors(
     (coeff, special): AllRuns,
     about: &'static str,
 ) -> Preset {
-    Preset { name, about, set: Set::Vectors { of, ring_degree, coeff, special } }
+    Preset { name, about, set: Set::Vectors { of, index: 2 * ring_degree, coeff, special } }
+}
+
+const fn slots(
+    name: &'static str,
+    index: usize,
+    (coeff, special): AllRuns,
+    about: &'static str,
+) -> Preset {
+    Preset { name, about, set: Set::Vectors { of: BINARY, index, coeff, special } }
 }
