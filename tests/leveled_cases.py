@@ -27,7 +27,7 @@ def close(found: NDArray[Any], expected: Any) -> None:
 def precise_keys() -> Keys:
     """CKKS with primes of 58 bits in a small ring (insecure): room for noise that hides errors."""
     degree = 1024
-    primes = primes_of_bits(degree, [58] * 4)
+    primes = primes_of_bits(2 * degree, [58] * 4)
     params = hesc.LeveledParams.lattice(
         "ckks", degree, primes[1:], special_moduli=primes[:1], scale=2.0**55, assurance="insecure"
     )

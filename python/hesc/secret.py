@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Never, Unpack, overload
 
+import numpy as np
+
 from hesc import _native
 from hesc._native import ParameterError
 from hesc.arrays import Answer, EncryptedArray, SeededArray, expanded
@@ -17,13 +19,16 @@ from hesc.leveled.numbers import decoded, encode_for_encryption, plain_array
 from hesc.leveled.params import LeveledParams
 from hesc.leveled.vectors import EncryptedVector
 from hesc.new_files import new_file, read_whole
+from hesc.packing.messages import NORMAL, encoded
+from hesc.packing.messages import decoded as decoded_slots
+from hesc.packing.moves import spreading_elements
+from hesc.packing.slots import EncryptedSlots
 from hesc.params import Params
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from os import PathLike
 
-    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
 
@@ -277,6 +282,42 @@ class LeveledSecretKey:
         plaintext = encode_for_encryption(self.params, array, bound)
         return self._native.encrypt_to_bytes(plaintext, len(array), array.dtype.kind == "c")
 
+    def pack(
+        self, messages: ArrayLike, *, content: str = NORMAL, level: int | None = None
+    ) -> bytes:
+        """Messages into the slots of an odd ring, encrypted: the seeded wire form.
+
+        `hesc.packing.read` makes `EncryptedSlots` of it.
+
+        Args:
+            messages: whole numbers from 0 to below the plaintext modulus: up to `phi(m)` of them
+                one
+                after the other, message `k` becoming coordinate `k % d` of slot `k // d`; or rows
+                of up to `d`, one for a slot; with `content="numbers"` a number for each slot.
+            content: "normal" or "powers" for coordinates, "numbers" for numbers.
+            level: which of `params.levels`; a lower one takes fewer bytes and leaves room for fewer
+                products. The highest by default.
+
+        """
+        plaintext = encoded(self.params, messages, content)
+        highest = len(self.params.levels)
+        level = highest if level is None else whole(level, "level", 1, highest)
+        return self._native.encrypt_slots_to_bytes(plaintext, content, level)
+
+    def decrypt_slots(self, slots: EncryptedSlots) -> NDArray[Any]:
+        """What slots hold: numbers, one for each, or a row of coordinates for each.
+
+        Raises:
+            DecryptionError: noise that fills the modulus. Tell nobody who made it.
+            ParameterError: slots that are said to hold numbers and do not.
+
+        """
+        _leveled(
+            slots, EncryptedSlots, "decrypt_slots takes EncryptedSlots; packing.read makes them"
+        )
+        plaintext = self._native.decrypt(slots.native)
+        return np.asarray(decoded_slots(self.params, plaintext, slots.content))
+
     def decrypt(self, vector: EncryptedVector) -> NDArray[Any]:
         """The numbers, for the owner's eyes.
 
@@ -362,7 +403,7 @@ class LeveledSecretKey:
         """
         return self._native.shared
 
-    def noise_budget(self, vector: EncryptedVector) -> float:
+    def noise_budget(self, vector: EncryptedVector | EncryptedSlots) -> float:
         """Bits of room that are really left."""
         return self._native.noise_budget(vector.native)
 
@@ -396,6 +437,9 @@ def leveled_keygen(
     products: bool = True,
     rotations: Sequence[int] = (),
     conjugate: bool = False,
+    slot_rotations: Sequence[tuple[int, int]] = (),
+    unpacking: bool | Literal["extract"] = False,
+    spreading: bool = False,
 ) -> tuple[LeveledSecretKey, PublicKeys]:
     """New keys of a scheme with multiplication, from the operating system's randomness.
 
@@ -404,6 +448,10 @@ def leveled_keygen(
         products: make the relinearisation key.
         rotations: steps to make keys for; each is as large as the relinearisation key.
         conjugate: make the key for complex conjugates (CKKS) or for swapping rows.
+        slot_rotations: odd rings: pairs of a dimension and steps along it.
+        unpacking: odd rings: make the keys of all Frobenius maps; "extract" makes the few that
+            `EncryptedSlots.extract` needs.
+        spreading: odd rings: make the keys for one message to a ciphertext (`packing.Spread`).
 
     """
     _leveled(
@@ -415,6 +463,21 @@ def leveled_keygen(
     secret, public = params.native.generate_keys()
     relin = secret.relin_key() if products else None
     steps = [whole(step, "rotations", -(2**31), 2**31 - 1) for step in rotations]
-    wanted = bool(steps) or conjugate
-    galois = secret.galois_keys(steps, conjugate) if wanted else None
+    elements = [
+        params.native.dimension_element(
+            whole(dimension, "a dimension", 0), whole(step, "steps", -(2**31), 2**31 - 1)
+        )
+        for dimension, step in slot_rotations
+    ]
+    if unpacking not in {False, True, "extract"}:
+        raise ParameterError(f'unpacking is True, False or "extract"; got {unpacking!r}')
+    if unpacking == "extract":
+        elements += params.native.extraction_elements()
+    elif unpacking:
+        elements += params.native.unpacking_elements()
+    if spreading:
+        elements += spreading_elements(params)
+    wanted = sorted(set(elements) - {1})
+    some = bool(steps or wanted or unpacking or spreading) or conjugate
+    galois = secret.galois_keys(steps, conjugate, wanted) if some else None
     return LeveledSecretKey(params, secret), PublicKeys(params, public, relin, galois)

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 DEGREE = 1024
 SCALE = 2.0**38
-PRIMES = _native.primes_of_bits(DEGREE, [41, 40, 40, 40])
+PRIMES = _native.primes_of_bits(2 * DEGREE, [41, 40, 40, 40])
 SPECIAL, MODULI = PRIMES[0], PRIMES[1:]
 LEVELS = [MODULI[:level] for level in (1, 2, 3)]
-T = _native.primes_of_bits(DEGREE, [20])[0]
+T = _native.primes_of_bits(2 * DEGREE, [20])[0]
 
 
 class Pair(NamedTuple):

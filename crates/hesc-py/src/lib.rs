@@ -54,8 +54,8 @@ mod _native {
     #[pymodule_export]
     use crate::leveled::{
         GaloisKeys, LeveledCiphertext, LeveledMatrix, LeveledParams, LeveledPlaintext,
-        LeveledPublicKey, LeveledSecretKey, RelinKey, dot_rotations, matrix_rotations,
-        primes_of_bits,
+        LeveledPublicKey, LeveledSecretKey, RelinKey, combined_levels, dot_rotations,
+        matrix_rotations, pack, primes_of_bits, sum_of_products,
     };
     #[pymodule_export]
     use crate::params::Params;

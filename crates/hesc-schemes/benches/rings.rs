@@ -41,7 +41,7 @@ fn world(index: usize, bits: u32, primes: usize) -> World {
     let elements = scheme.unpacking_elements().expect("slots");
     let galois = scheme.generate_galois_keys(&secret, &elements, rng).expect("keys");
     let bits: Vec<u64> = (0..scheme.ring_degree() as u64).map(|i| i * i % 3 % 2).collect();
-    let plaintext = scheme.encode_slots(&bits).expect("bits");
+    let plaintext = scheme.encode_slots(Basis::Normal, &bits).expect("bits");
     let seeded = scheme.encrypt_seeded(&secret, &plaintext, rng).expect("a ciphertext");
     let fresh = scheme.expand(&seeded).expect("a ciphertext");
     World { scheme, relin, galois, fresh }

@@ -48,6 +48,8 @@ pub enum Kind {
     LeveledSeededCiphertext = 39,
     /// A ciphertext with what is known of the vector in it.
     LeveledVector = 43,
+    /// A ciphertext with what the slots of an odd ring hold.
+    LeveledSlots = 44,
     /// What evaluates circuits on encrypted bits.
     EvaluationKey = 40,
     /// An array of encrypted bits.
@@ -78,6 +80,7 @@ impl Kind {
             Self::LeveledCiphertext => "a ciphertext of a scheme with multiplication",
             Self::LeveledSeededCiphertext => "a seeded ciphertext of a scheme with multiplication",
             Self::LeveledVector => "a vector of a scheme with multiplication",
+            Self::LeveledSlots => "slots of a scheme with multiplication",
             Self::EvaluationKey => "an evaluation key",
             Self::EncryptedBits => "encrypted bits",
             Self::BitAnswer => "an answer of bits",

@@ -39,7 +39,7 @@ class LeveledNetwork:
                 params.ring_degree,
                 params.coeff_moduli,
                 special_moduli=params.special_moduli,
-                plain_modulus=primes_of_bits(params.ring_degree, [self.PLAIN_BITS])[0],
+                plain_modulus=primes_of_bits(params.ring_index, [self.PLAIN_BITS])[0],
             )
         steps = [1, 2, self.SIDE, 2 * self.SIDE]
         self._secret, self._public = leveled_keygen(params, rotations=steps)

@@ -60,7 +60,7 @@ class Ours:
         self._scheme, self._native = params.scheme, params.native
         self._secret, self._public = self._native.generate_keys()
         self._relin = self._secret.relin_key()
-        self._galois = self._secret.galois_keys([1], False)
+        self._galois = self._secret.galois_keys([1], False, [])
 
     def _encode(self, values: Any) -> Any:
         if self._scheme == "ckks":
@@ -172,7 +172,7 @@ def our_params(scheme: str, ring_degree: int) -> LeveledParams:
 def seals_params(scheme: str, ring_degree: int) -> LeveledParams:
     """SEAL's primes, all but one of them in ciphertexts."""
     bits = SEAL_BITS[ring_degree]
-    primes = primes_of_bits(ring_degree, list(bits))
+    primes = primes_of_bits(2 * ring_degree, list(bits))
     ckks = scheme == "ckks"
     return LeveledParams.lattice(
         scheme,

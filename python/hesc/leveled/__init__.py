@@ -6,10 +6,11 @@ slots at once. What can decrypt lives in `hesc.secret`.
 
 from hesc.leveled.keys import PublicKeys
 from hesc.leveled.matrices import Matrix, dot_rotations, matrix_rotations
-from hesc.leveled.params import LeveledParams
+from hesc.leveled.params import Dimension, LeveledParams
 from hesc.leveled.vectors import EncryptedVector
 
 __all__ = [
+    "Dimension",
     "EncryptedVector",
     "LeveledParams",
     "Matrix",

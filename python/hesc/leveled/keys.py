@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hesc._native import ParameterError, ShapeError
-from hesc.leveled.numbers import encode_for_encryption, plain_array
+from hesc.leveled.numbers import encode_for_encryption, plain_array, vectors_only
 from hesc.leveled.vectors import EncryptedVector
 from hesc.pickling import ByWireForm
 
@@ -52,6 +52,7 @@ class PublicKeys(ByWireForm):
             ShapeError: another length than `length`, where that is given.
 
         """
+        vectors_only(self.params)
         native, found, zeros_behind, complex_values = self.params.native.vector_from_bytes(data)
         if length is not None and length != found:
             raise ShapeError(f"a vector of {length} numbers was expected; these bytes hold {found}")

@@ -135,6 +135,15 @@ def one_axis(array: NDArray[Any]) -> None:
         raise ShapeError(f"a vector has one dimension; got shape {array.shape}")
 
 
+def vectors_only(params: LeveledParams) -> None:
+    """Refuses odd rings, whose slots are not filled by copies and rotate along dimensions."""
+    if params.ring_index % 2:
+        raise ParameterError(
+            f"{params.name} has a ring of odd index: its slots are encrypted by "
+            "LeveledSecretKey.pack and packing.encrypt, and read by packing.read"
+        )
+
+
 def encode_for_encryption(
     params: LeveledParams, values: ArrayLike, bound: float | None
 ) -> _native.LeveledPlaintext:
@@ -151,6 +160,7 @@ def encode_for_encryption(
         ParameterError: a bound for integers, or one that is not positive.
 
     """
+    vectors_only(params)
     array = plain_array(values)
     one_axis(array)
     if not 1 <= len(array) <= params.slot_count:

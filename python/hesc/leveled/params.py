@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from hesc import _native
+from hesc._native import ParameterError
 from hesc.inputs import whole, wholes
 from hesc.parameter_set import ParameterSet, explained
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+class Dimension(NamedTuple):
+    """A cyclic direction of the slots of an odd ring."""
+
+    generator: int
+    """Exponent of the automorphism that moves values by one slot."""
+    length: int
+    """Slots along it."""
+    twist: int
+    """Frobenius maps that a value has undergone which has come around once; numbers do not
+    notice."""
 
 
 class LeveledParams(ParameterSet[_native.LeveledParams]):
@@ -57,10 +70,11 @@ class LeveledParams(ParameterSet[_native.LeveledParams]):
     def lattice(
         cls,
         scheme: str,
-        ring_degree: int,
+        ring_degree: int | None,
         coeff_moduli: Sequence[int],
         *,
         special_moduli: Sequence[int],
+        ring_index: int | None = None,
         levels: Sequence[Sequence[int]] = (),
         plain_modulus: int | None = None,
         scale: float | None = None,
@@ -71,7 +85,9 @@ class LeveledParams(ParameterSet[_native.LeveledParams]):
 
         Args:
             scheme: "bfv", "bgv" or "ckks".
-            ring_degree: a power of two, 256 to 32768.
+            ring_degree: a power of two, 256 to 32768; None for an odd ring.
+            ring_index: an odd index without square factors; primes are then 1 modulo a multiple of
+                it, see `cyclotomic`, which finds them.
             coeff_moduli: primes of ciphertexts; the last is dropped first, unless there are levels.
             levels: BFV and BGV; for each level the places of its primes in `coeff_moduli`, from the
                 smallest product to all primes. Without any, level `l` has the first `l` primes.
@@ -83,9 +99,19 @@ class LeveledParams(ParameterSet[_native.LeveledParams]):
             assurance: "guidelines2024", "hestd2018" or "insecure": what the set must reach.
 
         """
+        if (ring_degree is None) == (ring_index is None):
+            raise ParameterError("give either ring_degree, a power of two, or ring_index, odd")
+        if ring_index is None:
+            # Twice the degree is the index. What is no power of two is refused by its name.
+            degree = whole(ring_degree, "ring_degree", 0, 2**31)
+            if degree & (degree - 1):
+                raise ParameterError(
+                    f"ring_degree {degree} is no power of two; rings of odd index have ring_index"
+                )
+            ring_index = 2 * degree
         native = _native.LeveledParams(
             scheme=scheme,
-            ring_degree=whole(ring_degree, "ring_degree", 0),
+            ring_index=whole(ring_index, "ring_index", 0, 2**32 - 1),
             coeff_moduli=wholes(coeff_moduli, "coeff_moduli"),
             levels=[wholes(places, "places in levels") for places in levels],
             special_moduli=wholes(special_moduli, "special_moduli"),
@@ -100,6 +126,60 @@ class LeveledParams(ParameterSet[_native.LeveledParams]):
 
     @classmethod
     @explained
+    def cyclotomic(
+        cls,
+        ring_index: int,
+        coeff_bits: Sequence[int],
+        special_bits: Sequence[int],
+        *,
+        plain_modulus: int = 2,
+        large: int | None = None,
+        scheme: str = "bgv",
+        assurance: str = "guidelines2024",
+    ) -> LeveledParams:
+        """A set in the ring of an odd index, with the largest primes of these sizes.
+
+        >>> LeveledParams.cyclotomic(8191, [44, 44, 44, 33], [46], large=3).depth
+        7
+
+        Args:
+            ring_index: odd, without square factors; products of the primes 3, 5, 17 and 257 are
+                fastest.
+            coeff_bits: sizes of the primes of ciphertexts, 31 to 60 bits, for products of 3, 5, 17
+                and 257 from 24 bits on.
+            special_bits: sizes of those of keys; at least as large.
+            plain_modulus: a prime or a power of one, without common factor with the index. Slots
+                hold values of as many coordinates as the order of the prime modulo the index.
+            large: how many of the first primes are large ones: levels then have some of them and
+                any of the others. By default a level has one prime more than the one below.
+            scheme: "bgv" or "bfv".
+            assurance: "guidelines2024", "hestd2018" or "insecure": what the set must reach.
+
+        """
+        index = whole(ring_index, "ring_index", 3, 2**32 - 1)
+        coeff, special = wholes(coeff_bits, "coeff_bits"), wholes(special_bits, "special_bits")
+        if index % 2 == 0:
+            raise ParameterError(
+                f"ring_index {index} is even; give an odd one, or make a power-of-two ring with "
+                "`lattice`"
+            )
+        primes = _native.primes_of_bits(index, special + coeff)
+        moduli = primes[len(special) :]
+        return cls.lattice(
+            scheme,
+            None,
+            moduli,
+            ring_index=index,
+            special_moduli=primes[: len(special)],
+            levels=()
+            if large is None
+            else _native.combined_levels(moduli, whole(large, "large", 0)),
+            plain_modulus=plain_modulus,
+            assurance=assurance,
+        )
+
+    @classmethod
+    @explained
     def from_bytes(cls, data: bytes, *, assurance: str = "guidelines2024") -> LeveledParams:
         """Reads a set and checks it as its maker did."""
         return cls(_native.LeveledParams.from_bytes(data, assurance))
@@ -108,6 +188,34 @@ class LeveledParams(ParameterSet[_native.LeveledParams]):
     def ring_degree(self) -> int:
         """Coefficients of a polynomial."""
         return self._native.ring_degree
+
+    @property
+    def ring_index(self) -> int:
+        """The order of the ring's roots of unity: twice the degree for a power of two, else odd."""
+        return self._native.ring_index
+
+    @property
+    def slot_degree(self) -> int | None:
+        """Coordinates of the value in a slot of an odd ring; None for power-of-two rings.
+
+        Raises:
+            ParameterError: a plaintext modulus that has no slots in this ring.
+
+        """
+        return self._native.slot_degree
+
+    @property
+    def dimensions(self) -> list[Dimension]:
+        """The directions along which the slots of an odd ring rotate, the longest first.
+
+        Slots are numbered along them, the last one's neighbours next to each other.
+        """
+        return [Dimension(*found) for found in self._native.dimensions]
+
+    @property
+    def level_bits(self) -> list[float]:
+        """Bits of the modulus of each level, the lowest first."""
+        return self._native.level_bits
 
     @property
     def special_moduli(self) -> list[int]:

@@ -9,6 +9,7 @@
 mod linear;
 mod numbers;
 mod polynomial;
+mod slots;
 mod vector;
 
 use hesc_schemes::rlwe::Rlwe;
@@ -16,6 +17,7 @@ use hesc_schemes::rlwe::Rlwe;
 pub use linear::{Matrix, dot_rotations, inner_product, matrix_rotations};
 pub use numbers::Numbers;
 pub use polynomial::polynomial;
+pub use slots::{Content, seeded_slots_to_bytes, slots_from_bytes, slots_to_bytes};
 pub use vector::{Label, seeded_vector_to_bytes, vector_from_bytes, vector_to_bytes};
 
 /// Slots that a rotation moves in a circle.

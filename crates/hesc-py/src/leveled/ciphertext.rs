@@ -8,7 +8,9 @@ use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use super::{GaloisKeys, LeveledParams, LeveledPlaintext, RelinKey, detached};
+use super::{
+    GaloisKeys, LeveledParams, LeveledPlaintext, RelinKey, basis_from, content_from, detached,
+};
 use crate::workers::Compute;
 
 #[pyclass(frozen, module = "hesc")]
@@ -111,6 +113,57 @@ impl LeveledCiphertext {
             circuits::inner_product(s, &relin.1, &galois.1, &self.1, &other.1, length)
         })
     }
+    fn apply_galois(&self, py: Python<'_>, element: usize, keys: &GaloisKeys) -> PyResult<Self> {
+        self.with(py, |s| s.apply_galois(&self.1, element, &keys.1))
+    }
+    fn apply_galois_many(
+        &self,
+        py: Python<'_>,
+        elements: Vec<usize>,
+        keys: &GaloisKeys,
+    ) -> PyResult<Vec<Self>> {
+        let images = detached(py, || self.0.apply_galois_many(&self.1, &elements, &keys.1))?;
+        Ok(images.into_iter().map(|a| Self(self.0.clone(), a)).collect())
+    }
+    /// Coordinates of the values in a basis, each in a ciphertext of its own at a level.
+    fn unpack(
+        &self,
+        py: Python<'_>,
+        basis: &str,
+        outputs: Vec<usize>,
+        keys: &GaloisKeys,
+        level: usize,
+    ) -> PyResult<Vec<Self>> {
+        let basis = basis_from(basis)?;
+        let unpacked = detached(py, || self.0.unpack(&self.1, basis, &outputs, &keys.1, level))?;
+        Ok(unpacked.into_iter().map(|a| Self(self.0.clone(), a)).collect())
+    }
+    /// The level at which unpacked coordinates have the most room for a product.
+    fn unpacking_level(&self, py: Python<'_>, basis: &str) -> PyResult<usize> {
+        let basis = basis_from(basis)?;
+        detached(py, || self.0.unpacking_level(&self.1, basis))
+    }
+    /// One coordinate, by images of a product.
+    fn extract(
+        &self,
+        py: Python<'_>,
+        basis: &str,
+        output: usize,
+        keys: &GaloisKeys,
+    ) -> PyResult<Self> {
+        let basis = basis_from(basis)?;
+        self.with(py, |s| s.extract(&self.1, basis, output, &keys.1))
+    }
+    fn slots_to_bytes<'py>(&self, py: Python<'py>, content: &str) -> PyResult<Bound<'py, PyBytes>> {
+        let content = content_from(content)?;
+        let bytes = py.compute(|| circuits::slots_to_bytes(&self.0, content, &self.1));
+        Ok(PyBytes::new(py, &bytes))
+    }
+    /// The level at which its square has the most room.
+    #[getter]
+    fn product_level(&self) -> usize {
+        self.0.product_level(&self.1, &self.1)
+    }
     fn mod_switch_to(&self, py: Python<'_>, level: usize) -> PyResult<Self> {
         self.with(py, |s| s.mod_switch_to(&self.1, level))
     }
@@ -175,6 +228,33 @@ impl Values<'_> {
             Self::Complex(values) => Numbers::Complex(values.as_slice()?),
         })
     }
+}
+
+/// The sum of products of two, squares where there is no second factor, and of others: relinearised and brought down
+/// once.
+#[pyfunction]
+pub fn sum_of_products(
+    py: Python<'_>,
+    products: Vec<(PyRef<'_, LeveledCiphertext>, Option<PyRef<'_, LeveledCiphertext>>)>,
+    others: Vec<PyRef<'_, LeveledCiphertext>>,
+    key: &RelinKey,
+) -> PyResult<LeveledCiphertext> {
+    let products: Vec<_> = products.iter().map(|(a, b)| (&a.1, b.as_ref().map(|b| &b.1))).collect();
+    let others: Vec<_> = others.iter().map(|c| &c.1).collect();
+    let sum = detached(py, || key.0.sum_of_products(&key.1, &products, &others))?;
+    Ok(LeveledCiphertext(key.0.clone(), sum))
+}
+
+/// One ciphertext of up to as many as a slot's value has coordinates, by powers of X.
+#[pyfunction]
+pub fn pack(
+    py: Python<'_>,
+    params: &LeveledParams,
+    numbers: Vec<PyRef<'_, LeveledCiphertext>>,
+) -> PyResult<LeveledCiphertext> {
+    let numbers: Vec<_> = numbers.iter().map(|c| &c.1).collect();
+    let packed = detached(py, || params.0.pack(&numbers))?;
+    Ok(LeveledCiphertext(params.0.clone(), packed))
 }
 
 /// Steps of the rotations for inner products of this length.

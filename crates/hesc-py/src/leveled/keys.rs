@@ -12,7 +12,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use zeroize::Zeroizing;
 
-use super::{GaloisKeys, LeveledCiphertext, LeveledPlaintext, RelinKey, detached, generator};
+use super::{
+    GaloisKeys, LeveledCiphertext, LeveledPlaintext, RelinKey, content_from, detached, generator,
+};
 use crate::keys::write_key_file;
 use crate::workers::Compute;
 
@@ -42,16 +44,18 @@ impl LeveledSecretKey {
         Ok(RelinKey(self.0.clone(), key))
     }
 
-    /// Keys for rotations by these steps and, if asked for, for conjugates or swapped rows.
+    /// Keys for rotations by these steps, for conjugates or swapped rows if asked for, and for automorphisms.
     fn galois_keys(
         &self,
         py: Python<'_>,
         steps: Vec<i64>,
         conjugate: bool,
+        automorphisms: Vec<usize>,
     ) -> PyResult<GaloisKeys> {
         let keys = detached(py, || {
             let elements = steps.iter().map(|&step| self.0.rotation_element(step));
             let mut elements = elements.collect::<Result<Vec<_>, _>>()?;
+            elements.extend(&automorphisms);
             if conjugate {
                 elements.push(self.0.ring().value() - 1);
             }
@@ -72,6 +76,23 @@ impl LeveledSecretKey {
         let bytes = detached(py, || {
             let seeded = self.0.encrypt_seeded(&self.1, &plaintext.1, &mut generator()?)?;
             Ok(circuits::seeded_vector_to_bytes(&self.0, label, &seeded))
+        })?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// Encrypts slots under the secret key at a level: their seeded wire form.
+    fn encrypt_slots_to_bytes<'py>(
+        &self,
+        py: Python<'py>,
+        plaintext: &LeveledPlaintext,
+        content: &str,
+        level: usize,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let content = content_from(content)?;
+        let bytes = detached(py, || {
+            let rng = &mut generator()?;
+            let seeded = self.0.encrypt_seeded_at(&self.1, &plaintext.1, level, rng)?;
+            Ok(circuits::seeded_slots_to_bytes(&self.0, content, &seeded))
         })?;
         Ok(PyBytes::new(py, &bytes))
     }

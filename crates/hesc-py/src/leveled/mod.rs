@@ -8,9 +8,9 @@ mod keys;
 use std::path::PathBuf;
 
 use hesc_circuits::vectors as circuits;
-use hesc_circuits::vectors::Label;
-use hesc_math::AesCtrRng;
-use hesc_schemes::rlwe::{self, Rlwe, SchemeKind, Spec};
+use hesc_circuits::vectors::{Content, Label};
+use hesc_math::{AesCtrRng, RingIndex};
+use hesc_schemes::rlwe::{self, Basis, Rlwe, SchemeKind, Spec};
 use hesc_schemes::rlwe::{PlaintextSpace, PrimeSet};
 use hesc_schemes::{Complex64, SchemeError, SharedSoFar};
 use numpy::{PyArray1, PyReadonlyArray1};
@@ -19,11 +19,13 @@ use pyo3::types::PyBytes;
 
 use crate::errors::{ParameterError, scheme_to_py};
 use crate::keys::open_key_file;
-use crate::params::{assurance_from, power_of_two};
+use crate::params::assurance_from;
 use crate::presets;
 use crate::workers::Compute;
 
-pub use ciphertext::{LeveledCiphertext, LeveledMatrix, dot_rotations, matrix_rotations};
+pub use ciphertext::{
+    LeveledCiphertext, LeveledMatrix, dot_rotations, matrix_rotations, pack, sum_of_products,
+};
 pub use evaluation_keys::{GaloisKeys, RelinKey};
 pub use keys::{LeveledPublicKey, LeveledSecretKey};
 
@@ -41,6 +43,31 @@ fn scheme_from(name: &str) -> PyResult<SchemeKind> {
     })
 }
 
+/// What a ciphertext's slots hold, by the names that Python has.
+const CONTENTS: [(&str, Content); 3] = [
+    ("numbers", Content::Numbers),
+    ("normal", Content::Values(Basis::Normal)),
+    ("powers", Content::Values(Basis::Powers)),
+];
+
+fn content_from(name: &str) -> PyResult<Content> {
+    let found = CONTENTS.iter().find(|(own, _)| *own == name);
+    found.map(|(_, content)| *content).ok_or_else(|| {
+        ParameterError::new_err(format!("slots hold no {name:?}; choose numbers, normal or powers"))
+    })
+}
+
+fn content_name(content: Content) -> &'static str {
+    CONTENTS.iter().find(|(_, own)| *own == content).map_or("numbers", |(name, _)| name)
+}
+
+fn basis_from(name: &str) -> PyResult<Basis> {
+    match content_from(name)? {
+        Content::Values(basis) => Ok(basis),
+        Content::Numbers => Err(ParameterError::new_err("a basis is normal or powers")),
+    }
+}
+
 /// Runs an operation without the interpreter lock.
 fn detached<T: Send>(
     py: Python<'_>,
@@ -49,11 +76,23 @@ fn detached<T: Send>(
     py.compute(operation).map_err(scheme_to_py)
 }
 
-/// The largest primes of these sizes, none twice.
+fn ring_from(index: usize) -> PyResult<RingIndex> {
+    RingIndex::new(index).map_err(|error| scheme_to_py(error.into()))
+}
+
+/// The largest primes of these sizes, none twice, in the ring of an index: twice the degree for a power of two.
 #[pyfunction]
-pub fn primes_of_bits(ring_degree: usize, bits: Vec<u32>) -> PyResult<Vec<u64>> {
-    let primes = power_of_two(ring_degree)?.ntt_primes_of_bits(&bits);
+pub fn primes_of_bits(ring_index: usize, bits: Vec<u32>) -> PyResult<Vec<u64>> {
+    let primes = ring_from(ring_index)?.ntt_primes_of_bits(&bits);
     primes.map_err(|error| scheme_to_py(error.into()))
+}
+
+/// Sets of the first few primes, of which so many are large, and any of the others: levels about a bit apart and
+/// more, by places.
+#[pyfunction]
+pub fn combined_levels(primes: Vec<u64>, large: usize) -> PyResult<Vec<Vec<usize>>> {
+    let levels = PrimeSet::combinations(&primes, large).map_err(scheme_to_py)?;
+    Ok(levels.into_iter().map(|set| set.places().collect()).collect())
 }
 
 #[pyclass(frozen, module = "hesc")]
@@ -62,12 +101,12 @@ pub struct LeveledParams(Rlwe);
 #[pymethods]
 impl LeveledParams {
     #[new]
-    #[pyo3(signature = (*, scheme, ring_degree, coeff_moduli, levels, special_moduli, plain_modulus, scale, bound, assurance))]
+    #[pyo3(signature = (*, scheme, ring_index, coeff_moduli, levels, special_moduli, plain_modulus, scale, bound, assurance))]
     #[allow(clippy::too_many_arguments, reason = "keywords of the Python class")]
     fn new(
         py: Python<'_>,
         scheme: &str,
-        ring_degree: usize,
+        ring_index: usize,
         coeff_moduli: Vec<u64>,
         levels: Vec<Vec<usize>>,
         special_moduli: Vec<u64>,
@@ -82,7 +121,7 @@ impl LeveledParams {
             _ => return Err(ParameterError::new_err("give either plain_modulus or scale")),
         };
         let scheme = scheme_from(scheme)?;
-        let (ring, packing) = (power_of_two(ring_degree)?, None);
+        let (ring, packing) = (ring_from(ring_index)?, None);
         if levels.iter().flatten().any(|&place| place >= coeff_moduli.len()) {
             return Err(ParameterError::new_err("levels are lists of places in coeff_moduli"));
         }
@@ -130,6 +169,42 @@ impl LeveledParams {
     #[getter]
     fn ring_degree(&self) -> usize {
         self.0.ring_degree()
+    }
+    /// The index of the ring's roots of unity: twice the degree for a power of two.
+    #[getter]
+    fn ring_index(&self) -> usize {
+        self.0.ring().value()
+    }
+    /// Coordinates of a slot's value: none in power-of-two rings, whose slots are numbers.
+    #[getter]
+    fn slot_degree(&self, py: Python<'_>) -> PyResult<Option<usize>> {
+        if self.0.ring().is_power_of_two() {
+            return Ok(None);
+        }
+        detached(py, || Ok(self.0.field_slots()?.ring().degree())).map(Some)
+    }
+    /// Generator, length and twist of each dimension of the slots of an odd ring.
+    #[getter]
+    fn dimensions(&self, py: Python<'_>) -> PyResult<Vec<(usize, usize, usize)>> {
+        let found = detached(py, || Ok(self.0.dimensions()?.to_vec()))?;
+        Ok(found.iter().map(|d| (d.generator, d.length, d.twist)).collect())
+    }
+    /// Bits of the modulus of each level.
+    #[getter]
+    fn level_bits(&self) -> Vec<f64> {
+        (1..=self.0.levels()).map(|level| self.0.log2_modulus_of(level)).collect()
+    }
+    fn unpacking_elements(&self, py: Python<'_>) -> PyResult<Vec<usize>> {
+        detached(py, || self.0.unpacking_elements())
+    }
+    fn extraction_elements(&self, py: Python<'_>) -> PyResult<Vec<usize>> {
+        detached(py, || self.0.extraction_elements())
+    }
+    fn dimension_element(&self, py: Python<'_>, dimension: usize, steps: i64) -> PyResult<usize> {
+        detached(py, || self.0.dimension_element(dimension, steps))
+    }
+    fn frobenius_element(&self, py: Python<'_>, times: i64) -> PyResult<usize> {
+        detached(py, || self.0.frobenius_element(times))
     }
     #[getter]
     fn coeff_moduli(&self) -> Vec<u64> {
@@ -207,6 +282,28 @@ impl LeveledParams {
             }
         })?;
         Ok(LeveledPlaintext(self.0.clone(), plaintext))
+    }
+
+    /// Values of the slots of an odd ring by their coordinates, slot after slot.
+    fn encode_slots(
+        &self,
+        py: Python<'_>,
+        coordinates: PyReadonlyArray1<'_, u64>,
+        basis: &str,
+    ) -> PyResult<LeveledPlaintext> {
+        let (coordinates, basis) = (coordinates.as_slice()?, basis_from(basis)?);
+        let plaintext = detached(py, || self.0.encode_slots(basis, coordinates))?;
+        Ok(LeveledPlaintext(self.0.clone(), plaintext))
+    }
+
+    /// Slots from their wire form, seeded or not, and what they hold.
+    fn slots_from_bytes(
+        &self,
+        py: Python<'_>,
+        data: &[u8],
+    ) -> PyResult<(LeveledCiphertext, &'static str)> {
+        let (content, a) = detached(py, || circuits::slots_from_bytes(&self.0, data))?;
+        Ok((LeveledCiphertext(self.0.clone(), a), content_name(content)))
     }
 
     /// An operand in the clear, which cannot be encrypted.
@@ -301,6 +398,17 @@ impl LeveledPlaintext {
             }
         })?;
         Ok(PyArray1::from_vec(py, values))
+    }
+
+    /// The coordinates of the values in the slots of an odd ring, slot after slot.
+    fn decode_slots<'py>(
+        &self,
+        py: Python<'py>,
+        basis: &str,
+    ) -> PyResult<Bound<'py, PyArray1<u64>>> {
+        let basis = basis_from(basis)?;
+        let coordinates = detached(py, || self.0.decode_slots(basis, &self.1))?;
+        Ok(PyArray1::from_vec(py, coordinates))
     }
 
     fn decode_complex<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<Complex64>>> {

@@ -266,7 +266,7 @@ impl Vectors {
             }
         };
         let levels = match coeff {
-            [(_, large), _, ..] if self.steps => PrimeSet::combinations(&coeff_moduli, *large),
+            [(_, large), _, ..] if self.steps => PrimeSet::combinations(&coeff_moduli, *large)?,
             _ => Vec::new(),
         };
         let packing = None;

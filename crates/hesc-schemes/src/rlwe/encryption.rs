@@ -193,9 +193,29 @@ impl Rlwe {
         plaintext: &Plaintext,
         rng: &mut impl CryptoRng,
     ) -> Result<SeededCiphertext, SchemeError> {
+        self.encrypt_seeded_at(key, plaintext, self.fresh_level(plaintext), rng)
+    }
+
+    /// The same at a level below, which takes fewer bytes and has room for fewer products. Integers; plaintexts of
+    /// CKKS are encoded for a level.
+    ///
+    /// # Errors
+    /// As [`Self::encrypt_seeded`]; [`SchemeError::LevelMismatch`] for a plaintext of CKKS at another level,
+    /// [`SchemeError::LastLevel`] for a level that does not exist.
+    pub fn encrypt_seeded_at(
+        &self,
+        key: &SecretKey,
+        plaintext: &Plaintext,
+        level: usize,
+        rng: &mut impl CryptoRng,
+    ) -> Result<SeededCiphertext, SchemeError> {
         key.tag.check(self.fingerprint(), None)?;
         self.check_params(plaintext.params)?;
-        let (n, level) = (self.ring_degree(), self.fresh_level(plaintext));
+        if !(1..=self.levels()).contains(&level) {
+            return Err(SchemeError::LastLevel { level: self.levels(), wanted: level });
+        }
+        Self::check_level(plaintext, level)?;
+        let n = self.ring_degree();
         let noise = self.fresh_noise(plaintext, self.secret_key_deviation())?;
         self.check_noise(noise, level, plaintext.scale())?;
         let message = self.message(plaintext, level, 1)?;

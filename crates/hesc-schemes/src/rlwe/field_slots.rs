@@ -8,6 +8,15 @@ use super::{Plaintext, Rlwe};
 use crate::SchemeError;
 use crate::error::refuse;
 
+/// What the coordinates of a slot's value belong to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Basis {
+    /// An element and its Frobenius images, the same in all slots: what messages in the clear are packed by.
+    Normal,
+    /// `1, X, ..., X^(d - 1)`, another root of unity in each slot: what [`Rlwe::pack`] packs ciphertexts by.
+    Powers,
+}
+
 impl Rlwe {
     /// The slots of an odd ring: what each is a copy of, and along which dimensions they lie.
     ///
@@ -18,13 +27,17 @@ impl Rlwe {
         self.integers()?.fields()
     }
 
-    /// Values of slots by their coordinates in the normal basis ([`Slots::normal`]), `d` for each slot and below the
-    /// plaintext modulus; the slots behind are zero. Cost: one convolution of `phi(m)` words.
+    /// Values of slots by their coordinates in a basis, `d` for each slot and below the plaintext modulus; the slots
+    /// behind are zero. Cost: one convolution of `phi(m)` words, and by powers of `X` `d` products for each of them.
     ///
     /// # Errors
     /// [`SchemeError::TooManyValues`] for more than `phi(m)`, [`SchemeError::Value`] for a coordinate that is not
     /// below the plaintext modulus; as [`Self::field_slots`].
-    pub fn encode_slots(&self, coordinates: &[u64]) -> Result<Plaintext, SchemeError> {
+    pub fn encode_slots(
+        &self,
+        basis: Basis,
+        coordinates: &[u64],
+    ) -> Result<Plaintext, SchemeError> {
         let slots = self.field_slots()?;
         check_count(coordinates, self.ring_degree())?;
         let modulus = slots.ring().modulus().value();
@@ -37,17 +50,28 @@ impl Rlwe {
         }
         let mut all = Zeroizing::new(coordinates.to_vec());
         all.resize(self.ring_degree(), 0);
+        if basis == Basis::Powers {
+            all = Zeroizing::new(slots.from_powers(&all));
+        }
         Ok(Plaintext::integers(self.fingerprint(), slots.encode(&all)))
     }
 
-    /// The coordinates of the values of all slots. Cost: one convolution of `phi(m)` words.
+    /// The coordinates of the values of all slots in a basis. Cost: as [`Self::encode_slots`].
     ///
     /// # Errors
     /// [`SchemeError::ParameterMismatch`]; as [`Self::field_slots`].
-    pub fn decode_slots(&self, plaintext: &Plaintext) -> Result<Vec<u64>, SchemeError> {
+    pub fn decode_slots(
+        &self,
+        basis: Basis,
+        plaintext: &Plaintext,
+    ) -> Result<Vec<u64>, SchemeError> {
         let slots = self.field_slots()?;
         self.check_params(plaintext.params)?;
-        Ok(slots.decode(&plaintext.words))
+        let coordinates = slots.decode(&plaintext.words);
+        Ok(match basis {
+            Basis::Normal => coordinates,
+            Basis::Powers => slots.to_powers(&Zeroizing::new(coordinates)),
+        })
     }
 
     /// Integers as the values of slots.
@@ -64,7 +88,7 @@ impl Rlwe {
             let coordinate = slots.coordinate_of_number(integers.residue(value, i)?);
             coordinates.extend(std::iter::repeat_n(coordinate, d));
         }
-        self.encode_slots(&coordinates)
+        self.encode_slots(Basis::Normal, &coordinates)
     }
 
     /// The integers that are the values of slots.
@@ -74,7 +98,7 @@ impl Rlwe {
         plaintext: &Plaintext,
     ) -> Result<Vec<i64>, SchemeError> {
         let slots = integers.fields()?;
-        let coordinates = Zeroizing::new(self.decode_slots(plaintext)?);
+        let coordinates = Zeroizing::new(self.decode_slots(Basis::Normal, plaintext)?);
         let values = coordinates.chunks_exact(slots.ring().degree());
         let numbers: Vec<Option<u64>> = values.map(|value| slots.number(value)).collect();
         let Some(numbers) = numbers.iter().copied().collect::<Option<Vec<u64>>>() else {

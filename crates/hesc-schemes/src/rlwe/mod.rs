@@ -70,11 +70,11 @@ use std::sync::Arc;
 use hesc_math::RingIndex;
 
 pub use ciphertext::{Ciphertext, Plaintext, SeededCiphertext};
+pub use field_slots::Basis;
 pub use key_pair::{PublicKey, SecretKey};
 pub use keys::{GaloisKeys, RelinKey, SwitchKey};
 pub use params::{Packing, PlaintextSpace, Spec};
 pub use prime_set::PrimeSet;
-pub use unpacking::Basis;
 
 use crate::error::refuse;
 pub use crate::kinds::SchemeKind;
@@ -149,6 +149,11 @@ impl Rlwe {
     /// The level of a fresh ciphertext; the lowest is 1.
     pub fn levels(&self) -> usize {
         self.chain().levels()
+    }
+
+    /// Bits of the modulus of a level, from 1 to [`Self::levels`].
+    pub fn log2_modulus_of(&self, level: usize) -> f64 {
+        self.chain().log2(level)
     }
 
     /// The primes of a level, from 1 to [`Self::levels`].

@@ -1,3 +1,9 @@
+use crate::SchemeError;
+use crate::error::refuse;
+
+/// Small primes in combinations, at most: levels are named in a byte.
+const MOST_SMALL: usize = 7;
+
 /// Some of the primes of ciphertexts, by their places in [`super::Spec::coeff_moduli`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PrimeSet(u64);
@@ -30,9 +36,16 @@ impl PrimeSet {
 
     /// The sets of the first few of the large primes, which come first, and any of the small ones behind them,
     /// at least a bit apart; the smallest product first, all primes last.
-    pub(crate) fn combinations(primes: &[u64], large: usize) -> Vec<Self> {
+    ///
+    /// # Errors
+    /// [`SchemeError::Parameter`] for more large primes than there are, or more than seven small ones.
+    pub fn combinations(primes: &[u64], large: usize) -> Result<Vec<Self>, SchemeError> {
+        let small = primes.len().checked_sub(large);
+        let Some(small) = small.filter(|small| *small <= MOST_SMALL) else {
+            let remedy = "the large primes are among those given, and seven others at most";
+            return refuse("large", large, remedy);
+        };
         let bits = |set: &Self| set.places().map(|at| (primes[at] as f64).log2()).sum::<f64>();
-        let small = primes.len() - large;
         let with = |first: usize| {
             (0..1u64 << small).map(move |kept| Self(((1u64 << first) - 1) | (kept << large)))
         };
@@ -40,7 +53,7 @@ impl PrimeSet {
         sets.sort_by(|x, y| bits(y).total_cmp(&bits(x)));
         sets.dedup_by(|next, last| bits(next) > bits(last) - 1.0);
         sets.reverse();
-        sets
+        Ok(sets)
     }
 
     /// The places in ascending order.

@@ -10,21 +10,12 @@ use super::domain::Domain;
 use super::integers::Constant;
 use super::keys::{GaloisKey, GaloisKeys};
 use super::noise::{Noise, PlainSize};
-use super::{Ciphertext, Plaintext, Rlwe, parallel};
+use super::{Basis, Ciphertext, Plaintext, Rlwe, parallel};
 use crate::SchemeError;
 use crate::error::refuse;
 
 /// Words of the sums of outputs that are made together and wait for their division.
 const WAITING: usize = 1 << 23;
-
-/// What the coordinates of a slot's value belong to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Basis {
-    /// An element and its Frobenius images, the same in all slots: what messages in the clear are packed by.
-    Normal,
-    /// `1, X, ..., X^(d - 1)`, another root of unity in each slot: what [`Rlwe::pack`] packs ciphertexts by.
-    Powers,
-}
 
 /// All images of a ciphertext under the Frobenius map, times the special primes and not yet divided by them: as
 /// evaluations for each target prime, image and part.
@@ -150,6 +141,19 @@ impl Rlwe {
             }
             unpacked
         }))
+    }
+
+    /// The level at which outputs of [`Self::unpack`] have the most room as factors of a product: what to divide by at
+    /// once.
+    ///
+    /// # Errors
+    /// [`SchemeError::ParameterMismatch`], [`SchemeError::NoiseBudget`] if an output could not be decrypted; as
+    /// [`Self::field_slots`].
+    pub fn unpacking_level(&self, a: &Ciphertext, basis: Basis) -> Result<usize, SchemeError> {
+        self.check_ciphertext(a)?;
+        let d = self.field_slots()?.ring().degree();
+        let output = self.unpacked_shell(a, self.constant_of(basis, 0)?.size, d, a.level)?;
+        Ok(self.product_level(&output, &output))
     }
 
     /// A coordinate of the values in all slots as [`Self::unpack`] gives it, by the other formulation of

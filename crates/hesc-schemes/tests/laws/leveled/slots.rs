@@ -62,13 +62,15 @@ impl World {
     }
 
     fn encrypt(&mut self, coordinates: &[u64]) -> Ciphertext {
-        let plaintext = self.scheme.encode_slots(coordinates).unwrap();
+        let plaintext = self.scheme.encode_slots(Basis::Normal, coordinates).unwrap();
         let seeded = self.scheme.encrypt_seeded(&self.secret, &plaintext, &mut self.rng).unwrap();
         self.scheme.expand(&seeded).unwrap()
     }
 
     fn decrypt(&self, a: &Ciphertext) -> Vec<u64> {
-        self.scheme.decode_slots(&self.scheme.decrypt(&self.secret, a).unwrap()).unwrap()
+        self.scheme
+            .decode_slots(Basis::Normal, &self.scheme.decrypt(&self.secret, a).unwrap())
+            .unwrap()
     }
 
     /// What noise is left is what is claimed, or more.
@@ -269,7 +271,7 @@ fn numbers_fill_slots() {
     let plaintext = w.scheme.encode_integers(&numbers).unwrap();
     assert_eq!(w.scheme.decode_integers(&plaintext).unwrap(), numbers);
     let (x, limit) = (w.coordinates(), count + 1);
-    let values = w.scheme.encode_slots(&x).unwrap();
+    let values = w.scheme.encode_slots(Basis::Normal, &x).unwrap();
     let refused = w.scheme.decode_integers(&values).unwrap_err();
     assert!(refused.to_string().contains("decode_slots"), "{refused}");
     let many = w.scheme.encode_integers(&vec![0; limit]).err();
@@ -300,9 +302,9 @@ fn what_slots_do_not_have_is_refused() {
     assert!(matches!(extracted, Err(SchemeError::MissingKey { .. })));
     assert_eq!(name(w.scheme.dimension_element(99, 1).unwrap_err()), "dimension");
     assert_eq!(name(w.scheme.rotation_element(1).unwrap_err()), "ring");
-    let too_large = w.scheme.encode_slots(&[0, 2]).err();
+    let too_large = w.scheme.encode_slots(Basis::Normal, &[0, 2]).err();
     assert!(matches!(too_large, Some(SchemeError::Value { position: 1, .. })));
-    let too_many = w.scheme.encode_slots(&vec![0; w.scheme.ring_degree() + 1]).err();
+    let too_many = w.scheme.encode_slots(Basis::Normal, &vec![0; w.scheme.ring_degree() + 1]).err();
     assert!(matches!(too_many, Some(SchemeError::TooManyValues { .. })));
     let mut other = world(255, 2, 6);
     let foreign = world(255, 8, 7);
@@ -316,8 +318,8 @@ fn what_slots_do_not_have_is_refused() {
     let strange = w.scheme.generate_galois_keys(&secret, &elements, &mut w.rng).unwrap();
     let unpacked = w.scheme.unpack(&a, Basis::Normal, &[0], &strange, 1);
     assert!(matches!(unpacked, Err(SchemeError::KeyMismatch { .. })));
-    let plaintext = foreign.scheme.encode_slots(&[1]).unwrap();
-    let decoded = w.scheme.decode_slots(&plaintext);
+    let plaintext = foreign.scheme.encode_slots(Basis::Normal, &[1]).unwrap();
+    let decoded = w.scheme.decode_slots(Basis::Normal, &plaintext);
     assert!(matches!(decoded, Err(SchemeError::ParameterMismatch { .. })));
     let square = w.scheme.multiply(&a, &a).unwrap();
     let parts = w.scheme.unpack(&square, Basis::Normal, &[0], &w.keys, 1);
@@ -326,12 +328,17 @@ fn what_slots_do_not_have_is_refused() {
     for (index, t) in [(255, 14), (255, 3), (1024, 2)] {
         let scheme = Rlwe::new(set(SchemeKind::Bgv, index, t, 1), Assurance::Insecure).unwrap();
         assert!(scheme.field_slots().is_err(), "{index}, {t}");
-        assert!(scheme.encode_slots(&[1]).is_err() && scheme.unpacking_elements().is_err());
+        assert!(
+            scheme.encode_slots(Basis::Normal, &[1]).is_err()
+                && scheme.unpacking_elements().is_err()
+        );
     }
     // Slots of degree 1 need no keys, hence no special primes to make them with.
     let plain = Rlwe::new(set(SchemeKind::Bgv, 255, 1021, 0), Assurance::Insecure).unwrap();
     let (secret, public) = plain.generate_keys(&mut w.rng);
-    let a = plain.encrypt(&public, &plain.encode_slots(&[1]).unwrap(), &mut w.rng).unwrap();
+    let a = plain
+        .encrypt(&public, &plain.encode_slots(Basis::Normal, &[1]).unwrap(), &mut w.rng)
+        .unwrap();
     let keys = plain.generate_galois_keys(&secret, &[], &mut w.rng).unwrap();
     assert_eq!(
         name(plain.unpack(&a, Basis::Normal, &[0], &keys, 1).unwrap_err()),
@@ -339,10 +346,11 @@ fn what_slots_do_not_have_is_refused() {
     );
     let bfv = Rlwe::new(set(SchemeKind::Bfv, 255, 2, 1), Assurance::Insecure).unwrap();
     let (secret, public) = bfv.generate_keys(&mut w.rng);
-    let a = bfv.encrypt(&public, &bfv.encode_slots(&x).unwrap(), &mut w.rng).unwrap();
+    let a =
+        bfv.encrypt(&public, &bfv.encode_slots(Basis::Normal, &x).unwrap(), &mut w.rng).unwrap();
     let elements = bfv.unpacking_elements().unwrap();
     let keys = bfv.generate_galois_keys(&secret, &elements, &mut w.rng).unwrap();
     let refused = bfv.unpack(&a, Basis::Normal, &[0], &keys, 1);
     assert!(matches!(refused, Err(SchemeError::NotInScheme { .. })));
-    assert_eq!(bfv.decode_slots(&bfv.decrypt(&secret, &a).unwrap()).unwrap(), x);
+    assert_eq!(bfv.decode_slots(Basis::Normal, &bfv.decrypt(&secret, &a).unwrap()).unwrap(), x);
 }

@@ -1,0 +1,40 @@
+"""Many small messages in one ciphertext, taken apart and put together under encryption.
+
+The slots of a ring of odd index hold elements of a field with `2^d` elements, or of another Galois
+ring, by `d` coordinates each: a ciphertext takes up `phi(m)` bits, and `unpack` makes of it `d`
+with
+a bit in each slot (`carpov2016packing`). Sums and products act slot by slot, on elements. What can
+decrypt or pack under the secret key is in `hesc.secret`: `LeveledSecretKey.pack`, `decrypt_slots`.
+
+>>> import numpy as np
+>>> import hesc
+>>> from hesc import packing
+>>> params = hesc.LeveledParams.preset("bgv_4369")
+>>> secret, keys = hesc.leveled_keygen(params, unpacking=True)
+>>> bits = np.unpackbits(np.frombuffer(b"512 bytes at a time", dtype=np.uint8))
+>>> upload = secret.pack(bits)
+>>> columns = packing.read(keys, upload).unpack([0, 1])
+>>> both = columns[0] * columns[1]
+>>> answer = packing.pack([both]).to_bytes()
+>>> found = secret.decrypt_slots(packing.read(keys, answer))[:, 0]
+>>> bool(np.all(found[:9] == bits[:144:16] * bits[1:144:16]))
+True
+"""
+
+from hesc.packing.messages import NORMAL, NUMBERS, POWERS
+from hesc.packing.moves import Spread, gather, spreading_elements
+from hesc.packing.slots import EncryptedSlots, encrypt, pack, read, sum_of_products
+
+__all__ = [
+    "NORMAL",
+    "NUMBERS",
+    "POWERS",
+    "EncryptedSlots",
+    "Spread",
+    "encrypt",
+    "gather",
+    "pack",
+    "read",
+    "spreading_elements",
+    "sum_of_products",
+]

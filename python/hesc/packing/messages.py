@@ -1,0 +1,101 @@
+"""Messages in the clear on their way into slots, and back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from hesc._native import OutOfRangeError, ParameterError, ShapeError
+from hesc.leveled.numbers import integers, plain_array
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from hesc import _native
+    from hesc.leveled.params import LeveledParams
+
+NUMBERS: Final = "numbers"
+"""Each slot holds a number below the plaintext modulus."""
+NORMAL: Final = "normal"
+"""Slots hold values whose coordinates belong to an element and its Frobenius images."""
+POWERS: Final = "powers"
+"""Slots hold values whose coordinates belong to `1, X, X^2, ...`, `X` another root in each slot."""
+
+
+def degree_of(params: LeveledParams) -> int:
+    """Coordinates of a slot's value.
+
+    Raises:
+        ParameterError: a power-of-two ring, whose slots hold numbers, or a plaintext modulus that
+            has no slots in this ring.
+
+    """
+    degree = params.slot_degree
+    if degree is None:
+        raise ParameterError(
+            f"{params.name} has a power-of-two ring, whose slots hold numbers (EncryptedVector); "
+            "packing needs a ring of odd index: preset bgv_4369, bgv_13107, ..."
+        )
+    return degree
+
+
+def coordinates_of(params: LeveledParams, messages: ArrayLike) -> NDArray[np.uint64]:
+    """Messages as coordinates: all of a slot, then those of the next.
+
+    Args:
+        params: a set with an odd ring.
+        messages: whole numbers from 0 to below the plaintext modulus; up to `phi(m)` of them one
+            after the other, or rows of up to `d`, one for a slot. What is missing is zero.
+
+    Raises:
+        ShapeError: more messages, slots or coordinates than there are.
+        OutOfRangeError: other numbers, or what is none.
+
+    """
+    d, slots = degree_of(params), params.slot_count
+    array = plain_array(messages)
+    t = params.plain_modulus
+    if array.dtype.kind not in "biu":
+        raise OutOfRangeError(f"messages are whole numbers; got {array.dtype}")
+    if t is None or (array.size and bool(np.any((array < 0) | (array >= t)))):
+        raise OutOfRangeError(
+            f"messages lie in 0..{(t or 1) - 1}, below the plaintext modulus; cut larger ones into "
+            "digits (numpy.unpackbits) or take a larger plain_modulus"
+        )
+    if array.ndim == 1:
+        if array.size > slots * d:
+            raise ShapeError(
+                f"{array.size} messages are more than the {slots * d} that {params.name} packs "
+                f"into a ciphertext ({slots} slots of {d}); use several ciphertexts"
+            )
+    elif array.ndim == 2:
+        if array.shape[0] > slots or array.shape[1] > d:
+            raise ShapeError(
+                f"{params.name} has {slots} slots of {d} coordinates; got shape {array.shape}"
+            )
+        rows = np.zeros((array.shape[0], d), dtype=np.uint64)
+        rows[:, : array.shape[1]] = array
+        array = rows.reshape(-1)
+    else:
+        raise ShapeError(f"messages are a row, or rows of a slot each; got shape {array.shape}")
+    return np.ascontiguousarray(array, dtype=np.uint64)
+
+
+def encoded(params: LeveledParams, messages: ArrayLike, content: str) -> _native.LeveledPlaintext:
+    """A plaintext of messages: numbers, one a slot, or coordinates in a basis."""
+    if content != NUMBERS:
+        return params.native.encode_slots(coordinates_of(params, messages), content)
+    slots = params.slot_count
+    degree_of(params)
+    array = integers(params, messages)
+    if array.ndim != 1 or len(array) > slots:
+        raise ShapeError(f"numbers are a row of up to {slots}, one a slot; got shape {array.shape}")
+    return params.native.encode_integers(array, False)
+
+
+def decoded(params: LeveledParams, plaintext: _native.LeveledPlaintext, content: str) -> Any:
+    """What a plaintext's slots hold: numbers, or a row of coordinates for each slot."""
+    if content == NUMBERS:
+        return plaintext.decode_integers(False)
+    return plaintext.decode_slots(content).reshape(params.slot_count, degree_of(params))

@@ -1,0 +1,244 @@
+"""One message to a ciphertext, and back: rotations in two steps."""
+
+from __future__ import annotations
+
+from itertools import islice, product
+from math import isqrt
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from hesc._native import ParameterError, ShapeError
+from hesc.inputs import of_kind, wholes
+from hesc.leveled.keys import PublicKeys
+from hesc.packing.messages import NORMAL, NUMBERS, degree_of, encoded
+from hesc.packing.slots import EncryptedSlots
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from hesc import _native
+    from hesc.leveled.params import LeveledParams
+
+_REMEDY: Final = "make the keys with leveled_keygen(..., unpacking=True, spreading=True)"
+
+
+class _TwoSteps:
+    """Rotations by any slot as a long one and then a short one: few keys for many slots.
+
+    Slot `i` is at `(i_0, i_1, ...)` along the dimensions, the last one's neighbours next to each
+    other. Short steps are the last places along the first dimension, long ones all the rest.
+    """
+
+    def __init__(self, params: LeveledParams) -> None:
+        self.params = params
+        self.index = params.ring_index
+        degree_of(params)
+        dimensions = params.dimensions
+        self.lengths = [dimension.length for dimension in dimensions]
+        self.generators = [dimension.generator for dimension in dimensions]
+        count = params.slot_count
+        first = self.lengths[0] if self.lengths else 1
+        # About as many short steps as long ones.
+        self.short_count = max(1, min(first, isqrt(count)))
+        long = range(0, first, self.short_count)
+        rest = [range(length) for length in self.lengths[1:]]
+        self.long: Final = list(product(long, *rest))
+        self.short: Final = list(range(self.short_count))
+
+    def element(self, steps: Sequence[int]) -> int:
+        """The exponent of the automorphism that rotates by these steps."""
+        element = 1
+        for generator, step in zip(self.generators, steps, strict=False):
+            element = element * pow(generator, step, self.index) % self.index
+        return element
+
+    def slot(self, steps: Sequence[int]) -> int:
+        """The slot at this place."""
+        slot = 0
+        for length, step in zip(self.lengths, steps, strict=True):
+            slot = slot * length + step
+        return slot
+
+    def elements(self) -> list[int]:
+        """The exponents of all automorphisms that have to have keys."""
+        short = [self.element([step]) for step in self.short]
+        long = [self.element(steps) for steps in self.long]
+        return sorted({*short, *long} - {1})
+
+    def inside(self, steps: Sequence[int], short: int) -> bool:
+        """Whether a long step and a short one lead to a slot: the last long step may have fewer."""
+        return not self.lengths or steps[0] + short < self.lengths[0]
+
+    def keys(self, keys: PublicKeys) -> _native.GaloisKeys:
+        """The keys, if they are all there."""
+        galois = keys.galois
+        if galois is None or not set(self.elements()) <= set(galois.elements):
+            raise ParameterError(f"keys for rotations are missing; {_REMEDY}")
+        return galois
+
+
+def spreading_elements(params: LeveledParams) -> list[int]:
+    """Exponents of the automorphisms that `Spread` and `gather` need keys for.
+
+    Raises:
+        ParameterError: a power-of-two ring.
+
+    """
+    return _TwoSteps(params).elements()
+
+
+class Spread:
+    """Every message in a ciphertext of its own, in slot 0; other slots hold others.
+
+    Iterating yields `(message, ciphertext)`, `message` counted as `LeveledSecretKey.pack` takes
+    them:
+    the coordinate `c` of slot `s` is `s * d + c`. They come coordinate after coordinate, in the
+    order of the rotations; one at a time is held. Two automorphisms at most each, of which the
+    expensive part of the second is shared.
+
+    Args:
+        slots: packed values, or slots that hold numbers.
+        outputs: which coordinates; all by default.
+        level: where messages come to before they are moved, as for `unpack`.
+
+    """
+
+    def __init__(
+        self,
+        slots: EncryptedSlots,
+        outputs: Sequence[int] | None = None,
+        *,
+        level: int | None = None,
+    ) -> None:
+        slots = of_kind(slots, "slots", EncryptedSlots, "packing.read makes them")
+        self._steps = _TwoSteps(slots.params)
+        self._galois = self._steps.keys(slots.keys)
+        self._slots, self._level = slots, level
+        d = degree_of(slots.params)
+        if slots.content == NUMBERS:
+            if outputs is not None:
+                raise ParameterError("numbers have no coordinates to choose; leave out outputs")
+            self._outputs = [0]
+            self._degree = 1
+        else:
+            self._outputs = list(range(d)) if outputs is None else wholes(outputs, "outputs")
+            self._degree = d
+
+    def __len__(self) -> int:
+        return len(self._outputs) * self._slots.params.slot_count
+
+    def __iter__(self) -> Iterator[tuple[int, EncryptedSlots]]:
+        slots = self._slots
+        if slots.content == NUMBERS:
+            columns = [slots if self._level is None else slots.mod_switch_to(self._level)]
+        else:
+            columns = slots.unpack(self._outputs, level=self._level)
+        steps = self._steps
+        long = [steps.element(place) for place in steps.long]
+        for output, column in zip(self._outputs, columns, strict=True):
+            # The first of the long ones moves nothing.
+            for place, element in zip(steps.long, long, strict=True):
+                moved = column.native.apply_galois(element, self._galois)
+                short = [step for step in steps.short if steps.inside(place, step)]
+                elements = [steps.element([step]) for step in short]
+                images = _few(moved, elements, self._galois)
+                for step, image in zip(short, images, strict=True):
+                    at = place if not place else (place[0] + step, *place[1:])
+                    message = steps.slot(at) * self._degree + output
+                    yield message, EncryptedSlots(slots.keys, image, NUMBERS)
+
+
+def _few(
+    native: _native.LeveledCiphertext, elements: list[int], galois: _native.GaloisKeys
+) -> Iterator[_native.LeveledCiphertext]:
+    """Images of one ciphertext, some at a time: digits are shared, memory is bounded."""
+    rest = iter(elements)
+    while some := list(islice(rest, 64)):
+        yield from native.apply_galois_many(some, galois)
+
+
+def gather(ciphertexts: Iterable[EncryptedSlots], keys: PublicKeys) -> EncryptedSlots:
+    """Messages in slot 0 of a ciphertext each back into one, as `LeveledSecretKey.pack` packs them.
+
+    The `k`-th ciphertext's message becomes coordinate `k % d` of slot `k // d`. Each is multiplied
+    with
+    a mask, then all of a slot are moved together. Ciphertexts are taken one at a time, so that a
+    generator of them needs no memory.
+
+    Raises:
+        ParameterError: keys that are missing, slots that hold no numbers, nothing to gather.
+        ShapeError: more than `phi(m)` ciphertexts.
+        NoiseBudgetError: no room for masks: gather at a higher level.
+
+    """
+    keys = of_kind(keys, "keys", PublicKeys, "give the public keys that leveled_keygen returns")
+    params = keys.params
+    d, count = degree_of(params), params.slot_count
+    steps, source = _TwoSteps(params), iter(ciphertexts)
+    galois = steps.keys(keys)
+    masks: dict[int, _native.LeveledPlaintext] = {}
+    long_sums: dict[int, dict[int, _native.LeveledCiphertext]] = {}
+    taken = 0
+    for slot in range(count):
+        messages = list(islice(source, d))
+        if not messages:
+            break
+        taken += len(messages)
+        long, short, shift = _way_back(steps, slot)
+        moved = None
+        for coordinate, given in enumerate(messages):
+            message = of_kind(given, "a message", EncryptedSlots, "Spread yields them")
+            if message.content != NUMBERS:
+                raise ParameterError("only messages that are numbers are gathered; unpack first")
+            # The automorphism moves coordinates on by as many places as it winds around.
+            at = (coordinate - shift) % d
+            mask = masks.get(at)
+            if mask is None:
+                row = np.zeros((1, d), dtype=np.uint64)
+                row[0, at] = 1
+                mask = masks[at] = encoded(params, row, NORMAL)
+            term = message.native.multiply_plain(mask)
+            moved = term if moved is None else moved.sum(term, False)
+        if moved is None:
+            break
+        sums = long_sums.setdefault(long, {})
+        sums[short] = moved if short not in sums else sums[short].sum(moved, False)
+    if not taken:
+        raise ParameterError("there is nothing to gather; give at least one ciphertext")
+    if next(source, None) is not None:
+        raise ShapeError(f"more than {count * d} messages do not fit one ciphertext")
+    total = None
+    for long, sums in long_sums.items():
+        inner = None
+        for short, moved in sums.items():
+            image = moved.apply_galois(short, galois)
+            inner = image if inner is None else inner.sum(image, False)
+        if inner is not None:
+            image = inner.apply_galois(long, galois)
+            total = image if total is None else total.sum(image, False)
+    if total is None:
+        raise ParameterError("there is nothing to gather; give at least one ciphertext")
+    return EncryptedSlots(keys, total, NORMAL)
+
+
+def _way_back(steps: _TwoSteps, slot: int) -> tuple[int, int, int]:
+    """Two automorphisms that move slot 0 to another, and how far they move coordinates on."""
+    places = []
+    rest = slot
+    for length in reversed(steps.lengths):
+        places.append(rest % length)
+        rest //= length
+    places.reverse()
+    unit = steps.element(places)
+    back = [-place % length for place, length in zip(places, steps.lengths, strict=True)]
+    short = back[0] % steps.short_count if back else 0
+    long = (back[0] - short, *back[1:]) if back else ()
+    elements = steps.element(long), steps.element([short])
+    around = unit * elements[0] * elements[1] % steps.index
+    prime = steps.params.native.frobenius_element(1)
+    shift, power = 0, 1 % steps.index
+    while power != around:
+        power = power * prime % steps.index
+        shift += 1
+    return elements[0], elements[1], shift

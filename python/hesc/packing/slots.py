@@ -1,0 +1,376 @@
+"""Ciphertexts of the slots of an odd ring. Nothing here can decrypt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hesc import _native
+from hesc._native import ParameterError, ShapeError
+from hesc.inputs import of_kind, whole, wholes
+from hesc.leveled.keys import PublicKeys
+from hesc.leveled.numbers import negated, plain_array
+from hesc.opaque import Opaque
+from hesc.packing.messages import NORMAL, NUMBERS, POWERS, degree_of, encoded
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+
+    from hesc.leveled.params import LeveledParams
+
+_KEYS = "the public keys that leveled_keygen returns"
+
+
+class EncryptedSlots(Opaque):
+    """Encrypted values in the slots of one ciphertext: `params.slot_count` of them.
+
+    `+`, `-` and `*` act slot by slot on values: with plaintext modulus 2 a sum is an exclusive or
+    and a
+    product of numbers a conjunction. Operands in the clear are a number for all slots, a row of
+    numbers, or rows of coordinates. Products are relinearised and brought down to the level at
+    which the next one has the most room.
+
+    Args:
+        keys: the public keys.
+        native: the ciphertext.
+        content: what slots hold, "numbers", or values by coordinates in a "normal" basis or in
+            "powers" of X. It travels with the ciphertext.
+
+    """
+
+    def __init__(self, keys: PublicKeys, native: _native.LeveledCiphertext, content: str) -> None:
+        self.keys = keys
+        self.native = native
+        self.content = content
+
+    def __len__(self) -> int:
+        return self.params.slot_count
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return read, (self.keys, self.to_bytes())
+
+    def __repr__(self) -> str:
+        return (
+            f"EncryptedSlots({self.params.name}, {len(self)} slots of {self.content}, "
+            f"level={self.level}, noise_budget={self.noise_budget:.1f} bits)"
+        )
+
+    @property
+    def params(self) -> LeveledParams:
+        """The parameter set."""
+        return self.keys.params
+
+    @property
+    def level(self) -> int:
+        """Which of `params.levels` it is at; the lowest is 1."""
+        return self.native.level
+
+    @property
+    def noise_budget(self) -> float:
+        """Bits of room before an operation is refused, from public data."""
+        return self.native.noise_budget
+
+    def _with(
+        self, native: _native.LeveledCiphertext, content: str | None = None
+    ) -> EncryptedSlots:
+        return EncryptedSlots(self.keys, native, self.content if content is None else content)
+
+    # Sums and products
+
+    def _plain(self, values: ArrayLike) -> tuple[_native.LeveledPlaintext, str]:
+        """An operand in the clear and what its slots hold."""
+        array = plain_array(values)
+        if array.ndim == 2:
+            content = NORMAL if self.content == NUMBERS else self.content
+            return encoded(self.params, array, content), content
+        if array.ndim == 0:
+            array = np.full(len(self), array)
+        elif len(array) != len(self):
+            raise ShapeError(
+                f"operands in the clear are one number, a row of {len(self)}, or rows of "
+                f"coordinates; got shape {array.shape}"
+            )
+        return encoded(self.params, array, NUMBERS), NUMBERS
+
+    def __add__(self, other: EncryptedSlots | ArrayLike) -> EncryptedSlots:
+        if isinstance(other, EncryptedSlots):
+            native = self.native.sum(other.native, False)
+            return self._with(native, _joint([self, other]))
+        plaintext, content = self._plain(other)
+        return self._with(self.native.add_plain(plaintext), _joined(self.content, content))
+
+    __radd__ = __add__
+
+    def __neg__(self) -> EncryptedSlots:
+        return self._with(self.native.negate())
+
+    def __sub__(self, other: EncryptedSlots | ArrayLike) -> EncryptedSlots:
+        if isinstance(other, EncryptedSlots):
+            native = self.native.sum(other.native, True)
+            return self._with(native, _joint([self, other]))
+        array = plain_array(other)
+        if array.ndim == 2:
+            difference: EncryptedSlots = (-self).__add__(array)
+            return -difference
+        return self + _negative(self.params, array)
+
+    def __rsub__(self, other: ArrayLike) -> EncryptedSlots:
+        return (-self) + other
+
+    def __mul__(self, other: EncryptedSlots | ArrayLike) -> EncryptedSlots:
+        if isinstance(other, EncryptedSlots):
+            return sum_of_products([(self, other)])
+        plaintext, content = self._plain(other)
+        native = self.native.multiply_plain(plaintext)
+        return self._with(native, _joined(self.content, content))
+
+    __rmul__ = __mul__
+
+    def square(self) -> EncryptedSlots:
+        """`self * self`. With plaintext modulus 2 `frobenius` is cheaper and has no depth."""
+        return self * self
+
+    # Slots and coordinates moved
+
+    def rotate(self, steps: int, dimension: int = 0) -> EncryptedSlots:
+        """Values moved along a dimension of `params.dimensions`: slot `i` gets that of `i + steps`.
+
+        Needs a key: `leveled_keygen(..., slot_rotations=[(dimension, steps)])`.
+
+        Raises:
+            ParameterError: no such dimension or key; values that would come around changed (a
+                dimension with a twist moves their coordinates on) or are given by powers of X.
+
+        """
+        steps = whole(steps, "steps", -(2**31), 2**31 - 1)
+        dimensions = self.params.dimensions
+        dimension = whole(dimension, "dimension", 0)
+        if dimension >= len(dimensions):
+            raise ParameterError(
+                f"{self.params.name} has {len(dimensions)} dimensions of slots; "
+                f"dimension {dimension} is none of them: see params.dimensions"
+            )
+        twist = dimensions[dimension].twist
+        if self.content == POWERS or (self.content == NORMAL and twist):
+            raise ParameterError(
+                f"a rotation along dimension {dimension} would change values that are given by "
+                f"{self.content}: unpack first, numbers rotate unchanged"
+            )
+        element = self.params.native.dimension_element(dimension, steps)
+        remedy = f"slot_rotations=[({dimension}, {steps})]"
+        return self._with(self.native.apply_galois(element, self._galois([element], remedy)))
+
+    def frobenius(self, times: int = 1) -> EncryptedSlots:
+        """Each value `v` becomes `v**(p**times)`, `p` the prime of the plaintext modulus.
+
+        Coordinates in the normal basis move on by as many places, numbers stay. Needs keys:
+        `leveled_keygen(..., unpacking=True)`.
+        """
+        if self.content == POWERS:
+            raise ParameterError(
+                "a Frobenius map takes powers of X to others, which are no basis: unpack first"
+            )
+        times = whole(times, "times", -(2**31), 2**31 - 1)
+        element = self.params.native.frobenius_element(times)
+        return self._with(
+            self.native.apply_galois(element, self._galois([element], "unpacking=True"))
+        )
+
+    def _galois(self, elements: Sequence[int], remedy: str) -> _native.GaloisKeys:
+        galois = self.keys.galois
+        present = set() if galois is None else set(galois.elements)
+        if galois is None or any(element not in present for element in elements if element != 1):
+            raise ParameterError(
+                f"there is no key for this automorphism; make the keys with "
+                f"leveled_keygen(..., {remedy})"
+            )
+        return galois
+
+    # Packed coordinates
+
+    def unpack(
+        self, outputs: Sequence[int] | None = None, *, level: int | None = None
+    ) -> list[EncryptedSlots]:
+        """Coordinates of the values, each in a ciphertext of its own whose slots hold numbers.
+
+        Needs keys: `leveled_keygen(..., unpacking=True)`. All Frobenius images are made once, then
+        each output costs `2 d` products with constants and a division; for one or two of many
+        coordinates `extract` is cheaper and has less noise.
+
+        Args:
+            outputs: which coordinates; all by default.
+            level: where they come to, at most this one's level; by default where the next product
+                has the most room.
+
+        Raises:
+            ParameterError: slots that hold numbers, missing keys.
+            NoiseBudgetError: no room: unpack at a higher level.
+
+        """
+        basis, d = self._basis("unpack"), degree_of(self.params)
+        chosen = list(range(d)) if outputs is None else wholes(outputs, "outputs")
+        if any(output >= d for output in chosen):
+            raise ShapeError(f"a value has the coordinates 0..{d - 1}; got outputs {chosen}")
+        elements = self.params.native.unpacking_elements()
+        galois = self._galois(elements, "unpacking=True")
+        if level is None:
+            level = self.native.unpacking_level(basis)
+        level = whole(level, "level", 1, self.level)
+        natives = self.native.unpack(basis, chosen, galois, level)
+        return [self._with(native, NUMBERS) for native in natives]
+
+    def extract(self, output: int) -> EncryptedSlots:
+        """One coordinate as `unpack` gives it, by Frobenius images of a product.
+
+        A product with a constant and up to `2 log2(d)` automorphisms, which have keys by
+        `leveled_keygen(..., unpacking=True)` or, fewer of them, `unpacking="extract"`. Its noise is
+        smaller by what constants make of that of the keys.
+        """
+        basis, d = self._basis("extract"), degree_of(self.params)
+        output = whole(output, "output", 0, d - 1)
+        elements = self.params.native.extraction_elements()
+        galois = self._galois(elements, 'unpacking="extract"')
+        return self._with(self.native.extract(basis, output, galois), NUMBERS)
+
+    def _basis(self, operation: str) -> str:
+        if self.content == NUMBERS:
+            raise ParameterError(
+                f"{operation} takes values by coordinates; these slots hold numbers already"
+            )
+        return self.content
+
+    # Levels and bytes
+
+    def mod_switch_to(self, level: int) -> EncryptedSlots:
+        """The same values at a lower level, at least 1: smaller and faster."""
+        level = whole(level, "level", 1, self.level)
+        return self._with(self.native.mod_switch_to(level))
+
+    def to_bytes(self) -> bytes:
+        """The wire form, with what the slots hold."""
+        return self.native.slots_to_bytes(self.content)
+
+
+def _negative(params: LeveledParams, array: Any) -> Any:
+    """Minus a number or a row of numbers. Half of an even modulus is its own negative."""
+    values = negated(params, array)
+    smallest, largest = params.integer_range
+    return np.where(values < smallest, largest, values)
+
+
+def _joined(one: str, other: str) -> str:
+    """What the slots of a sum or product hold."""
+    if other in {one, NUMBERS}:
+        return one
+    if one == NUMBERS:
+        return other
+    raise ParameterError(
+        "values by powers of X and by a normal basis do not go together: results would have "
+        "coordinates in neither of what was meant; unpack first"
+    )
+
+
+def _joint(slots: Sequence[EncryptedSlots]) -> str:
+    content = slots[0].content
+    for other in slots[1:]:
+        content = _joined(content, other.content)
+    return content
+
+
+def _of_slots(value: object, name: str) -> EncryptedSlots:
+    return of_kind(value, name, EncryptedSlots, "packing.read or packing.encrypt makes them")
+
+
+def sum_of_products(
+    products: Sequence[tuple[EncryptedSlots, EncryptedSlots]],
+    others: Sequence[EncryptedSlots] = (),
+) -> EncryptedSlots:
+    """`sum(a * b for a, b in products) + sum(others)`, relinearised and brought down once.
+
+    Cheaper than single products, and with less noise. A pair of the same object is a square.
+
+    Raises:
+        ParameterError: nothing to sum, missing keys, values in different bases.
+        NoiseBudgetError: no room for a product.
+
+    """
+    pairs = [(_of_slots(a, "a factor"), _of_slots(b, "a factor")) for a, b in products]
+    rest = [_of_slots(other, "a summand") for other in others]
+    everything = [*(slots for pair in pairs for slots in pair), *rest]
+    if not everything:
+        raise ParameterError("there is nothing to sum; give at least one product or ciphertext")
+    keys = everything[0].keys
+    if keys.relin is None:
+        raise ParameterError(
+            "products need the relinearisation key; make the keys with products=True"
+        )
+    native = _native.sum_of_products(
+        [(a.native, None if a is b else b.native) for a, b in pairs],
+        [other.native for other in rest],
+        keys.relin,
+    )
+    return EncryptedSlots(keys, native, _joint(everything))
+
+
+def pack(columns: Sequence[EncryptedSlots]) -> EncryptedSlots:
+    """One ciphertext of up to `d` whose slots hold numbers: `sum(X**j * columns[j])`.
+
+    Coordinates are those of powers of X, so that `decrypt_slots(...)[:, j]` is `columns[j]`.
+    Monomials
+    add no noise. All are brought to the lowest level among them; for the way down take level 1.
+
+    Raises:
+        ParameterError: slots that hold no numbers; nothing to pack.
+        ShapeError: more ciphertexts than a value has coordinates.
+
+    """
+    slots = [_of_slots(column, "a column") for column in columns]
+    if not slots:
+        raise ParameterError("there is nothing to pack; give at least one ciphertext")
+    params = slots[0].params
+    if len(slots) > degree_of(params):
+        raise ShapeError(
+            f"{len(slots)} ciphertexts are more than the {degree_of(params)} coordinates of a "
+            f"slot of {params.name}; pack them into several"
+        )
+    if any(column.content != NUMBERS for column in slots):
+        raise ParameterError("only slots of numbers are packed; unpack values first")
+    level = min(column.level for column in slots)
+    natives = [
+        column.native if column.level == level else column.native.mod_switch_to(level)
+        for column in slots
+    ]
+    return EncryptedSlots(slots[0].keys, _native.pack(params.native, natives), POWERS)
+
+
+def encrypt(keys: PublicKeys, messages: ArrayLike, *, content: str = NORMAL) -> EncryptedSlots:
+    """Encrypts under the public key; `LeveledSecretKey.pack` takes half the bytes and less noise.
+
+    Args:
+        keys: the public keys.
+        messages: as `LeveledSecretKey.pack` takes them.
+        content: "normal" or "powers" for coordinates, "numbers" for a number in each slot.
+
+    """
+    keys = of_kind(keys, "keys", PublicKeys, f"give {_KEYS}")
+    plaintext = encoded(keys.params, messages, content)
+    return EncryptedSlots(keys, keys.public.encrypt(plaintext), content)
+
+
+def read(keys: PublicKeys, data: bytes) -> EncryptedSlots:
+    """Slots from their wire form, or from `LeveledSecretKey.pack`.
+
+    What slots hold stands in the bytes. That is the sender's word, as the values are.
+
+    Raises:
+        WireError: damaged bytes, or another object's.
+        ParameterError: another parameter set's.
+
+    """
+    keys = of_kind(keys, "keys", PublicKeys, f"give {_KEYS}")
+    degree_of(keys.params)
+    native, content = keys.params.native.slots_from_bytes(data)
+    return EncryptedSlots(keys, native, content)
