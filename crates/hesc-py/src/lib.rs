@@ -16,6 +16,8 @@ mod params;
 #[cfg(feature = "peers")]
 mod peer;
 mod presets;
+#[cfg(feature = "peers")]
+mod transforms;
 mod workers;
 
 /// Batches of ciphertexts are megabytes that come and go with every operation. The system's
@@ -64,4 +66,7 @@ mod _native {
     use crate::peer::TfheBoolean;
     #[pymodule_export]
     use crate::presets::{Entry, presets};
+    #[cfg(feature = "peers")]
+    #[pymodule_export]
+    use crate::transforms::Transform;
 }
