@@ -40,7 +40,7 @@ impl GaloisRing {
     /// that numbers stand for by their digits to the base `p`.
     ///
     /// With `t_k = trace(x sigma^k(x))` the second is `sum_j c_j sigma^j(x)`, `c` the inverse of `t` under cyclic
-    /// convolution. Cost: about `d` products for each candidate, of which most will do.
+    /// convolution. Cost: about `d` products for each candidate, of which most will do where the index is squarefree.
     pub fn normal_basis(&self) -> (Vec<u64>, Vec<u64>) {
         let (d, p, q) = (self.degree(), self.prime(), self.modulus());
         let mut minus_one = vec![0; d];
@@ -61,7 +61,9 @@ impl GaloisRing {
             let inverse = lifted(&cyclic, &traces, inverse, self.exponent());
             Some((element, self.combination(&conjugates, &inverse)))
         };
-        (1..).find_map(pair).unwrap_or_default()
+        // Numbers have one conjugate: with others than themselves to tell apart, the search begins behind them.
+        let first = if d == 1 { 1 } else { p };
+        (first..).find_map(pair).unwrap_or_default()
     }
 }
 
