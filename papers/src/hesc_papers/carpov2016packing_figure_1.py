@@ -21,7 +21,7 @@ PRIME: Final = 1033
 # The cyclotomic polynomials of all are irreducible modulo 1033.
 INDICES: Final = (29, 53, 89, 149, 197, 281, 331, 379, 401)
 INDICES_QUICK: Final = (29, 53)
-# The largest that others than ours can be measured in within seconds.
+# Of which the other ratios are.
 QUOTED: Final = 149
 
 
@@ -39,7 +39,7 @@ def reproduce(options: Options) -> Report:
     return Report(
         IDENTIFIER,
         TITLE,
-        "seconds",
+        "processor seconds",
         rows,
         ratios={
             **{f"inverse.{index}": times.ratio(DUAL_BASIS) for index, times in found.items()},
@@ -57,7 +57,7 @@ def reproduce(options: Options) -> Report:
             "from: where elimination was not measured, it is the count of its products times the "
             f"time of one within a sum; computed.{quoted} is that over what was measured",
             "on one thread, the whole inverse of size^3 coefficients each time, medians of up to "
-            "15 runs within a second; elimination sums products before it reduces them, as NTL does",
+            "15 runs within a second; elimination sums products before it reduces them",
         ],
     )
 

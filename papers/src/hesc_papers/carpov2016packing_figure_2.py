@@ -42,7 +42,7 @@ def reproduce(options: Options) -> Report:
     return Report(
         IDENTIFIER,
         TITLE,
-        "seconds",
+        "processor seconds",
         rows,
         ratios={
             **{
