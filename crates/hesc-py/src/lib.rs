@@ -8,6 +8,7 @@ mod bits;
 mod encoder;
 mod erased;
 mod errors;
+mod galois_ring;
 mod gates;
 mod interrupt;
 mod keys;
@@ -49,6 +50,8 @@ mod _native {
         CircuitError, CorrelationError, DecryptionError, FusionError, HescError, KeyMismatchError,
         NoiseBudgetError, OutOfRangeError, ParameterError, SecurityError, ShapeError, WireError,
     };
+    #[pymodule_export]
+    use crate::galois_ring::GaloisRing;
     #[pymodule_export]
     use crate::gates::{Builder, Circuit, Program};
     #[pymodule_export]

@@ -18,6 +18,10 @@ _MODULES: Final = {
         for table in range(2, 14)
     },
     **{
+        f"carpov2016packing:figure-{figure}": f"carpov2016packing_figure_{figure}"
+        for figure in range(1, 3)
+    },
+    **{
         f"hsiao2022sche:figure-{figure}": f"hsiao2022sche_figure_{figure}" for figure in range(2, 6)
     },
     **{
