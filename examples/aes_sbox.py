@@ -1,8 +1,9 @@
 """The S-box of AES on encrypted bytes: a product in a field, then a circuit on its bits.
 
-Each slot of `bgv_13107` holds an element of the field with 2^16 elements, of which 256 are AES's bytes. The
-server inverts all bytes at once by four products in the field, takes the bits of the inverses apart, and
-finishes with exclusive ors, which cost nothing, and a conjunction.
+Each slot of `bgv_13107` holds an element of the field with 2^16 elements, of which 256 are AES's
+bytes. The
+server inverts all bytes at once by four products in the field, takes the bits of the inverses
+apart, and finishes with exclusive ors, which cost nothing, and a conjunction.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ Bits = NDArray[np.uint8]
 
 # x^8 + x^4 + x^3 + x + 1, by its exponents; and the affine map of FIPS 197, section 5.1.1.
 AES_POLYNOMIAL = (8, 4, 3, 1, 0)
-AFFINE = np.array([[(row - column) % 8 in {0, 1, 2, 3, 4} for column in range(8)] for row in range(8)])
+AFFINE = np.array(
+    [[(row - column) % 8 in {0, 1, 2, 3, 4} for column in range(8)] for row in range(8)]
+)
 CONSTANT = np.array([1, 1, 0, 0, 0, 1, 1, 0], dtype=np.uint8)
 
 
@@ -29,7 +32,7 @@ def field_of(params: hesc.LeveledParams) -> GaloisRing:
 
 def power(field: GaloisRing, element: NDArray[np.uint64], exponent: int) -> NDArray[np.uint64]:
     """An element multiplied by itself, by squaring."""
-    result = np.eye(1, field.degree, dtype=np.uint64)[0]
+    result: NDArray[np.uint64] = np.eye(1, field.degree, dtype=np.uint64)[0]
     for bit in f"{exponent:b}":
         result = field.multiply(result, result)
         if bit == "1":
@@ -126,8 +129,10 @@ def main() -> None:
     substituted = np.packbits(found[:, :8].astype(np.uint8), axis=1, bitorder="little")[:, 0]
     print(f"S-box of {data[:4]}: {substituted[:4]}")
     expected = np.array([sbox(int(byte)) for byte in data])
-    assert np.array_equal(substituted, expected)
-    assert np.array_equal(found[:, 8], expected >> 7 & expected & 1)
+    if not np.array_equal(substituted, expected):
+        raise SystemExit("a byte was substituted wrongly")
+    if not np.array_equal(found[:, 8], expected >> 7 & expected & 1):
+        raise SystemExit("a conjunction is wrong")
     print(f"{params.slot_count} bytes substituted, {len(upload)} bytes up, {len(answer)} down")
 
 

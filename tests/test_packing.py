@@ -14,6 +14,7 @@ from hesc import packing
 from tests.second_implementation import cyclotomic, wire
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -212,7 +213,7 @@ def test_wrong_operands_are_refused(bits: Keys) -> None:
         (lambda: secret.pack(np.zeros((1, 1, 1), int)), hesc.ShapeError, "shape"),
         (lambda: secret.pack([1] * 17, content="numbers"), hesc.ShapeError, "16"),
         (lambda: secret.pack([1], content="bits"), hesc.ParameterError, "numbers, normal"),
-        (lambda: numbers + [1, 0], hesc.ShapeError, "16"),
+        (lambda: numbers + np.array([1, 0]), hesc.ShapeError, "16"),
         (lambda: public.encrypt([1]), hesc.ParameterError, "packing"),
         (lambda: public.read(packed.to_bytes()), hesc.ParameterError, "packing"),
         (lambda: packing.read(public, packed.native.to_bytes()), hesc.WireError, "slots"),
@@ -235,14 +236,15 @@ def test_missing_keys_are_named(bits: Keys) -> None:
     data = secret.pack(rows)
     bare = hesc.PublicKeys(full.params, full.public, None, None)
     packed = packing.read(bare, data)
-    for call, remedy in [
+    cases: list[tuple[Callable[[], Any], str]] = [
         (packed.unpack, "unpacking=True"),
         (lambda: packed.extract(0), 'unpacking="extract"'),
         (lambda: packed * packed, "products=True"),
         (packed.frobenius, "unpacking=True"),
         (lambda: packing.Spread(packed), "spreading=True"),
         (lambda: packing.gather([packed], bare), "spreading=True"),
-    ]:
+    ]
+    for call, remedy in cases:
         with pytest.raises(hesc.ParameterError, match=remedy):
             call()
     few = hesc.leveled_keygen(secret.params, unpacking="extract")
@@ -262,14 +264,15 @@ def test_missing_keys_are_named(bits: Keys) -> None:
 
 def test_indices_that_make_no_ring_are_refused() -> None:
     make = hesc.LeveledParams.cyclotomic
-    for call, message in [
+    cases: list[tuple[Callable[[], Any], str]] = [
         (lambda: make(256, [45], [50]), "even"),
         (lambda: make(9, [45], [50], assurance="insecure"), "square"),
         (lambda: make(4369, [45, 45], [50]), "beyond"),
         (lambda: make(8191, [20], [50]), "prime"),
         (lambda: hesc.LeveledParams.lattice("bgv", None, [97], special_moduli=[]), "either"),
         (lambda: hesc.LeveledParams.lattice("bgv", 1000, [97], special_moduli=[]), "power of two"),
-    ]:
+    ]
+    for call, message in cases:
         with pytest.raises(hesc.HescError, match=message):
             call()
     shared = make(255, [45], [50], plain_modulus=3, assurance="insecure")

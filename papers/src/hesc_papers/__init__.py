@@ -1,6 +1,7 @@
 """The tables and figures of the five papers, measured again: `hesc reproduce ID`.
 
-One module for each or for several of a kind, found by the ID, `<citation key>:<table-or-figure>`.
+One module for each or for several of a kind, found by the ID, `<citation key>:<table-or-figure>`;
+`hesc:...` is what no paper has.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ _MODULES: Final = {
         f"carpov2016packing:figure-{figure}": f"carpov2016packing_figure_{figure}"
         for figure in range(1, 3)
     },
+    "hesc:rings": "rings",
+    "hesc:slots": "slots",
     **{
         f"hsiao2022sche:figure-{figure}": f"hsiao2022sche_figure_{figure}" for figure in range(2, 6)
     },

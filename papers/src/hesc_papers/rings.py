@@ -58,15 +58,16 @@ class Clock:
         """Seconds of one transform."""
         return self._unit.seconds(20) / 20
 
-    def time(self, call: Callable[[], float | None]) -> Timing:
-        """The medians of rounds, each beside the unit; a call may say itself how long it took."""
+    def time(self, call: Callable[[], object]) -> Timing:
+        """The medians of rounds, each beside the unit."""
         call()
-        runs, end = [], time.perf_counter() + self._budget
+        runs: list[tuple[float, float]] = []
+        end = time.perf_counter() + self._budget
         while len(runs) < self._rounds and (len(runs) < 3 or time.perf_counter() < end):
             before = self.unit()
             start = time.perf_counter()
-            own = call()
-            seconds = time.perf_counter() - start if own is None else own
+            call()
+            seconds = time.perf_counter() - start
             runs.append((seconds, 2 * seconds / (before + self.unit())))
         return Timing(*(statistics.median(column) for column in zip(*runs, strict=True)))
 
@@ -109,12 +110,10 @@ def products(world: World, clock: Clock) -> list[dict[str, Any]]:
         below = world.level(max(primes - 1, 1))
         a, b = (number.mod_switch_to(min(number.level, level)).native for number in numbers)
 
-        def product(a: Any = a, b: Any = b, below: int = below) -> Any:
-            return a.multiply(b).relinearise_to(relin, below)
-
+        product = partial(_product, a, b, relin, below)
         found = packing.EncryptedSlots(world.keys, product(), packing.NUMBERS)
         world.check(found, world.rows[:, 0] & world.rows[:, 1], "a product")
-        timing = clock.time(lambda product=product: product() and None)
+        timing = clock.time(product)
         rows.append(
             _row(f"product.13107.{primes}", timing, asked)
             | {"note": f"level {level} to {below}: {primes} primes to {max(primes - 1, 1)}"}
@@ -122,19 +121,25 @@ def products(world: World, clock: Clock) -> list[dict[str, Any]]:
     return rows
 
 
-def unpacking(index: int, before: int, after: int, asked: float, clock: Clock) -> dict[str, Any]:
+def _product(
+    a: _native.LeveledCiphertext, b: _native.LeveledCiphertext, key: _native.RelinKey, below: int
+) -> _native.LeveledCiphertext:
+    return a.multiply(b).relinearise_to(key, below)
+
+
+def unpacking(
+    index: int, before: int, after: int, asked: float, clock: Clock
+) -> list[dict[str, Any]]:
     """All coordinates of one ciphertext."""
     world = World(hesc.LeveledParams.preset(f"bgv_{index}"))
     slots, _ = world.upload(world.level(before))
     level = world.level(after)
     for column, expected in zip(slots.unpack(level=level), world.rows.T, strict=True):
         world.check(column, expected, "unpacking")
-    timing = clock.time(lambda: None if slots.unpack(level=level) else 0.0)
+    timing = clock.time(partial(slots.unpack, level=level))
     bits = [round(world.params.level_bits[x - 1]) for x in (slots.level, level)]
-    return _row(f"unpack.{index}", timing, asked) | {
-        "note": f"{world.rows.shape[1]} outputs, {before} primes to {after}, {bits[0]} bits to "
-        f"{bits[1]}"
-    }
+    note = f"{world.rows.shape[1]} outputs, {before} primes to {after}, {bits[0]} to {bits[1]} bits"
+    return [_row(f"unpack.{index}", timing, asked) | {"note": note}]
 
 
 def products_after(world: World, level: int, wanted: int) -> int:
@@ -155,7 +160,7 @@ def products_after(world: World, level: int, wanted: int) -> int:
     return wanted
 
 
-def expansion(quick: bool) -> list[dict[str, Any]]:
+def expansion(*, quick: bool) -> list[dict[str, Any]]:
     """Bits on the wire for a bit of message: up with products left after unpacking, and down."""
     named = [(name, hesc.LeveledParams.preset(name)) for name in ("bgv_13107", "bgv_21845")]
     sized = [
@@ -166,7 +171,7 @@ def expansion(quick: bool) -> list[dict[str, Any]]:
         for index, coeff, special, large in SMALL_UPLOADS
     ]
     rows = []
-    for name, params in (named[:1] if quick else named + sized):
+    for name, params in named[:1] if quick else named + sized:
         world = World(params)
         enough = None
         for level in range(1, len(params.levels) + 1):
@@ -199,23 +204,17 @@ def _row(what: str, timing: Timing, asked: float) -> dict[str, Any]:
 def reproduce(options: Options) -> Report:
     """Measures on one thread; every result is decrypted and compared."""
     clock = Clock(quick=options.quick)
+    sliced = World(hesc.LeveledParams.preset("bgv_13107"))
     rows: list[dict[str, Any]] = []
     ratios: dict[str, float] = {}
-    jobs: list[tuple[str, Callable[[], list[dict[str, Any]]]]] = []
-    for index, points in TRANSFORMS:
-        jobs.append((f"transform.{index}", partial(_transform, index, points, clock)))
-    jobs.append(
-        ("product", lambda: products(World(hesc.LeveledParams.preset("bgv_13107")), clock))
-    )
-    for index, before, after, asked in UNPACKED[: 1 if options.quick else None]:
-        jobs.append(
-            (
-                f"unpack.{index}",
-                lambda i=index, b=before, a=after, m=asked: [unpacking(i, b, a, m, clock)],
-            )
-        )
-    jobs.append(("expansion", lambda: expansion(options.quick)))
-    for _, job in options.track(jobs, "rings"):
+    unpacked = UNPACKED[: 1 if options.quick else None]
+    jobs: list[Callable[[], list[dict[str, Any]]]] = [
+        *(partial(_transform, index, points, clock) for index, points in TRANSFORMS),
+        partial(products, sliced, clock),
+        *(partial(unpacking, *case, clock) for case in unpacked),
+        partial(expansion, quick=options.quick),
+    ]
+    for job in options.track(jobs, "rings"):
         rows += job()
     for row in rows:
         if "in T" in row:
@@ -236,22 +235,23 @@ def reproduce(options: Options) -> Report:
         ratios=ratios,
         parameters={"T_us": 1e6 * statistics.median(clock.unit() for _ in range(25))},
         notes=[
-            "T is the transform of the tfhe-ntt crate of 8192 points modulo a 50-bit prime, taken in "
-            "turns with what is measured; one thread",
+            "T is the transform of the tfhe-ntt crate of 8192 points modulo a 50-bit prime, "
+            "taken in turns with what is measured; one thread",
             "transform.m is over that crate's transform of the power of two next to the degree; "
-            "product.m.k and unpack.m are in T; inverse.n is Gaussian elimination over the dual basis",
-            "expansion.up: bits of a seeded upload for each bit of message, at the lowest level that "
-            f"leaves room for {LEVELS_LEFT} products in a row after unpacking; the paper 340. "
-            "expansion.down: bits of packed answers at level 1",
-            "HElib's m = 8191, measured on another machine of this kind: 245 ms to unpack, 31 to 44 "
-            "ms for a product; its 6529 2.5 s, the paper's 167.6 s",
+            "product.m.k and unpack.m are in T; inverse.n is Gaussian elimination over the dual "
+            "basis",
+            "expansion.up: bits of a seeded upload for each bit of message, at the lowest level "
+            f"that leaves room for {LEVELS_LEFT} products in a row after unpacking; the paper "
+            "340. expansion.down: bits of packed answers at level 1",
+            "HElib's m = 8191, measured on another machine of this kind: 245 ms to unpack, 31 to "
+            "44 ms for a product; its 6529 2.5 s, the paper's 167.6 s",
         ],
     )
 
 
 def _transform(index: int, points: int, clock: Clock) -> list[dict[str, Any]]:
     odd, even = _native.Transform(index, UNIT[1]), _native.Transform(2 * points, UNIT[1])
-    timing = clock.time(lambda: odd.seconds(50) / 50)
+    timing = clock.time(partial(odd.seconds, 1))
     ratios = [odd.seconds(50) / even.seconds(50) for _ in range(25)]
     return [
         _row(f"transform.{index}", timing, 2.0)
