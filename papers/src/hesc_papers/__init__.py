@@ -25,6 +25,10 @@ _MODULES: Final = {
         for figure in (1, 2, 3, 5, 6, 7, 8, 9)
     },
     **{f"koseki2022hesc:table-{table}": f"koseki2022hesc_table_{table}" for table in range(2, 6)},
+    **{
+        f"carpov2016packing:{of}": f"carpov2016packing_{of.replace('-', '_')}"
+        for of in ("figure-3", "figure-4", "table-2")
+    },
 }
 
 
