@@ -54,7 +54,7 @@ class Chain(NamedTuple):
 # By index and plaintext modulus. Found by a search over the sizes of up to five primes that fill
 # what 128 bits of security allow: of the chains that leave the most products after unpacking, the
 # one with the fewest primes, then with the most room behind the last product. None has 51 bits:
-# tfhe-ntt 0.7.1 transforms falsely modulo some primes above 1.5 * 10^15 and below 2^51.
+# with AVX-512, tfhe-ntt 0.7.1 transforms falsely modulo some primes from 1.5 * 10^15 to 2^51.
 CHAINS: Final = {
     (5347, 2): Chain((36, 36, 30), 36, 2),
     (5419, 2): Chain((37, 35, 31), 37, 1),
