@@ -326,6 +326,12 @@ def decrypt_bit_answer(secret: SecretKey, answer: BitAnswer) -> NDArray[np.uint8
 def bit_noise(secret: SecretKey, bits: EncryptedBits) -> tuple[float, float]: ...
 
 # Builds with the feature `peers` only.
+class Transform:
+    """A ring's transform by itself; in builds with the feature `peers` only."""
+
+    def __init__(self, ring_index: int, bits: int) -> None: ...
+    def seconds(self, count: int) -> float: ...
+
 class TfheBoolean:
     def __init__(self, crate_default: bool) -> None: ...
     def time_gates(self, gates: int) -> float: ...
@@ -347,6 +353,80 @@ class Preset:
 def presets() -> list[Preset]: ...
 def combined_levels(primes: list[int], large: int) -> list[list[int]]: ...
 def primes_of_bits(ring_index: int, bits: list[int]) -> list[int]: ...
+
+class GaloisRing:
+    """`GR(p^r, d)`, for `r = 1` the field `GF(p^d)`: what slots of plaintexts modulo `p^r` hold in
+    the ring of odd index `m`, `d` the order of `p` modulo `m`. Its elements are polynomials in `Y`,
+    a root of unity of order `m`: arrays of `d` coefficients below `p^r`, the constant one first.
+    Arrays of other lengths are a ShapeError, larger coefficients a ParameterError. For public
+    parameters: variable time."""
+
+    def __init__(self, index: int, prime: int, power: int) -> None:
+        """The ring of a root of order `index`, at least 1, modulo `prime**power`.
+
+        About `d**3` products of words. ParameterError: what is no prime or divides the index, a
+        power of 0, a modulus of more than 56 bits, a degree beyond 1024."""
+
+    @property
+    def index(self) -> int:
+        """The order of `Y`."""
+
+    @property
+    def prime(self) -> int:
+        """`p`."""
+
+    @property
+    def power(self) -> int:
+        """`r`."""
+
+    @property
+    def degree(self) -> int:
+        """`d`."""
+
+    @property
+    def modulus(self) -> int:
+        """`p**r`."""
+
+    @property
+    def polynomial(self) -> NDArray[np.uint64]:
+        """What `Y` is a root of, `d` coefficients without the leading one, which is 1."""
+
+    def add(self, a: NDArray[np.uint64], b: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """`a + b`."""
+
+    def multiply(self, a: NDArray[np.uint64], b: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """`a b`. At most `2 d**2` products of words."""
+
+    def inner_product(self, a: NDArray[np.uint64], b: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """The sum of products of rows, both of shape `(k, d)`. `k d**2` products of words and one
+        remainder."""
+
+    def frobenius(self, a: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        """The image of `a` under the map `Y -> Y**p` that keeps numbers; in a field `a**p`."""
+
+    def trace(self, a: NDArray[np.uint64]) -> int:
+        """The sum of all `d` images under powers of the Frobenius map, which is a number."""
+
+    def inverse(self, a: NDArray[np.uint64]) -> NDArray[np.uint64] | None:
+        """The inverse; None of elements that vanish modulo `p`."""
+
+    def dual_basis(self) -> NDArray[np.uint64]:
+        """`(d, d)`: the trace of row `i` times `Y**j` is 1 for `i = j`, otherwise 0."""
+
+    def normal_basis(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+        """An element whose conjugates are a basis, and the one whose conjugates are dual to it."""
+
+    def invert_vandermonde(self, method: str) -> NDArray[np.uint64]:
+        """The inverse of the matrix with `Y**(j p**i)` in row `i` and column `j`: `(d, d, d)`.
+
+        Coefficient `i` of `x` is the sum over `j` of entry `[i, j]` times the `j`-th image of `x`
+        under the Frobenius map (carpov2016packing, equation (2)). Methods: `"elimination"`;
+        `"division"`, for any Vandermonde matrix; `"first_column"`, the paper's; `"dual_basis"`,
+        which costs least. ParameterError: others."""
+
+    def vandermonde_products(self, method: str) -> int:
+        """Products of ring elements that `invert_vandermonde` takes; inverses and images are not
+        among them."""
 
 class LeveledParams:
     def __init__(
@@ -492,6 +572,7 @@ class LeveledCiphertext:
     def multiply(self, other: LeveledCiphertext) -> LeveledCiphertext: ...
     def square(self) -> LeveledCiphertext: ...
     def relinearise(self, key: RelinKey) -> LeveledCiphertext: ...
+    def relinearise_to(self, key: RelinKey, level: int) -> LeveledCiphertext: ...
     def rotate(self, steps: int, keys: GaloisKeys) -> LeveledCiphertext: ...
     def rotate_many(self, steps: list[int], keys: GaloisKeys) -> list[LeveledCiphertext]: ...
     def swap_or_conjugate(self, keys: GaloisKeys) -> LeveledCiphertext: ...

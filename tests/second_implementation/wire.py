@@ -25,6 +25,7 @@ KINDS = {
     "bit answer": 42,
     "leveled ciphertext": 38,
     "leveled vector": 43,
+    "leveled slots": 44,
     "leveled seeded": 39,
 }
 
@@ -207,7 +208,14 @@ def read_leveled(
     data: bytes, ring_degree: int, levels: list[list[int]]
 ) -> tuple[tuple[Any, ...], NDArray[np.int64]]:
     """Head and coefficients (parts, primes, ring_degree) of the ciphertext in a vector."""
-    body = open_frame(read_vector(data)[2], "leveled ciphertext")
+    return read_ciphertext(read_vector(data)[2], ring_degree, levels)
+
+
+def read_ciphertext(
+    data: bytes, ring_degree: int, levels: list[list[int]]
+) -> tuple[tuple[Any, ...], NDArray[np.int64]]:
+    """The same of a ciphertext alone."""
+    body = open_frame(data, "leveled ciphertext")
     head = _LEVELED.unpack(body[: _LEVELED.size])
     level, size = head[1], head[2]
     limbs, at = [], _LEVELED.size

@@ -8,6 +8,7 @@ mod bits;
 mod encoder;
 mod erased;
 mod errors;
+mod galois_ring;
 mod gates;
 mod interrupt;
 mod keys;
@@ -16,6 +17,8 @@ mod params;
 #[cfg(feature = "peers")]
 mod peer;
 mod presets;
+#[cfg(feature = "peers")]
+mod transforms;
 mod workers;
 
 /// Batches of ciphertexts are megabytes that come and go with every operation. The system's
@@ -48,6 +51,8 @@ mod _native {
         NoiseBudgetError, OutOfRangeError, ParameterError, SecurityError, ShapeError, WireError,
     };
     #[pymodule_export]
+    use crate::galois_ring::GaloisRing;
+    #[pymodule_export]
     use crate::gates::{Builder, Circuit, Program};
     #[pymodule_export]
     use crate::keys::{PublicKey, SecretKey, is_sealed};
@@ -64,4 +69,7 @@ mod _native {
     use crate::peer::TfheBoolean;
     #[pymodule_export]
     use crate::presets::{Entry, presets};
+    #[cfg(feature = "peers")]
+    #[pymodule_export]
+    use crate::transforms::Transform;
 }

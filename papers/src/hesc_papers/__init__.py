@@ -1,6 +1,7 @@
 """The tables and figures of the five papers, measured again: `hesc reproduce ID`.
 
-One module for each or for several of a kind, found by the ID, `<citation key>:<table-or-figure>`.
+One module for each or for several of a kind, found by the ID, `<citation key>:<table-or-figure>`;
+`hesc:...` is what no paper has.
 """
 
 from __future__ import annotations
@@ -17,6 +18,12 @@ _MODULES: Final = {
         f"babenko2020ckksbfv:table-{table}": f"babenko2020ckksbfv:table-{table}"
         for table in range(2, 14)
     },
+    **{
+        f"carpov2016packing:figure-{figure}": f"carpov2016packing_figure_{figure}"
+        for figure in range(1, 3)
+    },
+    "hesc:rings": "rings",
+    "hesc:slots": "slots",
     **{
         f"hsiao2022sche:figure-{figure}": f"hsiao2022sche_figure_{figure}" for figure in range(2, 6)
     },

@@ -99,7 +99,10 @@ class EncryptedSlots(Opaque):
         if isinstance(other, EncryptedSlots):
             native = self.native.sum(other.native, False)
             return self._with(native, _joint([self, other]))
-        plaintext, content = self._plain(other)
+        return self._plus_plain(other)
+
+    def _plus_plain(self, values: ArrayLike) -> EncryptedSlots:
+        plaintext, content = self._plain(values)
         return self._with(self.native.add_plain(plaintext), _joined(self.content, content))
 
     __radd__ = __add__
@@ -113,12 +116,11 @@ class EncryptedSlots(Opaque):
             return self._with(native, _joint([self, other]))
         array = plain_array(other)
         if array.ndim == 2:
-            difference: EncryptedSlots = (-self).__add__(array)
-            return -difference
-        return self + _negative(self.params, array)
+            return -((-self)._plus_plain(array))
+        return self._plus_plain(_negative(self.params, array))
 
     def __rsub__(self, other: ArrayLike) -> EncryptedSlots:
-        return (-self) + other
+        return (-self)._plus_plain(other)
 
     def __mul__(self, other: EncryptedSlots | ArrayLike) -> EncryptedSlots:
         if isinstance(other, EncryptedSlots):

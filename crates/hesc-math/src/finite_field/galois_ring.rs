@@ -1,6 +1,6 @@
 use super::construction::{factor, order};
 use super::polynomial;
-use super::quotient::Quotient;
+use super::quotient::{Quotient, Row};
 use crate::residues::Reducer;
 use crate::{MathError, Modulus, is_prime};
 
@@ -8,6 +8,12 @@ use crate::{MathError, Modulus, is_prime};
 const MOST_DEGREE: usize = 1024;
 /// Bits of the modulus, at most.
 const MOST_BITS: u32 = 56;
+
+#[cfg(test)]
+thread_local! {
+    /// Products of this thread, for tests of what algorithms say they cost.
+    pub(super) static PRODUCTS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
 
 /// The Galois ring `GR(p^r, d)`, for `r = 1` the field `GF(p^d)`: polynomials in `Y` modulo `p^r` and a factor of
 /// the `m`-th cyclotomic polynomial, `d` the order of `p` modulo `m`. `Y` is a root of unity of order `m`, and the
@@ -33,7 +39,7 @@ pub struct GaloisRing {
     power: u32,
     quotient: Quotient,
     /// `Y^(p i)` for each `i` below the degree.
-    images: Vec<Vec<u64>>,
+    images: Vec<Row>,
     /// The traces of powers of `Y`.
     traces: Vec<u64>,
 }
@@ -61,7 +67,8 @@ impl GaloisRing {
         let traces = quotient.traces();
         let mut ring = Self { index, prime, power, quotient, images: Vec::new(), traces };
         let image = ring.power(&ring.root(), prime);
-        ring.images = ring.quotient.powers(&image, ring.degree());
+        let images = ring.quotient.powers(&image, ring.degree());
+        ring.images = images.into_iter().map(Row::new).collect();
         Ok(ring)
     }
 
@@ -116,9 +123,20 @@ impl GaloisRing {
         a.iter().zip(b).map(|(&x, &y)| q.add(x, q.neg(y))).collect()
     }
 
-    /// `a b`. Cost: `2 d^2` products of words.
+    /// `a b`. Cost: at most `2 d^2` products of words; those by zeros of `a` are left out.
     pub fn multiply(&self, a: &[u64], b: &[u64]) -> Vec<u64> {
-        self.quotient.multiply(a, b)
+        self.inner_product(std::iter::once((a, b)))
+    }
+
+    /// The sum of products, each at most `d` coefficients times `d`, with one remainder for all. Cost: `d^2` products
+    /// of words for each and `d^2` for the remainder; those by zeros of first factors are left out.
+    pub fn inner_product<'a>(
+        &self,
+        pairs: impl Iterator<Item = (&'a [u64], &'a [u64])>,
+    ) -> Vec<u64> {
+        #[cfg(test)]
+        let pairs = pairs.inspect(|_| PRODUCTS.set(PRODUCTS.get() + 1));
+        self.quotient.inner_product(pairs)
     }
 
     /// `a^exponent`.
@@ -131,9 +149,10 @@ impl GaloisRing {
         a.iter().map(|&x| self.quotient.reducer.product(x, by)).collect()
     }
 
-    /// The Frobenius map, `Y -> Y^p`, which keeps numbers. Cost: `d^2` products of words.
+    /// The Frobenius map, `Y -> Y^p`, which keeps numbers. Cost: a product of words for each power of `Y` below `Y^d`
+    /// whose image is one, `d` for each of the others.
     pub fn frobenius(&self, a: &[u64]) -> Vec<u64> {
-        self.combination(&self.images, a)
+        self.quotient.sum_of_rows(&self.images, a)
     }
 
     /// The sum of elements times numbers below the modulus. Cost: `d` products of words for each.
@@ -247,6 +266,17 @@ mod tests {
                 assert_ne!(ring.power(&root, index / l), ring.constant(1), "{index}, {l}");
             }
             assert_eq!(ring.degree(), if index == 1 { 1 } else { order(prime, index) });
+        }
+    }
+
+    /// Sums of 64 bits and of 128, of more products than they hold without a remainder between.
+    #[test]
+    fn inner_products_are_of_any_length() {
+        for (prime, length) in [(1033, 100), ((1 << 29) - 3, 100), ((1 << 56) - 5, 100_000)] {
+            let ring = GaloisRing::new(3, prime, 1).unwrap();
+            let a = vec![prime - 1; ring.degree()];
+            let sum = ring.inner_product((0..length).map(|_| (&a[..], &a[..])));
+            assert_eq!(sum, ring.scaled(&ring.multiply(&a, &a), length % prime), "{prime}");
         }
     }
 

@@ -12,7 +12,9 @@ mod powers;
 mod quotient;
 mod slots;
 mod structure;
+mod vandermonde;
 
 pub use galois_ring::GaloisRing;
 pub use slots::Slots;
 pub use structure::Dimension;
+pub use vandermonde::VandermondeInverse;

@@ -82,25 +82,6 @@ impl Slots {
         })
     }
 
-    /// The unit `u` of each slot, whose values are those at `Y^u`.
-    pub(super) fn units(&self) -> &[usize] {
-        &self.units
-    }
-
-    /// The inverse of the plaintext's prime modulo the index.
-    pub(super) fn by_p(&self) -> usize {
-        self.by_p
-    }
-
-    /// `trace(x' Y^e)` for each `e`.
-    pub(super) fn dual_traces(&self) -> &[u64] {
-        &self.dual_traces
-    }
-
-    pub(super) fn powers(&self) -> &Powers {
-        self.powers.get_or_init(|| Powers::new(self))
-    }
-
     /// The ring that each slot is a copy of.
     pub fn ring(&self) -> &GaloisRing {
         &self.ring
@@ -146,6 +127,32 @@ impl Slots {
     pub fn decode(&self, coefficients: &[u64]) -> Vec<u64> {
         let array = self.algebra.convolve(coefficients, &self.decoder);
         self.places.iter().map(|&place| array[place as usize]).collect()
+    }
+
+    fn powers(&self) -> &Powers {
+        let make = || Powers::new(&self.ring, &self.units, self.by_p, &self.dual_traces);
+        self.powers.get_or_init(make)
+    }
+
+    /// Coordinates, in the normal basis, of values that are given by their coefficients in `1, X, ..., X^(d - 1)`:
+    /// `d` of them for each slot. `X` is another root of unity in each slot. Cost: `d^2` products for each slot, and
+    /// `d^3` once.
+    pub fn from_powers(&self, coefficients: &[u64]) -> Vec<u64> {
+        self.powers().coordinates(&self.ring, coefficients)
+    }
+
+    /// The coefficients in `1, X, ..., X^(d - 1)` of values that are given by their coordinates: the other way.
+    pub fn to_powers(&self, coordinates: &[u64]) -> Vec<u64> {
+        self.powers().coefficients(&self.ring, coordinates)
+    }
+
+    /// Coordinates of the elements, one in each slot, that are dual to `X^i`: the trace of a product with them is the
+    /// coefficient of `X^i` (`carpov2016packing`, equation (4)).
+    ///
+    /// # Panics
+    /// If `i` is not below the degree of a slot.
+    pub fn dual_power(&self, i: usize) -> Vec<u64> {
+        self.powers().dual(&self.ring, i, &self.coordinates(&self.dual))
     }
 
     /// The coordinates of a value.
@@ -236,6 +243,7 @@ fn encoding_kernel(index: RingIndex, ring: &GaloisRing, x: &[u64]) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::residues::Reducer;
     use crate::ring::Automorphism;
 
     const SETS: [(usize, u64, u32); 8] = [
@@ -300,7 +308,7 @@ mod tests {
             let (d, modulus) = (slots.ring().degree(), slots.ring().modulus().value());
             let coordinates = random(index.degree(), modulus);
             let coefficients = slots.encode(&coordinates);
-            let reducer = crate::residues::Reducer::new(modulus);
+            let reducer = Reducer::new(modulus);
             let mut step = slots.count();
             for dimension in slots.dimensions() {
                 step /= dimension.length;
@@ -338,6 +346,54 @@ mod tests {
                 coordinates[1] = 1;
                 assert_eq!(slots.number(&coordinates), None);
             }
+        }
+    }
+
+    /// Values by powers of X are those of the plaintext with these coefficients, and what is dual to a power has its
+    /// coefficient as trace: all by plaintexts, whose products are those of polynomials.
+    #[test]
+    fn powers_are_those_of_x_in_every_slot() {
+        for (m, p, r) in [(31, 2, 1), (31, 2, 10), (255, 2, 1), (77, 3, 2), (51, 2, 3), (3, 7, 1)] {
+            let index = RingIndex::new(m).unwrap();
+            let slots = Slots::new(index, p, r).unwrap();
+            let (d, t) = (slots.ring().degree(), slots.ring().modulus());
+            let reducer = Reducer::new(t.value());
+            for j in 0..d {
+                let power = index.power(j);
+                let words: Vec<u64> =
+                    power.iter().map(|&x| if x < 0 { t.neg(1) } else { x as u64 }).collect();
+                let mut expected = vec![0; d];
+                expected[j] = 1;
+                let coordinates = slots.decode(&words);
+                assert_eq!(
+                    slots.to_powers(&coordinates),
+                    expected.repeat(slots.count()),
+                    "{m}: {j}"
+                );
+                assert_eq!(slots.from_powers(&expected.repeat(slots.count())), coordinates);
+                for i in 0..d {
+                    let value = |all: &[u64], slot: usize| slots.value(&all[slot * d..][..d]);
+                    let dual = slots.dual_power(i);
+                    for slot in 0..slots.count() {
+                        let [a, b] = [&dual, &coordinates].map(|x| value(x, slot));
+                        let trace = slots.ring().trace(&slots.ring().multiply(&a, &b));
+                        assert_eq!(trace, u64::from(i == j), "{m}: {i}, {j} in {slot}");
+                    }
+                }
+            }
+            // The image of X under an automorphism is a power of X.
+            let element = slots.dimensions().first().map_or(1, |first| first.generator);
+            let automorphism = Automorphism::new(index, element);
+            let x: Vec<u64> =
+                index.power(1).iter().map(|&x| if x < 0 { t.neg(1) } else { x as u64 }).collect();
+            let mut image = vec![0; x.len()];
+            automorphism.coefficients(&mut image, &x, &reducer);
+            let expected: Vec<u64> = index
+                .power(element)
+                .iter()
+                .map(|&x| if x < 0 { t.neg(1) } else { x as u64 })
+                .collect();
+            assert_eq!(image, expected);
         }
     }
 }

@@ -66,6 +66,10 @@ impl LeveledCiphertext {
     fn relinearise(&self, py: Python<'_>, key: &RelinKey) -> PyResult<Self> {
         self.with(py, |s| s.relinearise(&self.1, &key.1))
     }
+    /// Brought back to two parts and down to a level at once.
+    fn relinearise_to(&self, py: Python<'_>, key: &RelinKey, level: usize) -> PyResult<Self> {
+        self.with(py, |s| s.relinearise_to(&self.1, &key.1, level))
+    }
     fn rotate(&self, py: Python<'_>, steps: i64, keys: &GaloisKeys) -> PyResult<Self> {
         self.with(py, |s| s.rotate(&self.1, steps, &keys.1))
     }

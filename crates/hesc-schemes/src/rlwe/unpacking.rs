@@ -44,8 +44,12 @@ impl Rlwe {
         self.check_ciphertext(first)?;
         let mut packed = (*first).clone();
         for (j, &number) in rest.iter().enumerate() {
-            let power: Vec<i64> = self.ring().power(j + 1).into_iter().map(i64::from).collect();
-            let shifted = self.multiply_plain(number, &self.encode_coefficients(&power)?)?;
+            // All coefficients have one sign, so that 1 instead of -1 modulo 2 is a root of unity as well.
+            let t = self.spec().plaintext.modulus() as i64;
+            let power = self.ring().power(j + 1).into_iter();
+            let words = power.map(|x| i64::from(x).rem_euclid(t) as u64).collect();
+            let power = Plaintext::integers(self.fingerprint(), words);
+            let shifted = self.multiply_plain(number, &power)?;
             // Values at roots of unity keep their size.
             let (own, growth) = (number.noise, self.ring().monomial_growth());
             let (peak, magnitude) = (own.peak * growth, own.magnitude * growth);

@@ -184,7 +184,7 @@ fn what_is_packed_is_unpacked() {
     for (seed, (index, t)) in SETS.into_iter().enumerate() {
         let mut w = world(index, t, seed as u64);
         let (d, count) = (w.slots().ring().degree(), w.slots().count());
-        let packed = d.min(1 + seed);
+        let packed = d.min(9 + seed);
         let x = w.coordinates();
         let columns: Vec<Vec<u64>> =
             (0..packed).map(|j| x[j * count..][..count].to_vec()).collect();

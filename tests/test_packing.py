@@ -1,0 +1,379 @@
+"""Slots of odd rings: packed, unpacked, spread, gathered; what they cannot do is refused."""
+
+from __future__ import annotations
+
+import pickle
+import struct
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+import hesc
+from hesc import packing
+from tests.second_implementation import cyclotomic, wire
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+Keys = tuple[hesc.LeveledSecretKey, hesc.PublicKeys]
+# Index, plaintext modulus: a Fermat index, a prime one, a composite one, odd moduli and a power.
+SETS = [(255, 2), (127, 2), (341, 2), (255, 7), (255, 8), (51, 1024)]
+
+
+def small(index: int, plain_modulus: int, **keys: Any) -> Keys:
+    params = hesc.LeveledParams.cyclotomic(
+        index, [45] * 4, [50], plain_modulus=plain_modulus, assurance="insecure"
+    )
+    return hesc.leveled_keygen(params, unpacking=True, **keys)
+
+
+@pytest.fixture(scope="module", params=SETS, ids=str)
+def keys(request: pytest.FixtureRequest) -> Keys:
+    return small(*request.param, spreading=True, slot_rotations=[(0, 1), (0, -1)])
+
+
+@pytest.fixture(scope="module")
+def bits() -> Keys:
+    return small(255, 2, spreading=True, slot_rotations=[(0, 1)])
+
+
+def messages(keys: Keys, seed: int = 0) -> NDArray[np.int64]:
+    params = keys[0].params
+    rng = np.random.default_rng(seed)
+    assert params.plain_modulus is not None
+    assert params.slot_degree is not None
+    return rng.integers(0, params.plain_modulus, (params.slot_count, params.slot_degree))
+
+
+def modulo(keys: Keys, values: Any) -> Any:
+    return np.asarray(values) % keys[0].params.plain_modulus
+
+
+def test_messages_come_back(keys: Keys) -> None:
+    secret, public = keys
+    rows = messages(keys)
+    for content in (packing.NORMAL, packing.POWERS):
+        for data in (
+            secret.pack(rows, content=content),
+            secret.pack(rows.reshape(-1), content=content),
+            packing.encrypt(public, rows, content=content).to_bytes(),
+        ):
+            slots = packing.read(public, data)
+            assert slots.content == content
+            np.testing.assert_array_equal(secret.decrypt_slots(slots), rows)
+            assert slots.noise_budget <= secret.noise_budget(slots)
+    short = packing.read(public, secret.pack(rows.reshape(-1)[:3]))
+    np.testing.assert_array_equal(secret.decrypt_slots(short).reshape(-1)[:3], rows.reshape(-1)[:3])
+    assert not secret.decrypt_slots(short).reshape(-1)[3:].any()
+    numbers = packing.read(public, secret.pack(rows[:, 0] % 2, content=packing.NUMBERS))
+    np.testing.assert_array_equal(modulo(keys, secret.decrypt_slots(numbers)), rows[:, 0] % 2)
+
+
+def test_every_level_takes_messages(bits: Keys) -> None:
+    secret, public = bits
+    rows = messages(bits)
+    sizes = []
+    for level in range(1, len(secret.params.levels) + 1):
+        data = secret.pack(rows, level=level)
+        slots = packing.read(public, data)
+        assert slots.level == level
+        np.testing.assert_array_equal(secret.decrypt_slots(slots), rows)
+        sizes.append(len(data))
+    assert sizes == sorted(sizes)
+    with pytest.raises(hesc.OutOfRangeError, match="level"):
+        secret.pack(rows, level=9)
+
+
+def test_unpacked_coordinates_are_numbers_that_compute(keys: Keys) -> None:
+    secret, public = keys
+    rows = messages(keys, 1)
+    for content in (packing.NORMAL, packing.POWERS):
+        slots = packing.read(public, secret.pack(rows, content=content))
+        columns = slots.unpack()
+        assert len(columns) == rows.shape[1]
+        for column, expected in zip(columns, rows.T, strict=True):
+            assert column.content == packing.NUMBERS
+            np.testing.assert_array_equal(modulo(keys, secret.decrypt_slots(column)), expected)
+        last = rows.shape[1] - 1
+        some = slots.unpack([last, 0], level=2)
+        assert [column.level for column in some] == [2, 2]
+        for column, at in zip([*some, slots.extract(last)], [last, 0, last], strict=True):
+            np.testing.assert_array_equal(modulo(keys, secret.decrypt_slots(column)), rows[:, at])
+        a, b = columns[0], columns[-1]
+        x, y = rows[:, 0], rows[:, last]
+        for found, expected in [
+            (a + b, x + y),
+            (a - b, x - y),
+            (-a, -x),
+            (a * b, x * y),
+            (a.square(), x * x),
+            (a + 1, x + 1),
+            (1 - a, 1 - x),
+            (a - 1, x - 1),
+            (packing.sum_of_products([(a, b), (a, a)], [b]), x * y + x * x + y),
+        ]:
+            np.testing.assert_array_equal(
+                modulo(keys, secret.decrypt_slots(found)), modulo(keys, expected)
+            )
+            assert found.noise_budget <= secret.noise_budget(found)
+        half = x % 2
+        np.testing.assert_array_equal(
+            modulo(keys, secret.decrypt_slots(a * half + half)), modulo(keys, x * half + half)
+        )
+
+
+def test_packed_answers_have_the_columns(keys: Keys) -> None:
+    secret, public = keys
+    rows = messages(keys, 2)
+    columns = packing.read(public, secret.pack(rows)).unpack()
+    packed = packing.pack([columns[0], *(c.mod_switch_to(2) for c in columns[1:])])
+    assert packed.content == packing.POWERS
+    assert packed.level == (2 if len(columns) > 1 else columns[0].level)
+    found = secret.decrypt_slots(packing.read(public, packed.to_bytes()))
+    np.testing.assert_array_equal(found, rows)
+    again = packed.unpack([0])[0]
+    np.testing.assert_array_equal(modulo(keys, secret.decrypt_slots(again)), rows[:, 0])
+
+
+def test_messages_are_spread_and_gathered(keys: Keys) -> None:
+    secret, public = keys
+    rows = messages(keys, 3)
+    spread = packing.Spread(packing.read(public, secret.pack(rows)), level=3)
+    alone = dict(spread)
+    assert sorted(alone) == list(range(len(spread))) == list(range(rows.size))
+    flat = rows.reshape(-1)
+    for message, slots in alone.items():
+        assert modulo(keys, secret.decrypt_slots(slots)[0]) == flat[message]
+    together = packing.gather((alone[k] for k in range(rows.size)), public)
+    np.testing.assert_array_equal(secret.decrypt_slots(together), rows)
+    few = secret.decrypt_slots(packing.gather([alone[5], alone[0]], public)).reshape(-1)
+    np.testing.assert_array_equal(few[:2], flat[[5, 0]])
+    assert not few[2:].any()
+    column = packing.read(public, secret.pack(rows[:, 0] % 2, content=packing.NUMBERS))
+    for message, slots in packing.Spread(column):
+        assert modulo(keys, secret.decrypt_slots(slots)[0]) == rows[message, 0] % 2
+
+
+def test_numbers_rotate_along_dimensions(keys: Keys) -> None:
+    secret, public = keys
+    params = secret.params
+    numbers = messages(keys, 4)[:, 0] % 2
+    slots = packing.encrypt(public, numbers, content=packing.NUMBERS)
+    lengths = [dimension.length for dimension in params.dimensions]
+    for steps in (1, -1):
+        moved = modulo(keys, secret.decrypt_slots(slots.rotate(steps)))
+        expected = np.roll(numbers.reshape(lengths), -steps, axis=0).reshape(-1)
+        np.testing.assert_array_equal(moved, expected)
+    np.testing.assert_array_equal(modulo(keys, secret.decrypt_slots(slots.frobenius())), numbers)
+
+
+def test_frobenius_maps_move_coordinates(keys: Keys) -> None:
+    secret, public = keys
+    rows = messages(keys, 5)
+    slots = packing.read(public, secret.pack(rows))
+    found = secret.decrypt_slots(slots.frobenius(2))
+    np.testing.assert_array_equal(found, np.roll(rows, 2, axis=1))
+
+
+def test_wrong_operands_are_refused(bits: Keys) -> None:
+    secret, public = bits
+    rows = messages(bits)
+    packed = packing.read(public, secret.pack(rows))
+    powers = packing.read(public, secret.pack(rows, content=packing.POWERS))
+    numbers = packed.unpack([0])[0]
+    cases: list[tuple[Any, type[Exception], str]] = [
+        (lambda: packed + powers, hesc.ParameterError, "unpack first"),
+        (lambda: packed * powers, hesc.ParameterError, "unpack first"),
+        (lambda: packed.rotate(1), hesc.ParameterError, "unpack first"),
+        (lambda: powers.rotate(1), hesc.ParameterError, "unpack first"),
+        (powers.frobenius, hesc.ParameterError, "unpack first"),
+        (numbers.unpack, hesc.ParameterError, "hold numbers already"),
+        (lambda: numbers.extract(0), hesc.ParameterError, "hold numbers already"),
+        (lambda: numbers.rotate(1, 7), hesc.ParameterError, "dimensions"),
+        (lambda: numbers.rotate(5), hesc.ParameterError, r"slot_rotations=\[\(0, 5\)\]"),
+        (lambda: packed.unpack([8]), hesc.ShapeError, r"0\.\.7"),
+        (lambda: packed.unpack(level=9), hesc.OutOfRangeError, "level"),
+        (lambda: packing.pack([packed]), hesc.ParameterError, "numbers"),
+        (lambda: packing.pack([]), hesc.ParameterError, "nothing"),
+        (lambda: packing.pack([numbers] * 9), hesc.ShapeError, "8 coordinates"),
+        (lambda: packing.sum_of_products([]), hesc.ParameterError, "nothing"),
+        (lambda: packing.gather([], public), hesc.ParameterError, "nothing"),
+        (lambda: packing.gather([packed], public), hesc.ParameterError, "numbers"),
+        (lambda: packing.Spread(numbers, [0]), hesc.ParameterError, "no coordinates"),
+        (lambda: secret.pack([2]), hesc.OutOfRangeError, r"0\.\.1"),
+        (lambda: secret.pack([-1]), hesc.OutOfRangeError, r"0\.\.1"),
+        (lambda: secret.pack([0.5]), hesc.OutOfRangeError, "whole"),
+        (lambda: secret.pack(np.zeros(129, int)), hesc.ShapeError, "128"),
+        (lambda: secret.pack(np.zeros((17, 1), int)), hesc.ShapeError, "16 slots"),
+        (lambda: secret.pack(np.zeros((1, 9), int)), hesc.ShapeError, "of 8"),
+        (lambda: secret.pack(np.zeros((1, 1, 1), int)), hesc.ShapeError, "shape"),
+        (lambda: secret.pack([1] * 17, content="numbers"), hesc.ShapeError, "16"),
+        (lambda: secret.pack([1], content="bits"), hesc.ParameterError, "numbers, normal"),
+        (lambda: numbers + np.array([1, 0]), hesc.ShapeError, "16"),
+        (lambda: public.encrypt([1]), hesc.ParameterError, "packing"),
+        (lambda: public.read(packed.to_bytes()), hesc.ParameterError, "packing"),
+        (lambda: packing.read(public, packed.native.to_bytes()), hesc.WireError, "slots"),
+        (lambda: bool(packed), TypeError, "decrypt"),
+        (lambda: hesc.leveled_keygen(secret.params, rotations=[1]), hesc.ParameterError, "ring"),
+        (
+            lambda: hesc.leveled_keygen(secret.params, slot_rotations=[(5, 1)]),
+            hesc.HescError,
+            "dim",
+        ),
+    ]
+    for call, error, message in cases:
+        with pytest.raises(error, match=message):
+            call()
+
+
+def test_missing_keys_are_named(bits: Keys) -> None:
+    secret, full = bits
+    rows = messages(bits)
+    data = secret.pack(rows)
+    bare = hesc.PublicKeys(full.params, full.public, None, None)
+    packed = packing.read(bare, data)
+    cases: list[tuple[Callable[[], Any], str]] = [
+        (packed.unpack, "unpacking=True"),
+        (lambda: packed.extract(0), 'unpacking="extract"'),
+        (lambda: packed * packed, "products=True"),
+        (packed.frobenius, "unpacking=True"),
+        (lambda: packing.Spread(packed), "spreading=True"),
+        (lambda: packing.gather([packed], bare), "spreading=True"),
+    ]
+    for call, remedy in cases:
+        with pytest.raises(hesc.ParameterError, match=remedy):
+            call()
+    few = hesc.leveled_keygen(secret.params, unpacking="extract")
+    some = packing.read(few[1], few[0].pack(rows))
+    np.testing.assert_array_equal(few[0].decrypt_slots(some.extract(3)), rows[:, 3])
+    with pytest.raises(hesc.ParameterError, match="unpacking=True"):
+        some.unpack()
+    # Ciphertexts of other keys are refused before anything is computed.
+    foreign = packing.read(few[1], few[0].pack(rows))
+    with pytest.raises(hesc.KeyMismatchError):
+        foreign + packing.read(full, data)
+    with pytest.raises(hesc.KeyMismatchError):
+        packing.sum_of_products([(packing.read(full, data), foreign)])
+    with pytest.raises(hesc.KeyMismatchError):
+        secret.decrypt_slots(foreign)
+
+
+def test_indices_that_make_no_ring_are_refused() -> None:
+    make = hesc.LeveledParams.cyclotomic
+    cases: list[tuple[Callable[[], Any], str]] = [
+        (lambda: make(256, [45], [50]), "even"),
+        (lambda: make(9, [45], [50], assurance="insecure"), "square"),
+        (lambda: make(4369, [45, 45], [50]), "beyond"),
+        (lambda: make(8191, [20], [50]), "prime"),
+        (lambda: hesc.LeveledParams.lattice("bgv", None, [97], special_moduli=[]), "either"),
+        (lambda: hesc.LeveledParams.lattice("bgv", 1000, [97], special_moduli=[]), "power of two"),
+    ]
+    for call, message in cases:
+        with pytest.raises(hesc.HescError, match=message):
+            call()
+    shared = make(255, [45], [50], plain_modulus=3, assurance="insecure")
+    with pytest.raises(hesc.HescError, match=r"divides|prime"):
+        print(shared.slot_degree)
+    vectors = hesc.leveled_keygen(hesc.LeveledParams.preset("bgv_4096"))[0]
+    with pytest.raises(hesc.ParameterError, match="odd index"):
+        vectors.pack([1])
+
+
+def test_slots_survive_pickling(bits: Keys) -> None:
+    secret, public = bits
+    rows = messages(bits)
+    slots = pickle.loads(pickle.dumps(packing.read(public, secret.pack(rows))))  # noqa: S301
+    np.testing.assert_array_equal(secret.decrypt_slots(slots), rows)
+    assert "normal" in repr(slots)
+    assert len(slots) == 16
+
+
+@pytest.mark.parametrize("index", [31, 51, 85])
+def test_second_implementation_reads_slots(index: int, tmp_path: Path) -> None:
+    """Decryption from bytes, products and slots, all by definition in Python's integers."""
+    params = hesc.LeveledParams.cyclotomic(index, [40, 40], [45], assurance="insecure")
+    secret, public = hesc.leveled_keygen(params, unpacking=True, slot_rotations=[(0, 1)])
+    secret.save(tmp_path / "key")
+    n, t = params.ring_degree, 2
+    ternary = wire.read_secret((tmp_path / "key").read_bytes(), n)
+    key = cyclotomic.from_basis(list(ternary), index)
+    levels = wire.level_moduli(params.to_bytes())
+
+    def plaintext(slots: packing.EncryptedSlots) -> list[int]:
+        head, parts = wire.read_ciphertext(slots.native.to_bytes(), n, levels)
+        moduli = levels[head[1] - 1]
+        modulus = int(np.prod([int(q) for q in moduli], dtype=object))
+        phase = [0] * n
+        for limb, q in enumerate(moduli):
+            first, second = (cyclotomic.from_basis(list(part[limb]), index) for part in parts)
+            product = cyclotomic.multiply(key, second, index)
+            residues = cyclotomic.to_basis(
+                [a + b for a, b in zip(first, product, strict=True)], index
+            )
+            lift = modulus // q * pow(modulus // q, -1, q)
+            phase = [(x + r * lift) % modulus for x, r in zip(phase, residues, strict=True)]
+        centred = [x - modulus if 2 * x > modulus else x for x in phase]
+        return cyclotomic.from_basis([x % t for x in centred], index)
+
+    def values(slots: packing.EncryptedSlots) -> list[list[int]]:
+        return [cyclotomic.remainder(plaintext(slots), f, t) for f in polynomials]
+
+    polynomials = cyclotomic.factors(index, t)
+    assert len(polynomials) == params.slot_count
+    rng = np.random.default_rng(index)
+    rows = rng.integers(0, t, (params.slot_count, params.slot_degree or 1))
+    packed = packing.read(public, secret.pack(rows))
+    # A slot alone is a remainder alone: which belongs to which.
+    factor_of = []
+    for slot in range(params.slot_count):
+        alone = np.zeros_like(rows)
+        alone[slot, 0] = 1
+        found = values(packing.read(public, secret.pack(alone)))
+        others = [i for i, value in enumerate(found) if any(value)]
+        assert len(others) == 1
+        factor_of.append(others[0])
+    assert sorted(factor_of) == list(range(params.slot_count))
+    # Numbers are constants, wherever they come from.
+    for column, expected in zip(packed.unpack(), rows.T, strict=True):
+        found = values(column)
+        for slot, number in enumerate(expected):
+            assert found[factor_of[slot]] == [number] + [0] * (len(polynomials[0]) - 2)
+    # Products are those of remainders.
+    left, right = values(packed), values(packed.frobenius())
+    product = values(packed * packed.frobenius())
+    for f, a, b, c in zip(polynomials, left, right, product, strict=True):
+        full = [0] * (2 * len(f))
+        for i, x in enumerate(a):
+            for j, y in enumerate(b):
+                full[i + j] += x * y
+        assert cyclotomic.remainder(full, f, t) == c
+        # The Frobenius map is the square.
+        full = [0] * (2 * len(f))
+        for i, x in enumerate(a):
+            full[2 * i] += x
+        assert cyclotomic.remainder(full, f, t) == b
+    # Packed columns are coefficients of powers of X.
+    columns = packed.unpack()
+    found = values(packing.pack(columns))
+    for slot, row in enumerate(rows):
+        assert found[factor_of[slot]] == list(row)
+
+
+def test_slots_on_the_wire_are_strict(bits: Keys) -> None:
+    secret, public = bits
+    data = secret.pack(messages(bits))
+    body = wire.open_frame(data, "leveled slots")
+    for flags in range(256):
+        changed = wire.frame("leveled slots", struct.pack("<B", flags) + body[1:])
+        if flags in {4, 5, 6}:
+            assert packing.read(public, changed).content is not None
+        else:
+            with pytest.raises(hesc.WireError):
+                packing.read(public, changed)
+    for wrong in (body[:-1], body + b"\0", b""):
+        with pytest.raises(hesc.WireError):
+            packing.read(public, wire.frame("leveled slots", wrong))
