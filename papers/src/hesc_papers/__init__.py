@@ -20,8 +20,9 @@ _MODULES: Final = {
     },
     **{
         f"carpov2016packing:figure-{figure}": f"carpov2016packing_figure_{figure}"
-        for figure in range(1, 3)
+        for figure in range(1, 5)
     },
+    "carpov2016packing:table-2": "carpov2016packing_table_2",
     "hesc:rings": "rings",
     "hesc:slots": "slots",
     **{
@@ -32,10 +33,6 @@ _MODULES: Final = {
         for figure in (1, 2, 3, 5, 6, 7, 8, 9)
     },
     **{f"koseki2022hesc:table-{table}": f"koseki2022hesc_table_{table}" for table in range(2, 6)},
-    **{
-        f"carpov2016packing:{of}": f"carpov2016packing_{of.replace('-', '_')}"
-        for of in ("figure-3", "figure-4", "table-2")
-    },
 }
 
 
