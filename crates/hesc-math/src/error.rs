@@ -39,6 +39,15 @@ pub enum MathError {
         /// What primes of the ring are 1 modulo: twice the degree of a power-of-two ring.
         step: u64,
     },
+    /// A modulus for which transforms would be wrong.
+    #[error(
+        "modulus {modulus} has 51 bits: the transforms that we build on are wrong modulo some of these on \
+         machines with AVX-512; take primes of 50 or of 52 bits"
+    )]
+    WrongTransform {
+        /// The modulus asked for.
+        modulus: u64,
+    },
     /// The same modulus occurs twice in a basis.
     #[error("modulus {modulus} occurs twice; the moduli of a ring must be distinct")]
     RepeatedModulus {

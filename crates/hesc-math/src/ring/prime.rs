@@ -21,7 +21,7 @@ impl Prime {
     ///
     /// # Errors
     /// [`MathError::Modulus`] if `value` is no prime below 2^61 that is 1 modulo
-    /// [`RingIndex::modulus_step`].
+    /// [`RingIndex::modulus_step`]; [`MathError::WrongTransform`] for primes of 51 bits.
     pub fn new(index: RingIndex, value: u64) -> Result<Self, MathError> {
         if value >> MAX_PRIME_BITS != 0 {
             return Err(MathError::Modulus {
