@@ -56,9 +56,9 @@ pub static PRESETS: [Preset; 58] = [
     vectors("bgv_32768", BGV, 32768, STEPS[2], DEEP),
     // Bits in slots of odd rings, several of them in one number: packing, circuits on bits. The name has the index.
     slots("bgv_4369", 4369, (&[(24, 2), (26, 1)], &[(31, 1)]), "256 slots of 16 bits: small circuits, the fastest of its kind."),
-    slots("bgv_13107", 13107, (&[(49, 2), (37, 1), (28, 1)], &[(50, 1)]), "512 slots of 16 bits: packed bits, circuits of a few products in sequence."),
-    slots("bgv_21845", 21845, (&[(46, 7), (32, 1), (27, 1)], &[(49, 1)]), "1024 slots of 16 bits: deeper circuits, adders and multipliers."),
-    slots("bgv_65535", 65535, (&[(49, 13), (34, 1), (29, 1)], &[(50, 3)]), "2048 slots of 16 bits: long programs."),
+    slots("bgv_13107", 13107, (&[(49, 2), (34, 1), (30, 1)], &[(49, 1)]), "512 slots of 16 bits: packed bits, circuits of a few products in sequence."),
+    slots("bgv_21845", 21845, (&[(45, 7), (34, 1), (28, 1)], &[(50, 1)]), "1024 slots of 16 bits: deeper circuits, adders and multipliers."),
+    slots("bgv_65535", 65535, (&[(50, 13), (33, 1), (31, 1)], &[(50, 3)]), "2048 slots of 16 bits: long programs."),
     slots("bgv_8191", 8191, (&[(44, 3), (33, 1)], &[(46, 1)]), "630 slots of 13 bits, a prime index: carpov2016packing, xu2016integers."),
     slots("bgv_6529", 6529, (&[(34, 1), (48, 1), (31, 1)], &[(50, 1)]), "64 slots of 102 bits: the most bits that carpov2016packing unpacks."),
     vectors("ckks_4096", CKKS, 4096, (&[(38, 1), (29, 1)], &[(38, 1)]), LINEAR),

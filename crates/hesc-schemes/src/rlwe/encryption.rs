@@ -269,7 +269,11 @@ impl Rlwe {
     }
 
     /// `c_0 + c_1 s + c_2 s^2 + ...`, in the scheme's domain.
-    fn phase(&self, key: &SecretKey, a: &Ciphertext) -> Result<Zeroizing<Vec<u64>>, SchemeError> {
+    pub(super) fn phase(
+        &self,
+        key: &SecretKey,
+        a: &Ciphertext,
+    ) -> Result<Zeroizing<Vec<u64>>, SchemeError> {
         self.check_ciphertext(a)?;
         a.tag.check(self.fingerprint(), Some(key.tag))?;
         let n = self.ring_degree();

@@ -39,6 +39,9 @@ use hesc_math::sampling::NOISE_STANDARD_DEVIATION;
 
 /// Factor on the average-case noise of a product.
 pub(crate) const PRODUCT_MARGIN: f64 = 2.0;
+/// The same where both noises are alike at all roots: both are products with the same secret there, whose value is a
+/// complex Gaussian number with a fourth moment of twice the square of the second.
+pub(crate) const SECRET_MARGIN: f64 = std::f64::consts::SQRT_2;
 
 /// Deviations that bound a coefficient, and with it the failures of decryption: a sub-Gaussian coefficient is
 /// beyond them with probability `2 exp(-14.3^2 / 2) < 2^-146`, one of the `2^16` of the largest ring with less than

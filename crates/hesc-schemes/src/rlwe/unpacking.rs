@@ -191,16 +191,19 @@ impl Rlwe {
         let product = self.multiply_plain(a, &Plaintext::integers(self.fingerprint(), words))?;
         let d = self.field_slots()?.ring().degree();
         // The sum of the first images, twice as many for each bit of their number.
-        let (mut sum, mut images) = (product.clone(), 1);
+        let (mut sum, mut images, mut keys) = (product.clone(), 1, 0.0);
         for bit in (0..d.ilog2()).rev() {
             sum = self.add(&sum, &image(&sum, images)?)?;
-            images *= 2;
+            (images, keys) = (2 * images, 2.0 * keys + 1.0);
             if d >> bit & 1 == 1 {
                 sum = self.add(&product, &image(&sum, 1)?)?;
-                images += 1;
+                (images, keys) = (images + 1, keys + 1.0);
             }
         }
-        Ok(sum)
+        let own = self.orbit_sum(product.noise, a.noise, d);
+        let noise = own.plus(self.switching_noise(a.level).times_exactly(keys));
+        self.check_noise(noise, a.level, a.scale)?;
+        Ok(Ciphertext { noise, ..sum })
     }
 
     /// The exponents of the automorphisms that [`Self::extract`] has to have keys for: of those for [`Self::unpack`].
@@ -241,7 +244,7 @@ impl Rlwe {
         d: usize,
         level: usize,
     ) -> Result<Ciphertext, SchemeError> {
-        let own = self.times_plain(a.noise, size).times_exactly(d as f64);
+        let own = self.orbit_sum(self.times_plain(a.noise, size), a.noise, d);
         let keys = self.white((d as f64).sqrt() * self.key_deviation(a.level));
         let noise = own.plus(self.times_plain(keys, size));
         let undivided = Ciphertext { noise, ..a.shell() };

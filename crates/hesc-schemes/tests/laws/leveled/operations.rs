@@ -102,6 +102,17 @@ pub fn operations() -> Vec<Operation> {
             ..PLAIN
         },
         Operation {
+            name: "sum_of_products",
+            run: |w, k, a, b| {
+                let (s, products) = (&w.party.scheme, [(a, Some(b))]);
+                s.sum_of_products(&k.party.relin, &products, &[]).map(drop)
+            },
+            takes: Takes::Two,
+            binary: true,
+            keyed: true,
+            ..PLAIN
+        },
+        Operation {
             name: "product_with_plain",
             run: |w, _, a, _| {
                 w.party.scheme.product_with_plain(a, &w.operand(&[2; 9], a)).map(drop)

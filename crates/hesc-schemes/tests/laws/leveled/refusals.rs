@@ -13,7 +13,7 @@ use super::operations::{Operation, Takes, World, ones, operations, with_parts};
 use super::party::{CHAINS, DEGREE, SCALE, SCHEMES, chained, party};
 
 /// Methods that read or make a ciphertext and have no second thing that it could fail to match.
-const OTHERS: [&str; 10] = [
+const OTHERS: [&str; 14] = [
     // Reads the numbers of a ciphertext.
     "noise_budget",
     "error_bound",
@@ -22,9 +22,13 @@ const OTHERS: [&str; 10] = [
     "seeded_to_bytes",
     // Of odd rings, in `slots`.
     "unpack",
+    "unpacking_level",
+    "extract",
+    "pack",
     // Makes one; below and in `readers`.
     "encrypt",
     "encrypt_seeded",
+    "encrypt_seeded_at",
     "expand",
     "ciphertext_from_bytes",
 ];
