@@ -53,8 +53,9 @@ class Chain(NamedTuple):
 
 # By index and plaintext modulus. Found by a search over the sizes of up to five primes that fill
 # what 128 bits of security allow: of the chains that leave the most products after unpacking, the
-# one with the fewest primes, then with the most room behind the last product. None has 51 bits:
-# with AVX-512, tfhe-ntt 0.7.1 transforms falsely modulo some primes from 1.5 * 10^15 to 2^51.
+# one with the fewest primes, then with the most room behind the last product. Primes have at most
+# 50 bits, which the kernels are fastest for. With 51 bits and AVX-512, tfhe-ntt 0.7.1 transforms
+# falsely modulo some.
 CHAINS: Final = {
     (5347, 2): Chain((36, 36, 30), 36, 2),
     (5419, 2): Chain((37, 35, 31), 37, 1),
@@ -75,11 +76,11 @@ CHAINS: Final = {
     (6529, 1024): Chain((46, 43, 31), 48, 1),
     (6553, 1024): Chain((48, 40, 32), 49, 1),
     (6679, 1024): Chain((46, 45, 32), 49, 1),
-    (7487, 1024): Chain((54, 51, 34), 54, 1),
-    (8101, 1024): Chain((56, 56, 41), 56, 1),
+    (7487, 1024): Chain((42, 42, 34, 33), 42, 1),
+    (8101, 1024): Chain((49, 44, 35, 31), 50, 1),
     (8191, 1024): Chain((47, 45, 38, 34), 47, 1),
-    (8681, 1024): Chain((55, 43, 40, 33), 55, 1),
-    (9719, 1024): Chain((54, 54, 54, 35), 56, 1),
+    (8681, 1024): Chain((50, 46, 45, 35), 50, 1),
+    (9719, 1024): Chain((48, 47, 42, 35, 31), 50, 1),
 }
 
 
