@@ -305,7 +305,7 @@ class LeveledSecretKey:
         return self._native.encrypt_slots_to_bytes(plaintext, content, level)
 
     def decrypt_slots(self, slots: EncryptedSlots) -> NDArray[Any]:
-        """What slots hold: numbers, one for each, or a row of coordinates for each.
+        """What slots hold, from 0 to below the plaintext modulus: a number or coordinates each.
 
         Raises:
             DecryptionError: noise that fills the modulus. Tell nobody who made it.

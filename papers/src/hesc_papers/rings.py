@@ -271,10 +271,15 @@ def plot(report: Report, path: Path) -> None:
         shares = [row.get("ratio", row["in T"]) / row["asked"] for row in timed]
         colours = ["tab:green" if share <= 1 else "tab:red" for share in shares]
         bars = axes.barh([row["what"] for row in timed], shares, color=colours)
-        labels = [f"{row.get('ratio', row['in T']):.3g} of {row['asked']:g}" for row in timed]
-        axes.bar_label(bars, labels, padding=3, fontsize=8)
-        axes.axvline(1, color="black", linewidth=1)
+        axes.axvline(1, color="black", linewidth=1, zorder=0)
+        labels = [f"{_short(row.get('ratio', row['in T']))} of {row['asked']:,}" for row in timed]
+        box = {"fc": "white", "ec": "none", "pad": 1}
+        axes.bar_label(bars, labels, padding=5, fontsize=8, bbox=box)
         axes.set_xlim(0, 1.25 * max(1, *shares))
         axes.invert_yaxis()
         axes.set_xlabel("measured over asked for")
         axes.set_title(report.title)
+
+
+def _short(number: float) -> str:
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"

@@ -64,7 +64,7 @@ def plot(_report: Report, path: Path) -> None:
     params = _drawn()
     first, second = params.dimensions
     degree = params.slot_degree or 1
-    with figure(path, (10.5, 4.6)) as axes:
+    with figure(path, (10.5, 3.2)) as axes:
 
         def arrow(
             start: tuple[float, float], end: tuple[float, float], bend: float, c: str
@@ -83,7 +83,7 @@ def plot(_report: Report, path: Path) -> None:
         width = degree + 2.0
         for i in range(first.length):
             for j in range(second.length):
-                left, bottom = i * width, -j * 4.0
+                left, bottom = i * width, -j * 6.0
                 axes.text(left, bottom + 1.25, f"slot {i * second.length + j}", fontsize=8)
                 for k in range(degree):
                     shade = 0.92 - 0.5 * k / degree
@@ -101,28 +101,28 @@ def plot(_report: Report, path: Path) -> None:
             fontsize=9,
         )
         end = (first.length - 1) * width + 4
-        arrow((4, -5.2), (end, -5.2), 0.12, "tab:red")
+        arrow((4, -7.0), (end, -7.0), 0.06, "tab:red")
         axes.text(
             end / 2,
-            -9.6,
+            -11.6,
             f"what comes around has its coordinates moved on by {first.twist}",
             color="tab:red",
             fontsize=9,
             ha="center",
         )
-        arrow((end + 4.6, -2.8), (end + 4.6, 0.4), 0.4, "tab:green")
+        arrow((end + 4.6, -5.0), (end + 4.6, 0.4), 0.4, "tab:green")
         axes.text(
-            end + 5.6,
-            -3.4,
+            end + 6.4,
+            -1.4,
             f"dimension 1,\nX to X^{second.generator}",
             color="tab:green",
             fontsize=9,
             va="top",
         )
-        arrow((0.5, -0.1), (1.6, -0.1), 1.1, "tab:purple")
-        axes.text(0, -2.1, "Frobenius map, X to X^2", color="tab:purple", fontsize=9)
+        arrow((0.5, -0.2), (1.6, -0.2), 1.1, "tab:purple")
+        axes.text(2.4, -2.0, "Frobenius map, X to X^2", color="tab:purple", fontsize=9)
         axes.set_xlim(-1, first.length * width + 8)
-        axes.set_ylim(-10.5, 5.5)
+        axes.set_ylim(-12.5, 5.8)
         axes.set_aspect("equal")
         axes.set_axis_off()
         axes.set_title(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from hesc._native import OutOfRangeError, ParameterError, ShapeError
-from hesc.leveled.numbers import integers, plain_array
+from hesc.leveled.numbers import plain_array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -82,13 +82,33 @@ def coordinates_of(params: LeveledParams, messages: ArrayLike) -> NDArray[np.uin
     return np.ascontiguousarray(array, dtype=np.uint64)
 
 
+def residues(params: LeveledParams, values: ArrayLike) -> NDArray[np.int64]:
+    """Numbers for slots, centred: given from minus half of the plaintext modulus to below it.
+
+    Raises:
+        OutOfRangeError: other numbers, or what is none.
+
+    """
+    degree_of(params)
+    array = plain_array(values)
+    if array.dtype.kind not in "biu":
+        raise OutOfRangeError(f"slots hold whole numbers; got {array.dtype}")
+    t, half = params.plain_modulus or 1, params.integer_range[1]
+    if array.size and bool(np.any((array < -half) | (array >= t))):
+        raise OutOfRangeError(
+            f"numbers in slots lie in 0..{t - 1}, or in {-half}..-1 for those above half; others "
+            "would act as different ones"
+        )
+    numbers = array.astype(np.int64)
+    return np.where(numbers > half, numbers - t, numbers)
+
+
 def encoded(params: LeveledParams, messages: ArrayLike, content: str) -> _native.LeveledPlaintext:
     """A plaintext of messages: numbers, one a slot, or coordinates in a basis."""
     if content != NUMBERS:
         return params.native.encode_slots(coordinates_of(params, messages), content)
     slots = params.slot_count
-    degree_of(params)
-    array = integers(params, messages)
+    array = residues(params, messages)
     if array.ndim != 1 or len(array) > slots:
         raise ShapeError(f"numbers are a row of up to {slots}, one a slot; got shape {array.shape}")
     return params.native.encode_integers(array, False)
@@ -97,5 +117,5 @@ def encoded(params: LeveledParams, messages: ArrayLike, content: str) -> _native
 def decoded(params: LeveledParams, plaintext: _native.LeveledPlaintext, content: str) -> Any:
     """What a plaintext's slots hold: numbers, or a row of coordinates for each slot."""
     if content == NUMBERS:
-        return plaintext.decode_integers(False)
+        return plaintext.decode_integers(False) % (params.plain_modulus or 1)
     return plaintext.decode_slots(content).reshape(params.slot_count, degree_of(params))

@@ -10,7 +10,7 @@ from hesc import _native
 from hesc._native import ParameterError, ShapeError
 from hesc.inputs import of_kind, whole, wholes
 from hesc.leveled.keys import PublicKeys
-from hesc.leveled.numbers import negated, plain_array
+from hesc.leveled.numbers import plain_array
 from hesc.opaque import Opaque
 from hesc.packing.messages import NORMAL, NUMBERS, POWERS, degree_of, encoded
 
@@ -114,10 +114,7 @@ class EncryptedSlots(Opaque):
         if isinstance(other, EncryptedSlots):
             native = self.native.sum(other.native, True)
             return self._with(native, _joint([self, other]))
-        array = plain_array(other)
-        if array.ndim == 2:
-            return -((-self)._plus_plain(array))
-        return self._plus_plain(_negative(self.params, array))
+        return -((-self)._plus_plain(other))
 
     def __rsub__(self, other: ArrayLike) -> EncryptedSlots:
         return (-self)._plus_plain(other)
@@ -254,13 +251,6 @@ class EncryptedSlots(Opaque):
     def to_bytes(self) -> bytes:
         """The wire form, with what the slots hold."""
         return self.native.slots_to_bytes(self.content)
-
-
-def _negative(params: LeveledParams, array: Any) -> Any:
-    """Minus a number or a row of numbers. Half of an even modulus is its own negative."""
-    values = negated(params, array)
-    smallest, largest = params.integer_range
-    return np.where(values < smallest, largest, values)
 
 
 def _joined(one: str, other: str) -> str:
