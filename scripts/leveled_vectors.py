@@ -23,7 +23,7 @@ LEFT, RIGHT = [3, -2, 5, 7], [4, 6, -1, 2]
 def main() -> None:
     """Two vectors and their product, a level lower, under each scheme."""
     cases = []
-    primes = primes_of_bits(DEGREE, [41, 41, 36, 36])
+    primes = primes_of_bits(2 * DEGREE, [41, 41, 36, 36])
     for scheme in ("bfv", "bgv", "ckks"):
         ckks = scheme == "ckks"
         params = hesc.LeveledParams.lattice(
@@ -33,7 +33,7 @@ def main() -> None:
             special_moduli=primes[:1],
             # BGV's products come to a level that is no prefix of the next.
             levels=[[0], [1, 2], [0, 1, 2]] if scheme == "bgv" else [],
-            plain_modulus=None if ckks else primes_of_bits(DEGREE, [17])[0],
+            plain_modulus=None if ckks else primes_of_bits(2 * DEGREE, [17])[0],
             scale=2.0**36 if ckks else None,
             bound=8.0 if ckks else 1.0,
             assurance="insecure",

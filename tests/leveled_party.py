@@ -57,13 +57,13 @@ class Party(NamedTuple):
 def party(scheme: str, degree: int = DEGREE, levels: int = 9) -> Party:
     """Keys for all rotations of up to 32 numbers, and for inner products of any."""
     ckks = scheme == "ckks"
-    primes = primes_of_bits(degree, [50, 50, *[44] * (levels - 1)])
+    primes = primes_of_bits(2 * degree, [50, 50, *[44] * (levels - 1)])
     params = hesc.LeveledParams.lattice(
         scheme,
         degree,
         primes[1:],
         special_moduli=primes[:1],
-        plain_modulus=None if ckks else primes_of_bits(degree, [20])[0],
+        plain_modulus=None if ckks else primes_of_bits(2 * degree, [20])[0],
         scale=2.0**44 if ckks else None,
         bound=16.0 if ckks else 1.0,
         assurance="insecure",

@@ -240,14 +240,14 @@ def test_errors_of_ckks_stay_within_their_bound(precise: Keys, size: float) -> N
 @pytest.mark.parametrize("scheme", ["bfv", "bgv", "ckks"])
 def test_primes_of_a_chain_may_differ_in_size(scheme: str) -> None:
     """SEAL's usual chain has primes of 60 and of 40 bits: digits of one are lifted to the other."""
-    large, special, *small = primes_of_bits(8192, [60, 60, 40, 40])
+    large, special, *small = primes_of_bits(16384, [60, 60, 40, 40])
     exact = scheme != "ckks"
     params = hesc.LeveledParams.lattice(
         scheme,
         8192,
         [large, *small],
         special_moduli=[special],
-        plain_modulus=primes_of_bits(8192, [20])[0] if exact else None,
+        plain_modulus=primes_of_bits(16384, [20])[0] if exact else None,
         scale=None if exact else 2.0**40,
     )
     secret, public = hesc.leveled_keygen(params, rotations=[1], conjugate=True)
@@ -265,7 +265,7 @@ def test_primes_of_a_chain_may_differ_in_size(scheme: str) -> None:
 @pytest.mark.parametrize("standard", ["insecure", "hestd2018"])
 def test_sets_below_the_standard_asked_for_are_refused_when_read(standard: str) -> None:
     if standard == "insecure":
-        special, *others = primes_of_bits(1024, [30] * 3)
+        special, *others = primes_of_bits(2048, [30] * 3)
         params = hesc.LeveledParams.lattice(
             "bgv", 1024, others, special_moduli=[special], plain_modulus=257, assurance=standard
         )
@@ -279,7 +279,7 @@ def test_sets_below_the_standard_asked_for_are_refused_when_read(standard: str) 
 
 def test_scales_that_leave_no_number_are_refused() -> None:
     """Numbers so small that their size times an infinite scale is no number are no exception."""
-    special, first, *others = primes_of_bits(256, [50] * 2 + [40] * 10)
+    special, first, *others = primes_of_bits(512, [50] * 2 + [40] * 10)
     params = hesc.LeveledParams.lattice(
         "ckks",
         256,
