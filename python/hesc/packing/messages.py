@@ -93,14 +93,17 @@ def residues(params: LeveledParams, values: ArrayLike) -> NDArray[np.int64]:
     array = plain_array(values)
     if array.dtype.kind not in "biu":
         raise OutOfRangeError(f"slots hold whole numbers; got {array.dtype}")
-    t, half = params.plain_modulus or 1, params.integer_range[1]
+    t, (smallest, half) = params.plain_modulus or 1, params.integer_range
     if array.size and bool(np.any((array < -half) | (array >= t))):
         raise OutOfRangeError(
             f"numbers in slots lie in 0..{t - 1}, or in {-half}..-1 for those above half; others "
             "would act as different ones"
         )
     numbers = array.astype(np.int64)
-    return np.where(numbers > half, numbers - t, numbers)
+    # Minus half of an even modulus is half of it.
+    numbers[numbers < smallest] += t
+    numbers[numbers > half] -= t
+    return numbers
 
 
 def encoded(params: LeveledParams, messages: ArrayLike, content: str) -> _native.LeveledPlaintext:
