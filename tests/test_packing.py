@@ -139,6 +139,43 @@ def test_packed_answers_have_the_columns(keys: Keys) -> None:
     np.testing.assert_array_equal(modulo(keys, secret.decrypt_slots(again)), rows[:, 0])
 
 
+@pytest.mark.parametrize("plain_modulus", [2, 4, 8, 9])
+def test_numbers_are_given_from_either_side(plain_modulus: int) -> None:
+    secret, public = small(85, plain_modulus)
+    t = plain_modulus
+    for number in range(-(t // 2), t):
+        slots = packing.encrypt(public, [number] * 3, content=packing.NUMBERS)
+        assert secret.decrypt_slots(slots + number)[:3].tolist() == [2 * number % t] * 3
+        assert secret.decrypt_slots(number - slots)[0] == 0
+    with pytest.raises(hesc.OutOfRangeError, match="numbers in slots"):
+        packing.encrypt(public, [t], content=packing.NUMBERS)
+
+
+def test_a_ring_of_one_slot_spreads_its_message() -> None:
+    params = hesc.LeveledParams.cyclotomic(5, [40, 40], [44], assurance="insecure")
+    secret, public = hesc.leveled_keygen(params, unpacking=True, spreading=True)
+    found = {
+        message: int(secret.decrypt_slots(slots)[0])
+        for message, slots in packing.Spread(packing.encrypt(public, [1, 0, 1, 1]))
+    }
+    assert found == {0: 1, 1: 0, 2: 1, 3: 1}
+
+
+def test_bits_have_the_operators_of_bits(bits: Keys) -> None:
+    secret, public = bits
+    rows = messages(bits, 6)
+    a, b = packing.read(public, secret.pack(rows)).unpack([0, 1])
+    x, y = rows[:, 0], rows[:, 1]
+    for found, expected in [(a ^ b, x ^ y), (a & b, x & y), (a ^ 1, 1 - x), (1 & a, x)]:
+        np.testing.assert_array_equal(secret.decrypt_slots(found), expected)
+    assert secret.decrypt_slots(a.rotate(0)).tolist() == x.tolist()
+
+
+def test_large_primes_have_normal_bases() -> None:
+    make = hesc.LeveledParams.cyclotomic
+    assert make(85, [45], [50], plain_modulus=1000003, assurance="insecure").slot_degree == 16
+
+
 def test_messages_are_spread_and_gathered(keys: Keys) -> None:
     secret, public = keys
     rows = messages(keys, 3)
@@ -199,6 +236,13 @@ def test_wrong_operands_are_refused(bits: Keys) -> None:
         (lambda: packed.unpack(level=9), hesc.OutOfRangeError, "level"),
         (lambda: packing.pack([packed]), hesc.ParameterError, "numbers"),
         (lambda: packing.pack([]), hesc.ParameterError, "nothing"),
+        (lambda: packing.pack(numbers), hesc.ParameterError, "in a list"),  # type: ignore[arg-type]
+        (lambda: packed.unpack(3), hesc.ParameterError, "in a list"),  # type: ignore[arg-type]
+        (lambda: packing.Spread(packed, [99]), hesc.ShapeError, r"0\.\.7"),
+        (lambda: packing.Spread(packed, level=77), hesc.OutOfRangeError, "level"),
+        (lambda: packed ^ packed, TypeError, "bits"),
+        (lambda: secret.pack([10**30]), hesc.OutOfRangeError, "64 bits"),
+        (lambda: secret.noise_budget(3), hesc.ParameterError, "int"),  # type: ignore[arg-type]
         (lambda: packing.pack([numbers] * 9), hesc.ShapeError, "8 coordinates"),
         (lambda: packing.sum_of_products([]), hesc.ParameterError, "nothing"),
         (lambda: packing.gather([], public), hesc.ParameterError, "nothing"),
@@ -266,6 +310,10 @@ def test_indices_that_make_no_ring_are_refused() -> None:
     make = hesc.LeveledParams.cyclotomic
     cases: list[tuple[Callable[[], Any], str]] = [
         (lambda: make(256, [45], [50]), "even"),
+        (lambda: make(255, [45], [50], plain_modulus=3), "divisor 3"),
+        (lambda: make(255, [45], [50], plain_modulus=14), "power of a prime"),
+        (lambda: make(255, [45], [50], plain_modulus=2**30), "too large"),
+        (lambda: make(255, [51], [52], assurance="insecure"), "51 bits"),
         (lambda: make(9, [45], [50], assurance="insecure"), "square"),
         (lambda: make(4369, [45, 45], [50]), "beyond"),
         (lambda: make(8191, [20], [50]), "prime"),
@@ -275,9 +323,6 @@ def test_indices_that_make_no_ring_are_refused() -> None:
     for call, message in cases:
         with pytest.raises(hesc.HescError, match=message):
             call()
-    shared = make(255, [45], [50], plain_modulus=3, assurance="insecure")
-    with pytest.raises(hesc.HescError, match=r"divides|prime"):
-        print(shared.slot_degree)
     vectors = hesc.leveled_keygen(hesc.LeveledParams.preset("bgv_4096"))[0]
     with pytest.raises(hesc.ParameterError, match="odd index"):
         vectors.pack([1])

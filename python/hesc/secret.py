@@ -405,6 +405,8 @@ class LeveledSecretKey:
 
     def noise_budget(self, vector: EncryptedVector | EncryptedSlots) -> float:
         """Bits of room that are really left."""
+        if not isinstance(vector, EncryptedVector | EncryptedSlots):
+            raise ParameterError(f"this is no ciphertext but a {type(vector).__name__}")
         return self._native.noise_budget(vector.native)
 
     def save(self, path: str | PathLike[str], *, passphrase: str | None = None) -> None:
@@ -463,13 +465,18 @@ def leveled_keygen(
     secret, public = params.native.generate_keys()
     relin = secret.relin_key() if products else None
     steps = [whole(step, "rotations", -(2**31), 2**31 - 1) for step in rotations]
+    along = list(slot_rotations)
+    if any(not isinstance(pair, tuple | list) or len(pair) != 2 for pair in along):
+        raise ParameterError("slot_rotations are pairs of a dimension and steps along it")
     elements = [
         params.native.dimension_element(
             whole(dimension, "a dimension", 0), whole(step, "steps", -(2**31), 2**31 - 1)
         )
-        for dimension, step in slot_rotations
+        for dimension, step in along
     ]
-    if unpacking not in {False, True, "extract"}:
+    if conjugate and params.ring_index % 2:
+        raise ParameterError("rings of odd index have no rows to swap; leave out conjugate")
+    if not isinstance(unpacking, bool) and unpacking != "extract":
         raise ParameterError(f'unpacking is True, False or "extract"; got {unpacking!r}')
     if unpacking == "extract":
         elements += params.native.extraction_elements()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 from hesc import _native
@@ -145,10 +146,11 @@ class LeveledParams(ParameterSet[_native.LeveledParams]):
         Args:
             ring_index: odd, without square factors; products of the primes 3, 5, 17 and 257 are
                 fastest.
-            coeff_bits: sizes of the primes of ciphertexts, 31 to 60 bits, for products of 3, 5, 17
-                and 257 from 24 bits on.
+            coeff_bits: sizes of the primes of ciphertexts, 31 to 60 bits but not 51, for products
+                of 3, 5, 17 and 257 from 24 bits on.
             special_bits: sizes of those of keys; at least as large.
-            plain_modulus: a prime or a power of one, without common factor with the index. Slots
+            plain_modulus: a prime or a power of one, up to about 2^22, without common factor with
+                the index. Slots
                 hold values of as many coordinates as the order of the prime modulo the index.
             large: how many of the first primes are large ones: levels then have some of them and
                 any of the others. By default a level has one prime more than the one below.
@@ -158,6 +160,7 @@ class LeveledParams(ParameterSet[_native.LeveledParams]):
         """
         index = whole(ring_index, "ring_index", 3, 2**32 - 1)
         coeff, special = wholes(coeff_bits, "coeff_bits"), wholes(special_bits, "special_bits")
+        _check_plain_modulus(whole(plain_modulus, "plain_modulus", 2), index)
         if index % 2 == 0:
             raise ParameterError(
                 f"ring_index {index} is even; give an odd one, or make a power-of-two ring with "
@@ -268,4 +271,24 @@ class LeveledParams(ParameterSet[_native.LeveledParams]):
         return (
             f"LeveledParams({self.name}: ring_degree={self.ring_degree}, "
             f"{levels} + {specials} primes, depth {self.depth})"
+        )
+
+
+def _check_plain_modulus(plain_modulus: int, index: int) -> None:
+    """Refuses at once what gives an odd ring no slots."""
+    if plain_modulus >= 2**24:
+        raise ParameterError(
+            f"plain_modulus {plain_modulus} is too large for slots of odd rings: up to about 2^22"
+        )
+    prime = next((p for p in range(2, isqrt(plain_modulus) + 1) if plain_modulus % p == 0), 0)
+    prime = prime or plain_modulus
+    rest = plain_modulus
+    while rest % prime == 0:
+        rest //= prime
+    if rest != 1:
+        raise ParameterError(f"plain_modulus {plain_modulus} is no power of a prime; take one")
+    if index % prime == 0:
+        raise ParameterError(
+            f"plain_modulus {plain_modulus} and ring_index {index} have the divisor {prime}: there "
+            "are no slots; take another index"
         )

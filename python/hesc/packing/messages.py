@@ -56,20 +56,19 @@ def coordinates_of(params: LeveledParams, messages: ArrayLike) -> NDArray[np.uin
     d, slots = degree_of(params), params.slot_count
     array = plain_array(messages)
     t = params.plain_modulus
+    if array.size > slots * d:
+        raise ShapeError(
+            f"{array.size} messages are more than the {slots * d} that {params.name} packs into a "
+            f"ciphertext ({slots} slots of {d}); use several ciphertexts"
+        )
     if array.dtype.kind not in "biu":
-        raise OutOfRangeError(f"messages are whole numbers; got {array.dtype}")
+        raise OutOfRangeError(f"messages are whole numbers of up to 64 bits; got {array.dtype}")
     if t is None or (array.size and bool(np.any((array < 0) | (array >= t)))):
         raise OutOfRangeError(
             f"messages lie in 0..{(t or 1) - 1}, below the plaintext modulus; cut larger ones into "
             "digits (numpy.unpackbits) or take a larger plain_modulus"
         )
-    if array.ndim == 1:
-        if array.size > slots * d:
-            raise ShapeError(
-                f"{array.size} messages are more than the {slots * d} that {params.name} packs "
-                f"into a ciphertext ({slots} slots of {d}); use several ciphertexts"
-            )
-    elif array.ndim == 2:
+    if array.ndim == 2:
         if array.shape[0] > slots or array.shape[1] > d:
             raise ShapeError(
                 f"{params.name} has {slots} slots of {d} coordinates; got shape {array.shape}"
@@ -77,7 +76,7 @@ def coordinates_of(params: LeveledParams, messages: ArrayLike) -> NDArray[np.uin
         rows = np.zeros((array.shape[0], d), dtype=np.uint64)
         rows[:, : array.shape[1]] = array
         array = rows.reshape(-1)
-    else:
+    elif array.ndim != 1:
         raise ShapeError(f"messages are a row, or rows of a slot each; got shape {array.shape}")
     return np.ascontiguousarray(array, dtype=np.uint64)
 
@@ -108,6 +107,8 @@ def residues(params: LeveledParams, values: ArrayLike) -> NDArray[np.int64]:
 
 def encoded(params: LeveledParams, messages: ArrayLike, content: str) -> _native.LeveledPlaintext:
     """A plaintext of messages: numbers, one a slot, or coordinates in a basis."""
+    if not isinstance(content, str):
+        raise ParameterError('content is "numbers", "normal" or "powers"')
     if content != NUMBERS:
         return params.native.encode_slots(coordinates_of(params, messages), content)
     slots = params.slot_count

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from hesc._native import ParameterError, ShapeError
-from hesc.inputs import of_kind, wholes
+from hesc.inputs import of_kind, whole
 from hesc.leveled.keys import PublicKeys
+from hesc.leveled.params import LeveledParams
 from hesc.packing.messages import NORMAL, NUMBERS, degree_of, encoded
-from hesc.packing.slots import EncryptedSlots
+from hesc.packing.slots import EncryptedSlots, chosen_outputs, several
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from hesc import _native
-    from hesc.leveled.params import LeveledParams
 
 _REMEDY: Final = "make the keys with leveled_keygen(..., unpacking=True, spreading=True)"
 
@@ -41,9 +41,10 @@ class _TwoSteps:
         first = self.lengths[0] if self.lengths else 1
         # About as many short steps as long ones.
         self.short_count = max(1, min(first, isqrt(count)))
-        long = range(0, first, self.short_count)
+        long = [range(0, length, self.short_count) for length in self.lengths[:1]]
         rest = [range(length) for length in self.lengths[1:]]
-        self.long: Final = list(product(long, *rest))
+        # A ring with one slot has no dimension, and one way to go nowhere.
+        self.long: Final = list(product(*long, *rest))
         self.short: Final = list(range(self.short_count))
 
     def element(self, steps: Sequence[int]) -> int:
@@ -85,6 +86,7 @@ def spreading_elements(params: LeveledParams) -> list[int]:
         ParameterError: a power-of-two ring.
 
     """
+    params = of_kind(params, "params", LeveledParams, "give the set that the keys are for")
     return _TwoSteps(params).elements()
 
 
@@ -114,7 +116,8 @@ class Spread:
         slots = of_kind(slots, "slots", EncryptedSlots, "packing.read makes them")
         self._steps = _TwoSteps(slots.params)
         self._galois = self._steps.keys(slots.keys)
-        self._slots, self._level = slots, level
+        self._slots = slots
+        self._level = None if level is None else whole(level, "level", 1, slots.level)
         d = degree_of(slots.params)
         if slots.content == NUMBERS:
             if outputs is not None:
@@ -122,7 +125,7 @@ class Spread:
             self._outputs = [0]
             self._degree = 1
         else:
-            self._outputs = list(range(d)) if outputs is None else wholes(outputs, "outputs")
+            self._outputs = chosen_outputs(slots.params, outputs)
             self._degree = d
 
     def __len__(self) -> int:
@@ -175,7 +178,7 @@ def gather(ciphertexts: Iterable[EncryptedSlots], keys: PublicKeys) -> Encrypted
     keys = of_kind(keys, "keys", PublicKeys, "give the public keys that leveled_keygen returns")
     params = keys.params
     d, count = degree_of(params), params.slot_count
-    steps, source = _TwoSteps(params), iter(ciphertexts)
+    steps, source = _TwoSteps(params), iter(several(ciphertexts, "ciphertexts"))
     galois = steps.keys(keys)
     masks: dict[int, _native.LeveledPlaintext] = {}
     long_sums: dict[int, dict[int, _native.LeveledCiphertext]] = {}

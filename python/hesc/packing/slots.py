@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -15,11 +15,13 @@ from hesc.opaque import Opaque
 from hesc.packing.messages import NORMAL, NUMBERS, POWERS, degree_of, encoded
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import ArrayLike
 
     from hesc.leveled.params import LeveledParams
+
+T = TypeVar("T")
 
 _KEYS = "the public keys that leveled_keygen returns"
 
@@ -128,6 +130,22 @@ class EncryptedSlots(Opaque):
 
     __rmul__ = __mul__
 
+    def __xor__(self, other: EncryptedSlots | ArrayLike) -> EncryptedSlots:
+        self._bits("^", "+ adds modulo the plaintext modulus")
+        return self + other
+
+    __rxor__ = __xor__
+
+    def __and__(self, other: EncryptedSlots | ArrayLike) -> EncryptedSlots:
+        self._bits("&", "* multiplies modulo the plaintext modulus")
+        return self * other
+
+    __rand__ = __and__
+
+    def _bits(self, operator: str, instead: str) -> None:
+        if self.content != NUMBERS or self.params.plain_modulus != 2:
+            raise TypeError(f"{operator} is for numbers that are bits (plain_modulus=2); {instead}")
+
     def square(self) -> EncryptedSlots:
         """`self * self`. With plaintext modulus 2 `frobenius` is cheaper and has no depth."""
         return self * self
@@ -159,8 +177,7 @@ class EncryptedSlots(Opaque):
                 f"{self.content}: unpack first, numbers rotate unchanged"
             )
         element = self.params.native.dimension_element(dimension, steps)
-        remedy = f"slot_rotations=[({dimension}, {steps})]"
-        return self._with(self.native.apply_galois(element, self._galois([element], remedy)))
+        return self._moved(element, f"slot_rotations=[({dimension}, {steps})]")
 
     def frobenius(self, times: int = 1) -> EncryptedSlots:
         """Each value `v` becomes `v**(p**times)`, `p` the prime of the plaintext modulus.
@@ -174,9 +191,13 @@ class EncryptedSlots(Opaque):
             )
         times = whole(times, "times", -(2**31), 2**31 - 1)
         element = self.params.native.frobenius_element(times)
-        return self._with(
-            self.native.apply_galois(element, self._galois([element], "unpacking=True"))
-        )
+        return self._moved(element, "unpacking=True")
+
+    def _moved(self, element: int, remedy: str) -> EncryptedSlots:
+        """An image under an automorphism; none needs no key."""
+        if element == 1 % self.params.ring_index:
+            return self._with(self.native)
+        return self._with(self.native.apply_galois(element, self._galois([element], remedy)))
 
     def _galois(self, elements: Sequence[int], remedy: str) -> _native.GaloisKeys:
         galois = self.keys.galois
@@ -209,17 +230,17 @@ class EncryptedSlots(Opaque):
             NoiseBudgetError: no room: unpack at a higher level.
 
         """
-        basis, d = self._basis("unpack"), degree_of(self.params)
-        chosen = list(range(d)) if outputs is None else wholes(outputs, "outputs")
-        if any(output >= d for output in chosen):
-            raise ShapeError(f"a value has the coordinates 0..{d - 1}; got outputs {chosen}")
+        basis = self._basis("unpack")
+        chosen = chosen_outputs(self.params, outputs)
         elements = self.params.native.unpacking_elements()
         galois = self._galois(elements, "unpacking=True")
         if level is None:
             level = self.native.unpacking_level(basis)
         level = whole(level, "level", 1, self.level)
-        natives = self.native.unpack(basis, chosen, galois, level)
-        return [self._with(native, NUMBERS) for native in natives]
+        # Repeated ones are made once.
+        once = sorted(set(chosen))
+        natives = dict(zip(once, self.native.unpack(basis, once, galois, level), strict=True))
+        return [self._with(natives[output], NUMBERS) for output in chosen]
 
     def extract(self, output: int) -> EncryptedSlots:
         """One coordinate as `unpack` gives it, by Frobenius images of a product.
@@ -251,6 +272,27 @@ class EncryptedSlots(Opaque):
     def to_bytes(self) -> bytes:
         """The wire form, with what the slots hold."""
         return self.native.slots_to_bytes(self.content)
+
+
+def several(values: Iterable[T], name: str) -> Iterable[T]:
+    """What can be iterated over; a ciphertext alone is refused by what was meant."""
+    if isinstance(values, EncryptedSlots) or not hasattr(values, "__iter__"):
+        raise ParameterError(f"{name} are several, in a list; got {type(values).__name__}")
+    return values
+
+
+def chosen_outputs(params: LeveledParams, outputs: Sequence[int] | None) -> list[int]:
+    """Coordinates of a slot's value, all if none are named.
+
+    Raises:
+        ShapeError: others than there are.
+
+    """
+    d = degree_of(params)
+    chosen = list(range(d)) if outputs is None else wholes(several(outputs, "outputs"), "outputs")
+    if any(output >= d for output in chosen):
+        raise ShapeError(f"a value has the coordinates 0..{d - 1}; got outputs {chosen[:8]}")
+    return chosen
 
 
 def _joined(one: str, other: str) -> str:
@@ -289,8 +331,11 @@ def sum_of_products(
         NoiseBudgetError: no room for a product.
 
     """
-    pairs = [(_of_slots(a, "a factor"), _of_slots(b, "a factor")) for a, b in products]
-    rest = [_of_slots(other, "a summand") for other in others]
+    given = [tuple(several(pair, "factors")) for pair in several(products, "products")]
+    if any(len(pair) != 2 for pair in given):
+        raise ShapeError("products are pairs of two factors; chain longer ones by `*`")
+    pairs = [(_of_slots(a, "a factor"), _of_slots(b, "a factor")) for a, b in given]
+    rest = [_of_slots(other, "a summand") for other in several(others, "others")]
     everything = [*(slots for pair in pairs for slots in pair), *rest]
     if not everything:
         raise ParameterError("there is nothing to sum; give at least one product or ciphertext")
@@ -319,7 +364,7 @@ def pack(columns: Sequence[EncryptedSlots]) -> EncryptedSlots:
         ShapeError: more ciphertexts than a value has coordinates.
 
     """
-    slots = [_of_slots(column, "a column") for column in columns]
+    slots = [_of_slots(column, "a column") for column in several(columns, "columns")]
     if not slots:
         raise ParameterError("there is nothing to pack; give at least one ciphertext")
     params = slots[0].params
@@ -352,7 +397,7 @@ def encrypt(keys: PublicKeys, messages: ArrayLike, *, content: str = NORMAL) -> 
     return EncryptedSlots(keys, keys.public.encrypt(plaintext), content)
 
 
-def read(keys: PublicKeys, data: bytes) -> EncryptedSlots:
+def read(keys: PublicKeys, data: bytes | bytearray | memoryview) -> EncryptedSlots:
     """Slots from their wire form, or from `LeveledSecretKey.pack`.
 
     What slots hold stands in the bytes. That is the sender's word, as the values are.
@@ -364,5 +409,7 @@ def read(keys: PublicKeys, data: bytes) -> EncryptedSlots:
     """
     keys = of_kind(keys, "keys", PublicKeys, f"give {_KEYS}")
     degree_of(keys.params)
-    native, content = keys.params.native.slots_from_bytes(data)
+    if not isinstance(data, bytes | bytearray | memoryview):
+        raise TypeError(f"slots are read from bytes; got {type(data).__name__}")
+    native, content = keys.params.native.slots_from_bytes(bytes(data))
     return EncryptedSlots(keys, native, content)

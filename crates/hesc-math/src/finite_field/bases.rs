@@ -2,8 +2,11 @@
 
 use super::galois_ring::{GaloisRing, lifted};
 use super::polynomial;
-use super::quotient::{Quotient, digits};
+use super::quotient::{Quotient, candidate, digits};
 use crate::Modulus;
+
+/// Powers of the generator whose sums are tried.
+const SUMS: usize = 20;
 
 impl GaloisRing {
     /// What the powers `1, Y, ..., Y^(d - 1)` are dual to: `trace(a_i Y^j)` is 1 for `i = j` and 0 otherwise, so
@@ -46,8 +49,7 @@ impl GaloisRing {
         let mut minus_one = vec![0; d];
         minus_one[0] = q.value() - 1;
         let cyclic = Quotient::new(self.reducer(), minus_one);
-        let pair = |number: u64| {
-            let element = digits(number, p, d);
+        let pair = |element: Vec<u64>| {
             let conjugates = self.conjugates(&element);
             let traces: Vec<u64> = conjugates
                 .iter()
@@ -62,8 +64,11 @@ impl GaloisRing {
             Some((element, self.combination(&conjugates, &inverse)))
         };
         // Numbers have one conjugate: with others than themselves to tell apart, the search begins behind them.
-        let first = if d == 1 { 1 } else { p };
-        (first..).find_map(pair).unwrap_or_default()
+        let first = if d == 1 { 1 } else { 2 };
+        // Sums of powers first: elements that differ by a number only may all fail, and large primes have many.
+        let sums = (first..1 << d.min(SUMS)).map(|number| digits(number, 2, d));
+        let others = (p..).map(|number| candidate(number, p, d));
+        sums.chain(others).find_map(pair).unwrap_or_default()
     }
 }
 
@@ -73,9 +78,16 @@ mod tests {
 
     #[test]
     fn dual_bases_tell_coefficients_apart() {
-        for (index, prime, power) in
-            [(17, 2, 1), (17, 2, 10), (31, 3, 4), (5, 31, 1), (1, 2, 3), (255, 2, 1), (51, 2, 3)]
-        {
+        for (index, prime, power) in [
+            (17, 2, 1),
+            (17, 2, 10),
+            (31, 3, 4),
+            (5, 31, 1),
+            (1, 2, 3),
+            (255, 2, 1),
+            (51, 2, 3),
+            (85, 1_000_003, 1),
+        ] {
             let ring = GaloisRing::new(index, prime, power).unwrap();
             let powers = std::iter::successors(Some(ring.constant(1)), |x| {
                 Some(ring.multiply(x, &ring.root()))

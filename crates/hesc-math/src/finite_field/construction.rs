@@ -1,7 +1,7 @@
 //! A polynomial whose root generates the ring and is a root of unity.
 
 use super::polynomial;
-use super::quotient::{Quotient, digits};
+use super::quotient::{Quotient, candidate};
 use crate::Modulus;
 use crate::residues::Reducer;
 
@@ -61,7 +61,7 @@ fn irreducible(p: u64, degree: usize) -> Vec<u64> {
             polynomial::inverse(&difference, &monic, reducer.modulus()).is_some()
         })
     };
-    (1..).map(|number| digits(number, p, degree)).find(is_irreducible).unwrap_or_default()
+    (1..).map(|number| candidate(number, p, degree)).find(is_irreducible).unwrap_or_default()
 }
 
 /// An element of order `m`, a divisor of `p^d - 1`.
@@ -70,8 +70,8 @@ fn root_of_unity(field: &Quotient, m: u64) -> Vec<u64> {
     let one = field.constant(1);
     let primes: Vec<u64> =
         (2..=m).filter(|l| m.is_multiple_of(*l) && crate::is_prime(*l)).collect();
-    let candidate = |number: u64| {
-        let base = digits(number, p, d);
+    let power_of = |number: u64| {
+        let base = candidate(number, p, d);
         // To the power (p^d - 1) / m, whose digits to the base p are those of 1 / m.
         let (mut remainder, mut root) = (1, one.clone());
         for _ in 0..d {
@@ -84,7 +84,7 @@ fn root_of_unity(field: &Quotient, m: u64) -> Vec<u64> {
     let has_order = |root: &Vec<u64>| {
         root.iter().any(|x| *x != 0) && primes.iter().all(|l| field.power(root, m / l) != one)
     };
-    (1..).map(candidate).find(has_order).unwrap_or_default()
+    (1..).map(power_of).find(has_order).unwrap_or_default()
 }
 
 /// The monic polynomial of degree `d` that an element whose first `d` powers are a basis is a root of, without its

@@ -271,6 +271,26 @@ impl Quotient {
     }
 }
 
+/// The smallest prime modulo which candidates are scattered.
+const SCATTERED: u64 = 64;
+
+/// The candidates of a search, one for each number: by the number's digits, so that simple ones come first, and modulo
+/// larger primes scattered, for of the simple ones all that differ by a number only may fail.
+pub(super) fn candidate(number: u64, p: u64, d: usize) -> Vec<u64> {
+    if p < SCATTERED {
+        return digits(number, p, d);
+    }
+    let word = |i: u64| {
+        // The finalizer of SplitMix64.
+        let mut x =
+            number.wrapping_mul(d as u64).wrapping_add(i).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (x ^ (x >> 31)) % p
+    };
+    (0..d as u64).map(word).collect()
+}
+
 /// The digits of a number to a base, the lowest first, and zeros: what searches number elements by.
 pub(super) fn digits(mut number: u64, base: u64, count: usize) -> Vec<u64> {
     let digit = |_| {
