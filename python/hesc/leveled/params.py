@@ -160,12 +160,12 @@ class LeveledParams(ParameterSet[_native.LeveledParams]):
         """
         index = whole(ring_index, "ring_index", 3, 2**32 - 1)
         coeff, special = wholes(coeff_bits, "coeff_bits"), wholes(special_bits, "special_bits")
-        _check_plain_modulus(whole(plain_modulus, "plain_modulus", 2), index)
         if index % 2 == 0:
             raise ParameterError(
                 f"ring_index {index} is even; give an odd one, or make a power-of-two ring with "
                 "`lattice`"
             )
+        _check_plain_modulus(whole(plain_modulus, "plain_modulus", 2), index)
         primes = _native.primes_of_bits(index, special + coeff)
         moduli = primes[len(special) :]
         return cls.lattice(
