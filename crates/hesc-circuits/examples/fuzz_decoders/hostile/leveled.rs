@@ -1,11 +1,14 @@
-//! Ciphertexts, vectors, keys and parameter sets of the schemes with multiplication.
+//! Ciphertexts, vectors, slots, keys and parameter sets of the schemes with multiplication.
 
-use hesc_circuits::vectors::{Label, seeded_vector_to_bytes, vector_from_bytes, vector_to_bytes};
+use hesc_circuits::vectors::{
+    Content, Label, seeded_slots_to_bytes, seeded_vector_to_bytes, slots_from_bytes,
+    slots_to_bytes, vector_from_bytes, vector_to_bytes,
+};
 use hesc_math::{AesCtrRng, RingIndex};
 use hesc_schemes::Assurance;
 use hesc_schemes::rlwe::PlaintextSpace;
 use hesc_schemes::rlwe::noise::{LIMIT, rounding_deviation, secret_key_deviation};
-use hesc_schemes::rlwe::{self, PrimeSet, Rlwe, SchemeKind};
+use hesc_schemes::rlwe::{self, Basis, PrimeSet, Rlwe, SchemeKind};
 use rand_core::SeedableRng;
 
 use super::frames::{Family, Frame};
@@ -91,6 +94,12 @@ impl LeveledTarget {
             scheme.switch_key_to_bytes(&switch),
             scheme.ciphertext_to_bytes(&foreign),
         ];
+        let mut bytes = bytes.to_vec();
+        if scheme.field_slots().is_ok() {
+            let values = [Basis::Normal, Basis::Powers].map(Content::Values);
+            bytes.extend(values.map(|content| slots_to_bytes(&scheme, content, &a)));
+            bytes.push(seeded_slots_to_bytes(&scheme, Content::Numbers, &seeded));
+        }
         let objects: Vec<Object> =
             bytes.into_iter().map(|bytes| Object::new(Family::Rlwe, bytes)).collect();
         let modulus: f64 = primes[1..].iter().map(|&q| (q as f64).log2()).sum();
@@ -189,6 +198,14 @@ impl Target for LeveledTarget {
             // A seeded one is expanded when it is read.
             if frame.named("flags").all(|flags| flags.number() & SEEDED == 0) {
                 asked.same(&vector_to_bytes(s, label, &a), bytes);
+            }
+            self.use_ciphertext(&frame, &a, rng, asked);
+        }
+        if let Ok((content, a)) = slots_from_bytes(s, bytes) {
+            accepted = true;
+            let frame = frame();
+            if frame.named("flags").all(|flags| flags.number() & SEEDED == 0) {
+                asked.same(&slots_to_bytes(s, content, &a), bytes);
             }
             self.use_ciphertext(&frame, &a, rng, asked);
         }
