@@ -93,7 +93,7 @@ def spreading_elements(params: LeveledParams) -> list[int]:
 class Spread:
     """Every message in a ciphertext of its own, in slot 0; other slots hold others.
 
-    Iterating yields `(message, ciphertext)`, messages counted as `LeveledSecretKey.pack` takes them:
+    Iterating yields `(message, ciphertext)`. Messages count as `LeveledSecretKey.pack` takes them:
     the coordinate `c` of slot `s` is `s * d + c`. They come coordinate after coordinate, in the
     order of the rotations; one at a time is held. Two automorphisms at most each, of which the
     expensive part of the second is shared.
