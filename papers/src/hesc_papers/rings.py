@@ -75,9 +75,9 @@ class Clock:
 class World:
     """Keys of a parameter set and a packed upload."""
 
-    def __init__(self, params: hesc.LeveledParams, *, unpacking: bool = True) -> None:
+    def __init__(self, params: hesc.LeveledParams) -> None:
         self.params = params
-        self.secret, self.keys = hesc.leveled_keygen(params, unpacking=unpacking)
+        self.secret, self.keys = hesc.leveled_keygen(params, unpacking=True)
         shape = (params.slot_count, params.slot_degree or 1)
         self.rows = np.random.default_rng(0).integers(0, 2, shape)
 

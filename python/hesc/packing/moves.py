@@ -181,12 +181,10 @@ def gather(ciphertexts: Iterable[EncryptedSlots], keys: PublicKeys) -> Encrypted
     galois = steps.keys(keys)
     masks: dict[int, _native.LeveledPlaintext] = {}
     long_sums: dict[int, dict[int, _native.LeveledCiphertext]] = {}
-    taken = 0
     for slot in range(count):
         messages = list(islice(source, d))
         if not messages:
             break
-        taken += len(messages)
         long, short, shift = _way_back(steps, slot)
         moved = None
         for coordinate, given in enumerate(messages):
@@ -206,8 +204,6 @@ def gather(ciphertexts: Iterable[EncryptedSlots], keys: PublicKeys) -> Encrypted
             break
         sums = long_sums.setdefault(long, {})
         sums[short] = moved if short not in sums else sums[short].sum(moved, False)
-    if not taken:
-        raise ParameterError("there is nothing to gather; give at least one ciphertext")
     if next(source, None) is not None:
         raise ShapeError(f"more than {count * d} messages do not fit one ciphertext")
     total = None

@@ -12,13 +12,26 @@ mod polynomial;
 mod slots;
 mod vector;
 
-use hesc_schemes::rlwe::Rlwe;
+use hesc_schemes::SchemeError;
+use hesc_schemes::rlwe::{Ciphertext, Rlwe};
 
 pub use linear::{Matrix, dot_rotations, inner_product, matrix_rotations};
 pub use numbers::Numbers;
 pub use polynomial::polynomial;
 pub use slots::{Content, seeded_slots_to_bytes, slots_from_bytes, slots_to_bytes};
 pub use vector::{Label, seeded_vector_to_bytes, vector_from_bytes, vector_to_bytes};
+
+/// The flag of a frame whose ciphertext is seeded.
+const SEEDED: u8 = 4;
+
+/// The ciphertext in a frame with these flags, in full form.
+fn expanded(scheme: &Rlwe, flags: u8, nested: &[u8]) -> Result<Ciphertext, SchemeError> {
+    if flags & SEEDED != 0 {
+        scheme.expand(&scheme.seeded_from_bytes(nested)?)
+    } else {
+        scheme.ciphertext_from_bytes(nested)
+    }
+}
 
 /// Slots that a rotation moves in a circle.
 fn row_length(scheme: &Rlwe) -> usize {

@@ -2,7 +2,7 @@ use hesc_schemes::SchemeError;
 use hesc_schemes::rlwe::{Basis, Ciphertext, Rlwe, SeededCiphertext};
 use hesc_schemes::wire::{Kind, Reader, Writer};
 
-const SEEDED: u8 = 4;
+use super::{SEEDED, expanded};
 
 /// What the slots of an odd ring hold; it travels with the ciphertext, for operations mean other things.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,10 +57,5 @@ pub fn slots_from_bytes(scheme: &Rlwe, bytes: &[u8]) -> Result<(Content, Ciphert
     };
     let nested = reader.nested()?;
     reader.finish()?;
-    let ciphertext = if flags & SEEDED != 0 {
-        scheme.expand(&scheme.seeded_from_bytes(nested)?)?
-    } else {
-        scheme.ciphertext_from_bytes(nested)?
-    };
-    Ok((content, ciphertext))
+    Ok((content, expanded(scheme, flags, nested)?))
 }

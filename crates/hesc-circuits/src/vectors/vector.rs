@@ -2,9 +2,10 @@ use hesc_schemes::SchemeError;
 use hesc_schemes::rlwe::{Ciphertext, Rlwe, SeededCiphertext};
 use hesc_schemes::wire::{Kind, Reader, Writer};
 
+use super::{SEEDED, expanded};
+
 const ZEROS_BEHIND: u8 = 1;
 const COMPLEX: u8 = 2;
-const SEEDED: u8 = 4;
 
 /// What is known of the vector in a ciphertext; it travels with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,10 +59,5 @@ pub fn vector_from_bytes(scheme: &Rlwe, bytes: &[u8]) -> Result<(Label, Cipherte
     }
     let nested = reader.nested()?;
     reader.finish()?;
-    let ciphertext = if flags & SEEDED != 0 {
-        scheme.expand(&scheme.seeded_from_bytes(nested)?)?
-    } else {
-        scheme.ciphertext_from_bytes(nested)?
-    };
-    Ok((Label { length, zeros_behind, complex }, ciphertext))
+    Ok((Label { length, zeros_behind, complex }, expanded(scheme, flags, nested)?))
 }

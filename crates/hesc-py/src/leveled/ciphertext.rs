@@ -163,11 +163,6 @@ impl LeveledCiphertext {
         let bytes = py.compute(|| circuits::slots_to_bytes(&self.0, content, &self.1));
         Ok(PyBytes::new(py, &bytes))
     }
-    /// The level at which its square has the most room.
-    #[getter]
-    fn product_level(&self) -> usize {
-        self.0.product_level(&self.1, &self.1)
-    }
     fn mod_switch_to(&self, py: Python<'_>, level: usize) -> PyResult<Self> {
         self.with(py, |s| s.mod_switch_to(&self.1, level))
     }
