@@ -25,6 +25,8 @@ SETS = (
     "ec_elgamal_ristretto255",
     "unipolar_elgamal_ristretto255",
     "unipolar_bfv_8192",
+    "unipolar_bgv_8192",
+    "unipolar_bgv_13107",
 )
 
 

@@ -57,16 +57,47 @@ def test_unipolar_products_are_conjunctions(preset: str) -> None:
         bipolar * hesc.Encryptor(kit.public, 64, first_dimension=1).encrypt([0.5])
 
 
-def test_unipolar_bfv_takes_as_many_factors_as_its_documentation_says() -> None:
-    _, public = hesc.keygen(hesc.Params.preset("unipolar_bfv_4096"))
+@pytest.mark.parametrize(
+    ("preset", "most"),
+    [
+        *(("unipolar_bfv_4096", 3), ("unipolar_bfv_8192", 7)),
+        *(("unipolar_bgv_4096", 3), ("unipolar_bgv_8192", 6)),
+        *(("unipolar_bgv_4369", 6), ("unipolar_bgv_13107", 12)),
+    ],
+)
+def test_slots_take_as_many_factors_as_their_documentation_says(preset: str, most: int) -> None:
+    secret, public = hesc.keygen(hesc.Params.preset(preset))
     factors = [
-        hesc.Encryptor(public, 64, representation="unipolar", first_dimension=i).encrypt(0.9)
-        for i in range(4)
+        hesc.Encryptor(public, 256, representation="unipolar", first_dimension=i).encrypt(0.9)
+        for i in range(most + 1)
     ]
-    product = factors[0] * factors[1] * factors[2]
+    product = factors[0]
+    for factor in factors[1:most]:
+        product = product * factor
+    assert abs(float(hesc.Decryptor(secret).decrypt(product)) - 0.9**most) < 0.05
     with pytest.raises(hesc.NoiseBudgetError):
-        product * factors[3]
-    assert hesc.Params.from_bytes(product.params.to_bytes()).name == "unipolar_bfv_4096"
+        product * factors[most]
+    assert hesc.Params.from_bytes(product.params.to_bytes()).name == preset
+
+
+def test_sets_of_vectors_become_sets_of_unipolar_streams() -> None:
+    vectors = hesc.LeveledParams.cyclotomic(13107, [50, 50, 50, 34, 30], [], large=3)
+    params = hesc.Params.unipolar_slots(vectors)
+    assert (params.name, params.scheme, params.block_length) == (
+        "unipolar_bgv_13107",
+        "unipolar_bgv",
+        512,
+    )
+    weak = hesc.LeveledParams.cyclotomic(1285, [40], [], assurance="insecure")
+    assert hesc.Params.unipolar_slots(weak).name.startswith("insecure_")
+    for refused, says in {
+        hesc.LeveledParams.preset("bgv_13107"): "special_moduli",
+        hesc.LeveledParams.cyclotomic(8191, [50, 45, 33], []): "slots = 630",
+        hesc.LeveledParams.preset("ckks_4096"): "scheme = ckks",
+        "bgv_4096": "not of a str",
+    }.items():
+        with pytest.raises(hesc.ParameterError, match=says):
+            hesc.Params.unipolar_slots(refused)  # type: ignore[arg-type]
 
 
 X = np.array([[0.5, -0.25, 0.75], [0.1, 0.9, -1.0]])

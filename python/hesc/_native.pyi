@@ -95,9 +95,7 @@ class Params:
     @property
     def name(self) -> str: ...
     @staticmethod
-    def unipolar_bfv(
-        *, ring_degree: int, coeff_moduli: list[int], plain_modulus: int, assurance: str
-    ) -> Params: ...
+    def unipolar_slots(vectors: LeveledParams) -> Params: ...
     @staticmethod
     def tfhe_set(
         *,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from hesc import _native
 from hesc._native import ParameterError
 from hesc.inputs import whole, wholes
+from hesc.leveled.params import LeveledParams
 from hesc.parameter_set import ParameterSet, explained
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ _RECOMMENDED: Final = {
     "ec_elgamal": "ec_elgamal_ristretto255",
     "unipolar_elgamal": "unipolar_elgamal_ristretto255",
     "unipolar_bfv": "unipolar_bfv_8192",
+    "unipolar_bgv": "unipolar_bgv_8192",
 }
 
 
@@ -37,9 +39,9 @@ class Params(ParameterSet[_native.Params]):
     def recommended(cls, scheme: str) -> Params:
         """The set to start with for a scheme, at 128 bits.
 
-        "bfv", "ckks", "gm", "elgamal", "ec_elgamal"; for unipolar streams "unipolar_elgamal" and
-        "unipolar_bfv"; "tfhe" if gate circuits are to follow. The lattice sets keep the 2024
-        guidelines; the others fall to a quantum computer.
+        "bfv", "ckks", "gm", "elgamal", "ec_elgamal"; for unipolar streams "unipolar_elgamal",
+        "unipolar_bgv" and "unipolar_bfv"; "tfhe" if gate circuits are to follow. The lattice sets
+        keep the 2024 guidelines; the others fall to a quantum computer.
         """
         if scheme not in _RECOMMENDED:
             raise ParameterError(
@@ -104,35 +106,29 @@ class Params(ParameterSet[_native.Params]):
 
     @classmethod
     @explained
-    def unipolar_bfv(
-        cls,
-        *,
-        ring_degree: int,
-        coeff_moduli: Sequence[int],
-        plain_modulus: int,
-        assurance: str = "guidelines2024",
-    ) -> Params:
-        """BFV whose products are conjunctions of bits, one in each slot: for unipolar streams.
+    def unipolar_slots(cls, vectors: LeveledParams) -> Params:
+        """A set of vectors for unipolar streams: a bit in each slot, products are conjunctions.
 
         Nobody needs a key to multiply, since products are not relinearised: a product of `k`
-        factors has `k + 1` parts. Its depth is what `coeff_moduli` leave room for: three factors at
-        4096, seven at 8192, fourteen at 16384. Exact, and far slower than adding
+        factors has `k + 1` parts, fifteen factors at most. Exact, and far slower than adding
         inverted-bipolar streams; `hesc.leveled` is the better choice for numbers.
 
+        >>> vectors = LeveledParams.cyclotomic(13107, [50, 50, 50, 34, 30], [], large=3)
+        >>> Params.unipolar_slots(vectors).block_length
+        512
+
         Args:
-            ring_degree: bits in a block, a power of two.
-            coeff_moduli: primes, each 1 modulo `2 * ring_degree`.
-            plain_modulus: a prime that is 1 modulo `2 * ring_degree`; the smallest is best.
-            assurance: "guidelines2024", "hestd2018" or "insecure": what the set must reach.
+            vectors: BFV or BGV without special primes, with a multiple of 64 slots. BGV is several
+                times as fast. Slots modulo 65537 are as many as coefficients; slots modulo 2, in
+                the ring of an odd index, are a sixteenth of them and take more factors.
 
         """
-        native = _native.Params.unipolar_bfv(
-            ring_degree=whole(ring_degree, "ring_degree", 0),
-            coeff_moduli=wholes(coeff_moduli, "coeff_moduli"),
-            plain_modulus=whole(plain_modulus, "plain_modulus", 0),
-            assurance=assurance,
-        )
-        return cls(native)
+        if not isinstance(vectors, LeveledParams):
+            raise ParameterError(
+                f"unipolar streams lie in the slots of a LeveledParams, not of a "
+                f"{type(vectors).__name__}"
+            )
+        return cls(_native.Params.unipolar_slots(vectors.native))
 
     @classmethod
     @explained

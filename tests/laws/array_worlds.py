@@ -19,6 +19,7 @@ Mode = Literal["encrypt", "simulate"]
 SIMULATED: Final = (
     *("bfv_1024", "bfv_1024_fusion", "bfv_2048_slots", "ckks_1024", "ckks_2048", "gm_3072"),
     *("ec_elgamal_ristretto255", "unipolar_bfv_4096", "unipolar_elgamal_ristretto255"),
+    "unipolar_bgv_4369",
     *("insecure_tfhe_512", "hestd2018_koseki_bfv_2048"),
 )
 # Ciphertexts proper; the last one encrypts nothing and counts.

@@ -19,7 +19,8 @@ DATA = ([0.123456789, 0.0, 0.96], [1.0, 0.5, 0.0])
 PRESETS = (
     *("bfv_1024", "bfv_1024_fusion", "bfv_2048_slots", "ckks_1024", "ckks_1024_slots", "ckks_2048"),
     *("hestd2018_koseki_ckks_2048", "gm_3072", "ec_elgamal_ristretto255", "insecure_tfhe_512"),
-    *("unipolar_elgamal_ristretto255", "unipolar_bfv_4096"),
+    *("unipolar_elgamal_ristretto255", "unipolar_bfv_4096", "unipolar_bgv_4096"),
+    "unipolar_bgv_4369",
 )
 
 

@@ -1,11 +1,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use hesc_math::RingIndex;
-use hesc_schemes::rlwe::{PlaintextSpace, SchemeKind, Spec};
+use hesc_schemes::rlwe::{PlaintextSpace, Spec};
 use hesc_schemes::streams::elgamal::{GroupName, spec_bytes};
 use hesc_schemes::streams::{Visitor, open, open_bits, open_lattice};
-use hesc_schemes::{Assurance, Packing, Plain, Scheme, SchemeError, Simulated, UnipolarBfv};
+use hesc_schemes::{Assurance, Packing, Plain, Scheme, SchemeError, Simulated, UnipolarSlots};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -15,6 +14,7 @@ use crate::erased::{Set, SetOf};
 use crate::errors::{ParameterError, scheme_to_py, to_py};
 use crate::interrupt::interruptible;
 use crate::keys::{PublicKey, SecretKey, open_key_file};
+use crate::leveled::LeveledParams;
 use crate::presets;
 use crate::workers::Compute;
 
@@ -41,15 +41,6 @@ fn packing_from(name: &str) -> PyResult<Packing> {
             "unknown packing {name:?}; choose one of coefficients, slots, complex_slots"
         ))),
     }
-}
-
-/// The ring that Python names by its degree.
-pub fn power_of_two(ring_degree: usize) -> PyResult<RingIndex> {
-    RingIndex::power_of_two(ring_degree).map_err(|error| scheme_to_py(error.into()))
-}
-
-pub fn assurance_from(name: &str) -> PyResult<Assurance> {
-    name.parse().map_err(scheme_to_py)
 }
 
 impl Params {
@@ -96,31 +87,15 @@ impl Params {
         };
         let spec = Spec::streams(ring_degree, coeff_moduli, packing_from(packing)?, plaintext)
             .map_err(scheme_to_py)?;
-        open_lattice(spec, assurance_from(assurance)?, IntoParams).map_err(scheme_to_py)
+        open_lattice(spec, presets::assurance_from(assurance)?, IntoParams).map_err(scheme_to_py)
     }
 
-    /// BFV with products slot by slot.
+    /// BFV or BGV with products slot by slot. Who made the set has chosen how secure it is.
     #[staticmethod]
-    #[pyo3(signature = (*, ring_degree, coeff_moduli, plain_modulus, assurance))]
-    fn unipolar_bfv(
-        py: Python<'_>,
-        ring_degree: usize,
-        coeff_moduli: Vec<u64>,
-        plain_modulus: u64,
-        assurance: &str,
-    ) -> PyResult<Self> {
-        let spec = Spec {
-            scheme: SchemeKind::Bfv,
-            ring: power_of_two(ring_degree)?,
-            coeff_moduli,
-            special_moduli: Vec::new(),
-            plaintext: PlaintextSpace::Integers { plain_modulus },
-            bound: 1.0,
-            packing: None,
-            levels: Vec::new(),
-        };
-        let assurance = assurance_from(assurance)?;
-        py.compute(|| UnipolarBfv::new(spec, assurance)).map(Self::of).map_err(scheme_to_py)
+    fn unipolar_slots(py: Python<'_>, vectors: &LeveledParams) -> PyResult<Self> {
+        let spec = vectors.spec().clone();
+        let assurance = spec.assurance();
+        py.compute(|| UnipolarSlots::new(spec, assurance)).map(Self::of).map_err(scheme_to_py)
     }
 
     /// Bits that bootstrap: the ring's and the small dimension, `log2` of the noise of each, and bits of a
@@ -133,7 +108,7 @@ impl Params {
         digits: [(u32, u32); 3],
         assurance: &str,
     ) -> PyResult<Self> {
-        open_bits(dimensions, log2_noise, digits, assurance_from(assurance)?, IntoParams)
+        open_bits(dimensions, log2_noise, digits, presets::assurance_from(assurance)?, IntoParams)
             .map_err(scheme_to_py)
     }
 
@@ -183,7 +158,7 @@ impl Params {
     #[staticmethod]
     #[pyo3(signature = (data, *, assurance))]
     fn from_bytes(data: &[u8], assurance: &str) -> PyResult<Self> {
-        Self::open(data, assurance_from(assurance)?).map_err(scheme_to_py)
+        Self::open(data, presets::assurance_from(assurance)?).map_err(scheme_to_py)
     }
 
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {

@@ -1,11 +1,11 @@
-//! Presets as Python sees them, and the names of sets that are none.
+//! Presets as Python sees them, the names of sets that are none, and what sets must reach.
 
-use hesc_schemes::SchemeId;
 use hesc_schemes::presets::{PRESETS, Preset};
 use hesc_schemes::wire::Reader;
+use hesc_schemes::{Assurance, SchemeId};
 use pyo3::prelude::*;
 
-use crate::errors::ParameterError;
+use crate::errors::{ParameterError, scheme_to_py};
 
 /// What a preset says of itself.
 #[pyclass(frozen, get_all, module = "hesc", name = "Preset")]
@@ -56,4 +56,9 @@ pub fn name_of(bytes: &[u8], scheme: &str, assurance: &str) -> String {
         _ => "",
     };
     format!("{prefix}{scheme}_custom")
+}
+
+/// What a set must reach, by its name.
+pub fn assurance_from(name: &str) -> PyResult<Assurance> {
+    name.parse().map_err(scheme_to_py)
 }

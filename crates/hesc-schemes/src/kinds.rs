@@ -53,8 +53,8 @@ impl fmt::Display for SchemeKind {
 pub enum SchemeId {
     /// A scheme over a ring of many primes, for vectors or for blocks of bits.
     Ring(SchemeKind),
-    /// Unipolar streams on the slots of BFV.
-    UnipolarBfv,
+    /// Unipolar streams on the slots of BFV or BGV.
+    UnipolarSlots,
     /// Bits that bootstrap.
     Tfhe,
     /// Goldwasser and Micali's.
@@ -71,7 +71,7 @@ pub enum SchemeId {
 
 /// The bytes of those that are over no ring of many primes.
 const OTHERS: [(SchemeId, u8); 7] = [
-    (SchemeId::UnipolarBfv, 4),
+    (SchemeId::UnipolarSlots, 4),
     (SchemeId::Tfhe, 5),
     (SchemeId::Gm, 6),
     (SchemeId::Elgamal, 7),

@@ -36,5 +36,5 @@ pub use security::{Assurance, Security};
 pub use streams::Tfhe;
 pub use streams::{
     Bfv, BitProduct, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Plain, Scheme, Simulated,
-    UnipolarBfv, UnipolarElgamal,
+    UnipolarElgamal, UnipolarSlots,
 };

@@ -2,8 +2,7 @@
 
 use hesc_circuits::{Answer, CircuitError, Fusion, Layout, Plaintext, SeededStreams, Streams};
 use hesc_math::{AesCtrRng, ntt_primes};
-use hesc_schemes::rlwe::PlaintextSpace;
-use hesc_schemes::rlwe::Spec;
+use hesc_schemes::rlwe::{PlaintextSpace, SchemeKind, Spec};
 use hesc_schemes::streams::elgamal::{Ffdhe3072, Ristretto255, Secp256r1};
 use hesc_schemes::{
     Assurance, Bfv, BitProduct, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Plain, Scheme,
@@ -12,7 +11,7 @@ use hesc_schemes::{
 use hesc_stochastic::{BitStreams, Generator, Representation, Selector};
 use rand_core::SeedableRng;
 
-use super::party::{Party, bfv, ckks, close, decode, plaintext, unipolar_bfv};
+use super::party::{Party, bfv, ckks, close, decode, plaintext, unipolar, unipolar_binary};
 
 /// What holds on any scheme.
 fn check_operations<S: Scheme>(scheme: S, factors: usize) {
@@ -242,8 +241,10 @@ fn unipolar_streams_multiply_on_multiplicative_elgamal() {
 }
 
 #[test]
-fn unipolar_streams_multiply_on_bfv() {
-    check_unipolar(unipolar_bfv());
+fn unipolar_streams_multiply_in_slots() {
+    check_unipolar(unipolar(SchemeKind::Bfv));
+    check_unipolar(unipolar(SchemeKind::Bgv));
+    check_unipolar(unipolar_binary());
 }
 
 #[test]

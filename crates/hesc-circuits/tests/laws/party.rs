@@ -7,7 +7,7 @@ use hesc_schemes::rlwe::{self, SchemeKind};
 use hesc_schemes::streams::elgamal::Secp256r1;
 use hesc_schemes::{
     Assurance, Bfv, BitProduct, Ckks, EcElgamalSecp256r1, Gm, Packing, Plain, Scheme, Simulated,
-    UnipolarBfv, UnipolarElgamal,
+    UnipolarElgamal, UnipolarSlots,
 };
 use hesc_stochastic::{BitStreams, Encoder, EncoderConfig, Generator, Origin, Representation};
 use rand_core::SeedableRng;
@@ -123,9 +123,10 @@ pub fn ckks(packing: Packing) -> Ckks<u64> {
     Ckks::new(spec, Assurance::Guidelines2024).unwrap()
 }
 
-pub fn unipolar_bfv() -> UnipolarBfv {
+/// Bits in the slots of BFV or BGV.
+pub fn unipolar(scheme: SchemeKind) -> UnipolarSlots {
     let spec = rlwe::Spec {
-        scheme: SchemeKind::Bfv,
+        scheme,
         ring: RingIndex::power_of_two(256).unwrap(),
         coeff_moduli: ntt_primes(44, 256, 4).unwrap(),
         special_moduli: Vec::new(),
@@ -134,7 +135,19 @@ pub fn unipolar_bfv() -> UnipolarBfv {
         packing: None,
         levels: Vec::new(),
     };
-    UnipolarBfv::new(spec, Assurance::Insecure).unwrap()
+    UnipolarSlots::new(spec, Assurance::Insecure).unwrap()
+}
+
+/// Bits in the binary slots of an odd ring.
+pub fn unipolar_binary() -> UnipolarSlots {
+    let ring = RingIndex::new(1285).unwrap();
+    let spec = rlwe::Spec {
+        ring,
+        coeff_moduli: ring.ntt_primes_of_bits(&[44; 4]).unwrap(),
+        plaintext: rlwe::PlaintextSpace::Integers { plain_modulus: 2 },
+        ..unipolar(SchemeKind::Bgv).spec().clone()
+    };
+    UnipolarSlots::new(spec, Assurance::Insecure).unwrap()
 }
 
 /// What holds on every scheme.
@@ -156,7 +169,9 @@ pub fn on_all_schemes(law: &impl Law) {
     law.holds_on(EcElgamalSecp256r1::new(8).unwrap(), Bitwise);
     law.holds_on(Gm::new(2048, Assurance::Insecure).unwrap(), Bitwise);
     law.holds_on(UnipolarElgamal::over(Secp256r1), Bitwise);
-    law.holds_on(unipolar_bfv(), Rlwe);
+    law.holds_on(unipolar(SchemeKind::Bfv), Rlwe);
+    law.holds_on(unipolar(SchemeKind::Bgv), Rlwe);
+    law.holds_on(unipolar_binary(), Rlwe);
 }
 
 /// A law on schemes that encrypt nothing and refuse nothing: all operations are there.

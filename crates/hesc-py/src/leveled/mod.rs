@@ -19,7 +19,6 @@ use pyo3::types::PyBytes;
 
 use crate::errors::{ParameterError, scheme_to_py};
 use crate::keys::open_key_file;
-use crate::params::assurance_from;
 use crate::presets;
 use crate::workers::Compute;
 
@@ -98,6 +97,13 @@ pub fn combined_levels(primes: Vec<u64>, large: usize) -> PyResult<Vec<Vec<usize
 #[pyclass(frozen, module = "hesc")]
 pub struct LeveledParams(Rlwe);
 
+impl LeveledParams {
+    /// The specification.
+    pub fn spec(&self) -> &Spec {
+        self.0.spec()
+    }
+}
+
 #[pymethods]
 impl LeveledParams {
     #[new]
@@ -128,7 +134,7 @@ impl LeveledParams {
         let levels = levels.into_iter().map(PrimeSet::new).collect();
         let spec =
             Spec { scheme, ring, coeff_moduli, levels, special_moduli, plaintext, bound, packing };
-        let assurance = assurance_from(assurance)?;
+        let assurance = presets::assurance_from(assurance)?;
         detached(py, || Rlwe::new(spec, assurance)).map(Self)
     }
 
@@ -150,7 +156,7 @@ impl LeveledParams {
 
     #[staticmethod]
     fn from_bytes(py: Python<'_>, data: &[u8], assurance: &str) -> PyResult<Self> {
-        let assurance = assurance_from(assurance)?;
+        let assurance = presets::assurance_from(assurance)?;
         detached(py, || Rlwe::new(Spec::from_bytes(data)?, assurance)).map(Self)
     }
 

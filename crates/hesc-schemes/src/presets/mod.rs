@@ -64,8 +64,8 @@ enum Set {
     },
     /// Vectors of numbers: in a power-of-two ring, whose index is twice its degree, or in slots of an odd one.
     Vectors { of: Vectors, index: usize, coeff: Runs, special: Runs },
-    /// Bits in the slots of BFV, which multiply.
-    UnipolarBfv { of: Vectors, ring_degree: usize, coeff: Runs },
+    /// Bits in slots, which multiply.
+    UnipolarSlots { of: Vectors, index: usize, coeff: Runs },
     /// Bits that bootstrap: the ring's degree and the small dimension, `log2` of the noise of each, and bits of
     /// a digit and digits of bootstrap, key switch and packing.
     Tfhe { dimensions: [usize; 2], log2_noise: [f64; 2], digits: [(u32, u32); 3] },
@@ -102,7 +102,7 @@ impl Preset {
             }
             Set::Lattice { .. } => SchemeId::Ring(SchemeKind::Bfv),
             Set::Vectors { of, .. } => SchemeId::Ring(of.scheme),
-            Set::UnipolarBfv { .. } => SchemeId::UnipolarBfv,
+            Set::UnipolarSlots { .. } => SchemeId::UnipolarSlots,
             Set::Tfhe { .. } => SchemeId::Tfhe,
             Set::Gm { .. } => SchemeId::Gm,
             Set::Elgamal { max_count: Some(_), .. } => SchemeId::Elgamal,
@@ -129,10 +129,12 @@ impl Preset {
     /// Coefficients of a polynomial; none without a ring.
     pub fn ring_degree(&self) -> Option<usize> {
         match self.set {
-            Set::Vectors { index, .. } => RingIndex::new(index).ok().map(RingIndex::degree),
-            Set::Lattice { ring_degree, .. }
-            | Set::UnipolarBfv { ring_degree, .. }
-            | Set::Tfhe { dimensions: [ring_degree, _], .. } => Some(ring_degree),
+            Set::Vectors { index, .. } | Set::UnipolarSlots { index, .. } => {
+                RingIndex::new(index).ok().map(RingIndex::degree)
+            }
+            Set::Lattice { ring_degree, .. } | Set::Tfhe { dimensions: [ring_degree, _], .. } => {
+                Some(ring_degree)
+            }
             Set::Gm { .. } | Set::Elgamal { .. } => None,
         }
     }
@@ -140,7 +142,9 @@ impl Preset {
     /// Bits in a block, or numbers in a vector.
     pub fn slots(&self) -> usize {
         match self.set {
-            Set::Vectors { of, index, .. } => of.slots(index),
+            Set::Vectors { of, index, .. } | Set::UnipolarSlots { of, index, .. } => {
+                of.slots(index)
+            }
             Set::Lattice {
                 plaintext: PlaintextSpace::Approximate { .. },
                 packing: Packing::Slots,
@@ -148,9 +152,9 @@ impl Preset {
                 ..
             } => ring_degree / 2,
             // Two bits in each complex slot are as many as coefficients.
-            Set::Lattice { ring_degree, .. }
-            | Set::UnipolarBfv { ring_degree, .. }
-            | Set::Tfhe { dimensions: [ring_degree, _], .. } => ring_degree,
+            Set::Lattice { ring_degree, .. } | Set::Tfhe { dimensions: [ring_degree, _], .. } => {
+                ring_degree
+            }
             Set::Gm { .. } | Set::Elgamal { .. } => BLOCK_LENGTH,
         }
     }
@@ -161,8 +165,9 @@ impl Preset {
             Set::Lattice { ring_degree, coeff_moduli, .. } => {
                 2 * ring_degree * coeff_moduli.iter().map(|q| bits_of(*q)).sum::<usize>() / 8
             }
-            Set::Vectors { coeff, .. } => 2 * self.ring_degree().unwrap_or(0) * bits_in(coeff) / 8,
-            Set::UnipolarBfv { ring_degree, coeff, .. } => 2 * ring_degree * bits_in(coeff) / 8,
+            Set::Vectors { coeff, .. } | Set::UnipolarSlots { coeff, .. } => {
+                2 * self.ring_degree().unwrap_or(0) * bits_in(coeff) / 8
+            }
             Set::Tfhe { dimensions: [ring_degree, _], .. } => 2 * ring_degree * 8,
             Set::Gm { modulus_bits } => BLOCK_LENGTH * *modulus_bits as usize / 8,
             Set::Elgamal { group, .. } => BLOCK_LENGTH * 2 * group.element_bytes(),
@@ -204,8 +209,8 @@ impl Preset {
             Set::Vectors { of, index, coeff, special } => {
                 of.spec(*index, coeff, special, 1.0)?.to_bytes()
             }
-            Set::UnipolarBfv { of, ring_degree, coeff } => {
-                unipolar::bfv::spec_bytes(&of.spec(2 * ring_degree, coeff, &[], 1.0)?)
+            Set::UnipolarSlots { of, index, coeff } => {
+                unipolar::slots::spec_bytes(&of.spec(*index, coeff, &[], 1.0)?)
             }
             Set::Tfhe { dimensions, log2_noise, digits } => {
                 tfhe(*dimensions, *log2_noise, *digits)?

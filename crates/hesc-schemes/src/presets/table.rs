@@ -9,7 +9,7 @@ use crate::streams::elgamal::GroupName;
 
 /// Every preset, those to start with first among their like.
 #[rustfmt::skip] // A row a line.
-pub static PRESETS: [Preset; 58] = [
+pub static PRESETS: [Preset; 63] = [
     // Blocks of bits that add.
     bits("bfv_1024", 1024, &[67104769], Coefficients, modulo(2), "Parity alone survives: the key owner sees no counts. Smallest noise."),
     bits("bfv_1024_fusion", 1024, &[67104769], Coefficients, modulo(32), "Room for fusion: three products as digits of base 3."),
@@ -40,9 +40,14 @@ pub static PRESETS: [Preset; 58] = [
     logarithms("unipolar_elgamal_ristretto255", GroupName::Ristretto255, None, "Unipolar streams: the fastest group."),
     logarithms("unipolar_elgamal_secp256r1", GroupName::Secp256r1, None, "Unipolar streams over the curve of koseki2022hesc."),
     // Bits in slots, which multiply.
-    conjunctions("unipolar_bfv_4096", 4096, &[(35, 2), (36, 1)], "Unipolar streams on a lattice: three factors."),
-    conjunctions("unipolar_bfv_8192", 8192, &[(42, 1), (43, 4)], "Unipolar streams on a lattice: seven factors."),
-    conjunctions("unipolar_bfv_16384", 16384, &[(47, 2), (48, 7)], "Unipolar streams on a lattice: fourteen factors."),
+    conjunctions("unipolar_bfv_4096", BITS, 8192, &[(35, 2), (36, 1)], "Unipolar streams: three factors one after the other, four at once."),
+    conjunctions("unipolar_bfv_8192", BITS, 16384, &[(42, 1), (43, 4)], "Unipolar streams: seven factors one after the other, thirteen at once."),
+    conjunctions("unipolar_bfv_16384", BITS, 32768, &[(47, 2), (48, 7)], "Unipolar streams: fourteen factors one after the other, fifteen at once."),
+    conjunctions("unipolar_bgv_4096", BGV, 8192, &[(35, 2), (36, 1)], "The same by BGV, several times as fast: three factors, four at once."),
+    conjunctions("unipolar_bgv_8192", BGV, 16384, &[(50, 3), (34, 1), (30, 1)], "Six factors one after the other, ten at once: the one to start with."),
+    conjunctions("unipolar_bgv_16384", BGV, 32768, &[(50, 7), (46, 1), (34, 1)], "Thirteen factors one after the other, fifteen at once."),
+    conjunctions("unipolar_bgv_4369", BINARY, 4369, &[(35, 2), (36, 1)], "Slots modulo 2, 256 of them: six factors one after the other, seven at once."),
+    conjunctions("unipolar_bgv_13107", BINARY, 13107, &[(50, 3), (34, 1), (30, 1)], "Slots modulo 2, 512 of them: twelve factors one after the other, fifteen at once."),
     // Vectors of numbers. Primes stay below 2^50, where the kernels are fastest; several special primes make
     // fewer digits and smaller keys. In CKKS all primes but the first are the scale, so that products keep it;
     // the first leaves room for numbers above 1.
@@ -175,11 +180,12 @@ const fn logarithms(
 
 const fn conjunctions(
     name: &'static str,
-    ring_degree: usize,
+    of: Vectors,
+    index: usize,
     coeff: Runs,
     about: &'static str,
 ) -> Preset {
-    Preset { name, about, set: Set::UnipolarBfv { of: BITS, ring_degree, coeff } }
+    Preset { name, about, set: Set::UnipolarSlots { of, index, coeff } }
 }
 
 const fn vectors(

@@ -6,6 +6,8 @@
 //!   ([`Rlwe::product_level`]). Their noise has grown since the last product; divided by the primes that are
 //!   dropped, it does not square in BGV, and fewer primes are faster in both.
 
+use std::borrow::Cow;
+
 use super::buffer::Buffer;
 use super::evaluation::SCALE_TOLERANCE;
 use super::{Ciphertext, Plaintext, RelinKey, Rlwe};
@@ -32,15 +34,43 @@ impl Rlwe {
         self.check_pair_of(a, b.unwrap_or(a))?;
         relin.0.tag.check(self.fingerprint(), Some(a.tag))?;
         let level = self.product_level(a, b.unwrap_or(a));
-        let at_level =
-            |c: &Ciphertext| (c.level != level).then(|| self.lowered(c, level)).transpose();
-        let (low_a, low_b) = (at_level(a)?, b.map(at_level).transpose()?.flatten());
-        let a = low_a.as_ref().unwrap_or(a);
+        let a = self.factor_at(a, level)?;
         let product = match b {
-            Some(b) => self.multiply(a, low_b.as_ref().unwrap_or(b))?,
-            None => self.square(a)?,
+            Some(b) => {
+                let b = self.factor_at(b, level)?;
+                self.multiply(&a, &b)?
+            }
+            None => self.square(&a)?,
         };
         self.settled(self.relinearise(&product, relin)?)
+    }
+
+    /// A product that nobody needs a key for, of factors with any numbers of parts at any levels
+    /// ([`Self::multiply_parts`]). Both are brought to the lowest level at which it has the most room.
+    ///
+    /// # Errors
+    /// [`SchemeError::ParameterMismatch`], [`SchemeError::KeyMismatch`]; [`SchemeError::TooManyParts`] beyond
+    /// sixteen; [`SchemeError::NoiseBudget`] if the product could not be decrypted.
+    pub fn product_of_parts(
+        &self,
+        a: &Ciphertext,
+        b: &Ciphertext,
+    ) -> Result<Ciphertext, SchemeError> {
+        self.check_pair_of(a, b)?;
+        let level = self.roomiest(a.level.min(b.level), |level| {
+            self.product_shell(&self.lowered_shell(a, level)?, &self.lowered_shell(b, level)?)
+        });
+        let (a, b) = (self.factor_at(a, level)?, self.factor_at(b, level)?);
+        self.multiply_parts(&a, &b)
+    }
+
+    /// [`Self::lowered`], without a copy of what is at the level.
+    fn factor_at<'a>(
+        &self,
+        a: &'a Ciphertext,
+        level: usize,
+    ) -> Result<Cow<'a, Ciphertext>, SchemeError> {
+        Ok(if a.level == level { Cow::Borrowed(a) } else { Cow::Owned(self.lowered(a, level)?) })
     }
 
     /// A sum of products, squares where there is no second factor, and of other ciphertexts, at any levels: brought to

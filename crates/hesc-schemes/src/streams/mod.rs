@@ -5,7 +5,7 @@
 //! asked for: [`MaskPositions`], [`WeightedSums`], [`MovePositions`]. Its implementations: [`Bfv`] and
 //! [`Ckks`] (both [`lattice::Lattice`] with their own encoding); those with a ciphertext for each bit (all [`bitwise::Bitwise`] with their own cipher):
 //! [`Gm`], [`Elgamal`], [`EcElgamal`], [`EcElgamalSecp256r1`] and, for unipolar streams,
-//! [`UnipolarElgamal`]; [`UnipolarBfv`] on the slots of BFV with multiplication; with the feature `tfhe`
+//! [`UnipolarElgamal`]; [`UnipolarSlots`] on the slots of BFV with multiplication; with the feature `tfhe`
 //! `Tfhe`, whose bits also bootstrap; [`Plain`], which encrypts nothing, so that every law and circuit
 //! can be tested without the cryptography, and [`Simulated`], the same on bits instead of counts, fast.
 //!
@@ -38,4 +38,4 @@ pub use scheme::{
 pub use sets::{Visitor, open, open_bits, open_lattice};
 #[cfg(feature = "tfhe")]
 pub use tfhe::Tfhe;
-pub use unipolar::{UnipolarBfv, UnipolarElgamal};
+pub use unipolar::{UnipolarElgamal, UnipolarSlots};

@@ -7,7 +7,7 @@ use super::elgamal::{
     Exponents, Ffdhe3072, Group, GroupName, LiftedElgamal, Ristretto255, Secp256r1,
 };
 use super::lattice::{BfvEncoding, CkksEncoding, Encoding, Lattice};
-use super::{Gm, Plain, Scheme, Simulated, UnipolarBfv, UnipolarElgamal};
+use super::{Gm, Plain, Scheme, Simulated, UnipolarElgamal, UnipolarSlots};
 use crate::kinds::SchemeId;
 use crate::rlwe::{SchemeKind, Spec};
 use crate::wire::Reader;
@@ -44,8 +44,8 @@ pub fn open<V: Visitor>(
     }
     Ok(match scheme {
         SchemeId::Ring(_) => return open_lattice(Spec::from_bytes(bytes)?, assurance, visitor),
-        SchemeId::UnipolarBfv => {
-            visitor.visit(UnipolarBfv::new(UnipolarBfv::spec_from_bytes(bytes)?, assurance)?)
+        SchemeId::UnipolarSlots => {
+            visitor.visit(UnipolarSlots::new(UnipolarSlots::spec_from_bytes(bytes)?, assurance)?)
         }
         SchemeId::Tfhe => return tfhe(bytes, assurance, visitor),
         SchemeId::Gm => visitor.visit(Gm::spec_from_bytes(bytes, assurance)?),

@@ -20,7 +20,7 @@ use hesc_schemes::rlwe::{self as with_products, SchemeKind};
 use hesc_schemes::streams::elgamal::Secp256r1;
 use hesc_schemes::{
     Assurance, Bfv, BitProduct, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Plain,
-    Simulated, UnipolarBfv, UnipolarElgamal,
+    Simulated, UnipolarElgamal, UnipolarSlots,
 };
 use rand_core::SeedableRng;
 
@@ -168,6 +168,16 @@ pub fn quick_targets() -> Targets {
         packing: None,
         levels: Vec::new(),
     };
+    // Binary slots of an odd ring, a word of them.
+    let odd = RingIndex::new(1285)?;
+    let binary = with_products::Spec {
+        scheme: SchemeKind::Bgv,
+        ring: odd,
+        coeff_moduli: odd.ntt_primes_of_bits(&[44, 44])?,
+        plaintext: hesc_schemes::rlwe::PlaintextSpace::Integers { plain_modulus: 2 },
+        ..unipolar.clone()
+    };
+    let slots = |spec| UnipolarSlots::new(spec, Assurance::Insecure);
     let simulated = |product| Simulated::new(64, product);
     Ok(vec![
         Box::new(StreamsTarget::new(Plain::new(64, 32)?, Clear, two)?),
@@ -182,7 +192,8 @@ pub fn quick_targets() -> Targets {
         )?),
         Box::new(StreamsTarget::new(ckks(60, 25f64.exp2(), Packing::Slots)?, Lattice, None)?),
         Box::new(StreamsTarget::new(EcElgamal::new(16)?, Bitwise, two)?),
-        Box::new(StreamsTarget::new(UnipolarBfv::new(unipolar, Assurance::Insecure)?, Rlwe, None)?),
+        Box::new(StreamsTarget::new(slots(unipolar)?, Rlwe, None)?),
+        Box::new(StreamsTarget::new(slots(binary)?, Rlwe, None)?),
         Box::new(LeveledTarget::new(SchemeKind::Bfv, 512, 7681)?),
         Box::new(LeveledTarget::new(SchemeKind::Bgv, 512, 7681)?),
         Box::new(LeveledTarget::new(SchemeKind::Ckks, 512, 0)?),

@@ -2,11 +2,11 @@
 //! value is their share of ones (`koseki2022hesc` §2.2, §3.1).
 //!
 //! [`UnipolarElgamal`] has it from a group's multiplication, a ciphertext for each bit, any number of
-//! factors. [`UnipolarBfv`] multiplies slots, thousands of bits a ciphertext, and few factors: the
+//! factors. [`UnipolarSlots`] multiplies slots, thousands of bits a ciphertext, and few factors: the
 //! noise and the size of ciphertexts grow with each.
 
-pub(crate) mod bfv;
 pub(crate) mod elgamal;
+pub(crate) mod slots;
 
-pub use bfv::UnipolarBfv;
 pub use elgamal::{Neutral, UnipolarElgamal};
+pub use slots::UnipolarSlots;

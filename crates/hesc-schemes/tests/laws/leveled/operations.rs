@@ -162,6 +162,12 @@ pub fn operations() -> Vec<Operation> {
             ..PLAIN
         },
         Operation {
+            name: "product_of_parts",
+            run: |w, _, a, b| w.party.scheme.product_of_parts(a, b).map(drop),
+            binary: true,
+            ..PLAIN
+        },
+        Operation {
             name: "relinearise",
             run: |w, k, a, _| w.party.scheme.relinearise(a, &k.party.relin).map(drop),
             takes: Takes::Three,

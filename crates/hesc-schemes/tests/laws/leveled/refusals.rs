@@ -190,7 +190,7 @@ fn another_level_or_scale_is_refused() {
         let mut w = world(scheme, 730);
         let (a, lower) = (ones(&mut w.party, 3), ones(&mut w.party, 2));
         // Those that bring their operands to one level take any.
-        let anywhere = ["matched", "product", "sum", "sum_of_products"];
+        let anywhere = ["matched", "product", "product_of_parts", "sum", "sum_of_products"];
         for operation in of(scheme).filter(|o| o.binary && !anywhere.contains(&o.name)) {
             for (x, y) in [(&a, &lower), (&lower, &a)] {
                 let result = (operation.run)(&w, &w, x, y);

@@ -1,20 +1,20 @@
 //! The laws of [`Scheme`], run on every scheme, every packing, both word sizes and on the scheme
 //! that encrypts nothing.
 
-use hesc_math::{AesCtrRng, ntt_primes};
+use hesc_math::{AesCtrRng, RingIndex, ntt_primes};
 use hesc_schemes::rlwe::{self, SchemeKind};
 use hesc_schemes::streams::elgamal::{Exponents, Ffdhe3072, Ristretto255};
 use hesc_schemes::streams::{Blocks, Combine, Decrypt, Encrypt, Wire};
 use hesc_schemes::{
     Assurance, Bfv, BitProduct, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Plain,
-    Scheme, SchemeError, Simulated, UnipolarBfv, UnipolarElgamal,
+    Scheme, SchemeError, Simulated, UnipolarElgamal, UnipolarSlots,
 };
 use rand_core::Rng;
 
 use super::frames::{TAGGED, overwrite};
 use super::parties::{
     approximate, horner, integers, mask_positions, read_ciphertexts, read_compact, read_public_key,
-    read_seeded, rng, spec, unipolar,
+    read_seeded, rng, spec, unipolar, unipolar_bgv, unipolar_binary,
 };
 
 fn random_blocks<S: Scheme>(scheme: &S, blocks: usize, rng: &mut AesCtrRng) -> Vec<u64> {
@@ -240,7 +240,9 @@ fn tfhe_obeys_the_laws() {
 fn conjunctions_obey_their_laws() {
     check_conjunctions(&Simulated::new(128, BitProduct::Conjunction).unwrap());
     check_conjunctions(&UnipolarElgamal::over(Ristretto255));
-    check_conjunctions(&UnipolarBfv::new(unipolar(1024, 4), Assurance::Insecure).unwrap());
+    check_conjunctions(&UnipolarSlots::new(unipolar(1024, 4), Assurance::Insecure).unwrap());
+    check_conjunctions(&unipolar_bgv(1024, 4));
+    check_conjunctions(&unipolar_binary(1285, 4));
 }
 
 #[test]
@@ -400,9 +402,9 @@ fn masks_need_slots() {
 }
 
 #[test]
-fn sets_of_unipolar_bfv_are_checked() {
+fn sets_of_unipolar_slots_are_checked() {
     let set = unipolar(1024, 2);
-    let refused = |set: rlwe::Spec| UnipolarBfv::new(set, Assurance::Insecure).err().unwrap();
+    let refused = |set: rlwe::Spec| UnipolarSlots::new(set, Assurance::Insecure).err().unwrap();
     let special_moduli = ntt_primes(40, 1024, 1).unwrap();
     assert!(matches!(
         refused(rlwe::Spec { special_moduli, ..set.clone() }),
@@ -413,7 +415,13 @@ fn sets_of_unipolar_bfv_are_checked() {
         SchemeError::Parameter { name: "plain_modulus", .. }
     ));
     assert!(matches!(
-        refused(rlwe::Spec { scheme: SchemeKind::Bgv, ..set }),
+        refused(rlwe::Spec { scheme: SchemeKind::Ckks, ..set.clone() }),
         SchemeError::Parameter { name: "scheme", .. }
     ));
+    // Sixteen slots.
+    let ring = RingIndex::new(255).unwrap();
+    let coeff_moduli = ring.ntt_primes_of_bits(&[40]).unwrap();
+    let few =
+        rlwe::Spec { scheme: SchemeKind::Bgv, ring, coeff_moduli, plaintext: integers(2), ..set };
+    assert!(matches!(refused(few), SchemeError::Parameter { name: "slots", .. }));
 }

@@ -3,7 +3,7 @@
 use hesc_schemes::streams::bitwise::{BitCipher, Bitwise};
 use hesc_schemes::streams::{Combine, Decrypt, Encrypt};
 use hesc_schemes::{
-    Assurance, Bfv, Ckks, EcElgamal, Packing, Plain, Scheme, SchemeError, UnipolarBfv,
+    Assurance, Bfv, Ckks, EcElgamal, Packing, Plain, Scheme, SchemeError, UnipolarSlots,
 };
 
 use super::parties::{self, Party, approximate, horner, integers, rng, spec, unipolar};
@@ -120,9 +120,9 @@ fn bases_stay_below_every_prime() {
 
 /// Sixteen parts, the most that a ciphertext has, and one more.
 #[test]
-fn unipolar_bfv_refuses_what_it_has_no_room_for() {
+fn unipolar_slots_refuse_what_they_have_no_room_for() {
     let set = unipolar(1024, 12);
-    let scheme = UnipolarBfv::new(set.clone(), Assurance::Insecure).unwrap();
+    let scheme = UnipolarSlots::new(set.clone(), Assurance::Insecure).unwrap();
     let rng = &mut rng(5);
     let (secret, public) = scheme.generate_keys(rng);
     let ones = vec![u64::MAX; scheme.block_length() / 64];
@@ -135,8 +135,8 @@ fn unipolar_bfv_refuses_what_it_has_no_room_for() {
         let fits = matches!(refused, Some(SchemeError::TooManyParts { parts: 17, most: 16, .. }));
         assert!(fits, "{refused:?}");
     }
-    assert_eq!(UnipolarBfv::spec_from_bytes(&scheme.spec_to_bytes()).unwrap(), set);
-    assert!(UnipolarBfv::spec_from_bytes(&set.to_bytes()).is_err());
+    assert_eq!(UnipolarSlots::spec_from_bytes(&scheme.spec_to_bytes()).unwrap(), set);
+    assert!(UnipolarSlots::spec_from_bytes(&set.to_bytes()).is_err());
 }
 
 /// Plaintext moduli and block lengths at both ends.

@@ -14,7 +14,7 @@ use hesc_schemes::streams::lattice::{Encoding, Lattice};
 use hesc_schemes::wire::Kind;
 use hesc_schemes::{
     Assurance, Bfv, BitProduct, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Plain,
-    Scheme, SchemeError, Simulated, UnipolarBfv, UnipolarElgamal,
+    Scheme, SchemeError, Simulated, UnipolarElgamal, UnipolarSlots,
 };
 use rand_core::SeedableRng;
 
@@ -175,7 +175,7 @@ impl<C: BitCipher> Case for Bitwise<C> {
     }
 }
 
-impl Case for UnipolarBfv {
+impl Case for UnipolarSlots {
     fn blocks_at(&self, _kind: u8) -> usize {
         // Each ciphertext has its own tag.
         HEADER
@@ -251,7 +251,7 @@ pub fn element_bytes<C: BitCipher>(cipher: &C) -> usize {
     cipher.block_bytes() / if cipher.name() == "gm" { 64 } else { 128 }
 }
 
-impl Encryption for UnipolarBfv {
+impl Encryption for UnipolarSlots {
     fn parts<'a>(&self, ciphertexts: &'a [u8]) -> Vec<&'a [u8]> {
         // Level, parts, factor and five numbers of noise; then the parts of each limb.
         unipolar_limbs(self, ciphertexts, TAGGED + 54, 2)
@@ -272,7 +272,7 @@ impl Encryption for UnipolarBfv {
 
 /// The limbs of the ciphertexts in a batch.
 fn unipolar_limbs<'a>(
-    scheme: &UnipolarBfv,
+    scheme: &UnipolarSlots,
     batch: &'a [u8],
     start: usize,
     parts: usize,
@@ -360,8 +360,27 @@ fn ckks<W: Word>(degree: usize, bits: &[u32], packing: Packing, scale: i32) -> C
     Ckks::new(spec(degree, bits, packing, approximate(scale)), Assurance::Insecure).unwrap()
 }
 
-fn unipolar_bfv(primes: usize) -> UnipolarBfv {
-    UnipolarBfv::new(unipolar(1024, primes), Assurance::Insecure).unwrap()
+fn unipolar_bfv(primes: usize) -> UnipolarSlots {
+    UnipolarSlots::new(unipolar(1024, primes), Assurance::Insecure).unwrap()
+}
+
+/// The same by BGV.
+pub fn unipolar_bgv(ring_degree: usize, primes: usize) -> UnipolarSlots {
+    let spec = rlwe::Spec { scheme: SchemeKind::Bgv, ..unipolar(ring_degree, primes) };
+    UnipolarSlots::new(spec, Assurance::Insecure).unwrap()
+}
+
+/// Binary slots of an odd ring.
+pub fn unipolar_binary(index: usize, primes: usize) -> UnipolarSlots {
+    let ring = RingIndex::new(index).unwrap();
+    let spec = rlwe::Spec {
+        scheme: SchemeKind::Bgv,
+        ring,
+        coeff_moduli: ring.ntt_primes_of_bits(&vec![43; primes]).unwrap(),
+        plaintext: integers(2),
+        ..unipolar(1024, 1)
+    };
+    UnipolarSlots::new(spec, Assurance::Insecure).unwrap()
 }
 
 fn simulated(product: BitProduct) -> (Simulated, Option<Simulated>) {
@@ -480,7 +499,11 @@ parties! {
             (of(16), Some(of(17)))
         };
         unipolar_elgamal: UnipolarElgamal<Ristretto255> = (UnipolarElgamal::over(Ristretto255), None);
-        unipolar_bfv_slots: UnipolarBfv = (unipolar_bfv(3), Some(unipolar_bfv(4)));
+        unipolar_bfv_slots: UnipolarSlots = (unipolar_bfv(3), Some(unipolar_bfv(4)));
+        unipolar_bgv_slots: UnipolarSlots = (unipolar_bgv(1024, 3), Some(unipolar_bgv(1024, 4)));
+        unipolar_binary_slots: UnipolarSlots = {
+            (unipolar_binary(1285, 3), Some(unipolar_binary(1285, 4)))
+        };
     }
     clear {
         plain: Plain = {

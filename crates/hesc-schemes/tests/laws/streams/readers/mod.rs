@@ -3,9 +3,9 @@
 mod elements;
 mod lattices;
 
-use hesc_schemes::rlwe::{self, Rlwe};
+use hesc_schemes::rlwe::{self, Basis, Rlwe};
 use hesc_schemes::streams::{Decrypt, Encrypt, Wire};
-use hesc_schemes::{Assurance, Plain, Scheme, SchemeError, Simulated, UnipolarBfv};
+use hesc_schemes::{Assurance, Plain, Scheme, SchemeError, Simulated, UnipolarSlots};
 
 use super::frames::{self, HEADER, TAGGED, forge, overwrite};
 use super::parties::{
@@ -195,7 +195,7 @@ const NO_NUMBERS: [f64; 3] = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
 /// Batches of ciphertexts with multiplication: blocks of two key pairs, residues, and lengths inside.
 #[test]
 fn batches_of_leveled_ciphertexts_are_checked_one_by_one() {
-    let party: &Party<UnipolarBfv> = super::parties::unipolar_bfv_slots();
+    let party: &Party<UnipolarSlots> = super::parties::unipolar_bfv_slots();
     let Party { scheme, stranger, .. } = party;
     let frames = Frames::of(party);
     let bits = party.filled(1, 5);
@@ -228,10 +228,11 @@ fn batches_of_leveled_ciphertexts_are_checked_one_by_one() {
     }
 }
 
-/// A block of well-formed ciphertexts that hold something else than bits in their slots.
-#[test]
-fn slots_that_hold_no_bits_are_no_counts() {
-    let party: &Party<UnipolarBfv> = super::parties::unipolar_bfv_slots();
+/// Decrypts a batch whose first block is well formed and somebody else's.
+fn decrypted_with(
+    party: &Party<UnipolarSlots>,
+    block: impl FnOnce(&Rlwe, rlwe::Ciphertext) -> rlwe::Ciphertext,
+) -> Result<Vec<u32>, SchemeError> {
     let Party { scheme, secret, .. } = party;
     let inside = Rlwe::new(scheme.spec().clone(), Assurance::Insecure).unwrap();
     let frames = Frames::of(party);
@@ -239,15 +240,29 @@ fn slots_that_hold_no_bits_are_no_counts() {
     let first = frames::nested(frame)[0];
     let honest = inside.ciphertext_from_bytes(first).unwrap();
     let start = frame.windows(first.len()).position(|window| window == first).unwrap();
-    let put = |block: &rlwe::Ciphertext| {
-        let forged = overwrite(frame, start, &inside.ciphertext_to_bytes(block));
-        scheme.decrypt(secret, &read_ciphertexts(scheme, &forged).unwrap())
-    };
-    assert!(put(&honest).is_ok());
-    for factor in [2, -1] {
-        let other = inside.multiply_scalar(&honest, factor).unwrap();
-        assert!(matches!(put(&other), Err(SchemeError::NotACount { block: 0 })), "{factor}");
+    let forged = overwrite(frame, start, &inside.ciphertext_to_bytes(&block(&inside, honest)));
+    scheme.decrypt(secret, &read_ciphertexts(scheme, &forged).unwrap())
+}
+
+/// Blocks that hold something else than bits in their slots.
+#[test]
+fn slots_that_hold_no_bits_are_no_counts() {
+    let refused = |counts| matches!(counts, Err(SchemeError::NotACount { block: 0 }));
+    for party in [super::parties::unipolar_bfv_slots(), super::parties::unipolar_bgv_slots()] {
+        assert!(decrypted_with(party, |_, honest| honest).is_ok());
+        for factor in [2, -1] {
+            let other = |inside: &Rlwe, honest| inside.multiply_scalar(&honest, factor).unwrap();
+            assert!(refused(decrypted_with(party, other)), "{factor}");
+        }
     }
+    // Modulo 2, an element of an extension that is no number.
+    let party = super::parties::unipolar_binary_slots();
+    assert!(decrypted_with(party, |_, honest| honest).is_ok());
+    let other = |inside: &Rlwe, honest| {
+        let element = inside.encode_slots(Basis::Normal, &[0, 1]).unwrap();
+        inside.add_plain(&honest, &element).unwrap()
+    };
+    assert!(refused(decrypted_with(party, other)));
 }
 
 /// Counts in the clear stay below their modulus.

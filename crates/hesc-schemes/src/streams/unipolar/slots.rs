@@ -1,8 +1,11 @@
-//! BFV with multiplication for unipolar streams: a bit in each slot, products slot by slot.
+//! BFV and BGV with multiplication for unipolar streams: a bit in each slot, products slot by slot.
 //!
 //! Products are not relinearised, so that whoever multiplies needs no key and public keys stay small;
 //! a product of `k` factors has `k + 1` parts. Factors of one product are paired as in a tournament,
-//! which costs the least noise.
+//! which costs the least noise, and are brought to the level at which it has the most room.
+//!
+//! Which slots: those modulo a prime in a power-of-two ring, as many as coefficients, or those of an odd
+//! ring, fewer and modulo 2, where noise grows least.
 
 use std::sync::Arc;
 
@@ -19,9 +22,9 @@ use crate::streams::{
 use crate::wire::{Kind, Reader, Writer};
 use crate::{Assurance, BitProduct, Fingerprint, Packing, SchemeError, Security, Tag};
 
-/// Unipolar HESC on the slots of BFV.
+/// Unipolar HESC on the slots of BFV or BGV.
 #[derive(Debug, Clone)]
-pub struct UnipolarBfv(Rlwe);
+pub struct UnipolarSlots(Rlwe);
 
 /// A ciphertext for each block; copies share memory.
 pub type Ciphertexts = Batch<Arc<rlwe::Ciphertext>>;
@@ -31,20 +34,20 @@ pub type SeededCiphertexts = Batch<Arc<rlwe::SeededCiphertext>>;
 
 /// A parameter set's wire form.
 pub(crate) fn spec_bytes(spec: &Spec) -> Vec<u8> {
-    let mut writer = Writer::params(SchemeId::UnipolarBfv);
+    let mut writer = Writer::params(SchemeId::UnipolarSlots);
     writer.nested(&spec.to_bytes());
     writer.finish()
 }
 
-impl UnipolarBfv {
-    /// Checks a specification of BFV with slots. Special primes are of no use: nothing switches keys.
+impl UnipolarSlots {
+    /// Checks a specification of BFV or BGV with slots. Special primes are of no use: nothing switches keys.
     ///
     /// # Errors
-    /// [`SchemeError::Parameter`] for another scheme, a plaintext modulus without slots or special
-    /// primes, and as [`Rlwe::new`].
+    /// [`SchemeError::Parameter`] for CKKS, a plaintext modulus without slots, slots that do not fill
+    /// words of 64 bits and special primes, and as [`Rlwe::new`].
     pub fn new(spec: Spec, assurance: Assurance) -> Result<Self, SchemeError> {
-        if spec.scheme != SchemeKind::Bfv {
-            return refuse("scheme", spec.scheme, "conjunctions are products in BFV");
+        if spec.scheme == SchemeKind::Ckks {
+            return refuse("scheme", spec.scheme, "conjunctions are products in BFV or BGV");
         }
         if !spec.special_moduli.is_empty() {
             return refuse(
@@ -56,6 +59,12 @@ impl UnipolarBfv {
         let scheme = Rlwe::new(spec, assurance)?;
         // Slots must exist.
         scheme.encode_integers(&[])?;
+        let slots = scheme.slot_count();
+        if !slots.is_multiple_of(64) {
+            let remedy =
+                "blocks of streams are whole words: take an index with a multiple of 64 slots";
+            return refuse("slots", slots, remedy);
+        }
         Ok(Self(scheme))
     }
 
@@ -69,7 +78,7 @@ impl UnipolarBfv {
     /// # Errors
     /// [`SchemeError::Wire`] for other bytes.
     pub fn spec_from_bytes(bytes: &[u8]) -> Result<Spec, SchemeError> {
-        let mut reader = Reader::open_params(bytes, SchemeId::UnipolarBfv)?;
+        let mut reader = Reader::open_params(bytes, SchemeId::UnipolarSlots)?;
         let spec = Spec::from_bytes(reader.nested()?)?;
         reader.finish()?;
         Ok(spec)
@@ -106,7 +115,7 @@ impl UnipolarBfv {
             row = row
                 .chunks(2)
                 .map(|pair| match pair {
-                    [a, b] => self.0.multiply_parts(a, b).map(Arc::new),
+                    [a, b] => self.0.product_of_parts(a, b).map(Arc::new),
                     _ => Ok(pair[0].clone()),
                 })
                 .collect::<Result<_, _>>()?;
@@ -124,14 +133,17 @@ fn collect<T>(
     Ok(Batch { tag, blocks: words.len(), words, state: () })
 }
 
-impl Encrypt for UnipolarBfv {
+impl Encrypt for UnipolarSlots {
     type SecretKey = rlwe::SecretKey;
     type PublicKey = rlwe::PublicKey;
     type Ciphertexts = Ciphertexts;
     type SeededCiphertexts = SeededCiphertexts;
 
     fn name(&self) -> &'static str {
-        "unipolar_bfv"
+        match self.spec().scheme {
+            SchemeKind::Bgv => "unipolar_bgv",
+            _ => "unipolar_bfv",
+        }
     }
 
     fn spec_to_bytes(&self) -> Vec<u8> {
@@ -151,7 +163,7 @@ impl Encrypt for UnipolarBfv {
     }
 
     fn block_length(&self) -> usize {
-        self.0.ring_degree()
+        self.0.slot_count()
     }
 
     fn packing(&self) -> Packing {
@@ -198,7 +210,10 @@ impl Encrypt for UnipolarBfv {
         let zeros = self.0.encode_integers(&[])?;
         collect(
             a.tag,
-            a.words.iter().map(|block| self.0.add(block, &self.0.encrypt(key, &zeros, rng)?)),
+            a.words.iter().map(|block| {
+                let fresh = self.0.encrypt(key, &zeros, rng)?;
+                self.0.sum(block, &fresh, false)
+            }),
         )
     }
 
@@ -226,7 +241,7 @@ impl Encrypt for UnipolarBfv {
     }
 }
 
-impl Decrypt<Ciphertexts> for UnipolarBfv {
+impl Decrypt<Ciphertexts> for UnipolarSlots {
     fn max_count(&self, _a: &Ciphertexts) -> u64 {
         1
     }
@@ -235,7 +250,12 @@ impl Decrypt<Ciphertexts> for UnipolarBfv {
         a.tag.check(self.fingerprint(), Some(key.tag))?;
         let mut counts = Vec::with_capacity(a.blocks * self.block_length());
         for (block, ciphertext) in a.words.iter().enumerate() {
-            let slots = self.0.decode_integers(&self.0.decrypt(key, ciphertext)?)?;
+            let plaintext = self.0.decrypt(key, ciphertext)?;
+            let slots = match self.0.decode_integers(&plaintext) {
+                // An element of an extension that is no number.
+                Err(SchemeError::Parameter { .. }) => Err(SchemeError::NotACount { block }),
+                slots => slots,
+            }?;
             if slots.iter().any(|slot| !(0..=1).contains(slot)) {
                 return Err(SchemeError::NotACount { block });
             }
@@ -245,7 +265,7 @@ impl Decrypt<Ciphertexts> for UnipolarBfv {
     }
 }
 
-impl Combine for UnipolarBfv {
+impl Combine for UnipolarSlots {
     fn bit_product(&self) -> BitProduct {
         BitProduct::Conjunction
     }
@@ -287,7 +307,7 @@ impl Combine for UnipolarBfv {
     }
 }
 
-impl MaskPositions<Ciphertexts> for UnipolarBfv {
+impl MaskPositions<Ciphertexts> for UnipolarSlots {
     /// `a m + (1 - m)`: ones where the mask is not set.
     fn mask_assign(&self, a: &mut Ciphertexts, bits: &[u64]) -> Result<(), SchemeError> {
         let masks = self.encode_for(a, bits)?;
@@ -304,7 +324,7 @@ impl MaskPositions<Ciphertexts> for UnipolarBfv {
     }
 }
 
-impl Compact for UnipolarBfv {
+impl Compact for UnipolarSlots {
     /// At the lowest level that decrypts.
     type CompactCiphertexts = Ciphertexts;
 
@@ -329,7 +349,7 @@ impl Compact for UnipolarBfv {
     }
 }
 
-impl Wire<Ciphertexts> for UnipolarBfv {
+impl Wire<Ciphertexts> for UnipolarSlots {
     fn write(&self, a: &Ciphertexts) -> Vec<u8> {
         write_blocks(Kind::Ciphertexts, a, |block| self.0.ciphertext_to_bytes(block))
     }
@@ -340,7 +360,7 @@ impl Wire<Ciphertexts> for UnipolarBfv {
     }
 }
 
-impl Wire<SeededCiphertexts> for UnipolarBfv {
+impl Wire<SeededCiphertexts> for UnipolarSlots {
     fn write(&self, a: &SeededCiphertexts) -> Vec<u8> {
         write_blocks(Kind::SeededCiphertexts, a, |block| self.0.seeded_to_bytes(block))
     }
@@ -351,7 +371,7 @@ impl Wire<SeededCiphertexts> for UnipolarBfv {
     }
 }
 
-impl Wire<rlwe::PublicKey> for UnipolarBfv {
+impl Wire<rlwe::PublicKey> for UnipolarSlots {
     fn write(&self, key: &rlwe::PublicKey) -> Vec<u8> {
         self.0.public_key_to_bytes(key)
     }
