@@ -75,6 +75,16 @@ def of_entry(area: str, entry: dict[str, Any]) -> Slip:
         )
     if entry["old"].strip() == entry["new"].strip():
         raise ValueError(f"{area}: {entry['name']!r} changes nothing")
+    cut = any(
+        entry[side].count(opening) != entry[side].count(closing)
+        for side in ("old", "new")
+        for opening, closing in (("{", "}"), ("(", ")"), ("[", "]"))
+    )
+    if entry["file"].endswith(".rs") and (cut or entry["old"].lstrip().startswith("let ")):
+        raise ValueError(
+            f"{area}: {entry['name']!r} cuts a block in two or names something for what follows; "
+            "a switch around it does not compile"
+        )
     python = entry.get("python", not entry["file"].endswith(".rs"))
     return Slip(
         area=area,
