@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import pickle
 import struct
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,10 +18,10 @@ from tests.second_implementation import cyclotomic, wire
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
+STORED = json.loads((Path(__file__).parents[1] / "vectors" / "slots.json").read_text())
 Keys = tuple[hesc.LeveledSecretKey, hesc.PublicKeys]
 # Index, plaintext modulus: a Fermat index, a prime one, a composite one, odd moduli and a power.
 SETS = [(255, 2), (127, 2), (341, 2), (255, 7), (255, 8), (51, 1024)]
@@ -217,6 +220,9 @@ def test_frobenius_maps_move_coordinates(keys: Keys) -> None:
 
 
 def test_wrong_operands_are_refused(bits: Keys) -> None:
+    # Types that checkers refuse.
+    keygen: Any = hesc.leveled_keygen
+    from_bytes: Any = hesc.PublicKeys.from_bytes
     secret, public = bits
     rows = messages(bits)
     packed = packing.read(public, secret.pack(rows))
@@ -263,6 +269,9 @@ def test_wrong_operands_are_refused(bits: Keys) -> None:
         (lambda: packing.read(public, packed.native.to_bytes()), hesc.WireError, "slots"),
         (lambda: bool(packed), TypeError, "decrypt"),
         (lambda: hesc.leveled_keygen(secret.params, rotations=[1]), hesc.ParameterError, "ring"),
+        (lambda: keygen(secret.params, rotations=3), hesc.ParameterError, "help"),
+        (lambda: keygen(secret.params, products=[]), hesc.ParameterError, "products"),
+        (lambda: from_bytes(secret.params, {"public": 3}), hesc.ParameterError, "from_bytes"),
         (
             lambda: hesc.leveled_keygen(secret.params, slot_rotations=[(5, 1)]),
             hesc.HescError,
@@ -406,6 +415,38 @@ def test_second_implementation_reads_slots(index: int, tmp_path: Path) -> None:
     found = values(packing.pack(columns))
     for slot, row in enumerate(rows):
         assert found[factor_of[slot]] == list(row)
+
+
+@pytest.mark.parametrize("case", STORED, ids=lambda case: case["plain_modulus"])
+def test_stored_vectors(case: dict[str, Any], tmp_path: Path) -> None:
+    def stored(key: str) -> bytes:
+        return base64.b64decode(case[key])
+
+    rows = np.array(case["rows"])
+    params = hesc.LeveledParams.from_bytes(stored("params"), assurance="insecure")
+    assert params.to_bytes() == stored("params")
+    (tmp_path / "secret").write_bytes(stored("secret"))
+    (tmp_path / "secret").chmod(0o600)
+    secret = hesc.LeveledSecretKey.load(params, tmp_path / "secret")
+    public = hesc.PublicKeys.from_bytes(
+        params, {name: stored(name) for name in ("public", "relin", "galois")}
+    )
+    packed = packing.read(public, stored("packed"))
+    assert packed.content == packing.NORMAL
+    np.testing.assert_array_equal(secret.decrypt_slots(packed), rows)
+    product = rows[:, 0] * rows[:, 1] % case["plain_modulus"]
+    found = secret.decrypt_slots(packing.read(public, stored("product")))
+    np.testing.assert_array_equal(found, product)
+    powers = secret.decrypt_slots(packing.read(public, stored("powers")))
+    np.testing.assert_array_equal(powers[:, :2], rows[:, :2])
+    assert not powers[:, 2:].any()
+    # The keys still do what they did.
+    first, second = packed.unpack([0, 1])
+    np.testing.assert_array_equal(secret.decrypt_slots(first * second), product)
+    np.testing.assert_array_equal(
+        secret.decrypt_slots(packing.encrypt(public, rows, content=packing.POWERS)), rows
+    )
+    np.testing.assert_array_equal(secret.decrypt_slots(first.rotate(1)), np.roll(rows[:, 0], -1))
 
 
 def test_slots_on_the_wire_are_strict(bits: Keys) -> None:

@@ -23,6 +23,7 @@ from hesc.packing.messages import NORMAL, encoded
 from hesc.packing.messages import decoded as decoded_slots
 from hesc.packing.moves import spreading_elements
 from hesc.packing.slots import EncryptedSlots
+from hesc.parameter_set import explained
 from hesc.params import Params
 
 if TYPE_CHECKING:
@@ -433,6 +434,7 @@ class LeveledSecretKey:
         )
 
 
+@explained
 def leveled_keygen(
     params: LeveledParams,
     *,
@@ -462,6 +464,10 @@ def leveled_keygen(
         "leveled_keygen takes a set that hesc.LeveledParams.recommended or preset makes "
         "(keygen is for hesc.Params)",
     )
+    flags = {"products": products, "conjugate": conjugate, "spreading": spreading}
+    for name, flag in flags.items():
+        if not isinstance(flag, bool):
+            raise ParameterError(f"{name} is True or False; got {flag!r}")
     secret, public = params.native.generate_keys()
     relin = secret.relin_key() if products else None
     steps = [whole(step, "rotations", -(2**31), 2**31 - 1) for step in rotations]

@@ -34,7 +34,7 @@ TRANSFORMS: Final = ((13107, 8192), (21845, 16384))
 # Sets for little upload: index, sizes of primes for ciphertexts and for keys, how many are large.
 SMALL_UPLOADS: Final = (
     (13107, (46, 30, 30, 30, 28), (50,), 0),
-    (13107, (44, 29, 29, 29, 29), (50,), 0),
+    (13107, (41, 32, 29, 28, 26), (50,), 0),
     (21845, (46, 46, 30, 30, 30, 28), (50,), 2),
 )
 
@@ -143,10 +143,26 @@ def unpacking(
 
 
 def products_after(world: World, level: int, wanted: int) -> int:
-    """How many products in a row an upload at a level has room for after it is unpacked."""
+    """How many products in a row an upload at a level has room for after it is unpacked.
+
+    Unpacking brings messages down to the level where they have most room, which need not be the
+    one from which most products follow; all are tried.
+    """
     slots, _ = world.upload(level)
+    most = 0
+    for below in (None, *range(level, 0, -1)):
+        most = max(most, products_from(world, slots, below, wanted))
+        if most == wanted:
+            break
+    return most
+
+
+def products_from(
+    world: World, slots: packing.EncryptedSlots, level: int | None, wanted: int
+) -> int:
+    """How many products in a row there is room for, unpacked to a level."""
     try:
-        number, other = slots.unpack([0, 1])
+        number, other = slots.unpack([0, 1], level=level)
     except hesc.NoiseBudgetError:
         return 0
     value, factor = world.rows[:, 0], world.rows[:, 1]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from hesc._native import ParameterError, ShapeError
 from hesc.leveled.numbers import encode_for_encryption, plain_array, vectors_only
 from hesc.leveled.vectors import EncryptedVector
+from hesc.parameter_set import explained
 from hesc.pickling import ByWireForm
 
 if TYPE_CHECKING:
@@ -70,6 +71,7 @@ class PublicKeys(ByWireForm):
         return forms
 
     @classmethod
+    @explained
     def from_bytes(cls, params: LeveledParams, forms: dict[str, bytes]) -> PublicKeys:
         """Reads what `to_bytes` gave."""
         if "public" not in forms:

@@ -150,8 +150,8 @@ class LeveledParams(ParameterSet[_native.LeveledParams]):
                 of 3, 5, 17 and 257 from 24 bits on.
             special_bits: sizes of those of keys; at least as large.
             plain_modulus: a prime or a power of one, up to about 2^22, without common factor with
-                the index. Slots
-                hold values of as many coordinates as the order of the prime modulo the index.
+                the index. Slots hold values of as many coordinates as the order of the prime modulo
+                the index.
             large: how many of the first primes are large ones: levels then have some of them and
                 any of the others. By default a level has one prime more than the one below.
             scheme: "bgv" or "bfv".

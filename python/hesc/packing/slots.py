@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+from functools import reduce
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -30,9 +32,8 @@ class EncryptedSlots(Opaque):
     """Encrypted values in the slots of one ciphertext: `params.slot_count` of them.
 
     `+`, `-` and `*` act slot by slot on values: with plaintext modulus 2 a sum is an exclusive or
-    and a
-    product of numbers a conjunction. Operands in the clear are a number for all slots, a row of
-    numbers, or rows of coordinates. Products are relinearised and brought down to the level at
+    and a product of numbers a conjunction. Operands in the clear are a number for all slots, a row
+    of numbers, or rows of coordinates. Products are relinearised and brought down to the level at
     which the next one has the most room.
 
     Args:
@@ -340,6 +341,8 @@ def sum_of_products(
     if not everything:
         raise ParameterError("there is nothing to sum; give at least one product or ciphertext")
     keys = everything[0].keys
+    if not pairs:
+        return reduce(operator.add, rest)
     if keys.relin is None:
         raise ParameterError(
             "products need the relinearisation key; make the keys with products=True"
@@ -356,8 +359,8 @@ def pack(columns: Sequence[EncryptedSlots]) -> EncryptedSlots:
     """One ciphertext of up to `d` whose slots hold numbers: `sum(X**j * columns[j])`.
 
     Coordinates are those of powers of X, so that `decrypt_slots(...)[:, j]` is `columns[j]`.
-    Monomials
-    add no noise. All are brought to the lowest level among them; for the way down take level 1.
+    Monomials add no noise. All are brought to the lowest level among them; for the way down take
+    level 1.
 
     Raises:
         ParameterError: slots that hold no numbers; nothing to pack.

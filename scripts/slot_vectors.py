@@ -1,0 +1,64 @@
+"""Writes vectors/slots.json: keys and ciphertexts of BGV in slots of odd rings.
+
+Made once from fresh noise, in a small ring (insecure). The tests decrypt them and compute on with
+the stored keys. Run: python -m scripts.slot_vectors
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+import hesc
+from hesc import packing
+
+TARGET = Path(__file__).parents[1] / "vectors" / "slots.json"
+INDEX = 51
+PLAIN_MODULI = (2, 7, 1024)
+
+
+def main() -> None:
+    """Messages packed, unpacked, multiplied and packed again with each plaintext modulus."""
+    cases = []
+    for plain_modulus in PLAIN_MODULI:
+        params = hesc.LeveledParams.cyclotomic(
+            INDEX,
+            [45, 45, 40, 40],
+            [50],
+            plain_modulus=plain_modulus,
+            # Levels are any combinations of the small primes.
+            large=2,
+            assurance="insecure",
+        )
+        secret, public = hesc.leveled_keygen(params, unpacking=True, slot_rotations=[(0, 1)])
+        shape = (params.slot_count, params.slot_degree or 1)
+        rows = np.random.default_rng(plain_modulus).integers(0, plain_modulus, shape)
+        packed = secret.pack(rows)
+        first, second = packing.read(public, packed).unpack([0, 1])
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "secret"
+            secret.save(path)
+            parts = {
+                "params": params.to_bytes(),
+                "secret": path.read_bytes(),
+                "packed": packed,
+                "product": (first * second).to_bytes(),
+                "powers": packing.pack([first, second]).mod_switch_to(1).to_bytes(),
+                **public.to_bytes(),
+            }
+        cases.append(
+            {
+                "plain_modulus": plain_modulus,
+                "rows": rows.tolist(),
+                **{key: base64.b64encode(data).decode() for key, data in parts.items()},
+            }
+        )
+    TARGET.write_text(json.dumps(cases, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
