@@ -27,6 +27,7 @@ mod error;
 mod evaluate;
 mod gatewise;
 mod graph;
+pub mod integers;
 mod linear;
 mod netlist;
 #[cfg(feature = "tfhe")]

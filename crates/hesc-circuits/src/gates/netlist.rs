@@ -356,6 +356,24 @@ impl Netlist {
         self.critical_path(cost) as usize
     }
 
+    /// Whether a gate takes a product where exclusive ors are sums: all but those, inverters and constants.
+    fn is_product(gate: &Gate) -> bool {
+        !matches!(
+            gate,
+            Gate::Constant(_) | Gate::Not(_) | Gate::Binary(BinaryGate::Xor | BinaryGate::Xnor, ..)
+        )
+    }
+
+    /// Products that the circuit takes where exclusive ors are sums, as modulo 2.
+    pub fn products(&self) -> usize {
+        self.gates.iter().filter(|gate| Self::is_product(gate)).count()
+    }
+
+    /// Products on the path that has most of them.
+    pub fn product_depth(&self) -> usize {
+        self.critical_path(|gate| f64::from(u8::from(Self::is_product(gate)))) as usize
+    }
+
     /// Bootstraps that the circuit takes gate by gate: one for each gate of two inputs, two for a
     /// multiplexer, as `hsiao2022sche` §2 and gate libraries do.
     pub fn bootstraps(&self) -> usize {

@@ -9,6 +9,7 @@ mod gates_noise;
 #[path = "../../examples/fuzz_decoders/hostile/mod.rs"]
 mod hostile;
 mod hostile_objects;
+mod integers;
 mod origins;
 mod party;
 mod readers;

@@ -1,0 +1,122 @@
+//! Quotients and remainders of numbers without sign.
+//!
+//! Division by zero gives the largest quotient and the dividend as the remainder, in all ways.
+
+use super::adders::Adder;
+use super::{check, circuit, extended, flipped};
+use crate::gates::{Builder, GateError, Netlist, Wire};
+
+/// How digits of a quotient are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Division {
+    /// So many bits at a time: what is left is compared with all multiples of the divisor at once.
+    Restoring {
+        /// Bits of a digit, 1 to 4.
+        digit: u32,
+    },
+    /// A bit at a time, what is left may be negative: `xu2016integers` §3.4.
+    NonRestoring,
+}
+
+/// `a / b` and `a mod b` of `width` bits each.
+///
+/// # Errors
+/// [`GateError::Size`] for a width outside 1 to 64, digits of other than 1 to 4 bits, or digits that do not divide
+/// the width.
+pub fn divider(way: Division, kind: Adder, width: usize) -> Result<Netlist, GateError> {
+    check("the width of a number", width, 1, 64)?;
+    if let Division::Restoring { digit } = way {
+        check("bits of a digit", digit as usize, 1, 4)?;
+        check("bits beside whole digits", width % digit as usize, 0, 0)?;
+    }
+    circuit(&[width, width], |builder, numbers| {
+        let (a, b) = (&numbers[0], &numbers[1]);
+        let [quotient, remainder] = match way {
+            Division::Restoring { digit } => restoring(builder, kind, a, b, digit as usize),
+            Division::NonRestoring => non_restoring(builder, kind, a, b),
+        };
+        vec![quotient, remainder]
+    })
+}
+
+fn restoring(
+    builder: &mut Builder,
+    kind: Adder,
+    a: &[Wire],
+    b: &[Wire],
+    digit: usize,
+) -> [Vec<Wire>; 2] {
+    let (width, zero) = (a.len(), builder.constant(false));
+    // The divisor times 1, 2, 3 and so on.
+    let mut multiples = vec![b.to_vec()];
+    for factor in 2..1usize << digit {
+        let multiple = if factor % 2 == 0 {
+            std::iter::once(zero).chain(multiples[factor / 2 - 1].iter().copied()).collect()
+        } else {
+            let below = multiples[factor - 2].clone();
+            let b = extended(builder, b, below.len());
+            kind.add(builder, &below, &b, zero)
+        };
+        multiples.push(multiple);
+    }
+    let mut quotient = vec![zero; width];
+    let mut left: Vec<Wire> = Vec::new();
+    for high in (digit..=width).rev().step_by(digit) {
+        let low = high - digit;
+        left.splice(0..0, a[low..high].iter().copied());
+        // Whether each multiple fits, and what is left then: the first fits where the second does.
+        let mut fits = Vec::with_capacity(multiples.len());
+        for multiple in &multiples {
+            let common = left.len().max(multiple.len());
+            let (x, y) = (extended(builder, &left, common), extended(builder, multiple, common));
+            let mut difference = kind.subtract(builder, &x, &y);
+            let fit = difference.pop().unwrap_or(zero);
+            fits.push((fit, difference));
+        }
+        let none = builder.not(fits[0].0);
+        let mut next: Vec<Wire> = left.iter().map(|&bit| builder.and(bit, none)).collect();
+        for (at, (fit, difference)) in fits.iter().enumerate() {
+            let exactly = match fits.get(at + 1) {
+                Some((more, _)) => builder.xor(*fit, *more),
+                None => *fit,
+            };
+            for (sum, &bit) in next.iter_mut().zip(difference) {
+                let chosen = builder.and(bit, exactly);
+                *sum = builder.xor(*sum, chosen);
+            }
+            for (bit, out) in quotient[low..high].iter_mut().enumerate() {
+                if (at + 1) >> bit & 1 == 1 {
+                    *out = builder.xor(*out, exactly);
+                }
+            }
+        }
+        // It is smaller than the divisor.
+        next.truncate(width);
+        left = next;
+    }
+    [quotient, extended(builder, &left, width)]
+}
+
+fn non_restoring(builder: &mut Builder, kind: Adder, a: &[Wire], b: &[Wire]) -> [Vec<Wire>; 2] {
+    let (width, zero) = (a.len(), builder.constant(false));
+    let divisor = extended(builder, b, width + 1);
+    let mut left = vec![zero; width + 1];
+    let mut quotient = Vec::with_capacity(width);
+    let mut add = zero;
+    for &bit in a.iter().rev() {
+        left.rotate_right(1);
+        left[0] = bit;
+        // Added where what was left is negative, subtracted elsewhere.
+        let subtract = builder.not(add);
+        let operand = flipped(builder, &divisor, subtract);
+        left = kind.add(builder, &left, &operand, subtract);
+        left.pop();
+        add = left[width];
+        quotient.push(builder.not(add));
+    }
+    let correction: Vec<Wire> = divisor.iter().map(|&bit| builder.and(bit, add)).collect();
+    let mut remainder = kind.add(builder, &left, &correction, zero);
+    remainder.truncate(width);
+    quotient.reverse();
+    [quotient, remainder]
+}
