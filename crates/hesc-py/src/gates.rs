@@ -22,6 +22,12 @@ fn owned(inputs: &[PyReadonlyArray1<'_, u64>]) -> Vec<Vec<u64>> {
 #[pyclass(frozen, module = "hesc")]
 pub struct Circuit(Netlist);
 
+impl Circuit {
+    pub fn of(circuit: Netlist) -> Self {
+        Self(circuit)
+    }
+}
+
 fn make(circuit: Result<Netlist, GateError>) -> PyResult<Circuit> {
     circuit.map(Circuit).map_err(gate_to_py)
 }
@@ -138,6 +144,16 @@ impl Circuit {
     #[getter]
     fn bootstraps(&self) -> usize {
         self.0.bootstraps()
+    }
+
+    #[getter]
+    fn products(&self) -> usize {
+        self.0.products()
+    }
+
+    #[getter]
+    fn product_depth(&self) -> usize {
+        self.0.product_depth()
     }
 
     fn evaluate<'py>(

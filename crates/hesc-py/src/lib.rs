@@ -10,6 +10,7 @@ mod erased;
 mod errors;
 mod galois_ring;
 mod gates;
+mod integer_circuits;
 mod interrupt;
 mod keys;
 mod leveled;
@@ -54,6 +55,11 @@ mod _native {
     use crate::galois_ring::GaloisRing;
     #[pymodule_export]
     use crate::gates::{Builder, Circuit, Program};
+    #[pymodule_export]
+    use crate::integer_circuits::{
+        integer_circuit, integer_divider, integer_multiplier, integer_shifter, integer_table,
+        integers_circuit,
+    };
     #[pymodule_export]
     use crate::keys::{PublicKey, SecretKey, is_sealed};
     #[pymodule_export]

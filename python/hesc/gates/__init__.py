@@ -1,5 +1,6 @@
 """Gate circuits: what they compute, how few bootstraps they take, and running them encrypted."""
 
+from hesc.gates import integers
 from hesc.gates.circuit import Builder, Circuit, Precision, Program
 from hesc.gates.encrypted import (
     BitAnswer,
@@ -41,6 +42,7 @@ __all__ = [
     "concatenate",
     "encrypt_bits",
     "encrypt_numbers",
+    "integers",
     "popcount",
     "relu",
     "ripple_carry_adder",

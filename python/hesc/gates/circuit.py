@@ -154,6 +154,16 @@ class Circuit:
         """Bootstraps gate by gate: one for each gate of two inputs, two for a multiplexer."""
         return self._native.bootstraps
 
+    @property
+    def products(self) -> int:
+        """Products where exclusive ors are sums, as modulo 2: all gates but XOR, XNOR and NOT."""
+        return self._native.products
+
+    @property
+    def product_depth(self) -> int:
+        """Products that follow each other on the path with most of them."""
+        return self._native.product_depth
+
     def simplified(self) -> Circuit:
         """The same outputs with fewer gates: AND, XOR, MUX and NOT remain."""
         return Circuit(self._native.simplified())

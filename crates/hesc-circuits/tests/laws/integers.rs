@@ -114,8 +114,7 @@ fn products_are_right() {
 #[test]
 fn quotients_and_remainders_are_right() {
     for width in [1usize, 2, 3, 4, 5, 6, 8, 12, 16] {
-        let digits = (1..=4).filter(|digit| width.is_multiple_of(*digit as usize));
-        let restoring = digits.map(|digit| Division::Restoring { digit });
+        let restoring = (1..=4).map(|digit| Division::Restoring { digit });
         let expected = |a: u64, b: u64| {
             let quotient = a.checked_div(b).unwrap_or(mask(width));
             vec![quotient, a.checked_rem(b).unwrap_or(a)]
@@ -278,7 +277,6 @@ fn sizes_that_make_no_circuit_are_refused() {
         integers::multiplier(Adder::Ripple, 8, 0, Signs::Unsigned),
         integers::divider(Division::Restoring { digit: 5 }, Adder::Ripple, 10),
         integers::divider(Division::Restoring { digit: 0 }, Adder::Ripple, 10),
-        integers::divider(Division::Restoring { digit: 3 }, Adder::Ripple, 8),
         integers::divider(Division::NonRestoring, Adder::Ripple, 65),
         integers::shifter(Shift::Left, 8, 17),
         integers::sum(Adder::Ripple, 1 << 16, 4096),

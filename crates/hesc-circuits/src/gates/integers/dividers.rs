@@ -21,13 +21,11 @@ pub enum Division {
 /// `a / b` and `a mod b` of `width` bits each.
 ///
 /// # Errors
-/// [`GateError::Size`] for a width outside 1 to 64, digits of other than 1 to 4 bits, or digits that do not divide
-/// the width.
+/// [`GateError::Size`] for a width outside 1 to 64, or digits of other than 1 to 4 bits.
 pub fn divider(way: Division, kind: Adder, width: usize) -> Result<Netlist, GateError> {
     check("the width of a number", width, 1, 64)?;
     if let Division::Restoring { digit } = way {
         check("bits of a digit", digit as usize, 1, 4)?;
-        check("bits beside whole digits", width % digit as usize, 0, 0)?;
     }
     circuit(&[width, width], |builder, numbers| {
         let (a, b) = (&numbers[0], &numbers[1]);
@@ -47,6 +45,8 @@ fn restoring(
     digit: usize,
 ) -> [Vec<Wire>; 2] {
     let (width, zero) = (a.len(), builder.constant(false));
+    // Zeros before the dividend, where its width is no multiple of the digits'.
+    let a = extended(builder, a, width.next_multiple_of(digit));
     // The divisor times 1, 2, 3 and so on.
     let mut multiples = vec![b.to_vec()];
     for factor in 2..1usize << digit {
@@ -59,9 +59,9 @@ fn restoring(
         };
         multiples.push(multiple);
     }
-    let mut quotient = vec![zero; width];
+    let mut quotient = vec![zero; a.len()];
     let mut left: Vec<Wire> = Vec::new();
-    for high in (digit..=width).rev().step_by(digit) {
+    for high in (digit..=a.len()).rev().step_by(digit) {
         let low = high - digit;
         left.splice(0..0, a[low..high].iter().copied());
         // Whether each multiple fits, and what is left then: the first fits where the second does.
@@ -94,6 +94,7 @@ fn restoring(
         next.truncate(width);
         left = next;
     }
+    quotient.truncate(width);
     [quotient, extended(builder, &left, width)]
 }
 
