@@ -93,6 +93,9 @@ def test_sets_of_vectors_become_sets_of_unipolar_streams() -> None:
     for refused, says in {
         hesc.LeveledParams.preset("bgv_13107"): "special_moduli",
         hesc.LeveledParams.cyclotomic(8191, [50, 45, 33], []): "slots = 630",
+        # Slots of 910 and of 455 coordinates, whose tables would take half a minute.
+        hesc.LeveledParams.cyclotomic(8191, [45], [], plain_modulus=3): "slots = 9 ",
+        hesc.LeveledParams.cyclotomic(8191, [45], [], plain_modulus=65537): "slots = 18 ",
         hesc.LeveledParams.preset("ckks_4096"): "scheme = ckks",
         "bgv_4096": "not of a str",
     }.items():

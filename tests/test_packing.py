@@ -326,6 +326,7 @@ def test_indices_that_make_no_ring_are_refused() -> None:
         (lambda: make(9, [45], [50], assurance="insecure"), "square"),
         (lambda: make(4369, [45, 45], [50]), "beyond"),
         (lambda: make(8191, [20], [50]), "prime"),
+        (lambda: make(8191, [45], [], plain_modulus=3).slot_degree, "910 coordinates"),
         (lambda: hesc.LeveledParams.lattice("bgv", None, [97], special_moduli=[]), "either"),
         (lambda: hesc.LeveledParams.lattice("bgv", 1000, [97], special_moduli=[]), "power of two"),
     ]

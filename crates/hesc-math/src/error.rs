@@ -72,6 +72,17 @@ pub enum MathError {
         /// Number found.
         found: usize,
     },
+    /// Slots of more coordinates than there are tables for.
+    #[error(
+        "slots would have {degree} coordinates each, more than {most}; take an index or a plaintext modulus with more \
+         and smaller slots"
+    )]
+    SlotDegree {
+        /// Coordinates of a slot.
+        degree: usize,
+        /// The most.
+        most: usize,
+    },
     /// There is no extension of the integers modulo this prime power by a root of unity of this order.
     #[error(
         "no Galois ring modulo {prime}^{power} has a root of unity of order {index} here; choose a prime that does \

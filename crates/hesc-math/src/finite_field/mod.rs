@@ -15,6 +15,6 @@ mod structure;
 mod vandermonde;
 
 pub use galois_ring::GaloisRing;
-pub use slots::Slots;
+pub use slots::{Slots, slot_degree};
 pub use structure::Dimension;
 pub use vandermonde::VandermondeInverse;

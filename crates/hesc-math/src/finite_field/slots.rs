@@ -1,6 +1,7 @@
 use std::sync::OnceLock;
 
 use super::GaloisRing;
+use super::construction::order;
 use super::powers::Powers;
 use super::structure::{Dimension, dimensions};
 use crate::ring::{Convolver, GroupAlgebra};
@@ -39,15 +40,32 @@ pub struct Slots {
     by_one: u64,
 }
 
+/// Coordinates of a slot, at most: tables take time with the cube of it, and whoever reads a set makes them.
+const MOST_DEGREE: usize = 256;
+
+/// Coordinates of a slot modulo a power of this prime: its order modulo the index, by arithmetic alone. None for a
+/// power-of-two ring and for a prime that divides the index.
+pub fn slot_degree(index: RingIndex, prime: u64) -> Option<usize> {
+    let m = index.value() as u64;
+    let has_slots = !index.is_power_of_two()
+        && prime > 1
+        && !index.odd_primes().any(|p| prime.is_multiple_of(p as u64));
+    has_slots.then(|| order(prime % m, m))
+}
+
 impl Slots {
     /// The slots of a ring of odd index modulo `prime^power`. Cost: that of [`GaloisRing::new`] and about
     /// `m d` products of words.
     ///
     /// # Errors
-    /// [`MathError::RingIndex`] for a power of two; [`MathError::GaloisRing`] for a prime that divides the index or
-    /// whose order is too large; [`MathError::Modulus`] for moduli beyond about `2^22`.
+    /// [`MathError::RingIndex`] for a power of two; [`MathError::GaloisRing`] for a prime that divides the index,
+    /// [`MathError::SlotDegree`] for one whose order is beyond 256; [`MathError::Modulus`] for moduli beyond about `2^22`.
     pub fn new(index: RingIndex, prime: u64, power: u32) -> Result<Self, MathError> {
         let m = index.value();
+        let degree = slot_degree(index, prime).filter(|degree| *degree > MOST_DEGREE);
+        if let Some(degree) = degree {
+            return Err(MathError::SlotDegree { degree, most: MOST_DEGREE });
+        }
         let refused = MathError::GaloisRing { index: m as u64, prime, power };
         let modulus = prime.checked_pow(power).filter(|modulus| *modulus > 1).ok_or(refused)?;
         let algebra = GroupAlgebra::new(index, Modulus::new(modulus))?;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use rustfft::num_complex::Complex64;
 use rustfft::{Fft, FftPlanner};
+use zeroize::Zeroize;
 
 use super::RingIndex;
 
@@ -57,7 +58,8 @@ impl Embedding {
 
     /// The values, real and imaginary part, of the polynomial with these coefficients in the ring's
     /// basis, in the order of the ring's evaluations: at the powers of
-    /// `exp(2 pi i (1 / p_1 + 1 / p_2 + ...))`. Cost: two Fourier transforms of each line along each axis.
+    /// `exp(2 pi i (1 / p_1 + 1 / p_2 + ...))`. Cost: two Fourier transforms of each line along each axis. What
+    /// it needs in between is wiped: polynomials may be secret.
     pub fn values(&self, coefficients: &[f64]) -> Vec<[f64; 2]> {
         let mut values: Vec<Complex64> =
             coefficients.iter().map(|&x| Complex64::new(x, 0.0)).collect();
@@ -77,8 +79,20 @@ impl Embedding {
                     places.zip(&line).for_each(|(value, x)| *value = *x);
                 }
             }
+            wipe(&mut line);
+            wipe(&mut scratch);
         }
-        values.iter().map(|value| [value.re, value.im]).collect()
+        let result = values.iter().map(|value| [value.re, value.im]).collect();
+        wipe(&mut values);
+        result
+    }
+}
+
+/// Overwrites numbers that must not stay in memory.
+fn wipe(numbers: &mut [Complex64]) {
+    for number in numbers {
+        number.re.zeroize();
+        number.im.zeroize();
     }
 }
 

@@ -7,6 +7,7 @@
 mod table;
 
 use hesc_math::RingIndex;
+use hesc_math::finite_field::slot_degree;
 
 use crate::kinds::SchemeId;
 use crate::rlwe::{Packing, PlaintextSpace, PrimeSet, SchemeKind, Spec};
@@ -238,9 +239,8 @@ impl Vectors {
         match self.numbers {
             Numbers::Scaled => degree / 2,
             Numbers::Modulo(prime) if index % 2 == 1 => {
-                let step = (prime % index as u64) as usize;
-                let powers = std::iter::successors(Some(step), |power| Some(power * step % index));
-                degree / (1 + powers.take_while(|power| *power != 1).count())
+                let of_slot = |ring| slot_degree(ring, prime);
+                degree / RingIndex::new(index).ok().and_then(of_slot).unwrap_or(1)
             }
             Numbers::PrimeOfBits(_) | Numbers::Modulo(_) => degree,
         }

@@ -1,8 +1,8 @@
 //! What operations do to noise, and whether what is left decrypts: [`super::noise`] says what is estimated.
 
 use super::noise::{
-    LIMIT, Noise, PRODUCT_MARGIN, PlainSize, ROOT_TAILS, SECRET_MARGIN, SLOT_TAILS, TAILS,
-    correction, public_key_deviation, rounding_deviation, secret_key_deviation,
+    LIMIT, Noise, POWER_MARGIN, PRODUCT_MARGIN, PlainSize, ROOT_TAILS, SECRET_MARGIN, SLOT_TAILS,
+    TAILS, correction, public_key_deviation, rounding_deviation, secret_key_deviation,
 };
 use super::{Ciphertext, Rlwe};
 use crate::SchemeError;
@@ -65,12 +65,14 @@ impl Rlwe {
 
     /// What rounding each of `size` parts adds, in units of the noise: deviations of
     /// `r_0 + r_1 s + r_2 s^2 + ...`, `r` uniform in [-1/2, 1/2]. A power `s^i` at a root of unity has
-    /// the mean square `i! (2N/3)^i`, as that of a complex Gaussian number.
+    /// the mean square `i! (2N/3)^i`, as that of a complex Gaussian number, and for the keys that are taken at most
+    /// [`POWER_MARGIN`] times that.
     pub(crate) fn rounding(&self, size: usize) -> f64 {
         let variance = 2.0 / 3.0 * self.degree();
         let powers = (1..size).scan(1.0, |power, i| {
             *power *= i as f64 * variance;
-            Some(*power)
+            // The first power's mean square is the share of coefficients that are not zero.
+            Some(if i == 1 { *power } else { POWER_MARGIN * *power })
         });
         self.noise_factor() * ((1.0 + powers.sum::<f64>()) / 12.0).sqrt()
     }

@@ -1,6 +1,6 @@
 use std::sync::OnceLock;
 
-use hesc_math::finite_field::Slots as FieldSlots;
+use hesc_math::finite_field::{Slots as FieldSlots, slot_degree};
 use hesc_math::residues::{Reducer, kernels};
 use hesc_math::ring::Prime;
 use hesc_math::rns::Conversion;
@@ -117,6 +117,16 @@ impl Integers {
         fields.map_or(self.ring.degree(), FieldSlots::count)
     }
 
+    /// The same by arithmetic alone, where there are slots: nothing is made for it.
+    pub(crate) fn slots_expected(&self) -> Option<usize> {
+        if self.ring.is_power_of_two() {
+            return Some(self.ring.degree());
+        }
+        let (prime, power) = prime_power(self.modulus.value());
+        let degree = slot_degree(self.ring, prime).filter(|_| power > 0)?;
+        Some(self.ring.degree() / degree)
+    }
+
     /// The slots of an odd ring.
     pub(super) fn fields(&self) -> Result<&FieldSlots, SchemeError> {
         if self.ring.is_power_of_two() {
@@ -223,7 +233,9 @@ impl Integers {
 /// The smallest prime that divides a number of at least 2, and the power of it that the number would be: 0 for
 /// numbers that are none.
 fn prime_power(t: u64) -> (u64, u32) {
-    let prime = (2..).take_while(|d| d * d <= t).find(|d| t.is_multiple_of(*d)).unwrap_or(t);
+    // What is larger than the square of the last candidate has no slots, prime or not.
+    let candidates = (2..1 << 12).take_while(|d| d * d <= t);
+    let prime = candidates.into_iter().find(|d| t.is_multiple_of(*d)).unwrap_or(t);
     let power = t.ilog(prime);
     (prime, if prime.checked_pow(power) == Some(t) { power } else { 0 })
 }
@@ -299,6 +311,11 @@ impl Rlwe {
     /// Values that a plaintext holds.
     pub fn slot_count(&self) -> usize {
         self.differences().slots(self.ring_degree())
+    }
+
+    /// [`Self::slot_count`] by arithmetic alone, where the set has slots.
+    pub(crate) fn slots_expected(&self) -> Option<usize> {
+        self.integers().ok()?.slots_expected()
     }
 
     /// Integers of [`Self::integer_range`] into slots, the rest of which are zero. Cost: a transform modulo `t`.

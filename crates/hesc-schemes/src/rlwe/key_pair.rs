@@ -7,7 +7,10 @@ use hesc_math::{AesCtrRng, Coeff, Eval, Poly, Ring, RingIndex, RngSeed, Word};
 use rand_core::{CryptoRng, SeedableRng};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
+use super::noise::POWER_MARGIN;
+use super::products::MOST_PARTS;
 use super::residues::{read_residues, write_residues};
+use super::values::Values;
 use crate::wire::{Kind, Reader, Writer};
 use crate::{Fingerprint, KeyId, SchemeError, Tag};
 
@@ -212,6 +215,23 @@ fn uniform<W: Word, B: Basis<W> + ?Sized>(basis: &B, seed: RngSeed) -> Vec<W> {
     words
 }
 
+/// Whether the powers of a secret are as large as the noise of ciphertexts of many parts allows for: the mean of
+/// `|s|^(2i)` over the roots of unity at most [`POWER_MARGIN`] times `i! (2N/3)^i`, that of a complex Gaussian
+/// number, for every power that parts have. The mean of a high power is that of its largest value, which some keys
+/// have far out, and then every ciphertext has noise beyond what is claimed. Others are drawn again: nine of ten
+/// keys are taken in large rings, more than half in the smallest, so that a key says less than a bit of this.
+/// What varies in time is whether a key is taken, not which.
+fn is_usual(values: &Values, secret: &[i16]) -> bool {
+    let coefficients = Zeroizing::new(secret.iter().map(|&s| f64::from(s)).collect::<Vec<_>>());
+    let variance = 2.0 / 3.0 * secret.len() as f64;
+    let mut expected = 1.0;
+    let moments = Zeroizing::new(values.even_moments(&coefficients, MOST_PARTS - 1));
+    moments.iter().zip(1..).fold(true, |usual, (&moment, i)| {
+        expected *= f64::from(i) * variance;
+        usual & (moment <= POWER_MARGIN * expected)
+    })
+}
+
 /// A key pair: the secret modulo all primes of a set, the public key modulo those of fresh ciphertexts, which
 /// come first. `add_noise` adds a sample of noise to coefficients.
 pub(crate) fn generate<W: Word, S: Basis<W> + ?Sized, P: Basis<W> + ?Sized>(
@@ -223,7 +243,13 @@ pub(crate) fn generate<W: Word, S: Basis<W> + ?Sized, P: Basis<W> + ?Sized>(
 ) -> (SecretKey<W>, PublicKey<W>) {
     let tag = Tag { params, key: KeyId::random(rng) };
     let mut sampler = Sampler::new(ring);
-    sampler.sample_ternary(rng);
+    let values = Values::new(ring);
+    loop {
+        sampler.sample_ternary(rng);
+        if is_usual(&values, sampler.coefficients()) {
+            break;
+        }
+    }
     let secret = SecretKey::from_ternary(tag, sampler.coefficients(), all);
     let seed = sampling::fresh_seed(rng);
     let a = uniform(fresh, seed);
@@ -234,4 +260,56 @@ pub(crate) fn generate<W: Word, S: Basis<W> + ?Sized, P: Basis<W> + ?Sized>(
     fresh.negate(&mut b);
     fresh.forward(&mut b);
     (secret, PublicKey { tag, seed, parts: [b, a] })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn coefficients(ring: RingIndex, seed: u8) -> Vec<i16> {
+        let mut sampler = Sampler::new(ring);
+        sampler.sample_ternary(&mut AesCtrRng::from_seed([seed; 32]));
+        sampler.coefficients().to_vec()
+    }
+
+    /// A key whose value at one root is the sum of all of its coefficients is refused, most random ones are taken.
+    #[test]
+    fn keys_that_are_large_somewhere_are_not_taken() {
+        for index in [51, 512, 1285, 4369, 8192] {
+            let ring = RingIndex::new(index).unwrap();
+            let values = Values::new(ring);
+            let usual =
+                (0..40).filter(|&seed| is_usual(&values, &coefficients(ring, seed))).count();
+            assert!((15..=40).contains(&usual), "{index}: {usual}");
+            // Along one root: the signs of its powers.
+            let along: Vec<i16> = if ring.is_power_of_two() {
+                (0..ring.degree()).map(|i| [1, 1, 0, -1][4 * i / ring.degree()]).collect()
+            } else {
+                let turn: usize = ring.odd_primes().map(|p| ring.value() / p).sum();
+                let angle = |e: usize| (e * turn % ring.value()) as f64 / ring.value() as f64;
+                let sign = |e: usize| (std::f64::consts::TAU * angle(e)).cos().round() as i16;
+                ring.exponents().into_iter().map(sign).collect()
+            };
+            assert!(!is_usual(&values, &along), "{index}");
+        }
+    }
+
+    /// The moments are those of the values, by their definition.
+    #[test]
+    fn moments_are_those_of_the_values() {
+        let ring = RingIndex::power_of_two(256).unwrap();
+        let secret: Vec<f64> = coefficients(ring, 1).into_iter().map(f64::from).collect();
+        let square = |k: usize| {
+            let sum = secret.iter().enumerate().fold([0.0, 0.0], |[re, im], (i, s)| {
+                let angle = std::f64::consts::PI * ((2 * k + 1) * i) as f64 / 256.0;
+                [re + s * angle.cos(), im + s * angle.sin()]
+            });
+            sum[0] * sum[0] + sum[1] * sum[1]
+        };
+        let squares: Vec<f64> = (0..256).map(square).collect();
+        for (found, i) in Values::new(ring).even_moments(&secret, 5).into_iter().zip(1..) {
+            let expected = squares.iter().map(|x| x.powi(i)).sum::<f64>() / 256.0;
+            assert!((found / expected - 1.0).abs() < 1e-9, "{i}: {found} {expected}");
+        }
+    }
 }

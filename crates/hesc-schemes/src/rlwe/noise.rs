@@ -43,6 +43,10 @@ pub(crate) const PRODUCT_MARGIN: f64 = 2.0;
 /// complex Gaussian number with a fourth moment of twice the square of the second.
 pub(crate) const SECRET_MARGIN: f64 = std::f64::consts::SQRT_2;
 
+/// How far the mean square of a power of a secret may be beyond that of a complex Gaussian number's: keys with more
+/// are not made.
+pub(crate) const POWER_MARGIN: f64 = std::f64::consts::SQRT_2;
+
 /// Deviations that bound a coefficient, and with it the failures of decryption: a sub-Gaussian coefficient is
 /// beyond them with probability `2 exp(-14.3^2 / 2) < 2^-146`, one of the `2^16` of the largest ring with less than
 /// `2^-130`, which leaves room for keys whose norm is above the average.

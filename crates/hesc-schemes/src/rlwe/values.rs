@@ -1,7 +1,8 @@
 use hesc_math::RingIndex;
 use hesc_math::ring::Embedding;
+use zeroize::Zeroizing;
 
-use crate::roots::Roots;
+use crate::roots::{Roots, pairs, wipe};
 
 /// The values of one ring's polynomials.
 #[derive(Debug)]
@@ -17,6 +18,32 @@ impl Values {
         } else {
             Self::Odd(Embedding::new(ring))
         }
+    }
+
+    /// The means of `|v|^2`, `|v|^4` and so on over the values, `most` of them. What it needs is wiped: the polynomial
+    /// may be secret.
+    pub(crate) fn even_moments(&self, coefficients: &[f64], most: usize) -> Vec<f64> {
+        let mut squares: Zeroizing<Vec<f64>> = match self {
+            Self::PowerOfTwo(roots) => {
+                let (mut values, mut scratch) = (pairs(coefficients, 1.0), roots.scratch());
+                roots.evaluate(&mut values, &mut scratch);
+                let squares = values.iter().map(|value| value.norm_sqr()).collect();
+                wipe(&mut values);
+                wipe(&mut scratch);
+                Zeroizing::new(squares)
+            }
+            Self::Odd(embedding) => {
+                let values = Zeroizing::new(embedding.values(coefficients));
+                Zeroizing::new(values.iter().map(|[re, im]| re * re + im * im).collect())
+            }
+        };
+        let first = Zeroizing::new(squares.clone());
+        let mut moments = Vec::with_capacity(most);
+        for _ in 0..most {
+            moments.push(squares.iter().sum::<f64>() / squares.len() as f64);
+            squares.iter_mut().zip(first.iter()).for_each(|(power, square)| *power *= square);
+        }
+        moments
     }
 
     /// The Euclidean norm of the values divided by the root of their number, and a bound on the largest

@@ -57,14 +57,14 @@ impl UnipolarSlots {
             );
         }
         let scheme = Rlwe::new(spec, assurance)?;
-        // Slots must exist.
-        scheme.encode_integers(&[])?;
-        let slots = scheme.slot_count();
-        if !slots.is_multiple_of(64) {
+        // Before anything is made for them.
+        if let Some(slots) = scheme.slots_expected().filter(|slots| !slots.is_multiple_of(64)) {
             let remedy =
                 "blocks of streams are whole words: take an index with a multiple of 64 slots";
             return refuse("slots", slots, remedy);
         }
+        // Slots must exist.
+        scheme.encode_integers(&[])?;
         Ok(Self(scheme))
     }
 
