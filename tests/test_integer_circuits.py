@@ -14,7 +14,11 @@ from hesc.gates import Circuit, Precision, integers
 
 ADDERS = ("ripple", "lookahead", "brent_kung", "sklansky", "kogge_stone")
 # Each of numpy's widths, which wraps as the circuits do.
-TYPES: dict[int, tuple[Any, Any]] = {8: (np.uint8, np.int8), 16: (np.uint16, np.int16), 32: (np.uint32, np.int32)}
+TYPES: dict[int, tuple[Any, Any]] = {
+    8: (np.uint8, np.int8),
+    16: (np.uint16, np.int16),
+    32: (np.uint32, np.int32),
+}
 
 
 def words(numbers: Any) -> Any:
