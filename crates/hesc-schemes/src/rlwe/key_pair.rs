@@ -242,6 +242,8 @@ pub(crate) fn generate<W: Word, S: Basis<W> + ?Sized, P: Basis<W> + ?Sized>(
     rng: &mut impl CryptoRng,
 ) -> (SecretKey<W>, PublicKey<W>) {
     let tag = Tag { params, key: KeyId::random(rng) };
+    // Drawn first: nothing that is public depends on how often the secret is drawn.
+    let seed = sampling::fresh_seed(rng);
     let mut sampler = Sampler::new(ring);
     let values = Values::new(ring);
     loop {
@@ -251,7 +253,6 @@ pub(crate) fn generate<W: Word, S: Basis<W> + ?Sized, P: Basis<W> + ?Sized>(
         }
     }
     let secret = SecretKey::from_ternary(tag, sampler.coefficients(), all);
-    let seed = sampling::fresh_seed(rng);
     let a = uniform(fresh, seed);
     let mut b = a.clone();
     fresh.multiply(&mut b, &secret.words[..a.len()]);
