@@ -7,8 +7,7 @@ use hesc_math::{AesCtrRng, Coeff, Eval, Poly, Ring, RingIndex, RngSeed, Word};
 use rand_core::{CryptoRng, SeedableRng};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-use super::noise::POWER_MARGIN;
-use super::products::MOST_PARTS;
+use super::noise::{MOST_PARTS, POWER_MARGIN};
 use super::residues::{read_residues, write_residues};
 use super::values::Values;
 use crate::wire::{Kind, Reader, Writer};

@@ -43,6 +43,9 @@ pub(crate) const PRODUCT_MARGIN: f64 = 2.0;
 /// complex Gaussian number with a fourth moment of twice the square of the second.
 pub(crate) const SECRET_MARGIN: f64 = std::f64::consts::SQRT_2;
 
+/// Parts of a ciphertext, at most.
+pub(crate) const MOST_PARTS: usize = 16;
+
 /// How far the mean square of a power of a secret may be beyond that of a complex Gaussian number's: keys with more
 /// are not made.
 pub(crate) const POWER_MARGIN: f64 = std::f64::consts::SQRT_2;

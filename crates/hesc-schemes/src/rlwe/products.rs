@@ -5,12 +5,9 @@ use hesc_math::residues::{Reducer, kernels};
 use super::buffer::Buffer;
 use super::domain::Domain;
 use super::keys::{RelinKey, SwitchKey};
-use super::noise::Noise;
+use super::noise::{MOST_PARTS, Noise};
 use super::{Ciphertext, Rlwe, parallel};
 use crate::SchemeError;
-
-/// Parts of a ciphertext, at most.
-pub(crate) const MOST_PARTS: usize = 16;
 
 /// The parts of a product modulo a prime, evaluations, from those of its factors; a square if there
 /// is no second one. `row` is a polynomial of scratch space.
