@@ -20,6 +20,22 @@ DEGREE = 256
 LEFT, RIGHT = [3, -2, 5, 7], [4, 6, -1, 2]
 
 
+def stored(
+    secret: hesc.LeveledSecretKey, public: hesc.PublicKeys, **others: bytes
+) -> dict[str, str]:
+    """A set, its keys and other objects as text."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "secret"
+        secret.save(path)
+        parts = {
+            "params": secret.params.to_bytes(),
+            "secret": path.read_bytes(),
+            **others,
+            **public.to_bytes(),
+        }
+    return {key: base64.b64encode(data).decode() for key, data in parts.items()}
+
+
 def main() -> None:
     """Two vectors and their product, a level lower, under each scheme."""
     cases = []
@@ -40,22 +56,14 @@ def main() -> None:
         )
         secret, public = hesc.leveled_keygen(params, rotations=[1])
         product = public.encrypt(LEFT) * public.encrypt(RIGHT)
-        with TemporaryDirectory() as folder:
-            path = Path(folder) / "secret"
-            secret.save(path)
-            parts = {
-                "params": params.to_bytes(),
-                "secret": path.read_bytes(),
-                "left": secret.encrypt_to_bytes(LEFT),
-                "product": product.mod_switch_to(2).to_bytes(),
-                **public.to_bytes(),
-            }
+        left = secret.encrypt_to_bytes(LEFT)
+        below = product.mod_switch_to(2).to_bytes()
         cases.append(
             {
                 "scheme": scheme,
                 "left_values": LEFT,
                 "right_values": RIGHT,
-                **{key: base64.b64encode(data).decode() for key, data in parts.items()},
+                **stored(secret, public, left=left, product=below),
             }
         )
     TARGET.write_text(json.dumps(cases, indent=1) + "\n")

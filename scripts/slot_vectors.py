@@ -6,15 +6,14 @@ the stored keys. Run: python -m scripts.slot_vectors
 
 from __future__ import annotations
 
-import base64
 import json
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 
 import hesc
 from hesc import packing
+from scripts.leveled_vectors import stored
 
 TARGET = Path(__file__).parents[1] / "vectors" / "slots.json"
 INDEX = 51
@@ -39,22 +38,13 @@ def main() -> None:
         rows = np.random.default_rng(plain_modulus).integers(0, plain_modulus, shape)
         packed = secret.pack(rows)
         first, second = packing.read(public, packed).unpack([0, 1])
-        with TemporaryDirectory() as folder:
-            path = Path(folder) / "secret"
-            secret.save(path)
-            parts = {
-                "params": params.to_bytes(),
-                "secret": path.read_bytes(),
-                "packed": packed,
-                "product": (first * second).to_bytes(),
-                "powers": packing.pack([first, second]).mod_switch_to(1).to_bytes(),
-                **public.to_bytes(),
-            }
+        product = (first * second).to_bytes()
+        powers = packing.pack([first, second]).mod_switch_to(1).to_bytes()
         cases.append(
             {
                 "plain_modulus": plain_modulus,
                 "rows": rows.tolist(),
-                **{key: base64.b64encode(data).decode() for key, data in parts.items()},
+                **stored(secret, public, packed=packed, product=product, powers=powers),
             }
         )
     TARGET.write_text(json.dumps(cases, indent=1) + "\n")

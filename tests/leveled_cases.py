@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,9 +11,12 @@ import hesc
 from hesc._native import primes_of_bits
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from numpy.typing import NDArray
 
 SCHEMES = ("bfv", "bgv", "ckks")
+FORMS = ("public", "relin", "galois")
 Keys = tuple[hesc.LeveledSecretKey, hesc.PublicKeys]
 
 
@@ -22,6 +26,17 @@ def close(found: NDArray[Any], expected: Any) -> None:
         np.testing.assert_array_equal(found, expected)
     else:
         np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+def stored_keys(case: dict[str, Any], folder: Path) -> Keys:
+    """The set and the keys of a case of stored vectors."""
+    bytes_of = {key: base64.b64decode(case[key]) for key in ("params", "secret", *FORMS)}
+    params = hesc.LeveledParams.from_bytes(bytes_of["params"], assurance="insecure")
+    assert params.to_bytes() == bytes_of["params"]
+    (folder / "secret").write_bytes(bytes_of["secret"])
+    (folder / "secret").chmod(0o600)
+    secret = hesc.LeveledSecretKey.load(params, folder / "secret")
+    return secret, hesc.PublicKeys.from_bytes(params, {name: bytes_of[name] for name in FORMS})
 
 
 def precise_keys() -> Keys:

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import hesc
-from tests.leveled_cases import SCHEMES, Keys, close
+from tests.leveled_cases import SCHEMES, Keys, close, stored_keys
 from tests.second_implementation import leveled, wire
 
 if TYPE_CHECKING:
@@ -258,14 +258,8 @@ def test_stored_vectors(case: dict[str, Any], tmp_path: Path) -> None:
         return base64.b64decode(case[key])
 
     left, right = (np.array(case[f"{side}_values"]) for side in ("left", "right"))
-    params = hesc.LeveledParams.from_bytes(stored("params"), assurance="insecure")
-    assert params.to_bytes() == stored("params")
-    (tmp_path / "secret").write_bytes(stored("secret"))
-    (tmp_path / "secret").chmod(0o600)
-    secret = hesc.LeveledSecretKey.load(params, tmp_path / "secret")
-    public = hesc.PublicKeys.from_bytes(
-        params, {name: stored(name) for name in ("public", "relin", "galois")}
-    )
+    secret, public = stored_keys(case, tmp_path)
+    params = secret.params
     product = public.read(stored("product"), 4)
     close(secret.decrypt(product), left * right)
     # The keys still do what they did.

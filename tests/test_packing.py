@@ -14,6 +14,7 @@ import pytest
 
 import hesc
 from hesc import packing
+from tests.leveled_cases import stored_keys
 from tests.second_implementation import cyclotomic, wire
 
 if TYPE_CHECKING:
@@ -424,14 +425,7 @@ def test_stored_vectors(case: dict[str, Any], tmp_path: Path) -> None:
         return base64.b64decode(case[key])
 
     rows = np.array(case["rows"])
-    params = hesc.LeveledParams.from_bytes(stored("params"), assurance="insecure")
-    assert params.to_bytes() == stored("params")
-    (tmp_path / "secret").write_bytes(stored("secret"))
-    (tmp_path / "secret").chmod(0o600)
-    secret = hesc.LeveledSecretKey.load(params, tmp_path / "secret")
-    public = hesc.PublicKeys.from_bytes(
-        params, {name: stored(name) for name in ("public", "relin", "galois")}
-    )
+    secret, public = stored_keys(case, tmp_path)
     packed = packing.read(public, stored("packed"))
     assert packed.content == packing.NORMAL
     np.testing.assert_array_equal(secret.decrypt_slots(packed), rows)

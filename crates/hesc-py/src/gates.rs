@@ -22,13 +22,7 @@ fn owned(inputs: &[PyReadonlyArray1<'_, u64>]) -> Vec<Vec<u64>> {
 #[pyclass(frozen, module = "hesc")]
 pub struct Circuit(Netlist);
 
-impl Circuit {
-    pub fn of(circuit: Netlist) -> Self {
-        Self(circuit)
-    }
-}
-
-fn make(circuit: Result<Netlist, GateError>) -> PyResult<Circuit> {
+pub fn make(circuit: Result<Netlist, GateError>) -> PyResult<Circuit> {
     circuit.map(Circuit).map_err(gate_to_py)
 }
 

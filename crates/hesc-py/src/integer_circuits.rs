@@ -4,8 +4,8 @@ use hesc_circuits::gates::integers::{self, Adder, Division, Shift, Signs};
 use hesc_circuits::gates::{GateError, Netlist};
 use pyo3::prelude::*;
 
-use crate::errors::{ParameterError, gate_to_py};
-use crate::gates::Circuit;
+use crate::errors::ParameterError;
+use crate::gates::{self, Circuit};
 use crate::workers::Compute;
 
 fn adder_named(name: &str) -> PyResult<Adder> {
@@ -20,7 +20,7 @@ fn made(
     py: Python<'_>,
     make: impl FnOnce() -> Result<Netlist, GateError> + Send,
 ) -> PyResult<Circuit> {
-    py.compute(make).map(Circuit::of).map_err(gate_to_py)
+    gates::make(py.compute(make))
 }
 
 /// What is computed of numbers of one width, with an adder where one is needed.

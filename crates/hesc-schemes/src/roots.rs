@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use rustfft::num_complex::Complex64;
 use rustfft::{Fft, FftPlanner};
-use zeroize::Zeroize;
 
 /// The transform of one ring degree `N`.
 pub(crate) struct Roots {
@@ -83,12 +82,4 @@ impl Roots {
 pub(crate) fn pairs(coefficients: &[f64], factor: f64) -> Vec<Complex64> {
     let (low, high) = coefficients.split_at(coefficients.len() / 2);
     low.iter().zip(high).map(|(re, im)| Complex64::new(re * factor, im * factor)).collect()
-}
-
-/// Overwrites numbers that must not stay in memory.
-pub(crate) fn wipe(numbers: &mut [Complex64]) {
-    for number in numbers {
-        number.re.zeroize();
-        number.im.zeroize();
-    }
 }

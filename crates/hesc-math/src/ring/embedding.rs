@@ -89,7 +89,7 @@ impl Embedding {
 }
 
 /// Overwrites numbers that must not stay in memory.
-fn wipe(numbers: &mut [Complex64]) {
+pub fn wipe(numbers: &mut [Complex64]) {
     for number in numbers {
         number.re.zeroize();
         number.im.zeroize();

@@ -20,7 +20,7 @@ mod transform;
 use std::sync::Arc;
 
 pub use automorphism::Automorphism;
-pub use embedding::Embedding;
+pub use embedding::{Embedding, wipe};
 pub use group_algebra::{Convolver, GroupAlgebra};
 pub use index::{MAX_RING_DEGREE, MIN_RING_DEGREE, RingIndex};
 pub use poly::{Coeff, Domain, Eval, Poly};

@@ -1,6 +1,7 @@
 use std::any::Any;
 
 use hesc_math::residues::kernels;
+use hesc_math::ring::wipe;
 pub use rustfft::num_complex::Complex64;
 use zeroize::Zeroizing;
 
@@ -11,7 +12,7 @@ use crate::rlwe::chain::Chain;
 use crate::rlwe::ciphertext::Bound;
 use crate::rlwe::differences::{Encoding, Message, NoiseModel};
 use crate::rlwe::{Ciphertext, Plaintext, Rlwe, parallel};
-use crate::roots::{pairs, wipe};
+use crate::roots::pairs;
 
 /// Bits of an encoded coefficient: what a double holds, less one for the sign.
 const COEFFICIENT_BITS: i32 = 50;

@@ -1,8 +1,8 @@
 use hesc_math::RingIndex;
-use hesc_math::ring::Embedding;
+use hesc_math::ring::{Embedding, wipe};
 use zeroize::Zeroizing;
 
-use crate::roots::{Roots, pairs, wipe};
+use crate::roots::{Roots, pairs};
 
 /// The values of one ring's polynomials.
 #[derive(Debug)]

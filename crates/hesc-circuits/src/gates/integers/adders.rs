@@ -47,18 +47,15 @@ impl Adder {
         if self == Self::Ripple {
             return ripple(builder, a, b, first);
         }
-        let pairs = || a.iter().zip(b);
         let mut spans: Vec<Span> = Vec::with_capacity(a.len());
-        for (&a, &b) in pairs() {
+        for (&a, &b) in a.iter().zip(b) {
             spans.push(Span { generates: builder.and(a, b), passes: builder.xor(a, b) });
         }
         if self == Self::Lookahead {
             return lookahead(builder, &spans, first);
         }
         if let Some(lowest) = spans.first_mut() {
-            // Both at once are impossible.
-            let passed = builder.and(lowest.passes, first);
-            lowest.generates = builder.xor(lowest.generates, passed);
+            lowest.generates = carried(builder, *lowest, first);
         }
         match self {
             Self::BrentKung => brent_kung(builder, &mut spans),
@@ -137,40 +134,39 @@ fn group(builder: &mut Builder, spans: &[Span]) -> Span {
     }
 }
 
+/// The carry out of a span from the one into it; both reasons for one at once are impossible.
+fn carried(builder: &mut Builder, span: Span, into: Wire) -> Wire {
+    let passed = builder.and(span.passes, into);
+    builder.xor(span.generates, passed)
+}
+
+/// The carry into the first of some spans, and out of each, one after the other.
+fn chained(builder: &mut Builder, spans: &[Span], first: Wire) -> Vec<Wire> {
+    let mut carries = vec![first];
+    for &span in spans {
+        carries.push(carried(builder, span, carries[carries.len() - 1]));
+    }
+    carries
+}
+
 /// What both do together.
 fn joined(builder: &mut Builder, high: Span, low: Span) -> Span {
-    let passed = builder.and(high.passes, low.generates);
     Span {
-        generates: builder.xor(high.generates, passed),
+        generates: carried(builder, high, low.generates),
         passes: builder.and(high.passes, low.passes),
     }
 }
 
 /// `xu2016integers` algorithm 2 for any width: carries into groups first, into their bits from those.
 fn lookahead(builder: &mut Builder, spans: &[Span], first: Wire) -> Vec<Wire> {
-    let mut step = |span: &Span, carry: Wire| {
-        let passed = builder.and(span.passes, carry);
-        builder.xor(span.generates, passed)
-    };
     if spans.len() <= 4 {
-        let mut carries = vec![first];
-        for span in spans {
-            let carry = step(span, carries[carries.len() - 1]);
-            carries.push(carry);
-        }
-        return carries;
+        return chained(builder, spans, first);
     }
     let groups: Vec<Span> = spans.chunks(4).map(|spans| group(builder, spans)).collect();
     let into_groups = lookahead(builder, &groups, first);
     let mut carries = Vec::with_capacity(spans.len() + 1);
     for (spans, &into) in spans.chunks(4).zip(&into_groups) {
-        let mut carry = into;
-        carries.push(carry);
-        for span in &spans[..spans.len() - 1] {
-            let passed = builder.and(span.passes, carry);
-            carry = builder.xor(span.generates, passed);
-            carries.push(carry);
-        }
+        carries.extend(chained(builder, &spans[..spans.len() - 1], into));
     }
     carries.extend(into_groups.last());
     carries

@@ -5,6 +5,7 @@
 //! unrounded error depends on the secret key (Li and Micciancio 2021). hesc returns rounded
 //! counts only, and refuses values that lie between them.
 
+use hesc_math::ring::wipe;
 use hesc_math::{Coeff, Poly, Ring, Word, kernels, rounding};
 use rustfft::num_complex::Complex64;
 use zeroize::Zeroize;
@@ -14,7 +15,6 @@ use crate::ckks::slots::ComplexSlots;
 use crate::error::refuse;
 use crate::rlwe::noise::SLOT_TAILS;
 use crate::rlwe::{PlaintextSpace, SchemeKind, Spec, noise};
-use crate::roots::wipe;
 use crate::{Packing, SchemeError};
 
 /// Scale of a mask: its rounding is then negligible beside a count.
