@@ -2,34 +2,13 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use hesc_schemes::streams::tfhe::{Bits, EvaluationKey, LookupTable, Tfhe};
 use rayon::prelude::*;
 
-use super::GateError;
 use super::compiler::log2_tail;
 use super::program::{GRID, HALF_GRID, Lookup, Output, Program, Table, Value};
-
-/// How far an evaluation is, and whether it is to stop.
-#[derive(Debug, Default)]
-pub struct Monitor {
-    done: AtomicUsize,
-    total: AtomicUsize,
-    cancelled: AtomicBool,
-}
-
-impl Monitor {
-    /// Bootstraps done, and all that there will be.
-    pub fn progress(&self) -> (usize, usize) {
-        (self.done.load(Ordering::Relaxed), self.total.load(Ordering::Relaxed))
-    }
-
-    /// Ends the evaluation with [`GateError::Cancelled`], within one bootstrap. Inputs stay as they are.
-    pub fn cancel(&self) {
-        self.cancelled.store(true, Ordering::Relaxed);
-    }
-}
+use super::{GateError, Monitor};
 
 /// Evaluates programs under a key.
 pub struct Evaluator<'a> {
@@ -100,8 +79,7 @@ impl<'a> Evaluator<'a> {
         let parities = inputs.iter().filter(|bits| !bits.are_bits());
         let refreshes: usize = parities.map(|bits| self.scheme.len(bits)).sum();
         let total = refreshes + program.bootstraps() * lanes;
-        self.monitor.done.store(0, Ordering::Relaxed);
-        self.monitor.total.store(total, Ordering::Relaxed);
+        self.monitor.start(total);
         let fresh = inputs
             .iter()
             .map(|bits| match bits.are_bits() {
@@ -120,8 +98,7 @@ impl<'a> Evaluator<'a> {
     /// As [`Self::evaluate`].
     pub fn refresh(&self, bits: &Bits, log2_failure: f64) -> Result<Bits, GateError> {
         self.scheme.check_key(self.key, bits)?;
-        self.monitor.done.store(0, Ordering::Relaxed);
-        self.monitor.total.store(self.scheme.len(bits), Ordering::Relaxed);
+        self.monitor.start(self.scheme.len(bits));
         self.refreshed(bits, log2_failure)
     }
 
@@ -181,11 +158,9 @@ impl<'a> Evaluator<'a> {
             .map_init(
                 || self.scheme.workspace(self.key),
                 |workspace, at| {
-                    if self.monitor.cancelled.load(Ordering::Relaxed) {
-                        return Err(GateError::Cancelled);
-                    }
+                    self.monitor.check()?;
                     let found = bootstrap(at, workspace);
-                    self.monitor.done.fetch_add(1, Ordering::Relaxed);
+                    self.monitor.advance();
                     Ok(found)
                 },
             )

@@ -89,6 +89,18 @@ pub enum GateError {
         /// The largest.
         most: usize,
     },
+    /// A circuit that the noise of ciphertexts leaves no room for.
+    #[error(
+        "the circuit has {depth} products in sequence, and the noise leaves room for {room}: take parameters of a \
+         larger ring, encrypt the inputs again if they are results, or compute on bits that bootstrap (tfhe), which \
+         have no such limit"
+    )]
+    TooDeep {
+        /// Products in sequence.
+        depth: usize,
+        /// How many of them there is room for.
+        room: usize,
+    },
     /// An evaluation that was told to stop.
     #[error("the evaluation was cancelled; the inputs are as they were, start it again")]
     Cancelled,

@@ -29,17 +29,20 @@ mod gatewise;
 mod graph;
 pub mod integers;
 mod linear;
+mod monitor;
 mod netlist;
 #[cfg(feature = "tfhe")]
 mod packed;
 mod program;
+pub mod slots;
 pub mod stochastic;
 mod weights;
 
 pub use builder::Builder;
 #[cfg(feature = "tfhe")]
-pub use encrypted::{Evaluator, Monitor};
+pub use encrypted::Evaluator;
 pub use error::GateError;
+pub use monitor::Monitor;
 pub use netlist::{BinaryGate, Counts, Definition, Gate, Netlist, Wire};
 #[cfg(feature = "tfhe")]
 pub use packed::Packed;

@@ -143,7 +143,7 @@ pub fn unipolar_binary() -> UnipolarSlots {
     let ring = RingIndex::new(1285).unwrap();
     let spec = rlwe::Spec {
         ring,
-        coeff_moduli: ring.ntt_primes_of_bits(&[44; 4]).unwrap(),
+        coeff_moduli: ring.ntt_primes_of_bits(&[44; 4], 1).unwrap(),
         plaintext: rlwe::PlaintextSpace::Integers { plain_modulus: 2 },
         ..unipolar(SchemeKind::Bgv).spec().clone()
     };

@@ -215,14 +215,17 @@ impl RingIndex {
         primes_one_modulo(self.modulus_step(), bits, count)
     }
 
-    /// The largest primes of these sizes with a transform, none twice, in the order of the sizes.
+    /// The largest primes of these sizes with a transform that are 1 modulo a prime, or 1 for any; none twice, in the
+    /// order of the sizes.
     ///
     /// # Errors
     /// [`MathError::NotEnoughPrimes`] if a size has fewer.
-    pub fn ntt_primes_of_bits(self, bits: &[u32]) -> Result<Vec<u64>, MathError> {
+    pub fn ntt_primes_of_bits(self, bits: &[u32], one_modulo: u64) -> Result<Vec<u64>, MathError> {
+        let step = self.modulus_step();
+        let step = if step.is_multiple_of(one_modulo) { step } else { step * one_modulo };
         let prime = |(i, &size): (usize, &u32)| {
             let before = bits[..i].iter().filter(|&&other| other == size).count();
-            Ok(self.ntt_primes(size, before + 1)?[before])
+            Ok(primes_one_modulo(step, size, before + 1)?[before])
         };
         bits.iter().enumerate().map(prime).collect()
     }

@@ -82,7 +82,7 @@ fn ring_from(index: usize) -> PyResult<RingIndex> {
 /// The largest primes of these sizes, none twice, in the ring of an index: twice the degree for a power of two.
 #[pyfunction]
 pub fn primes_of_bits(ring_index: usize, bits: Vec<u32>) -> PyResult<Vec<u64>> {
-    let primes = ring_from(ring_index)?.ntt_primes_of_bits(&bits);
+    let primes = ring_from(ring_index)?.ntt_primes_of_bits(&bits, 1);
     primes.map_err(|error| scheme_to_py(error.into()))
 }
 

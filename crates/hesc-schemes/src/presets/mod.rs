@@ -40,6 +40,9 @@ struct Vectors {
     /// Whether runs of primes after the first are small ones, of which levels have any combination: steps of
     /// about any size. Otherwise a level has a prime more than the one below.
     steps: bool,
+    /// Whether all primes of ciphertexts are 1 modulo the plaintext modulus, so that no level changes the factor on
+    /// plaintexts: what circuits on slots need.
+    keeps_factor: bool,
 }
 
 /// What plaintexts are.
@@ -259,7 +262,11 @@ impl Vectors {
         let sizes =
             |runs: Runs| runs.iter().flat_map(|&(bits, count)| std::iter::repeat_n(bits, count));
         let bits: Vec<u32> = sizes(special).chain(sizes(coeff)).collect();
-        let mut special_moduli = ring.ntt_primes_of_bits(&bits)?;
+        let factor = match self.numbers {
+            Numbers::Modulo(plain_modulus) if self.keeps_factor => plain_modulus,
+            _ => 1,
+        };
+        let mut special_moduli = ring.ntt_primes_of_bits(&bits, factor)?;
         let coeff_moduli = special_moduli.split_off(sizes(special).count());
         let modulo = |plain_modulus| PlaintextSpace::Integers { plain_modulus };
         let plaintext = match self.numbers {

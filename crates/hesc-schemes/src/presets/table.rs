@@ -43,9 +43,9 @@ pub static PRESETS: [Preset; 63] = [
     conjunctions("unipolar_bfv_4096", BITS, 8192, &[(35, 2), (36, 1)], "Unipolar streams: three factors one after the other, four at once."),
     conjunctions("unipolar_bfv_8192", BITS, 16384, &[(42, 1), (43, 4)], "Unipolar streams: seven factors one after the other, thirteen at once."),
     conjunctions("unipolar_bfv_16384", BITS, 32768, &[(47, 2), (48, 7)], "Unipolar streams: fourteen factors one after the other, fifteen at once."),
-    conjunctions("unipolar_bgv_4096", BGV, 8192, &[(35, 2), (36, 1)], "The same by BGV, several times as fast: three factors, four at once."),
-    conjunctions("unipolar_bgv_8192", BGV, 16384, &[(50, 3), (34, 1), (30, 1)], "Six factors one after the other, ten at once: the one to start with."),
-    conjunctions("unipolar_bgv_16384", BGV, 32768, &[(50, 7), (46, 1), (34, 1)], "Thirteen factors one after the other, fifteen at once."),
+    conjunctions("unipolar_bgv_4096", FACTORS, 8192, &[(35, 2), (36, 1)], "The same by BGV, several times as fast: three factors, four at once."),
+    conjunctions("unipolar_bgv_8192", FACTORS, 16384, &[(50, 3), (34, 1), (30, 1)], "Six factors one after the other, ten at once: the one to start with."),
+    conjunctions("unipolar_bgv_16384", FACTORS, 32768, &[(50, 7), (46, 1), (34, 1)], "Thirteen factors one after the other, fifteen at once."),
     conjunctions("unipolar_bgv_4369", BINARY, 4369, &[(35, 2), (36, 1)], "Slots modulo 2, 256 of them: six factors one after the other, seven at once."),
     conjunctions("unipolar_bgv_13107", BINARY, 13107, &[(50, 3), (34, 1), (30, 1)], "Slots modulo 2, 512 of them: twelve factors one after the other, fifteen at once."),
     // Vectors of numbers. Primes stay below 2^50, where the kernels are fastest; several special primes make
@@ -85,31 +85,55 @@ pub static PRESETS: [Preset; 63] = [
 ];
 
 /// A prime of 20 bits has slots in every ring of the table.
-const BFV: Vectors =
-    Vectors { scheme: SchemeKind::Bfv, numbers: Numbers::PrimeOfBits(20), steps: false };
+const BFV: Vectors = Vectors {
+    scheme: SchemeKind::Bfv,
+    numbers: Numbers::PrimeOfBits(20),
+    steps: false,
+    keeps_factor: false,
+};
 /// The smallest prime with slots in all rings of the table: noise grows with it at each product.
-const BGV: Vectors =
-    Vectors { scheme: SchemeKind::Bgv, numbers: Numbers::Modulo(65537), steps: true };
-const CKKS: Vectors = Vectors { scheme: SchemeKind::Ckks, numbers: Numbers::Scaled, steps: false };
+const BGV: Vectors = Vectors {
+    scheme: SchemeKind::Bgv,
+    numbers: Numbers::Modulo(65537),
+    steps: true,
+    keeps_factor: true,
+};
+const CKKS: Vectors = Vectors {
+    scheme: SchemeKind::Ckks,
+    numbers: Numbers::Scaled,
+    steps: false,
+    keeps_factor: false,
+};
 /// Bits: the plaintext modulus that only odd rings have slots for.
-const BINARY: Vectors =
-    Vectors { scheme: SchemeKind::Bgv, numbers: Numbers::Modulo(2), steps: true };
+const BINARY: Vectors = Vectors {
+    scheme: SchemeKind::Bgv,
+    numbers: Numbers::Modulo(2),
+    steps: true,
+    keeps_factor: true,
+};
 /// Bits need no more than the smallest prime with slots.
-const BITS: Vectors =
-    Vectors { scheme: SchemeKind::Bfv, numbers: Numbers::Modulo(65537), steps: false };
+const BITS: Vectors = Vectors {
+    scheme: SchemeKind::Bfv,
+    numbers: Numbers::Modulo(65537),
+    steps: false,
+    keeps_factor: false,
+};
+/// Products alone, which no factor on plaintexts disturbs.
+const FACTORS: Vectors = Vectors { keeps_factor: false, ..BGV };
 
-/// BGV: a product takes 31 to 35 bits, fewer than the primes that fill the kernels have. Large primes and a few
-/// small ones, which levels have in any combination, make levels that are about so far apart.
+/// BGV: a product takes 28 to 35 bits, fewer than the primes that fill the kernels have. Large primes and a few
+/// small ones, which levels have in any combination, make levels that are about so far apart. All are 1 modulo
+/// 65537 times the index, of which there are few small ones.
 const STEPS: [(Runs, Runs); 3] = [
     (&[(47, 2), (38, 1), (34, 1)], &[(48, 1)]),
     (&[(50, 5), (44, 1), (34, 1)], &[(50, 2)]),
-    (&[(50, 12), (46, 1), (36, 2)], &[(50, 3)]),
+    (&[(50, 12), (42, 1), (39, 1), (37, 1)], &[(50, 3)]),
 ];
 /// The same by the 2018 standard.
 const STEPS_2018: [(Runs, Runs); 3] = [
     (&[(48, 2), (38, 1), (35, 1)], &[(49, 1)]),
-    (&[(50, 5), (48, 1), (33, 1)], &[(50, 2)]),
-    (&[(50, 12), (48, 1), (38, 1), (36, 1)], &[(50, 3)]),
+    (&[(50, 5), (47, 1), (34, 1)], &[(50, 2)]),
+    (&[(50, 12), (46, 1), (39, 1), (37, 1)], &[(50, 3)]),
 ];
 
 const LINEAR: &str = "Linear models: sums, and products with numbers in the clear.";

@@ -40,6 +40,7 @@
 pub(crate) mod buffer;
 pub(crate) mod chain;
 pub(crate) mod ciphertext;
+mod combinations;
 pub(crate) mod differences;
 pub(crate) mod domain;
 mod encryption;
@@ -64,17 +65,20 @@ mod spec_wire;
 mod unpacking;
 mod values;
 mod wire;
+mod work;
 
 use std::sync::Arc;
 
 use hesc_math::RingIndex;
 
 pub use ciphertext::{Ciphertext, Plaintext, SeededCiphertext};
+pub use combinations::Outline;
 pub use field_slots::Basis;
 pub use key_pair::{PublicKey, SecretKey};
 pub use keys::{GaloisKeys, RelinKey, SwitchKey};
 pub use params::{Packing, PlaintextSpace, Spec};
 pub use prime_set::PrimeSet;
+pub use work::{Speed, Work};
 
 use crate::error::refuse;
 pub use crate::kinds::SchemeKind;

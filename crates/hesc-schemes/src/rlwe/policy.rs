@@ -8,11 +8,10 @@
 
 use std::borrow::Cow;
 
-use super::buffer::Buffer;
 use super::evaluation::SCALE_TOLERANCE;
 use super::{Ciphertext, Plaintext, RelinKey, Rlwe};
+use crate::SchemeError;
 use crate::error::refuse;
-use crate::{KeyId, SchemeError, Tag};
 
 /// Bits of room that a product gives up for fewer primes: what rounding adds to noise that is larger.
 pub(super) const SPENT_ON_SPEED: f64 = 0.25;
@@ -192,27 +191,11 @@ impl Rlwe {
         if self.chain().special().is_empty() {
             return 0;
         }
-        let (bound, scale) = (self.spec().bound, self.default_scale());
-        let nobody = Tag { params: self.fingerprint(), key: KeyId::from_bytes([0; 16]) };
-        let mut last = Ciphertext {
-            tag: nobody,
-            level: self.levels(),
-            size: 2,
-            words: Buffer::default(),
-            scale,
-            factor: 1,
-            noise: self.fresh(self.public_key_deviation(), bound, scale),
-        };
-        std::iter::from_fn(|| {
-            let product = self.product_at(&last, &last, self.product_level(&last, &last)).ok()?;
-            last = self.settled_shell(product).ok()?;
-            Some(())
-        })
-        .count()
+        self.outline_depth(&self.fresh_outline())
     }
 
     /// What [`Self::settled`] makes of everything but the words.
-    fn settled_shell(&self, product: Ciphertext) -> Result<Ciphertext, SchemeError> {
+    pub(super) fn settled_shell(&self, product: Ciphertext) -> Result<Ciphertext, SchemeError> {
         if !self.differences().has_scale() {
             return Ok(product);
         }
@@ -221,7 +204,7 @@ impl Rlwe {
     }
 
     /// Everything but the words of the relinearised product of factors that are brought to a level.
-    fn product_at(
+    pub(super) fn product_at(
         &self,
         a: &Ciphertext,
         b: &Ciphertext,

@@ -182,11 +182,25 @@ impl Rlwe {
         }
         self.check_ciphertext(a)?;
         key.0.tag.check(self.fingerprint(), Some(a.tag))?;
-        self.check_not_last(a, level)?;
-        let switched = Ciphertext { size: 2, noise: self.switched_noise(a)?, ..a.shell() };
-        let shell = self.divided_shell(&switched, level)?;
+        let shell = self.relinearised_shell(a, level)?;
         let words = parallel::together(a.words.len(), || self.switch_down(a, &key.0, level));
         Ok(Ciphertext { words, ..shell })
+    }
+
+    /// What [`Self::relinearise_to`] makes of three parts, but for the words.
+    pub(super) fn relinearised_shell(
+        &self,
+        a: &Ciphertext,
+        level: usize,
+    ) -> Result<Ciphertext, SchemeError> {
+        let switched = Ciphertext { size: 2, noise: self.switched_noise(a)?, ..a.shell() };
+        if level == a.level {
+            return Ok(switched);
+        }
+        if level == 0 || level > a.level {
+            return Err(SchemeError::LastLevel { level: a.level, wanted: level });
+        }
+        self.divided_shell(&switched, level)
     }
 
     /// The noise after switching a key, refused if it does not fit.

@@ -173,7 +173,7 @@ pub fn quick_targets() -> Targets {
     let binary = with_products::Spec {
         scheme: SchemeKind::Bgv,
         ring: odd,
-        coeff_moduli: odd.ntt_primes_of_bits(&[44, 44])?,
+        coeff_moduli: odd.ntt_primes_of_bits(&[44, 44], 1)?,
         plaintext: hesc_schemes::rlwe::PlaintextSpace::Integers { plain_modulus: 2 },
         ..unipolar.clone()
     };

@@ -420,7 +420,7 @@ fn sets_of_unipolar_slots_are_checked() {
     ));
     // Sixteen slots.
     let ring = RingIndex::new(255).unwrap();
-    let coeff_moduli = ring.ntt_primes_of_bits(&[40]).unwrap();
+    let coeff_moduli = ring.ntt_primes_of_bits(&[40], 1).unwrap();
     let few =
         rlwe::Spec { scheme: SchemeKind::Bgv, ring, coeff_moduli, plaintext: integers(2), ..set };
     assert!(matches!(refused(few), SchemeError::Parameter { name: "slots", .. }));

@@ -376,7 +376,7 @@ pub fn unipolar_binary(index: usize, primes: usize) -> UnipolarSlots {
     let spec = rlwe::Spec {
         scheme: SchemeKind::Bgv,
         ring,
-        coeff_moduli: ring.ntt_primes_of_bits(&vec![43; primes]).unwrap(),
+        coeff_moduli: ring.ntt_primes_of_bits(&vec![43; primes], 1).unwrap(),
         plaintext: integers(2),
         ..unipolar(1024, 1)
     };

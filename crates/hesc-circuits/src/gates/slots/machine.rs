@@ -1,0 +1,342 @@
+//! The operations of plans, on ciphertexts and on what is known of them: a plan is made by going through it.
+
+use std::borrow::Cow;
+use std::cell::Cell;
+
+use hesc_schemes::SchemeError;
+use hesc_schemes::rlwe::{Ciphertext, Outline, RelinKey, Rlwe, Work};
+use rayon::prelude::*;
+
+use super::steps::{Making, Step, Steps};
+use crate::gates::{GateError, Monitor};
+
+/// What steps are made of, and how.
+pub(super) trait Machine {
+    type Value: Clone + Send + Sync;
+
+    fn level(&self, a: &Self::Value) -> usize;
+    fn lower(&self, a: &Self::Value, level: usize) -> Result<Self::Value, SchemeError>;
+    fn sum(&self, terms: &[(i64, &Self::Value)], constant: i64)
+    -> Result<Self::Value, SchemeError>;
+    fn products(
+        &self,
+        products: &[(i64, &Self::Value, &Self::Value)],
+        terms: &[(i64, &Self::Value)],
+        constant: i64,
+        level: usize,
+    ) -> Result<Self::Value, SchemeError>;
+
+    /// Results in the order of the steps that they are made for.
+    fn each(
+        &self,
+        steps: &[usize],
+        make: impl Fn(&Self, usize) -> Result<Self::Value, GateError> + Sync,
+    ) -> Result<Vec<Self::Value>, GateError> {
+        steps.iter().map(|&step| make(self, step)).collect()
+    }
+
+    /// A sum of products is made.
+    fn advance(&self) {}
+}
+
+/// Levels and noise alone.
+pub(super) struct OnOutlines<'a>(pub(super) &'a Rlwe);
+
+impl Machine for OnOutlines<'_> {
+    type Value = Outline;
+
+    fn level(&self, a: &Outline) -> usize {
+        a.level()
+    }
+
+    fn lower(&self, a: &Outline, level: usize) -> Result<Outline, SchemeError> {
+        self.0.lower_outline(a, level)
+    }
+
+    fn sum(&self, terms: &[(i64, &Outline)], constant: i64) -> Result<Outline, SchemeError> {
+        self.0.combination_outline(terms, constant)
+    }
+
+    fn products(
+        &self,
+        products: &[(i64, &Outline, &Outline)],
+        terms: &[(i64, &Outline)],
+        constant: i64,
+        level: usize,
+    ) -> Result<Outline, SchemeError> {
+        self.0.products_outline(products, terms, constant, level)
+    }
+}
+
+/// Ciphertexts, on all cores.
+pub(super) struct OnCiphertexts<'a> {
+    pub(super) scheme: &'a Rlwe,
+    pub(super) relin: &'a RelinKey,
+    pub(super) monitor: &'a Monitor,
+}
+
+impl<'a> Machine for OnCiphertexts<'a> {
+    type Value = Cow<'a, Ciphertext>;
+
+    fn level(&self, a: &Self::Value) -> usize {
+        a.level()
+    }
+
+    fn lower(&self, a: &Self::Value, level: usize) -> Result<Self::Value, SchemeError> {
+        self.scheme.lower(a, level).map(Cow::Owned)
+    }
+
+    fn sum(
+        &self,
+        terms: &[(i64, &Self::Value)],
+        constant: i64,
+    ) -> Result<Self::Value, SchemeError> {
+        self.scheme.combination(&multiples_of(terms), constant).map(Cow::Owned)
+    }
+
+    fn products(
+        &self,
+        products: &[(i64, &Self::Value, &Self::Value)],
+        terms: &[(i64, &Self::Value)],
+        constant: i64,
+        level: usize,
+    ) -> Result<Self::Value, SchemeError> {
+        let products: Vec<_> = products.iter().map(|&(k, a, b)| (k, &**a, &**b)).collect();
+        let terms = multiples_of(terms);
+        let sum =
+            self.scheme.combination_of_products(self.relin, &products, &terms, constant, level);
+        sum.map(Cow::Owned)
+    }
+
+    fn each(
+        &self,
+        steps: &[usize],
+        make: impl Fn(&Self, usize) -> Result<Self::Value, GateError> + Sync,
+    ) -> Result<Vec<Self::Value>, GateError> {
+        let make = |&step: &usize| {
+            self.monitor.check()?;
+            make(self, step)
+        };
+        // One thread takes one step at a time: within a step there is less to share.
+        if rayon::current_num_threads() > 1 {
+            steps.par_iter().with_max_len(1).map(make).collect()
+        } else {
+            steps.iter().map(make).collect()
+        }
+    }
+
+    fn advance(&self) {
+        self.monitor.advance();
+    }
+}
+
+fn multiples_of<'a>(terms: &[(i64, &'a Cow<'_, Ciphertext>)]) -> Vec<(i64, &'a Ciphertext)> {
+    terms.iter().map(|&(k, a)| (k, &**a)).collect()
+}
+
+/// Levels alone, and what operations cost.
+pub(super) struct Counting<'a> {
+    scheme: &'a Rlwe,
+    work: Cell<Work>,
+}
+
+impl<'a> Counting<'a> {
+    pub(super) fn new(scheme: &'a Rlwe) -> Self {
+        Self { scheme, work: Cell::default() }
+    }
+
+    pub(super) fn work(&self) -> Work {
+        self.work.get()
+    }
+
+    fn add(&self, work: Work) {
+        self.work.set(self.work.get() + work);
+    }
+}
+
+impl Machine for Counting<'_> {
+    type Value = usize;
+
+    fn level(&self, a: &usize) -> usize {
+        *a
+    }
+
+    fn lower(&self, a: &usize, level: usize) -> Result<usize, SchemeError> {
+        self.add(self.scheme.work_of_lowering(*a, level));
+        Ok(level)
+    }
+
+    fn sum(&self, terms: &[(i64, &usize)], _: i64) -> Result<usize, SchemeError> {
+        let level = terms.first().map_or(1, |term| *term.1);
+        self.add(self.scheme.work_of_sum(terms.len(), level));
+        Ok(level)
+    }
+
+    fn products(
+        &self,
+        products: &[(i64, &usize, &usize)],
+        terms: &[(i64, &usize)],
+        _: i64,
+        level: usize,
+    ) -> Result<usize, SchemeError> {
+        let from = products.first().map_or(level, |product| *product.1);
+        self.add(self.scheme.work_of_products(products.len(), terms.len(), from, level));
+        Ok(level)
+    }
+}
+
+/// What is done at one of a plan's levels.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Phase {
+    /// Sums that do not read each other, one group after the other.
+    pub(super) sums: Vec<Vec<usize>>,
+    pub(super) products: Vec<usize>,
+    /// What those read that is from before.
+    pub(super) operands: Vec<usize>,
+    /// What nothing reads after it.
+    pub(super) done: Vec<usize>,
+}
+
+/// The phases of steps: for each depth what is made there.
+pub(super) fn phases(steps: &Steps) -> Vec<Phase> {
+    let mut phases = vec![Phase::default(); steps.depth() + 1];
+    let mut wave = vec![0usize; steps.steps.len()];
+    let mut last: Vec<usize> = steps.steps.iter().map(Step::depth).collect();
+    for (at, step) in steps.steps.iter().enumerate() {
+        let phase = &mut phases[step.at];
+        for operand in step.operands() {
+            last[operand] = last[operand].max(step.at);
+        }
+        match step.making {
+            Making::Input => continue,
+            Making::Products(_) => phase.products.push(at),
+            Making::Sum => {
+                let before = |operand: usize| {
+                    let other = &steps.steps[operand];
+                    let same = matches!(other.making, Making::Sum) && other.at == step.at;
+                    if same { wave[operand] + 1 } else { 0 }
+                };
+                wave[at] = step.operands().map(before).max().unwrap_or(0);
+                if phase.sums.len() <= wave[at] {
+                    phase.sums.resize(wave[at] + 1, Vec::new());
+                }
+                phase.sums[wave[at]].push(at);
+            }
+        }
+    }
+    let mut kept = vec![false; steps.steps.len()];
+    for output in steps.outputs.iter().flatten() {
+        // Constants are made of the first input.
+        kept[output.unwrap_or(0)] = true;
+    }
+    for (at, phase) in phases.iter_mut().enumerate() {
+        let made = phase.sums.iter().flatten().chain(&phase.products);
+        let mut operands: Vec<usize> =
+            made.flat_map(|&step| steps.steps[step].operands()).collect();
+        operands.sort_unstable();
+        operands.dedup();
+        let earlier = |operand: &usize| {
+            let step = &steps.steps[*operand];
+            step.depth() < at || matches!(step.making, Making::Input)
+        };
+        operands.retain(earlier);
+        phase.operands = operands;
+    }
+    for (step, &last) in last.iter().enumerate() {
+        if !kept[step] {
+            phases[last].done.push(step);
+        }
+    }
+    phases
+}
+
+/// Goes through one phase: brings operands to its level, makes sums, then products, which come to the next.
+///
+/// # Errors
+/// The machine's, and [`GateError::Cancelled`].
+pub(super) fn run<M: Machine>(
+    machine: &M,
+    steps: &Steps,
+    phase: &Phase,
+    values: &mut [Option<M::Value>],
+    (level, next): (usize, usize),
+) -> Result<(), GateError> {
+    lower(machine, &phase.operands, values, level)?;
+    for sums in &phase.sums {
+        let made = machine.each(sums, |machine, at| {
+            let step = &steps.steps[at];
+            Ok(machine.sum(&multiples(step, values)?, step.constant)?)
+        })?;
+        keep(sums, made, values);
+    }
+    let made = machine.each(&phase.products, |machine, at| {
+        let step = &steps.steps[at];
+        let Making::Products(products) = &step.making else { return Err(missing()) };
+        let factors =
+            |&(k, a, b): &(i64, usize, usize)| Ok((k, value(values, a)?, value(values, b)?));
+        let products = products.iter().map(factors).collect::<Result<Vec<_>, GateError>>()?;
+        let made = machine.products(&products, &multiples(step, values)?, step.constant, next)?;
+        machine.advance();
+        Ok(made)
+    })?;
+    keep(&phase.products, made, values);
+    for &step in &phase.done {
+        values[step] = None;
+    }
+    Ok(())
+}
+
+/// Brings values that are above a level to it.
+fn lower<M: Machine>(
+    machine: &M,
+    steps: &[usize],
+    values: &mut [Option<M::Value>],
+    level: usize,
+) -> Result<(), GateError> {
+    let above = |step: &usize| values[*step].as_ref().is_some_and(|a| machine.level(a) > level);
+    let above: Vec<usize> = steps.iter().copied().filter(above).collect();
+    let made = machine.each(&above, |machine, at| Ok(machine.lower(value(values, at)?, level)?))?;
+    keep(&above, made, values);
+    Ok(())
+}
+
+/// The outputs, all at one level; constants as ciphertexts like the others.
+///
+/// # Errors
+/// The machine's, and [`GateError::Cancelled`].
+pub(super) fn outputs<M: Machine>(
+    machine: &M,
+    steps: &Steps,
+    values: &mut [Option<M::Value>],
+    level: usize,
+) -> Result<Vec<Vec<M::Value>>, GateError> {
+    let mut wanted: Vec<usize> =
+        steps.outputs.iter().flatten().map(|output| output.unwrap_or(0)).collect();
+    wanted.sort_unstable();
+    wanted.dedup();
+    lower(machine, &wanted, values, level)?;
+    let output = |output: &Result<usize, bool>| match *output {
+        Ok(step) => value(values, step).cloned(),
+        Err(bit) => Ok(machine.sum(&[(0, value(values, 0)?)], i64::from(bit))?),
+    };
+    steps.outputs.iter().map(|group| group.iter().map(output).collect()).collect()
+}
+
+fn keep<V>(steps: &[usize], made: Vec<V>, values: &mut [Option<V>]) {
+    for (&step, made) in steps.iter().zip(made) {
+        values[step] = Some(made);
+    }
+}
+
+fn multiples<'a, V>(step: &Step, values: &'a [Option<V>]) -> Result<Vec<(i64, &'a V)>, GateError> {
+    step.terms.iter().map(|&(k, a)| Ok((k, value(values, a)?))).collect()
+}
+
+fn value<V>(values: &[Option<V>], step: usize) -> Result<&V, GateError> {
+    values[step].as_ref().ok_or_else(missing)
+}
+
+/// What steps before have not made; phases are in the order of steps, so that there is none.
+fn missing() -> GateError {
+    GateError::Order { wire: 0 }
+}

@@ -1,0 +1,100 @@
+//! What operations cost, counted: transforms, and passes over the words of a prime.
+
+use std::ops::{Add, AddAssign};
+use std::time::Instant;
+
+use hesc_math::residues::kernels;
+
+use super::Rlwe;
+
+/// Operations on polynomials modulo a prime.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Work {
+    /// Transforms, of either direction.
+    pub transforms: f64,
+    /// Passes that multiply.
+    pub passes: f64,
+}
+
+impl Add for Work {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self { transforms: self.transforms + other.transforms, passes: self.passes + other.passes }
+    }
+}
+
+impl AddAssign for Work {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+/// Seconds that operations on polynomials take, on one thread.
+#[derive(Debug, Clone, Copy)]
+pub struct Speed {
+    /// A transform.
+    pub transform: f64,
+    /// A pass.
+    pub pass: f64,
+}
+
+impl Speed {
+    /// Seconds of some work.
+    pub fn seconds(&self, work: Work) -> f64 {
+        self.transform * work.transforms + self.pass * work.passes
+    }
+}
+
+impl Rlwe {
+    /// How fast this machine is in this ring: the best of a few runs. Cost: milliseconds.
+    pub fn measured_speed(&self) -> Speed {
+        let prime = &self.chain().primes()[0];
+        let mut row: Vec<u64> = (0..self.ring_degree() as u64).map(|i| i % prime.value()).collect();
+        let other = row.clone();
+        let factor = prime.factor(3);
+        let mut best = |run: &mut dyn FnMut(&mut [u64])| {
+            let times = (0..9).map(|_| {
+                let start = Instant::now();
+                (0..8).for_each(|_| run(&mut row));
+                start.elapsed().as_secs_f64() / 8.0
+            });
+            times.fold(f64::INFINITY, f64::min)
+        };
+        let transform = best(&mut |row| prime.forward(row));
+        let pass = best(&mut |row| kernels::scale_add(row, &other, factor, prime));
+        Speed { transform, pass }
+    }
+
+    /// Of [`Self::combination`], of so many ciphertexts.
+    pub fn work_of_sum(&self, terms: usize, level: usize) -> Work {
+        let primes = self.chain().level(level).len() as f64;
+        Work { transforms: 0.0, passes: 2.0 * primes * terms as f64 }
+    }
+
+    /// Of [`Self::lower`].
+    pub fn work_of_lowering(&self, from: usize, to: usize) -> Work {
+        if from == to {
+            return Work::default();
+        }
+        let divisors = self.chain().division(from, to).divisors.len() as f64;
+        let after = self.chain().level(to).len() as f64;
+        Work { transforms: 2.0 * (divisors + after), passes: 2.0 * after * (divisors + 1.0) }
+    }
+
+    /// Of [`Self::combination_of_products`], of so many products and ciphertexts.
+    pub fn work_of_products(&self, products: usize, terms: usize, from: usize, to: usize) -> Work {
+        let chain = self.chain();
+        let (before, after) = (chain.level(from).len() as f64, chain.level(to).len() as f64);
+        let special = chain.special().len() as f64;
+        let digits = chain.digits(from).len() as f64;
+        let divided = chain.key_division(from, to).divisors.len() as f64;
+        let switched = Work {
+            // Digits in their own primes are there already.
+            transforms: before + digits * (before + special) - before + 2.0 * (divided + after),
+            passes: 2.0 * (digits + 1.0) * (before + special) + 2.0 * after * (divided + 1.0),
+        };
+        let tensors = Work { transforms: 0.0, passes: 4.0 * before * products as f64 };
+        switched + tensors + self.work_of_sum(terms, from)
+    }
+}
