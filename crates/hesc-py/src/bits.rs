@@ -1,11 +1,9 @@
 //! Encrypted bits and the evaluation of gate circuits on them.
 
 use std::sync::Arc;
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::Duration;
 
 use hesc_circuits::Streams;
-use hesc_circuits::gates::{Evaluator as OfPrograms, GateError, Monitor, Packed};
+use hesc_circuits::gates::{Evaluator as OfPrograms, Monitor, Packed};
 use hesc_schemes::SchemeError;
 use hesc_schemes::streams::tfhe::{
     self, Bits, Ciphertexts, CompactCiphertexts, SeededEvaluationKey, Tfhe,
@@ -17,15 +15,12 @@ use pyo3::types::PyBytes;
 
 use crate::arrays::Array;
 use crate::erased::{PublicOf, SecretOf, os_rng};
-use crate::errors::{OutOfRangeError, ParameterError, ShapeError, gate_to_py, scheme_to_py, to_py};
+use crate::errors::{OutOfRangeError, ParameterError, ShapeError, scheme_to_py, to_py};
 use crate::gates::{Program, check_precision};
-use crate::interrupt::interruptible;
+use crate::interrupt::{interruptible, watched};
 use crate::keys::{PublicKey, SecretKey};
 use crate::params::Params;
-use crate::workers::{Compute, Workers};
-
-/// How often a long evaluation looks for an interrupt and tells how far it is.
-const PULSE: Duration = Duration::from_millis(100);
+use crate::workers::Compute;
 
 fn other_scheme() -> PyErr {
     ParameterError::new_err(
@@ -343,52 +338,6 @@ impl EvaluationKey {
 pub struct Evaluator {
     scheme: Tfhe,
     key: tfhe::EvaluationKey,
-}
-
-/// Runs work of many bootstraps on another thread. Meanwhile this one calls `progress(done, total)` and
-/// looks for an interrupt; either's exception ends the work.
-fn watched<R: Send>(
-    py: Python<'_>,
-    progress: Option<&Py<PyAny>>,
-    monitor: &Monitor,
-    work: impl FnOnce() -> Result<R, GateError> + Send,
-) -> PyResult<R> {
-    let report = |py: Python<'_>| -> PyResult<()> {
-        py.check_signals()?;
-        match progress {
-            Some(progress) => progress.call1(py, monitor.progress()).map(drop),
-            None => Ok(()),
-        }
-    };
-    let workers = Workers::of_process(py);
-    // Signals come to the thread that called.
-    #[expect(clippy::disallowed_methods, reason = "the work itself runs on the workers")]
-    let found = py.detach(|| {
-        std::thread::scope(|scope| {
-            let (sender, receiver) = channel();
-            let worker = scope.spawn(move || sender.send(workers.run(work)));
-            loop {
-                match receiver.recv_timeout(PULSE) {
-                    Ok(found) => return found.map_err(gate_to_py),
-                    Err(RecvTimeoutError::Timeout) => {
-                        if let Err(error) = Python::attach(report) {
-                            monitor.cancel();
-                            return Err(error);
-                        }
-                    }
-                    Err(RecvTimeoutError::Disconnected) => {
-                        // It panicked; so does this thread, with its message.
-                        match worker.join() {
-                            Err(panic) => std::panic::resume_unwind(panic),
-                            Ok(_) => unreachable!("a worker that ends without a panic has sent"),
-                        }
-                    }
-                }
-            }
-        })
-    })?;
-    report(py)?;
-    Ok(found)
 }
 
 #[pymethods]

@@ -20,7 +20,7 @@ fn owned(inputs: &[PyReadonlyArray1<'_, u64>]) -> Vec<Vec<u64>> {
 }
 
 #[pyclass(frozen, module = "hesc")]
-pub struct Circuit(Netlist);
+pub struct Circuit(pub Netlist);
 
 pub fn make(circuit: Result<Netlist, GateError>) -> PyResult<Circuit> {
     circuit.map(Circuit).map_err(gate_to_py)

@@ -1,6 +1,6 @@
 //! Circuits on integers, by name of what they compute.
 
-use hesc_circuits::gates::integers::{self, Adder, Division, Shift, Signs};
+use hesc_circuits::gates::integers::{self, Adder, Division, Rows, Shift, Signs};
 use hesc_circuits::gates::{GateError, Netlist};
 use pyo3::prelude::*;
 
@@ -55,11 +55,15 @@ pub fn integer_multiplier(
     width: usize,
     result_width: usize,
     adder: &str,
+    rows: &str,
     signed: bool,
 ) -> PyResult<Circuit> {
     let kind = adder_named(adder)?;
+    let rows = Rows::ALL.into_iter().find(|known| known.name() == rows).ok_or_else(|| {
+        ParameterError::new_err(format!("there are no rows of {rows:?}; choose bits or digits"))
+    })?;
     let signs = if signed { Signs::Signed } else { Signs::Unsigned };
-    made(py, || integers::multiplier(kind, width, result_width, signs))
+    made(py, || integers::multiplier(kind, rows, width, result_width, signs))
 }
 
 /// Digits of no bits stand for what is left being negative.
@@ -68,10 +72,14 @@ pub fn integer_divider(
     py: Python<'_>,
     width: usize,
     digit: Option<u32>,
+    table: bool,
     adder: &str,
 ) -> PyResult<Circuit> {
     let kind = adder_named(adder)?;
-    let way = digit.map_or(Division::NonRestoring, |digit| Division::Restoring { digit });
+    let way = digit.map_or(Division::NonRestoring, |digit| match table {
+        true => Division::Table { digit },
+        false => Division::Restoring { digit },
+    });
     made(py, || integers::divider(way, kind, width))
 }
 

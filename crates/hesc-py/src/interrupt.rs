@@ -1,11 +1,18 @@
-//! Long calls end when Python has a signal.
+//! Long calls end when Python has a signal, and some tell how far they are.
 
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
 
+use hesc_circuits::gates::{GateError, Monitor};
 use pyo3::prelude::*;
 
-use crate::workers::Compute;
+use crate::errors::gate_to_py;
+use crate::workers::{Compute, Workers};
+
+/// How often a long evaluation looks for an interrupt and tells how far it is.
+const PULSE: Duration = Duration::from_millis(100);
 
 /// Does work without Python's lock. Python's signals are looked for meanwhile, on the main thread, and the
 /// exception of one (as an interrupt's) ends the work and is raised; operands stay as they were. A forked
@@ -32,4 +39,50 @@ pub fn interruptible<R: Send, E: Send>(
         }
     });
     found?.map_err(to_py)
+}
+
+/// Runs work of many bootstraps or products on another thread. Meanwhile this one calls `progress(done, total)` and
+/// looks for an interrupt; either's exception ends the work.
+pub fn watched<R: Send>(
+    py: Python<'_>,
+    progress: Option<&Py<PyAny>>,
+    monitor: &Monitor,
+    work: impl FnOnce() -> Result<R, GateError> + Send,
+) -> PyResult<R> {
+    let report = |py: Python<'_>| -> PyResult<()> {
+        py.check_signals()?;
+        match progress {
+            Some(progress) => progress.call1(py, monitor.progress()).map(drop),
+            None => Ok(()),
+        }
+    };
+    let workers = Workers::of_process(py);
+    // Signals come to the thread that called.
+    #[expect(clippy::disallowed_methods, reason = "the work itself runs on the workers")]
+    let found = py.detach(|| {
+        std::thread::scope(|scope| {
+            let (sender, receiver) = channel();
+            let worker = scope.spawn(move || sender.send(workers.run(work)));
+            loop {
+                match receiver.recv_timeout(PULSE) {
+                    Ok(found) => return found.map_err(gate_to_py),
+                    Err(RecvTimeoutError::Timeout) => {
+                        if let Err(error) = Python::attach(report) {
+                            monitor.cancel();
+                            return Err(error);
+                        }
+                    }
+                    Err(RecvTimeoutError::Disconnected) => {
+                        // It panicked; so does this thread, with its message.
+                        match worker.join() {
+                            Err(panic) => std::panic::resume_unwind(panic),
+                            Ok(_) => unreachable!("a worker that ends without a panic has sent"),
+                        }
+                    }
+                }
+            }
+        })
+    })?;
+    report(py)?;
+    Ok(found)
 }

@@ -65,7 +65,7 @@ mod _native {
     #[pymodule_export]
     use crate::leveled::{
         GaloisKeys, LeveledCiphertext, LeveledMatrix, LeveledParams, LeveledPlaintext,
-        LeveledPublicKey, LeveledSecretKey, RelinKey, combined_levels, dot_rotations,
+        LeveledPublicKey, LeveledSecretKey, RelinKey, SlotPlan, combined_levels, dot_rotations,
         matrix_rotations, pack, primes_of_bits, sum_of_products,
     };
     #[pymodule_export]

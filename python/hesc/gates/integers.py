@@ -11,7 +11,8 @@ products (`Circuit.products`) and how many follow each other (`Circuit.product_d
 
 Numbers of `width` bits are unsigned words for `Circuit.__call__`, and two's complement where
 `signed`. Adders are "ripple" (the fewest products, one after the other), "lookahead" (the
-paper's, groups of four bits), "brent_kung", "sklansky" (the least depth) and "kogge_stone".
+paper's, groups of four bits), "brent_kung", "ladner_fischer" (one more than the least depth, a
+quarter fewer products), "sklansky" (the least depth) and "kogge_stone".
 """
 
 from __future__ import annotations
@@ -98,15 +99,21 @@ def multiplier(
     *,
     signed: bool = False,
     adder: str = "sklansky",
+    rows: str = "bits",
 ) -> Circuit:
     """`a * b` modulo `2**result_width`, by default with all `2 * width` bits; width 1 to 256.
 
-    All products of bits at once, then carries are saved level by level: a level turns a column of
-    `h` bits into `1 + (h - 1) / 2`, since sums modulo 2 have no depth.
+    All rows at once, then carries are saved level by level: a level turns a column of `h` bits
+    into `1 + (h - 1) / 2`, since sums modulo 2 have no depth. `rows` are one number for each of the
+    other's "bits", or times each of its "digits" from -2 to 2 (Booth): half as many, a product
+    deeper.
     """
     width = whole(width, "width", 0, INDEX)
     result = 2 * width if result_width is None else whole(result_width, "result_width", 0, INDEX)
-    return Circuit(_native.integer_multiplier(width, result, str(adder), _flag(signed, "signed")))
+    native = _native.integer_multiplier(
+        width, result, str(adder), str(rows), _flag(signed, "signed")
+    )
+    return Circuit(native)
 
 
 def multiplier_by_rows(width: int, *, adder: str = "ripple") -> Circuit:
@@ -114,7 +121,9 @@ def multiplier_by_rows(width: int, *, adder: str = "ripple") -> Circuit:
     return _of_width("multiply_by_rows", width, adder=adder)
 
 
-def divider(width: int, *, digit: int | None = 1, adder: str = "sklansky") -> Circuit:
+def divider(
+    width: int, *, digit: int | None = 1, table: bool = False, adder: str = "sklansky"
+) -> Circuit:
     """`a // b` and `a % b` of unsigned numbers of 1 to 64 bits.
 
     Division by zero gives the largest quotient and the dividend as the remainder.
@@ -123,12 +132,14 @@ def divider(width: int, *, digit: int | None = 1, adder: str = "sklansky") -> Ci
         width: bits of each.
         digit: bits of the quotient found at once, 1 to 4; None for the paper's way, where what is
             left may be negative.
+        table: whether the upper half of the quotient is looked up, for 2, 4, 6, 8 or 10 bits.
         adder: how differences are made.
 
     """
     width = whole(width, "width", 0, INDEX)
     bits = None if digit is None else whole(digit, "digit", 0, INDEX)
-    return Circuit(_native.integer_divider(width, bits, str(adder)))
+    native = _native.integer_divider(width, bits, _flag(table, "table"), str(adder))
+    return Circuit(native)
 
 
 def left_shifter(width: int, amount_width: int) -> Circuit:

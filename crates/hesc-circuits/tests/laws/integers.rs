@@ -1,7 +1,7 @@
 //! Circuits on integers against the machine's own arithmetic: all pairs of small numbers, random and extreme ones of
 //! larger widths, and how many products they take.
 
-use hesc_circuits::gates::integers::{self, Adder, Division, Shift, Signs};
+use hesc_circuits::gates::integers::{self, Adder, Division, Rows, Shift, Signs};
 use hesc_circuits::gates::{GateError, Netlist};
 use hesc_math::AesCtrRng;
 use rand_core::{Rng as _, SeedableRng};
@@ -96,12 +96,15 @@ fn products_are_right() {
     for width in [1usize, 2, 3, 4, 5, 8, 13, 16, 32] {
         for result in [1, width.div_ceil(2), width, width + width / 2, 2 * width] {
             let m = mask(result);
-            for kind in [Adder::Ripple, Adder::Sklansky] {
-                let circuit = integers::multiplier(kind, width, result, Signs::Unsigned).unwrap();
-                check(&circuit, width, |a, b| vec![(a * b) & m], "product");
-                let circuit = integers::multiplier(kind, width, result, Signs::Signed).unwrap();
+            for (kind, rows) in [Adder::Ripple, Adder::Sklansky]
+                .into_iter()
+                .flat_map(|kind| Rows::ALL.map(|rows| (kind, rows)))
+            {
+                let circuit =
+                    |signs| integers::multiplier(kind, rows, width, result, signs).unwrap();
+                check(&circuit(Signs::Unsigned), width, |a, b| vec![(a * b) & m], "product");
                 let product = |a, b| signed(a, width).wrapping_mul(signed(b, width)) as u64 & m;
-                check(&circuit, width, |a, b| vec![product(a, b)], "signed product");
+                check(&circuit(Signs::Signed), width, |a, b| vec![product(a, b)], "signed product");
             }
         }
         for kind in Adder::ALL {
@@ -119,7 +122,9 @@ fn quotients_and_remainders_are_right() {
             let quotient = a.checked_div(b).unwrap_or(mask(width));
             vec![quotient, a.checked_rem(b).unwrap_or(a)]
         };
-        for way in restoring.chain([Division::NonRestoring]) {
+        let table = (1..=4).map(|digit| Division::Table { digit });
+        let table = table.filter(|_| width % 2 == 0 && width <= 10);
+        for way in restoring.chain(table).chain([Division::NonRestoring]) {
             for kind in [Adder::Ripple, Adder::Sklansky] {
                 let circuit = integers::divider(way, kind, width).unwrap();
                 check(&circuit, width, expected, &format!("{way:?}"));
@@ -233,6 +238,7 @@ fn circuits_take_as_many_products_as_they_say() {
     let adders = [
         (Adder::Ripple, [(8, 8), (16, 16), (32, 32), (64, 64)]),
         (Adder::BrentKung, [(23, 5), (53, 7), (115, 9), (241, 11)]),
+        (Adder::LadnerFischer, [(23, 5), (55, 6), (127, 7), (287, 8)]),
         (Adder::Sklansky, [(25, 4), (65, 5), (161, 6), (385, 7)]),
         (Adder::KoggeStone, [(35, 4), (99, 5), (259, 6), (643, 7)]),
     ];
@@ -246,7 +252,7 @@ fn circuits_take_as_many_products_as_they_say() {
     assert_eq!(minimum, [(27, 5), (58, 6), (121, 7), (248, 8)]);
     assert_eq!(counts(integers::equal(64)), (63, 6));
     let multiplier = |width, result| {
-        counts(integers::multiplier(Adder::Sklansky, width, result, Signs::Unsigned))
+        counts(integers::multiplier(Adder::Sklansky, Rows::Bits, width, result, Signs::Unsigned))
     };
     let full = [8, 16, 32].map(|width| multiplier(width, 2 * width));
     let truncated = [8, 16, 32].map(|width| multiplier(width, width));
@@ -272,9 +278,9 @@ fn sizes_that_make_no_circuit_are_refused() {
     let refused = [
         integers::adder(Adder::Ripple, 0),
         integers::adder(Adder::Sklansky, 4097),
-        integers::multiplier(Adder::Ripple, 257, 257, Signs::Signed),
-        integers::multiplier(Adder::Ripple, 8, 17, Signs::Signed),
-        integers::multiplier(Adder::Ripple, 8, 0, Signs::Unsigned),
+        integers::multiplier(Adder::Ripple, Rows::Bits, 257, 257, Signs::Signed),
+        integers::multiplier(Adder::Ripple, Rows::Bits, 8, 17, Signs::Signed),
+        integers::multiplier(Adder::Ripple, Rows::Bits, 8, 0, Signs::Unsigned),
         integers::divider(Division::Restoring { digit: 5 }, Adder::Ripple, 10),
         integers::divider(Division::Restoring { digit: 0 }, Adder::Ripple, 10),
         integers::divider(Division::NonRestoring, Adder::Ripple, 65),

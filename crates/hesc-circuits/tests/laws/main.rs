@@ -13,5 +13,6 @@ mod integers;
 mod origins;
 mod party;
 mod readers;
+mod slots;
 mod values;
 mod vectors;

@@ -4,6 +4,7 @@
 mod ciphertext;
 mod evaluation_keys;
 mod keys;
+mod plans;
 
 use std::path::PathBuf;
 
@@ -27,6 +28,7 @@ pub use ciphertext::{
 };
 pub use evaluation_keys::{GaloisKeys, RelinKey};
 pub use keys::{LeveledPublicKey, LeveledSecretKey};
+pub use plans::SlotPlan;
 
 fn generator() -> Result<AesCtrRng, SchemeError> {
     Ok(AesCtrRng::from_os()?)
@@ -95,7 +97,7 @@ pub fn combined_levels(primes: Vec<u64>, large: usize) -> PyResult<Vec<Vec<usize
 }
 
 #[pyclass(frozen, module = "hesc")]
-pub struct LeveledParams(Rlwe);
+pub struct LeveledParams(pub(super) Rlwe);
 
 impl LeveledParams {
     /// The specification.

@@ -67,7 +67,7 @@ mod values;
 mod wire;
 mod work;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use hesc_math::RingIndex;
 
@@ -97,6 +97,7 @@ struct Inner {
     fingerprint: Fingerprint,
     chain: chain::Chain,
     differences: Box<dyn Own>,
+    speed: OnceLock<Speed>,
 }
 
 impl Rlwe {
@@ -111,7 +112,8 @@ impl Rlwe {
         let chain = chain::Chain::new(&spec, D::noise_factor(&spec))?;
         let differences = Box::new(D::new(&spec, &chain)?);
         let fingerprint = spec.fingerprint();
-        let scheme = Self(Arc::new(Inner { spec, fingerprint, chain, differences }));
+        let scheme =
+            Self(Arc::new(Inner { spec, fingerprint, chain, differences, speed: OnceLock::new() }));
         let (bound, scale) = (scheme.spec().bound, scheme.default_scale());
         let fresh = scheme.fresh(scheme.least_room(), bound, scale);
         match scheme.check_noise(fresh, scheme.levels(), scale) {

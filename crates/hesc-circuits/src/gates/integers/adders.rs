@@ -1,4 +1,4 @@
-//! Sums and differences of two numbers: five ways to find the carries.
+//! Sums and differences of two numbers: six ways to find the carries.
 
 use super::{circuit, inverted};
 use crate::gates::{Builder, GateError, Netlist, Wire};
@@ -9,6 +9,7 @@ use crate::gates::{Builder, GateError, Netlist, Wire};
 /// |---|---|---|---|---|
 /// | ripple | 8, 8 | 16, 16 | 32, 32 | 64, 64 |
 /// | Brent-Kung | 23, 5 | 53, 7 | 115, 9 | 241, 11 |
+/// | Ladner-Fischer | 23, 5 | 55, 6 | 127, 7 | 287, 8 |
 /// | Sklansky | 25, 4 | 65, 5 | 161, 6 | 385, 7 |
 /// | Kogge-Stone | 35, 4 | 99, 5 | 259, 6 | 643, 7 |
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -19,6 +20,9 @@ pub enum Adder {
     Lookahead,
     /// The fewest products of a logarithmic depth, which is twice the least (Brent and Kung 1982).
     BrentKung,
+    /// One more than the least depth, and then the fewest products (Ladner and Fischer 1980): Sklansky's on pairs of
+    /// bits.
+    LadnerFischer,
     /// The least depth with the fewest products (Sklansky 1960).
     Sklansky,
     /// The least depth, each carry read by few others (Kogge and Stone 1973): what rotations of bits in
@@ -28,8 +32,14 @@ pub enum Adder {
 
 impl Adder {
     /// All of them.
-    pub const ALL: [Self; 5] =
-        [Self::Ripple, Self::Lookahead, Self::BrentKung, Self::Sklansky, Self::KoggeStone];
+    pub const ALL: [Self; 6] = [
+        Self::Ripple,
+        Self::Lookahead,
+        Self::BrentKung,
+        Self::LadnerFischer,
+        Self::Sklansky,
+        Self::KoggeStone,
+    ];
 
     /// The name: `sklansky`.
     pub const fn name(self) -> &'static str {
@@ -37,6 +47,7 @@ impl Adder {
             Self::Ripple => "ripple",
             Self::Lookahead => "lookahead",
             Self::BrentKung => "brent_kung",
+            Self::LadnerFischer => "ladner_fischer",
             Self::Sklansky => "sklansky",
             Self::KoggeStone => "kogge_stone",
         }
@@ -59,6 +70,7 @@ impl Adder {
         }
         match self {
             Self::BrentKung => brent_kung(builder, &mut spans),
+            Self::LadnerFischer => ladner_fischer(builder, &mut spans),
             Self::KoggeStone => kogge_stone(builder, &mut spans),
             _ => sklansky(builder, &mut spans),
         }
@@ -180,6 +192,18 @@ fn sklansky(builder: &mut Builder, spans: &mut [Span]) {
             spans[i] = joined(builder, spans[i], spans[below]);
         }
         step *= 2;
+    }
+}
+
+fn ladner_fischer(builder: &mut Builder, spans: &mut [Span]) {
+    let mut pairs: Vec<Span> =
+        spans.chunks_exact(2).map(|pair| joined(builder, pair[1], pair[0])).collect();
+    sklansky(builder, &mut pairs);
+    for (i, &pair) in pairs.iter().enumerate() {
+        spans[2 * i + 1] = pair;
+        if let Some(next) = spans.get_mut(2 * i + 2) {
+            *next = joined(builder, *next, pair);
+        }
     }
 }
 

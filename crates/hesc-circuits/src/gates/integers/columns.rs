@@ -24,6 +24,11 @@ impl Columns {
         Self(vec![Vec::new(); width])
     }
 
+    /// The width of the sum.
+    pub(super) fn width(&self) -> usize {
+        self.0.len()
+    }
+
     /// Adds a bit of a weight; those of `2^width` and above vanish.
     pub(super) fn push(&mut self, weight: usize, wire: Wire, depth: usize) {
         if let Some(column) = self.0.get_mut(weight) {

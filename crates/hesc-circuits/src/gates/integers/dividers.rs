@@ -3,7 +3,8 @@
 //! Division by zero gives the largest quotient and the dividend as the remainder, in all ways.
 
 use super::adders::Adder;
-use super::{check, circuit, extended, flipped};
+use super::tables::{MOST_OF_TABLE, looked_up};
+use super::{check, circuit, extended, flipped, select};
 use crate::gates::{Builder, GateError, Netlist, Wire};
 
 /// How digits of a quotient are found.
@@ -14,6 +15,12 @@ pub enum Division {
         /// Bits of a digit, 1 to 4.
         digit: u32,
     },
+    /// The upper half of the quotient by a table: it is zero but for divisors of half the width. The lower half
+    /// as above.
+    Table {
+        /// Bits of a digit, 1 to 4.
+        digit: u32,
+    },
     /// A bit at a time, what is left may be negative: `xu2016integers` §3.4.
     NonRestoring,
 }
@@ -21,35 +28,69 @@ pub enum Division {
 /// `a / b` and `a mod b` of `width` bits each.
 ///
 /// # Errors
-/// [`GateError::Size`] for a width outside 1 to 64, or digits of other than 1 to 4 bits.
+/// [`GateError::Size`] for a width outside 1 to 64, digits of other than 1 to 4 bits; for [`Division::Table`] a width
+/// other than 2, 4, 6, 8 or 10.
 pub fn divider(way: Division, kind: Adder, width: usize) -> Result<Netlist, GateError> {
     check("the width of a number", width, 1, 64)?;
-    if let Division::Restoring { digit } = way {
+    if let Division::Restoring { digit } | Division::Table { digit } = way {
         check("bits of a digit", digit as usize, 1, 4)?;
+    }
+    if let Division::Table { .. } = way {
+        check("the width of a number", width, 2, 2 * MOST_OF_TABLE)?;
+        check("odd bits of the width", width % 2, 0, 0)?;
     }
     circuit(&[width, width], |builder, numbers| {
         let (a, b) = (&numbers[0], &numbers[1]);
         let [quotient, remainder] = match way {
-            Division::Restoring { digit } => restoring(builder, kind, a, b, digit as usize),
+            Division::Restoring { digit } => {
+                restoring(builder, kind, (a, b), digit as usize, Vec::new())
+            }
+            Division::Table { digit } => {
+                let (low, high) = a.split_at(width / 2);
+                let [upper, left] = upper_half(builder, high, b);
+                let [mut quotient, remainder] =
+                    restoring(builder, kind, (low, b), digit as usize, left);
+                quotient.extend(upper);
+                [quotient, remainder]
+            }
             Division::NonRestoring => non_restoring(builder, kind, a, b),
         };
         vec![quotient, remainder]
     })
 }
 
+/// The upper half of the quotient, and what is left of the upper half of the dividend: both by a table for divisors
+/// of half the width.
+fn upper_half(builder: &mut Builder, high: &[Wire], b: &[Wire]) -> [Vec<Wire>; 2] {
+    let half = high.len();
+    let (b_low, b_high) = b.split_at(half);
+    let mut fits = builder.constant(true);
+    for &bit in b_high {
+        let clear = builder.not(bit);
+        fits = builder.and(fits, clear);
+    }
+    let largest = (1u64 << half) - 1;
+    let both = |a: u64, b: u64| {
+        a.checked_div(b).unwrap_or(largest) | a.checked_rem(b).unwrap_or(a) << half
+    };
+    let found = looked_up(builder, high, b_low, 2 * half, &both);
+    let quotient = found[..half].iter().map(|&bit| builder.and(bit, fits)).collect();
+    let left = select(builder, fits, &found[half..], high);
+    [quotient, left]
+}
+
+/// The quotient of `left`, which is less than the divisor, with the bits of `a` behind it, and the remainder.
 fn restoring(
     builder: &mut Builder,
     kind: Adder,
-    a: &[Wire],
-    b: &[Wire],
+    (a, b): (&[Wire], &[Wire]),
     digit: usize,
+    mut left: Vec<Wire>,
 ) -> [Vec<Wire>; 2] {
-    let (width, zero) = (a.len(), builder.constant(false));
-    // Zeros before the dividend, where its width is no multiple of the digits'.
-    let a = extended(builder, a, width.next_multiple_of(digit));
+    let (width, zero) = (b.len(), builder.constant(false));
     // The divisor times 1, 2, 3 and so on.
     let mut multiples = vec![b.to_vec()];
-    for factor in 2..1usize << digit {
+    for factor in 2..1usize << digit.min(a.len()) {
         let multiple = if factor % 2 == 0 {
             std::iter::once(zero).chain(multiples[factor / 2 - 1].iter().copied()).collect()
         } else {
@@ -60,13 +101,14 @@ fn restoring(
         multiples.push(multiple);
     }
     let mut quotient = vec![zero; a.len()];
-    let mut left: Vec<Wire> = Vec::new();
-    for high in (digit..=a.len()).rev().step_by(digit) {
-        let low = high - digit;
+    let mut high = a.len();
+    while high > 0 {
+        // The first digit is the short one.
+        let low = (high - 1) / digit * digit;
         left.splice(0..0, a[low..high].iter().copied());
         // Whether each multiple fits, and what is left then: the first fits where the second does.
         let mut fits = Vec::with_capacity(multiples.len());
-        for multiple in &multiples {
+        for multiple in &multiples[..(1 << (high - low)) - 1] {
             let common = left.len().max(multiple.len());
             let (x, y) = (extended(builder, &left, common), extended(builder, multiple, common));
             let mut difference = kind.subtract(builder, &x, &y);
@@ -93,8 +135,8 @@ fn restoring(
         // It is smaller than the divisor.
         next.truncate(width);
         left = next;
+        high = low;
     }
-    quotient.truncate(width);
     [quotient, extended(builder, &left, width)]
 }
 

@@ -3,6 +3,9 @@
 use super::{check, circuit};
 use crate::gates::{Builder, GateError, Netlist, Wire};
 
+/// Bits of each number of a table, at most.
+pub(super) const MOST_OF_TABLE: usize = 5;
+
 /// A function of two numbers of `width` bits with results of `result_width`: `f = sum_S a^S phi_S(b)` over sets
 /// `S` of bits, `phi_S` linear in products of bits of `b`. Depth `1 + log2(width)`.
 ///
@@ -13,8 +16,22 @@ pub fn table(
     result_width: usize,
     function: impl Fn(u64, u64) -> u64,
 ) -> Result<Netlist, GateError> {
-    check("the width of a number", width, 1, 5)?;
+    check("the width of a number", width, 1, MOST_OF_TABLE)?;
     check("the width of the result", result_width, 1, 64)?;
+    circuit(&[width, width], |builder, inputs| {
+        vec![looked_up(builder, &inputs[0], &inputs[1], result_width, &function)]
+    })
+}
+
+/// The same on wires, of two numbers of one width.
+pub(super) fn looked_up(
+    builder: &mut Builder,
+    a: &[Wire],
+    b: &[Wire],
+    result_width: usize,
+    function: &dyn Fn(u64, u64) -> u64,
+) -> Vec<Wire> {
+    let width = a.len();
     let numbers = 1u64 << width;
     let mut values: Vec<u64> =
         (0..numbers * numbers).map(|at| function(at % numbers, at / numbers)).collect();
@@ -24,26 +41,47 @@ pub fn table(
             values[at] ^= values[at ^ 1 << bit];
         }
     }
-    circuit(&[width, width], |builder, inputs| {
-        let of_a = monomials(builder, &inputs[0]);
-        let of_b = monomials(builder, &inputs[1]);
-        let outputs = 0..result_width;
-        let output = outputs.map(|bit| {
-            let mut sum = builder.constant(false);
-            for (set, &monomial) in of_a.iter().enumerate() {
-                let mut factor = builder.constant(false);
-                for (other, &term) in of_b.iter().enumerate() {
-                    if values[set | other << width] >> bit & 1 == 1 {
-                        factor = builder.xor(factor, term);
-                    }
+    let of_a = monomials(builder, a);
+    let of_b = SharedSums::new(monomials(builder, b));
+    let outputs = 0..result_width;
+    let output = outputs.map(|bit| {
+        let mut sum = builder.constant(false);
+        for (set, &monomial) in of_a.iter().enumerate() {
+            let is_term = |other: usize| values[set | other << width] >> bit & 1 == 1;
+            let factor = of_b.sum(builder, is_term);
+            let product = builder.and(monomial, factor);
+            sum = builder.xor(sum, product);
+        }
+        sum
+    });
+    output.collect()
+}
+
+/// Exclusive ors of some of the same wires, those of four neighbours shared.
+struct SharedSums(Vec<Wire>);
+
+impl SharedSums {
+    /// Wires of one group.
+    const GROUP: usize = 4;
+
+    fn new(wires: Vec<Wire>) -> Self {
+        Self(wires)
+    }
+
+    /// Equal sums of a group become one when the circuit is simplified.
+    fn sum(&self, builder: &mut Builder, chosen: impl Fn(usize) -> bool) -> Wire {
+        let mut sum = builder.constant(false);
+        for (group, wires) in self.0.chunks(Self::GROUP).enumerate() {
+            let mut part = builder.constant(false);
+            for (at, &wire) in wires.iter().enumerate() {
+                if chosen(group * Self::GROUP + at) {
+                    part = builder.xor(part, wire);
                 }
-                let product = builder.and(monomial, factor);
-                sum = builder.xor(sum, product);
             }
-            sum
-        });
-        vec![output.collect()]
-    })
+            sum = builder.xor(sum, part);
+        }
+        sum
+    }
 }
 
 /// The products of all sets of bits, each of two halves.

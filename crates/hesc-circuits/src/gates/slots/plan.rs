@@ -32,10 +32,11 @@ impl Plan {
     /// [`GateError::TooDeep`] for a circuit that the noise leaves no room for; [`GateError::Scheme`] for parameters
     /// that are not for circuits ([`Rlwe::check_combines`]).
     pub fn new(circuit: &Netlist, scheme: &Rlwe, spare: usize) -> Result<Self, GateError> {
-        Self::on(circuit, scheme, spare, &scheme.fresh_outline())
+        let inputs = vec![scheme.fresh_outline(); circuit.input_wires()];
+        Self::on(circuit, scheme, spare, &inputs)
     }
 
-    /// The same for inputs with this level and noise, or less.
+    /// The same for inputs with these levels and this noise, or less, wire after wire.
     ///
     /// # Errors
     /// As [`Self::new`].
@@ -43,12 +44,16 @@ impl Plan {
         circuit: &Netlist,
         scheme: &Rlwe,
         spare: usize,
-        input: &Outline,
+        inputs: &[Outline],
     ) -> Result<Self, GateError> {
         scheme.check_combines()?;
         if circuit.input_wires() == 0 {
             let what = "the number of input wires";
             return Err(GateError::Size { what, value: 0, least: 1, most: usize::MAX });
+        }
+        if inputs.len() != circuit.input_wires() {
+            let (expected, found) = (circuit.input_wires(), inputs.len());
+            return Err(GateError::Inputs { what: "encrypted bits", expected, found });
         }
         let modulus = scheme.spec().plaintext.modulus();
         let early = Steps::new(&Arithmetic::new(circuit, modulus), modulus);
@@ -56,7 +61,7 @@ impl Plan {
         let speed = scheme.measured_speed();
         let plans = [early, late].map(|steps| {
             let phases = phases(&steps);
-            Self::levelled(steps, phases, circuit.inputs(), scheme, spare, input)
+            Self::levelled(steps, phases, circuit.inputs(), (scheme, spare), inputs)
         });
         let [early, late] = plans;
         match (early, late) {
@@ -73,12 +78,11 @@ impl Plan {
         steps: Steps,
         phases: Vec<Phase>,
         widths: &[usize],
-        scheme: &Rlwe,
-        spare: usize,
-        input: &Outline,
+        (scheme, spare): (&Rlwe, usize),
+        inputs: &[Outline],
     ) -> Result<Self, GateError> {
-        let from = |start: usize| levels_from(start, (&steps, &phases), (scheme, spare), input);
-        let (mut low, mut high) = (0, input.level());
+        let from = |start: usize| levels_from(start, (&steps, &phases), (scheme, spare), inputs);
+        let (mut low, mut high) = (0, inputs.iter().map(Outline::level).min().unwrap_or(1));
         let mut levels = from(high)?;
         while high - low > 1 {
             let middle = low.midpoint(high);
@@ -97,15 +101,15 @@ impl Plan {
             work: Work::default(),
             peak: 0,
         };
-        plan.count(scheme, input.level())?;
+        plan.count(scheme, inputs)?;
         Ok(plan)
     }
 
     /// Goes through the plan to count what it takes.
-    fn count(&mut self, scheme: &Rlwe, input: usize) -> Result<(), GateError> {
+    fn count(&mut self, scheme: &Rlwe, inputs: &[Outline]) -> Result<(), GateError> {
         let machine = Counting::new(scheme);
         let bytes = |level: usize| scheme.ciphertext_words(level) * size_of::<u64>();
-        let mut values = vec![Some(input); self.steps.inputs];
+        let mut values: Vec<Option<usize>> = inputs.iter().map(|a| Some(a.level())).collect();
         values.resize(self.steps.steps.len(), None);
         for (at, phase) in self.phases.iter().enumerate() {
             let next = self.levels.get(at + 1).copied().unwrap_or(self.levels[at]);
@@ -113,7 +117,7 @@ impl Plan {
             run(&machine, &self.steps, phase, &mut values, levels)?;
             // What is done with has been there until now; inputs are others' until they are brought down.
             let own = |(step, level): (usize, &Option<usize>)| {
-                level.filter(|&level| step >= self.steps.inputs || level != input)
+                level.filter(|&level| inputs.get(step).is_none_or(|a| a.level() != level))
             };
             let there: usize = values.iter().enumerate().filter_map(own).map(bytes).sum();
             self.peak = self.peak.max(there + phase.done.len() * bytes(levels.0));
@@ -256,10 +260,10 @@ fn levels_from(
     start: usize,
     (steps, phases): (&Steps, &[Phase]),
     (scheme, spare): (&Rlwe, usize),
-    input: &Outline,
+    inputs: &[Outline],
 ) -> Result<Vec<usize>, GateError> {
     let machine = OnOutlines(scheme);
-    let mut values: Vec<Option<Outline>> = vec![Some(input.clone()); steps.inputs];
+    let mut values: Vec<Option<Outline>> = inputs.iter().cloned().map(Some).collect();
     values.resize(steps.steps.len(), None);
     let mut levels = vec![start];
     let last = phases.len() - 1;

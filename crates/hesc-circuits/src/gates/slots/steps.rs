@@ -2,6 +2,9 @@
 
 use super::arithmetic::{Arithmetic, Value};
 
+/// Sums that a product is made for again, at most: beyond that a relinearisation is cheaper.
+const MOST_COPIES: usize = 8;
+
 /// What makes a ciphertext.
 #[derive(Debug, Clone)]
 pub(super) enum Making {
@@ -57,12 +60,13 @@ struct Pending {
 }
 
 impl Steps {
-    /// A product that nothing but one sum reads joins it, and so does such a sum of products. What reads more than
-    /// that is one ciphertext for all.
+    /// A product that nothing but one sum reads joins it, and so does such a sum of products. A product that several
+    /// sums read is made for each where all of them are relinearised anyway. What reads more than that is one
+    /// ciphertext for all.
     pub(super) fn new(arithmetic: &Arithmetic, modulus: u64) -> Self {
         let values = &arithmetic.values;
         let live = live(arithmetic);
-        let alone = read_by_one_sum(arithmetic, &live);
+        let joins = joining(arithmetic, &live);
         let inputs = values.iter().take_while(|value| matches!(value, Value::Input)).count();
         let mut made = Self { steps: Vec::new(), outputs: Vec::new(), inputs };
         let mut places = vec![usize::MAX; values.len()];
@@ -79,15 +83,15 @@ impl Steps {
                 Value::Sum(sum) => {
                     let mut all = Pending { constant: sum.constant, ..Pending::default() };
                     for &(k, value) in &sum.terms {
-                        match pending[value].take() {
-                            Some(joined) => all.join(k, &joined),
+                        match &pending[value] {
+                            Some(joined) => all.join(k, joined),
                             None => all.terms.push((k, places[value])),
                         }
                     }
                     all.reduced(modulus as i64)
                 }
             };
-            if alone[at] && !sum.products.is_empty() {
+            if joins[at] && !sum.products.is_empty() {
                 pending[at] = Some(sum);
             } else {
                 places[at] = made.settle(sum);
@@ -217,18 +221,38 @@ fn operands(value: &Value) -> Vec<usize> {
     }
 }
 
-/// Which values one sum reads, and nothing else.
-fn read_by_one_sum(arithmetic: &Arithmetic, live: &[bool]) -> Vec<bool> {
-    let mut readers = vec![0u32; arithmetic.values.len()];
-    for (at, value) in arithmetic.values.iter().enumerate().filter(|(at, _)| live[*at]) {
-        let weight = match arithmetic.values[at] {
-            Value::Sum(_) => 1,
-            _ => 2,
-        };
+/// Which products, and sums of them, join the sums that read them instead of being relinearised.
+fn joining(arithmetic: &Arithmetic, live: &[bool]) -> Vec<bool> {
+    let values = &arithmetic.values;
+    // How many sums read each value; others count for more than all.
+    const OTHER: usize = 1 << 32;
+    let mut readers = vec![0usize; values.len()];
+    for (_, value) in values.iter().enumerate().filter(|(at, _)| live[*at]) {
+        let weight = if matches!(value, Value::Sum(_)) { 1 } else { OTHER };
         operands(value).into_iter().for_each(|operand| readers[operand] += weight);
     }
     for value in arithmetic.outputs.iter().flatten().flatten() {
-        readers[*value] += 2;
+        readers[*value] += OTHER;
     }
-    readers.into_iter().map(|readers| readers == 1).collect()
+    let mut joins: Vec<bool> = readers.iter().map(|&readers| readers == 1).collect();
+    // Sums that have products of their own, by those that only they read, or sums that they alone read.
+    let mut relinearised = vec![false; values.len()];
+    for (at, value) in values.iter().enumerate() {
+        relinearised[at] = match value {
+            Value::Input => false,
+            Value::Product(..) => true,
+            Value::Sum(sum) => sum.terms.iter().any(|term| joins[term.1] && relinearised[term.1]),
+        };
+    }
+    let mut shared = vec![true; values.len()];
+    for (at, value) in values.iter().enumerate().filter(|(at, _)| live[*at]) {
+        for operand in operands(value) {
+            shared[operand] &= matches!(value, Value::Sum(_)) && relinearised[at];
+        }
+    }
+    for (at, value) in values.iter().enumerate() {
+        let few = (2..=MOST_COPIES).contains(&readers[at]);
+        joins[at] |= matches!(value, Value::Product(..)) && few && shared[at];
+    }
+    joins
 }

@@ -1,0 +1,94 @@
+//! Circuits on slots.
+
+use hesc_circuits::gates::slots::Plan;
+use hesc_circuits::gates::{GateError, Monitor};
+use hesc_schemes::rlwe::Rlwe;
+use pyo3::prelude::*;
+
+use super::{LeveledCiphertext, LeveledParams, RelinKey};
+use crate::errors::gate_to_py;
+use crate::gates::Circuit;
+use crate::interrupt::watched;
+use crate::workers::Compute;
+
+/// A circuit for the slots of one parameter set.
+#[pyclass(frozen, module = "hesc")]
+pub struct SlotPlan {
+    scheme: Rlwe,
+    plan: Plan,
+    seconds: f64,
+}
+
+#[pymethods]
+impl SlotPlan {
+    /// For inputs like these, wire after wire; for fresh encryptions without any.
+    #[new]
+    #[pyo3(signature = (circuit, params, spare, inputs))]
+    fn new(
+        py: Python<'_>,
+        circuit: &Circuit,
+        params: &LeveledParams,
+        spare: usize,
+        inputs: Option<Vec<PyRef<'_, LeveledCiphertext>>>,
+    ) -> PyResult<Self> {
+        let scheme = params.0.clone();
+        let outlines: Option<Vec<_>> =
+            inputs.map(|all| all.iter().map(|a| scheme.outline(&a.1)).collect());
+        let made = py.compute(|| -> Result<_, GateError> {
+            let plan = match &outlines {
+                None => Plan::new(&circuit.0, &scheme, spare)?,
+                Some(inputs) => Plan::on(&circuit.0, &scheme, spare, inputs)?,
+            };
+            let seconds = plan.seconds(&scheme.measured_speed());
+            Ok((plan, seconds))
+        });
+        let (plan, seconds) = made.map_err(gate_to_py)?;
+        Ok(Self { scheme, plan, seconds })
+    }
+
+    /// Sums of products, each relinearised once.
+    #[getter]
+    fn products(&self) -> usize {
+        self.plan.products()
+    }
+    /// Products of ciphertexts.
+    #[getter]
+    fn tensors(&self) -> usize {
+        self.plan.tensors()
+    }
+    #[getter]
+    fn depth(&self) -> usize {
+        self.plan.depth()
+    }
+    #[getter]
+    fn levels(&self) -> Vec<usize> {
+        self.plan.levels().to_vec()
+    }
+    /// Seconds on one thread, by operations counted and their measured speed.
+    #[getter]
+    fn seconds(&self) -> f64 {
+        self.seconds
+    }
+    #[getter]
+    fn peak_bytes(&self) -> usize {
+        self.plan.peak_bytes()
+    }
+
+    /// Outputs wire after wire.
+    #[pyo3(signature = (key, inputs, progress))]
+    fn evaluate(
+        &self,
+        py: Python<'_>,
+        key: &RelinKey,
+        inputs: Vec<PyRef<'_, LeveledCiphertext>>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Vec<LeveledCiphertext>> {
+        let inputs: Vec<_> = inputs.iter().map(|a| &a.1).collect();
+        let monitor = Monitor::default();
+        let outputs = watched(py, progress.as_ref(), &monitor, || {
+            self.plan.evaluate(&self.scheme, &key.1, &inputs, &monitor)
+        })?;
+        let bits = outputs.into_iter().flatten();
+        Ok(bits.map(|bit| LeveledCiphertext(self.scheme.clone(), bit)).collect())
+    }
+}
