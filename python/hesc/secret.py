@@ -14,6 +14,7 @@ from hesc.encoding import EncodedArray, Encoder, EncoderOptions, Estimates
 from hesc.encryptor import PublicKey, repeated, resolve_layout, row_length
 from hesc.gates.encrypted import BitAnswer, EncryptedBits, EvaluationKey
 from hesc.inputs import whole
+from hesc.integers.arrays import EncryptedIntegers, numbers_of, plain_bits
 from hesc.leveled.keys import PublicKeys
 from hesc.leveled.numbers import decoded, encode_for_encryption, plain_array
 from hesc.leveled.params import LeveledParams
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from os import PathLike
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+    from hesc.integers.kinds import Kind
 
 
 # As the reader of keys has it.
@@ -318,6 +321,33 @@ class LeveledSecretKey:
         )
         plaintext = self._native.decrypt(slots.native)
         return np.asarray(decoded_slots(self.params, plaintext, slots.content))
+
+    def encrypt_integers_to_bytes(
+        self, numbers: ArrayLike, dtype: DTypeLike | Kind | None = None
+    ) -> bytes:
+        """Encrypts a row of integers for the way up: half the bytes of `integers.encrypt`.
+
+        `hesc.integers.read` is what the other side calls.
+        """
+        kind, count, bits = plain_bits(self.params, numbers, dtype)
+        return self._native.encrypt_integers_to_bytes(
+            bits, count, kind.width, kind.signed, kind.boolean
+        )
+
+    def decrypt_integers(self, integers: EncryptedIntegers) -> NDArray[Any]:
+        """The numbers, in numpy's type of the same name or the next wider one.
+
+        Raises:
+            KeyMismatchError, ParameterError: integers of another key or parameter set.
+            DecryptionError: slots that hold other numbers than bits: damaged, or made of such.
+
+        """
+        remedy = "evaluate expressions first: hesc.integers.evaluate"
+        _leveled(integers, EncryptedIntegers, remedy)
+        rows = [self._native.decrypt(bit).decode_integers(False) for bit in integers.bits()]
+        width, count = integers.kind.width, len(integers)
+        blocks = [np.stack(rows[at : at + width]) for at in range(0, len(rows), width)]
+        return numbers_of(np.concatenate(blocks, axis=1)[:, :count], integers.kind)
 
     def decrypt(self, vector: EncryptedVector) -> NDArray[Any]:
         """The numbers, for the owner's eyes.

@@ -50,6 +50,8 @@ pub enum Kind {
     LeveledVector = 43,
     /// A ciphertext with what the slots of an odd ring hold.
     LeveledSlots = 44,
+    /// The bits of integers in slots, a ciphertext each.
+    LeveledIntegers = 45,
     /// What evaluates circuits on encrypted bits.
     EvaluationKey = 40,
     /// An array of encrypted bits.
@@ -81,6 +83,7 @@ impl Kind {
             Self::LeveledSeededCiphertext => "a seeded ciphertext of a scheme with multiplication",
             Self::LeveledVector => "a vector of a scheme with multiplication",
             Self::LeveledSlots => "slots of a scheme with multiplication",
+            Self::LeveledIntegers => "integers in slots",
             Self::EvaluationKey => "an evaluation key",
             Self::EncryptedBits => "encrypted bits",
             Self::BitAnswer => "an answer of bits",

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
-import time
 from typing import TYPE_CHECKING, Any, Never, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -17,6 +15,7 @@ from hesc.gates.circuit import Builder, Circuit, Precision, Program, numbers_fro
 from hesc.inputs import of_kind, unmasked, whole
 from hesc.opaque import Opaque
 from hesc.pickling import ByWireForm
+from hesc.progress import Bar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 # Seconds below which an evaluation shows no bar.
-_SHORT = 1.0
 
 
 def to_bits(numbers: ArrayLike, width: int) -> NDArray[np.uint8]:
@@ -370,51 +368,11 @@ class Evaluator:
         work: Callable[[Callable[[int, int], object]], T],
     ) -> T:
         """Runs work that reports bootstraps; measures how long one takes."""
-        start = time.perf_counter()
-        bar = _Bar(start) if progress is True and sys.stderr.isatty() else None
-        done = 0
-
-        def report(count: int, total: int) -> None:
-            nonlocal done
-            done = count
-            if bar is not None:
-                bar.show(count, total)
-            elif callable(progress):
-                progress(count, total)
-
-        try:
-            found = work(report)
-        finally:
-            if bar is not None:
-                bar.stop()
-        if done:
-            self._seconds = (time.perf_counter() - start) / done
+        with Bar("bootstraps", progress) as bar:
+            found = work(bar.show)
+        if bar.done:
+            self._seconds = bar.seconds / bar.done
         return found
-
-
-class _Bar:
-    """A bar on the terminal, once the work has taken a second."""
-
-    def __init__(self, start: float) -> None:
-        self._start = start
-        self._progress: Any = None
-
-    def show(self, done: int, total: int) -> None:
-        if self._progress is None:
-            if time.perf_counter() - self._start < _SHORT:
-                return
-            from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
-
-            columns = ("bootstraps", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-            self._progress = Progress(*columns, console=Console(stderr=True), transient=True)
-            self._task = self._progress.add_task("", total=total)
-            self._progress.start()
-        self._progress.update(self._task, completed=done, total=total)
-
-    def stop(self) -> None:
-        if self._progress is not None:
-            self._progress.stop()
 
 
 _GATES: dict[str, Circuit] = {}

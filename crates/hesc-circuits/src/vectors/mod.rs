@@ -6,6 +6,7 @@
 //! numbers within a period is zero, or something that the vector's label says is not ([`Label`]). At which
 //! level products and sums are made is decided in one place, [`Rlwe::product`] and [`Rlwe::sum`].
 
+mod integers;
 mod linear;
 mod numbers;
 mod polynomial;
@@ -15,6 +16,7 @@ mod vector;
 use hesc_schemes::SchemeError;
 use hesc_schemes::rlwe::{Ciphertext, Rlwe};
 
+pub use integers::{Integers, integers_from_bytes, integers_to_bytes, seeded_integers_to_bytes};
 pub use linear::{Matrix, dot_rotations, inner_product, matrix_rotations};
 pub use numbers::Numbers;
 pub use polynomial::polynomial;

@@ -13,7 +13,7 @@ use hesc_schemes::rlwe::{
 };
 use hesc_schemes::{Assurance, SchemeError};
 use proptest::prelude::*;
-use rand_core::{Rng as _, SeedableRng as _};
+use rand_core::SeedableRng as _;
 
 use crate::gates::circuits;
 

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use hesc_circuits::vectors as circuits;
-use hesc_circuits::vectors::Label;
+use hesc_circuits::vectors::{Integers, Label};
 use hesc_schemes::rlwe::{self, Rlwe};
-use hesc_schemes::{Complex64, SharedSoFar, Sharing, sealing};
+use hesc_schemes::{Complex64, SchemeError, SharedSoFar, Sharing, sealing};
 use numpy::PyArray1;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -93,6 +93,28 @@ impl LeveledSecretKey {
             let rng = &mut generator()?;
             let seeded = self.0.encrypt_seeded_at(&self.1, &plaintext.1, level, rng)?;
             Ok(circuits::seeded_slots_to_bytes(&self.0, content, &seeded))
+        })?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// Encrypts the bits of integers under the secret key: their seeded wire form.
+    #[allow(clippy::too_many_arguments, reason = "what the frame says")]
+    fn encrypt_integers_to_bytes<'py>(
+        &self,
+        py: Python<'py>,
+        bits: Vec<PyRef<'_, LeveledPlaintext>>,
+        count: usize,
+        width: usize,
+        signed: bool,
+        boolean: bool,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let bits: Vec<_> = bits.iter().map(|bit| &bit.1).collect();
+        let integers = Integers { count, width, signed, boolean };
+        let bytes = detached(py, || {
+            let rng = &mut generator()?;
+            let seeded = bits.iter().map(|bit| self.0.encrypt_seeded(&self.1, bit, rng));
+            let seeded = seeded.collect::<Result<Vec<_>, SchemeError>>()?;
+            Ok(circuits::seeded_integers_to_bytes(&self.0, integers, &seeded))
         })?;
         Ok(PyBytes::new(py, &bytes))
     }

@@ -9,7 +9,7 @@ mod plans;
 use std::path::PathBuf;
 
 use hesc_circuits::vectors as circuits;
-use hesc_circuits::vectors::{Content, Label};
+use hesc_circuits::vectors::{Content, Integers, Label};
 use hesc_math::{AesCtrRng, RingIndex};
 use hesc_schemes::rlwe::{self, Basis, Rlwe, SchemeKind, Spec};
 use hesc_schemes::rlwe::{PlaintextSpace, PrimeSet};
@@ -312,6 +312,35 @@ impl LeveledParams {
     ) -> PyResult<(LeveledCiphertext, &'static str)> {
         let (content, a) = detached(py, || circuits::slots_from_bytes(&self.0, data))?;
         Ok((LeveledCiphertext(self.0.clone(), a), content_name(content)))
+    }
+
+    /// The wire form of integers: bits' ciphertexts, how many numbers, their bits, whether they have signs and whether
+    /// they are truth values.
+    fn integers_to_bytes<'py>(
+        &self,
+        py: Python<'py>,
+        bits: Vec<PyRef<'_, LeveledCiphertext>>,
+        count: usize,
+        width: usize,
+        signed: bool,
+        boolean: bool,
+    ) -> Bound<'py, PyBytes> {
+        let bits: Vec<_> = bits.iter().map(|bit| &bit.1).collect();
+        let integers = Integers { count, width, signed, boolean };
+        let bytes = py.compute(|| circuits::integers_to_bytes(&self.0, integers, &bits));
+        PyBytes::new(py, &bytes)
+    }
+
+    /// Integers from their wire form, seeded or not.
+    fn integers_from_bytes(
+        &self,
+        py: Python<'_>,
+        data: &[u8],
+    ) -> PyResult<(Vec<LeveledCiphertext>, usize, usize, bool, bool)> {
+        let (integers, bits) = detached(py, || circuits::integers_from_bytes(&self.0, data))?;
+        let Integers { count, width, signed, boolean } = integers;
+        let bits = bits.into_iter().map(|bit| LeveledCiphertext(self.0.clone(), bit)).collect();
+        Ok((bits, count, width, signed, boolean))
     }
 
     /// An operand in the clear, which cannot be encrypted.

@@ -55,7 +55,7 @@ pub static PRESETS: [Preset; 64] = [
     vectors("bfv_8192", BFV, 8192, INTEGERS[1], POLYNOMIALS),
     vectors("bfv_16384", BFV, 16384, INTEGERS[2], NETWORKS),
     vectors("bfv_32768", BFV, 32768, INTEGERS[3], DEEP),
-    vectors("bgv_4096", BGV, 4096, INTEGERS[0], LINEAR),
+    vectors("bgv_4096", BGV, 4096, (&[(36, 1), (34, 1)], &[(36, 1)]), LINEAR),
     vectors("bgv_8192", BGV, 8192, STEPS[0], POLYNOMIALS),
     vectors("bgv_16384", BGV, 16384, STEPS[1], NETWORKS),
     vectors("bgv_32768", BGV, 32768, STEPS[2], DEEP),

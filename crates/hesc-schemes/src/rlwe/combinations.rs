@@ -96,10 +96,22 @@ impl Rlwe {
     /// [`SchemeError::ParameterMismatch`], [`SchemeError::KeyMismatch`]; [`SchemeError::NotRelinearised`].
     pub fn check_inputs(&self, relin: &RelinKey, all: &[&Ciphertext]) -> Result<(), SchemeError> {
         all.iter().try_for_each(|a| {
-            self.check_ciphertext(a)?;
-            relin.0.tag.check(self.fingerprint(), Some(a.tag))?;
-            self.check_input(a)
+            self.check_bit(a, None)?;
+            relin.0.tag.check(self.fingerprint(), Some(a.tag))
         })
+    }
+
+    /// Refuses a ciphertext that is no input of a circuit, or not one beside another.
+    ///
+    /// # Errors
+    /// As [`Self::check_inputs`].
+    pub fn check_bit(
+        &self,
+        a: &Ciphertext,
+        beside: Option<&Ciphertext>,
+    ) -> Result<(), SchemeError> {
+        a.tag.check(self.fingerprint(), Some(beside.unwrap_or(a).tag))?;
+        self.check_input(a)
     }
 
     /// Words of a ciphertext of a level.

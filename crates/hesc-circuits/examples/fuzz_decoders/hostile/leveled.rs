@@ -1,8 +1,9 @@
 //! Ciphertexts, vectors, slots, keys and parameter sets of the schemes with multiplication.
 
 use hesc_circuits::vectors::{
-    Content, Label, seeded_slots_to_bytes, seeded_vector_to_bytes, slots_from_bytes,
-    slots_to_bytes, vector_from_bytes, vector_to_bytes,
+    Content, Integers, Label, integers_from_bytes, integers_to_bytes, seeded_integers_to_bytes,
+    seeded_slots_to_bytes, seeded_vector_to_bytes, slots_from_bytes, slots_to_bytes,
+    vector_from_bytes, vector_to_bytes,
 };
 use hesc_math::{AesCtrRng, RingIndex};
 use hesc_schemes::Assurance;
@@ -99,6 +100,12 @@ impl LeveledTarget {
             let values = [Basis::Normal, Basis::Powers].map(Content::Values);
             bytes.extend(values.map(|content| slots_to_bytes(&scheme, content, &a)));
             bytes.push(seeded_slots_to_bytes(&scheme, Content::Numbers, &seeded));
+        }
+        if scheme.check_combines().is_ok() {
+            let integers = Integers { count: 3, width: 2, signed: true, boolean: false };
+            bytes.push(integers_to_bytes(&scheme, integers, &[&a, &a]));
+            let bits = [seeded.clone(), seeded.clone()];
+            bytes.push(seeded_integers_to_bytes(&scheme, integers, &bits));
         }
         let objects: Vec<Object> =
             bytes.into_iter().map(|bytes| Object::new(Family::Rlwe, bytes)).collect();
@@ -208,6 +215,18 @@ impl Target for LeveledTarget {
                 asked.same(&slots_to_bytes(s, content, &a), bytes);
             }
             self.use_ciphertext(&frame, &a, rng, asked);
+        }
+        if let Ok((integers, bits)) = integers_from_bytes(s, bytes) {
+            accepted = true;
+            let frame = frame();
+            asked.that(bits.len() == integers.ciphertexts(s), "more or fewer bits than it says");
+            if frame.named("flags").all(|flags| flags.number() & SEEDED == 0) {
+                let bits: Vec<_> = bits.iter().collect();
+                asked.same(&integers_to_bytes(s, integers, &bits), bytes);
+            }
+            for bit in &bits {
+                self.use_ciphertext(&frame, bit, rng, asked);
+            }
         }
         if let Ok(seeded) = s.seeded_from_bytes(bytes) {
             accepted = true;

@@ -1,0 +1,293 @@
+"""Integers that are computed later: operators build an expression, a plan computes it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Never
+
+import numpy as np
+
+from hesc._native import OutOfRangeError, ParameterError, ShapeError
+from hesc.inputs import whole
+from hesc.integers.kinds import BOOL, Kind, check_range, common, kind_of
+from hesc.opaque import Opaque
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import DTypeLike
+
+
+class Integers(Opaque):
+    """Integers that are not known here: `kind` says which they may be.
+
+    `+ - * // % ** << >> & | ^ ~`, comparisons and `abs` are numpy's, wrapping included: results
+    have the type that numpy promotes to and wrap modulo `2**width`. Public numbers are Python
+    integers within the type of the other operand; circuits with them are cheaper. Nothing is
+    computed until a plan, or `evaluate`, does it.
+
+    A division by zero gives all ones without sign (the largest quotient), with signs -1 for
+    dividends from zero on and 0 below; the remainder is the dividend.
+    """
+
+    def __init__(
+        self,
+        kind: Kind,
+        operation: str = "input",
+        operands: Sequence[Integers] = (),
+        argument: int = 0,
+    ) -> None:
+        self.kind = kind
+        self.operation = operation
+        self.operands = tuple(operands)
+        self.argument = argument
+
+    @property
+    def dtype(self) -> str:
+        """The type's name: "uint64", "int24", "bool"."""
+        return str(self.kind)
+
+    def __repr__(self) -> str:
+        return f"<hesc.integers.Integers: {self.dtype}, {self.operation}>"
+
+    # Operators
+
+    def _binary(self, operation: str, other: object, *, result: Kind | None = None) -> Integers:
+        if isinstance(other, np.ndarray):
+            raise ParameterError(
+                "public numbers are single integers, the same for all; encrypt arrays first"
+            )
+        both = _operand(other, self.kind)
+        kind = common(self.kind, both.kind)
+        return Integers(result or kind, operation, [self.astype(kind), both.astype(kind)])
+
+    def _arithmetic(self, operation: str, other: object) -> Integers:
+        if self.kind.boolean and (not isinstance(other, Integers) or other.kind.boolean):
+            raise ParameterError(
+                f"{operation} of truth values: numpy has none, or logic for them; take & | ^ ~, or "
+                "astype"
+            )
+        return self._binary(operation, other)
+
+    def __add__(self, other: object) -> Integers:
+        return self._arithmetic("add", other)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: object) -> Integers:
+        return self._arithmetic("subtract", other)
+
+    def __rsub__(self, other: object) -> Integers:
+        return _operand(other, self.kind)._arithmetic("subtract", self)
+
+    def __mul__(self, other: object) -> Integers:
+        return self._arithmetic("multiply", other)
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, other: object) -> Integers:
+        return self._arithmetic("quotient", other)
+
+    def __rfloordiv__(self, other: object) -> Integers:
+        return _operand(other, self.kind)._arithmetic("quotient", self)
+
+    def __mod__(self, other: object) -> Integers:
+        return self._arithmetic("remainder", other)
+
+    def __rmod__(self, other: object) -> Integers:
+        return _operand(other, self.kind)._arithmetic("remainder", self)
+
+    def __divmod__(self, other: object) -> tuple[Integers, Integers]:
+        return self // other, self % other
+
+    def __pow__(self, exponent: object) -> Integers:
+        """A public power: by squarings, each a level of products deeper."""
+        power = whole(exponent, "the exponent", 0, 1 << 16)
+        if power == 0:
+            return _constant(1, self.kind)
+        square, result = self, None
+        while True:
+            if power & 1:
+                result = square if result is None else result * square
+            power >>= 1
+            if not power:
+                return self if result is None else result
+            square = square * square
+
+    def __truediv__(self, other: object) -> Never:
+        raise ParameterError("/ gives fractions; // and % are for integers")
+
+    __rtruediv__ = __truediv__
+
+    def __and__(self, other: object) -> Integers:
+        return self._binary("and", other)
+
+    __rand__ = __and__
+
+    def __or__(self, other: object) -> Integers:
+        return self._binary("or", other)
+
+    __ror__ = __or__
+
+    def __xor__(self, other: object) -> Integers:
+        return self._binary("xor", other)
+
+    __rxor__ = __xor__
+
+    def __invert__(self) -> Integers:
+        return Integers(self.kind, "invert", [self])
+
+    def __neg__(self) -> Integers:
+        return _constant(0, self.kind) - self
+
+    def __pos__(self) -> Integers:
+        return self
+
+    def __abs__(self) -> Integers:
+        return Integers(self.kind, "absolute", [self]) if self.kind.signed else self
+
+    def __lshift__(self, by: object) -> Integers:
+        return self._shifted("left", by)
+
+    def __rshift__(self, by: object) -> Integers:
+        return self._shifted("right", by)
+
+    def _shifted(self, way: str, by: object) -> Integers:
+        if isinstance(by, Integers):
+            if by.kind.signed:
+                raise ParameterError("numbers of places have no sign: astype('uint8')")
+            return Integers(self.kind, way, [self, by])
+        places = whole(by, "the number of places", 0)
+        return Integers(self.kind, f"{way} by", [self], min(places, self.kind.width))
+
+    def __lt__(self, other: object) -> Integers:
+        return self._binary("less", other, result=BOOL)
+
+    def __gt__(self, other: object) -> Integers:
+        return self._binary("greater", other, result=BOOL)
+
+    def __le__(self, other: object) -> Integers:
+        return ~(self > other)
+
+    def __ge__(self, other: object) -> Integers:
+        return ~(self < other)
+
+    def __eq__(self, other: object) -> Integers:  # type: ignore[override]
+        return self._binary("equal", other, result=BOOL)
+
+    def __ne__(self, other: object) -> Integers:  # type: ignore[override]
+        return ~(self == other)
+
+    __hash__ = None
+
+    def astype(self, dtype: Kind | DTypeLike) -> Integers:
+        """The same numbers as another type, wrapping as numpy does."""
+        kind = kind_of(dtype)
+        if kind == self.kind:
+            return self
+        if self.operation == "constant":
+            # As numpy has it: a number modulo the new width.
+            mask = (1 << kind.width) - 1
+            value = int(self.argument != 0) if kind.boolean else self.argument & mask
+            return _constant(
+                value - (mask + 1) if kind.signed and value > kind.most else value, kind
+            )
+        return Integers(kind, "convert", [self])
+
+    def bit_count(self) -> Integers:
+        """How many bits are set, of the absolute value if signed, as `numpy.bitwise_count`."""
+        number = abs(self)
+        return Integers(Kind(8 if self.kind.width < 256 else 16), "count", [number])
+
+
+def _constant(value: int, kind: Kind) -> Integers:
+    return Integers(kind, "constant", argument=value)
+
+
+def _operand(value: object, kind: Kind) -> Integers:
+    """An operand: integers, or a public number within a kind's range.
+
+    Raises:
+        OutOfRangeError: a number that the kind does not hold.
+
+    """
+    if isinstance(value, Integers):
+        return value
+    if isinstance(value, bool | np.bool_):
+        return _constant(int(value), BOOL)
+    if not isinstance(value, int | np.integer):
+        raise ParameterError(
+            f"an operand is {type(value).__name__}; integers go with integers and whole numbers"
+        )
+    check_range(int(value), kind, f"public numbers beside {kind}")
+    return _constant(int(value), kind)
+
+
+def where(condition: Integers, one: object, zero: object) -> Integers:
+    """`one` where the truth value `condition` is set, `zero` elsewhere: `numpy.where`."""
+    if not isinstance(condition, Integers) or not condition.kind.boolean:
+        raise ParameterError("where takes a truth value first: a comparison, or astype(bool)")
+    first = one if isinstance(one, Integers) else zero
+    if not isinstance(first, Integers):
+        raise ParameterError("where takes integers; one of both must be encrypted")
+    both = [_operand(one, first.kind), _operand(zero, first.kind)]
+    kind = common(both[0].kind, both[1].kind)
+    return Integers(kind, "where", [condition, both[0].astype(kind), both[1].astype(kind)])
+
+
+def minimum(a: object, b: object) -> Integers:
+    """The smaller of both, number by number."""
+    return _chosen("minimum", a, b)
+
+
+def maximum(a: object, b: object) -> Integers:
+    """The larger of both, number by number."""
+    return _chosen("maximum", a, b)
+
+
+def _chosen(operation: str, a: object, b: object) -> Integers:
+    first = a if isinstance(a, Integers) else b
+    if not isinstance(first, Integers):
+        raise ParameterError(f"{operation} takes integers; one of both must be encrypted")
+    other = b if first is a else a
+    return first._binary(operation, other)  # noqa: SLF001 - of this module
+
+
+def _together(numbers: Sequence[Integers]) -> tuple[list[Integers], Kind]:
+    if isinstance(numbers, Integers) or not hasattr(numbers, "__len__") or not len(numbers):
+        raise ShapeError("these are several integers, in a list: one for each place to compare")
+    if not all(isinstance(number, Integers) for number in numbers):
+        raise ParameterError("these are several integers, in a list")
+    kind = numbers[0].kind
+    for number in numbers[1:]:
+        kind = common(kind, number.kind)
+    return [number.astype(kind) for number in numbers], kind
+
+
+def sort(numbers: Sequence[Integers]) -> list[Integers]:
+    """Several integers in ascending order, number by number: `numpy.sort(axis=0)` of a stack."""
+    several, kind = _together(numbers)
+    return [Integers(kind, "sorted", several, place) for place in range(len(several))]
+
+
+def median(numbers: Sequence[Integers]) -> Integers:
+    """The one in the middle, the lower of two: a number that is there, not a mean of two."""
+    return sort(numbers)[(len(numbers) - 1) // 2]
+
+
+def total(numbers: Sequence[Integers]) -> Integers:
+    """The sum of several, with all of its bits: it cannot wrap."""
+    several, kind = _together(numbers)
+    kind = Kind(kind.width + (len(several) - 1).bit_length(), kind.signed)
+    if kind.width > 256:
+        raise OutOfRangeError("the sum has more than 256 bits; convert summands to fewer")
+    return Integers(kind, "total", [number.astype(kind) for number in several])
+
+
+def dot(a: Sequence[Integers], b: Sequence[Integers]) -> Integers:
+    """`sum(x * y)` with all of its bits."""
+    if len(a) != len(b):
+        raise ShapeError(f"dot takes as many factors of both; got {len(a)} and {len(b)}")
+    (left, first), (right, second) = _together(a), _together(b)
+    kind = Kind(first.width + second.width, first.signed or second.signed)
+    pairs = zip(left, right, strict=True)
+    return total([x.astype(kind) * y.astype(kind) for x, y in pairs])

@@ -1,0 +1,68 @@
+"""How far long work is: a bar on the terminal, or a function of the caller's."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, Any, Final, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+
+_SHORT: Final = 1.0
+
+
+class Bar:
+    """Shows a bar once the work has taken a second, where standard error is a terminal.
+
+    Args:
+        what: what is counted.
+        progress: whether to show a bar, or what to call with the number done and all.
+
+    """
+
+    def __init__(self, what: str, progress: bool | Callable[[int, int], object]) -> None:
+        self._what = what
+        self._report = progress if callable(progress) else None
+        self._shown = progress is True and sys.stderr.isatty()
+        self._start = time.perf_counter()
+        self._progress: Any = None
+        self.done = 0
+        """How much is done."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._progress is not None:
+            self._progress.stop()
+
+    @property
+    def seconds(self) -> float:
+        """Since it was made."""
+        return time.perf_counter() - self._start
+
+    def show(self, done: int, total: int) -> None:
+        """So much of all is done."""
+        self.done = done
+        if self._report is not None:
+            self._report(done, total)
+        elif self._shown and (self._progress is not None or self.seconds >= _SHORT):
+            self._draw(done, total)
+
+    def _draw(self, done: int, total: int) -> None:
+        if self._progress is None:
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+            columns = (self._what, BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+            self._progress = Progress(*columns, console=Console(stderr=True), transient=True)
+            self._task = self._progress.add_task("", total=total)
+            self._progress.start()
+        self._progress.update(self._task, completed=done, total=total)
