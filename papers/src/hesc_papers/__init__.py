@@ -23,6 +23,7 @@ _MODULES: Final = {
         for figure in range(1, 5)
     },
     "carpov2016packing:table-2": "carpov2016packing_table_2",
+    "hesc:integers": "integers",
     "hesc:rings": "rings",
     "hesc:slots": "slots",
     **{

@@ -47,3 +47,23 @@ def stage_bars(report: Report, stages: Sequence[str], path: Path) -> None:
         axes.set_xlim(min(totals) / 2, max(totals) * 12)
         axes.set_xlabel("milliseconds in total; in brackets the largest stage")
         axes.set_title(report.title)
+
+
+def shares(report: Report, path: Path, rows: Sequence[tuple[str, float, float]]) -> None:
+    """Bars of what was measured over what was asked for, each a name and both figures."""
+    with figure(path, (9, 0.45 * len(rows) + 1.6)) as axes:
+        parts = [found / asked for _, found, asked in rows]
+        colours = ["tab:green" if part <= 1 else "tab:red" for part in parts]
+        bars = axes.barh([name for name, *_ in rows], parts, color=colours)
+        axes.axvline(1, color="black", linewidth=1, zorder=0)
+        labels = [f"{_short(found)} of {asked:,}" for _, found, asked in rows]
+        box = {"fc": "white", "ec": "none", "pad": 1}
+        axes.bar_label(bars, labels, padding=5, fontsize=8, bbox=box)
+        axes.set_xlim(0, 1.25 * max(1, *parts))
+        axes.invert_yaxis()
+        axes.set_xlabel("measured over asked for")
+        axes.set_title(report.title)
+
+
+def _short(number: float) -> str:
+    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import statistics
-import time
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 import hesc
 from hesc import _native, packing
+from hesc_papers.clock import UNIT, Clock, Timing
 from hesc_papers.report import Report
 from hesc_papers.vandermonde_times import DUAL_BASIS, invert
 
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 IDENTIFIER: Final = "hesc:rings"
 TITLE: Final = "Rings of odd index: transforms, products, unpacking, expansion"
 
-# The unit: one transform of so many points modulo a prime of so many bits.
-UNIT: Final = (2 * 8192, 50)
 # Products in sequence that uploads leave room for after unpacking.
 LEVELS_LEFT: Final = 7
 # Index, primes before and after, what was asked for.
@@ -37,39 +35,6 @@ SMALL_UPLOADS: Final = (
     (13107, (41, 32, 29, 28, 26), (50,), 0),
     (21845, (46, 46, 30, 30, 30, 28), (50,), 2),
 )
-
-
-class Timing(NamedTuple):
-    """How long a call took, in seconds and in transforms of the same run."""
-
-    seconds: float
-    units: float
-
-
-class Clock:
-    """Times calls in turns with the unit, so that both see the same noise of the machine."""
-
-    def __init__(self, *, quick: bool) -> None:
-        self._unit = _native.Transform(*UNIT)
-        self._rounds = 5 if quick else 21
-        self._budget = 0.3 if quick else 3.0
-
-    def unit(self) -> float:
-        """Seconds of one transform."""
-        return self._unit.seconds(20) / 20
-
-    def time(self, call: Callable[[], object]) -> Timing:
-        """The medians of rounds, each beside the unit."""
-        call()
-        runs: list[tuple[float, float]] = []
-        end = time.perf_counter() + self._budget
-        while len(runs) < self._rounds and (len(runs) < 3 or time.perf_counter() < end):
-            before = self.unit()
-            start = time.perf_counter()
-            call()
-            seconds = time.perf_counter() - start
-            runs.append((seconds, 2 * seconds / (before + self.unit())))
-        return Timing(*(statistics.median(column) for column in zip(*runs, strict=True)))
 
 
 class World:
@@ -280,22 +245,9 @@ def _transform(index: int, points: int, clock: Clock) -> list[dict[str, Any]]:
 
 def plot(report: Report, path: Path) -> None:
     """What was measured as a share of what was asked for, and expansions."""
-    from hesc_papers.plots import figure
+    from hesc_papers.plots import shares
 
     timed = [row for row in report.rows if "in T" in row]
-    with figure(path, (9, 0.45 * len(timed) + 1.6)) as axes:
-        shares = [row.get("ratio", row["in T"]) / row["asked"] for row in timed]
-        colours = ["tab:green" if share <= 1 else "tab:red" for share in shares]
-        bars = axes.barh([row["what"] for row in timed], shares, color=colours)
-        axes.axvline(1, color="black", linewidth=1, zorder=0)
-        labels = [f"{_short(row.get('ratio', row['in T']))} of {row['asked']:,}" for row in timed]
-        box = {"fc": "white", "ec": "none", "pad": 1}
-        axes.bar_label(bars, labels, padding=5, fontsize=8, bbox=box)
-        axes.set_xlim(0, 1.25 * max(1, *shares))
-        axes.invert_yaxis()
-        axes.set_xlabel("measured over asked for")
-        axes.set_title(report.title)
-
-
-def _short(number: float) -> str:
-    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
+    shares(
+        report, path, [(row["what"], row.get("ratio", row["in T"]), row["asked"]) for row in timed]
+    )

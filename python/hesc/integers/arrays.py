@@ -117,9 +117,10 @@ def plain_bits(
 ) -> tuple[Kind, int, list[_native.LeveledPlaintext]]:
     """What is encrypted: the kind, the count, and the bits of each block, the lowest first."""
     kind = kind_of(np.asarray(numbers).dtype if dtype is None else dtype)
+    shape = np.shape(numbers)
+    if len(shape) != 1 or not shape[0]:
+        raise ShapeError(f"integers are a row of at least one; got shape {shape}")
     array = check_range(numbers, kind, "numbers")
-    if array.ndim != 1 or not array.size:
-        raise ShapeError(f"integers are a row of at least one; got shape {array.shape}")
     if params.scheme != "bgv":
         raise ParameterError(
             f"{params.name} is of {params.scheme}; bits in slots take BGV: see plan.params"

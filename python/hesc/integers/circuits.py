@@ -90,12 +90,14 @@ class _Making:
         self.style = style
         self.wires: dict[int, Wires] = {}
         self.known: dict[tuple[object, ...], list[Wires]] = {}
+        self.zero = builder.constant(False)
 
     def apply(self, circuit: Circuit, *numbers: Wires) -> list[Wires]:
         return self.builder.append(circuit, [wire for number in numbers for wire in number])
 
     def constant(self, value: int, width: int) -> Wires:
-        return [self.builder.constant(bool(value >> bit & 1)) for bit in range(width)]
+        bits = (value >> bit & 1 for bit in range(width))
+        return [self.builder.constant(True) if bit else self.zero for bit in bits]
 
     def select(self, choice: int, one: Wires, zero: Wires) -> Wires:
         return [self.builder.mux(choice, x, y) for x, y in zip(one, zero, strict=True)]
@@ -119,7 +121,7 @@ class _Making:
         return _RULES[node.operation](self, node, *(self.wires[id(x)] for x in node.operands))
 
     def extended(self, number: Wires, width: int, sign: int | None = None) -> Wires:
-        behind = self.builder.constant(False) if sign is None else sign
+        behind = self.zero if sign is None else sign
         return (number + [behind] * width)[:width]
 
     def converted(self, number: Wires, old: Kind, new: Kind) -> Wires:
@@ -168,9 +170,28 @@ class _Making:
         return self.apply(circuits.subtractor(len(a), adder=self.style.adder), a, b)[0]
 
     def multiply(self, _node: Integers, a: Wires, b: Wires) -> Wires:
-        style, width = self.style, len(a)
-        product = circuits.multiplier(width, width, adder=style.adder, rows=style.rows)
-        return self.apply(product, a, b)[0]
+        """Of what numbers were before they were widened, where they were."""
+        width = len(a)
+        short = [self.without_zeros(a), self.without_zeros(b)]
+        signed = max(map(len, short)) == width
+        if signed:
+            short = [_without_copies(a), _without_copies(b)]
+        inside = max(map(len, short))
+        wide = [self.extended(x, inside, x[-1] if signed else None) for x in short]
+        result = min(width, 2 * inside)
+        style = self.style
+        circuit = circuits.multiplier(
+            inside, result, signed=signed, adder=style.adder, rows=style.rows
+        )
+        product = self.apply(circuit, *wide)[0]
+        return self.extended(product, width, product[-1] if signed else None)
+
+    def without_zeros(self, number: Wires) -> Wires:
+        """Up to the highest bit that may be set; at least one bit."""
+        width = len(number)
+        while width > 1 and number[width - 1] == self.zero:
+            width -= 1
+        return number[:width]
 
     def quotient(self, node: Integers, a: Wires, b: Wires) -> Wires:
         return self.divided(a, b, node.kind)[0]
@@ -215,14 +236,17 @@ class _Making:
         return self.known[key][node.argument]
 
     def total(self, node: Integers, *several: Wires) -> Wires:
-        summed = circuits.total(len(several), node.kind.width, adder=self.style.adder)
-        return self.apply(summed, *several)[0][: node.kind.width]
+        short = [self.without_zeros(number) for number in several]
+        inside = max(map(len, short))
+        summed = circuits.total(len(several), inside, adder=self.style.adder)
+        wide = [self.extended(number, inside) for number in short]
+        return self.extended(self.apply(summed, *wide)[0], node.kind.width)
 
     def left_by(self, node: Integers, a: Wires) -> Wires:
         return self.constant(0, node.argument) + a[: len(a) - node.argument]
 
     def right_by(self, node: Integers, a: Wires) -> Wires:
-        sign = a[-1] if node.kind.signed else self.builder.constant(False)
+        sign = a[-1] if node.kind.signed else self.zero
         return a[node.argument :] + [sign] * node.argument
 
     def left(self, _node: Integers, a: Wires, places: Wires) -> Wires:
@@ -231,6 +255,14 @@ class _Making:
     def right(self, node: Integers, a: Wires, places: Wires) -> Wires:
         signed = node.kind.signed
         return self.apply(circuits.right_shifter(len(a), len(places), signed=signed), a, places)[0]
+
+
+def _without_copies(number: Wires) -> Wires:
+    """Up to the first copy of the sign."""
+    width = len(number)
+    while width > 1 and number[width - 2] == number[-1]:
+        width -= 1
+    return number[:width]
 
 
 def _signed(node: Integers) -> bool:

@@ -1,4 +1,5 @@
 use std::borrow::Cow;
+use std::cmp::Ordering;
 
 use hesc_schemes::SchemeError;
 use hesc_schemes::rlwe::{Ciphertext, Outline, RelinKey, Rlwe, Speed, Work};
@@ -10,6 +11,9 @@ use crate::gates::{GateError, Monitor, Netlist};
 
 /// Bits of room that a level gives up for fewer primes.
 const SPENT_ON_SPEED: f64 = 0.25;
+
+/// Products in sequence that a circuit may have beyond those of squares of squares: its noise is another.
+const UNCERTAIN: usize = 4;
 
 /// A circuit for the slots of one parameter set: what is computed, and at which levels.
 #[derive(Debug)]
@@ -57,6 +61,14 @@ impl Plan {
         }
         let modulus = scheme.spec().plaintext.modulus();
         let early = Steps::new(&Arithmetic::new(circuit, modulus), modulus);
+        // What is far beyond is refused without a search for levels.
+        let key = |input: &&Outline| (input.level(), scheme.outline_budget(input));
+        let best =
+            inputs.iter().max_by(|x, y| key(x).partial_cmp(&key(y)).unwrap_or(Ordering::Equal));
+        let room = best.map_or(0, |input| scheme.outline_depth(input));
+        if early.depth() > room + UNCERTAIN {
+            return Err(GateError::TooDeep { depth: early.depth(), room });
+        }
         let late = early.late();
         let speed = scheme.measured_speed();
         let plans = [early, late].map(|steps| {

@@ -1,0 +1,101 @@
+"""`hesc:integers`: arithmetic on encrypted integers, in transforms of 8192 points."""
+
+from __future__ import annotations
+
+import statistics
+from typing import TYPE_CHECKING, Any, Final
+
+from hesc_papers.clock import Clock
+from hesc_papers.integer_circuits import OPERATIONS, Slots, prepare
+from hesc_papers.other_process import OtherProcess
+from hesc_papers.report import Report
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from hesc.studies import Options
+
+IDENTIFIER: Final = "hesc:integers"
+TITLE: Final = "Encrypted integers: sums, comparisons, products, quotients"
+
+# What both cores are shown on.
+SHARED: Final = "add64.sliced"
+QUICK: Final = ("add64.sliced", "mul8", "div4")
+
+
+def reproduce(options: Options) -> Report:
+    """Measures on one thread, but for one ratio; every result is decrypted and compared."""
+    clock = Clock(quick=options.quick)
+    chosen = [op for op in OPERATIONS if not options.quick or op.name in QUICK]
+    sets: dict[str, Slots] = {}
+    rows: list[dict[str, Any]] = []
+    ratios: dict[str, float] = {}
+    for operation in options.track(chosen, "integers"):
+        slots = sets.setdefault(operation.params, Slots(operation.params))
+        measured = prepare(operation, slots)
+        timing = clock.time(measured.run)
+        per = slots.count if operation.each else 1
+        ratios[operation.name] = timing.units / per
+        plan, params = measured.plan, slots.params
+        rows.append(
+            {
+                "what": operation.name,
+                "computes": operation.what,
+                "parameters": params.name,
+                "numbers": slots.count,
+                "products": plan.products,
+                "depth": plan.depth,
+                "ms": 1e3 * timing.seconds,
+                "ms each": 1e3 * timing.seconds / slots.count,
+                "in T": timing.units / per,
+                "asked": operation.asked,
+                "MB at once": plan.peak_bytes / 1e6,
+                "kB each in": _bytes_in(params, operation.circuits()[0].inputs) / slots.count / 1e3,
+                "MB key": len(slots.relin.to_bytes()) / 1e6,
+                "note": f"T {'a number' if operation.each else 'in all'}",
+            }
+        )
+    if not options.quick:
+        ratios["threads.two"] = two_threads()
+    return Report(
+        IDENTIFIER,
+        TITLE,
+        "milliseconds, and T, one transform of 8192 points",
+        rows,
+        ratios=ratios,
+        parameters={"T_us": 1e6 * statistics.median(clock.unit() for _ in range(25))},
+        notes=[
+            "T is the transform of the tfhe-ntt crate of 8192 points modulo a 50-bit prime, taken "
+            "in turns with what is measured; one thread",
+            "each figure needs as many numbers as stand beside it: fewer take as long. Depth is "
+            "finite: results have no room for more products; bootstrapped integers have no limit",
+            f"threads.two is {SHARED} on one thread over two, each in a process of its own",
+        ],
+    )
+
+
+def _bytes_in(params: Any, widths: list[int]) -> float:
+    bits = sum(q.bit_length() for q in params.coeff_moduli)
+    return sum(widths) * 2 * params.ring_degree * bits / 8
+
+
+def two_threads() -> float:
+    """How many times faster two threads are."""
+    module = "hesc_papers.integer_circuits"
+    both = [OtherProcess(module, SHARED, threads=threads) for threads in (1, 2)]
+    try:
+        for process in both:
+            process.ask()
+        times = [[float(process.ask()) for process in both] for _ in range(7)]
+    finally:
+        for process in both:
+            process.close()
+    return statistics.median(one / two for one, two in times)
+
+
+def plot(report: Report, path: Path) -> None:
+    """What was measured as a share of what was asked for."""
+    from hesc_papers.plots import shares
+
+    rows = [row for row in report.rows if "in T" in row]
+    shares(report, path, [(row["what"], row["in T"], row["asked"]) for row in rows])

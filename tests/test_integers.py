@@ -1,0 +1,422 @@
+"""Encrypted integers against numpy: every operator, random programs, every engine, and refusals."""
+
+from __future__ import annotations
+
+import operator
+import pickle
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+import hesc
+from hesc import LeveledParams, integers, leveled_keygen
+from hesc.integers.circuits import circuit_of, styles
+from hesc.integers.kinds import common, kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hesc.integers import Integers
+
+TYPES = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "bool")
+BINARY = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "//": operator.floordiv,
+    "%": operator.mod,
+}
+
+
+def numbers(rng: np.random.Generator, dtype: str, count: int) -> Any:
+    """Random numbers, small ones and the ends."""
+    if dtype == "bool":
+        return rng.integers(0, 2, count).astype(bool)
+    info = np.iinfo(dtype)
+    some = rng.integers(info.min, info.max, count, dtype=dtype, endpoint=True)
+    small = rng.integers(max(info.min, -3), 4, count).astype(dtype)
+    ends = np.array([info.min, info.max, 0, 1, info.max - 1], dtype=dtype)
+    return np.concatenate([some, small, rng.choice(ends, count)])[rng.permutation(3 * count)][
+        :count
+    ]
+
+
+def in_the_clear(roots: list[Integers], leaves: list[Integers], given_numbers: list[Any]) -> Any:
+    """What every way to make the circuit computes, which must be one."""
+    words = [
+        np.asarray(x).astype(np.int64 if x.dtype.kind == "i" else np.uint64) for x in given_numbers
+    ]
+    masks = [np.uint64((1 << leaf.kind.width) - 1) for leaf in leaves]
+    inputs = [x.view(np.uint64) & mask for x, mask in zip(words, masks, strict=True)]
+    found = None
+    for style in styles(roots):
+        values = circuit_of(roots, leaves, style)(*inputs)
+        again = [
+            (value.astype(np.uint64) << np.uint64(64 - root.kind.width)).view(np.int64)
+            >> np.int64(64 - root.kind.width)
+            if root.kind.signed
+            else value
+            for value, root in zip(values, roots, strict=True)
+        ]
+        again = [value.astype(root.kind.numpy) for value, root in zip(again, roots, strict=True)]
+        if found is not None:
+            for x, y in zip(found, again, strict=True):
+                np.testing.assert_array_equal(x, y)
+        found = again
+    return found
+
+
+def by_numpy(function: Callable[..., Any], *arrays: Any) -> Any:
+    with np.errstate(all="ignore"):
+        return function(*arrays)
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_operators_are_numpys(name: str) -> None:
+    rng = np.random.default_rng(len(name) + ord(name[0]))
+    function = BINARY[name]
+    for first in TYPES:
+        for second in TYPES:
+            widths = kind_of(first).width + kind_of(second).width
+            if name in {"*", "//", "%"} and (widths > 40 or "bool" in {first, second}):
+                continue
+            if "bool" in {first, second} and name in {"+", "-"} and first == second:
+                continue
+            a, b = numbers(rng, first, 64), numbers(rng, second, 64)
+            if name in {"//", "%"}:
+                b[b == 0] = 1
+            leaves = [integers.Integers(kind_of(first)), integers.Integers(kind_of(second))]
+            if {first, second} in (
+                {"uint64", kind} for kind in ("int8", "int16", "int32", "int64")
+            ):
+                with pytest.raises(hesc.ParameterError, match="astype"):
+                    function(*leaves)
+                continue
+            root = function(*leaves)
+            expected = by_numpy(function, a, b)
+            assert root.kind.numpy == expected.dtype, (first, second)
+            (found,) = in_the_clear([root], leaves, [a, b])
+            np.testing.assert_array_equal(found, expected, err_msg=f"{first} {name} {second}")
+
+
+def test_divisions_by_zero_are_as_stated() -> None:
+    for dtype, quotients in (("uint8", [255, 255, 255]), ("int8", [-1, -1, 0])):
+        leaves = [integers.Integers(kind_of(dtype)) for _ in range(2)]
+        a = np.array([0, 100, 200], dtype=np.uint8).astype(dtype)
+        roots = list(divmod(leaves[0], leaves[1]))
+        found = in_the_clear(roots, leaves, [a, np.zeros(3, dtype=dtype)])
+        np.testing.assert_array_equal(found[0], np.array(quotients, dtype=dtype))
+        np.testing.assert_array_equal(found[1], a)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int64", "uint64"])
+def test_functions_are_numpys(dtype: str) -> None:
+    rng = np.random.default_rng(5)
+    a, b = numbers(rng, dtype, 90), numbers(rng, dtype, 90)
+    places = rng.integers(0, 12, 90).astype(np.uint8)
+    kind = kind_of(dtype)
+    x, y, by = (integers.Integers(k) for k in (kind, kind, kind_of("uint8")))
+    cases: list[tuple[Integers, Any]] = [
+        (-x, -a),
+        (~x, ~a),
+        (abs(x), np.abs(a)),
+        (+x, a),
+        (x**0, a**0),
+        (x**3, by_numpy(lambda v: v**3, a)),
+        (x.bit_count(), np.bitwise_count(a)),
+        (integers.minimum(x, y), np.minimum(a, b)),
+        (integers.maximum(x, y), np.maximum(a, b)),
+        (integers.where(x < y, x, y + 1), np.where(a < b, a, by_numpy(operator.add, b, 1))),
+        (integers.where(x < y, 7, x), np.where(a < b, np.array(7, dtype), a)),
+        (x.astype("uint8"), a.astype("uint8")),
+        (x.astype("int16"), a.astype("int16")),
+        (x.astype("int64"), a.astype("int64")),
+        (x.astype("bool"), a.astype(bool)),
+        (x << 3, a << 3),
+        (x >> 3, a >> 3),
+        (x >> 200, a >> (kind.width - 1) if kind.signed else np.zeros_like(a)),
+        (5 - x, by_numpy(operator.sub, np.array(5, dtype), a)),
+        (x * 3, by_numpy(operator.mul, a, np.array(3, dtype))),
+        (100 // integers.maximum(x, 1), 100 // np.maximum(a, 1)) if kind.width == 8 else (x, a),
+        (integers.median([x, y, x + 1]), np.sort([a, b, by_numpy(operator.add, a, 1)], axis=0)[1]),
+    ]  # fmt: skip
+    for root, expected in cases:
+        (found,) = in_the_clear([root], [x, y], [a, b])
+        np.testing.assert_array_equal(found, expected, err_msg=repr(root))
+    for root, expected in (
+        (x << by, a << places.astype(a.dtype)),
+        (x >> by, a >> places.astype(a.dtype)),
+    ):
+        inside = places < kind.width
+        (found,) = in_the_clear([root], [x, by], [a, places])
+        np.testing.assert_array_equal(found[inside], expected[inside])
+
+
+def test_sums_of_several_do_not_wrap() -> None:
+    rng = np.random.default_rng(8)
+    for dtype in ("int8", "uint8", "uint16"):
+        arrays = [numbers(rng, dtype, 40) for _ in range(5)]
+        leaves = [integers.Integers(kind_of(dtype)) for _ in arrays]
+        root = integers.total(leaves)
+        assert root.kind.width == kind_of(dtype).width + 3
+        (found,) = in_the_clear([root], leaves, arrays)
+        np.testing.assert_array_equal(found, np.sum(np.stack(arrays).astype(np.int64), axis=0))
+        root = integers.dot(leaves[:3], leaves[2:])
+        (found,) = in_the_clear([root], leaves, arrays)
+        pairs = zip(arrays[:3], arrays[2:], strict=True)
+        np.testing.assert_array_equal(found, sum(a.astype(np.int64) * b for a, b in pairs))
+        found = in_the_clear(integers.sort(leaves), leaves, arrays)
+        np.testing.assert_array_equal(np.stack(found), np.sort(np.stack(arrays), axis=0))
+
+
+_STEPS = st.lists(
+    st.tuples(
+        st.sampled_from([*BINARY, "where", "abs", "~", "min"]),
+        st.integers(0, 99),
+        st.integers(0, 99),
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+def program(steps: list[tuple[str, int, int]], inputs: list[Any], *, clear: bool) -> Any:
+    """A random program on values of whatever kind: numpy's arrays, or expressions."""
+    values = list(inputs)
+    for name, i, j in steps:
+        a, b = values[i % len(values)], values[j % len(values)]
+        if name == "where":
+            values.append(np.where(a < b, a, b) if clear else integers.where(a < b, a, b))
+        elif name == "abs":
+            values.append(abs(a))
+        elif name == "~":
+            values.append(~a)
+        elif name == "min":
+            values.append(np.minimum(a, b) if clear else integers.minimum(a, b))
+        elif name in {"//", "%"}:
+            values.append(BINARY[name](a, b | 1))
+        else:
+            values.append(BINARY[name](a, b))
+    return values[-1]
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+@given(
+    steps=_STEPS,
+    dtypes=st.lists(st.sampled_from(["int8", "uint8", "int16", "uint16"]), min_size=1, max_size=3),
+    seed=st.integers(0, 2**32),
+)
+def test_programs_are_numpys(steps: Any, dtypes: list[str], seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    arrays = [numbers(rng, dtype, 50) for dtype in dtypes]
+    leaves = [integers.Integers(kind_of(dtype)) for dtype in dtypes]
+    try:
+        root = program(steps, leaves, clear=False)
+    except hesc.ParameterError:
+        # Arithmetic on truth values, which numpy refuses or takes for logic.
+        assume(False)
+    expected = by_numpy(
+        lambda *given_arrays: program(steps, list(given_arrays), clear=True), *arrays
+    )
+    assume(root.kind.width <= 64)
+    (found,) = in_the_clear([root], leaves, arrays)
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.fixture(scope="module")
+def small() -> LeveledParams:
+    """Bits in the slots of a small odd ring, with room for many products."""
+    return LeveledParams.cyclotomic(255, [50] * 16, [50], plain_modulus=2, assurance="insecure")
+
+
+@pytest.fixture(scope="module")
+def keys(small: LeveledParams) -> Any:
+    return leveled_keygen(small)
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    steps=_STEPS,
+    dtypes=st.lists(st.sampled_from(["int8", "uint8"]), min_size=1, max_size=2),
+    seed=st.integers(0, 2**32),
+)
+def test_encrypted_programs_are_numpys(
+    keys: Any, small: LeveledParams, steps: Any, dtypes: list[str], seed: int
+) -> None:
+    secret, public = keys
+    rng = np.random.default_rng(seed)
+    count = small.slot_count + 3
+    arrays = [numbers(rng, dtype, count) for dtype in dtypes]
+    try:
+        plan = integers.plan(
+            lambda *leaves: program(steps, list(leaves), clear=False),
+            *dtypes,
+            count=count,
+            params=small,
+        )
+    except (hesc.ParameterError, hesc.CircuitError):
+        assume(False)
+    expected = by_numpy(
+        lambda *given_arrays: program(steps, list(given_arrays), clear=True), *arrays
+    )
+    found = plan(*(integers.encrypt(public, array) for array in arrays))
+    np.testing.assert_array_equal(secret.decrypt_integers(found), expected)
+
+
+@pytest.mark.parametrize("name", ["bgv_13107_circuits", "bgv_16384"])
+def test_engines_compute_the_same(name: str) -> None:
+    params = LeveledParams.preset(name)
+    secret, public = leveled_keygen(params)
+    rng = np.random.default_rng(3)
+    a, b = numbers(rng, "int16", 700), numbers(rng, "int16", 700)
+
+    def function(x: Integers, y: Integers) -> tuple[Integers, Integers]:
+        return x + y, integers.minimum(x, y)
+
+    plan = integers.plan(function, "int16", "int16", count=700, params=params)
+    assert plan.chosen.depth <= params.depth
+    x, y = integers.encrypt(public, a), integers.encrypt(public, b)
+    seen: list[tuple[int, int]] = []
+    total, least = plan(x, y, progress=lambda done, all_: seen.append((done, all_)))
+    np.testing.assert_array_equal(secret.decrypt_integers(total), by_numpy(operator.add, a, b))
+    np.testing.assert_array_equal(secret.decrypt_integers(least), np.minimum(a, b))
+    blocks = -(-700 // params.slot_count)
+    assert seen[-1] == (blocks * plan.chosen.products,) * 2
+    assert seen == sorted(seen)
+
+
+def test_expressions_of_encrypted_integers_are_evaluated(keys: Any) -> None:
+    secret, public = keys
+    a = integers.encrypt(public, [1, 2, 250], "uint8")
+    b = integers.read(public, secret.encrypt_integers_to_bytes([7, 250, 250], "uint8"))
+    summed, larger = integers.evaluate(a + b, a > b, spare=2)
+    assert secret.decrypt_integers(summed).tolist() == [8, 252, 244]
+    assert secret.decrypt_integers(larger).tolist() == [False, False, False]
+    # Results go on.
+    doubled = integers.evaluate(summed + summed)
+    assert secret.decrypt_integers(doubled).tolist() == [16, 248, 232]
+    deep: Integers = a
+    for _ in range(9):
+        deep = deep * deep // (b | 1)
+    with pytest.raises(hesc.CircuitError, match="plan the whole function"):
+        integers.evaluate(deep)
+
+
+def test_wire_forms_lead_back(keys: Any) -> None:
+    secret, public = keys
+    for dtype, values in (
+        ("bool", [True, False, True]),
+        ("int24", [-(1 << 23), (1 << 23) - 1, -1]),
+        ("uint100", [(1 << 100) - 1, 0, 1 << 99]),
+    ):
+        x = integers.encrypt(public, values, dtype)
+        again = integers.read(public, x.to_bytes())
+        assert again.to_bytes() == x.to_bytes()
+        assert (again.dtype, len(again)) == (dtype, 3)
+        assert secret.decrypt_integers(again).tolist() == values
+        seeded = secret.encrypt_integers_to_bytes(values, dtype)
+        assert len(seeded) < 0.6 * len(x.to_bytes())
+        assert secret.decrypt_integers(integers.read(public, seeded)).tolist() == values
+        assert pickle.loads(pickle.dumps(x)).to_bytes() == x.to_bytes()  # noqa: S301 - our own
+    data = bytearray(x.to_bytes())
+    for place in (0, 20, len(data) // 2, len(data) - 1):
+        damaged = bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
+        with pytest.raises((hesc.WireError, hesc.ParameterError)):
+            integers.read(public, damaged)
+    with pytest.raises(hesc.WireError):
+        integers.read(public, bytes(data[:-1]))
+
+
+def test_what_is_no_integer_is_refused(keys: Any, small: LeveledParams) -> None:
+    secret, public = keys
+    for values, dtype in (
+        ([256], "uint8"),
+        ([-1], "uint8"),
+        ([128], "int8"),
+        ([1.0], "uint8"),
+        ([np.nan], "uint8"),
+        (["1"], "uint8"),
+        (np.ma.masked_array([1, 2], [False, True]), "uint8"),
+    ):
+        with pytest.raises(hesc.OutOfRangeError):
+            integers.encrypt(public, values, dtype)
+    for shapeless in ([], [[1]], 1):
+        with pytest.raises(hesc.ShapeError):
+            integers.encrypt(public, shapeless, "uint8")
+    for dtype in ("float32", "uint0", "uint257", "int1", "complex64", "no"):
+        with pytest.raises(hesc.ParameterError):
+            integers.encrypt(public, [1], dtype)
+    a = integers.encrypt(public, [1, 2], "uint8")
+    longer = integers.encrypt(public, [1, 2, 3], "uint8")
+    with pytest.raises(hesc.ShapeError):
+        integers.evaluate(a + longer)
+    with pytest.raises(hesc.OutOfRangeError):
+        a + 300
+    with pytest.raises(hesc.ParameterError):
+        a + 1.5
+    with pytest.raises(hesc.ParameterError):
+        a / 2
+    with pytest.raises(hesc.ParameterError):
+        a + np.array([1, 2])
+    with pytest.raises(TypeError):
+        bool(a == longer)
+    with pytest.raises(hesc.OutOfRangeError):
+        a**-1
+    with pytest.raises(hesc.OutOfRangeError):
+        a << -1
+    with pytest.raises(hesc.ParameterError, match="evaluate"):
+        secret.decrypt_integers(a + a)
+    plan = integers.plan(operator.add, "uint8", "uint8", params=small)
+    with pytest.raises(hesc.ShapeError):
+        plan(a)
+    with pytest.raises(hesc.ParameterError, match="uint16"):
+        plan(a, integers.encrypt(public, [1, 2], "uint16"))
+    with pytest.raises(hesc.ParameterError):
+        plan(a, a + a)  # type: ignore[arg-type]
+    _, other = leveled_keygen(small)
+    with pytest.raises(hesc.KeyMismatchError):
+        plan(a, integers.encrypt(other, [1, 2], "uint8"))
+    with pytest.raises(hesc.ParameterError, match="BGV"):
+        integers.plan(operator.add, "uint8", "uint8", params=LeveledParams.preset("bfv_8192"))
+    with pytest.raises(hesc.ParameterError):
+        integers.plan(lambda x: x + a, "uint8")
+    with pytest.raises(hesc.ParameterError):
+        integers.plan(operator.add, "uint8", "uint8", engine="quantum")
+
+
+def test_plans_say_what_they_weighed() -> None:
+    plan = integers.plan(operator.add, "uint64", "uint64", count=20_000)
+    assert plan.engine == "prime"
+    assert plan.chosen.seconds < 2 * plan.chosen.latency * 1.01
+    few = integers.plan(operator.add, "uint64", "uint64", count=100)
+    assert few.engine == "binary"
+    text = few.explain()
+    assert all(row.params in text for row in few.contenders)
+    assert "*" in text
+    with pytest.raises(hesc.CircuitError, match="no such limit"):
+        integers.plan(lambda x: x**255, "uint16")
+
+
+def test_promotion_is_numpys() -> None:
+    kinds = [dtype for dtype in TYPES if dtype != "bool"]
+    for first in kinds:
+        for second in kinds:
+            expected = np.result_type(np.dtype(first), np.dtype(second))
+            if expected.kind == "f":
+                with pytest.raises(hesc.ParameterError):
+                    common(kind_of(first), kind_of(second))
+            else:
+                assert str(common(kind_of(first), kind_of(second))) == str(expected)
+    assert str(common(kind_of("uint12"), kind_of("int8"))) == "int13"
