@@ -80,6 +80,7 @@ def test_walks_pass_what_there_is() -> None:
     ("example", "arguments", "expected"),
     [
         ("aes_sbox.py", [], "512 bytes substituted"),
+        ("salary_statistics.py", ["--firms", "3", "--jobs", "20"], "in the clear: yes"),
         ("compare_encoders.py", ["--seeds", "2"], "sobol"),
         ("plan_a_sum.py", ["--length", "256", "--seeds", "1"], "at random"),
         ("compile_circuits.py", ["--width", "4"], "array"),

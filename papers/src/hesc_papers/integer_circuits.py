@@ -69,24 +69,24 @@ def dividers(width: int) -> list[Circuit]:
     ]
 
 
-BINARY: Final = "bgv_13107_circuits"
+FEW: Final = "bgv_13107"
+MORE: Final = "bgv_13107_circuits"
+DEEP: Final = "bgv_21845_circuits"
 OPERATIONS: Final = (
-    Operation("add64.sliced", "64-bit sum", BINARY, False, 18_000, lambda: adders(64)),
+    Operation("add64.sliced", "64-bit sum", FEW, False, 18_000, lambda: adders(64)),
     Operation("add64.prime", "64-bit sum", "bgv_16384", True, 8, lambda: adders(64)),
     Operation("less64.prime", "64-bit less", "bgv_16384", True, 4, lambda: [circuits.less(64)]),
-    Operation("mul16", "16 x 16 -> 32 bits", "bgv_21845", True, 90, lambda: multipliers(16)),
-    Operation("mul8", "8 x 8 -> 16 bits", BINARY, False, 9_000, lambda: multipliers(8)),
+    Operation("mul16", "16 x 16 -> 32 bits", DEEP, True, 90, lambda: multipliers(16)),
+    Operation("mul8", "8 x 8 -> 16 bits", MORE, False, 9_000, lambda: multipliers(8)),
     Operation(
         "div4",
         "4-bit quotient and remainder",
-        BINARY,
+        FEW,
         False,
         1_200,
         lambda: [circuits.table(4, 8, quotient_and_rest), *dividers(4)],
     ),
-    Operation(
-        "div8", "8-bit quotient and remainder", "bgv_21845", False, 75_000, lambda: dividers(8)
-    ),
+    Operation("div8", "8-bit quotient and remainder", DEEP, False, 75_000, lambda: dividers(8)),
 )
 
 
@@ -167,7 +167,7 @@ def in_the_clear(circuit: Circuit, numbers: list[Any]) -> Any:
         [int(value) for value in output]
         for output in (
             [[int(a) + int(b) for a, b in zip(first, second, strict=True)]]
-            if max(circuit.outputs) > 64  # noqa: PLR2004 - bits of a word
+            if max(circuit.outputs) > 64
             else circuit(*numbers)
         )
     ]

@@ -13,6 +13,7 @@ from hesc_papers.report import Report
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from hesc import LeveledParams
     from hesc.studies import Options
 
 IDENTIFIER: Final = "hesc:integers"
@@ -74,7 +75,7 @@ def reproduce(options: Options) -> Report:
     )
 
 
-def _bytes_in(params: Any, widths: list[int]) -> float:
+def _bytes_in(params: LeveledParams, widths: list[int]) -> float:
     bits = sum(q.bit_length() for q in params.coeff_moduli)
     return sum(widths) * 2 * params.ring_degree * bits / 8
 
@@ -90,7 +91,7 @@ def two_threads() -> float:
     finally:
         for process in both:
             process.close()
-    return statistics.median(one / two for one, two in times)
+    return float(statistics.median(one / two for one, two in times))
 
 
 def plot(report: Report, path: Path) -> None:

@@ -25,11 +25,16 @@ class Style:
     rows: str = "bits"
     digit: int = 2
     table: bool = False
+    ranks: bool = False
 
     def __str__(self) -> str:
-        return f"{self.adder}, rows of {self.rows}, " + (
-            f"digits of {self.digit} bits" + (" after a table" if self.table else "")
-        )
+        parts = [
+            self.adder,
+            f"rows of {self.rows}",
+            f"digits of {self.digit} bits" + (" after a table" if self.table else ""),
+            "ranks" if self.ranks else "network",
+        ]
+        return ", ".join(parts)
 
 
 _ADDERS: Final = ("sklansky", "ladner_fischer", "brent_kung", "ripple")
@@ -47,8 +52,10 @@ def styles(roots: Sequence[Integers]) -> list[Style]:
     ]
     tables = [True, False] if any(width in _TABLES for width in divisions) else [False]
     digits = (2, 1) if divisions else (2,)
+    ranks = (True, False) if "sorted" in found else (False,)
     return [
-        Style(adder, rows, digit, table)
+        Style(adder, rows, digit, table, by_ranks)
+        for by_ranks in ranks
         for adder in (_ADDERS if adds else _ADDERS[:1])
         for rows in (("digits", "bits") if multiplies else ("bits",))
         for digit in digits
@@ -109,12 +116,7 @@ class _Making:
         return self.apply(circuits.absolute(len(number), adder=self.style.adder), number)[0]
 
     def any_of(self, number: Wires) -> int:
-        level = number
-        while len(level) > 1:
-            pairs = zip(level[::2], level[1::2], strict=False)
-            rest = level[-1:] if len(level) % 2 else []
-            level = [self.builder.gate("OR", a, b) for a, b in pairs] + rest
-        return level[0]
+        return self.tree("OR", number)
 
     def node(self, node: Integers) -> Wires:
         """The wires of a node whose operands have theirs."""
@@ -230,10 +232,61 @@ class _Making:
 
     def place(self, node: Integers, *several: Wires) -> Wires:
         key = ("sorted", _signed(node), *map(tuple, several))
-        if key not in self.known:
+        if key not in self.known and self.style.ranks:
+            self.known[key] = self.by_ranks(several, signed=_signed(node))
+        elif key not in self.known:
             sorter = circuits.sorter(len(several), len(several[0]), signed=_signed(node))
             self.known[key] = self.apply(sorter, *several)
         return self.known[key][node.argument]
+
+    def by_ranks(self, several: Sequence[Wires], *, signed: bool) -> list[Wires]:
+        """Sorted by how many come before each: all comparisons at once, so that depth is small."""
+        count, gate = len(several), self.builder.gate
+        if count == 1:
+            return list(several)
+        less = circuits.less(len(several[0]), signed=signed)
+        # Of equal ones the first comes first.
+        later = {
+            (i, j): self.apply(less, several[j], several[i])[0][0]
+            for i in range(count)
+            for j in range(i + 1, count)
+        }
+        ranks = []
+        for i in range(count):
+            before = [
+                later[i, j] if j > i else self.builder.invert(later[j, i])
+                for j in range(count)
+                if j != i
+            ]
+            counter = circuits.bit_count(len(before), adder=self.style.adder)
+            ranks.append(self.apply(counter, before)[0])
+        places: list[Wires] = []
+        for place in range(count):
+            # One of all has this rank: what is chosen are sums of products.
+            bits: list[Wires] = []
+            for number, rank in zip(several, ranks, strict=True):
+                here = self.equals(rank, place)
+                bits.append([gate("AND", here, wire) for wire in number])
+            places.append([self.parity(column) for column in zip(*bits, strict=True)])
+        return places
+
+    def equals(self, number: Wires, value: int) -> int:
+        """Whether it is a public number."""
+        bits = [
+            wire if value >> at & 1 else self.builder.invert(wire) for at, wire in enumerate(number)
+        ]
+        return self.tree("AND", bits)
+
+    def parity(self, bits: Sequence[int]) -> int:
+        return self.tree("XOR", bits)
+
+    def tree(self, gate: str, bits: Sequence[int]) -> int:
+        level = list(bits)
+        while len(level) > 1:
+            pairs = zip(level[::2], level[1::2], strict=False)
+            rest = level[-1:] if len(level) % 2 else []
+            level = [self.builder.gate(gate, a, b) for a, b in pairs] + rest
+        return level[0]
 
     def total(self, node: Integers, *several: Wires) -> Wires:
         short = [self.without_zeros(number) for number in several]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from hesc import _native
@@ -23,12 +24,16 @@ if TYPE_CHECKING:
     from hesc.gates.circuit import Circuit
 
 ENGINES: Final = {
-    "binary": ("bgv_13107_circuits", "bgv_21845", "bgv_65535"),
-    "prime": ("bgv_8192", "bgv_16384", "bgv_32768"),
+    "binary": (
+        ("bgv_13107", "bgv_13107_circuits"),
+        ("bgv_21845_circuits", "bgv_21845"),
+        ("bgv_65535",),
+    ),
+    "prime": (("bgv_8192",), ("bgv_16384",), ("bgv_32768",)),
 }
-"""The presets of each engine, from the smallest ring. "binary" has plaintext modulus 2, where
-exclusive ors cost nothing, and 512 to 2048 slots; "prime" 65537, where they take a product unless
-gates show that both bits are never set, and 8192 to 32768 slots."""
+"""The presets of each engine, for each ring from the smallest. "binary" has plaintext modulus 2,
+where exclusive ors cost nothing, and 512 to 2048 slots; "prime" 65537, where they take a product
+unless gates show that both bits are never set, and 8192 to 32768 slots."""
 
 
 @dataclass(frozen=True)
@@ -234,16 +239,18 @@ def plan(
     contenders: list[Contender] = []
     best: tuple[Contender, LeveledParams, _native.SlotPlan] | None = None
     fitted: set[str] = set()
-    for name, of_engine in sets:
-        if name in fitted:
-            # A larger ring has no more room to offer, and a longer way for each number.
-            continue
-        contender, native = _contender(name, of_engine, circuits, count, spare)
-        contenders.append(contender)
-        if native is not None:
-            fitted.add(name)
-            if best is None or contender.seconds < best[0].seconds:
-                best = contender, of_engine, native
+    for name, rings in sets:
+        for of_ring in rings:
+            # A larger ring offers no more room that is needed, and a longer way for each number.
+            if name in fitted:
+                break
+            for params_of in of_ring:
+                row, native = _contender(name, params_of(), circuits, count, spare)
+                contenders.append(row)
+                if native is not None:
+                    fitted.add(name)
+                    if best is None or row.seconds < best[0].seconds:
+                        best = row, params_of(), native
     if best is None:
         reasons = "; ".join(f"{row.params}: {row.reason}" for row in contenders)
         raise CircuitError(
@@ -253,13 +260,29 @@ def plan(
     return Plan(leaves, roots, single, best, contenders, count)
 
 
-def _sets(engine: str | None, params: LeveledParams | None) -> list[tuple[str, LeveledParams]]:
+Sets = list[tuple[str, list[list["Callable[[], LeveledParams]"]]]]
+
+
+def _sets(engine: str | None, params: LeveledParams | None) -> Sets:
+    """By engine, for each ring the sets to try, made when they are."""
     if params is not None:
-        return [("binary" if params.plain_modulus == 2 else "prime", params)]
+        return [(_engine_of(params), [[lambda: params]])]
     if engine is not None and engine not in ENGINES:
         raise ParameterError(f"there is no engine {engine!r}; choose one of {', '.join(ENGINES)}")
-    names = ENGINES if engine is None else {engine: ENGINES[engine]}
-    return [(name, LeveledParams.preset(preset)) for name, all_ in names.items() for preset in all_]
+    chosen = ENGINES if engine is None else {engine: ENGINES[engine]}
+    return [
+        (name, [[partial(_preset, preset) for preset in ring] for ring in rings])
+        for name, rings in chosen.items()
+    ]
+
+
+@cache
+def _preset(name: str) -> LeveledParams:
+    return LeveledParams.preset(name)
+
+
+def _engine_of(params: LeveledParams) -> str:
+    return "binary" if params.plain_modulus == 2 else "prime"
 
 
 def _contender(
@@ -326,7 +349,7 @@ def evaluate(
         raise ParameterError("these expressions have inputs that are not encrypted integers")
     params, slots = leaves[0].params, leaves[0].params.slot_count
     circuits = [(style, circuit_of(expressions, leaves, style)) for style in styles(expressions)]
-    engine = _sets(None, params)[0][0]
+    engine = _engine_of(params)
     # Blocks of one input are alike: they were made in the same way.
     inputs = [bit for leaf in leaves for bit in leaf.blocks[0]]
     row, native = _contender(engine, params, circuits, slots, whole(spare, "spare", 0, 255), inputs)

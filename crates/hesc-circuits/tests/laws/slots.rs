@@ -65,6 +65,14 @@ impl Party {
         wires.iter().map(encrypt).collect()
     }
 
+    /// Under the secret key, with less noise.
+    fn seeded(&self) -> Ciphertext {
+        let rng = &mut AesCtrRng::from_seed([7; 32]);
+        let plain = self.scheme.encode_integers(&[1, 0, 1]).unwrap();
+        let seeded = self.scheme.encrypt_seeded(&self.secret, &plain, rng).unwrap();
+        self.scheme.expand(&seeded).unwrap()
+    }
+
     fn slots(&self) -> usize {
         self.scheme.slot_count().min(64)
     }
@@ -94,6 +102,10 @@ impl Party {
             assert_eq!(found.level(), *plan.levels().last().unwrap());
         }
         assert_eq!(monitor.progress(), (plan.products(), plan.products()));
+        // What fits fresh encryptions under the public key fits those with less noise.
+        let seeded: Vec<Ciphertext> = words.iter().map(|_| self.seeded()).collect();
+        let seeded: Vec<&Ciphertext> = seeded.iter().collect();
+        plan.evaluate(&self.scheme, &self.relin, &seeded, &monitor)?;
         Ok(plan)
     }
 }

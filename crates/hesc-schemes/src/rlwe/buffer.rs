@@ -7,8 +7,9 @@ use std::sync::Mutex;
 /// on one thread. Nobody waits for the lock: a forked process may find it taken for ever, and who finds it
 /// taken does without.
 static POOL: Mutex<Vec<Vec<u64>>> = Mutex::new(Vec::new());
-/// Buffers kept; further ones are freed.
-const KEPT: usize = 16;
+/// Buffers kept, and their words; further ones are freed.
+const KEPT: usize = 128;
+const MOST_WORDS: usize = 1 << 23;
 
 /// Memory of ciphertexts and for work, from a pool and back to it; with anything in it at first.
 /// Whoever puts secrets there wipes them.
@@ -53,11 +54,10 @@ impl Drop for Buffer {
         }
         let Ok(mut pool) = POOL.try_lock() else { return };
         pool.push(std::mem::take(&mut self.words));
-        if pool.len() > KEPT {
+        while pool.len() > KEPT || pool.iter().map(Vec::len).sum::<usize>() > MOST_WORDS {
             // The smallest is the cheapest to make again.
-            if let Some(i) = (0..pool.len()).min_by_key(|&i| pool[i].len()) {
-                pool.swap_remove(i);
-            }
+            let smallest = (0..pool.len()).min_by_key(|&i| pool[i].len());
+            smallest.map(|i| pool.swap_remove(i));
         }
     }
 }

@@ -7,6 +7,7 @@
 use hesc_math::residues::kernels;
 
 use super::buffer::Buffer;
+use super::levels::Dropping;
 use super::noise::Noise;
 use super::products::tensor;
 use super::{Ciphertext, RelinKey, Rlwe, SchemeKind, parallel};
@@ -95,10 +96,12 @@ impl Rlwe {
     /// # Errors
     /// [`SchemeError::ParameterMismatch`], [`SchemeError::KeyMismatch`]; [`SchemeError::NotRelinearised`].
     pub fn check_inputs(&self, relin: &RelinKey, all: &[&Ciphertext]) -> Result<(), SchemeError> {
-        all.iter().try_for_each(|a| {
-            self.check_bit(a, None)?;
-            relin.0.tag.check(self.fingerprint(), Some(a.tag))
-        })
+        for a in all {
+            self.check_ciphertext(a)?;
+            relin.0.tag.check(self.fingerprint(), Some(a.tag))?;
+            Self::require_two_parts(a, "a circuit")?;
+        }
+        Self::check_factors(all.iter().copied())
     }
 
     /// Refuses a ciphertext that is no input of a circuit, or not one beside another.
@@ -111,7 +114,8 @@ impl Rlwe {
         beside: Option<&Ciphertext>,
     ) -> Result<(), SchemeError> {
         a.tag.check(self.fingerprint(), Some(beside.unwrap_or(a).tag))?;
-        self.check_input(a)
+        Self::require_two_parts(a, "a circuit")?;
+        Self::check_factors(std::iter::once(a))
     }
 
     /// Words of a ciphertext of a level.
@@ -127,7 +131,7 @@ impl Rlwe {
     /// [`SchemeError::NotRelinearised`]; [`SchemeError::NoiseBudget`].
     pub fn lower(&self, a: &Ciphertext, level: usize) -> Result<Ciphertext, SchemeError> {
         self.check_lower(a, level)?;
-        self.lowered(a, level)
+        self.lowered_with(a, level, Dropping::NoWorse)
     }
 
     /// What [`Self::lower`] makes of an outline.
@@ -136,7 +140,7 @@ impl Rlwe {
     /// The same.
     pub fn lower_outline(&self, a: &Outline, level: usize) -> Result<Outline, SchemeError> {
         self.check_lower(&a.0, level)?;
-        self.lowered_shell(&a.0, level).map(Outline)
+        self.lowered_shell_with(&a.0, level, Dropping::NoWorse).map(Outline)
     }
 
     fn check_lower(&self, a: &Ciphertext, level: usize) -> Result<(), SchemeError> {
@@ -193,9 +197,11 @@ impl Rlwe {
         let Some(&(_, first)) = terms.first() else {
             return refuse("terms", "[]", "give at least one ciphertext");
         };
-        self.check_summands(terms.iter().map(|&(_, a)| a), first)?;
+        let all = terms.iter().map(|&(_, a)| a);
+        self.check_summands(all.clone(), first)?;
         let noise = self.noise_of_multiples(terms, constant);
         self.check_noise(noise, first.level, first.scale)?;
+        Self::check_factors(all)?;
         Ok(Ciphertext { noise, ..first.shell() })
     }
 
@@ -252,15 +258,18 @@ impl Rlwe {
             return refuse("products", "[]", "give at least one product");
         };
         let factors = products.iter().flat_map(|&(_, a, b)| [a, b]);
-        self.check_summands(factors.chain(terms.iter().map(|&(_, a)| a)), first)?;
+        let all = factors.chain(terms.iter().map(|&(_, a)| a));
+        self.check_summands(all.clone(), first)?;
         let mut noise = self.noise_of_multiples(terms, constant);
         for &(k, a, b) in products {
             noise = noise.plus(self.product_shell(a, b)?.noise.times(k.unsigned_abs() as f64));
         }
         self.check_noise(noise, first.level, first.scale)?;
+        Self::check_factors(all)?;
         Ok(Ciphertext { size: 3, noise, ..first.shell() })
     }
 
+    /// Refuses what does not go into one sum, before it is made.
     fn check_summands<'a>(
         &self,
         mut all: impl Iterator<Item = &'a Ciphertext>,
@@ -268,17 +277,20 @@ impl Rlwe {
     ) -> Result<(), SchemeError> {
         all.try_for_each(|a| {
             self.check_operands(first, a)?;
-            self.check_input(a)
+            Self::require_two_parts(a, "a circuit")
         })
     }
 
-    fn check_input(&self, a: &Ciphertext) -> Result<(), SchemeError> {
-        // Only bytes that lie have another factor where no prime changes it.
-        if a.factor != 1 {
-            let remedy = "ciphertexts of these parameters have none: encrypt again";
-            return refuse("factor", a.factor, remedy);
+    /// Refuses ciphertexts with a factor, which only bytes that lie have where no prime changes it.
+    fn check_factors<'a>(mut all: impl Iterator<Item = &'a Ciphertext>) -> Result<(), SchemeError> {
+        match all.find(|a| a.factor != 1) {
+            None => Ok(()),
+            Some(a) => refuse(
+                "factor",
+                a.factor,
+                "ciphertexts of these parameters have none: encrypt again",
+            ),
         }
-        Self::require_two_parts(a, "a circuit")
     }
 
     fn noise_of_multiples(&self, terms: &[Multiple<'_>], constant: i64) -> Noise {

@@ -81,10 +81,6 @@ impl Rlwe {
         let Digit { limbs, conversion, .. } = &chain.digits(level)[digit];
         let coefficients = |limb: usize| &digits.coefficients[limb * n..][..n];
         if let Some(own) = limbs.clone().find(|&limb| chain.places(level)[limb] == target) {
-            if let Some(evaluated) = digits.evaluated {
-                row.copy_from_slice(evaluated.limb(own));
-                return;
-            }
             row.copy_from_slice(coefficients(own));
         } else if let Some(conversion) = conversion {
             conversion.row(row, target, &digits.prepared[digit]);
@@ -96,19 +92,36 @@ impl Rlwe {
         prime.forward(row);
     }
 
-    /// All digits modulo one prime.
-    fn lift_all(&self, rows: &mut [u64], digits: &Digits<'_>, target: usize) {
+    /// All digits modulo one prime, but for one that is there already, which is read where it is.
+    fn lift_all<'a>(
+        &self,
+        rows: &'a mut [u64],
+        digits: &Digits<'a>,
+        target: usize,
+    ) -> Vec<&'a [u64]> {
         let n = self.ring_degree();
-        // Nested in the loop over primes: an idle thread takes half of another's digits.
-        if parallel::worth_threads(rows.len()) {
-            rows.par_chunks_exact_mut(n)
-                .enumerate()
-                .for_each(|(digit, row)| self.lift(row, digits, digit, target));
-        } else {
-            for (digit, row) in rows.chunks_exact_mut(n).enumerate() {
+        let there = |digit: usize| self.already(digits, digit, target);
+        let lift = |(digit, row): (usize, &mut [u64])| {
+            if there(digit).is_none() {
                 self.lift(row, digits, digit, target);
             }
+        };
+        // Nested in the loop over primes: an idle thread takes half of another's digits.
+        if parallel::worth_threads(rows.len()) {
+            rows.par_chunks_exact_mut(n).enumerate().for_each(lift);
+        } else {
+            rows.chunks_exact_mut(n).enumerate().for_each(lift);
         }
+        let lifted = rows.chunks_exact(n).enumerate();
+        lifted.map(|(digit, row)| there(digit).unwrap_or(row)).collect()
+    }
+
+    /// A digit modulo a prime of its own as evaluations, where the polynomial came as such.
+    fn already<'a>(&self, digits: &Digits<'a>, digit: usize, target: usize) -> Option<&'a [u64]> {
+        let (chain, level) = (self.chain(), digits.level);
+        let limbs = chain.digits(level)[digit].limbs.clone();
+        let own = limbs.into_iter().find(|&limb| chain.places(level)[limb] == target)?;
+        digits.evaluated.map(|evaluated| evaluated.limb(own))
     }
 
     /// All digits modulo all primes.
@@ -118,7 +131,13 @@ impl Rlwe {
         let targets: Vec<usize> = self.chain().targets(digits.level).collect();
         let mut words = Buffer::take(targets.len() * count * n);
         parallel::for_each_chunk(&mut words, count * n, 0, |_, index, rows| {
-            self.lift_all(rows, digits, targets[index]);
+            let target = targets[index];
+            for (digit, row) in rows.chunks_exact_mut(n).enumerate() {
+                match self.already(digits, digit, target) {
+                    Some(there) => row.copy_from_slice(there),
+                    None => self.lift(row, digits, digit, target),
+                }
+            }
         });
         LiftedDigits { level: digits.level, words }
     }
@@ -127,14 +146,13 @@ impl Rlwe {
     fn key_products(
         &self,
         out: &mut [u64],
-        rows: &[u64],
+        digits: &[&[u64]],
         key: &SwitchKey,
         (level, target): (usize, usize),
     ) {
         let (n, chain) = (self.ring_degree(), self.chain());
         let all_digits = chain.key_digits().len();
         let pairs = &key.words[target * all_digits * 2 * n..][..all_digits * 2 * n];
-        let digits: Vec<&[u64]> = rows.chunks_exact(n).collect();
         let (mut first, mut second) = (Vec::new(), Vec::new());
         for digit in chain.digits(level) {
             let (b, a) = pairs[digit.index * 2 * n..][..2 * n].split_at(n);
@@ -143,7 +161,7 @@ impl Rlwe {
         }
         let (b, a) = out.split_at_mut(n);
         let prime = &chain.primes()[target];
-        kernels::inner_products([b, a], &digits, &first, &second, prime);
+        kernels::inner_products([b, a], digits, &first, &second, prime);
     }
 
     /// Switches a key: two parts at the digits' level, limb after limb, in the scheme's domain.
@@ -151,8 +169,8 @@ impl Rlwe {
         let n = self.ring_degree();
         let (level, rows) = (digits.level, self.chain().digits(digits.level).len() * n);
         self.sum_and_divide((level, level), rows, |rows, _, target, out| {
-            self.lift_all(rows, digits, target);
-            self.key_products(out, rows, key, (level, target));
+            let lifted = self.lift_all(rows, digits, target);
+            self.key_products(out, &lifted, key, (level, target));
         })
     }
 
@@ -164,8 +182,8 @@ impl Rlwe {
         let rows = chain.digits(level).len() * n;
         let limbs = chain.places(level).len();
         self.sum_and_divide((level, to), rows, |rows, index, target, out| {
-            self.lift_all(rows, &digits, target);
-            self.key_products(out, rows, key, (level, target));
+            let lifted = self.lift_all(rows, &digits, target);
+            self.key_products(out, &lifted, key, (level, target));
             if index < limbs {
                 let prime = &chain.primes()[target];
                 let special =
@@ -184,8 +202,10 @@ impl Rlwe {
         target: usize,
         key: &SwitchKey,
     ) {
-        let rows = self.chain().digits(digits.level).len() * self.ring_degree();
-        self.key_products(out, &digits.words[index * rows..][..rows], key, (digits.level, target));
+        let n = self.ring_degree();
+        let rows = self.chain().digits(digits.level).len() * n;
+        let lifted: Vec<&[u64]> = digits.words[index * rows..][..rows].chunks_exact(n).collect();
+        self.key_products(out, &lifted, key, (digits.level, target));
     }
 
     /// Switches a key with digits that were lifted before: two parts at the digits' level.

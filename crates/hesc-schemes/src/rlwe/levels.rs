@@ -14,6 +14,16 @@ enum WayDown {
     Divided(Ciphertext),
 }
 
+/// When primes are dropped for nothing instead of divided by.
+#[derive(Clone, Copy)]
+pub(super) enum Dropping {
+    Never,
+    /// Where that leaves as much room, but for a quarter of a bit.
+    ForSpeed,
+    /// Where no part of what is known of the noise is larger then: less noise never ends as more.
+    NoWorse,
+}
+
 impl Rlwe {
     /// One level down, the plaintext unchanged: [`Self::mod_switch_to`].
     ///
@@ -35,14 +45,24 @@ impl Rlwe {
             return Err(SchemeError::LastLevel { level: a.level, wanted: level });
         }
         self.check_not_last(a, level)?;
-        Ok(self.brought(a, self.way_down(a, level, false)?))
+        Ok(self.brought(a, self.way_down(a, level, Dropping::Never)?))
     }
 
     /// A factor of a product brought to a level, from 1 to its own: primes are dropped for nothing where a
     /// division would leave no more room. In BGV the plaintext's factor then depends on which was done, so that
     /// sums, which need equal factors, take [`Self::mod_switch_to`].
     pub(super) fn lowered(&self, a: &Ciphertext, level: usize) -> Result<Ciphertext, SchemeError> {
-        Ok(self.brought(a, self.way_down(a, level, true)?))
+        self.lowered_with(a, level, Dropping::ForSpeed)
+    }
+
+    /// The same with another choice.
+    pub(super) fn lowered_with(
+        &self,
+        a: &Ciphertext,
+        level: usize,
+        dropping: Dropping,
+    ) -> Result<Ciphertext, SchemeError> {
+        Ok(self.brought(a, self.way_down(a, level, dropping)?))
     }
 
     /// What [`Self::lowered`] makes of everything but the words.
@@ -51,18 +71,27 @@ impl Rlwe {
         a: &Ciphertext,
         level: usize,
     ) -> Result<Ciphertext, SchemeError> {
-        Ok(match self.way_down(a, level, true)? {
+        self.lowered_shell_with(a, level, Dropping::ForSpeed)
+    }
+
+    /// What [`Self::lowered_with`] makes of everything but the words.
+    pub(super) fn lowered_shell_with(
+        &self,
+        a: &Ciphertext,
+        level: usize,
+        dropping: Dropping,
+    ) -> Result<Ciphertext, SchemeError> {
+        Ok(match self.way_down(a, level, dropping)? {
             WayDown::Here => a.shell(),
             WayDown::Dropped(shell) | WayDown::Divided(shell) => shell,
         })
     }
 
-    /// `as_factor`: whether what comes down is multiplied next.
     fn way_down(
         &self,
         a: &Ciphertext,
         level: usize,
-        as_factor: bool,
+        dropping: Dropping,
     ) -> Result<WayDown, SchemeError> {
         let (own, chain) = (self.differences(), self.chain());
         if level == a.level {
@@ -72,11 +101,17 @@ impl Rlwe {
             return self.dropped_shell(a, level).map(WayDown::Dropped);
         }
         let divided = self.divided_shell(a, level);
-        if as_factor && own.survives_drops() && chain.is_within(level, a.level) {
+        if own.survives_drops() && chain.is_within(level, a.level) {
             let room = |shell: &Ciphertext| self.noise_budget(shell);
-            let most = divided.as_ref().map_or(f64::NEG_INFINITY, room);
-            let dropped = self.dropped_shell(a, level).ok();
-            if let Some(shell) = dropped.filter(|shell| room(shell) >= most - SPENT_ON_SPEED) {
+            let enough = |dropped: &Ciphertext| match (dropping, &divided) {
+                (Dropping::Never, _) => false,
+                (_, Err(_)) => true,
+                (Dropping::ForSpeed, Ok(divided)) => {
+                    room(dropped) >= room(divided) - SPENT_ON_SPEED
+                }
+                (Dropping::NoWorse, Ok(divided)) => dropped.noise.is_within(divided.noise),
+            };
+            if let Some(shell) = self.dropped_shell(a, level).ok().filter(enough) {
                 return Ok(WayDown::Dropped(shell));
             }
         }

@@ -141,6 +141,15 @@ impl Noise {
         }
     }
 
+    /// Whether nothing that is known of it is larger than of other noise.
+    pub(crate) fn is_within(self, other: Self) -> bool {
+        self.deviation <= other.deviation
+            && self.values <= other.values
+            && self.peak <= other.peak
+            && self.magnitude <= other.magnitude
+            && self.degree <= other.degree
+    }
+
     /// With another bound on the message.
     pub(crate) fn of_message(self, magnitude: f64) -> Self {
         Self { magnitude, ..self }

@@ -113,6 +113,50 @@ pub fn operations() -> Vec<Operation> {
             ..PLAIN
         },
         Operation {
+            name: "combination",
+            schemes: &[Bgv],
+            run: |w, _, a, b| w.party.scheme.combination(&[(1, a), (-1, b)], 1).map(drop),
+            takes: Takes::Two,
+            binary: true,
+            ..PLAIN
+        },
+        Operation {
+            name: "combination_of_products",
+            schemes: &[Bgv],
+            run: |w, k, a, b| {
+                let (s, products) = (&w.party.scheme, [(1, a, b)]);
+                s.combination_of_products(&k.party.relin, &products, &[], 0, 1).map(drop)
+            },
+            takes: Takes::Two,
+            binary: true,
+            keyed: true,
+            ..PLAIN
+        },
+        Operation {
+            name: "lower",
+            schemes: &[Bgv],
+            run: |w, _, a, _| w.party.scheme.lower(a, 1).map(drop),
+            takes: Takes::Two,
+            ..PLAIN
+        },
+        Operation {
+            name: "check_inputs",
+            schemes: &[Bgv],
+            run: |w, k, a, b| w.party.scheme.check_inputs(&k.party.relin, &[a, b]),
+            takes: Takes::Two,
+            binary: true,
+            keyed: true,
+            grows: false,
+        },
+        Operation {
+            name: "check_bit",
+            schemes: &[Bgv],
+            run: |w, _, a, b| w.party.scheme.check_bit(a, Some(b)),
+            takes: Takes::Two,
+            grows: false,
+            ..PLAIN
+        },
+        Operation {
             name: "product_with_plain",
             run: |w, _, a, _| {
                 w.party.scheme.product_with_plain(a, &w.operand(&[2; 9], a)).map(drop)

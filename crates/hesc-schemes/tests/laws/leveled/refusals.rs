@@ -13,9 +13,10 @@ use super::operations::{Operation, Takes, World, ones, operations, with_parts};
 use super::party::{CHAINS, DEGREE, SCALE, SCHEMES, chained, party};
 
 /// Methods that read or make a ciphertext and have no second thing that it could fail to match.
-const OTHERS: [&str; 14] = [
+const OTHERS: [&str; 15] = [
     // Reads the numbers of a ciphertext.
     "noise_budget",
+    "outline",
     "error_bound",
     "product_level",
     "ciphertext_to_bytes",
@@ -190,7 +191,8 @@ fn another_level_or_scale_is_refused() {
         let mut w = world(scheme, 730);
         let (a, lower) = (ones(&mut w.party, 3), ones(&mut w.party, 2));
         // Those that bring their operands to one level take any.
-        let anywhere = ["matched", "product", "product_of_parts", "sum", "sum_of_products"];
+        let anywhere =
+            ["check_inputs", "matched", "product", "product_of_parts", "sum", "sum_of_products"];
         for operation in of(scheme).filter(|o| o.binary && !anywhere.contains(&o.name)) {
             for (x, y) in [(&a, &lower), (&lower, &a)] {
                 let result = (operation.run)(&w, &w, x, y);
@@ -281,7 +283,8 @@ fn an_exhausted_budget_is_refused_by_every_operation() {
             });
             let target = ones(&mut w.party, 1);
             for operation in of(scheme).filter(|o| o.grows) {
-                let switches = ["mod_switch", "mod_switch_to", "rescale", "settled", "matched"];
+                let switches =
+                    ["lower", "mod_switch", "mod_switch_to", "rescale", "settled", "matched"];
                 let (mut a, mut b) = (low.clone(), target.clone());
                 if switches.contains(&operation.name) {
                     a = high.clone();
