@@ -17,7 +17,7 @@
 //! let preset = Preset::named("bgv_13107").ok_or("no such preset")?;
 //! let scheme = Rlwe::new(preset.vectors(1.0)?.ok_or("for streams")?, Assurance::Guidelines2024)?;
 //! let plan = Plan::new(&adder(Adder::Sklansky, 8)?, &scheme, 0)?;
-//! assert_eq!((plan.products(), plan.depth()), (25, 4));
+//! assert_eq!((plan.tensors(), plan.products(), plan.depth()), (25, 17, 4));
 //! assert!(plan.start() < scheme.levels()); // Fewer primes than there are.
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
