@@ -339,6 +339,78 @@ def test_wire_forms_lead_back(keys: Any) -> None:
         integers.read(public, bytes(data[:-1]))
 
 
+@pytest.mark.parametrize("dtype", ["uint1", "int2", "uint3", "int4", "uint8", "int8"])
+def test_integers_along_slots_are_numpys(small: LeveledParams, dtype: str) -> None:
+    layout = integers.Slotwise(small, dtype)
+    secret, public = leveled_keygen(small, slot_rotations=layout.slot_rotations)
+    kind, rng = layout.kind, np.random.default_rng(4)
+    assert layout.capacity == 2 * (8 // kind.width)
+    modulus = 1 << kind.width
+
+    def wrapped(values: Any) -> list[int]:
+        return [(int(x) - kind.least) % modulus + kind.least for x in values]
+
+    for count in range(1, layout.capacity + 1):
+        a, b = (rng.integers(kind.least, kind.most, count, endpoint=True) for _ in range(2))
+        x, y = layout.encrypt(public, a), layout.encrypt(public, b)
+        y = layout.read(public, y.to_bytes(), count)
+        cases = [
+            (x + y, a + b),
+            (x - y, a - b),
+            (-x, -a),
+            (~x, ~a),
+            (x & y, a & b),
+            (x | y, a | b),
+            (x ^ y, a ^ b),
+            (x + b, a + b),
+            (kind.most - x, kind.most - a),
+            (x - kind.least, a - kind.least),
+            (x | b, a | b),
+            (x + x, a + a),
+        ]
+        for found, expected in cases:
+            assert secret.decrypt_slotwise(found).tolist() == wrapped(expected)
+
+
+def test_sums_inside_one_ciphertext() -> None:
+    params = LeveledParams.preset("bgv_13107")
+    layout = integers.Slotwise(params, "uint64")
+    secret, public = leveled_keygen(params, slot_rotations=layout.slot_rotations)
+    assert (layout.capacity, layout.steps) == (8, [1, 2, 4, 8, 16, 32])
+    ends = np.array([0, 1, 2**64 - 1, 2**63], dtype=np.uint64)
+    a, b = np.repeat(ends, 2), np.tile(ends, 2)
+    upload = secret.pack(layout.slots_of(b), content="numbers")
+    summed = layout.encrypt(public, a) + layout.read(public, upload, 8)
+    np.testing.assert_array_equal(secret.decrypt_slotwise(summed), a + b)
+    with pytest.raises(hesc.NoiseBudgetError):
+        summed + summed
+
+
+def test_what_does_not_lie_along_slots_is_refused(small: LeveledParams) -> None:
+    for name, dtype in (("bgv_16384", "uint8"), ("bgv_13107", "uint129"), ("bgv_13107", "bool")):
+        with pytest.raises(hesc.ParameterError):
+            integers.Slotwise(LeveledParams.preset(name), dtype)
+    layout = integers.Slotwise(small, "uint4")
+    _, public = leveled_keygen(small, slot_rotations=layout.slot_rotations)
+    for values in ([1] * 5, [], [[1]]):
+        with pytest.raises(hesc.ShapeError):
+            layout.encrypt(public, values)
+    with pytest.raises(hesc.OutOfRangeError):
+        layout.encrypt(public, [16])
+    x = layout.encrypt(public, [1, 2])
+    with pytest.raises(hesc.ShapeError):
+        x + layout.encrypt(public, [1])
+    with pytest.raises(hesc.OutOfRangeError):
+        x + 16
+    with pytest.raises(hesc.ShapeError):
+        layout.read(public, x.to_bytes(), 5)
+    with pytest.raises(TypeError):
+        x == x  # noqa: B015, PLR0124
+    _, bare = leveled_keygen(small)
+    with pytest.raises(hesc.ParameterError, match="slot_rotations"):
+        layout.encrypt(bare, [1]) + 1
+
+
 def test_what_is_no_integer_is_refused(keys: Any, small: LeveledParams) -> None:
     secret, public = keys
     for values, dtype in (

@@ -15,6 +15,7 @@ from hesc.encryptor import PublicKey, repeated, resolve_layout, row_length
 from hesc.gates.encrypted import BitAnswer, EncryptedBits, EvaluationKey
 from hesc.inputs import whole
 from hesc.integers.arrays import EncryptedIntegers, numbers_of, plain_bits
+from hesc.integers.slotwise import SlotwiseIntegers
 from hesc.leveled.keys import PublicKeys
 from hesc.leveled.numbers import decoded, encode_for_encryption, plain_array
 from hesc.leveled.params import LeveledParams
@@ -348,6 +349,16 @@ class LeveledSecretKey:
         width, count = integers.kind.width, len(integers)
         blocks = [np.stack(rows[at : at + width]) for at in range(0, len(rows), width)]
         return numbers_of(np.concatenate(blocks, axis=1)[:, :count], integers.kind)
+
+    def decrypt_slotwise(self, integers: SlotwiseIntegers) -> NDArray[Any]:
+        """The numbers that lie along the slots of one ciphertext.
+
+        Raises:
+            KeyMismatchError, ParameterError: integers of another key or parameter set.
+
+        """
+        _leveled(integers, SlotwiseIntegers, "these are integers of hesc.integers.Slotwise")
+        return integers.layout.numbers_of(self.decrypt_slots(integers.slots), len(integers))
 
     def decrypt(self, vector: EncryptedVector) -> NDArray[Any]:
         """The numbers, for the owner's eyes.

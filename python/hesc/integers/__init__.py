@@ -22,6 +22,7 @@ from hesc.integers.arrays import EncryptedIntegers, encrypt, read
 from hesc.integers.expressions import Integers, dot, maximum, median, minimum, sort, total, where
 from hesc.integers.kinds import Kind
 from hesc.integers.plans import ENGINES, Contender, Plan, evaluate, plan
+from hesc.integers.slotwise import Slotwise, SlotwiseIntegers
 
 __all__ = [
     "ENGINES",
@@ -30,6 +31,8 @@ __all__ = [
     "Integers",
     "Kind",
     "Plan",
+    "Slotwise",
+    "SlotwiseIntegers",
     "dot",
     "encrypt",
     "evaluate",

@@ -238,6 +238,14 @@ fn constants_and_inputs_are_outputs_too() {
     for party in parties() {
         let plan = party.check(&circuit, 1).unwrap();
         assert_eq!((plan.products(), plan.depth(), plan.outputs()), (0, 0, vec![5, 0]));
+        // Without products results have room for those that were asked for, too.
+        let plan = Plan::new(&circuit, &party.scheme, 3).unwrap();
+        let inputs = party.encrypt(&[1, 2]);
+        let inputs: Vec<&Ciphertext> = inputs.iter().collect();
+        let monitor = Monitor::default();
+        let found = plan.evaluate(&party.scheme, &party.relin, &inputs, &monitor).unwrap();
+        let room = |a: &Ciphertext| party.scheme.outline_depth(&party.scheme.outline(a));
+        assert!(found.iter().flatten().all(|a| room(a) >= 3));
     }
     let (builder, _) = Builder::new(&[]);
     let nothing = builder.finish(vec![]).unwrap();

@@ -279,6 +279,10 @@ fn levels_from(
     values.resize(steps.steps.len(), None);
     let mut levels = vec![start];
     let last = phases.len() - 1;
+    if last == 0 {
+        room_of_outputs(&machine, steps, &phases[0], values.clone(), (start, spare))
+            .map_err(|error| no_room(error, 0, 0))?;
+    }
     for at in 0..last {
         let level = levels[at];
         let mut best: Option<(f64, usize, Vec<Option<Outline>>)> = None;
@@ -312,8 +316,8 @@ fn levels_from(
             }
         }
         let Some((_, next, after)) = best else {
-            let error = refused.unwrap_or(GateError::Cancelled);
-            return Err(no_room(error, steps.depth(), at));
+            let nothing = GateError::TooDeep { depth: steps.depth(), room: at };
+            return Err(no_room(refused.unwrap_or(nothing), steps.depth(), at));
         };
         levels.push(next);
         values = after;

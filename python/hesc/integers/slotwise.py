@@ -1,0 +1,222 @@
+"""Integers whose bits lie beside each other in one ciphertext: few numbers, quickly.
+
+Where `EncryptedIntegers` take a ciphertext for each bit and compute on as many numbers as there are
+slots, here a ciphertext has all bits of a few numbers, and carries move along the slots by
+rotations (xu2016integers, "SIMD inside one integer", which the paper leaves to the future). Bits do
+not notice what rotations of an odd ring do to values that come around, so that a circle of 128
+slots holds two numbers of 64 bits.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hesc._native import ParameterError, ShapeError
+from hesc.inputs import of_kind
+from hesc.integers.arrays import bits_of, numbers_of
+from hesc.integers.kinds import Kind, check_range, kind_of
+from hesc.leveled.keys import PublicKeys
+from hesc.opaque import Opaque
+from hesc.packing.messages import NUMBERS
+from hesc.packing.slots import EncryptedSlots, sum_of_products
+from hesc.packing.slots import encrypt as encrypt_slots
+from hesc.packing.slots import read as read_slots
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+    from hesc.leveled.params import LeveledParams
+
+
+class Slotwise:
+    """Where the bits of numbers of one type lie in the slots of a set.
+
+    Args:
+        params: a set of an odd ring with plaintext modulus 2, as preset `bgv_13107`.
+        dtype: of the numbers: "uint64", numpy.int8 ... as many bits as a circle has slots at most.
+
+    """
+
+    def __init__(self, params: LeveledParams, dtype: DTypeLike | Kind) -> None:
+        if params.plain_modulus != 2 or not params.dimensions:
+            raise ParameterError(
+                f"{params.name} has no bits in circles of slots; take a preset of an odd ring: "
+                "bgv_13107, bgv_21845 ..."
+            )
+        self.params = params
+        self.kind = kind_of(dtype)
+        if self.kind.boolean:
+            raise ParameterError("truth values have no sums; take uint1")
+        circle = params.dimensions[0].length
+        width = self.kind.width
+        if width > circle:
+            raise ParameterError(
+                f"{self.kind} has more bits than a circle of {params.name} has slots ({circle})"
+            )
+        self._lanes = params.slot_count // circle
+        self._each = circle // width
+        inner = np.zeros((circle, self._lanes), dtype=np.int64)
+        inner[: self._each * width] = np.tile(np.arange(width) < width - 1, self._each)[:, None]
+        # All bits but the highest of each number: no carry leaves it.
+        self._inner = params.native.encode_integers(inner.reshape(-1), False)
+
+    @property
+    def capacity(self) -> int:
+        """Numbers in a ciphertext."""
+        return self._each * self._lanes
+
+    @property
+    def steps(self) -> list[int]:
+        """How far carries move, from one step to the next."""
+        steps = [1]
+        while 2 * steps[-1] < self.kind.width:
+            steps.append(2 * steps[-1])
+        return steps
+
+    @property
+    def slot_rotations(self) -> list[tuple[int, int]]:
+        """The keys that sums need: `leveled_keygen(params, slot_rotations=...)`."""
+        return [(0, -step) for step in self.steps]
+
+    def slots_of(self, numbers: ArrayLike) -> NDArray[np.int64]:
+        """A row of bits, one for each slot."""
+        shape = np.shape(numbers)
+        if len(shape) != 1 or not 1 <= shape[0] <= self.capacity:
+            raise ShapeError(
+                f"a ciphertext takes a row of 1 to {self.capacity} numbers of {self.kind}; got "
+                f"shape {shape}"
+            )
+        bits = bits_of(check_range(numbers, self.kind, "numbers"), self.kind)
+        filled = np.zeros((self.kind.width, self.capacity), dtype=np.int64)
+        filled[:, : shape[0]] = bits
+        row = np.zeros((self.params.dimensions[0].length, self._lanes), dtype=np.int64)
+        blocks = filled.reshape(self.kind.width, self._each, self._lanes).transpose(1, 0, 2)
+        row[: self._each * self.kind.width] = blocks.reshape(-1, self._lanes)
+        return row.reshape(-1)
+
+    def numbers_of(self, row: NDArray[Any], count: int) -> NDArray[Any]:
+        """What `slots_of` was given; the inverse."""
+        width = self.kind.width
+        bits = row.reshape(-1, self._lanes)[: self._each * width]
+        blocks = bits.reshape(self._each, width, self._lanes).transpose(1, 0, 2)
+        return numbers_of(blocks.reshape(width, -1)[:, :count], self.kind)
+
+    def encrypt(self, keys: PublicKeys, numbers: ArrayLike) -> SlotwiseIntegers:
+        """Encrypts up to `capacity` numbers into one ciphertext."""
+        of_kind(keys, "keys", PublicKeys, "leveled_keygen returns them")
+        slots = encrypt_slots(keys, self.slots_of(numbers), content=NUMBERS)
+        return SlotwiseIntegers(self, slots, np.size(numbers))
+
+    def read(self, keys: PublicKeys, data: bytes, count: int) -> SlotwiseIntegers:
+        """Numbers from the wire form of their slots.
+
+        `SlotwiseIntegers.to_bytes` makes it, and `secret.pack(layout.slots_of(numbers),
+        content="numbers")` half of its size.
+        """
+        slots = read_slots(keys, data)
+        if slots.content != NUMBERS:
+            raise ParameterError("these slots hold coordinates, not bits: unpack them first")
+        if not 1 <= count <= self.capacity:
+            raise ShapeError(f"a ciphertext has 1 to {self.capacity} numbers; got {count}")
+        return SlotwiseIntegers(self, slots, count)
+
+    def inner(self, slots: EncryptedSlots) -> EncryptedSlots:
+        """All bits but the highest of each number; zero there."""
+        native = slots.native.multiply_plain(self._inner)
+        return EncryptedSlots(slots.keys, native, NUMBERS)
+
+
+class SlotwiseIntegers(Opaque):
+    """Encrypted integers in one ciphertext; `+ - ~ & | ^` as numpy has them.
+
+    A sum of `width` bits takes `2 log2(width)` products and rotations, and `1 + log2(width)`
+    products in sequence. Public numbers are rows of as many, or one for all.
+    """
+
+    def __init__(self, layout: Slotwise, slots: EncryptedSlots, count: int) -> None:
+        self.layout = layout
+        self.slots = slots
+        self.count = count
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __repr__(self) -> str:
+        return (
+            f"SlotwiseIntegers({self.count} of {self.layout.kind}, {self.slots.params.name}, "
+            f"level={self.slots.level}, noise_budget={self.slots.noise_budget:.1f} bits)"
+        )
+
+    def to_bytes(self) -> bytes:
+        """The wire form of the slots; layout and count are for both sides to know."""
+        return self.slots.to_bytes()
+
+    def _with(self, slots: EncryptedSlots) -> SlotwiseIntegers:
+        return SlotwiseIntegers(self.layout, slots, self.count)
+
+    def _other(self, other: SlotwiseIntegers | ArrayLike) -> EncryptedSlots | NDArray[np.int64]:
+        if isinstance(other, SlotwiseIntegers):
+            if other.layout.kind != self.layout.kind or other.count != self.count:
+                raise ShapeError(
+                    f"{self.count} of {self.layout.kind} and {other.count} of {other.layout.kind} do "
+                    "not go together"
+                )
+            return other.slots
+        return self.layout.slots_of(np.broadcast_to(np.asarray(other), (self.count,)))
+
+    def __invert__(self) -> SlotwiseIntegers:
+        return self._with(self.slots + 1)
+
+    def __xor__(self, other: SlotwiseIntegers | ArrayLike) -> SlotwiseIntegers:
+        return self._with(self.slots + self._other(other))
+
+    __rxor__ = __xor__
+
+    def __and__(self, other: SlotwiseIntegers | ArrayLike) -> SlotwiseIntegers:
+        return self._with(self.slots * self._other(other))
+
+    __rand__ = __and__
+
+    def __or__(self, other: SlotwiseIntegers | ArrayLike) -> SlotwiseIntegers:
+        second = self._other(other)
+        inverse = second + 1 if isinstance(second, EncryptedSlots) else 1 - second
+        return ~self._with((self.slots + 1) * inverse)
+
+    __ror__ = __or__
+
+    def __add__(self, other: SlotwiseIntegers | ArrayLike) -> SlotwiseIntegers:
+        """Carries by Kogge and Stone (1973): each step doubles how far they have come."""
+        layout, slots, second = self.layout, self.slots, self._other(other)
+        summed = slots + second
+        if layout.kind.width == 1:
+            return self._with(summed)
+        passes = layout.inner(summed)
+        generates = layout.inner(slots) * second
+        for step in layout.steps:
+            carried = generates.rotate(-step)
+            further = passes.rotate(-step) if step < layout.steps[-1] else None
+            generates = sum_of_products([(passes, carried)], [generates])
+            if further is not None:
+                passes = sum_of_products([(passes, further)])
+        return self._with(summed + generates.rotate(-1))
+
+    __radd__ = __add__
+
+    def __sub__(self, other: SlotwiseIntegers | ArrayLike) -> SlotwiseIntegers:
+        # ~a + b is b - a - 1, and its complement a - b.
+        return ~(~self + other)
+
+    def __rsub__(self, other: ArrayLike) -> SlotwiseIntegers:
+        return ~(self + self._complement(other))
+
+    def __neg__(self) -> SlotwiseIntegers:
+        return 0 - self
+
+    def _complement(self, other: ArrayLike) -> NDArray[Any]:
+        """`~other` of public numbers, which subtracts from the sum of the ends."""
+        numbers = check_range(other, self.layout.kind, "public numbers")
+        ends = self.layout.kind.least + self.layout.kind.most
+        complement = [ends - int(number) for number in numbers.reshape(-1)]
+        return np.array(complement, dtype=object).reshape(numbers.shape)
