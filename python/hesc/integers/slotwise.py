@@ -160,8 +160,8 @@ class SlotwiseIntegers(Opaque):
         if isinstance(other, SlotwiseIntegers):
             if other.layout.kind != self.layout.kind or other.count != self.count:
                 raise ShapeError(
-                    f"{self.count} of {self.layout.kind} and {other.count} of {other.layout.kind} do "
-                    "not go together"
+                    f"{self.count} of {self.layout.kind} and {other.count} of {other.layout.kind} "
+                    "do not go together"
                 )
             return other.slots
         return self.layout.slots_of(np.broadcast_to(np.asarray(other), (self.count,)))
