@@ -133,6 +133,9 @@ def test_functions_are_numpys(dtype: str) -> None:
         (~x, ~a),
         (abs(x), np.abs(a)),
         (+x, a),
+        (x * 37, by_numpy(operator.mul, a, np.array(37, dtype))),
+        (x // 4, a // 4),
+        (x % 4, a % 4),
         (x**0, a**0),
         (x**3, by_numpy(lambda v: v**3, a)),
         (x.bit_count(), np.bitwise_count(a)),
@@ -155,13 +158,57 @@ def test_functions_are_numpys(dtype: str) -> None:
     for root, expected in cases:
         (found,) = in_the_clear([root], [x, y], [a, b])
         np.testing.assert_array_equal(found, expected, err_msg=repr(root))
-    for root, expected in (
-        (x << by, a << places.astype(a.dtype)),
-        (x >> by, a >> places.astype(a.dtype)),
-    ):
-        inside = places < kind.width
+    if dtype == "uint64":
+        places = places.astype(dtype)
+    for root, expected in ((x << by, a << places), (x >> by, a >> places)):
+        assert root.kind.numpy == expected.dtype
+        inside = places < root.kind.width
         (found,) = in_the_clear([root], [x, by], [a, places])
         np.testing.assert_array_equal(found[inside], expected[inside])
+        # numpy leaves shifts beyond the width to the machine: zeros come here, or signs.
+        rest = np.where(a < 0, -1, 0) if root.operation == "right" else np.zeros_like(a)
+        np.testing.assert_array_equal(found[~inside], rest[~inside])
+
+
+def test_numbers_in_the_clear_have_numpys_types() -> None:
+    a = np.array([200, 3, 255], dtype=np.uint8)
+    flag = np.array([True, False, True])
+    x, f = integers.Integers(kind_of("uint8")), integers.Integers(kind_of("bool"))
+    cases: list[tuple[Integers, Any]] = [
+        (x + np.uint16(100), a + np.uint16(100)),
+        (np.int16(3) * x, np.int16(3) * a),
+        (x << np.uint16(4), a << np.uint16(4)),
+        (x * 5, a * 5),
+        (x // 8, a // 8),
+        (x % 8, a % 8),
+        (100 % integers.maximum(x, 1), 100 % np.maximum(a, 1)),
+        (1 << (x & 3), 1 << (a & 3)),
+        (integers.minimum(x, np.int32(7)), np.minimum(a, np.int32(7))),
+    ]
+    for root, expected in cases:
+        assert root.kind.numpy == expected.dtype, root
+        (found,) = in_the_clear([root], [x], [a])
+        np.testing.assert_array_equal(found, expected)
+    for root, expected in ((f << 1, flag << 1), (f & 1, flag & 1), (f & True, flag & True)):
+        assert root.kind.numpy == expected.dtype
+        (found,) = in_the_clear([root], [f], [flag])
+        np.testing.assert_array_equal(found, expected)
+    by = integers.Integers(kind_of("uint32"))
+    places = np.array([1, 70000, 2**31], dtype=np.uint32)
+    (found,) = in_the_clear([x.astype("uint32") << by], [x, by], [a, places])
+    assert found.tolist() == [400, 0, 0]
+    calls: list[Callable[[], Integers]] = [
+        lambda: f**0,
+        lambda: f << f,
+        lambda: x // 256,
+        lambda: x << x.astype("int8"),
+    ]
+    for refused in calls:
+        with pytest.raises(hesc.HescError):
+            refused()
+    wide = integers.Integers(kind_of("uint256"))
+    with pytest.raises(hesc.ParameterError, match="256"):
+        wide + integers.Integers(kind_of("int8"))
 
 
 def test_sums_of_several_do_not_wrap() -> None:
@@ -320,6 +367,7 @@ def test_wire_forms_lead_back(keys: Any) -> None:
         ("bool", [True, False, True]),
         ("int24", [-(1 << 23), (1 << 23) - 1, -1]),
         ("uint100", [(1 << 100) - 1, 0, 1 << 99]),
+        ("int100", [2**63, -1, 0]),
     ):
         x = integers.encrypt(public, values, dtype)
         again = integers.read(public, x.to_bytes())
@@ -411,7 +459,7 @@ def test_what_does_not_lie_along_slots_is_refused(small: LeveledParams) -> None:
         layout.encrypt(bare, [1]) + 1
 
 
-def test_what_is_no_integer_is_refused(keys: Any, small: LeveledParams) -> None:
+def test_what_is_no_integer_is_refused(keys: Any) -> None:
     secret, public = keys
     for values, dtype in (
         ([256], "uint8"),
@@ -450,6 +498,11 @@ def test_what_is_no_integer_is_refused(keys: Any, small: LeveledParams) -> None:
         a << -1
     with pytest.raises(hesc.ParameterError, match="evaluate"):
         secret.decrypt_integers(a + a)
+
+
+def test_what_no_plan_takes_is_refused(keys: Any, small: LeveledParams) -> None:
+    _, public = keys
+    a = integers.encrypt(public, [1, 2], "uint8")
     plan = integers.plan(operator.add, "uint8", "uint8", params=small)
     with pytest.raises(hesc.ShapeError):
         plan(a)
@@ -464,8 +517,26 @@ def test_what_is_no_integer_is_refused(keys: Any, small: LeveledParams) -> None:
         integers.plan(operator.add, "uint8", "uint8", params=LeveledParams.preset("bfv_8192"))
     with pytest.raises(hesc.ParameterError):
         integers.plan(lambda x: x + a, "uint8")
+    for wrong in (
+        {"engine": "quantum"},
+        {"params": "bgv_13107"},
+        {"engine": "prime", "params": small},
+    ):
+        with pytest.raises(hesc.ParameterError):
+            integers.plan(operator.add, "uint8", "uint8", **wrong)
     with pytest.raises(hesc.ParameterError):
-        integers.plan(operator.add, "uint8", "uint8", engine="quantum")
+        integers.plan(lambda _: 5, "uint8")
+    with pytest.raises(hesc.ParameterError, match="public numbers"):
+        integers.evaluate(a**0)
+    with pytest.raises(TypeError, match="again from the function"):
+        pickle.dumps(plan)
+    # A block that is lower than the others, before any is computed.
+    many = integers.encrypt(public, np.zeros(2 * small.slot_count, dtype=np.uint8))
+    many.blocks[1] = [bit.mod_switch_to(1) for bit in many.blocks[1]]
+    seen: list[int] = []
+    with pytest.raises(hesc.CircuitError):
+        plan(many, many, progress=lambda done, _: seen.append(done))
+    assert not seen
 
 
 def test_plans_say_what_they_weighed() -> None:

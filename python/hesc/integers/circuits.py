@@ -171,9 +171,12 @@ class _Making:
     def subtract(self, _node: Integers, a: Wires, b: Wires) -> Wires:
         return self.apply(circuits.subtractor(len(a), adder=self.style.adder), a, b)[0]
 
-    def multiply(self, _node: Integers, a: Wires, b: Wires) -> Wires:
+    def multiply(self, node: Integers, a: Wires, b: Wires) -> Wires:
         """Of what numbers were before they were widened, where they were."""
         width = len(a)
+        for number, factor in ((a, node.operands[1]), (b, node.operands[0])):
+            if factor.operation == "constant":
+                return self.multiple(number, factor.argument & (1 << width) - 1)
         short = [self.without_zeros(a), self.without_zeros(b)]
         signed = max(map(len, short)) == width
         if signed:
@@ -187,6 +190,19 @@ class _Making:
         )
         product = self.apply(circuit, *wide)[0]
         return self.extended(product, width, product[-1] if signed else None)
+
+    def multiple(self, number: Wires, factor: int) -> Wires:
+        """The sum of shifted copies, one for each bit of a public factor."""
+        width = len(number)
+        copies = [
+            [self.zero] * place + number[: width - place]
+            for place in range(width)
+            if factor >> place & 1
+        ]
+        if len(copies) < 2:
+            return copies[0] if copies else [self.zero] * width
+        summed = circuits.total(len(copies), width, adder=self.style.adder)
+        return self.apply(summed, *copies)[0][:width]
 
     def without_zeros(self, number: Wires) -> Wires:
         """Up to the highest bit that may be set; at least one bit."""
@@ -303,11 +319,21 @@ class _Making:
         return a[node.argument :] + [sign] * node.argument
 
     def left(self, _node: Integers, a: Wires, places: Wires) -> Wires:
-        return self.apply(circuits.left_shifter(len(a), len(places)), a, places)[0]
+        inside, beyond = self.split(places, len(a))
+        shifted = self.apply(circuits.left_shifter(len(a), len(inside)), a, inside)[0]
+        return self.select(beyond, [self.zero] * len(a), shifted)
 
     def right(self, node: Integers, a: Wires, places: Wires) -> Wires:
         signed = node.kind.signed
-        return self.apply(circuits.right_shifter(len(a), len(places), signed=signed), a, places)[0]
+        inside, beyond = self.split(places, len(a))
+        shifter = circuits.right_shifter(len(a), len(inside), signed=signed)
+        shifted = self.apply(shifter, a, inside)[0]
+        return self.select(beyond, [a[-1] if signed else self.zero] * len(a), shifted)
+
+    def split(self, places: Wires, width: int) -> tuple[Wires, int]:
+        """The bits of a number of places up to the width, and whether any other is set."""
+        low = min(len(places), width.bit_length())
+        return places[:low], self.any_of(places[low:]) if places[low:] else self.zero
 
 
 def _without_copies(number: Wires) -> Wires:

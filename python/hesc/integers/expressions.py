@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Never
 
 import numpy as np
 
-from hesc._native import OutOfRangeError, ParameterError, ShapeError
+from hesc._native import ParameterError, ShapeError
 from hesc.inputs import whole
 from hesc.integers.kinds import BOOL, Kind, check_range, common, kind_of
 from hesc.opaque import Opaque
@@ -85,13 +85,17 @@ class Integers(Opaque):
     __rmul__ = __mul__
 
     def __floordiv__(self, other: object) -> Integers:
-        return self._arithmetic("quotient", other)
+        places = _places(other, self.kind)
+        return self._arithmetic("quotient", other) if places is None else self >> places
 
     def __rfloordiv__(self, other: object) -> Integers:
         return _operand(other, self.kind)._arithmetic("quotient", self)
 
     def __mod__(self, other: object) -> Integers:
-        return self._arithmetic("remainder", other)
+        places = _places(other, self.kind)
+        if places is None:
+            return self._arithmetic("remainder", other)
+        return self & (1 << places) - 1
 
     def __rmod__(self, other: object) -> Integers:
         return _operand(other, self.kind)._arithmetic("remainder", self)
@@ -99,8 +103,14 @@ class Integers(Opaque):
     def __divmod__(self, other: object) -> tuple[Integers, Integers]:
         return self // other, self % other
 
+    def __rdivmod__(self, other: object) -> tuple[Integers, Integers]:
+        first = _operand(other, self.kind)
+        return first // self, first % self
+
     def __pow__(self, exponent: object) -> Integers:
         """A public power: by squarings, each a level of products deeper."""
+        if self.kind.boolean:
+            raise ParameterError("powers of truth values: take astype('uint8') first")
         power = whole(exponent, "the exponent", 0, 1 << 16)
         if power == 0:
             return _constant(1, self.kind)
@@ -151,13 +161,27 @@ class Integers(Opaque):
     def __rshift__(self, by: object) -> Integers:
         return self._shifted("right", by)
 
+    def __rlshift__(self, other: object) -> Integers:
+        return _operand(other, self.kind) << self
+
+    def __rrshift__(self, other: object) -> Integers:
+        return _operand(other, self.kind) >> self
+
     def _shifted(self, way: str, by: object) -> Integers:
+        if isinstance(by, np.integer):
+            # It has a type, which takes part in promotion.
+            kind = common(self.kind, kind_of(by.dtype))
+            return self.astype(kind)._shifted(way, int(by))  # noqa: SLF001 - its own
         if isinstance(by, Integers):
             if by.kind.signed:
                 raise ParameterError("numbers of places have no sign: astype('uint8')")
-            return Integers(self.kind, way, [self, by])
+            kind = common(self.kind, by.kind)
+            if kind.boolean:
+                raise ParameterError("shifts of truth values by such: take astype('uint8') first")
+            return Integers(kind, way, [self.astype(kind), by])
         places = whole(by, "the number of places", 0)
-        return Integers(self.kind, f"{way} by", [self], min(places, self.kind.width))
+        number = self.astype("int64") if self.kind.boolean else self
+        return Integers(number.kind, f"{way} by", [number], min(places, number.kind.width))
 
     def __lt__(self, other: object) -> Integers:
         return self._binary("less", other, result=BOOL)
@@ -199,6 +223,14 @@ class Integers(Opaque):
         return Integers(Kind(8 if self.kind.width < 256 else 16), "count", [number])
 
 
+def _places(divisor: object, kind: Kind) -> int | None:
+    """Of a public power of two: dividing by it is a shift, rounded down as numpy rounds."""
+    if not isinstance(divisor, int) or isinstance(divisor, bool) or kind.boolean:
+        return None
+    power = 0 < divisor <= kind.most and divisor & (divisor - 1) == 0
+    return divisor.bit_length() - 1 if power else None
+
+
 def _constant(value: int, kind: Kind) -> Integers:
     return Integers(kind, "constant", argument=value)
 
@@ -214,12 +246,17 @@ def _operand(value: object, kind: Kind) -> Integers:
         return value
     if isinstance(value, bool | np.bool_):
         return _constant(int(value), BOOL)
-    if not isinstance(value, int | np.integer):
+    if isinstance(value, np.integer):
+        # numpy's numbers have a type, which takes part in promotion.
+        return _constant(int(value), kind_of(value.dtype))
+    if not isinstance(value, int):
         raise ParameterError(
             f"an operand is {type(value).__name__}; integers go with integers and whole numbers"
         )
-    check_range(int(value), kind, f"public numbers beside {kind}")
-    return _constant(int(value), kind)
+    if kind.boolean:
+        kind = kind_of("int64")
+    check_range(value, kind, f"public numbers beside {kind}")
+    return _constant(value, kind)
 
 
 def where(condition: Integers, one: object, zero: object) -> Integers:
@@ -278,8 +315,6 @@ def total(numbers: Sequence[Integers]) -> Integers:
     """The sum of several, with all of its bits: it cannot wrap."""
     several, kind = _together(numbers)
     kind = Kind(kind.width + (len(several) - 1).bit_length(), kind.signed)
-    if kind.width > 256:
-        raise OutOfRangeError("the sum has more than 256 bits; convert summands to fewer")
     return Integers(kind, "total", [number.astype(kind) for number in several])
 
 

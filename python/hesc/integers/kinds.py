@@ -25,6 +25,14 @@ class Kind:
     signed: bool = False
     boolean: bool = False
 
+    def __post_init__(self) -> None:
+        """Refuses what no circuit is for."""
+        if not 1 + self.signed <= self.width <= _WIDEST:
+            raise ParameterError(
+                f"integers have 1 to {_WIDEST} bits, 2 with a sign; {self.width} are none: convert "
+                "operands to fewer with astype"
+            )
+
     @property
     def least(self) -> int:
         """The smallest."""
@@ -64,10 +72,6 @@ def kind_of(dtype: Kind | DTypeLike) -> Kind:
     found = re.fullmatch(r"(u?)int([1-9][0-9]{0,2})", dtype) if isinstance(dtype, str) else None
     if found:
         width, signed = int(found[2]), not found[1]
-        if width > _WIDEST or (signed and width == 1):
-            raise ParameterError(
-                f"{dtype} has no circuits; take 1 to {_WIDEST} bits, 2 with a sign"
-            )
         return Kind(width, signed)
     try:
         known = np.dtype(dtype)
@@ -119,8 +123,12 @@ def check_range(numbers: Any, kind: Kind, what: str) -> np.ndarray[Any, Any]:
     if isinstance(numbers, np.ma.MaskedArray):
         raise OutOfRangeError(f"{what} are a masked array; fill or remove what is masked")
     array = np.asarray(numbers)
+    if array.dtype.kind == "f" and not isinstance(numbers, np.ndarray | np.generic):
+        # numpy makes doubles of lists whose numbers fit no word.
+        array = np.asarray(numbers, dtype=object)
     if array.dtype.kind == "O":
-        whole = all(isinstance(x, int) and not isinstance(x, bool) for x in array.reshape(-1))
+        elements = list(array.reshape(-1))
+        whole = all(isinstance(x, int | np.integer) and not isinstance(x, bool) for x in elements)
     else:
         whole = array.dtype.kind in "biu"
     if not whole:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Never
 
 from hesc import _native
 from hesc._native import CircuitError, NoiseBudgetError, ParameterError, ShapeError
-from hesc.inputs import whole
+from hesc.inputs import of_kind, whole
 from hesc.integers.arrays import EncryptedIntegers
 from hesc.integers.circuits import Style, circuit_of, in_order, styles
 from hesc.integers.expressions import Integers
@@ -107,6 +107,12 @@ class Plan:
         """The level before each product, and that of the results."""
         return self._chosen[2].levels
 
+    def __reduce__(self) -> Never:
+        raise TypeError(
+            "a Plan is not pickled or copied; make it again from the function, with params= set to "
+            "this one's parameters"
+        )
+
     def __repr__(self) -> str:
         best = self.chosen
         return (
@@ -178,10 +184,15 @@ def run(
         raise ShapeError(f"inputs have as many numbers each; got {sorted(counts)}")
     widths = [root.kind.width for root in roots]
     results: list[list[list[_native.LeveledCiphertext]]] = [[] for _ in roots]
-    blocks = list(zip(*(given.blocks for given in numbers), strict=True))
+    blocks = [
+        [bit for bits in block for bit in bits]
+        for block in zip(*(given.blocks for given in numbers), strict=True)
+    ]
+    # All of them before any is computed: blocks of others may differ.
+    for block in blocks:
+        native.check(keys.relin, block)
     with Bar("products", progress) as bar:
-        for at, block in enumerate(blocks):
-            inputs = [bit for bits in block for bit in bits]
+        for at, inputs in enumerate(blocks):
 
             def report(done: int, total: int, before: int = at) -> None:
                 bar.show(before * total + done, len(blocks) * total)
@@ -223,7 +234,7 @@ def plan(
     leaves = [Integers(kind) for kind in kinds]
     found = function(*leaves)
     single = isinstance(found, Integers)
-    roots = [found] if single else list(found)
+    roots = [found] if single else list(found) if isinstance(found, list | tuple) else []
     if not roots or not all(isinstance(root, Integers) for root in roots):
         raise ParameterError("the function returns integers, one or several")
     foreign = [
@@ -265,10 +276,13 @@ Sets = list[tuple[str, list[list["Callable[[], LeveledParams]"]]]]
 
 def _sets(engine: str | None, params: LeveledParams | None) -> Sets:
     """By engine, for each ring the sets to try, made when they are."""
-    if params is not None:
-        return [(_engine_of(params), [[lambda: params]])]
     if engine is not None and engine not in ENGINES:
         raise ParameterError(f"there is no engine {engine!r}; choose one of {', '.join(ENGINES)}")
+    if params is not None:
+        given = of_kind(params, "params", LeveledParams, "LeveledParams.preset(name) makes it")
+        if engine not in {None, _engine_of(given)}:
+            raise ParameterError(f"{given.name} is for the engine {_engine_of(given)!r}")
+        return [(_engine_of(given), [[lambda: given]])]
     chosen = ENGINES if engine is None else {engine: ENGINES[engine]}
     return [
         (name, [[partial(_preset, preset) for preset in ring] for ring in rings])
@@ -300,7 +314,8 @@ def _contender(
         try:
             native = _native.SlotPlan(circuit.native, params.native, spare, inputs)
         except (CircuitError, NoiseBudgetError) as error:
-            reason = reason or str(error).split(":", maxsplit=1)[0]
+            more = f", with {spare} more for its results" if spare else ""
+            reason = reason or str(error).split(":", maxsplit=1)[0] + more
             continue
         if best is None or native.seconds < best[1].seconds:
             best = style, native
@@ -345,7 +360,9 @@ def evaluate(
         raise ParameterError("evaluate takes expressions of encrypted integers")
     nodes = [node for node in in_order(expressions) if node.operation == "input"]
     leaves = [node for node in nodes if isinstance(node, EncryptedIntegers)]
-    if not leaves or len(leaves) != len(nodes):
+    if not nodes:
+        raise ParameterError("these expressions are public numbers: there is nothing to evaluate")
+    if len(leaves) != len(nodes):
         raise ParameterError("these expressions have inputs that are not encrypted integers")
     params, slots = leaves[0].params, leaves[0].params.slot_count
     circuits = [(style, circuit_of(expressions, leaves, style)) for style in styles(expressions)]

@@ -74,6 +74,17 @@ impl SlotPlan {
         self.plan.peak_bytes()
     }
 
+    /// Refuses inputs that `evaluate` would refuse.
+    fn check(
+        &self,
+        py: Python<'_>,
+        key: &RelinKey,
+        inputs: Vec<PyRef<'_, LeveledCiphertext>>,
+    ) -> PyResult<()> {
+        let inputs: Vec<_> = inputs.iter().map(|a| &a.1).collect();
+        py.compute(|| self.plan.check(&self.scheme, &key.1, &inputs)).map_err(gate_to_py)
+    }
+
     /// Outputs wire after wire.
     #[pyo3(signature = (key, inputs, progress))]
     fn evaluate(

@@ -199,6 +199,29 @@ impl Plan {
         self.peak
     }
 
+    /// Refuses inputs that [`Self::evaluate`] would refuse, by what is known of them. Cost: a fraction of a millisecond
+    /// for a hundred products.
+    ///
+    /// # Errors
+    /// As [`Self::evaluate`].
+    pub fn check(
+        &self,
+        scheme: &Rlwe,
+        relin: &RelinKey,
+        inputs: &[&Ciphertext],
+    ) -> Result<(), GateError> {
+        if inputs.len() != self.steps.inputs {
+            let (expected, found) = (self.steps.inputs, inputs.len());
+            return Err(GateError::Inputs { what: "encrypted bits", expected, found });
+        }
+        scheme.check_inputs(relin, inputs)?;
+        if inputs.iter().any(|a| a.level() < self.start()) {
+            return Err(GateError::TooDeep { depth: self.depth(), room: 0 });
+        }
+        let outlines = inputs.iter().map(|a| Some(scheme.outline(a))).collect();
+        self.walk(&OnOutlines(scheme), outlines).map(drop)
+    }
+
     /// The outputs of a circuit, group after group, of inputs wire after wire. All are at [`Self::levels`]' last.
     ///
     /// Cost: [`Self::work`], on all cores.
@@ -214,16 +237,7 @@ impl Plan {
         inputs: &[&Ciphertext],
         monitor: &Monitor,
     ) -> Result<Vec<Vec<Ciphertext>>, GateError> {
-        if inputs.len() != self.steps.inputs {
-            let (expected, found) = (self.steps.inputs, inputs.len());
-            return Err(GateError::Inputs { what: "encrypted bits", expected, found });
-        }
-        scheme.check_inputs(relin, inputs)?;
-        if inputs.iter().any(|a| a.level() < self.start()) {
-            return Err(self.too_deep(0));
-        }
-        let outlines = inputs.iter().map(|a| Some(scheme.outline(a))).collect();
-        self.walk(&OnOutlines(scheme), outlines)?;
+        self.check(scheme, relin, inputs)?;
         monitor.start(self.products());
         let values = inputs.iter().map(|&a| Some(Cow::Borrowed(a))).collect();
         let outputs = self.walk(&OnCiphertexts { scheme, relin, monitor }, values)?;
@@ -231,10 +245,6 @@ impl Plan {
             .into_iter()
             .map(|group| group.into_iter().map(Cow::into_owned).collect())
             .collect())
-    }
-
-    fn too_deep(&self, room: usize) -> GateError {
-        GateError::TooDeep { depth: self.depth(), room }
     }
 
     /// Goes through all phases.
