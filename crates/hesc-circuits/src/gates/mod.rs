@@ -20,6 +20,7 @@
 pub mod binary;
 mod bristol;
 mod builder;
+pub mod ciphers;
 mod compiler;
 #[cfg(feature = "tfhe")]
 mod encrypted;

@@ -1,6 +1,7 @@
 //! What every circuit must obey, on every scheme. `docs/laws.md` says which law guards what.
 
 mod allocation;
+mod ciphers;
 mod circuits;
 mod errors;
 mod fusion;
