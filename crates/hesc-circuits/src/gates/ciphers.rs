@@ -81,12 +81,11 @@ impl State {
                 let mut third = newest(rest, 44);
                 third.extend(std::iter::repeat_n(one, 66));
                 third.push_back(zero);
-                let in_turns = |bits: &[Wire]| bits.iter().rev().copied().collect();
                 Self {
                     first: newest(key, 93),
                     second: newest(front, 84),
                     third,
-                    added: Some([in_turns(key), in_turns(initial)]),
+                    added: Some([key, initial].map(|bits| newest(bits, bits.len()))),
                 }
             }
         }

@@ -5,6 +5,7 @@
 //! factor on plaintexts from level to level, and sums of ciphertexts that came down in different ways would cost room.
 
 use hesc_math::residues::kernels;
+use hesc_math::ring::Prime;
 
 use super::buffer::Buffer;
 use super::levels::Dropping;
@@ -313,15 +314,7 @@ impl Rlwe {
             let prime = &primes[limb];
             for &(k, a) in terms {
                 let row = &a.words[limb * 2 * n..][..2 * n];
-                let out = &mut out[..2 * n];
-                match k {
-                    1 => kernels::add(out, row, prime),
-                    -1 => kernels::subtract(out, row, prime),
-                    _ => {
-                        let factor = prime.factor(prime.modulus().reduce_signed(k));
-                        kernels::scale_add(out, row, factor, prime);
-                    }
-                }
+                add_multiple(&mut out[..2 * n], k, row, prime);
             }
             if constant != 0 {
                 // One is 1 at every root.
@@ -329,7 +322,7 @@ impl Rlwe {
                 kernels::add_constant(&mut out[..n], constant, prime);
             }
         };
-        self.for_each_limb(words, parts, 0, one_limb);
+        parallel::for_each_pass(words, parts * n, 0, one_limb);
     }
 
     /// The sum of products with factors, of three parts.
@@ -345,36 +338,22 @@ impl Rlwe {
                 let here = limb * 2 * n..(limb + 1) * 2 * n;
                 let y = (!std::ptr::eq(a, b)).then(|| &b.words[here.clone()]);
                 tensor(product, row, &a.words[here], y, prime);
-                match k {
-                    1 => kernels::add(out, product, prime),
-                    -1 => kernels::subtract(out, product, prime),
-                    _ => {
-                        let factor = prime.factor(prime.modulus().reduce_signed(k));
-                        kernels::scale_add(out, product, factor, prime);
-                    }
-                }
+                add_multiple(out, k, product, prime);
             }
         };
-        self.for_each_limb(&mut words, 3, 4 * n, one_limb);
+        parallel::for_each_pass(&mut words, 3 * n, 4 * n, one_limb);
         words
     }
+}
 
-    /// Passes over limbs, which wait for memory: on both cores only where there is much of it.
-    fn for_each_limb(
-        &self,
-        words: &mut [u64],
-        parts: usize,
-        scratch: usize,
-        body: impl Fn(&mut [u64], usize, &mut [u64]) + Send + Sync,
-    ) {
-        let size = parts * self.ring_degree();
-        if words.len() >= parallel::PASS_WORDS {
-            parallel::for_each_chunk(words, size, scratch, body);
-        } else {
-            let mut scratch = Buffer::take(scratch);
-            for (limb, out) in words.chunks_exact_mut(size).enumerate() {
-                body(&mut scratch, limb, out);
-            }
+/// `out += k row`.
+fn add_multiple(out: &mut [u64], k: i64, row: &[u64], prime: &Prime) {
+    match k {
+        1 => kernels::add(out, row, prime),
+        -1 => kernels::subtract(out, row, prime),
+        _ => {
+            let factor = prime.factor(prime.modulus().reduce_signed(k));
+            kernels::scale_add(out, row, factor, prime);
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::threads::several_threads;
 const PARALLEL_WORDS: usize = 1 << 15;
 
 /// Words below which one pass of arithmetic, which waits for memory, is not worth a second thread.
-pub(crate) const PASS_WORDS: usize = 1 << 20;
+const PASS_WORDS: usize = 1 << 20;
 
 /// Whether this many words are worth a second thread.
 pub(crate) fn worth_threads(words: usize) -> bool {
@@ -41,6 +41,22 @@ pub(crate) fn for_each_chunk(
         for (index, chunk) in words.chunks_exact_mut(size).enumerate() {
             body(&mut scratch, index, chunk);
         }
+    }
+}
+
+/// [`for_each_chunk`] for a pass of arithmetic, which waits for memory: on both cores only where there is much of it.
+pub(crate) fn for_each_pass(
+    words: &mut [u64],
+    size: usize,
+    scratch: usize,
+    body: impl Fn(&mut [u64], usize, &mut [u64]) + Send + Sync,
+) {
+    if words.len() >= PASS_WORDS {
+        return for_each_chunk(words, size, scratch, body);
+    }
+    let mut scratch = Buffer::take(scratch);
+    for (index, chunk) in words.chunks_exact_mut(size).enumerate() {
+        body(&mut scratch, index, chunk);
     }
 }
 

@@ -124,14 +124,7 @@ impl Rlwe {
             let y = b.map(|b| &b.words[rows(b)]);
             tensor(out, row, &a.words[rows(a)], y, &primes[limb]);
         };
-        if words.len() >= parallel::PASS_WORDS {
-            parallel::for_each_chunk(&mut words, parts * n, n, one_limb);
-        } else {
-            let mut row = Buffer::take(n);
-            for (limb, out) in words.chunks_exact_mut(parts * n).enumerate() {
-                one_limb(&mut row, limb, out);
-            }
-        }
+        parallel::for_each_pass(&mut words, parts * n, n, one_limb);
         words
     }
 

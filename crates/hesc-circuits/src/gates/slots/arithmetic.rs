@@ -123,13 +123,9 @@ impl Arithmetic {
     }
 
     fn pushed_sum(&mut self, mut sum: Sum) -> usize {
-        let centred = |k: i64| {
-            let k = k.rem_euclid(self.modulus);
-            if k > self.modulus / 2 { k - self.modulus } else { k }
-        };
-        sum.constant = centred(sum.constant);
+        sum.constant = centred(sum.constant, self.modulus);
         for (k, _) in &mut sum.terms {
-            *k = centred(*k);
+            *k = centred(*k, self.modulus);
         }
         self.push(Value::Sum(sum))
     }
@@ -225,6 +221,12 @@ impl Bit {
             Self::Value { value, inverted } => Self::Value { value, inverted: inverted != flip },
         }
     }
+}
+
+/// The representative of a residue class that is nearest to zero.
+pub(super) fn centred(k: i64, modulus: i64) -> i64 {
+    let k = k.rem_euclid(modulus);
+    if k > modulus / 2 { k - modulus } else { k }
 }
 
 /// Two nodes in order.

@@ -22,8 +22,6 @@ pub struct Plan {
     phases: Vec<Phase>,
     /// For each phase its level.
     levels: Vec<usize>,
-    widths: Vec<usize>,
-    spare: usize,
     work: Work,
     peak: usize,
 }
@@ -73,7 +71,7 @@ impl Plan {
         let speed = scheme.measured_speed();
         let plans = [early, late].map(|steps| {
             let phases = phases(&steps);
-            Self::levelled(steps, phases, circuit.inputs(), (scheme, spare), inputs)
+            Self::levelled(steps, phases, (scheme, spare), inputs)
         });
         let [early, late] = plans;
         match (early, late) {
@@ -89,7 +87,6 @@ impl Plan {
     fn levelled(
         steps: Steps,
         phases: Vec<Phase>,
-        widths: &[usize],
         (scheme, spare): (&Rlwe, usize),
         inputs: &[Outline],
     ) -> Result<Self, GateError> {
@@ -104,15 +101,7 @@ impl Plan {
                 Err(error) => return Err(error),
             }
         }
-        let mut plan = Self {
-            steps,
-            phases,
-            levels,
-            widths: widths.to_vec(),
-            spare,
-            work: Work::default(),
-            peak: 0,
-        };
+        let mut plan = Self { steps, phases, levels, work: Work::default(), peak: 0 };
         plan.count(scheme, inputs)?;
         Ok(plan)
     }
@@ -159,11 +148,6 @@ impl Plan {
         self.steps.depth()
     }
 
-    /// Products in sequence that results have room for.
-    pub fn spare(&self) -> usize {
-        self.spare
-    }
-
     /// The level that inputs are brought to.
     pub fn start(&self) -> usize {
         self.levels[0]
@@ -172,11 +156,6 @@ impl Plan {
     /// The level before each product, and that of the results.
     pub fn levels(&self) -> &[usize] {
         &self.levels
-    }
-
-    /// Wires of each input.
-    pub fn inputs(&self) -> &[usize] {
-        &self.widths
     }
 
     /// Wires of each output.

@@ -1,6 +1,6 @@
 //! Arithmetic as steps: sums of products that are relinearised once, and sums of what there is.
 
-use super::arithmetic::{Arithmetic, Value};
+use super::arithmetic::{Arithmetic, Value, centred};
 
 /// Sums that a product is made for again, at most: beyond that a relinearisation is cheaper.
 const MOST_COPIES: usize = 8;
@@ -175,10 +175,7 @@ impl Pending {
 
     /// Multiples of the same together, modulo the plaintext modulus and centred.
     fn reduced(mut self, modulus: i64) -> Self {
-        let centred = |k: i64| {
-            let k = k.rem_euclid(modulus);
-            if k > modulus / 2 { k - modulus } else { k }
-        };
+        let centred = |k: i64| centred(k, modulus);
         self.terms.sort_by_key(|term| term.1);
         let mut terms: Vec<(i64, usize)> = Vec::with_capacity(self.terms.len());
         for (k, step) in self.terms {
