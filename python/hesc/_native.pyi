@@ -551,7 +551,10 @@ class SlotPlan:
         circuit: Circuit,
         params: LeveledParams,
         spare: int,
-        inputs: Sequence[LeveledCiphertext] | None,
+        inputs: Sequence[LeveledCiphertext] | None = None,
+        *,
+        public: int = 0,
+        under_secret_key: bool = False,
     ) -> None: ...
     @property
     def products(self) -> int: ...
@@ -571,6 +574,7 @@ class SlotPlan:
         key: RelinKey,
         inputs: list[LeveledCiphertext],
         progress: Callable[[int, int], object] | None,
+        public: NDArray[np.bool_] | None = None,
     ) -> list[LeveledCiphertext]: ...
 
 class GaloisKeys:

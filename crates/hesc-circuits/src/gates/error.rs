@@ -92,7 +92,7 @@ pub enum GateError {
     /// A circuit that the noise of ciphertexts leaves no room for.
     #[error(
         "the circuit has {depth} products in sequence, and the noise leaves room for {room}: take parameters of a \
-         larger ring, encrypt the inputs again if they are results, or compute on bits that bootstrap (tfhe), which \
+         larger ring, encrypt the inputs again if they are results or one is there twice, or compute on bits that bootstrap (tfhe), which \
          have no such limit"
     )]
     TooDeep {

@@ -66,8 +66,8 @@ impl Party {
     }
 
     /// Under the secret key, with less noise.
-    fn seeded(&self) -> Ciphertext {
-        let rng = &mut AesCtrRng::from_seed([7; 32]);
+    fn seeded(&self, seed: u8) -> Ciphertext {
+        let rng = &mut AesCtrRng::from_seed([seed; 32]);
         let plain = self.scheme.encode_integers(&[1, 0, 1]).unwrap();
         let seeded = self.scheme.encrypt_seeded(&self.secret, &plain, rng).unwrap();
         self.scheme.expand(&seeded).unwrap()
@@ -93,7 +93,7 @@ impl Party {
         let inputs = self.encrypt(&words);
         let inputs: Vec<&Ciphertext> = inputs.iter().collect();
         let monitor = Monitor::default();
-        let found = plan.evaluate(&self.scheme, &self.relin, &inputs, &monitor)?;
+        let found = plan.evaluate(&self.scheme, &self.relin, &inputs, &[], &monitor)?;
         let expected = circuit.evaluate(&words, 1).unwrap();
         let mask = u64::MAX >> (64 - self.slots());
         let outputs = found.iter().flatten();
@@ -102,11 +102,58 @@ impl Party {
             assert_eq!(found.level(), *plan.levels().last().unwrap());
         }
         assert_eq!(monitor.progress(), (plan.products(), plan.products()));
+        self.check_beside_public(circuit, &words, &inputs)?;
         // What fits fresh encryptions under the public key fits those with less noise.
-        let seeded: Vec<Ciphertext> = words.iter().map(|_| self.seeded()).collect();
+        let seeded: Vec<Ciphertext> = (0..words.len()).map(|at| self.seeded(at as u8)).collect();
         let seeded: Vec<&Ciphertext> = seeded.iter().collect();
-        plan.evaluate(&self.scheme, &self.relin, &seeded, &monitor)?;
+        plan.evaluate(&self.scheme, &self.relin, &seeded, &[], &monitor)?;
+        // The same ciphertext everywhere has noise that all depends: computed rightly, or refused.
+        let same = vec![seeded[0]; words.len()];
+        match plan.evaluate(&self.scheme, &self.relin, &same, &[], &monitor) {
+            Ok(found) => {
+                let expected = circuit.evaluate(&vec![5; words.len()], 1).unwrap();
+                for (found, expected) in found.iter().flatten().zip(&expected) {
+                    assert_eq!(self.decrypt(found), expected & mask);
+                }
+            }
+            Err(error) => assert!(matches!(error, GateError::TooDeep { .. }), "{error}"),
+        }
         Ok(plan)
+    }
+}
+
+impl Party {
+    /// The same with half of the inputs public.
+    fn check_beside_public(
+        &self,
+        circuit: &Netlist,
+        words: &[u64],
+        inputs: &[&Ciphertext],
+    ) -> Result<(), GateError> {
+        let public = words.len() / 2;
+        let (encrypted, clear) = words.split_at(words.len() - public);
+        let inputs = &inputs[..encrypted.len()];
+        let outlines = self.scheme.outlines(inputs);
+        let plan = Plan::beside_public(circuit, &self.scheme, 0, &outlines, public)?;
+        let row = |word: &u64| -> Vec<bool> {
+            (0..self.scheme.slot_count()).map(|slot| slot < 64 && word >> slot & 1 == 1).collect()
+        };
+        let rows: Vec<Vec<bool>> = clear.iter().map(row).collect();
+        let monitor = Monitor::default();
+        let run =
+            |rows: &[Vec<bool>]| plan.evaluate(&self.scheme, &self.relin, inputs, rows, &monitor);
+        let found = run(&rows)?;
+        let expected = circuit.evaluate(words, 1).unwrap();
+        let mask = u64::MAX >> (64 - self.slots());
+        for (found, expected) in found.iter().flatten().zip(&expected) {
+            assert_eq!(self.decrypt(found), expected & mask);
+        }
+        let short = [vec![vec![true]], rows.clone()].concat();
+        assert!(matches!(run(&short), Err(GateError::Inputs { .. })));
+        if public > 0 {
+            assert!(matches!(run(&vec![vec![true]; public]), Err(GateError::Inputs { .. })));
+        }
+        Ok(())
     }
 }
 
@@ -213,17 +260,18 @@ fn results_are_inputs_of_further_circuits() {
     let inputs = party.encrypt(&[3, 5, 7, 9, 11, 13, 15, 17]);
     let inputs: Vec<&Ciphertext> = inputs.iter().collect();
     let monitor = Monitor::default();
-    let sums = first.evaluate(&party.scheme, &party.relin, &inputs, &monitor).unwrap().remove(0);
+    let sums =
+        first.evaluate(&party.scheme, &party.relin, &inputs, &[], &monitor).unwrap().remove(0);
     assert!(sums.iter().all(|sum| party.scheme.outline_depth(&party.scheme.outline(sum)) >= 5));
     let less = integers::less(5, false).unwrap();
     let both: Vec<&Ciphertext> = sums.iter().chain(&sums).collect();
     let outlines: Vec<_> = both.iter().map(|a| party.scheme.outline(a)).collect();
     let second = Plan::on(&less, &party.scheme, 0, &outlines).unwrap();
-    let result = second.evaluate(&party.scheme, &party.relin, &both, &monitor).unwrap();
+    let result = second.evaluate(&party.scheme, &party.relin, &both, &[], &monitor).unwrap();
     assert_eq!(party.decrypt(&result[0][0]), 0);
     // What was planned for fresh encryptions may have no room for results.
     let fresh = Plan::new(&less, &party.scheme, 8).unwrap();
-    let refused = fresh.evaluate(&party.scheme, &party.relin, &both, &monitor);
+    let refused = fresh.evaluate(&party.scheme, &party.relin, &both, &[], &monitor);
     assert!(matches!(refused, Err(GateError::TooDeep { .. })), "{:?}", refused.map(|_| ()));
 }
 
@@ -243,7 +291,7 @@ fn constants_and_inputs_are_outputs_too() {
         let inputs = party.encrypt(&[1, 2]);
         let inputs: Vec<&Ciphertext> = inputs.iter().collect();
         let monitor = Monitor::default();
-        let found = plan.evaluate(&party.scheme, &party.relin, &inputs, &monitor).unwrap();
+        let found = plan.evaluate(&party.scheme, &party.relin, &inputs, &[], &monitor).unwrap();
         let room = |a: &Ciphertext| party.scheme.outline_depth(&party.scheme.outline(a));
         assert!(found.iter().flatten().all(|a| room(a) >= 3));
     }
@@ -260,7 +308,7 @@ fn what_does_not_fit_is_refused() {
     let plan = Plan::new(&circuit, &party.scheme, 3).unwrap();
     let inputs = party.encrypt(&[1, 2, 3, 4]);
     let run = |inputs: &[&Ciphertext], relin: &RelinKey| {
-        plan.evaluate(&party.scheme, relin, inputs, &Monitor::default()).map(|_| ())
+        plan.evaluate(&party.scheme, relin, inputs, &[], &Monitor::default()).map(|_| ())
     };
     let all: Vec<&Ciphertext> = inputs.iter().collect();
     assert_eq!(run(&all, &party.relin), Ok(()));
@@ -280,13 +328,13 @@ fn what_does_not_fit_is_refused() {
     let square = party.scheme.square(all[0]).unwrap();
     let parts = run(&[&square, all[1], all[2], all[3]], &party.relin).unwrap_err();
     assert!(matches!(parts, GateError::Scheme(SchemeError::NotRelinearised { .. })));
-    let low = party.scheme.lower(all[0], 1).unwrap();
+    let low = party.scheme.mod_switch_to(all[0], 1).unwrap();
     let deep = run(&[&low, all[1], all[2], all[3]], &party.relin).unwrap_err();
     assert!(matches!(deep, GateError::TooDeep { .. }));
     // Cancelled before it begins.
     let monitor = Monitor::default();
     monitor.cancel();
-    let cancelled = plan.evaluate(&party.scheme, &party.relin, &all, &monitor).unwrap_err();
+    let cancelled = plan.evaluate(&party.scheme, &party.relin, &all, &[], &monitor).unwrap_err();
     assert_eq!(cancelled, GateError::Cancelled);
 }
 

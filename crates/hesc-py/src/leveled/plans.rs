@@ -2,7 +2,8 @@
 
 use hesc_circuits::gates::slots::Plan;
 use hesc_circuits::gates::{GateError, Monitor};
-use hesc_schemes::rlwe::Rlwe;
+use hesc_schemes::rlwe::{Encryption, Rlwe};
+use numpy::PyReadonlyArray2;
 use pyo3::prelude::*;
 
 use super::{LeveledCiphertext, LeveledParams, RelinKey};
@@ -21,24 +22,30 @@ pub struct SlotPlan {
 
 #[pymethods]
 impl SlotPlan {
-    /// For inputs like these, wire after wire; for fresh encryptions without any.
+    /// For inputs like these, wire after wire; for fresh encryptions without any, under the public key unless it is
+    /// said that they are under the secret one. The last wires, so many, are public.
     #[new]
-    #[pyo3(signature = (circuit, params, spare, inputs))]
+    #[pyo3(signature = (circuit, params, spare, inputs=None, *, public=0, under_secret_key=false))]
     fn new(
         py: Python<'_>,
         circuit: &Circuit,
         params: &LeveledParams,
         spare: usize,
         inputs: Option<Vec<PyRef<'_, LeveledCiphertext>>>,
+        public: usize,
+        under_secret_key: bool,
     ) -> PyResult<Self> {
         let scheme = params.0.clone();
-        let outlines: Option<Vec<_>> =
-            inputs.map(|all| all.iter().map(|a| scheme.outline(&a.1)).collect());
+        let outlines = match inputs {
+            Some(all) => scheme.outlines(&all.iter().map(|a| &a.1).collect::<Vec<_>>()),
+            None => {
+                let under =
+                    if under_secret_key { Encryption::SecretKey } else { Encryption::PublicKey };
+                scheme.fresh_outlines(under, circuit.0.input_wires().saturating_sub(public))
+            }
+        };
         let made = py.compute(|| -> Result<_, GateError> {
-            let plan = match &outlines {
-                None => Plan::new(&circuit.0, &scheme, spare)?,
-                Some(inputs) => Plan::on(&circuit.0, &scheme, spare, inputs)?,
-            };
+            let plan = Plan::beside_public(&circuit.0, &scheme, spare, &outlines, public)?;
             let seconds = plan.seconds(&scheme.measured_speed());
             Ok((plan, seconds))
         });
@@ -85,19 +92,23 @@ impl SlotPlan {
         py.compute(|| self.plan.check(&self.scheme, &key.1, &inputs)).map_err(gate_to_py)
     }
 
-    /// Outputs wire after wire.
-    #[pyo3(signature = (key, inputs, progress))]
+    /// Outputs wire after wire; public wires have a row of a truth value for each slot.
+    #[pyo3(signature = (key, inputs, progress, public=None))]
     fn evaluate(
         &self,
         py: Python<'_>,
         key: &RelinKey,
         inputs: Vec<PyRef<'_, LeveledCiphertext>>,
         progress: Option<Py<PyAny>>,
+        public: Option<PyReadonlyArray2<'_, bool>>,
     ) -> PyResult<Vec<LeveledCiphertext>> {
+        let rows: Vec<Vec<bool>> = public.map_or_else(Vec::new, |rows| {
+            rows.as_array().outer_iter().map(|row| row.to_vec()).collect()
+        });
         let inputs: Vec<_> = inputs.iter().map(|a| &a.1).collect();
         let monitor = Monitor::default();
         let outputs = watched(py, progress.as_ref(), &monitor, || {
-            self.plan.evaluate(&self.scheme, &key.1, &inputs, &monitor)
+            self.plan.evaluate(&self.scheme, &key.1, &inputs, &rows, &monitor)
         })?;
         let bits = outputs.into_iter().flatten();
         Ok(bits.map(|bit| LeveledCiphertext(self.scheme.clone(), bit)).collect())

@@ -28,7 +28,7 @@ impl NoiseModel for Bfv {
             let (noise, powers) = (x.noise, y.size as u32 - 1);
             let factor = PRODUCT_MARGIN * correction(noise.degree, powers) * t * n.sqrt();
             // Coefficients of a message may be a half of t, all of them, with any signs.
-            let exceeding = scheme.rounding(y.size) + 0.5 * scheme.ring().embedding_factor();
+            let exceeding = scheme.rounding(y.size) + 0.5 * scheme.norms().embedding_factor;
             let deviation = factor * exceeding * noise.deviation;
             // A plaintext may have all of its norm at one root.
             let values = (factor * exceeding + n * t / 2.0) * noise.values;

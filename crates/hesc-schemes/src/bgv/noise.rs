@@ -16,7 +16,7 @@ impl NoiseModel for Bgv {
     fn product_noise(&self, scheme: &Rlwe, a: &Ciphertext, b: &Ciphertext) -> Noise {
         let (x, y) = (a.noise, b.noise);
         let both = Noise { degree: x.degree.saturating_add(y.degree), ..scheme.convolved(x, y) };
-        let message = Noise::message(scheme.ring().product_growth() * x.magnitude * y.magnitude);
+        let message = Noise::message(scheme.norms().product_growth * x.magnitude * y.magnitude);
         both.plus(scheme.times_message(x, y.magnitude))
             .plus(scheme.times_message(y, x.magnitude))
             .plus(message)

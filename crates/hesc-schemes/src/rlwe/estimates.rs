@@ -4,15 +4,39 @@ use super::noise::{
     LIMIT, Noise, POWER_MARGIN, PRODUCT_MARGIN, PlainSize, ROOT_TAILS, SECRET_MARGIN, SLOT_TAILS,
     TAILS, correction, public_key_deviation, rounding_deviation, secret_key_deviation,
 };
+use hesc_math::RingIndex;
+
 use super::{Ciphertext, Rlwe};
 use crate::SchemeError;
 
 /// Bits that a refusal names, at most: noise beyond the range of doubles has no number of them.
 const MOST_NEEDED_BITS: f64 = 2048.0;
 
+/// Factors between sizes of elements and of their coefficients: see [`RingIndex`].
+#[derive(Debug)]
+pub(crate) struct Norms {
+    pub degree: f64,
+    pub coefficient_factor: f64,
+    pub embedding_factor: f64,
+    pub product_growth: f64,
+    pub monomial_growth: f64,
+}
+
+impl Norms {
+    pub(crate) fn new(ring: RingIndex) -> Self {
+        Self {
+            degree: ring.degree() as f64,
+            coefficient_factor: ring.coefficient_factor(),
+            embedding_factor: ring.embedding_factor(),
+            product_growth: ring.product_growth(),
+            monomial_growth: ring.monomial_growth(),
+        }
+    }
+}
+
 impl Rlwe {
     pub(crate) fn degree(&self) -> f64 {
-        self.ring_degree() as f64
+        self.norms().degree
     }
 
     /// `log2` of the product of the primes of a level.
@@ -30,7 +54,7 @@ impl Rlwe {
         Noise {
             deviation,
             values: self.degree().sqrt() * deviation,
-            peak: TAILS * deviation * self.ring().coefficient_factor(),
+            peak: TAILS * deviation * self.norms().coefficient_factor,
             magnitude: 0.0,
             degree: 1,
         }
@@ -38,12 +62,12 @@ impl Rlwe {
 
     /// The deviation of an encryption under the public key.
     pub(crate) fn public_key_deviation(&self) -> f64 {
-        public_key_deviation(self.ring_degree()) * self.ring().embedding_factor()
+        public_key_deviation(self.ring_degree()) * self.norms().embedding_factor
     }
 
     /// The deviation of an encryption under the secret key.
     pub(crate) fn secret_key_deviation(&self) -> f64 {
-        secret_key_deviation() * self.ring().embedding_factor()
+        secret_key_deviation() * self.norms().embedding_factor
     }
 
     /// The least deviation that a ciphertext can have: of an encryption under the secret key, or, in the smallest
@@ -113,7 +137,7 @@ impl Rlwe {
     /// Bound on the dual of the basis at the roots, times `N`: a coefficient is the mean of the values times
     /// those of the dual.
     fn dual_factor(&self) -> f64 {
-        self.ring().coefficient_factor().powi(2)
+        self.norms().coefficient_factor.powi(2)
     }
 
     /// The product of two noises, which may depend on each other.
@@ -150,7 +174,7 @@ impl Rlwe {
     pub(crate) fn times_message(&self, noise: Noise, magnitude: f64) -> Noise {
         let n = self.degree();
         let size = PlainSize {
-            norm: n.sqrt() * magnitude * self.ring().embedding_factor(),
+            norm: n.sqrt() * magnitude * self.norms().embedding_factor,
             sum: n * magnitude,
             value: n * magnitude,
         };
@@ -160,14 +184,14 @@ impl Rlwe {
     /// Noise, and in BGV the message, after a product with an integer plaintext, which may have
     /// been a factor before.
     pub(crate) fn times_plain(&self, noise: Noise, plain: PlainSize) -> Noise {
-        let (n, ring, dual) = (self.degree(), self.ring(), self.dual_factor());
+        let (n, ring, dual) = (self.degree(), self.norms(), self.dual_factor());
         // What a term of the plaintext makes of coefficients.
-        let sum = plain.sum * ring.monomial_growth();
+        let sum = plain.sum * ring.monomial_growth;
         let deviation = (noise.values * plain.norm / n.sqrt()).min(noise.deviation * plain.value);
         let peak = if noise.degree == 1 {
             // Gaussian but for what the largest root contributes, a product of two such numbers, and for what is
             // left of products: their Euclidean norm is at most three times the peak that they are given.
-            TAILS * deviation * ring.coefficient_factor()
+            TAILS * deviation * ring.coefficient_factor
                 + 2.0 * ROOT_TAILS * noise.values * plain.value * dual / n
                 + 3.0 * self.structured(noise) * plain.norm
         } else {
@@ -182,9 +206,21 @@ impl Rlwe {
         }
     }
 
+    /// Noise whose deviation is known to be another one, if that is smaller; what its coefficients have beyond those
+    /// that are alike stays.
+    pub(crate) fn of_deviation(&self, noise: Noise, deviation: f64) -> Noise {
+        let deviation = deviation.max(self.least_deviation());
+        if deviation >= noise.deviation {
+            return noise;
+        }
+        let values = noise.values * deviation / noise.deviation;
+        let alike = TAILS * deviation * self.norms().coefficient_factor;
+        Noise { deviation, values, peak: alike + self.structured(noise), ..noise }
+    }
+
     /// The part of the peak that coefficients which are alike do not have.
     fn structured(&self, noise: Noise) -> f64 {
-        let alike = TAILS * noise.deviation * self.ring().coefficient_factor();
+        let alike = TAILS * noise.deviation * self.norms().coefficient_factor;
         if noise.peak > alike * (1.0 + 1e-9) { noise.peak - alike } else { 0.0 }
     }
 
@@ -246,9 +282,9 @@ impl Rlwe {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
+    use hesc_math::AesCtrRng;
     use hesc_math::rns::Composition;
-    use hesc_math::{AesCtrRng, RingIndex};
     use rand_core::SeedableRng;
 
     use super::super::values::Values;
@@ -276,7 +312,7 @@ mod tests {
 
     /// The root mean square of the noise at the roots of unity, divided by `sqrt(N)`: what
     /// [`Noise::deviation`] estimates.
-    fn measured(s: &Rlwe, key: &SecretKey, a: &Ciphertext) -> f64 {
+    pub(in super::super) fn measured(s: &Rlwe, key: &SecretKey, a: &Ciphertext) -> f64 {
         let mut phase = s.phase(key, a).unwrap();
         s.to_coefficients(&mut phase, a.level);
         let mut noise = vec![0.0; s.ring_degree()];

@@ -8,10 +8,30 @@ use super::{Ciphertext, Rlwe, parallel};
 use crate::SchemeError;
 
 /// How a ciphertext comes to a level, with everything but the words that it then has.
-enum WayDown {
+pub(super) enum WayDown {
     Here,
     Dropped(Ciphertext),
     Divided(Ciphertext),
+}
+
+impl WayDown {
+    /// Everything but the words.
+    pub(super) fn shell(&self) -> Option<&Ciphertext> {
+        match self {
+            Self::Here => None,
+            Self::Dropped(shell) | Self::Divided(shell) => Some(shell),
+        }
+    }
+
+    /// The same way for another ciphertext.
+    pub(super) fn of(self, a: &Ciphertext) -> Self {
+        let of = |shell: Ciphertext| Ciphertext { tag: a.tag, ..shell };
+        match self {
+            Self::Here => Self::Here,
+            Self::Dropped(shell) => Self::Dropped(of(shell)),
+            Self::Divided(shell) => Self::Divided(of(shell)),
+        }
+    }
 }
 
 /// When primes are dropped for nothing instead of divided by.
@@ -52,17 +72,7 @@ impl Rlwe {
     /// division would leave no more room. In BGV the plaintext's factor then depends on which was done, so that
     /// sums, which need equal factors, take [`Self::mod_switch_to`].
     pub(super) fn lowered(&self, a: &Ciphertext, level: usize) -> Result<Ciphertext, SchemeError> {
-        self.lowered_with(a, level, Dropping::ForSpeed)
-    }
-
-    /// The same with another choice.
-    pub(super) fn lowered_with(
-        &self,
-        a: &Ciphertext,
-        level: usize,
-        dropping: Dropping,
-    ) -> Result<Ciphertext, SchemeError> {
-        Ok(self.brought(a, self.way_down(a, level, dropping)?))
+        Ok(self.brought(a, self.way_down(a, level, Dropping::ForSpeed)?))
     }
 
     /// What [`Self::lowered`] makes of everything but the words.
@@ -71,23 +81,11 @@ impl Rlwe {
         a: &Ciphertext,
         level: usize,
     ) -> Result<Ciphertext, SchemeError> {
-        self.lowered_shell_with(a, level, Dropping::ForSpeed)
+        let way = self.way_down(a, level, Dropping::ForSpeed)?;
+        Ok(way.shell().unwrap_or(a).shell())
     }
 
-    /// What [`Self::lowered_with`] makes of everything but the words.
-    pub(super) fn lowered_shell_with(
-        &self,
-        a: &Ciphertext,
-        level: usize,
-        dropping: Dropping,
-    ) -> Result<Ciphertext, SchemeError> {
-        Ok(match self.way_down(a, level, dropping)? {
-            WayDown::Here => a.shell(),
-            WayDown::Dropped(shell) | WayDown::Divided(shell) => shell,
-        })
-    }
-
-    fn way_down(
+    pub(super) fn way_down(
         &self,
         a: &Ciphertext,
         level: usize,
@@ -119,7 +117,7 @@ impl Rlwe {
     }
 
     /// A ciphertext that has come down in one of these ways.
-    fn brought(&self, a: &Ciphertext, way: WayDown) -> Ciphertext {
+    pub(super) fn brought(&self, a: &Ciphertext, way: WayDown) -> Ciphertext {
         match way {
             WayDown::Here => a.clone(),
             WayDown::Dropped(shell) => {
@@ -139,7 +137,11 @@ impl Rlwe {
     }
 
     /// At a level whose primes are among those there are: scale, message and noise as they were.
-    fn dropped_shell(&self, a: &Ciphertext, level: usize) -> Result<Ciphertext, SchemeError> {
+    pub(super) fn dropped_shell(
+        &self,
+        a: &Ciphertext,
+        level: usize,
+    ) -> Result<Ciphertext, SchemeError> {
         self.check_noise(a.noise, level, a.scale)?;
         Ok(Ciphertext { level, ..a.shell() })
     }

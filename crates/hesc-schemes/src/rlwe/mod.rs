@@ -61,6 +61,7 @@ mod prime_set;
 pub(crate) mod products;
 pub(crate) mod residues;
 mod rotations;
+mod sampled;
 mod spec_wire;
 mod unpacking;
 mod values;
@@ -72,7 +73,7 @@ use std::sync::{Arc, OnceLock};
 use hesc_math::RingIndex;
 
 pub use ciphertext::{Ciphertext, Plaintext, SeededCiphertext};
-pub use combinations::Outline;
+pub use combinations::{Encryption, Outline};
 pub use field_slots::Basis;
 pub use key_pair::{PublicKey, SecretKey};
 pub use keys::{GaloisKeys, RelinKey, SwitchKey};
@@ -97,6 +98,8 @@ struct Inner {
     fingerprint: Fingerprint,
     chain: chain::Chain,
     differences: Box<dyn Own>,
+    /// Of the ring, which they take divisions to compute.
+    norms: estimates::Norms,
     speed: OnceLock<Speed>,
 }
 
@@ -112,8 +115,9 @@ impl Rlwe {
         let chain = chain::Chain::new(&spec, D::noise_factor(&spec))?;
         let differences = Box::new(D::new(&spec, &chain)?);
         let fingerprint = spec.fingerprint();
-        let scheme =
-            Self(Arc::new(Inner { spec, fingerprint, chain, differences, speed: OnceLock::new() }));
+        let (norms, speed) = (estimates::Norms::new(spec.ring), OnceLock::new());
+        let inner = Inner { spec, fingerprint, chain, differences, norms, speed };
+        let scheme = Self(Arc::new(inner));
         let (bound, scale) = (scheme.spec().bound, scheme.default_scale());
         let fresh = scheme.fresh(scheme.least_room(), bound, scale);
         match scheme.check_noise(fresh, scheme.levels(), scale) {
@@ -150,6 +154,11 @@ impl Rlwe {
     /// Coefficients of a polynomial, `N`.
     pub fn ring_degree(&self) -> usize {
         self.0.spec.ring_degree()
+    }
+
+    /// Norms of the ring.
+    pub(crate) fn norms(&self) -> &estimates::Norms {
+        &self.0.norms
     }
 
     /// The level of a fresh ciphertext; the lowest is 1.

@@ -51,7 +51,7 @@ impl Rlwe {
             let power = Plaintext::integers(self.fingerprint(), words);
             let shifted = self.multiply_plain(number, &power)?;
             // Values at roots of unity keep their size.
-            let (own, growth) = (number.noise, self.ring().monomial_growth());
+            let (own, growth) = (number.noise, self.norms().monomial_growth);
             let (peak, magnitude) = (own.peak * growth, own.magnitude * growth);
             let noise = Noise { peak, magnitude, ..own };
             packed = self.add(&packed, &Ciphertext { noise, ..shifted })?;

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use hesc_math::residues::kernels;
 
-use super::Rlwe;
+use super::{Outline, Rlwe};
 
 /// Polynomials that a measurement goes through: megabytes.
 const ROWS: usize = 64;
@@ -80,14 +80,24 @@ impl Rlwe {
         Work { transforms: 0.0, passes: 2.0 * primes * terms as f64 }
     }
 
-    /// Of [`Self::lower`].
-    pub fn work_of_lowering(&self, from: usize, to: usize) -> Work {
-        if from == to {
+    /// Of [`Self::lower`], of a ciphertext to what it becomes.
+    pub fn work_of_lowering(&self, from: &Outline, to: &Outline) -> Work {
+        let after = self.chain().level(to.level()).len() as f64;
+        if from.level() == to.level() {
             return Work::default();
         }
-        let divisors = self.chain().division(from, to).divisors.len() as f64;
-        let after = self.chain().level(to).len() as f64;
+        if from.has_noise_of(to) {
+            // Copied: nothing is read twice.
+            return Work { transforms: 0.0, passes: after };
+        }
+        let divisors = self.chain().division(from.level(), to.level()).divisors.len() as f64;
         Work { transforms: 2.0 * (divisors + after), passes: 2.0 * after * (divisors + 1.0) }
+    }
+
+    /// Of [`Self::public_ciphertext`], and of encoding what it is of.
+    pub fn work_of_public(&self, level: usize) -> Work {
+        let primes = self.chain().level(level).len() as f64;
+        Work { transforms: primes + 2.0, passes: 2.0 * primes }
     }
 
     /// Of [`Self::combination_of_products`], of so many products and ciphertexts.

@@ -30,6 +30,8 @@ pub(super) struct Arithmetic {
     pub(super) values: Vec<Value>,
     /// Groups of values, or constants.
     pub(super) outputs: Vec<Vec<Result<usize, bool>>>,
+    /// Which values are made of public inputs alone: numbers of the plaintext modulus in each slot.
+    pub(super) public: Vec<bool>,
     known: HashMap<Value, usize>,
     modulus: i64,
 }
@@ -42,12 +44,19 @@ enum Bit {
 }
 
 impl Arithmetic {
-    pub(super) fn new(circuit: &Netlist, modulus: u64) -> Self {
+    /// Of a circuit whose last inputs are public.
+    pub(super) fn new(circuit: &Netlist, modulus: u64, public: usize) -> Self {
+        let arithmetic = Self::of_all(circuit, modulus);
+        if public > 0 { arithmetic.divided(circuit.input_wires() - public) } else { arithmetic }
+    }
+
+    fn of_all(circuit: &Netlist, modulus: u64) -> Self {
         let graph = Graph::new(circuit);
         let inputs = graph.input_nodes();
         let mut arithmetic = Self {
             values: vec![Value::Input; inputs.len()],
             outputs: Vec::new(),
+            public: vec![false; inputs.len()],
             known: HashMap::new(),
             modulus: modulus as i64,
         };
@@ -99,7 +108,56 @@ impl Arithmetic {
             let group = group.iter().map(output).collect();
             arithmetic.outputs.push(group);
         }
+        arithmetic.public = vec![false; arithmetic.values.len()];
         arithmetic
+    }
+
+    /// The same with inputs from one on public: what sums have of them is one value.
+    fn divided(self, first: usize) -> Self {
+        let inputs = self.values.iter().take_while(|value| matches!(value, Value::Input)).count();
+        let mut divided = Self {
+            values: vec![Value::Input; inputs],
+            public: (0..inputs).map(|input| input >= first).collect(),
+            outputs: Vec::new(),
+            known: HashMap::new(),
+            modulus: self.modulus,
+        };
+        let mut places: Vec<usize> = (0..inputs).collect();
+        for value in &self.values[inputs..] {
+            places.push(match value {
+                Value::Input => continue,
+                Value::Product(a, b) => {
+                    let (a, b) = (places[*a], places[*b]);
+                    divided.push_divided(Value::Product(a.min(b), a.max(b)))
+                }
+                Value::Sum(sum) => {
+                    let terms = sum.terms.iter().map(|&(k, value)| (k, places[value]));
+                    let (public, mut rest): (Vec<_>, Vec<_>) =
+                        terms.partition(|&(_, value)| divided.public[value]);
+                    if rest.is_empty() || public.len() < 2 {
+                        rest.extend(public);
+                    } else {
+                        let sum = Sum { constant: 0, terms: sorted(public) };
+                        rest.push((1, divided.push_divided(Value::Sum(sum))));
+                    }
+                    let sum = Sum { constant: sum.constant, terms: sorted(rest) };
+                    divided.push_divided(Value::Sum(sum))
+                }
+            });
+        }
+        let output = |output: &Result<usize, bool>| output.map(|value| places[value]);
+        divided.outputs =
+            self.outputs.iter().map(|group| group.iter().map(output).collect()).collect();
+        divided
+    }
+
+    fn push_divided(&mut self, value: Value) -> usize {
+        let public = operands(&value).iter().all(|&operand| self.public[operand]);
+        let place = self.push(value);
+        if place == self.public.len() {
+            self.public.push(public);
+        }
+        place
     }
 
     fn push(&mut self, value: Value) -> usize {
@@ -221,6 +279,20 @@ impl Bit {
             Self::Value { value, inverted } => Self::Value { value, inverted: inverted != flip },
         }
     }
+}
+
+/// What a value is made of.
+pub(super) fn operands(value: &Value) -> Vec<usize> {
+    match value {
+        Value::Input => Vec::new(),
+        Value::Product(a, b) => vec![*a, *b],
+        Value::Sum(sum) => sum.terms.iter().map(|term| term.1).collect(),
+    }
+}
+
+fn sorted(mut terms: Vec<(i64, usize)>) -> Vec<(i64, usize)> {
+    terms.sort_by_key(|term| term.1);
+    terms
 }
 
 /// The representative of a residue class that is nearest to zero.

@@ -7,23 +7,26 @@ use hesc_schemes::SchemeError;
 use hesc_schemes::rlwe::{Ciphertext, Outline, RelinKey, Rlwe, Work};
 use rayon::prelude::*;
 
+use super::publics::Numbers;
 use super::steps::{Making, Step, Steps};
 use crate::gates::{GateError, Monitor};
 
-/// What steps are made of, and how.
+/// What steps are made of, and how. Seeds are the numbers of what is made: no two are the same.
 pub(super) trait Machine {
     type Value: Clone + Send + Sync;
 
     fn level(&self, a: &Self::Value) -> usize;
-    fn lower(&self, a: &Self::Value, level: usize) -> Result<Self::Value, SchemeError>;
+    /// Public numbers, one of the arithmetic's values.
+    fn public(&self, value: usize, level: usize, seed: u64) -> Result<Self::Value, SchemeError>;
+    fn lower(&self, a: &Self::Value, level: usize, seed: u64) -> Result<Self::Value, SchemeError>;
     fn sum(&self, terms: &[(i64, &Self::Value)], constant: i64)
     -> Result<Self::Value, SchemeError>;
     fn products(
         &self,
         products: &[(i64, &Self::Value, &Self::Value)],
-        terms: &[(i64, &Self::Value)],
-        constant: i64,
+        terms: (&[(i64, &Self::Value)], i64),
         level: usize,
+        seed: u64,
     ) -> Result<Self::Value, SchemeError>;
 
     /// Results in the order of the steps that they are made for.
@@ -49,8 +52,12 @@ impl Machine for OnOutlines<'_> {
         a.level()
     }
 
-    fn lower(&self, a: &Outline, level: usize) -> Result<Outline, SchemeError> {
-        self.0.lower_outline(a, level)
+    fn public(&self, _: usize, level: usize, seed: u64) -> Result<Outline, SchemeError> {
+        Ok(self.0.public_outline(level, seed))
+    }
+
+    fn lower(&self, a: &Outline, level: usize, seed: u64) -> Result<Outline, SchemeError> {
+        self.0.lower_outline(a, level, seed)
     }
 
     fn sum(&self, terms: &[(i64, &Outline)], constant: i64) -> Result<Outline, SchemeError> {
@@ -60,30 +67,44 @@ impl Machine for OnOutlines<'_> {
     fn products(
         &self,
         products: &[(i64, &Outline, &Outline)],
-        terms: &[(i64, &Outline)],
-        constant: i64,
+        terms: (&[(i64, &Outline)], i64),
         level: usize,
+        seed: u64,
     ) -> Result<Outline, SchemeError> {
-        self.0.products_outline(products, terms, constant, level)
+        self.0.products_outline(products, terms, level, seed)
     }
 }
 
-/// Ciphertexts, on all cores.
+/// Ciphertexts, on all cores, each beside what the plan knows of it.
 pub(super) struct OnCiphertexts<'a> {
     pub(super) scheme: &'a Rlwe,
     pub(super) relin: &'a RelinKey,
     pub(super) monitor: &'a Monitor,
+    /// What public values are.
+    pub(super) numbers: Numbers,
+    /// One of the inputs, beside which public numbers are ciphertexts.
+    pub(super) beside: &'a Ciphertext,
 }
 
+/// A ciphertext and what is known of it.
+pub(super) type Known<'a> = (Cow<'a, Ciphertext>, Outline);
+
 impl<'a> Machine for OnCiphertexts<'a> {
-    type Value = Cow<'a, Ciphertext>;
+    type Value = Known<'a>;
 
     fn level(&self, a: &Self::Value) -> usize {
-        a.level()
+        a.1.level()
     }
 
-    fn lower(&self, a: &Self::Value, level: usize) -> Result<Self::Value, SchemeError> {
-        self.scheme.lower(a, level).map(Cow::Owned)
+    fn public(&self, value: usize, level: usize, seed: u64) -> Result<Self::Value, SchemeError> {
+        let plain = self.scheme.encode_integers(&self.numbers[&value])?;
+        let a = self.scheme.public_ciphertext(&plain, self.beside, (level, seed))?;
+        Ok((Cow::Owned(a), self.scheme.public_outline(level, seed)))
+    }
+
+    fn lower(&self, a: &Self::Value, level: usize, seed: u64) -> Result<Self::Value, SchemeError> {
+        let (lowered, outline) = self.scheme.lower(&a.0, &a.1, level, seed)?;
+        Ok((Cow::Owned(lowered), outline))
     }
 
     fn sum(
@@ -91,21 +112,26 @@ impl<'a> Machine for OnCiphertexts<'a> {
         terms: &[(i64, &Self::Value)],
         constant: i64,
     ) -> Result<Self::Value, SchemeError> {
-        self.scheme.combination(&multiples_of(terms), constant).map(Cow::Owned)
+        let known = OnOutlines(self.scheme).sum(&outlines_of(terms), constant)?;
+        let sum = self.scheme.combination(&multiples_of(terms), constant, &known)?;
+        Ok((Cow::Owned(sum), known))
     }
 
     fn products(
         &self,
         products: &[(i64, &Self::Value, &Self::Value)],
-        terms: &[(i64, &Self::Value)],
-        constant: i64,
+        (terms, constant): (&[(i64, &Self::Value)], i64),
         level: usize,
+        seed: u64,
     ) -> Result<Self::Value, SchemeError> {
-        let products: Vec<_> = products.iter().map(|&(k, a, b)| (k, &**a, &**b)).collect();
-        let terms = multiples_of(terms);
-        let sum =
-            self.scheme.combination_of_products(self.relin, &products, &terms, constant, level);
-        sum.map(Cow::Owned)
+        let outlines: Vec<_> = products.iter().map(|&(k, a, b)| (k, &a.1, &b.1)).collect();
+        let others = outlines_of(terms);
+        let known =
+            OnOutlines(self.scheme).products(&outlines, (&others, constant), level, seed)?;
+        let products: Vec<_> = products.iter().map(|&(k, a, b)| (k, &*a.0, &*b.0)).collect();
+        let terms = (&multiples_of(terms)[..], constant);
+        let sum = self.scheme.combination_of_products(self.relin, &products, terms, &known)?;
+        Ok((Cow::Owned(sum), known))
     }
 
     fn each(
@@ -130,11 +156,15 @@ impl<'a> Machine for OnCiphertexts<'a> {
     }
 }
 
-fn multiples_of<'a>(terms: &[(i64, &'a Cow<'_, Ciphertext>)]) -> Vec<(i64, &'a Ciphertext)> {
-    terms.iter().map(|&(k, a)| (k, &**a)).collect()
+fn outlines_of<'a>(terms: &[(i64, &'a Known<'_>)]) -> Vec<(i64, &'a Outline)> {
+    terms.iter().map(|&(k, a)| (k, &a.1)).collect()
 }
 
-/// Levels alone, and what operations cost.
+fn multiples_of<'a>(terms: &[(i64, &'a Known<'_>)]) -> Vec<(i64, &'a Ciphertext)> {
+    terms.iter().map(|&(k, a)| (k, &*a.0)).collect()
+}
+
+/// What is known of ciphertexts, and what operations cost.
 pub(super) struct Counting<'a> {
     scheme: &'a Rlwe,
     work: Cell<Work>,
@@ -155,33 +185,39 @@ impl<'a> Counting<'a> {
 }
 
 impl Machine for Counting<'_> {
-    type Value = usize;
+    type Value = Outline;
 
-    fn level(&self, a: &usize) -> usize {
-        *a
+    fn level(&self, a: &Outline) -> usize {
+        a.level()
     }
 
-    fn lower(&self, a: &usize, level: usize) -> Result<usize, SchemeError> {
-        self.add(self.scheme.work_of_lowering(*a, level));
-        Ok(level)
+    fn public(&self, _: usize, level: usize, seed: u64) -> Result<Outline, SchemeError> {
+        self.add(self.scheme.work_of_public(level));
+        Ok(self.scheme.public_outline(level, seed))
     }
 
-    fn sum(&self, terms: &[(i64, &usize)], _: i64) -> Result<usize, SchemeError> {
-        let level = terms.first().map_or(1, |term| *term.1);
-        self.add(self.scheme.work_of_sum(terms.len(), level));
-        Ok(level)
+    fn lower(&self, a: &Outline, level: usize, seed: u64) -> Result<Outline, SchemeError> {
+        let lowered = self.scheme.lower_outline(a, level, seed)?;
+        self.add(self.scheme.work_of_lowering(a, &lowered));
+        Ok(lowered)
+    }
+
+    fn sum(&self, terms: &[(i64, &Outline)], constant: i64) -> Result<Outline, SchemeError> {
+        let sum = self.scheme.combination_outline(terms, constant)?;
+        self.add(self.scheme.work_of_sum(terms.len(), sum.level()));
+        Ok(sum)
     }
 
     fn products(
         &self,
-        products: &[(i64, &usize, &usize)],
-        terms: &[(i64, &usize)],
-        _: i64,
+        products: &[(i64, &Outline, &Outline)],
+        terms: (&[(i64, &Outline)], i64),
         level: usize,
-    ) -> Result<usize, SchemeError> {
-        let from = products.first().map_or(level, |product| *product.1);
-        self.add(self.scheme.work_of_products(products.len(), terms.len(), from, level));
-        Ok(level)
+        seed: u64,
+    ) -> Result<Outline, SchemeError> {
+        let from = products.first().map_or(level, |product| product.1.level());
+        self.add(self.scheme.work_of_products(products.len(), terms.0.len(), from, level));
+        self.scheme.products_outline(products, terms, level, seed)
     }
 }
 
@@ -208,7 +244,7 @@ pub(super) fn phases(steps: &Steps) -> Vec<Phase> {
             last[operand] = last[operand].max(step.at);
         }
         match step.making {
-            Making::Input => continue,
+            Making::Input | Making::Public(_) => continue,
             Making::Products(_) => phase.products.push(at),
             Making::Sum => {
                 let before = |operand: usize| {
@@ -237,7 +273,7 @@ pub(super) fn phases(steps: &Steps) -> Vec<Phase> {
         operands.dedup();
         let earlier = |operand: &usize| {
             let step = &steps.steps[*operand];
-            step.depth() < at || matches!(step.making, Making::Input)
+            step.depth() < at || matches!(step.making, Making::Input | Making::Public(_))
         };
         operands.retain(earlier);
         phase.operands = operands;
@@ -261,7 +297,7 @@ pub(super) fn run<M: Machine>(
     values: &mut [Option<M::Value>],
     (level, next): (usize, usize),
 ) -> Result<(), GateError> {
-    lower(machine, &phase.operands, values, level)?;
+    lower(machine, steps, &phase.operands, values, level)?;
     for sums in &phase.sums {
         let made = machine.each(sums, |machine, at| {
             let step = &steps.steps[at];
@@ -275,7 +311,8 @@ pub(super) fn run<M: Machine>(
         let factors =
             |&(k, a, b): &(i64, usize, usize)| Ok((k, value(values, a)?, value(values, b)?));
         let products = products.iter().map(factors).collect::<Result<Vec<_>, GateError>>()?;
-        let made = machine.products(&products, &multiples(step, values)?, step.constant, next)?;
+        let terms = (&multiples(step, values)?[..], step.constant);
+        let made = machine.products(&products, terms, next, seed(at, 0))?;
         machine.advance();
         Ok(made)
     })?;
@@ -286,17 +323,28 @@ pub(super) fn run<M: Machine>(
     Ok(())
 }
 
-/// Brings values that are above a level to it.
+/// Brings values that are above a level to it; public ones are made there.
 fn lower<M: Machine>(
     machine: &M,
-    steps: &[usize],
+    steps: &Steps,
+    wanted: &[usize],
     values: &mut [Option<M::Value>],
     level: usize,
 ) -> Result<(), GateError> {
-    let above = |step: &usize| values[*step].as_ref().is_some_and(|a| machine.level(a) > level);
-    let above: Vec<usize> = steps.iter().copied().filter(above).collect();
-    let made = machine.each(&above, |machine, at| Ok(machine.lower(value(values, at)?, level)?))?;
-    keep(&above, made, values);
+    let is_public = |step: usize| matches!(steps.steps[step].making, Making::Public(_));
+    let missing = |step: &usize| match &values[*step] {
+        Some(a) => machine.level(a) > level,
+        None => is_public(*step),
+    };
+    let missing: Vec<usize> = wanted.iter().copied().filter(missing).collect();
+    let made = machine.each(&missing, |machine, at| {
+        let made = match steps.steps[at].making {
+            Making::Public(number) => machine.public(number, level, seed(at, level)),
+            _ => machine.lower(value(values, at)?, level, seed(at, level)),
+        };
+        Ok(made?)
+    })?;
+    keep(&missing, made, values);
     Ok(())
 }
 
@@ -314,12 +362,17 @@ pub(super) fn outputs<M: Machine>(
         steps.outputs.iter().flatten().map(|output| output.unwrap_or(0)).collect();
     wanted.sort_unstable();
     wanted.dedup();
-    lower(machine, &wanted, values, level)?;
+    lower(machine, steps, &wanted, values, level)?;
     let output = |output: &Result<usize, bool>| match *output {
         Ok(step) => value(values, step).cloned(),
         Err(bit) => Ok(machine.sum(&[(0, value(values, 0)?)], i64::from(bit))?),
     };
     steps.outputs.iter().map(|group| group.iter().map(output).collect()).collect()
+}
+
+/// Of a step brought to a level, or, at level 0, as it is made.
+fn seed(step: usize, level: usize) -> u64 {
+    (step as u64) << 8 | level as u64
 }
 
 fn keep<V>(steps: &[usize], made: Vec<V>, values: &mut [Option<V>]) {

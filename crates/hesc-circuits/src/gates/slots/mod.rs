@@ -26,6 +26,7 @@ mod arithmetic;
 mod disjoint;
 mod machine;
 mod plan;
+mod publics;
 mod steps;
 
 pub use plan::Plan;

@@ -2,15 +2,19 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use hesc_schemes::SchemeError;
-use hesc_schemes::rlwe::{Ciphertext, Outline, RelinKey, Rlwe, Speed, Work};
+use hesc_schemes::rlwe::{Ciphertext, Encryption, Outline, RelinKey, Rlwe, Speed, Work};
 
 use super::arithmetic::Arithmetic;
 use super::machine::{Counting, Machine, OnCiphertexts, OnOutlines, Phase, outputs, phases, run};
+use super::publics::Publics;
 use super::steps::{Making, Steps};
 use crate::gates::{GateError, Monitor, Netlist};
 
 /// Bits of room that a level gives up for fewer primes.
 const SPENT_ON_SPEED: f64 = 0.25;
+
+/// Bits of room that no lower level makes up for.
+const FAR_BELOW: f64 = 25.0;
 
 /// Products in sequence that a circuit may have beyond those of squares of squares: its noise is another.
 const UNCERTAIN: usize = 4;
@@ -22,6 +26,9 @@ pub struct Plan {
     phases: Vec<Phase>,
     /// For each phase its level.
     levels: Vec<usize>,
+    /// What it was made for.
+    inputs: Vec<Outline>,
+    publics: Publics,
     work: Work,
     peak: usize,
 }
@@ -34,7 +41,7 @@ impl Plan {
     /// [`GateError::TooDeep`] for a circuit that the noise leaves no room for; [`GateError::Scheme`] for parameters
     /// that are not for circuits ([`Rlwe::check_combines`]).
     pub fn new(circuit: &Netlist, scheme: &Rlwe, spare: usize) -> Result<Self, GateError> {
-        let inputs = vec![scheme.fresh_outline(); circuit.input_wires()];
+        let inputs = scheme.fresh_outlines(Encryption::PublicKey, circuit.input_wires());
         Self::on(circuit, scheme, spare, &inputs)
     }
 
@@ -48,17 +55,34 @@ impl Plan {
         spare: usize,
         inputs: &[Outline],
     ) -> Result<Self, GateError> {
+        Self::beside_public(circuit, scheme, spare, inputs, 0)
+    }
+
+    /// The same for a circuit whose last input wires, so many, are public: numbers that are known when it is
+    /// evaluated, another in each slot. What is made of them alone costs nothing.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn beside_public(
+        circuit: &Netlist,
+        scheme: &Rlwe,
+        spare: usize,
+        inputs: &[Outline],
+        public: usize,
+    ) -> Result<Self, GateError> {
         scheme.check_combines()?;
-        if circuit.input_wires() == 0 {
-            let what = "the number of input wires";
+        if inputs.is_empty() {
+            let what = "the number of encrypted input wires";
             return Err(GateError::Size { what, value: 0, least: 1, most: usize::MAX });
         }
-        if inputs.len() != circuit.input_wires() {
-            let (expected, found) = (circuit.input_wires(), inputs.len());
-            return Err(GateError::Inputs { what: "encrypted bits", expected, found });
+        if inputs.len() + public != circuit.input_wires() {
+            let (expected, found) = (circuit.input_wires(), inputs.len() + public);
+            return Err(GateError::Inputs { what: "input bits", expected, found });
         }
         let modulus = scheme.spec().plaintext.modulus();
-        let early = Steps::new(&Arithmetic::new(circuit, modulus), modulus);
+        let arithmetic = Arithmetic::new(circuit, modulus, public);
+        let publics = Publics::new(&arithmetic, modulus);
+        let early = Steps::new(&arithmetic, modulus);
         // What is far beyond is refused without a search for levels.
         let key = |input: &&Outline| (input.level(), scheme.outline_budget(input));
         let best =
@@ -69,18 +93,22 @@ impl Plan {
         }
         let late = early.late();
         let speed = scheme.measured_speed();
-        let plans = [early, late].map(|steps| {
+        let levelled = |steps: Steps| {
             let phases = phases(&steps);
             Self::levelled(steps, phases, (scheme, spare), inputs)
-        });
-        let [early, late] = plans;
-        match (early, late) {
+        };
+        let plan = match rayon::join(|| levelled(early), || levelled(late)) {
             (Ok(early), Ok(late)) => {
-                Ok(if late.seconds(&speed) < early.seconds(&speed) { late } else { early })
+                if late.seconds(&speed) < early.seconds(&speed) {
+                    late
+                } else {
+                    early
+                }
             }
-            (Ok(plan), Err(_)) | (Err(_), Ok(plan)) => Ok(plan),
-            (Err(error), Err(_)) => Err(error),
-        }
+            (Ok(plan), Err(_)) | (Err(_), Ok(plan)) => plan,
+            (Err(error), Err(_)) => return Err(error),
+        };
+        Ok(Self { publics, ..plan })
     }
 
     /// The lowest level to start from that leads to the end, and the levels that follow.
@@ -101,23 +129,27 @@ impl Plan {
                 Err(error) => return Err(error),
             }
         }
-        let mut plan = Self { steps, phases, levels, work: Work::default(), peak: 0 };
-        plan.count(scheme, inputs)?;
+        let inputs = inputs.to_vec();
+        let (publics, work) = (Publics::default(), Work::default());
+        let mut plan = Self { steps, phases, levels, inputs, publics, work, peak: 0 };
+        plan.count(scheme)?;
         Ok(plan)
     }
 
     /// Goes through the plan to count what it takes.
-    fn count(&mut self, scheme: &Rlwe, inputs: &[Outline]) -> Result<(), GateError> {
+    fn count(&mut self, scheme: &Rlwe) -> Result<(), GateError> {
         let machine = Counting::new(scheme);
         let bytes = |level: usize| scheme.ciphertext_words(level) * size_of::<u64>();
-        let mut values: Vec<Option<usize>> = inputs.iter().map(|a| Some(a.level())).collect();
+        let inputs = &self.inputs;
+        let mut values: Vec<Option<Outline>> = inputs.iter().cloned().map(Some).collect();
         values.resize(self.steps.steps.len(), None);
         for (at, phase) in self.phases.iter().enumerate() {
             let next = self.levels.get(at + 1).copied().unwrap_or(self.levels[at]);
             let levels = (self.levels[at], next);
             run(&machine, &self.steps, phase, &mut values, levels)?;
             // What is done with has been there until now; inputs are others' until they are brought down.
-            let own = |(step, level): (usize, &Option<usize>)| {
+            let own = |(step, value): (usize, &Option<Outline>)| {
+                let level = value.as_ref().map(Outline::level);
                 level.filter(|&level| inputs.get(step).is_none_or(|a| a.level() != level))
             };
             let there: usize = values.iter().enumerate().filter_map(own).map(bytes).sum();
@@ -197,8 +229,24 @@ impl Plan {
         if inputs.iter().any(|a| a.level() < self.start()) {
             return Err(GateError::TooDeep { depth: self.depth(), room: 0 });
         }
-        let outlines = inputs.iter().map(|a| Some(scheme.outline(a))).collect();
-        self.walk(&OnOutlines(scheme), outlines).map(drop)
+        // Inputs as the plan was made for are known to do.
+        match self.known(scheme, inputs) {
+            None => Ok(()),
+            Some(outlines) => {
+                let outlines = outlines.into_iter().map(Some).collect();
+                self.walk(&OnOutlines(scheme), outlines).map(drop)
+            }
+        }
+    }
+
+    /// What is known of inputs, unless that is what the plan was made for.
+    fn known(&self, scheme: &Rlwe, inputs: &[&Ciphertext]) -> Option<Vec<Outline>> {
+        let found = scheme.outlines(inputs);
+        if found.iter().zip(&self.inputs).all(|(found, made)| found.is_drawn_within(made)) {
+            None
+        } else {
+            Some(inputs.iter().map(|a| scheme.outline(a)).collect())
+        }
     }
 
     /// The outputs of a circuit, group after group, of inputs wire after wire. All are at [`Self::levels`]' last.
@@ -206,7 +254,8 @@ impl Plan {
     /// Cost: [`Self::work`], on all cores.
     ///
     /// # Errors
-    /// [`GateError::Inputs`] for another number of inputs; [`GateError::TooDeep`] for inputs with more noise, or at a
+    /// [`GateError::Inputs`] for another number of inputs, or other public rows than one of as many bits as there are
+    /// slots for each public wire; [`GateError::TooDeep`] for inputs with more noise, or at a
     /// lower level, than it was made for, before anything is computed; [`GateError::Cancelled`]; [`GateError::Scheme`]
     /// for ciphertexts of other parameters or another key.
     pub fn evaluate(
@@ -214,15 +263,20 @@ impl Plan {
         scheme: &Rlwe,
         relin: &RelinKey,
         inputs: &[&Ciphertext],
+        public: &[Vec<bool>],
         monitor: &Monitor,
     ) -> Result<Vec<Vec<Ciphertext>>, GateError> {
         self.check(scheme, relin, inputs)?;
+        let numbers = self.publics.numbers(public, scheme.slot_count())?;
         monitor.start(self.products());
-        let values = inputs.iter().map(|&a| Some(Cow::Borrowed(a))).collect();
-        let outputs = self.walk(&OnCiphertexts { scheme, relin, monitor }, values)?;
+        let known = self.known(scheme, inputs).unwrap_or_else(|| self.inputs.clone());
+        let beside = inputs.iter().map(|&a| Cow::Borrowed(a)).zip(known);
+        let values = beside.map(Some).collect();
+        let outputs = self
+            .walk(&OnCiphertexts { scheme, relin, monitor, numbers, beside: inputs[0] }, values)?;
         Ok(outputs
             .into_iter()
-            .map(|group| group.into_iter().map(Cow::into_owned).collect())
+            .map(|group| group.into_iter().map(|(a, _)| a.into_owned()).collect())
             .collect())
     }
 
@@ -300,6 +354,11 @@ fn levels_from(
                     let most = best.map_or(room, |(most, ..)| most.max(room));
                     best = Some((most, next, after));
                 }
+                // Far below the best there is less and less.
+                Ok(room) if best.as_ref().is_some_and(|(most, ..)| room < most - FAR_BELOW) => {
+                    break;
+                }
+                Err(_) if best.is_some() => break,
                 Ok(_) => {}
                 Err(error) => refused = refused.or(Some(error)),
             }

@@ -1,6 +1,6 @@
 //! Arithmetic as steps: sums of products that are relinearised once, and sums of what there is.
 
-use super::arithmetic::{Arithmetic, Value, centred};
+use super::arithmetic::{Arithmetic, Value, centred, operands};
 
 /// Sums that a product is made for again, at most: beyond that a relinearisation is cheaper.
 const MOST_COPIES: usize = 8;
@@ -9,6 +9,8 @@ const MOST_COPIES: usize = 8;
 #[derive(Debug, Clone)]
 pub(super) enum Making {
     Input,
+    /// Of public numbers, one of the arithmetic's values: made wherever it is read.
+    Public(usize),
     /// `constant + sum k a`: additions alone.
     Sum,
     /// The same and `sum k a b`, relinearised once.
@@ -60,6 +62,8 @@ struct Pending {
 }
 
 impl Steps {
+    /// Products of public numbers are none of ciphertexts.
+    ///
     /// A product that nothing but one sum reads joins it, and so does such a sum of products. A product that several
     /// sums read is made for each where all of them are relinearised anyway. What reads more than that is one
     /// ciphertext for all.
@@ -67,11 +71,19 @@ impl Steps {
         let values = &arithmetic.values;
         let live = live(arithmetic);
         let joins = joining(arithmetic, &live);
-        let inputs = values.iter().take_while(|value| matches!(value, Value::Input)).count();
+        let is_input = |at: &usize| matches!(values[*at], Value::Input) && !arithmetic.public[*at];
+        let inputs = (0..values.len()).take_while(is_input).count();
         let mut made = Self { steps: Vec::new(), outputs: Vec::new(), inputs };
         let mut places = vec![usize::MAX; values.len()];
         let mut pending: Vec<Option<Pending>> = vec![None; values.len()];
+        let read = read_by_others(arithmetic, &live);
         for (at, value) in values.iter().enumerate().filter(|(at, _)| *at < inputs || live[*at]) {
+            if arithmetic.public[at] {
+                if read[at] {
+                    places[at] = made.push(Making::Public(at), Vec::new(), 0);
+                }
+                continue;
+            }
             let sum = match value {
                 Value::Input => {
                     places[at] = made.push(Making::Input, Vec::new(), 0);
@@ -146,7 +158,7 @@ impl Steps {
         for at in (0..steps.len()).rev() {
             let step = &mut steps[at];
             let before = match &step.making {
-                Making::Input => continue,
+                Making::Input | Making::Public(_) => continue,
                 Making::Sum => latest[at],
                 Making::Products(_) => latest[at] - 1,
             };
@@ -210,12 +222,13 @@ fn live(arithmetic: &Arithmetic) -> Vec<bool> {
     live
 }
 
-fn operands(value: &Value) -> Vec<usize> {
-    match value {
-        Value::Input => Vec::new(),
-        Value::Product(a, b) => vec![*a, *b],
-        Value::Sum(sum) => sum.terms.iter().map(|term| term.1).collect(),
-    }
+/// Which public values are operands of others, or outputs.
+fn read_by_others(arithmetic: &Arithmetic, live: &[bool]) -> Vec<bool> {
+    let mut read = vec![false; live.len()];
+    let others = (0..live.len()).filter(|&at| live[at] && !arithmetic.public[at]);
+    others.flat_map(|at| operands(&arithmetic.values[at])).for_each(|operand| read[operand] = true);
+    arithmetic.outputs.iter().flatten().flatten().for_each(|&value| read[value] = true);
+    read
 }
 
 /// Which products, and sums of them, join the sums that read them instead of being relinearised.
@@ -236,10 +249,14 @@ fn joining(arithmetic: &Arithmetic, live: &[bool]) -> Vec<bool> {
     let mut relinearised = vec![false; values.len()];
     for (at, value) in values.iter().enumerate() {
         relinearised[at] = match value {
+            _ if arithmetic.public[at] => false,
             Value::Input => false,
             Value::Product(..) => true,
             Value::Sum(sum) => sum.terms.iter().any(|term| joins[term.1] && relinearised[term.1]),
         };
+    }
+    for (joins, public) in joins.iter_mut().zip(&arithmetic.public) {
+        *joins &= !public;
     }
     let mut shared = vec![true; values.len()];
     for (at, value) in values.iter().enumerate().filter(|(at, _)| live[*at]) {
@@ -249,7 +266,8 @@ fn joining(arithmetic: &Arithmetic, live: &[bool]) -> Vec<bool> {
     }
     for (at, value) in values.iter().enumerate() {
         let few = (2..=MOST_COPIES).contains(&readers[at]);
-        joins[at] |= matches!(value, Value::Product(..)) && few && shared[at];
+        joins[at] |=
+            matches!(value, Value::Product(..)) && few && shared[at] && !arithmetic.public[at];
     }
     joins
 }

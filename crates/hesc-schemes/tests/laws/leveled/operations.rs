@@ -115,7 +115,12 @@ pub fn operations() -> Vec<Operation> {
         Operation {
             name: "combination",
             schemes: &[Bgv],
-            run: |w, _, a, b| w.party.scheme.combination(&[(1, a), (-1, b)], 1).map(drop),
+            run: |w, _, a, b| {
+                let s = &w.party.scheme;
+                let outlines = [a, b].map(|a| s.outline(a));
+                let known = s.combination_outline(&[(1, &outlines[0]), (-1, &outlines[1])], 1)?;
+                s.combination(&[(1, a), (-1, b)], 1, &known).map(drop)
+            },
             takes: Takes::Two,
             binary: true,
             ..PLAIN
@@ -124,8 +129,11 @@ pub fn operations() -> Vec<Operation> {
             name: "combination_of_products",
             schemes: &[Bgv],
             run: |w, k, a, b| {
-                let (s, products) = (&w.party.scheme, [(1, a, b)]);
-                s.combination_of_products(&k.party.relin, &products, &[], 0, 1).map(drop)
+                let s = &w.party.scheme;
+                let [x, y] = [a, b].map(|a| s.outline(a));
+                let known = s.products_outline(&[(1, &x, &y)], (&[], 0), 1, 0)?;
+                let products = [(1, a, b)];
+                s.combination_of_products(&k.party.relin, &products, (&[], 0), &known).map(drop)
             },
             takes: Takes::Two,
             binary: true,
@@ -135,7 +143,10 @@ pub fn operations() -> Vec<Operation> {
         Operation {
             name: "lower",
             schemes: &[Bgv],
-            run: |w, _, a, _| w.party.scheme.lower(a, 1).map(drop),
+            run: |w, _, a, _| {
+                let s = &w.party.scheme;
+                s.lower(a, &s.outline(a), 1, 0).map(drop)
+            },
             takes: Takes::Two,
             ..PLAIN
         },

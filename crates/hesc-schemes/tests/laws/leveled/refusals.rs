@@ -13,10 +13,13 @@ use super::operations::{Operation, Takes, World, ones, operations, with_parts};
 use super::party::{CHAINS, DEGREE, SCALE, SCHEMES, chained, party};
 
 /// Methods that read or make a ciphertext and have no second thing that it could fail to match.
-const OTHERS: [&str; 15] = [
+const OTHERS: [&str; 17] = [
     // Reads the numbers of a ciphertext.
     "noise_budget",
     "outline",
+    "outlines",
+    // Of public numbers.
+    "public_ciphertext",
     "error_bound",
     "product_level",
     "ciphertext_to_bytes",
