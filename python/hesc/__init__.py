@@ -38,6 +38,7 @@ from hesc.polynomials import Plan, Polynomial
 
 if TYPE_CHECKING:
     from hesc.secret import (
+        CipherKey,
         Decryptor,
         LeveledSecretKey,
         SecretEncryptor,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 __version__ = version("hesc")
 
 _SECRET = {
+    "CipherKey",
     "Decryptor",
     "LeveledSecretKey",
     "SecretEncryptor",
@@ -63,6 +65,7 @@ _SECRET = {
 
 __all__ = [
     "Answer",
+    "CipherKey",
     "CircuitError",
     "CorrelationError",
     "DecryptionError",

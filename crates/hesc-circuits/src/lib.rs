@@ -8,6 +8,7 @@
 //!   one) and compact (modulus switched);
 //! - [`vectors`]: polynomials, inner products and matrices on the schemes with multiplication;
 //! - [`gates`]: gate circuits as data, and as few bootstraps as they take;
+//! - [`transciphering`]: from data under a stream cipher to integers in slots;
 //! - [`Counts`]: the decrypted answer; [`Readout`]: separated, ready to be decoded to estimates.
 //!
 //! Paper: `koseki2022hesc` §3.1 (products), §3.2 (packing, sums), §3.3 (fusion and separation).
@@ -15,6 +16,7 @@
 mod error;
 pub mod gates;
 pub mod streams;
+pub mod transciphering;
 pub mod vectors;
 
 pub use error::CircuitError;

@@ -18,6 +18,7 @@ mod params;
 #[cfg(feature = "peers")]
 mod peer;
 mod presets;
+mod transciphering;
 #[cfg(feature = "peers")]
 mod transforms;
 mod workers;
@@ -75,6 +76,8 @@ mod _native {
     use crate::peer::TfheBoolean;
     #[pymodule_export]
     use crate::presets::{Entry, presets};
+    #[pymodule_export]
+    use crate::transciphering::{CipherKey, Message, decipherer};
     #[cfg(feature = "peers")]
     #[pymodule_export]
     use crate::transforms::Transform;

@@ -52,6 +52,8 @@ pub enum Kind {
     LeveledSlots = 44,
     /// The bits of integers in slots, a ciphertext each.
     LeveledIntegers = 45,
+    /// Numbers under a stream cipher.
+    Message = 46,
     /// What evaluates circuits on encrypted bits.
     EvaluationKey = 40,
     /// An array of encrypted bits.
@@ -84,6 +86,7 @@ impl Kind {
             Self::LeveledVector => "a vector of a scheme with multiplication",
             Self::LeveledSlots => "slots of a scheme with multiplication",
             Self::LeveledIntegers => "integers in slots",
+            Self::Message => "numbers under a stream cipher",
             Self::EvaluationKey => "an evaluation key",
             Self::EncryptedBits => "encrypted bits",
             Self::BitAnswer => "an answer of bits",

@@ -37,12 +37,16 @@ class Clock:
     def time(self, call: Callable[[], object]) -> Timing:
         """The medians of rounds, each beside the unit."""
         call()
-        runs: list[tuple[float, float]] = []
+        runs: list[Timing] = []
         end = time.perf_counter() + self._budget
         while len(runs) < self._rounds and (len(runs) < 3 or time.perf_counter() < end):
-            before = self.unit()
-            start = time.perf_counter()
-            call()
-            seconds = time.perf_counter() - start
-            runs.append((seconds, 2 * seconds / (before + self.unit())))
+            runs.append(self.once(call))
         return Timing(*(statistics.median(column) for column in zip(*runs, strict=True)))
+
+    def once(self, call: Callable[[], object]) -> Timing:
+        """One call, which takes long: beside the unit before and after it."""
+        before = self.unit()
+        start = time.perf_counter()
+        call()
+        seconds = time.perf_counter() - start
+        return Timing(seconds, 2 * seconds / (before + self.unit()))

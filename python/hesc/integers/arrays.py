@@ -116,11 +116,7 @@ def plain_bits(
     params: LeveledParams, numbers: ArrayLike, dtype: DTypeLike | Kind | None
 ) -> tuple[Kind, int, list[_native.LeveledPlaintext]]:
     """What is encrypted: the kind, the count, and the bits of each block, the lowest first."""
-    kind = kind_of(np.asarray(numbers).dtype if dtype is None else dtype)
-    shape = np.shape(numbers)
-    if len(shape) != 1 or not shape[0]:
-        raise ShapeError(f"integers are a row of at least one; got shape {shape}")
-    array = check_range(numbers, kind, "numbers")
+    kind, array = numbers_in(numbers, dtype)
     if params.scheme != "bgv":
         raise ParameterError(
             f"{params.name} is of {params.scheme}; bits in slots take BGV: see plan.params"
@@ -130,6 +126,15 @@ def plain_bits(
         rows = bits_of(array[first : first + params.slot_count], kind)
         plain.extend(params.native.encode_integers(row, False) for row in rows)
     return kind, array.size, plain
+
+
+def numbers_in(numbers: ArrayLike, dtype: DTypeLike | Kind | None) -> tuple[Kind, NDArray[Any]]:
+    """A row of numbers within a type."""
+    kind = kind_of(np.asarray(numbers).dtype if dtype is None else dtype)
+    shape = np.shape(numbers)
+    if len(shape) != 1 or not shape[0]:
+        raise ShapeError(f"integers are a row of at least one; got shape {shape}")
+    return kind, check_range(numbers, kind, "numbers")
 
 
 def bits_of(numbers: NDArray[Any], kind: Kind) -> NDArray[np.int64]:

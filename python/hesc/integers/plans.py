@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 ENGINES: Final = {
     "binary": (
         ("bgv_13107", "bgv_13107_circuits"),
-        ("bgv_21845_circuits", "bgv_21845"),
+        ("bgv_21845_circuits", "bgv_21845_deep"),
         ("bgv_65535",),
     ),
     "prime": (("bgv_8192",), ("bgv_16384",), ("bgv_32768",)),

@@ -25,7 +25,8 @@ pub struct Integers {
 }
 
 impl Integers {
-    fn is_possible(self) -> bool {
+    /// Whether there are such integers.
+    pub(crate) fn is_possible(self) -> bool {
         (1..=u32::MAX as usize).contains(&self.count)
             && (1..=WIDEST).contains(&self.width)
             && !(self.signed && self.width == 1)
@@ -37,9 +38,20 @@ impl Integers {
         self.count.div_ceil(scheme.slot_count()) * self.width
     }
 
+    /// What travels of the kind.
+    pub(crate) fn flags(self) -> u8 {
+        u8::from(self.signed) * SIGNED | u8::from(self.boolean) * BOOLEAN
+    }
+
+    /// Integers with flags that travelled, if there are such.
+    pub(crate) fn with_flags(count: usize, width: usize, flags: u8) -> Option<Self> {
+        let (signed, boolean) = (flags & SIGNED != 0, flags & BOOLEAN != 0);
+        let integers = Self { count, width, signed, boolean };
+        (flags & !(SIGNED | BOOLEAN) == 0 && integers.is_possible()).then_some(integers)
+    }
+
     fn frame(self, seeded: bool, ciphertexts: &[Vec<u8>]) -> Vec<u8> {
-        let flag = |set: bool, bit: u8| if set { bit } else { 0 };
-        let flags = flag(self.signed, SIGNED) | flag(self.boolean, BOOLEAN) | flag(seeded, SEEDED);
+        let flags = self.flags() | if seeded { SEEDED } else { 0 };
         let size = ciphertexts.iter().map(|bytes| bytes.len() + 8).sum::<usize>() + 16;
         let mut writer = Writer::with_capacity(Kind::LeveledIntegers, size);
         writer.u32(self.count as u32).u32(self.width as u32).u8(flags);
@@ -79,11 +91,9 @@ pub fn integers_from_bytes(
     let mut reader = Reader::open(bytes, Kind::LeveledIntegers)?;
     let (count, width) = (reader.u32()? as usize, reader.u32()? as usize);
     let flags = reader.u8()?;
-    let (signed, boolean) = (flags & SIGNED != 0, flags & BOOLEAN != 0);
-    let integers = Integers { count, width, signed, boolean };
-    if flags >= 2 * SEEDED || !integers.is_possible() {
+    let Some(integers) = Integers::with_flags(count, width, flags & !SEEDED) else {
         return Err(reader.error("what it says of its numbers is impossible"));
-    }
+    };
     // As many as it says, each of which the frame has to have: nothing is allocated for those it has not.
     let mut bits: Vec<Ciphertext> = Vec::new();
     for _ in 0..integers.ciphertexts(scheme) {

@@ -35,7 +35,7 @@ impl LeveledPublicKey {
 
 /// No equality, no representation of its content, no pickling.
 #[pyclass(frozen, module = "hesc")]
-pub struct LeveledSecretKey(pub(super) Rlwe, pub(super) rlwe::SecretKey, pub(super) SharedSoFar);
+pub struct LeveledSecretKey(pub Rlwe, pub rlwe::SecretKey, pub(super) SharedSoFar);
 
 #[pymethods]
 impl LeveledSecretKey {

@@ -2,6 +2,7 @@
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Buffers that wait for their next use. Clearing fresh memory costs as much as a pass of arithmetic,
 /// on one thread. Nobody waits for the lock: a forked process may find it taken for ever, and who finds it
@@ -10,6 +11,43 @@ static POOL: Mutex<Vec<Vec<u64>>> = Mutex::new(Vec::new());
 /// Buffers kept, and their words; further ones are freed.
 const KEPT: usize = 128;
 const MOST_WORDS: usize = 1 << 23;
+/// What is kept beyond that while somebody holds a [`KeptBuffers`].
+static MORE: AtomicUsize = AtomicUsize::new(0);
+/// Words of the smallest buffer that is kept then.
+const LEAST_WORDS: usize = 1 << 14;
+
+/// As long as it lives, so many words more are kept instead of being freed: a computation on many ciphertexts has those
+/// of its next step when it is done with those of the last.
+#[derive(Debug)]
+pub struct KeptBuffers(usize);
+
+impl KeptBuffers {
+    pub(crate) fn new(words: usize) -> Self {
+        MORE.fetch_add(words, Ordering::Relaxed);
+        Self(words)
+    }
+}
+
+impl Drop for KeptBuffers {
+    fn drop(&mut self) {
+        MORE.fetch_sub(self.0, Ordering::Relaxed);
+        if let Ok(mut pool) = POOL.try_lock() {
+            trim(&mut pool);
+        }
+    }
+}
+
+/// Frees what is too much.
+fn trim(pool: &mut Vec<Vec<u64>>) {
+    let more = MORE.load(Ordering::Relaxed);
+    while pool.len() > KEPT + more / LEAST_WORDS
+        || pool.iter().map(Vec::len).sum::<usize>() > MOST_WORDS + more
+    {
+        // The smallest is the cheapest to make again.
+        let smallest = (0..pool.len()).min_by_key(|&i| pool[i].len());
+        smallest.map(|i| pool.swap_remove(i));
+    }
+}
 
 /// Memory of ciphertexts and for work, from a pool and back to it; with anything in it at first.
 /// Whoever puts secrets there wipes them.
@@ -54,11 +92,7 @@ impl Drop for Buffer {
         }
         let Ok(mut pool) = POOL.try_lock() else { return };
         pool.push(std::mem::take(&mut self.words));
-        while pool.len() > KEPT || pool.iter().map(Vec::len).sum::<usize>() > MOST_WORDS {
-            // The smallest is the cheapest to make again.
-            let smallest = (0..pool.len()).min_by_key(|&i| pool[i].len());
-            smallest.map(|i| pool.swap_remove(i));
-        }
+        trim(&mut pool);
     }
 }
 

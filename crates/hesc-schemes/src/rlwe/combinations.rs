@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use hesc_math::residues::kernels;
 use hesc_math::ring::Prime;
 
-use super::buffer::Buffer;
+use super::buffer::{Buffer, KeptBuffers};
 use super::levels::{Dropping, WayDown};
 use super::noise::Noise;
 use super::policy::SPENT_ON_SPEED;
@@ -46,6 +46,9 @@ impl Outline {
         drawn && self.shell.noise.is_within(other.shell.noise)
     }
 }
+
+/// Outlines are of any key.
+const NO_KEY: KeyId = KeyId::from_bytes([0; 16]);
 
 /// How something is encrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,9 +93,10 @@ impl Rlwe {
         }
     }
 
-    /// What decides about operations on a ciphertext.
+    /// What decides about operations on a ciphertext, whoever has its key.
     pub fn outline(&self, a: &Ciphertext) -> Outline {
-        Outline { shell: a.shell(), samples: None }
+        let tag = Tag { key: NO_KEY, ..a.tag };
+        Outline { shell: Ciphertext { tag, ..a.shell() }, samples: None }
     }
 
     /// The same of several. Encryptions as they were made, none of them twice, are taken for [`Self::fresh_outlines`]:
@@ -139,7 +143,7 @@ impl Rlwe {
     pub fn fresh_outline(&self) -> Outline {
         let (bound, scale) = (self.spec().bound, self.default_scale());
         let shell = Ciphertext {
-            tag: Tag { params: self.fingerprint(), key: KeyId::from_bytes([0; 16]) },
+            tag: Tag { params: self.fingerprint(), key: NO_KEY },
             level: self.levels(),
             size: 2,
             words: Buffer::default(),
@@ -207,8 +211,10 @@ impl Rlwe {
         let mut words = Buffer::take(2 * n * primes.len());
         parallel::for_each_chunk(&mut words, 2 * n, 0, |_, limb, out| {
             let (first, second) = out.split_at_mut(n);
+            // Primes are above the plaintext modulus.
+            let q = primes[limb].value();
             for (word, &x) in first.iter_mut().zip(&signed) {
-                *word = primes[limb].modulus().reduce_signed(x);
+                *word = if x < 0 { q - x.unsigned_abs() } else { x as u64 };
             }
             self.domain().accept_coefficients(first, &primes[limb]);
             second.fill(0);
@@ -266,6 +272,11 @@ impl Rlwe {
         a.tag.check(self.fingerprint(), Some(beside.unwrap_or(a).tag))?;
         Self::require_two_parts(a, "a circuit")?;
         Self::check_factors(std::iter::once(a))
+    }
+
+    /// Keeps memory of ciphertexts that are dropped, up to so many bytes, as long as the result lives.
+    pub fn keep_buffers(&self, bytes: usize) -> KeptBuffers {
+        KeptBuffers::new(bytes / size_of::<u64>())
     }
 
     /// Words of a ciphertext of a level.

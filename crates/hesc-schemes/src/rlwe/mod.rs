@@ -72,6 +72,7 @@ use std::sync::{Arc, OnceLock};
 
 use hesc_math::RingIndex;
 
+pub use buffer::KeptBuffers;
 pub use ciphertext::{Ciphertext, Plaintext, SeededCiphertext};
 pub use combinations::{Encryption, Outline};
 pub use field_slots::Basis;

@@ -1,5 +1,6 @@
 //! Ciphertexts, vectors, slots, keys and parameter sets of the schemes with multiplication.
 
+use hesc_circuits::transciphering::{Message, Shape};
 use hesc_circuits::vectors::{
     Content, Integers, Label, integers_from_bytes, integers_to_bytes, seeded_integers_to_bytes,
     seeded_slots_to_bytes, seeded_vector_to_bytes, slots_from_bytes, slots_to_bytes,
@@ -106,6 +107,9 @@ impl LeveledTarget {
             bytes.push(integers_to_bytes(&scheme, integers, &[&a, &a]));
             let bits = [seeded.clone(), seeded.clone()];
             bytes.push(seeded_integers_to_bytes(&scheme, integers, &bits));
+            let shape = Shape { slots: 2, blocks: 1 };
+            let rows = vec![3, 1, 1, 0];
+            bytes.push(Message { nonce: [7; 12], integers, shape, rows }.to_bytes());
         }
         let objects: Vec<Object> =
             bytes.into_iter().map(|bytes| Object::new(Family::Rlwe, bytes)).collect();
@@ -227,6 +231,10 @@ impl Target for LeveledTarget {
             for bit in &bits {
                 self.use_ciphertext(&frame, bit, rng, asked);
             }
+        }
+        if let Ok(message) = Message::from_bytes(bytes) {
+            accepted = true;
+            asked.same(&message.to_bytes(), bytes);
         }
         if let Ok(seeded) = s.seeded_from_bytes(bytes) {
             accepted = true;

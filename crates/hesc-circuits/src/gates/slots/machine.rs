@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::cell::Cell;
+use std::sync::Mutex;
 
 use hesc_schemes::SchemeError;
 use hesc_schemes::rlwe::{Ciphertext, Outline, RelinKey, Rlwe, Work};
@@ -337,10 +338,17 @@ fn lower<M: Machine>(
         None => is_public(*step),
     };
     let missing: Vec<usize> = wanted.iter().copied().filter(missing).collect();
-    let made = machine.each(&missing, |machine, at| {
-        let made = match steps.steps[at].making {
-            Making::Public(number) => machine.public(number, level, seed(at, level)),
-            _ => machine.lower(value(values, at)?, level, seed(at, level)),
+    // What was there goes as soon as it is brought down: the next one has its memory.
+    let above: Vec<Mutex<Option<M::Value>>> =
+        missing.iter().map(|&step| Mutex::new(values[step].take())).collect();
+    let places: Vec<usize> = (0..missing.len()).collect();
+    let made = machine.each(&places, |machine, place| {
+        let at = missing[place];
+        let above = above[place].lock().map_or(None, |mut above| above.take());
+        let made = match (&steps.steps[at].making, &above) {
+            (Making::Public(number), _) => machine.public(*number, level, seed(at, level)),
+            (_, Some(above)) => machine.lower(above, level, seed(at, level)),
+            (_, None) => return Err(self::missing()),
         };
         Ok(made?)
     })?;

@@ -269,6 +269,7 @@ impl Plan {
         self.check(scheme, relin, inputs)?;
         let numbers = self.publics.numbers(public, scheme.slot_count())?;
         monitor.start(self.products());
+        let _kept = scheme.keep_buffers(self.peak);
         let known = self.known(scheme, inputs).unwrap_or_else(|| self.inputs.clone());
         let beside = inputs.iter().map(|&a| Cow::Borrowed(a)).zip(known);
         let values = beside.map(Some).collect();

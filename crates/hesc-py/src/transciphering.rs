@@ -1,0 +1,136 @@
+//! Data under a stream cipher, for a server that has the cipher's key in encrypted form.
+
+use hesc_circuits::transciphering::{self, KEY_BYTES, Shape};
+use hesc_circuits::vectors::Integers;
+use hesc_math::AesCtrRng;
+use hesc_schemes::SchemeError;
+use numpy::{PyArray2, PyArrayMethods, ToPyArray};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use zeroize::Zeroizing;
+
+use crate::errors::{ParameterError, gate_to_py, scheme_to_py};
+use crate::gates::{Circuit, make};
+use crate::leveled::LeveledSecretKey;
+use crate::workers::Compute;
+
+fn generator() -> Result<AesCtrRng, SchemeError> {
+    AesCtrRng::from_os().map_err(SchemeError::from)
+}
+
+/// A key of Kreyvium.
+#[pyclass(frozen, module = "hesc")]
+pub struct CipherKey(transciphering::CipherKey);
+
+#[pymethods]
+impl CipherKey {
+    #[staticmethod]
+    fn generate() -> PyResult<Self> {
+        let mut rng = generator().map_err(scheme_to_py)?;
+        Ok(Self(transciphering::CipherKey::generate(&mut rng)))
+    }
+
+    #[staticmethod]
+    fn from_bytes(data: &[u8]) -> PyResult<Self> {
+        let bytes: [u8; KEY_BYTES] = data.try_into().map_err(|_| {
+            ParameterError::new_err(format!("a key has {KEY_BYTES} bytes; got {}", data.len()))
+        })?;
+        Ok(Self(transciphering::CipherKey::new(Zeroizing::new(bytes))))
+    }
+
+    fn secret_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, self.0.secret_bytes())
+    }
+
+    /// The key under a secret key, in the wire form of integers.
+    fn encrypt_to_bytes<'py>(
+        &self,
+        py: Python<'py>,
+        secret: &LeveledSecretKey,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let made = py.compute(|| self.0.encrypt_key(&secret.0, &secret.1, &mut generator()?));
+        Ok(PyBytes::new(py, &made.map_err(scheme_to_py)?))
+    }
+
+    /// Rows of bits under the key and a new nonce: see `Message`.
+    #[expect(clippy::too_many_arguments, reason = "what a message says of its numbers")]
+    fn encrypt(
+        &self,
+        py: Python<'_>,
+        rows: &[u8],
+        count: usize,
+        width: usize,
+        signed: bool,
+        boolean: bool,
+        shape: (u32, u32),
+    ) -> PyResult<Message> {
+        let integers = Integers { count, width, signed, boolean };
+        let shape = Shape { slots: shape.0, blocks: shape.1 };
+        let mut rng = generator().map_err(scheme_to_py)?;
+        let made = py.compute(|| self.0.encrypt(integers, shape, rows, &mut rng));
+        made.map(Message).map_err(gate_to_py)
+    }
+
+    /// The rows of bits of a message.
+    fn decrypt<'py>(&self, py: Python<'py>, message: &Message) -> PyResult<Bound<'py, PyBytes>> {
+        let rows = py.compute(|| self.0.decrypt(&message.0)).map_err(gate_to_py)?;
+        Ok(PyBytes::new(py, &rows))
+    }
+}
+
+/// Numbers under the cipher.
+#[pyclass(frozen, module = "hesc")]
+pub struct Message(transciphering::Message);
+
+#[pymethods]
+impl Message {
+    #[staticmethod]
+    fn from_bytes(data: &[u8]) -> PyResult<Self> {
+        transciphering::Message::from_bytes(data).map(Self).map_err(scheme_to_py)
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.to_bytes())
+    }
+
+    /// How many numbers, their width, whether they are signed, whether they are truth values.
+    #[getter]
+    fn integers(&self) -> (usize, usize, bool, bool) {
+        let Integers { count, width, signed, boolean } = self.0.integers;
+        (count, width, signed, boolean)
+    }
+
+    /// Slots, and numbers of a stream.
+    #[getter]
+    fn shape(&self) -> (u32, u32) {
+        (self.0.shape.slots, self.0.shape.blocks)
+    }
+
+    #[getter]
+    fn nonce<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.nonce)
+    }
+
+    #[getter]
+    fn runs(&self) -> usize {
+        self.0.runs()
+    }
+
+    /// What a run takes beside the key: initial values, then the message's bits; a row of a bit for each slot.
+    fn public_rows<'py>(
+        &self,
+        py: Python<'py>,
+        run: usize,
+    ) -> PyResult<Bound<'py, PyArray2<bool>>> {
+        let rows = py.compute(|| self.0.public_rows(run)).map_err(gate_to_py)?;
+        let slots = self.0.shape.slots as usize;
+        let flat: Vec<bool> = rows.concat();
+        flat.to_pyarray(py).reshape([flat.len() / slots, slots])
+    }
+}
+
+/// What a server computes of the key's bits and `Message.public_rows`.
+#[pyfunction]
+pub fn decipherer(py: Python<'_>, bits: usize) -> PyResult<Circuit> {
+    make(py.compute(|| transciphering::decipherer(bits)))
+}
