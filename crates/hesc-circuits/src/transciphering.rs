@@ -133,7 +133,7 @@ impl CipherKey {
                         *byte ^= (from[at / 8] >> (8 * (at % 8))) as u8;
                     }
                     // What lies behind the last number stays zero.
-                    if here % 8 != 0 {
+                    if !here.is_multiple_of(8) {
                         row[here / 8] &= (1 << (here % 8)) - 1;
                     }
                     rows = rest;
@@ -242,7 +242,7 @@ impl Message {
             let here = left.min(slots);
             for _ in 0..self.integers.width {
                 let (row, rest) = rows.split_at(here.div_ceil(8));
-                if here % 8 != 0 && row[here / 8] >> (here % 8) != 0 {
+                if !here.is_multiple_of(8) && row[here / 8] >> (here % 8) != 0 {
                     return false;
                 }
                 rows = rest;

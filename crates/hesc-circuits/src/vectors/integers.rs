@@ -40,7 +40,7 @@ impl Integers {
 
     /// What travels of the kind.
     pub(crate) fn flags(self) -> u8 {
-        u8::from(self.signed) * SIGNED | u8::from(self.boolean) * BOOLEAN
+        (u8::from(self.signed) * SIGNED) | (u8::from(self.boolean) * BOOLEAN)
     }
 
     /// Integers with flags that travelled, if there are such.

@@ -644,7 +644,6 @@ mod tests {
     use hesc_math::{AesCtrRng, RingIndex};
     use rand_core::{Rng as _, SeedableRng as _};
 
-    use super::super::estimates::tests::measured;
     use super::super::{PlaintextSpace, PrimeSet, Spec};
     use super::*;
     use crate::Assurance;
@@ -709,12 +708,43 @@ mod tests {
                 all.push(twice);
                 let scatter = 1.0 + 8.0 / s.degree().sqrt();
                 for (a, known) in &all {
-                    let excess = (known.shell.noise.deviation / measured(&s, &secret, a)).log2();
+                    let excess =
+                        (known.shell.noise.deviation / s.measured_deviation(&secret, a)).log2();
                     assert!(excess > -scatter.log2(), "{index}: {excess} bits too low");
                     assert!(excess < 1.0 + scatter.log2(), "{index}: {excess} bits too high");
                 }
             }
         }
+    }
+
+    /// Encryptions that share nothing; of all others the noise is bounded.
+    #[test]
+    fn only_encryptions_that_share_nothing_are_drawn() {
+        let s = set(255, 36, 24);
+        let rng = &mut AesCtrRng::from_seed([9; 32]);
+        let (secret, public) = s.generate_keys(rng);
+        let plain = s.encode_integers(&[1, 0, 1]).unwrap();
+        let [a, b] = [(); 2].map(|()| s.encrypt(&public, &plain, rng).unwrap());
+        let own = s.expand(&s.encrypt_seeded(&secret, &plain, rng).unwrap()).unwrap();
+        let drawn = |all: &[&Ciphertext]| s.outlines(all).iter().all(|a| a.samples.is_some());
+        assert!(drawn(&[&a, &b]) && drawn(&[&a, &own]) && drawn(&[&own]));
+        let negative = s.negate(&a).unwrap();
+        let added = s.add_plain(&a, &plain).unwrap();
+        for again in [&a, &negative, &added] {
+            assert!(!drawn(&[&a, &b, again]));
+        }
+        let sum = s.add(&own, &own).unwrap();
+        let lower = s.mod_switch(&a).unwrap();
+        for other in [&sum, &lower, &s.square(&a).unwrap()] {
+            assert!(!drawn(&[other]));
+        }
+        // What is made for the secret key's noise is for no other.
+        let [less, more] = [Encryption::SecretKey, Encryption::PublicKey].map(|under| {
+            let mut outlines = s.fresh_outlines(under, 1);
+            outlines.remove(0)
+        });
+        assert!(less.is_drawn_within(&more) && !more.is_drawn_within(&less));
+        assert!(!s.outline(&a).is_drawn_within(&more));
     }
 
     /// A sum of products of sums of what there is, one level down.

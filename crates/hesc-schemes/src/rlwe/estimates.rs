@@ -7,7 +7,11 @@ use super::noise::{
 use hesc_math::RingIndex;
 
 use super::{Ciphertext, Rlwe};
+#[cfg(test)]
+use super::{SecretKey, values::Values};
 use crate::SchemeError;
+#[cfg(test)]
+use hesc_math::rns::Composition;
 
 /// Bits that a refusal names, at most: noise beyond the range of doubles has no number of them.
 const MOST_NEEDED_BITS: f64 = 2048.0;
@@ -282,13 +286,26 @@ impl Rlwe {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+impl Rlwe {
+    /// The root mean square of the noise at the roots of unity, divided by `sqrt(N)`: what
+    /// [`Noise::deviation`] estimates.
+    pub(crate) fn measured_deviation(&self, key: &SecretKey, a: &Ciphertext) -> f64 {
+        let mut phase = self.phase(key, a).unwrap();
+        self.to_coefficients(&mut phase, a.level);
+        let mut noise = vec![0.0; self.ring_degree()];
+        Composition::new(self.chain().level(a.level)).centred(&mut noise, &mut phase);
+        // What is left of the plaintext is 0 or 1.
+        noise.iter_mut().for_each(|x| *x -= x.rem_euclid(2.0));
+        Values::new(self.ring()).sizes(&noise).0 / self.degree().sqrt()
+    }
+}
+
+#[cfg(test)]
+mod tests {
     use hesc_math::AesCtrRng;
-    use hesc_math::rns::Composition;
     use rand_core::SeedableRng;
 
-    use super::super::values::Values;
-    use super::super::{Basis, PlaintextSpace, SchemeKind, SecretKey, Spec};
+    use super::super::{Basis, PlaintextSpace, SchemeKind, Spec};
     use super::*;
     use crate::Assurance;
 
@@ -308,18 +325,6 @@ pub(super) mod tests {
             packing: None,
         };
         Rlwe::new(spec, Assurance::Insecure).unwrap()
-    }
-
-    /// The root mean square of the noise at the roots of unity, divided by `sqrt(N)`: what
-    /// [`Noise::deviation`] estimates.
-    pub(in super::super) fn measured(s: &Rlwe, key: &SecretKey, a: &Ciphertext) -> f64 {
-        let mut phase = s.phase(key, a).unwrap();
-        s.to_coefficients(&mut phase, a.level);
-        let mut noise = vec![0.0; s.ring_degree()];
-        Composition::new(s.chain().level(a.level)).centred(&mut noise, &mut phase);
-        // What is left of the plaintext is 0 or 1.
-        noise.iter_mut().for_each(|x| *x -= x.rem_euclid(2.0));
-        Values::new(s.ring()).sizes(&noise).0 / s.degree().sqrt()
     }
 
     /// Deviations are never below what is measured, but for what a sample of roots scatters by, and at most 1.5 bits
@@ -374,7 +379,7 @@ pub(super) mod tests {
             // Four deviations of a mean square over half as many pairs of conjugate roots, heavier tails of products.
             let scatter = 1.0 + 8.0 / s.degree().sqrt();
             for (name, a) in &cases {
-                let excess = (a.noise.deviation / measured(&s, &secret, a)).log2();
+                let excess = (a.noise.deviation / s.measured_deviation(&secret, a)).log2();
                 println!("{index} {name}: {excess:.2}");
                 assert!(excess > -scatter.log2(), "{index}, {name}: {excess} bits too low");
                 assert!(excess < 1.5 + scatter.log2(), "{index}, {name}: {excess} bits too high");
