@@ -61,9 +61,11 @@ impl Buffer {
     /// A buffer of this many words.
     pub(crate) fn take(words: usize) -> Self {
         let found = POOL.try_lock().ok().and_then(|mut pool| {
-            // The smallest that is large enough, but not much too large.
+            // The smallest that is large enough, but not much too large; a computation whose ciphertexts get smaller
+            // uses larger ones again.
+            let most = if MORE.load(Ordering::Relaxed) > 0 { 8 * words } else { words + words / 2 };
             let best = (0..pool.len())
-                .filter(|&i| (words..=words + words / 2).contains(&pool[i].len()))
+                .filter(|&i| (words..=most).contains(&pool[i].len()))
                 .min_by_key(|&i| pool[i].len())?;
             Some(pool.swap_remove(best))
         });

@@ -11,7 +11,7 @@ use hesc_math::residues::kernels;
 use hesc_math::ring::Prime;
 
 use super::buffer::{Buffer, KeptBuffers};
-use super::levels::{Dropping, WayDown};
+use super::levels::Dropping;
 use super::noise::Noise;
 use super::policy::SPENT_ON_SPEED;
 use super::products::tensor;
@@ -26,6 +26,8 @@ pub struct Outline {
     shell: Ciphertext,
     /// What its noise may be; none where it is bounded.
     samples: Option<Samples>,
+    /// Primes have been dropped for nothing to come to its level.
+    dropped: bool,
 }
 
 impl Outline {
@@ -34,9 +36,14 @@ impl Outline {
         self.shell.level
     }
 
-    /// Whether noise is the same: no division has been between.
-    pub(super) fn has_noise_of(&self, other: &Self) -> bool {
-        self.shell.noise == other.shell.noise
+    /// Whether primes have been dropped for nothing to come to its level.
+    pub(super) fn is_dropped(&self) -> bool {
+        self.dropped
+    }
+
+    /// The same, of which no further outline is made by draws.
+    pub fn settled(&self) -> Self {
+        Self { samples: None, ..self.clone() }
     }
 
     /// Whether its noise is drawn with that of others that it has nothing in common with, and so is another's, which
@@ -96,7 +103,7 @@ impl Rlwe {
     /// What decides about operations on a ciphertext, whoever has its key.
     pub fn outline(&self, a: &Ciphertext) -> Outline {
         let tag = Tag { key: NO_KEY, ..a.tag };
-        Outline { shell: Ciphertext { tag, ..a.shell() }, samples: None }
+        Outline { shell: Ciphertext { tag, ..a.shell() }, samples: None, dropped: false }
     }
 
     /// The same of several. Encryptions as they were made, none of them twice, are taken for [`Self::fresh_outlines`]:
@@ -151,7 +158,7 @@ impl Rlwe {
             factor: 1,
             noise: self.fresh(self.public_key_deviation(), bound, scale),
         };
-        Outline { shell, samples: None }
+        Outline { shell, samples: None, dropped: false }
     }
 
     /// What is known of encryptions that have nothing in common. Messages count as noise: their coefficients are
@@ -284,29 +291,28 @@ impl Rlwe {
         2 * self.ring_degree() * self.chain().level(level).len()
     }
 
-    /// `a` at a level not above its own: divided, or without the primes that the level has not where that leaves as
-    /// much room. The seed is one for each ciphertext and level.
+    /// `a` at a level not above its own, which is that of what is known of it there: divided, or without the primes that
+    /// the level has not.
     ///
     /// # Errors
     /// [`SchemeError::ParameterMismatch`]; [`SchemeError::LastLevel`] for a level above the ciphertext's, or none;
-    /// [`SchemeError::NotRelinearised`]; [`SchemeError::NoiseBudget`].
-    pub fn lower(
-        &self,
-        a: &Ciphertext,
-        known: &Outline,
-        level: usize,
-        seed: u64,
-    ) -> Result<(Ciphertext, Outline), SchemeError> {
+    /// [`SchemeError::NotRelinearised`].
+    pub fn lower(&self, a: &Ciphertext, known: &Outline) -> Result<Ciphertext, SchemeError> {
+        let level = known.level();
         self.check_lower(a, level)?;
-        let (way, lowered) = self.way_of_outline(known, level, seed)?;
-        let noise = lowered.shell.noise;
-        Ok((Ciphertext { noise, ..self.brought(a, way.of(a)) }, lowered))
+        let words = match level == a.level {
+            true => Buffer::from(&*a.words),
+            false if known.dropped => self.kept_words(a, level),
+            false => self.divided_words(a, level),
+        };
+        Ok(Ciphertext { words, level, noise: known.shell.noise, ..a.shell() })
     }
 
-    /// What [`Self::lower`] makes of an outline.
+    /// What is known of [`Self::lower`]'s result: primes are dropped for nothing where that leaves as much room. The
+    /// seed is one for each ciphertext and level.
     ///
     /// # Errors
-    /// The same.
+    /// The same; [`SchemeError::NoiseBudget`].
     pub fn lower_outline(
         &self,
         a: &Outline,
@@ -314,24 +320,13 @@ impl Rlwe {
         seed: u64,
     ) -> Result<Outline, SchemeError> {
         self.check_lower(&a.shell, level)?;
-        self.way_of_outline(a, level, seed).map(|(_, lowered)| lowered)
-    }
-
-    /// How an outline comes to a level, and what it is there.
-    fn way_of_outline(
-        &self,
-        a: &Outline,
-        level: usize,
-        seed: u64,
-    ) -> Result<(WayDown, Outline), SchemeError> {
-        let outline = |shell: &Ciphertext| Outline { shell: shell.clone(), samples: None };
         let Some(samples) = &a.samples else {
             let way = self.way_down(&a.shell, level, Dropping::NoWorse)?;
-            let there = way.shell().map_or_else(|| a.clone(), outline);
-            return Ok((way, there));
+            let shell = way.shell().unwrap_or(&a.shell).shell();
+            return Ok(Outline { shell, samples: None, dropped: way.is_dropped() });
         };
         if level == a.level() {
-            return Ok((WayDown::Here, a.clone()));
+            return Ok(a.clone());
         }
         let divided = self.divided_shell(&a.shell, level).map(|shell| {
             self.divided_outline(shell, Sum::of(samples), (a.level(), self.rounding(2)), seed)
@@ -340,15 +335,15 @@ impl Rlwe {
             && let Ok(shell) = self.dropped_shell(&a.shell, level)
         {
             // Plans are made for what is drawn: what less noise would do does not matter.
-            let dropped = Outline { shell: shell.clone(), ..a.clone() };
+            let dropped = Outline { shell, samples: a.samples.clone(), dropped: true };
             let enough = |divided: &Outline| {
                 self.outline_budget(&dropped) >= self.outline_budget(divided) - SPENT_ON_SPEED
             };
             if divided.as_ref().map_or(true, enough) {
-                return Ok((WayDown::Dropped(shell), dropped));
+                return Ok(dropped);
             }
         }
-        divided.map(|divided| (WayDown::Divided(divided.shell.clone()), divided))
+        divided
     }
 
     /// What a division has left, with noise of a deviation that it adds to what was drawn.
@@ -372,7 +367,8 @@ impl Rlwe {
         if inherited <= MOST_INHERITED[0] * rounding {
             noise.degree = noise.degree.min(2);
         }
-        Outline { shell: Ciphertext { noise, ..shell }, samples: Some(samples.finish()) }
+        let shell = Ciphertext { noise, ..shell };
+        Outline { shell, samples: Some(samples.finish()), dropped: false }
     }
 
     fn check_lower(&self, a: &Ciphertext, level: usize) -> Result<(), SchemeError> {
@@ -427,7 +423,7 @@ impl Rlwe {
         let noise = self.with_samples(self.noise_of_multiples(&shells, constant), samples.as_ref());
         self.check_noise(noise, first.level, first.scale)?;
         let shell = Ciphertext { noise, ..first.shell() };
-        Ok(Outline { shell, samples: samples.map(Sum::finish) })
+        Ok(Outline { shell, samples: samples.map(Sum::finish), dropped: false })
     }
 
     fn first<'a>(terms: &[Multiple<'a>]) -> Result<&'a Ciphertext, SchemeError> {
@@ -497,7 +493,7 @@ impl Rlwe {
         let sum = Ciphertext { size: 3, noise, ..first.shell() };
         let shell = self.relinearised_shell(&sum, level)?;
         let Some(samples) = samples else {
-            return Ok(Outline { shell, samples: None });
+            return Ok(Outline { shell, samples: None, dropped: false });
         };
         // Of two roundings the first is divided with the rest.
         let (from, rounding) = (first.level, self.rounding(2));
@@ -701,7 +697,9 @@ mod tests {
                     .enumerate()
                     .take(4)
                     .map(|(i, (a, known))| {
-                        s.lower(a, known, level, ((i as u64) << 32) + level as u64).unwrap()
+                        let seed = ((i as u64) << 32) + level as u64;
+                        let known = s.lower_outline(known, level, seed).unwrap();
+                        (s.lower(a, &known).unwrap(), known)
                     })
                     .collect();
                 all.extend(next);

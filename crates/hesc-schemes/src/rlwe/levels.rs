@@ -23,14 +23,9 @@ impl WayDown {
         }
     }
 
-    /// The same way for another ciphertext.
-    pub(super) fn of(self, a: &Ciphertext) -> Self {
-        let of = |shell: Ciphertext| Ciphertext { tag: a.tag, ..shell };
-        match self {
-            Self::Here => Self::Here,
-            Self::Dropped(shell) => Self::Dropped(of(shell)),
-            Self::Divided(shell) => Self::Divided(of(shell)),
-        }
+    /// Whether primes are dropped for nothing.
+    pub(super) fn is_dropped(&self) -> bool {
+        matches!(self, Self::Dropped(_))
     }
 }
 
@@ -117,7 +112,7 @@ impl Rlwe {
     }
 
     /// A ciphertext that has come down in one of these ways.
-    pub(super) fn brought(&self, a: &Ciphertext, way: WayDown) -> Ciphertext {
+    fn brought(&self, a: &Ciphertext, way: WayDown) -> Ciphertext {
         match way {
             WayDown::Here => a.clone(),
             WayDown::Dropped(shell) => {
@@ -147,7 +142,7 @@ impl Rlwe {
     }
 
     /// The words of the primes that a level has.
-    fn kept_words(&self, a: &Ciphertext, level: usize) -> Buffer {
+    pub(super) fn kept_words(&self, a: &Ciphertext, level: usize) -> Buffer {
         let (size, there) = (self.limb_words(a), self.chain().places(a.level));
         let wanted = self.chain().places(level);
         let mut words = Buffer::take(size * wanted.len());
@@ -179,7 +174,7 @@ impl Rlwe {
     }
 
     /// The words of every part divided by the primes that a level below has not, and rounded.
-    fn divided_words(&self, a: &Ciphertext, level: usize) -> Buffer {
+    pub(super) fn divided_words(&self, a: &Ciphertext, level: usize) -> Buffer {
         let (n, chain) = (self.ring_degree(), self.chain());
         let (before, after) = (chain.level(a.level), chain.level(level));
         let division = chain.division(a.level, level);

@@ -86,7 +86,7 @@ impl Rlwe {
         if from.level() == to.level() {
             return Work::default();
         }
-        if from.has_noise_of(to) {
+        if to.is_dropped() {
             // Copied: nothing is read twice.
             return Work { transforms: 0.0, passes: after };
         }

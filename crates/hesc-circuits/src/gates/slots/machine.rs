@@ -1,7 +1,8 @@
 //! The operations of plans, on ciphertexts and on what is known of them: a plan is made by going through it.
 
 use std::borrow::Cow;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 use std::sync::Mutex;
 
 use hesc_schemes::SchemeError;
@@ -20,8 +21,12 @@ pub(super) trait Machine {
     /// Public numbers, one of the arithmetic's values.
     fn public(&self, value: usize, level: usize, seed: u64) -> Result<Self::Value, SchemeError>;
     fn lower(&self, a: &Self::Value, level: usize, seed: u64) -> Result<Self::Value, SchemeError>;
-    fn sum(&self, terms: &[(i64, &Self::Value)], constant: i64)
-    -> Result<Self::Value, SchemeError>;
+    fn sum(
+        &self,
+        terms: &[(i64, &Self::Value)],
+        constant: i64,
+        seed: u64,
+    ) -> Result<Self::Value, SchemeError>;
     fn products(
         &self,
         products: &[(i64, &Self::Value, &Self::Value)],
@@ -43,8 +48,42 @@ pub(super) trait Machine {
     fn advance(&self) {}
 }
 
-/// Levels and noise alone.
-pub(super) struct OnOutlines<'a>(pub(super) &'a Rlwe);
+/// What is known of all that is made, by its number: evaluation looks it up.
+pub(super) type Ledger = HashMap<u64, Outline>;
+
+/// Levels and noise alone, and what operations cost; all of it is written down if it is to be.
+pub(super) struct OnOutlines<'a> {
+    scheme: &'a Rlwe,
+    work: Cell<Work>,
+    ledger: Option<RefCell<Ledger>>,
+}
+
+impl<'a> OnOutlines<'a> {
+    pub(super) fn new(scheme: &'a Rlwe) -> Self {
+        Self { scheme, work: Cell::default(), ledger: None }
+    }
+
+    /// One that writes down.
+    pub(super) fn recording(scheme: &'a Rlwe) -> Self {
+        Self { ledger: Some(RefCell::default()), ..Self::new(scheme) }
+    }
+
+    pub(super) fn scheme(&self) -> &'a Rlwe {
+        self.scheme
+    }
+
+    pub(super) fn finish(self) -> (Work, Ledger) {
+        (self.work.get(), self.ledger.map_or_else(Ledger::new, RefCell::into_inner))
+    }
+
+    fn made(&self, made: Outline, work: Work, seed: u64) -> Outline {
+        self.work.set(self.work.get() + work);
+        if let Some(ledger) = &self.ledger {
+            ledger.borrow_mut().insert(seed, made.settled());
+        }
+        made
+    }
+}
 
 impl Machine for OnOutlines<'_> {
     type Value = Outline;
@@ -54,15 +93,25 @@ impl Machine for OnOutlines<'_> {
     }
 
     fn public(&self, _: usize, level: usize, seed: u64) -> Result<Outline, SchemeError> {
-        Ok(self.0.public_outline(level, seed))
+        let work = self.scheme.work_of_public(level);
+        Ok(self.made(self.scheme.public_outline(level, seed), work, seed))
     }
 
     fn lower(&self, a: &Outline, level: usize, seed: u64) -> Result<Outline, SchemeError> {
-        self.0.lower_outline(a, level, seed)
+        let lowered = self.scheme.lower_outline(a, level, seed)?;
+        let work = self.scheme.work_of_lowering(a, &lowered);
+        Ok(self.made(lowered, work, seed))
     }
 
-    fn sum(&self, terms: &[(i64, &Outline)], constant: i64) -> Result<Outline, SchemeError> {
-        self.0.combination_outline(terms, constant)
+    fn sum(
+        &self,
+        terms: &[(i64, &Outline)],
+        constant: i64,
+        seed: u64,
+    ) -> Result<Outline, SchemeError> {
+        let sum = self.scheme.combination_outline(terms, constant)?;
+        let work = self.scheme.work_of_sum(terms.len(), sum.level());
+        Ok(self.made(sum, work, seed))
     }
 
     fn products(
@@ -72,67 +121,63 @@ impl Machine for OnOutlines<'_> {
         level: usize,
         seed: u64,
     ) -> Result<Outline, SchemeError> {
-        self.0.products_outline(products, terms, level, seed)
+        let from = products.first().map_or(level, |product| product.1.level());
+        let work = self.scheme.work_of_products(products.len(), terms.0.len(), from, level);
+        let made = self.scheme.products_outline(products, terms, level, seed)?;
+        Ok(self.made(made, work, seed))
     }
 }
 
-/// Ciphertexts, on all cores, each beside what the plan knows of it.
+/// Ciphertexts, on all cores.
 pub(super) struct OnCiphertexts<'a> {
     pub(super) scheme: &'a Rlwe,
     pub(super) relin: &'a RelinKey,
     pub(super) monitor: &'a Monitor,
+    /// What is known of all that is made.
+    pub(super) ledger: &'a Ledger,
     /// What public values are.
     pub(super) numbers: Numbers,
     /// One of the inputs, beside which public numbers are ciphertexts.
     pub(super) beside: &'a Ciphertext,
 }
 
-/// A ciphertext and what is known of it.
-pub(super) type Known<'a> = (Cow<'a, Ciphertext>, Outline);
-
 impl<'a> Machine for OnCiphertexts<'a> {
-    type Value = Known<'a>;
+    type Value = Cow<'a, Ciphertext>;
 
     fn level(&self, a: &Self::Value) -> usize {
-        a.1.level()
+        a.level()
     }
 
     fn public(&self, value: usize, level: usize, seed: u64) -> Result<Self::Value, SchemeError> {
         let plain = self.scheme.encode_integers(&self.numbers[&value])?;
-        let a = self.scheme.public_ciphertext(&plain, self.beside, (level, seed))?;
-        Ok((Cow::Owned(a), self.scheme.public_outline(level, seed)))
+        self.scheme.public_ciphertext(&plain, self.beside, (level, seed)).map(Cow::Owned)
     }
 
-    fn lower(&self, a: &Self::Value, level: usize, seed: u64) -> Result<Self::Value, SchemeError> {
-        let (lowered, outline) = self.scheme.lower(&a.0, &a.1, level, seed)?;
-        Ok((Cow::Owned(lowered), outline))
+    fn lower(&self, a: &Self::Value, _: usize, seed: u64) -> Result<Self::Value, SchemeError> {
+        self.scheme.lower(a, &self.ledger[&seed]).map(Cow::Owned)
     }
 
     fn sum(
         &self,
         terms: &[(i64, &Self::Value)],
         constant: i64,
+        seed: u64,
     ) -> Result<Self::Value, SchemeError> {
-        let known = OnOutlines(self.scheme).sum(&outlines_of(terms), constant)?;
-        let sum = self.scheme.combination(&multiples_of(terms), constant, &known)?;
-        Ok((Cow::Owned(sum), known))
+        let known = &self.ledger[&seed];
+        self.scheme.combination(&multiples_of(terms), constant, known).map(Cow::Owned)
     }
 
     fn products(
         &self,
         products: &[(i64, &Self::Value, &Self::Value)],
         (terms, constant): (&[(i64, &Self::Value)], i64),
-        level: usize,
+        _: usize,
         seed: u64,
     ) -> Result<Self::Value, SchemeError> {
-        let outlines: Vec<_> = products.iter().map(|&(k, a, b)| (k, &a.1, &b.1)).collect();
-        let others = outlines_of(terms);
-        let known =
-            OnOutlines(self.scheme).products(&outlines, (&others, constant), level, seed)?;
-        let products: Vec<_> = products.iter().map(|&(k, a, b)| (k, &*a.0, &*b.0)).collect();
-        let terms = (&multiples_of(terms)[..], constant);
-        let sum = self.scheme.combination_of_products(self.relin, &products, terms, &known)?;
-        Ok((Cow::Owned(sum), known))
+        let products: Vec<_> = products.iter().map(|&(k, a, b)| (k, &**a, &**b)).collect();
+        let (terms, known) = (multiples_of(terms), &self.ledger[&seed]);
+        let sum = (&terms[..], constant);
+        self.scheme.combination_of_products(self.relin, &products, sum, known).map(Cow::Owned)
     }
 
     fn each(
@@ -157,69 +202,8 @@ impl<'a> Machine for OnCiphertexts<'a> {
     }
 }
 
-fn outlines_of<'a>(terms: &[(i64, &'a Known<'_>)]) -> Vec<(i64, &'a Outline)> {
-    terms.iter().map(|&(k, a)| (k, &a.1)).collect()
-}
-
-fn multiples_of<'a>(terms: &[(i64, &'a Known<'_>)]) -> Vec<(i64, &'a Ciphertext)> {
-    terms.iter().map(|&(k, a)| (k, &*a.0)).collect()
-}
-
-/// What is known of ciphertexts, and what operations cost.
-pub(super) struct Counting<'a> {
-    scheme: &'a Rlwe,
-    work: Cell<Work>,
-}
-
-impl<'a> Counting<'a> {
-    pub(super) fn new(scheme: &'a Rlwe) -> Self {
-        Self { scheme, work: Cell::default() }
-    }
-
-    pub(super) fn work(&self) -> Work {
-        self.work.get()
-    }
-
-    fn add(&self, work: Work) {
-        self.work.set(self.work.get() + work);
-    }
-}
-
-impl Machine for Counting<'_> {
-    type Value = Outline;
-
-    fn level(&self, a: &Outline) -> usize {
-        a.level()
-    }
-
-    fn public(&self, _: usize, level: usize, seed: u64) -> Result<Outline, SchemeError> {
-        self.add(self.scheme.work_of_public(level));
-        Ok(self.scheme.public_outline(level, seed))
-    }
-
-    fn lower(&self, a: &Outline, level: usize, seed: u64) -> Result<Outline, SchemeError> {
-        let lowered = self.scheme.lower_outline(a, level, seed)?;
-        self.add(self.scheme.work_of_lowering(a, &lowered));
-        Ok(lowered)
-    }
-
-    fn sum(&self, terms: &[(i64, &Outline)], constant: i64) -> Result<Outline, SchemeError> {
-        let sum = self.scheme.combination_outline(terms, constant)?;
-        self.add(self.scheme.work_of_sum(terms.len(), sum.level()));
-        Ok(sum)
-    }
-
-    fn products(
-        &self,
-        products: &[(i64, &Outline, &Outline)],
-        terms: (&[(i64, &Outline)], i64),
-        level: usize,
-        seed: u64,
-    ) -> Result<Outline, SchemeError> {
-        let from = products.first().map_or(level, |product| product.1.level());
-        self.add(self.scheme.work_of_products(products.len(), terms.0.len(), from, level));
-        self.scheme.products_outline(products, terms, level, seed)
-    }
+fn multiples_of<'a>(terms: &[(i64, &'a Cow<'_, Ciphertext>)]) -> Vec<(i64, &'a Ciphertext)> {
+    terms.iter().map(|&(k, a)| (k, &**a)).collect()
 }
 
 /// What is done at one of a plan's levels.
@@ -302,7 +286,7 @@ pub(super) fn run<M: Machine>(
     for sums in &phase.sums {
         let made = machine.each(sums, |machine, at| {
             let step = &steps.steps[at];
-            Ok(machine.sum(&multiples(step, values)?, step.constant)?)
+            Ok(machine.sum(&multiples(step, values)?, step.constant, seed(at, 0))?)
         })?;
         keep(sums, made, values);
     }
@@ -373,7 +357,10 @@ pub(super) fn outputs<M: Machine>(
     lower(machine, steps, &wanted, values, level)?;
     let output = |output: &Result<usize, bool>| match *output {
         Ok(step) => value(values, step).cloned(),
-        Err(bit) => Ok(machine.sum(&[(0, value(values, 0)?)], i64::from(bit))?),
+        Err(bit) => {
+            let number = seed(steps.steps.len() + usize::from(bit), 0);
+            Ok(machine.sum(&[(0, value(values, 0)?)], i64::from(bit), number)?)
+        }
     };
     steps.outputs.iter().map(|group| group.iter().map(output).collect()).collect()
 }

@@ -5,7 +5,7 @@ use hesc_schemes::SchemeError;
 use hesc_schemes::rlwe::{Ciphertext, Encryption, Outline, RelinKey, Rlwe, Speed, Work};
 
 use super::arithmetic::Arithmetic;
-use super::machine::{Counting, Machine, OnCiphertexts, OnOutlines, Phase, outputs, phases, run};
+use super::machine::{Ledger, Machine, OnCiphertexts, OnOutlines, Phase, outputs, phases, run};
 use super::publics::Publics;
 use super::steps::{Making, Steps};
 use crate::gates::{GateError, Monitor, Netlist};
@@ -29,6 +29,8 @@ pub struct Plan {
     /// What it was made for.
     inputs: Vec<Outline>,
     publics: Publics,
+    /// What is then known of all that is made.
+    ledger: Ledger,
     work: Work,
     peak: usize,
 }
@@ -130,15 +132,15 @@ impl Plan {
             }
         }
         let inputs = inputs.to_vec();
-        let (publics, work) = (Publics::default(), Work::default());
-        let mut plan = Self { steps, phases, levels, inputs, publics, work, peak: 0 };
+        let (publics, ledger, work) = (Publics::default(), Ledger::new(), Work::default());
+        let mut plan = Self { steps, phases, levels, inputs, publics, ledger, work, peak: 0 };
         plan.count(scheme)?;
         Ok(plan)
     }
 
     /// Goes through the plan to count what it takes.
     fn count(&mut self, scheme: &Rlwe) -> Result<(), GateError> {
-        let machine = Counting::new(scheme);
+        let machine = OnOutlines::recording(scheme);
         let bytes = |level: usize| scheme.ciphertext_words(level) * size_of::<u64>();
         let inputs = &self.inputs;
         let mut values: Vec<Option<Outline>> = inputs.iter().cloned().map(Some).collect();
@@ -157,7 +159,7 @@ impl Plan {
         }
         let last = self.levels[self.levels.len() - 1];
         outputs(&machine, &self.steps, &mut values, last)?;
-        self.work = machine.work();
+        (self.work, self.ledger) = machine.finish();
         Ok(())
     }
 
@@ -221,6 +223,16 @@ impl Plan {
         relin: &RelinKey,
         inputs: &[&Ciphertext],
     ) -> Result<(), GateError> {
+        self.known(scheme, relin, inputs).map(drop)
+    }
+
+    /// What is known of all that is made of these inputs: what the plan was made with, if they are as it says.
+    fn known(
+        &self,
+        scheme: &Rlwe,
+        relin: &RelinKey,
+        inputs: &[&Ciphertext],
+    ) -> Result<Cow<'_, Ledger>, GateError> {
         if inputs.len() != self.steps.inputs {
             let (expected, found) = (self.steps.inputs, inputs.len());
             return Err(GateError::Inputs { what: "encrypted bits", expected, found });
@@ -229,24 +241,13 @@ impl Plan {
         if inputs.iter().any(|a| a.level() < self.start()) {
             return Err(GateError::TooDeep { depth: self.depth(), room: 0 });
         }
-        // Inputs as the plan was made for are known to do.
-        match self.known(scheme, inputs) {
-            None => Ok(()),
-            Some(outlines) => {
-                let outlines = outlines.into_iter().map(Some).collect();
-                self.walk(&OnOutlines(scheme), outlines).map(drop)
-            }
-        }
-    }
-
-    /// What is known of inputs, unless that is what the plan was made for.
-    fn known(&self, scheme: &Rlwe, inputs: &[&Ciphertext]) -> Option<Vec<Outline>> {
         let found = scheme.outlines(inputs);
         if found.iter().zip(&self.inputs).all(|(found, made)| found.is_drawn_within(made)) {
-            None
-        } else {
-            Some(inputs.iter().map(|a| scheme.outline(a)).collect())
+            return Ok(Cow::Borrowed(&self.ledger));
         }
+        let machine = OnOutlines::recording(scheme);
+        self.walk(&machine, inputs.iter().map(|a| Some(scheme.outline(a))).collect())?;
+        Ok(Cow::Owned(machine.finish().1))
     }
 
     /// The outputs of a circuit, group after group, of inputs wire after wire. All are at [`Self::levels`]' last.
@@ -266,18 +267,17 @@ impl Plan {
         public: &[Vec<bool>],
         monitor: &Monitor,
     ) -> Result<Vec<Vec<Ciphertext>>, GateError> {
-        self.check(scheme, relin, inputs)?;
+        let ledger = self.known(scheme, relin, inputs)?;
         let numbers = self.publics.numbers(public, scheme.slot_count())?;
         monitor.start(self.products());
         let _kept = scheme.keep_buffers(self.peak);
-        let known = self.known(scheme, inputs).unwrap_or_else(|| self.inputs.clone());
-        let beside = inputs.iter().map(|&a| Cow::Borrowed(a)).zip(known);
-        let values = beside.map(Some).collect();
-        let outputs = self
-            .walk(&OnCiphertexts { scheme, relin, monitor, numbers, beside: inputs[0] }, values)?;
+        let (ledger, beside) = (&ledger, inputs[0]);
+        let machine = OnCiphertexts { scheme, relin, monitor, ledger, numbers, beside };
+        let values = inputs.iter().map(|&a| Some(Cow::Borrowed(a))).collect();
+        let outputs = self.walk(&machine, values)?;
         Ok(outputs
             .into_iter()
-            .map(|group| group.into_iter().map(|(a, _)| a.into_owned()).collect())
+            .map(|group| group.into_iter().map(Cow::into_owned).collect())
             .collect())
     }
 
@@ -318,7 +318,7 @@ fn levels_from(
     (scheme, spare): (&Rlwe, usize),
     inputs: &[Outline],
 ) -> Result<Vec<usize>, GateError> {
-    let machine = OnOutlines(scheme);
+    let machine = OnOutlines::new(scheme);
     let mut values: Vec<Option<Outline>> = inputs.iter().cloned().map(Some).collect();
     values.resize(steps.steps.len(), None);
     let mut levels = vec![start];
@@ -384,7 +384,7 @@ fn room(
 ) -> Result<f64, GateError> {
     let kept = Phase { done: Vec::new(), ..phase.clone() };
     run(machine, steps, &kept, &mut values, (level, level))?;
-    let budget = |&step: &usize| values[step].as_ref().map(|a| machine.0.outline_budget(a));
+    let budget = |&step: &usize| values[step].as_ref().map(|a| machine.scheme().outline_budget(a));
     Ok(phase.products.iter().filter_map(budget).fold(f64::INFINITY, f64::min))
 }
 
@@ -398,7 +398,7 @@ fn room_of_outputs(
 ) -> Result<f64, GateError> {
     run(machine, steps, phase, &mut values, (level, level))?;
     let outputs = outputs(machine, steps, &mut values, level)?;
-    let enough = |output: &Outline| spare == 0 || machine.0.outline_depth(output) >= spare;
+    let enough = |output: &Outline| spare == 0 || machine.scheme().outline_depth(output) >= spare;
     if outputs.iter().flatten().all(enough) {
         Ok(0.0)
     } else {

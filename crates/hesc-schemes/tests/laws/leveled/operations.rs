@@ -145,7 +145,7 @@ pub fn operations() -> Vec<Operation> {
             schemes: &[Bgv],
             run: |w, _, a, _| {
                 let s = &w.party.scheme;
-                s.lower(a, &s.outline(a), 1, 0).map(drop)
+                s.lower(a, &s.lower_outline(&s.outline(a), 1, 0)?).map(drop)
             },
             takes: Takes::Two,
             ..PLAIN
