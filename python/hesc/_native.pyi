@@ -608,7 +608,7 @@ class SlotPlan:
         key: RelinKey,
         inputs: list[LeveledCiphertext],
         progress: Callable[[int, int], object] | None,
-        public: NDArray[np.bool_] | None = None,
+        public: NDArray[np.uint8] | None = None,
     ) -> list[LeveledCiphertext]: ...
 
 class GaloisKeys:

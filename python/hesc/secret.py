@@ -33,7 +33,7 @@ from hesc.packing.moves import spreading_elements
 from hesc.packing.slots import EncryptedSlots
 from hesc.parameter_set import explained
 from hesc.params import Params
-from hesc.transciphering.messages import Message
+from hesc.transciphering.messages import Message, Shape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
     from hesc.integers.kinds import Kind
-    from hesc.transciphering.messages import Shape
 
 
 # As the reader of keys has it.
@@ -56,7 +55,7 @@ class CipherKey:
     """
 
     def __init__(self, native: _native.CipherKey) -> None:
-        self._native = native
+        self._native = of_kind(native, "native", _native.CipherKey, "CipherKey.generate makes it")
 
     @classmethod
     def generate(cls) -> CipherKey:
@@ -95,18 +94,20 @@ class CipherKey:
 
         Raises:
             OutOfRangeError, ShapeError: numbers beyond the type, or no row.
-            CircuitError: more numbers than a nonce has streams for.
+            CircuitError: more numbers than a nonce has streams for, streams beyond 4096 bits.
 
         """
         kind, array = numbers_in(numbers, dtype)
+        of_kind(shape, "shape", Shape, "plan.shape, or hesc.transciphering.Shape(slots, blocks)")
         slots = whole(shape.slots, "shape.slots", 1, 1 << 16)
+        blocks = whole(shape.blocks, "shape.blocks", 1, 1 << 12)
         packed = [
             np.packbits(bits_of(array[at : at + slots], kind).astype(bool), 1, bitorder="little")
             for at in range(0, array.size, slots)
         ]
         rows = b"".join(block.tobytes() for block in packed)
         flags = kind.width, kind.signed, kind.boolean
-        native = self._native.encrypt(rows, array.size, *flags, (slots, shape.blocks))
+        native = self._native.encrypt(rows, array.size, *flags, (slots, blocks))
         return Message(native)
 
     def decrypt(self, message: Message) -> NDArray[Any]:

@@ -9,7 +9,7 @@ use hesc_schemes::SchemeError;
 use hesc_schemes::rlwe::{Rlwe, SecretKey};
 use hesc_schemes::wire::{Kind, Reader, Writer};
 use rand_core::CryptoRng;
-use zeroize::Zeroizing;
+use zeroize::{Zeroize as _, Zeroizing};
 
 use crate::gates::ciphers::Cipher;
 use crate::gates::{Builder, GateError, Netlist};
@@ -23,6 +23,10 @@ const KEY_BITS: usize = 8 * KEY_BYTES;
 const MOST_SLOTS: usize = 1 << 16;
 /// Bits of a stream, at most: far beyond what any set has room for.
 const MOST_BITS: usize = 1 << 12;
+/// Bits of all streams of a run, at most: they are there at once.
+const MOST_STREAM_BITS: usize = 1 << 24;
+/// Runs of fewer slots than a word has bits, at most.
+const MOST_SMALL_RUNS: usize = 1 << 12;
 
 /// A key of Kreyvium. Neither printed nor compared, and wiped.
 pub struct CipherKey(Zeroizing<[u8; KEY_BYTES]>);
@@ -84,7 +88,10 @@ impl CipherKey {
         let mut nonce = [0; NONCE_BYTES];
         rng.fill_bytes(&mut nonce);
         let mut message = Message { nonce, integers, shape, rows: rows.to_vec() };
-        self.apply(&mut message)?;
+        if let Err(error) = self.apply(&mut message) {
+            message.rows.zeroize();
+            return Err(error);
+        }
         Ok(message)
     }
 
@@ -100,6 +107,13 @@ impl CipherKey {
 
     /// Adds keystream to the rows of a message.
     fn apply(&self, message: &mut Message) -> Result<(), GateError> {
+        if !message.is_shaped() {
+            let what =
+                "bits of keystream that all streams have together, 4096 each, or numbers in them";
+            let bits = message.shape.blocks as usize * message.integers.width;
+            let value = message.shape.slots as usize * bits;
+            return Err(GateError::Size { what, value, least: 1, most: MOST_STREAM_BITS });
+        }
         if !message.is_possible() {
             let (what, found) = ("bytes that the numbers take in this shape", message.rows.len());
             return Err(GateError::Inputs { what, expected: message.expected_bytes(), found });
@@ -167,7 +181,7 @@ impl Shape {
     }
 }
 
-/// Numbers under the cipher: as many bits as they have, and a few bytes more.
+/// Numbers under the cipher: rows of their bits, each rounded up to bytes, and a few bytes more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
     /// Never the same twice under a key.
@@ -215,16 +229,22 @@ impl Message {
 
     /// Whether what it says of itself is possible, and the rows are as long as that takes.
     pub fn is_possible(&self) -> bool {
+        self.is_shaped() && self.expected_bytes() == self.rows.len() && self.padding_is_zero()
+    }
+
+    /// Whether there are such numbers in such streams.
+    fn is_shaped(&self) -> bool {
         let (slots, blocks) = (self.shape.slots as usize, self.shape.blocks as usize);
         let width = self.integers.width;
         let shaped = (1..=MOST_SLOTS).contains(&slots)
             && (1..=MOST_BITS).contains(&blocks)
             && self.integers.is_possible()
-            && blocks * width <= MOST_BITS;
-        if !shaped || (self.runs() as u128 * slots as u128) > 1 << 32 {
-            return false;
-        }
-        self.expected_bytes() == self.rows.len() && self.padding_is_zero()
+            && blocks * width <= MOST_BITS
+            && slots * blocks * width <= MOST_STREAM_BITS;
+        // A run takes as long for one slot as for 64.
+        shaped
+            && (self.runs() as u128 * slots as u128) <= 1 << 32
+            && (slots >= 64 || self.runs() <= MOST_SMALL_RUNS)
     }
 
     /// Bytes of the rows.

@@ -32,10 +32,13 @@ impl CipherKey {
 
     #[staticmethod]
     fn from_bytes(data: &[u8]) -> PyResult<Self> {
-        let bytes: [u8; KEY_BYTES] = data.try_into().map_err(|_| {
-            ParameterError::new_err(format!("a key has {KEY_BYTES} bytes; got {}", data.len()))
-        })?;
-        Ok(Self(transciphering::CipherKey::new(Zeroizing::new(bytes))))
+        if data.len() != KEY_BYTES {
+            let problem = format!("a key has {KEY_BYTES} bytes; got {}", data.len());
+            return Err(ParameterError::new_err(problem));
+        }
+        let mut bytes = Zeroizing::new([0; KEY_BYTES]);
+        bytes.copy_from_slice(data);
+        Ok(Self(transciphering::CipherKey::new(bytes)))
     }
 
     fn secret_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {

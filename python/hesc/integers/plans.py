@@ -152,7 +152,8 @@ class Plan:
         Cost: `chosen.latency` for each block of `params.slot_count` numbers, shared among cores.
 
         Raises:
-            CircuitError: inputs that have less room than fresh encryptions.
+            CircuitError: inputs that have less room than fresh encryptions, or share their noise:
+                results, or the same encryption twice.
             KeyMismatchError, ParameterError, ShapeError: other keys, parameters, types or counts.
 
         """

@@ -1,8 +1,8 @@
 """Transciphering: data travel under a stream cipher, and a server makes encrypted integers of them.
 
 The server has the cipher's key (Kreyvium: Canteaut, Carpov and others 2018) in encrypted form. The
-owner of the data encrypts it once, a ciphertext for each bit; then every number takes as many bits
-as it has, not kilobytes::
+owner of the data encrypts it once, a ciphertext for each bit; then numbers take the bits that they
+have, rounded up to bytes where they are few, not kilobytes::
 
     plan = transciphering.plan("uint8")                           # both: parameters and shape
     secret, public = leveled_keygen(plan.params)                  # client

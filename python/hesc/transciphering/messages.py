@@ -48,7 +48,7 @@ class Message:
         return cls(_native.Message.from_bytes(data))
 
     def to_bytes(self) -> bytes:
-        """The wire form: 75 bytes more than the numbers take."""
+        """The wire form: 71 bytes, and rows of the numbers' bits, each rounded up to bytes."""
         return self.native.to_bytes()
 
     def __reduce__(self) -> tuple[Any, ...]:

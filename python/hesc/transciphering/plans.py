@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Never
 
+import numpy as np
+
 from hesc import _native
 from hesc._native import CircuitError, NoiseBudgetError, ParameterError, ShapeError
 from hesc.inputs import of_kind, whole
@@ -93,7 +95,8 @@ class Plan:
 
         Raises:
             ParameterError, ShapeError: another set's key, a message of another shape or type.
-            CircuitError: a key that is not a fresh encryption under the secret key.
+            CircuitError: a key that is no fresh encryption under the secret key, where the noise of
+                others leaves no room; `spare` holds for fresh ones.
 
         """
         of_kind(key, "key", EncryptedIntegers, "hesc.integers.read(public, bytes) makes it")
@@ -120,7 +123,7 @@ class Plan:
                 def report(done: int, total: int, before: int = run) -> None:
                     bar.show(before * total + done, message.runs * total)
 
-                rows = message.public_rows(run)
+                rows = message.public_rows(run).view(np.uint8)
                 bits = self._native.evaluate(relin, inputs, report, rows)
                 blocks.extend(bits[at : at + width] for at in range(0, len(bits), width))
         # Streams of the last run may have more blocks than there are numbers.

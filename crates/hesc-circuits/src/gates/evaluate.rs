@@ -1,3 +1,5 @@
+use zeroize::Zeroizing;
+
 use super::{Gate, GateError, Netlist};
 
 /// Words of each wire that are computed together: the wires of a thousand gates stay in the cache.
@@ -17,7 +19,8 @@ impl Netlist {
         }
         let outputs: Vec<usize> = self.outputs.iter().flatten().map(|wire| wire.index()).collect();
         let mut result = vec![0; outputs.len() * words];
-        let mut values = vec![[0u64; CHUNK]; self.wires()];
+        // Inputs may be keys.
+        let mut values = Zeroizing::new(vec![[0u64; CHUNK]; self.wires()]);
         for start in (0..words).step_by(CHUNK) {
             let width = CHUNK.min(words - start);
             for (wire, value) in values[..wires].iter_mut().enumerate() {

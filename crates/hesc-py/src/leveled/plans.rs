@@ -4,6 +4,7 @@ use hesc_circuits::gates::slots::Plan;
 use hesc_circuits::gates::{GateError, Monitor};
 use hesc_schemes::rlwe::{Encryption, Rlwe};
 use numpy::PyReadonlyArray2;
+use numpy::ndarray::ArrayView1;
 use pyo3::prelude::*;
 
 use super::{LeveledCiphertext, LeveledParams, RelinKey};
@@ -100,10 +101,11 @@ impl SlotPlan {
         key: &RelinKey,
         inputs: Vec<PyRef<'_, LeveledCiphertext>>,
         progress: Option<Py<PyAny>>,
-        public: Option<PyReadonlyArray2<'_, bool>>,
+        public: Option<PyReadonlyArray2<'_, u8>>,
     ) -> PyResult<Vec<LeveledCiphertext>> {
         let rows: Vec<Vec<bool>> = public.map_or_else(Vec::new, |rows| {
-            rows.as_array().outer_iter().map(|row| row.to_vec()).collect()
+            let row = |row: ArrayView1<'_, u8>| row.iter().map(|&bit| bit != 0).collect();
+            rows.as_array().outer_iter().map(row).collect()
         });
         let inputs: Vec<_> = inputs.iter().map(|a| &a.1).collect();
         let monitor = Monitor::default();

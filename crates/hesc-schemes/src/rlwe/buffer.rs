@@ -13,7 +13,7 @@ const KEPT: usize = 128;
 const MOST_WORDS: usize = 1 << 23;
 /// What is kept beyond that while somebody holds a [`KeptBuffers`].
 static MORE: AtomicUsize = AtomicUsize::new(0);
-/// Words of the smallest buffer that is kept then.
+/// Words that a buffer has on average then, at least: so many of them are looked through.
 const LEAST_WORDS: usize = 1 << 14;
 
 /// As long as it lives, so many words more are kept instead of being freed: a computation on many ciphertexts has those

@@ -46,11 +46,12 @@ impl Outline {
         Self { samples: None, ..self.clone() }
     }
 
-    /// Whether its noise is drawn with that of others that it has nothing in common with, and so is another's, which
-    /// has as much or more.
+    /// Whether its noise is drawn with that of others that it has nothing in common with, and so is another's, of the same
+    /// parameters and level, which has as much or more.
     pub fn is_drawn_within(&self, other: &Self) -> bool {
         let drawn = self.samples.is_some() && other.samples.is_some();
-        drawn && self.shell.noise.is_within(other.shell.noise)
+        let alike = self.shell.tag == other.shell.tag && self.shell.level == other.shell.level;
+        drawn && alike && self.shell.noise.is_within(other.shell.noise)
     }
 }
 
@@ -68,6 +69,9 @@ pub enum Encryption {
 
 /// How much of noise may be left of products so that products of it have tails as of degree 2, or 3.
 const MOST_INHERITED: [f64; 2] = [std::f64::consts::FRAC_1_SQRT_2, 2.5];
+
+/// Encryptions under the secret key whose messages, if they are all the same, are below their noise together.
+const MOST_ALIKE: usize = 256;
 
 /// A product with an integer factor.
 type Product<'a> = (i64, &'a Ciphertext, &'a Ciphertext);
@@ -141,7 +145,7 @@ impl Rlwe {
     fn mark(&self, a: &Ciphertext) -> [u64; 4] {
         let n = self.ring_degree();
         let q = self.chain().level(a.level)[0].value();
-        let words = |at: usize| a.words[n + at];
+        let words = |at: usize| a.words[n + at % n];
         let negative = words(0) > q / 2;
         std::array::from_fn(|at| if negative { (q - words(at)) % q } else { words(at) })
     }
@@ -163,11 +167,11 @@ impl Rlwe {
 
     /// What is known of encryptions that have nothing in common. Messages count as noise: their coefficients are
     /// smaller, and what they could be at one root of unity, if all were chosen for it, is below the noise under a
-    /// public key. Under the secret key that holds for bits modulo 2, of which there are fewer than coefficients;
-    /// others are taken for encryptions under the public key.
+    /// public key. Under the secret key that holds for bits modulo 2, of which there are fewer than coefficients, and for
+    /// few ciphertexts, whose messages may be the same; others are taken for encryptions under the public key.
     pub fn fresh_outlines(&self, under: Encryption, count: usize) -> Vec<Outline> {
         let bits = self.spec().plaintext.modulus() == 2;
-        let under = if bits { under } else { Encryption::PublicKey };
+        let under = if bits && count <= MOST_ALIKE { under } else { Encryption::PublicKey };
         let mut outline = self.fresh_outline();
         let message = self.norms().embedding_factor * outline.shell.noise.magnitude;
         let deviation = self.noise_factor() * self.fresh_deviation(under) + message;

@@ -24,14 +24,18 @@ pub(super) const MARGIN: f64 = 1.25;
 #[derive(Debug, Clone)]
 pub(super) struct Samples(Arc<[f64]>);
 
-/// Complex Gaussian numbers with mean square 1, and a secret at each root.
+/// Complex Gaussian numbers with mean square 1; at each root a secret, and the error of a public key.
 struct Tables {
     table: Vec<(f64, f64)>,
     secret: Samples,
+    error: Samples,
 }
 
-static TABLES: LazyLock<Tables> =
-    LazyLock::new(|| Tables { table: spread(TABLE, 1), secret: Samples::of(&spread(ROOTS, 2)) });
+static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables {
+    table: spread(TABLE, 1),
+    secret: Samples::of(&spread(ROOTS, 2)),
+    error: Samples::of(&spread(ROOTS, 3)),
+});
 
 /// As many complex Gaussian numbers, their sizes at equal shares of the distribution.
 fn spread(count: usize, seed: u64) -> Vec<(f64, f64)> {
@@ -85,12 +89,12 @@ impl Samples {
         sum.of_deviation(deviation).finish()
     }
 
-    /// Noise of a deviation whose half is multiplied with the secret, the other half with another polynomial.
+    /// Noise of a deviation whose half is multiplied with the secret, the other half with the public key's error.
     pub(super) fn of_public_key(deviation: f64, seed: u64) -> Self {
         let mut sum = Sum::drawn(seed);
         sum.multiply(&TABLES.secret);
-        let others = [!seed, seed.rotate_left(32)].map(|seed| Sum::drawn(seed).finish());
-        sum.add_product(1.0, &others[0], &others[1]);
+        let other = Sum::drawn(seed.rotate_left(32)).finish();
+        sum.add_product(1.0, &other, &TABLES.error);
         sum.of_deviation(deviation).finish()
     }
 }

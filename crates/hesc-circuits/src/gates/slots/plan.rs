@@ -77,8 +77,9 @@ impl Plan {
             let what = "the number of encrypted input wires";
             return Err(GateError::Size { what, value: 0, least: 1, most: usize::MAX });
         }
-        if inputs.len() + public != circuit.input_wires() {
-            let (expected, found) = (circuit.input_wires(), inputs.len() + public);
+        let given = inputs.len().saturating_add(public);
+        if given != circuit.input_wires() {
+            let (expected, found) = (circuit.input_wires(), given);
             return Err(GateError::Inputs { what: "input bits", expected, found });
         }
         let modulus = scheme.spec().plaintext.modulus();
@@ -270,15 +271,16 @@ impl Plan {
         let ledger = self.known(scheme, relin, inputs)?;
         let numbers = self.publics.numbers(public, scheme.slot_count())?;
         monitor.start(self.products());
-        let _kept = scheme.keep_buffers(self.peak);
+        let kept = scheme.keep_buffers(self.peak);
         let (ledger, beside) = (&ledger, inputs[0]);
         let machine = OnCiphertexts { scheme, relin, monitor, ledger, numbers, beside };
         let values = inputs.iter().map(|&a| Some(Cow::Borrowed(a))).collect();
         let outputs = self.walk(&machine, values)?;
-        Ok(outputs
-            .into_iter()
-            .map(|group| group.into_iter().map(Cow::into_owned).collect())
-            .collect())
+        drop(kept);
+        // Copies: what was made has memory of larger ciphertexts.
+        let copied =
+            |group: &Vec<Cow<'_, Ciphertext>>| group.iter().map(|a| (**a).clone()).collect();
+        Ok(outputs.iter().map(copied).collect())
     }
 
     /// Goes through all phases.
