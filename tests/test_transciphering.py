@@ -149,13 +149,14 @@ def test_secrets_and_damaged_messages(key: CipherKey) -> None:
 
 @pytest.mark.long
 def test_presets_have_room_for_what_is_said_of_them() -> None:
-    """46 bits of keystream at depth 12 and 125 at depth 13, on sets of 128 bits of security."""
-    for bits, dtype in ((46, "uint23"), (125, "uint25")):
+    """40 bits of keystream at depth 12 and 120 at depth 13, on sets of 128 bits of security."""
+    for bits, dtype, depth in ((40, "uint20", 12), (120, "uint24", 13)):
         plan = transciphering.plan(dtype, bits=bits)
+        assert plan.depth == depth
         secret, public = leveled_keygen(plan.params)
         key = CipherKey.generate()
         stored = integers.read(public, key.encrypt_to_bytes(secret))
-        numbers = np.random.default_rng(1).integers(0, 1 << 23, plan.shape.slots * 2)
+        numbers = np.random.default_rng(1).integers(0, 1 << 20, plan.shape.slots * 2)
         message = key.encrypt(numbers, dtype, shape=plan.shape)
         found = plan.decipher(stored, message, progress=False)
         assert (secret.decrypt_integers(found) == numbers).all()

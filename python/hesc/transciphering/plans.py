@@ -142,8 +142,8 @@ def plan(
 
     Args:
         dtype: of the numbers: "uint8", numpy.int16, "bool" ...
-        bits: of keystream for each stream, at most: 46 are the most of depth 12, 125 of depth 13,
-            and each further product in sequence gives about 94 more.
+        bits: of keystream for each stream, at most: 40 take 12 products in sequence, 120 take 13,
+            and each further one gives about 94 more.
         spare: further products in sequence that the numbers are to have room for.
         params: a set of one's own; `PRESETS` by default, of which the first that fits is taken.
 
