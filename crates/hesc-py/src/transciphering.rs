@@ -2,8 +2,6 @@
 
 use hesc_circuits::transciphering::{self, KEY_BYTES, Shape};
 use hesc_circuits::vectors::Integers;
-use hesc_math::AesCtrRng;
-use hesc_schemes::SchemeError;
 use numpy::{PyArray2, PyArrayMethods, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -11,12 +9,8 @@ use zeroize::Zeroizing;
 
 use crate::errors::{ParameterError, gate_to_py, scheme_to_py};
 use crate::gates::{Circuit, make};
-use crate::leveled::LeveledSecretKey;
+use crate::leveled::{LeveledSecretKey, generator};
 use crate::workers::Compute;
-
-fn generator() -> Result<AesCtrRng, SchemeError> {
-    AesCtrRng::from_os().map_err(SchemeError::from)
-}
 
 /// A key of Kreyvium.
 #[pyclass(frozen, module = "hesc")]

@@ -160,10 +160,9 @@ def plan(
     circuit = _native.decipherer(blocks * kind.width)
     spare = whole(spare, "spare", 0, 255)
     reasons: list[str] = []
-    for name in PRESETS if params is None else (None,):
-        chosen = params if name is None else LeveledParams.preset(name)
+    for chosen in map(LeveledParams.preset, PRESETS) if params is None else (params,):
         of_kind(chosen, "params", LeveledParams, "LeveledParams.preset(name) makes it")
-        if chosen is None or chosen.plain_modulus != 2:
+        if chosen.plain_modulus != 2:
             raise ParameterError("streams of bits take plaintext modulus 2: a preset of PRESETS")
         try:
             native = _native.SlotPlan(

@@ -30,7 +30,7 @@ pub use evaluation_keys::{GaloisKeys, RelinKey};
 pub use keys::{LeveledPublicKey, LeveledSecretKey};
 pub use plans::SlotPlan;
 
-fn generator() -> Result<AesCtrRng, SchemeError> {
+pub fn generator() -> Result<AesCtrRng, SchemeError> {
     Ok(AesCtrRng::from_os()?)
 }
 

@@ -5,8 +5,8 @@
 //! independent ones grows by the root of `k`. What a division leaves is such: its remainder is another for each
 //! ciphertext, uniform as far as anyone can tell who cannot tell ciphertexts from uniform. So the values of noise at a
 //! root are drawn, `r(z) s(z)` with the same `s(z)` for all, and then go through sums and products as those of
-//! ciphertexts do, with all that they have in common: a factor twice, `(xy) z` beside `x (yz)`, a square. What plans
-//! predict is held against the noise of ciphertexts in `tests/laws/slots.rs` of hesc-circuits.
+//! ciphertexts do, with all that they have in common: a factor twice, `(xy) z` beside `x (yz)`, a square. What is
+//! drawn is held against the noise of ciphertexts in the tests of [`super::combinations`].
 //!
 //! Draws are the same each time, and have nothing to do with keys: a step's number is their seed.
 
