@@ -1,6 +1,6 @@
 # Everything starts here. Needs Python 3.11, a Rust toolchain, a C compiler and make; nothing else.
 .DEFAULT_GOAL := help
-.PHONY: help setup build lean demo lint audit test test-rust test-python test-long mutants bench fuzz leakage vectors clean
+.PHONY: help setup build peers lean demo lint audit test test-rust test-python test-long mutants bench fuzz leakage vectors clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -28,6 +28,10 @@ setup: $(VENV)/ready ## Virtual environment with hesc, its papers and all tools
 
 build: setup ## Compile the Rust part again
 	$(MATURIN) --release --features peers
+
+# Six minutes: the crate compiles a second time with its integers.
+peers: setup ## The same with the integers of the crate tfhe, for hesc reproduce --peer tfhe
+	$(MATURIN) --release --features peer-integers
 
 # hesc without gates on encrypted bits, papers and tools, less optimised: what a cold clone can wait for.
 lean: $(BIN)/maturin

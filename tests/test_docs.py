@@ -45,7 +45,10 @@ def test_stubs_describe_the_binary() -> None:
     described = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
     functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
     public = {name for name in dir(_native) if not name.startswith("_")}
-    assert public == set(described) | functions
+    absent = {"TfheIntegers", "time_tfhe_kreyvium"} - public  # Only in builds of `make peers`.
+    assert public == (set(described) | functions) - absent
+    for name in absent & set(described):
+        del described[name]
     for name, node in described.items():
         members = {item.name for item in node.body if isinstance(item, ast.FunctionDef)}
         actual = {member for member in vars(getattr(_native, name)) if not member.startswith("_")}

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import hesc
-from hesc import LeveledParams, integers, leveled_keygen
+from hesc import LeveledParams, gates, integers, leveled_keygen
 from hesc.integers.circuits import circuit_of, styles
 from hesc.integers.kinds import common, kind_of
 
@@ -322,6 +322,153 @@ def test_encrypted_programs_are_numpys(
     np.testing.assert_array_equal(secret.decrypt_integers(found), expected)
 
 
+@pytest.fixture(scope="module")
+def bit_keys() -> Any:
+    """The key owner, the public key and the server of bits that bootstrap."""
+    secret, public = hesc.keygen(hesc.Params.preset("tfhe_2048"))
+    return secret, public, gates.Evaluator(secret.evaluation_key())
+
+
+@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    steps=_STEPS,
+    dtypes=st.lists(st.sampled_from(["int4", "uint4"]), min_size=1, max_size=2),
+    seed=st.integers(0, 2**32),
+)
+def test_bootstrapped_programs_are_those_in_the_clear(
+    bit_keys: Any, steps: Any, dtypes: list[str], seed: int
+) -> None:
+    """numpy has no types of four bits: circuits in the clear, which are numpy's, stand for it."""
+    secret, public, server = bit_keys
+    rng = np.random.default_rng(seed)
+    kinds = [kind_of(dtype) for dtype in dtypes]
+    arrays = [rng.integers(kind.least, kind.most, 2, endpoint=True) for kind in kinds]
+    try:
+        plan = integers.plan(
+            lambda *leaves: program(steps, list(leaves), clear=False),
+            *dtypes,
+            count=2,
+            engine="bootstrapped",
+        )
+        leaves = [integers.Integers(kind) for kind in kinds]
+        root = program(steps, leaves, clear=False)
+    except hesc.ParameterError:
+        assume(False)
+    (expected,) = in_the_clear([root], leaves, arrays)
+    encrypted = [
+        integers.encrypt(public, array, dtype) for array, dtype in zip(arrays, dtypes, strict=True)
+    ]
+    found = secret.decrypt_integers(plan(*encrypted, server=server))
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_integers_on_bits_that_bootstrap(bit_keys: Any) -> None:
+    secret, public, server = bit_keys
+    weights = np.array([3, 250], dtype=np.uint8)
+    plan = integers.plan(
+        lambda a, b: (a * weights + b, a < b, a // (b | 1)),
+        "uint8",
+        "int8",
+        count=2,
+        engine="bootstrapped",
+    )
+    assert plan.params.name == "tfhe_2048"
+    assert "bootstrapped" in plan.explain()
+    a, b = np.array([200, 7], dtype=np.uint8), np.array([-3, 100], dtype=np.int8)
+    x = integers.encrypt(public, a)
+    y = integers.read(public, integers.encrypt(public, b).to_bytes())
+    assert pickle.loads(pickle.dumps(y)).dtype == "int8"  # noqa: S301 - our own
+    results = plan(x, y, server=server, progress=False)
+    for found, expected in zip(results, (a * weights + b, a < b, a // (b | 1)), strict=True):
+        answer = integers.IntegerAnswer.from_bytes(plan.params, found.answer(server).to_bytes())
+        packed = integers.read(public, found.pack(server).to_bytes())
+        for form in (found, answer, packed):
+            numbers_of = secret.decrypt_integers(form)
+            np.testing.assert_array_equal(numbers_of, expected)
+            assert numbers_of.dtype == expected.dtype
+        with pytest.raises(hesc.ParameterError, match="pack"):
+            found.to_bytes()
+    # Results go on, however deep.
+    again = integers.evaluate(integers.minimum(results[0], 50) - 1, server=server, progress=False)
+    np.testing.assert_array_equal(
+        secret.decrypt_integers(again), np.minimum(a * weights + b, 50) - 1
+    )
+
+
+def test_what_no_bootstrapping_plan_takes_is_refused(bit_keys: Any, keys: Any) -> None:
+    secret, public, server = bit_keys
+    x = integers.encrypt(public, [1, 2], "uint8")
+    in_slots = integers.encrypt(keys[1], [1, 2], "uint8")
+    plan = integers.plan(operator.add, "uint8", "uint8", engine="bootstrapped")
+    with pytest.raises(hesc.ParameterError, match="server="):
+        plan(x, x)
+    with pytest.raises(hesc.ParameterError, match="BootstrappedIntegers"):
+        plan(x, in_slots, server=server)
+    with pytest.raises(hesc.ParameterError, match="mix"):
+        integers.evaluate(x + in_slots, server=server)
+    with pytest.raises(hesc.ShapeError):
+        plan(x, integers.encrypt(public, [1], "uint8"), server=server)
+    with pytest.raises(hesc.ParameterError, match="hesc.keygen"):
+        integers.encrypt(secret, [1], "uint8")
+    with pytest.raises(hesc.ParameterError, match="leveled_keygen"):
+        secret.decrypt_integers(in_slots)
+    with pytest.raises(hesc.ParameterError):
+        integers.plan(operator.add, "uint8", "uint8", params=3)  # type: ignore[arg-type]
+    with pytest.raises(hesc.ShapeError, match="count="):
+        integers.plan(lambda a: a + np.arange(3, dtype=np.uint8), "uint8", count=2)
+    other_secret, other = hesc.keygen(plan.params)
+    with pytest.raises(hesc.KeyMismatchError):
+        plan(x, integers.encrypt(other, [1, 2], "uint8"), server=server)
+    with pytest.raises(hesc.KeyMismatchError):
+        other_secret.decrypt_integers(x)
+    data = x.to_bytes()
+    for lie in (data[:-1], x.bits.to_bytes(), in_slots.to_bytes(), x.answer(server).to_bytes()):
+        with pytest.raises(hesc.WireError):
+            integers.read(public, lie)
+
+
+def test_rows_of_public_numbers_are_numpys(keys: Any, small: LeveledParams) -> None:
+    secret, public = keys
+    rng = np.random.default_rng(5)
+    count = small.slot_count + 5
+    a, b = numbers(rng, "int8", count), numbers(rng, "uint8", count)
+    c, d = numbers(rng, "int8", count), rng.integers(0, 9, count, dtype=np.uint8)
+    truths = numbers(rng, "bool", count)
+
+    def function(x: Integers, y: Integers) -> tuple[Integers, ...]:
+        return (
+            c - x,
+            y * b,
+            integers.where(x < c, x, c),
+            y >> d,
+            integers.dot([x, y], [c, b]),
+            integers.where(x < 0, truths, y),
+            y ^ 255 - b,
+        )
+
+    def clear(x: Any, y: Any) -> tuple[Any, ...]:
+        dot = x.astype(np.int64) * c + y.astype(np.int64) * b
+        return (
+            c - x,
+            y * b,
+            np.where(x < c, x, c),
+            y >> d,
+            dot,
+            np.where(x < 0, truths, y),
+            y ^ 255 - b,
+        )
+
+    plan = integers.plan(function, "int8", "uint8", count=count, params=small)
+    first, second = integers.encrypt(public, a), integers.encrypt(public, b)
+    for found, expected in zip(plan(first, second), clear(a, b), strict=True):
+        np.testing.assert_array_equal(secret.decrypt_integers(found), expected)
+    alone = integers.evaluate(first + c)
+    np.testing.assert_array_equal(secret.decrypt_integers(alone), a + c)
+    # Nothing but public numbers in a result.
+    _, known = integers.evaluate(first + c, integers.maximum(first, c) * 0 + d)
+    np.testing.assert_array_equal(secret.decrypt_integers(known), d)
+
+
 @pytest.mark.parametrize("name", ["bgv_13107_circuits", "bgv_16384"])
 def test_engines_compute_the_same(name: str) -> None:
     params = LeveledParams.preset(name)
@@ -488,8 +635,14 @@ def test_what_is_no_integer_is_refused(keys: Any) -> None:
         a + 1.5
     with pytest.raises(hesc.ParameterError):
         a / 2
-    with pytest.raises(hesc.ParameterError):
-        a + np.array([1, 2])
+    for array in (np.array([1.0, 2.0]), np.ma.masked_array([1, 2], mask=[True, False])):
+        with pytest.raises((hesc.ParameterError, hesc.OutOfRangeError)):
+            a + array
+    for array in (np.array([[1, 2]]), np.array([], dtype=np.int8), np.array(1)):
+        with pytest.raises(hesc.ShapeError):
+            a + array
+    with pytest.raises(hesc.ShapeError):
+        integers.evaluate(a + np.array([1, 2, 3], dtype=np.uint8))
     with pytest.raises(TypeError):
         bool(a == longer)
     with pytest.raises(hesc.OutOfRangeError):
@@ -509,7 +662,7 @@ def test_what_no_plan_takes_is_refused(keys: Any, small: LeveledParams) -> None:
     with pytest.raises(hesc.ParameterError, match="uint16"):
         plan(a, integers.encrypt(public, [1, 2], "uint16"))
     with pytest.raises(hesc.ParameterError):
-        plan(a, a + a)  # type: ignore[arg-type]
+        plan(a, a + a)
     _, other = leveled_keygen(small)
     with pytest.raises(hesc.KeyMismatchError):
         plan(a, integers.encrypt(other, [1, 2], "uint8"))
@@ -548,8 +701,16 @@ def test_plans_say_what_they_weighed() -> None:
     text = few.explain()
     assert all(row.params in text for row in few.contenders)
     assert "*" in text
+
+    def deep(x: Integers, y: Integers) -> Integers:
+        return x // y // y // (y + 1)
+
     with pytest.raises(hesc.CircuitError, match="no such limit"):
-        integers.plan(lambda x, y: x // y // y // (y + 1), "uint16", "uint16")
+        integers.plan(deep, "uint16", "uint16", engine="prime")
+    without_limit = integers.plan(deep, "uint16", "uint16")
+    assert without_limit.engine == "bootstrapped"
+    assert not without_limit.levels
+    assert "bootstraps" in repr(without_limit)
 
 
 def test_promotion_is_numpys() -> None:

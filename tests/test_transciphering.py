@@ -10,7 +10,7 @@ import pytest
 
 import hesc
 from hesc import CipherKey, LeveledParams, integers, leveled_keygen, transciphering
-from hesc.integers.arrays import encrypt
+from hesc.integers import encrypt
 from hesc.transciphering import Message, Shape
 
 Party = tuple[transciphering.Plan, hesc.LeveledSecretKey, hesc.PublicKeys]

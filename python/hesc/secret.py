@@ -14,13 +14,9 @@ from hesc.encoding import EncodedArray, Encoder, EncoderOptions, Estimates
 from hesc.encryptor import PublicKey, repeated, resolve_layout, row_length
 from hesc.gates.encrypted import BitAnswer, EncryptedBits, EvaluationKey
 from hesc.inputs import of_kind, whole
-from hesc.integers.arrays import (
-    EncryptedIntegers,
-    bits_of,
-    numbers_in,
-    numbers_of,
-    plain_bits,
-)
+from hesc.integers.arrays import EncryptedIntegers, plain_bits
+from hesc.integers.bits import bits_of, numbers_in, numbers_of
+from hesc.integers.bootstrapped import BootstrappedIntegers, IntegerAnswer
 from hesc.integers.slotwise import SlotwiseIntegers
 from hesc.leveled.keys import PublicKeys
 from hesc.leveled.numbers import decoded, encode_for_encryption, plain_array
@@ -163,6 +159,22 @@ class SecretKey:
         else:
             found = _native.decrypt_bits(self._native, bits.native)
         return found.reshape(bits.shape)
+
+    def decrypt_integers(self, integers: BootstrappedIntegers | IntegerAnswer) -> NDArray[Any]:
+        """The numbers, in numpy's type of the same name or the next wider one.
+
+        Raises:
+            KeyMismatchError, ParameterError: integers of another key or parameter set.
+            DecryptionError: altered ciphertexts.
+
+        """
+        if not isinstance(integers, BootstrappedIntegers | IntegerAnswer):
+            raise ParameterError(
+                f"integers is {type(integers).__name__}; those in slots take the key of "
+                "leveled_keygen, and expressions are evaluated first: hesc.integers.evaluate"
+            )
+        rows = self.decrypt_bits(integers.bits).T.astype(np.int64)
+        return numbers_of(rows, integers.kind)
 
     def bit_noise(self, bits: EncryptedBits) -> tuple[float, float]:
         """The mean square of the bits' noise, and what the model expects at most; torus units."""

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use hesc_circuits::Streams;
 use hesc_circuits::gates::{Evaluator as OfPrograms, Monitor, Packed};
+use hesc_circuits::vectors::Integers;
 use hesc_schemes::SchemeError;
 use hesc_schemes::streams::tfhe::{
     self, Bits, Ciphertexts, CompactCiphertexts, SeededEvaluationKey, Tfhe,
@@ -70,6 +71,15 @@ impl EncryptedBits {
         }
     }
 
+    fn packed(&self) -> Option<Packed<Ciphertexts>> {
+        match &self.form {
+            Form::Samples(_) => None,
+            Form::Blocks(blocks) => {
+                Some(Packed { blocks: blocks.as_ref().clone(), shape: self.shape.clone() })
+            }
+        }
+    }
+
     /// The same sum on blocks, where both are blocks, or on samples.
     fn sum(&self, other: &Self) -> Result<Form, SchemeError> {
         if let (Form::Blocks(a), Form::Blocks(b)) = (&self.form, &other.form) {
@@ -116,16 +126,35 @@ impl EncryptedBits {
         joined.map(|bits| Self::of(&scheme, bits, shape)).map_err(scheme_to_py)
     }
 
+    /// Integers of bits, and whether they have signs and whether they are truth values.
+    #[staticmethod]
+    fn integers_from_bytes(
+        py: Python<'_>,
+        params: &Params,
+        data: &[u8],
+    ) -> PyResult<(Self, bool, bool)> {
+        let scheme = params.tfhe().ok_or_else(other_scheme)?.clone();
+        let (of, Packed { blocks, shape }) = py
+            .compute(|| Packed::<Ciphertexts>::integers_from_bytes(&scheme, data))
+            .map_err(scheme_to_py)?;
+        Ok((Self { scheme, form: Form::Blocks(Arc::new(blocks)), shape }, of.signed, of.boolean))
+    }
+
     /// The wire form of blocks; none for samples.
     fn to_bytes<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyBytes>> {
-        match &self.form {
-            Form::Samples(_) => None,
-            Form::Blocks(blocks) => {
-                let bits = Packed { blocks: blocks.as_ref().clone(), shape: self.shape.clone() };
-                let bytes = py.compute(|| bits.to_bytes(&self.scheme));
-                Some(PyBytes::new(py, &bytes))
-            }
-        }
+        let bits = self.packed()?;
+        Some(PyBytes::new(py, &py.compute(|| bits.to_bytes(&self.scheme))))
+    }
+
+    /// That of integers, whose bits they are: an array of (count, width).
+    fn integers_to_bytes<'py>(
+        &self,
+        py: Python<'py>,
+        signed: bool,
+        boolean: bool,
+    ) -> Option<Bound<'py, PyBytes>> {
+        let (bits, of) = (self.packed()?, integers(&self.shape, signed, boolean));
+        Some(PyBytes::new(py, &py.compute(|| bits.integers_to_bytes(&self.scheme, of))))
     }
 
     #[getter]
@@ -195,6 +224,25 @@ impl EncryptedBits {
         Ok(Self::of(&self.scheme, bits.map_err(scheme_to_py)?, self.shape.clone()))
     }
 
+    /// Public bits in this shape, for circuits that take them beside these.
+    fn public(
+        &self,
+        py: Python<'_>,
+        bits: PyReadonlyArray1<'_, u8>,
+        shape: Vec<usize>,
+    ) -> PyResult<Self> {
+        let (found, expected) = (bits.len()?, shape.iter().product::<usize>());
+        if found != expected {
+            return Err(ShapeError::new_err(format!("{found} bits do not fit {shape:?}")));
+        }
+        let bits: Vec<bool> = bits.as_array().iter().map(|&bit| bit != 0).collect();
+        let made = py.compute(|| {
+            let like = self.samples()?;
+            Ok(self.scheme.public_bits(&like, bits.into_iter()))
+        });
+        made.map(|bits| Self::of(&self.scheme, bits, shape)).map_err(scheme_to_py)
+    }
+
     /// The bits at these places of the flat array, in this shape.
     fn select(
         &self,
@@ -220,15 +268,45 @@ impl BitAnswer {
         Ok(Self { bits: bits.map_err(scheme_to_py)?, scheme })
     }
 
+    /// As [`EncryptedBits::integers_from_bytes`].
+    #[staticmethod]
+    fn integers_from_bytes(
+        py: Python<'_>,
+        params: &Params,
+        data: &[u8],
+    ) -> PyResult<(Self, bool, bool)> {
+        let scheme = params.tfhe().ok_or_else(other_scheme)?.clone();
+        let (of, bits) = py
+            .compute(|| Packed::<CompactCiphertexts>::integers_from_bytes(&scheme, data))
+            .map_err(scheme_to_py)?;
+        Ok((Self { scheme, bits }, of.signed, of.boolean))
+    }
+
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         let bytes = py.compute(|| self.bits.to_bytes(&self.scheme));
         PyBytes::new(py, &bytes)
+    }
+
+    /// As [`EncryptedBits::integers_to_bytes`].
+    fn integers_to_bytes<'py>(
+        &self,
+        py: Python<'py>,
+        signed: bool,
+        boolean: bool,
+    ) -> Bound<'py, PyBytes> {
+        let of = integers(&self.bits.shape, signed, boolean);
+        PyBytes::new(py, &py.compute(|| self.bits.integers_to_bytes(&self.scheme, of)))
     }
 
     #[getter]
     fn shape(&self) -> Vec<usize> {
         self.bits.shape.clone()
     }
+}
+
+/// What travels with the bits of integers.
+fn integers(shape: &[usize], signed: bool, boolean: bool) -> Integers {
+    Integers { count: shape[0], width: shape[1], signed, boolean }
 }
 
 /// Encrypts bits, one in a byte.

@@ -17,6 +17,8 @@ mod leveled;
 mod params;
 #[cfg(feature = "peers")]
 mod peer;
+#[cfg(feature = "peer-integers")]
+mod peer_integers;
 mod presets;
 mod transciphering;
 #[cfg(feature = "peers")]
@@ -74,6 +76,9 @@ mod _native {
     #[cfg(feature = "peers")]
     #[pymodule_export]
     use crate::peer::TfheBoolean;
+    #[cfg(feature = "peer-integers")]
+    #[pymodule_export]
+    use crate::peer_integers::{TfheIntegers, time_tfhe_kreyvium};
     #[pymodule_export]
     use crate::presets::{Entry, presets};
     #[pymodule_export]

@@ -60,6 +60,8 @@ pub enum Kind {
     EncryptedBits = 41,
     /// Encrypted bits that go back to the key owner.
     BitAnswer = 42,
+    /// Integers whose bits are an array of encrypted bits, or of those that go back.
+    BitIntegers = 47,
     /// Streams over ciphertexts, with layout and identities.
     Streams = 16,
     /// Seeded streams.
@@ -90,6 +92,7 @@ impl Kind {
             Self::EvaluationKey => "an evaluation key",
             Self::EncryptedBits => "encrypted bits",
             Self::BitAnswer => "an answer of bits",
+            Self::BitIntegers => "integers in bits",
             Self::Streams => "encrypted streams",
             Self::SeededStreams => "seeded encrypted streams",
             Self::Answer => "an answer",

@@ -23,7 +23,7 @@ IDENTIFIER: Final = "hesc:integers"
 TITLE: Final = "Encrypted integers: sums, comparisons, products, quotients"
 
 # Products in sequence that numbers have room for after 13 of Kreyvium: the most that the ring has.
-LEFT: Final = 5
+LEFT: Final = 2
 # What both cores are shown on.
 SHARED: Final = "add64.sliced"
 QUICK: Final = ("add64.sliced", "mul8", "div4")

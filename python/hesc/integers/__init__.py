@@ -18,16 +18,21 @@ Nothing in this package can decrypt.
 
 from __future__ import annotations
 
-from hesc.integers.arrays import EncryptedIntegers, encrypt, read
+from hesc.integers.arrays import EncryptedIntegers
+from hesc.integers.bootstrapped import BootstrappedIntegers, IntegerAnswer
+from hesc.integers.contenders import ENGINES, Contender
+from hesc.integers.encryption import encrypt, read
 from hesc.integers.expressions import Integers, dot, maximum, median, minimum, sort, total, where
 from hesc.integers.kinds import Kind
-from hesc.integers.plans import ENGINES, Contender, Plan, evaluate, plan
+from hesc.integers.plans import Plan, evaluate, plan
 from hesc.integers.slotwise import Slotwise, SlotwiseIntegers
 
 __all__ = [
     "ENGINES",
+    "BootstrappedIntegers",
     "Contender",
     "EncryptedIntegers",
+    "IntegerAnswer",
     "Integers",
     "Kind",
     "Plan",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from hesc.gates import integers as circuits
 from hesc.gates.circuit import Builder, Circuit
+from hesc.integers.expressions import PublicIntegers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -75,6 +76,11 @@ def in_order(roots: Sequence[Integers]) -> Iterator[Integers]:
             seen.add(id(node))
             stack.append((node, True))
             stack.extend((operand, False) for operand in reversed(node.operands))
+
+
+def publics_of(roots: Sequence[Integers]) -> list[PublicIntegers]:
+    """The rows of public numbers that expressions use, which come after all other inputs."""
+    return [node for node in in_order(roots) if isinstance(node, PublicIntegers)]
 
 
 def circuit_of(roots: Sequence[Integers], leaves: Sequence[Integers], style: Style) -> Circuit:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Never
+from typing import TYPE_CHECKING, Any, Never
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from hesc.opaque import Opaque
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import DTypeLike
+    from numpy.typing import DTypeLike, NDArray
 
 
 class Integers(Opaque):
@@ -22,8 +22,9 @@ class Integers(Opaque):
 
     `+ - * // % ** << >> & | ^ ~`, comparisons and `abs` are numpy's, wrapping included: results
     have the type that numpy promotes to and wrap modulo `2**width`. Public numbers are Python
-    integers within the type of the other operand; circuits with them are cheaper. Nothing is
-    computed until a plan, or `evaluate`, does it.
+    integers within the type of the other operand, or rows of integers of numpy, one for each
+    encrypted number; circuits with them are cheaper. Nothing is computed until a plan, or
+    `evaluate`, does it.
 
     A division by zero gives all ones without sign (the largest quotient), with signs -1 for
     dividends from zero on and 0 below; the remainder is the dividend.
@@ -52,10 +53,6 @@ class Integers(Opaque):
     # Operators
 
     def _binary(self, operation: str, other: object, *, result: Kind | None = None) -> Integers:
-        if isinstance(other, np.ndarray):
-            raise ParameterError(
-                "public numbers are single integers, the same for all; encrypt arrays first"
-            )
         both = _operand(other, self.kind)
         kind = common(self.kind, both.kind)
         return Integers(result or kind, operation, [self.astype(kind), both.astype(kind)])
@@ -172,6 +169,8 @@ class Integers(Opaque):
             # It has a type, which takes part in promotion.
             kind = common(self.kind, kind_of(by.dtype))
             return self.astype(kind)._shifted(way, int(by))  # noqa: SLF001 - its own
+        if isinstance(by, np.ndarray):
+            by = _operand(by, self.kind)
         if isinstance(by, Integers):
             if by.kind.signed:
                 raise ParameterError("numbers of places have no sign: astype('uint8')")
@@ -223,6 +222,17 @@ class Integers(Opaque):
         return Integers(Kind(8 if self.kind.width < 256 else 16), "count", [number])
 
 
+class PublicIntegers(Integers):
+    """A row of numbers that everyone knows, beside encrypted ones."""
+
+    def __init__(self, kind: Kind, numbers: NDArray[Any]) -> None:
+        super().__init__(kind, "public")
+        self.numbers = numbers
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+
 def _places(divisor: object, kind: Kind) -> int | None:
     """Of a public power of two: dividing by it is a shift, rounded down as numpy rounds."""
     if not isinstance(divisor, int) or isinstance(divisor, bool) or kind.boolean:
@@ -246,6 +256,15 @@ def _operand(value: object, kind: Kind) -> Integers:
         return value
     if isinstance(value, bool | np.bool_):
         return _constant(int(value), BOOL)
+    if isinstance(value, np.ndarray):
+        kind = kind_of(value.dtype)
+        if value.ndim != 1 or not value.size:
+            raise ShapeError(
+                "public numbers are single, or a row with one for each encrypted number; got shape "
+                f"{value.shape}"
+            )
+        # A copy: expressions are computed later.
+        return PublicIntegers(kind, check_range(value, kind, "public numbers").copy())
     if isinstance(value, np.integer):
         # numpy's numbers have a type, which takes part in promotion.
         return _constant(int(value), kind_of(value.dtype))
@@ -289,40 +308,46 @@ def _chosen(operation: str, a: object, b: object) -> Integers:
     return first._binary(operation, other)  # noqa: SLF001 - of this module
 
 
-def _together(numbers: Sequence[Integers]) -> tuple[list[Integers], Kind]:
-    if isinstance(numbers, Integers) or not hasattr(numbers, "__len__") or not len(numbers):
+def _together(numbers: Sequence[object], beside: Kind | None = None) -> tuple[list[Integers], Kind]:
+    """Several as one kind; public ones beside those that are encrypted, or beside another kind."""
+    if isinstance(numbers, Integers | np.ndarray) or not hasattr(numbers, "__len__"):
         raise ShapeError("these are several integers, in a list: one for each place to compare")
-    if not all(isinstance(number, Integers) for number in numbers):
-        raise ParameterError("these are several integers, in a list")
-    kind = numbers[0].kind
-    for number in numbers[1:]:
+    kinds = [number.kind for number in numbers if isinstance(number, Integers)]
+    first = kinds[0] if kinds else beside
+    if first is None:
+        raise ParameterError("these are several integers, in a list; one of them is encrypted")
+    several = [_operand(number, first) for number in numbers]
+    kind = several[0].kind
+    for number in several[1:]:
         kind = common(kind, number.kind)
-    return [number.astype(kind) for number in numbers], kind
+    return [number.astype(kind) for number in several], kind
 
 
-def sort(numbers: Sequence[Integers]) -> list[Integers]:
+def sort(numbers: Sequence[object]) -> list[Integers]:
     """Several integers in ascending order, number by number: `numpy.sort(axis=0)` of a stack."""
     several, kind = _together(numbers)
     return [Integers(kind, "sorted", several, place) for place in range(len(several))]
 
 
-def median(numbers: Sequence[Integers]) -> Integers:
+def median(numbers: Sequence[object]) -> Integers:
     """The one in the middle, the lower of two: a number that is there, not a mean of two."""
     return sort(numbers)[(len(numbers) - 1) // 2]
 
 
-def total(numbers: Sequence[Integers]) -> Integers:
+def total(numbers: Sequence[object]) -> Integers:
     """The sum of several, with all of its bits: it cannot wrap."""
     several, kind = _together(numbers)
     kind = Kind(kind.width + (len(several) - 1).bit_length(), kind.signed)
     return Integers(kind, "total", [number.astype(kind) for number in several])
 
 
-def dot(a: Sequence[Integers], b: Sequence[Integers]) -> Integers:
-    """`sum(x * y)` with all of its bits."""
+def dot(a: Sequence[object], b: Sequence[object]) -> Integers:
+    """`sum(x * y)` with all of its bits; one of both may be public."""
     if len(a) != len(b):
         raise ShapeError(f"dot takes as many factors of both; got {len(a)} and {len(b)}")
-    (left, first), (right, second) = _together(a), _together(b)
+    kinds = [number.kind for number in (*a, *b) if isinstance(number, Integers)]
+    beside = kinds[0] if kinds else None
+    (left, first), (right, second) = _together(a, beside), _together(b, beside)
     kind = Kind(first.width + second.width, first.signed or second.signed)
     pairs = zip(left, right, strict=True)
     return total([x.astype(kind) * y.astype(kind) for x, y in pairs])

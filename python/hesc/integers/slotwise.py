@@ -15,7 +15,7 @@ import numpy as np
 
 from hesc._native import ParameterError, ShapeError
 from hesc.inputs import of_kind
-from hesc.integers.arrays import bits_of, numbers_of
+from hesc.integers.bits import bits_of, numbers_of
 from hesc.integers.kinds import Kind, check_range, kind_of
 from hesc.leveled.keys import PublicKeys
 from hesc.opaque import Opaque

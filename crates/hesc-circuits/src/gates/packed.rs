@@ -5,6 +5,8 @@ use hesc_schemes::streams::tfhe::{Ciphertexts, CompactCiphertexts, Tfhe};
 use hesc_schemes::streams::{Blocks, Encrypt, Wire};
 use hesc_schemes::wire::{Kind, Reader, Writer};
 
+use crate::vectors::Integers;
+
 /// Axes of an array, at most.
 const MOST_AXES: usize = 16;
 
@@ -78,5 +80,39 @@ where
         }
         reader.finish()?;
         Ok(Self { blocks, shape })
+    }
+
+    /// The wire form of integers, whose bits these are: an array of (count, width).
+    ///
+    /// # Panics
+    /// Where the shape is another.
+    pub fn integers_to_bytes(&self, scheme: &Tfhe, integers: Integers) -> Vec<u8> {
+        assert_eq!(self.shape, [integers.count, integers.width], "bits of integers");
+        let bits = self.to_bytes(scheme);
+        let mut writer = Writer::with_capacity(Kind::BitIntegers, bits.len() + 32);
+        writer.u32(integers.count as u32).u32(integers.width as u32).u8(integers.flags());
+        writer.nested(&bits);
+        writer.finish()
+    }
+
+    /// Reads it, and refuses bits of another shape.
+    ///
+    /// # Errors
+    /// As [`Packed::from_bytes`].
+    pub fn integers_from_bytes(
+        scheme: &Tfhe,
+        bytes: &[u8],
+    ) -> Result<(Integers, Self), SchemeError> {
+        let mut reader = Reader::open(bytes, Kind::BitIntegers)?;
+        let (count, width) = (reader.u32()? as usize, reader.u32()? as usize);
+        let Some(integers) = Integers::with_flags(count, width, reader.u8()?) else {
+            return Err(reader.error("what it says of its numbers is impossible"));
+        };
+        let bits = Self::from_bytes(scheme, reader.nested()?)?;
+        if bits.shape != [count, width] {
+            return Err(reader.error("the bits are not as many as those of its numbers"));
+        }
+        reader.finish()?;
+        Ok((integers, bits))
     }
 }

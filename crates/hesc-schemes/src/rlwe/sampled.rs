@@ -8,21 +8,35 @@
 //! ciphertexts do, with all that they have in common: a factor twice, `(xy) z` beside `x (yz)`, a square. What is
 //! drawn is held against the noise of ciphertexts in the tests of [`super::combinations`].
 //!
+//! **Rare roots.** Where `s(z)` is large all noise is larger, and products of it larger still. In units of what a division
+//! adds elsewhere, noise at such a root goes from `x` to `|s(z)| + c x^2`, if a division leaves `c` of products. Where
+//! `4 c |s(z)| <= 1` that stays below `2 |s(z)|`; otherwise it grows at every level without end, at a root that no draw
+//! of a few hundred shows, until nothing decrypts. So noise is drawn at roots with `|s(z)|` = [`RARE`] too, and what is
+//! beyond `2 RARE` times the usual there counts as if it were everywhere: plans choose levels at which it settles.
+//!
 //! Draws are the same each time, and have nothing to do with keys: a step's number is their seed.
 
 use std::f64::consts::TAU;
+use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
-/// Roots that noise is drawn at.
-const ROOTS: usize = 512;
+/// Roots that noise is drawn at, as they come and with a large value of the secret.
+const USUAL: usize = 512;
+const ROOTS: usize = USUAL + 128;
+/// That value, in root mean squares: what is left of products is then `c = 1 / 4 RARE` at most. At a root with
+/// `|s(z)| = a` noise settles that starts below `x = 2 RARE (1 + (1 - a / RARE)^(1/2))`; one ciphertext has `a b` there with
+/// a remainder of size `b`. Both sizes are those of Gaussian numbers: `a b = x` has the probability `exp(-a^2 - b^2)`, at
+/// most `exp(-104) = 2^-150`, for `a = b = 7.2`; of `2^22` roots and ciphertexts together `2^-128`.
+const RARE: f64 = 15.0;
 /// Numbers that draws are taken from.
 const TABLE: usize = 1 << 12;
 /// Factor on deviations that were drawn: those of products scatter by less than a tenth.
 pub(super) const MARGIN: f64 = 1.25;
 
-/// Values at the sampled roots, divided by the root of the ring's degree: real parts, then imaginary ones.
+/// Values at the sampled roots, divided by the root of the ring's degree: real parts, then imaginary ones; of products
+/// of so many, but 2 of more.
 #[derive(Debug, Clone)]
-pub(super) struct Samples(Arc<[f64]>);
+pub(super) struct Samples(Arc<[f64]>, i32);
 
 /// Complex Gaussian numbers with mean square 1; at each root a secret, and the error of a public key.
 struct Tables {
@@ -33,9 +47,19 @@ struct Tables {
 
 static TABLES: LazyLock<Tables> = LazyLock::new(|| Tables {
     table: spread(TABLE, 1),
-    secret: Samples::of(&spread(ROOTS, 2)),
-    error: Samples::of(&spread(ROOTS, 3)),
+    secret: Samples::of(&[spread(USUAL, 2), of_size(RARE, ROOTS - USUAL, 4)].concat()),
+    error: Samples::of(&[spread(USUAL, 3), spread(ROOTS - USUAL, 5)].concat()),
 });
+
+/// As many complex numbers of one size.
+fn of_size(size: f64, count: usize, seed: u64) -> Vec<(f64, f64)> {
+    let mut draws = Draws::new(seed);
+    let mut turned = || {
+        let angle = draws.angle();
+        (size * angle.cos(), size * angle.sin())
+    };
+    (0..count).map(|_| turned()).collect()
+}
 
 /// As many complex Gaussian numbers, their sizes at equal shares of the distribution.
 fn spread(count: usize, seed: u64) -> Vec<(f64, f64)> {
@@ -43,7 +67,7 @@ fn spread(count: usize, seed: u64) -> Vec<(f64, f64)> {
     let mut numbers: Vec<(f64, f64)> = (0..count)
         .map(|i| {
             let share = (i as f64 + 0.5) / count as f64;
-            let angle = TAU * (draws.next() >> 11) as f64 / (1u64 << 53) as f64;
+            let angle = draws.angle();
             let size = (-share.ln()).sqrt();
             (size * angle.cos(), size * angle.sin())
         })
@@ -70,6 +94,10 @@ impl Draws {
         z ^ (z >> 31)
     }
 
+    fn angle(&mut self) -> f64 {
+        TAU * (self.next() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
     /// A number below another, up to a bias of their quotient.
     pub(super) fn below(&mut self, most: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(most)) >> 64) as u64
@@ -79,7 +107,7 @@ impl Draws {
 impl Samples {
     fn of(numbers: &[(f64, f64)]) -> Self {
         let real = numbers.iter().map(|number| number.0);
-        Self(real.chain(numbers.iter().map(|number| number.1)).collect())
+        Self(real.chain(numbers.iter().map(|number| number.1)).collect(), 1)
     }
 
     /// Noise of a deviation, of a polynomial that is multiplied with the secret.
@@ -95,17 +123,18 @@ impl Samples {
         sum.multiply(&TABLES.secret);
         let other = Sum::drawn(seed.rotate_left(32)).finish();
         sum.add_product(1.0, &other, &TABLES.error);
+        sum.1 = 1;
         sum.of_deviation(deviation).finish()
     }
 }
 
 /// A sum on its way.
 #[derive(Clone)]
-pub(super) struct Sum(Vec<f64>);
+pub(super) struct Sum(Vec<f64>, i32);
 
 impl Sum {
     pub(super) fn new() -> Self {
-        Self(vec![0.0; 2 * ROOTS])
+        Self(vec![0.0; 2 * ROOTS], 1)
     }
 
     fn drawn(seed: u64) -> Self {
@@ -120,7 +149,7 @@ impl Sum {
                 places >>= 12;
             }
         }
-        Self(values)
+        Self(values, 1)
     }
 
     fn multiply(&mut self, by: &Samples) {
@@ -131,34 +160,55 @@ impl Sum {
     }
 
     fn of_deviation(mut self, deviation: f64) -> Self {
-        self.scale(deviation / self.deviation());
+        self.scale(deviation / self.usual());
         self
     }
 
-    /// Root mean square.
+    /// Root mean square over the usual roots.
+    pub(super) fn usual(&self) -> f64 {
+        self.root_mean_square(0..USUAL)
+    }
+
+    fn root_mean_square(&self, roots: Range<usize>) -> f64 {
+        let (real, imaginary) = self.0.split_at(ROOTS);
+        let squares = |values: &[f64]| values.iter().map(|x| x * x).sum::<f64>();
+        let sum = squares(&real[roots.clone()]) + squares(&imaginary[roots.clone()]);
+        (sum / roots.len() as f64).sqrt()
+    }
+
+    /// Root mean square, of the usual roots or, if that is more, of the others without what they have when it settles.
+    /// A single root has a share of `1 / N` in the squares, below that of its factor here.
     pub(super) fn deviation(&self) -> f64 {
-        (self.0.iter().map(|x| x * x).sum::<f64>() / ROOTS as f64).sqrt()
+        self.usual().max(self.root_mean_square(USUAL..ROOTS) / (2.0 * RARE).powi(self.1))
     }
 
     pub(super) fn of(samples: &Samples) -> Self {
-        Self(samples.0.to_vec())
+        Self(samples.0.to_vec(), samples.1)
     }
 
     pub(super) fn add(&mut self, k: f64, a: &Samples) {
         add(&mut self.0, k, &a.0);
+        self.1 = self.1.max(a.1);
     }
 
     /// A product of polynomials has the product of their values.
     pub(super) fn add_product(&mut self, k: f64, a: &Samples, b: &Samples) {
         add_product(&mut self.0, k, a, b);
+        self.1 = 2;
     }
 
-    pub(super) fn scale(&mut self, by: f64) {
+    /// Through a division by a number.
+    pub(super) fn divide(&mut self, by: f64) {
+        self.scale(1.0 / by);
+        self.1 = 1;
+    }
+
+    fn scale(&mut self, by: f64) {
         self.0.iter_mut().for_each(|x| *x *= by);
     }
 
     pub(super) fn finish(self) -> Samples {
-        Samples(self.0.into())
+        Samples(self.0.into(), self.1)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Encrypted bits, and what evaluates on them.
 
 use hesc_circuits::gates::Packed;
+use hesc_circuits::vectors::Integers;
 use hesc_math::AesCtrRng;
 use hesc_schemes::Assurance;
 use hesc_schemes::streams::tfhe::{self, Tfhe};
@@ -31,12 +32,18 @@ impl BitTarget {
         let compact = scheme.compact(&blocks)?;
         let (_, other) = scheme.generate_keys(&mut rng);
         let foreign = scheme.encrypt(&other, &[7; 4], &mut rng)?;
+        let signed = Integers { count: 20, width: 10, signed: true, boolean: false };
+        let truths = Integers { count: 256, width: 1, signed: false, boolean: true };
+        let numbers = Packed { blocks: blocks.clone(), shape: vec![20, 10] };
+        let answer = Packed { blocks: compact.clone(), shape: vec![256, 1] };
         let bytes = [
             scheme.spec().to_bytes(),
             Packed { blocks, shape: vec![2, 100] }.to_bytes(&scheme),
             Packed { blocks: compact, shape: vec![256] }.to_bytes(&scheme),
             scheme.evaluation_key_to_bytes(&key),
             Packed { blocks: foreign, shape: vec![2, 100] }.to_bytes(&scheme),
+            numbers.integers_to_bytes(&scheme, signed),
+            answer.integers_to_bytes(&scheme, truths),
         ];
         let objects: Vec<Object> =
             bytes.into_iter().map(|bytes| Object::new(Family::Torus, bytes)).collect();
@@ -77,6 +84,16 @@ impl Target for BitTarget {
             if s.decrypt(&self.secret, &bits.blocks).is_ok() {
                 asked.that(is_own(), "an answer of another key pair");
             }
+        }
+        if let Ok((of, bits)) = Packed::<tfhe::Ciphertexts>::integers_from_bytes(s, bytes) {
+            accepted = true;
+            asked.same(&bits.integers_to_bytes(s, of), bytes);
+            asked.that(bits.count() == of.count * of.width, "other bits than the numbers have");
+        }
+        if let Ok((of, bits)) = Packed::<tfhe::CompactCiphertexts>::integers_from_bytes(s, bytes) {
+            accepted = true;
+            asked.same(&bits.integers_to_bytes(s, of), bytes);
+            asked.that(bits.count() == of.count * of.width, "other bits than the numbers have");
         }
         if let Ok(key) = s.evaluation_key_from_bytes(bytes) {
             accepted = true;

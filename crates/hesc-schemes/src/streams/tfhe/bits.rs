@@ -159,6 +159,16 @@ impl Tfhe {
         a
     }
 
+    /// Bits that everyone knows, without noise or key: as many as `public`, beside others of `like`'s key.
+    pub fn public_bits(&self, like: &Bits, public: impl ExactSizeIterator<Item = bool>) -> Bits {
+        let n = self.ring_degree();
+        let mut words = vec![0; public.len() * self.sample_words()];
+        for (sample, bit) in words.chunks_exact_mut(n + 1).zip(public) {
+            sample[n] = u64::from(bit) << (64 - GRID.ilog2());
+        }
+        Bits { words, plain_modulus: GRID, variance: 0.0, ..*like }
+    }
+
     /// The bits at these places, in this order.
     ///
     /// # Errors
