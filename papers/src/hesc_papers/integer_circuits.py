@@ -28,7 +28,7 @@ class Operation(NamedTuple):
         what: in words.
         params: the preset.
         each: whether its time is stated for a number, or for a ciphertext of them.
-        asked: transforms of 8192 points, at most.
+        asked: transforms of 8192 points, at most; nothing for some.
         circuits: of two numbers.
 
     """
@@ -37,7 +37,7 @@ class Operation(NamedTuple):
     what: str
     params: str
     each: bool
-    asked: float
+    asked: float | None
     circuits: Callable[[], list[Circuit]]
 
 
@@ -46,10 +46,10 @@ def quotient_and_rest(a: int, b: int) -> int:
     return (a // b | a % b << 4) if b else 15 | a << 4
 
 
-def multipliers(width: int) -> list[Circuit]:
-    """All bits of the product."""
+def multipliers(width: int, result: int | None = None) -> list[Circuit]:
+    """All bits of the product, or the lowest."""
     return [
-        circuits.multiplier(width, adder=adder, rows=rows)
+        circuits.multiplier(width, result or 2 * width, adder=adder, rows=rows)
         for adder in ADDERS
         for rows in ("digits", "bits")
     ]
@@ -77,6 +77,7 @@ OPERATIONS: Final = (
     Operation("add64.prime", "64-bit sum", "bgv_16384", True, 8, lambda: adders(64)),
     Operation("less64.prime", "64-bit less", "bgv_16384", True, 4, lambda: [circuits.less(64)]),
     Operation("mul16", "16 x 16 -> 32 bits", DEEP, True, 90, lambda: multipliers(16)),
+    Operation("mul16.low", "16 x 16 -> 16 bits", DEEP, True, None, lambda: multipliers(16, 16)),
     Operation("mul8", "8 x 8 -> 16 bits", MORE, False, 9_000, lambda: multipliers(8)),
     Operation(
         "div4",

@@ -9,6 +9,7 @@ import numpy as np
 
 import hesc
 from hesc import integers, transciphering
+from hesc_papers import tfhe_peer
 from hesc_papers.clock import Clock
 from hesc_papers.integer_circuits import OPERATIONS, Slots, prepare
 from hesc_papers.other_process import OtherProcess
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 IDENTIFIER: Final = "hesc:integers"
 TITLE: Final = "Encrypted integers: sums, comparisons, products, quotients"
 
+PEERS: Final = ("tfhe",)
+
 # Products in sequence that numbers have room for after 13 of Kreyvium: the most that the ring has.
 LEFT: Final = 2
 # What both cores are shown on.
@@ -32,6 +35,8 @@ QUICK: Final = ("add64.sliced", "mul8", "div4")
 def reproduce(options: Options) -> Report:
     """Measures on one thread, but for one ratio; every result is decrypted and compared."""
     clock = Clock(quick=options.quick)
+    # Before minutes of measurement: the build may lack it.
+    peer = tfhe_peer.measured(options) if options.peer == "tfhe" else None
     chosen = [op for op in OPERATIONS if not options.quick or op.name in QUICK]
     sets: dict[str, Slots] = {}
     rows: list[dict[str, Any]] = []
@@ -70,6 +75,14 @@ def reproduce(options: Options) -> Report:
             rows.append(row)
             ratios[row["what"]] = row["in T"]
         ratios["threads.two"] = two_threads()
+    notes = []
+    if peer is not None:
+        ratios |= beside(peer, {row["what"]: row for row in rows})
+        rows += peer.rows()
+        notes.append(
+            f"tfhe: the crate {tfhe_peer.version()}, FheUint8 to FheUint64, one thread, one number "
+            "at a time; ratios are its seconds over ours, latency for ours all numbers together"
+        )
     return Report(
         IDENTIFIER,
         TITLE,
@@ -83,8 +96,25 @@ def reproduce(options: Options) -> Report:
             "each figure needs as many numbers as stand beside it: fewer take as long. Depth is "
             "finite: results have no room for more products; bootstrapped integers have no limit",
             f"threads.two is {SHARED} on one thread over two, each in a process of its own",
+            *notes,
         ],
     )
+
+
+def beside(peer: tfhe_peer.Peer, rows: dict[str, dict[str, Any]]) -> dict[str, float]:
+    """How many times as long the crate takes, for one number and for each of many."""
+    ours = {
+        "add64.latency_vs_tfhe": ("add64", "add64.slotwise", "ms"),
+        "add64.throughput_vs_tfhe": ("add64", "add64.prime", "ms each"),
+        "less64.throughput_vs_tfhe": ("less64", "less64.prime", "ms each"),
+        "mul16.throughput_vs_tfhe": ("multiply16", "mul16.low", "ms each"),
+        "div8.throughput_vs_tfhe": ("divide8", "div8", "ms each"),
+    }
+    return {
+        name: 1e3 * peer.seconds[theirs] / rows[what][column]
+        for name, (theirs, what, column) in ours.items()
+        if theirs in peer.seconds and what in rows
+    }
 
 
 def inside_one(clock: Clock) -> dict[str, Any]:
@@ -175,5 +205,5 @@ def plot(report: Report, path: Path) -> None:
     """What was measured as a share of what was asked for."""
     from hesc_papers.plots import shares
 
-    rows = [row for row in report.rows if "in T" in row]
+    rows = [row for row in report.rows if row.get("asked")]
     shares(report, path, [(row["what"], row["in T"], row["asked"]) for row in rows])

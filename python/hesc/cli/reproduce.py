@@ -26,7 +26,9 @@ def reproduce(
     ] = None,
     list_all: Annotated[bool, typer.Option("--list", help="List all IDs and stop.")] = False,
     quick: Annotated[bool, typer.Option(help="Fewer repetitions: a look only.")] = False,
-    peer: Annotated[str | None, typer.Option(help="Measure a peer in the same run: seal.")] = None,
+    peer: Annotated[
+        str | None, typer.Option(help="Measure a peer in the same run: seal, tfhe.")
+    ] = None,
     json_file: Annotated[
         str | None, typer.Option("--json", help="Write the report to this new file, - for stdout.")
     ] = None,
@@ -43,8 +45,12 @@ def reproduce(
             table.add_row(name, study(name).TITLE)
         console.print(table)
         return
-    if peer not in (None, "seal"):
-        raise typer.BadParameter("the only peer is seal", param_hint="--peer")
+    chosen = study(identifier)
+    peers = getattr(chosen, "PEERS", ("seal",))
+    if peer is not None and peer not in peers:
+        raise typer.BadParameter(
+            f"{identifier} is measured beside {' or '.join(peers)}", param_hint="--peer"
+        )
     _check_outputs(json_file, plot)
     # SEAL works on one thread; so do we, before the first parallel call makes the pool.
     os.environ["RAYON_NUM_THREADS"] = "1"
@@ -52,7 +58,6 @@ def reproduce(
     def bar(items: Iterable[Any], title: str) -> Iterable[Any]:
         return track(list(items), description=title, console=console, transient=True)
 
-    chosen = study(identifier)
     report = chosen.reproduce(Options(quick=quick, peer=peer, track=bar))
     report.show(console)
     if json_file == "-":
