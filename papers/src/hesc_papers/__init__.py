@@ -34,6 +34,7 @@ _MODULES: Final = {
         for figure in (1, 2, 3, 5, 6, 7, 8, 9)
     },
     **{f"koseki2022hesc:table-{table}": f"koseki2022hesc_table_{table}" for table in range(2, 6)},
+    "xu2016integers:table-1": "xu2016integers_table_1",
 }
 
 

@@ -94,8 +94,8 @@ OPERATIONS: Final = (
 class Slots:
     """Keys of a set, and random bits in its slots."""
 
-    def __init__(self, preset: str) -> None:
-        self.params = hesc.LeveledParams.preset(preset)
+    def __init__(self, params: hesc.LeveledParams) -> None:
+        self.params = params
         self.secret, self.keys = hesc.leveled_keygen(self.params)
 
     @property
@@ -127,21 +127,34 @@ class Measured(NamedTuple):
     run: Callable[[], list[_native.LeveledCiphertext]]
 
 
+def cheapest(operation: Operation, params: hesc.LeveledParams) -> tuple[_native.SlotPlan, Circuit]:
+    """The plan that takes least, and its circuit.
+
+    Raises:
+        CircuitError: where none has room.
+
+    """
+    plans: list[tuple[_native.SlotPlan, Circuit]] = []
+    refused = None
+    for circuit in operation.circuits():
+        try:
+            plans.append((_native.SlotPlan(circuit.native, params.native, 0, None), circuit))
+        except hesc.CircuitError as error:
+            refused = error
+    if refused is not None and not plans:
+        raise refused
+    return min(plans, key=lambda pair: pair[0].seconds)
+
+
 def prepare(operation: Operation, slots: Slots) -> Measured:
     """The cheapest circuit on random numbers, once computed and compared with the clear.
 
     Raises:
+        CircuitError: where no circuit has room.
         RuntimeError: a result that is not that of arithmetic in the clear.
 
     """
-    native = slots.params.native
-    plans: list[tuple[_native.SlotPlan, Circuit]] = []
-    for circuit in operation.circuits():
-        try:
-            plans.append((_native.SlotPlan(circuit.native, native, 0, None), circuit))
-        except hesc.CircuitError:
-            continue
-    plan, circuit = min(plans, key=lambda pair: pair[0].seconds)
+    plan, circuit = cheapest(operation, slots.params)
     rng = np.random.default_rng(0)
     widths = circuit.inputs
     numbers = [
@@ -181,7 +194,7 @@ def main() -> None:
     """Answers each line with the seconds of an operation, on as many threads as there are."""
     name = sys.argv[1]
     operation = next(operation for operation in OPERATIONS if operation.name == name)
-    measured = prepare(operation, Slots(operation.params))
+    measured = prepare(operation, Slots(hesc.LeveledParams.preset(operation.params)))
     for _ in sys.stdin:
         start = time.perf_counter()
         measured.run()

@@ -42,7 +42,9 @@ def reproduce(options: Options) -> Report:
     rows: list[dict[str, Any]] = []
     ratios: dict[str, float] = {}
     for operation in options.track(chosen, "integers"):
-        slots = sets.setdefault(operation.params, Slots(operation.params))
+        if operation.params not in sets:
+            sets[operation.params] = Slots(hesc.LeveledParams.preset(operation.params))
+        slots = sets[operation.params]
         measured = prepare(operation, slots)
         timing = clock.time(measured.run)
         per = slots.count if operation.each else 1

@@ -1,0 +1,260 @@
+"""xu2016integers, table 1: arithmetic on encrypted integers in slots, one thread.
+
+The paper's circuits at its indices, at 128 bits of security where they have room there and below
+where they have not (the paper has 80), and beside each what a plan chooses for the same function.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import hesc
+from hesc import CircuitError, NoiseBudgetError
+from hesc.gates import integers as circuits
+from hesc_papers.clock import Clock
+from hesc_papers.integer_circuits import (
+    Operation,
+    Slots,
+    adders,
+    cheapest,
+    dividers,
+    multipliers,
+    prepare,
+)
+from hesc_papers.plots import figure
+from hesc_papers.report import Report
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+    from hesc.gates import Circuit
+    from hesc.studies import Options
+
+IDENTIFIER: Final = "xu2016integers:table-1"
+TITLE: Final = "Binary arithmetic on encrypted integers in slots"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the table: the paper's circuit and figures, and our circuits for the same.
+
+    Attributes:
+        arithmetic: of the table.
+        circuit: RCA, CLA or RCS, as the paper has it.
+        bits: of each number.
+        index: of the paper's ring.
+        paper: its slots, levels and seconds; nothing for what it could not run.
+        theirs: the paper's circuit.
+        ours: circuits for the same numbers, of which a plan takes the cheapest.
+        preset: the smallest set that has room for one of them.
+
+    """
+
+    arithmetic: str
+    circuit: str
+    bits: int
+    index: int
+    paper: tuple[int, int, float] | None
+    theirs: Callable[[], Circuit]
+    ours: Callable[[], list[Circuit]]
+    preset: str
+
+
+def _adder(width: int, adder: str) -> Callable[[], Circuit]:
+    return lambda: circuits.adder(width, adder=adder)
+
+
+def _subtractor(width: int, adder: str) -> Callable[[], Circuit]:
+    return lambda: circuits.subtractor(width, adder=adder)
+
+
+def _rows(width: int, adder: str) -> Callable[[], Circuit]:
+    return lambda: circuits.multiplier_by_rows(width, adder=adder)
+
+
+def _subtractors(width: int) -> list[Circuit]:
+    return [
+        circuits.subtractor(width, adder=adder)
+        for adder in ("sklansky", "ladner_fischer", "brent_kung")
+    ]
+
+
+FEW: Final = "bgv_13107"
+MORE: Final = "bgv_13107_circuits"
+DEEP: Final = "bgv_21845_circuits"
+ROWS: Final = (
+    Row(
+        "addition", "RCA", 16, 14351, (504, 17, 2.16), _adder(16, "ripple"),
+        lambda: adders(16), FEW,
+    ),
+    Row(
+        "addition", "CLA", 16, 7781, (150, 7, 2.53), _adder(16, "lookahead"),
+        lambda: adders(16), FEW,
+    ),
+    Row(
+        "addition", "CLA", 64, 13981, (600, 13, 37.69), _adder(64, "lookahead"),
+        lambda: adders(64), FEW,
+    ),
+    Row(
+        "addition", "RCA", 64, 55831, None, _adder(64, "ripple"),
+        lambda: adders(64), FEW,
+    ),
+    Row(
+        "subtraction", "RCS", 16, 14351, (504, 17, 2.17), _subtractor(16, "ripple"),
+        lambda: _subtractors(16), FEW,
+    ),
+    Row(
+        "subtraction", "CLA", 16, 7781, (150, 7, 2.52), _subtractor(16, "lookahead"),
+        lambda: _subtractors(16), FEW,
+    ),
+    Row(
+        "subtraction", "CLA", 64, 13981, (600, 13, 37.16), _subtractor(64, "lookahead"),
+        lambda: _subtractors(64), FEW,
+    ),
+    Row(
+        "multiplication", "RCA", 8, 8191, (630, 9, 4.62), _rows(8, "ripple"),
+        lambda: multipliers(8, 8), MORE,
+    ),
+    Row(
+        "multiplication", "CLA", 8, 8191, None, _rows(8, "lookahead"),
+        lambda: multipliers(8, 8), MORE,
+    ),
+    Row(
+        "multiplication", "RCA", 16, 14351, (504, 17, 46.32), _rows(16, "ripple"),
+        lambda: multipliers(16, 16), DEEP,
+    ),
+    Row(
+        "multiplication", "CLA", 16, 14351, None, _rows(16, "lookahead"),
+        lambda: multipliers(16, 16), DEEP,
+    ),
+    Row(
+        "division", "RCA", 4, 18631, (720, 21, 14.63),
+        lambda: circuits.divider(4, digit=None, adder="ripple"), lambda: dividers(4), FEW,
+    ),
+)  # fmt: skip
+QUICK: Final = (("addition", "CLA", 16), ("division", "RCA", 4))
+# Primes of a level: large ones, and one or both of two smaller ones. At most 50 bits are fastest.
+LARGE: Final = 50
+SMALL: Final = (34, 31)
+MOST: Final = 40
+
+
+def rings(index: int) -> Iterator[hesc.LeveledParams]:
+    """Sets in the paper's ring: that with most primes at 128 bits of security, then longer ones."""
+    for assurance, counts in (
+        ("guidelines2024", range(MOST, 0, -1)),
+        ("insecure", range(4, MOST, 4)),
+    ):
+        for large in counts:
+            bits = [*[LARGE] * large, *SMALL]
+            try:
+                yield hesc.LeveledParams.cyclotomic(
+                    index, bits, [LARGE], plain_modulus=2, large=large, assurance=assurance
+                )
+            except hesc.SecurityError:
+                continue
+            except hesc.ParameterError:
+                # The paper's index of 64-bit ripple adders: its degree is beyond ours.
+                return
+            if assurance == "guidelines2024":
+                break
+
+
+def reproduce(options: Options) -> Report:
+    """Measures on one thread; every result is decrypted and compared."""
+    clock = Clock(quick=options.quick)
+    sets: dict[tuple[int, ...], Slots] = {}
+    rows: list[dict[str, Any]] = []
+    ratios: dict[str, float] = {}
+    wanted = QUICK if options.quick else [(row.arithmetic, row.circuit, row.bits) for row in ROWS]
+    chosen = [row for row in ROWS if (row.arithmetic, row.circuit, row.bits) in wanted]
+    for row in options.track(chosen, "table 1"):
+        name = f"{row.arithmetic}.{row.circuit.lower()}{row.bits}"
+        found = [
+            _measured(Operation(name, "", "", True, None, circuits_of), params_of, sets, clock)
+            for circuits_of, params_of in (
+                (lambda row=row: [row.theirs()], rings(row.index)),
+                (row.ours, [hesc.LeveledParams.preset(row.preset)]),
+            )
+        ]
+        for title, each in zip((f"{row.circuit}, index {row.index}", "chosen"), found, strict=True):
+            rows.append({"what": f"{row.arithmetic} {row.bits}: {title}"} | each)
+        if row.paper is not None:
+            slots, levels, seconds = row.paper
+            rows[-2] |= {"paper: slots": slots, "paper: levels": levels, "paper: s": seconds}
+            rows[-2]["paper: ms/slot"] = 1e3 * seconds / slots
+            for at, who in ((-2, "theirs"), (-1, "chosen")):
+                if "ms/slot" in rows[at]:
+                    ratios[f"{name}.{who}"] = 1e3 * seconds / slots / rows[at]["ms/slot"]
+    return Report(
+        IDENTIFIER,
+        TITLE,
+        "seconds, milliseconds a slot",
+        rows,
+        ratios=ratios,
+        notes=[
+            "the paper: HElib, one thread of a Core i7-4790, 80 bits of security; here 128 bits, "
+            "or none where security says so. Ratios are its milliseconds a slot over ours",
+            "chosen: the cheapest of our circuits, in the smallest preset that has room",
+            "products have as many bits as factors, as in the paper, which could not run the "
+            "ripple adder of 64 bits and states no product with lookahead adders",
+        ],
+    )
+
+
+def _measured(
+    operation: Operation,
+    params_of: Iterable[hesc.LeveledParams],
+    sets: dict[tuple[int, ...], Slots],
+    clock: Clock,
+) -> dict[str, Any]:
+    """What it takes in the first set that has room, or why it cannot be."""
+    refused = ""
+    for params in params_of:
+        try:
+            # Before keys are made, which are large.
+            cheapest(operation, params)
+        except (CircuitError, NoiseBudgetError) as error:
+            if not refused:
+                refused = f"at 128 bits of security {str(error).split(':', maxsplit=1)[0]}"
+            continue
+        break
+    else:
+        return {"note": refused or "rings have a degree of 32768 at most"}
+    key = tuple(params.coeff_moduli)
+    if key not in sets:
+        sets[key] = Slots(params)
+    measured = prepare(operation, sets[key])
+    timing = clock.time(measured.run)
+    return {
+        "security": params.assurance,
+        "bits of modulus": sum(q.bit_length() for q in params.coeff_moduli),
+        "slots": params.slot_count,
+        "products": measured.plan.products,
+        "depth": measured.plan.depth,
+        "seconds": timing.seconds,
+        "ms/slot": 1e3 * timing.seconds / params.slot_count,
+        "note": refused,
+    }
+
+
+def plot(report: Report, path: Path) -> None:
+    """Milliseconds a slot, the paper's and ours."""
+    rows = [row for row in report.rows if "ms/slot" in row][::-1]
+    with figure(path, (9, 0.45 * len(rows) + 1.6)) as axes:
+        names = [row["what"] for row in rows]
+        axes.plot([row["ms/slot"] for row in rows], names, "o", label="hesc, 128 bits")
+        stated = [row for row in rows if "paper: ms/slot" in row]
+        axes.plot(
+            [row["paper: ms/slot"] for row in stated],
+            [row["what"] for row in stated],
+            "s",
+            mfc="none",
+            label="the paper, 80 bits",
+        )
+        axes.set_xscale("log")
+        axes.set_xlabel("milliseconds a slot, one thread")
+        axes.set_title(report.title)
+        axes.legend()
