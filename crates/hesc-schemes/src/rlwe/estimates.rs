@@ -210,13 +210,10 @@ impl Rlwe {
         }
     }
 
-    /// Noise whose deviation is known to be another one, if that is smaller; what its coefficients have beyond those
+    /// Noise whose deviation is known to be another one; what its coefficients have beyond those
     /// that are alike stays.
     pub(crate) fn of_deviation(&self, noise: Noise, deviation: f64) -> Noise {
         let deviation = deviation.max(self.least_deviation());
-        if deviation >= noise.deviation {
-            return noise;
-        }
         let values = noise.values * deviation / noise.deviation;
         let alike = TAILS * deviation * self.norms().coefficient_factor;
         Noise { deviation, values, peak: alike + self.structured(noise), ..noise }
