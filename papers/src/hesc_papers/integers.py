@@ -26,7 +26,7 @@ TITLE: Final = "Encrypted integers: sums, comparisons, products, quotients"
 PEERS: Final = ("tfhe",)
 
 # Products in sequence that numbers have room for after 13 of Kreyvium: the most that the ring has.
-LEFT: Final = 2
+LEFT: Final = 1
 # What both cores are shown on.
 SHARED: Final = "add64.sliced"
 QUICK: Final = ("add64.sliced", "mul8", "div4")
