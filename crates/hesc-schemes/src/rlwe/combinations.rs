@@ -332,7 +332,7 @@ impl Rlwe {
         if level == a.level() {
             return Ok(a.clone());
         }
-        let divided = self.divided_shell(&a.shell, level).map(|shell| {
+        let divided = self.divided_shell(&a.shell, level).and_then(|shell| {
             self.divided_outline(shell, Sum::of(samples), (a.level(), self.rounding(2)), seed)
         });
         if self.chain().is_within(level, a.level())
@@ -350,14 +350,14 @@ impl Rlwe {
         divided
     }
 
-    /// What a division has left, with noise of a deviation that it adds to what was drawn.
+    /// What a division has left, with noise of a deviation that it adds to what was drawn; refused if it does not fit.
     fn divided_outline(
         &self,
         shell: Ciphertext,
         mut samples: Sum,
         (from, rounding): (usize, f64),
         seed: u64,
-    ) -> Outline {
+    ) -> Result<Outline, SchemeError> {
         if from != shell.level {
             samples.divide(self.chain().division(from, shell.level).quotient.value());
         }
@@ -371,8 +371,9 @@ impl Rlwe {
         if inherited <= MOST_INHERITED[0] * rounding {
             noise.degree = noise.degree.min(2);
         }
+        self.check_noise(noise, shell.level, shell.scale)?;
         let shell = Ciphertext { noise, ..shell };
-        Outline { shell, samples: Some(samples.finish()), dropped: false }
+        Ok(Outline { shell, samples: Some(samples.finish()), dropped: false })
     }
 
     fn check_lower(&self, a: &Ciphertext, level: usize) -> Result<(), SchemeError> {
@@ -505,7 +506,7 @@ impl Rlwe {
         if level < from {
             left = rounding + left / self.chain().division(from, level).quotient.value();
         }
-        Ok(self.divided_outline(shell, samples, (from, left), seed))
+        self.divided_outline(shell, samples, (from, left), seed)
     }
 
     fn first_factor<'a>(products: &[Product<'a>]) -> Result<&'a Ciphertext, SchemeError> {
