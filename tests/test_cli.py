@@ -19,7 +19,7 @@ import hesc
 from hesc import _native, studies
 from hesc.cli import demo, reproduce
 from hesc.iris import load_network, load_split
-from hesc_papers import identifiers
+from hesc_papers import identifiers, tfhe_peer
 
 # Where Python finds this checkout, if it is not installed.
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "COLUMNS": "200", "HOME": "/tmp"} | {  # noqa: S108
@@ -213,6 +213,8 @@ UNPACKING = {
 @pytest.mark.parametrize("identifier", identifiers())
 def test_studies_run(identifier: str, tmp_path: Path) -> None:
     peer = ["--peer", "seal"]
+    if identifier == "hesc:integers":
+        peer = ["--peer", "tfhe"] if tfhe_peer.is_there() else []
     plot = tmp_path / "plot.png"
     output = run("reproduce", identifier, "--quick", *peer, "--json", "-", "--plot", str(plot))
     report = json.loads(output)
