@@ -137,7 +137,7 @@ ROWS: Final = (
 QUICK: Final = (("addition", "CLA", 16), ("division", "RCA", 4))
 # Primes of a level: large ones, and one or both of two smaller ones. At most 50 bits are fastest.
 LARGE: Final = 50
-SMALL: Final = (34, 31)
+SMALL: Final = (34, 33)
 MOST: Final = 40
 
 
@@ -155,8 +155,10 @@ def rings(index: int) -> Iterator[hesc.LeveledParams]:
                 )
             except hesc.SecurityError:
                 continue
-            except hesc.ParameterError:
+            except hesc.ParameterError as error:
                 # The paper's index of 64-bit ripple adders: its degree is beyond ours.
+                if "degree" not in str(error):
+                    raise
                 return
             if assurance == "guidelines2024":
                 break
@@ -245,7 +247,12 @@ def plot(report: Report, path: Path) -> None:
     rows = [row for row in report.rows if "ms/slot" in row][::-1]
     with figure(path, (9, 0.45 * len(rows) + 1.6)) as axes:
         names = [row["what"] for row in rows]
-        axes.plot([row["ms/slot"] for row in rows], names, "o", label="hesc, 128 bits")
+        axes.plot(
+            [row["ms/slot"] for row in rows],
+            names,
+            "o",
+            label="hesc: chosen at 128 bits, others as the table says",
+        )
         stated = [row for row in rows if "paper: ms/slot" in row]
         axes.plot(
             [row["paper: ms/slot"] for row in stated],
