@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -10,7 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hesc
-from hesc.gates import Circuit, Precision, integers
+from hesc.gates import Circuit, Precision, ciphers, integers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ADDERS = ("ripple", "lookahead", "brent_kung", "sklansky", "kogge_stone")
 # Each of numpy's widths, which wraps as the circuits do.
@@ -112,6 +115,30 @@ def test_circuits_become_programs_of_bootstraps() -> None:
         assert program.log2_failure <= -128
 
 
+@pytest.mark.parametrize(
+    ("cipher", "key", "initial", "expected"),
+    [
+        (ciphers.insecure_trivium, "", "", "FBE0BF265859051B"),
+        (ciphers.kreyvium, "", "", "26DCF1F4BC0F1922"),
+        (ciphers.kreyvium, "0053A6F94C9FF24598EB", "0D74DB42A91077DE45AC", "D1F0303482061111"),
+    ],
+)
+def test_keystreams_are_those_published(
+    cipher: Callable[[int], Circuit], key: str, initial: str, expected: str
+) -> None:
+    """The vectors of eSTREAM and of the crate tfhe, key and initial value as constants."""
+    circuit = cipher(64)
+    builder = hesc.gates.Builder(1)
+    known = [
+        builder.constant(bool(int.from_bytes(bytes.fromhex(word), "little") >> bit & 1))
+        for word, width in zip((key, initial), circuit.inputs, strict=True)
+        for bit in range(width)
+    ]
+    (stream,) = builder.append(circuit, known)
+    (found,) = builder.finish(stream).simplified()([0])
+    assert int(found[0]).to_bytes(8, "little").hex().upper() == expected
+
+
 def test_mistakes_are_named() -> None:
     makes: list[tuple[Any, type[Exception], str]] = [
         (lambda: integers.adder(0), hesc.ParameterError, "1 and 4096"),
@@ -122,6 +149,7 @@ def test_mistakes_are_named() -> None:
         (lambda: integers.divider(8, digit=5), hesc.ParameterError, "1 and 4"),
         (lambda: integers.table(6, 1, min), hesc.OutOfRangeError, "1 to 5"),
         (lambda: integers.table(2, 1, lambda a, b: a + b), hesc.OutOfRangeError, "0 to 1"),
+        (lambda: ciphers.kreyvium(0), hesc.ParameterError, "1 and 65536"),
         (lambda: integers.sorter(2000, 8), hesc.ParameterError, "1 and 1024"),
     ]
     for make, error, message in makes:

@@ -82,7 +82,7 @@ mod _native {
     #[pymodule_export]
     use crate::presets::{Entry, presets};
     #[pymodule_export]
-    use crate::transciphering::{CipherKey, Message, decipherer};
+    use crate::transciphering::{CipherKey, Message, decipherer, keystream};
     #[cfg(feature = "peers")]
     #[pymodule_export]
     use crate::transforms::Transform;

@@ -1,5 +1,6 @@
 //! Data under a stream cipher, for a server that has the cipher's key in encrypted form.
 
+use hesc_circuits::gates::ciphers::Cipher;
 use hesc_circuits::transciphering::{self, KEY_BYTES, Shape};
 use hesc_circuits::vectors::Integers;
 use numpy::{PyArray2, PyArrayMethods, ToPyArray};
@@ -130,4 +131,15 @@ impl Message {
 #[pyfunction]
 pub fn decipherer(py: Python<'_>, bits: usize) -> PyResult<Circuit> {
     make(py.compute(|| transciphering::decipherer(bits)))
+}
+
+/// The keystream of a cipher, of its key and the initial value.
+#[pyfunction]
+pub fn keystream(py: Python<'_>, cipher: &str, bits: usize) -> PyResult<Circuit> {
+    let cipher = match cipher {
+        "insecure_trivium" => Cipher::InsecureTrivium,
+        "kreyvium" => Cipher::Kreyvium,
+        _ => return Err(ParameterError::new_err(format!("there is no cipher {cipher:?}"))),
+    };
+    make(py.compute(|| cipher.keystream(bits)))
 }

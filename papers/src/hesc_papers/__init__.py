@@ -22,6 +22,7 @@ _MODULES: Final = {
         f"carpov2016packing:figure-{figure}": f"carpov2016packing_figure_{figure}"
         for figure in range(1, 5)
     },
+    "carpov2016packing:table-1": "carpov2016packing_table_1",
     "carpov2016packing:table-2": "carpov2016packing_table_2",
     "hesc:integers": "integers",
     "hesc:rings": "rings",

@@ -1,6 +1,6 @@
 """Gate circuits: what they compute, how few bootstraps they take, and running them encrypted."""
 
-from hesc.gates import integers
+from hesc.gates import ciphers, integers
 from hesc.gates.circuit import Builder, Circuit, Precision, Program
 from hesc.gates.encrypted import (
     BitAnswer,
@@ -38,6 +38,7 @@ __all__ = [
     "Program",
     "array_multiplier",
     "at_least",
+    "ciphers",
     "comparator",
     "concatenate",
     "encrypt_bits",

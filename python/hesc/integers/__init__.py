@@ -23,7 +23,9 @@ from hesc.integers.bootstrapped import BootstrappedIntegers, IntegerAnswer
 from hesc.integers.contenders import ENGINES, Contender
 from hesc.integers.encryption import encrypt, read
 from hesc.integers.expressions import Integers, dot, maximum, median, minimum, sort, total, where
+from hesc.integers.fixed_point import FixedPoint
 from hesc.integers.kinds import Kind
+from hesc.integers.moments import Moments, sums
 from hesc.integers.plans import Plan, evaluate, plan
 from hesc.integers.slotwise import Slotwise, SlotwiseIntegers
 
@@ -32,9 +34,11 @@ __all__ = [
     "BootstrappedIntegers",
     "Contender",
     "EncryptedIntegers",
+    "FixedPoint",
     "IntegerAnswer",
     "Integers",
     "Kind",
+    "Moments",
     "Plan",
     "Slotwise",
     "SlotwiseIntegers",
@@ -47,6 +51,7 @@ __all__ = [
     "plan",
     "read",
     "sort",
+    "sums",
     "total",
     "where",
 ]
