@@ -7,6 +7,7 @@ where they have not (the paper has 80), and beside each what a plan chooses for 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import hesc
@@ -62,18 +63,6 @@ class Row:
     preset: str
 
 
-def _adder(width: int, adder: str) -> Callable[[], Circuit]:
-    return lambda: circuits.adder(width, adder=adder)
-
-
-def _subtractor(width: int, adder: str) -> Callable[[], Circuit]:
-    return lambda: circuits.subtractor(width, adder=adder)
-
-
-def _rows(width: int, adder: str) -> Callable[[], Circuit]:
-    return lambda: circuits.multiplier_by_rows(width, adder=adder)
-
-
 def _subtractors(width: int) -> list[Circuit]:
     return [
         circuits.subtractor(width, adder=adder)
@@ -86,52 +75,56 @@ MORE: Final = "bgv_13107_circuits"
 DEEP: Final = "bgv_21845_circuits"
 ROWS: Final = (
     Row(
-        "addition", "RCA", 16, 14351, (504, 17, 2.16), _adder(16, "ripple"),
-        lambda: adders(16), FEW,
+        "addition", "RCA", 16, 14351, (504, 17, 2.16),
+        partial(circuits.adder, 16, adder="ripple"), partial(adders, 16), FEW,
     ),
     Row(
-        "addition", "CLA", 16, 7781, (150, 7, 2.53), _adder(16, "lookahead"),
-        lambda: adders(16), FEW,
+        "addition", "CLA", 16, 7781, (150, 7, 2.53),
+        partial(circuits.adder, 16, adder="lookahead"), partial(adders, 16), FEW,
     ),
     Row(
-        "addition", "CLA", 64, 13981, (600, 13, 37.69), _adder(64, "lookahead"),
-        lambda: adders(64), FEW,
+        "addition", "CLA", 64, 13981, (600, 13, 37.69),
+        partial(circuits.adder, 64, adder="lookahead"), partial(adders, 64), FEW,
     ),
     Row(
-        "addition", "RCA", 64, 55831, None, _adder(64, "ripple"),
-        lambda: adders(64), FEW,
+        "addition", "RCA", 64, 55831, None,
+        partial(circuits.adder, 64, adder="ripple"), partial(adders, 64), FEW,
     ),
     Row(
-        "subtraction", "RCS", 16, 14351, (504, 17, 2.17), _subtractor(16, "ripple"),
-        lambda: _subtractors(16), FEW,
+        "subtraction", "RCS", 16, 14351, (504, 17, 2.17),
+        partial(circuits.subtractor, 16, adder="ripple"), partial(_subtractors, 16), FEW,
     ),
     Row(
-        "subtraction", "CLA", 16, 7781, (150, 7, 2.52), _subtractor(16, "lookahead"),
-        lambda: _subtractors(16), FEW,
+        "subtraction", "CLA", 16, 7781, (150, 7, 2.52),
+        partial(circuits.subtractor, 16, adder="lookahead"), partial(_subtractors, 16), FEW,
     ),
     Row(
-        "subtraction", "CLA", 64, 13981, (600, 13, 37.16), _subtractor(64, "lookahead"),
-        lambda: _subtractors(64), FEW,
+        "subtraction", "CLA", 64, 13981, (600, 13, 37.16),
+        partial(circuits.subtractor, 64, adder="lookahead"), partial(_subtractors, 64), FEW,
     ),
     Row(
-        "multiplication", "RCA", 8, 8191, (630, 9, 4.62), _rows(8, "ripple"),
-        lambda: multipliers(8, 8), MORE,
+        "multiplication", "RCA", 8, 8191, (630, 9, 4.62),
+        partial(circuits.multiplier_by_rows, 8, adder="ripple"),
+        partial(multipliers, 8, 8), MORE,
     ),
     Row(
-        "multiplication", "CLA", 8, 8191, None, _rows(8, "lookahead"),
-        lambda: multipliers(8, 8), MORE,
+        "multiplication", "CLA", 8, 8191, None,
+        partial(circuits.multiplier_by_rows, 8, adder="lookahead"),
+        partial(multipliers, 8, 8), MORE,
     ),
     Row(
-        "multiplication", "RCA", 16, 14351, (504, 17, 46.32), _rows(16, "ripple"),
-        lambda: multipliers(16, 16), DEEP,
+        "multiplication", "RCA", 16, 14351, (504, 17, 46.32),
+        partial(circuits.multiplier_by_rows, 16, adder="ripple"),
+        partial(multipliers, 16, 16), DEEP,
     ),
     Row(
-        "multiplication", "CLA", 16, 14351, None, _rows(16, "lookahead"),
-        lambda: multipliers(16, 16), DEEP,
+        "multiplication", "CLA", 16, 14351, None,
+        partial(circuits.multiplier_by_rows, 16, adder="lookahead"),
+        partial(multipliers, 16, 16), DEEP,
     ),
     Row(
         "division", "RCA", 4, 18631, (720, 21, 14.63),
-        lambda: circuits.divider(4, digit=None, adder="ripple"), lambda: dividers(4), FEW,
+        partial(circuits.divider, 4, digit=None, adder="ripple"), partial(dividers, 4), FEW,
     ),
 )  # fmt: skip
 QUICK: Final = (("addition", "CLA", 16), ("division", "RCA", 4))
