@@ -332,12 +332,18 @@ def plot(report: Report, path: Path) -> None:
         for row in report.rows:
             ours = "in T" in row
             axes.plot(row["s"], row["bit/min"], "o" if ours else "s", mfc=None if ours else "none")
+            # The paper's points are at the right, and their names left of them.
             axes.annotate(
-                row["what"], (row["s"], row["bit/min"]), xytext=(6, 6), textcoords="offset points"
+                row["what"],
+                (row["s"], row["bit/min"]),
+                xytext=(8 if ours else -8, 0),
+                textcoords="offset points",
+                ha="left" if ours else "right",
+                va="center",
             )
         axes.set_xscale("log")
         axes.set_yscale("log")
-        axes.margins(0.25)
+        axes.margins(0.2)
         axes.set_xlabel("seconds until all bits of all streams are there")
         axes.set_ylabel("bits a minute")
         axes.set_title(report.title)
