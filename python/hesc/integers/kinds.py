@@ -83,8 +83,8 @@ def kind_of(dtype: Kind | DTypeLike) -> Kind:
         return BOOL
     if known.kind not in "iu":
         raise ParameterError(
-            f"{known} is no integer type; for fractions take fixed point: whole multiples of a "
-            "scale of yours"
+            f"{known} is no integer type; for fractions take hesc.integers.FixedPoint: whole "
+            "multiples of a scale of yours"
         )
     return Kind(8 * known.itemsize, known.kind == "i")
 
