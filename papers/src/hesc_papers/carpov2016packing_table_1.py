@@ -295,7 +295,8 @@ def reproduce(options: Options) -> Report:
             "own, and all have one key",
             "expansion: bits sent for each bit of data in messages under the cipher, which we have "
             "for Kreyvium; in slots: of bits encrypted there at once, under the secret key",
-            "depth: products in sequence; our Kreyvium has 13 for up to 120 bits",
+            "depth: products in sequence, those with public initial values counted, which the paper "
+            "does not",
             *notes,
         ],
     )
