@@ -295,7 +295,7 @@ def reproduce(options: Options) -> Report:
             "own, and all have one key",
             "expansion: bits sent for each bit of data in messages under the cipher, which we have "
             "for Kreyvium; in slots: of bits encrypted there at once, under the secret key",
-            "depth: products in sequence, those with public initial values counted, which the paper "
+            "depth: products in sequence, those with public initial values counted, as the paper "
             "does not",
             *notes,
         ],
