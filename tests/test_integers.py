@@ -179,6 +179,10 @@ def test_numbers_in_the_clear_have_numpys_types() -> None:
         (np.int16(3) * x, np.int16(3) * a),
         (x << np.uint16(4), a << np.uint16(4)),
         (x * 5, a * 5),
+        (x + np.array(500, dtype=np.uint16), a + np.array(500, dtype=np.uint16)),
+        (x ** np.uint16(2), a ** np.uint16(2)),
+        (x ** np.int64(2), a ** np.int64(2)),
+        (x**3, a**3),
         (x // 8, a // 8),
         (x % 8, a % 8),
         (100 % integers.maximum(x, 1), 100 % np.maximum(a, 1)),
@@ -206,6 +210,12 @@ def test_numbers_in_the_clear_have_numpys_types() -> None:
     for refused in calls:
         with pytest.raises(hesc.HescError):
             refused()
+    for divide in (operator.floordiv, operator.mod):
+        with pytest.raises(hesc.ParameterError, match="64 bits"):
+            divide(integers.Integers(kind_of("uint65")), 3)
+    assert (integers.Integers(kind_of("uint256")) // 8).dtype == "uint256"
+    with pytest.raises(hesc.ShapeError, match="list"):
+        integers.dot(iter([x]), [x])  # type: ignore[arg-type]
     wide = integers.Integers(kind_of("uint256"))
     with pytest.raises(hesc.ParameterError, match="256"):
         wide + integers.Integers(kind_of("int8"))
@@ -606,6 +616,28 @@ def test_what_does_not_lie_along_slots_is_refused(small: LeveledParams) -> None:
         layout.encrypt(bare, [1]) + 1
 
 
+def test_kinds_that_no_integers_have_are_refused() -> None:
+    for arguments in ((8, False, True), (1, True, True), (8.0,), (True,), (8, 1), (0,), (257,)):
+        with pytest.raises(hesc.ParameterError):
+            integers.Kind(*arguments)
+    for dtype in ([("a", "i4"), ("a", "i4")], {"names": ["a"]}):
+        with pytest.raises(hesc.ParameterError, match="integer type"):
+            kind_of(dtype)  # type: ignore[arg-type]
+
+
+def test_many_are_sorted_by_networks_alone() -> None:
+    """Comparing each with each takes netlists that grow with the square of how many there are."""
+    for count, ranked in ((64, {True, False}), (65, {False})):
+        several = [integers.Integers(kind_of("uint8")) for _ in range(count)]
+        assert {style.ranks for style in styles(integers.sort(several))} == ranked
+
+
+def test_refusals_do_not_repeat_secrets(keys: Any) -> None:
+    with pytest.raises(hesc.OutOfRangeError) as refused:
+        integers.encrypt(keys[1], [31337], "uint8")
+    assert "31337" not in str(refused.value)
+
+
 def test_what_is_no_integer_is_refused(keys: Any) -> None:
     secret, public = keys
     for values, dtype in (
@@ -638,7 +670,7 @@ def test_what_is_no_integer_is_refused(keys: Any) -> None:
     for array in (np.array([1.0, 2.0]), np.ma.masked_array([1, 2], mask=[True, False])):
         with pytest.raises((hesc.ParameterError, hesc.OutOfRangeError)):
             a + array
-    for array in (np.array([[1, 2]]), np.array([], dtype=np.int8), np.array(1)):
+    for array in (np.array([[1, 2]]), np.array([], dtype=np.int8)):
         with pytest.raises(hesc.ShapeError):
             a + array
     with pytest.raises(hesc.ShapeError):

@@ -89,6 +89,7 @@ def test_sums_of_no_numbers_are_refused() -> None:
         (3, good[:3], ShapeError, "two or five"),
         (3, [[6, 6], [14]], ShapeError, "one shape"),
         (3, [[6.0], [14.0]], OutOfRangeError, "whole"),
+        (3, [np.ma.array([6], mask=[True]), [14]], ShapeError, "masked"),
         (0, [[6], [14]], OutOfRangeError, "observations"),
     ]
     for observations, sums, error, message in cases:

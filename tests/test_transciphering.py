@@ -101,6 +101,21 @@ def test_the_keystream_is_kreyviums(key: CipherKey) -> None:
         assert [int(row[slot]) for row in rows] == expected
 
 
+def test_messages_are_as_long_as_stated(key: CipherKey) -> None:
+    """67 bytes, and for each block of slots a row for each bit, rounded up to bytes."""
+    for count, dtype, shape in (
+        (3, "uint8", (21, 3)),
+        (1000, "uint8", (64, 3)),
+        (9, "bool", (4, 3)),
+    ):
+        message = key.encrypt(np.zeros(count, dtype=bool), dtype, shape=Shape(*shape))
+        full, rest = divmod(count, shape[0])
+        rows = message.kind.width * (full * -(-shape[0] // 8) + -(-rest // 8))
+        assert len(message.to_bytes()) == 67 + rows
+        with pytest.raises(hesc.OutOfRangeError, match="run"):
+            message.public_rows(message.runs)
+
+
 def test_what_does_not_fit_is_refused(
     party: Party, params: LeveledParams, key: CipherKey, stored: integers.EncryptedIntegers
 ) -> None:

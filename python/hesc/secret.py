@@ -90,7 +90,7 @@ class CipherKey:
 
         Raises:
             OutOfRangeError, ShapeError: numbers beyond the type, or no row.
-            CircuitError: more numbers than a nonce has streams for, streams beyond 4096 bits.
+            ParameterError: more numbers than a nonce has streams for, streams beyond 4096 bits.
 
         """
         kind, array = numbers_in(numbers, dtype)

@@ -40,6 +40,7 @@ class Style:
 
 _ADDERS: Final = ("sklansky", "ladner_fischer", "brent_kung", "ripple")
 _TABLES: Final = (2, 4, 6, 8, 10)
+_MOST_RANKED: Final = 64
 
 
 def styles(roots: Sequence[Integers]) -> list[Style]:
@@ -53,7 +54,9 @@ def styles(roots: Sequence[Integers]) -> list[Style]:
     ]
     tables = [True, False] if any(width in _TABLES for width in divisions) else [False]
     digits = (2, 1) if divisions else (2,)
-    ranks = (True, False) if "sorted" in found else (False,)
+    many = max((len(node.operands) for node in nodes if node.operation == "sorted"), default=0)
+    # Ranks compare each with each: netlists of many would be larger than memory.
+    ranks = (True, False) if 0 < many <= _MOST_RANKED else (False,)
     return [
         Style(adder, rows, digit, table, by_ranks)
         for by_ranks in ranks

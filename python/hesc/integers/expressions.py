@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Never
+from typing import TYPE_CHECKING, Any, Final, Never
 
 import numpy as np
 
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import DTypeLike, NDArray
+
+
+# What circuits divide.
+_WIDEST_DIVISION: Final = 64
 
 
 class Integers(Opaque):
@@ -63,7 +67,13 @@ class Integers(Opaque):
                 f"{operation} of truth values: numpy has none, or logic for them; take & | ^ ~, or "
                 "astype"
             )
-        return self._binary(operation, other)
+        result = self._binary(operation, other)
+        if operation in {"quotient", "remainder"} and result.kind.width > _WIDEST_DIVISION:
+            raise ParameterError(
+                f"// and % are of at most {_WIDEST_DIVISION} bits, not of {result.kind}: convert "
+                "with astype; public powers of two divide all"
+            )
+        return result
 
     def __add__(self, other: object) -> Integers:
         return self._arithmetic("add", other)
@@ -106,6 +116,9 @@ class Integers(Opaque):
 
     def __pow__(self, exponent: object) -> Integers:
         """A public power: by squarings, each a level of products deeper."""
+        if isinstance(exponent, np.integer):
+            # It has a type, which takes part in promotion.
+            return self.astype(common(self.kind, kind_of(exponent.dtype))) ** int(exponent)
         if self.kind.boolean:
             raise ParameterError("powers of truth values: take astype('uint8') first")
         power = whole(exponent, "the exponent", 0, 1 << 16)
@@ -254,9 +267,12 @@ def _operand(value: object, kind: Kind) -> Integers:
     """
     if isinstance(value, Integers):
         return value
+    if isinstance(value, np.ndarray) and not value.ndim and value.dtype.kind in "biu":
+        # One number.
+        value = value[()]
     if isinstance(value, bool | np.bool_):
         return _constant(int(value), BOOL)
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray) and value.ndim:
         kind = kind_of(value.dtype)
         if value.ndim != 1 or not value.size:
             raise ShapeError(
@@ -308,10 +324,14 @@ def _chosen(operation: str, a: object, b: object) -> Integers:
     return first._binary(operation, other)  # noqa: SLF001 - of this module
 
 
-def _together(numbers: Sequence[object], beside: Kind | None = None) -> tuple[list[Integers], Kind]:
-    """Several as one kind; public ones beside those that are encrypted, or beside another kind."""
+def _checked_list(numbers: object) -> None:
     if isinstance(numbers, Integers | np.ndarray) or not hasattr(numbers, "__len__"):
         raise ShapeError("these are several integers, in a list: one for each place to compare")
+
+
+def _together(numbers: Sequence[object], beside: Kind | None = None) -> tuple[list[Integers], Kind]:
+    """Several as one kind; public ones beside those that are encrypted, or beside another kind."""
+    _checked_list(numbers)
     kinds = [number.kind for number in numbers if isinstance(number, Integers)]
     first = kinds[0] if kinds else beside
     if first is None:
@@ -343,6 +363,8 @@ def total(numbers: Sequence[object]) -> Integers:
 
 def dot(a: Sequence[object], b: Sequence[object]) -> Integers:
     """`sum(x * y)` with all of its bits; one of both may be public."""
+    for factors in (a, b):
+        _checked_list(factors)
     if len(a) != len(b):
         raise ShapeError(f"dot takes as many factors of both; got {len(a)} and {len(b)}")
     kinds = [number.kind for number in (*a, *b) if isinstance(number, Integers)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hesc._native import OutOfRangeError, ParameterError
-from hesc.inputs import real_array, whole
+from hesc.inputs import real_array, unmasked, whole
 from hesc.integers.expressions import Integers
 from hesc.integers.kinds import Kind, kind_of
 
@@ -91,9 +91,9 @@ class FixedPoint:
             OutOfRangeError: others than whole numbers.
 
         """
-        array = np.asarray(integers)
-        if array.dtype.kind not in "iuO":
-            raise OutOfRangeError(f"decode takes whole numbers, as decrypted; got {array.dtype}")
+        array = unmasked(integers, "integers").astype(object)
+        if not all(isinstance(number, int) for number in array.flat):
+            raise OutOfRangeError("decode takes whole numbers, as they were decrypted")
         return array.astype(np.float64) * self.resolution
 
     def multiply(self, a: Integers, b: Integers) -> Integers:
@@ -105,7 +105,12 @@ class FixedPoint:
         return product.astype(self.kind)
 
     def divide(self, a: Integers, b: Integers) -> Integers:
-        """The quotient at the same scale, rounded down; wraps, and by zero, as integers do."""
+        """The quotient at the same scale, rounded down; wraps, and by zero, as integers do.
+
+        Raises:
+            ParameterError: where type and `fraction_bits` together have more than 63 bits.
+
+        """
         wide = Kind(self.kind.width + self.fraction_bits + 1, self.kind.signed)
         above = self._checked(a).astype(wide) << self.fraction_bits
         return (above // self._checked(b).astype(wide)).astype(self.kind)

@@ -27,6 +27,13 @@ class Kind:
 
     def __post_init__(self) -> None:
         """Refuses what no circuit is for."""
+        if type(self.width) is not int or not {type(self.signed), type(self.boolean)} <= {bool}:
+            raise ParameterError(
+                "a kind is a whole number of bits and whether it is signed, and truth values; got "
+                f"{self.width!r}, {self.signed!r}, {self.boolean!r}"
+            )
+        if self.boolean and (self.signed or self.width != 1):
+            raise ParameterError("truth values have one bit and no sign")
         if not 1 + self.signed <= self.width <= _WIDEST:
             raise ParameterError(
                 f"integers have 1 to {_WIDEST} bits, 2 with a sign; {self.width} are none: convert "
@@ -75,7 +82,7 @@ def kind_of(dtype: Kind | DTypeLike) -> Kind:
         return Kind(width, signed)
     try:
         known = np.dtype(dtype)
-    except TypeError as error:
+    except (TypeError, ValueError) as error:
         raise ParameterError(
             f"{dtype!r} is no integer type; take 'uint24', numpy.int8 ..."
         ) from error
@@ -135,7 +142,6 @@ def check_range(numbers: Any, kind: Kind, what: str) -> np.ndarray[Any, Any]:
         raise OutOfRangeError(f"{what} are whole numbers; got {array.dtype}")
     if array.size and (int(array.min()) < kind.least or int(array.max()) > kind.most):
         raise OutOfRangeError(
-            f"{what} lie in {kind.least}..{kind.most} as {kind}; got {int(array.min())} to "
-            f"{int(array.max())}: take a wider type"
+            f"{what} lie in {kind.least}..{kind.most} as {kind}, and some do not: take a wider type"
         )
     return array

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hesc._native import DecryptionError, OutOfRangeError, ShapeError
-from hesc.inputs import whole
+from hesc.inputs import unmasked, whole
 from hesc.integers.expressions import dot, total
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def sums(x: Sequence[object], y: Sequence[object] | None = None) -> list[Integer
 class Moments:
     """What sums say, slot by slot; the key owner makes it of what `sums` has computed.
 
-    Every figure is an exact fraction, rounded once.
+    Every figure but `correlation` is an exact fraction, rounded once.
 
     Example::
 
@@ -67,7 +67,7 @@ class Moments:
 
         """
         self.observations = whole(observations, "observations", 1)
-        rows = [np.asarray(row) for row in sums]
+        rows = [unmasked(row, "sums") for row in sums]
         if len(rows) not in _SUMS.values() or len({row.shape for row in rows}) != 1:
             raise ShapeError(
                 "moments take the two or five sums of hesc.integers.sums, of one shape; got "

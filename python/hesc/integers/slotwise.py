@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hesc._native import ParameterError, ShapeError
-from hesc.inputs import of_kind
+from hesc.inputs import of_kind, unmasked, whole
 from hesc.integers.bits import bits_of, numbers_of
 from hesc.integers.kinds import Kind, check_range, kind_of
 from hesc.leveled.keys import PublicKeys
@@ -118,7 +118,7 @@ class Slotwise:
         slots = read_slots(keys, data)
         if slots.content != NUMBERS:
             raise ParameterError("these slots hold coordinates, not bits: unpack them first")
-        if not 1 <= count <= self.capacity:
+        if not 1 <= whole(count, "count", 0) <= self.capacity:
             raise ShapeError(f"a ciphertext has 1 to {self.capacity} numbers; got {count}")
         return SlotwiseIntegers(self, slots, count)
 
@@ -164,7 +164,9 @@ class SlotwiseIntegers(Opaque):
                     "do not go together"
                 )
             return other.slots
-        return self.layout.slots_of(np.broadcast_to(np.asarray(other), (self.count,)))
+        return self.layout.slots_of(
+            np.broadcast_to(unmasked(other, "public numbers"), (self.count,))
+        )
 
     def __invert__(self) -> SlotwiseIntegers:
         return self._with(self.slots + 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hesc import _native
-from hesc.inputs import of_kind
+from hesc.inputs import of_kind, whole
 from hesc.integers.kinds import Kind
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Message:
         return cls(_native.Message.from_bytes(data))
 
     def to_bytes(self) -> bytes:
-        """The wire form: 71 bytes, and rows of the numbers' bits, each rounded up to bytes."""
+        """The wire form: 67 bytes, and rows of the numbers' bits, each rounded up to bytes."""
         return self.native.to_bytes()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -82,4 +82,4 @@ class Message:
 
     def public_rows(self, run: int) -> NDArray[np.bool_]:
         """What a server needs of a run beside the key: initial values, then the bits."""
-        return self.native.public_rows(run)
+        return self.native.public_rows(whole(run, "run", 0, self.runs - 1))
