@@ -210,11 +210,16 @@ UNPACKING = {
 }
 
 
+# The crate's Kreyvium takes minutes.
+PEERS = {
+    "hesc:integers": ["--peer", "tfhe"] if tfhe_peer.is_there() else [],
+    "carpov2016packing:table-1": [],
+}
+
+
 @pytest.mark.parametrize("identifier", identifiers())
 def test_studies_run(identifier: str, tmp_path: Path) -> None:
-    peer = ["--peer", "seal"]
-    if identifier == "hesc:integers":
-        peer = ["--peer", "tfhe"] if tfhe_peer.is_there() else []
+    peer = PEERS.get(identifier, ["--peer", "seal"])
     plot = tmp_path / "plot.png"
     output = run("reproduce", identifier, "--quick", *peer, "--json", "-", "--plot", str(plot))
     report = json.loads(output)

@@ -116,6 +116,17 @@ def test_messages_are_as_long_as_stated(key: CipherKey) -> None:
             message.public_rows(message.runs)
 
 
+def test_shapes_are_refused_by_the_limit_that_they_break(key: CipherKey) -> None:
+    cases: list[tuple[int, str, tuple[int, int], str]] = [
+        (1, "uint256", (8, 17), "bits of a stream is 4352; it must be between 1 and 4096"),
+        (5000, "bool", (1, 1), "runs .* is 5000; it must be between 1 and 4096"),
+        (1, "uint64", (1 << 16, 8), "bits of all streams"),
+    ]
+    for count, dtype, shape, message in cases:
+        with pytest.raises(hesc.ParameterError, match=message):
+            key.encrypt(np.zeros(count, dtype=bool), dtype, shape=Shape(*shape))
+
+
 def test_what_does_not_fit_is_refused(
     party: Party, params: LeveledParams, key: CipherKey, stored: integers.EncryptedIntegers
 ) -> None:

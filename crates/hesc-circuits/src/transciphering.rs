@@ -25,6 +25,8 @@ const MOST_SLOTS: usize = 1 << 16;
 const MOST_BITS: usize = 1 << 12;
 /// Bits of all streams of a run, at most: they are there at once.
 const MOST_STREAM_BITS: usize = 1 << 24;
+/// Streams under a nonce, at most: their numbers have 32 bits.
+const MOST_STREAMS: usize = u32::MAX as usize;
 /// Runs of fewer slots than a word has bits, at most.
 const MOST_SMALL_RUNS: usize = 1 << 12;
 
@@ -107,13 +109,7 @@ impl CipherKey {
 
     /// Adds keystream to the rows of a message.
     fn apply(&self, message: &mut Message) -> Result<(), GateError> {
-        if !message.is_shaped() {
-            let what =
-                "bits of keystream that all streams have together, 4096 each, or numbers in them";
-            let bits = message.shape.blocks as usize * message.integers.width;
-            let value = message.shape.slots as usize * bits;
-            return Err(GateError::Size { what, value, least: 1, most: MOST_STREAM_BITS });
-        }
+        message.check_shape()?;
         if !message.is_possible() {
             let (what, found) = ("bytes that the numbers take in this shape", message.rows.len());
             return Err(GateError::Inputs { what, expected: message.expected_bytes(), found });
@@ -229,22 +225,40 @@ impl Message {
 
     /// Whether what it says of itself is possible, and the rows are as long as that takes.
     pub fn is_possible(&self) -> bool {
-        self.is_shaped() && self.expected_bytes() == self.rows.len() && self.padding_is_zero()
+        self.check_shape().is_ok()
+            && self.expected_bytes() == self.rows.len()
+            && self.padding_is_zero()
     }
 
-    /// Whether there are such numbers in such streams.
-    fn is_shaped(&self) -> bool {
+    /// Refuses numbers and streams that there are not, by the limit that they break.
+    fn check_shape(&self) -> Result<(), GateError> {
         let (slots, blocks) = (self.shape.slots as usize, self.shape.blocks as usize);
-        let width = self.integers.width;
-        let shaped = (1..=MOST_SLOTS).contains(&slots)
-            && (1..=MOST_BITS).contains(&blocks)
-            && self.integers.is_possible()
-            && blocks * width <= MOST_BITS
-            && slots * blocks * width <= MOST_STREAM_BITS;
+        let bits = blocks.saturating_mul(self.integers.width);
         // A run takes as long for one slot as for 64.
-        shaped
-            && (self.runs() as u128 * slots as u128) <= 1 << 32
-            && (slots >= 64 || self.runs() <= MOST_SMALL_RUNS)
+        let most_runs = if slots >= 64 { MOST_STREAMS / slots } else { MOST_SMALL_RUNS };
+        let limits = [
+            ("slots of a message", slots, MOST_SLOTS),
+            ("numbers of a stream", blocks, MOST_BITS),
+            ("bits of a stream", bits, MOST_BITS),
+            ("bits of all streams", bits.saturating_mul(slots), MOST_STREAM_BITS),
+            (
+                "runs that the numbers take, for more of which there are more slots",
+                self.runs(),
+                most_runs,
+            ),
+        ];
+        let broken = limits.into_iter().find(|&(_, value, most)| !(1..=most).contains(&value));
+        if let Some((what, value, most)) = broken {
+            return Err(GateError::Size { what, value, least: 1, most });
+        }
+        if !self.integers.is_possible() {
+            let (what, value) = (
+                "bits of a number: two at least with a sign, one of truth values",
+                self.integers.width,
+            );
+            return Err(GateError::Size { what, value, least: 1, most: 256 });
+        }
+        Ok(())
     }
 
     /// Bytes of the rows.
