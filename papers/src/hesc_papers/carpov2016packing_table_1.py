@@ -16,6 +16,7 @@ from hesc.leveled.params import LeveledParams
 from hesc.transciphering import PRESETS, Shape
 from hesc_papers import stream_ciphers, tfhe_peer
 from hesc_papers.clock import Clock, Timing
+from hesc_papers.integer_circuits import Slots
 from hesc_papers.other_process import OtherProcess
 from hesc_papers.report import Report
 
@@ -102,13 +103,12 @@ def planned(cipher: Cipher, bits: int, spare: int, sets: list[LeveledParams]) ->
     raise CircuitError("; ".join(reasons))
 
 
-class Server:
+class Server(Slots):
     """Keys of a set, a cipher's key in encrypted form, and initial values, one for each slot."""
 
     def __init__(self, cipher: Cipher, params: LeveledParams) -> None:
+        super().__init__(params)
         self.cipher = cipher
-        self.params = params
-        self.secret, self.keys = hesc.leveled_keygen(params)
         width = cipher.circuit(1).inputs[0]
         rng = np.random.default_rng(0)
         self.key, self.initial = (
@@ -121,20 +121,9 @@ class Server:
         )
         self.inputs = integers.read(self.keys, self.upload).blocks[0]
 
-    @property
-    def relin(self) -> _native.RelinKey:
-        """The key that products take."""
-        if self.keys.relin is None:
-            raise RuntimeError("the keys are made with products")
-        return self.keys.relin
-
     def run(self, keystream: Keystream) -> list[_native.LeveledCiphertext]:
         """The keystream, encrypted."""
         return keystream.plan.evaluate(self.relin, self.inputs, None, self.initial)
-
-    def decrypt(self, bits: list[_native.LeveledCiphertext]) -> Any:
-        """Rows of bits."""
-        return np.array([self.secret._native.decrypt(bit).decode_integers(False) for bit in bits])  # noqa: SLF001
 
     def check(self, bits: list[_native.LeveledCiphertext]) -> None:
         """Compares a keystream with numpy's.
