@@ -71,6 +71,7 @@ def dividers(width: int) -> list[Circuit]:
 
 FEW: Final = "bgv_13107"
 MORE: Final = "bgv_13107_circuits"
+SHALLOW: Final = "bgv_13107_shallow"
 DEEP: Final = "bgv_21845_circuits"
 OPERATIONS: Final = (
     Operation("add64.sliced", "64-bit sum", FEW, False, 18_000, lambda: adders(64)),
@@ -82,7 +83,7 @@ OPERATIONS: Final = (
     Operation(
         "div4",
         "4-bit quotient and remainder",
-        FEW,
+        SHALLOW,
         False,
         1_200,
         lambda: [circuits.table(4, 8, quotient_and_rest), *dividers(4)],

@@ -124,7 +124,7 @@ def multiplier_by_rows(width: int, *, adder: str = "ripple") -> Circuit:
 def divider(
     width: int, *, digit: int | None = 1, table: bool = False, adder: str = "sklansky"
 ) -> Circuit:
-    """`a // b` and `a % b` of unsigned numbers of 1 to 64 bits.
+    """`a // b` and `a % b` of unsigned numbers of 1 to 256 bits.
 
     Division by zero gives the largest quotient and the dividend as the remainder.
 

@@ -41,6 +41,8 @@ class Style:
 _ADDERS: Final = ("sklansky", "ladner_fischer", "brent_kung", "ripple")
 _TABLES: Final = (2, 4, 6, 8, 10)
 _MOST_RANKED: Final = 64
+# Wider divisions are too deep for slots in any way: one is enough to say so.
+_WIDEST_TRIED: Final = 64
 
 
 def styles(roots: Sequence[Integers]) -> list[Style]:
@@ -52,6 +54,8 @@ def styles(roots: Sequence[Integers]) -> list[Style]:
     divisions = [
         node.operands[0].kind.width for node in nodes if node.operation in {"quotient", "remainder"}
     ]
+    if max(divisions, default=0) > _WIDEST_TRIED:
+        return [Style(adder="ripple", digit=1)]
     tables = [True, False] if any(width in _TABLES for width in divisions) else [False]
     digits = (2, 1) if divisions else (2,)
     many = max((len(node.operands) for node in nodes if node.operation == "sorted"), default=0)

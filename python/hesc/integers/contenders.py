@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 ENGINES: Final = {
     "binary": (
-        ("bgv_13107", "bgv_13107_circuits"),
+        ("bgv_13107_shallow", "bgv_13107", "bgv_13107_circuits"),
         ("bgv_21845_circuits", "bgv_21845_deep"),
         ("bgv_65535",),
     ),

@@ -17,10 +17,6 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
 
-# What circuits divide.
-_WIDEST_DIVISION: Final = 64
-
-
 class Integers(Opaque):
     """Integers that are not known here: `kind` says which they may be.
 
@@ -67,13 +63,7 @@ class Integers(Opaque):
                 f"{operation} of truth values: numpy has none, or logic for them; take & | ^ ~, or "
                 "astype"
             )
-        result = self._binary(operation, other)
-        if operation in {"quotient", "remainder"} and result.kind.width > _WIDEST_DIVISION:
-            raise ParameterError(
-                f"// and % are of at most {_WIDEST_DIVISION} bits, not of {result.kind}: convert "
-                "with astype; public powers of two divide all"
-            )
-        return result
+        return self._binary(operation, other)
 
     def __add__(self, other: object) -> Integers:
         return self._arithmetic("add", other)

@@ -20,7 +20,7 @@ from hesc.integers.kinds import Kind, check_range, kind_of
 from hesc.leveled.keys import PublicKeys
 from hesc.opaque import Opaque
 from hesc.packing.messages import NUMBERS
-from hesc.packing.slots import EncryptedSlots, sum_of_products
+from hesc.packing.slots import EncryptedSlots, carries
 from hesc.packing.slots import encrypt as encrypt_slots
 from hesc.packing.slots import read as read_slots
 
@@ -196,13 +196,7 @@ class SlotwiseIntegers(Opaque):
             return self._with(summed)
         passes = layout.inner(summed)
         generates = layout.inner(slots) * second
-        for step in layout.steps:
-            carried = generates.rotate(-step)
-            further = passes.rotate(-step) if step < layout.steps[-1] else None
-            generates = sum_of_products([(passes, carried)], [generates])
-            if further is not None:
-                passes = sum_of_products([(passes, further)])
-        return self._with(summed + generates.rotate(-1))
+        return self._with(summed + carries(generates, passes, layout.steps).rotate(-1))
 
     __radd__ = __add__
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _KEYS = "the public keys that leveled_keygen returns"
+_NO_RELIN = "products need the relinearisation key; make the keys with products=True"
 
 
 class EncryptedSlots(Opaque):
@@ -344,15 +345,36 @@ def sum_of_products(
     if not pairs:
         return reduce(operator.add, rest)
     if keys.relin is None:
-        raise ParameterError(
-            "products need the relinearisation key; make the keys with products=True"
-        )
+        raise ParameterError(_NO_RELIN)
     native = _native.sum_of_products(
         [(a.native, None if a is b else b.native) for a, b in pairs],
         [other.native for other in rest],
         keys.relin,
     )
     return EncryptedSlots(keys, native, _joint(everything))
+
+
+def carries(
+    generates: EncryptedSlots, passes: EncryptedSlots, steps: Sequence[int]
+) -> EncryptedSlots:
+    """Which bits along dimension 0 have a carry, of those that generate one and that pass one on.
+
+    Each step, in turn, brings the carries that have come so far by as many slots: `1, 2, 4 ...` for
+    the sum of bits beside each other (Kogge and Stone 1973).
+
+    Raises:
+        ParameterError: no keys; leveled_keygen(..., slot_rotations=[(0, -step), ...]) makes them.
+        NoiseBudgetError: more steps than there is room for.
+
+    """
+    keys, params = generates.keys, generates.params
+    if keys.relin is None:
+        raise ParameterError(_NO_RELIN)
+    elements = [params.native.dimension_element(0, -step) for step in steps]
+    rotations = [(0, -step) for step in steps]
+    galois = generates._galois(elements, f"slot_rotations={rotations}")  # noqa: SLF001
+    native = _native.carries(generates.native, passes.native, elements, keys.relin, galois)
+    return EncryptedSlots(keys, native, _joint([generates, passes]))
 
 
 def pack(columns: Sequence[EncryptedSlots]) -> EncryptedSlots:

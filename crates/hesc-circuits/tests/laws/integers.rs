@@ -133,6 +133,41 @@ fn quotients_and_remainders_are_right() {
     }
 }
 
+/// Numbers beyond a word, 64 at once: random ones, small divisors, ends, and none.
+#[test]
+fn wide_quotients_and_remainders_are_right() {
+    let rng = &mut AesCtrRng::from_seed([8; 32]);
+    for width in [65u32, 100, 128] {
+        let largest = u128::MAX >> (128 - width);
+        let ends = [0, 1, largest, largest - 1, 1 << 64, u128::from(u64::MAX)];
+        let mut number = |lane: usize| {
+            let any = u128::from(rng.next_u64()) << 64 | u128::from(rng.next_u64());
+            if lane % 5 == 0 { ends[lane / 5 % ends.len()] } else { any >> (lane % 128) & largest }
+        };
+        let [a, b]: [Vec<u128>; 2] =
+            std::array::from_fn(|i| (0..64).map(|lane| number(lane * (1 + 2 * i))).collect());
+        let wires = |numbers: &[u128]| -> Vec<u64> {
+            let wire = |bit: u32| {
+                let lanes = numbers.iter().enumerate();
+                lanes.fold(0, |word, (lane, x)| word | ((x >> bit & 1) as u64) << lane)
+            };
+            (0..width).map(wire).collect()
+        };
+        let expected: Vec<[u128; 2]> = a
+            .iter()
+            .zip(&b)
+            .map(|(&a, &b)| [a.checked_div(b).unwrap_or(largest), a.checked_rem(b).unwrap_or(a)])
+            .collect();
+        let expected =
+            [0, 1].map(|which| wires(&expected.iter().map(|x| x[which]).collect::<Vec<_>>()));
+        for way in [Division::Restoring { digit: 1 }, Division::NonRestoring] {
+            let circuit = integers::divider(way, Adder::Ripple, width as usize).unwrap();
+            let found = circuit.evaluate(&[wires(&a), wires(&b)].concat(), 1).unwrap();
+            assert_eq!(found, expected.concat(), "{way:?}, {width} bits");
+        }
+    }
+}
+
 #[test]
 fn tables_are_right() {
     for width in 1..=5 {
@@ -283,7 +318,7 @@ fn sizes_that_make_no_circuit_are_refused() {
         integers::multiplier(Adder::Ripple, Rows::Bits, 8, 0, Signs::Unsigned),
         integers::divider(Division::Restoring { digit: 5 }, Adder::Ripple, 10),
         integers::divider(Division::Restoring { digit: 0 }, Adder::Ripple, 10),
-        integers::divider(Division::NonRestoring, Adder::Ripple, 65),
+        integers::divider(Division::NonRestoring, Adder::Ripple, 257),
         integers::shifter(Shift::Left, 8, 17),
         integers::sum(Adder::Ripple, 1 << 16, 4096),
         integers::sum(Adder::Ripple, 0, 4),

@@ -232,6 +232,80 @@ pub fn square_tensor(out: [&mut [u64]; 3], a: [&[u64]; 2], q: &Reducer) {
     run(SquareTensor { q }, q, a, out);
 }
 
+/// The four rows of a product `(a_0, a_1) (b_0, b_1)`.
+pub type TensorRows<'a> = [&'a [u64]; 4];
+
+/// Products whose rows are read in step, and reduced together.
+const TENSORS: usize = 8;
+/// Vectors of a row that are read before the next products are.
+const TILE: usize = 64;
+
+/// The sum of [`tensor`]s, each part reduced once for eight of them.
+///
+/// # Panics
+/// If the rows are not of one length.
+pub fn sum_of_tensors(out: [&mut [u64]; 3], products: &[TensorRows<'_>], q: &Reducer) {
+    let length = check_lengths([], &out);
+    assert!(
+        products.iter().flatten().all(|x| x.len() == length),
+        "limbs of one ring have one length"
+    );
+    let fits = q.fits_lanes() && lanes::available();
+    let on_lanes = if fits { length - length % LANES } else { 0 };
+    let [(x, x_rest), (y, y_rest), (z, z_rest)] = out.map(|out| out.split_at_mut(on_lanes));
+    if on_lanes > 0 {
+        lanes::dispatch(SumOfTensors { out: [x, y, z], products, q });
+    }
+    if on_lanes < length {
+        let rows = products.iter().map(|rows| rows.map(|row| &row[on_lanes..]));
+        wide_sums(x_rest, rows.clone().map(|[a, _, b, _]| (a, b)), q);
+        wide_sums(y_rest, rows.clone().flat_map(|[a, c, b, d]| [(a, d), (c, b)]), q);
+        wide_sums(z_rest, rows.map(|[_, c, _, d]| (c, d)), q);
+    }
+}
+
+struct SumOfTensors<'a> {
+    out: [&'a mut [u64]; 3],
+    products: &'a [TensorRows<'a>],
+    q: &'a Reducer,
+}
+
+impl Kernel for SumOfTensors<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, l: L) {
+        let mut out = self.out.map(|out| out.as_chunks_mut::<LANES>().0);
+        let products: Vec<_> =
+            self.products.iter().map(|rows| rows.map(|row| row.as_chunks::<LANES>().0)).collect();
+        let vectors = out[0].len();
+        for first in (0..vectors).step_by(TILE) {
+            for (group, products) in products.chunks(TENSORS).enumerate() {
+                for i in first..vectors.min(first + TILE) {
+                    // What is there has been reduced: one more residue.
+                    let before = |out: &[[u64; LANES]]| match group {
+                        0 => l.zero(),
+                        _ => l.load_words(&out[i]),
+                    };
+                    let mut low = out.each_ref().map(|out| before(out));
+                    let mut high = [l.zero(); 3];
+                    for rows in products {
+                        let [a, c, b, d] = rows.map(|row| l.load_words(&row[i]));
+                        for (part, x, y) in [(0, a, b), (1, a, d), (1, c, b), (2, c, d)] {
+                            low[part] = l.add_low(low[part], x, y);
+                            high[part] = l.add_high(high[part], x, y);
+                        }
+                    }
+                    for (part, out) in out.iter_mut().enumerate() {
+                        let sum = self.q.lanes_reduce(l, low[part], high[part]);
+                        l.store_words(&mut out[i], sum);
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// `a *= factor`; `a` below 2^52 for primes of at most 50 bits, any word otherwise.
 pub fn scale(a: &mut [u64], factor: Factor, q: &Reducer) {
     run(Scale { q, factor }, q, [], [a]);
@@ -288,6 +362,45 @@ pub fn add_into(out: &mut [u64], b: &[u64], c: &[u64], q: &Reducer) {
 fn sum(out: &mut [u64], b: &[u64], c: &[u64], q: u64) {
     for ((out, &b), &c) in out.iter_mut().zip(b).zip(c) {
         *out = (b + c).min((b + c).wrapping_sub(q));
+    }
+}
+
+/// Columns of rows that are summed at a time.
+const COLUMNS: usize = 128;
+
+/// `out = sum plus - sum minus`, of rows, and of what is in `out` if it counts.
+///
+/// # Panics
+/// If the rows are not as long as `out`.
+pub fn sum_of_rows(out: &mut [u64], counts: bool, plus: &[&[u64]], minus: &[&[u64]], q: &Reducer) {
+    let mut rows = plus.iter().chain(minus);
+    assert!(rows.all(|x| x.len() == out.len()), "limbs of one ring have one length");
+    rows_summed(out, counts, plus, minus, q.value());
+}
+
+#[cfg_attr(
+    not(feature = "portable"),
+    multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))
+)]
+fn rows_summed(out: &mut [u64], counts: bool, plus: &[&[u64]], minus: &[&[u64]], q: u64) {
+    for (at, out) in out.chunks_mut(COLUMNS).enumerate() {
+        let columns = at * COLUMNS..at * COLUMNS + out.len();
+        let (mut sums, there) = ([0; COLUMNS], out.len());
+        let sums = &mut sums[..there];
+        if counts {
+            sums.copy_from_slice(out);
+        }
+        for row in plus {
+            for (sum, &x) in sums.iter_mut().zip(&row[columns.clone()]) {
+                *sum = (*sum + x).min((*sum + x).wrapping_sub(q));
+            }
+        }
+        for row in minus {
+            for (sum, &x) in sums.iter_mut().zip(&row[columns.clone()]) {
+                *sum = (*sum + q - x).min((*sum + q - x).wrapping_sub(q));
+            }
+        }
+        out.copy_from_slice(sums);
     }
 }
 
@@ -596,6 +709,13 @@ mod tests {
                 tensor([&mut t0, &mut t1, &mut t2], [&a, &b], [&c, &d], &prime);
                 let (mut s0, mut s1, mut s2) = (fresh(), fresh(), fresh());
                 square_tensor([&mut s0, &mut s1, &mut s2], [&a, &b], &prime);
+                let mut tensors = [fresh(), fresh(), fresh()];
+                let products: Vec<TensorRows<'_>> = vec![[&a, &b, &c, &d]; terms];
+                sum_of_tensors(tensors.each_mut().map(|x| &mut x[..]), &products, &prime);
+                let (mut rows_summed, mut rows_added) = (fresh(), d.clone());
+                let (plus, minus) = (vec![&a[..]; terms], vec![&b[..]; terms / 2]);
+                sum_of_rows(&mut rows_summed, false, &plus, &minus, &prime);
+                sum_of_rows(&mut rows_added, true, &plus, &minus, &prime);
                 let (rows_a, rows_b, rows_c) =
                     (vec![&a[..]; terms], vec![&b[..]; terms], vec![&c[..]; terms]);
                 let (mut first, mut second, mut combined) = (fresh(), fresh(), fresh());
@@ -621,6 +741,11 @@ mod tests {
                     prop_assert_eq!(divided[i], at((x + wide - z) % wide * f));
                     prop_assert_eq!([t0[i], t1[i], t2[i]], [at(x * z), at(x * w % wide + y * z % wide), at(y * w)]);
                     prop_assert_eq!([s0[i], s1[i], s2[i]], [at(x * x), at(2 * (x * y % wide)), at(y * y)]);
+                    let count = terms as u128;
+                    let parts = [x * z % wide, (x * w % wide + y * z % wide) % wide, y * w % wide];
+                    prop_assert_eq!(tensors.each_ref().map(|part| part[i]), parts.map(|part| at(part * count)));
+                    let expected = count * x + (count / 2) * (wide - y);
+                    prop_assert_eq!([rows_summed[i], rows_added[i]], [at(expected), at(expected + w)]);
                     prop_assert_eq!(first[i], at(x * y % wide * terms as u128));
                     prop_assert_eq!(second[i], at(x * z % wide * terms as u128));
                     prop_assert_eq!(shifted[i], at(x + f));

@@ -244,6 +244,21 @@ pub fn sum_of_products(
     Ok(LeveledCiphertext(key.0.clone(), sum))
 }
 
+/// The carries of bits along slots, by automorphisms one after the other.
+#[pyfunction]
+pub fn carries(
+    py: Python<'_>,
+    generates: &LeveledCiphertext,
+    passes: &LeveledCiphertext,
+    elements: Vec<usize>,
+    relin: &RelinKey,
+    keys: &GaloisKeys,
+) -> PyResult<LeveledCiphertext> {
+    let both = (&relin.1, &keys.1);
+    let carries = detached(py, || relin.0.carries(both, &generates.1, &passes.1, &elements))?;
+    Ok(LeveledCiphertext(relin.0.clone(), carries))
+}
+
 /// One ciphertext of up to as many as a slot's value has coordinates, by powers of X.
 #[pyfunction]
 pub fn pack(

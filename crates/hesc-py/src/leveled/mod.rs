@@ -24,7 +24,8 @@ use crate::presets;
 use crate::workers::Compute;
 
 pub use ciphertext::{
-    LeveledCiphertext, LeveledMatrix, dot_rotations, matrix_rotations, pack, sum_of_products,
+    LeveledCiphertext, LeveledMatrix, carries, dot_rotations, matrix_rotations, pack,
+    sum_of_products,
 };
 pub use evaluation_keys::{GaloisKeys, RelinKey};
 pub use keys::{LeveledPublicKey, LeveledSecretKey};

@@ -8,13 +8,11 @@
 use std::collections::HashSet;
 
 use hesc_math::residues::kernels;
-use hesc_math::ring::Prime;
 
 use super::buffer::{Buffer, KeptBuffers};
 use super::levels::Dropping;
 use super::noise::Noise;
 use super::policy::SPENT_ON_SPEED;
-use super::products::tensor;
 use super::sampled::{Draws, MARGIN, Samples, Sum};
 use super::{Ciphertext, Plaintext, RelinKey, Rlwe, SchemeKind, parallel};
 use crate::error::refuse;
@@ -402,13 +400,8 @@ impl Rlwe {
         let first = Self::first(terms)?;
         self.check_summands(terms.iter().map(|&(_, a)| a), first)?;
         let shell = Ciphertext { noise: known.shell.noise, ..first.shell() };
-        let (first, rest) = terms.split_at(1);
-        let mut words = match *first {
-            [(1, a)] => Buffer::from(&*a.words),
-            [(k, a)] => self.scaled_words(a, k),
-            _ => Buffer::default(),
-        };
-        self.add_multiples(&mut words, 2, rest, constant, shell.level);
+        let mut words = Buffer::take(self.ciphertext_words(shell.level));
+        self.add_multiples(&mut words, (2, false), terms, constant, shell.level);
         Ok(Ciphertext { words, ..shell })
     }
 
@@ -460,7 +453,7 @@ impl Rlwe {
             [(1, a, b)] => self.tensors(a, (!std::ptr::eq(a, b)).then_some(b)),
             _ => self.sum_of_tensors(products, first.level),
         };
-        self.add_multiples(&mut words, 3, terms, constant, first.level);
+        self.add_multiples(&mut words, (3, true), terms, constant, first.level);
         // The noise is known; what is estimated on the way down is not looked at.
         let noise = known.shell.noise;
         let sum = Ciphertext { words, size: 3, noise, ..first.shell() };
@@ -581,11 +574,11 @@ impl Rlwe {
         Some(sum)
     }
 
-    /// Adds ciphertexts of two parts and a constant to words of some parts a limb.
+    /// Ciphertexts of two parts and a constant as words of some parts a limb, added to what is there if it counts.
     fn add_multiples(
         &self,
         words: &mut [u64],
-        parts: usize,
+        (parts, counts): (usize, bool),
         terms: &[Multiple<'_>],
         constant: i64,
         level: usize,
@@ -594,9 +587,16 @@ impl Rlwe {
         let primes = self.chain().level(level);
         let one_limb = |_: &mut [u64], limb: usize, out: &mut [u64]| {
             let prime = &primes[limb];
-            for &(k, a) in terms {
-                let row = &a.words[limb * 2 * n..][..2 * n];
-                add_multiple(&mut out[..2 * n], k, row, prime);
+            let row = limb * 2 * n..(limb + 1) * 2 * n;
+            let rows_of = |wanted: i64| -> Vec<&[u64]> {
+                let found = terms.iter().filter(|&&(k, _)| k == wanted);
+                found.map(|&(_, a)| &a.words[row.clone()]).collect()
+            };
+            let sum = &mut out[..2 * n];
+            kernels::sum_of_rows(sum, counts, &rows_of(1), &rows_of(-1), prime);
+            for &(k, a) in terms.iter().filter(|&&(k, _)| k.abs() != 1) {
+                let factor = prime.factor(prime.modulus().reduce_signed(k));
+                kernels::scale_add(sum, &a.words[row.clone()], factor, prime);
             }
             if constant != 0 {
                 // One is 1 at every root.
@@ -611,33 +611,46 @@ impl Rlwe {
     fn sum_of_tensors(&self, products: &[Product<'_>], level: usize) -> Buffer {
         let n = self.ring_degree();
         let primes = self.chain().level(level);
+        let mut factors: Vec<i64> = products.iter().map(|&(k, ..)| k).collect();
+        factors.sort_unstable();
+        factors.dedup();
         let mut words = Buffer::take(3 * n * primes.len());
         let one_limb = |scratch: &mut [u64], limb: usize, out: &mut [u64]| {
             let prime = &primes[limb];
-            let (product, row) = scratch.split_at_mut(3 * n);
-            out.fill(0);
-            for &(k, a, b) in products {
-                let here = limb * 2 * n..(limb + 1) * 2 * n;
-                let y = (!std::ptr::eq(a, b)).then(|| &b.words[here.clone()]);
-                tensor(product, row, &a.words[here], y, prime);
-                add_multiple(out, k, product, prime);
+            let row = limb * 2 * n..(limb + 1) * 2 * n;
+            for (at, &factor) in factors.iter().enumerate() {
+                let rows: Vec<kernels::TensorRows<'_>> = products
+                    .iter()
+                    .filter(|&&(k, ..)| k == factor)
+                    .map(|&(_, a, b)| {
+                        let (x, y) = (&a.words[row.clone()], &b.words[row.clone()]);
+                        let ((a, c), (b, d)) = (x.split_at(n), y.split_at(n));
+                        [a, c, b, d]
+                    })
+                    .collect();
+                // One factor is all there is nearly always.
+                let sum = if at == 0 { &mut *out } else { &mut *scratch };
+                kernels::sum_of_tensors(thirds(sum), &rows, prime);
+                if factor != 1 {
+                    kernels::scale(sum, prime.factor(prime.modulus().reduce_signed(factor)), prime);
+                }
+                if at > 0 {
+                    kernels::add(out, scratch, prime);
+                }
             }
         };
-        parallel::for_each_pass(&mut words, 3 * n, 4 * n, one_limb);
+        let scratch = if factors.len() > 1 { 3 * n } else { 0 };
+        parallel::for_each_pass(&mut words, 3 * n, scratch, one_limb);
         words
     }
 }
 
-/// `out += k row`.
-fn add_multiple(out: &mut [u64], k: i64, row: &[u64], prime: &Prime) {
-    match k {
-        1 => kernels::add(out, row, prime),
-        -1 => kernels::subtract(out, row, prime),
-        _ => {
-            let factor = prime.factor(prime.modulus().reduce_signed(k));
-            kernels::scale_add(out, row, factor, prime);
-        }
-    }
+/// Three rows of the same length.
+fn thirds(words: &mut [u64]) -> [&mut [u64]; 3] {
+    let n = words.len() / 3;
+    let (first, rest) = words.split_at_mut(n);
+    let (second, third) = rest.split_at_mut(n);
+    [first, second, third]
 }
 
 #[cfg(test)]

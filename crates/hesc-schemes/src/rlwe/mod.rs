@@ -38,6 +38,7 @@
 //! ```
 
 pub(crate) mod buffer;
+mod carries;
 pub(crate) mod chain;
 pub(crate) mod ciphertext;
 mod combinations;

@@ -164,7 +164,7 @@ impl Rlwe {
     }
 
     /// The lowest level up to one at which a result has as much room as at any other, but for a quarter of a bit.
-    fn roomiest(
+    pub(super) fn roomiest(
         &self,
         together: usize,
         result: impl Fn(usize) -> Result<Ciphertext, SchemeError>,
@@ -307,7 +307,7 @@ impl Rlwe {
     }
 
     /// Refuses operands of different sets or keys, at whatever levels.
-    fn check_pair_of(&self, a: &Ciphertext, b: &Ciphertext) -> Result<(), SchemeError> {
+    pub(super) fn check_pair_of(&self, a: &Ciphertext, b: &Ciphertext) -> Result<(), SchemeError> {
         self.check_ciphertext(a)?;
         b.tag.check(self.fingerprint(), Some(a.tag))
     }

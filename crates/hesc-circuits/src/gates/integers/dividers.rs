@@ -28,10 +28,10 @@ pub enum Division {
 /// `a / b` and `a mod b` of `width` bits each.
 ///
 /// # Errors
-/// [`GateError::Size`] for a width outside 1 to 64, digits of other than 1 to 4 bits; for [`Division::Table`] a width
+/// [`GateError::Size`] for a width outside 1 to 256, digits of other than 1 to 4 bits; for [`Division::Table`] a width
 /// other than 2, 4, 6, 8 or 10.
 pub fn divider(way: Division, kind: Adder, width: usize) -> Result<Netlist, GateError> {
-    check("the width of a number", width, 1, 64)?;
+    check("the width of a number", width, 1, 256)?;
     if let Division::Restoring { digit } | Division::Table { digit } = way {
         check("bits of a digit", digit as usize, 1, 4)?;
     }
