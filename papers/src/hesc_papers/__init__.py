@@ -27,6 +27,7 @@ _MODULES: Final = {
     "hesc:integers": "integers",
     "hesc:rings": "rings",
     "hesc:slots": "slots",
+    "hesc:sorting": "sorting",
     **{
         f"hsiao2022sche:figure-{figure}": f"hsiao2022sche_figure_{figure}" for figure in range(2, 6)
     },

@@ -132,6 +132,62 @@ fn slots_move_along_dimensions() {
     }
 }
 
+/// Carries step by step in the clear, for any bits that generate and pass them on, at any levels.
+#[test]
+fn carries_move_along_slots() {
+    let (mut w, mut refused) = (world(255, 2, 3), 0);
+    let (relin, length) = {
+        let relin = w.scheme.generate_relin_key(&w.secret, &mut w.rng).unwrap();
+        (relin, w.scheme.dimensions().unwrap()[0].length)
+    };
+    let (slots, mut steps) = (w.slots().count(), vec![1]);
+    while 2 * steps[steps.len() - 1] < length {
+        steps.push(2 * steps[steps.len() - 1]);
+    }
+    let element = |step: &usize| w.scheme.dimension_element(0, -(*step as i64)).unwrap();
+    let elements: Vec<usize> = steps.iter().map(element).collect();
+    let keys = w.scheme.generate_galois_keys(&w.secret, &elements, &mut w.rng).unwrap();
+    let lanes = slots / length;
+    for levels in [[3, 3], [2, 3], [3, 2], [1, 1]] {
+        let mut encrypted = |level: usize| {
+            let bits: Vec<i64> = (0..slots).map(|_| (w.rng.next_u64() & 1) as i64).collect();
+            let plain = w.scheme.encode_integers(&bits).unwrap();
+            let seeded = w.scheme.encrypt_seeded(&w.secret, &plain, &mut w.rng).unwrap();
+            let a = w.scheme.expand(&seeded).unwrap();
+            (bits, w.scheme.mod_switch_to(&a, level).unwrap())
+        };
+        let [(mut g, generates), (mut p, passes)] = levels.map(&mut encrypted);
+        let carries = match w.scheme.carries((&relin, &keys), &generates, &passes, &elements) {
+            Ok(carries) => carries,
+            Err(error) => {
+                assert!(matches!(error, SchemeError::NoiseBudget { .. }), "{error}");
+                refused += 1;
+                continue;
+            }
+        };
+        w.check_noise(&carries);
+        for step in &steps {
+            let before = |at: usize| (at + slots - step * lanes) % slots;
+            let further = (0..slots).map(|at| p[at] & p[before(at)]).collect();
+            g = (0..slots).map(|at| g[at] ^ (p[at] & g[before(at)])).collect();
+            p = further;
+        }
+        let found = w.scheme.decrypt(&w.secret, &carries).unwrap();
+        assert_eq!(w.scheme.decode_integers(&found).unwrap(), g, "{levels:?}");
+    }
+    assert!(refused <= 1, "only the lowest level has no room");
+    let a = w.scheme.encode_integers(&[1]).unwrap();
+    let a = w.scheme.encrypt_seeded(&w.secret, &a, &mut w.rng).unwrap();
+    let a = w.scheme.expand(&a).unwrap();
+    let missing = w.scheme.dimension_element(0, 3).unwrap();
+    let found = w.scheme.carries((&relin, &keys), &a, &a, &[missing]);
+    assert!(matches!(found, Err(SchemeError::MissingKey { .. })));
+    let (other, _) = w.scheme.generate_keys(&mut w.rng);
+    let others = w.scheme.generate_relin_key(&other, &mut w.rng).unwrap();
+    let found = w.scheme.carries((&others, &keys), &a, &a, &elements);
+    assert!(matches!(found, Err(SchemeError::KeyMismatch)));
+}
+
 #[test]
 fn frobenius_maps_rotate_coordinates() {
     for (seed, (index, t)) in SETS.into_iter().enumerate() {

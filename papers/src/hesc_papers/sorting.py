@@ -1,0 +1,111 @@
+"""`hesc:sorting`: rows of encrypted bytes, sorted in parts that memory holds."""
+
+from __future__ import annotations
+
+import time
+from functools import reduce
+from operator import xor
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+import hesc
+from hesc import integers
+from hesc_papers.report import Report
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hesc.integers import EncryptedIntegers, Integers
+    from hesc.studies import Options
+
+IDENTIFIER: Final = "hesc:sorting"
+TITLE: Final = "Rows of 64 encrypted bytes, sorted"
+
+PARAMS: Final = "bgv_21845_deep"
+DTYPE: Final = "uint8"
+# Products in sequence that places take of ranks: bits of a rank together, then a number.
+LEFT: Final = 4
+# Places that are computed at once: they share what compares ranks.
+TOGETHER: Final = 8
+# Iliashenko and Zucca 2021 (eprint 2021/315), HElib on one thread: seconds for each row.
+LITERATURE: Final = 6.45
+
+
+def rank_of(at: int) -> Callable[..., Integers]:
+    """How many come before one of several: of equal ones the first comes first."""
+
+    def rank(*numbers: Integers) -> Integers:
+        own = numbers[at]
+        earlier = [number <= own for number in numbers[:at]]
+        return integers.total([*earlier, *(number < own for number in numbers[at + 1 :])])
+
+    return rank
+
+
+def chosen(place: int, ranks: list[EncryptedIntegers], numbers: list[EncryptedIntegers]) -> Any:
+    """The number whose rank this is: one of all has it, so that exclusive ors choose."""
+    pairs = zip(ranks, numbers, strict=True)
+    return reduce(xor, [integers.where(rank == place, number, 0) for rank, number in pairs])
+
+
+def reproduce(options: Options) -> Report:
+    """Sorts random rows, one for each slot, and compares with numpy."""
+    count = 8 if options.quick else 64
+    params = hesc.LeveledParams.preset(PARAMS)
+    secret, keys = hesc.leveled_keygen(params)
+    rows = params.slot_count
+    clear = np.random.default_rng(0).integers(0, 256, (count, rows), dtype=np.uint8)
+    numbers = [integers.encrypt(keys, column, DTYPE) for column in clear]
+    seconds = {"planning": 0.0, "ranks": 0.0, "places": 0.0}
+    products = depth = peak = 0
+    ranks = []
+    for at in options.track(range(count), "ranks"):
+        start = time.perf_counter()
+        kinds = [DTYPE] * count
+        plan = integers.plan(rank_of(at), *kinds, count=rows, params=params, spare=LEFT)
+        planned = time.perf_counter()
+        ranks.append(plan(*numbers, progress=False))
+        seconds["planning"] += planned - start
+        seconds["ranks"] += time.perf_counter() - planned
+        products += plan.chosen.products
+        depth, peak = max(depth, plan.chosen.depth), max(peak, plan.chosen.peak_bytes)
+    found: list[EncryptedIntegers] = []
+    for first in options.track(range(0, count, TOGETHER), "places"):
+        places = range(first, min(first + TOGETHER, count))
+        start = time.perf_counter()
+        found += integers.evaluate(
+            *(chosen(place, ranks, numbers) for place in places), progress=False
+        )
+        seconds["places"] += time.perf_counter() - start
+    decrypted = np.array([secret.decrypt_integers(place) for place in found])
+    if not np.array_equal(decrypted, np.sort(clear, axis=0)):
+        raise RuntimeError("rows are sorted otherwise than in the clear")
+    # A plan serves any number of batches.
+    total = seconds["ranks"] + seconds["places"]
+    row: dict[str, Any] = {
+        "numbers": count,
+        "rows": rows,
+        "parameters": params.name,
+        "relinearised for ranks": products,
+        "depth of ranks": depth,
+        **{f"{name} s": value for name, value in seconds.items()},
+        "s in all": total,
+        "s a row": total / rows,
+        "GB at once": peak / 1e9,
+    }
+    ratios = {"sort64.throughput_vs_literature": LITERATURE * rows / total}
+    return Report(
+        IDENTIFIER,
+        TITLE,
+        "seconds; all rows together, and each of them",
+        [row],
+        ratios={} if options.quick else ratios,
+        notes=[
+            "a plan serves all batches: its time is beside the others, not among them",
+            "ranks are computed one after the other, of all comparisons with one number, and then "
+            f"{TOGETHER} places at a time: one circuit for all would take 50 to 70 GB",
+            f"a figure needs as many rows as there are slots. Iliashenko and Zucca (2021) take "
+            f"{LITERATURE} s for each of many rows by HElib, on another machine",
+        ],
+    )
