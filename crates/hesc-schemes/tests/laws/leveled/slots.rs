@@ -185,7 +185,7 @@ fn carries_move_along_slots() {
     let (other, _) = w.scheme.generate_keys(&mut w.rng);
     let others = w.scheme.generate_relin_key(&other, &mut w.rng).unwrap();
     let found = w.scheme.carries((&others, &keys), &a, &a, &elements);
-    assert!(matches!(found, Err(SchemeError::KeyMismatch)));
+    assert!(matches!(found, Err(SchemeError::KeyMismatch { .. })));
 }
 
 #[test]
