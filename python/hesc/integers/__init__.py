@@ -25,12 +25,14 @@ from hesc.integers.encryption import encrypt, read
 from hesc.integers.expressions import Integers, dot, maximum, median, minimum, sort, total, where
 from hesc.integers.fixed_point import FixedPoint
 from hesc.integers.kinds import Kind
+from hesc.integers.layouts import LAYOUTS, PackedIntegers, SlotwiseArray
 from hesc.integers.moments import Moments, sums
 from hesc.integers.plans import Plan, evaluate, plan
-from hesc.integers.slotwise import Slotwise, SlotwiseIntegers
+from hesc.integers.slotwise import Slotwise, SlotwiseIntegers, SlotwiseTruths
 
 __all__ = [
     "ENGINES",
+    "LAYOUTS",
     "BootstrappedIntegers",
     "Contender",
     "EncryptedIntegers",
@@ -39,9 +41,12 @@ __all__ = [
     "Integers",
     "Kind",
     "Moments",
+    "PackedIntegers",
     "Plan",
     "Slotwise",
+    "SlotwiseArray",
     "SlotwiseIntegers",
+    "SlotwiseTruths",
     "dot",
     "encrypt",
     "evaluate",

@@ -131,6 +131,24 @@ class EncryptedSlots(Opaque):
 
     __rmul__ = __mul__
 
+    def summed(
+        self,
+        pairs: Sequence[tuple[EncryptedSlots, EncryptedSlots]],
+        others: Sequence[EncryptedSlots],
+        content: str,
+    ) -> EncryptedSlots:
+        """`sum_of_products`, by the keys of this one, of what has been checked."""
+        if self.keys.relin is None:
+            raise ParameterError(
+                "products need the relinearisation key; make the keys with products=True"
+            )
+        native = _native.sum_of_products(
+            [(a.native, None if a is b else b.native) for a, b in pairs],
+            [other.native for other in others],
+            self.keys.relin,
+        )
+        return self._with(native, content)
+
     def __xor__(self, other: EncryptedSlots | ArrayLike) -> EncryptedSlots:
         self._bits("^", "+ adds modulo the plaintext modulus")
         return self + other
@@ -340,19 +358,9 @@ def sum_of_products(
     everything = [*(slots for pair in pairs for slots in pair), *rest]
     if not everything:
         raise ParameterError("there is nothing to sum; give at least one product or ciphertext")
-    keys = everything[0].keys
     if not pairs:
         return reduce(operator.add, rest)
-    if keys.relin is None:
-        raise ParameterError(
-            "products need the relinearisation key; make the keys with products=True"
-        )
-    native = _native.sum_of_products(
-        [(a.native, None if a is b else b.native) for a, b in pairs],
-        [other.native for other in rest],
-        keys.relin,
-    )
-    return EncryptedSlots(keys, native, _joint(everything))
+    return everything[0].summed(pairs, rest, _joint(everything))
 
 
 def pack(columns: Sequence[EncryptedSlots]) -> EncryptedSlots:
