@@ -228,6 +228,20 @@ def test_few_numbers_lie_along_slots_and_many_do_not() -> None:
     assert "operation 'multiply'" in product.explain()
 
 
+def test_integers_that_are_sliced_are_computed_so_by_plans_that_chose() -> None:
+    """Programs that know nothing of layouts: where none was asked for, they go on as they were."""
+    plan = integers.plan(operator.add, "uint8", "uint8", count=3, engine="binary")
+    assert plan.layout == "slotwise"
+    secret, public = leveled_keygen(plan.params)
+    a, b = (integers.encrypt(public, [1, 2, 250], "uint8") for _ in range(2))
+    found = plan(a, b)
+    assert isinstance(found, integers.EncryptedIntegers)
+    assert secret.decrypt_integers(found).tolist() == [2, 4, 244]
+    along = integers.encrypt(public, [1, 2, 250], "uint8", layout="slotwise")
+    with pytest.raises(hesc.ParameterError, match="slotwise, and these are sliced"):
+        plan(along, b)
+
+
 def test_plans_on_presets_compute_in_every_layout() -> None:
     rng = np.random.default_rng(9)
     a, b = (rng.integers(-(2**15), 2**15, 40).astype(np.int16) for _ in range(2))

@@ -1,15 +1,16 @@
 """Encrypted integers: numpy's operators on numbers of 1 to 256 bits, exact.
 
 A number's bits lie in ciphertexts of their own, as many numbers beside each other as there are
-slots. A plan chooses parameters and circuits before anything is encrypted:
+slots, or along the slots of one, which is for few numbers. A plan chooses parameters, layout and
+circuits before anything is encrypted:
 
 >>> from hesc import integers, leveled_keygen
 >>> plan = integers.plan(lambda a, b: integers.minimum(a + b, 200), "uint8", "uint8", count=100)
 >>> plan.engine, plan.chosen.depth
 ('binary', 7)
->>> secret, public = leveled_keygen(plan.params)
->>> a = integers.encrypt(public, [1, 250, 17], "uint8")
->>> b = integers.encrypt(public, [2, 10, 190], "uint8")
+>>> secret, public = leveled_keygen(plan.params, **plan.keys)
+>>> a = integers.encrypt(public, [1, 250, 17], "uint8", layout=plan.upload)
+>>> b = integers.encrypt(public, [2, 10, 190], "uint8", layout=plan.upload)
 >>> secret.decrypt_integers(plan(a, b)).tolist()
 [3, 4, 200]
 

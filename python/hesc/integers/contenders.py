@@ -303,8 +303,10 @@ def _along_slots(
     return row, AlongSlots(params, tried)
 
 
-def compare(asked: Asked, sets: Sets) -> tuple[list[Contender], tuple[Contender, Way] | None]:
-    """What every set would take, and the cheapest."""
+def compare(
+    asked: Asked, sets: Sets
+) -> tuple[list[Contender], tuple[Contender, Way] | None, OnSlots | None]:
+    """What every set would take, the cheapest, and what it is for inputs that are sliced."""
     packs = PACKED in {asked.upload, asked.answer}
     circuits: list[tuple[Style, Circuit]] = []
     if asked.layout != SLOTWISE and any(engine != "bootstrapped" for engine, _ in sets):
@@ -336,7 +338,23 @@ def compare(asked: Asked, sets: Sets) -> tuple[list[Contender], tuple[Contender,
             else:
                 weigh(rings, partial(_along_slots, engine, asked=asked))
     best = min(fitting, key=lambda pair: pair[0].seconds, default=None)
-    return contenders, best
+    return contenders, best, None if best is None else _beside(best, asked, fitting, circuits)
+
+
+def _beside(
+    best: tuple[Contender, Way],
+    asked: Asked,
+    fitting: Sequence[tuple[Contender, Way]],
+    circuits: Sequence[tuple[Style, Circuit]],
+) -> OnSlots | None:
+    """For inputs that are sliced, where another layout was chosen for them and not asked for."""
+    row, way = best
+    if not isinstance(way, AlongSlots) or asked.layout is not None:
+        return None
+    for other, sliced in fitting:
+        if isinstance(sliced, OnSlots) and other.params == row.params:
+            return sliced
+    return _on_slots(row.engine, way.params, circuits, asked)[1]
 
 
 def for_ciphertexts(asked: Asked) -> Way:

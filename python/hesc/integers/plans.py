@@ -37,11 +37,13 @@ class Plan:
         chosen: tuple[Contender, Way],
         contenders: list[Contender],
         asked: Asked,
+        sliced: OnSlots | None,
     ) -> None:
         self._leaves = list(leaves)
         self._roots = list(roots)
         self._single = single
         self._chosen = chosen
+        self._sliced = sliced
         self.contenders = contenders
         self.count = asked.count
         self._counted = asked.counted or asked.layout is not None
@@ -156,6 +158,9 @@ class Plan:
     ) -> Any:
         """The function of encrypted integers, encrypted, or a tuple where it gives several.
 
+        Integers that are sliced are computed so, also where the plan chose another layout for their
+        number, unless it was asked for; those of different layouts do not go together.
+
         Args:
             *numbers: as many of each as there are public ones beside them, if there are.
             server: what bootstraps, `hesc.gates.Evaluator(key)`, for the engine "bootstrapped".
@@ -172,6 +177,8 @@ class Plan:
         if len(numbers) != len(self._leaves):
             raise ShapeError(f"the plan takes {len(self._leaves)} inputs; got {len(numbers)}")
         way = self._chosen[1]
+        if self._sliced and all(isinstance(given, EncryptedIntegers) for given in numbers):
+            way = self._sliced
         expected = _class_of(way)
         for given, leaf in zip(numbers, self._leaves, strict=True):
             if not isinstance(given, expected):
@@ -282,7 +289,7 @@ def plan(
         )
     forms = (upload or SLICED, answer or SLICED)
     asked = Asked(roots, leaves, publics, count, spare, layout, counted, *forms)
-    contenders, best = compare(asked, sets_of(engine, params))
+    contenders, best, sliced = compare(asked, sets_of(engine, params))
     if best is None:
         reasons = "; ".join(f"{row.params}: {row.reason}" for row in contenders)
         if layout == SLOTWISE and any(row.params == "any" for row in contenders):
@@ -304,7 +311,7 @@ def plan(
             f"no set has room for this: {reasons}. Compute it in parts, decrypting between them, "
             'or take engine="bootstrapped", which has no such limit'
         )
-    return Plan(leaves, roots, single, best, contenders, asked)
+    return Plan(leaves, roots, single, best, contenders, asked, sliced)
 
 
 def _check_layouts(layout: Any, upload: Any, answer: Any, engine: str | None) -> None:

@@ -211,3 +211,125 @@ impl Rlwe {
         Ok((way.shell().unwrap_or(a).shell(), work))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use hesc_math::{AesCtrRng, RingIndex};
+    use rand_core::{Rng, SeedableRng};
+
+    use super::super::{Basis, PlaintextSpace, SchemeKind, Spec};
+    use super::*;
+    use crate::Assurance;
+
+    fn set(primes: usize) -> Rlwe {
+        let ring = RingIndex::new(255).unwrap();
+        let mut coeff_moduli = ring.ntt_primes(50, primes).unwrap();
+        let special_moduli = vec![coeff_moduli.remove(0)];
+        let plaintext = PlaintextSpace::Integers { plain_modulus: 2 };
+        let spec = Spec {
+            scheme: SchemeKind::Bgv,
+            ring,
+            coeff_moduli,
+            levels: Vec::new(),
+            special_moduli,
+            plaintext,
+            bound: 1.0,
+            packing: None,
+        };
+        Rlwe::new(spec, Assurance::Insecure).unwrap()
+    }
+
+    /// Random programs: a trace knows of each result what the ciphertext says, and is refused where it is.
+    #[test]
+    fn traces_say_what_ciphertexts_will() {
+        let s = set(9);
+        let rng = &mut AesCtrRng::from_seed([9; 32]);
+        let (secret, public) = s.generate_keys(rng);
+        let relin = s.generate_relin_key(&secret, rng).unwrap();
+        let along = s.dimension_element(0, 1).unwrap();
+        let galois = s.generate_galois_keys(&secret, &[along], rng).unwrap();
+        let numbers = |seed: i64| (0..s.slot_count() as i64).map(|i| i * seed % 3 % 2).collect();
+        let plain =
+            |seed| s.encode_integers(&Vec::<i64>::from_iter::<Vec<i64>>(numbers(seed))).unwrap();
+        let (mut refused, mut made) = (0, 0);
+        for program in 0..30 {
+            let a = s.encrypt(&public, &plain(program), rng).unwrap();
+            let b =
+                s.expand(&s.encrypt_seeded(&secret, &plain(program + 1), rng).unwrap()).unwrap();
+            let fresh = s.fresh_trace(Encryption::PublicKey).unwrap();
+            assert_eq!(fresh.shell.noise, a.noise);
+            let mut values = vec![(a.clone(), fresh), (b.clone(), s.trace(&b).unwrap())];
+            for _ in 0..12 {
+                let mut pick = || rng.next_u32() as usize % values.len();
+                let [i, j, k] = [pick(), pick(), pick()];
+                let choice = rng.next_u32() % 5;
+                let ((x, of_x), (y, of_y), (z, of_z)) = (&values[i], &values[j], &values[k]);
+                let (found, traced) = match choice {
+                    0 => (s.sum(x, y, false), s.traced_sum(of_x, of_y)),
+                    1 => (s.add_plain(x, &plain(5)), s.traced_plus_plain(of_x, &plain(5))),
+                    2 => (s.multiply_plain(x, &plain(7)), s.traced_times_plain(of_x, &plain(7))),
+                    3 => (s.apply_galois(x, along, &galois), s.traced_image(of_x)),
+                    _ => {
+                        let (second, of_second) =
+                            if i == j { (None, None) } else { (Some(y), Some(of_y)) };
+                        (
+                            s.sum_of_products(&relin, &[(x, second)], &[z]),
+                            s.traced_sum_of_products(&[(of_x, of_second)], &[of_z]),
+                        )
+                    }
+                };
+                match (found, traced) {
+                    (Ok(found), Ok((traced, work))) => {
+                        assert_eq!(found.level(), traced.level());
+                        assert_eq!(found.noise, traced.shell.noise, "operation {choice}");
+                        assert!(work.passes > 0.0);
+                        values.push((found, traced));
+                        made += 1;
+                    }
+                    (Err(_), Err(_)) => refused += 1,
+                    (found, traced) => {
+                        panic!("{choice}: {:?} and {:?}", found.is_ok(), traced.is_ok())
+                    }
+                }
+            }
+        }
+        assert!(made > 200 && refused > 0, "{made} made, {refused} refused");
+    }
+
+    /// What outlines of unpacked bits allow for is no less than unpacked bits have, and packing takes no more room than
+    /// is said.
+    #[test]
+    fn packing_is_within_what_is_said_of_it() {
+        let s = set(6);
+        let rng = &mut AesCtrRng::from_seed([8; 32]);
+        let (secret, public) = s.generate_keys(rng);
+        let galois =
+            s.generate_galois_keys(&secret, &s.unpacking_elements().unwrap(), rng).unwrap();
+        let d = s.field_slots().unwrap().ring().degree();
+        let bits: Vec<u64> = (0..s.ring_degree() as u64).map(|i| i * i % 7 % 2).collect();
+        let plain = s.encode_slots(Basis::Normal, &bits).unwrap();
+        let all: Vec<usize> = (0..d).collect();
+        for level in [None, Some(3), Some(2)] {
+            let outlines = s.unpacked_outlines(d, level).unwrap();
+            let at = outlines[0].level();
+            for a in [
+                s.encrypt(&public, &plain, rng).unwrap(),
+                s.expand(&s.encrypt_seeded(&secret, &plain, rng).unwrap()).unwrap(),
+            ] {
+                let unpacked = s.unpack(&a, Basis::Normal, &all, &galois, at).unwrap();
+                for bit in &unpacked {
+                    let claimed = s.outline_budget(&outlines[0]);
+                    assert!(claimed <= s.noise_budget(bit) + 1e-9);
+                    assert!(s.measured_deviation(&secret, bit) <= bit.noise.deviation);
+                }
+                for columns in 1..=d {
+                    let packed: Vec<&Ciphertext> = unpacked[..columns].iter().collect();
+                    let lost =
+                        s.noise_budget(&unpacked[0]) - s.noise_budget(&s.pack(&packed).unwrap());
+                    assert!(lost <= s.packing_bits(columns).unwrap() + 1e-9, "{columns}: {lost}");
+                }
+            }
+        }
+        assert!(s.packing_bits(d + 1).is_err() && s.unpacked_outlines(1, Some(99)).is_err());
+    }
+}
