@@ -14,16 +14,17 @@ from hesc.encoding import EncodedArray, Encoder, EncoderOptions, Estimates
 from hesc.encryptor import PublicKey, repeated, resolve_layout, row_length
 from hesc.gates.encrypted import BitAnswer, EncryptedBits, EvaluationKey
 from hesc.inputs import of_kind, whole
-from hesc.integers.arrays import EncryptedIntegers, plain_bits
+from hesc.integers.arrays import EncryptedIntegers, described
 from hesc.integers.bits import bits_of, numbers_in, numbers_of
 from hesc.integers.bootstrapped import BootstrappedIntegers, IntegerAnswer
-from hesc.integers.slotwise import SlotwiseIntegers
+from hesc.integers.layouts import PackedIntegers, SlotwiseArray, plaintexts
+from hesc.integers.slotwise import SlotwiseIntegers, SlotwiseTruths
 from hesc.leveled.keys import PublicKeys
 from hesc.leveled.numbers import decoded, encode_for_encryption, plain_array
 from hesc.leveled.params import LeveledParams
 from hesc.leveled.vectors import EncryptedVector
 from hesc.new_files import new_file, read_whole
-from hesc.packing.messages import NORMAL, encoded
+from hesc.packing.messages import NORMAL, NUMBERS, encoded
 from hesc.packing.messages import decoded as decoded_slots
 from hesc.packing.moves import spreading_elements
 from hesc.packing.slots import EncryptedSlots
@@ -421,18 +422,22 @@ class LeveledSecretKey:
         return np.asarray(decoded_slots(self.params, plaintext, slots.content))
 
     def encrypt_integers_to_bytes(
-        self, numbers: ArrayLike, dtype: DTypeLike | Kind | None = None
+        self,
+        numbers: ArrayLike,
+        dtype: DTypeLike | Kind | None = None,
+        *,
+        layout: str = "sliced",
     ) -> bytes:
         """Encrypts a row of integers for the way up: half the bytes of `integers.encrypt`.
 
-        `hesc.integers.read` is what the other side calls.
+        `hesc.integers.read` is what the other side calls. `layout` as for `integers.encrypt`.
         """
-        kind, count, bits = plain_bits(self.params, numbers, dtype)
-        return self._native.encrypt_integers_to_bytes(
-            bits, count, kind.width, kind.signed, kind.boolean
-        )
+        kind, count, plain = plaintexts(self.params, numbers, dtype, layout)
+        return self._native.encrypt_integers_to_bytes(plain, described(count, kind), layout)
 
-    def decrypt_integers(self, integers: EncryptedIntegers) -> NDArray[Any]:
+    def decrypt_integers(
+        self, integers: EncryptedIntegers | SlotwiseArray | PackedIntegers
+    ) -> NDArray[Any]:
         """The numbers, in numpy's type of the same name or the next wider one.
 
         Raises:
@@ -440,20 +445,40 @@ class LeveledSecretKey:
             DecryptionError: slots that hold other numbers than bits: damaged, or made of such.
 
         """
-        remedy = "evaluate expressions first: hesc.integers.evaluate"
-        _leveled(integers, EncryptedIntegers, remedy)
-        rows = [self._native.decrypt(bit).decode_integers(False) for bit in integers.bits()]
+        if isinstance(integers, SlotwiseArray):
+            return self._decrypt_blocks(integers)
+        if isinstance(integers, PackedIntegers):
+            rows = self._unpacked_rows(integers)
+        else:
+            remedy = "evaluate expressions first: hesc.integers.evaluate"
+            _leveled(integers, EncryptedIntegers, remedy)
+            rows = [self._native.decrypt(bit).decode_integers(False) for bit in integers.bits()]
         width, count = integers.kind.width, len(integers)
         blocks = [np.stack(rows[at : at + width]) for at in range(0, len(rows), width)]
         return numbers_of(np.concatenate(blocks, axis=1)[:, :count], integers.kind)
 
-    def decrypt_slotwise(self, integers: SlotwiseIntegers) -> NDArray[Any]:
-        """The numbers that lie along the slots of one ciphertext.
+    def _decrypt_blocks(self, integers: SlotwiseArray) -> NDArray[Any]:
+        numbers = []
+        for block, count in zip(integers.blocks, integers.counts(), strict=True):
+            row = self.decrypt_slots(EncryptedSlots(integers.keys, block, NUMBERS))
+            lying, truths = integers.lying, integers.kind.boolean
+            numbers.append((lying.truths_of if truths else lying.numbers_of)(row, count))
+        return np.concatenate(numbers)
+
+    def _unpacked_rows(self, integers: PackedIntegers) -> list[NDArray[np.int64]]:
+        wanted = integers.kind.width * -(-len(integers) // self.params.slot_count)
+        columns = [column for slots in integers.packed for column in self.decrypt_slots(slots).T]
+        return [np.asarray(column, dtype=np.int64) for column in columns[:wanted]]
+
+    def decrypt_slotwise(self, integers: SlotwiseIntegers | SlotwiseTruths) -> NDArray[Any]:
+        """The numbers, or truth values, that lie along the slots of one ciphertext.
 
         Raises:
             KeyMismatchError, ParameterError: integers of another key or parameter set.
 
         """
+        if isinstance(integers, SlotwiseTruths):
+            return integers.layout.truths_of(self.decrypt_slots(integers.slots), len(integers))
         _leveled(integers, SlotwiseIntegers, "these are integers of hesc.integers.Slotwise")
         return integers.layout.numbers_of(self.decrypt_slots(integers.slots), len(integers))
 

@@ -13,7 +13,7 @@ use zeroize::{Zeroize as _, Zeroizing};
 
 use crate::gates::ciphers::Cipher;
 use crate::gates::{Builder, GateError, Netlist};
-use crate::vectors::{Integers, seeded_integers_to_bytes};
+use crate::vectors::{Integers, Layout, seeded_integers_to_bytes};
 
 /// Bytes of a key.
 pub const KEY_BYTES: usize = 16;
@@ -71,7 +71,7 @@ impl CipherKey {
             })
             .collect::<Result<Vec<_>, SchemeError>>()?;
         let integers = Integers { count: slots, width: KEY_BITS, signed: false, boolean: false };
-        Ok(seeded_integers_to_bytes(scheme, integers, &bits))
+        Ok(seeded_integers_to_bytes(scheme, (integers, Layout::Sliced), &bits))
     }
 
     /// Numbers under a nonce that is drawn, by the rows of their bits ([`Message::rows`]).

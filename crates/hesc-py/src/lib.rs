@@ -68,8 +68,8 @@ mod _native {
     #[pymodule_export]
     use crate::leveled::{
         GaloisKeys, LeveledCiphertext, LeveledMatrix, LeveledParams, LeveledPlaintext,
-        LeveledPublicKey, LeveledSecretKey, RelinKey, SlotPlan, carries, combined_levels,
-        dot_rotations, matrix_rotations, pack, primes_of_bits, sum_of_products,
+        LeveledPublicKey, LeveledSecretKey, RelinKey, SlotPlan, SlotsTrace, SlotsTrial, carries,
+        combined_levels, dot_rotations, matrix_rotations, pack, primes_of_bits, sum_of_products,
     };
     #[pymodule_export]
     use crate::params::Params;

@@ -1,15 +1,16 @@
 """Encrypted integers: numpy's operators on numbers of 1 to 256 bits, exact.
 
 A number's bits lie in ciphertexts of their own, as many numbers beside each other as there are
-slots. A plan chooses parameters and circuits before anything is encrypted:
+slots, or along the slots of one, which is for few numbers. A plan chooses parameters, layout and
+circuits before anything is encrypted:
 
 >>> from hesc import integers, leveled_keygen
 >>> plan = integers.plan(lambda a, b: integers.minimum(a + b, 200), "uint8", "uint8", count=100)
 >>> plan.engine, plan.chosen.depth
 ('binary', 7)
->>> secret, public = leveled_keygen(plan.params)
->>> a = integers.encrypt(public, [1, 250, 17], "uint8")
->>> b = integers.encrypt(public, [2, 10, 190], "uint8")
+>>> secret, public = leveled_keygen(plan.params, **plan.keys)
+>>> a = integers.encrypt(public, [1, 250, 17], "uint8", layout=plan.upload)
+>>> b = integers.encrypt(public, [2, 10, 190], "uint8", layout=plan.upload)
 >>> secret.decrypt_integers(plan(a, b)).tolist()
 [3, 4, 200]
 
@@ -25,12 +26,14 @@ from hesc.integers.encryption import encrypt, read
 from hesc.integers.expressions import Integers, dot, maximum, median, minimum, sort, total, where
 from hesc.integers.fixed_point import FixedPoint
 from hesc.integers.kinds import Kind
+from hesc.integers.layouts import LAYOUTS, PackedIntegers, SlotwiseArray
 from hesc.integers.moments import Moments, sums
 from hesc.integers.plans import Plan, evaluate, plan
-from hesc.integers.slotwise import Slotwise, SlotwiseIntegers
+from hesc.integers.slotwise import Slotwise, SlotwiseIntegers, SlotwiseTruths
 
 __all__ = [
     "ENGINES",
+    "LAYOUTS",
     "BootstrappedIntegers",
     "Contender",
     "EncryptedIntegers",
@@ -39,9 +42,12 @@ __all__ = [
     "Integers",
     "Kind",
     "Moments",
+    "PackedIntegers",
     "Plan",
     "Slotwise",
+    "SlotwiseArray",
     "SlotwiseIntegers",
+    "SlotwiseTruths",
     "dot",
     "encrypt",
     "evaluate",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from hesc import _native
 from hesc._native import ParameterError
@@ -25,6 +25,8 @@ class EncryptedIntegers(Integers):
 
     Make them with `encrypt` or `read`, or as results of plans.
     """
+
+    layout: Final = "sliced"
 
     def __init__(self, keys: PublicKeys, kind: Kind, count: int, blocks: list[Block]) -> None:
         super().__init__(kind)
@@ -50,7 +52,12 @@ class EncryptedIntegers(Integers):
     @classmethod
     def from_bytes(cls, keys: PublicKeys, data: bytes) -> EncryptedIntegers:
         """Reads what `to_bytes` wrote, or the key owner's shorter form; strict."""
-        bits, count, width, signed, boolean = keys.params.native.integers_from_bytes(data)
+        bits, (count, width, signed, boolean), layout = keys.params.native.integers_from_bytes(data)
+        if layout != cls.layout:
+            raise ParameterError(
+                f'these integers are {layout}, not "{cls.layout}"; take hesc.integers.read, which '
+                "reads all layouts"
+            )
         blocks = [bits[first : first + width] for first in range(0, len(bits), width)]
         return cls(keys, Kind(width, signed, boolean), count, blocks)
 
@@ -70,10 +77,13 @@ class EncryptedIntegers(Integers):
 
     def to_bytes(self) -> bytes:
         """The wire form, with type and count, which are public."""
-        native = self.params.native
-        return native.integers_to_bytes(
-            self.bits(), self.count, self.kind.width, self.kind.signed, self.kind.boolean
-        )
+        of = described(self.count, self.kind)
+        return self.params.native.integers_to_bytes(self.bits(), of, self.layout)
+
+
+def described(count: int, kind: Kind) -> tuple[int, int, bool, bool]:
+    """What the wire form says of numbers."""
+    return count, kind.width, kind.signed, kind.boolean
 
 
 def plain_bits(

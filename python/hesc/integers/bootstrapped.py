@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -36,6 +36,8 @@ class BootstrappedIntegers(ByWireForm, Integers):
     `encrypt` and `read` make them with the public key of `hesc.keygen(plan.params)`, or they are
     results of plans.
     """
+
+    layout: Final = "sliced"
 
     def __init__(self, kind: Kind, bits: EncryptedBits) -> None:
         super().__init__(kind)

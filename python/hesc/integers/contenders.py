@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Final
 
 from hesc import _native
 from hesc._native import CircuitError, NoiseBudgetError, ParameterError
 from hesc.gates.circuit import Builder, Circuit, Precision
-from hesc.integers import bootstrapped
-from hesc.integers.arrays import EncryptedIntegers
-from hesc.integers.bits import bits_of
+from hesc.integers.along import obstacle, on_slotwise
 from hesc.integers.circuits import Style, circuit_of, styles
+from hesc.integers.layouts import PACKED, SLICED, SLOTWISE, SlotwiseArray
+from hesc.integers.ways import AlongSlots, OnBits, OnSlots, Way
 from hesc.leveled.params import LeveledParams
 from hesc.params import Params
-from hesc.progress import Bar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
-    from hesc.gates.encrypted import Evaluator
     from hesc.integers.expressions import Integers, PublicIntegers
 
 ENGINES: Final = {
@@ -47,8 +41,9 @@ _FEWEST: Final = Style(adder="ripple", rows="bits", digit=1)
 _BOOTSTRAP: Final = 40
 # Of a bit between bootstraps, bytes.
 _SAMPLE: Final = 16_392
-# And of one that travels, beside those of its block.
+# And of one that travels, beside those of its block; on its way back.
 _BIT: Final = 16
+_ANSWER: Final = 3
 
 
 @dataclass(frozen=True)
@@ -59,21 +54,23 @@ class Contender:
         engine: "binary", "prime" or "bootstrapped".
         params: the preset's name.
         slots: numbers in a block.
-        style: how circuits are made; None where none fits.
+        style: how circuits are made; None where none fits, "prefixes" along slots.
         products: relinearisations, or bootstraps, for one block of numbers.
         depth: of them in sequence.
         seconds: for all numbers, on one thread, as counted.
         latency: for one block.
-        bytes_in: of a block of inputs, freshly encrypted.
+        bytes_in: of a block of inputs, freshly encrypted under the public key.
+        bytes_out: of a block of results.
         peak_bytes: memory of a block's computation.
         reason: why it is not possible, if so.
+        layout: where bits lie: "sliced" or "slotwise".
 
     """
 
     engine: str
     params: str
     slots: int
-    style: Style | None
+    style: Style | str | None
     products: int = 0
     depth: int = 0
     seconds: float = float("inf")
@@ -81,6 +78,8 @@ class Contender:
     bytes_in: int = 0
     peak_bytes: int = 0
     reason: str = ""
+    layout: str = SLICED
+    bytes_out: int = 0
 
 
 @dataclass(frozen=True)
@@ -93,6 +92,10 @@ class Asked:
         publics: their rows of public numbers.
         count: numbers in each.
         spare: further products in sequence that results are to have room for.
+        layout: "sliced" or "slotwise" where one is asked for.
+        counted: whether the count is known, so that the layout is chosen by it.
+        upload: how inputs come: "sliced" or "packed".
+        answer: and how results go.
 
     """
 
@@ -101,6 +104,10 @@ class Asked:
     publics: Sequence[PublicIntegers]
     count: int
     spare: int
+    layout: str | None = None
+    counted: bool = True
+    upload: str = SLICED
+    answer: str = SLICED
 
     def circuit(self, style: Style) -> Circuit:
         """One way to compute it."""
@@ -109,89 +116,6 @@ class Asked:
     def circuits(self) -> list[tuple[Style, Circuit]]:
         """All that are worth trying in slots."""
         return [(style, self.circuit(style)) for style in styles(self.roots)]
-
-
-class OnSlots(NamedTuple):
-    """A way to compute: blocks of as many numbers as there are slots."""
-
-    params: LeveledParams
-    native: _native.SlotPlan
-
-    def run(
-        self,
-        roots: Sequence[Integers],
-        numbers: Sequence[Any],
-        publics: Sequence[PublicIntegers],
-        _server: Evaluator | None,
-        progress: bool | Callable[[int, int], object],
-    ) -> Sequence[Integers]:
-        """The results, encrypted."""
-        return _run(self.native, roots, numbers, publics, progress)
-
-
-class OnBits(NamedTuple):
-    """Another: number by number, on bits that bootstrap."""
-
-    params: Params
-    circuit: Circuit
-
-    def run(
-        self,
-        roots: Sequence[Integers],
-        numbers: Sequence[Any],
-        publics: Sequence[PublicIntegers],
-        server: Evaluator | None,
-        progress: bool | Callable[[int, int], object],
-    ) -> Sequence[Integers]:
-        """The results, encrypted; `server` bootstraps."""
-        return bootstrapped.run(self.circuit, roots, numbers, publics, server, progress)
-
-
-def _run(
-    native: _native.SlotPlan,
-    roots: Sequence[Integers],
-    numbers: Sequence[EncryptedIntegers],
-    publics: Sequence[PublicIntegers],
-    progress: bool | Callable[[int, int], object],
-) -> list[EncryptedIntegers]:
-    """Computes block after block; memory is that of one."""
-    keys = numbers[0].keys
-    if keys.relin is None:
-        raise ParameterError("products need the relinearisation key: leveled_keygen makes it")
-    widths = [root.kind.width for root in roots]
-    results: list[list[list[_native.LeveledCiphertext]]] = [[] for _ in roots]
-    blocks = [
-        [bit for bits in block for bit in bits]
-        for block in zip(*(given.blocks for given in numbers), strict=True)
-    ]
-    # All of them before any is computed: blocks of others may differ.
-    for block in blocks:
-        native.check(keys.relin, block)
-    with Bar("products", progress) as bar:
-        for at, inputs in enumerate(blocks):
-
-            def report(done: int, total: int, before: int = at) -> None:
-                bar.show(before * total + done, len(blocks) * total)
-
-            rows = _rows(publics, at * keys.params.slot_count, keys.params.slot_count)
-            bits = iter(native.evaluate(keys.relin, inputs, report, rows))
-            for result, width in zip(results, widths, strict=True):
-                result.append([next(bits) for _ in range(width)])
-    return [
-        EncryptedIntegers(keys, root.kind, len(numbers[0]), blocks_of)
-        for root, blocks_of in zip(roots, results, strict=True)
-    ]
-
-
-def _rows(publics: Sequence[PublicIntegers], first: int, slots: int) -> NDArray[np.uint8] | None:
-    """The bits of a block of public numbers, a row for each wire; zeros behind the last."""
-    if not publics:
-        return None
-    wires = []
-    for public in publics:
-        bits = bits_of(public.numbers[first : first + slots], public.kind)
-        wires.append(np.pad(bits.astype(np.uint8), ((0, 0), (0, slots - bits.shape[1]))))
-    return np.concatenate(wires)
 
 
 Sets = list[tuple[str, list[list["Callable[[], Any]"]]]]
@@ -260,9 +184,48 @@ def _on_bits(params: Params, asked: Asked) -> tuple[Contender, OnBits | None]:
         seconds=seconds * count,
         latency=seconds,
         bytes_in=_BIT * sum(circuit.inputs),
+        bytes_out=_ANSWER * sum(root.kind.width for root in asked.roots),
         peak_bytes=count * (program.bootstraps + sum(circuit.inputs)) * _SAMPLE,
     )
     return row, OnBits(params, circuit)
+
+
+def _planned(
+    circuit: Circuit,
+    params: LeveledParams,
+    asked: Asked,
+    inputs: Sequence[_native.LeveledCiphertext] | None,
+) -> _native.SlotPlan:
+    """A circuit on a set; results that are packed have room for that.
+
+    Raises:
+        CircuitError, NoiseBudgetError: no room.
+
+    """
+    public, degree = sum(row.kind.width for row in asked.publics), params.slot_degree or 1
+    coming = 0
+    if asked.upload == PACKED:
+        coming = sum(-(-leaf.kind.width // degree) for leaf in asked.leaves)
+    if asked.answer == SLICED:
+        return _native.SlotPlan(
+            circuit.native, params.native, asked.spare, inputs, public=public, packed=coming
+        )
+    widest = max(root.kind.width for root in asked.roots)
+    # Room for a product is more than packing takes: the second try.
+    for spare in (asked.spare, asked.spare + 1):
+        native = _native.SlotPlan(
+            circuit.native, params.native, spare, inputs, public=public, packed=coming
+        )
+        bits, _ = params.native.packing(min(degree, widest), 1)
+        if native.room >= bits:
+            return native
+    raise CircuitError("results have no room to be packed")
+
+
+def _level_bytes(params: LeveledParams, level: int) -> int:
+    """Of a ciphertext of a level."""
+    primes = [params.coeff_moduli[at] for at in params.levels[level - 1]]
+    return 2 * params.ring_degree * sum(q.bit_length() for q in primes) // 8
 
 
 def _on_slots(
@@ -274,11 +237,13 @@ def _on_slots(
 ) -> tuple[Contender, OnSlots | None]:
     """The cheapest circuit in one set."""
     slots, reason, spare = params.slot_count, "", asked.spare
-    public = sum(row.kind.width for row in asked.publics)
+    if PACKED in {asked.upload, asked.answer} and engine != "binary":
+        reason = "its slots have one bit: nothing is packed"
+        return Contender(engine, params.name, slots, None, reason=reason), None
     best: tuple[Style, _native.SlotPlan] | None = None
     for style, circuit in circuits:
         try:
-            native = _native.SlotPlan(circuit.native, params.native, spare, inputs, public=public)
+            native = _planned(circuit, params, asked, inputs)
         except (CircuitError, NoiseBudgetError) as error:
             more = f", with {spare} more for its results" if spare else ""
             reason = reason or str(error).split(":", maxsplit=1)[0] + more
@@ -288,8 +253,15 @@ def _on_slots(
     if best is None:
         return Contender(engine, params.name, slots, None, reason=reason), None
     style, native = best
-    bits = 2 * params.ring_degree * sum(q.bit_length() for q in params.coeff_moduli)
-    fresh = bits // 8 * (sum(circuits[0][1].inputs) - public)
+    last, seconds, degree = native.levels[-1], native.seconds, params.slot_degree or 1
+    widths = [root.kind.width for root in asked.roots]
+    going, coming = sum(widths), sum(leaf.kind.width for leaf in asked.leaves)
+    if asked.upload == PACKED:
+        coming = sum(-(-leaf.kind.width // degree) for leaf in asked.leaves)
+    if asked.answer == PACKED:
+        groups = [min(degree, width - at) for width in widths for at in range(0, width, degree)]
+        seconds += sum(params.native.packing(group, last)[1] for group in groups)
+        going = len(groups)
     row = Contender(
         engine=engine,
         params=params.name,
@@ -297,44 +269,95 @@ def _on_slots(
         style=style,
         products=native.products,
         depth=native.depth,
-        seconds=native.seconds * -(-asked.count // slots),
-        latency=native.seconds,
-        bytes_in=fresh,
+        seconds=seconds * -(-asked.count // slots),
+        latency=seconds,
+        bytes_in=_level_bytes(params, len(params.levels)) * coming,
         peak_bytes=native.peak_bytes,
+        bytes_out=_level_bytes(params, last) * going,
     )
-    return row, OnSlots(params, native)
+    return row, OnSlots(params, native, asked.upload, asked.answer)
+
+
+def _along_slots(
+    engine: str, params: LeveledParams, asked: Asked
+) -> tuple[Contender, AlongSlots | None]:
+    """The same with the bits of a number along the slots of one ciphertext."""
+    row = Contender(engine, params.name, 0, None, layout=SLOTWISE)
+    try:
+        tried = on_slotwise(params, asked.roots, asked.leaves, asked.count, asked.spare)
+    except (CircuitError, ParameterError) as error:
+        return replace(row, reason=str(error).split(":", maxsplit=1)[0]), None
+    slots = tried.lying.capacity
+    row = replace(
+        row,
+        slots=slots,
+        style="prefixes along slots",
+        products=tried.products,
+        depth=tried.depth,
+        seconds=tried.seconds * -(-asked.count // slots),
+        latency=tried.seconds,
+        bytes_in=_level_bytes(params, len(params.levels)) * len(asked.leaves),
+        peak_bytes=tried.peak_bytes,
+        bytes_out=_level_bytes(params, tried.level) * len(asked.roots),
+    )
+    return row, AlongSlots(params, tried)
 
 
 def compare(
     asked: Asked, sets: Sets
-) -> tuple[list[Contender], tuple[Contender, OnSlots | OnBits] | None]:
-    """What every set would take, and the cheapest."""
-    slots = any(engine != "bootstrapped" for engine, _ in sets)
-    circuits = asked.circuits() if slots else []
+) -> tuple[list[Contender], tuple[Contender, Way] | None, OnSlots | None]:
+    """What every set would take, the cheapest, and what it is for inputs that are sliced."""
+    packs = PACKED in {asked.upload, asked.answer}
+    circuits: list[tuple[Style, Circuit]] = []
+    if asked.layout != SLOTWISE and any(engine != "bootstrapped" for engine, _ in sets):
+        circuits = asked.circuits()
     contenders: list[Contender] = []
-    fitting: list[tuple[Contender, OnSlots | OnBits]] = []
-    for engine, rings in sets:
+    fitting: list[tuple[Contender, Way]] = []
+
+    def weigh(rings: list[list[Callable[[], Any]]], way_of: Callable[[Any], Any]) -> None:
         for of_ring in rings:
-            tried = [_contender(engine, params_of(), circuits, asked) for params_of in of_ring]
-            contenders += [row for row, _ in tried]
+            tried = [way_of(params_of()) for params_of in of_ring]
+            contenders.extend(row for row, _ in tried)
             fitted = [(row, way) for row, way in tried if way is not None]
-            fitting += fitted
+            chosen_from = asked.counted or asked.layout is not None
+            fitting.extend(pair for pair in fitted if chosen_from or pair[0].layout == SLICED)
             # A larger ring offers room that is not needed, and a longer way for each number.
             if fitted:
                 break
+
+    for engine, rings in sets:
+        if asked.layout != SLOTWISE:
+            if engine != "bootstrapped":
+                weigh(rings, partial(_on_slots, engine, circuits=circuits, asked=asked))
+            elif not packs:
+                weigh(rings, partial(_on_bits, asked=asked))
+        if asked.layout != SLICED and engine == "binary" and not packs:
+            reason = obstacle(asked.roots, asked.leaves)
+            if reason:
+                contenders.append(Contender(engine, "any", 0, None, reason=reason, layout=SLOTWISE))
+            else:
+                weigh(rings, partial(_along_slots, engine, asked=asked))
     best = min(fitting, key=lambda pair: pair[0].seconds, default=None)
-    return contenders, best
+    return contenders, best, None if best is None else _beside(best, asked, fitting, circuits)
 
 
-def _contender(
-    engine: str, params: Any, circuits: Sequence[tuple[Style, Circuit]], asked: Asked
-) -> tuple[Contender, OnSlots | OnBits | None]:
-    if engine == "bootstrapped":
-        return _on_bits(params, asked)
-    return _on_slots(engine, params, circuits, asked)
+def _beside(
+    best: tuple[Contender, Way],
+    asked: Asked,
+    fitting: Sequence[tuple[Contender, Way]],
+    circuits: Sequence[tuple[Style, Circuit]],
+) -> OnSlots | None:
+    """For inputs that are sliced, where another layout was chosen for them and not asked for."""
+    row, way = best
+    if not isinstance(way, AlongSlots) or asked.layout is not None:
+        return None
+    for other, sliced in fitting:
+        if isinstance(sliced, OnSlots) and other.params == row.params:
+            return sliced
+    return _on_slots(row.engine, way.params, circuits, asked)[1]
 
 
-def for_ciphertexts(asked: Asked) -> OnSlots | OnBits:
+def for_ciphertexts(asked: Asked) -> Way:
     """The cheapest way for ciphertexts that are there, `asked.leaves`.
 
     Raises:
@@ -345,6 +368,14 @@ def for_ciphertexts(asked: Asked) -> OnSlots | OnBits:
     params = leaves[0].params
     if isinstance(params, Params):
         return OnBits(params, asked.circuit(_FEWEST))
+    if isinstance(leaves[0], SlotwiseArray):
+        reason = obstacle(asked.roots, leaves)
+        if reason:
+            raise ParameterError(
+                f'{reason}: this is not computed along slots; encrypt with layout="sliced"'
+            )
+        tried = on_slotwise(params, asked.roots, leaves, asked.count, asked.spare, leaves)
+        return AlongSlots(params, tried)
     # Blocks of one input are alike: they were made in the same way.
     inputs = [bit for leaf in leaves for bit in leaf.blocks[0]]
     row, way = _on_slots(_engine_of(params), params, asked.circuits(), asked, inputs)

@@ -2,72 +2,117 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Literal, overload
 
 from hesc._native import ParameterError
 from hesc.encryptor import PublicKey
-from hesc.integers.arrays import EncryptedIntegers, plain_bits
 from hesc.integers.bootstrapped import BootstrappedIntegers
+from hesc.integers.layouts import (
+    SLICED,
+    Encrypted,
+    check_layout,
+    made,
+    plaintexts,
+    read_layout,
+)
 from hesc.leveled.keys import PublicKeys
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
 
+    from hesc.integers.arrays import EncryptedIntegers
     from hesc.integers.kinds import Kind
 
 
 @overload
-def read(keys: PublicKeys, data: bytes) -> EncryptedIntegers: ...
+def read(
+    keys: PublicKeys, data: bytes, *, layout: Literal["sliced"] = "sliced"
+) -> EncryptedIntegers: ...
 @overload
-def read(keys: PublicKey, data: bytes) -> BootstrappedIntegers: ...
-def read(keys: PublicKeys | PublicKey, data: bytes) -> EncryptedIntegers | BootstrappedIntegers:
+def read(keys: PublicKeys, data: bytes, *, layout: str) -> Encrypted: ...
+@overload
+def read(keys: PublicKey, data: bytes, *, layout: str = "sliced") -> BootstrappedIntegers: ...
+def read(
+    keys: PublicKeys | PublicKey, data: bytes, *, layout: str = SLICED
+) -> Encrypted | BootstrappedIntegers:
     """Integers from their wire form; strict.
 
     That slots hold bits is the sender's word: others give results that decrypt to nonsense, or to
     an error.
 
+    Args:
+        keys: the public keys.
+        data: what `to_bytes`, or `secret.encrypt_integers_to_bytes`, made.
+        layout: `plan.upload` for inputs, `plan.answer` for results.
+
     Raises:
         WireError: damaged bytes, or another object's.
-        ParameterError, NoiseBudgetError: of other parameters, or without room.
+        ParameterError, NoiseBudgetError: of other parameters or another layout, or without room.
 
     """
+    _check_layout(keys, layout)
     if isinstance(keys, PublicKey):
         return BootstrappedIntegers.from_bytes(keys.params, data)
-    return EncryptedIntegers.from_bytes(_checked(keys), data)
+    return read_layout(_checked(keys), data, layout)
 
 
 @overload
 def encrypt(
-    keys: PublicKeys, numbers: ArrayLike, dtype: DTypeLike | Kind | None = None
+    keys: PublicKeys,
+    numbers: ArrayLike,
+    dtype: DTypeLike | Kind | None = None,
+    *,
+    layout: Literal["sliced"] = "sliced",
 ) -> EncryptedIntegers: ...
 @overload
 def encrypt(
-    keys: PublicKey, numbers: ArrayLike, dtype: DTypeLike | Kind | None = None
+    keys: PublicKeys, numbers: ArrayLike, dtype: DTypeLike | Kind | None = None, *, layout: str
+) -> Encrypted: ...
+@overload
+def encrypt(
+    keys: PublicKey,
+    numbers: ArrayLike,
+    dtype: DTypeLike | Kind | None = None,
+    *,
+    layout: str = "sliced",
 ) -> BootstrappedIntegers: ...
 def encrypt(
-    keys: PublicKeys | PublicKey, numbers: ArrayLike, dtype: DTypeLike | Kind | None = None
-) -> EncryptedIntegers | BootstrappedIntegers:
-    """Encrypts a row of integers, bit by bit.
+    keys: PublicKeys | PublicKey,
+    numbers: ArrayLike,
+    dtype: DTypeLike | Kind | None = None,
+    *,
+    layout: str = SLICED,
+) -> Encrypted | BootstrappedIntegers:
+    """Encrypts a row of integers.
 
     Args:
-        keys: the public keys of `plan.params`: of `hesc.leveled_keygen` for a set of BGV, which has
-            `params.slot_count` numbers in the slots of each ciphertext, or of `hesc.keygen` for one
-            of "tfhe", whose bits bootstrap.
+        keys: the public keys of `plan.params`: of `hesc.leveled_keygen` for a set of BGV, or of
+            `hesc.keygen` for one of "tfhe", whose bits bootstrap.
         numbers: one or more; within the type, nothing wraps.
         dtype: "uint24", numpy.int8, "bool" ...; that of the array by default.
+        layout: what the plan takes, `plan.upload`: "sliced", a ciphertext for each bit with a
+            number in each slot; "slotwise", all bits of a number along the slots of one; "packed",
+            the bits of "sliced", as many in a ciphertext as slots have coordinates.
 
     Raises:
         OutOfRangeError: numbers beyond the type, or none.
         ShapeError: no row, or an empty one.
+        ParameterError: a layout that the parameters have not.
 
     """
+    _check_layout(keys, layout)
     if isinstance(keys, PublicKey):
         return BootstrappedIntegers.encrypt(keys, numbers, dtype)
-    kind, count, bits = plain_bits(_checked(keys).params, numbers, dtype)
-    encrypted = [keys.public.encrypt(bit) for bit in bits]
-    width = kind.width
-    blocks = [encrypted[at : at + width] for at in range(0, len(encrypted), width)]
-    return EncryptedIntegers(keys, kind, count, blocks)
+    kind, count, plain = plaintexts(_checked(keys).params, numbers, dtype, layout)
+    return made(keys, kind, count, [keys.public.encrypt(x) for x in plain], layout)
+
+
+def _check_layout(keys: object, layout: object) -> None:
+    check_layout(layout)
+    if isinstance(keys, PublicKey) and layout != SLICED:
+        raise ParameterError(
+            f"bits that bootstrap lie one by one: there is no layout {layout!r} of them"
+        )
 
 
 def _checked(keys: object) -> PublicKeys:

@@ -9,17 +9,11 @@ from hesc.inputs import whole
 from hesc.integers.arrays import EncryptedIntegers
 from hesc.integers.bootstrapped import BootstrappedIntegers
 from hesc.integers.circuits import in_order, publics_of
-from hesc.integers.contenders import (
-    Asked,
-    Contender,
-    OnBits,
-    OnSlots,
-    compare,
-    for_ciphertexts,
-    sets_of,
-)
+from hesc.integers.contenders import Asked, Contender, compare, for_ciphertexts, sets_of
 from hesc.integers.expressions import Integers
 from hesc.integers.kinds import Kind, kind_of
+from hesc.integers.layouts import PACKED, SLICED, SLOTWISE, PackedIntegers, SlotwiseArray
+from hesc.integers.ways import AlongSlots, Given, OnBits, OnSlots, Way
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,16 +34,19 @@ class Plan:
         leaves: Sequence[Integers],
         roots: Sequence[Integers],
         single: bool,
-        chosen: tuple[Contender, OnSlots | OnBits],
+        chosen: tuple[Contender, Way],
         contenders: list[Contender],
-        count: int,
+        asked: Asked,
+        sliced: OnSlots | None,
     ) -> None:
         self._leaves = list(leaves)
         self._roots = list(roots)
         self._single = single
         self._chosen = chosen
+        self._sliced = sliced
         self.contenders = contenders
-        self.count = count
+        self.count = asked.count
+        self._counted = asked.counted or asked.layout is not None
 
     @property
     def params(self) -> Any:
@@ -66,14 +63,44 @@ class Plan:
         return self._chosen[0].engine
 
     @property
+    def layout(self) -> str:
+        """Where bits lie while it computes: "sliced" or "slotwise"."""
+        return self._chosen[0].layout
+
+    @property
+    def upload(self) -> str:
+        """How inputs are encrypted: `hesc.integers.encrypt(..., layout=plan.upload)`."""
+        way = self._chosen[1]
+        return way.upload if isinstance(way, OnSlots) else self.layout
+
+    @property
+    def answer(self) -> str:
+        """How results come: `hesc.integers.read(..., layout=plan.answer)`."""
+        way = self._chosen[1]
+        return way.answer if isinstance(way, OnSlots) else self.layout
+
+    @property
+    def keys(self) -> dict[str, Any]:
+        """What `hesc.leveled_keygen(plan.params, **plan.keys)` has to make beside the usual."""
+        way = self._chosen[1]
+        if isinstance(way, AlongSlots):
+            return {"slot_rotations": list(way.tried.slot_rotations)}
+        return {"unpacking": True} if self.upload == PACKED else {}
+
+    @property
     def chosen(self) -> Contender:
         """The cheapest contender."""
         return self._chosen[0]
 
     @property
     def levels(self) -> list[int]:
-        """The level before each product, and that of the results; none where bits bootstrap."""
+        """The level before each product, and that of the results; none where bits bootstrap.
+
+        Along slots those of inputs and of results.
+        """
         way = self._chosen[1]
+        if isinstance(way, AlongSlots):
+            return [len(way.params.levels), way.tried.level]
         return way.native.levels if isinstance(way, OnSlots) else []
 
     def __reduce__(self) -> Never:
@@ -93,33 +120,46 @@ class Plan:
     def explain(self) -> str:
         """A table of all contenders: what each would take, or why it cannot."""
         lines = [
-            f"{'engine':8} {'parameters':20} {'slots':>6} {'products':>8} {'depth':>5} "
-            f"{'block':>9} {'all':>9} {'MB in':>7}  circuit, or why not"
+            f"{'engine':12} {'layout':8} {'parameters':20} {'slots':>6} {'products':>8} "
+            f"{'depth':>5} {'block':>9} {'all':>9} {'kB up':>9} {'down':>8}  circuit, or why not"
         ]
         for row in self.contenders:
             mark = "*" if row == self.chosen else " "
             if row.style is None:
-                figures = f"{'-':>8} {'-':>5} {'-':>9} {'-':>9} {'-':>7}  {row.reason}"
+                figures = f"{'-':>8} {'-':>5} {'-':>9} {'-':>9} {'-':>9} {'-':>8}  {row.reason}"
             else:
+                blocks = -(-self.count // row.slots)
+                up, down = (blocks * x / self.count / 1e3 for x in (row.bytes_in, row.bytes_out))
                 figures = (
                     f"{row.products:8} {row.depth:5} {row.latency:8.3f}s {row.seconds:8.3f}s "
-                    f"{row.bytes_in / 1e6:7.2f}  {row.style}"
+                    f"{up:9.3g} {down:8.3g}  {row.style}"
                 )
-            lines.append(f"{row.engine:8} {row.params:20} {row.slots:6} {figures} {mark}".rstrip())
+            lines.append(
+                f"{row.engine:12} {row.layout:8} {row.params:20} {row.slots or '-':>6} {figures} "
+                f"{mark}".rstrip()
+            )
         lines.append(
             f"* chosen for {self.count} numbers: the least time on one thread, by operations "
             "counted and their measured speed; blocks follow one another. Products of "
-            '"bootstrapped" are bootstraps: it has no limit of depth'
+            '"bootstrapped" are bootstraps: it has no limit of depth. Bytes are of a number, '
+            "encrypted under the public key; the key owner's uploads in slots have half of them"
         )
+        if not self._counted:
+            lines.append(
+                'count= was not given, so that the layout is "sliced", which is for many numbers'
+            )
         return "\n".join(lines)
 
     def __call__(
         self,
-        *numbers: Integers,
+        *numbers: Integers | PackedIntegers,
         server: Evaluator | None = None,
         progress: bool | Callable[[int, int], object] = True,
     ) -> Any:
         """The function of encrypted integers, encrypted, or a tuple where it gives several.
+
+        Integers that are sliced are computed so, also where the plan chose another layout for their
+        number, unless it was asked for; those of different layouts do not go together.
 
         Args:
             *numbers: as many of each as there are public ones beside them, if there are.
@@ -137,22 +177,43 @@ class Plan:
         if len(numbers) != len(self._leaves):
             raise ShapeError(f"the plan takes {len(self._leaves)} inputs; got {len(numbers)}")
         way = self._chosen[1]
-        kind = EncryptedIntegers if isinstance(way, OnSlots) else BootstrappedIntegers
+        if self._sliced and all(isinstance(given, EncryptedIntegers) for given in numbers):
+            way = self._sliced
+        expected = _class_of(way)
         for given, leaf in zip(numbers, self._leaves, strict=True):
-            if not isinstance(given, kind):
-                raise ParameterError(
-                    f"plans for the engine {self.engine!r} take {kind.__name__}, not "
-                    f"{type(given).__name__}: encrypt with the keys of plan.params; evaluate "
-                    "expressions first"
-                )
+            if not isinstance(given, expected):
+                self._refuse(given, expected)
             if given.kind != leaf.kind:
                 raise ParameterError(
                     f"the plan is for {leaf.dtype}, these are {given.dtype}; convert in the plan"
                 )
         publics = publics_of(self._roots)
         check_counts(numbers, publics)
-        results = way.run(self._roots, numbers, publics, server, progress)
+        results = way.run(Given(self._roots, self._leaves, numbers, publics), server, progress)
         return results[0] if self._single else tuple(results)
+
+    def _refuse(self, given: object, expected: type) -> Never:
+        layout = getattr(given, "layout", None)
+        if layout is not None and layout != self.upload:
+            raise ParameterError(
+                f"the plan takes integers that are {self.upload}, and these are {layout}: encrypt "
+                f"with layout=plan.upload, or make the plan for them: "
+                + ('upload="packed"' if layout == PACKED else f'layout="{layout}"')
+            )
+        raise ParameterError(
+            f"plans for the engine {self.engine!r} take {expected.__name__}, not "
+            f"{type(given).__name__}: encrypt with the keys of plan.params; evaluate "
+            "expressions first"
+        )
+
+
+def _class_of(way: Way) -> type:
+    """Of the integers that it takes."""
+    if isinstance(way, OnBits):
+        return BootstrappedIntegers
+    if isinstance(way, AlongSlots):
+        return SlotwiseArray
+    return PackedIntegers if way.upload == PACKED else EncryptedIntegers
 
 
 def _steps(engine: str) -> str:
@@ -172,25 +233,37 @@ def check_counts(numbers: Sequence[Any], publics: Sequence[PublicIntegers]) -> i
 def plan(
     function: Callable[..., Any],
     *dtypes: DTypeLike | Kind,
-    count: int = 1,
+    count: int | None = None,
     engine: str | None = None,
     params: LeveledParams | Params | None = None,
     spare: int = 0,
+    layout: str | None = None,
+    upload: str | None = None,
+    answer: str | None = None,
 ) -> Plan:
     """Chooses how a function of integers is computed, by predicted time for `count` numbers.
 
     Args:
         function: takes `Integers`, one for each type, and returns one or several.
         *dtypes: of its inputs: "uint64", numpy.int8, "bool" ...
-        count: how many numbers each input will have.
+        count: how many numbers each input will have. Without it the layout is "sliced", which is
+            for many.
         engine: "binary", "prime" or "bootstrapped"; the cheapest by default.
         params: a set of one's own; the presets by default.
         spare: further products in sequence that results are to have room for.
+        layout: "sliced", a ciphertext for each bit with a number in each slot, or "slotwise", the
+            bits of a number along the slots of one, which is for few; the cheaper by default.
+        upload: "packed" for inputs that take `ceil(width / d)` ciphertexts instead of `width`,
+            which the server takes apart first: `d` is 16 in the sets of "binary".
+        answer: "packed" for results that are put together in the same way.
 
     Raises:
         CircuitError: too deep for every set, with what each has room for.
+        ParameterError: a layout that the function, or the engine, has not.
 
     """
+    _check_layouts(layout, upload, answer, engine)
+    counted = count is not None
     kinds = [kind_of(dtype) for dtype in dtypes]
     if not kinds:
         raise ParameterError("give the types of the function's inputs")
@@ -207,21 +280,53 @@ def plan(
     ]
     if foreign:
         raise ParameterError("the function uses integers that are none of its inputs")
-    count, spare = whole(count, "count", 1), whole(spare, "spare", 0, 255)
+    count = whole(1 if count is None else count, "count", 1)
+    spare = whole(spare, "spare", 0, 255)
     publics = publics_of(roots)
     if publics and check_counts((), publics) != count:
         raise ShapeError(
             f"public numbers are {len(publics[0])}, and the plan is for {count}: give count="
         )
-    asked = Asked(roots, leaves, publics, count, spare)
-    contenders, best = compare(asked, sets_of(engine, params))
+    forms = (upload or SLICED, answer or SLICED)
+    asked = Asked(roots, leaves, publics, count, spare, layout, counted, *forms)
+    contenders, best, sliced = compare(asked, sets_of(engine, params))
     if best is None:
         reasons = "; ".join(f"{row.params}: {row.reason}" for row in contenders)
+        if layout == SLOTWISE and any(row.params == "any" for row in contenders):
+            raise ParameterError(
+                f"this is not computed along slots ({contenders[-1].reason}): there are + - & | ^ "
+                '~, comparisons, minima, maxima and where of one type; take layout="sliced"'
+            )
+        if layout == SLOTWISE:
+            raise CircuitError(
+                f'no set has room for this along slots: {reasons}. Take layout="sliced", which '
+                "needs less, or compute it in parts"
+            )
+        if forms != (SLICED, SLICED):
+            raise CircuitError(
+                f"no set has room for this with what is packed: {reasons}. Leave out upload= or "
+                "answer=, or compute it in parts"
+            )
         raise CircuitError(
             f"no set has room for this: {reasons}. Compute it in parts, decrypting between them, "
             'or take engine="bootstrapped", which has no such limit'
         )
-    return Plan(leaves, roots, single, best, contenders, count)
+    return Plan(leaves, roots, single, best, contenders, asked, sliced)
+
+
+def _check_layouts(layout: Any, upload: Any, answer: Any, engine: str | None) -> None:
+    if layout not in {None, SLICED, SLOTWISE}:
+        raise ParameterError(f'there is no layout {layout!r} of plans; "sliced" or "slotwise"')
+    for name, form in (("upload", upload), ("answer", answer)):
+        if form not in {None, SLICED, PACKED}:
+            raise ParameterError(f'{name} is "sliced" or "packed", not {form!r}')
+        if form == PACKED and (layout == SLOTWISE or engine not in {None, "binary"}):
+            raise ParameterError(
+                f'{name}="packed" is for the engine "binary" and the layout "sliced": along slots, '
+                "and in other rings, slots have no more than one bit"
+            )
+    if layout == SLOTWISE and engine not in {None, "binary"}:
+        raise ParameterError(f'the engine {engine!r} has no layout "slotwise"; "binary" has')
 
 
 def evaluate(
@@ -246,19 +351,28 @@ def evaluate(
     if not expressions or not all(isinstance(root, Integers) for root in expressions):
         raise ParameterError("evaluate takes expressions of encrypted integers")
     nodes = [node for node in in_order(expressions) if node.operation == "input"]
-    leaves = [node for node in nodes if isinstance(node, EncryptedIntegers | BootstrappedIntegers)]
+    leaves = [
+        node
+        for node in nodes
+        if isinstance(node, EncryptedIntegers | SlotwiseArray | BootstrappedIntegers)
+    ]
     if not nodes:
         raise ParameterError("these expressions are public numbers: there is nothing to evaluate")
     if len(leaves) != len(nodes):
         raise ParameterError("these expressions have inputs that are not encrypted integers")
     if len({type(leaf) for leaf in leaves}) > 1:
+        if any(isinstance(leaf, BootstrappedIntegers) for leaf in leaves):
+            raise ParameterError(
+                "these expressions mix integers in slots with others whose bits bootstrap; encrypt "
+                "all with the same keys"
+            )
         raise ParameterError(
-            "these expressions mix integers in slots with others whose bits bootstrap; encrypt all "
-            "with the same keys"
+            "these expressions mix integers that are sliced with others that are slotwise; encrypt "
+            "all with the same layout="
         )
     publics = publics_of(expressions)
     check_counts(leaves, publics)
     spare = whole(spare, "spare", 0, 255)
     way = for_ciphertexts(Asked(expressions, leaves, publics, len(leaves[0]), spare))
-    results = way.run(expressions, leaves, publics, server, progress)
+    results = way.run(Given(expressions, leaves, leaves, publics), server, progress)
     return results[0] if len(results) == 1 else tuple(results)

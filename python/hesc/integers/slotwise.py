@@ -16,7 +16,8 @@ import numpy as np
 from hesc._native import ParameterError, ShapeError
 from hesc.inputs import of_kind, unmasked, whole
 from hesc.integers.bits import bits_of, numbers_of
-from hesc.integers.kinds import Kind, check_range, kind_of
+from hesc.integers.kinds import BOOL, Kind, check_range, kind_of
+from hesc.integers.prefixes import chosen, equal, less
 from hesc.leveled.keys import PublicKeys
 from hesc.opaque import Opaque
 from hesc.packing.messages import NUMBERS
@@ -61,6 +62,9 @@ class Slotwise:
         inner[: self._each * width] = np.tile(np.arange(width) < width - 1, self._each)[:, None]
         # All bits but the highest of each number: no carry leaves it.
         self._inner = params.native.encode_integers(inner.reshape(-1), False)
+        highest = np.zeros_like(inner)
+        highest[: self._each * width] = 1 - inner[: self._each * width]
+        self._highest = params.native.encode_integers(highest.reshape(-1), False)
 
     @property
     def capacity(self) -> int:
@@ -77,8 +81,13 @@ class Slotwise:
 
     @property
     def slot_rotations(self) -> list[tuple[int, int]]:
-        """The keys that sums need: `leveled_keygen(params, slot_rotations=...)`."""
+        """The keys that sums and comparisons need: `leveled_keygen(params, slot_rotations=...)`."""
         return [(0, -step) for step in self.steps]
+
+    @property
+    def choice_rotations(self) -> list[tuple[int, int]]:
+        """The keys that choices need beside them: of `SlotwiseTruths.where`, minima, maxima."""
+        return [(0, step) for step in self.steps]
 
     def slots_of(self, numbers: ArrayLike) -> NDArray[np.int64]:
         """A row of bits, one for each slot."""
@@ -125,14 +134,42 @@ class Slotwise:
     def inner(self, slots: EncryptedSlots) -> EncryptedSlots:
         """All bits but the highest of each number; zero there."""
         native = slots.native.multiply_plain(self._inner)
-        return EncryptedSlots(slots.keys, native, NUMBERS)
+        return type(slots)(slots.keys, native, NUMBERS)
+
+    def highest(self, slots: EncryptedSlots) -> EncryptedSlots:
+        """The highest bit of each number; zero elsewhere."""
+        native = slots.native.multiply_plain(self._highest)
+        return type(slots)(slots.keys, native, NUMBERS)
+
+    def truths_row(self, truths: ArrayLike, count: int) -> NDArray[np.int64]:
+        """A row of slots with truth values where `highest` leaves bits."""
+        if isinstance(truths, SlotwiseIntegers):
+            raise ParameterError(
+                "truth values go with truth values, not with numbers: compare them"
+            )
+        array = unmasked(truths, "public truth values")
+        if array.dtype.kind != "b":
+            raise ParameterError(f"truth values go with truth values, not with {array.dtype}")
+        if array.shape not in {(), (count,)}:
+            raise ShapeError(f"public truth values are one, or a row of {count}; got {array.shape}")
+        row = np.broadcast_to(array, (count,))
+        width, signed = self.kind.width, self.kind.signed
+        set_bit = self.kind.least if signed else 1 << (width - 1)
+        return self.slots_of(np.array([set_bit if x else 0 for x in row], dtype=object))
+
+    def truths_of(self, row: NDArray[Any], count: int) -> NDArray[np.bool_]:
+        """The truth values that `highest` left."""
+        width = self.kind.width
+        bits = row.reshape(-1, self._lanes)[: self._each * width]
+        highest = bits.reshape(self._each, width, self._lanes)[:, -1]
+        return np.asarray(highest.reshape(-1)[:count], dtype=bool)
 
 
 class SlotwiseIntegers(Opaque):
-    """Encrypted integers in one ciphertext; `+ - ~ & | ^` as numpy has them.
+    """Encrypted integers in one ciphertext; `+ - ~ & | ^` and comparisons as numpy has them.
 
-    A sum of `width` bits takes `2 log2(width)` products and rotations, and `1 + log2(width)`
-    products in sequence. Public numbers are rows of as many, or one for all.
+    A sum or comparison of `width` bits takes `2 log2(width)` products and rotations, and
+    `1 + log2(width)` products in sequence. Public numbers are rows of as many, or one for all.
     """
 
     def __init__(self, layout: Slotwise, slots: EncryptedSlots, count: int) -> None:
@@ -155,6 +192,12 @@ class SlotwiseIntegers(Opaque):
 
     def _with(self, slots: EncryptedSlots) -> SlotwiseIntegers:
         return SlotwiseIntegers(self.layout, slots, self.count)
+
+    def slots_beside(
+        self, other: SlotwiseIntegers | ArrayLike
+    ) -> EncryptedSlots | NDArray[np.int64]:
+        """Another operand: its slots, or a row of bits."""
+        return self._other(other)
 
     def _other(self, other: SlotwiseIntegers | ArrayLike) -> EncryptedSlots | NDArray[np.int64]:
         if isinstance(other, SlotwiseIntegers):
@@ -210,9 +253,95 @@ class SlotwiseIntegers(Opaque):
     def __neg__(self) -> SlotwiseIntegers:
         return 0 - self
 
+    def __lt__(self, other: SlotwiseIntegers | ArrayLike) -> SlotwiseTruths:  # type: ignore[override]
+        return self._truths(less(self.layout, self.slots, self._other(other)))
+
+    def __gt__(self, other: SlotwiseIntegers | ArrayLike) -> SlotwiseTruths:  # type: ignore[override]
+        return self._truths(less(self.layout, self._other(other), self.slots))
+
+    def __le__(self, other: SlotwiseIntegers | ArrayLike) -> SlotwiseTruths:  # type: ignore[override]
+        return ~(self > other)
+
+    def __ge__(self, other: SlotwiseIntegers | ArrayLike) -> SlotwiseTruths:  # type: ignore[override]
+        return ~(self < other)
+
+    def __eq__(self, other: SlotwiseIntegers | ArrayLike) -> SlotwiseTruths:  # type: ignore[override]
+        return self._truths(equal(self.layout, self.slots, self._other(other)))
+
+    def __ne__(self, other: SlotwiseIntegers | ArrayLike) -> SlotwiseTruths:  # type: ignore[override]
+        return ~(self == other)
+
+    __hash__ = None
+
+    def _truths(self, slots: EncryptedSlots) -> SlotwiseTruths:
+        return SlotwiseTruths(self.layout, slots, self.count)
+
     def _complement(self, other: ArrayLike) -> NDArray[Any]:
         """`~other` of public numbers, which subtracts from the sum of the ends."""
         numbers = check_range(other, self.layout.kind, "public numbers")
         ends = self.layout.kind.least + self.layout.kind.most
         complement = [ends - int(number) for number in numbers.reshape(-1)]
         return np.array(complement, dtype=object).reshape(numbers.shape)
+
+
+class SlotwiseTruths(Opaque):
+    """Encrypted truth values of `SlotwiseIntegers`, each where the highest bit of a number lies.
+
+    `& | ^ ~` as numpy has them; `where` chooses numbers by them.
+    """
+
+    kind = BOOL
+
+    def __init__(self, layout: Slotwise, slots: EncryptedSlots, count: int) -> None:
+        self.layout = layout
+        self.slots = slots
+        self.count = count
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __repr__(self) -> str:
+        return (
+            f"SlotwiseTruths({self.count} of {self.layout.kind}, {self.slots.params.name}, "
+            f"level={self.slots.level}, noise_budget={self.slots.noise_budget:.1f} bits)"
+        )
+
+    def _with(self, slots: EncryptedSlots) -> SlotwiseTruths:
+        return SlotwiseTruths(self.layout, slots, self.count)
+
+    def _other(self, other: SlotwiseTruths | ArrayLike) -> EncryptedSlots | NDArray[np.int64]:
+        if isinstance(other, SlotwiseTruths):
+            if other.layout.kind != self.layout.kind or other.count != self.count:
+                raise ShapeError(
+                    f"truth values of {self.count} {self.layout.kind} and of {other.count} "
+                    f"{other.layout.kind} do not go together"
+                )
+            return other.slots
+        return self.layout.truths_row(other, self.count)
+
+    def __invert__(self) -> SlotwiseTruths:
+        return self._with(self.slots + self.layout.truths_row(True, self.count))
+
+    def __xor__(self, other: SlotwiseTruths | ArrayLike) -> SlotwiseTruths:
+        return self._with(self.slots + self._other(other))
+
+    __rxor__ = __xor__
+
+    def __and__(self, other: SlotwiseTruths | ArrayLike) -> SlotwiseTruths:
+        return self._with(self.slots * self._other(other))
+
+    __rand__ = __and__
+
+    def __or__(self, other: SlotwiseTruths | ArrayLike) -> SlotwiseTruths:
+        second = self._other(other)
+        return self._with(self.slots * second + self.slots + second)
+
+    __ror__ = __or__
+
+    def where(
+        self, one: SlotwiseIntegers | ArrayLike, zero: SlotwiseIntegers | ArrayLike
+    ) -> SlotwiseIntegers:
+        """`one` where they are set, `zero` elsewhere: `numpy.where`."""
+        beside = SlotwiseIntegers(self.layout, self.slots, self.count)
+        slots = chosen(self.layout, self.slots, beside.slots_beside(one), beside.slots_beside(zero))
+        return SlotwiseIntegers(self.layout, slots, self.count)

@@ -132,6 +132,34 @@ class EncryptedSlots(Opaque):
 
     __rmul__ = __mul__
 
+    def summed(
+        self,
+        pairs: Sequence[tuple[EncryptedSlots, EncryptedSlots]],
+        others: Sequence[EncryptedSlots],
+        content: str,
+    ) -> EncryptedSlots:
+        """`sum_of_products`, by the keys of this one, of what has been checked."""
+        if self.keys.relin is None:
+            raise ParameterError(_NO_RELIN)
+        native = _native.sum_of_products(
+            [(a.native, None if a is b else b.native) for a, b in pairs],
+            [other.native for other in others],
+            self.keys.relin,
+        )
+        return self._with(native, content)
+
+    def carried(
+        self, passes: EncryptedSlots, elements: Sequence[int], remedy: str
+    ) -> EncryptedSlots:
+        """`carries`, by the keys of this one."""
+        if self.keys.relin is None:
+            raise ParameterError(_NO_RELIN)
+        galois = self._galois(elements, remedy)
+        native = _native.carries(
+            self.native, passes.native, list(elements), self.keys.relin, galois
+        )
+        return self._with(native, _joint([self, passes]))
+
     def __xor__(self, other: EncryptedSlots | ArrayLike) -> EncryptedSlots:
         self._bits("^", "+ adds modulo the plaintext modulus")
         return self + other
@@ -341,17 +369,9 @@ def sum_of_products(
     everything = [*(slots for pair in pairs for slots in pair), *rest]
     if not everything:
         raise ParameterError("there is nothing to sum; give at least one product or ciphertext")
-    keys = everything[0].keys
     if not pairs:
         return reduce(operator.add, rest)
-    if keys.relin is None:
-        raise ParameterError(_NO_RELIN)
-    native = _native.sum_of_products(
-        [(a.native, None if a is b else b.native) for a, b in pairs],
-        [other.native for other in rest],
-        keys.relin,
-    )
-    return EncryptedSlots(keys, native, _joint(everything))
+    return everything[0].summed(pairs, rest, _joint(everything))
 
 
 def carries(
@@ -367,14 +387,10 @@ def carries(
         NoiseBudgetError: more steps than there is room for.
 
     """
-    keys, params = generates.keys, generates.params
-    if keys.relin is None:
-        raise ParameterError(_NO_RELIN)
+    params = generates.params
     elements = [params.native.dimension_element(0, -step) for step in steps]
-    rotations = [(0, -step) for step in steps]
-    galois = generates._galois(elements, f"slot_rotations={rotations}")  # noqa: SLF001
-    native = _native.carries(generates.native, passes.native, elements, keys.relin, galois)
-    return EncryptedSlots(keys, native, _joint([generates, passes]))
+    remedy = f"slot_rotations={[(0, -step) for step in steps]}"
+    return generates.carried(passes, elements, remedy)
 
 
 def pack(columns: Sequence[EncryptedSlots]) -> EncryptedSlots:

@@ -16,7 +16,9 @@ mod vector;
 use hesc_schemes::SchemeError;
 use hesc_schemes::rlwe::{Ciphertext, Rlwe};
 
-pub use integers::{Integers, integers_from_bytes, integers_to_bytes, seeded_integers_to_bytes};
+pub use integers::{
+    Integers, Layout, integers_from_bytes, integers_to_bytes, seeded_integers_to_bytes,
+};
 pub use linear::{Matrix, dot_rotations, inner_product, matrix_rotations};
 pub use numbers::Numbers;
 pub use polynomial::polynomial;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use hesc_circuits::vectors as circuits;
-use hesc_circuits::vectors::{Integers, Label};
+use hesc_circuits::vectors::Label;
 use hesc_schemes::rlwe::{self, Rlwe};
 use hesc_schemes::{Complex64, SchemeError, SharedSoFar, Sharing, sealing};
 use numpy::PyArray1;
@@ -13,7 +13,8 @@ use pyo3::types::PyBytes;
 use zeroize::Zeroizing;
 
 use super::{
-    GaloisKeys, LeveledCiphertext, LeveledPlaintext, RelinKey, content_from, detached, generator,
+    Described, GaloisKeys, LeveledCiphertext, LeveledPlaintext, RelinKey, content_from, described,
+    detached, generator, layout_from,
 };
 use crate::keys::write_key_file;
 use crate::workers::Compute;
@@ -98,18 +99,15 @@ impl LeveledSecretKey {
     }
 
     /// Encrypts the bits of integers under the secret key: their seeded wire form.
-    #[allow(clippy::too_many_arguments, reason = "what the frame says")]
     fn encrypt_integers_to_bytes<'py>(
         &self,
         py: Python<'py>,
         bits: Vec<PyRef<'_, LeveledPlaintext>>,
-        count: usize,
-        width: usize,
-        signed: bool,
-        boolean: bool,
+        of: Described,
+        layout: &str,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let bits: Vec<_> = bits.iter().map(|bit| &bit.1).collect();
-        let integers = Integers { count, width, signed, boolean };
+        let integers = (described(of), layout_from(layout)?);
         let bytes = detached(py, || {
             let rng = &mut generator()?;
             let seeded = bits.iter().map(|bit| self.0.encrypt_seeded(&self.1, bit, rng));

@@ -5,11 +5,12 @@ mod ciphertext;
 mod evaluation_keys;
 mod keys;
 mod plans;
+mod traces;
 
 use std::path::PathBuf;
 
 use hesc_circuits::vectors as circuits;
-use hesc_circuits::vectors::{Content, Integers, Label};
+use hesc_circuits::vectors::{Content, Integers, Label, Layout};
 use hesc_math::{AesCtrRng, RingIndex};
 use hesc_schemes::rlwe::{self, Basis, Rlwe, SchemeKind, Spec};
 use hesc_schemes::rlwe::{PlaintextSpace, PrimeSet};
@@ -30,6 +31,7 @@ pub use ciphertext::{
 pub use evaluation_keys::{GaloisKeys, RelinKey};
 pub use keys::{LeveledPublicKey, LeveledSecretKey};
 pub use plans::SlotPlan;
+pub use traces::{SlotsTrace, SlotsTrial};
 
 pub fn generator() -> Result<AesCtrRng, SchemeError> {
     Ok(AesCtrRng::from_os()?)
@@ -62,6 +64,36 @@ fn content_from(name: &str) -> PyResult<Content> {
 fn content_name(content: Content) -> &'static str {
     CONTENTS.iter().find(|(_, own)| *own == content).map_or("numbers", |(name, _)| name)
 }
+
+/// How many integers, their bits, whether they have signs and whether they are truth values.
+type Described = (usize, usize, bool, bool);
+
+fn described((count, width, signed, boolean): Described) -> Integers {
+    Integers { count, width, signed, boolean }
+}
+
+/// The layout of a name.
+fn layout_from(name: &str) -> PyResult<Layout> {
+    LAYOUTS.iter().find(|(known, _)| *known == name).map(|(_, layout)| *layout).ok_or_else(|| {
+        let refused = SchemeError::Parameter {
+            name: "layout",
+            value: name.into(),
+            remedy: "choose \"sliced\", \"slotwise\" or \"packed\"",
+        };
+        scheme_to_py(refused)
+    })
+}
+
+fn layout_name(layout: Layout) -> &'static str {
+    LAYOUTS.iter().find(|(_, known)| *known == layout).map_or("sliced", |(name, _)| name)
+}
+
+const LAYOUTS: [(&str, Layout); 4] = [
+    ("sliced", Layout::Sliced),
+    ("slotwise", Layout::Slotwise),
+    ("packed", Layout::Packed(Basis::Normal)),
+    ("packed by powers", Layout::Packed(Basis::Powers)),
+];
 
 fn basis_from(name: &str) -> PyResult<Basis> {
     match content_from(name)? {
@@ -315,21 +347,33 @@ impl LeveledParams {
         Ok((LeveledCiphertext(self.0.clone(), a), content_name(content)))
     }
 
-    /// The wire form of integers: bits' ciphertexts, how many numbers, their bits, whether they have signs and whether
-    /// they are truth values.
+    /// The wire form of integers: ciphertexts; how many numbers, their bits, whether they have signs and whether
+    /// they are truth values; and their layout.
     fn integers_to_bytes<'py>(
         &self,
         py: Python<'py>,
         bits: Vec<PyRef<'_, LeveledCiphertext>>,
-        count: usize,
-        width: usize,
-        signed: bool,
-        boolean: bool,
-    ) -> Bound<'py, PyBytes> {
+        of: Described,
+        layout: &str,
+    ) -> PyResult<Bound<'py, PyBytes>> {
         let bits: Vec<_> = bits.iter().map(|bit| &bit.1).collect();
-        let integers = Integers { count, width, signed, boolean };
+        let integers = (described(of), layout_from(layout)?);
         let bytes = py.compute(|| circuits::integers_to_bytes(&self.0, integers, &bits));
-        PyBytes::new(py, &bytes)
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// Ciphertexts of integers in a layout.
+    fn integer_ciphertexts(&self, py: Python<'_>, of: Described, layout: &str) -> PyResult<usize> {
+        let (integers, layout) = (described(of), layout_from(layout)?);
+        detached(py, || integers.ciphertexts(&self.0, layout))
+    }
+
+    /// Bits of room that so many ciphertexts together lose when they are packed, at most, and seconds on one thread.
+    fn packing(&self, py: Python<'_>, columns: usize, level: usize) -> PyResult<(f64, f64)> {
+        detached(py, || {
+            let work = self.0.work_of_packing(columns, level);
+            Ok((self.0.packing_bits(columns)?, self.0.measured_speed().seconds(work)))
+        })
     }
 
     /// Integers from their wire form, seeded or not.
@@ -337,11 +381,12 @@ impl LeveledParams {
         &self,
         py: Python<'_>,
         data: &[u8],
-    ) -> PyResult<(Vec<LeveledCiphertext>, usize, usize, bool, bool)> {
-        let (integers, bits) = detached(py, || circuits::integers_from_bytes(&self.0, data))?;
+    ) -> PyResult<(Vec<LeveledCiphertext>, Described, &'static str)> {
+        let (integers, layout, bits) =
+            detached(py, || circuits::integers_from_bytes(&self.0, data))?;
         let Integers { count, width, signed, boolean } = integers;
         let bits = bits.into_iter().map(|bit| LeveledCiphertext(self.0.clone(), bit)).collect();
-        Ok((bits, count, width, signed, boolean))
+        Ok((bits, (count, width, signed, boolean), layout_name(layout)))
     }
 
     /// An operand in the clear, which cannot be encrypted.

@@ -2,12 +2,12 @@
 
 use hesc_circuits::gates::slots::Plan;
 use hesc_circuits::gates::{GateError, Monitor};
-use hesc_schemes::rlwe::{Encryption, Rlwe};
+use hesc_schemes::rlwe::{Encryption, Outline, Rlwe};
 use numpy::PyReadonlyArray2;
 use numpy::ndarray::ArrayView1;
 use pyo3::prelude::*;
 
-use super::{LeveledCiphertext, LeveledParams, RelinKey};
+use super::{LeveledCiphertext, LeveledParams, RelinKey, detached};
 use crate::errors::gate_to_py;
 use crate::gates::Circuit;
 use crate::interrupt::watched;
@@ -19,14 +19,16 @@ pub struct SlotPlan {
     scheme: Rlwe,
     plan: Plan,
     seconds: f64,
+    from: usize,
 }
 
 #[pymethods]
 impl SlotPlan {
     /// For inputs like these, wire after wire; for fresh encryptions without any, under the public key unless it is
-    /// said that they are under the secret one. The last wires, so many, are public.
+    /// said that they are under the secret one, or for what is unpacked of so many. The last wires, so many, are public.
     #[new]
-    #[pyo3(signature = (circuit, params, spare, inputs=None, *, public=0, under_secret_key=false))]
+    #[pyo3(signature = (circuit, params, spare, inputs=None, *, public=0, under_secret_key=false, packed=0))]
+    #[allow(clippy::too_many_arguments, reason = "what inputs may be")]
     fn new(
         py: Python<'_>,
         circuit: &Circuit,
@@ -35,23 +37,45 @@ impl SlotPlan {
         inputs: Option<Vec<PyRef<'_, LeveledCiphertext>>>,
         public: usize,
         under_secret_key: bool,
+        packed: usize,
     ) -> PyResult<Self> {
         let scheme = params.0.clone();
+        let wires = circuit.0.input_wires().saturating_sub(public);
         let outlines = match inputs {
+            None if packed > 0 => detached(py, || scheme.unpacked_outlines(wires, None))?,
             Some(all) => scheme.outlines(&all.iter().map(|a| &a.1).collect::<Vec<_>>()),
             None => {
                 let under =
                     if under_secret_key { Encryption::SecretKey } else { Encryption::PublicKey };
-                scheme.fresh_outlines(under, circuit.0.input_wires().saturating_sub(public))
+                scheme.fresh_outlines(under, wires)
             }
         };
+        let first = outlines.first().map_or(0, Outline::level);
         let made = py.compute(|| -> Result<_, GateError> {
-            let plan = Plan::beside_public(&circuit.0, &scheme, spare, &outlines, public)?;
-            let seconds = plan.seconds(&scheme.measured_speed());
-            Ok((plan, seconds))
+            let planned = |outlines: &[Outline]| {
+                Plan::beside_public(&circuit.0, &scheme, spare, outlines, public)
+            };
+            let (mut plan, mut from) = (planned(&outlines)?, first);
+            if packed > 0 && plan.start() < first {
+                // Unpacked to where it begins: one division instead of two, of fewer primes.
+                let there = scheme.unpacked_outlines(wires, Some(plan.start()))?;
+                if let Ok(lower) = planned(&there) {
+                    from = plan.start();
+                    plan = lower;
+                }
+            }
+            let mut work = plan.work();
+            if packed > 0 {
+                let degree = scheme.field_slots()?.ring().degree();
+                for outputs in (0..packed).map(|at| (wires - (at * degree).min(wires)).min(degree))
+                {
+                    work += scheme.work_of_unpacking(outputs, degree, scheme.levels(), from);
+                }
+            }
+            Ok((plan, scheme.measured_speed().seconds(work), from))
         });
-        let (plan, seconds) = made.map_err(gate_to_py)?;
-        Ok(Self { scheme, plan, seconds })
+        let (plan, seconds, from) = made.map_err(gate_to_py)?;
+        Ok(Self { scheme, plan, seconds, from })
     }
 
     /// Sums of products, each relinearised once.
@@ -76,6 +100,16 @@ impl SlotPlan {
     #[getter]
     fn seconds(&self) -> f64 {
         self.seconds
+    }
+    /// The level that inputs have.
+    #[getter]
+    fn input_level(&self) -> usize {
+        self.from
+    }
+    /// Bits of room that all outputs have before an operation is refused.
+    #[getter]
+    fn room(&self) -> f64 {
+        self.plan.room()
     }
     #[getter]
     fn peak_bytes(&self) -> usize {

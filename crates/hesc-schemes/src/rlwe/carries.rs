@@ -47,12 +47,12 @@ impl Rlwe {
     }
 
     /// What is known of a product once it is relinearised.
-    fn two_parts(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
+    pub(super) fn two_parts(&self, a: &Ciphertext) -> Result<Ciphertext, SchemeError> {
         Ok(Ciphertext { size: 2, noise: self.switched_noise(a)?, ..a.shell() })
     }
 
     /// The lowest level at which the next carries have as much room as at any other, but for a quarter of a bit.
-    fn level_of_carries(&self, generates: &Ciphertext, passes: &Ciphertext) -> usize {
+    pub(super) fn level_of_carries(&self, generates: &Ciphertext, passes: &Ciphertext) -> usize {
         self.roomiest(generates.level.min(passes.level), |level| {
             let generates = self.lowered_shell(generates, level)?;
             let passes = self.lowered_shell(passes, level)?;

@@ -64,6 +64,7 @@ pub(crate) mod residues;
 mod rotations;
 mod sampled;
 mod spec_wire;
+mod traces;
 mod unpacking;
 mod values;
 mod wire;
@@ -81,6 +82,7 @@ pub use key_pair::{PublicKey, SecretKey};
 pub use keys::{GaloisKeys, RelinKey, SwitchKey};
 pub use params::{Packing, PlaintextSpace, Spec};
 pub use prime_set::PrimeSet;
+pub use traces::Trace;
 pub use work::{Speed, Work};
 
 use crate::error::refuse;

@@ -134,7 +134,7 @@ impl Rlwe {
     }
 
     /// The level at which products and others meet: as [`Self::product_level`], for their sum.
-    fn level_of_sum(
+    pub(super) fn level_of_sum(
         &self,
         products: &[(&Ciphertext, Option<&Ciphertext>)],
         others: &[&Ciphertext],

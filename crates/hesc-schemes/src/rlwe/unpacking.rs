@@ -10,7 +10,7 @@ use super::domain::Domain;
 use super::integers::Constant;
 use super::keys::{GaloisKey, GaloisKeys};
 use super::noise::{Noise, PlainSize};
-use super::{Basis, Ciphertext, Plaintext, Rlwe, parallel};
+use super::{Basis, Ciphertext, Encryption, Outline, Plaintext, Rlwe, parallel};
 use crate::SchemeError;
 use crate::error::refuse;
 
@@ -57,6 +57,21 @@ impl Rlwe {
             packed = self.add(&packed, &Ciphertext { noise, ..shifted })?;
         }
         Ok(packed)
+    }
+
+    /// Bits of room that so many ciphertexts together lose by [`Self::pack`], at most.
+    ///
+    /// # Errors
+    /// [`SchemeError::TooManyValues`] for more than `d`; as [`Self::field_slots`].
+    pub fn packing_bits(&self, columns: usize) -> Result<f64, SchemeError> {
+        let d = self.field_slots()?.ring().degree();
+        if columns > d {
+            return Err(SchemeError::TooManyValues { found: columns, slots: d });
+        }
+        // Products with monomials are refused by what is known of plaintexts with as many coefficients.
+        let terms = |j: usize| self.ring().power(j).into_iter().filter(|&x| x != 0).count();
+        let most = (1..columns).map(terms).max().unwrap_or(1).next_power_of_two();
+        Ok((columns.max(most) as f64 * self.norms().monomial_growth).log2())
     }
 
     /// The exponents of the automorphisms that [`Self::unpack`] has to have keys for: all Frobenius maps.
@@ -158,6 +173,33 @@ impl Rlwe {
         let d = self.field_slots()?.ring().degree();
         let output = self.unpacked_shell(a, self.constant_of(basis, 0)?.size, d, a.level)?;
         Ok(self.product_level(&output, &output))
+    }
+
+    /// What is known of so many outputs of [`Self::unpack`], of encryptions under the public key by
+    /// [`Basis::Normal`], at a level or where they have the most room as factors. Outputs of one ciphertext have its noise
+    /// in common: it is bounded, whatever depends on what.
+    ///
+    /// # Errors
+    /// As [`Self::check_combines`], [`Self::unpacking_level`] and [`Self::unpack`].
+    pub fn unpacked_outlines(
+        &self,
+        count: usize,
+        level: Option<usize>,
+    ) -> Result<Vec<Outline>, SchemeError> {
+        self.check_combines()?;
+        let fresh = self.fresh_shell(Encryption::PublicKey);
+        let level = match level {
+            Some(level) if level > fresh.level => {
+                return Err(SchemeError::LastLevel { level: fresh.level, wanted: level });
+            }
+            Some(level) => level,
+            None => self.unpacking_level(&fresh, Basis::Normal)?,
+        };
+        self.check_not_last(&fresh, level)?;
+        let d = self.field_slots()?.ring().degree();
+        let size = self.constant_of(Basis::Normal, 0)?.size;
+        let output = self.unpacked_shell(&fresh, size, d, level)?;
+        Ok(vec![self.outline(&output); count])
     }
 
     /// A coordinate of the values in all slots as [`Self::unpack`] gives it, by the other formulation of

@@ -82,15 +82,20 @@ impl Rlwe {
 
     /// Of [`Self::lower`], of a ciphertext to what it becomes.
     pub fn work_of_lowering(&self, from: &Outline, to: &Outline) -> Work {
-        let after = self.chain().level(to.level()).len() as f64;
-        if from.level() == to.level() {
+        self.work_of_way(from.level(), to.level(), to.is_dropped())
+    }
+
+    /// From one level to another, by a division or without the primes that it has not.
+    pub(super) fn work_of_way(&self, from: usize, to: usize, dropped: bool) -> Work {
+        let after = self.chain().level(to).len() as f64;
+        if from == to {
             return Work::default();
         }
-        if to.is_dropped() {
+        if dropped {
             // Copied: nothing is read twice.
             return Work { transforms: 0.0, passes: after };
         }
-        let divisors = self.chain().division(from.level(), to.level()).divisors.len() as f64;
+        let divisors = self.chain().division(from, to).divisors.len() as f64;
         Work { transforms: 2.0 * (divisors + after), passes: 2.0 * after * (divisors + 1.0) }
     }
 
@@ -98,6 +103,29 @@ impl Rlwe {
     pub fn work_of_public(&self, level: usize) -> Work {
         let primes = self.chain().level(level).len() as f64;
         Work { transforms: primes + 2.0, passes: 2.0 * primes }
+    }
+
+    /// Of [`Self::unpack`], of so many outputs.
+    pub fn work_of_unpacking(&self, outputs: usize, degree: usize, from: usize, to: usize) -> Work {
+        let chain = self.chain();
+        let (before, after) = (chain.level(from).len() as f64, chain.level(to).len() as f64);
+        let (targets, digits) =
+            (before + chain.special().len() as f64, chain.digits(from).len() as f64);
+        let divided = chain.key_division(from, to).divisors.len() as f64;
+        let (d, outputs) = (degree as f64, outputs as f64);
+        Work {
+            // Digits once, the constant, and a division for each output.
+            transforms: digits * targets + targets + outputs * 2.0 * (divided + after),
+            passes: 2.0 * (d - 1.0) * (digits + 2.0) * targets
+                + outputs * (2.0 * d * targets + 2.0 * after * (divided + 1.0)),
+        }
+    }
+
+    /// Of [`Self::pack`], of so many ciphertexts of a level.
+    pub fn work_of_packing(&self, columns: usize, level: usize) -> Work {
+        let primes = self.chain().level(level).len() as f64;
+        let moved = columns.saturating_sub(1) as f64;
+        Work { transforms: primes * moved, passes: 5.0 * primes * moved }
     }
 
     /// Of [`Self::combination_of_products`], of so many products and ciphertexts.

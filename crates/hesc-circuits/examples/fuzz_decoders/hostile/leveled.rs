@@ -2,9 +2,9 @@
 
 use hesc_circuits::transciphering::{Message, Shape};
 use hesc_circuits::vectors::{
-    Content, Integers, Label, integers_from_bytes, integers_to_bytes, seeded_integers_to_bytes,
-    seeded_slots_to_bytes, seeded_vector_to_bytes, slots_from_bytes, slots_to_bytes,
-    vector_from_bytes, vector_to_bytes,
+    Content, Integers, Label, Layout, integers_from_bytes, integers_to_bytes,
+    seeded_integers_to_bytes, seeded_slots_to_bytes, seeded_vector_to_bytes, slots_from_bytes,
+    slots_to_bytes, vector_from_bytes, vector_to_bytes,
 };
 use hesc_math::{AesCtrRng, RingIndex};
 use hesc_schemes::Assurance;
@@ -104,9 +104,19 @@ impl LeveledTarget {
         }
         if scheme.check_combines().is_ok() {
             let integers = Integers { count: 3, width: 2, signed: true, boolean: false };
-            bytes.push(integers_to_bytes(&scheme, integers, &[&a, &a]));
+            let sliced = (integers, Layout::Sliced);
+            bytes.push(integers_to_bytes(&scheme, sliced, &[&a, &a]));
             let bits = [seeded.clone(), seeded.clone()];
-            bytes.push(seeded_integers_to_bytes(&scheme, integers, &bits));
+            bytes.push(seeded_integers_to_bytes(&scheme, sliced, &bits));
+            for layout in
+                [Layout::Slotwise, Layout::Packed(Basis::Normal), Layout::Packed(Basis::Powers)]
+            {
+                if let Ok(count) = integers.ciphertexts(&scheme, layout) {
+                    bytes.push(integers_to_bytes(&scheme, (integers, layout), &vec![&a; count]));
+                    let seeded = vec![seeded.clone(); count];
+                    bytes.push(seeded_integers_to_bytes(&scheme, (integers, layout), &seeded));
+                }
+            }
             let shape = Shape { slots: 2, blocks: 1 };
             let rows = vec![3, 1, 1, 0];
             bytes.push(Message { nonce: [7; 12], integers, shape, rows }.to_bytes());
@@ -220,13 +230,14 @@ impl Target for LeveledTarget {
             }
             self.use_ciphertext(&frame, &a, rng, asked);
         }
-        if let Ok((integers, bits)) = integers_from_bytes(s, bytes) {
+        if let Ok((integers, layout, bits)) = integers_from_bytes(s, bytes) {
             accepted = true;
             let frame = frame();
-            asked.that(bits.len() == integers.ciphertexts(s), "more or fewer bits than it says");
+            let expected = integers.ciphertexts(s, layout).ok();
+            asked.that(expected == Some(bits.len()), "more or fewer bits than it says");
             if frame.named("flags").all(|flags| flags.number() & SEEDED == 0) {
                 let bits: Vec<_> = bits.iter().collect();
-                asked.same(&integers_to_bytes(s, integers, &bits), bytes);
+                asked.same(&integers_to_bytes(s, (integers, layout), &bits), bytes);
             }
             for bit in &bits {
                 self.use_ciphertext(&frame, bit, rng, asked);

@@ -33,6 +33,8 @@ pub struct Plan {
     ledger: Ledger,
     work: Work,
     peak: usize,
+    /// The least that any output has, in bits.
+    room: f64,
 }
 
 impl Plan {
@@ -134,7 +136,8 @@ impl Plan {
         }
         let inputs = inputs.to_vec();
         let (publics, ledger, work) = (Publics::default(), Ledger::new(), Work::default());
-        let mut plan = Self { steps, phases, levels, inputs, publics, ledger, work, peak: 0 };
+        let mut plan =
+            Self { steps, phases, levels, inputs, publics, ledger, work, peak: 0, room: 0.0 };
         plan.count(scheme)?;
         Ok(plan)
     }
@@ -159,7 +162,9 @@ impl Plan {
             self.peak = self.peak.max(there + phase.done.len() * bytes(levels.0));
         }
         let last = self.levels[self.levels.len() - 1];
-        outputs(&machine, &self.steps, &mut values, last)?;
+        let outputs = outputs(&machine, &self.steps, &mut values, last)?;
+        let rooms = outputs.iter().flatten().map(|output| scheme.outline_budget(output));
+        self.room = rooms.fold(f64::INFINITY, f64::min);
         (self.work, self.ledger) = machine.finish();
         Ok(())
     }
@@ -196,6 +201,11 @@ impl Plan {
     /// Wires of each output.
     pub fn outputs(&self) -> Vec<usize> {
         self.steps.outputs.iter().map(Vec::len).collect()
+    }
+
+    /// Bits of room that all outputs have before an operation is refused.
+    pub fn room(&self) -> f64 {
+        self.room
     }
 
     /// Operations it takes.

@@ -1,0 +1,165 @@
+//! Programs on slots, tried without ciphertexts.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use hesc_schemes::SchemeError;
+use hesc_schemes::rlwe::{Encryption, Rlwe, Trace, Work};
+use pyo3::prelude::*;
+
+use super::{LeveledCiphertext, LeveledParams, LeveledPlaintext, RelinKey, detached};
+
+/// What a program has taken so far.
+#[derive(Default)]
+struct Tally {
+    work: Work,
+    products: usize,
+    elements: BTreeSet<usize>,
+}
+
+/// What a program takes that is tried on traces.
+#[pyclass(frozen, module = "hesc")]
+pub struct SlotsTrial {
+    scheme: Rlwe,
+    tally: Arc<Mutex<Tally>>,
+}
+
+/// A ciphertext of slots without its words: the operations of ciphertexts, which are counted.
+#[pyclass(frozen, module = "hesc")]
+pub struct SlotsTrace {
+    scheme: Rlwe,
+    trace: Trace,
+    tally: Arc<Mutex<Tally>>,
+}
+
+fn locked(tally: &Mutex<Tally>) -> MutexGuard<'_, Tally> {
+    tally.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[pymethods]
+impl SlotsTrial {
+    #[new]
+    fn new(params: &LeveledParams) -> Self {
+        Self { scheme: params.0.clone(), tally: Arc::default() }
+    }
+
+    /// An encryption under the public key, or what is known of a ciphertext.
+    #[pyo3(signature = (of=None))]
+    fn input(&self, py: Python<'_>, of: Option<&LeveledCiphertext>) -> PyResult<SlotsTrace> {
+        let trace = detached(py, || match of {
+            Some(a) => self.scheme.trace(&a.1),
+            None => self.scheme.fresh_trace(Encryption::PublicKey),
+        })?;
+        Ok(SlotsTrace { scheme: self.scheme.clone(), trace, tally: self.tally.clone() })
+    }
+
+    /// Refuses ciphertexts that do not belong together, or not to the key.
+    fn check(
+        &self,
+        py: Python<'_>,
+        key: &RelinKey,
+        inputs: Vec<PyRef<'_, LeveledCiphertext>>,
+    ) -> PyResult<()> {
+        let inputs: Vec<_> = inputs.iter().map(|a| &a.1).collect();
+        detached(py, || self.scheme.check_inputs(&key.1, &inputs))
+    }
+
+    /// Seconds on one thread, by operations counted and their measured speed.
+    fn seconds(&self, py: Python<'_>) -> f64 {
+        let work = locked(&self.tally).work;
+        py.detach(|| self.scheme.measured_speed().seconds(work))
+    }
+    /// Sums of products, each relinearised once.
+    #[getter]
+    fn products(&self) -> usize {
+        locked(&self.tally).products
+    }
+    /// Of the automorphisms that need keys.
+    #[getter]
+    fn elements(&self) -> Vec<usize> {
+        locked(&self.tally).elements.iter().copied().collect()
+    }
+    /// Bytes of a ciphertext of the highest level.
+    #[getter]
+    fn ciphertext_bytes(&self) -> usize {
+        self.scheme.ciphertext_words(self.scheme.levels()) * size_of::<u64>()
+    }
+}
+
+impl SlotsTrace {
+    fn made(&self, (trace, work): (Trace, Work)) -> Self {
+        locked(&self.tally).work += work;
+        Self { scheme: self.scheme.clone(), trace, tally: self.tally.clone() }
+    }
+
+    fn with(
+        &self,
+        py: Python<'_>,
+        operation: impl FnOnce(&Rlwe) -> Result<(Trace, Work), SchemeError> + Send,
+    ) -> PyResult<Self> {
+        Ok(self.made(detached(py, || operation(&self.scheme))?))
+    }
+}
+
+#[pymethods]
+impl SlotsTrace {
+    fn negate(&self) -> Self {
+        // Modulo 2, the plaintext's only modulus here, nothing is to be done.
+        self.made((self.trace.clone(), Work::default()))
+    }
+    fn sum(&self, py: Python<'_>, other: &Self, _subtract: bool) -> PyResult<Self> {
+        self.with(py, |s| s.traced_sum(&self.trace, &other.trace))
+    }
+    fn add_plain(&self, py: Python<'_>, plaintext: &LeveledPlaintext) -> PyResult<Self> {
+        self.with(py, |s| s.traced_plus_plain(&self.trace, &plaintext.1))
+    }
+    fn multiply_plain(&self, py: Python<'_>, plaintext: &LeveledPlaintext) -> PyResult<Self> {
+        self.with(py, |s| s.traced_times_plain(&self.trace, &plaintext.1))
+    }
+    fn image(&self, py: Python<'_>, element: usize) -> PyResult<Self> {
+        let image = self.with(py, |s| s.traced_image(&self.trace))?;
+        locked(&self.tally).elements.insert(element);
+        Ok(image)
+    }
+    /// The carries of bits that this one says generate them.
+    fn carries(&self, py: Python<'_>, passes: &Self, elements: Vec<usize>) -> PyResult<Self> {
+        let steps = elements.len();
+        let carries = self.with(py, |s| s.traced_carries(&self.trace, &passes.trace, steps))?;
+        let mut tally = locked(&self.tally);
+        // The last step has no more to pass on.
+        tally.products += 2 * steps - steps.min(1);
+        tally.elements.extend(elements);
+        drop(tally);
+        Ok(carries)
+    }
+    /// The sum of products of two, squares where there is no second factor, and of others.
+    #[staticmethod]
+    fn sum_of_products(
+        py: Python<'_>,
+        products: Vec<(PyRef<'_, Self>, Option<PyRef<'_, Self>>)>,
+        others: Vec<PyRef<'_, Self>>,
+    ) -> PyResult<Self> {
+        let Some(first) = products.first().map(|(a, _)| &**a) else {
+            return Err(pyo3::exceptions::PyValueError::new_err("give at least one product"));
+        };
+        let products: Vec<_> =
+            products.iter().map(|(a, b)| (&a.trace, b.as_ref().map(|b| &b.trace))).collect();
+        let others: Vec<_> = others.iter().map(|c| &c.trace).collect();
+        let sum = first.with(py, |s| s.traced_sum_of_products(&products, &others))?;
+        locked(&first.tally).products += 1;
+        Ok(sum)
+    }
+    #[getter]
+    fn level(&self) -> usize {
+        self.trace.level()
+    }
+    #[getter]
+    fn noise_budget(&self) -> f64 {
+        self.scheme.trace_budget(&self.trace)
+    }
+    /// Products in sequence.
+    #[getter]
+    fn depth(&self) -> usize {
+        self.trace.depth()
+    }
+}

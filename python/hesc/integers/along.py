@@ -1,0 +1,294 @@
+"""Expressions of integers whose bits lie along slots: which can be, tried, and computed."""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from hesc._native import CircuitError, NoiseBudgetError, ParameterError
+from hesc.integers.circuits import in_order
+from hesc.integers.expressions import PublicIntegers
+from hesc.integers.layouts import SlotwiseArray
+from hesc.integers.slotwise import Slotwise, SlotwiseIntegers, SlotwiseTruths
+from hesc.packing.messages import NUMBERS
+from hesc.packing.slots import EncryptedSlots
+from hesc.packing.traces import TracedSlots, Trial
+from hesc.progress import Bar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from hesc.integers.expressions import Integers
+    from hesc.integers.kinds import Kind
+    from hesc.leveled.params import LeveledParams
+
+Value = Any
+"""`SlotwiseIntegers`, `SlotwiseTruths`, or a row of public numbers or truth values."""
+
+
+def _less(a: Value, b: Value) -> SlotwiseTruths:
+    """One of both may be public: numpy's arrays would compare element by element."""
+    found: SlotwiseTruths = a < b if isinstance(a, SlotwiseIntegers) else b > a
+    return found
+
+
+_NUMBERS: Final[dict[str, Callable[..., Value]]] = {
+    "add": operator.add,
+    "subtract": operator.sub,
+    "and": operator.and_,
+    "or": operator.or_,
+    "xor": operator.xor,
+    "invert": operator.invert,
+    "less": _less,
+    "greater": lambda a, b: _less(b, a),
+    "equal": lambda a, b: a == b if isinstance(a, SlotwiseIntegers) else b == a,
+    "minimum": lambda a, b: _less(a, b).where(a, b),
+    "maximum": lambda a, b: _less(a, b).where(b, a),
+    "where": lambda choice, one, zero: choice.where(one, zero),
+}
+_TRUTHS: Final = {"and", "or", "xor", "invert"}
+_PUBLIC: Final = {"public", "constant"}
+_LEAVES: Final = _PUBLIC | {"input"}
+
+
+def obstacle(roots: Sequence[Integers], leaves: Sequence[Integers]) -> str | None:
+    """Why these are not computed along slots, if so."""
+    kind = leaves[0].kind
+    if any(leaf.kind != kind for leaf in leaves):
+        return "inputs of several types"
+    if kind.boolean:
+        return "inputs are truth values, not numbers"
+    public: set[int] = set()
+    for node in in_order(roots):
+        known = [id(operand) in public for operand in node.operands]
+        if node.operation in _PUBLIC or (node.operation == "convert" and all(known)):
+            public.add(id(node))
+        elif node.operation in _LEAVES:
+            continue
+        else:
+            reason = _obstacle(node, known, kind)
+            if reason:
+                return reason
+    if any(id(root) in public for root in roots):
+        return "a result that is public"
+    return None
+
+
+def _obstacle(node: Integers, known: list[bool], kind: Kind) -> str | None:
+    operation = node.operation
+    kinds = {operand.kind for operand in node.operands[operation == "where" :]}
+    logic = operation in _TRUTHS and len(kinds) == 1 and all(x.boolean for x in kinds)
+    if operation == "convert":
+        return f"conversion of {node.operands[0].dtype} to {node.dtype}"
+    if all(known):
+        return f"{operation!r} of public numbers alone, which goes in the clear"
+    if operation == "where" and known[0]:
+        return "a choice by public truth values, which goes in the clear"
+    if operation in _NUMBERS and (logic or kinds == {kind}):
+        return None
+    return f"operation {operation!r} of {', '.join(operand.dtype for operand in node.operands)}"
+
+
+def _converted(row: NDArray[Any], kind: Kind) -> NDArray[Any]:
+    """Public numbers as another type, wrapping as numpy does."""
+    if kind.boolean:
+        return np.array([bool(x) for x in row])
+    span = kind.most - kind.least + 1
+    return np.array([(int(x) - kind.least) % span + kind.least for x in row], dtype=object)
+
+
+class _Block(NamedTuple):
+    """What is computed at once: a ciphertext of each input, and its numbers."""
+
+    slots: list[EncryptedSlots]
+    first: int
+    size: int
+
+
+def _computed(
+    roots: Sequence[Integers],
+    leaves: Sequence[Integers],
+    lying: Slotwise,
+    block: _Block,
+    advance: Callable[[int], None] = lambda _: None,
+) -> list[Value]:
+    """The results of a block; nodes are counted as they are made."""
+    values: dict[int, Value] = {
+        id(leaf): SlotwiseIntegers(lying, slots, block.size)
+        for leaf, slots in zip(leaves, block.slots, strict=True)
+    }
+    uses: dict[int, int] = {id(root): 1 for root in roots}
+    nodes = list(in_order(roots))
+    for node in nodes:
+        for operand in node.operands:
+            uses[id(operand)] = uses.get(id(operand), 0) + 1
+    for at, node in enumerate(nodes):
+        if id(node) not in values:
+            values[id(node)] = _value(node, values, block)
+        for operand in node.operands:
+            uses[id(operand)] -= 1
+            if not uses[id(operand)]:
+                values.pop(id(operand), None)
+        advance(at)
+    return [values[id(root)] for root in roots]
+
+
+def _value(node: Integers, values: dict[int, Value], block: _Block) -> Value:
+    if isinstance(node, PublicIntegers):
+        return node.numbers[block.first : block.first + block.size]
+    if node.operation == "constant":
+        row = np.full(block.size, node.argument, dtype=object)
+        return row.astype(bool) if node.kind.boolean else row
+    operands = [values[id(operand)] for operand in node.operands]
+    if node.operation == "convert":
+        return _converted(operands[0], node.kind)
+    return _NUMBERS[node.operation](*operands)
+
+
+class OnSlotwise(NamedTuple):
+    """A way to compute: blocks of as many numbers as a ciphertext has."""
+
+    params: LeveledParams
+    lying: Slotwise
+    slot_rotations: list[tuple[int, int]]
+    elements: list[int]
+    products: int
+    depth: int
+    seconds: float
+    peak_bytes: int
+    level: int
+
+    def run(
+        self,
+        roots: Sequence[Integers],
+        leaves: Sequence[Integers],
+        numbers: Sequence[SlotwiseArray],
+        progress: bool | Callable[[int, int], object],
+    ) -> list[SlotwiseArray]:
+        """The results, encrypted; nothing is begun that has no room."""
+        keys, counts = numbers[0].keys, numbers[0].counts()
+        if keys.relin is None:
+            raise ParameterError("products need the relinearisation key: leveled_keygen makes it")
+        there = set() if keys.galois is None else set(keys.galois.elements)
+        if not there.issuperset(self.elements):
+            raise ParameterError(
+                "these keys have not the rotations that the plan needs; make them with "
+                f"leveled_keygen(plan.params, **plan.keys): slot_rotations={self.slot_rotations}"
+            )
+        Trial(self.params).native.check(keys.relin, [x for given in numbers for x in given.blocks])
+        blocks = [
+            _Block(
+                [EncryptedSlots(given.keys, given.blocks[at], NUMBERS) for given in numbers],
+                at * self.lying.capacity,
+                count,
+            )
+            for at, count in enumerate(counts)
+        ]
+        # All of them before any is computed: blocks of others may differ.
+        public = any(isinstance(node, PublicIntegers) for node in in_order(roots))
+        tried: set[object] = set()
+        for block in blocks:
+            known = tuple((x.level, x.noise_budget) for x in block.slots)
+            if public or known not in tried:
+                tried.add(known)
+                _tried(self.params, roots, leaves, self.lying, block)
+        steps = sum(1 for _ in in_order(roots))
+        results: list[list[Any]] = [[] for _ in roots]
+        with Bar("steps", progress) as bar:
+            for at, block in enumerate(blocks):
+
+                def advance(node: int, before: int = at) -> None:
+                    bar.show(before * steps + node + 1, len(blocks) * steps)
+
+                found = _computed(roots, leaves, self.lying, block, advance)
+                for result, value in zip(results, found, strict=True):
+                    result.append(value.slots.native)
+        return [
+            SlotwiseArray(keys, root.kind, len(numbers[0]), natives, self.lying)
+            for root, natives in zip(roots, results, strict=True)
+        ]
+
+
+def _tried(
+    params: LeveledParams,
+    roots: Sequence[Integers],
+    leaves: Sequence[Integers],
+    lying: Slotwise,
+    block: _Block | None = None,
+    count: int = 1,
+    spare: int = 0,
+) -> tuple[Trial, list[TracedSlots], float]:
+    """Without ciphertexts: on what these have of level and noise, or on fresh ones.
+
+    Raises:
+        CircuitError: no room.
+
+    """
+    trial = Trial(params)
+    if block is None:
+        block = _Block([trial.input() for _ in leaves], 0, min(count, lying.capacity))
+    else:
+        block = block._replace(slots=[trial.input(slots) for slots in block.slots])
+    try:
+        results = [value.slots for value in _computed(roots, leaves, lying, block)]
+        seconds = trial.native.seconds()
+        for result in results:
+            product = result
+            for _ in range(spare):
+                product = product * product
+    except NoiseBudgetError as error:
+        more = f", with {spare} more for its results" if spare else ""
+        raise CircuitError(
+            f"too deep for the room that there is along slots{more}: take a larger set, "
+            'layout="sliced", which needs less, or decrypt between two parts'
+        ) from error
+    return trial, results, seconds
+
+
+def on_slotwise(
+    params: LeveledParams,
+    roots: Sequence[Integers],
+    leaves: Sequence[Integers],
+    count: int,
+    spare: int,
+    given: Sequence[SlotwiseArray] | None = None,
+) -> OnSlotwise:
+    """What it takes, on fresh encryptions or on what is given.
+
+    Raises:
+        CircuitError: no room.
+        ParameterError: what is not computed along the slots of this set.
+
+    """
+    reason = obstacle(roots, leaves)
+    if reason:
+        raise ParameterError(f"{reason}: not along slots")
+    lying = Slotwise(params, leaves[0].kind)
+    block = None
+    if given is not None:
+        slots = [EncryptedSlots(x.keys, x.blocks[0], NUMBERS) for x in given]
+        block = _Block(slots, 0, given[0].counts()[0])
+    trial, results, seconds = _tried(params, roots, leaves, lying, block, count, spare)
+    wanted = set(trial.native.elements)
+    rotations = [
+        along
+        for along in (*lying.slot_rotations, *lying.choice_rotations)
+        if params.native.dimension_element(*along) in wanted
+    ]
+    nodes = sum(1 for _ in in_order(roots))
+    return OnSlotwise(
+        params=params,
+        lying=lying,
+        slot_rotations=rotations,
+        elements=sorted(wanted),
+        products=trial.native.products,
+        depth=max(result.depth for result in results),
+        seconds=seconds,
+        # At most: those that wait, and what one operation makes on its way.
+        peak_bytes=(nodes + 6) * trial.native.ciphertext_bytes,
+        level=min(result.level for result in results),
+    )

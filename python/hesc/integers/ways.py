@@ -1,0 +1,141 @@
+"""How a plan computes: in slots, along them, or on bits that bootstrap."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from hesc._native import ParameterError
+from hesc.integers import bootstrapped
+from hesc.integers.arrays import EncryptedIntegers
+from hesc.integers.bits import bits_of
+from hesc.integers.layouts import PACKED, SLICED, PackedIntegers, packed
+from hesc.progress import Bar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from hesc import _native
+    from hesc.gates.circuit import Circuit
+    from hesc.gates.encrypted import Evaluator
+    from hesc.integers.along import OnSlotwise
+    from hesc.integers.expressions import Integers, PublicIntegers
+    from hesc.leveled.params import LeveledParams
+    from hesc.params import Params
+
+
+class Given(NamedTuple):
+    """What is computed: expressions, what stands in them for inputs, and these."""
+
+    roots: Sequence[Integers]
+    leaves: Sequence[Integers]
+    numbers: Sequence[Any]
+    publics: Sequence[PublicIntegers]
+
+
+class OnSlots(NamedTuple):
+    """A way to compute: blocks of as many numbers as there are slots."""
+
+    params: LeveledParams
+    native: _native.SlotPlan
+    upload: str = SLICED
+    answer: str = SLICED
+
+    def run(
+        self,
+        given: Given,
+        _server: Evaluator | None,
+        progress: bool | Callable[[int, int], object],
+    ) -> Sequence[Integers | PackedIntegers]:
+        """The results, encrypted; what is packed is taken apart before, and put together after."""
+        numbers = given.numbers
+        if self.upload == PACKED:
+            numbers = [x.unpack(self.native.input_level) for x in numbers]
+        results = _run(self.native, given.roots, numbers, given.publics, progress)
+        return results if self.answer == SLICED else [packed(result) for result in results]
+
+
+class OnBits(NamedTuple):
+    """Another: number by number, on bits that bootstrap."""
+
+    params: Params
+    circuit: Circuit
+
+    def run(
+        self,
+        given: Given,
+        server: Evaluator | None,
+        progress: bool | Callable[[int, int], object],
+    ) -> Sequence[Integers]:
+        """The results, encrypted; `server` bootstraps."""
+        roots, numbers, publics = given.roots, given.numbers, given.publics
+        return bootstrapped.run(self.circuit, roots, numbers, publics, server, progress)
+
+
+class AlongSlots(NamedTuple):
+    """A third: blocks of as many numbers as one ciphertext has, their bits along its slots."""
+
+    params: LeveledParams
+    tried: OnSlotwise
+
+    def run(
+        self,
+        given: Given,
+        _server: Evaluator | None,
+        progress: bool | Callable[[int, int], object],
+    ) -> Sequence[Integers]:
+        """The results, encrypted."""
+        return self.tried.run(given.roots, given.leaves, given.numbers, progress)
+
+
+Way = OnSlots | OnBits | AlongSlots
+
+
+def _run(
+    native: _native.SlotPlan,
+    roots: Sequence[Integers],
+    numbers: Sequence[EncryptedIntegers],
+    publics: Sequence[PublicIntegers],
+    progress: bool | Callable[[int, int], object],
+) -> list[EncryptedIntegers]:
+    """Computes block after block; memory is that of one."""
+    keys = numbers[0].keys
+    if keys.relin is None:
+        raise ParameterError("products need the relinearisation key: leveled_keygen makes it")
+    widths = [root.kind.width for root in roots]
+    results: list[list[list[_native.LeveledCiphertext]]] = [[] for _ in roots]
+    blocks = [
+        [bit for bits in block for bit in bits]
+        for block in zip(*(given.blocks for given in numbers), strict=True)
+    ]
+    # All of them before any is computed: blocks of others may differ.
+    for block in blocks:
+        native.check(keys.relin, block)
+    with Bar("products", progress) as bar:
+        for at, inputs in enumerate(blocks):
+
+            def report(done: int, total: int, before: int = at) -> None:
+                bar.show(before * total + done, len(blocks) * total)
+
+            rows = _rows(publics, at * keys.params.slot_count, keys.params.slot_count)
+            bits = iter(native.evaluate(keys.relin, inputs, report, rows))
+            for result, width in zip(results, widths, strict=True):
+                result.append([next(bits) for _ in range(width)])
+    return [
+        EncryptedIntegers(keys, root.kind, len(numbers[0]), blocks_of)
+        for root, blocks_of in zip(roots, results, strict=True)
+    ]
+
+
+def _rows(publics: Sequence[PublicIntegers], first: int, slots: int) -> NDArray[np.uint8] | None:
+    """The bits of a block of public numbers, a row for each wire; zeros behind the last."""
+    if not publics:
+        return None
+    wires = []
+    for public in publics:
+        bits = bits_of(public.numbers[first : first + slots], public.kind)
+        wires.append(np.pad(bits.astype(np.uint8), ((0, 0), (0, slots - bits.shape[1]))))
+    return np.concatenate(wires)
