@@ -629,6 +629,20 @@ def test_many_are_sorted_by_networks_alone() -> None:
         assert {style.ranks for style in styles(integers.sort(several))} == ranked
 
 
+def test_what_memory_does_not_hold_is_refused_before_the_start() -> None:
+    def add(x: Integers, y: Integers) -> Integers:
+        return x + y
+
+    plan = integers.plan(add, "uint16", "uint16", count=600, engine="binary")
+    least = min(row.peak_bytes for row in plan.contenders if row.style is not None)
+    assert 0 < least < 2**31
+    with pytest.raises(hesc.CircuitError, match="GB of ciphertexts at once"):
+        integers.plan(add, "uint16", "uint16", count=600, engine="binary", memory=least // 2)
+    for wrong in (0, -1, 1.5, "8 GB"):
+        with pytest.raises(hesc.HescError):
+            integers.plan(add, "uint16", "uint16", memory=wrong)  # type: ignore[arg-type]
+
+
 def test_refusals_do_not_repeat_secrets(keys: Any) -> None:
     with pytest.raises(hesc.OutOfRangeError) as refused:
         integers.encrypt(keys[1], [31337], "uint8")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,6 +14,7 @@ from hesc.integers.circuits import Style, circuit_of, styles
 from hesc.integers.layouts import PACKED, SLICED, SLOTWISE, SlotwiseArray
 from hesc.integers.ways import AlongSlots, OnBits, OnSlots, Way
 from hesc.leveled.params import LeveledParams
+from hesc.memory import machine_memory
 from hesc.params import Params
 
 if TYPE_CHECKING:
@@ -96,6 +97,7 @@ class Asked:
         counted: whether the count is known, so that the layout is chosen by it.
         upload: how inputs come: "sliced" or "packed".
         answer: and how results go.
+        memory: bytes that ciphertexts of a block may take at once.
 
     """
 
@@ -108,6 +110,7 @@ class Asked:
     counted: bool = True
     upload: str = SLICED
     answer: str = SLICED
+    memory: int = field(default_factory=machine_memory)
 
     def circuit(self, style: Style) -> Circuit:
         """One way to compute it."""
@@ -248,7 +251,12 @@ def _on_slots(
             more = f", with {spare} more for its results" if spare else ""
             reason = reason or str(error).split(":", maxsplit=1)[0] + more
             continue
-        if best is None or native.seconds < best[1].seconds:
+        if native.peak_bytes > asked.memory:
+            reason = (
+                f"{native.peak_bytes / 1e9:.3g} GB of ciphertexts at once are more than the "
+                f"{asked.memory / 1e9:.3g} GB that there are"
+            )
+        elif best is None or native.seconds < best[1].seconds:
             best = style, native
     if best is None:
         return Contender(engine, params.name, slots, None, reason=reason), None

@@ -14,6 +14,7 @@ from hesc.integers.expressions import Integers
 from hesc.integers.kinds import Kind, kind_of
 from hesc.integers.layouts import PACKED, SLICED, SLOTWISE, PackedIntegers, SlotwiseArray
 from hesc.integers.ways import AlongSlots, Given, OnBits, OnSlots, Way
+from hesc.memory import machine_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -240,6 +241,7 @@ def plan(
     layout: str | None = None,
     upload: str | None = None,
     answer: str | None = None,
+    memory: int | None = None,
 ) -> Plan:
     """Chooses how a function of integers is computed, by predicted time for `count` numbers.
 
@@ -256,9 +258,11 @@ def plan(
         upload: "packed" for inputs that take `ceil(width / d)` ciphertexts instead of `width`,
             which the server takes apart first: `d` is 16 in the sets of "binary".
         answer: "packed" for results that are put together in the same way.
+        memory: bytes that ciphertexts of a block may take at once; what this machine has by
+            default. Circuits that would take more are not chosen.
 
     Raises:
-        CircuitError: too deep for every set, with what each has room for.
+        CircuitError: too deep, or too large, for every set, with what each has room for.
         ParameterError: a layout that the function, or the engine, has not.
 
     """
@@ -288,7 +292,8 @@ def plan(
             f"public numbers are {len(publics[0])}, and the plan is for {count}: give count="
         )
     forms = (upload or SLICED, answer or SLICED)
-    asked = Asked(roots, leaves, publics, count, spare, layout, counted, *forms)
+    most = machine_memory() if memory is None else whole(memory, "memory", 1)
+    asked = Asked(roots, leaves, publics, count, spare, layout, counted, *forms, most)
     contenders, best, sliced = compare(asked, sets_of(engine, params))
     if best is None:
         reasons = "; ".join(f"{row.params}: {row.reason}" for row in contenders)
