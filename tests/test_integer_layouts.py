@@ -367,6 +367,17 @@ def test_expressions_along_slots_are_evaluated(keys: Any) -> None:
         integers.evaluate(deep)
 
 
+def test_answers_are_no_inputs_of_packed_plans(keys: Any, small: LeveledParams) -> None:
+    _, public = keys
+    plan = integers.plan(
+        operator.add, *["uint8"] * 2, params=small, upload="packed", answer="packed"
+    )
+    x, y = (integers.encrypt(public, [1], "uint8", layout="packed") for _ in range(2))
+    answer = plan(x, y, progress=False)
+    with pytest.raises(hesc.CircuitError, match="these are answers"):
+        plan(answer, x)
+
+
 def test_keys_without_what_a_plan_needs_are_refused(small: LeveledParams) -> None:
     _, bare = leveled_keygen(small)
     for form in ({"layout": "slotwise"}, {"upload": "packed"}):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hesc._native import ParameterError
+from hesc._native import CircuitError, ParameterError
 from hesc.integers import bootstrapped
 from hesc.integers.arrays import EncryptedIntegers
 from hesc.integers.bits import bits_of
@@ -53,7 +53,13 @@ class OnSlots(NamedTuple):
         """The results, encrypted; what is packed is taken apart before, and put together after."""
         numbers = given.numbers
         if self.upload == PACKED:
-            numbers = [x.unpack(self.native.input_level) for x in numbers]
+            level = self.native.input_level
+            if any(slots.level < level for x in numbers for slots in x.packed):
+                raise CircuitError(
+                    f"packed inputs come from level {level} or above, as they are encrypted; these "
+                    "are answers, or were brought down: encrypt again, or plan the whole function"
+                )
+            numbers = [x.unpack(level) for x in numbers]
         results = _run(self.native, given.roots, numbers, given.publics, progress)
         return results if self.answer == SLICED else [packed(result) for result in results]
 
