@@ -134,7 +134,7 @@ impl Plan {
     }
 
     /// The most that a coefficient of a score is, noise included.
-    pub(super) fn reach(&self) -> f64 {
+    pub fn reach(&self) -> f64 {
         self.0.demand.reach(self.0.scales)
     }
 
