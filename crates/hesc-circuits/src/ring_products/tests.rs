@@ -271,6 +271,23 @@ fn weights_are_recovered_from_unprotected_answers_alone() {
     }
 }
 
+/// By the theorem's formula, for the noise that the case's own weights make and that of an encryption of zero.
+#[test]
+fn floods_are_as_large_as_what_they_hide_asks_for() {
+    let rng = &mut generator(10);
+    let case = Case::new(6, 2, rng);
+    for answers in [1, 50, 5000] {
+        let plan = Plan::new(case.hidden(10.0, answers)).unwrap();
+        let width = |j: usize| (case.high[j] - case.low[j]) / 2.0 * plan.scales().weight_scale;
+        let squares = case.weights.iter().enumerate().map(|(at, w)| (w * width(at % 6)).powi(2));
+        let zero = 4.0 / 3.0 * plan.layout().ring_degree as f64;
+        let bound = 14.0 * 3.24 * (squares.sum::<f64>() + zero).sqrt();
+        let least = (12.0 * answers as f64).sqrt() * 20f64.exp2() * bound;
+        let found = plan.flooding().unwrap();
+        assert!(least < found && found < 8.0 * least, "{answers}: {found} {least}");
+    }
+}
+
 #[test]
 fn models_that_are_hidden_count_their_answers_and_serve_one_key() {
     let rng = &mut generator(3);
