@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Never, Unpack
 import numpy as np
 
 from hesc import _native
-from hesc._native import ParameterError
+from hesc._native import ParameterError, ShapeError
 from hesc.arrays import Answer, EncryptedArray, SeededArray, expanded
 from hesc.encoding import EncodedArray, Encoder, EncoderOptions, Estimates
 from hesc.encryptor import PublicKey, repeated, resolve_layout, row_length
 from hesc.gates.encrypted import BitAnswer, EncryptedBits, EvaluationKey
-from hesc.inputs import of_kind, whole
+from hesc.inputs import of_kind, real_array, whole
 from hesc.integers.arrays import EncryptedIntegers, described
 from hesc.integers.bits import bits_of, numbers_in, numbers_of
 from hesc.integers.bootstrapped import BootstrappedIntegers, IntegerAnswer
@@ -30,6 +30,7 @@ from hesc.packing.moves import spreading_elements
 from hesc.packing.slots import EncryptedSlots
 from hesc.parameter_set import explained
 from hesc.params import Params
+from hesc.ring_products.plans import Plan
 from hesc.transciphering.messages import Message, Shape
 
 if TYPE_CHECKING:
@@ -361,6 +362,15 @@ class SharedNumbers(NamedTuple):
     """Of the noise, in the real and in the imaginary part."""
 
 
+class Scores(NamedTuple):
+    """What a ring product gives, for the key owner's eyes."""
+
+    values: NDArray[np.float64]
+    """A row of outputs for each sample."""
+    error: float
+    """The root mean square of their errors, at most: `Plan.error`."""
+
+
 def _leveled(value: object, kind: type, remedy: str) -> None:
     if not isinstance(value, kind):
         raise ParameterError(f"{remedy}; got {type(value).__name__}")
@@ -406,6 +416,44 @@ class LeveledSecretKey:
         highest = len(self.params.levels)
         level = highest if level is None else whole(level, "level", 1, highest)
         return self._native.encrypt_slots_to_bytes(plaintext, content, level)
+
+    def encrypt_features(self, plan: Plan, samples: ArrayLike) -> bytes:
+        """Encrypts samples for a server that scores them; `ring_products.Model.evaluate` reads it.
+
+        Args:
+            plan: what both sides agreed upon, of this key's parameters.
+            samples: a row of features for each, or one row, within the plan's ranges.
+
+        Size: `plan.sizes(samples)`. Cost: a transform for each `plan.capacity` samples.
+
+        Raises:
+            OutOfRangeError: a feature beyond its range, or one that is no number.
+            ShapeError: rows of another length, none, or more than `plan.most_samples`.
+            ParameterError: a plan of other parameters.
+
+        """
+        _leveled(plan, Plan, "encrypt_features takes a ring_products.Plan first")
+        rows = real_array(samples, "samples")
+        features = plan.native.features
+        if rows.ndim not in {1, 2} or rows.shape[-1] != features:
+            raise ShapeError(f"samples are rows of {features} features; got the shape {rows.shape}")
+        return plan.native.encrypt(self._native, rows.reshape(-1))
+
+    def decrypt_scores(self, plan: Plan, answer: bytes) -> Scores:
+        """The scores of an answer. Their errors depend on the secret key: show them to nobody.
+
+        Raises:
+            WireError, ParameterError, KeyMismatchError: damaged bytes, and answers for another plan
+                or key pair.
+            DecryptionError: scores that no declared features have. Tell nobody who made it.
+
+        """
+        _leveled(plan, Plan, "decrypt_scores takes a ring_products.Plan first")
+        if not isinstance(answer, bytes):
+            raise ParameterError(f"an answer is bytes, not {type(answer).__name__}")
+        native = plan.native
+        values = native.decrypt(self._native, answer)
+        return Scores(values.reshape(-1, native.outputs), native.error)
 
     def decrypt_slots(self, slots: EncryptedSlots) -> NDArray[Any]:
         """What slots hold, from 0 to below the plaintext modulus: a number or coordinates each.

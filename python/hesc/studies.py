@@ -31,7 +31,7 @@ class Options:
 
     quick: bool = False
     """Fewer repetitions: a look, not a measurement."""
-    peer: str | None = None
+    peers: tuple[str, ...] = ()
     """`"seal"`, or what `PEERS` of the study names: measured in the same run."""
     track: Callable[[Iterable[Any], str], Iterable[Any]] = field(default=_no_bar)
     """Wraps a loop with a progress bar of this title."""

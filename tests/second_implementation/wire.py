@@ -27,6 +27,9 @@ KINDS = {
     "leveled vector": 43,
     "leveled slots": 44,
     "leveled seeded": 39,
+    "ring product plan": 60,
+    "ring product query": 61,
+    "ring product answer": 62,
 }
 
 

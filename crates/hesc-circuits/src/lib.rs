@@ -8,6 +8,7 @@
 //!   one) and compact (modulus switched);
 //! - [`vectors`]: polynomials, inner products and matrices on the schemes with multiplication;
 //! - [`gates`]: gate circuits as data, and as few bootstraps as they take;
+//! - [`ring_products`]: linear scores of encrypted features by one product of polynomials;
 //! - [`transciphering`]: from data under a stream cipher to integers in slots;
 //! - [`Counts`]: the decrypted answer; [`Readout`]: separated, ready to be decoded to estimates.
 //!
@@ -15,6 +16,7 @@
 
 mod error;
 pub mod gates;
+pub mod ring_products;
 pub mod streams;
 pub mod transciphering;
 pub mod vectors;

@@ -2,6 +2,7 @@
 
 use hesc_circuits::CircuitError as OfCircuits;
 use hesc_circuits::gates::GateError;
+use hesc_circuits::ring_products::RingProductError;
 use hesc_schemes::SchemeError;
 use hesc_stochastic::StochasticError;
 use pyo3::PyErr;
@@ -116,6 +117,22 @@ pub fn gate_to_py(error: GateError) -> PyErr {
         GateError::NoRoom { .. } => NoiseBudgetError::new_err(text),
         GateError::Scheme(error) => of_scheme(&error),
         _ => CircuitError::new_err(text),
+    }
+}
+
+/// The exception for an error of a ring product.
+pub fn ring_product_to_py(error: RingProductError) -> PyErr {
+    let text = error.to_string();
+    match error {
+        RingProductError::Scheme(error) => of_scheme(&error),
+        RingProductError::Declared { .. } | RingProductError::Spent { .. } => {
+            ParameterError::new_err(text)
+        }
+        RingProductError::NoRoom { .. } => NoiseBudgetError::new_err(text),
+        RingProductError::Feature { .. } | RingProductError::Weights { .. } => {
+            OutOfRangeError::new_err(text)
+        }
+        _ => ShapeError::new_err(text),
     }
 }
 

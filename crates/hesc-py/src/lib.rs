@@ -20,6 +20,7 @@ mod peer;
 #[cfg(feature = "peer-integers")]
 mod peer_integers;
 mod presets;
+mod ring_products;
 mod transciphering;
 #[cfg(feature = "peers")]
 mod transforms;
@@ -81,6 +82,8 @@ mod _native {
     use crate::peer_integers::{TfheIntegers, time_tfhe_kreyvium};
     #[pymodule_export]
     use crate::presets::{Entry, presets};
+    #[pymodule_export]
+    use crate::ring_products::{RingProductModel, RingProductPlan};
     #[pymodule_export]
     use crate::transciphering::{CipherKey, Message, decipherer, keystream};
     #[cfg(feature = "peers")]

@@ -62,6 +62,12 @@ pub enum Kind {
     BitAnswer = 42,
     /// Integers whose bits are an array of encrypted bits, or of those that go back.
     BitIntegers = 47,
+    /// What both sides of a ring product agree upon.
+    RingProductPlan = 60,
+    /// Encrypted features for a ring product.
+    RingProductQuery = 61,
+    /// Encrypted scores of a ring product.
+    RingProductAnswer = 62,
     /// Streams over ciphertexts, with layout and identities.
     Streams = 16,
     /// Seeded streams.
@@ -93,6 +99,9 @@ impl Kind {
             Self::EncryptedBits => "encrypted bits",
             Self::BitAnswer => "an answer of bits",
             Self::BitIntegers => "integers in bits",
+            Self::RingProductPlan => "the plan of a ring product",
+            Self::RingProductQuery => "a query of a ring product",
+            Self::RingProductAnswer => "an answer of a ring product",
             Self::Streams => "encrypted streams",
             Self::SeededStreams => "seeded encrypted streams",
             Self::Answer => "an answer",

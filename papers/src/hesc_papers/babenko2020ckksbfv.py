@@ -83,10 +83,10 @@ class OperationTable:
         ratios: dict[str, float] = {}
         sets = [(scheme, log_degree) for scheme in SCHEMES for log_degree in _degrees(options)]
         for scheme, log_degree in options.track(sets, "measuring"):
-            times = self._measure(scheme, log_degree, options.peer, repetitions)
+            times = self._measure(scheme, log_degree, "seal" in options.peers, repetitions)
             rows += [_row(f"{name}: {scheme}", log_degree, of) for name, of in times.items()]
             key = f"{scheme}.{log_degree}"
-            if options.peer:
+            if options.peers:
                 for name, suffix in ((OURS, ""), (SEALS_PRIMES, ".seals_primes")):
                     ratios[key + suffix] = max(
                         times[name][str(n)] / times[SEAL][str(n)] for n in LENGTHS
@@ -118,14 +118,14 @@ class OperationTable:
         return lambda _number: timed(calls)
 
     def _measure(
-        self, scheme: str, log_degree: int, peer: str | None, repetitions: int
+        self, scheme: str, log_degree: int, with_seal: bool, repetitions: int
     ) -> dict[str, dict[str, float]]:
         degree = 1 << log_degree
         contenders = {
             OURS: self._calls(Ours(our_params(scheme, degree))),
             SEALS_PRIMES: self._calls(Ours(seals_params(scheme, degree))),
         }
-        if peer == "seal":
+        if with_seal:
             contenders[SEAL] = self._calls(Seal(scheme, degree))
         runs: dict[str, list[Mapping[str, float]]] = {name: [] for name in contenders}
         for name, run in alternating(contenders, range(repetitions)):
@@ -192,7 +192,7 @@ class RedundancyTable:
             params = our_params(scheme, 1 << log_degree)
             ours = Ours(params)
             contenders: dict[str, Ours | Seal] = {OURS: ours}
-            if options.peer == "seal":
+            if "seal" in options.peers:
                 contenders[SEAL] = Seal(scheme, 1 << log_degree)
             found = {
                 name: {str(n): self._of(contender.sizes(n), scheme, n) for n in LENGTHS}
@@ -209,7 +209,7 @@ class RedundancyTable:
                     {str(n): self._of((words, cipher, 0), scheme, n) for n in LENGTHS},
                 )
             )
-            if options.peer:
+            if options.peers:
                 ratios[f"{scheme}.{log_degree}"] = max(
                     found[OURS][str(n)] / found[SEAL][str(n)] for n in LENGTHS
                 )

@@ -222,7 +222,7 @@ def _measured(
 def reproduce(options: Options) -> Report:
     """Measures on one thread, but for one ratio; every keystream is decrypted and compared."""
     clock = Clock(quick=options.quick)
-    peer = tfhe_peer.kreyvium(PEER_BITS) if options.peer == "tfhe" else None
+    peer = tfhe_peer.kreyvium(PEER_BITS) if "tfhe" in options.peers else None
     sets = _sets(quick=options.quick)
     tasks = [
         (cipher, left) for cipher in CIPHERS for left in ((0,) if options.quick else (0, LEFT))

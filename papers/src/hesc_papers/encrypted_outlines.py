@@ -46,7 +46,7 @@ def study(identifier: str, title: str, degree: int, options: Options) -> Report:
         name: values(curve, degree, seed=1, preset=preset)
         for name, (preset, curve) in options.track(ENCRYPTED.items(), "encrypting")
     }
-    if options.peer == "seal":
+    if "seal" in options.peers:
         curves[PEER] = exact_ckks(degree)
     return Report(
         identifier,

@@ -38,7 +38,7 @@ def reproduce(options: Options) -> Report:
     """Measures on one thread, but for one ratio; every result is decrypted and compared."""
     clock = Clock(quick=options.quick)
     # Before minutes of measurement: the build may lack it.
-    peer = tfhe_peer.measured(options) if options.peer == "tfhe" else None
+    peer = tfhe_peer.measured(options) if "tfhe" in options.peers else None
     chosen = [op for op in OPERATIONS if not options.quick or op.name in QUICK]
     sets: dict[str, Slots] = {}
     rows: list[dict[str, Any]] = []

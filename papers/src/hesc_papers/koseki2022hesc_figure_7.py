@@ -37,7 +37,7 @@ def reproduce(options: Options) -> Report:
         preset, curve = ENCRYPTED[name]
         results = [values(curve, degree, seed, preset=preset) for seed in range(samples)]
         rows += error_rows(name, degree, results)
-    if options.peer == "seal":
+    if "seal" in options.peers:
         for degree in DEGREES.values():
             # Each encryption has noise of its own.
             rows += error_rows(PEER, degree, [exact_ckks(degree) for _ in range(samples // 5)])

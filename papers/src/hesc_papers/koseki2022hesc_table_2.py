@@ -230,7 +230,7 @@ def reproduce(options: Options) -> Report:
     contenders: dict[str, _Contender] = {
         f"hesc: {name}": _Hesc(ours) for name, ours in OURS.items()
     }
-    if options.peer == "seal":
+    if "seal" in options.peers:
         contenders |= {f"gmpy2: {name}": _Gmp(name) for name in PEER_BITS}
         contenders |= {f"SEAL: {name}": _Seal(of) for name, of in SEAL_SETS.items()}
     repetitions = 3 if options.quick else 15
@@ -253,7 +253,7 @@ def reproduce(options: Options) -> Report:
         TITLE,
         "µs",
         rows,
-        ratios=_ratios(times) if options.peer == "seal" else {},
+        ratios=_ratios(times) if "seal" in options.peers else {},
         parameters={
             "sets": {name: repr(Params.preset(ours.preset)) for name, ours in OURS.items()},
             "threads": 1,

@@ -111,7 +111,7 @@ def reproduce(options: Options) -> Report:
     network, split = load_network(), load_split()
     features, classes = split.test_features, split.test_classes
     contenders = _ours(network)
-    if options.peer == "seal":
+    if "seal" in options.peers:
         contenders |= _theirs(network)
     repetitions = 5 if options.quick else 30
     runs: dict[str, list[Mapping[str, float]]] = {name: [] for name in contenders}
@@ -189,7 +189,7 @@ def reproduce(options: Options) -> Report:
     )
     report.ratios["float.accuracy"] = float(np.mean(network.predict(features) == classes))
     report.ratios["best_mode.accuracy"] = accuracy(network, features, classes)
-    if options.peer == "seal":
+    if "seal" in options.peers:
         report.ratios |= _ratios(rows)
         _add_batches(report, network, features, options)
     return report

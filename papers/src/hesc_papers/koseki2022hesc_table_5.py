@@ -61,7 +61,7 @@ def reproduce(options: Options) -> Report:
             network, ckks, digits=DIGITS, base=BASE
         ),
     }
-    if options.peer == "seal":
+    if "seal" in options.peers:
         from hesc_papers.seal_peer.layered import LayeredPeer
 
         for name, digits in (("without", 1), (f"fused, base {BASE}, {DIGITS} digits", DIGITS)):
@@ -123,7 +123,7 @@ def reproduce(options: Options) -> Report:
             f"hesc refuses: {wrapping_share(network)!r}",
         ],
     )
-    if options.peer == "seal":
+    if "seal" in options.peers:
         report.ratios |= {
             "peer.without.total": times["SEAL: without"]["Total"] / times[plain]["Total"],
             "peer.fused.total": times[f"SEAL: fused, base {BASE}, {DIGITS} digits"]["Total"]

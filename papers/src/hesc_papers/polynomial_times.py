@@ -262,7 +262,7 @@ def measure(degrees: Sequence[int], options: Options, title: str) -> list[dict[s
     """Rows of all degrees."""
     rows = []
     for degree in options.track(degrees, title):
-        measured = Measured(contenders(degree, peer=options.peer == "seal"))
+        measured = Measured(contenders(degree, peer="seal" in options.peers))
         measured.measure(degree, 3 if options.quick else 15)
         rows += measured.rows(degree=degree)
     return rows

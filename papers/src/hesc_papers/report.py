@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 # The rivals, by how their rows name them.
-_RIVALS = {"SEAL": "seal-python", "gmpy2": "gmpy2"}
+_RIVALS = {"SEAL": "seal-python", "TenSEAL": "tenseal", "gmpy2": "gmpy2"}
 _INSTRUCTIONS = ("avx512ifma", "avx512f", "avx2")
 
 
@@ -37,7 +37,7 @@ def _machine() -> dict[str, str]:
         "system": platform.platform(),
         "python": platform.python_version(),
     }
-    for package in ("hesc", "numpy", "seal-python", "gmpy2"):
+    for package in ("hesc", "numpy", "seal-python", "tenseal", "gmpy2"):
         try:
             info[package] = version(package)
         except PackageNotFoundError:

@@ -27,7 +27,8 @@ def reproduce(
     list_all: Annotated[bool, typer.Option("--list", help="List all IDs and stop.")] = False,
     quick: Annotated[bool, typer.Option(help="Fewer repetitions: a look only.")] = False,
     peer: Annotated[
-        str | None, typer.Option(help="Measure a peer in the same run: seal, tfhe.")
+        list[str] | None,
+        typer.Option(help="Measure a peer in the same run: seal, tenseal, tfhe. May be repeated."),
     ] = None,
     json_file: Annotated[
         str | None, typer.Option("--json", help="Write the report to this new file, - for stdout.")
@@ -47,7 +48,8 @@ def reproduce(
         return
     chosen = study(identifier)
     peers = getattr(chosen, "PEERS", ("seal",))
-    if peer is not None and peer not in peers:
+    asked = tuple(peer or ())
+    if not set(asked) <= set(peers):
         raise typer.BadParameter(
             f"{identifier} is measured beside {' or '.join(peers)}", param_hint="--peer"
         )
@@ -58,7 +60,7 @@ def reproduce(
     def bar(items: Iterable[Any], title: str) -> Iterable[Any]:
         return track(list(items), description=title, console=console, transient=True)
 
-    report = chosen.reproduce(Options(quick=quick, peer=peer, track=bar))
+    report = chosen.reproduce(Options(quick=quick, peers=asked, track=bar))
     report.show(console)
     if json_file == "-":
         sys.stdout.write(report.to_json())

@@ -430,6 +430,28 @@ pub fn add_small(a: &mut [u64], small: &[i16], q: &Reducer) {
     limb::u64::add_signed(a, small, q.value());
 }
 
+/// `a += signed` for signed numbers smaller than the prime in absolute value.
+///
+/// # Panics
+/// If the lengths differ.
+pub fn add_signed(a: &mut [u64], signed: &[i64], q: &Reducer) {
+    assert_eq!(a.len(), signed.len(), "there is a summand for each residue");
+    debug_assert!(signed.iter().all(|s| s.unsigned_abs() < q.value()), "summands are small");
+    lifted(a, signed, q.value());
+}
+
+/// Secret data passes here, hence the arithmetic select.
+#[cfg_attr(
+    not(feature = "portable"),
+    multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2"))
+)]
+fn lifted(a: &mut [u64], signed: &[i64], q: u64) {
+    for (a, &s) in a.iter_mut().zip(signed) {
+        let sum = *a + (s as u64).wrapping_add(q & (s >> 63) as u64);
+        *a = sum.min(sum.wrapping_sub(q));
+    }
+}
+
 /// `a += constant` at every place.
 pub fn add_constant(a: &mut [u64], constant: u64, q: &Reducer) {
     shift(a, constant, q.value());
@@ -767,6 +789,10 @@ mod tests {
             let mut small_signed = vec![0; LENGTH];
             reduce_small_signed(&mut small_signed, &shifted, &prime);
             let q_of = |x: i128| x.rem_euclid(i128::from(q)) as u64;
+            let summands: Vec<i64> = signed.iter().map(|x| x % q as i64).collect();
+            let base = row(&raw, 0, q);
+            let mut sums = base.clone();
+            add_signed(&mut sums, &summands, &prime);
             let t = q / 3;
             let mut lifted = vec![0; LENGTH];
             let small = row(&raw, 4, t);
@@ -776,6 +802,7 @@ mod tests {
                 for (p, words, recentred) in &others {
                     prop_assert_eq!(recentred[i], q_of(i128::from(crate::Modulus::new(*p).centre(words[i]))));
                 }
+                prop_assert_eq!(sums[i], q_of(i128::from(base[i]) + i128::from(summands[i])));
                 prop_assert_eq!(small_signed[i], q_of(i128::from(signed[i] >> 12)));
             }
         }

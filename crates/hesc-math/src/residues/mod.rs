@@ -7,6 +7,8 @@
 mod correlation;
 pub mod kernels;
 mod reducer;
+mod truncation;
 
 pub use correlation::correlations;
 pub use reducer::{Factor, MAX_PRIME_BITS, Reducer};
+pub use truncation::Truncation;

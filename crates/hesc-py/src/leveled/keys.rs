@@ -20,7 +20,7 @@ use crate::keys::write_key_file;
 use crate::workers::Compute;
 
 #[pyclass(frozen, module = "hesc")]
-pub struct LeveledPublicKey(pub(super) Rlwe, pub(super) rlwe::PublicKey);
+pub struct LeveledPublicKey(pub(super) Rlwe, pub rlwe::PublicKey);
 
 #[pymethods]
 impl LeveledPublicKey {

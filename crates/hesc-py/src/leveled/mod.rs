@@ -130,7 +130,7 @@ pub fn combined_levels(primes: Vec<u64>, large: usize) -> PyResult<Vec<Vec<usize
 }
 
 #[pyclass(frozen, module = "hesc")]
-pub struct LeveledParams(pub(super) Rlwe);
+pub struct LeveledParams(pub Rlwe);
 
 impl LeveledParams {
     /// The specification.

@@ -17,10 +17,9 @@ use super::Complex64;
 use crate::SchemeError;
 use crate::error::refuse;
 use crate::rlwe::evaluation::SCALE_TOLERANCE;
+use crate::rlwe::flooding::{LEAST_STATISTICAL_BITS, flooding_factor, gaussian_pair};
 use crate::rlwe::{Ciphertext, Rlwe, SecretKey};
 
-/// Bits of statistical security, at least.
-const LEAST_BITS: u32 = 40;
 /// The noise is at most this share of the bound on the numbers, or nothing is left of them.
 const ROOM: f64 = 0.25;
 /// Bits of the noise's deviation that shared numbers keep: below, doubles would show which number the
@@ -136,13 +135,13 @@ impl Rlwe {
 
     fn sharing_deviation(&self, sharing: Sharing<'_>) -> Result<f64, SchemeError> {
         let Sharing { expected, answers, statistical_bits } = sharing;
-        if statistical_bits < LEAST_BITS {
+        if statistical_bits < LEAST_STATISTICAL_BITS {
             return refuse("statistical_bits", statistical_bits, "take at least 40");
         }
         if answers == 0 {
             return refuse("answers", 0, "say how many numbers will be shown in all");
         }
-        let factor = (12.0 * answers as f64).sqrt() * (f64::from(statistical_bits) / 2.0).exp2();
+        let factor = flooding_factor(answers, statistical_bits);
         let deviation = factor * self.error_bound(expected);
         if deviation <= ROOM * expected.noise.magnitude {
             return Ok(deviation);
@@ -152,11 +151,4 @@ impl Rlwe {
                       take primes and a scale with more bits, or fewer operations",
         })
     }
-}
-
-/// Two independent normal numbers (Box and Muller), from 53 bits each.
-fn gaussian_pair(rng: &mut impl CryptoRng) -> Complex64 {
-    let uniform = |word: u64| ((word >> 11) as f64 + 0.5) * 2f64.powi(-53);
-    let radius = (-2.0 * uniform(rng.next_u64()).ln()).sqrt();
-    Complex64::from_polar(radius, 2.0 * std::f64::consts::PI * uniform(rng.next_u64()))
 }

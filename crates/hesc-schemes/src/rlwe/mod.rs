@@ -48,6 +48,7 @@ mod encryption;
 mod estimates;
 pub(crate) mod evaluation;
 mod field_slots;
+pub mod flooding;
 pub(crate) mod integers;
 pub(crate) mod key_pair;
 mod key_switching;
@@ -61,6 +62,7 @@ mod policy;
 mod prime_set;
 pub(crate) mod products;
 pub(crate) mod residues;
+mod ring_products;
 mod rotations;
 mod sampled;
 mod spec_wire;
@@ -73,6 +75,7 @@ mod work;
 use std::sync::{Arc, OnceLock};
 
 use hesc_math::RingIndex;
+pub use hesc_math::residues::Truncation;
 
 pub use buffer::KeptBuffers;
 pub use ciphertext::{Ciphertext, Plaintext, SeededCiphertext};
@@ -82,6 +85,7 @@ pub use key_pair::{PublicKey, SecretKey};
 pub use keys::{GaloisKeys, RelinKey, SwitchKey};
 pub use params::{Packing, PlaintextSpace, Spec};
 pub use prime_set::PrimeSet;
+pub use ring_products::{Multiplier, RingProducts, Workspace};
 pub use traces::Trace;
 pub use work::{Speed, Work};
 

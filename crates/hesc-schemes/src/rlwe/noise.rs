@@ -53,7 +53,7 @@ pub(crate) const POWER_MARGIN: f64 = std::f64::consts::SQRT_2;
 /// Deviations that bound a coefficient, and with it the failures of decryption: a sub-Gaussian coefficient is
 /// beyond them with probability `2 exp(-14.3^2 / 2) < 2^-146`, one of the `2^16` of the largest ring with less than
 /// `2^-130`, which leaves room for keys whose norm is above the average.
-pub(super) const TAILS: f64 = 14.3;
+pub const TAILS: f64 = 14.3;
 /// The same for the value at a root of unity of noise that is a product of two complex Gaussian numbers, beyond
 /// `r` deviations with probability `exp(-2 r)`: one of `2^15` pairs of roots with less than `2^-129`.
 pub(super) const ROOT_TAILS: f64 = 50.0;

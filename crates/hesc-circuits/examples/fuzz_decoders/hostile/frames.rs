@@ -117,6 +117,13 @@ fn layout(family: Family, kind: u8) -> &'static str {
             "tag:tag level:u8 seed:32 scale:f64 deviation:f64 values:f64 peak:f64 magnitude:f64 \
              degree:u32"
         }
+        _ if is(Kind::RingProductQuery) || is(Kind::RingProductAnswer) => "tag:tag samples:u32",
+        // Of two features and an output.
+        _ if is(Kind::RingProductPlan) => {
+            "features:u32 outputs:u32 low:f64 low:f64 high:f64 high:f64 centre:f64 offset:f64 l1:f64 \
+             l2:f64 error:f64 answers:u64 statistical_bits:u32 ring_degree:u32 modulus:u64 \
+             feature_scale:u64 weight_scale:f64 bits:u8"
+        }
         _ if is(Kind::GaloisKeys) => "tag:tag keys:u32 element:u32 seed:32",
         _ if is(Kind::PublicKey) || is(Kind::RelinKey) || is(Kind::SwitchKey) => "tag:tag seed:32",
         _ if is(Kind::SecretKey) || is(Kind::EvaluationKey) => "tag:tag",

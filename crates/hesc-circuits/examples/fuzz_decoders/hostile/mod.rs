@@ -9,6 +9,7 @@ mod damage;
 pub mod frames;
 mod leveled;
 mod lies;
+mod ring_products;
 mod streams;
 
 use std::time::{Duration, Instant};
@@ -27,6 +28,7 @@ use rand_core::SeedableRng;
 use frames::{Family, Frame};
 use leveled::LeveledTarget;
 use lies::below;
+use ring_products::RingProductTarget;
 use streams::StreamsTarget;
 
 /// A valid object.
@@ -199,6 +201,8 @@ pub fn quick_targets() -> Targets {
         Box::new(LeveledTarget::new(SchemeKind::Ckks, 512, 0)?),
         Box::new(LeveledTarget::new(SchemeKind::Bfv, 255, 2)?),
         Box::new(LeveledTarget::new(SchemeKind::Bgv, 255, 7)?),
+        Box::new(RingProductTarget::new(false)?),
+        Box::new(RingProductTarget::new(true)?),
     ])
 }
 

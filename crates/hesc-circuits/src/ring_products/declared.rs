@@ -1,0 +1,195 @@
+use hesc_schemes::rlwe::flooding::LEAST_STATISTICAL_BITS;
+
+use super::error::RingProductError;
+
+/// Coefficients of the largest ring.
+pub(super) const MOST_PLACES: usize = 32768;
+/// Nothing declared is larger, so that sums and products of it are finite.
+const LARGEST: f64 = 1e100;
+/// Room for sums in another order.
+pub(super) const UP: f64 = 1.0 + 1e-8;
+
+/// That the weights are hidden from the key owner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hiding {
+    /// Numbers that a model gives in all its life.
+    pub answers: u64,
+    /// Bits of statistical security, at least 40.
+    pub statistical_bits: u32,
+}
+
+/// What both sides know: ranges and bounds that somebody declared, and never took from numbers to be hidden.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Declared {
+    /// The least value of each feature.
+    pub low: Vec<f64>,
+    /// The greatest.
+    pub high: Vec<f64>,
+    /// For each output a number that is added after decryption: public.
+    pub centres: Vec<f64>,
+    /// Bound on what the model adds to the scores beyond the centres, at the middle of all ranges.
+    pub offset: f64,
+    /// Bound on `sum_j |w_kj| h_j` for each output, `h_j` half the range of a feature.
+    pub weights_l1: f64,
+    /// Bound on the root of `sum_kj (w_kj h_j)^2`.
+    pub weights_l2: f64,
+    /// The root mean square of a score's error that is wanted.
+    pub error: f64,
+    /// None where the key owner may know the weights.
+    pub hiding: Option<Hiding>,
+}
+
+impl Declared {
+    /// For a model that the key owner may know: bounds and centres are those of its weights, `outputs` rows of a
+    /// weight for each feature.
+    ///
+    /// # Errors
+    /// [`RingProductError::Declared`] and [`RingProductError::Count`] for what cannot be.
+    pub fn of_model(
+        weights: &[f64],
+        intercepts: &[f64],
+        low: &[f64],
+        high: &[f64],
+        error: f64,
+    ) -> Result<Self, RingProductError> {
+        check_ranges(low, high)?;
+        let (expected, found) = (low.len() * intercepts.len(), weights.len());
+        if expected != found {
+            return Err(RingProductError::Count { what: "weights", expected, found });
+        }
+        let rows = || weights.chunks_exact(low.len());
+        let row_l1 = rows().map(|row| scaled(row, low, high).map(f64::abs).sum());
+        let weights_l1 = row_l1.fold(0.0, f64::max);
+        let squares = rows().flat_map(|row| scaled(row, low, high)).map(|w| w * w);
+        let weights_l2 = squares.sum::<f64>().sqrt();
+        let centres = rows().zip(intercepts).map(|(row, b)| b + middle(row, low, high)).collect();
+        let (low, high) = (low.to_vec(), high.to_vec());
+        // Sums in another order are a little larger.
+        let up = 1.0 + 1e-9;
+        let (weights_l1, weights_l2) = (weights_l1 * up, weights_l2 * up);
+        let (offset, hiding) = (0.0, None);
+        Ok(Self { low, high, centres, offset, weights_l1, weights_l2, error, hiding })
+    }
+
+    pub(super) fn check(&self) -> Result<(), RingProductError> {
+        check_ranges(&self.low, &self.high)?;
+        let refuse = |name, remedy| Err(RingProductError::Declared { name, remedy });
+        let (features, outputs) = (self.low.len(), self.centres.len());
+        if outputs == 0 {
+            return refuse("outputs", "a model has one at least");
+        }
+        if features.saturating_mul(outputs) > MOST_PLACES {
+            return Err(RingProductError::Places { features, outputs, most: MOST_PLACES });
+        }
+        let sized = |x: f64| x.is_finite() && x.abs() <= LARGEST;
+        if !self.centres.iter().all(|&x| sized(x)) {
+            return refuse("centres", "give numbers below 1e100");
+        }
+        if !(sized(self.offset) && self.offset >= 0.0) {
+            return refuse("offset", "give a bound on what the model adds, 0 or more");
+        }
+        let positive = |x: f64| sized(x) && x >= 1.0 / LARGEST;
+        for (name, bound) in [("weights_l1", self.weights_l1), ("weights_l2", self.weights_l2)] {
+            if !positive(bound) {
+                return refuse(
+                    name,
+                    "give a bound above zero; weights that are all zero need no product",
+                );
+            }
+        }
+        if !positive(self.error) {
+            return refuse("error", "give the root mean square that you want, above zero");
+        }
+        if let Some(Hiding { answers, statistical_bits }) = self.hiding {
+            if !(1..=1 << 50).contains(&answers) {
+                return refuse(
+                    "answers",
+                    "say how many numbers the model will give in all, up to 2^50",
+                );
+            }
+            if !(LEAST_STATISTICAL_BITS..=128).contains(&statistical_bits) {
+                return refuse("statistical_bits", "take 40 to 128");
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses features that are not so many, or beyond their ranges. Which is the first one shows in the time this
+    /// takes: it is the owner's own.
+    pub(super) fn check_features(
+        &self,
+        features: &[f64],
+        samples: usize,
+    ) -> Result<(), RingProductError> {
+        let (expected, found) = (self.low.len().saturating_mul(samples), features.len());
+        if expected != found {
+            return Err(RingProductError::Count { what: "features", expected, found });
+        }
+        for (sample, row) in features.chunks_exact(self.low.len()).enumerate() {
+            let ranges = || row.iter().zip(self.low.iter().zip(&self.high));
+            // Without a branch where all are well; what is no number is not inside.
+            let outside = |(x, (low, high)): (&f64, (&f64, &f64))| !((x >= low) & (x <= high));
+            if ranges().fold(false, |bad, at| bad | outside(at)) {
+                let feature = ranges().position(outside).unwrap_or(0);
+                return Err(RingProductError::Feature { sample, feature });
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses weights of another number, and those beyond what is declared.
+    pub(super) fn check_weights(&self, weights: &[f64]) -> Result<(), RingProductError> {
+        let (low, high) = (&self.low, &self.high);
+        let (expected, found) = (low.len() * self.centres.len(), weights.len());
+        if expected != found {
+            return Err(RingProductError::Count { what: "weights", expected, found });
+        }
+        let mut squares = 0.0;
+        let mut inside = true;
+        for row in weights.chunks_exact(low.len()) {
+            inside &= scaled(row, low, high).map(f64::abs).sum::<f64>() <= self.weights_l1 * UP;
+            // Of a feature that is always the same weights count as well: they are finite.
+            inside &= row.iter().fold(true, |finite, w| finite & w.is_finite());
+            squares += scaled(row, low, high).map(|w| w * w).sum::<f64>();
+        }
+        if !inside {
+            return Err(RingProductError::Weights { what: "the sizes of an output's weights are" });
+        }
+        if squares.sqrt() > self.weights_l2 * UP {
+            return Err(RingProductError::Weights { what: "the norm of all weights is" });
+        }
+        Ok(())
+    }
+}
+
+fn check_ranges(low: &[f64], high: &[f64]) -> Result<(), RingProductError> {
+    let refuse = |name, remedy| Err(RingProductError::Declared { name, remedy });
+    if low.is_empty() || low.len() != high.len() {
+        return refuse("low and high", "give one of each for every feature");
+    }
+    let possible = |(&a, &b): (&f64, &f64)| a <= b && a.abs() <= LARGEST && b.abs() <= LARGEST;
+    if !low.iter().zip(high).all(possible) {
+        return refuse("low and high", "give finite ranges, low at most high, within 1e100");
+    }
+    Ok(())
+}
+
+/// Half the width of a range.
+pub(super) fn half(low: f64, high: f64) -> f64 {
+    (high - low) / 2.0
+}
+
+/// The middle of a range.
+pub(super) fn mid(low: f64, high: f64) -> f64 {
+    low + half(low, high)
+}
+
+/// Weights of features in [-1, 1].
+pub(super) fn scaled(row: &[f64], low: &[f64], high: &[f64]) -> impl Iterator<Item = f64> {
+    row.iter().zip(low.iter().zip(high)).map(|(w, (&low, &high))| w * half(low, high))
+}
+
+/// What a row of weights gives at the middle of all ranges.
+pub(super) fn middle(row: &[f64], low: &[f64], high: &[f64]) -> f64 {
+    row.iter().zip(low.iter().zip(high)).map(|(w, (&low, &high))| w * mid(low, high)).sum()
+}

@@ -1,0 +1,193 @@
+use hesc_schemes::rlwe::Truncation;
+use hesc_schemes::rlwe::flooding::{LARGEST_GAUSSIAN, flooding_factor};
+use hesc_schemes::rlwe::noise::{TAILS, rounding_deviation, secret_key_deviation};
+
+use super::declared::{Declared, half};
+use super::layout::Layout;
+
+/// Scales of weights that are tried, to each power of two: fourths of an octave.
+const STEPS: [f64; 4] = [1.0, 1.189_207_115_002_721, 1.414_213_562_373_095, 1.681_792_830_507_429];
+const OCTAVES: i32 = 50;
+/// The fewest bits of an answer.
+const LEAST_BITS: u32 = 6;
+/// The square of a public key's noise is at most so many times its mean: at `N = 1024` it is beyond with a
+/// probability below 2^-128.
+const NORM_MARGIN: f64 = 2.0;
+
+/// What numbers are multiplied with before they are rounded.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scales {
+    /// Of features in [-1, 1].
+    pub feature_scale: u64,
+    /// Of weights of such features.
+    pub weight_scale: f64,
+    /// Bits of a coefficient of an answer.
+    pub bits: u32,
+}
+
+impl Scales {
+    /// Of a score.
+    pub fn product(&self) -> f64 {
+        self.feature_scale as f64 * self.weight_scale
+    }
+
+    pub(super) fn truncation(&self, modulus: u64) -> Option<Truncation> {
+        (self.bits <= modulus.ilog2()).then(|| Truncation::new(modulus, self.bits))
+    }
+}
+
+/// What errors and ranges depend on beside the scales.
+///
+/// A score times both scales is `m w + e w` at its place: `m` and `w` rounded, `e` the noise of an encryption. To that
+/// comes, where weights are hidden, an encryption of zero and the flood; and the roundings `r_0 + r_1 s` of both parts,
+/// to fewer bits and back. Roundings are uniform within 1/2, and all is centred and independent, so that variances add;
+/// sums of such are sub-Gaussian, with the variance itself as parameter for noise and roundings, and 1 instead of 2/3
+/// for ternary coefficients.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Demand {
+    layout: Layout,
+    modulus: u64,
+    /// Features whose range is not a point.
+    pub features: f64,
+    weights_l1: f64,
+    weights_l2: f64,
+    offset: f64,
+    /// The flood's deviation in units of the bound on what it hides.
+    flooding_factor: Option<f64>,
+}
+
+impl Demand {
+    pub fn new(declared: &Declared, layout: Layout, modulus: u64) -> Self {
+        let ranges = declared.low.iter().zip(&declared.high);
+        Self {
+            layout,
+            modulus,
+            features: ranges.filter(|&(&low, &high)| half(low, high) > 0.0).count() as f64,
+            weights_l1: declared.weights_l1,
+            weights_l2: declared.weights_l2,
+            offset: declared.offset,
+            flooding_factor: declared
+                .hiding
+                .map(|hiding| flooding_factor(hiding.answers, hiding.statistical_bits)),
+        }
+    }
+
+    /// Roundings of weights, one for each.
+    fn roundings(&self) -> f64 {
+        self.features * self.layout.outputs as f64
+    }
+
+    /// The parameter of everything that a flood hides: `e w`, and `e u + e_0 + e_1 s` where there is a flood.
+    fn hidden_square(&self, weight_scale: f64) -> f64 {
+        let weights = self.weights_l2 * weight_scale + self.roundings().sqrt() / 2.0;
+        let zero = match self.flooding_factor {
+            None => 0.0,
+            Some(_) => (1.0 + NORM_MARGIN) * self.layout.ring_degree as f64 + 1.0,
+        };
+        secret_key_deviation() * secret_key_deviation() * (weights * weights + zero)
+    }
+
+    /// The deviation of the flood.
+    pub fn flooding(&self, weight_scale: f64) -> Option<f64> {
+        self.flooding_factor.map(|factor| factor * TAILS * self.hidden_square(weight_scale).sqrt())
+    }
+
+    /// Size of a unit of an answer of so many bits, squared, and that of the rounding on the way back; zero where no
+    /// bits are lost.
+    fn units_square(&self, bits: u32) -> f64 {
+        if bits > self.modulus.ilog2() {
+            return 0.0;
+        }
+        let unit = self.modulus as f64 / (1u64 << bits) as f64;
+        unit * unit + 1.0
+    }
+
+    /// What noise stays within, but for a probability below 2^-128.
+    fn noise_reach(&self, weight_scale: f64, bits: u32) -> f64 {
+        // The worst secret has no zeros. A rounding is off by a 64th more.
+        let roundings =
+            1.04 * self.units_square(bits) * (1 + self.layout.ring_degree) as f64 / 12.0;
+        let flood = self.flooding(weight_scale).unwrap_or(0.0);
+        TAILS * (self.hidden_square(weight_scale) + roundings).sqrt()
+            + LARGEST_GAUSSIAN * flood
+            + 2.0
+    }
+
+    /// What the coefficient of a score grows by with the scale of features: weights and what is added, rounded.
+    fn per_feature_scale(&self, weight_scale: f64) -> f64 {
+        (self.weights_l1 + self.offset) * weight_scale + self.features.max(1.0) / 2.0
+    }
+
+    /// The most that a coefficient of a score is.
+    pub fn reach(&self, scales: Scales) -> f64 {
+        scales.feature_scale as f64 * self.per_feature_scale(scales.weight_scale)
+            + self.noise_reach(scales.weight_scale, scales.bits)
+    }
+
+    /// The variance of a score's error: for features and weights of these squared norms (of features in [-1, 1], of
+    /// the output's weights, of all weights).
+    pub fn variance(&self, scales: Scales, features: f64, row: f64, all: f64) -> f64 {
+        let square = |x: f64| x * x;
+        let (x, w) = (square(scales.feature_scale as f64), square(scales.weight_scale));
+        let n = self.layout.ring_degree as f64;
+        let noise = square(secret_key_deviation()) * (all * w + self.roundings() / 12.0);
+        let zero = match self.flooding_factor {
+            None => 0.0,
+            Some(_) => square(secret_key_deviation()) * (4.0 / 3.0 * n + 1.0),
+        };
+        let flood = self.flooding(scales.weight_scale).map_or(0.0, square);
+        let answer =
+            self.units_square(scales.bits) * square(rounding_deviation(self.layout.ring_degree));
+        let added = if self.offset > 0.0 { 1.0 / 12.0 } else { 0.0 };
+        let both = self.features / 144.0;
+        (noise + zero + flood + answer + added + both) / (x * w)
+            + row / (12.0 * x)
+            + features / (12.0 * w)
+    }
+
+    /// The largest scale of features that keeps scores within half of the modulus.
+    fn feature_scale(&self, weight_scale: f64, bits: u32) -> Option<u64> {
+        let half = self.modulus as f64 / 2.0 * (1.0 - 1e-9);
+        let room = half - self.noise_reach(weight_scale, bits);
+        let most = (room / self.per_feature_scale(weight_scale)).floor();
+        (most >= 1.0).then_some((most as u64).min(self.modulus / 4))
+    }
+
+    /// The fewest bits of an answer, and scales, with which errors are as wanted; or the least error.
+    pub fn scales(&self, error: f64) -> Result<Scales, f64> {
+        let mut least = f64::INFINITY;
+        for bits in LEAST_BITS..=self.modulus.ilog2() + 1 {
+            let (scales, variance) = self.best(bits);
+            if variance <= error * error {
+                return Ok(scales);
+            }
+            least = least.min(variance.sqrt());
+        }
+        Err(least)
+    }
+
+    /// The scales of least error for answers of so many bits.
+    fn best(&self, bits: u32) -> (Scales, f64) {
+        let mut best = (Scales { feature_scale: 1, weight_scale: 1.0, bits }, f64::INFINITY);
+        // Exact, whatever the machine: powers of two, and products of two numbers.
+        let unit = below(1.0 / (self.weights_l1 + self.offset));
+        for octave in 0..OCTAVES {
+            for step in STEPS {
+                let weight_scale = unit * step * 2f64.powi(octave);
+                let Some(feature_scale) = self.feature_scale(weight_scale, bits) else { break };
+                let scales = Scales { feature_scale, weight_scale, bits };
+                let square = self.weights_l2 * self.weights_l2;
+                let variance = self.variance(scales, self.features, square, square);
+                if variance < best.1 {
+                    best = (scales, variance);
+                }
+            }
+        }
+        best
+    }
+}
+
+/// The power of two that is at most this normal number.
+fn below(x: f64) -> f64 {
+    f64::from_bits(x.to_bits() & (0x7FF << 52))
+}

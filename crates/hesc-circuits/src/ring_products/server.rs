@@ -1,0 +1,179 @@
+use std::sync::{Mutex, PoisonError};
+
+use hesc_schemes::SchemeError;
+use hesc_schemes::rlwe::{Multiplier, PublicKey};
+use rand_core::{CryptoRng, SeedableRng};
+use zeroize::Zeroizing;
+
+use super::blocks::each_block;
+use super::declared::{UP, half, middle, scaled};
+use super::error::RingProductError;
+use super::plan::Plan;
+use super::wire::{self, Reply};
+
+/// A server's weights, ready for queries. Neither printed nor compared; wiped.
+pub struct Model {
+    plan: Plan,
+    weights: Multiplier,
+    /// What is added to each output, in coefficients.
+    added: Zeroizing<Vec<u64>>,
+    /// For plans that hide weights.
+    hiding: Option<Hidden>,
+}
+
+struct Hidden {
+    public: PublicKey,
+    deviation: f64,
+    left: Mutex<u64>,
+}
+
+impl Model {
+    /// `outputs` rows of a weight for each feature, and what is added to each output; the public key of who asks, for
+    /// plans that hide weights, which then answer nobody else. Cost: a transform.
+    ///
+    /// # Errors
+    /// [`RingProductError::Count`], [`RingProductError::Weights`]; [`RingProductError::Declared`] for a public key
+    /// too many or missing.
+    pub fn new(
+        plan: &Plan,
+        weights: &[f64],
+        intercepts: &[f64],
+        public: Option<PublicKey>,
+    ) -> Result<Self, RingProductError> {
+        plan.declared().check_weights(weights)?;
+        let (layout, declared, scales) = (plan.layout(), plan.declared(), plan.scales());
+        let (expected, found) = (layout.outputs, intercepts.len());
+        if expected != found {
+            return Err(RingProductError::Count { what: "intercepts", expected, found });
+        }
+        let (low, high) = (&declared.low, &declared.high);
+        let mut polynomial = Zeroizing::new(vec![0; layout.ring_degree]);
+        let mut added = Zeroizing::new(Vec::with_capacity(layout.outputs));
+        let rows = weights.chunks_exact(layout.features).zip(intercepts);
+        for (output, (row, intercept)) in rows.enumerate() {
+            for (feature, w) in scaled(row, low, high).enumerate() {
+                let rounded = (w * scales.weight_scale).round_ties_even() as i64;
+                polynomial[layout.weight(output, feature)] = rounded;
+            }
+            let beyond = intercept + middle(row, low, high) - declared.centres[output];
+            // Where centres are the model's own, what is left is the rounding of sums.
+            let own = declared.hiding.is_none() && declared.offset == 0.0;
+            let size = beyond.abs();
+            let rounding = 1e-9 * (intercept.abs() + row_size(row, low, high));
+            if !(size <= declared.offset * UP || own && size <= rounding) {
+                let what = "what the model adds beyond the centres is";
+                return Err(RingProductError::Weights { what });
+            }
+            let beyond = if own { 0.0 } else { beyond.clamp(-declared.offset, declared.offset) };
+            let coefficient = (beyond * scales.product()).round_ties_even() as i64;
+            let lifted = plan.products().modulus() & (coefficient >> 63) as u64;
+            added.push((coefficient as u64).wrapping_add(lifted));
+        }
+        let hiding = match (declared.hiding, public, plan.flooding()) {
+            (Some(hiding), Some(public), Some(deviation)) => {
+                Some(Hidden { public, deviation, left: Mutex::new(hiding.answers) })
+            }
+            (None, None, _) => None,
+            (None, Some(_), _) => {
+                let remedy = "the plan hides no weights; make one that does, or give none";
+                return Err(RingProductError::Declared { name: "public", remedy });
+            }
+            (Some(_), ..) => {
+                let remedy = "the plan hides weights; give the public key of who asks";
+                return Err(RingProductError::Declared { name: "public", remedy });
+            }
+        };
+        let weights = plan.products().multiplier(&polynomial);
+        Ok(Self { plan: plan.clone(), weights, added, hiding })
+    }
+
+    /// The plan.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Numbers that it may still give, where its weights are hidden.
+    pub fn answers_left(&self) -> Option<u64> {
+        self.hiding.as_ref().map(Hidden::left)
+    }
+
+    /// The answer to a query. Cost: three transforms for each ciphertext, six where weights are hidden.
+    ///
+    /// # Errors
+    /// [`SchemeError::Wire`] and [`SchemeError::ParameterMismatch`] for other bytes and plans; where weights are hidden
+    /// [`SchemeError::KeyMismatch`] for another key pair, and [`RingProductError::Spent`].
+    pub fn evaluate<R: CryptoRng + SeedableRng + Send>(
+        &self,
+        query: &[u8],
+        rng: &mut R,
+    ) -> Result<Vec<u8>, RingProductError> {
+        let plan = &self.plan;
+        let (layout, products) = (plan.layout(), plan.products());
+        let (key, samples, questions) = wire::query_from_bytes(plan, query)?;
+        if let Some(hidden) = &self.hiding {
+            let expected = hidden.public.key_id();
+            if key != expected {
+                return Err(SchemeError::KeyMismatch { expected, found: key }.into());
+            }
+            hidden.spend((samples * layout.outputs) as u64)?;
+        }
+        let n = layout.ring_degree;
+        let blocks = layout.blocks(samples).zip(questions).map(|(count, question)| {
+            let scores = vec![0; count * layout.outputs];
+            // Public answers need no randomness.
+            let rng = self.hiding.is_some().then(|| R::from_rng(rng));
+            (count, question, rng, Reply { c_1: vec![0; n], scores })
+        });
+        let start = || (products.workspace(), Zeroizing::new(vec![0; n]));
+        let done = each_block(blocks.collect(), start, |(workspace, c_0), block| {
+            let (count, question, rng, Reply { c_1, scores }) = block;
+            let (first, length) = layout.window(*count);
+            c_0[length..].fill(0);
+            c_0[..length].copy_from_slice(&question.window);
+            c_0.rotate_right(first);
+            products.multiply(question.seed, c_0, c_1, &self.weights)?;
+            if let (Some(hidden), Some(rng)) = (&self.hiding, rng.as_mut()) {
+                products.rerandomise(&hidden.public, c_0, c_1, workspace, rng)?;
+            }
+            let places = layout.scores(*count).zip(self.added.iter().cycle());
+            for (score, (place, added)) in scores.iter_mut().zip(places) {
+                let sum = c_0[place] + added;
+                *score = sum.min(sum.wrapping_sub(products.modulus()));
+            }
+            if let (Some(hidden), Some(rng)) = (&self.hiding, rng.as_mut()) {
+                products.flood(scores, hidden.deviation, rng);
+            }
+            if let Some(truncation) = plan.truncation() {
+                let words = c_1.iter_mut().chain(scores);
+                words.for_each(|word| *word = truncation.truncate(*word));
+            }
+            Ok(())
+        })?;
+        let replies: Vec<Reply> = done.into_iter().map(|block| block.3).collect();
+        Ok(wire::answer_to_bytes(plan, key, samples, &replies))
+    }
+}
+
+/// What a row of weights may give at the middle of all ranges.
+fn row_size(row: &[f64], low: &[f64], high: &[f64]) -> f64 {
+    let most = |(&low, &high): (&f64, &f64)| low.abs().max(high.abs()) + half(low, high);
+    row.iter().zip(low.iter().zip(high).map(most)).map(|(w, x)| w.abs() * x).sum()
+}
+
+impl Hidden {
+    fn left(&self) -> u64 {
+        *self.left.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Counts before anything is computed.
+    fn spend(&self, asked: u64) -> Result<(), RingProductError> {
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        match left.checked_sub(asked) {
+            Some(rest) => {
+                *left = rest;
+                Ok(())
+            }
+            None => Err(RingProductError::Spent { asked, left: *left }),
+        }
+    }
+}

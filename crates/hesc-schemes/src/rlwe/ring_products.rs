@@ -1,0 +1,320 @@
+//! Products of encrypted polynomials of integers with polynomials in the clear, coefficient by coefficient: one
+//! prime, no evaluation keys, and no encoding but the caller's.
+//!
+//! `c_0 = -(a s) + e + m` and `c_1 = a` from a seed, so that `c_0 w + c_1 w s = m w + e w` modulo the prime. What the
+//! coefficients mean, how large they may be and how much noise they bear is the caller's to know: nothing here
+//! carries a claim.
+
+use hesc_math::residues::kernels;
+use hesc_math::ring::Prime;
+use hesc_math::sampling::{self, Noise as Sampler};
+use hesc_math::{AesCtrRng, RngSeed};
+use rand_core::{CryptoRng, SeedableRng};
+use zeroize::{Zeroize as _, ZeroizeOnDrop};
+
+use super::flooding;
+use super::key_pair::{PublicKey, SecretKey};
+use super::{PlaintextSpace, Rlwe, SchemeKind, Spec};
+use crate::error::refuse;
+use crate::{Assurance, Fingerprint, SchemeError};
+
+/// The scale of sets that are made for ring products, whose ciphertexts have scales of their own: vectors of CKKS
+/// under the same keys have this one.
+const SCALE: f64 = 65536.0;
+
+/// A set of one prime over a power-of-two ring. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct RingProducts(Rlwe);
+
+/// A polynomial in the clear as its evaluations. Neither printed nor compared, and wiped: it may be a secret of its
+/// owner's.
+#[derive(ZeroizeOnDrop)]
+pub struct Multiplier {
+    #[zeroize(skip)]
+    params: Fingerprint,
+    words: Vec<u64>,
+}
+
+/// Scratch space for one ciphertext after the other; secrets pass through it, and it is wiped.
+pub struct Workspace {
+    row: Vec<u64>,
+    sampler: Sampler,
+}
+
+impl Drop for Workspace {
+    fn drop(&mut self) {
+        self.row.zeroize();
+    }
+}
+
+impl RingProducts {
+    /// The set of this ring degree with the largest prime of so many bits, 20 to 58 but not 51.
+    ///
+    /// # Errors
+    /// As [`Rlwe::new`]: more bits than 128 bits of security allow, no such ring or prime.
+    pub fn of_size(ring_degree: usize, bits: u32) -> Result<Self, SchemeError> {
+        let ring = hesc_math::RingIndex::power_of_two(ring_degree)?;
+        let spec = Spec {
+            scheme: SchemeKind::Ckks,
+            ring,
+            coeff_moduli: ring.ntt_primes(bits, 1)?,
+            levels: Vec::new(),
+            special_moduli: Vec::new(),
+            plaintext: PlaintextSpace::Approximate { scale: SCALE },
+            bound: 1.0,
+            packing: None,
+        };
+        Self::new(Rlwe::new(spec, Assurance::Guidelines2024)?)
+    }
+
+    /// The prime of [`Self::of_size`]. Cost: a search, no tables.
+    ///
+    /// # Errors
+    /// [`SchemeError::Math`] where there is no such ring or prime.
+    pub fn modulus_of_size(ring_degree: usize, bits: u32) -> Result<u64, SchemeError> {
+        Ok(hesc_math::RingIndex::power_of_two(ring_degree)?.ntt_primes(bits, 1)?[0])
+    }
+
+    /// On a set that is there.
+    ///
+    /// # Errors
+    /// [`SchemeError::Parameter`] for several primes or a ring of odd index.
+    pub fn new(scheme: Rlwe) -> Result<Self, SchemeError> {
+        let spec = scheme.spec();
+        let primes = spec.coeff_moduli.len() + spec.special_moduli.len();
+        if primes != 1 {
+            return refuse("coeff_moduli", primes, "ring products take sets of one prime");
+        }
+        if !spec.ring.is_power_of_two() {
+            return refuse("ring", spec.ring.value(), "ring products take power-of-two rings");
+        }
+        Ok(Self(scheme))
+    }
+
+    /// The set.
+    pub fn scheme(&self) -> &Rlwe {
+        &self.0
+    }
+
+    /// Its prime.
+    pub fn modulus(&self) -> u64 {
+        self.prime().value()
+    }
+
+    fn prime(&self) -> &Prime {
+        &self.0.chain().level(1)[0]
+    }
+
+    /// Scratch space.
+    pub fn workspace(&self) -> Workspace {
+        let (row, sampler) = (vec![0; self.0.ring_degree()], Sampler::new(self.0.ring()));
+        Workspace { row, sampler }
+    }
+
+    /// Encrypts integers below the prime in absolute value: `c_0`, and the seed of `c_1`. Cost: a transform.
+    ///
+    /// # Errors
+    /// [`SchemeError::ParameterMismatch`] for the key of another set.
+    ///
+    /// # Panics
+    /// Unless there is a number for each coefficient.
+    pub fn encrypt(
+        &self,
+        key: &SecretKey,
+        message: &[i64],
+        c_0: &mut [u64],
+        workspace: &mut Workspace,
+        rng: &mut impl CryptoRng,
+    ) -> Result<RngSeed, SchemeError> {
+        key.tag.check(self.0.fingerprint(), None)?;
+        let prime = self.prime();
+        let seed = sampling::fresh_seed(rng);
+        sampling::fill_uniform_limb(c_0, prime.value(), &mut AesCtrRng::from_seed(seed));
+        kernels::multiply_assign(c_0, &key.words, prime);
+        prime.inverse(c_0);
+        kernels::negate(c_0, prime);
+        workspace.sampler.sample_centred_binomial(rng);
+        kernels::add_small(c_0, workspace.sampler.coefficients(), prime);
+        kernels::add_signed(c_0, message, prime);
+        Ok(seed)
+    }
+
+    /// A polynomial in the clear, of integers below 2^51 in absolute value. Cost: a transform.
+    ///
+    /// # Panics
+    /// Unless there is a number for each coefficient.
+    pub fn multiplier(&self, polynomial: &[i64]) -> Multiplier {
+        let mut words = vec![0; self.0.ring_degree()];
+        kernels::reduce_small_signed(&mut words, polynomial, self.prime());
+        self.prime().forward(&mut words);
+        Multiplier { params: self.0.fingerprint(), words }
+    }
+
+    /// Both parts of a seeded ciphertext times a polynomial, as coefficients: `c_0` in place, `c_1` from the seed.
+    /// Cost: three transforms.
+    ///
+    /// # Errors
+    /// [`SchemeError::ParameterMismatch`] for a multiplier of another set.
+    pub fn multiply(
+        &self,
+        seed: RngSeed,
+        c_0: &mut [u64],
+        c_1: &mut [u64],
+        by: &Multiplier,
+    ) -> Result<(), SchemeError> {
+        self.0.check_params(by.params)?;
+        let prime = self.prime();
+        sampling::fill_uniform_limb(c_1, prime.value(), &mut AesCtrRng::from_seed(seed));
+        prime.forward(c_0);
+        for part in [c_0, c_1] {
+            kernels::multiply_assign(part, &by.words, prime);
+            prime.inverse(part);
+        }
+        Ok(())
+    }
+
+    /// Adds an encryption of zero under the public key, `(b u + e_0, a u + e_1)`: `c_1` then tells nothing of what it
+    /// was multiplied with. Cost: three transforms.
+    ///
+    /// # Errors
+    /// [`SchemeError::ParameterMismatch`] for the key of another set.
+    pub fn rerandomise(
+        &self,
+        key: &PublicKey,
+        c_0: &mut [u64],
+        c_1: &mut [u64],
+        workspace: &mut Workspace,
+        rng: &mut impl CryptoRng,
+    ) -> Result<(), SchemeError> {
+        key.tag.check(self.0.fingerprint(), None)?;
+        let prime = self.prime();
+        let mut mask = zeroize::Zeroizing::new(vec![0; self.0.ring_degree()]);
+        workspace.sampler.sample_ternary(rng);
+        kernels::add_small(&mut mask, workspace.sampler.coefficients(), prime);
+        prime.forward(&mut mask);
+        for (part, of_key) in [c_0, c_1].into_iter().zip(&key.parts) {
+            let row = &mut workspace.row;
+            kernels::multiply(row, of_key, &mask, prime);
+            prime.inverse(row);
+            kernels::add(part, row, prime);
+            workspace.sampler.sample_centred_binomial(rng);
+            kernels::add_small(part, workspace.sampler.coefficients(), prime);
+        }
+        Ok(())
+    }
+
+    /// Adds Gaussian noise of this deviation, of which the prime has room for [`flooding::LARGEST_GAUSSIAN`].
+    pub fn flood(&self, words: &mut [u64], deviation: f64, rng: &mut impl CryptoRng) {
+        flooding::flood(words, deviation, self.prime(), rng);
+    }
+
+    /// `c_1 s` as coefficients, in place. Cost: two transforms. What comes out is wiped by whoever has it.
+    ///
+    /// # Errors
+    /// [`SchemeError::ParameterMismatch`] for the key of another set.
+    pub fn unmask(&self, key: &SecretKey, c_1: &mut [u64]) -> Result<(), SchemeError> {
+        key.tag.check(self.0.fingerprint(), None)?;
+        let prime = self.prime();
+        prime.forward(c_1);
+        kernels::multiply_assign(c_1, &key.words, prime);
+        prime.inverse(c_1);
+        Ok(())
+    }
+
+    /// The centred representative of `a + b` for two residues, without a branch.
+    pub fn centred_sum(&self, a: u64, b: u64) -> i64 {
+        let q = self.modulus();
+        let sum = (a + b).min((a + b).wrapping_sub(q));
+        sum.wrapping_sub(q & u64::from(sum > q / 2).wrapping_neg()) as i64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Against the product by its definition: what is decrypted is that but for noise that small numbers bound.
+    #[test]
+    fn products_are_those_of_the_polynomials() {
+        for (ring_degree, bits, hidden) in [(1024, 26, false), (2048, 50, true), (2048, 53, true)] {
+            let products = RingProducts::of_size(ring_degree, bits).unwrap();
+            let rng = &mut AesCtrRng::from_seed([bits as u8; 32]);
+            let (secret, public) = products.scheme().generate_keys(rng);
+            let mut message = vec![0; ring_degree];
+            let mut clear = vec![0; ring_degree];
+            for i in 0..40 {
+                message[(i * 37) % ring_degree] = 1000 - 50 * i as i64;
+                clear[(i * 91 + 5) % ring_degree] = 3 * i as i64 - 60;
+            }
+            let (mut c_0, mut c_1) = (vec![0; ring_degree], vec![0; ring_degree]);
+            let mut workspace = products.workspace();
+            let seed = products.encrypt(&secret, &message, &mut c_0, &mut workspace, rng).unwrap();
+            let by = products.multiplier(&clear);
+            products.multiply(seed, &mut c_0, &mut c_1, &by).unwrap();
+            if hidden {
+                products.rerandomise(&public, &mut c_0, &mut c_1, &mut workspace, rng).unwrap();
+            }
+            products.unmask(&secret, &mut c_1).unwrap();
+            let mut expected = vec![0i64; ring_degree];
+            for (i, &m) in message.iter().enumerate() {
+                for (j, &w) in clear.iter().enumerate() {
+                    let (place, wrapped) = ((i + j) % ring_degree, i + j >= ring_degree);
+                    expected[place] += if wrapped { -m * w } else { m * w };
+                }
+            }
+            // 14 deviations: beyond them one coefficient in 2^140.
+            let norm = clear.iter().map(|w| (w * w) as f64).sum::<f64>();
+            let public_key = if hidden { 4.0 / 3.0 * ring_degree as f64 + 1.0 } else { 0.0 };
+            let most = 14.0 * 3.25 * (norm + public_key).sqrt();
+            let off = (0..ring_degree)
+                .map(|i| (products.centred_sum(c_0[i], c_1[i]) - expected[i]).abs() as f64);
+            let (least, largest) = (most / 14.0, off.fold(0.0, f64::max));
+            assert!(least < largest && largest < most, "{ring_degree}: {largest} of {most}");
+        }
+    }
+
+    #[test]
+    fn other_sets_and_keys_are_refused() {
+        let refused = RingProducts::of_size(1024, 27).unwrap_err();
+        assert!(matches!(refused, SchemeError::Security { .. }), "{refused}");
+        let [small, large] = [26, 25].map(|bits| RingProducts::of_size(1024, bits).unwrap());
+        let rng = &mut AesCtrRng::from_seed([1; 32]);
+        let (secret, public) = large.scheme().generate_keys(rng);
+        let (mut a, mut b) = (vec![0; 1024], vec![0; 1024]);
+        let mut workspace = small.workspace();
+        let by = large.multiplier(&[0; 1024]);
+        let refusals = [
+            small.encrypt(&secret, &[0; 1024], &mut a, &mut workspace, rng).err(),
+            small.multiply([0; 32], &mut a, &mut b, &by).err(),
+            small.rerandomise(&public, &mut a, &mut b, &mut workspace, rng).err(),
+            small.unmask(&secret, &mut a).err(),
+        ];
+        for refusal in refusals {
+            assert!(matches!(refusal, Some(SchemeError::ParameterMismatch { .. })), "{refusal:?}");
+        }
+        let mut spec = small.scheme().spec().clone();
+        spec.ring = hesc_math::RingIndex::power_of_two(2048).unwrap();
+        spec.coeff_moduli = spec.ring.ntt_primes(26, 2).unwrap();
+        let two = Rlwe::new(spec, Assurance::Guidelines2024).unwrap();
+        assert!(RingProducts::new(two).unwrap_err().to_string().contains("one prime"));
+    }
+
+    /// Mean and deviation of a thousand million's noise: a true sampler fails once in 10^9.
+    #[test]
+    fn floods_have_the_deviation_stated() {
+        let products = RingProducts::of_size(2048, 53).unwrap();
+        let rng = &mut AesCtrRng::from_seed([9; 32]);
+        let (count, deviation) = (20_001, 1e12);
+        let mut words = vec![5; count];
+        products.flood(&mut words, deviation, rng);
+        let noise: Vec<f64> = words
+            .iter()
+            .map(|&word| (products.centred_sum(word, 0) - 5) as f64 / deviation)
+            .collect();
+        let mean = noise.iter().sum::<f64>() / count as f64;
+        let square = noise.iter().map(|x| x * x).sum::<f64>() / count as f64;
+        assert!(mean.abs() < 6.2 / (count as f64).sqrt(), "{mean}");
+        assert!((square - 1.0).abs() < 6.2 * (2.0 / count as f64).sqrt(), "{square}");
+        assert!(noise.iter().all(|x| x.abs() < flooding::LARGEST_GAUSSIAN));
+    }
+}

@@ -1,0 +1,209 @@
+"""The part of `hesc:encodings` that is linear scores by ring products."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+import hesc
+from hesc import ring_products
+from hesc_papers.encodings import Part
+from hesc_papers.linear_models import LinearModel, digits, logistic30
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from hesc.studies import Options
+
+# The error that is wanted, as a share of the scores' deviation.
+ERROR: Final = 0.005
+HIDDEN_ERROR: Final = 0.02
+# Numbers that a hidden model gives: fewer than would give it away.
+HIDDEN_ANSWERS: Final = 600
+DECISIONS: Final = 20_000
+
+
+class Ours:
+    """Client and server, which exchange bytes."""
+
+    def __init__(self, model: LinearModel, plan: ring_products.Plan) -> None:
+        self.model, self.plan = model, plan
+        self.secret, keys = hesc.leveled_keygen(plan.params, products=False)
+        self._server: ring_products.Model | None = None
+        self._keys = keys
+        self.restart()
+
+    def restart(self) -> None:
+        """A server that has given no answers yet."""
+        keys = None if self.plan.answers is None else self._keys
+        self._server = ring_products.Model(
+            self.plan, self.model.weights, self.model.intercepts, keys=keys
+        )
+
+    def run(self, samples: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Scores of samples, by way of the bytes of query and answer."""
+        assert self._server is not None  # noqa: S101 - restart made it
+        query = self.secret.encrypt_features(self.plan, samples)
+        answer = self._server.evaluate(query)
+        return self.secret.decrypt_scores(self.plan, answer).values
+
+
+def public_plan(model: LinearModel) -> ring_products.Plan:
+    """Where the key owner may know the weights."""
+    return ring_products.Plan.of_model(
+        model.weights,
+        model.intercepts,
+        low=model.low,
+        high=model.high,
+        error=ERROR * model.deviation,
+    )
+
+
+def hidden_plan(model: LinearModel) -> ring_products.Plan:
+    """Where he may not: bounds are the next powers of two."""
+    half, middle = (model.high - model.low) / 2, (model.high + model.low) / 2
+    scaled = model.weights * half
+    bounds = (
+        np.abs(scaled).sum(axis=1).max(),
+        np.linalg.norm(scaled),
+        np.abs(model.weights @ middle + model.intercepts).max(),
+    )
+    l1, l2, offset = (2.0 ** np.ceil(np.log2(bound)) for bound in bounds)
+    outputs, features = model.weights.shape
+    return ring_products.Plan.hiding(
+        (outputs, features),
+        low=model.low,
+        high=model.high,
+        error=HIDDEN_ERROR * model.deviation,
+        weights_l1=l1,
+        weights_l2=l2,
+        offset=offset,
+        answers=HIDDEN_ANSWERS,
+    )
+
+
+def measured(options: Options) -> Part:
+    """Round trips of one sample, bytes, and decisions beside those in the clear."""
+    rows: list[dict[str, Any]] = []
+    ratios: dict[str, float] = {}
+    contenders: dict[str, Callable[[np.ndarray[Any, Any]], Any]] = {}
+    models = {"digits": digits(), "logistic30": logistic30()}
+    plans = {
+        "digits": public_plan(models["digits"]),
+        "logistic30": public_plan(models["logistic30"]),
+    }
+    ours = {name: Ours(models[name], plan) for name, plan in plans.items()}
+    for name, party in ours.items():
+        up, down = party.plan.sizes()
+        contenders[f"hesc: {name}"] = party.run
+        ratios |= {f"{name}.bytes_up": up, f"{name}.bytes_down": down}
+        rows.append(row(f"hesc: {name}", party, up, down))
+    ratios["digits.agreement"] = agreement(options)
+    peers = beside(options, models["digits"])
+    contenders |= {name: peer.run for name, peer in peers.items()}
+    seconds = in_turns(contenders, models, quick=options.quick)
+    hidden = Ours(models["digits"], hidden_plan(models["digits"]))
+    rows.append(row("hesc: digits, weights hidden", hidden, *hidden.plan.sizes()))
+    seconds[rows[-1]["contender"]] = hidden_seconds(hidden)
+    for name, peer in peers.items():
+        rows.append({"contender": name, **peer.row()})
+    for each in rows:
+        each["us"] = 1e6 * seconds[each["contender"]]
+    for name in ours:
+        ratios[f"{name}.round_trip_us"] = 1e6 * seconds[f"hesc: {name}"]
+    ratios["digits.hidden.round_trip_us"] = 1e6 * seconds["hesc: digits, weights hidden"]
+    size = sum(ours["digits"].plan.sizes())
+    for name, peer in peers.items():
+        ratios[f"{peer.RATIO}.total"] = seconds[name] / seconds["hesc: digits"]
+        ratios[f"{peer.RATIO}.bytes"] = sum(peer.sizes) / size
+    notes = [
+        "one sample at a time, from numbers to numbers, with the bytes of query and answer made "
+        f"and read on both sides; errors wanted: {ERROR} of the scores' deviation, where weights "
+        f"are hidden {HIDDEN_ERROR} and {HIDDEN_ANSWERS} answers in all",
+        *(peer.NOTE for peer in peers.values()),
+    ]
+    return Part(rows, ratios, notes)
+
+
+def row(name: str, party: Ours, up: int, down: int) -> dict[str, Any]:
+    """What is known before anything is timed, and the error of test samples."""
+    model, plan = party.model, party.plan
+    samples = model.samples if plan.answers is None else model.samples[:30]
+    errors = party.run(samples) - model.scores(samples)
+    party.restart()
+    return {
+        "contender": name,
+        "ring degree": plan.params.ring_degree,
+        "bits of q": plan.params.level_bits[-1],
+        "bits back": plan.answer_bits,
+        "bytes up": up,
+        "bytes down": down,
+        "error stated": plan.error / model.deviation,
+        "error": float(np.sqrt(np.mean(np.square(errors)))) / model.deviation,
+    }
+
+
+def agreement(options: Options) -> float:
+    """The share of decisions that are those in the clear, over models and test samples."""
+    right = total = 0
+    wanted = DECISIONS // 10 if options.quick else DECISIONS
+    seed = 0
+    while total < wanted:
+        model = digits(seed)
+        found = Ours(model, public_plan(model)).run(model.samples).argmax(axis=1)
+        right += int((found == model.scores(model.samples).argmax(axis=1)).sum())
+        total += len(found)
+        seed += 1
+    return right / total
+
+
+def beside(options: Options, model: LinearModel) -> dict[str, Any]:
+    """The rivals that were asked for."""
+    peers: dict[str, Any] = {}
+    if "seal" in options.peers:
+        from hesc_papers.seal_peer.ring_product import RingProduct
+
+        peers["SEAL: digits"] = RingProduct(model)
+    if "tenseal" in options.peers:
+        from hesc_papers.tenseal_peer import MatrixProduct
+
+        peers["TenSEAL: digits"] = MatrixProduct(model)
+    for name, peer in peers.items():
+        found = peer.run(model.samples[:20])
+        if np.abs(found - model.scores(model.samples[:20])).max() > 0.2 * model.deviation:
+            raise RuntimeError(f"{name} gives other scores than in the clear")
+    return peers
+
+
+def in_turns(
+    contenders: dict[str, Callable[[np.ndarray[Any, Any]], Any]],
+    models: dict[str, LinearModel],
+    *,
+    quick: bool,
+) -> dict[str, float]:
+    """Median seconds of one sample, each contender in each round."""
+    times: dict[str, list[float]] = {name: [] for name in contenders}
+    for number in range(5 if quick else 41):
+        for name, run in contenders.items():
+            samples = models[name.rsplit(" ", 1)[-1]].samples
+            run(samples[:1])
+            for turn in range(1 if name.startswith("TenSEAL") else 25):
+                sample = samples[(number + turn) % len(samples)][None]
+                start = time.perf_counter()
+                run(sample)
+                times[name].append(time.perf_counter() - start)
+    return {name: statistics.median(runs) for name, runs in times.items()}
+
+
+def hidden_seconds(party: Ours) -> float:
+    """The same where weights are hidden: a model gives few answers, so that it starts again."""
+    times = []
+    for sample in party.model.samples[:40]:
+        start = time.perf_counter()
+        party.run(sample[None])
+        times.append(time.perf_counter() - start)
+    party.restart()
+    return statistics.median(times)

@@ -1,0 +1,24 @@
+"""Linear scores of encrypted features: one product in the ring, no evaluation keys.
+
+A client encrypts features in the coefficients of a polynomial; a server multiplies with a
+polynomial of its weights and sends back the coefficients that hold scores, with few bits.
+
+    plan = ring_products.Plan.of_model(weights, intercepts, low=0, high=16, error=0.01)
+    secret, keys = hesc.leveled_keygen(plan.params, products=False)     # client
+    query = secret.encrypt_features(plan, samples)
+    model = ring_products.Model(plan, weights, intercepts)              # server
+    answer = model.evaluate(query)
+    secret.decrypt_scores(plan, answer).values                          # client
+
+**Whoever owns the key reads the weights out of such an answer.** Where they are to be hidden, the
+model's owner makes the plan with `Plan.hiding`, and gives the model the client's public keys.
+
+Nothing in this package can decrypt.
+"""
+
+from __future__ import annotations
+
+from hesc.ring_products.models import Model
+from hesc.ring_products.plans import Plan
+
+__all__ = ["Model", "Plan"]

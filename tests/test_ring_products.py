@@ -1,0 +1,228 @@
+"""Ring products from Python: scores beside numpy, sizes, refusals, the second implementation."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import hesc
+from hesc import ring_products
+from hesc.ring_products import Model, Plan
+from tests.second_implementation import ring_products as second
+from tests.second_implementation import wire
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+RNG = np.random.default_rng(19)
+WEIGHTS = RNG.normal(size=(3, 5))
+INTERCEPTS = np.array([0.5, -2.0, 7.0])
+LOW, HIGH = np.array([-1.0, 0, 0, 2, -3]), np.array([1.0, 16, 1, 2, 5])
+
+
+class Party(NamedTuple):
+    """Everybody's things."""
+
+    plan: Plan
+    secret: hesc.LeveledSecretKey
+    keys: hesc.PublicKeys
+    model: Model
+
+
+def make(*, hidden: bool = False) -> Party:
+    if hidden:
+        plan = Plan.hiding(
+            (3, 5),
+            low=LOW,
+            high=HIGH,
+            error=0.5,
+            weights_l1=64,
+            weights_l2=64,
+            offset=128,
+            answers=300,
+        )
+    else:
+        plan = Plan.of_model(WEIGHTS, INTERCEPTS, low=LOW, high=HIGH, error=0.05)
+    secret, keys = hesc.leveled_keygen(plan.params, products=False)
+    model = Model(plan, WEIGHTS, INTERCEPTS, keys=keys if hidden else None)
+    return Party(plan, secret, keys, model)
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["public", "hidden"])
+def party(request: pytest.FixtureRequest) -> Party:
+    return make(hidden=request.param)
+
+
+def samples(count: int) -> NDArray[np.float64]:
+    return RNG.uniform(LOW, HIGH, (count, 5))
+
+
+@pytest.mark.parametrize("count", [1, 2, 90])
+def test_scores_are_those_of_numpy(party: Party, count: int) -> None:
+    """Beyond seven errors one of 10^11; sizes are those stated."""
+    x = samples(count)
+    query = party.secret.encrypt_features(party.plan, x)
+    if party.plan.answers is not None:
+        party = party._replace(model=Model(party.plan, WEIGHTS, INTERCEPTS, keys=party.keys))
+    answer = party.model.evaluate(query)
+    assert party.plan.sizes(count) == (len(query), len(answer))
+    found = party.secret.decrypt_scores(party.plan, answer)
+    assert found.error == party.plan.error
+    assert found.values.shape == (count, 3)
+    assert np.abs(found.values - (x @ WEIGHTS.T + INTERCEPTS)).max() < 7 * found.error
+
+
+def test_second_implementation_reads_answers(party: Party, tmp_path: Path) -> None:
+    """Plan, key file and answer, to the last bit; the answer of several ciphertexts too."""
+    path = tmp_path / "secret"
+    party.secret.save(path)
+    plan = second.read_plan(party.plan.to_bytes())
+    secret = wire.read_secret(path.read_bytes(), plan.ring_degree)
+    model = Model(party.plan, WEIGHTS, INTERCEPTS, keys=party.keys if party.plan.answers else None)
+    x = samples(party.plan.capacity + 1 if party.plan.answers is None else 2)
+    answer = model.evaluate(party.secret.encrypt_features(party.plan, x))
+    ours = party.secret.decrypt_scores(party.plan, answer).values
+    assert np.array_equal(second.decrypt(answer, plan, secret), ours)
+
+
+def test_plans_travel_and_share_keys(party: Party) -> None:
+    again = pickle.loads(pickle.dumps(party.plan))  # noqa: S301 - our own
+    assert again.to_bytes() == party.plan.to_bytes()
+    assert again.shape == (3, 5)
+    low, high = again.ranges
+    assert np.array_equal(low, LOW)
+    assert np.array_equal(high, HIGH)
+    read = hesc.LeveledParams.from_bytes(again.params.to_bytes())
+    keys = hesc.PublicKeys.from_bytes(read, party.keys.to_bytes())
+    query = party.secret.encrypt_features(again, samples(1))
+    assert party.secret.decrypt_scores(again, party.model.evaluate(query)).values.shape == (1, 3)
+    if again.answers is not None:
+        Model(again, WEIGHTS, keys=keys)
+    assert "outputs" in repr(again)
+
+
+def test_sizes_and_names_tell_nothing_of_the_numbers(party: Party) -> None:
+    """All that queries of one count differ in are residues and seeds."""
+    queries = [party.secret.encrypt_features(party.plan, x) for x in (LOW, HIGH, samples(1))]
+    heads = {query[: 14 + 36] for query in queries}
+    assert len(heads) == 1
+    assert len({len(query) for query in queries}) == 1
+    bodies = {query[14 + 36 : 14 + 36 + 32] for query in queries}
+    assert len(bodies) == 3
+
+
+def test_the_law_of_errors_is_at_most_what_is_stated() -> None:
+    plan = make().plan
+    for x in samples(20):
+        assert (plan.errors_of(WEIGHTS, x) <= plan.error * (1 + 1e-9)).all()
+    corner = plan.errors_of(WEIGHTS, HIGH)
+    assert corner.max() > 0.9 * plan.error
+
+
+def test_few_features_take_few_bytes() -> None:
+    """A query of 30 features and one output: they, a seed and names."""
+    plan = Plan.of_model(RNG.normal(size=30), low=-1, high=1, error=0.1)
+    assert plan.sizes().up <= 224
+    assert plan.params.ring_degree == 1024
+
+
+def test_models_count_what_they_give() -> None:
+    _, secret, keys, model = make(hidden=True)
+    plan = model.plan
+    query = secret.encrypt_features(plan, samples(50))
+    assert model.answers_left == 300
+    assert model.evaluate(query) != model.evaluate(query)
+    assert model.answers_left == 0
+    with pytest.raises(hesc.ParameterError, match="150 more numbers are beyond the 0"):
+        model.evaluate(query)
+    other, _ = hesc.leveled_keygen(plan.params, products=False)
+    with pytest.raises(hesc.KeyMismatchError):
+        model.evaluate(other.encrypt_features(plan, samples(1)))
+    assert make().model.answers_left is None
+    for action in (copy.copy, pickle.dumps):
+        with pytest.raises(TypeError, match="not pickled or copied"):
+            action(model)
+    with pytest.raises(hesc.ParameterError, match="give the public key"):
+        Model(plan, WEIGHTS, INTERCEPTS)
+    with pytest.raises(hesc.ParameterError, match="hides no weights"):
+        Model(make().plan, WEIGHTS, INTERCEPTS, keys=keys)
+
+
+WORD: Any = "x"
+
+
+def masked() -> Any:
+    return np.ma.MaskedArray(np.zeros(5), mask=[False, True, False, False, False])
+
+
+@pytest.mark.parametrize(
+    ("act", "error", "text"),
+    [
+        (lambda p: p.secret.encrypt_features(p.plan, HIGH + 1e-9), "OutOfRange", "feature 0"),
+        (lambda p: p.secret.encrypt_features(p.plan, HIGH * np.nan), "OutOfRange", "declared"),
+        (lambda p: p.secret.encrypt_features(p.plan, masked()), "Shape", "masked"),
+        (lambda p: p.secret.encrypt_features(p.plan, HIGH[:4]), "Shape", "5 features"),
+        (lambda p: p.secret.encrypt_features(p.plan, np.zeros((0, 5))), "Shape", "0 samples"),
+        (lambda p: p.secret.encrypt_features(p.plan, [1j] * 5), "Shape", "real"),
+        (lambda p: p.secret.encrypt_features(None, HIGH), "Parameter", "Plan first"),
+        (lambda p: p.secret.decrypt_scores(p.plan, "answer"), "Parameter", "bytes"),
+        (lambda p: p.secret.decrypt_scores(p.plan, b"answer"), "Wire", "fewer bytes"),
+        (lambda p: p.model.evaluate(bytearray(9)), "Parameter", "bytes"),
+        (lambda p: p.model.evaluate(p.plan.to_bytes()), "Wire", "another kind"),
+        (lambda p: Model(p.plan, WEIGHTS * 100, INTERCEPTS), "OutOfRange", "declares"),
+        (lambda p: Model(p.plan, WEIGHTS * np.nan, INTERCEPTS), "OutOfRange", "no numbers"),
+        (lambda p: Model(p.plan, WEIGHTS, INTERCEPTS + 1), "OutOfRange", "model adds"),
+        (lambda p: Model(p.plan, WEIGHTS.T, INTERCEPTS), "Shape", "of shape"),
+        (lambda p: Model(p.plan, WEIGHTS, INTERCEPTS[:2]), "Shape", "intercepts"),
+        (lambda p: Model(p.secret, WEIGHTS), "Parameter", "Plan.of_model"),
+        (lambda _: Plan.from_bytes(b"plan"), "Wire", "plan"),
+        (lambda _: Plan.of_model(WEIGHTS, low=1, high=0, error=1), "Parameter", "low at most"),
+        (lambda _: Plan.of_model(WEIGHTS, low=0, high=[1, 2], error=1), "Shape", "high are 5"),
+        (lambda _: Plan.of_model([], low=0, high=1, error=1), "Shape", "row for each"),
+        (lambda _: Plan.of_model(WEIGHTS, low=0, high=1, error=0), "Parameter", "error"),
+        (lambda _: Plan.of_model(WEIGHTS, low=0, high=1, error=WORD), "Parameter", "of_model"),
+        (lambda _: Plan.of_model(WEIGHTS * 0, low=0, high=1, error=1), "Parameter", "all zero"),
+        (lambda _: Plan.of_model(WEIGHTS, low=0, high=1, error=1e-15), "NoiseBudget", "no set"),
+        (lambda _: Plan.of_model(np.ones((200, 200)), low=0, high=1, error=1), "Shape", "groups"),
+        (
+            lambda _: Plan.hiding(
+                (1, 1), low=0, high=1, error=1, weights_l1=1, weights_l2=1, answers=0
+            ),
+            "OutOfRange",
+            "answers",
+        ),
+    ],
+)
+def test_refusals(act: Callable[[Party], object], error: str, text: str) -> None:
+    with pytest.raises(getattr(hesc, f"{error}Error"), match=text):
+        act(make())
+
+
+def test_other_plans_are_refused() -> None:
+    first = make()
+    plan = Plan.of_model(WEIGHTS, INTERCEPTS, low=LOW, high=HIGH, error=0.06)
+    assert plan.params.to_bytes() == first.plan.params.to_bytes()
+    query = first.secret.encrypt_features(plan, HIGH)
+    with pytest.raises(hesc.ParameterError):
+        first.model.evaluate(query)
+    answer = Model(plan, WEIGHTS, INTERCEPTS).evaluate(query)
+    with pytest.raises(hesc.ParameterError):
+        first.secret.decrypt_scores(first.plan, answer)
+    other, _ = hesc.leveled_keygen(plan.params, products=False)
+    with pytest.raises(hesc.KeyMismatchError):
+        other.decrypt_scores(plan, answer)
+    fine = Plan.of_model(WEIGHTS, INTERCEPTS, low=LOW, high=HIGH, error=1e-6)
+    with pytest.raises(hesc.ParameterError):
+        first.secret.encrypt_features(fine, HIGH)
+
+
+def test_what_is_public_cannot_decrypt() -> None:
+    assert set(ring_products.__all__) == {"Model", "Plan"}
+    assert not any("decrypt" in name for kind in (Model, Plan) for name in dir(kind))
