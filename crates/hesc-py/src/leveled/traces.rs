@@ -8,6 +8,7 @@ use hesc_schemes::rlwe::{Encryption, Rlwe, Trace, Work};
 use pyo3::prelude::*;
 
 use super::{LeveledCiphertext, LeveledParams, LeveledPlaintext, RelinKey, detached};
+use crate::workers::Compute;
 
 /// What a program has taken so far.
 #[derive(Default)]
@@ -67,7 +68,7 @@ impl SlotsTrial {
     /// Seconds on one thread, by operations counted and their measured speed.
     fn seconds(&self, py: Python<'_>) -> f64 {
         let work = locked(&self.tally).work;
-        py.detach(|| self.scheme.measured_speed().seconds(work))
+        py.compute(|| self.scheme.measured_speed().seconds(work))
     }
     /// Sums of products, each relinearised once.
     #[getter]

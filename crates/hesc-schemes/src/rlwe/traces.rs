@@ -291,7 +291,7 @@ mod tests {
     /// Random programs: a trace knows of each result what the ciphertext says, and is refused where it is.
     #[test]
     fn traces_say_what_ciphertexts_will() {
-        let s = set(9);
+        let s = set(3);
         let rng = &mut AesCtrRng::from_seed([9; 32]);
         let (secret, public) = s.generate_keys(rng);
         let relin = s.generate_relin_key(&secret, rng).unwrap();
@@ -308,9 +308,11 @@ mod tests {
             let fresh = s.fresh_trace(Encryption::PublicKey).unwrap();
             assert_eq!(fresh.shell.noise, a.noise);
             let mut values = vec![(a.clone(), fresh), (b.clone(), s.trace(&b).unwrap())];
-            for _ in 0..12 {
+            for _ in 0..40 {
                 let mut pick = || rng.next_u32() as usize % values.len();
-                let [i, j, k] = [pick(), pick(), pick()];
+                let [j, k] = [pick(), pick()];
+                // Of the last one: so it goes on until there is no room.
+                let i = values.len() - 1;
                 let choice = rng.next_u32() % 6;
                 let ((x, of_x), (y, of_y), (z, of_z)) = (&values[i], &values[j], &values[k]);
                 let (found, traced) = match choice {
@@ -373,7 +375,10 @@ mod tests {
                 for bit in &unpacked {
                     let claimed = s.outline_budget(&outlines[0]);
                     assert!(claimed <= s.noise_budget(bit) + 1e-9);
-                    assert!(s.measured_deviation(&secret, bit) <= bit.noise.deviation);
+                    // As in `estimates`: a sample of roots scatters.
+                    let scatter = 1.0 + 8.0 / s.degree().sqrt();
+                    let measured = s.measured_deviation(&secret, bit);
+                    assert!(measured <= scatter * bit.noise.deviation);
                 }
                 for columns in 1..=d {
                     let packed: Vec<&Ciphertext> = unpacked[..columns].iter().collect();
