@@ -58,7 +58,13 @@ def reproduce(options: Options) -> Report:
         rows,
         ratios=ratios,
         notes=notes,
+        repetitions=rounds(quick=options.quick),
     )
+
+
+def rounds(*, quick: bool) -> int:
+    """How often every contender has its turn."""
+    return 3 if quick else 41
 
 
 def plot(report: Report, path: Path) -> None:

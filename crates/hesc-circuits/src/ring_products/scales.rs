@@ -5,8 +5,8 @@ use hesc_schemes::rlwe::noise::{TAILS, rounding_deviation, secret_key_deviation}
 use super::declared::{Declared, half};
 use super::layout::Layout;
 
-/// Scales of weights that are tried, to each power of two: fourths of an octave.
-const STEPS: [f64; 4] = [1.0, 1.189_207_115_002_721, 1.414_213_562_373_095, 1.681_792_830_507_429];
+/// Scales of weights that are tried, to each power of two: fourths of an octave, about.
+const STEPS: [f64; 4] = [1.0, 1.1875, 1.4375, 1.6875];
 const OCTAVES: i32 = 50;
 /// The fewest bits of an answer.
 const LEAST_BITS: u32 = 6;

@@ -56,7 +56,7 @@ mod tests {
                 // (short q - x 2^bits) modulo q 2^bits, centred: at most (1/2 + q / 2^64) q.
                 let off = (i128::from(short) * q - i128::from(x) * full).rem_euclid(q * full);
                 let off = off.min(q * full - off);
-                prop_assert!(off <= q / 2 + (q * q >> 64) + 1, "{} of {}", off, q);
+                prop_assert!(off <= q / 2 + ((q * q) >> 64) + 1, "{} of {}", off, q);
                 let long = truncation.lift(short);
                 prop_assert!(long < modulus);
                 let off = i128::from(long) * full - i128::from(short) * q;

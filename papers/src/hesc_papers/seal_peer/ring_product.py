@@ -30,7 +30,8 @@ class RingProduct:
 
     RATIO: Final = "vs_seal_ring_product"
     NOTE: Final = (
-        "SEAL: the same product of polynomials in BFV, one prime of 54 bits, plaintext modulus 2^20"
+        "SEAL: the same product of polynomials in BFV, one prime of 54 bits, plaintext modulus "
+        "2^20; its wheel writes both parts of a query, and no seed"
     )
 
     def __init__(self, model: LinearModel) -> None:
