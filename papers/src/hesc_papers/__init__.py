@@ -25,6 +25,7 @@ _MODULES: Final = {
     "carpov2016packing:table-1": "carpov2016packing_table_1",
     "carpov2016packing:table-2": "carpov2016packing_table_2",
     "hesc:integers": "integers",
+    "hesc:linkage": "linkage",
     "hesc:rings": "rings",
     "hesc:slots": "slots",
     **{
