@@ -82,7 +82,7 @@ impl Shape {
     }
 }
 
-/// Bits of records as bits of columns: block `slab * bits + j` has bit `j` of the slab's records. Without branches or
+/// Bits of records as bits of columns: block `j` of a slab has bit `j` of the slab's records. Without branches or
 /// indices on them.
 fn transposed(codes: &[u64], shape: Shape, n: usize) -> Zeroizing<Vec<u64>> {
     let (words, per_code) = (n / 64, shape.bits / 64);

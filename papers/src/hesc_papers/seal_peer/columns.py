@@ -29,6 +29,8 @@ class Columns:
             self._setting.encryptor.encrypt_symmetric(encode(column)) for column in bits.T
         ]
 
+        self._zero = self._setting.encryptor.encrypt_symmetric(encode(0 * bits.T[0]))
+
     @property
     def bytes(self) -> int:
         """Of the columns, both halves of each, as the wheel computes with them."""
@@ -37,8 +39,9 @@ class Columns:
     def sum(self, code: NDArray[np.uint8]) -> Any:
         """Encrypted distances to a code: a sum or a difference for each bit, then their ones."""
         evaluator = self._setting.evaluator
-        total = self._setting.encryptor.encrypt_zero_symmetric()
-        for column, bit in zip(self._columns, code.tolist(), strict=True):
+        (first, *columns), (sign, *bits) = self._columns, code.tolist()
+        total = (evaluator.sub if sign else evaluator.add)(self._zero, first)
+        for column, bit in zip(columns, bits, strict=True):
             if bit:
                 evaluator.sub_inplace(total, column)
             else:
