@@ -21,7 +21,7 @@ $(BIN)/maturin:
 $(VENV)/ready: $(BIN)/maturin pyproject.toml papers/pyproject.toml
 	$(BIN)/pip install --quiet --upgrade pip
 	$(MATURIN) --release --features peers --extras dev
-	$(BIN)/pip install --quiet --editable './papers[peers]'
+	$(BIN)/pip install --quiet --editable './papers[data,peers]'
 	touch $@
 
 setup: $(VENV)/ready ## Virtual environment with hesc, its papers and all tools

@@ -48,6 +48,7 @@ def run(*arguments: str, cwd: Path | None = None, ok: bool = True) -> str:
     "command",
     [
         ["demo", "iris"],
+        ["demo", "linkage"],
         ["keygen"],
         ["encrypt-model"],
         ["encrypt"],
@@ -173,6 +174,15 @@ def test_demo_prints_figures(scheme: str, ways: int) -> None:
     for way in document["ways"]:
         assert way["accuracy"] > 0.9
         assert way["milliseconds"]["Total"] > 0
+
+
+def test_demo_links_records() -> None:
+    document = json.loads(run("demo", "linkage", "--records", "300", "--json", "-"))
+    assert (document["sent"], document["compared"]) == (300, 300)
+    assert document["f1"] >= 0.98
+    steps = document["steps"].values()
+    assert document["bytes"] == sum(step["bytes"] or 0 for step in steps)
+    assert document["seconds"] == pytest.approx(sum(step["seconds"] for step in steps))
 
 
 def check_noise(report: dict[str, Any]) -> None:

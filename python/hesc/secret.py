@@ -10,6 +10,8 @@ import numpy as np
 from hesc import _native
 from hesc._native import ParameterError, ShapeError
 from hesc.arrays import Answer, EncryptedArray, SeededArray, expanded
+from hesc.codes.encrypted import EncryptedDistances
+from hesc.codes.rows import checked
 from hesc.encoding import EncodedArray, Encoder, EncoderOptions, Estimates
 from hesc.encryptor import PublicKey, repeated, resolve_layout, row_length
 from hesc.gates.encrypted import BitAnswer, EncryptedBits, EvaluationKey
@@ -143,6 +145,30 @@ class SecretKey:
     def decrypt(self, answer: Answer) -> _native.Counts:
         """Decrypts to counts. `Decryptor` is the comfortable way."""
         return self._native.decrypt(answer.native)
+
+    def encrypt_codes(self, codes: ArrayLike) -> bytes:
+        """Binary codes for who compares them: `hesc.codes.EncryptedCodes.from_bytes` reads them.
+
+        Half the size of an encryption under the public key. Cost: a transform for each bit of each
+        ring degree of records.
+
+        Raises:
+            ShapeError: what are no codes.
+            ParameterError: parameters that do not hold distances of codes so long.
+
+        """
+        return _native.SeededCodes.encrypt(self._native, checked(codes)).to_bytes()
+
+    def distances(self, encrypted: EncryptedDistances) -> NDArray[np.uint16]:
+        """Distances of clear codes (rows) to encrypted ones (columns).
+
+        Raises:
+            KeyMismatchError: distances under another key.
+            DecryptionError: what are no distances, as altered bytes are.
+
+        """
+        kind, remedy = EncryptedDistances, "hesc.codes.EncryptedDistances.from_bytes reads one"
+        return of_kind(encrypted, "encrypted", kind, remedy).native.decrypt(self._native)
 
     def evaluation_key(self) -> EvaluationKey:
         """What a server needs to run gate circuits on this key's bits; scheme "tfhe" only."""

@@ -9,11 +9,13 @@
 //! - [`vectors`]: polynomials, inner products and matrices on the schemes with multiplication;
 //! - [`gates`]: gate circuits as data, and as few bootstraps as they take;
 //! - [`ring_products`]: linear scores of encrypted features by one product of polynomials;
+//! - [`codes`]: Hamming distances of encrypted binary codes to clear ones;
 //! - [`transciphering`]: from data under a stream cipher to integers in slots;
 //! - [`Counts`]: the decrypted answer; [`Readout`]: separated, ready to be decoded to estimates.
 //!
 //! Paper: `koseki2022hesc` §3.1 (products), §3.2 (packing, sums), §3.3 (fusion and separation).
 
+pub mod codes;
 mod error;
 pub mod gates;
 pub mod ring_products;

@@ -17,7 +17,6 @@ pub type Array = Arc<dyn ErasedStreams>;
 /// A parameter set.
 pub trait Set: Send + Sync {
     /// The scheme itself.
-    #[cfg(feature = "tfhe")]
     fn as_any(&self) -> &dyn Any;
     fn name(&self) -> &'static str;
     fn to_bytes(&self) -> Vec<u8>;
@@ -146,7 +145,6 @@ pub struct SecretOf<S: Scheme> {
 }
 
 impl<S: Scheme> Set for SetOf<S> {
-    #[cfg(feature = "tfhe")]
     fn as_any(&self) -> &dyn Any {
         &self.0
     }

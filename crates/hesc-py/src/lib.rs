@@ -5,6 +5,7 @@ mod arrays;
 mod bit_set;
 #[cfg(feature = "tfhe")]
 mod bits;
+mod codes;
 mod encoder;
 mod erased;
 mod errors;
@@ -48,6 +49,8 @@ mod _native {
         BitAnswer, EncryptedBits, EvaluationKey, Evaluator, bit_noise, decrypt_bit_answer,
         decrypt_bits, encrypt_bits, evaluation_key,
     };
+    #[pymodule_export]
+    use crate::codes::{EncryptedCodes, EncryptedDistances, SeededCodes};
     #[pymodule_export]
     use crate::encoder::{BitStreams, Encoder, Selector, scc, sobol_points};
     #[pymodule_export]

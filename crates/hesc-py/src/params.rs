@@ -53,10 +53,15 @@ impl Params {
         open(bytes, assurance, IntoParams)
     }
 
+    /// The scheme, if it is of this type.
+    pub fn of_type<S: Scheme>(&self) -> Option<&S> {
+        self.0.as_any().downcast_ref()
+    }
+
     /// The scheme of single bits, if it is this one.
     #[cfg(feature = "tfhe")]
     pub fn tfhe(&self) -> Option<&hesc_schemes::Tfhe> {
-        self.0.as_any().downcast_ref()
+        self.of_type()
     }
 
     fn bit_numbers(&self) -> Option<Numbers> {

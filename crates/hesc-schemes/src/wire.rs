@@ -54,6 +54,12 @@ pub enum Kind {
     LeveledIntegers = 45,
     /// Numbers under a stream cipher.
     Message = 46,
+    /// Binary codes, bit by bit.
+    EncryptedCodes = 56,
+    /// The same under the secret key.
+    SeededCodes = 57,
+    /// Distances of binary codes.
+    CodeDistances = 58,
     /// What evaluates circuits on encrypted bits.
     EvaluationKey = 40,
     /// An array of encrypted bits.
@@ -95,6 +101,9 @@ impl Kind {
             Self::LeveledSlots => "slots of a scheme with multiplication",
             Self::LeveledIntegers => "integers in slots",
             Self::Message => "numbers under a stream cipher",
+            Self::EncryptedCodes => "encrypted codes",
+            Self::SeededCodes => "seeded encrypted codes",
+            Self::CodeDistances => "distances of codes",
             Self::EvaluationKey => "an evaluation key",
             Self::EncryptedBits => "encrypted bits",
             Self::BitAnswer => "an answer of bits",

@@ -94,6 +94,57 @@ def iris(
     )
 
 
+@app.command(
+    epilog="Example: [bold]hesc demo linkage --records 1000[/]",
+)
+def linkage(
+    records: Annotated[
+        int, typer.Option(min=100, max=5000, help="People of each party, of FEBRL's 5,000.")
+    ] = 5000,
+    json_file: Annotated[
+        str | None, typer.Option("--json", help="Write figures to this new file, - for stdout.")
+    ] = None,
+) -> None:
+    """Two parties find whom both know, and a third, which decrypts, learns no name.
+
+    Every person of one party is compared to every one of the other, by codes of 512 bits.
+    """
+    # It is all three parties in one; a command of one of them loads no others' keys.
+    from hesc.linkage.demonstration import link
+    from hesc.secret import keygen
+
+    console = Console(stderr=json_file == "-")
+    if json_file not in (None, "-"):
+        check_new({"--json": Path(json_file)})
+    run = link(keygen, records, progress=True)
+    table = Table(title=f"{records:,} by {records:,} people", title_justify="left")
+    table.add_column("")
+    table.add_column("seconds", justify="right")
+    table.add_column("bytes sent", justify="right")
+    for step in run.steps:
+        size = "" if step.sent is None else f"{step.sent:,}"
+        table.add_row(step.name, f"{step.seconds:.2f}", size)
+    table.add_row("all", f"{run.seconds:.2f}", f"{run.sent:,}")
+    console.print(table)
+    console.print(
+        f"threshold {run.threshold.distance} of {run.plan.bits} bits, chosen on {run.training} "
+        f"pairs; on the {run.tested} others: precision {run.found.precision:.4f}, recall "
+        f"{run.found.recall:.4f}, F1 {run.found.f1:.4f}",
+        highlight=False,
+    )
+    console.print(
+        "Who learnt what: both parties who matches; the third party the distances of all pairs, in "
+        "an order that it does not know, and no code, name or key of codes. What distances tell, "
+        "and what two parties learn who work together, stands in SECURITY.md."
+    )
+    document = json.dumps(run.figures(), indent=1) + "\n"
+    if json_file == "-":
+        sys.stdout.write(document)
+    elif json_file is not None:
+        with new_file(json_file) as part:
+            part.write_text(document)
+
+
 def _measure(
     name: str, way: Contender, split: Split, rounds: int, console: Console
 ) -> dict[str, Any]:

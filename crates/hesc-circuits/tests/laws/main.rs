@@ -3,6 +3,7 @@
 mod allocation;
 mod ciphers;
 mod circuits;
+mod codes;
 mod errors;
 mod fusion;
 mod gates;

@@ -9,7 +9,7 @@ use crate::streams::elgamal::GroupName;
 
 /// Every preset, those to start with first among their like.
 #[rustfmt::skip] // A row a line.
-pub static PRESETS: [Preset; 67] = [
+pub static PRESETS: [Preset; 70] = [
     // Blocks of bits that add.
     bits("bfv_1024", 1024, &[67104769], Coefficients, modulo(2), "Parity alone survives: the key owner sees no counts. Smallest noise."),
     bits("bfv_1024_fusion", 1024, &[67104769], Coefficients, modulo(32), "Room for fusion: three products as digits of base 3."),
@@ -23,6 +23,10 @@ pub static PRESETS: [Preset; 67] = [
     bits("hestd2018_koseki_ckks_2048", 2048, &[18014398509404161], ComplexSlots, scaled(38), "koseki2022hesc, section 4: 54 bits; the scale leaves room for five digits of base 6."),
     bits("hestd2018_koseki_bfv_2048_rns", 2048, &[134176769, 134111233], Slots, modulo(12289), "The same 54 bits as two primes: words of 32 bits are a quarter faster."),
     bits("hestd2018_koseki_ckks_2048_rns", 2048, &[134176769, 134111233], ComplexSlots, scaled(24), "The same 54 bits as two primes: words of 32 bits are a quarter faster."),
+    // Distances of binary codes; the larger ones have room for noise that hides the other side's codes.
+    bits("bfv_1024_distances", 1024, &[67104769], Coefficients, modulo(1024), "Distances of codes of up to 1023 bits: search in what may be seen."),
+    bits("bfv_4096_distances", 4096, &[2147377153, 2147352577], Coefficients, modulo(513), "Codes of 512 bits with the clear ones hidden: 40 million distances."),
+    bits("bfv_4096_distances_large", 4096, &[2147377153, 2147352577, 2147295233], Coefficients, modulo(513), "The same for more distances, half as fast: 68 thousand million."),
     // Bits that bootstrap. The noise is what the lattice estimator wants for 132 bits with binary secrets; the
     // 2024 guidelines are kept as well.
     gates("tfhe_2048", [2048, 860], [-48.32, -18.749], [(23, 1), (3, 5), (16, 1)], "Gate circuits: each bootstrap fails with a probability below 2^-128."),

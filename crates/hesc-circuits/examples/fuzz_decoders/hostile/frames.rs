@@ -109,6 +109,8 @@ fn layout(family: Family, kind: u8) -> &'static str {
         _ if is(Kind::LeveledIntegers) || is(Kind::BitIntegers) => {
             "length:u32 width:u32 flags:u8 *"
         }
+        _ if is(Kind::EncryptedCodes) || is(Kind::SeededCodes) => "records:u32 width:u32 *",
+        _ if is(Kind::CodeDistances) => "codes:u32 records:u32 width:u32 *",
         _ if is(Kind::LeveledCiphertext) => {
             "tag:tag level:u8 size:u8 factor:u64 scale:f64 deviation:f64 values:f64 peak:f64 \
              magnitude:f64 degree:u32"

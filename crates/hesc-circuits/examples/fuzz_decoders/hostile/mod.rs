@@ -5,6 +5,7 @@
 
 #[cfg(feature = "tfhe")]
 mod bits;
+mod codes;
 mod damage;
 pub mod frames;
 mod leveled;
@@ -196,6 +197,11 @@ pub fn quick_targets() -> Targets {
         Box::new(StreamsTarget::new(EcElgamal::new(16)?, Bitwise, two)?),
         Box::new(StreamsTarget::new(slots(unipolar)?, Rlwe, None)?),
         Box::new(StreamsTarget::new(slots(binary)?, Rlwe, None)?),
+        Box::new(codes::CodesTarget::new(bfv::<u32>(
+            30,
+            u64::from(codes::MODULUS),
+            Packing::Coefficients,
+        )?)?),
         Box::new(LeveledTarget::new(SchemeKind::Bfv, 512, 7681)?),
         Box::new(LeveledTarget::new(SchemeKind::Bgv, 512, 7681)?),
         Box::new(LeveledTarget::new(SchemeKind::Ckks, 512, 0)?),

@@ -51,6 +51,16 @@ fn remainder(moduli: &[u64], t: u64) -> u64 {
 }
 
 impl BfvEncoding {
+    /// Counts are modulo this.
+    pub(super) fn plain_modulus(&self) -> u64 {
+        self.plain_modulus
+    }
+
+    /// The encoding of a count of one in a coefficient, modulo each prime.
+    pub(super) fn one(&self) -> &[u64] {
+        &self.one
+    }
+
     /// Slot values to plaintext coefficients below `t`, in place.
     fn slots_to_coefficients(ring: &Ring<u32>, values: &mut [u32]) {
         Poly::<u32, Eval, _>::new(values, ring).inverse(ring);

@@ -34,6 +34,45 @@ impl<W: Word, E: Encoding<W>> Lattice<W, E> {
         let ring = self.first_ring();
         (ring.moduli()[0].value().ilog2() - ring.ring_degree().ilog2()).min(31)
     }
+
+    /// Switches to the smallest modulus `2^bits` at which `reach` deviations stay below the limit of the noise; `sum` is
+    /// the deviation of noise and rounding together.
+    pub(super) fn compact_within(
+        &self,
+        a: &Ciphertexts<W>,
+        reach: f64,
+        sum: impl Fn(f64, f64) -> f64,
+    ) -> Result<CompactCiphertexts, SchemeError> {
+        a.tag.check(self.0.fingerprint, None)?;
+        let ring = self.ring();
+        let n = ring.ring_degree();
+        let Precision { deviation, scale } = a.state;
+        let whole = self.log2_modulus().exp2();
+        let relative_scale = scale / whole;
+        let fits = |bits: &u32| {
+            let modulus = f64::from(*bits).exp2();
+            let deviation = sum(deviation * modulus / whole, noise::rounding_deviation(n));
+            noise::budget(deviation, reach, relative_scale * modulus) >= 0.0
+        };
+        let bits = (2..=self.most_compact_bits())
+            .find(fits)
+            .ok_or(SchemeError::CannotCompact { ring_degree: n })?;
+        let modulus = f64::from(bits).exp2();
+        let mut scratch = vec![W::zeroed(); ring.poly_len()];
+        let mut fractions = vec![0f64; n];
+        let mut words = vec![0u32; a.blocks * 2 * n];
+        for (part, rounded) in a.words.chunks_exact(ring.poly_len()).zip(words.chunks_exact_mut(n))
+        {
+            scratch.copy_from_slice(part);
+            kernels::fraction_of_modulus(&mut fractions, &mut scratch, ring);
+            rounding::round_scaled(rounded, &fractions, modulus);
+            for word in rounded {
+                *word &= (1 << bits) - 1;
+            }
+        }
+        let state = Rounded { bits, relative_scale };
+        Ok(Batch { tag: a.tag, words, blocks: a.blocks, state })
+    }
 }
 
 impl<W: Word, E: Encoding<W>> Combine for Lattice<W, E> {
@@ -189,35 +228,6 @@ impl<W: Word, E: Encoding<W>> Compact for Lattice<W, E> {
     /// Switches to the smallest modulus `2^bits` that keeps the noise below its limit: every
     /// coefficient is multiplied by `2^bits / q` and rounded. Cost: one pass.
     fn compact(&self, a: &Ciphertexts<W>) -> Result<CompactCiphertexts, SchemeError> {
-        a.tag.check(self.0.fingerprint, None)?;
-        let ring = self.ring();
-        let n = ring.ring_degree();
-        let Precision { deviation, scale } = a.state;
-        let whole = self.log2_modulus().exp2();
-        let relative_scale = scale / whole;
-        let fits = |bits: &u32| {
-            let modulus = f64::from(*bits).exp2();
-            let deviation = deviation * modulus / whole + noise::rounding_deviation(n);
-            let reach = self.encoding().reach();
-            noise::budget(deviation, reach, relative_scale * modulus) >= 0.0
-        };
-        let bits = (2..=self.most_compact_bits())
-            .find(fits)
-            .ok_or(SchemeError::CannotCompact { ring_degree: n })?;
-        let modulus = f64::from(bits).exp2();
-        let mut scratch = vec![W::zeroed(); ring.poly_len()];
-        let mut fractions = vec![0f64; n];
-        let mut words = vec![0u32; a.blocks * 2 * n];
-        for (part, rounded) in a.words.chunks_exact(ring.poly_len()).zip(words.chunks_exact_mut(n))
-        {
-            scratch.copy_from_slice(part);
-            kernels::fraction_of_modulus(&mut fractions, &mut scratch, ring);
-            rounding::round_scaled(rounded, &fractions, modulus);
-            for word in rounded {
-                *word &= (1 << bits) - 1;
-            }
-        }
-        let state = Rounded { bits, relative_scale };
-        Ok(Batch { tag: a.tag, words, blocks: a.blocks, state })
+        self.compact_within(a, self.encoding().reach(), |noise, rounding| noise + rounding)
     }
 }

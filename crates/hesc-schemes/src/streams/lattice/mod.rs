@@ -7,6 +7,7 @@ mod bfv;
 mod ciphertext;
 mod ckks;
 mod decryption;
+mod distances;
 mod encoding;
 mod encryption;
 mod evaluation;
@@ -20,6 +21,7 @@ use hesc_math::{Ring, RingIndex, Word};
 pub use bfv::BfvEncoding;
 pub use ciphertext::{Ciphertexts, CompactCiphertexts, Precision, Rounded, SeededCiphertexts};
 pub use ckks::CkksEncoding;
+pub use distances::{Columns, Hiding, NoiseSeed};
 pub use encoding::{Encoding, Mask};
 
 use crate::error::refuse;

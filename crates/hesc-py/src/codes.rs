@@ -1,0 +1,197 @@
+//! Encrypted binary codes and their distances. Sets are lattices with words of 32 bits: what `params` opens.
+
+use hesc_circuits::codes::{self, Distances};
+use hesc_schemes::rlwe::{PublicKey as OfSet, SecretKey as SecretOfSet};
+use hesc_schemes::streams::lattice::Hiding;
+use hesc_schemes::{Bfv, SchemeError};
+use numpy::{PyArray2, PyArrayMethods, PyReadonlyArray2, ToPyArray};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::erased::{PublicOf, SecretOf, os_rng};
+use crate::errors::{ParameterError, ShapeError, scheme_to_py, to_py};
+use crate::interrupt::interruptible;
+use crate::keys::{PublicKey, SecretKey};
+use crate::params::Params;
+use crate::workers::Compute;
+
+fn unsuitable() -> PyErr {
+    ParameterError::new_err(
+        "distances of codes are computed by BFV in the coefficients of one or more primes of 31 bits at most; \
+         take the set bfv_1024_distances, or another of these",
+    )
+}
+
+fn scheme_of(params: &Params) -> PyResult<&Bfv<u32>> {
+    params.of_type().ok_or_else(unsuitable)
+}
+
+fn public_of(key: &PublicKey) -> PyResult<(&Bfv<u32>, &OfSet<u32>)> {
+    let key: Option<&PublicOf<Bfv<u32>>> = key.0.as_any().downcast_ref();
+    key.map(|key| (&key.scheme, &key.key)).ok_or_else(unsuitable)
+}
+
+fn secret_of(key: &SecretKey) -> PyResult<(&Bfv<u32>, &SecretOfSet<u32>)> {
+    let key: Option<&SecretOf<Bfv<u32>>> = key.0.as_any().downcast_ref();
+    key.map(|key| (&key.scheme, &key.key)).ok_or_else(unsuitable)
+}
+
+/// Packed rows and the bits of each.
+fn rows<'a>(codes: &'a PyReadonlyArray2<'_, u64>) -> PyResult<(&'a [u64], usize)> {
+    let words = codes.as_slice().map_err(|_| ShapeError::new_err("codes are not contiguous"))?;
+    Ok((words, 64 * codes.as_array().ncols()))
+}
+
+/// Codes under the secret key.
+#[pyclass(frozen, module = "hesc")]
+pub struct SeededCodes(codes::SeededCodes);
+
+#[pymethods]
+impl SeededCodes {
+    #[staticmethod]
+    fn encrypt(
+        py: Python<'_>,
+        key: &SecretKey,
+        codes: PyReadonlyArray2<'_, u64>,
+    ) -> PyResult<Self> {
+        let (scheme, key) = secret_of(key)?;
+        let (words, bits) = rows(&codes)?;
+        let mut rng = os_rng().map_err(to_py)?;
+        let made = py.compute(|| codes::SeededCodes::encrypt(scheme, key, words, bits, &mut rng));
+        made.map(Self).map_err(scheme_to_py)
+    }
+
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, params: &Params, data: &[u8]) -> PyResult<Self> {
+        let scheme = scheme_of(params)?;
+        let read = py.compute(|| codes::SeededCodes::from_bytes(scheme, data));
+        read.map(Self).map_err(scheme_to_py)
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let bytes = py.compute(|| self.0.to_bytes());
+        PyBytes::new(py, &bytes)
+    }
+
+    fn expand(&self, py: Python<'_>) -> PyResult<EncryptedCodes> {
+        py.compute(|| self.0.expand()).map(EncryptedCodes).map_err(scheme_to_py)
+    }
+}
+
+/// Encrypted codes that others compare theirs to.
+#[pyclass(frozen, module = "hesc")]
+pub struct EncryptedCodes(codes::EncryptedCodes);
+
+#[pymethods]
+impl EncryptedCodes {
+    #[staticmethod]
+    fn encrypt(
+        py: Python<'_>,
+        key: &PublicKey,
+        codes: PyReadonlyArray2<'_, u64>,
+    ) -> PyResult<Self> {
+        let (scheme, key) = public_of(key)?;
+        let (words, bits) = rows(&codes)?;
+        let mut rng = os_rng().map_err(to_py)?;
+        let made =
+            py.compute(|| codes::EncryptedCodes::encrypt(scheme, key, words, bits, &mut rng));
+        made.map(Self).map_err(scheme_to_py)
+    }
+
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, params: &Params, data: &[u8]) -> PyResult<Self> {
+        let scheme = scheme_of(params)?;
+        let read = py.compute(|| codes::EncryptedCodes::from_bytes(scheme, data));
+        read.map(Self).map_err(scheme_to_py)
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let bytes = py.compute(|| self.0.to_bytes());
+        PyBytes::new(py, &bytes)
+    }
+
+    /// Records, and bits of each.
+    #[getter]
+    fn shape(&self) -> (usize, usize) {
+        (self.0.records(), self.0.bits())
+    }
+
+    fn coefficients(&self, codes: usize) -> u64 {
+        self.0.coefficients(codes)
+    }
+
+    fn distances(
+        &self,
+        py: Python<'_>,
+        codes: PyReadonlyArray2<'_, u64>,
+    ) -> PyResult<EncryptedDistances> {
+        let (words, _) = self.operand(&codes)?;
+        let made = interruptible(py, || self.0.distances_vartime(words), scheme_to_py)?;
+        Ok(EncryptedDistances(made))
+    }
+
+    fn hidden_distances(
+        &self,
+        py: Python<'_>,
+        key: &PublicKey,
+        codes: PyReadonlyArray2<'_, u64>,
+        coefficients: u64,
+        statistical_bits: u32,
+    ) -> PyResult<EncryptedDistances> {
+        let (_, key) = public_of(key)?;
+        let (words, _) = self.operand(&codes)?;
+        let hiding = Hiding { coefficients, statistical_bits };
+        let mut rng = os_rng().map_err(to_py)?;
+        let work = || self.0.hidden_distances_vartime(key, words, hiding, &mut rng);
+        Ok(EncryptedDistances(interruptible(py, work, scheme_to_py)?))
+    }
+}
+
+impl EncryptedCodes {
+    /// Rows as long as these codes.
+    fn operand<'a>(&self, codes: &'a PyReadonlyArray2<'_, u64>) -> PyResult<(&'a [u64], usize)> {
+        let (words, bits) = rows(codes)?;
+        if bits == self.0.bits() {
+            return Ok((words, bits));
+        }
+        Err(ShapeError::new_err(format!(
+            "codes of {bits} bits have no distance to those of {}; make both with one coder",
+            self.0.bits()
+        )))
+    }
+}
+
+/// Encrypted distances.
+#[pyclass(frozen, module = "hesc")]
+pub struct EncryptedDistances(Distances);
+
+#[pymethods]
+impl EncryptedDistances {
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, params: &Params, data: &[u8]) -> PyResult<Self> {
+        let scheme = scheme_of(params)?;
+        py.compute(|| Distances::from_bytes(scheme, data)).map(Self).map_err(scheme_to_py)
+    }
+
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let bytes = py.compute(|| self.0.to_bytes());
+        PyBytes::new(py, &bytes)
+    }
+
+    /// Clear codes, and encrypted ones.
+    #[getter]
+    fn shape(&self) -> (usize, usize) {
+        self.0.shape()
+    }
+
+    fn decrypt<'py>(
+        &self,
+        py: Python<'py>,
+        key: &SecretKey,
+    ) -> PyResult<Bound<'py, PyArray2<u16>>> {
+        let (_, key) = secret_of(key)?;
+        let rows: Result<_, SchemeError> = py.compute(|| self.0.decrypt(key));
+        let (codes, records) = self.0.shape();
+        rows.map_err(scheme_to_py)?.to_pyarray(py).reshape([codes, records])
+    }
+}

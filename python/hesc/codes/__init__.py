@@ -1,0 +1,37 @@
+"""Binary codes, whose Hamming distances say how alike things are, and these distances encrypted.
+
+`SignProjection` makes codes of vectors, `RecordCoder` keyed codes of records. One party encrypts
+its codes, another adds them to clear ones, who has the secret key reads distances
+(`hesc.SecretKey.encrypt_codes`, `EncryptedCodes.distances`, `hesc.SecretKey.distances`):
+
+>>> import numpy as np, hesc
+>>> from hesc.codes import EncryptedCodes, EncryptedDistances, SignProjection, nearest
+>>> params = hesc.Params.preset("bfv_1024_distances")
+>>> secret, public = hesc.keygen(params)
+>>> gallery, query = np.eye(8), np.eye(8)[[5]] + 0.1
+>>> coder = SignProjection(8, bits=256, random_state=1)
+>>> asked = secret.encrypt_codes(coder.encode(query))
+>>> answer = EncryptedCodes.from_bytes(params, asked).distances(coder.encode(gallery)).to_bytes()
+>>> distances = secret.distances(EncryptedDistances.from_bytes(params, answer))
+>>> distances.shape, nearest(distances[:, 0], 1).tolist()
+((8, 1), [5])
+
+"""
+
+from hesc.codes.encrypted import EncryptedCodes, EncryptedDistances
+from hesc.codes.records import Field, HashKey, RecordCoder
+from hesc.codes.rows import hamming, nearest, packed, unpacked
+from hesc.codes.vectors import SignProjection
+
+__all__ = [
+    "EncryptedCodes",
+    "EncryptedDistances",
+    "Field",
+    "HashKey",
+    "RecordCoder",
+    "SignProjection",
+    "hamming",
+    "nearest",
+    "packed",
+    "unpacked",
+]

@@ -1,0 +1,149 @@
+"""Encrypted codes, and their distances to clear ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hesc import _native
+from hesc.codes.rows import checked
+from hesc.encryptor import PublicKey
+from hesc.inputs import WORD, of_kind, whole
+from hesc.opaque import Opaque
+from hesc.params import Params
+from hesc.pickling import ByWireForm
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+_KIND = 5
+_SEEDED = 57
+
+
+def _params(params: object) -> Params:
+    return of_kind(params, "params", Params, 'hesc.Params.preset("bfv_1024_distances")')
+
+
+class EncryptedCodes(ByWireForm, Opaque):
+    """Codes of records, a ciphertext for each bit of as many records as a ring has coefficients.
+
+    `hesc.SecretKey.encrypt_codes` makes their bytes at half the size; `encrypt` encrypts under a
+    public key. Their number and their bits are public.
+    """
+
+    def __init__(self, params: Params, native: _native.EncryptedCodes) -> None:
+        self.params = params
+        self._native = native
+
+    @classmethod
+    def encrypt(cls, public: PublicKey, codes: ArrayLike) -> EncryptedCodes:
+        """Encrypts codes under a public key.
+
+        Cost: for each bit of each ring degree of records three transforms.
+
+        Raises:
+            ShapeError: what are no codes.
+            ParameterError: parameters that do not hold distances of codes so long.
+
+        """
+        key = of_kind(public, "public", PublicKey, "hesc.keygen makes it")
+        return cls(key.params, _native.EncryptedCodes.encrypt(key.native, checked(codes)))
+
+    @classmethod
+    def from_bytes(cls, params: Params, data: bytes) -> EncryptedCodes:
+        """Reads the wire form, under whichever key they are; strict."""
+        native = _params(params).native
+        if data[_KIND : _KIND + 1] == bytes([_SEEDED]):
+            return cls(params, _native.SeededCodes.from_bytes(native, data).expand())
+        return cls(params, _native.EncryptedCodes.from_bytes(native, data))
+
+    def to_bytes(self) -> bytes:
+        """The wire form."""
+        return self._native.to_bytes()
+
+    def __len__(self) -> int:
+        return self._native.shape[0]
+
+    @property
+    def bits(self) -> int:
+        """Bits of a code."""
+        return self._native.shape[1]
+
+    def coefficients(self, codes: int) -> int:
+        """Coefficients that show the distances to so many codes: what hiding them counts."""
+        return self._native.coefficients(whole(codes, "codes", 1, 1 << 24))
+
+    def distances(self, codes: ArrayLike) -> EncryptedDistances:
+        """Distances to clear codes that **the owner of the secret key may know**.
+
+        The noise of the answer tells who encrypted and decrypts it the clear codes, bit by bit;
+        `hidden_distances` keeps them. Time depends on the clear codes. Cost: a quarter as many
+        additions of ciphertexts as codes have bits, for each code and ring degree of records.
+
+        Raises:
+            ShapeError: what are no codes, or of another length.
+
+        """
+        return EncryptedDistances(self.params, self._native.distances(checked(codes)))
+
+    def hidden_distances(
+        self,
+        public: PublicKey,
+        codes: ArrayLike,
+        *,
+        coefficients: int,
+        statistical_bits: int = 40,
+    ) -> EncryptedDistances:
+        """Distances to clear codes, and nothing else for who decrypts them.
+
+        An encryption of zero and wide noise are added: see SECURITY.md for whom that holds.
+        Distances themselves tell much: 512 of them, to known codes, tell a code of 512 bits.
+
+        Args:
+            public: the key that these codes are under.
+            codes: clear ones.
+            coefficients: those of all answers that this party will ever give about these clear
+                codes, see `coefficients`.
+            statistical_bits: at least 40.
+
+        Raises:
+            NoiseBudgetError: parameters without room for the noise.
+            ParameterError: fewer coefficients than this answer has.
+            KeyMismatchError: another pair's key.
+            ShapeError: what are no codes, or of another length.
+
+        """
+        key = of_kind(public, "public", PublicKey, "hesc.keygen makes it")
+        native = self._native.hidden_distances(
+            key.native,
+            checked(codes),
+            whole(coefficients, "coefficients", 1, WORD),
+            whole(statistical_bits, "statistical_bits", 1, 1 << 10),
+        )
+        return EncryptedDistances(self.params, native)
+
+
+class EncryptedDistances(ByWireForm, Opaque):
+    """Distances of clear codes (rows) to encrypted ones, for `hesc.SecretKey.distances`."""
+
+    def __init__(self, params: Params, native: _native.EncryptedDistances) -> None:
+        self.params = params
+        self._native = native
+
+    @classmethod
+    def from_bytes(cls, params: Params, data: bytes) -> EncryptedDistances:
+        """Reads the wire form; strict."""
+        return cls(params, _native.EncryptedDistances.from_bytes(_params(params).native, data))
+
+    def to_bytes(self) -> bytes:
+        """The wire form, whose length follows from the shape."""
+        return self._native.to_bytes()
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Clear codes, and encrypted ones."""
+        return self._native.shape
+
+    @property
+    def native(self) -> _native.EncryptedDistances:
+        """The compiled object, for this package's own modules."""
+        return self._native

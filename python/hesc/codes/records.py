@@ -1,0 +1,189 @@
+"""Keyed codes of records: who has not the key can neither make them nor try names on them."""
+
+from __future__ import annotations
+
+import hmac
+import math
+import secrets
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Never, Protocol
+
+import numpy as np
+
+from hesc._native import OutOfRangeError, ParameterError, ShapeError
+from hesc.codes.rows import packed
+from hesc.inputs import of_kind, whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+_KEY_BYTES: Final = 32
+# Positions that one HMAC of SHA-512 gives, of 32 bits each.
+_MOST_HASHES: Final = 16
+_DIGEST_BITS: Final = 512
+
+
+class HashKey:
+    """A key for codes of records, which both parties have and nobody else.
+
+    It cannot be printed, compared, copied or pickled; `secret_bytes` are for its owners to keep.
+    """
+
+    def __init__(self, data: bytes) -> None:
+        if not isinstance(data, bytes) or len(data) != _KEY_BYTES:
+            raise ParameterError(
+                f"a key for codes has {_KEY_BYTES} bytes; HashKey.generate() makes one"
+            )
+        self._data = data
+
+    @classmethod
+    def generate(cls) -> HashKey:
+        """A new key, from the system's generator."""
+        return cls(secrets.token_bytes(_KEY_BYTES))
+
+    def __reduce__(self) -> Never:
+        raise TypeError("a key for codes is not pickled or copied; keep its secret_bytes yourself")
+
+    def secret_bytes(self) -> bytes:
+        """Its 32 bytes: whoever has them can try names on codes."""
+        return self._data
+
+    def digest(self, message: bytes) -> bytes:
+        """HMAC-SHA512 of a message."""
+        return hmac.digest(self._data, message, "sha512")
+
+
+@dataclass(frozen=True)
+class Field:
+    """A column of records, and how it counts.
+
+    Attributes:
+        name: of the column.
+        grams: letters of the pieces that values are cut into.
+        positional: whether pieces count with their places, as digits of dates do; others are
+            taken with a blank before and after the value.
+        hashes: bits that a piece sets, or its weight in a sketch of signs: 1 to 16.
+
+    """
+
+    name: str
+    grams: int = 2
+    positional: bool = False
+    hashes: int = 6
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise ParameterError("a field has the name of a column")
+        whole(self.grams, "grams", 1, 8)
+        whole(self.hashes, "hashes", 1, _MOST_HASHES)
+
+    def pieces(self, value: str) -> list[str]:
+        """The pieces of a value; upper and lower case and blanks around it are alike."""
+        text = value.strip().casefold()
+        if not text:
+            return []
+        if not self.positional:
+            text = f" {text} "
+        size = self.grams
+        cut = [text[i : i + size] for i in range(max(1, len(text) - size + 1))]
+        return [f"{place}:{piece}" for place, piece in enumerate(cut)] if self.positional else cut
+
+
+class Table(Protocol):
+    """Columns by name: a dict of lists, a data frame."""
+
+    def __getitem__(self, name: str, /) -> Iterable[object]: ...
+
+
+class RecordCoder:
+    """Codes of records, from the pieces of their fields and a key.
+
+    `"bloom"` sets a few bits for each piece (Schnell, Bachteler and Reiher 2009,
+    "Privacy-preserving record linkage using Bloom filters"); `"simhash"` takes the signs of sums of
+    pieces' random signs (Charikar 2002). Both by HMAC-SHA512 under the key. Codes are pseudonyms,
+    not encryptions: who has the key tries names on them, and who has many codes counts frequent
+    bits.
+
+    Args:
+        key: `HashKey`, the same on both sides.
+        fields: what counts.
+        bits: of a code, a multiple of 64.
+        kind: "bloom" or "simhash".
+
+    """
+
+    def __init__(
+        self, key: HashKey, fields: Sequence[Field], *, bits: int = 512, kind: str = "bloom"
+    ) -> None:
+        self._key = of_kind(key, "key", HashKey, "HashKey.generate() makes one")
+        self.fields = tuple(
+            of_kind(field, "a field", Field, "hesc.codes.Field(name)") for field in fields
+        )
+        if not self.fields or len({field.name for field in self.fields}) != len(self.fields):
+            raise ParameterError("fields are one at least, each with a name of its own")
+        self.bits = whole(bits, "bits", 64, 1 << 16)
+        if self.bits % 64:
+            raise ShapeError(f"bits is {bits}; codes have a multiple of 64")
+        if kind not in {"bloom", "simhash"}:
+            raise ParameterError(f"there is no kind {kind!r}; choose bloom or simhash")
+        self.kind = kind
+
+    def encode(self, table: Table) -> NDArray[np.uint64]:
+        """The codes of a table's records, a row for each.
+
+        Cost: an HMAC for each different piece, and a step for each piece.
+
+        Raises:
+            ParameterError: a column that is not there.
+            ShapeError: columns of different lengths, or no record.
+            OutOfRangeError: a value that is neither text nor missing (None, NaN).
+
+        """
+        columns = [self._column(table, field) for field in self.fields]
+        lengths = {len(column) for column in columns}
+        if len(lengths) != 1 or lengths == {0}:
+            raise ShapeError(f"columns have one length, at least 1; these have {sorted(lengths)}")
+        (records,) = lengths
+        sums = np.zeros((records, self.bits), dtype=np.int32)
+        for field, column in zip(self.fields, columns, strict=True):
+            known: dict[str, NDArray[np.int32]] = {}
+            for at, value in enumerate(column):
+                for piece in field.pieces(value):
+                    if piece not in known:
+                        known[piece] = self._of_piece(field, piece)
+                    sums[at] += known[piece]
+        return packed(sums > 0)
+
+    def _column(self, table: Table, field: Field) -> list[str]:
+        try:
+            values = list(table[field.name])
+        except (KeyError, IndexError) as error:
+            raise ParameterError(f"the table has no column {field.name!r}") from error
+        column = []
+        for value in values:
+            missing = value is None or (isinstance(value, float) and math.isnan(value))
+            if not missing and not isinstance(value, str):
+                raise OutOfRangeError(
+                    f"column {field.name!r} holds a {type(value).__name__}; make it text as the "
+                    f"other party does, or None where it is missing"
+                )
+            column.append("" if missing else str(value))
+        return column
+
+    def _of_piece(self, field: Field, piece: str) -> NDArray[np.int32]:
+        """What a piece adds to each bit's sum."""
+        # The length parts the field's name from the piece.
+        message = f"{self.kind} {self.bits} {len(field.name)} {field.name}{piece}".encode()
+        if self.kind == "bloom":
+            places = np.frombuffer(self._key.digest(message), dtype="<u4")[: field.hashes]
+            added = np.zeros(self.bits, dtype=np.int32)
+            added[places % self.bits] = 1
+            return added
+        blocks = range(-(-self.bits // _DIGEST_BITS))
+        digests = b"".join(
+            self._key.digest(block.to_bytes(4, "little") + message) for block in blocks
+        )
+        signs = np.unpackbits(np.frombuffer(digests, dtype=np.uint8))[: self.bits]
+        return np.asarray(field.hashes * (2 * signs.astype(np.int32) - 1), dtype=np.int32)

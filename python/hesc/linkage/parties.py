@@ -1,0 +1,140 @@
+"""The two parties that have records."""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hesc._native import ParameterError, ShapeError
+from hesc.codes.encrypted import EncryptedCodes
+from hesc.codes.rows import checked
+from hesc.encryptor import PublicKey
+from hesc.inputs import of_kind, whole_array
+from hesc.linkage.plans import ROWS, LinkagePlan
+from hesc.progress import Bar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import ArrayLike, NDArray
+
+
+def _order(count: int) -> NDArray[np.int64]:
+    """A random order, from the system's generator."""
+    order = list(range(count))
+    secrets.SystemRandom().shuffle(order)
+    return np.array(order, dtype=np.int64)
+
+
+class _Party:
+    """Records in an order that nobody else knows."""
+
+    def __init__(self, plan: LinkagePlan, public: PublicKey, codes: ArrayLike, count: int) -> None:
+        self.plan = of_kind(plan, "plan", LinkagePlan, "LinkagePlan(sent, compared)")
+        self._public = of_kind(public, "public", PublicKey, "the matcher's, of hesc.keygen")
+        if public.params != plan.params():
+            raise ParameterError(
+                f"this key is not of the plan's parameters, {plan.preset}; the matcher makes its "
+                f"keys with hesc.keygen(plan.params())"
+            )
+        rows = checked(codes)
+        if rows.shape != (count, plan.bits // 64):
+            raise ShapeError(
+                f"the plan has {count} codes of {plan.bits} bits here; got {len(rows)} of "
+                f"{64 * rows.shape[1]}"
+            )
+        self._order = _order(count)
+        self._codes = rows[self._order]
+
+    def _own(self, positions: ArrayLike) -> NDArray[np.int64]:
+        places = whole_array(positions, "positions")
+        if places.size and (places.min() < 0 or places.max() >= len(self._order)):
+            raise ShapeError("matches name records that are not there; they are of another linkage")
+        return self._order[places]
+
+
+class Sender(_Party):
+    """The party that encrypts its codes.
+
+    Args:
+        plan: what all agree on.
+        public: the matcher's public key.
+        codes: of its records.
+
+    """
+
+    def __init__(self, plan: LinkagePlan, public: PublicKey, codes: ArrayLike) -> None:
+        super().__init__(plan, public, codes, plan.sent)
+
+    def message(self) -> bytes:
+        """Its codes for the comparer, and **for nobody else**: the matcher could decrypt them."""
+        return EncryptedCodes.encrypt(self._public, self._codes).to_bytes()
+
+    def matched(self, matches: ArrayLike) -> NDArray[np.int64]:
+        """Its records, by their rows, of the matches that the matcher sent."""
+        return self._own(_pairs(matches)[:, 0])
+
+
+class Comparer(_Party):
+    """The party that compares its codes to encrypted ones. Once: answers show what was planned.
+
+    Args:
+        plan: what all agree on.
+        public: the matcher's public key.
+        codes: of its records.
+
+    """
+
+    def __init__(self, plan: LinkagePlan, public: PublicKey, codes: ArrayLike) -> None:
+        super().__init__(plan, public, codes, plan.compared)
+        self._answered = False
+
+    def answers(
+        self, message: bytes, *, progress: bool | Callable[[int, int], object] = False
+    ) -> Iterator[bytes]:
+        """Messages for the matcher, one after the other, in bounded memory.
+
+        Raises:
+            ParameterError: a second time: more answers would show more than their noise hides.
+            WireError, ShapeError: what is not the sender's message.
+
+        """
+        encrypted = EncryptedCodes.from_bytes(self._public.params, message)
+        if (len(encrypted), encrypted.bits) != (self.plan.sent, self.plan.bits):
+            raise ShapeError(
+                f"the sender's message has {len(encrypted)} codes of {encrypted.bits} bits, the "
+                f"plan {self.plan.sent} of {self.plan.bits}; make both with one plan"
+            )
+        if self._answered:
+            raise ParameterError(
+                "these codes were compared already, and more answers would show more than was "
+                "planned; make a new plan, and count both linkages"
+            )
+        self._answered = True
+        return self._answers(encrypted, progress)
+
+    def _answers(
+        self, encrypted: EncryptedCodes, progress: bool | Callable[[int, int], object]
+    ) -> Iterator[bytes]:
+        with Bar("records compared", progress) as bar:
+            for first in range(0, len(self._codes), ROWS):
+                yield encrypted.hidden_distances(
+                    self._public,
+                    self._codes[first : first + ROWS],
+                    coefficients=self.plan.coefficients,
+                    statistical_bits=self.plan.statistical_bits,
+                ).to_bytes()
+                bar.show(min(first + ROWS, len(self._codes)), len(self._codes))
+
+    def matched(self, matches: ArrayLike) -> NDArray[np.int64]:
+        """Its records, by their rows, of the matches that the matcher sent."""
+        return self._own(_pairs(matches)[:, 1])
+
+
+def _pairs(matches: ArrayLike) -> NDArray[np.int64]:
+    pairs = whole_array(matches, "matches")
+    if pairs.ndim != 2 or pairs.shape[1] != 2:
+        raise ShapeError(f"matches are rows of two positions; got shape {pairs.shape}")
+    return pairs

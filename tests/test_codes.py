@@ -1,0 +1,223 @@
+"""Binary codes: what they are against plain Python, distances against numpy, refusals."""
+
+from __future__ import annotations
+
+import copy
+import hmac
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import hesc
+from hesc import codes
+from hesc.codes import (
+    EncryptedCodes,
+    EncryptedDistances,
+    Field,
+    HashKey,
+    RecordCoder,
+    SignProjection,
+)
+
+KEY = HashKey(bytes(range(32)))
+Party = tuple[hesc.Params, hesc.SecretKey, hesc.PublicKey]
+
+
+@pytest.fixture(scope="module")
+def party() -> Party:
+    params = hesc.Params.preset("bfv_1024_distances")
+    return params, *hesc.keygen(params)
+
+
+def distances(a: np.ndarray[Any, Any], b: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """One bit after the other."""
+    different: np.ndarray[Any, Any] = (a[:, None, :] != b[None, :, :]).sum(axis=2)
+    return different
+
+
+@pytest.mark.parametrize(
+    ("records", "clear", "bits"), [(1, 1, 64), (1025, 2, 64), (7, 300, 128), (60, 40, 960)]
+)
+def test_encrypted_distances_are_numpys(party: Party, records: int, clear: int, bits: int) -> None:
+    params, secret, public = party
+    rng = np.random.default_rng(bits)
+    sent, compared = (rng.integers(0, 2, (rows, bits)) for rows in (records, clear))
+    sent[0], compared[0] = 0, 1
+    expected = distances(compared, sent)
+    rows = codes.packed(compared)
+    asked = EncryptedCodes.from_bytes(params, secret.encrypt_codes(codes.packed(sent)))
+    assert (len(asked), asked.bits) == (records, bits)
+    answer = EncryptedDistances.from_bytes(params, asked.distances(rows).to_bytes())
+    assert answer.shape == (clear, records)
+    assert np.array_equal(secret.distances(answer), expected)
+    assert np.array_equal(codes.hamming(rows, codes.packed(sent)), expected)
+    if bits == 64:
+        under_public = EncryptedCodes.encrypt(public, codes.packed(sent))
+        again = pickle.loads(pickle.dumps(under_public))  # noqa: S301 - our own
+        assert np.array_equal(secret.distances(again.distances(rows)), expected)
+
+
+def test_noise_has_no_room_to_hide_in_the_small_ring(party: Party) -> None:
+    _, _, public = party
+    encrypted = EncryptedCodes.encrypt(public, np.zeros((1, 1), np.uint64))
+    one = np.zeros((1, 1), np.uint64)
+    with pytest.raises(hesc.NoiseBudgetError, match="bits"):
+        encrypted.hidden_distances(public, one, coefficients=1024)
+    with pytest.raises(hesc.ParameterError, match="every coefficient"):
+        encrypted.hidden_distances(public, one, coefficients=1023)
+    with pytest.raises(hesc.ParameterError, match="at least 40"):
+        encrypted.hidden_distances(public, one, coefficients=1024, statistical_bits=39)
+
+
+def test_codes_of_others_are_refused(party: Party) -> None:
+    params, secret, _ = party
+    asked = EncryptedCodes.from_bytes(params, secret.encrypt_codes(np.zeros((2, 2), np.uint64)))
+    answer = asked.distances(np.ones((3, 2), np.uint64))
+    with pytest.raises(hesc.ShapeError, match="192 bits have no distance"):
+        asked.distances(np.zeros((1, 3), np.uint64))
+    stranger, _ = hesc.keygen(params)
+    with pytest.raises(hesc.KeyMismatchError, match="key pair"):
+        stranger.distances(answer)
+    with pytest.raises(hesc.ParameterError, match="from_bytes reads one"):
+        secret.distances(answer.to_bytes())  # type: ignore[arg-type]
+    with pytest.raises(hesc.ParameterError, match="wrap"):
+        secret.encrypt_codes(np.zeros((1, 16), np.uint64))
+    other = hesc.Params.preset("gm_3072")
+    with pytest.raises(hesc.ParameterError, match="bfv_1024_distances"):
+        EncryptedCodes.from_bytes(other, secret.encrypt_codes(np.zeros((1, 1), np.uint64)))
+    with pytest.raises(TypeError, match="encrypted"):
+        bool(asked == answer)
+    data = bytearray(answer.to_bytes())
+    data[40] ^= 1
+    with pytest.raises(hesc.WireError, match="checksum"):
+        EncryptedDistances.from_bytes(params, bytes(data))
+
+
+@pytest.mark.parametrize(
+    ("bad", "error"),
+    [
+        (np.zeros((2, 63)), hesc.ShapeError),
+        (np.full((2, 64), 0.5), hesc.ShapeError),
+        (np.full((2, 64), 2), hesc.OutOfRangeError),
+        (np.zeros((0, 64), int), hesc.ShapeError),
+        (np.zeros(64, int), hesc.ShapeError),
+        (np.ma.masked_array(np.zeros((1, 64), int), True), hesc.ShapeError),
+    ],
+)
+def test_what_are_no_bits_is_refused(bad: Any, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        codes.packed(bad)
+
+
+def test_rows_and_bits_are_the_same() -> None:
+    bits = np.random.default_rng(1).integers(0, 2, (9, 192))
+    rows = codes.packed(bits)
+    assert rows.shape == (9, 3)
+    assert int(rows[4, 1]) == sum(int(bit) << i for i, bit in enumerate(bits[4, 64:128]))
+    assert np.array_equal(codes.unpacked(rows), bits)
+    with pytest.raises(hesc.ShapeError, match="uint64"):
+        codes.hamming(rows.astype(np.int64), rows)
+    with pytest.raises(hesc.ShapeError, match="no distance"):
+        codes.hamming(rows, rows[:, :2])
+    assert codes.nearest(np.array([[5, 2, 2, 9]]), 3).tolist() == [[1, 2, 0]]
+    with pytest.raises(hesc.OutOfRangeError, match="count"):
+        codes.nearest(np.array([1, 2]), 3)
+
+
+def test_angles_are_read_off_distances() -> None:
+    """Each bit differs with probability angle / pi, over projections."""
+    rng = np.random.default_rng(5)
+    bits, pairs = 1024, 200
+    a, b = rng.standard_normal((2, pairs, 20))
+    b[: pairs // 2] = a[: pairs // 2] + 0.2 * b[: pairs // 2]
+    coder = SignProjection(20, bits=bits, random_state=3)
+    found = coder.angles(codes.hamming(coder.encode(a), coder.encode(b)).diagonal())
+    cosines = (a * b).sum(1) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1)
+    share = np.arccos(cosines) / np.pi
+    deviations = (found / np.pi - share) / np.sqrt(share * (1 - share) / bits)
+    # A binomial of 1024 bits beyond six deviations: below 1e-7 for each of 200 pairs, and the
+    # seeds are fixed.
+    assert np.abs(deviations).max() < 6
+    assert np.array_equal(coder.encode(1e300 * a), coder.encode(a))
+    for bad in (np.zeros((1, 20)), np.full((1, 20), np.nan), np.full((1, 20), np.inf)):
+        with pytest.raises(hesc.OutOfRangeError):
+            coder.encode(bad)
+    with pytest.raises(hesc.ShapeError):
+        coder.encode(a[:, :19])
+    with pytest.raises(hesc.OutOfRangeError, match="1024"):
+        coder.angles(np.array([1025]))
+
+
+FIELDS = (Field("name"), Field("born", 1, positional=True, hashes=3))
+TABLE: dict[str, list[object]] = {
+    "name": ["Anna ", None, "bo"],
+    "born": ["1970", "19", float("nan")],
+}
+
+
+def in_plain_python(kind: str, bits: int) -> list[list[int]]:
+    """Codes of TABLE by their definition."""
+    pieces = [
+        [
+            ("name", " a", 6),
+            ("name", "an", 6),
+            ("name", "nn", 6),
+            ("name", "na", 6),
+            ("name", "a ", 6),
+        ]
+        + [("born", f"{at}:{digit}", 3) for at, digit in enumerate("1970")],
+        [("born", "0:1", 3), ("born", "1:9", 3)],
+        [("name", " b", 6), ("name", "bo", 6), ("name", "o ", 6)],
+    ]
+    rows = []
+    for record in pieces:
+        sums = [0] * bits
+        for field, piece, hashes in record:
+            message = f"{kind} {bits} {len(field)} {field}{piece}".encode()
+            if kind == "bloom":
+                digest = hmac.new(bytes(range(32)), message, "sha512").digest()
+                for at in range(hashes):
+                    sums[int.from_bytes(digest[4 * at : 4 * at + 4], "little") % bits] = 1
+            else:
+                for at in range(bits):
+                    block = (at // 512).to_bytes(4, "little")
+                    digest = hmac.new(bytes(range(32)), block + message, "sha512").digest()
+                    bit = digest[at % 512 // 8] >> (7 - at % 8) & 1
+                    sums[at] += hashes if bit else -hashes
+        rows.append([int(total > 0) for total in sums])
+    return rows
+
+
+@pytest.mark.parametrize("kind", ["bloom", "simhash"])
+@pytest.mark.parametrize("bits", [64, 640])
+def test_codes_of_records_are_what_is_written(kind: str, bits: int) -> None:
+    found = RecordCoder(KEY, FIELDS, bits=bits, kind=kind).encode(TABLE)
+    assert codes.unpacked(found).tolist() == in_plain_python(kind, bits)
+    assert not np.array_equal(
+        found, RecordCoder(HashKey.generate(), FIELDS, bits=bits, kind=kind).encode(TABLE)
+    )
+
+
+def test_what_are_no_records_is_refused() -> None:
+    coder = RecordCoder(KEY, FIELDS)
+    with pytest.raises(hesc.ParameterError, match="no column 'born'"):
+        coder.encode({"name": ["a"]})
+    with pytest.raises(hesc.ShapeError, match="one length"):
+        coder.encode({"name": ["a"], "born": ["1", "2"]})
+    with pytest.raises(hesc.ShapeError, match="at least 1"):
+        coder.encode({"name": [], "born": []})
+    with pytest.raises(hesc.OutOfRangeError, match="holds a int") as caught:
+        coder.encode({"name": ["a"], "born": [19700101]})
+    assert "1970" not in str(caught.value)
+    with pytest.raises(hesc.ParameterError, match="kind"):
+        RecordCoder(KEY, FIELDS, kind="minhash")
+    with pytest.raises(hesc.ParameterError, match="name of its own"):
+        RecordCoder(KEY, [FIELDS[0], FIELDS[0]])
+    with pytest.raises(hesc.ParameterError, match="32 bytes"):
+        HashKey(b"short")
+    for forbidden in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(TypeError, match="secret_bytes"):
+            forbidden(KEY)
+    assert "\\x" not in repr(KEY)
