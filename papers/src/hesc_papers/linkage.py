@@ -98,7 +98,7 @@ def reproduce(options: Options) -> Report:
         threads=1,
     )
     ratios["vs_clear.time"] = rows[0]["ns a pair"] / rows[-1]["ns a pair"]
-    if options.peer == "seal":
+    if "seal" in options.peers:
         row(*_seal(clear, sent, rounds))
         rows[-1]["threads"] = 1
         ratios["vs_seal.columns"] = rows[-1]["ns a pair"] / rows[0]["ns a pair"]
