@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import pickle
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -633,11 +634,14 @@ def test_what_memory_does_not_hold_is_refused_before_the_start() -> None:
     def add(x: Integers, y: Integers) -> Integers:
         return x + y
 
-    plan = integers.plan(add, "uint16", "uint16", count=600, engine="binary")
-    least = min(row.peak_bytes for row in plan.contenders if row.style is not None)
-    assert 0 < least < 2**31
-    with pytest.raises(hesc.CircuitError, match="GB of ciphertexts at once"):
-        integers.plan(add, "uint16", "uint16", count=600, engine="binary", memory=least // 2)
+    for layout, count in (("sliced", 600), ("slotwise", 3)):
+        both = partial(
+            integers.plan, add, "uint16", "uint16", count=count, engine="binary", layout=layout
+        )
+        most = both().chosen.peak_bytes
+        assert both(memory=most).chosen.peak_bytes <= most < 2**31
+        with pytest.raises(hesc.CircuitError, match="GB of ciphertexts at once"):
+            both(memory=1000)
     for wrong in (0, -1, 1.5, "8 GB"):
         with pytest.raises(hesc.HescError):
             integers.plan(add, "uint16", "uint16", memory=wrong)  # type: ignore[arg-type]

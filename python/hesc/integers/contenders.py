@@ -116,6 +116,13 @@ class Asked:
         """One way to compute it."""
         return circuit_of(self.roots, [*self.leaves, *self.publics], style)
 
+    def too_large(self, peak_bytes: int) -> str:
+        """Why something is not computed that takes so much at once."""
+        return (
+            f"{peak_bytes / 1e9:.3g} GB of ciphertexts at once are more than the "
+            f"{self.memory / 1e9:.3g} GB that there are"
+        )
+
     def circuits(self) -> list[tuple[Style, Circuit]]:
         """All that are worth trying in slots."""
         return [(style, self.circuit(style)) for style in styles(self.roots)]
@@ -252,10 +259,7 @@ def _on_slots(
             reason = reason or str(error).split(":", maxsplit=1)[0] + more
             continue
         if native.peak_bytes > asked.memory:
-            reason = (
-                f"{native.peak_bytes / 1e9:.3g} GB of ciphertexts at once are more than the "
-                f"{asked.memory / 1e9:.3g} GB that there are"
-            )
+            reason = asked.too_large(native.peak_bytes)
         elif best is None or native.seconds < best[1].seconds:
             best = style, native
     if best is None:
@@ -295,6 +299,8 @@ def _along_slots(
         tried = on_slotwise(params, asked.roots, asked.leaves, asked.count, asked.spare)
     except (CircuitError, ParameterError) as error:
         return replace(row, reason=str(error).split(":", maxsplit=1)[0]), None
+    if tried.peak_bytes > asked.memory:
+        return replace(row, reason=asked.too_large(tried.peak_bytes)), None
     slots = tried.lying.capacity
     row = replace(
         row,
