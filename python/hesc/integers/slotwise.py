@@ -165,12 +165,8 @@ class Slotwise:
         return np.asarray(highest.reshape(-1)[:count], dtype=bool)
 
 
-class SlotwiseIntegers(Opaque):
-    """Encrypted integers in one ciphertext; `+ - ~ & | ^` and comparisons as numpy has them.
-
-    A sum or comparison of `width` bits takes `2 log2(width)` products and rotations, and
-    `1 + log2(width)` products in sequence. Public numbers are rows of as many, or one for all.
-    """
+class _AlongSlots(Opaque):
+    """So many numbers, or truth values of numbers, in one ciphertext."""
 
     def __init__(self, layout: Slotwise, slots: EncryptedSlots, count: int) -> None:
         self.layout = layout
@@ -182,9 +178,17 @@ class SlotwiseIntegers(Opaque):
 
     def __repr__(self) -> str:
         return (
-            f"SlotwiseIntegers({self.count} of {self.layout.kind}, {self.slots.params.name}, "
+            f"{type(self).__name__}({self.count} of {self.layout.kind}, {self.slots.params.name}, "
             f"level={self.slots.level}, noise_budget={self.slots.noise_budget:.1f} bits)"
         )
+
+
+class SlotwiseIntegers(_AlongSlots):
+    """Encrypted integers in one ciphertext; `+ - ~ & | ^` and comparisons as numpy has them.
+
+    A sum or comparison of `width` bits takes `2 log2(width)` products and rotations, and
+    `1 + log2(width)` products in sequence. Public numbers are rows of as many, or one for all.
+    """
 
     def to_bytes(self) -> bytes:
         """The wire form of the slots; layout and count are for both sides to know."""
@@ -271,7 +275,7 @@ class SlotwiseIntegers(Opaque):
     def __ne__(self, other: SlotwiseIntegers | ArrayLike) -> SlotwiseTruths:  # type: ignore[override]
         return ~(self == other)
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def _truths(self, slots: EncryptedSlots) -> SlotwiseTruths:
         return SlotwiseTruths(self.layout, slots, self.count)
@@ -284,27 +288,13 @@ class SlotwiseIntegers(Opaque):
         return np.array(complement, dtype=object).reshape(numbers.shape)
 
 
-class SlotwiseTruths(Opaque):
+class SlotwiseTruths(_AlongSlots):
     """Encrypted truth values of `SlotwiseIntegers`, each where the highest bit of a number lies.
 
     `& | ^ ~` as numpy has them; `where` chooses numbers by them.
     """
 
     kind = BOOL
-
-    def __init__(self, layout: Slotwise, slots: EncryptedSlots, count: int) -> None:
-        self.layout = layout
-        self.slots = slots
-        self.count = count
-
-    def __len__(self) -> int:
-        return self.count
-
-    def __repr__(self) -> str:
-        return (
-            f"SlotwiseTruths({self.count} of {self.layout.kind}, {self.slots.params.name}, "
-            f"level={self.slots.level}, noise_budget={self.slots.noise_budget:.1f} bits)"
-        )
 
     def _with(self, slots: EncryptedSlots) -> SlotwiseTruths:
         return SlotwiseTruths(self.layout, slots, self.count)

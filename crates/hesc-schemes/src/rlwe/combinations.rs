@@ -53,8 +53,8 @@ impl Outline {
     }
 }
 
-/// Outlines are of any key.
-const NO_KEY: KeyId = KeyId::from_bytes([0; 16]);
+/// Outlines and traces are of any key.
+pub(super) const NO_KEY: KeyId = KeyId::from_bytes([0; 16]);
 
 /// How something is encrypted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -148,18 +148,23 @@ impl Rlwe {
         std::array::from_fn(|at| if negative { (q - words(at)) % q } else { words(at) })
     }
 
-    /// What is known of an encryption under the public key, which has more noise than one under the secret key.
-    pub fn fresh_outline(&self) -> Outline {
+    /// Everything but the words of an encryption, whoever has its key.
+    pub(super) fn fresh_shell(&self, under: Encryption) -> Ciphertext {
         let (bound, scale) = (self.spec().bound, self.default_scale());
-        let shell = Ciphertext {
+        Ciphertext {
             tag: Tag { params: self.fingerprint(), key: NO_KEY },
             level: self.levels(),
             size: 2,
             words: Buffer::default(),
             scale,
             factor: 1,
-            noise: self.fresh(self.public_key_deviation(), bound, scale),
-        };
+            noise: self.fresh(self.fresh_deviation(under), bound, scale),
+        }
+    }
+
+    /// What is known of an encryption under the public key, which has more noise than one under the secret key.
+    pub fn fresh_outline(&self) -> Outline {
+        let shell = self.fresh_shell(Encryption::PublicKey);
         Outline { shell, samples: None, dropped: false }
     }
 

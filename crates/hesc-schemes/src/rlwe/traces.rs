@@ -3,11 +3,11 @@
 //!
 //! For sets that circuits are planned for ([`Rlwe::check_combines`]), whose plaintexts keep their factor.
 
-use super::buffer::Buffer;
+use super::combinations::NO_KEY;
 use super::levels::Dropping;
 use super::{Ciphertext, Encryption, Plaintext, Rlwe, Work};
 use crate::error::refuse;
-use crate::{KeyId, SchemeError, Tag};
+use crate::{SchemeError, Tag};
 
 /// What is known of a ciphertext, and how many products in sequence it is made of.
 #[derive(Debug, Clone)]
@@ -32,28 +32,7 @@ impl Trace {
     }
 }
 
-/// Traces are of any key.
-const NO_KEY: KeyId = KeyId::from_bytes([0; 16]);
-
 impl Rlwe {
-    /// Everything but the words of an encryption, whoever has its key.
-    pub(super) fn fresh_shell(&self, under: Encryption) -> Ciphertext {
-        let (bound, scale) = (self.spec().bound, self.default_scale());
-        let deviation = match under {
-            Encryption::SecretKey => self.secret_key_deviation(),
-            Encryption::PublicKey => self.public_key_deviation(),
-        };
-        Ciphertext {
-            tag: Tag { params: self.fingerprint(), key: NO_KEY },
-            level: self.levels(),
-            size: 2,
-            words: Buffer::default(),
-            scale,
-            factor: 1,
-            noise: self.fresh(deviation, bound, scale),
-        }
-    }
-
     /// What is known of an encryption.
     ///
     /// # Errors
