@@ -142,7 +142,11 @@ fn wide_quotients_and_remainders_are_right() {
         let ends = [0, 1, largest, largest - 1, 1 << 64, u128::from(u64::MAX)];
         let mut number = |lane: usize| {
             let any = u128::from(rng.next_u64()) << 64 | u128::from(rng.next_u64());
-            if lane % 5 == 0 { ends[lane / 5 % ends.len()] } else { any >> (lane % 128) & largest }
+            if lane.is_multiple_of(5) {
+                ends[lane / 5 % ends.len()]
+            } else {
+                any >> (lane % 128) & largest
+            }
         };
         let [a, b]: [Vec<u128>; 2] =
             std::array::from_fn(|i| (0..64).map(|lane| number(lane * (1 + 2 * i))).collect());
