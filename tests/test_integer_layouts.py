@@ -370,6 +370,32 @@ def test_expressions_along_slots_are_evaluated(keys: Any) -> None:
         integers.evaluate(deep)
 
 
+def test_packed_answers_of_several_blocks_have_room(keys: Any, small: LeveledParams) -> None:
+    """Bits of all blocks lie together, however narrow results are: plans count on that."""
+    secret, public = keys
+    params = LeveledParams.cyclotomic(51, [50] * 12, [50], plain_modulus=2, assurance="insecure")
+    tiny = leveled_keygen(params, unpacking=True)
+    numbers = np.arange(9) % 16
+    try:
+        plan = integers.plan(
+            lambda a: ((a | a) % a, a | a), "uint4", count=9, params=params, answer="packed"
+        )
+    except hesc.CircuitError:
+        pass
+    else:
+        found = plan(integers.encrypt(tiny[1], numbers, "uint4"), progress=False)
+        assert tiny[0].decrypt_integers(found[1]).tolist() == numbers.tolist()
+    many = np.arange(100, dtype=np.uint8) % 4
+    plan = integers.plan(operator.sub, "uint2", "uint2", count=100, params=small, answer="packed")
+    a, b = (integers.encrypt(public, x, "uint2") for x in (many, many[::-1]))
+    found = secret.decrypt_integers(plan(a, b, progress=False))
+    np.testing.assert_array_equal(found, (many - many[::-1]) % 4)
+    # Of two sets, whose blocks are as many or not.
+    foreign = integers.encrypt(tiny[1], many, "uint2")
+    with pytest.raises(hesc.HescError):
+        plan(a, foreign)
+
+
 def test_answers_are_no_inputs_of_packed_plans(keys: Any, small: LeveledParams) -> None:
     _, public = keys
     plan = integers.plan(

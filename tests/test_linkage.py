@@ -64,8 +64,13 @@ def test_matches_are_those_in_the_clear(party: Party, rows: Any) -> None:
     assert len(matcher.matches(2)) == 0
     # Positions on the wire are not rows: both parties shuffled.
     assert set(map(tuple, matches.tolist())) != pairs
-    with pytest.raises(hesc.WireError, match="another linkage"):
+    with pytest.raises(hesc.WireError, match="in the order"):
         matcher.read(answer)
+    for damaged in (b"", answer[:3], answer[:4], answer[4:], answer[:-1]):
+        with pytest.raises(hesc.WireError):
+            Matcher(plan, secret).read(damaged)
+    with pytest.raises(hesc.WireError, match="in the order"):
+        Matcher(plan, secret).read(answer)
     # A second time would show more than the noise hides.
     with pytest.raises(hesc.ParameterError, match="compared already"):
         comparer.answers(message)
@@ -148,9 +153,13 @@ def test_the_threshold_parts_matches_from_others() -> None:
 
 
 def test_people_of_febrl_are_found() -> None:
-    """A tenth of them, end to end: as good as in the clear, which is above 0.99."""
+    """A tenth of them, end to end.
+
+    In the clear F1 is 0.993 over keys, with a deviation of 0.003 (324 keys): six of 400 are missed
+    in the mean, and 24 once in 10^8 runs.
+    """
     run = link(hesc.keygen, 500)
-    assert run.found.f1 >= 0.99
+    assert run.found.f1 >= 0.97
     assert run.found.precision >= 0.995
     people = febrl.load()
     assert len(people.true) == len(set(people.true[:, 0])) == 5000

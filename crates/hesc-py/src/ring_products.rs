@@ -182,8 +182,10 @@ impl RingProductModel {
     ) -> PyResult<Self> {
         let (weights, intercepts) = (weights.as_slice()?, intercepts.as_slice()?);
         let public = public.map(|key| key.1.clone());
-        let model = py.compute(|| ring_products::Model::new(&plan.0, weights, intercepts, public));
-        model.map(Self).map_err(ring_product_to_py)
+        let model = detached(py, |rng| {
+            ring_products::Model::new(&plan.0, weights, intercepts, public, rng)
+        });
+        model.map(Self)
     }
 
     fn evaluate<'py>(&self, py: Python<'py>, query: &[u8]) -> PyResult<Bound<'py, PyBytes>> {

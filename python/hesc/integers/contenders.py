@@ -220,13 +220,13 @@ def _planned(
         return _native.SlotPlan(
             circuit.native, params.native, asked.spare, inputs, public=public, packed=coming
         )
-    widest = max(root.kind.width for root in asked.roots)
     # Room for a product is more than packing takes: the second try.
     for spare in (asked.spare, asked.spare + 1):
         native = _native.SlotPlan(
             circuit.native, params.native, spare, inputs, public=public, packed=coming
         )
-        bits, _ = params.native.packing(min(degree, widest), 1)
+        # Bits of several blocks lie together: as many as a slot has.
+        bits, _ = params.native.packing(degree, 1)
         if native.room >= bits:
             return native
     raise CircuitError("results have no room to be packed")

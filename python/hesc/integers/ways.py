@@ -111,6 +111,10 @@ def _run(
     keys = numbers[0].keys
     if keys.relin is None:
         raise ParameterError("products need the relinearisation key: leveled_keygen makes it")
+    if any(given.params.native.fingerprint != keys.params.native.fingerprint for given in numbers):
+        raise ParameterError(
+            "the inputs are of several parameter sets; encrypt all with the keys of one"
+        )
     widths = [root.kind.width for root in roots]
     results: list[list[list[_native.LeveledCiphertext]]] = [[] for _ in roots]
     blocks = [

@@ -9,8 +9,8 @@ import numpy as np
 from hesc._native import OutOfRangeError, ShapeError, WireError
 from hesc.codes.encrypted import EncryptedDistances
 from hesc.codes.rows import checked, hamming
-from hesc.inputs import of_kind, whole, whole_array
-from hesc.linkage.plans import LinkagePlan
+from hesc.inputs import of_kind, whole
+from hesc.linkage.plans import LinkagePlan, numbers_of, pairs_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -82,7 +82,13 @@ class Matcher:
             DecryptionError, KeyMismatchError: what does not decrypt.
 
         """
-        distances = EncryptedDistances.from_bytes(self._secret.params, answer)
+        first, data = numbers_of(answer)
+        if first != self._nearest.rows:
+            raise WireError(
+                f"an answer from record {first} on, where that from {self._nearest.rows} on comes "
+                "next: read each once, in the order in which they were made"
+            )
+        distances = EncryptedDistances.from_bytes(self._secret.params, data)
         codes, records = distances.shape
         if records != self.plan.sent or self._nearest.rows + codes > self.plan.compared:
             raise WireError(
@@ -125,7 +131,7 @@ def quality(found: ArrayLike, true: ArrayLike) -> Quality:
         ShapeError: what are no rows of two numbers; no true pair.
 
     """
-    both = [whole_array(pairs, "pairs").reshape(-1, 2) for pairs in (found, true)]
+    both = [pairs_of(pairs, "pairs") for pairs in (found, true)]
     sets = [set(map(tuple, pairs.tolist())) for pairs in both]
     if not sets[1]:
         raise ShapeError("without a true pair there is nothing to find")
@@ -159,7 +165,7 @@ def choose_threshold(sent: ArrayLike, compared: ArrayLike, true: ArrayLike) -> T
 
     """
     left, right = checked(sent, "sent"), checked(compared, "compared")
-    pairs = whole_array(true, "true").reshape(-1, 2)
+    pairs = pairs_of(true, "true")
     if pairs.size and (pairs.min() < 0 or (pairs >= [len(left), len(right)]).any()):
         raise OutOfRangeError("true names rows that are not there")
     nearest = MutualNearest(len(left))

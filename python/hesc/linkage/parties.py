@@ -12,7 +12,7 @@ from hesc.codes.encrypted import EncryptedCodes
 from hesc.codes.rows import checked
 from hesc.encryptor import PublicKey
 from hesc.inputs import of_kind, whole_array
-from hesc.linkage.plans import ROWS, LinkagePlan
+from hesc.linkage.plans import ROWS, LinkagePlan, numbered, pairs_of
 from hesc.progress import Bar
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Sender(_Party):
 
     def matched(self, matches: ArrayLike) -> NDArray[np.int64]:
         """Its records, by their rows, of the matches that the matcher sent."""
-        return self._own(_pairs(matches)[:, 0])
+        return self._own(pairs_of(matches, "matches")[:, 0])
 
 
 class Comparer(_Party):
@@ -120,21 +120,15 @@ class Comparer(_Party):
     ) -> Iterator[bytes]:
         with Bar("records compared", progress) as bar:
             for first in range(0, len(self._codes), ROWS):
-                yield encrypted.hidden_distances(
+                distances = encrypted.hidden_distances(
                     self._public,
                     self._codes[first : first + ROWS],
                     coefficients=self.plan.coefficients,
                     statistical_bits=self.plan.statistical_bits,
-                ).to_bytes()
+                )
+                yield numbered(first, distances.to_bytes())
                 bar.show(min(first + ROWS, len(self._codes)), len(self._codes))
 
     def matched(self, matches: ArrayLike) -> NDArray[np.int64]:
         """Its records, by their rows, of the matches that the matcher sent."""
-        return self._own(_pairs(matches)[:, 1])
-
-
-def _pairs(matches: ArrayLike) -> NDArray[np.int64]:
-    pairs = whole_array(matches, "matches")
-    if pairs.ndim != 2 or pairs.shape[1] != 2:
-        raise ShapeError(f"matches are rows of two positions; got shape {pairs.shape}")
-    return pairs
+        return self._own(pairs_of(matches, "matches")[:, 1])

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from hesc._native import OutOfRangeError, ParameterError
-from hesc.inputs import whole
+import numpy as np
+
+from hesc._native import OutOfRangeError, ParameterError, ShapeError, WireError
+from hesc.inputs import whole, whole_array
 from hesc.params import Params
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
 
 # Codes that an answer has the distances of: two groups of the compiled part's.
 ROWS: Final = 512
@@ -19,6 +25,42 @@ _SETS: Final = (
 )
 _BITS: Final = 40
 _MOST: Final = 1 << 24
+
+
+# The first of the comparer's records that an answer is about.
+_FIRST: Final = struct.Struct("<I")
+
+
+def numbered(first: int, distances: bytes) -> bytes:
+    """An answer: distances, and from which record on."""
+    return _FIRST.pack(first) + distances
+
+
+def numbers_of(answer: bytes) -> tuple[int, bytes]:
+    """What `numbered` was given.
+
+    Raises:
+        WireError: what is no answer.
+
+    """
+    if not isinstance(answer, bytes) or len(answer) < _FIRST.size:
+        raise WireError("an answer of the comparer's is bytes that begin with a position")
+    return _FIRST.unpack_from(answer)[0], answer[_FIRST.size :]
+
+
+def pairs_of(pairs: ArrayLike, name: str) -> NDArray[np.int64]:
+    """Rows of two positions, or none.
+
+    Raises:
+        ShapeError: of another shape.
+
+    """
+    rows = whole_array(pairs, name)
+    if not rows.size:
+        return np.empty((0, 2), dtype=np.int64)
+    if rows.ndim != 2 or rows.shape[1] != 2:
+        raise ShapeError(f"{name} are rows of two positions; got shape {rows.shape}")
+    return rows
 
 
 @dataclass(frozen=True)

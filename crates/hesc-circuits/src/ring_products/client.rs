@@ -7,6 +7,7 @@ use super::blocks::each_block;
 use super::declared::{half, mid};
 use super::error::RingProductError;
 use super::plan::Plan;
+use super::scales::dithered;
 use super::wire::{self, Question};
 
 /// Encrypts samples, a row of features each, for the way to the server. Cost: a transform for each ciphertext,
@@ -51,8 +52,10 @@ pub fn encrypt<R: CryptoRng + SeedableRng + Send>(
         for (sample, row) in rows.take(*count).enumerate() {
             let places = &mut message[layout.sample(sample)..][..layout.features];
             for ((place, x), (mid, by)) in places.iter_mut().zip(row).zip(&maps) {
-                // Where a range is wide beside its numbers the product may be a rounding above the scale.
-                *place = ((x - mid) * by).clamp(-scale, scale).round_ties_even() as i64;
+                // Where a range is wide beside its numbers the product may be a rounding above the scale. A
+                // feature that is always the same has nothing to be rounded.
+                let x = ((x - mid) * by).clamp(-scale, scale);
+                *place = if *by > 0.0 { dithered(x, rng) } else { 0 };
             }
         }
         question.seed = products.encrypt(key, message, c_0, workspace, rng)?;

@@ -71,6 +71,14 @@ impl Declared {
         Ok(Self { low, high, centres, offset, weights_l1, weights_l2, error, hiding })
     }
 
+    /// What sums in doubles go through, at most, but for features that are always the same.
+    pub(super) fn largest(&self) -> f64 {
+        let ranges = self.low.iter().zip(&self.high).filter(|(low, high)| low < high);
+        let far = ranges.map(|(&low, &high)| mid(low, high).abs() / half(low, high));
+        let centre = self.centres.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+        centre + self.offset + self.weights_l1 * (1.0 + far.fold(0.0, f64::max))
+    }
+
     pub(super) fn check(&self) -> Result<(), RingProductError> {
         check_ranges(&self.low, &self.high)?;
         let refuse = |name, remedy| Err(RingProductError::Declared { name, remedy });
@@ -170,6 +178,13 @@ fn check_ranges(low: &[f64], high: &[f64]) -> Result<(), RingProductError> {
     let possible = |(&a, &b): (&f64, &f64)| a <= b && a.abs() <= LARGEST && b.abs() <= LARGEST;
     if !low.iter().zip(high).all(possible) {
         return refuse("low and high", "give finite ranges, low at most high, within 1e100");
+    }
+    let wide = |(&a, &b): (&f64, &f64)| a == b || half(a, b) >= 1.0 / LARGEST;
+    if !low.iter().zip(high).all(wide) {
+        return refuse(
+            "low and high",
+            "ranges are points, or wider than 1e-100; scale the feature",
+        );
     }
     Ok(())
 }

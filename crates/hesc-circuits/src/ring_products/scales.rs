@@ -1,10 +1,14 @@
 use hesc_schemes::rlwe::Truncation;
 use hesc_schemes::rlwe::flooding::{LARGEST_GAUSSIAN, flooding_factor};
 use hesc_schemes::rlwe::noise::{TAILS, rounding_deviation, secret_key_deviation};
+use rand_core::Rng;
 
 use super::declared::{Declared, half};
 use super::layout::Layout;
 
+/// The variance of a rounding at random, and how far it goes at most.
+const ROUNDING: f64 = 0.25;
+const FURTHEST: f64 = 1.5;
 /// Scales of weights that are tried, to each power of two: fourths of an octave, about.
 const STEPS: [f64; 4] = [1.0, 1.1875, 1.4375, 1.6875];
 const OCTAVES: i32 = 50;
@@ -40,7 +44,8 @@ impl Scales {
 ///
 /// A score times both scales is `m w + e w` at its place: `m` and `w` rounded, `e` the noise of an encryption. To that
 /// comes, where weights are hidden, an encryption of zero and the flood; and the roundings `r_0 + r_1 s` of both parts,
-/// to fewer bits and back. Roundings are uniform within 1/2, and all is centred and independent, so that variances add;
+/// to fewer bits and back. Features and weights are rounded at random ([`dithered`]), so that equal ones do not add up: whatever they
+/// are, what they are off by is centred, independent, and of one variance. Other roundings are uniform within 1/2. Variances add;
 /// sums of such are sub-Gaussian, with the variance itself as parameter for noise and roundings, and 1 instead of 2/3
 /// for ternary coefficients.
 #[derive(Debug, Clone, Copy)]
@@ -52,6 +57,8 @@ pub(super) struct Demand {
     weights_l1: f64,
     weights_l2: f64,
     offset: f64,
+    /// What arithmetic in doubles is off by.
+    doubles: f64,
     /// The flood's deviation in units of the bound on what it hides.
     flooding_factor: Option<f64>,
 }
@@ -66,6 +73,7 @@ impl Demand {
             weights_l1: declared.weights_l1,
             weights_l2: declared.weights_l2,
             offset: declared.offset,
+            doubles: declared.largest() * 2f64.powi(-50),
             flooding_factor: declared
                 .hiding
                 .map(|hiding| flooding_factor(hiding.answers, hiding.statistical_bits)),
@@ -79,7 +87,7 @@ impl Demand {
 
     /// The parameter of everything that a flood hides: `e w`, and `e u + e_0 + e_1 s` where there is a flood.
     fn hidden_square(&self, weight_scale: f64) -> f64 {
-        let weights = self.weights_l2 * weight_scale + self.roundings().sqrt() / 2.0;
+        let weights = self.weights_l2 * weight_scale + FURTHEST * self.roundings().sqrt();
         let zero = match self.flooding_factor {
             None => 0.0,
             Some(_) => (1.0 + NORM_MARGIN) * self.layout.ring_degree as f64 + 1.0,
@@ -115,12 +123,12 @@ impl Demand {
 
     /// What the coefficient of a score grows by with the scale of features: weights and what is added, rounded.
     fn per_feature_scale(&self, weight_scale: f64) -> f64 {
-        (self.weights_l1 + self.offset) * weight_scale + self.features.max(1.0) / 2.0
+        (self.weights_l1 + self.offset) * weight_scale + FURTHEST * self.features.max(1.0)
     }
 
     /// The most that a coefficient of a score is.
     pub fn reach(&self, scales: Scales) -> f64 {
-        scales.feature_scale as f64 * self.per_feature_scale(scales.weight_scale)
+        (scales.feature_scale as f64 + 1.0) * self.per_feature_scale(scales.weight_scale)
             + self.noise_reach(scales.weight_scale, scales.bits)
     }
 
@@ -130,7 +138,7 @@ impl Demand {
         let square = |x: f64| x * x;
         let (x, w) = (square(scales.feature_scale as f64), square(scales.weight_scale));
         let n = self.layout.ring_degree as f64;
-        let noise = square(secret_key_deviation()) * (all * w + self.roundings() / 12.0);
+        let noise = square(secret_key_deviation()) * (all * w + ROUNDING * self.roundings());
         let zero = match self.flooding_factor {
             None => 0.0,
             Some(_) => square(secret_key_deviation()) * (4.0 / 3.0 * n + 1.0),
@@ -139,17 +147,17 @@ impl Demand {
         let answer =
             self.units_square(scales.bits) * square(rounding_deviation(self.layout.ring_degree));
         let added = if self.offset > 0.0 { 1.0 / 12.0 } else { 0.0 };
-        let both = self.features / 144.0;
+        let both = ROUNDING * ROUNDING * self.features;
         (noise + zero + flood + answer + added + both) / (x * w)
-            + row / (12.0 * x)
-            + features / (12.0 * w)
+            + ROUNDING * (row / x + features / w)
+            + square(self.doubles)
     }
 
     /// The largest scale of features that keeps scores within half of the modulus.
     fn feature_scale(&self, weight_scale: f64, bits: u32) -> Option<u64> {
         let half = self.modulus as f64 / 2.0 * (1.0 - 1e-9);
         let room = half - self.noise_reach(weight_scale, bits);
-        let most = (room / self.per_feature_scale(weight_scale)).floor();
+        let most = (room / self.per_feature_scale(weight_scale)).floor() - 1.0;
         (most >= 1.0).then_some((most as u64).min(self.modulus / 4))
     }
 
@@ -190,4 +198,14 @@ impl Demand {
 /// The power of two that is at most this normal number.
 fn below(x: f64) -> f64 {
     f64::from_bits(x.to_bits() & (0x7FF << 52))
+}
+
+/// `x` rounded after two uniform numbers of width 1 have been added: off by 0 in the mean with a variance of 1/4, whatever
+/// `x` is (Schuchman 1964; Wannamaker and others 2000, "A Theory of Nonsubtractive Dither").
+pub(super) fn dithered(x: f64, rng: &mut impl Rng) -> i64 {
+    let word = rng.next_u64();
+    let sum = (word >> 32) + (word & u64::from(u32::MAX));
+    // Each of both is in the middle of its step of 2^-32, hence within 1/2.
+    let dither = (sum as f64 + 1.0) * 2f64.powi(-32) - 1.0;
+    (x + dither).round_ties_even() as i64
 }

@@ -6,10 +6,14 @@ use rand_core::{CryptoRng, SeedableRng};
 use zeroize::Zeroizing;
 
 use super::blocks::each_block;
-use super::declared::{UP, half, middle, scaled};
+use super::declared::{UP, middle, scaled};
 use super::error::RingProductError;
 use super::plan::Plan;
+use super::scales::dithered;
 use super::wire::{self, Reply};
+
+/// A model's centre is its plan's if it is off by no more than this share of the wanted error.
+const SAME: f64 = 1e-3;
 
 /// A server's weights, ready for queries. Neither printed nor compared; wiped.
 pub struct Model {
@@ -29,7 +33,8 @@ struct Hidden {
 
 impl Model {
     /// `outputs` rows of a weight for each feature, and what is added to each output; the public key of who asks, for
-    /// plans that hide weights, which then answer nobody else. Cost: a transform.
+    /// plans that hide weights, which then answer nobody else. Weights are rounded at random, once for all answers. Cost: a
+    /// transform.
     ///
     /// # Errors
     /// [`RingProductError::Count`], [`RingProductError::Weights`]; [`RingProductError::Declared`] for a public key
@@ -39,6 +44,7 @@ impl Model {
         weights: &[f64],
         intercepts: &[f64],
         public: Option<PublicKey>,
+        rng: &mut impl CryptoRng,
     ) -> Result<Self, RingProductError> {
         plan.declared().check_weights(weights)?;
         let (layout, declared, scales) = (plan.layout(), plan.declared(), plan.scales());
@@ -52,15 +58,16 @@ impl Model {
         let rows = weights.chunks_exact(layout.features).zip(intercepts);
         for (output, (row, intercept)) in rows.enumerate() {
             for (feature, w) in scaled(row, low, high).enumerate() {
-                let rounded = (w * scales.weight_scale).round_ties_even() as i64;
+                let point = low[feature] == high[feature];
+                let rounded = if point { 0 } else { dithered(w * scales.weight_scale, rng) };
                 polynomial[layout.weight(output, feature)] = rounded;
             }
             let beyond = intercept + middle(row, low, high) - declared.centres[output];
-            // Where centres are the model's own, what is left is the rounding of sums.
+            // Where centres are the model's own, what is left is the rounding of sums. What is no number is beyond
+            // both.
             let own = declared.hiding.is_none() && declared.offset == 0.0;
             let size = beyond.abs();
-            let rounding = 1e-9 * (intercept.abs() + row_size(row, low, high));
-            if !(size <= declared.offset * UP || own && size <= rounding) {
+            if !(size <= declared.offset * UP || own && size <= SAME * declared.error) {
                 let what = "what the model adds beyond the centres is";
                 return Err(RingProductError::Weights { what });
             }
@@ -152,12 +159,6 @@ impl Model {
         let replies: Vec<Reply> = done.into_iter().map(|block| block.3).collect();
         Ok(wire::answer_to_bytes(plan, key, samples, &replies))
     }
-}
-
-/// What a row of weights may give at the middle of all ranges.
-fn row_size(row: &[f64], low: &[f64], high: &[f64]) -> f64 {
-    let most = |(&low, &high): (&f64, &f64)| low.abs().max(high.abs()) + half(low, high);
-    row.iter().zip(low.iter().zip(high).map(most)).map(|(w, x)| w.abs() * x).sum()
 }
 
 impl Hidden {

@@ -107,7 +107,7 @@ fn run(
 ) -> (Vec<f64>, Vec<u8>, Vec<u8>) {
     let (secret, public) = plan.products().scheme().generate_keys(rng);
     let public = plan.declared().hiding.map(|_| public);
-    let model = Model::new(plan, &case.weights, &case.intercepts, public).unwrap();
+    let model = Model::new(plan, &case.weights, &case.intercepts, public, rng).unwrap();
     let query = encrypt(plan, &secret, features, rng).unwrap();
     let answer = model.evaluate(&query, rng).unwrap();
     let scores = decrypt(plan, &secret, &answer).unwrap().to_vec();
@@ -257,7 +257,7 @@ fn weights_are_recovered_from_unprotected_answers_alone() {
         for (k, row) in case.weights.chunks(12).enumerate() {
             for (j, w) in row.iter().enumerate() {
                 let weight = found[plan.layout().weight(k, j)] as f64 / scale / widths[j];
-                right += usize::from((weight - w).abs() <= 0.51 / scale / widths[j]);
+                right += usize::from((weight - w).abs() <= 1.51 / scale / widths[j]);
             }
         }
         let zeros = found[36..].iter().filter(|&&w| w == 0).count();
@@ -296,7 +296,8 @@ fn models_that_are_hidden_count_their_answers_and_serve_one_key() {
     let scheme = plan.products().scheme();
     let (secret, public) = scheme.generate_keys(rng);
     let (other, _) = scheme.generate_keys(rng);
-    let model = Model::new(&plan, &case.weights, &case.intercepts, Some(public.clone())).unwrap();
+    let model =
+        Model::new(&plan, &case.weights, &case.intercepts, Some(public.clone()), rng).unwrap();
     let x = case.samples(1, rng);
     let query = encrypt(&plan, &secret, &x, rng).unwrap();
     let foreign = encrypt(&plan, &other, &x, rng).unwrap();
@@ -312,8 +313,29 @@ fn models_that_are_hidden_count_their_answers_and_serve_one_key() {
     assert!(matches!(refused, RingProductError::Scheme(SchemeError::KeyMismatch { .. })));
     let bare = Plan::new(case.declared(0.1)).unwrap();
     for (plan, key) in [(&plan, None), (&bare, Some(public))] {
-        let refused = Model::new(plan, &case.weights, &case.intercepts, key).err().unwrap();
+        let refused = Model::new(plan, &case.weights, &case.intercepts, key, rng).err().unwrap();
         assert!(matches!(refused, RingProductError::Declared { name: "public", .. }));
+    }
+}
+
+/// Equal weights, and samples that are equal everywhere: roundings at random do not add up. The scores of 200 models,
+/// of which one is seven errors off in 10^9 runs.
+#[test]
+fn equal_roundings_do_not_add_up() {
+    let rng = &mut generator(12);
+    for at in 0..200 {
+        let features = 100 + 9 * at;
+        let (low, high) = (vec![0.0; features], vec![255.0; features]);
+        let weight = (1.0 + uniform(rng) / 2.0) / features as f64;
+        let (weights, intercepts) = (vec![weight; features], vec![0.0]);
+        let case = Case { low, high, weights, intercepts };
+        let plan = Plan::new(case.declared(0.05 * (1.0 + uniform(rng) / 2.0))).unwrap();
+        for value in [0.0, 255.0, 77.7] {
+            let x = vec![value; features];
+            let (scores, ..) = run(&case, &plan, &x, rng);
+            let (off, law) = (scores[0] - case.scores(&x)[0], plan.error());
+            assert!(off.abs() < 7.0 * law, "{features} features at {value}: {off}, {law}");
+        }
     }
 }
 
@@ -340,7 +362,9 @@ fn what_was_not_declared_is_refused() {
     let many = inside[..3].repeat(most + 1);
     let refused = encrypt(&plan, &secret, &many, rng).unwrap_err();
     assert_eq!(refused, RingProductError::Samples { samples: most + 1, most });
-    let model = |w: &[f64], b: &[f64]| Model::new(&plan, w, b, None).err().unwrap().to_string();
+    let model = |w: &[f64], b: &[f64]| {
+        Model::new(&plan, w, b, None, &mut generator(1)).err().unwrap().to_string()
+    };
     let mut large = case.weights.clone();
     large[2] *= 10.0;
     assert!(model(&large, &case.intercepts).contains("beyond what the plan declares"));
@@ -348,7 +372,11 @@ fn what_was_not_declared_is_refused() {
     assert!(model(&large, &case.intercepts).contains("no numbers"));
     assert!(model(&case.weights[1..], &case.intercepts).contains("5 are not 6"));
     assert!(model(&case.weights, &case.intercepts[1..]).contains("intercepts"));
-    assert!(model(&case.weights, &[0.0, 100.0]).contains("what the model adds"));
+    for beyond in [100.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN] {
+        assert!(model(&case.weights, &[0.0, beyond]).contains("what the model adds"));
+    }
+    let nearly: Vec<f64> = case.intercepts.iter().map(|b| b + 2e-5).collect();
+    assert!(model(&case.weights, &nearly).contains("what the model adds"));
     let refused = |change: &dyn Fn(&mut Declared)| {
         let mut declared = case.hidden(0.01, 5);
         change(&mut declared);
@@ -357,6 +385,9 @@ fn what_was_not_declared_is_refused() {
     assert!(refused(&|d| d.low[0] = f64::NAN).contains("ranges"));
     assert!(refused(&|d| d.low[0] = 1e9).contains("ranges"));
     assert!(refused(&|d| d.high[0] = 1e101).contains("1e100"));
+    assert!(refused(&|d| (d.low[0], d.high[0]) = (0.0, 1e-300)).contains("wider than 1e-100"));
+    // Doubles do not tell such numbers apart.
+    assert!(refused(&|d| (d.error, d.centres[0]) = (1e-6, 1e12)).contains("no set reaches"));
     assert!(refused(&|d| d.low.clear()).contains("every feature"));
     assert!(refused(&|d| d.centres.clear()).contains("outputs"));
     assert!(refused(&|d| d.centres[0] = f64::INFINITY).contains("centres"));
@@ -378,7 +409,7 @@ fn readers_believe_nothing() {
     let plan = untruncated(&case);
     let other = Plan::new(case.declared(case.declared(1.0).weights_l1 * 0.1)).unwrap();
     let (secret, _) = plan.products().scheme().generate_keys(rng);
-    let model = Model::new(&plan, &case.weights, &case.intercepts, None).unwrap();
+    let model = Model::new(&plan, &case.weights, &case.intercepts, None, rng).unwrap();
     let query = encrypt(&plan, &secret, &case.samples(3, rng), rng).unwrap();
     let answer = model.evaluate(&query, rng).unwrap();
     assert!(encrypt(&other, &secret, &case.samples(3, rng), rng).is_ok());
@@ -390,7 +421,7 @@ fn readers_believe_nothing() {
         bytes
     };
     const COUNT: usize = 14 + 32;
-    let foreign = Model::new(&other, &case.weights, &case.intercepts, None).unwrap();
+    let foreign = Model::new(&other, &case.weights, &case.intercepts, None, rng).unwrap();
     assert!(foreign.evaluate(&query, rng).is_err());
     assert!(decrypt(&other, &secret, &answer).is_err());
     assert!(model.evaluate(&answer, rng).is_err() && decrypt(&plan, &secret, &query).is_err());

@@ -11,7 +11,7 @@ use super::frames::Family;
 use super::{Asked, Object, Target};
 
 /// Numbers that the hidden model gives: far more than it is asked for.
-const ANSWERS: u64 = 1 << 40;
+const ANSWERS: u64 = 1 << 20;
 
 /// A plan with its key, a model and what they exchange.
 pub struct RingProductTarget {
@@ -35,7 +35,7 @@ impl RingProductTarget {
         let rng = &mut AesCtrRng::from_seed([6; 32]);
         let (secret, public) = plan.products().scheme().generate_keys(rng);
         let (other, _) = plan.products().scheme().generate_keys(rng);
-        let model = Model::new(&plan, &weights, &intercepts, hidden.then_some(public))?;
+        let model = Model::new(&plan, &weights, &intercepts, hidden.then_some(public), rng)?;
         let query = encrypt(&plan, &secret, &[0.5, 1.0, -1.0, 3.0], rng)?;
         let foreign = encrypt(&plan, &other, &[0.5, 1.0], rng)?;
         let answer = model.evaluate(&query, rng)?;

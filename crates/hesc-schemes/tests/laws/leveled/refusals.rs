@@ -13,11 +13,12 @@ use super::operations::{Operation, Takes, World, ones, operations, with_parts};
 use super::party::{CHAINS, DEGREE, SCALE, SCHEMES, chained, party};
 
 /// Methods that read or make a ciphertext and have no second thing that it could fail to match.
-const OTHERS: [&str; 17] = [
+const OTHERS: [&str; 19] = [
     // Reads the numbers of a ciphertext.
     "noise_budget",
     "outline",
     "outlines",
+    "trace",
     // Of public numbers.
     "public_ciphertext",
     "error_bound",
@@ -29,6 +30,7 @@ const OTHERS: [&str; 17] = [
     "unpacking_level",
     "extract",
     "pack",
+    "carries",
     // Makes one; below and in `readers`.
     "encrypt",
     "encrypt_seeded",
