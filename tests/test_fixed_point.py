@@ -62,11 +62,6 @@ def test_mistakes_are_named() -> None:
         (lambda: fixed.decode([1.5]), OutOfRangeError, "whole"),
         (lambda: fixed.decode(np.array([None])), OutOfRangeError, "whole"),
         (lambda: fixed.decode(np.ma.array([1], mask=[True])), ShapeError, "masked"),
-        (
-            lambda: FixedPoint("uint40", 24).divide(*[integers.Integers(Kind(40))] * 2),
-            ParameterError,
-            "64 bits",
-        ),
         (lambda: FixedPoint("int64", 4), ParameterError, "53"),
         (lambda: FixedPoint("bool", 0), ParameterError, "bool"),
         (lambda: FixedPoint("int8", 9), OutOfRangeError, "fraction_bits"),

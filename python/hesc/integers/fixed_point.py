@@ -105,12 +105,7 @@ class FixedPoint:
         return product.astype(self.kind)
 
     def divide(self, a: Integers, b: Integers) -> Integers:
-        """The quotient at the same scale, rounded down; wraps, and by zero, as integers do.
-
-        Raises:
-            ParameterError: where type and `fraction_bits` together have more than 63 bits.
-
-        """
+        """The quotient at the same scale, rounded down; wraps, and by zero, as integers do."""
         wide = Kind(self.kind.width + self.fraction_bits + 1, self.kind.signed)
         above = self._checked(a).astype(wide) << self.fraction_bits
         return (above // self._checked(b).astype(wide)).astype(self.kind)

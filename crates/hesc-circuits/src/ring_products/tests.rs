@@ -17,7 +17,7 @@ fn untruncated(case: &Case) -> Plan {
     // The least error that the smallest set has takes all bits.
     let plan = |error| Plan::new(case.declared(error)).unwrap();
     let (mut out, mut within) = (1e-6, case.declared(1.0).weights_l1);
-    while within / out > 1.0 + 1e-6 {
+    while within / out > 1.0 + 1e-9 {
         let error = (within * out).sqrt();
         let fits = plan(error).layout().ring_degree == 1024;
         *(if fits { &mut within } else { &mut out }) = error;

@@ -362,12 +362,6 @@ impl LeveledParams {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// Ciphertexts of integers in a layout.
-    fn integer_ciphertexts(&self, py: Python<'_>, of: Described, layout: &str) -> PyResult<usize> {
-        let (integers, layout) = (described(of), layout_from(layout)?);
-        detached(py, || integers.ciphertexts(&self.0, layout))
-    }
-
     /// Bits of room that so many ciphertexts together lose when they are packed, at most, and seconds on one thread.
     fn packing(&self, py: Python<'_>, columns: usize, level: usize) -> PyResult<(f64, f64)> {
         detached(py, || {
