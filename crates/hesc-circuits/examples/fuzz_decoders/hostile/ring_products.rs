@@ -39,7 +39,11 @@ impl RingProductTarget {
         let query = encrypt(&plan, &secret, &[0.5, 1.0, -1.0, 3.0], rng)?;
         let foreign = encrypt(&plan, &other, &[0.5, 1.0], rng)?;
         let answer = model.evaluate(&query, rng)?;
-        let bytes = [plan.to_bytes(), query, answer, foreign];
+        let mut bytes = vec![plan.to_bytes(), query, answer];
+        // Models that hide their weights serve one key pair.
+        if !hidden {
+            bytes.push(foreign);
+        }
         let objects = bytes.into_iter().map(|bytes| Object::new(Family::Rlwe, bytes)).collect();
         Ok(Self { plan, secret, model, objects })
     }
