@@ -8,7 +8,7 @@ use rustfft::num_complex::Complex64;
 
 /// Bits of statistical security, at least.
 pub const LEAST_STATISTICAL_BITS: u32 = 40;
-/// Deviations that no number of [`gaussian_pair`] is beyond: `sqrt(2 ln 2^54)`, the largest radius of 53 bits.
+/// Deviations that no number of a flood is beyond: `sqrt(2 ln 2^54)`, the largest radius of 53 bits.
 pub const LARGEST_GAUSSIAN: f64 = 8.66;
 
 /// The deviation that hides so many numbers' errors, each within one bound, in units of that bound.
