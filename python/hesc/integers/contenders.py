@@ -116,6 +116,10 @@ class Asked:
         """One way to compute it."""
         return circuit_of(self.roots, [*self.leaves, *self.publics], style)
 
+    def packed_inputs(self, degree: int) -> int:
+        """Ciphertexts of a block of inputs whose slots have so many bits."""
+        return sum(-(-leaf.kind.width // degree) for leaf in self.leaves)
+
     def too_large(self, peak_bytes: int) -> str:
         """Why something is not computed that takes so much at once."""
         return (
@@ -213,20 +217,18 @@ def _planned(
 
     """
     public, degree = sum(row.kind.width for row in asked.publics), params.slot_degree or 1
-    coming = 0
-    if asked.upload == PACKED:
-        coming = sum(-(-leaf.kind.width // degree) for leaf in asked.leaves)
+    coming = asked.packed_inputs(degree) if asked.upload == PACKED else 0
     if asked.answer == SLICED:
         return _native.SlotPlan(
             circuit.native, params.native, asked.spare, inputs, public=public, packed=coming
         )
+    # Bits of several blocks lie together: as many as a slot has.
+    bits, _ = params.native.packing(degree, 1)
     # Room for a product is more than packing takes: the second try.
     for spare in (asked.spare, asked.spare + 1):
         native = _native.SlotPlan(
             circuit.native, params.native, spare, inputs, public=public, packed=coming
         )
-        # Bits of several blocks lie together: as many as a slot has.
-        bits, _ = params.native.packing(degree, 1)
         if native.room >= bits:
             return native
     raise CircuitError("results have no room to be packed")
@@ -269,7 +271,7 @@ def _on_slots(
     widths = [root.kind.width for root in asked.roots]
     going, coming = sum(widths), sum(leaf.kind.width for leaf in asked.leaves)
     if asked.upload == PACKED:
-        coming = sum(-(-leaf.kind.width // degree) for leaf in asked.leaves)
+        coming = asked.packed_inputs(degree)
     if asked.answer == PACKED:
         groups = [min(degree, width - at) for width in widths for at in range(0, width, degree)]
         seconds += sum(params.native.packing(group, last)[1] for group in groups)
