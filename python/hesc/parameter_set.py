@@ -90,7 +90,7 @@ class ParameterSet(Generic[N]):
 
     @property
     def assurance(self) -> str:
-        """`"guidelines2024"`, `"hestd2018"`, `"classical128"` or `"insecure"`."""
+        """`"guidelines2024"`, `"hestd2018"`, `"classical128"`, `"symmetric128"` or `"insecure"`."""
         return self._native.assurance
 
     def __eq__(self, other: object) -> bool:

@@ -19,6 +19,7 @@ _RECOMMENDED: Final = {
     "ckks": "ckks_1024",
     "tfhe": "tfhe_2048",
     "gm": "gm_3072",
+    "pad": "pad_1024",
     "elgamal": "elgamal_ffdhe3072",
     "ec_elgamal": "ec_elgamal_ristretto255",
     "unipolar_elgamal": "unipolar_elgamal_ristretto255",
@@ -40,8 +41,9 @@ class Params(ParameterSet[_native.Params]):
         """The set to start with for a scheme, at 128 bits.
 
         "bfv", "ckks", "gm", "elgamal", "ec_elgamal"; for unipolar streams "unipolar_elgamal",
-        "unipolar_bgv" and "unipolar_bfv"; "tfhe" if gate circuits are to follow. The lattice sets
-        keep the 2024 guidelines; the others fall to a quantum computer.
+        "unipolar_bgv" and "unipolar_bfv"; "tfhe" if gate circuits are to follow; "pad" where the
+        key owner encrypts everything. The lattice sets keep the 2024 guidelines; but for pads the
+        others fall to a quantum computer.
         """
         if scheme not in _RECOMMENDED:
             raise ParameterError(
@@ -170,6 +172,26 @@ class Params(ParameterSet[_native.Params]):
             assurance=assurance,
         )
         return cls(native)
+
+    @classmethod
+    @explained
+    def pad(cls, *, block_length: int = 1024) -> Params:
+        """One-time pads from AES-256: a bit for each bit, where the key owner encrypts everything.
+
+        No homomorphic encryption: whoever encrypts can decrypt, so that
+        `hesc.SecretEncryptor` does, and another party multiplies and adds what it cannot read.
+        There is no public key, no noise, and a product has up to 255 factors.
+
+        >>> params = Params.pad(block_length=256)
+        >>> params.scheme, params.assurance
+        ('pad', 'symmetric128')
+
+        Args:
+            block_length: bits that lie under one pad, a multiple of 64 up to 2^20. A result names the
+                pads of each block, 8 bytes a factor.
+
+        """
+        return cls(_native.Params.pad(whole(block_length, "block_length", 0)))
 
     @classmethod
     @explained

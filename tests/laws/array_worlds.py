@@ -23,7 +23,10 @@ SIMULATED: Final = (
     *("insecure_tfhe_512", "hestd2018_koseki_bfv_2048"),
 )
 # Ciphertexts proper; the last one encrypts nothing and counts.
-REAL: Final = ("bfv_1024_fusion", "ckks_1024_slots", "bfv_2048_slots", "insecure_plain")
+REAL: Final = (
+    *("bfv_1024_fusion", "ckks_1024_slots", "bfv_2048_slots"),
+    *("pad_1024", "insecure_plain"),
+)
 
 # Independent bits and random arrangements; reported errors are those of the law itself.
 DRAWN: Final = ("bernoulli", "exact_weight")
@@ -62,6 +65,26 @@ def owner(preset: str, mode: Mode) -> Owner:
     return Owner(*hesc.keygen(params, mode=mode), *hesc.keygen(params, mode=mode))
 
 
+class Expanding:
+    """Encrypts as others do under a public key, where there is none."""
+
+    def __init__(self, own: hesc.SecretEncryptor) -> None:
+        self._own = own
+
+    @property
+    def encoder(self) -> hesc.Encoder:
+        return self._own.encoder
+
+    def encrypt(self, values: Any) -> hesc.EncryptedArray:
+        return self._own.encrypt(values).expand()
+
+    def encrypt_factors(self, values: Any) -> list[hesc.EncryptedArray]:
+        return [factor.expand() for factor in self._own.encrypt_factors(values)]
+
+    def encrypt_copies(self, values: Any, copies: int) -> list[hesc.EncryptedArray]:
+        return [copy.expand() for copy in self._own.encrypt_copies(values, copies)]
+
+
 class World(NamedTuple):
     """What a program's arrays have in common."""
 
@@ -71,8 +94,13 @@ class World(NamedTuple):
     representation: str
     layout: str
     length: int
-    encryptor: hesc.Encryptor
+    encryptor: hesc.Encryptor | Expanding
     own: hesc.SecretEncryptor
+
+    @property
+    def has_public_key(self) -> bool:
+        """Whether others than the key owner encrypt."""
+        return not self.preset.startswith("pad")
 
     @property
     def multiplies(self) -> bool:
@@ -91,6 +119,16 @@ class World(NamedTuple):
         """How far values may be from the true ones; `reach` is the most that weights add up to."""
         times = Z if self.generator in DRAWN else 2.5 * Z
         return times * error + reach * (STEPS * 2 / self.length + 1e-9)
+
+
+def encryptor_of(
+    keys: tuple[hesc.SecretKey, hesc.PublicKey], length: int, **options: Any
+) -> hesc.Encryptor | Expanding:
+    """What encrypts under the public key, or under the secret one where there is none."""
+    secret, public = keys
+    if secret.params.scheme == "pad":
+        return Expanding(hesc.SecretEncryptor(secret, length, **options))
+    return hesc.Encryptor(public, length, **options)
 
 
 def world(rng: np.random.Generator, mode: Mode) -> World:
@@ -114,7 +152,7 @@ def world(rng: np.random.Generator, mode: Mode) -> World:
         "random_state": int(rng.integers(2**63)),
         "first_dimension": int(rng.integers(0, 10)),
     }
-    encryptor = hesc.Encryptor(keys.public, length, layout=layout, **options)
+    encryptor = encryptor_of((keys.secret, keys.public), length, layout=layout, **options)
     own = hesc.SecretEncryptor(keys.secret, length, layout=layout, **options)
     # Both count the same draws.
     own.encoder = encryptor.encoder

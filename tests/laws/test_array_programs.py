@@ -10,7 +10,7 @@ import pytest
 import hesc
 from tests.laws.array_moves import MovingArrays
 from tests.laws.array_programs import Errors, Kept, Made, lengths_differ
-from tests.laws.array_worlds import DRAWN, Mode
+from tests.laws.array_worlds import DRAWN, Mode, encryptor_of
 from tests.laws.programs import (
     FLAG,
     OPERAND,
@@ -129,8 +129,8 @@ class Arrays(MovingArrays):
     )
     def other_keys(self, a: int, foreign: str) -> None:
         x, keys = self.pick(a), self.world.owner
-        stranger = hesc.Encryptor(
-            keys.strange,
+        stranger = encryptor_of(
+            (keys.stranger, keys.strange),
             self.world.length,
             layout=self.world.layout,
             generator="bernoulli",

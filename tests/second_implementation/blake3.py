@@ -9,7 +9,7 @@ _IV = (
     0x510E527F, 0x9B05688C, 0x1F83D9AB, 0x5BE0CD19,
 )  # fmt: skip
 _PERMUTATION = (2, 6, 3, 10, 7, 0, 4, 13, 1, 11, 12, 5, 9, 14, 15, 8)
-_CHUNK_START, _CHUNK_END, _PARENT, _ROOT = 1, 2, 4, 8
+_CHUNK_START, _CHUNK_END, _PARENT, _ROOT, _KEYED = 1, 2, 4, 8, 16
 _MASK = 0xFFFFFFFF
 _COLUMNS = ((0, 4, 8, 12), (1, 5, 9, 13), (2, 6, 10, 14), (3, 7, 11, 15))
 _DIAGONALS = ((0, 5, 10, 15), (1, 6, 11, 12), (2, 7, 8, 13), (3, 4, 9, 14))
@@ -39,29 +39,30 @@ def _words(block: bytes) -> tuple[int, ...]:
     return struct.unpack("<16I", block.ljust(64, b"\0"))
 
 
-def _chunk(data: bytes, counter: int, root: int) -> tuple[int, ...]:
-    chaining: tuple[int, ...] = _IV
+def _chunk(data: bytes, counter: int, root: int, key: tuple[int, ...]) -> tuple[int, ...]:
+    chaining = key
     blocks = [data[i : i + 64] for i in range(0, len(data), 64)] or [b""]
     for number, block in enumerate(blocks):
-        flags = _CHUNK_START if number == 0 else 0
+        flags = (_CHUNK_START if number == 0 else 0) | (0 if key == _IV else _KEYED)
         if number == len(blocks) - 1:
             flags |= _CHUNK_END | root
         chaining = _compress(chaining, _words(block), counter, len(block), flags)
     return chaining
 
 
-def _tree(data: bytes, counter: int, root: int) -> tuple[int, ...]:
+def _tree(data: bytes, counter: int, root: int, key: tuple[int, ...]) -> tuple[int, ...]:
     if len(data) <= 1024:
-        return _chunk(data, counter, root)
+        return _chunk(data, counter, root, key)
     # The left part has the largest power of two of whole chunks that leaves something.
     chunks = (len(data) - 1) // 1024
     left = 1 << (chunks.bit_length() - 1)
-    children = _tree(data[: 1024 * left], counter, 0) + _tree(
-        data[1024 * left :], counter + left, 0
+    children = _tree(data[: 1024 * left], counter, 0, key) + _tree(
+        data[1024 * left :], counter + left, 0, key
     )
-    return _compress(_IV, children, 0, 64, _PARENT | root)
+    return _compress(key, children, 0, 64, _PARENT | root | (0 if key == _IV else _KEYED))
 
 
-def blake3(data: bytes) -> bytes:
-    """The 32-byte hash."""
-    return struct.pack("<8I", *_tree(data, 0, _ROOT))
+def blake3(data: bytes, key: bytes | None = None) -> bytes:
+    """The 32-byte hash, under a key of 32 bytes if there is one."""
+    words = _IV if key is None else struct.unpack("<8I", key)
+    return struct.pack("<8I", *_tree(data, 0, _ROOT, words))

@@ -9,7 +9,7 @@
 //!   product in the wrong domain does not compile;
 //! - [`sampling`]: uniform, ternary and centred binomial polynomials from a cryptographic
 //!   generator that the caller passes in;
-//! - [`AesCtrRng`]: that generator;
+//! - [`AesCtrRng`]: that generator, and [`KeyStream`], what it gives at any place;
 //! - [`residues`]: limbs of residues modulo one number and the loops on them;
 //! - [`rns`]: residue number systems of many primes, for schemes with multiplication;
 //! - [`finite_field`]: extensions of integers modulo a prime power, which slots of plaintexts are;
@@ -54,5 +54,5 @@ pub use primes::{is_prime, ntt_primes};
 pub use ring::{
     Coeff, Domain, Eval, MAX_RING_DEGREE, MIN_RING_DEGREE, Poly, Ring, RingIndex, kernels,
 };
-pub use rng::{AesCtrRng, RngSeed};
+pub use rng::{AesCtrRng, KeyStream, RngSeed};
 pub use word::Word;

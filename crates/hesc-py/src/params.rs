@@ -4,7 +4,7 @@ use std::sync::Arc;
 use hesc_schemes::rlwe::{PlaintextSpace, Spec};
 use hesc_schemes::streams::elgamal::{GroupName, spec_bytes};
 use hesc_schemes::streams::{Visitor, open, open_bits, open_lattice};
-use hesc_schemes::{Assurance, Packing, Plain, Scheme, SchemeError, Simulated, UnipolarSlots};
+use hesc_schemes::{Assurance, Packing, Pad, Plain, Scheme, SchemeError, Simulated, UnipolarSlots};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -125,6 +125,11 @@ impl Params {
     #[staticmethod]
     fn plain(block_length: usize, plain_modulus: u64) -> PyResult<Self> {
         Plain::new(block_length, plain_modulus).map(Self::of).map_err(scheme_to_py)
+    }
+
+    #[staticmethod]
+    fn pad(block_length: usize) -> PyResult<Self> {
+        Pad::new(block_length).map(Self::of).map_err(scheme_to_py)
     }
 
     /// The simulation of this set: blocks of the same length that multiply in the same way.

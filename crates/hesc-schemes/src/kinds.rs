@@ -67,10 +67,12 @@ pub enum SchemeId {
     Plain,
     /// Bits in the clear.
     Simulated,
+    /// Bits under one-time pads.
+    Pad,
 }
 
 /// The bytes of those that are over no ring of many primes.
-const OTHERS: [(SchemeId, u8); 7] = [
+const OTHERS: [(SchemeId, u8); 8] = [
     (SchemeId::UnipolarSlots, 4),
     (SchemeId::Tfhe, 5),
     (SchemeId::Gm, 6),
@@ -78,6 +80,7 @@ const OTHERS: [(SchemeId, u8); 7] = [
     (SchemeId::UnipolarElgamal, 8),
     (SchemeId::Plain, 9),
     (SchemeId::Simulated, 10),
+    (SchemeId::Pad, 11),
 ];
 
 impl SchemeId {

@@ -35,6 +35,6 @@ pub use security::{Assurance, Security};
 #[cfg(feature = "tfhe")]
 pub use streams::Tfhe;
 pub use streams::{
-    Bfv, BitProduct, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Plain, Scheme, Simulated,
-    UnipolarElgamal, UnipolarSlots,
+    Bfv, BitProduct, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Pad, Plain, Scheme,
+    Simulated, UnipolarElgamal, UnipolarSlots,
 };

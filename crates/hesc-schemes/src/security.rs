@@ -41,6 +41,8 @@ pub enum Security {
     Of(Assurance),
     /// 128 bits against classical computers alone: where factors or logarithms are the secret.
     Classical128,
+    /// 128 bits against quantum computers too, by a block cipher with a key of 256 bits.
+    Symmetric128,
 }
 
 impl Security {
@@ -49,6 +51,7 @@ impl Security {
         match self {
             Self::Of(assurance) => assurance.name(),
             Self::Classical128 => "classical128",
+            Self::Symmetric128 => "symmetric128",
         }
     }
 }

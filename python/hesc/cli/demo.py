@@ -28,6 +28,7 @@ SETS = {
     "bfv": "bfv_1024_fusion",
     "ckks": "ckks_1024",
     "gm": "gm_3072",
+    "pad": "pad_1024",
     "elgamal": "elgamal_ffdhe3072",
     "ec-elgamal": "ec_elgamal_ristretto255",
 }
@@ -45,7 +46,7 @@ def group() -> None:
     epilog="Example: [bold]hesc demo iris --scheme ckks --json -[/]",
 )
 def iris(
-    scheme: Annotated[str, typer.Option(help="bfv, ckks, gm, elgamal or ec-elgamal.")] = "bfv",
+    scheme: Annotated[str, typer.Option(help="bfv, ckks, gm, pad, elgamal or ec-elgamal.")] = "bfv",
     rounds: Annotated[int, typer.Option(min=1, help="Times each flower is classified.")] = 3,
     json_file: Annotated[
         str | None, typer.Option("--json", help="Write figures to this new file, - for stdout.")
@@ -69,8 +70,13 @@ def iris(
     ways: dict[str, Contender] = {}
     if params.ring_degree is None:
         console.print(
-            "the paper's algorithm is left out: with a ciphertext for each bit it would decrypt "
-            "303 x 1024 of them for each flower"
+            "the paper's algorithm is left out: "
+            + (
+                "it has the client encrypt under a public key, and pads have none"
+                if scheme == "pad"
+                else "with a ciphertext for each bit it would decrypt 303 x 1024 of them for each "
+                "flower"
+            )
         )
     else:
         ways["paper: one stream per ciphertext, L=1024"] = Layered(network, params)

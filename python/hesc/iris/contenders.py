@@ -8,8 +8,8 @@ from hesc.arrays import EncryptedArray
 from hesc.encoding import Encoder
 from hesc.encryptor import Encryptor
 from hesc.networks.layered import COPIES, LayeredModel
-from hesc.networks.monomial import QUERY_DIMENSION, MonomialModel
-from hesc.secret import keygen
+from hesc.networks.monomial import MODEL_DIMENSION, QUERY_DIMENSION, MonomialModel
+from hesc.secret import SecretEncryptor, keygen
 from hesc.stages import Run, Stopwatch
 
 if TYPE_CHECKING:
@@ -104,9 +104,16 @@ class Monomial:
         self._network = network
         self._secret, public = keygen(params)
         self._public = None if secret_key else public
-        self._model = MonomialModel.encrypt(
-            network, public, stream_length=stream_length, random_state=seed
-        )
+        if params.scheme == "pad":
+            # The key owner encrypts the model too.
+            encryptor = SecretEncryptor(
+                self._secret, stream_length, first_dimension=MODEL_DIMENSION, random_state=seed
+            )
+            self._model = MonomialModel.encrypted_by(encryptor, network)
+        else:
+            self._model = MonomialModel.encrypt(
+                network, public, stream_length=stream_length, random_state=seed
+            )
         self._length = stream_length
         self._seed = seed
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hesc._native import NoiseBudgetError, ShapeError
-from hesc.arrays import EncryptedArray
+from hesc.arrays import EncryptedArray, SeededArray
 from hesc.encryptor import Encryptor
 from hesc.inputs import flat
 from hesc.networks.messages import Message
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.arrays import Answer
-    from hesc.encryptor import PublicKey
+    from hesc.encryptor import AnyEncryptor, PublicKey
     from hesc.networks.square import SquareNetwork
     from hesc.params import Params
 
@@ -62,16 +62,24 @@ class MonomialModel:
         random_state: int | None = None,
     ) -> MonomialModel:
         """Encrypts a network under the client's public key."""
-        coefficients = network.coefficients()
-        sizes = np.abs(coefficients).max(axis=0)
-        sizes[sizes == 0] = 1.0
         encryptor = Encryptor(
             public,
             stream_length,
             first_dimension=MODEL_DIMENSION,
             random_state=random_state,
         )
-        return cls(encryptor.encrypt(coefficients / sizes) * sizes)
+        return cls.encrypted_by(encryptor, network)
+
+    @classmethod
+    def encrypted_by(cls, encryptor: AnyEncryptor, network: SquareNetwork) -> MonomialModel:
+        """Encrypts a network; of streams of `MODEL_DIMENSION`, which no query uses."""
+        coefficients = network.coefficients()
+        sizes = np.abs(coefficients).max(axis=0)
+        sizes[sizes == 0] = 1.0
+        encrypted = encryptor.encrypt(coefficients / sizes)
+        if isinstance(encrypted, SeededArray):
+            encrypted = encrypted.expand()
+        return cls(encrypted * sizes)
 
     def to_bytes(self) -> bytes:
         """The wire form, labelled as a model."""

@@ -96,6 +96,9 @@ impl<S: Scheme> Answer<S> {
         if !self.plan.bases.is_empty() || self.plan.terms.iter().any(|term| term.merged > 1) {
             return Err(CircuitError::Fused);
         }
+        if let Some(refused) = self.scheme.refusal("fusion").filter(|_| self.plan.blocks > 1) {
+            return Err(refused.into());
+        }
         match fusion {
             Fusion::Digits { bases } => self.fuse_digits(parts, bases),
             Fusion::Ones => self.fuse_ones(parts),

@@ -24,10 +24,11 @@ impl<S: Scheme> Streams<S> {
         &self,
         rows: &[Vec<Passing>],
     ) -> Result<S::Ciphertexts, CircuitError> {
-        let masking = self.scheme.masking().ok_or_else(|| SchemeError::PackingCannot {
-            operation: "a product with a mask",
-            packing: self.scheme.packing(),
-            remedy: "slot",
+        const MASK: &str = "a product with a mask";
+        let masking = self.scheme.masking().ok_or_else(|| {
+            let (packing, remedy) = (self.scheme.packing(), "slot");
+            let cannot = SchemeError::PackingCannot { operation: MASK, packing, remedy };
+            self.scheme.refusal(MASK).unwrap_or(cannot)
         })?;
         let mut copies: Vec<(Vec<usize>, Vec<u64>)> = vec![Default::default(); self.parts.len()];
         let mut summands: Vec<Vec<BlockOf>> = Vec::with_capacity(rows.len());

@@ -45,6 +45,12 @@ impl Law for DigitsToTheLast {
             return;
         }
         let party = &mut Party::new(scheme, Generator::Bernoulli, LENGTH);
+        if party.scheme.refusal("fusion").is_some() {
+            assert_eq!(refused(digits(&ones(party, 6, 0), vec![2])), Some("fusion"));
+            // One block is fused with nothing.
+            assert!(digits(&ones(party, 1, 0), vec![2]).is_ok());
+            return;
+        }
         let pairs: Vec<(usize, usize)> = (0..6).map(|i| (i, i)).collect();
         let mut product = ones(party, 6, 0);
         for factors in 1..=3u64 {
@@ -120,6 +126,14 @@ fn digits_fit_to_the_last_count_and_not_beyond() {
     on_all_schemes(&DigitsToTheLast);
 }
 
+/// The operation that a scheme does not have.
+fn refused<T>(result: Result<T, CircuitError>) -> Option<&'static str> {
+    match result.err()? {
+        CircuitError::Scheme(SchemeError::NotInScheme { operation, .. }) => Some(operation),
+        _ => None,
+    }
+}
+
 /// As many streams in one block as it has room for, and one more.
 struct OnesToTheLast;
 
@@ -128,6 +142,11 @@ impl Law for OnesToTheLast {
         let party = &mut Party::new(scheme, Generator::Bernoulli, LENGTH);
         let capacity = ones(party, 1, 0).capacity();
         if capacity > MOST || party.scheme.bit_product() == BitProduct::Conjunction {
+            return;
+        }
+        if party.scheme.refusal("fusion").is_some() {
+            let sum = ones(party, 2, 0).sum_groups(2).unwrap();
+            assert_eq!(refused(Answer::new(&sum).unwrap().fuse(&Fusion::Ones)), Some("fusion"));
             return;
         }
         for elements in [capacity, capacity + 1] {

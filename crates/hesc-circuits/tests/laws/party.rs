@@ -1,13 +1,13 @@
 //! Parties that encrypt, and every scheme that a law is held against.
 
-use hesc_circuits::{Answer, Layout, Plaintext, Streams};
+use hesc_circuits::{Answer, CircuitError, Layout, Plaintext, SeededStreams, Streams};
 use hesc_math::{AesCtrRng, RingIndex, Word, ntt_primes};
 use hesc_schemes::rlwe::Spec;
 use hesc_schemes::rlwe::{self, SchemeKind};
 use hesc_schemes::streams::elgamal::Secp256r1;
 use hesc_schemes::{
-    Assurance, Bfv, BitProduct, Ckks, EcElgamalSecp256r1, Gm, Packing, Plain, Scheme, Simulated,
-    UnipolarElgamal, UnipolarSlots,
+    Assurance, Bfv, BitProduct, Ckks, EcElgamalSecp256r1, Gm, Packing, Pad, Plain, Scheme,
+    SchemeError, Simulated, UnipolarElgamal, UnipolarSlots,
 };
 use hesc_stochastic::{BitStreams, Encoder, EncoderConfig, Generator, Origin, Representation};
 use rand_core::SeedableRng;
@@ -75,7 +75,14 @@ impl<S: Scheme> Party<S> {
     ) -> Streams<S> {
         let representation = self.representation;
         let plaintext = Plaintext { representation, ..plaintext(bits, origin, layout) };
-        Streams::encrypt(&self.scheme, &self.public, &plaintext, &mut self.rng).unwrap()
+        match Streams::encrypt(&self.scheme, &self.public, &plaintext, &mut self.rng) {
+            Err(CircuitError::Scheme(SchemeError::NotInScheme { .. })) => {
+                let seeded =
+                    SeededStreams::encrypt(&self.scheme, &self.secret, &plaintext, &mut self.rng);
+                seeded.unwrap().expand().unwrap()
+            }
+            fresh => fresh.unwrap(),
+        }
     }
 
     pub fn decrypt(&self, streams: &Streams<S>) -> Vec<f64> {
@@ -172,6 +179,7 @@ pub fn on_all_schemes(law: &impl Law) {
     law.holds_on(unipolar(SchemeKind::Bfv), Rlwe);
     law.holds_on(unipolar(SchemeKind::Bgv), Rlwe);
     law.holds_on(unipolar_binary(), Rlwe);
+    law.holds_on(Pad::new(320).unwrap(), Clear);
 }
 
 /// A law on schemes that encrypt nothing and refuse nothing: all operations are there.

@@ -13,7 +13,7 @@ use crate::kinds::SchemeId;
 use crate::rlwe::{Packing, PlaintextSpace, PrimeSet, SchemeKind, Spec};
 use crate::streams::bitwise::BLOCK_LENGTH;
 use crate::streams::elgamal::{self, GroupName};
-use crate::streams::{gm, unipolar};
+use crate::streams::{gm, pad, unipolar};
 use crate::wire::Reader;
 use crate::{Assurance, SchemeError};
 
@@ -75,6 +75,8 @@ enum Set {
     Tfhe { dimensions: [usize; 2], log2_noise: [f64; 2], digits: [(u32, u32); 3] },
     /// A residue for each bit.
     Gm { modulus_bits: u32 },
+    /// A bit for each bit.
+    Pad { block_length: usize },
     /// A pair of group elements for each bit: lifted up to a largest count, multiplicative without one.
     Elgamal { group: GroupName, max_count: Option<u64> },
 }
@@ -109,6 +111,7 @@ impl Preset {
             Set::UnipolarSlots { .. } => SchemeId::UnipolarSlots,
             Set::Tfhe { .. } => SchemeId::Tfhe,
             Set::Gm { .. } => SchemeId::Gm,
+            Set::Pad { .. } => SchemeId::Pad,
             Set::Elgamal { max_count: Some(_), .. } => SchemeId::Elgamal,
             Set::Elgamal { max_count: None, .. } => SchemeId::UnipolarElgamal,
         }
@@ -139,7 +142,7 @@ impl Preset {
             Set::Lattice { ring_degree, .. } | Set::Tfhe { dimensions: [ring_degree, _], .. } => {
                 Some(ring_degree)
             }
-            Set::Gm { .. } | Set::Elgamal { .. } => None,
+            Set::Gm { .. } | Set::Pad { .. } | Set::Elgamal { .. } => None,
         }
     }
 
@@ -159,6 +162,7 @@ impl Preset {
             Set::Lattice { ring_degree, .. } | Set::Tfhe { dimensions: [ring_degree, _], .. } => {
                 ring_degree
             }
+            Set::Pad { block_length } => block_length,
             Set::Gm { .. } | Set::Elgamal { .. } => BLOCK_LENGTH,
         }
     }
@@ -174,6 +178,7 @@ impl Preset {
             }
             Set::Tfhe { dimensions: [ring_degree, _], .. } => 2 * ring_degree * 8,
             Set::Gm { modulus_bits } => BLOCK_LENGTH * *modulus_bits as usize / 8,
+            Set::Pad { block_length } => block_length / 8,
             Set::Elgamal { group, .. } => BLOCK_LENGTH * 2 * group.element_bytes(),
         }
     }
@@ -220,6 +225,7 @@ impl Preset {
                 tfhe(*dimensions, *log2_noise, *digits)?
             }
             Set::Gm { modulus_bits } => gm::spec_bytes(*modulus_bits),
+            Set::Pad { block_length } => pad::spec_bytes(*block_length),
             Set::Elgamal { group, max_count: Some(most) } => elgamal::spec_bytes(*group, *most),
             Set::Elgamal { group, max_count: None } => unipolar::elgamal::spec_bytes(*group),
         })

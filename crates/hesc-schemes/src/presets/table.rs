@@ -9,7 +9,7 @@ use crate::streams::elgamal::GroupName;
 
 /// Every preset, those to start with first among their like.
 #[rustfmt::skip] // A row a line.
-pub static PRESETS: [Preset; 70] = [
+pub static PRESETS: [Preset; 71] = [
     // Blocks of bits that add.
     bits("bfv_1024", 1024, &[67104769], Coefficients, modulo(2), "Parity alone survives: the key owner sees no counts. Smallest noise."),
     bits("bfv_1024_fusion", 1024, &[67104769], Coefficients, modulo(32), "Room for fusion: three products as digits of base 3."),
@@ -36,6 +36,7 @@ pub static PRESETS: [Preset; 70] = [
     factors("gm_3072", 3072, "A residue for each bit that keeps its parity only; 128 bits of security."),
     factors("gm_4096", 4096, "Beyond 128 bits of security."),
     factors("insecure_gm_2048", 2048, "For comparisons: 112 bits of security."),
+    pads("pad_1024", 1024, "A bit for each bit, where the key owner encrypts everything: no homomorphic encryption."),
     logarithms("elgamal_ffdhe3072", GroupName::Ffdhe3072, Some(64), "Counts up to 64: three products as digits of base 3, or 64 factors."),
     logarithms("elgamal_ffdhe3072_full_exponents", GroupName::Ffdhe3072FullExponents, Some(64), "Exponents as long as the order, as in koseki2022hesc; RFC 7919 allows short ones."),
     logarithms("ec_elgamal_ristretto255", GroupName::Ristretto255, Some(64), "Counts up to 64 over the fastest group, 32 bytes an element."),
@@ -199,6 +200,10 @@ const fn gates(
 
 const fn factors(name: &'static str, modulus_bits: u32, about: &'static str) -> Preset {
     Preset { name, about, set: Set::Gm { modulus_bits } }
+}
+
+const fn pads(name: &'static str, block_length: usize, about: &'static str) -> Preset {
+    Preset { name, about, set: Set::Pad { block_length } }
 }
 
 const fn logarithms(

@@ -149,3 +149,27 @@ pub(super) fn count_blocks(bits: &[u64], block_length: usize) -> Result<usize, S
     }
     Ok(bits.len() / words)
 }
+
+/// Bits as counts, one for each position. Halves of words, so that vector instructions of any processor compare
+/// them with a bit each.
+pub(super) fn bits_of(words: &[u64]) -> Vec<u32> {
+    const BITS: [u32; 32] = {
+        let mut bits = [0; 32];
+        let mut i = 0;
+        while i < 32 {
+            bits[i] = 1 << i;
+            i += 1;
+        }
+        bits
+    };
+    let mut counts = vec![0; 64 * words.len()];
+    for (word, counts) in words.iter().zip(counts.as_chunks_mut::<64>().0) {
+        let (low, high) = counts.split_at_mut(32);
+        for (half, counts) in [(*word as u32, low), ((word >> 32) as u32, high)] {
+            for (count, bit) in counts.iter_mut().zip(BITS) {
+                *count = u32::from(half & bit != 0);
+            }
+        }
+    }
+    counts
+}

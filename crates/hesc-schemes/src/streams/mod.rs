@@ -6,7 +6,8 @@
 //! [`Ckks`] (both [`lattice::Lattice`] with their own encoding); those with a ciphertext for each bit (all [`bitwise::Bitwise`] with their own cipher):
 //! [`Gm`], [`Elgamal`], [`EcElgamal`], [`EcElgamalSecp256r1`] and, for unipolar streams,
 //! [`UnipolarElgamal`]; [`UnipolarSlots`] on the slots of BFV with multiplication; with the feature `tfhe`
-//! `Tfhe`, whose bits also bootstrap; [`Plain`], which encrypts nothing, so that every law and circuit
+//! `Tfhe`, whose bits also bootstrap; [`Pad`], which is no homomorphic encryption and has the key owner
+//! encrypt everything; [`Plain`], which encrypts nothing, so that every law and circuit
 //! can be tested without the cryptography, and [`Simulated`], the same on bits instead of counts, fast.
 //!
 //! A *block* is one ciphertext, or 64 where each bit has its own: [`Encrypt::block_length`] positions, each a bit when
@@ -19,6 +20,7 @@ pub mod clear;
 pub mod elgamal;
 pub mod gm;
 pub mod lattice;
+pub mod pad;
 mod scheme;
 mod sets;
 #[cfg(feature = "tfhe")]
@@ -26,11 +28,12 @@ pub mod tfhe;
 pub mod unipolar;
 
 pub use batch::{Batch, Blocks};
-use batch::{all_places, bases_of_one, block_at, check_parts, count_blocks, rows_of};
+use batch::{all_places, bases_of_one, bits_of, block_at, check_parts, count_blocks, rows_of};
 pub use clear::{Plain, Simulated};
 pub use elgamal::{EcElgamal, EcElgamalSecp256r1, Elgamal};
 pub use gm::Gm;
 pub use lattice::{Bfv, Ckks};
+pub use pad::Pad;
 pub use scheme::{
     BitProduct, Combine, Compact, Decrypt, Encrypt, MaskPositions, MovePositions, Scheme,
     WeightedSums, Wire,

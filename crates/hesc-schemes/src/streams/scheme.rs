@@ -285,6 +285,11 @@ pub trait Combine: Decrypt<<Self as Encrypt>::Ciphertexts> {
         self.arrange(parts, &all_places(parts))
     }
 
+    /// Why the scheme has no masks, weights or moves, where that is its nature and not its packing's.
+    fn refusal(&self, _operation: &'static str) -> Option<SchemeError> {
+        None
+    }
+
     /// Products with masks, if the scheme has them.
     fn masking(&self) -> Option<&dyn MaskPositions<Self::Ciphertexts>> {
         None

@@ -7,7 +7,7 @@ use super::elgamal::{
     Exponents, Ffdhe3072, Group, GroupName, LiftedElgamal, Ristretto255, Secp256r1,
 };
 use super::lattice::{BfvEncoding, CkksEncoding, Encoding, Lattice};
-use super::{Gm, Plain, Scheme, Simulated, UnipolarElgamal, UnipolarSlots};
+use super::{Gm, Pad, Plain, Scheme, Simulated, UnipolarElgamal, UnipolarSlots};
 use crate::kinds::SchemeId;
 use crate::rlwe::{SchemeKind, Spec};
 use crate::wire::Reader;
@@ -50,6 +50,7 @@ pub fn open<V: Visitor>(
         SchemeId::Tfhe => return tfhe(bytes, assurance, visitor),
         SchemeId::Gm => visitor.visit(Gm::spec_from_bytes(bytes, assurance)?),
         SchemeId::Elgamal | SchemeId::UnipolarElgamal => return elgamal(scheme, bytes, visitor),
+        SchemeId::Pad => visitor.visit(Pad::spec_from_bytes(bytes)?),
         SchemeId::Plain => visitor.visit(Plain::spec_from_bytes(bytes)?),
         SchemeId::Simulated => visitor.visit(Simulated::spec_from_bytes(bytes)?),
     })

@@ -21,8 +21,8 @@ use hesc_schemes::rlwe::Spec;
 use hesc_schemes::rlwe::{self as with_products, SchemeKind};
 use hesc_schemes::streams::elgamal::Secp256r1;
 use hesc_schemes::{
-    Assurance, Bfv, BitProduct, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Plain,
-    Simulated, UnipolarElgamal, UnipolarSlots,
+    Assurance, Bfv, BitProduct, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Pad,
+    Plain, Simulated, UnipolarElgamal, UnipolarSlots,
 };
 use rand_core::SeedableRng;
 
@@ -184,6 +184,7 @@ pub fn quick_targets() -> Targets {
     let simulated = |product| Simulated::new(64, product);
     Ok(vec![
         Box::new(StreamsTarget::new(Plain::new(64, 32)?, Clear, two)?),
+        Box::new(StreamsTarget::new(Pad::new(64)?, Clear, None)?),
         Box::new(StreamsTarget::new(simulated(BitProduct::ExclusiveOr)?, Clear, None)?),
         Box::new(StreamsTarget::new(simulated(BitProduct::Conjunction)?, Clear, None)?),
         Box::new(StreamsTarget::new(bfv::<u32>(27, 32, Packing::Coefficients)?, Lattice, two)?),

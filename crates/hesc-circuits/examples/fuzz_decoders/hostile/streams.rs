@@ -4,7 +4,7 @@
 use hesc_circuits::{Answer, CircuitError, Fusion, Layout, Plaintext, SeededStreams, Streams};
 use hesc_math::AesCtrRng;
 use hesc_schemes::rlwe::Spec;
-use hesc_schemes::{Assurance, BitProduct, EcElgamal, Gm, Plain, Scheme, Simulated};
+use hesc_schemes::{Assurance, BitProduct, EcElgamal, Gm, Pad, Plain, Scheme, Simulated};
 use hesc_stochastic::{Encoder, EncoderConfig, Generator, Origin, Representation, Selector};
 use rand_core::SeedableRng;
 
@@ -234,6 +234,7 @@ impl<S: Scheme> Target for StreamsTarget<S> {
             asked.same(&spec.to_bytes(), bytes);
         }
         let _ = Plain::spec_from_bytes(bytes);
+        let _ = Pad::spec_from_bytes(bytes);
         let _ = Simulated::spec_from_bytes(bytes);
         let _ = EcElgamal::spec_from_bytes(bytes);
         let _ = Gm::spec_from_bytes(bytes, Assurance::Insecure);

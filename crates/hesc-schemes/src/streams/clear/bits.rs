@@ -1,5 +1,6 @@
 use super::{Cells, Clear};
 use crate::kinds::SchemeId;
+use crate::streams::bits_of;
 use crate::wire::{Reader, Writer};
 use crate::{BitProduct, SchemeError};
 
@@ -70,7 +71,7 @@ impl Cells for Bits {
     }
 
     fn counts_of(words: &[u64]) -> Vec<u32> {
-        words.iter().flat_map(|word| (0..64).map(move |i| (word >> i) as u32 & 1)).collect()
+        bits_of(words)
     }
 
     fn combine(&self, a: u64, b: u64) -> u64 {

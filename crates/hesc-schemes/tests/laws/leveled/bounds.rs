@@ -222,7 +222,7 @@ fn parameter_sets_are_checked_by_their_reader() {
             Err(SchemeError::Wire { problem, .. }) => problem,
             other => panic!("{other:?}"),
         };
-        assert_eq!(read(&forged(&bytes, BODY, &[11])), "the scheme is unknown");
+        assert_eq!(read(&forged(&bytes, BODY, &[12])), "the scheme is unknown");
         assert_eq!(read(&forged(&bytes, BODY + 5, &[5])), "the packing is unknown");
         assert_eq!(read(&forged(&bytes, BODY + 5, &[4])), "it ends too early");
         let listed =

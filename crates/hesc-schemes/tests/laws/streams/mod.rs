@@ -8,6 +8,7 @@ mod bounds;
 mod keys;
 mod lattice;
 mod noise;
+mod pads;
 mod randomness;
 mod readers;
 mod refusals;

@@ -13,8 +13,8 @@ use hesc_schemes::streams::elgamal::{Exponents, Ffdhe3072, Ristretto255};
 use hesc_schemes::streams::lattice::{Encoding, Lattice};
 use hesc_schemes::wire::Kind;
 use hesc_schemes::{
-    Assurance, Bfv, BitProduct, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Plain,
-    Scheme, SchemeError, Simulated, UnipolarElgamal, UnipolarSlots,
+    Assurance, Bfv, BitProduct, Ckks, EcElgamal, EcElgamalSecp256r1, Elgamal, Gm, Packing, Pad,
+    Plain, Scheme, SchemeError, Simulated, UnipolarElgamal, UnipolarSlots,
 };
 use rand_core::SeedableRng;
 
@@ -48,9 +48,33 @@ impl<S: Scheme> Party<S> {
         vec![word; blocks * self.scheme.block_length() / 64]
     }
 
-    /// Blocks of the same word under the public key.
+    /// Blocks of the same word under the public key, or the secret one where no other encrypts.
     pub fn encrypt(&self, blocks: usize, word: u64, rng: &mut AesCtrRng) -> S::Ciphertexts {
-        self.scheme.encrypt(&self.public, &self.filled(blocks, word), rng).unwrap()
+        self.encrypt_as((&self.secret, &self.public), blocks, word, rng)
+    }
+
+    /// The same with keys of another pair.
+    pub fn encrypt_as(
+        &self,
+        (secret, public): (&S::SecretKey, &S::PublicKey),
+        blocks: usize,
+        word: u64,
+        rng: &mut AesCtrRng,
+    ) -> S::Ciphertexts {
+        let bits = self.filled(blocks, word);
+        match self.scheme.encrypt(public, &bits, rng) {
+            Err(SchemeError::NotInScheme { .. }) => {
+                let seeded = self.scheme.encrypt_seeded(secret, &bits, rng).unwrap();
+                self.scheme.expand(&seeded).unwrap()
+            }
+            fresh => fresh.unwrap(),
+        }
+    }
+
+    /// Whether whoever has the public key encrypts.
+    pub fn encrypts_publicly(&self, rng: &mut AesCtrRng) -> bool {
+        let outcome = self.scheme.encrypt(&self.public, &self.filled(1, 0), rng);
+        !matches!(outcome, Err(SchemeError::NotInScheme { .. }))
     }
 
     /// Blocks of the same word under the secret key, which have the least noise.
@@ -195,6 +219,7 @@ macro_rules! blocks_behind_the_tag {
     };
 }
 blocks_behind_the_tag!(
+    Pad,
     Plain,
     Simulated,
     #[cfg(feature = "tfhe")]
@@ -510,6 +535,7 @@ parties! {
             let of = |t| Plain::new(128, t).unwrap();
             (of(11), Some(of(12)))
         };
+        pad: Pad = (Pad::new(128).unwrap(), Some(Pad::new(192).unwrap()));
         simulated_exclusive_or: Simulated = simulated(BitProduct::ExclusiveOr);
         simulated_conjunction: Simulated = simulated(BitProduct::Conjunction);
     }

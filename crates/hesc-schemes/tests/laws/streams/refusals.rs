@@ -33,7 +33,7 @@ fn another_key_pair_is_refused<S: Scheme>(party: &Party<S>) {
     let rng = &mut rng(1);
     let bits = party.filled(BLOCKS, 3);
     let ours = party.encrypt(BLOCKS, 3, rng);
-    let theirs = scheme.encrypt(&stranger.1, &bits, rng).unwrap();
+    let theirs = party.encrypt_as((&stranger.0, &stranger.1), BLOCKS, 3, rng);
     let both = [&ours, &theirs];
     let compact = scheme.compact(&theirs);
     let seeded = scheme.encrypt_seeded(&stranger.0, &bits, rng).unwrap();
@@ -129,7 +129,6 @@ fn operands_that_do_not_fit_are_refused<S: Scheme>(party: &Party<S>) {
     let one = scheme.select(&a, &[1]).unwrap();
     let none: [&S::Ciphertexts; 0] = [];
     let mut empty = vec![
-        said("encrypt", scheme.encrypt(public, &[], rng)),
         said("encrypt_seeded", scheme.encrypt_seeded(secret, &[], rng)),
         said("combine_pairs", scheme.combine_pairs(&a, &a, &[])),
         said("combine_bits_assign", scheme.combine_bits_assign(&mut a, &[])),
@@ -138,6 +137,9 @@ fn operands_that_do_not_fit_are_refused<S: Scheme>(party: &Party<S>) {
         said("select", scheme.select(&a, &[])),
         said("concatenate", scheme.concatenate(&none)),
     ];
+    if party.encrypts_publicly(rng) {
+        empty.push(said("encrypt", scheme.encrypt(public, &[], rng)));
+    }
     if let Some(moving) = scheme.moving() {
         empty.push(said("gather", moving.gather(&[&a], &[])));
         empty.push(said("gather, no part", moving.gather(&none, &[Some((0, 0))])));
@@ -167,7 +169,9 @@ fn operands_that_do_not_fit_are_refused<S: Scheme>(party: &Party<S>) {
     }
     // A block of one word has no parts.
     if scheme.block_length() > 64 {
-        counts.push(said("encrypt", scheme.encrypt(public, &more[1..], rng)));
+        if party.encrypts_publicly(rng) {
+            counts.push(said("encrypt", scheme.encrypt(public, &more[1..], rng)));
+        }
         counts.push(said("encrypt_seeded", scheme.encrypt_seeded(secret, &more[1..], rng)));
     }
     assert_all(counts, "BlockCount", |e| matches!(e, SchemeError::BlockCount { .. }));

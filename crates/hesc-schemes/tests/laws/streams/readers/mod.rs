@@ -40,7 +40,7 @@ impl<'a, S: Scheme> Frames<'a, S> {
         let Party { scheme, secret, public, .. } = party;
         let rng = &mut rng(1);
         let bits = party.filled(BLOCKS as usize, 5);
-        let a = scheme.encrypt(public, &bits, rng).unwrap();
+        let a = party.encrypt(BLOCKS as usize, 5, rng);
         let seeded = scheme.encrypt_seeded(secret, &bits, rng).unwrap();
         let frames = [
             scheme.write(&a),
@@ -148,9 +148,12 @@ fn numbers_of_blocks_that_lie_are_refused<S: Case>(party: &Party<S>) {
         };
         refuse(0, &["the batch is empty"]);
         refuse(BLOCKS - 1, &["bytes are left over"]);
-        refuse(BLOCKS + 1, &["it ends too early"]);
+        // Under pads, what a block more would be says first that it is none.
+        refuse(BLOCKS + 1, &["it ends too early", "a pad is of no nonce that it has"]);
         for many in [1 << 31, u32::MAX] {
-            refuse(many, &["it ends too early", "a count is too large"]);
+            let problems =
+                ["it ends too early", "a count is too large", "a pad is of no nonce that it has"];
+            refuse(many, &problems);
         }
     }
 }

@@ -1,0 +1,110 @@
+use super::sources::Source;
+use super::{Ciphertexts, NONCE, Pad, SeededCiphertexts, Sources};
+use crate::streams::{Batch, Encrypt, Wire};
+use crate::wire::{Kind, Reader, Writer};
+use crate::{SchemeError, Tag};
+
+/// Bytes of a pad's name: which nonce, which block.
+const SOURCE: usize = 8;
+
+impl Wire<Ciphertexts> for Pad {
+    fn write(&self, a: &Ciphertexts) -> Vec<u8> {
+        let Sources { nonces, pads, .. } = &a.state;
+        let body = 64 + NONCE * nonces.len() + a.blocks + SOURCE * pads.len() + 8 * a.words.len();
+        let mut writer = Writer::with_capacity(Kind::Ciphertexts, body);
+        writer.tag(a.tag).u32(a.blocks as u32).u32(nonces.len() as u32);
+        for nonce in nonces {
+            writer.bytes(nonce);
+        }
+        for block in 0..a.blocks {
+            let pads = a.state.of(block);
+            writer.u8(pads.len() as u8);
+            for source in pads {
+                writer.u32(source.nonce).u32(source.index);
+            }
+        }
+        writer.words(&a.words);
+        writer.finish()
+    }
+
+    fn read(&self, bytes: &[u8]) -> Result<Ciphertexts, SchemeError> {
+        let mut reader = Reader::open(bytes, Kind::Ciphertexts)?;
+        let tag = reader.tag(self.fingerprint())?;
+        let blocks = reader.blocks()?;
+        let state = read_sources(&mut reader, blocks)?;
+        let words = read_words(&mut reader, blocks, self.words())?;
+        reader.finish()?;
+        Ok(Batch { tag, words, blocks, state })
+    }
+}
+
+impl Wire<SeededCiphertexts> for Pad {
+    fn write(&self, a: &SeededCiphertexts) -> Vec<u8> {
+        let mut writer = Writer::with_capacity(Kind::SeededCiphertexts, 64 + 8 * a.words.len());
+        writer.tag(a.tag).u32(a.blocks as u32).bytes(&a.state).words(&a.words);
+        writer.finish()
+    }
+
+    fn read(&self, bytes: &[u8]) -> Result<SeededCiphertexts, SchemeError> {
+        let mut reader = Reader::open(bytes, Kind::SeededCiphertexts)?;
+        let tag = reader.tag(self.fingerprint())?;
+        let blocks = reader.blocks()?;
+        let state = reader.array()?;
+        let words = read_words(&mut reader, blocks, self.words())?;
+        reader.finish()?;
+        Ok(Batch { tag, words, blocks, state })
+    }
+}
+
+impl Wire<Tag> for Pad {
+    fn write(&self, key: &Tag) -> Vec<u8> {
+        let mut writer = Writer::new(Kind::PublicKey);
+        writer.tag(*key);
+        writer.finish()
+    }
+
+    fn read(&self, bytes: &[u8]) -> Result<Tag, SchemeError> {
+        let mut reader = Reader::open(bytes, Kind::PublicKey)?;
+        let tag = reader.tag(self.fingerprint())?;
+        reader.finish()?;
+        Ok(tag)
+    }
+}
+
+fn read_words(
+    reader: &mut Reader<'_>,
+    blocks: usize,
+    size: usize,
+) -> Result<Vec<u64>, SchemeError> {
+    let length = blocks.checked_mul(size).ok_or_else(|| reader.error("a count is too large"))?;
+    reader.words(length)
+}
+
+/// Which pads lie on blocks: in the one form that this content has.
+fn read_sources(reader: &mut Reader<'_>, blocks: usize) -> Result<Sources, SchemeError> {
+    let count = reader.u32()? as usize;
+    let length = count.checked_mul(NONCE).ok_or_else(|| reader.error("a count is too large"))?;
+    let nonces = reader.bytes(length)?.as_chunks::<NONCE>().0.to_vec();
+    if !nonces.is_sorted_by(|a, b| a < b) {
+        return Err(reader.error("its nonces do not ascend"));
+    }
+    let (mut pads, mut ends) = (Vec::new(), Vec::new());
+    let mut used = vec![false; count];
+    for _ in 0..blocks {
+        let first = pads.len();
+        for _ in 0..reader.u8()? {
+            let source = Source { nonce: reader.u32()?, index: reader.u32()? };
+            let nonce = used.get_mut(source.nonce as usize);
+            *nonce.ok_or_else(|| reader.error("a pad is of no nonce that it has"))? = true;
+            pads.push(source);
+        }
+        if !pads[first..].is_sorted_by(|a, b| a < b) {
+            return Err(reader.error("the pads of a block do not ascend"));
+        }
+        ends.push(pads.len());
+    }
+    if used.contains(&false) {
+        return Err(reader.error("it has nonces without blocks"));
+    }
+    Ok(Sources { nonces, pads, ends })
+}
