@@ -66,7 +66,7 @@ def test_known_answers(case: dict[str, Any], tmp_path: Path) -> None:
     share = (counts % 2).mean(axis=1)
     values = 1 - 2 * share if case["representation"] == "inverted_bipolar" else share
     np.testing.assert_allclose(hesc.Decryptor(secret).decrypt(product), values)
-    if params.packing == "coefficients":
+    if params.packing == "coefficients" and params.ring_degree:
         # The second implementation decrypts too, in exact integers.
         (q,), degree = params.coeff_moduli, params.ring_degree or 0
         _, (nested,), _ = wire.read_array(data["product"])

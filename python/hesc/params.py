@@ -187,8 +187,8 @@ class Params(ParameterSet[_native.Params]):
         ('pad', 'symmetric128')
 
         Args:
-            block_length: bits that lie under one pad, a multiple of 64 up to 2^20. A result names the
-                pads of each block, 8 bytes a factor.
+            block_length: bits that lie under one pad, a multiple of 64 up to 2^20. A result names
+                the pads of each block, 8 bytes a factor.
 
         """
         return cls(_native.Params.pad(whole(block_length, "block_length", 0)))

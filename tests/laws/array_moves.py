@@ -116,6 +116,12 @@ class MovingArrays(ArrayProgram):
         fits = digits and (native.max_count + 1) ** digits - 1 <= native.capacity
         try:
             sent = x.array.answer(fuse=fuse, compact=compact)
+        except hesc.ParameterError:
+            # Pads have no counts.
+            if self.world.has_public_key or fuse is None:
+                raise
+            self.unchanged([x])
+            return
         except (hesc.FusionError, hesc.NoiseBudgetError) as error:
             # What was asked for has no room; a plain answer always has, and digits that fit do.
             if (fuse is None and not compact) or (fits and isinstance(error, hesc.FusionError)):

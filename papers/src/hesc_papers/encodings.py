@@ -18,7 +18,7 @@ TITLE: Final = "Encodings beside bit streams: linear scores by ring products"
 PEERS: Final = ("seal", "tenseal")
 
 # Modules with a function `measured` that gives a `Part`.
-PARTS: Final = ("encodings_ring_products",)
+PARTS: Final = ("encodings_ring_products", "encodings_pads")
 # What is asked of a ratio: at most, or at least.
 ASKED: Final = {
     "digits.round_trip_us": (75, "most"),
@@ -29,6 +29,7 @@ ASKED: Final = {
     "vs_seal_ring_product.total": (4, "least"),
     "vs_tenseal.total": (100, "least"),
     "vs_tenseal.bytes": (20, "least"),
+    "pad.iris.total_us": (10, "most"),
 }
 
 

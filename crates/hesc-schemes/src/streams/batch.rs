@@ -150,26 +150,33 @@ pub(super) fn count_blocks(bits: &[u64], block_length: usize) -> Result<usize, S
     Ok(bits.len() / words)
 }
 
-/// Bits as counts, one for each position. Halves of words, so that vector instructions of any processor compare
-/// them with a bit each.
+/// Bits as counts, one for each position. Eight at a time: copies of a byte, each with another bit kept, carry
+/// it to the same place.
 pub(super) fn bits_of(words: &[u64]) -> Vec<u32> {
-    const BITS: [u32; 32] = {
-        let mut bits = [0; 32];
-        let mut i = 0;
-        while i < 32 {
-            bits[i] = 1 << i;
-            i += 1;
-        }
-        bits
-    };
+    const ONES: u64 = 0x0101_0101_0101_0101;
     let mut counts = vec![0; 64 * words.len()];
     for (word, counts) in words.iter().zip(counts.as_chunks_mut::<64>().0) {
-        let (low, high) = counts.split_at_mut(32);
-        for (half, counts) in [(*word as u32, low), ((word >> 32) as u32, high)] {
-            for (count, bit) in counts.iter_mut().zip(BITS) {
-                *count = u32::from(half & bit != 0);
-            }
+        for (byte, counts) in word.to_le_bytes().into_iter().zip(counts.as_chunks_mut::<8>().0) {
+            let kept = (u64::from(byte) * ONES) & 0x8040_2010_0804_0201;
+            let bits = ((kept + 0x7f * ONES) >> 7) & ONES;
+            *counts = bits.to_le_bytes().map(u32::from);
         }
     }
     counts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bits_of;
+
+    #[test]
+    fn bits_become_counts_in_order() {
+        let words: Vec<u64> =
+            (0..500).map(|i: u64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15)).collect();
+        let counts = bits_of(&words);
+        assert_eq!(counts.len(), 64 * words.len());
+        for (i, count) in counts.into_iter().enumerate() {
+            assert_eq!(u64::from(count), words[i / 64] >> (i % 64) & 1, "{i}");
+        }
+    }
 }

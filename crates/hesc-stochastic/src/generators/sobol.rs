@@ -206,9 +206,12 @@ impl Order {
 /// other blocks of 64 are those moved by an exclusive or.
 fn first_points(v: &[u32]) -> ([u32; 64], [u8; 64]) {
     let (mut low, mut index_of) = ([0u32; 64], [0u8; 64]);
-    for j in 1..64usize {
-        low[j] = low[j & (j - 1)] ^ v[j.trailing_zeros() as usize];
-        index_of[(low[j] >> 26) as usize] = j as u8;
+    for (bit, direction) in v[..6].iter().enumerate() {
+        let (there, next) = low.split_at_mut(1 << bit);
+        next.iter_mut().zip(there).for_each(|(next, point)| *next = *point ^ direction);
+    }
+    for (j, point) in low.iter().enumerate() {
+        index_of[(point >> 26) as usize] = j as u8;
     }
     (low, index_of)
 }
