@@ -125,11 +125,12 @@ def test_a_saved_key_reads_what_it_wrote(tmp_path: Any) -> None:
 def test_what_there_is_not() -> None:
     own = hesc.SecretEncryptor(SECRET, 64)
     x, y = (own.encrypt(np.full(20, 0.5)).expand() for _ in range(2))
+    z = hesc.SecretEncryptor(SECRET, 64, layout="one_per_block").encrypt(np.full(3, 0.5)).expand()
     refusals: list[tuple[Any, str]] = [
         (lambda: hesc.Encryptor(PUBLIC, 64).encrypt([0.5]), "the key owner encrypts"),
         (lambda: x.rerandomise(PUBLIC), "nobody but the key owner"),
         (lambda: (x * y).answer(fuse=2), "not on counts"),
-        (lambda: x.multiplexed_sum(random_state=1), "whole blocks"),
+        (lambda: z.multiplexed_sum(random_state=1), "whole blocks"),
     ]
     for call, reason in refusals:
         with pytest.raises(hesc.ParameterError, match=reason):

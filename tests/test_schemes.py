@@ -164,7 +164,8 @@ def test_security_is_checked() -> None:
         hesc.Params.from_bytes(standard.to_bytes())
     for name in hesc.Params.presets():
         preset = hesc.Params.preset(name)
-        strong = "guidelines2024" if preset.ring_degree else "classical128"
+        other = "symmetric128" if preset.scheme == "pad" else "classical128"
+        strong = "guidelines2024" if preset.ring_degree else other
         prefix = name.split("_")[0]
         expected = prefix if prefix in {"hestd2018", "insecure"} else strong
         assert (preset.assurance, preset.name) == (expected, name)
