@@ -208,6 +208,29 @@ def test_answers_return_what_arrays_hold(digits: int, compact: bool) -> None:
     np.testing.assert_array_equal(kit.decrypt(again), expected)
 
 
+@pytest.mark.parametrize("preset", ["bfv_1024", "ckks_1024", "bfv_4096_distances", "tfhe_2048"])
+def test_answers_are_compact_where_there_is_a_smaller_modulus(preset: str) -> None:
+    kit = Kit(hesc.Params.preset(preset), 64)
+    y = kit.encrypt(X) * kit.encrypt(X)
+    full, compact = y.answer(compact=False).to_bytes(), y.answer().to_bytes()
+    assert len(compact) < len(full) / 2
+    assert y.answer(compact=True).to_bytes() == compact
+    for data in (full, compact):
+        found = kit.decrypt(hesc.Answer.from_bytes(y.params, data))
+        np.testing.assert_array_equal(found, kit.decrypt(y))
+
+
+def test_answers_without_a_smaller_modulus_go_as_they_are() -> None:
+    kit = Kit(hesc.Params.preset("bfv_2048_slots"), 64)
+    y = kit.encrypt(X) * kit.encrypt(X)
+    assert y.answer().to_bytes() == y.answer(compact=False).to_bytes()
+    np.testing.assert_array_equal(kit.decrypt(y.answer()), kit.decrypt(y))
+    with pytest.raises(hesc.NoiseBudgetError, match="send them as they are"):
+        y.answer(compact=True)
+    with pytest.raises(hesc.ParameterError, match="compact is True, False"):
+        y.answer(compact="no")  # type: ignore[arg-type]
+
+
 def test_fusion_is_checked() -> None:
     kit = Kit(hesc.Params.preset("bfv_1024_fusion"), 64, layout="one_per_block")
     y = kit.encrypt([0.5, 0.2]) * kit.encrypt([0.5, 0.2])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from hesc import _native
-from hesc._native import ShapeError, WireError
+from hesc._native import NoiseBudgetError, ParameterError, ShapeError, WireError
 from hesc.encoding import EncodedArray
 from hesc.inputs import INDEX, WORD, flat, real_array, whole, whole_array
 from hesc.opaque import Opaque
@@ -49,7 +49,7 @@ def check_elements(shape: tuple[int, ...], elements: int) -> None:
 
 
 class Answer(ByWireForm, Opaque):
-    """What goes back to the key owner: only ciphertexts in use, perhaps fused and compact."""
+    """What goes back to the key owner: only ciphertexts in use, perhaps fused, mostly compact."""
 
     def __init__(self, params: Params, native: _native.Answer, shape: tuple[int, ...]) -> None:
         self.params = params
@@ -441,20 +441,30 @@ class EncryptedArray(ByWireForm, Opaque):
 
     # Leaving ----------------------------------------------------------------------------------
 
-    def answer(self, *, fuse: int | Sequence[int] | None = None, compact: bool = False) -> Answer:
-        """What to send to the key owner.
+    def answer(
+        self, *, fuse: int | Sequence[int] | None = None, compact: bool | None = None
+    ) -> Answer:
+        """What to send to the key owner: as small as it still decrypts, unless told otherwise.
 
         Args:
             fuse: pack several ciphertexts into one (koseki2022hesc section 3.3). A list gives the
                 base below each digit but the first, `[3, 3]` three digits; a number asks for that
                 many digits in the smallest base that holds the counts.
-            compact: switch to the smallest modulus that still decrypts.
+            compact: switch to the smallest modulus that still decrypts, which takes one pass. By
+                default where there is one: some sets, and arrays with little room left, have none
+                and go as they are. True insists on it, False keeps the full modulus. What decides
+                are parameters and noise bounds, which are public.
 
         Raises:
             FusionError: digits that the plaintext modulus cannot hold.
-            NoiseBudgetError: no room for the fusion, or no smaller modulus.
+            NoiseBudgetError: no room for the fusion; with `compact=True` no smaller modulus.
 
         """
+        if compact is not None and not isinstance(compact, bool):
+            raise ParameterError(
+                f"compact is True, False, or None for where there is a smaller modulus; got "
+                f"{type(compact).__name__}"
+            )
         bases = None
         if isinstance(fuse, int | np.integer):
             digits = whole(fuse, "the number of digits to fuse", 1, INDEX)
@@ -462,7 +472,13 @@ class EncryptedArray(ByWireForm, Opaque):
             bases = [self.native.max_count + 1] * (min(digits, self.blocks) - 1)
         elif fuse is not None:
             bases = [whole(base, "a base", 1, WORD) for base in fuse]
-        native = self.native.answer(bases=bases, compact=compact)
+        try:
+            native = self.native.answer(bases=bases, compact=compact is not False)
+        except NoiseBudgetError:
+            if compact:
+                raise
+            # No smaller modulus; or no room for the fusion, which is refused once more.
+            native = self.native.answer(bases=bases, compact=False)
         return Answer(self.params, native, self.shape)
 
     def to_bytes(self) -> bytes:

@@ -371,7 +371,10 @@ class Decryptor:
                 "these are bytes: read them with hesc.Answer.from_bytes or "
                 "hesc.EncryptedArray.from_bytes first"
             )
-        answer = encrypted if isinstance(encrypted, Answer) else expanded(encrypted).answer()
+        answer = encrypted
+        if not isinstance(answer, Answer):
+            # Nothing travels: a smaller modulus would only take its time.
+            answer = expanded(answer).answer(compact=False)
         readout = self._secret.decrypt(answer).separate()
         if not return_std:
             return readout.values().reshape(answer.shape)

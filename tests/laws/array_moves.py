@@ -104,8 +104,12 @@ class MovingArrays(ArrayProgram):
         np.testing.assert_array_equal(self.decrypted(read).value, x.found)
         self.keep(x._replace(array=read))
 
-    @operation(a=OPERAND, fuse=one_of(None, None, 1, 2, 3, [3], [3, 3], [2], [1]), compact=FLAG)
-    def answer(self, a: int, fuse: Any, compact: bool) -> None:
+    @operation(
+        a=OPERAND,
+        fuse=one_of(None, None, 1, 2, 3, [3], [3, 3], [2], [1]),
+        compact=one_of(None, False, True),
+    )
+    def answer(self, a: int, fuse: Any, compact: bool | None) -> None:
         """Answers, fused and compact, travel and say what the array says."""
         x = self.pick(a)
         native = x.array.native
