@@ -39,7 +39,7 @@ def kit(request: pytest.FixtureRequest) -> Kit:
 
 
 @pytest.mark.parametrize(
-    "preset", [name for name in hesc.Params.presets() if name.startswith("unipolar")]
+    "preset", [name for name in hesc.Params.presets().names if name.startswith("unipolar")]
 )
 def test_unipolar_products_are_conjunctions(preset: str) -> None:
     kit = Kit(hesc.Params.preset(preset), 64, representation="unipolar")

@@ -161,7 +161,7 @@ def test_security_is_checked() -> None:
     standard = hesc.Params.preset("hestd2018_koseki_bfv_1024")
     with pytest.raises(hesc.SecurityError):
         hesc.Params.from_bytes(standard.to_bytes())
-    for name in hesc.Params.presets():
+    for name in hesc.Params.presets().names:
         preset = hesc.Params.preset(name)
         strong = "guidelines2024" if preset.ring_degree else "classical128"
         prefix = name.split("_")[0]

@@ -22,7 +22,7 @@ class Parts(NamedTuple):
 
     shape: bytes
     frame: bytes
-    count: int
+    parts: int
     """How many ciphertexts follow; 0 for a compact one."""
     ciphertexts: list[bytes]
     plan: bytes
@@ -48,7 +48,7 @@ def looking_at(data: bytes, offset: int) -> bytes:
     # Length, representation, largest count, blocks, bases, elements, terms; a term's block.
     struct.pack_into("<I", plan, 4 + 1 + 8 + 4 + 4 + 4 + 4 + 4, offset)
     nested = b"".join(struct.pack("<Q", len(part)) + part for part in parts.ciphertexts)
-    body = struct.pack("<I", parts.count) + nested + bytes(plan)
+    body = struct.pack("<I", parts.parts) + nested + bytes(plan)
     framed = parts.frame + struct.pack("<Q", len(body)) + body
     return parts.shape + framed + blake3(framed)[:16]
 

@@ -137,7 +137,7 @@ class Encryptor:
     def encrypt_copies(self, values: ArrayLike, copies: int) -> list[EncryptedArray]:
         """Independent encryptions of the same values, for `hesc.powers` and `hesc.Polynomial`.
 
-        With the generator "joint" every power of them is right to about a bit.
+        By default, and with the generator "joint", every power of them is right to about a bit.
         """
         return self.encrypt_factors(repeated(values, copies))
 
