@@ -246,6 +246,30 @@ def test_fusion_is_checked() -> None:
     np.testing.assert_allclose(kit.decrypt(ones), kit.decrypt(sums))
 
 
+def test_sums_and_means_over_several_axes(kit: Kit) -> None:
+    values = np.linspace(-1, 1, 24).reshape(2, 3, 4)
+    x = kit.encrypt(values)
+    own = kit.decrypt(x)
+    for axis in (None, 0, -1, (0,), (0, 1), (1, 0), (-1, 0), (0, 1, 2), ()):
+        np.testing.assert_allclose(kit.decrypt(x.sum(axis=axis)), own.sum(axis=axis), atol=1e-9)
+        np.testing.assert_allclose(kit.decrypt(x.mean(axis=axis)), own.mean(axis=axis), atol=1e-9)
+    np.testing.assert_array_equal(kit.decrypt(x.ravel()), own.ravel())
+    for wrong in (3, (0, 3), (0, 0), (0, -3), (0.5,), "0"):
+        with pytest.raises(hesc.ShapeError, match=r"ax[ei]s"):
+            x.sum(axis=wrong)  # type: ignore[arg-type]
+
+
+def test_powers_of_streams_say_what_they_need(kit: Kit) -> None:
+    x = kit.encrypt([0.5])
+    np.testing.assert_array_equal(kit.decrypt(x**1), kit.decrypt(x))
+    for exponent, text in ((2, "no square.*encrypt_copies\\(values, 2\\)"), (0, "add 1")):
+        with pytest.raises(hesc.ShapeError, match=text):
+            x**exponent
+    for wrong in (-1, 0.5, "2"):
+        with pytest.raises(hesc.HescError, match=r"exponent of \*\*"):
+            x**wrong  # type: ignore[operator]
+
+
 def test_multiplexed_sums() -> None:
     kit = Kit(hesc.Params.preset("bfv_2048_slots"), 2048, layout="one_per_block")
     x = kit.encrypt(W)

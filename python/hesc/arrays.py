@@ -180,6 +180,10 @@ class EncryptedArray(ByWireForm, Opaque):
             raise ShapeError(f"shape {self.shape} does not become {shape}: {error}") from error
         return EncryptedArray(self.params, self.native, found)
 
+    def ravel(self) -> EncryptedArray:
+        """All elements along one axis, the last axis fastest; free."""
+        return EncryptedArray(self.params, self.native, (self.size,))
+
     def broadcast_to(self, shape: tuple[int, ...]) -> EncryptedArray:
         """The elements repeated to fill a shape; free."""
         try:
@@ -274,9 +278,14 @@ class EncryptedArray(ByWireForm, Opaque):
         return taken, np.ascontiguousarray(array).reshape(-1)
 
     def __pow__(self, exponent: int) -> EncryptedArray:
+        count = whole(exponent, "the exponent of **", 0)
+        if count == 1:
+            return self
+        if count == 0:
+            raise ShapeError("a power of 0 is one everywhere and needs no encryption; add 1")
         raise ShapeError(
-            f"a power needs independent copies of the streams: use "
-            f"hesc.powers(encryptor.encrypt_copies(values, {exponent}))[-1]"
+            f"a stream times itself is no square: powers need independent copies of values. Use "
+            f"hesc.powers(encryptor.encrypt_copies(values, {count}))[-1], or hesc.Polynomial"
         )
 
     def __matmul__(self, other: EncryptedArray) -> EncryptedArray:
@@ -324,10 +333,40 @@ class EncryptedArray(ByWireForm, Opaque):
         taken = self if axis == self.ndim - 1 else self._taken(moved)
         return taken, moved.shape[-1], moved.shape[:-1]
 
-    def sum(self, axis: int | None = None) -> EncryptedArray:
-        """Sums by concatenation: exact, free, and as long as all summands together."""
-        taken, group, shape = self._groups_last(axis)
+    def sum(self, axis: int | tuple[int, ...] | None = None) -> EncryptedArray:
+        """Sums by concatenation: exact, free, and as long as all summands together.
+
+        Args:
+            axis: the axis or axes to sum over; None sums everything.
+
+        """
+        taken, group, shape = self._axes_last(axis)
         return EncryptedArray(self.params, taken.native.sum_groups(group), shape)
+
+    def mean(self, axis: int | tuple[int, ...] | None = None) -> EncryptedArray:
+        """The mean over an axis, several or all: a sum and a public factor, exact and free.
+
+        As long as all summands together; `multiplexed_sum` is no longer than one of them.
+        """
+        _, group, _ = self._axes_last(axis)
+        return self.sum(axis) / group
+
+    def _axes_last(
+        self, axis: int | tuple[int, ...] | None
+    ) -> tuple[EncryptedArray, int, tuple[int, ...]]:
+        """As `_groups_last`, for several axes at once."""
+        if not isinstance(axis, tuple):
+            return self._groups_last(axis)
+        axes = [whole(each, "axis", -INDEX) for each in axis]
+        if not all(-self.ndim <= each < self.ndim for each in axes):
+            raise ShapeError(f"axes {axis} do not exist in shape {self.shape}")
+        axes = [each % self.ndim for each in axes]
+        if len(set(axes)) != len(axes):
+            raise ShapeError(f"axes {axis} name one twice")
+        kept = [each for each in range(self.ndim) if each not in axes]
+        moved = self.positions().transpose(*kept, *axes)
+        shape = moved.shape[: len(kept)]
+        return self._taken(moved), math.prod(moved.shape[len(kept) :]), shape
 
     @classmethod
     def weighted_sum(

@@ -90,9 +90,8 @@ fn no_room(nearest: f64) -> String {
              declare narrower ranges, or plan for fewer hidden answers"
         )
     } else {
-        "no set has room for scores of these bounds, whatever their error: declare bounds of the weights that are \
-         closer to each other, plan for fewer hidden answers with fewer statistical bits, or score groups of \
-         features under plans of their own"
+        "no set has room for scores beside this noise, whatever their error: plan for fewer hidden answers or fewer \
+         statistical bits, or score groups of features under plans of their own"
             .to_owned()
     }
 }
