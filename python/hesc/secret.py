@@ -14,7 +14,8 @@ from hesc.codes.encrypted import EncryptedDistances
 from hesc.codes.rows import checked
 from hesc.encoding import EncodedArray, Encoder, EncoderOptions, Estimates
 from hesc.encryptor import PublicKey, repeated, resolve_layout, row_length
-from hesc.gates.encrypted import BitAnswer, EncryptedBits, EvaluationKey
+from hesc.gates.answers import BitAnswer
+from hesc.gates.encrypted import EncryptedBits, EvaluationKey
 from hesc.inputs import of_kind, real_array, whole
 from hesc.integers.arrays import EncryptedIntegers, described
 from hesc.integers.bits import bits_of, numbers_in, numbers_of
@@ -183,10 +184,25 @@ class SecretKey:
 
         """
         if isinstance(bits, BitAnswer):
-            found = _native.decrypt_bit_answer(self._native, bits.native)
-        else:
-            found = _native.decrypt_bits(self._native, bits.native)
+            # Refuses several outputs before the work.
+            shape = bits.shape
+            return _native.decrypt_bit_answer(self._native, bits.native).reshape(shape)
+        found = _native.decrypt_bits(self._native, bits.native)
         return found.reshape(bits.shape)
+
+    def decrypt_outputs(self, answer: BitAnswer) -> tuple[NDArray[np.uint8], ...]:
+        """The bits of each output of an answer, in its shape.
+
+        Raises:
+            KeyMismatchError, ParameterError: an answer of another key or parameter set.
+            DecryptionError: altered ciphertexts.
+
+        """
+        of_kind(answer, "answer", BitAnswer, "Evaluator.answer and BitAnswer.from_bytes make one")
+        found = _native.decrypt_bit_answer(self._native, answer.native).reshape(-1)
+        ends = np.cumsum([int(np.prod(shape)) for shape in answer.shapes])
+        parts = np.split(found, ends[:-1])
+        return tuple(part.reshape(shape) for part, shape in zip(parts, answer.shapes, strict=True))
 
     def decrypt_integers(self, integers: BootstrappedIntegers | IntegerAnswer) -> NDArray[Any]:
         """The numbers, in numpy's type of the same name or the next wider one.

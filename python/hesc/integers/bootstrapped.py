@@ -11,7 +11,8 @@ import numpy as np
 
 from hesc import _native
 from hesc._native import ParameterError
-from hesc.gates.encrypted import BitAnswer, EncryptedBits, Evaluator, encrypt_bits
+from hesc.gates.answers import BitAnswer
+from hesc.gates.encrypted import EncryptedBits, Evaluator, encrypt_bits
 from hesc.inputs import of_kind
 from hesc.integers.bits import bits_of, numbers_in
 from hesc.integers.expressions import Integers

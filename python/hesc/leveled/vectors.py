@@ -405,7 +405,7 @@ class EncryptedVector(Opaque):
             native = native.sum(native.rotate(step, galois), False)
         if self._has_both_rows:
             native = native.sum(native.swap_or_conjugate(galois), False)
-        return self._with(native, min(length, 1))
+        return self._with(native, 1)
 
     def mean(self, axis: int | tuple[int, ...] | None = None) -> EncryptedVector:
         """The mean of all numbers (CKKS): `sum` and a product, which takes a level."""
@@ -430,7 +430,7 @@ class EncryptedVector(Opaque):
             remedy += " and conjugate=True"
         return steps, self._rotation_keys(steps, remedy)
 
-    def __matmul__(self, other: EncryptedVector | ArrayLike) -> EncryptedVector:
+    def __matmul__(self, other: EncryptedVector | Matrix | ArrayLike) -> EncryptedVector:
         """The inner product with a vector, or the product with a matrix in the clear, as in numpy.
 
         Needs the keys of `dot`, or of the matrix's transpose times this vector.
@@ -444,7 +444,7 @@ class EncryptedVector(Opaque):
         array = plain_array(other)
         if array.ndim not in {1, 2}:
             raise ShapeError(f"a matrix has two dimensions, a vector one; got shape {array.shape}")
-        return array.T @ self
+        return self.__rmatmul__(array.T)
 
     def __rmatmul__(self, matrix: Matrix | ArrayLike) -> EncryptedVector:
         """A matrix, or a vector, in the clear times this vector; `Matrix` keeps it for many."""
