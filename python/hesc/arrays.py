@@ -10,7 +10,7 @@ import numpy as np
 from hesc import _native
 from hesc._native import NoiseBudgetError, ParameterError, ShapeError, WireError
 from hesc.encoding import EncodedArray
-from hesc.inputs import INDEX, WORD, flat, real_array, whole, whole_array
+from hesc.inputs import INDEX, WORD, flat, real_array, whole, whole_array, wire_bytes
 from hesc.opaque import Opaque
 from hesc.pickling import ByWireForm
 
@@ -35,6 +35,7 @@ def shape_to_bytes(shape: tuple[int, ...]) -> bytes:
 
 def shape_from_bytes(data: bytes) -> tuple[tuple[int, ...], bytes]:
     """The shape and what follows it."""
+    data = wire_bytes(data)
     axes = data[0] if data else _MAX_DIMENSIONS + 1
     end = 1 + 4 * axes
     if axes > _MAX_DIMENSIONS or len(data) < end:

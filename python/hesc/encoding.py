@@ -10,7 +10,7 @@ import numpy as np
 
 from hesc import _native
 from hesc._native import OutOfRangeError, ShapeError
-from hesc.inputs import INDEX, LONGEST, WORD, flat, real_array, whole
+from hesc.inputs import INDEX, LONGEST, WORD, flat, of_kind, real_array, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -212,6 +212,9 @@ class Encoder:
         self.stream_length = whole(stream_length, "stream_length", 0)
         if not 1 <= self.stream_length <= LONGEST:
             raise ShapeError(f"stream_length {stream_length} is not in [1, {LONGEST}]")
+        for name, value in (("generator", generator), ("representation", representation)):
+            if value is not None or name == "representation":
+                of_kind(value, name, str, "it is a name; help(hesc.Encoder) lists them")
         self._representation = representation
         # Conjunctions have no joint streams.
         self._jointly = generator is None and representation == "inverted_bipolar"

@@ -13,10 +13,10 @@ from hesc.arrays import Answer, EncryptedArray, SeededArray, expanded
 from hesc.codes.encrypted import EncryptedDistances
 from hesc.codes.rows import checked
 from hesc.encoding import EncodedArray, Encoder, EncoderOptions, Estimates
-from hesc.encryptor import PublicKey, repeated, resolve_layout, row_length
+from hesc.encryptor import LAYOUTS, PublicKey, repeated, resolve_layout, row_length
 from hesc.gates.answers import BitAnswer
 from hesc.gates.encrypted import EncryptedBits, EvaluationKey
-from hesc.inputs import of_kind, real_array, whole
+from hesc.inputs import of_kind, one_name, real_array, whole, wire_bytes
 from hesc.integers.arrays import EncryptedIntegers, described
 from hesc.integers.bits import bits_of, numbers_in, numbers_of
 from hesc.integers.bootstrapped import BootstrappedIntegers, IntegerAnswer
@@ -66,7 +66,7 @@ class CipherKey:
     @classmethod
     def from_bytes(cls, data: bytes) -> CipherKey:
         """A key from its 16 secret bytes."""
-        return cls(_native.CipherKey.from_bytes(data))
+        return cls(_native.CipherKey.from_bytes(wire_bytes(data)))
 
     def __reduce__(self) -> Never:
         raise TypeError("a cipher's key is not pickled or copied; keep its secret_bytes yourself")
@@ -187,6 +187,7 @@ class SecretKey:
             # Refuses several outputs before the work.
             shape = bits.shape
             return _native.decrypt_bit_answer(self._native, bits.native).reshape(shape)
+        of_kind(bits, "bits", EncryptedBits, "EncryptedBits or BitAnswer.from_bytes reads them")
         found = _native.decrypt_bits(self._native, bits.native)
         return found.reshape(bits.shape)
 
@@ -327,7 +328,7 @@ class SecretEncryptor:
         **options: Unpack[EncoderOptions],
     ) -> None:
         self._secret = checked_secret(secret)
-        self.layout = layout
+        self.layout = one_name(layout, "layout", LAYOUTS)
         self.encoder = Encoder(stream_length, **options)
 
     def encrypt(self, values: ArrayLike) -> SeededArray:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from hesc import _native
 from hesc._native import ShapeError, WireError
 from hesc.arrays import shape_from_bytes, shape_to_bytes
+from hesc.inputs import wire_bytes
 from hesc.opaque import Opaque
 from hesc.pickling import ByWireForm
 
@@ -44,6 +45,7 @@ class BitAnswer(ByWireForm, Opaque):
     @classmethod
     def from_bytes(cls, params: Params, data: bytes) -> BitAnswer:
         """Reads what `to_bytes` wrote; strict."""
+        data = wire_bytes(data)
         if data[:1] != _SEVERAL:
             return cls(params, _native.BitAnswer.from_bytes(params.native, data))
         count, rest = data[1] if len(data) > 1 else 0, data[2:]

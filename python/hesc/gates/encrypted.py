@@ -14,7 +14,7 @@ from hesc.encryptor import PublicKey
 from hesc.gates.answers import MOST_OUTPUTS, BitAnswer
 from hesc.gates.circuit import Builder, Circuit, Precision, Program
 from hesc.gates.words import bit_array, to_bits
-from hesc.inputs import of_kind
+from hesc.inputs import of_kind, wire_bytes
 from hesc.opaque import Opaque
 from hesc.pickling import ByWireForm
 from hesc.progress import Bar
@@ -62,7 +62,7 @@ class EncryptedBits(ByWireForm, Opaque):
     @classmethod
     def from_bytes(cls, params: Params, data: bytes) -> EncryptedBits:
         """Reads what `to_bytes` wrote; strict."""
-        return cls(params, _native.EncryptedBits.from_bytes(params.native, data))
+        return cls(params, _native.EncryptedBits.from_bytes(params.native, wire_bytes(data)))
 
     def to_bytes(self) -> bytes:
         """The wire form of packed bits: 16 bytes a bit, in whole blocks."""
@@ -191,7 +191,7 @@ class EvaluationKey(ByWireForm):
     @classmethod
     def from_bytes(cls, params: Params, data: bytes) -> EvaluationKey:
         """Reads what `to_bytes` wrote; strict."""
-        return cls(params, _native.EvaluationKey.from_bytes(params.native, data))
+        return cls(params, _native.EvaluationKey.from_bytes(params.native, wire_bytes(data)))
 
     def to_bytes(self) -> bytes:
         """The wire form."""
