@@ -98,9 +98,10 @@ def test_names_are_names(kind: Any) -> None:
 
 
 def test_plans_take_functions_of_their_inputs() -> None:
-    for function in (None, 5, "a + b", [], np.array([1])):
+    others: tuple[Any, ...] = (None, 5, "a + b", [], np.array([1]))
+    for function in others:
         with pytest.raises(hesc.ParameterError, match="takes a function of integers first"):
-            integers.plan(function, "uint8")  # type: ignore[arg-type]
+            integers.plan(function, "uint8")
     with pytest.raises(hesc.ParameterError, match=r"does not take 1 inputs.*missing"):
         integers.plan(lambda a, b: a + b, "uint8")
     with pytest.raises(hesc.ParameterError, match=r"does not take 2 inputs.*too many"):
@@ -117,15 +118,14 @@ def test_plans_take_functions_of_their_inputs() -> None:
 def test_servers_are_evaluators() -> None:
     plan = integers.plan(lambda a, b: a + b, "uint8", "uint8", engine="binary")
     _, public = hesc.leveled_keygen(plan.params, **plan.keys)
-    a, b = (integers.encrypt(public, [1, 2], "uint8", layout=plan.upload) for _ in range(2))
-    for server in (5, "x", [], given().secret):
-        wrong: Any = server
-        for call in (
-            lambda wrong=wrong: plan(a, b, server=wrong),
-            lambda wrong=wrong: integers.evaluate(a + b, server=wrong),
-        ):
-            with pytest.raises(hesc.ParameterError, match=r"server is of the type .*Evaluator"):
-                call()
+    a: Any = integers.encrypt(public, [1, 2], "uint8", layout=plan.upload)
+    b: Any = integers.encrypt(public, [1, 2], "uint8", layout=plan.upload)
+    others: tuple[Any, ...] = (5, "x", [], given().secret)
+    for server in others:
+        with pytest.raises(hesc.ParameterError, match=r"server is of the type .*Evaluator"):
+            plan(a, b, server=server)
+        with pytest.raises(hesc.ParameterError, match=r"server is of the type .*Evaluator"):
+            integers.evaluate(a + b, server=server)
 
 
 def test_rows_of_integers_form_arrays() -> None:
