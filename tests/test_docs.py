@@ -89,6 +89,7 @@ def test_walks_pass_what_there_is() -> None:
         ("compile_circuits.py", ["--width", "4"], "array"),
         ("private_diagnosis.py", ["--patients", "1", "--length", "4"], "encrypted"),
         ("compare_schemes.py", ["--length", "64"], "ec_elgamal_ristretto255"),
+        ("choose_length.py", ["--draws", "4", "--length", "64"], "gm_3072"),
     ],
 )
 def test_examples_run(example: str, arguments: list[str], expected: str) -> None:
