@@ -492,8 +492,9 @@ class EncryptedArray(ByWireForm, Opaque):
                 many digits in the smallest base that holds the counts.
             compact: switch to the smallest modulus that still decrypts, which takes one pass. By
                 default where there is one: some sets, and arrays with little room left, have none
-                and go as they are. True insists on it, False keeps the full modulus, and with it the
-                room that noise has. What decides are parameters and noise bounds, which are public.
+                and go as they are. True insists on it; False keeps the full modulus, and with it
+                the room that noise has. What decides are parameters and noise bounds, which are
+                public.
 
         Raises:
             FusionError: digits that the plaintext modulus cannot hold.
