@@ -348,6 +348,12 @@ class EncryptedArray(ByWireForm, Opaque):
         """The mean over an axis, several or all: a sum and a public factor, exact and free.
 
         As long as all summands together; `multiplexed_sum` is no longer than one of them.
+
+        >>> import hesc
+        >>> secret, public = hesc.keygen(hesc.Params.preset("bfv_1024"))
+        >>> x = hesc.Encryptor(public, 64).encrypt([[1.0, -1.0], [1.0, 1.0]])
+        >>> hesc.Decryptor(secret).decrypt(x.mean(axis=(0, 1))).item()
+        0.5
         """
         _, group, _ = self._axes_last(axis)
         return self.sum(axis) / group
@@ -485,6 +491,12 @@ class EncryptedArray(ByWireForm, Opaque):
         self, *, fuse: int | Sequence[int] | None = None, compact: bool | None = None
     ) -> Answer:
         """What to send to the key owner: as small as it still decrypts, unless told otherwise.
+
+        >>> import hesc
+        >>> secret, public = hesc.keygen(hesc.Params.preset("bfv_1024"))
+        >>> x = hesc.Encryptor(public, 64).encrypt([0.5])
+        >>> len(x.answer(compact=False).to_bytes()) // len(x.answer().to_bytes())
+        3
 
         Args:
             fuse: pack several ciphertexts into one (koseki2022hesc section 3.3). A list gives the

@@ -151,7 +151,7 @@ class LeveledParams(ParameterSet[_native.LeveledParams]):
         """A set in the ring of an odd index, with the largest primes of these sizes.
 
         >>> LeveledParams.cyclotomic(8191, [44, 44, 44, 33], [46], large=3).depth
-        7
+        6
 
         Args:
             ring_index: odd, without square factors; products of the primes 3, 5, 17 and 257 are

@@ -395,6 +395,13 @@ class EncryptedVector(Opaque):
         Rotation keys are needed for `hesc.leveled.dot_rotations(len(self))`; beyond a row of BFV's
         and BGV's slots also `conjugate=True`. Cost: a rotation for each of them; no product, unless
         something else than zeros lies behind the numbers.
+
+        >>> import hesc
+        >>> params = hesc.LeveledParams.recommended("ckks")
+        >>> secret, public = hesc.leveled_keygen(params, rotations=hesc.leveled.dot_rotations(3))
+        >>> x = public.encrypt([0.5, -1.0, 0.25])
+        >>> round(float(secret.decrypt((x**2 / 2).sum())[0]), 3)
+        0.656
         """
         only_axis(axis)
         if axis == () or len(self) == 1:
