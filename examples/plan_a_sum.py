@@ -56,7 +56,7 @@ def main() -> None:
     ]
     curves: dict[str, list[float]] = {name: [] for name in ("predicted (bernoulli)", *GENERATORS)}
     for plan in plans:
-        found = [float(np.sqrt(np.mean(plan.predicted_error(x) ** 2)))]
+        found = [float(np.sqrt(np.mean(plan.predicted_error(x, generator="bernoulli") ** 2)))]
         found += [measured(plan, polynomial, name, options.seeds) for name in GENERATORS]
         name = f"{plan.streams} at random" if plan.method == "multiplexed" else f"{plan.streams}"
         table.add_row(name, *(f"{value:.5f}" for value in found))

@@ -39,7 +39,7 @@ def kit(request: pytest.FixtureRequest) -> Kit:
 
 
 @pytest.mark.parametrize(
-    "preset", [name for name in hesc.Params.presets() if name.startswith("unipolar")]
+    "preset", [name for name in hesc.Params.presets().names if name.startswith("unipolar")]
 )
 def test_unipolar_products_are_conjunctions(preset: str) -> None:
     kit = Kit(hesc.Params.preset(preset), 64, representation="unipolar")
@@ -208,6 +208,29 @@ def test_answers_return_what_arrays_hold(digits: int, compact: bool) -> None:
     np.testing.assert_array_equal(kit.decrypt(again), expected)
 
 
+@pytest.mark.parametrize("preset", ["bfv_1024", "ckks_1024", "bfv_4096_distances", "tfhe_2048"])
+def test_answers_are_compact_where_there_is_a_smaller_modulus(preset: str) -> None:
+    kit = Kit(hesc.Params.preset(preset), 64)
+    y = kit.encrypt(X) * kit.encrypt(X)
+    full, compact = y.answer(compact=False).to_bytes(), y.answer().to_bytes()
+    assert len(compact) < len(full) / 2
+    assert y.answer(compact=True).to_bytes() == compact
+    for data in (full, compact):
+        found = kit.decrypt(hesc.Answer.from_bytes(y.params, data))
+        np.testing.assert_array_equal(found, kit.decrypt(y))
+
+
+def test_answers_without_a_smaller_modulus_go_as_they_are() -> None:
+    kit = Kit(hesc.Params.preset("bfv_2048_slots"), 64)
+    y = kit.encrypt(X) * kit.encrypt(X)
+    assert y.answer().to_bytes() == y.answer(compact=False).to_bytes()
+    np.testing.assert_array_equal(kit.decrypt(y.answer()), kit.decrypt(y))
+    with pytest.raises(hesc.NoiseBudgetError, match="send them as they are"):
+        y.answer(compact=True)
+    with pytest.raises(hesc.ParameterError, match="compact is True, False"):
+        y.answer(compact="no")  # type: ignore[arg-type]
+
+
 def test_fusion_is_checked() -> None:
     kit = Kit(hesc.Params.preset("bfv_1024_fusion"), 64, layout="one_per_block")
     y = kit.encrypt([0.5, 0.2]) * kit.encrypt([0.5, 0.2])
@@ -221,6 +244,30 @@ def test_fusion_is_checked() -> None:
     ones = sums.answer(fuse=[1])
     assert (sums.answer().blocks, ones.blocks) == (3, 1)
     np.testing.assert_allclose(kit.decrypt(ones), kit.decrypt(sums))
+
+
+def test_sums_and_means_over_several_axes(kit: Kit) -> None:
+    values = np.linspace(-1, 1, 24).reshape(2, 3, 4)
+    x = kit.encrypt(values)
+    own = kit.decrypt(x)
+    for axis in (None, 0, -1, (0,), (0, 1), (1, 0), (-1, 0), (0, 1, 2), ()):
+        np.testing.assert_allclose(kit.decrypt(x.sum(axis=axis)), own.sum(axis=axis), atol=1e-9)
+        np.testing.assert_allclose(kit.decrypt(x.mean(axis=axis)), own.mean(axis=axis), atol=1e-9)
+    np.testing.assert_array_equal(kit.decrypt(x.ravel()), own.ravel())
+    for wrong in (3, (0, 3), (0, 0), (0, -3), (0.5,), "0"):
+        with pytest.raises(hesc.ShapeError, match=r"ax[ei]s"):
+            x.sum(axis=wrong)  # type: ignore[arg-type]
+
+
+def test_powers_of_streams_say_what_they_need(kit: Kit) -> None:
+    x = kit.encrypt([0.5])
+    np.testing.assert_array_equal(kit.decrypt(x**1), kit.decrypt(x))
+    for exponent, text in ((2, "no square.*encrypt_copies\\(values, 2\\)"), (0, "add 1")):
+        with pytest.raises(hesc.ShapeError, match=text):
+            x**exponent
+    for wrong in (-1, 0.5, "2"):
+        with pytest.raises(hesc.HescError, match=r"exponent of \*\*"):
+            x**wrong  # type: ignore[operator]
 
 
 def test_multiplexed_sums() -> None:

@@ -67,8 +67,8 @@ def test_params_lists_every_preset() -> None:
     records = json.loads(run("params", "--json"))
     assert [record["name"] for record in records] == [preset.name for preset in _native.presets()]
     assert {record["name"] for record in records} == {
-        *hesc.Params.presets(),
-        *hesc.LeveledParams.presets(),
+        *hesc.Params.presets().names,
+        *hesc.LeveledParams.presets().names,
     }
     for record in records:
         if record["contents"] == "numbers":
@@ -85,7 +85,7 @@ def test_blocks_have_the_sizes_that_params_states() -> None:
     """One block of bits on the wire, frame and array's own lines beside."""
     stated = {preset.name: preset.ciphertext_bytes for preset in _native.presets()}
     slow = ("ffdhe", "gm_", "16384")
-    for name in hesc.Params.presets():
+    for name in hesc.Params.presets().names:
         if any(part in name for part in slow):
             continue
         params = hesc.Params.preset(name)
@@ -386,3 +386,44 @@ def test_list_and_unknown_ids() -> None:
     listed = run("reproduce", "--list")
     assert all(identifier in listed for identifier in identifiers())
     assert "choose one of" in run("reproduce", "koseki2022hesc:table-0", ok=False)
+
+
+def test_the_version_is_the_packages() -> None:
+    assert run("--version").split() == ["hesc", hesc.__version__]
+
+
+def test_the_module_lists_its_public_names() -> None:
+    assert set(dir(hesc)) == {*hesc.__all__, "__version__"}
+    for name in dir(hesc):
+        assert getattr(hesc, name) is not None
+    with pytest.raises(AttributeError, match="dir\\(hesc\\)"):
+        hesc.encrypt_everything  # noqa: B018
+
+
+@pytest.mark.parametrize("kind", [hesc.Params, hesc.LeveledParams])
+def test_presets_are_tables_of_what_sets_say(
+    kind: type[hesc.Params] | type[hesc.LeveledParams],
+) -> None:
+    presets = kind.presets()
+    text = repr(presets)
+    assert len(presets) == len(presets.names) == len(set(presets.names))
+    for row in presets:
+        params: Any = kind.preset(row.name)
+        assert (row.scheme, row.ring_degree) == (params.scheme, params.ring_degree)
+        assert row.security == params.assurance
+        if kind is hesc.LeveledParams:
+            assert (row.slots, row.depth) == (params.slot_count, params.depth)
+        else:
+            assert (row.slots, row.depth) == (params.block_length, None)
+        assert row.about
+        line = next(line for line in text.splitlines() if line.startswith(row.name + " "))
+        assert f" {row.ciphertext_bytes:,} " in line
+        assert row.about.split()[0] in line
+    assert max(map(len, text.splitlines())) <= 120
+    first: Any = presets.names[0]
+    assert first in presets
+    assert presets[first] == presets[0] == next(iter(presets[:1]))
+    absent: Any = "none_of_these"
+    assert absent not in presets
+    with pytest.raises(hesc.ParameterError, match="names"):
+        presets[absent]

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+import doctest
+import pkgutil
 import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -27,6 +30,22 @@ def test_snippets_run(document: Path) -> None:
     names: dict[str, object] = {}
     for code in SNIPPETS[document]:
         exec(compile(code, document.name, "exec"), names)  # noqa: S102 - our own documents
+
+
+MODULES = sorted(
+    found.name
+    for found in pkgutil.walk_packages(hesc.__path__, "hesc.")
+    if found.name not in {"hesc._native", "hesc.__main__"}
+)
+
+
+def test_examples_of_docstrings_are_true() -> None:
+    tried = 0
+    for name in MODULES:
+        found = doctest.testmod(import_module(name))
+        assert not found.failed, name
+        tried += found.attempted
+    assert tried >= 60
 
 
 def test_there_are_snippets() -> None:
@@ -89,6 +108,7 @@ def test_walks_pass_what_there_is() -> None:
         ("compile_circuits.py", ["--width", "4"], "array"),
         ("private_diagnosis.py", ["--patients", "1", "--length", "4"], "encrypted"),
         ("compare_schemes.py", ["--length", "64"], "ec_elgamal_ristretto255"),
+        ("choose_length.py", ["--draws", "4", "--length", "64"], "gm_3072"),
     ],
 )
 def test_examples_run(example: str, arguments: list[str], expected: str) -> None:

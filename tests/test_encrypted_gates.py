@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
+import pickle
 import signal
 import struct
 import threading
@@ -293,6 +294,87 @@ def test_bits_travel_and_come_home(quick: Parties) -> None:
     key = quick.secret.evaluation_key().to_bytes()
     with pytest.raises(hesc.WireError):
         gates.EvaluationKey.from_bytes(params, key[:-40] + key[-39:])
+
+
+def test_signed_numbers_are_subtracted_compared_and_chosen(quick: Parties) -> None:
+    """Beside numpy, all outputs of several circuits in one answer."""
+    rng = np.random.default_rng(12)
+    a, b = rng.integers(-128, 128, (2, 40), dtype=np.int8)
+    a[:4], b[:4] = [-128, 127, -1, 5], [127, -128, -1, 5]
+    x, y = (gates.encrypt_numbers(quick.public, v, 8, signed=True) for v in (a, b))
+    outputs = [
+        bits
+        for circuit in (
+            gates.subtractor(8),
+            gates.equal(8),
+            gates.maximum(8, signed=True),
+            gates.minimum(8, signed=True),
+            gates.less(8, signed=True),
+        )
+        for bits in quick.server(circuit, x, y, progress=False)
+    ]
+    outputs += quick.server(gates.absolute(8), x, progress=False)
+    data = quick.server.answer(*outputs).to_bytes()
+    answer = gates.BitAnswer.from_bytes(quick.secret.params, data)
+    assert answer.shapes == [bits.shape for bits in outputs]
+    found = quick.secret.decrypt_outputs(answer)
+    difference, borrow, same, largest, smallest, less, size = found
+    wrapped = np.array(a, dtype=np.int64) - b
+    np.testing.assert_array_equal(
+        gates.to_numbers(difference, signed=True), wrapped.astype(np.int8)
+    )
+    np.testing.assert_array_equal(borrow[..., 0], a.view(np.uint8) < b.view(np.uint8))
+    np.testing.assert_array_equal(same[..., 0], a == b)
+    np.testing.assert_array_equal(gates.to_numbers(largest, signed=True), np.maximum(a, b))
+    np.testing.assert_array_equal(gates.to_numbers(smallest, signed=True), np.minimum(a, b))
+    np.testing.assert_array_equal(less[..., 0], a < b)
+    np.testing.assert_array_equal(gates.to_numbers(size, signed=True), np.abs(a))
+    alone = sum(len(quick.server.answer(bits).to_bytes()) for bits in outputs)
+    assert len(data) < alone
+
+
+def test_answers_of_several_outputs_are_read_as_such(quick: Parties) -> None:
+    params = quick.secret.params
+    bits = np.random.default_rng(5).integers(0, 2, (3, 4))
+    x = gates.encrypt_bits(quick.public, bits)
+    answer = quick.server.answer(x, x[0], x[1, 1], x.reshape(2, 1, 6))
+    expected = [bits, bits[0], bits[1, 1], bits.reshape(2, 1, 6)]
+    for read in (answer, pickle.loads(pickle.dumps(answer))):  # noqa: S301 - our own
+        found = quick.secret.decrypt_outputs(read)
+        assert len(found) == 4
+        for own, known in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(own, known)
+    with pytest.raises(hesc.ShapeError, match="decrypt_outputs"):
+        quick.secret.decrypt_bits(answer)
+    single = quick.server.answer(x)
+    np.testing.assert_array_equal(quick.secret.decrypt_outputs(single)[0], bits)
+    for wrong in ((), (x,) * 256):
+        with pytest.raises(hesc.ShapeError, match="1 to 255"):
+            quick.server.answer(*wrong)
+    with pytest.raises(hesc.ParameterError, match="encrypted bits"):
+        quick.server.answer(x, bits)  # type: ignore[arg-type]
+    stranger = gates.encrypt_bits(hesc.keygen(params)[1], bits)
+    with pytest.raises(hesc.KeyMismatchError):
+        quick.server.answer(x, stranger)
+    with pytest.raises(hesc.ParameterError, match="BitAnswer"):
+        quick.secret.decrypt_outputs(x)  # type: ignore[arg-type]
+    data = answer.to_bytes()
+    inside = single.to_bytes()
+    liars = [
+        data[:1],
+        data[:2],
+        data[:10],
+        data[:-1],
+        data[:1] + b"\x03" + data[2:],
+        data[:1] + b"\xff" + data[2:],
+        # One output, none, and an empty one beside the whole.
+        b"\x00\x01" + b"\x02\x03\x00\x00\x00\x04\x00\x00\x00" + inside,
+        b"\x00\x00" + inside,
+        b"\x00\x02" + b"\x01\x0c\x00\x00\x00" + b"\x01\x00\x00\x00\x00" + inside,
+    ]
+    for lie in liars:
+        with pytest.raises(hesc.WireError):
+            gates.BitAnswer.from_bytes(params, lie)
 
 
 def test_bits_and_parities_are_refreshed(quick: Parties) -> None:

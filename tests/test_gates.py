@@ -106,3 +106,37 @@ def test_mistakes_are_named() -> None:
         gates.Circuit.from_bristol("nonsense")
     with pytest.raises(hesc.CircuitError, match="depends on itself"):
         gates.Circuit.from_bristol("1 3\n1 2\n1 1\n\n2 1 0 2 2 AND\n")
+
+
+@pytest.mark.parametrize("width", [2, 3, 8, 31, 63, 64])
+def test_circuits_take_signed_numbers_in_the_clear(width: int) -> None:
+    """Beside Python's integers, the ends among them."""
+    rng = np.random.default_rng(width)
+    least, most = -(1 << (width - 1)), (1 << (width - 1)) - 1
+    ends = [least, most, -1, 0, 1, least, most]
+    a = np.array([*ends, *rng.integers(least, most, 20, endpoint=True)], dtype=np.int64)
+    b = np.array([*ends[::-1], *rng.integers(least, most, 20, endpoint=True)], dtype=np.int64)
+    pairs = [(int(x), int(y)) for x, y in zip(a, b, strict=True)]
+    difference, _ = gates.subtractor(width)(a, b, signed=True)
+    modulus = 1 << width
+    assert difference.tolist() == [(x - y - least) % modulus + least for x, y in pairs]
+    assert gates.maximum(width, signed=True)(a, b, signed=True)[0].tolist() == [
+        max(pair) for pair in pairs
+    ]
+    assert gates.less(width, signed=True)(a, b, signed=True)[0].tolist() == [
+        x < y for x, y in pairs
+    ]
+    assert gates.equal(width)(a, b, signed=True)[0].tolist() == [x == y for x, y in pairs]
+    bits = gates.to_bits(a, width + 3, signed=True)
+    if width + 3 <= 64:
+        np.testing.assert_array_equal(gates.to_numbers(bits, signed=True), a)
+    np.testing.assert_array_equal(gates.to_numbers(bits[..., :width], signed=True), a)
+    for beyond in (least - 1, most + 1):
+        with pytest.raises(hesc.OutOfRangeError, match=r"does not fit|integers"):
+            gates.to_bits(beyond, width, signed=True)
+        with pytest.raises(hesc.OutOfRangeError, match=r"does not fit|integers"):
+            gates.maximum(width, signed=True)(beyond, 0, signed=True)
+    with pytest.raises(hesc.OutOfRangeError, match="signed=True"):
+        gates.maximum(width, signed=True)(-1, 0)
+    with pytest.raises(hesc.ParameterError, match="signed is"):
+        gates.to_bits(1, width, signed=1)  # type: ignore[arg-type]

@@ -157,7 +157,7 @@ def test_errors_speak_of_what_users_know(keys: Keys) -> None:
 
 
 def test_presets_reach_what_their_names_say() -> None:
-    for name in hesc.LeveledParams.presets():
+    for name in hesc.LeveledParams.presets().names:
         params = hesc.LeveledParams.preset(name)
         expected = "hestd2018" if name.startswith("hestd2018_") else "guidelines2024"
         assert params.native.assurance == expected

@@ -304,3 +304,80 @@ def test_errors_name_rotations(p: Party) -> None:
     w = hesc.leveled_keygen(p.params)[1].encrypt(one)
     for vector in (w.rotate(5), w.dot(w), np.ones((4, 1), dtype=int) @ w, none.rotate(3)):
         assert len(vector) > 0
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 16, 100, 128, 200, 256])
+def test_reductions_and_powers_are_numpys(p: Party, n: int) -> None:
+    """At lengths within a row, of a row and of both rows, and after sums with one number."""
+    if n > p.params.slot_count:
+        return
+    rng = np.random.default_rng(n)
+    x = p.numbers(rng, n)
+    v = p.public.encrypt(x)
+    assert (v.shape, v.size, v.ndim) == (x.shape, x.size, x.ndim)
+    for vector, numbers in ((v, x), (v + p.public.encrypt([2]), x + 2), (v.ravel(), x.ravel())):
+        p.check(vector.sum(), [numbers.sum()])
+        p.check(vector.sum(axis=0) * 2, [2 * numbers.sum()])
+        for exponent in (1, 2, 3, 5):
+            p.check(vector**exponent, numbers**exponent)
+    if p.params.is_approximate:
+        p.check(v.mean(), [x.mean()])
+        p.check(v / 2, x / 2)
+        p.check((v / (x + 3j)).sum(), [(x / (x + 3j)).sum()])
+
+
+@pytest.mark.parametrize("n", [1, 3, 8])
+def test_vectors_stand_left_of_matrices_of_any_shape(p: Party, n: int) -> None:
+    rng = np.random.default_rng(n)
+    x, y = p.numbers(rng, n), p.numbers(rng, n)
+    v, w = p.public.encrypt(x), p.public.encrypt(y)
+    p.check(v @ w, [x @ y])
+    p.check(v @ y, [x @ y])
+    for columns in (1, 2, 7, 12):
+        m = p.numbers(rng, (n, columns))
+        p.check(v @ m, x @ m)
+
+
+def test_powers_take_the_least_depth() -> None:
+    p = party("ckks")
+    v = p.public.encrypt([0.5, -1.0])
+    for exponent, levels in ((1, 0), (2, 1), (3, 2), (4, 2), (5, 3), (7, 3), (8, 3), (9, 4)):
+        assert v.level - (v**exponent).level == levels
+
+
+def test_what_vectors_cannot_do_is_refused_with_a_remedy(p: Party) -> None:
+    v = p.public.encrypt([1, 2, 3])
+    one: Any = v
+    bare = hesc.PublicKeys(p.params, p.public.public, p.public.relin, None).read(v.to_bytes())
+    calls: list[tuple[Callable[[], object], type[Exception], str]] = [
+        (lambda: one**0, hesc.ParameterError, "x \\*\\* 0 is one"),
+        (lambda: one**-1, hesc.ParameterError, "polynomial"),
+        (lambda: one**1.5, hesc.ShapeError, "whole number"),
+        (lambda: one**True, hesc.ShapeError, "whole number"),
+        (lambda: one ** np.array([1, 2]), hesc.ShapeError, "whole number"),
+        (lambda: v.sum(axis=1), hesc.ShapeError, "one, axis 0"),
+        (lambda: v.sum(axis=(0, 0)), hesc.ShapeError, "has one"),
+        (lambda: v.sum(axis=one), hesc.ShapeError, "whole number"),
+        (lambda: one / v, TypeError, "polynomial"),
+        (lambda: 1 / one, TypeError, "polynomial"),
+        (lambda: v @ np.ones((2, 2, 2)), hesc.ShapeError, "two dimensions"),
+        (lambda: v @ np.ones((2, 2), dtype=int), hesc.ShapeError, "columns"),
+        (lambda: v @ hesc.leveled.Matrix(p.params, np.eye(3)), TypeError, "stands left"),
+        (bare.sum, hesc.ParameterError, "dot_rotations\\(3\\)|rotations need keys"),
+    ]
+    if p.params.is_approximate:
+        calls += [
+            (lambda: one / 0, ZeroDivisionError, "zero"),
+            (lambda: one / [1, 0, 2], ZeroDivisionError, "zero"),
+            (lambda: one / float("nan"), hesc.OutOfRangeError, "finite"),
+            (lambda: one / 5e-324, hesc.OutOfRangeError, "reciprocal"),
+            (lambda: one / "2", hesc.OutOfRangeError, "numbers"),
+        ]
+    else:
+        calls += [
+            (lambda: one / 2, hesc.ParameterError, "take CKKS"),
+            (v.mean, hesc.ParameterError, "divide by 3 after"),
+        ]
+    for call, error, text in calls:
+        with pytest.raises(error, match=text):
+            call()

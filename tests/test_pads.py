@@ -139,7 +139,7 @@ def test_what_there_is_not() -> None:
         hesc.Params.pad(block_length=100)
     own = hesc.SecretEncryptor(SECRET, 64, representation="unipolar")
     x, y = (own.encrypt([0.5]).expand() for _ in range(2))
-    with pytest.raises(hesc.ParameterError, match="unipolar"):
+    with pytest.raises(hesc.ParameterError, match="inverted bipolar"):
         x * y
 
 

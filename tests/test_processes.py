@@ -158,7 +158,7 @@ def _travelled(thing: Any) -> Any:
 @pytest.mark.parametrize(
     "params",
     [
-        *(hesc.Params.preset(name) for name in hesc.Params.presets() if "8192" not in name),
+        *(hesc.Params.preset(name) for name in hesc.Params.presets().names if "8192" not in name),
         PARAMS.simulated(),
         LEVELED,
         hesc.LeveledParams.preset("ckks_4096", bound=2.5),

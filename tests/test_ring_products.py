@@ -188,7 +188,31 @@ def masked() -> Any:
         (lambda _: Plan.of_model([], low=0, high=1, error=1), "Shape", "row for each"),
         (lambda _: Plan.of_model(WEIGHTS, low=0, high=1, error=0), "Parameter", "error"),
         (lambda _: Plan.of_model(WEIGHTS, low=0, high=1, error=WORD), "Parameter", "of_model"),
-        (lambda _: Plan.of_model(WEIGHTS * 0, low=0, high=1, error=1), "Parameter", "all zero"),
+        (
+            lambda _: Plan.of_model(WEIGHTS * 0, low=0, high=1, error=1),
+            "Parameter",
+            "^weights .*not zero",
+        ),
+        (
+            lambda _: Plan.of_model(WEIGHTS, low=1, high=1, error=1),
+            "Parameter",
+            "^weights .*points",
+        ),
+        (lambda _: Plan.of_model(WEIGHTS * 1e300, low=0, high=1, error=1), "Parameter", "^weights"),
+        (lambda _: Plan.of_model(WEIGHTS * np.nan, low=0, high=1, error=1), "Parameter", "finite"),
+        (
+            lambda _: Plan.of_model(WEIGHTS, INTERCEPTS * np.inf, low=0, high=1, error=1),
+            "Parameter",
+            "^weights and intercepts",
+        ),
+        (lambda _: Plan.of_model(WEIGHTS, low=0, high=1, error=1e300), "Parameter", "1e100"),
+        (
+            lambda _: Plan.hiding(
+                (1, 1), low=0, high=1, error=1, weights_l1=1, weights_l2=1, answers=2**50
+            ),
+            "NoiseBudget",
+            "whatever their error: plan for fewer hidden answers",
+        ),
         (lambda _: Plan.of_model(WEIGHTS, low=0, high=1, error=1e-15), "NoiseBudget", "no set"),
         (lambda _: Plan.of_model(np.ones((200, 200)), low=0, high=1, error=1), "Shape", "groups"),
         (

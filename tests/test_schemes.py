@@ -162,7 +162,7 @@ def test_security_is_checked() -> None:
     standard = hesc.Params.preset("hestd2018_koseki_bfv_1024")
     with pytest.raises(hesc.SecurityError):
         hesc.Params.from_bytes(standard.to_bytes())
-    for name in hesc.Params.presets():
+    for name in hesc.Params.presets().names:
         preset = hesc.Params.preset(name)
         other = "symmetric128" if preset.scheme == "pad" else "classical128"
         strong = "guidelines2024" if preset.ring_degree else other

@@ -22,6 +22,8 @@ class Parts(NamedTuple):
 
     shape: bytes
     frame: bytes
+    parts: int
+    """How many ciphertexts follow; 0 for a compact one."""
     ciphertexts: list[bytes]
     plan: bytes
 
@@ -32,11 +34,11 @@ def taken_apart(data: bytes) -> Parts:
     body = data[axes + 14 : -16]
     (count,) = struct.unpack_from("<I", body)
     at, found = 4, []
-    for _ in range(count):
+    for _ in range(max(count, 1)):
         (length,) = struct.unpack_from("<Q", body, at)
         found.append(body[at + 8 : at + 8 + length])
         at += 8 + length
-    return Parts(shape, frame, found, body[at:])
+    return Parts(shape, frame, count, found, body[at:])
 
 
 def looking_at(data: bytes, offset: int) -> bytes:
@@ -46,7 +48,7 @@ def looking_at(data: bytes, offset: int) -> bytes:
     # Length, representation, largest count, blocks, bases, elements, terms; a term's block.
     struct.pack_into("<I", plan, 4 + 1 + 8 + 4 + 4 + 4 + 4 + 4, offset)
     nested = b"".join(struct.pack("<Q", len(part)) + part for part in parts.ciphertexts)
-    body = struct.pack("<I", len(parts.ciphertexts)) + nested + bytes(plan)
+    body = struct.pack("<I", parts.parts) + nested + bytes(plan)
     framed = parts.frame + struct.pack("<Q", len(body)) + body
     return parts.shape + framed + blake3(framed)[:16]
 

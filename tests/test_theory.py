@@ -120,7 +120,7 @@ def test_sums_have_their_variance_and_readouts_know_it(
         value, error = hesc.Decryptor(secret).decrypt(y, return_std=True)
         errors.append(value - polynomial(x))
         scaled.append((value - polynomial(x))[1:-1] / error[1:-1])
-    predicted = plan.predicted_error(x)
+    predicted = plan.predicted_error(x, generator="bernoulli")
     assert rms(np.array(errors)) == pytest.approx(rms(predicted), rel=0.1)
     # Point by point in groups of ten, for the shape over x.
     groups = np.array_split(np.arange(1, 100), 10)
@@ -189,8 +189,10 @@ def test_bounds_and_refusals() -> None:
         theory.product_variance([[0.5], [0.5]], 64, generator="sobol")
     with pytest.raises(hesc.ShapeError, match="first axis"):
         theory.product_variance(0.5, 64)
-    polynomial = hesc.Polynomial([0, 1, 1])
+    half = np.array(0.5)
     with pytest.raises(hesc.ParameterError, match="bernoulli"):
-        polynomial.plan(64, method="multiplexed").predicted_error(0.5, generator="exact_weight")
+        theory.MonomialSum([1, 1], [(1,), (2,)], 64).multiplexed_variance(
+            half, generator="exact_weight"
+        )
     with pytest.raises(hesc.ParameterError, match="one variable"):
-        hesc.Polynomial({(1, 1): 1.0}).plan(64).predicted_error(0.5, 0.5, generator="exact_weight")
+        theory.MonomialSum([1], [(1, 1)], 64).variance(half, half, generator="exact_weight")

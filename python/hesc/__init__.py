@@ -106,4 +106,9 @@ __all__ = [
 def __getattr__(name: str) -> object:
     if name in _SECRET:
         return getattr(import_module("hesc.secret"), name)
-    raise AttributeError(f"module 'hesc' has no attribute {name!r}")
+    raise AttributeError(f"module 'hesc' has no attribute {name!r}; dir(hesc) lists what there is")
+
+
+def __dir__() -> list[str]:
+    """The public names, those that are loaded on first use among them."""
+    return sorted([*__all__, "__version__"])

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from hesc import _native
-from hesc._native import ShapeError, WireError
+from hesc._native import NoiseBudgetError, ParameterError, ShapeError, WireError
 from hesc.encoding import EncodedArray
-from hesc.inputs import INDEX, WORD, flat, real_array, whole, whole_array
+from hesc.inputs import INDEX, WORD, flat, real_array, whole, whole_array, wire_bytes
 from hesc.opaque import Opaque
 from hesc.pickling import ByWireForm
 
@@ -35,6 +35,7 @@ def shape_to_bytes(shape: tuple[int, ...]) -> bytes:
 
 def shape_from_bytes(data: bytes) -> tuple[tuple[int, ...], bytes]:
     """The shape and what follows it."""
+    data = wire_bytes(data)
     axes = data[0] if data else _MAX_DIMENSIONS + 1
     end = 1 + 4 * axes
     if axes > _MAX_DIMENSIONS or len(data) < end:
@@ -49,7 +50,7 @@ def check_elements(shape: tuple[int, ...], elements: int) -> None:
 
 
 class Answer(ByWireForm, Opaque):
-    """What goes back to the key owner: only ciphertexts in use, perhaps fused and compact."""
+    """What goes back to the key owner: only ciphertexts in use, perhaps fused, mostly compact."""
 
     def __init__(self, params: Params, native: _native.Answer, shape: tuple[int, ...]) -> None:
         self.params = params
@@ -180,6 +181,10 @@ class EncryptedArray(ByWireForm, Opaque):
             raise ShapeError(f"shape {self.shape} does not become {shape}: {error}") from error
         return EncryptedArray(self.params, self.native, found)
 
+    def ravel(self) -> EncryptedArray:
+        """All elements along one axis, the last axis fastest; free."""
+        return EncryptedArray(self.params, self.native, (self.size,))
+
     def broadcast_to(self, shape: tuple[int, ...]) -> EncryptedArray:
         """The elements repeated to fill a shape; free."""
         try:
@@ -274,9 +279,14 @@ class EncryptedArray(ByWireForm, Opaque):
         return taken, np.ascontiguousarray(array).reshape(-1)
 
     def __pow__(self, exponent: int) -> EncryptedArray:
+        count = whole(exponent, "the exponent of **", 0)
+        if count == 1:
+            return self
+        if count == 0:
+            raise ShapeError("a power of 0 is one everywhere and needs no encryption; add 1")
         raise ShapeError(
-            f"a power needs independent copies of the streams: use "
-            f"hesc.powers(encryptor.encrypt_copies(values, {exponent}))[-1]"
+            f"a stream times itself is no square: powers need independent copies of values. Use "
+            f"hesc.powers(encryptor.encrypt_copies(values, {count}))[-1], or hesc.Polynomial"
         )
 
     def __matmul__(self, other: EncryptedArray) -> EncryptedArray:
@@ -324,10 +334,46 @@ class EncryptedArray(ByWireForm, Opaque):
         taken = self if axis == self.ndim - 1 else self._taken(moved)
         return taken, moved.shape[-1], moved.shape[:-1]
 
-    def sum(self, axis: int | None = None) -> EncryptedArray:
-        """Sums by concatenation: exact, free, and as long as all summands together."""
-        taken, group, shape = self._groups_last(axis)
+    def sum(self, axis: int | tuple[int, ...] | None = None) -> EncryptedArray:
+        """Sums by concatenation: exact, free, and as long as all summands together.
+
+        Args:
+            axis: the axis or axes to sum over; None sums everything.
+
+        """
+        taken, group, shape = self._axes_last(axis)
         return EncryptedArray(self.params, taken.native.sum_groups(group), shape)
+
+    def mean(self, axis: int | tuple[int, ...] | None = None) -> EncryptedArray:
+        """The mean over an axis, several or all: a sum and a public factor, exact and free.
+
+        As long as all summands together; `multiplexed_sum` is no longer than one of them.
+
+        >>> import hesc
+        >>> secret, public = hesc.keygen(hesc.Params.preset("bfv_1024"))
+        >>> x = hesc.Encryptor(public, 64).encrypt([[1.0, -1.0], [1.0, 1.0]])
+        >>> hesc.Decryptor(secret).decrypt(x.mean(axis=(0, 1))).item()
+        0.5
+        """
+        _, group, _ = self._axes_last(axis)
+        return self.sum(axis) / group
+
+    def _axes_last(
+        self, axis: int | tuple[int, ...] | None
+    ) -> tuple[EncryptedArray, int, tuple[int, ...]]:
+        """As `_groups_last`, for several axes at once."""
+        if not isinstance(axis, tuple):
+            return self._groups_last(axis)
+        axes = [whole(each, "axis", -INDEX) for each in axis]
+        if not all(-self.ndim <= each < self.ndim for each in axes):
+            raise ShapeError(f"axes {axis} do not exist in shape {self.shape}")
+        axes = [each % self.ndim for each in axes]
+        if len(set(axes)) != len(axes):
+            raise ShapeError(f"axes {axis} name one twice")
+        kept = [each for each in range(self.ndim) if each not in axes]
+        moved = self.positions().transpose(*kept, *axes)
+        shape = moved.shape[: len(kept)]
+        return self._taken(moved), math.prod(moved.shape[len(kept) :]), shape
 
     @classmethod
     def weighted_sum(
@@ -441,20 +487,37 @@ class EncryptedArray(ByWireForm, Opaque):
 
     # Leaving ----------------------------------------------------------------------------------
 
-    def answer(self, *, fuse: int | Sequence[int] | None = None, compact: bool = False) -> Answer:
-        """What to send to the key owner.
+    def answer(
+        self, *, fuse: int | Sequence[int] | None = None, compact: bool | None = None
+    ) -> Answer:
+        """What to send to the key owner: as small as it still decrypts, unless told otherwise.
+
+        >>> import hesc
+        >>> secret, public = hesc.keygen(hesc.Params.preset("bfv_1024"))
+        >>> x = hesc.Encryptor(public, 64).encrypt([0.5])
+        >>> len(x.answer(compact=False).to_bytes()) // len(x.answer().to_bytes())
+        3
 
         Args:
             fuse: pack several ciphertexts into one (koseki2022hesc section 3.3). A list gives the
                 base below each digit but the first, `[3, 3]` three digits; a number asks for that
                 many digits in the smallest base that holds the counts.
-            compact: switch to the smallest modulus that still decrypts.
+            compact: switch to the smallest modulus that still decrypts, which takes one pass. By
+                default where there is one: some sets, and arrays with little room left, have none
+                and go as they are. True insists on it; False keeps the full modulus, and with it
+                the room that noise has. What decides are parameters and noise bounds, which are
+                public.
 
         Raises:
             FusionError: digits that the plaintext modulus cannot hold.
-            NoiseBudgetError: no room for the fusion, or no smaller modulus.
+            NoiseBudgetError: no room for the fusion; with `compact=True` no smaller modulus.
 
         """
+        if compact is not None and not isinstance(compact, bool):
+            raise ParameterError(
+                f"compact is True, False, or None for where there is a smaller modulus; got "
+                f"{type(compact).__name__}"
+            )
         bases = None
         if isinstance(fuse, int | np.integer):
             digits = whole(fuse, "the number of digits to fuse", 1, INDEX)
@@ -462,7 +525,13 @@ class EncryptedArray(ByWireForm, Opaque):
             bases = [self.native.max_count + 1] * (min(digits, self.blocks) - 1)
         elif fuse is not None:
             bases = [whole(base, "a base", 1, WORD) for base in fuse]
-        native = self.native.answer(bases=bases, compact=compact)
+        try:
+            native = self.native.answer(bases=bases, compact=compact is not False)
+        except NoiseBudgetError:
+            if compact:
+                raise
+            # No smaller modulus; or no room for the fusion, which is refused once more.
+            native = self.native.answer(bases=bases, compact=False)
         return Answer(self.params, native, self.shape)
 
     def to_bytes(self) -> bytes:

@@ -10,7 +10,7 @@ import numpy as np
 
 from hesc import _native
 from hesc._native import OutOfRangeError, ShapeError
-from hesc.inputs import INDEX, LONGEST, WORD, flat, real_array, whole
+from hesc.inputs import INDEX, LONGEST, WORD, flat, of_kind, real_array, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -167,7 +167,7 @@ class EncodedArray:
 class EncoderOptions(TypedDict, total=False):
     """The keyword arguments of `Encoder`."""
 
-    generator: str
+    generator: str | None
     representation: str
     first_dimension: int
     factors: int
@@ -182,9 +182,11 @@ class Encoder:
 
     Args:
         stream_length: bits of a stream, 1 to 2^24; powers of two serve best.
-        generator: "sobol" (the default: least error between parties; 11 dimensions for 64 bits, 21
-            for 256, 36 for 1024, 54 for 4096, and random arrangements behind them), "joint"
-            (least error where one party encodes all factors, see `encode_factors`), "halton",
+        generator: None (the default) is "sobol" for each array and "joint" for the factors of one
+            `encode_factors`, of inverted-bipolar streams: the least error of both. "sobol" (least
+            error between parties; 11 dimensions for 64 bits, 21 for 256, 36 for 1024, 54 for 4096,
+            and random arrangements behind them), "joint" (least error where one party encodes all
+            factors, see `encode_factors`; single arrays ten times as slow as "sobol"), "halton",
             "hammersley", "lattice", "plain_sobol" (not scrambled), "lfsr", "exact_weight",
             "bernoulli" (independent bits); for deterministic exact products "clock_division",
             "rotation" (lengths n^factors) and "coprime_lengths" (products of coprime numbers).
@@ -201,7 +203,7 @@ class Encoder:
         self,
         stream_length: int = 256,
         *,
-        generator: str = "sobol",
+        generator: str | None = None,
         representation: str = "inverted_bipolar",
         first_dimension: int = 0,
         factors: int = 2,
@@ -210,9 +212,14 @@ class Encoder:
         self.stream_length = whole(stream_length, "stream_length", 0)
         if not 1 <= self.stream_length <= LONGEST:
             raise ShapeError(f"stream_length {stream_length} is not in [1, {LONGEST}]")
+        for name, value in (("generator", generator), ("representation", representation)):
+            if value is not None or name == "representation":
+                of_kind(value, name, str, "it is a name; help(hesc.Encoder) lists them")
         self._representation = representation
+        # Conjunctions have no joint streams.
+        self._jointly = generator is None and representation == "inverted_bipolar"
         self._native = _native.Encoder(
-            generator=generator,
+            generator="sobol" if generator is None else generator,
             representation=representation,
             stream_length=self.stream_length,
             first_dimension=whole(first_dimension, "first_dimension", 0, INDEX),
@@ -249,16 +256,26 @@ class Encoder:
     def encode_factors(self, values: ArrayLike) -> list[EncodedArray]:
         """The factors of products: `values[k]` holds the k-th factor of each.
 
-        The generator "joint" lays the streams of each product over one another so that every
-        prefix `x_1 ... x_k` has the right number of ones: the error of a product of any number of
-        factors is a bit or so. Products with streams of other calls are as good as those of
-        "sobol", other products of the same factors (`x_1 x_3`) two to four times worse than
-        those. For the other generators this is a call of `encode` for each factor.
+        The generator "joint", which is the default for these, lays the streams of each product over
+        one another so that every prefix `x_1 ... x_k` has the right number of ones: the error of a
+        product of any number of factors is a bit or so. Products with streams of other calls are as
+        good as those of "sobol", other products of the same factors (`x_1 x_3`) two to four times
+        worse than those: for such products choose "sobol". For the other generators this is a call
+        of `encode` for each factor; so it is by default for unipolar streams, and for more factors
+        than "joint" has dimensions.
+
+        >>> import numpy as np
+        >>> x = np.linspace(-1, 1, 9)
+        >>> a, b, c = Encoder(1024, random_state=0).encode_factors([x, x, x])
+        >>> bool(np.all(np.abs((a * b * c).values - x**3) <= 3 * 2 / 1024))
+        True
         """
         array = real_array(values)
         if array.ndim == 0:
             raise ShapeError("give the factors along the first axis")
-        encoded = self._native.encode_factors(array.reshape(-1), len(array))
+        encoded = self._native.encode_factors(
+            array.reshape(-1), len(array), jointly=self._jointly and len(array) > 1
+        )
         return [EncodedArray(streams, array.shape[1:]) for streams in encoded]
 
     def error_bound(self, factors: int = 1, *, failure_probability: float = 1e-9) -> float | None:
@@ -273,7 +290,8 @@ class Encoder:
     def predicted_error(self, values: ArrayLike, factors: int = 1) -> NDArray[np.float64]:
         """The standard deviation of products with these values, by the generator's law.
 
-        It is that of the streams of the next `factors` calls. Exact for independent bits; for
+        It is that of the streams of the next `factors` calls of `encode`, or, for "joint", of the
+        prefixes of one `encode_factors`. Exact for independent bits; for
         exact weights the mean over factors that are spread evenly and have this product (equal
         ones err up to a quarter more); measured for the very dimensions of structured generators,
         which takes milliseconds the first time.

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, Unpack
+from typing import TYPE_CHECKING, Final, Protocol, Unpack
 
 import numpy as np
 
 from hesc._native import ShapeError
 from hesc.arrays import EncryptedArray, SeededArray
 from hesc.encoding import EncodedArray, Encoder, EncoderOptions
-from hesc.inputs import real_array, whole
+from hesc.inputs import one_name, real_array, whole, wire_bytes
 from hesc.pickling import ByWireForm
 
 if TYPE_CHECKING:
@@ -21,9 +21,13 @@ if TYPE_CHECKING:
     from hesc.params import Params
 
 
+LAYOUTS: Final = ("auto", "side_by_side", "one_per_block")
+"""Where streams lie."""
+
+
 def resolve_layout(layout: str, stream_length: int, params: Params) -> str:
     """The layout that "auto" stands for: side by side where a stream fits a block."""
-    if layout != "auto":
+    if one_name(layout, "layout", LAYOUTS) != "auto":
         return layout
     return "side_by_side" if stream_length <= params.block_length else "one_per_block"
 
@@ -50,7 +54,7 @@ class PublicKey(ByWireForm):
     @classmethod
     def from_bytes(cls, params: Params, data: bytes) -> PublicKey:
         """Reads a serialised key of these parameters; strict."""
-        return cls(params, params.native.read_public_key(data))
+        return cls(params, params.native.read_public_key(wire_bytes(data)))
 
     def to_bytes(self) -> bytes:
         """The wire form: half the key, the random half being a seed."""
@@ -117,7 +121,7 @@ class Encryptor:
                 f"encrypts with hesc.SecretEncryptor"
             )
         self.public = public
-        self.layout = layout
+        self.layout = one_name(layout, "layout", LAYOUTS)
         self.encoder = Encoder(stream_length, **options)
 
     def encrypt(self, values: ArrayLike) -> EncryptedArray:
@@ -137,7 +141,7 @@ class Encryptor:
     def encrypt_copies(self, values: ArrayLike, copies: int) -> list[EncryptedArray]:
         """Independent encryptions of the same values, for `hesc.powers` and `hesc.Polynomial`.
 
-        With the generator "joint" every power of them is right to about a bit.
+        By default, and with the generator "joint", every power of them is right to about a bit.
         """
         return self.encrypt_factors(repeated(values, copies))
 

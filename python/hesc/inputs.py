@@ -10,7 +10,7 @@ import numpy as np
 from hesc._native import OutOfRangeError, ParameterError, ShapeError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -22,6 +22,8 @@ INDEX: Final = 2**32 - 1
 """The largest dimension or draw."""
 LONGEST: Final = 2**24
 """The longest stream."""
+UNROLLED: Final = 2**24
+"""Numbers of a range that become an array."""
 
 
 def unmasked(values: ArrayLike, name: str) -> NDArray[Any]:
@@ -34,6 +36,7 @@ def unmasked(values: ArrayLike, name: str) -> NDArray[Any]:
     """
     if isinstance(values, np.ma.MaskedArray):
         raise ShapeError(f"{name} are a masked array; fill or remove what is masked, see filled()")
+    not_endless(values, name)
     try:
         return np.asarray(values)
     except ValueError as error:
@@ -98,6 +101,50 @@ def of_kind(value: object, name: str, kind: type[T], remedy: str) -> T:
     if not isinstance(value, kind):
         raise ParameterError(f"{name} is of the type {type(value).__name__}; {remedy}")
     return value
+
+
+def wire_bytes(data: object) -> bytes:
+    """Bytes that somebody sent, of any type that holds them.
+
+    Raises:
+        ParameterError: what is no bytes.
+
+    """
+    if not isinstance(data, bytes | bytearray | memoryview):
+        raise ParameterError(
+            f"this is read from bytes, as to_bytes gives them; got {type(data).__name__}"
+        )
+    return bytes(data)
+
+
+def one_name(value: object, name: str, names: Collection[str]) -> str:
+    """One of some names.
+
+    Raises:
+        ParameterError: anything else.
+
+    """
+    if not isinstance(value, str):
+        raise ParameterError(
+            f"{name} is one of {', '.join(names)}; got what is of the type {type(value).__name__}"
+        )
+    if value not in names:
+        raise ParameterError(f"there is no {name} {value!r}; choose one of {', '.join(names)}")
+    return value
+
+
+def not_endless(values: object, name: str) -> None:
+    """Refuses what numpy would write out at length before anybody could look at it.
+
+    Raises:
+        ShapeError: a lazy sequence of more numbers than `UNROLLED`.
+
+    """
+    if isinstance(values, range) and values[UNROLLED:]:
+        raise ShapeError(
+            f"{name} are a range of more than {UNROLLED} numbers, which would be written out at "
+            "once; give parts of it one after the other"
+        )
 
 
 def flat(positions: NDArray[np.int64]) -> NDArray[np.int64]:

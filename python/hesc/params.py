@@ -9,6 +9,7 @@ from hesc._native import ParameterError
 from hesc.inputs import whole, wholes
 from hesc.leveled.params import LeveledParams
 from hesc.parameter_set import ParameterSet, explained
+from hesc.presets import Presets, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,17 +55,26 @@ class Params(ParameterSet[_native.Params]):
     @classmethod
     @explained
     def preset(cls, name: str) -> Params:
-        """A named set; `Params.presets()` lists the names.
+        """A named set; `Params.presets()` is a table of them.
 
         Names that begin with `hestd2018_` meet the 2018 standard only, names that begin with
         `insecure_` no standard for 128 bits.
         """
         return cls(_native.Params.preset(name))
 
-    @staticmethod
-    def presets() -> list[str]:
-        """Names of all presets; `hesc params` prints what they are for."""
-        return [preset.name for preset in _native.presets() if not preset.is_for_vectors]
+    @classmethod
+    def presets(cls) -> Presets:
+        """All named sets of bits: a table that prints itself, see `hesc.presets.Presets`.
+
+        "bits" are those of a block, which is a ciphertext of the lattice schemes and 64 of the
+        others, "bytes" its size. `hesc params` prints it as well.
+        """
+
+        def read(name: str) -> tuple[str, int | None, str, None]:
+            params = cls.preset(name)
+            return params.scheme, params.ring_degree, params.assurance, None
+
+        return table_of("bits", for_vectors=False, read=read)
 
     @classmethod
     @explained

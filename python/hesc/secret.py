@@ -13,9 +13,10 @@ from hesc.arrays import Answer, EncryptedArray, SeededArray, expanded
 from hesc.codes.encrypted import EncryptedDistances
 from hesc.codes.rows import checked
 from hesc.encoding import EncodedArray, Encoder, EncoderOptions, Estimates
-from hesc.encryptor import PublicKey, repeated, resolve_layout, row_length
-from hesc.gates.encrypted import BitAnswer, EncryptedBits, EvaluationKey
-from hesc.inputs import of_kind, real_array, whole
+from hesc.encryptor import LAYOUTS, PublicKey, repeated, resolve_layout, row_length
+from hesc.gates.answers import BitAnswer
+from hesc.gates.encrypted import EncryptedBits, EvaluationKey
+from hesc.inputs import of_kind, one_name, real_array, whole, wire_bytes
 from hesc.integers.arrays import EncryptedIntegers, described
 from hesc.integers.bits import bits_of, numbers_in, numbers_of
 from hesc.integers.bootstrapped import BootstrappedIntegers, IntegerAnswer
@@ -65,7 +66,7 @@ class CipherKey:
     @classmethod
     def from_bytes(cls, data: bytes) -> CipherKey:
         """A key from its 16 secret bytes."""
-        return cls(_native.CipherKey.from_bytes(data))
+        return cls(_native.CipherKey.from_bytes(wire_bytes(data)))
 
     def __reduce__(self) -> Never:
         raise TypeError("a cipher's key is not pickled or copied; keep its secret_bytes yourself")
@@ -183,10 +184,26 @@ class SecretKey:
 
         """
         if isinstance(bits, BitAnswer):
-            found = _native.decrypt_bit_answer(self._native, bits.native)
-        else:
-            found = _native.decrypt_bits(self._native, bits.native)
+            # Refuses several outputs before the work.
+            shape = bits.shape
+            return _native.decrypt_bit_answer(self._native, bits.native).reshape(shape)
+        of_kind(bits, "bits", EncryptedBits, "EncryptedBits or BitAnswer.from_bytes reads them")
+        found = _native.decrypt_bits(self._native, bits.native)
         return found.reshape(bits.shape)
+
+    def decrypt_outputs(self, answer: BitAnswer) -> tuple[NDArray[np.uint8], ...]:
+        """The bits of each output of an answer, in its shape.
+
+        Raises:
+            KeyMismatchError, ParameterError: an answer of another key or parameter set.
+            DecryptionError: altered ciphertexts.
+
+        """
+        of_kind(answer, "answer", BitAnswer, "Evaluator.answer and BitAnswer.from_bytes make one")
+        found = _native.decrypt_bit_answer(self._native, answer.native).reshape(-1)
+        ends = np.cumsum([int(np.prod(shape)) for shape in answer.shapes])
+        parts = np.split(found, ends[:-1])
+        return tuple(part.reshape(shape) for part, shape in zip(parts, answer.shapes, strict=True))
 
     def decrypt_integers(self, integers: BootstrappedIntegers | IntegerAnswer) -> NDArray[Any]:
         """The numbers, in numpy's type of the same name or the next wider one.
@@ -311,7 +328,7 @@ class SecretEncryptor:
         **options: Unpack[EncoderOptions],
     ) -> None:
         self._secret = checked_secret(secret)
-        self.layout = layout
+        self.layout = one_name(layout, "layout", LAYOUTS)
         self.encoder = Encoder(stream_length, **options)
 
     def encrypt(self, values: ArrayLike) -> SeededArray:
@@ -371,7 +388,10 @@ class Decryptor:
                 "these are bytes: read them with hesc.Answer.from_bytes or "
                 "hesc.EncryptedArray.from_bytes first"
             )
-        answer = encrypted if isinstance(encrypted, Answer) else expanded(encrypted).answer()
+        answer = encrypted
+        if not isinstance(answer, Answer):
+            # Nothing travels: a smaller modulus would only take its time.
+            answer = expanded(answer).answer(compact=False)
         readout = self._secret.decrypt(answer).separate()
         if not return_std:
             return readout.values().reshape(answer.shape)

@@ -30,13 +30,15 @@ class MovingArrays(ArrayProgram):
         )
 
     @operation(
-        a=OPERAND, how=one_of("T", "flat", "wide", "odd", "broadcast", "narrow", "rows", "again")
+        a=OPERAND,
+        how=one_of("T", "flat", "ravel", "wide", "odd", "broadcast", "narrow", "rows", "again"),
     )
     def shapes(self, a: int, how: str) -> None:
         x = self.pick(a)
         calls: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
             "T": (lambda: x.array.T, lambda: x.values.T),
             "flat": (lambda: x.array.reshape(-1), lambda: x.values.reshape(-1)),
+            "ravel": (x.array.ravel, x.values.ravel),
             "wide": (lambda: x.array.reshape(1, -1, 1), lambda: x.values.reshape(1, -1, 1)),
             "odd": (lambda: x.array.reshape(7, 2), lambda: x.values.reshape(7, 2)),
             "broadcast": (
@@ -107,8 +109,12 @@ class MovingArrays(ArrayProgram):
         np.testing.assert_array_equal(self.decrypted(read).value, x.found)
         self.keep(x._replace(array=read))
 
-    @operation(a=OPERAND, fuse=one_of(None, None, 1, 2, 3, [3], [3, 3], [2], [1]), compact=FLAG)
-    def answer(self, a: int, fuse: Any, compact: bool) -> None:
+    @operation(
+        a=OPERAND,
+        fuse=one_of(None, None, 1, 2, 3, [3], [3, 3], [2], [1]),
+        compact=one_of(None, False, True),
+    )
+    def answer(self, a: int, fuse: Any, compact: bool | None) -> None:
         """Answers, fused and compact, travel and say what the array says."""
         x = self.pick(a)
         native = x.array.native

@@ -204,22 +204,24 @@ class Arrays(MovingArrays):
 
     # Sums
 
-    @operation(a=OPERAND, axis=one_of(*AXES))
-    def sum(self, a: int, axis: int | None) -> None:
+    @operation(a=OPERAND, axis=one_of(*AXES, (0,), (0, 1), (-1, 0), (0, 0), (2, 0), ()), mean=FLAG)
+    def sum(self, a: int, axis: Any, mean: bool) -> None:
         x = self.pick(a)
         if x.array.native.terms_per_element * x.values.size > TERMS:
             return
+
+        def expect() -> Made:
+            sums = np.asarray(x.values.sum(axis=axis))
+            group = x.values.size / max(1, sums.size)
+            values = np.asarray(x.values.mean(axis=axis)) if mean else sums
+            return Made(values, x.draws, x.constants, x.reach * (1 if mean else group))
+
         self.step(
-            lambda: x.array.sum(axis),
-            lambda: Made(
-                np.asarray(x.values.sum(axis=axis)),
-                x.draws,
-                x.constants,
-                x.reach * x.values.size / max(1, np.asarray(x.values.sum(axis=axis)).size),
-            ),
+            lambda: x.array.mean(axis) if mean else x.array.sum(axis),
+            expect,
             (x,),
             # numpy lets a number have a first axis, in sums alone.
-            must=None if x.values.ndim or axis is None else {hesc.ShapeError},
+            must=None if x.values.ndim or axis in (None, ()) else {hesc.ShapeError},
         )
 
     @operation(a=OPERAND, b=OPERAND, number=one_of(*NUMBERS))

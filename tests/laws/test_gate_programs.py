@@ -317,6 +317,21 @@ class EncryptedPrograms(Programs[Bits]):
             return
         self.compared(lambda: gates.EncryptedBits.from_bytes(params, x.to_bytes()), bits)
 
+    @operation(a=OPERAND, b=OPERAND, count=between(1, 4))
+    def outputs(self, a: int, b: int, count: int) -> None:
+        """Any bits, the same again among them, in one answer."""
+        kept = [self.pick(a), self.pick(b), self.pick(a), self.pick(0)][:count]
+        sent = parties(0).server.answer(*(x for x, _ in kept)).to_bytes()
+        read = gates.BitAnswer.from_bytes(kept[0][0].params, sent)
+        found = parties(0).secret.decrypt_outputs(read)
+        assert len(found) == count
+        for own, (_, bits) in zip(found, kept, strict=True):
+            np.testing.assert_array_equal(own, bits)
+            assert own.shape == np.shape(bits)
+        with pytest.raises(hesc.KeyMismatchError):
+            parties(1).secret.decrypt_outputs(read)
+        self.agreed()
+
     @operation(a=OPERAND, how=one_of("^", "gate", "decrypt", "pack", "refresh", "join", "answer"))
     def other_keys(self, a: int, how: str) -> None:
         x, bits = self.pick(a)

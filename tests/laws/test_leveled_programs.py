@@ -88,6 +88,53 @@ class Vectors(VectorProgram):
             compute = OPERATIONS[how]
             self.compared(lambda: compute(v, operand), lambda: compute(x, y), kept)
 
+    @operation(a=OPERAND, exponent=one_of(1, 2, 2, 3, 3, 4, 5, 7))
+    def power(self, a: int, exponent: int) -> None:
+        v, x, _ = kept = self.pick(a)
+        if not self.ckks and float(np.max(np.abs(x))) ** exponent >= 2**62:
+            return
+        self.compared(lambda: v**exponent, lambda: x**exponent, kept)
+
+    @operation(a=OPERAND, axis=one_of(None, 0, -1, (0,), 1, (0, 0)), mean=FLAG)
+    def folded(self, a: int, axis: Any, mean: bool) -> None:
+        """Sums and means over the one axis that there is; means of integers are refused."""
+        v, x, _ = kept = self.pick(a)
+        if mean and not self.ckks:
+            self.refused(lambda: v.mean(axis), (hesc.ParameterError, hesc.ShapeError))
+            self.unchanged(kept)
+        elif mean:
+            self.compared(lambda: v.mean(axis), lambda: np.mean(x, axis=axis), kept)
+        else:
+            self.compared(lambda: v.sum(axis), lambda: np.sum(x, axis=axis), kept)
+
+    @operation(a=OPERAND, size=one_of("number", "same", "next"), zero=FLAG, z=FLAG)
+    def quotient(self, a: int, size: str, zero: bool, z: bool) -> None:
+        v, x, _ = kept = self.pick(a)
+        lengths = {"number": (), "same": len(x), "next": len(x) + 1}
+        y = self.numbers(lengths[size], z=z)
+        y = np.where(np.abs(y) < 0.1, 0.5 if self.ckks else 1, y)
+        if not self.ckks:
+            self.refused(lambda: v / y, hesc.ParameterError)
+        elif zero:
+            self.refused(lambda: v / (0 * y), ZeroDivisionError)
+        else:
+            self.compared(lambda: v / y, lambda: x / y, kept)
+            return
+        self.unchanged(kept)
+
+    @operation(a=OPERAND, b=OPERAND, columns=between(1, 9), how=one_of("vector", "clear", "matrix"))
+    def from_the_left(self, a: int, b: int, columns: int, how: str) -> None:
+        """A vector times a vector, encrypted or not, or a matrix of any shape."""
+        x, y = self.pick(a), self.pick(b)
+        if max(len(x.values), len(y.values)) > 31:
+            return
+        if how == "vector":
+            self.compared(lambda: x.vector @ y.vector, lambda: x.values @ y.values, x, y)
+            return
+        shape = (len(y.values), columns) if how == "matrix" else len(y.values)
+        m = self.numbers(shape, z=False)
+        self.compared(lambda: x.vector @ m, lambda: x.values @ m, x)
+
     @operation(a=OPERAND, beyond=FLAG, sign=one_of(-1, 1), how=one_of("+", "r-", "*", "p", "@"))
     def operands_at_the_bound(self, a: int, beyond: bool, sign: int, how: str) -> None:
         """Operands of exact schemes have the range of what is encrypted."""

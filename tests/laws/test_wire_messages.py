@@ -54,6 +54,9 @@ def test_encrypted_bits_tell_nothing() -> None:
         ).to_bytes(),
         "packed": lambda bits: server.pack(evaluated(bits)).to_bytes(),
         "answer": lambda bits: server.answer(evaluated(bits)).to_bytes(),
+        "answer of several": lambda bits: server.answer(
+            evaluated(bits), gates.encrypt_bits(public, bits)
+        ).to_bytes(),
         "answer of fresh ones": lambda bits: server.answer(
             gates.encrypt_bits(public, bits)
         ).to_bytes(),

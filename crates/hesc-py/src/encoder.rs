@@ -1,7 +1,9 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hesc_stochastic as stochastic;
-use hesc_stochastic::{EncoderConfig, ErrorLaw, Factor, StochasticError, TracedStreams, sums};
+use hesc_stochastic::{
+    EncoderConfig, ErrorLaw, Factor, Generator, StochasticError, TracedStreams, sums,
+};
 use numpy::{PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1};
 use pyo3::prelude::*;
 
@@ -228,15 +230,26 @@ impl Encoder {
         Ok(BitStreams(TracedStreams::encoded(encoded, representation)))
     }
 
+    /// `jointly`: by the joint generator, whichever this one is, for as long as it has dimensions.
     fn encode_factors(
         &self,
         py: Python<'_>,
         values: PyReadonlyArray1<'_, f64>,
         factors: usize,
+        jointly: bool,
     ) -> PyResult<Vec<BitStreams>> {
         let values = slice(&values)?;
         let draws = u32::try_from(factors).unwrap_or(u32::MAX);
-        let encoded = self.draw(py, draws, |encoder| encoder.encode_factors(values, factors))?;
+        let encoded = self.draw(py, draws, |encoder| {
+            if jointly {
+                let encoded =
+                    encoder.with_generator(Generator::Joint).encode_factors(values, factors);
+                if !matches!(encoded, Err(StochasticError::Dimension { .. })) {
+                    return encoded;
+                }
+            }
+            encoder.encode_factors(values, factors)
+        })?;
         let representation = self.state(py).config().representation;
         let traced = |of| BitStreams(TracedStreams::encoded(of, representation));
         Ok(encoded.into_iter().map(traced).collect())

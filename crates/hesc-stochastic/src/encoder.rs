@@ -48,6 +48,12 @@ impl Encoder {
         self.next
     }
 
+    /// The same draws to come, by another generator.
+    #[must_use]
+    pub fn with_generator(&self, generator: Generator) -> Self {
+        Self { config: EncoderConfig { generator, ..self.config }, next: self.next }
+    }
+
     /// Leaves this many dimensions or draws to somebody else.
     pub fn skip(&mut self, draws: u32) {
         // A call at the end of the range is refused.

@@ -246,12 +246,14 @@ def _plot(report: Report, path: Path, label: str) -> None:
     colours = {"ckks": "tab:green", "bfv": "tab:blue", "bgv": "tab:orange"}
     styles = {OURS: "-o", SEAL: "--s", "paper": ":^"}
     with figure(path, (8, 5.5)) as axes:
-        for name in names:
+        for place, name in enumerate(names):
+            # Beside each other: many curves are the same.
+            aside = 0.025 * (place - (len(names) - 1) / 2)
             library, _, scheme = name.rpartition(": ")
             rows = [row for row in report.rows if row["contender"].startswith(f"{name}, log N")]
             style = styles.get(library, "-.x")
             axes.plot(
-                LOG_DEGREES[: len(rows)],
+                [degree + aside for degree in LOG_DEGREES[: len(rows)]],
                 [row[str(LENGTHS[-1])] for row in rows],
                 style,
                 color=colours[scheme],
@@ -260,7 +262,7 @@ def _plot(report: Report, path: Path, label: str) -> None:
             )
         axes.set_yscale("log")
         axes.set_xticks(LOG_DEGREES)
-        axes.set_xlabel("log2 of the ring degree; vectors of 2048 numbers")
+        axes.set_xlabel("log2 of the ring degree, curves side by side; vectors of 2048 numbers")
         axes.set_ylabel(label)
         axes.set_title(report.title)
         axes.legend(fontsize=7, ncols=2)

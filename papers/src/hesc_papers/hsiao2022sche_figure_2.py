@@ -238,13 +238,20 @@ def plot(report: Report, path: Path) -> None:
                     axes.plot(
                         row["RMSE"], row["seconds"], "o", mfc="white", color=colours[contender]
                     )
-                axes.annotate(str(row["bits"]), (row["RMSE"], row["seconds"]), fontsize=7)
+                axes.annotate(
+                    str(row["bits"]),
+                    (row["RMSE"], row["seconds"]),
+                    xytext=(6, 5),
+                    textcoords="offset points",
+                    fontsize=8,
+                    color=colours[contender],
+                )
             if contender == AND_STREAMS:
                 ideal = [row["ideal"] for row in points]
                 axes.plot(ideal, y, color="lightgray", marker=".", label="AND streams, ideal")
         axes.set_xscale("log")
         axes.set_yscale("log")
-        axes.set_xlabel("RMSE of a product of numbers in [0, 1]")
+        axes.set_xlabel("RMSE of a product of numbers in [0, 1]; beside the points their bits")
         axes.set_ylabel("seconds a product; hollow: computed from the gate's time")
         axes.set_title(report.title)
         axes.grid(alpha=0.3)

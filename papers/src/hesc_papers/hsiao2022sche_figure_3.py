@@ -176,7 +176,8 @@ def plot(report: Report, path: Path) -> None:
             axis.set_xlabel("independent products")
             axis.set_title(title)
             axis.grid(alpha=0.3)
-        axes[0].set_ylabel("times as fast as array multipliers")
+            axis.set_ylabel("times as fast as array multipliers")
+        axes[0].figure.suptitle(report.title)
         axes[0].legend(fontsize=8)
         axes[1].legend(fontsize=7, loc="center left", bbox_to_anchor=(1.02, 0.5))
 

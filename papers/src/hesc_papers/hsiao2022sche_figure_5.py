@@ -198,6 +198,8 @@ def plot(report: Report, path: Path) -> None:
             axis.grid(alpha=0.3)
         axes[0].set_title("computed, vectors of 8192")
         axes[1].set_title("measured: XOR -, AND --; XOR over exact numbers in slots :")
-        axes[0].set_ylabel("times as fast")
+        for axis in axes:
+            axis.set_ylabel("times as fast")
+        axes[0].figure.suptitle(report.title)
         axes[0].legend(fontsize=8)
         axes[1].legend(fontsize=7, loc="center left", bbox_to_anchor=(1.02, 0.5))

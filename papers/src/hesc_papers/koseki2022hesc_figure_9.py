@@ -130,5 +130,6 @@ def plot(report: Report, path: Path) -> None:
         axes.set_xlabel("stream length")
         axes.set_ylabel("accuracy on 30 test flowers")
         axes.set_title(report.title)
-        axes.legend(loc="center right")
+        # Below: curves come from everywhere.
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.15), ncols=3, fontsize=9)
         axes.grid(alpha=0.3)

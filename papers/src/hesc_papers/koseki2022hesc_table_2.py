@@ -109,7 +109,7 @@ class _Hesc:
             Encoder(ours.stream_length, first_dimension=d).encode(values) for d in (0, 1)
         ]
         self._x, self._y = (self._encrypt(encoded) for encoded in self._encoded)
-        self._answer = self._x.answer()
+        self._answer = self._x.answer(compact=False)
         self._each = np.arange(ours.elements)
         self._selector = Selector(1)
         self._slots = params.packing == "slots"

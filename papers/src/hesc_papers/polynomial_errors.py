@@ -143,7 +143,11 @@ def outline(path: Path, report: Report, names: Sequence[str]) -> None:
             axes.grid(alpha=0.3)
         for axes in np.ravel(panels)[len(names) :]:
             axes.set_visible(False)
-        np.ravel(panels)[0].legend()
+        for axes in np.reshape(panels, (rows, columns))[:, 0]:
+            axes.set_ylabel("value of the polynomial")
+        first = np.ravel(panels)[0]
+        first.legend()
+        first.figure.suptitle(report.title)
 
 
 def outline_rows(curves: Mapping[str, NDArray[np.float64]], degree: int) -> list[dict[str, Any]]:

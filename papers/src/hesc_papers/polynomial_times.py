@@ -98,7 +98,7 @@ class Streams:
             total = EncryptedArray.weighted_sum(terms, np.ones(len(terms)))
         else:
             total = self._polynomial.evaluate([[copies]])
-        answer = total.answer()
+        answer = total.answer(compact=False)
         clock("Eval")
         counts = self._secret.decrypt(answer)
         clock("Dec")

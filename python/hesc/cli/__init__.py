@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import signal
 import sys
+from importlib.metadata import version
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -12,12 +14,30 @@ from rich.text import Text
 from hesc._native import HescError
 from hesc.cli import demo, files, params, reproduce
 
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"hesc {version('hesc')}")
+        raise typer.Exit
+
+
 app = typer.Typer(
-    help="Computing on encrypted data with stochastic numbers.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
+
+
+@app.callback()
+def hesc(
+    show_version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Prints the version."),
+    ] = False,
+) -> None:
+    """Computing on encrypted data with stochastic numbers."""
+
+
 app.add_typer(demo.app, name="demo")
 app.command("reproduce")(reproduce.reproduce)
 app.command("params")(params.params)

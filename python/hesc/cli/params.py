@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Annotated
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
-from hesc import _native
 from hesc.leveled.params import LeveledParams
+from hesc.params import Params
+
+if TYPE_CHECKING:
+    from hesc.presets import Preset
 
 
 def params(
@@ -27,23 +31,30 @@ def params(
 
     Example: hesc params ckks
     """
-    presets = [preset for preset in _native.presets() if text in preset.name]
+    tables = (("bits", Params.presets()), ("numbers", LeveledParams.presets()))
+    presets = [
+        (contents, preset) for contents, rows in tables for preset in rows if text in preset.name
+    ]
     if as_json:
-        json.dump([_record(preset) for preset in presets], sys.stdout, indent=2)
+        json.dump([_record(*found) for found in presets], sys.stdout, indent=2)
         sys.stdout.write("\n")
         return
     table = Table(title="named parameter sets", title_justify="left")
     table.add_column("name", no_wrap=True)
+    table.add_column("ring", justify="right")
+    table.add_column("security")
     table.add_column("slots", justify="right")
     table.add_column("depth", justify="right")
     for column in ("ciphertext", "switching key"):
         table.add_column(f"{column}, bytes", justify="right")
     table.add_column("for")
-    for preset in presets:
+    for contents, preset in presets:
         table.add_row(
             preset.name,
-            f"{preset.slots} {_contents(preset)}",
-            "" if (depth := _depth(preset)) is None else str(depth),
+            "" if preset.ring_degree is None else str(preset.ring_degree),
+            preset.security,
+            f"{preset.slots} {contents}",
+            "" if preset.depth is None else str(preset.depth),
             f"{preset.ciphertext_bytes:,}",
             f"{preset.switching_key_bytes:,}" if preset.switching_key_bytes else "",
             preset.about,
@@ -51,21 +62,5 @@ def params(
     Console().print(table)
 
 
-def _contents(preset: _native.Preset) -> str:
-    return "numbers" if preset.is_for_vectors else "bits"
-
-
-def _depth(preset: _native.Preset) -> int | None:
-    return LeveledParams.preset(preset.name).depth if preset.is_for_vectors else None
-
-
-def _record(preset: _native.Preset) -> dict[str, object]:
-    return {
-        "name": preset.name,
-        "contents": _contents(preset),
-        "slots": preset.slots,
-        "depth": _depth(preset),
-        "ciphertext_bytes": preset.ciphertext_bytes,
-        "switching_key_bytes": preset.switching_key_bytes,
-        "about": preset.about,
-    }
+def _record(contents: str, preset: Preset) -> dict[str, object]:
+    return {"contents": contents, **asdict(preset)}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from hesc import _native
 from hesc.codes.rows import checked
 from hesc.encryptor import PublicKey
-from hesc.inputs import WORD, of_kind, whole
+from hesc.inputs import WORD, of_kind, whole, wire_bytes
 from hesc.opaque import Opaque
 from hesc.params import Params
 from hesc.pickling import ByWireForm
@@ -51,7 +51,7 @@ class EncryptedCodes(ByWireForm, Opaque):
     @classmethod
     def from_bytes(cls, params: Params, data: bytes) -> EncryptedCodes:
         """Reads the wire form, under whichever key they are; strict."""
-        native = _params(params).native
+        native, data = _params(params).native, wire_bytes(data)
         if data[_KIND : _KIND + 1] == bytes([_SEEDED]):
             return cls(params, _native.SeededCodes.from_bytes(native, data).expand())
         return cls(params, _native.EncryptedCodes.from_bytes(native, data))
@@ -132,7 +132,9 @@ class EncryptedDistances(ByWireForm, Opaque):
     @classmethod
     def from_bytes(cls, params: Params, data: bytes) -> EncryptedDistances:
         """Reads the wire form; strict."""
-        return cls(params, _native.EncryptedDistances.from_bytes(_params(params).native, data))
+        return cls(
+            params, _native.EncryptedDistances.from_bytes(_params(params).native, wire_bytes(data))
+        )
 
     def to_bytes(self) -> bytes:
         """The wire form, whose length follows from the shape."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 import math
 import secrets
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Never, Protocol
 
@@ -12,10 +13,10 @@ import numpy as np
 
 from hesc._native import OutOfRangeError, ParameterError, ShapeError
 from hesc.codes.rows import packed
-from hesc.inputs import of_kind, whole
+from hesc.inputs import of_kind, one_name, whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -76,12 +77,14 @@ class Field:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise ParameterError("a field has the name of a column")
+        of_kind(self.positional, "positional", bool, "it is True or False")
         whole(self.grams, "grams", 1, 8)
         whole(self.hashes, "hashes", 1, _MOST_HASHES)
 
     def pieces(self, value: str) -> list[str]:
         """The pieces of a value; upper and lower case and blanks around it are alike."""
-        text = value.strip().casefold()
+        text = of_kind(value, "a value", str, "make it text, or None where it is missing")
+        text = text.strip().casefold()
         if not text:
             return []
         if not self.positional:
@@ -118,6 +121,11 @@ class RecordCoder:
         self, key: HashKey, fields: Sequence[Field], *, bits: int = 512, kind: str = "bloom"
     ) -> None:
         self._key = of_kind(key, "key", HashKey, "HashKey.generate() makes one")
+        if isinstance(fields, str) or not isinstance(fields, Iterable):
+            raise ParameterError(
+                f"fields are a list of hesc.codes.Field(name); got what is of the type "
+                f"{type(fields).__name__}"
+            )
         self.fields = tuple(
             of_kind(field, "a field", Field, "hesc.codes.Field(name)") for field in fields
         )
@@ -126,9 +134,7 @@ class RecordCoder:
         self.bits = whole(bits, "bits", 64, 1 << 16)
         if self.bits % 64:
             raise ShapeError(f"bits is {bits}; codes have a multiple of 64")
-        if kind not in {"bloom", "simhash"}:
-            raise ParameterError(f"there is no kind {kind!r}; choose bloom or simhash")
-        self.kind = kind
+        self.kind = one_name(kind, "kind", ("bloom", "simhash"))
 
     def encode(self, table: Table) -> NDArray[np.uint64]:
         """The codes of a table's records, a row for each.
@@ -158,9 +164,19 @@ class RecordCoder:
 
     def _column(self, table: Table, field: Field) -> list[str]:
         try:
-            values = list(table[field.name])
-        except (KeyError, IndexError) as error:
-            raise ParameterError(f"the table has no column {field.name!r}") from error
+            found = table[field.name]
+        except (KeyError, IndexError, TypeError) as error:
+            raise ParameterError(
+                f"the table has no column {field.name!r}; give columns by name, as a dict of lists "
+                "or a data frame does"
+            ) from error
+        # A text would be a column of its letters.
+        if isinstance(found, str | bytes) or not isinstance(found, Iterable):
+            raise ParameterError(
+                f"column {field.name!r} is of the type {type(found).__name__}; give a list with a "
+                "value for each record"
+            )
+        values = list(found)
         column = []
         for value in values:
             missing = value is None or (isinstance(value, float) and math.isnan(value))

@@ -1,17 +1,25 @@
 """Gate circuits: what they compute, how few bootstraps they take, and running them encrypted."""
 
 from hesc.gates import ciphers, integers
+from hesc.gates.answers import BitAnswer
 from hesc.gates.circuit import Builder, Circuit, Precision, Program
 from hesc.gates.encrypted import (
-    BitAnswer,
     EncryptedBits,
     EvaluationKey,
     Evaluator,
     concatenate,
     encrypt_bits,
     encrypt_numbers,
-    to_bits,
-    to_numbers,
+)
+from hesc.gates.integers import (
+    absolute,
+    equal,
+    largest,
+    less,
+    maximum,
+    minimum,
+    negation,
+    subtractor,
 )
 from hesc.gates.library import (
     array_multiplier,
@@ -26,6 +34,7 @@ from hesc.gates.library import (
     stream_multiplier,
     weighted_adder,
 )
+from hesc.gates.words import to_bits, to_numbers
 
 __all__ = [
     "BitAnswer",
@@ -36,6 +45,7 @@ __all__ = [
     "Evaluator",
     "Precision",
     "Program",
+    "absolute",
     "array_multiplier",
     "at_least",
     "ciphers",
@@ -43,7 +53,13 @@ __all__ = [
     "concatenate",
     "encrypt_bits",
     "encrypt_numbers",
+    "equal",
     "integers",
+    "largest",
+    "less",
+    "maximum",
+    "minimum",
+    "negation",
     "popcount",
     "relu",
     "ripple_carry_adder",
@@ -51,6 +67,7 @@ __all__ = [
     "sign",
     "stream",
     "stream_multiplier",
+    "subtractor",
     "to_bits",
     "to_numbers",
     "weighted_adder",

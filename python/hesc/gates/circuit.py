@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Never
 import numpy as np
 
 from hesc import _native
-from hesc._native import OutOfRangeError, ParameterError
-from hesc.inputs import of_kind, unmasked, whole
+from hesc._native import ParameterError
+from hesc.gates.words import signed_of, words_of
+from hesc.inputs import of_kind, whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -189,26 +190,49 @@ class Circuit:
             )
         )
 
-    def __call__(self, *inputs: ArrayLike) -> tuple[NDArray[np.uint64], ...]:
+    def __call__(self, *inputs: ArrayLike, signed: bool = False) -> tuple[NDArray[Any], ...]:
         """What it computes in the clear: an array for each output, shaped as the inputs.
 
-        Inputs are non-negative integers, one array for each input of the circuit, all of one shape;
-        a bit stream of up to 64 bits is one number. 64 lanes are computed at once.
+        Inputs are integers, one array for each input of the circuit, all of one shape; a bit stream
+        of up to 64 bits is one number. 64 lanes are computed at once. They are not negative, nor
+        are results (uint64); where `signed`, inputs and outputs of more than one wire are numbers
+        in two's complement (int64), and single bits are 0 and 1.
+
+        >>> from hesc import gates
+        >>> gates.subtractor(8)([3, 5], [5, 3], signed=True)[0].tolist()
+        [-2, 2]
 
         Raises:
             ShapeError: for another number of inputs or different shapes.
-            OutOfRangeError: for numbers that are negative, no integers or too wide.
+            OutOfRangeError: for numbers that are no integers, too wide, or negative and not
+                `signed`.
 
         """
-        arrays = [numbers_from(values) for values in inputs]
+        widths = [width if signed and width > 1 else None for width in self.inputs]
+        widths += [None] * (len(inputs) - len(widths))
+        arrays = [
+            words_of(values, width, signed=width is not None) & _mask(width)
+            for values, width in zip(inputs, widths, strict=False)
+        ]
         shape = arrays[0].shape if arrays else ()
         found = self._native.evaluate([array.reshape(-1) for array in arrays])
-        return tuple(output.reshape(shape) for output in found)
+        outputs = [output.reshape(shape) for output in found]
+        if not signed:
+            return tuple(outputs)
+        return tuple(
+            signed_of(output, width) if 1 < width <= 64 else output
+            for output, width in zip(outputs, self.outputs, strict=True)
+        )
 
     def __repr__(self) -> str:
         gates = ", ".join(f"{count} {name}" for name, count in self.counts.items())
         widths = f"{self.inputs} to {self.outputs} wires"
         return f"<hesc.gates.Circuit: {widths}, {gates or 'no gates'}, depth {self.depth}>"
+
+
+def _mask(width: int | None) -> np.uint64:
+    """Words of which these bits count, all of them without a width."""
+    return np.uint64((1 << (64 if width is None else min(width, 64))) - 1)
 
 
 # Wires, at most: as many as memory holds.
@@ -217,14 +241,6 @@ _MOST_WIRES = 1 << 24
 
 def _wire(wire: int) -> int:
     return whole(wire, "a wire", 0, _MOST_WIRES)
-
-
-def numbers_from(values: ArrayLike) -> NDArray[np.uint64]:
-    """Non-negative integers as words."""
-    array = unmasked(values, "numbers")
-    if array.dtype.kind not in "ui" or (array.dtype.kind == "i" and np.any(array < 0)):
-        raise OutOfRangeError("inputs of a circuit are non-negative integers; give bits as 0 and 1")
-    return array.astype(np.uint64)
 
 
 class Builder:

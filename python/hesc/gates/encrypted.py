@@ -9,10 +9,12 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from hesc import _native
-from hesc._native import OutOfRangeError, ParameterError, ShapeError
+from hesc._native import ParameterError, ShapeError
 from hesc.encryptor import PublicKey
-from hesc.gates.circuit import Builder, Circuit, Precision, Program, numbers_from
-from hesc.inputs import of_kind, unmasked, whole
+from hesc.gates.answers import MOST_OUTPUTS, BitAnswer
+from hesc.gates.circuit import Builder, Circuit, Precision, Program
+from hesc.gates.words import bit_array, to_bits
+from hesc.inputs import of_kind, wire_bytes
 from hesc.opaque import Opaque
 from hesc.pickling import ByWireForm
 from hesc.progress import Bar
@@ -20,45 +22,12 @@ from hesc.progress import Bar
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from hesc.arrays import EncryptedArray
     from hesc.params import Params
 
 T = TypeVar("T")
-
-# Seconds below which an evaluation shows no bar.
-
-
-def to_bits(numbers: ArrayLike, width: int) -> NDArray[np.uint8]:
-    """Bits of non-negative integers, lowest first, along a new last axis of `width`.
-
-    Raises:
-        OutOfRangeError: for a number that is negative, no integer or too wide.
-
-    """
-    array, width = numbers_from(numbers), whole(width, "width", 1, 2**20)
-    if width < 64 and np.any(array >> np.uint64(width)):
-        raise OutOfRangeError(f"a number does not fit {width} bits; take a larger width")
-    places = np.arange(width, dtype=np.uint64)
-    # Shifts beyond a word are not defined.
-    low = array[..., None] >> np.minimum(places, np.uint64(63))
-    return np.where(places < 64, low & np.uint64(1), 0).astype(np.uint8)
-
-
-def to_numbers(bits: ArrayLike) -> NDArray[np.uint64]:
-    """The numbers whose bits lie along the last axis, lowest first; at most 64.
-
-    Raises:
-        OutOfRangeError: for what is neither 0 nor 1.
-
-    """
-    array = _bit_array(bits).astype(np.uint64)
-    if np.ndim(bits) == 0 or array.shape[-1] > 64:
-        raise ShapeError("numbers have their bits along the last axis, at most 64")
-    places = np.arange(array.shape[-1], dtype=np.uint64)
-    numbers: NDArray[np.uint64] = np.bitwise_or.reduce(array << places, axis=-1)
-    return numbers
 
 
 class EncryptedBits(ByWireForm, Opaque):
@@ -93,7 +62,7 @@ class EncryptedBits(ByWireForm, Opaque):
     @classmethod
     def from_bytes(cls, params: Params, data: bytes) -> EncryptedBits:
         """Reads what `to_bytes` wrote; strict."""
-        return cls(params, _native.EncryptedBits.from_bytes(params.native, data))
+        return cls(params, _native.EncryptedBits.from_bytes(params.native, wire_bytes(data)))
 
     def to_bytes(self) -> bytes:
         """The wire form of packed bits: 16 bytes a bit, in whole blocks."""
@@ -152,7 +121,7 @@ class EncryptedBits(ByWireForm, Opaque):
     def __xor__(self, other: EncryptedBits | ArrayLike) -> EncryptedBits:
         if isinstance(other, EncryptedBits):
             return EncryptedBits(self.params, self._native.exclusive_or(other.native))
-        mask = _bit_array(other)
+        mask = bit_array(other)
         try:
             mask = np.broadcast_to(mask, self.shape)
         except ValueError as error:
@@ -186,28 +155,6 @@ def _encrypted(bits: Any) -> EncryptedBits:
     return of_kind(bits, "the operand", EncryptedBits, remedy)
 
 
-class BitAnswer(ByWireForm, Opaque):
-    """Encrypted bits that only the key owner can use: under three bytes a bit, in whole blocks."""
-
-    def __init__(self, params: Params, native: _native.BitAnswer) -> None:
-        self.params = params
-        self.native = native
-
-    @classmethod
-    def from_bytes(cls, params: Params, data: bytes) -> BitAnswer:
-        """Reads what `to_bytes` wrote; strict."""
-        return cls(params, _native.BitAnswer.from_bytes(params.native, data))
-
-    def to_bytes(self) -> bytes:
-        """The wire form."""
-        return self.native.to_bytes()
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The shape of the bits."""
-        return tuple(self.native.shape)
-
-
 def encrypt_bits(public: PublicKey, bits: ArrayLike) -> EncryptedBits:
     """Encrypts an array of zeros and ones.
 
@@ -215,25 +162,20 @@ def encrypt_bits(public: PublicKey, bits: ArrayLike) -> EncryptedBits:
         OutOfRangeError: for anything else.
 
     """
-    array = _bit_array(bits)
+    array = bit_array(bits)
     of_kind(public, "the key", PublicKey, "bits are encrypted with a hesc.PublicKey")
     native = _native.encrypt_bits(public.native, array.reshape(-1), list(array.shape))
     return EncryptedBits(public.params, native)
 
 
-def _bit_array(bits: ArrayLike) -> NDArray[np.uint8]:
-    """Zeros and ones, contiguous, at least one."""
-    array = unmasked(bits, "bits")
-    if array.dtype.kind not in "bui" or array.size == 0 or np.any((array < 0) | (array > 1)):
-        raise OutOfRangeError(
-            "bits are zeros and ones, at least one; to_bits makes them of numbers"
-        )
-    return np.ascontiguousarray(array.astype(np.uint8))
+def encrypt_numbers(
+    public: PublicKey, numbers: ArrayLike, width: int, *, signed: bool = False
+) -> EncryptedBits:
+    """Encrypts the bits of integers, along a new last axis of `width`.
 
-
-def encrypt_numbers(public: PublicKey, numbers: ArrayLike, width: int) -> EncryptedBits:
-    """Encrypts the bits of non-negative integers, along a new last axis of `width`."""
-    return encrypt_bits(public, to_bits(numbers, width))
+    They are not negative, or, where `signed`, in two's complement: see `to_bits`.
+    """
+    return encrypt_bits(public, to_bits(numbers, width, signed=signed))
 
 
 class EvaluationKey(ByWireForm):
@@ -249,7 +191,7 @@ class EvaluationKey(ByWireForm):
     @classmethod
     def from_bytes(cls, params: Params, data: bytes) -> EvaluationKey:
         """Reads what `to_bytes` wrote; strict."""
-        return cls(params, _native.EvaluationKey.from_bytes(params.native, data))
+        return cls(params, _native.EvaluationKey.from_bytes(params.native, wire_bytes(data)))
 
     def to_bytes(self) -> bytes:
         """The wire form."""
@@ -350,12 +292,27 @@ class Evaluator:
         """The bits in blocks, as parities: a quarter of a bootstrap each."""
         return EncryptedBits(self.params, self._native.pack(_encrypted(bits).native))
 
-    def answer(self, bits: EncryptedBits) -> BitAnswer:
-        """What goes to the key owner: packed and made compact.
+    def answer(self, *outputs: EncryptedBits) -> BitAnswer:
+        """What goes to the key owner: packed and made compact, several outputs in shared blocks.
 
+        `SecretKey.decrypt_bits` reads an answer of one, `SecretKey.decrypt_outputs` of any number.
         An interrupt ends it within a second.
+
+        Raises:
+            ShapeError: no output, or more than 255.
+            KeyMismatchError, ParameterError: bits of different keys or parameter sets.
+
         """
-        return BitAnswer(self.params, self._native.answer(_encrypted(bits).native))
+        shapes = [_encrypted(bits).shape for bits in outputs]
+        if not 1 <= len(outputs) <= MOST_OUTPUTS:
+            raise ShapeError(
+                f"an answer has 1 to {MOST_OUTPUTS} outputs, not {len(outputs)}; answer(*outputs)"
+            )
+        native = outputs[0].native
+        if len(outputs) > 1:
+            rows = [bits.native.reshape([math.prod(bits.shape)]) for bits in outputs]
+            native = _native.EncryptedBits.concatenate(rows, [sum(map(math.prod, shapes))])
+        return BitAnswer(self.params, self._native.answer(native), shapes)
 
     def seconds(self, circuit: Circuit | Program, lanes: int = 1) -> float | None:
         """How long an evaluation will take, by the last one's bootstraps; None before the first."""

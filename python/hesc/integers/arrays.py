@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hesc import _native
 from hesc._native import ParameterError
+from hesc.inputs import wire_bytes
 from hesc.integers.bits import bits_of, numbers_in
 from hesc.integers.expressions import Integers
 from hesc.integers.kinds import Kind
@@ -52,7 +53,8 @@ class EncryptedIntegers(Integers):
     @classmethod
     def from_bytes(cls, keys: PublicKeys, data: bytes) -> EncryptedIntegers:
         """Reads what `to_bytes` wrote, or the key owner's shorter form; strict."""
-        bits, (count, width, signed, boolean), layout = keys.params.native.integers_from_bytes(data)
+        bits, of, layout = keys.params.native.integers_from_bytes(wire_bytes(data))
+        count, width, signed, boolean = of
         if layout != cls.layout:
             raise ParameterError(
                 f'these integers are {layout}, not "{cls.layout}"; take hesc.integers.read, which '

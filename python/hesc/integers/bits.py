@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hesc._native import DecryptionError, ShapeError
+from hesc.inputs import not_endless
 from hesc.integers.kinds import Kind, check_range, kind_of
 
 if TYPE_CHECKING:
@@ -15,8 +16,13 @@ if TYPE_CHECKING:
 
 def numbers_in(numbers: ArrayLike, dtype: DTypeLike | Kind | None) -> tuple[Kind, NDArray[Any]]:
     """A row of numbers within a type."""
-    kind = kind_of(np.asarray(numbers).dtype if dtype is None else dtype)
-    shape = np.shape(numbers)
+    not_endless(numbers, "numbers")
+    try:
+        array = np.asarray(numbers)
+    except ValueError as error:
+        raise ShapeError(f"integers are a row, and these form no array: {error}") from None
+    kind = kind_of(array.dtype if dtype is None else dtype)
+    shape = array.shape
     if len(shape) != 1 or not shape[0]:
         raise ShapeError(f"integers are a row of at least one; got shape {shape}")
     return kind, check_range(numbers, kind, "numbers")

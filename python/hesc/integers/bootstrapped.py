@@ -11,8 +11,9 @@ import numpy as np
 
 from hesc import _native
 from hesc._native import ParameterError
-from hesc.gates.encrypted import BitAnswer, EncryptedBits, Evaluator, encrypt_bits
-from hesc.inputs import of_kind
+from hesc.gates.answers import BitAnswer
+from hesc.gates.encrypted import EncryptedBits, Evaluator, encrypt_bits
+from hesc.inputs import of_kind, wire_bytes
 from hesc.integers.bits import bits_of, numbers_in
 from hesc.integers.expressions import Integers
 from hesc.integers.kinds import Kind
@@ -56,7 +57,9 @@ class BootstrappedIntegers(ByWireForm, Integers):
     @classmethod
     def from_bytes(cls, params: Params, data: bytes) -> BootstrappedIntegers:
         """Reads what `to_bytes` wrote; strict."""
-        native, signed, boolean = _native.EncryptedBits.integers_from_bytes(params.native, data)
+        native, signed, boolean = _native.EncryptedBits.integers_from_bytes(
+            params.native, wire_bytes(data)
+        )
         bits = EncryptedBits(params, native)
         return cls(Kind(bits.shape[1], signed, boolean), bits)
 
@@ -113,7 +116,9 @@ class IntegerAnswer(ByWireForm, Opaque):
     @classmethod
     def from_bytes(cls, params: Params, data: bytes) -> IntegerAnswer:
         """Reads what `to_bytes` wrote; strict."""
-        native, signed, boolean = _native.BitAnswer.integers_from_bytes(params.native, data)
+        native, signed, boolean = _native.BitAnswer.integers_from_bytes(
+            params.native, wire_bytes(data)
+        )
         bits = BitAnswer(params, native)
         return cls(Kind(bits.shape[1], signed, boolean), bits)
 

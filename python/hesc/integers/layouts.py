@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from hesc._native import NoiseBudgetError, ParameterError
+from hesc.inputs import one_name, wire_bytes
 from hesc.integers.arrays import EncryptedIntegers, described, plain_bits
 from hesc.integers.bits import bits_of, numbers_in
 from hesc.integers.expressions import Integers
@@ -215,8 +216,7 @@ def _check_packs(params: LeveledParams) -> None:
 
 def check_layout(layout: object) -> None:
     """Refuses what is none."""
-    if layout not in LAYOUTS:
-        raise ParameterError(f"there is no layout {layout!r}; choose one of {', '.join(LAYOUTS)}")
+    one_name(layout, "layout", LAYOUTS)
 
 
 def made(
@@ -242,7 +242,7 @@ def made(
 
 def read_layout(keys: PublicKeys, data: bytes, layout: str) -> Encrypted:
     """Integers of a layout from their wire form, or the key owner's shorter one; strict."""
-    ciphertexts, of, found = keys.params.native.integers_from_bytes(data)
+    ciphertexts, of, found = keys.params.native.integers_from_bytes(wire_bytes(data))
     count, width, signed, boolean = of
     if found.split(" ")[0] != layout:
         name = found.split(" ")[0]

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Any, Never
 
 from hesc._native import CircuitError, ParameterError, ShapeError
-from hesc.inputs import whole
+from hesc.gates.encrypted import Evaluator
+from hesc.inputs import of_kind, one_name, whole
 from hesc.integers.arrays import EncryptedIntegers
 from hesc.integers.bootstrapped import BootstrappedIntegers
 from hesc.integers.circuits import in_order, publics_of
-from hesc.integers.contenders import Asked, Contender, compare, for_ciphertexts, sets_of
+from hesc.integers.contenders import ENGINES, Asked, Contender, compare, for_ciphertexts, sets_of
 from hesc.integers.expressions import Integers
 from hesc.integers.kinds import Kind, kind_of
 from hesc.integers.layouts import PACKED, SLICED, SLOTWISE, PackedIntegers, SlotwiseArray
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike
 
-    from hesc.gates.encrypted import Evaluator
     from hesc.integers.expressions import PublicIntegers
     from hesc.leveled.params import LeveledParams
     from hesc.params import Params
@@ -177,6 +178,7 @@ class Plan:
         """
         if len(numbers) != len(self._leaves):
             raise ShapeError(f"the plan takes {len(self._leaves)} inputs; got {len(numbers)}")
+        _check_server(server)
         way = self._chosen[1]
         if self._sliced and all(isinstance(given, EncryptedIntegers) for given in numbers):
             way = self._sliced
@@ -272,7 +274,7 @@ def plan(
     if not kinds:
         raise ParameterError("give the types of the function's inputs")
     leaves = [Integers(kind) for kind in kinds]
-    found = function(*leaves)
+    found = _traced(function, leaves)
     single = isinstance(found, Integers)
     roots = [found] if single else list(found) if isinstance(found, list | tuple) else []
     if not roots or not all(isinstance(root, Integers) for root in roots):
@@ -319,12 +321,38 @@ def plan(
     return Plan(leaves, roots, single, best, contenders, asked, sliced)
 
 
-def _check_layouts(layout: Any, upload: Any, answer: Any, engine: str | None) -> None:
-    if layout not in {None, SLICED, SLOTWISE}:
-        raise ParameterError(f'there is no layout {layout!r} of plans; "sliced" or "slotwise"')
+def _traced(function: object, leaves: Sequence[Integers]) -> Any:
+    """What the function makes of its inputs; its own errors stay what they are."""
+    if not callable(function):
+        raise ParameterError(
+            f"plan takes a function of integers first; got what is of the type "
+            f"{type(function).__name__}"
+        )
+    try:
+        inspect.signature(function).bind(*leaves)
+    except TypeError as error:
+        raise ParameterError(
+            f"the function does not take {len(leaves)} inputs, one for each type: {error}"
+        ) from None
+    except ValueError:
+        # Functions of compiled modules do not say what they take.
+        pass
+    return function(*leaves)
+
+
+def _check_server(server: object) -> None:
+    if server is not None:
+        of_kind(server, "server", Evaluator, "give hesc.gates.Evaluator(key), or leave it out")
+
+
+def _check_layouts(layout: Any, upload: Any, answer: Any, engine: Any) -> None:
+    if layout is not None:
+        one_name(layout, "layout", (SLICED, SLOTWISE))
+    if engine is not None:
+        one_name(engine, "engine", tuple(ENGINES))
     for name, form in (("upload", upload), ("answer", answer)):
-        if form not in {None, SLICED, PACKED}:
-            raise ParameterError(f'{name} is "sliced" or "packed", not {form!r}')
+        if form is not None:
+            one_name(form, name, (SLICED, PACKED))
         if form == PACKED and (layout == SLOTWISE or engine not in {None, "binary"}):
             raise ParameterError(
                 f'{name}="packed" is for the engine "binary" and the layout "sliced": along slots, '
@@ -353,6 +381,7 @@ def evaluate(
             first, with `plan`, which chooses parameters that have room.
 
     """
+    _check_server(server)
     if not expressions or not all(isinstance(root, Integers) for root in expressions):
         raise ParameterError("evaluate takes expressions of encrypted integers")
     nodes = [node for node in in_order(expressions) if node.operation == "input"]

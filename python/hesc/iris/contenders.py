@@ -78,7 +78,7 @@ class Layered:
         clock("ACT")
         outputs = self._model.outputs(squares)
         clock("FC2")
-        answer = outputs.answer(fuse=self._fuse)
+        answer = outputs.answer(fuse=self._fuse, compact=False)
         clock("Fusion")
         values = _read(self._secret, answer, clock)
         self.bytes_up = sum(len(copy.to_bytes()) for copy in query)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hesc._native import OutOfRangeError, ParameterError, ShapeError
+from hesc.inputs import not_endless
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -82,6 +83,7 @@ def plain_array(values: ArrayLike) -> NDArray[Any]:
     """An array; a masked one is refused, since nothing would remember its mask."""
     if isinstance(values, np.ma.MaskedArray):
         raise OutOfRangeError("masked arrays are not taken: fill in or remove what is masked")
+    not_endless(values, "numbers")
     try:
         array = np.asarray(values)
     except ValueError as error:

@@ -9,6 +9,7 @@ from hesc import _native
 from hesc._native import ParameterError
 from hesc.inputs import whole, wholes
 from hesc.parameter_set import ParameterSet, explained
+from hesc.presets import Presets, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +49,7 @@ class LeveledParams(ParameterSet[_native.LeveledParams]):
     @classmethod
     @explained
     def preset(cls, name: str, *, bound: float = 1.0) -> LeveledParams:
-        """A named set; `LeveledParams.presets()` lists the names.
+        """A named set; `LeveledParams.presets()` is a table of them.
 
         Names that begin with `hestd2018_` meet the 2018 standard only.
 
@@ -61,10 +62,19 @@ class LeveledParams(ParameterSet[_native.LeveledParams]):
         """
         return cls(_native.LeveledParams.preset(name, bound))
 
-    @staticmethod
-    def presets() -> list[str]:
-        """The names of all sets; `hesc params` prints what they are for."""
-        return [preset.name for preset in _native.presets() if preset.is_for_vectors]
+    @classmethod
+    def presets(cls) -> Presets:
+        """All named sets of numbers: a table that prints itself, see `hesc.presets.Presets`.
+
+        "numbers" are those of a vector, "bytes" those of its ciphertext.
+        Cost: half a second, for the depths of all sets.
+        """
+
+        def read(name: str) -> tuple[str, int | None, str, int | None]:
+            params = cls.preset(name)
+            return params.scheme, params.ring_degree, params.assurance, params.depth
+
+        return table_of("numbers", for_vectors=True, read=read)
 
     @classmethod
     @explained
@@ -141,7 +151,7 @@ class LeveledParams(ParameterSet[_native.LeveledParams]):
         """A set in the ring of an odd index, with the largest primes of these sizes.
 
         >>> LeveledParams.cyclotomic(8191, [44, 44, 44, 33], [46], large=3).depth
-        7
+        6
 
         Args:
             ring_index: odd, without square factors; products of the primes 3, 5, 17 and 257 are

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Never
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from hesc.leveled.numbers import (
     period_of,
     plain_array,
 )
+from hesc.leveled.powers import only_axis, power, reciprocals
 from hesc.opaque import Opaque
 
 if TYPE_CHECKING:
@@ -35,9 +36,10 @@ class EncryptedVector(Opaque):
     """Encrypted numbers in the slots of one ciphertext.
 
     `+`, `-` and `*` act number by number, with vectors, numbers and arrays in the clear, and by
-    numpy's rules: lengths are equal, or one of them is 1. Products are relinearised, and CKKS's
-    rescaled; operands of different levels meet at the lower one, and different scales of CKKS are
-    brought together, at the price of a level where there is no other way.
+    numpy's rules: lengths are equal, or one of them is 1; `x ** 3`, `x / 2`, `x.sum()`, `x.mean()`
+    and `x @ y` are there too, what integers cannot do being refused. Products are relinearised, and
+    CKKS's rescaled; operands of different levels meet at the lower one, and different scales of
+    CKKS are brought together, at the price of a level where there is no other way.
 
     Copies of the numbers fill the slots, with a period of the next power of two from the length on:
     number `i` is in every slot that is `i` modulo the period, in both rows of BFV and BGV alike
@@ -63,6 +65,21 @@ class EncryptedVector(Opaque):
 
     def __len__(self) -> int:
         return self._length
+
+    @property
+    def shape(self) -> tuple[int]:
+        """As numpy has it: one axis."""
+        return (self._length,)
+
+    @property
+    def size(self) -> int:
+        """How many numbers."""
+        return self._length
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes: 1."""
+        return 1
 
     def __reduce__(self) -> tuple[Any, ...]:
         return self.keys.read, (self.to_bytes(),)
@@ -179,6 +196,25 @@ class EncryptedVector(Opaque):
         return self._with(native, length, complex_values=complex_values, zeros_behind=True)
 
     __rmul__ = __mul__
+
+    def __truediv__(self, other: ArrayLike) -> EncryptedVector:
+        """Division by numbers in the clear (CKKS): a product, which takes a level."""
+        if isinstance(other, Opaque):
+            raise TypeError(
+                "encrypted numbers have no quotient here: multiply by a polynomial that is close "
+                "to the inverse (`polynomial`), or divide after decryption"
+            )
+        return self * reciprocals(self.params, other)
+
+    def __rtruediv__(self, other: object) -> Never:
+        raise TypeError(
+            "nothing is divided by encrypted numbers here: take a polynomial that is close to the "
+            "inverse (`polynomial`), or divide after decryption"
+        )
+
+    def __pow__(self, exponent: int) -> EncryptedVector:
+        """Powers of at least 1, by about `log2` to `2 log2` of it products, in the least depth."""
+        return power(self, exponent, lambda a, b: a * b)
 
     def square(self) -> EncryptedVector:
         """`self * self`."""
@@ -349,14 +385,73 @@ class EncryptedVector(Opaque):
         a, b = self, other
         if not (a.zeros_behind or b.zeros_behind):
             a = a._with_zeros_behind()
-        row = self.params.ring_degree // 2
-        steps = _native.dot_rotations(min(length, row))
-        remedy = f"rotations=hesc.leveled.dot_rotations({min(length, row)})"
-        if self._has_both_rows:
-            remedy += " and conjugate=True"
-        galois = self._rotation_keys(steps, remedy)
+        _, galois = self._folding_keys()
         native = a.native.inner_product(b.native, length, self._relin(), galois)
         return self._with(native, 1, complex_values=other.complex_values)
+
+    def sum(self, axis: int | tuple[int, ...] | None = None) -> EncryptedVector:
+        """The sum of all numbers, a vector of one number; `axis` is 0, the only one, if given.
+
+        Rotation keys are needed for `hesc.leveled.dot_rotations(len(self))`; beyond a row of BFV's
+        and BGV's slots also `conjugate=True`. Cost: a rotation for each of them; no product, unless
+        something else than zeros lies behind the numbers.
+
+        >>> import hesc
+        >>> params = hesc.LeveledParams.recommended("ckks")
+        >>> secret, public = hesc.leveled_keygen(params, rotations=hesc.leveled.dot_rotations(3))
+        >>> x = public.encrypt([0.5, -1.0, 0.25])
+        >>> round(float(secret.decrypt((x**2 / 2).sum())[0]), 3)
+        0.656
+        """
+        only_axis(axis)
+        if axis == () or len(self) == 1:
+            return self._with(self.native)
+        steps, galois = self._folding_keys()
+        native = self._with_zeros_behind().native
+        for step in steps:
+            native = native.sum(native.rotate(step, galois), False)
+        if self._has_both_rows:
+            native = native.sum(native.swap_or_conjugate(galois), False)
+        return self._with(native, 1)
+
+    def mean(self, axis: int | tuple[int, ...] | None = None) -> EncryptedVector:
+        """The mean of all numbers (CKKS): `sum` and a product, which takes a level."""
+        only_axis(axis)
+        if not self.params.is_approximate:
+            raise ParameterError(
+                f"{self.params.scheme.upper()} has no fractions: take `sum()`, and divide by "
+                f"{len(self)} after decryption"
+            )
+        return self._with(self.native) if axis == () else self.sum() / len(self)
+
+    def ravel(self) -> EncryptedVector:
+        """The same vector: it has one axis."""
+        return self._with(self.native)
+
+    def _folding_keys(self) -> tuple[list[int], _native.GaloisKeys]:
+        """Rotations that bring all numbers together, and their keys."""
+        length = min(len(self), self.params.ring_degree // 2)
+        steps = _native.dot_rotations(length)
+        remedy = f"rotations=hesc.leveled.dot_rotations({length})"
+        if self._has_both_rows:
+            remedy += " and conjugate=True"
+        return steps, self._rotation_keys(steps, remedy)
+
+    def __matmul__(self, other: EncryptedVector | Matrix | ArrayLike) -> EncryptedVector:
+        """The inner product with a vector, or the product with a matrix in the clear, as in numpy.
+
+        Needs the keys of `dot`, or of the matrix's transpose times this vector.
+        """
+        if isinstance(other, EncryptedVector):
+            return self.dot(other)
+        if isinstance(other, Matrix):
+            raise TypeError(
+                "a Matrix stands left of the vector; encode the transpose to have it on the right"
+            )
+        array = plain_array(other)
+        if array.ndim not in {1, 2}:
+            raise ShapeError(f"a matrix has two dimensions, a vector one; got shape {array.shape}")
+        return self.__rmatmul__(array.T)
 
     def __rmatmul__(self, matrix: Matrix | ArrayLike) -> EncryptedVector:
         """A matrix, or a vector, in the clear times this vector; `Matrix` keeps it for many."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hesc._native import NoiseBudgetError, ShapeError
+from hesc._native import ShapeError
 from hesc.arrays import EncryptedArray, SeededArray
 from hesc.encryptor import Encryptor
 from hesc.inputs import flat
@@ -120,8 +120,4 @@ class MonomialModel:
         outputs = self.evaluate(query)
         # Counts of a product are at most 2: digits of base 3.
         fuse = self._outputs if 3**self._outputs - 1 <= outputs.native.capacity else None
-        try:
-            return outputs.answer(fuse=fuse, compact=True)
-        except NoiseBudgetError:
-            # Some parameter sets have no smaller modulus.
-            return outputs.answer(fuse=fuse)
+        return outputs.answer(fuse=fuse)

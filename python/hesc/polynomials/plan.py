@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
-from hesc._native import ParameterError, ShapeError
+from hesc._native import OutOfRangeError, ParameterError, ShapeError
 from hesc.arrays import EncryptedArray
 from hesc.inputs import LONGEST, WORD, real_array, whole
+from hesc.polynomials.measured import Summed, measured_error
 from hesc.theory import MonomialSum
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
+
+    from hesc.encoding import EncoderOptions
 
 METHODS = ("concatenated", "multiplexed", "mixed")
 
@@ -239,21 +242,69 @@ class Plan:
         )
 
     def predicted_error(
-        self, *values: ArrayLike, generator: str = "bernoulli"
+        self, *values: ArrayLike, draws: int = 64, **options: Unpack[EncoderOptions]
     ) -> NDArray[np.float64]:
-        """The standard deviation of the sum for inputs in the clear, exactly.
+        """The root mean square error of the sum for inputs in the clear, for any encoder.
 
-        For "bernoulli" and, by concatenation in one variable, "exact_weight" streams; the errors of
-        structured generators are smaller (`Encoder.predicted_error`).
+        Exact for "bernoulli" and, by concatenation in one variable, for "exact_weight" streams of
+        the inverted-bipolar representation. For all others, the default among them, it is measured:
+        what an encryptor with these options would encrypt is encoded `draws` times with other seeds
+        and summed in the clear, so that the figure itself has a relative error near
+        `1 / sqrt(2 draws)`. Cost: milliseconds for each thousand streams.
+
+        >>> from hesc import Polynomial
+        >>> plan = Polynomial([1, -0.5, 0, 2]).plan(1024)
+        >>> independent = plan.predicted_error(0.5, generator="bernoulli")
+        >>> bool(plan.predicted_error(0.5) < independent / 10)
+        True
+
+        Args:
+            *values: the values of each variable; they broadcast.
+            draws: how many draws are measured, from 2 on.
+            **options: generator, representation, first_dimension, factors and random_state (0 by
+                default here), as for the encryptor of the inputs; see `hesc.Encoder`.
+
+        Raises:
+            ShapeError: another number of variables, or shapes that do not fit.
+            OutOfRangeError: values that the representation does not have.
+
         """
-        arrays = np.broadcast_arrays(*(real_array(value) for value in values))
+        given = [real_array(value) for value in values]
+        variables = len(self.exponents[0])
+        if len(given) != variables:
+            raise ShapeError(f"the plan is for {variables} variables, got values of {len(given)}")
+        try:
+            arrays = np.broadcast_arrays(*given)
+        except ValueError as problem:
+            shapes = [array.shape for array in given]
+            raise ShapeError(f"values of shapes {shapes} do not broadcast") from problem
+        count = whole(draws, "draws", 2, LONGEST)
+        if options.setdefault("random_state", 0) is not None:
+            whole(options["random_state"], "random_state", 0, WORD)
+        kept = None
+        if self.pieces is not None:
+            kept = np.empty((len(self.order), self.granularity), dtype=np.bool_)
+            kept[self.order] = kept_pieces(self.pieces, self.granularity)
+        at_random = self.method == "multiplexed"
+        generator = options.get("generator") or ""
+        lawful = generator == "bernoulli" or (
+            generator == "exact_weight" and variables == 1 and self.method == "concatenated"
+        )
+        if not lawful or options.get("representation") == "unipolar":
+            summed = Summed(self.coefficients, self.exponents, self.stream_length, at_random, kept)
+            return measured_error(summed, arrays, options, count)
+        _within(arrays)
         model = MonomialSum(self.coefficients, self.exponents, self.stream_length)
-        if self.method == "multiplexed":
+        if at_random:
             variance = model.multiplexed_variance(*arrays, generator=generator)
         else:
-            kept = None
-            if self.pieces is not None:
-                kept = np.empty((len(self.order), self.granularity), dtype=np.bool_)
-                kept[self.order] = kept_pieces(self.pieces, self.granularity)
             variance = model.variance(*arrays, generator=generator, kept=kept)
-        return np.sqrt(variance)
+        # Rounding may leave less than nothing where streams hold no noise at all.
+        error: NDArray[np.float64] = np.sqrt(np.maximum(variance, 0.0))
+        return error
+
+
+def _within(arrays: Sequence[NDArray[np.float64]]) -> None:
+    """Refuses what inverted-bipolar streams do not hold."""
+    if not all(np.all(np.abs(array) <= 1) for array in arrays):
+        raise OutOfRangeError("values of streams are in [-1, 1]; scale them first")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -27,6 +27,25 @@ Inputs = Sequence[Sequence[Sequence["EncryptedArray | SeededArray"]]]
 """For each repetition and each variable, independent encryptions of its values."""
 
 _MAX_FACTORS: Final = 1024
+# Terms that a representation shows.
+_SHOWN: Final = 8
+
+Series: TypeAlias = (
+    np.polynomial.Polynomial
+    | np.polynomial.Chebyshev
+    | np.polynomial.Legendre
+    | np.polynomial.Laguerre
+    | np.polynomial.Hermite
+    | np.polynomial.HermiteE
+)
+"""What `numpy.polynomial` has."""
+
+
+def _monomial(key: Exponents) -> str:
+    """A product of powers as people write it; variables are x, y and z, or x1, x2, ..."""
+    names = "xyz" if len(key) <= 3 else [f"x{place}" for place in range(1, len(key) + 1)]
+    powers = [(name, power) for name, power in zip(names, key, strict=False) if power]
+    return " ".join(name if power == 1 else f"{name}^{power}" for name, power in powers)
 
 
 def _exponents(key: Any) -> Exponents:
@@ -53,9 +72,16 @@ class Polynomial:
     `d - 1` of them, and monomials share their prefixes: `x, x x', x x' x''` cost two altogether.
     Sums are concatenations, or what `plan` says.
 
+    >>> Polynomial([1, -0.5, 0, 2])
+    <hesc.Polynomial 1 - 0.5 x + 2 x^3>
+    >>> Polynomial(np.polynomial.Chebyshev([0, 0, 1]))
+    <hesc.Polynomial -1 + 2 x^2>
+
     Args:
-        coefficients: those of `1, x, x^2, ...`, or a mapping from exponents to coefficients:
-            `{(2, 1): 0.5, (0, 0): 1}` is `x^2 y / 2 + 1`.
+        coefficients: those of `1, x, x^2, ...`, a mapping from exponents to coefficients
+            (`{(2, 1): 0.5, (0, 0): 1}` is `x^2 y / 2 + 1`), or a series of `numpy.polynomial` in
+            any basis and domain, which is brought to powers of x. High degrees of other bases lose
+            digits there: compare `polynomial(x)` with the series.
 
     Raises:
         OutOfRangeError: a coefficient that is not finite.
@@ -64,7 +90,13 @@ class Polynomial:
 
     """
 
-    def __init__(self, coefficients: ArrayLike | Mapping[Any, float]) -> None:
+    def __init__(self, coefficients: ArrayLike | Mapping[Any, float] | Series) -> None:
+        if isinstance(coefficients, np.poly1d):
+            # As an array it would have the highest power first.
+            coefficients = np.polynomial.Polynomial(coefficients.coef[::-1])
+        if isinstance(coefficients, Series):
+            # To the domain [-1, 1], where the variable of the series is x itself.
+            coefficients = coefficients.convert(kind=np.polynomial.Polynomial).coef
         if isinstance(coefficients, Mapping):
             given = {_exponents(key): float(_number(value)) for key, value in coefficients.items()}
         else:
@@ -89,6 +121,23 @@ class Polynomial:
         """The largest exponent of each variable: how many encryptions of it are needed."""
         self.scale = float(np.abs(self.coefficients).max())
         """The largest size of a coefficient; divided by it, all lie in [-1, 1]."""
+
+    def __repr__(self) -> str:
+        terms = [(self.constant, "")] if self.constant else []
+        terms += [
+            (float(coefficient), _monomial(key))
+            for key, coefficient in zip(self.exponents, self.coefficients, strict=True)
+        ]
+        text = ""
+        for place, (coefficient, monomial) in enumerate(terms[:_SHOWN]):
+            sign = "-" if coefficient < 0 else "+"
+            joint = f" {sign} " if place else sign.replace("+", "")
+            size = abs(coefficient)
+            number = "" if size == 1 and monomial else f"{size:g}"
+            text += joint + " ".join(part for part in (number, monomial) if part)
+        if len(terms) > _SHOWN:
+            text += f" + ... ({len(terms)} terms)"
+        return f"<hesc.Polynomial {text}>"
 
     @property
     def variables(self) -> int:
@@ -117,8 +166,8 @@ class Polynomial:
     ) -> Inputs:
         """The encryptions that `evaluate` needs: for each variable as many as its largest exponent.
 
-        An encryptor with the generator "joint" makes every power of a variable right to a bit or
-        so.
+        By default, and with the generator "joint", the copies of a variable are encoded together,
+        so that each of its powers is right to a bit or so.
 
         Args:
             encryptor: encodes and encrypts, under either key; each of its calls is independent of

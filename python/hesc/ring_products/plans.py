@@ -8,7 +8,7 @@ import numpy as np
 
 from hesc import _native
 from hesc._native import ShapeError
-from hesc.inputs import of_kind, real_array, whole
+from hesc.inputs import of_kind, real_array, whole, wire_bytes
 from hesc.leveled.params import LeveledParams
 from hesc.parameter_set import explained
 
@@ -143,7 +143,7 @@ class Plan:
             WireError: damaged bytes, or another object's.
 
         """
-        return cls(_native.RingProductPlan.from_bytes(data))
+        return cls(_native.RingProductPlan.from_bytes(wire_bytes(data)))
 
     def to_bytes(self) -> bytes:
         """The wire form: what the server is given, or gives."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hesc import _native
-from hesc.inputs import of_kind, whole
+from hesc.inputs import of_kind, whole, wire_bytes
 from hesc.integers.kinds import Kind
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Message:
             WireError: damaged bytes, or another object's.
 
         """
-        return cls(_native.Message.from_bytes(data))
+        return cls(_native.Message.from_bytes(wire_bytes(data)))
 
     def to_bytes(self) -> bytes:
         """The wire form: 67 bytes, and rows of the numbers' bits, each rounded up to bytes."""

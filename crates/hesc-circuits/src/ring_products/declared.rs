@@ -62,7 +62,22 @@ impl Declared {
         let weights_l1 = row_l1.fold(0.0, f64::max);
         let squares = rows().flat_map(|row| scaled(row, low, high)).map(|w| w * w);
         let weights_l2 = squares.sum::<f64>().sqrt();
-        let centres = rows().zip(intercepts).map(|(row, b)| b + middle(row, low, high)).collect();
+        let centres: Vec<f64> =
+            rows().zip(intercepts).map(|(row, b)| b + middle(row, low, high)).collect();
+        // What the caller gave has other names than what follows from it.
+        let refuse = |name, remedy| Err(RingProductError::Declared { name, remedy });
+        if !centres.iter().all(|&x| sized(x)) {
+            return refuse(
+                "weights and intercepts",
+                "give finite numbers, with scores within 1e100 at the middle of the features' ranges",
+            );
+        }
+        if !(positive(weights_l1) && positive(weights_l2)) {
+            return refuse(
+                "weights",
+                "give some that are not zero, for features whose ranges are no points, with scores within 1e100",
+            );
+        }
         let (low, high) = (low.to_vec(), high.to_vec());
         // Sums in another order are a little larger.
         let up = 1.0 + 1e-9;
@@ -89,14 +104,12 @@ impl Declared {
         if features.saturating_mul(outputs) > MOST_PLACES {
             return Err(RingProductError::Places { features, outputs, most: MOST_PLACES });
         }
-        let sized = |x: f64| x.is_finite() && x.abs() <= LARGEST;
         if !self.centres.iter().all(|&x| sized(x)) {
             return refuse("centres", "give numbers below 1e100");
         }
         if !(sized(self.offset) && self.offset >= 0.0) {
             return refuse("offset", "give a bound on what the model adds, 0 or more");
         }
-        let positive = |x: f64| sized(x) && x >= 1.0 / LARGEST;
         for (name, bound) in [("weights_l1", self.weights_l1), ("weights_l2", self.weights_l2)] {
             if !positive(bound) {
                 return refuse(
@@ -106,7 +119,10 @@ impl Declared {
             }
         }
         if !positive(self.error) {
-            return refuse("error", "give the root mean square that you want, above zero");
+            return refuse(
+                "error",
+                "give the root mean square that you want, above zero and within 1e100",
+            );
         }
         if let Some(Hiding { answers, statistical_bits }) = self.hiding {
             if !(1..=1 << 50).contains(&answers) {
@@ -168,6 +184,16 @@ impl Declared {
         }
         Ok(())
     }
+}
+
+/// Whether sums of it stay far from what doubles end at.
+fn sized(x: f64) -> bool {
+    x.is_finite() && x.abs() <= LARGEST
+}
+
+/// Whether it is a bound that can be divided by.
+fn positive(x: f64) -> bool {
+    sized(x) && x >= 1.0 / LARGEST
 }
 
 fn check_ranges(low: &[f64], high: &[f64]) -> Result<(), RingProductError> {

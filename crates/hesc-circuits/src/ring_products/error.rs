@@ -29,12 +29,9 @@ pub enum RingProductError {
         most: usize,
     },
     /// No set has room for it.
-    #[error(
-        "no set reaches this error: the nearest has a root mean square of {nearest:.1e}; ask for a larger error, \
-         declare narrower ranges, or plan for fewer hidden answers"
-    )]
+    #[error("{}", no_room(*nearest))]
     NoRoom {
-        /// The least error that there is, in units of the scores.
+        /// The least error that there is, in units of the scores; infinite if no set has room at any error.
         nearest: f64,
     },
     /// Numbers of another count than the plan has.
@@ -83,4 +80,18 @@ pub enum RingProductError {
         /// Numbers left.
         left: u64,
     },
+}
+
+/// What helps where no set has room.
+fn no_room(nearest: f64) -> String {
+    if nearest.is_finite() {
+        format!(
+            "no set reaches this error: the nearest has a root mean square of {nearest:.1e}; ask for a larger error, \
+             declare narrower ranges, or plan for fewer hidden answers"
+        )
+    } else {
+        "no set has room for scores beside this noise, whatever their error: plan for fewer hidden answers or fewer \
+         statistical bits, or score groups of features under plans of their own"
+            .to_owned()
+    }
 }
