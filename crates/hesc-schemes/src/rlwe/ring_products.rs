@@ -101,7 +101,7 @@ impl RingProducts {
         self.prime().value()
     }
 
-    fn prime(&self) -> &Prime {
+    pub(super) fn prime(&self) -> &Prime {
         &self.0.chain().level(1)[0]
     }
 
