@@ -74,6 +74,8 @@ pub enum Kind {
     RingProductQuery = 61,
     /// Encrypted scores of a ring product.
     RingProductAnswer = 62,
+    /// Encrypted weights for ring products.
+    RingProductModel = 63,
     /// Streams over ciphertexts, with layout and identities.
     Streams = 16,
     /// Seeded streams.
@@ -111,6 +113,7 @@ impl Kind {
             Self::RingProductPlan => "the plan of a ring product",
             Self::RingProductQuery => "a query of a ring product",
             Self::RingProductAnswer => "an answer of a ring product",
+            Self::RingProductModel => "the encrypted model of a ring product",
             Self::Streams => "encrypted streams",
             Self::SeededStreams => "seeded encrypted streams",
             Self::Answer => "an answer",
