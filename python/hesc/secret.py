@@ -32,6 +32,7 @@ from hesc.packing.moves import spreading_elements
 from hesc.packing.slots import EncryptedSlots
 from hesc.parameter_set import explained
 from hesc.params import Params
+from hesc.ring_products.models import model_arrays
 from hesc.ring_products.plans import Plan
 from hesc.transciphering.messages import Message, Shape
 
@@ -464,6 +465,28 @@ class LeveledSecretKey:
         if rows.ndim not in {1, 2} or rows.shape[-1] != features:
             raise ShapeError(f"samples are rows of {features} features; got the shape {rows.shape}")
         return plan.native.encrypt(self._native, rows.reshape(-1))
+
+    def encrypt_model(self, plan: Plan, weights: ArrayLike, intercepts: ArrayLike = 0.0) -> bytes:
+        """Encrypts this key owner's own model for a server that must not see it.
+
+        `ring_products.EncryptedModel.from_bytes` reads it.
+
+        Args:
+            plan: of `ring_products.Plan.encrypted`, for weights under the secret key.
+            weights: a row for each output, or one row.
+            intercepts: what is added to each output, or one number for all.
+
+        Size: `plan.model_size`. Cost: two transforms.
+
+        Raises:
+            OutOfRangeError: weights beyond what the plan declares.
+            ParameterError: a plan of other weights or parameters.
+            ShapeError: another shape.
+
+        """
+        _leveled(plan, Plan, "encrypt_model takes a ring_products.Plan first")
+        rows, added = model_arrays(plan, weights, intercepts)
+        return plan.native.encrypt_model(self._native, rows, added)
 
     def decrypt_scores(self, plan: Plan, answer: bytes) -> Scores:
         """The scores of an answer. Their errors depend on the secret key: show them to nobody.

@@ -86,7 +86,7 @@ mod _native {
     #[pymodule_export]
     use crate::presets::{Entry, presets};
     #[pymodule_export]
-    use crate::ring_products::{RingProductModel, RingProductPlan};
+    use crate::ring_products::{RingProductEncryptedModel, RingProductModel, RingProductPlan};
     #[pymodule_export]
     use crate::transciphering::{CipherKey, Message, decipherer, keystream};
     #[cfg(feature = "peers")]

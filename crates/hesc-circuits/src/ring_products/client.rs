@@ -121,9 +121,11 @@ fn unmask(plan: &Plan, key: &SecretKey, reply: &mut Reply) -> Result<(), SchemeE
     let products = plan.products();
     match &mut reply.third {
         Third::None => products.unmask(key, &mut reply.c_1),
-        Third::Seeds(seeds) => {
-            let mut c_2 = vec![0; reply.c_1.len()];
-            products.third_of_seeds(&[*seeds], &mut c_2);
+        Third::Seeds([own, other]) => {
+            let n = reply.c_1.len();
+            let [mut a, mut row, mut c_2] = [vec![0; n], vec![0; n], vec![0; n]];
+            products.uniform(*own, &mut a);
+            products.add_third(&a, *other, &mut row, &mut c_2);
             products.unmask_square(key, &mut reply.c_1, &c_2)
         }
         Third::Words(c_2) => {

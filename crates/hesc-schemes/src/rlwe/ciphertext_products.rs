@@ -11,7 +11,7 @@ use rand_core::{CryptoRng, SeedableRng};
 use zeroize::Zeroizing;
 
 use super::RingProducts;
-use super::key_pair::{PublicKey, SecretKey};
+use super::key_pair::{PublicKey, SecretKey, limb_seeds};
 use super::ring_products::Workspace;
 use crate::{Fingerprint, SchemeError};
 
@@ -44,6 +44,11 @@ impl RingProducts {
         self.rerandomise(key, c_0, c_1, workspace, rng)?;
         kernels::add_signed(c_0, message, self.prime());
         Ok(parts)
+    }
+
+    /// Seeds that follow from one.
+    pub fn seeds(seed: RngSeed, count: usize) -> Vec<RngSeed> {
+        limb_seeds(seed, count)
     }
 
     /// The uniform polynomial of a seed, as evaluations.
@@ -88,18 +93,12 @@ impl RingProducts {
         Ok(())
     }
 
-    /// The third part of [`Self::sum_of_products`] of operands under the secret key, from their seeds.
-    pub fn third_of_seeds(&self, pairs: &[[RngSeed; 2]], out: &mut [u64]) {
-        let mut factors = [vec![0; out.len()], vec![0; out.len()]];
-        out.fill(0);
-        for seeds in pairs {
-            for (factor, seed) in factors.iter_mut().zip(seeds) {
-                self.uniform(*seed, factor);
-            }
-            let [a, b] = &mut factors;
-            kernels::multiply_assign(a, b, self.prime());
-            kernels::add(out, a, self.prime());
-        }
+    /// Adds to `out` the third part of a product of operands under the secret key: `a` is the uniform polynomial of one
+    /// ([`Self::uniform`]), the other's follows from its seed. `row` is scratch space.
+    pub fn add_third(&self, a: &[u64], seed: RngSeed, row: &mut [u64], out: &mut [u64]) {
+        self.uniform(seed, row);
+        kernels::multiply_assign(row, a, self.prime());
+        kernels::add(out, row, self.prime());
     }
 
     /// `a += b`, modulo the prime.
@@ -205,8 +204,11 @@ mod tests {
             products.sum_of_products(&pairs, out.each_mut().map(Vec::as_mut_slice)).unwrap();
             let [mut c_0, mut c_1, c_2] = out;
             if !public {
-                let mut third = vec![1; n];
-                products.third_of_seeds(&seeds, &mut third);
+                let [mut a, mut row, mut third] = [vec![0; n], vec![0; n], vec![0; n]];
+                for [own, other] in seeds {
+                    products.uniform(own, &mut a);
+                    products.add_third(&a, other, &mut row, &mut third);
+                }
                 assert_eq!(third, c_2);
             }
             products.inverse(&mut c_0);
