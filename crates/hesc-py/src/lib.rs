@@ -9,6 +9,7 @@ mod codes;
 mod encoder;
 mod erased;
 mod errors;
+mod galleries;
 mod galois_ring;
 mod gates;
 mod integer_circuits;
@@ -58,6 +59,8 @@ mod _native {
         CircuitError, CorrelationError, DecryptionError, FusionError, HescError, KeyMismatchError,
         NoiseBudgetError, OutOfRangeError, ParameterError, SecurityError, ShapeError, WireError,
     };
+    #[pymodule_export]
+    use crate::galleries::{EncryptedGallery, GalleryPlan, GalleryProbes};
     #[pymodule_export]
     use crate::galois_ring::GaloisRing;
     #[pymodule_export]

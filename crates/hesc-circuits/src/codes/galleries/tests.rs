@@ -2,7 +2,7 @@ use hesc_math::AesCtrRng;
 use hesc_schemes::SchemeError;
 use hesc_schemes::wire::checksum;
 use proptest::prelude::*;
-use rand_core::{Rng as _, SeedableRng};
+use rand_core::{Rng, SeedableRng};
 
 use super::*;
 
