@@ -66,7 +66,7 @@ def encrypt_blocks(key: bytes, blocks: NDArray[np.uint8]) -> NDArray[np.uint8]:
             whole = np.bitwise_xor.reduce(columns, axis=2, keepdims=True)
             state = (columns ^ whole ^ doubles[columns ^ following]).reshape(-1, 16)
         state = state ^ keys[number]
-    return state
+    return np.asarray(state)
 
 
 def key_stream(key: bytes, length: int) -> bytes:

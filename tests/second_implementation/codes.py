@@ -122,7 +122,8 @@ def encrypt_probe(
     name, secret = key
     body = plan.name + name + struct.pack("<I", 1) + seed
     noise = np.arange(plan.ring_degree) % 7 - 3
-    for piece, own in zip(bits.reshape(plan.pieces, plan.piece), seeds(seed, plan.pieces)):
+    rows = bits.reshape(plan.pieces, plan.piece)
+    for piece, own in zip(rows, seeds(seed, plan.pieces), strict=True):
         message = np.zeros(plan.ring_degree, dtype=np.int64)
         message[: plan.piece] = plan.probe_scale * (1 - 2 * piece[::-1])
         c_0 = encrypted(message, own, secret, plan.modulus, noise)
@@ -158,7 +159,7 @@ def gallery_distances(
         places = np.arange(count) * plan.piece + plan.piece - 1
         c_1, c_0 = residues(n), np.zeros(n, dtype=np.int64)
         c_0[places] = residues(count)
-        c_2 = sum(a * b % q for a, b in zip(own, theirs)) % q
+        c_2 = sum(a * b % q for a, b in zip(own, theirs, strict=True)) % q
         parts = [evaluations(c_0, q), evaluations(c_1, q), c_2]
         products = decrypted(parts, secret, q)[places] / (plan.probe_scale * plan.gallery_scale)
         distances = (plan.bits - products) / 2

@@ -1,4 +1,4 @@
-"""What follows from seeds: others, and uniform polynomials under which one part of a ciphertext lies."""
+"""What follows from seeds: other seeds, and uniform polynomials."""
 
 from __future__ import annotations
 

@@ -283,7 +283,11 @@ class Plan:
         """
         rows = weight_rows(weights)
         array = real_array(samples, "samples")
-        if rows.shape != self.shape or array.ndim not in {1, 2} or array.shape[-1:] != rows[0].shape:
+        if (
+            rows.shape != self.shape
+            or array.ndim not in {1, 2}
+            or array.shape[-1:] != rows[0].shape
+        ):
             raise ShapeError(
                 f"the plan is for weights of shape {self.shape} and rows of features; got "
                 f"{rows.shape} and {array.shape}"

@@ -88,7 +88,7 @@ proptest! {
     }
 }
 
-/// Measured mean squares beside the law: 20,000 errors and more, over many keys and models, samples that fill a
+/// Measured mean squares beside the law: 20,000 errors and more, over hundreds of keys and models, samples that fill a
 /// ciphertext and few. They scatter by 1 %, under one public key, whose noise all share, more: a true law fails once in 10^4
 /// runs, and the seeds are fixed.
 #[test]
