@@ -222,6 +222,15 @@ mod tests {
     }
 
     #[test]
+    fn seeds_that_follow_from_one_are_all_different() {
+        let mut seeds = RingProducts::seeds([7; 32], 64);
+        seeds.extend(RingProducts::seeds([8; 32], 64));
+        seeds.sort_unstable();
+        seeds.dedup();
+        assert_eq!(seeds.len(), 128);
+    }
+
+    #[test]
     fn operands_and_keys_of_other_sets_are_refused() {
         let [small, large] = [25, 26].map(|bits| RingProducts::of_size(1024, bits).unwrap());
         let rng = &mut AesCtrRng::from_seed([2; 32]);

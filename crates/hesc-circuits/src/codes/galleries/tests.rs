@@ -89,8 +89,27 @@ fn the_longest_codes_have_room() {
     }
 }
 
-/// What decides over a distance stays within its bound: the largest of 30,000 distances' noise and roundings is between a fifth and
-/// 0.875 of half a step, by how much answers are off that lost their bits before decryption. Noise beyond the bound is refused.
+/// Equal codes, in one message and in two: every ciphertext has a seed of its own, and words of its own.
+#[test]
+fn equal_codes_are_encrypted_differently() {
+    let rng = &mut AesCtrRng::seed_from_u64(4);
+    let plan = Plan::new(64, 32).unwrap();
+    let (secret, _) = plan.products().scheme().generate_keys(rng);
+    let code = vec![0x0123_4567_89ab_cdef; 2];
+    let two = [0; 2].map(|_| encrypt_probes(&plan, &secret, &code, rng).unwrap());
+    let object = 32 + 2 * 2048 * 36 / 8;
+    let mut parts: Vec<&[u8]> = Vec::new();
+    for sent in &two {
+        let body = &sent[14 + 36..sent.len() - 16];
+        parts
+            .extend(body.chunks(object).flat_map(|one| [&one[..32], &one[32..9248], &one[9248..]]));
+    }
+    parts.sort_unstable();
+    parts.dedup();
+    assert_eq!(parts.len(), 2 * 2 * 3);
+}
+
+/// What decides over a distance: noise beyond its bound is refused.
 #[test]
 fn what_is_off_by_more_than_noise_is_refused() {
     let plan = Plan::new(512, 64).unwrap();
