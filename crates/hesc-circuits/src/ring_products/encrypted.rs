@@ -41,6 +41,23 @@ fn refuse_plan<T>(remedy: &'static str) -> Result<T, RingProductError> {
     Err(RingProductError::Declared { name: "the plan", remedy })
 }
 
+/// What a model's integers are under either key, each polynomial encrypted by `part`.
+fn encrypted_words<R: CryptoRng>(
+    plan: &Plan,
+    weights: &[f64],
+    intercepts: &[f64],
+    rng: &mut R,
+    mut part: impl FnMut(&[i64], &mut R) -> Result<(Vec<u64>, Part), SchemeError>,
+) -> Result<EncryptedWords, RingProductError> {
+    let layout = plan.layout();
+    let polynomial = weights::polynomial(plan, weights, rng)?;
+    let added = added_polynomial(layout, &weights::added(plan, weights, intercepts)?);
+    let weights = part(&polynomial, rng)?;
+    let added = plan.adds().then(|| part(&added, rng)).transpose()?;
+    let added = added.map(|(c_0, c_1)| (at_scores(layout, &c_0), c_1));
+    Ok(EncryptedWords { weights, added })
+}
+
 /// Encrypts a model under the secret key of who asks, whose model it is: the seeded wire form that
 /// [`EncryptedModel::from_bytes`] reads. Weights are rounded at random. Cost: two transforms.
 ///
@@ -57,19 +74,14 @@ pub fn encrypt_model(
     if plan.declared().encrypted() != Some(Under::Secret) {
         return refuse_plan("it is not for weights under the secret key; make one that is");
     }
-    let (layout, products) = (plan.layout(), plan.products());
-    let polynomial = weights::polynomial(plan, weights, rng)?;
-    let added = added_polynomial(layout, &weights::added(plan, weights, intercepts)?);
+    let products = plan.products();
     let mut workspace = products.workspace();
-    let mut part = |message: &[i64]| -> Result<(Vec<u64>, Part), RingProductError> {
-        let mut c_0 = vec![0; layout.ring_degree];
+    let words = encrypted_words(plan, weights, intercepts, rng, |message, rng| {
+        let mut c_0 = vec![0; message.len()];
         let seed = products.encrypt(key, message, &mut c_0, &mut workspace, rng)?;
         Ok((c_0, Part::Seed(seed)))
-    };
-    let weights = part(&polynomial)?;
-    let added = plan.adds().then(|| part(&added)).transpose()?;
-    let added = added.map(|(c_0, c_1)| (at_scores(layout, &c_0), c_1));
-    Ok(wire::model_to_bytes(plan, key.key_id(), &EncryptedWords { weights, added }))
+    })?;
+    Ok(wire::model_to_bytes(plan, key.key_id(), &words))
 }
 
 /// The same under the public key of who asks. Cost: six transforms.
@@ -86,18 +98,13 @@ pub fn encrypt_model_public(
     if plan.declared().encrypted() != Some(Under::Public) {
         return refuse_plan("it is not for weights under the public key; make one that is");
     }
-    let (layout, products) = (plan.layout(), plan.products());
-    let polynomial = weights::polynomial(plan, weights, rng)?;
-    let added = added_polynomial(layout, &weights::added(plan, weights, intercepts)?);
+    let products = plan.products();
     let mut workspace = products.workspace();
-    let mut part = |message: &[i64]| -> Result<(Vec<u64>, Part), RingProductError> {
+    let words = encrypted_words(plan, weights, intercepts, rng, |message, rng| {
         let [c_0, c_1] = products.encrypt_public(key, message, &mut workspace, rng)?;
         Ok((c_0, Part::Words(c_1)))
-    };
-    let weights = part(&polynomial)?;
-    let added = plan.adds().then(|| part(&added)).transpose()?;
-    let added = added.map(|(c_0, c_1)| (at_scores(layout, &c_0), c_1));
-    Ok(wire::model_to_bytes(plan, key.key_id(), &EncryptedWords { weights, added }))
+    })?;
+    Ok(wire::model_to_bytes(plan, key.key_id(), &words))
 }
 
 impl EncryptedModel {

@@ -191,12 +191,13 @@ impl Plan {
     pub(super) fn distance(&self, coefficient: i64) -> u32 {
         let step = self.probe_scale() * self.gallery_scale();
         let bits = self.bits() as i64;
-        // Twice the distance in steps, rounded to an even number of them.
-        let doubled = bits * step - coefficient;
-        let distance = (doubled + step).div_euclid(2 * step);
-        let off = (doubled - 2 * step * distance).abs();
-        let valid = (0..=bits).contains(&distance) & (off as f64 <= LIMIT * step as f64);
-        if valid { distance as u32 } else { u32::MAX }
+        // Below 2^53, all of it; what is near a half is refused.
+        let distance = (bits * step - coefficient) as f64 / (2 * step) as f64;
+        let rounded = distance.round_ties_even();
+        let valid = (rounded >= 0.0)
+            & (rounded <= bits as f64)
+            & ((distance - rounded).abs() <= LIMIT / 2.0);
+        rounded as u32 | u32::from(!valid).wrapping_neg()
     }
 }
 
