@@ -149,6 +149,26 @@ pub struct Found {
 /// [`SchemeError::Wire`], [`SchemeError::ParameterMismatch`] and [`SchemeError::KeyMismatch`] for other bytes, plans and
 /// keys; [`SchemeError::NotACount`] for a block that holds anything but distances.
 pub fn decrypt(plan: &Plan, key: &SecretKey, bytes: &[u8]) -> Result<Found, SchemeError> {
+    let (range, blocks) = inner_products(plan, key, bytes)?;
+    let mut distances = Vec::new();
+    for (block, products) in blocks.iter().enumerate() {
+        let found: Vec<u32> = products.iter().map(|&product| plan.distance(product)).collect();
+        if found.iter().fold(false, |bad, &distance| bad | (distance == u32::MAX)) {
+            return Err(SchemeError::NotACount { block: range.first + block });
+        }
+        distances.extend(found.into_iter().map(|distance| distance as u16));
+    }
+    let first = range.first * plan.capacity();
+    let wire::Range { records, probes, probe, .. } = range;
+    Ok(Found { records, probes, probe, first, distances })
+}
+
+/// What the coefficients of distances are, block after block, noise included.
+pub(super) fn inner_products(
+    plan: &Plan,
+    key: &SecretKey,
+    bytes: &[u8],
+) -> Result<(wire::Range, Zeroizing<Vec<Vec<i64>>>), SchemeError> {
     let (found, range, seed, mut replies) = wire::distances_from_bytes(plan, bytes)?;
     if found != key.key_id() {
         return Err(SchemeError::KeyMismatch { expected: key.key_id(), found });
@@ -162,7 +182,7 @@ pub fn decrypt(plan: &Plan, key: &SecretKey, bytes: &[u8]) -> Result<Found, Sche
             words
         })
         .collect();
-    let one = |(block, reply): (usize, &mut wire::Reply)| {
+    let one = |reply: &mut wire::Reply| {
         let (mut row, mut c_2) = (vec![0; n], vec![0; n]);
         for (a, seed) in own.iter().zip(RingProducts::seeds(reply.seed, plan.pieces())) {
             products.add_third(a, seed, &mut row, &mut c_2);
@@ -172,21 +192,12 @@ pub fn decrypt(plan: &Plan, key: &SecretKey, bytes: &[u8]) -> Result<Found, Sche
             words.for_each(|word| *word = truncation.lift(*word));
         }
         products.unmask_square(key, &mut reply.c_1, &c_2)?;
-        let distances: Vec<u32> = plan
-            .places(reply.distances.len())
-            .zip(&reply.distances)
-            .map(|(place, &c_0)| plan.distance(products.centred_sum(reply.c_1[place], c_0)))
-            .collect();
+        let places = plan.places(reply.distances.len()).zip(&reply.distances);
+        let found =
+            places.map(|(place, &c_0)| products.centred_sum(reply.c_1[place], c_0)).collect();
         reply.c_1.zeroize();
-        if distances.iter().fold(false, |bad, &distance| bad | (distance == u32::MAX)) {
-            return Err(SchemeError::NotACount { block: range.first + block });
-        }
-        Ok(distances)
+        Ok(found)
     };
-    let done: Result<Vec<Vec<u32>>, SchemeError> =
-        replies.par_iter_mut().enumerate().map(one).collect();
-    let distances = done?.into_iter().flatten().map(|distance| distance as u16).collect();
-    let first = range.first * plan.capacity();
-    let wire::Range { records, probes, probe, .. } = range;
-    Ok(Found { records, probes, probe, first, distances })
+    let done: Result<Vec<Vec<i64>>, SchemeError> = replies.par_iter_mut().map(one).collect();
+    Ok((range, Zeroizing::new(done?)))
 }

@@ -41,34 +41,35 @@ fn refuse<T>(name: &'static str, value: usize, remedy: &'static str) -> Result<T
 }
 
 /// The scales and the fewest bits of an answer with which distances decrypt, but for a probability below `2^-128`.
-///
-/// What is decrypted is, over all pieces, `(x + e) (y + f)` with `x` and `y` signs times their scales and `e` and `f` noise:
-/// `e y`, `x f` and `e f` are sub-Gaussian given `f`, whose norm is bounded. Roundings are `r_0 + r_1 s`.
 fn scales(modulus: u64, n: usize, bits: usize, piece: usize) -> Option<Scales> {
-    let (ring, length, pieces) = (n as f64, bits as f64, (bits / piece) as f64);
+    let (ring, length) = (n as f64, bits as f64);
     // The largest inner product, and one step for noise.
     let product = (modulus as f64 / 2.0 * (1.0 - 1e-9) / (length + 1.0)).floor();
     // Noise of the gallery meets the signs of one probe, that of the probe those of a whole ciphertext.
     let gallery = (product / (ring / piece as f64).sqrt()).sqrt().floor().max(1.0);
     let probe = (product / gallery).floor();
+    (1..=modulus.ilog2() + 1)
+        .map(|answer_bits| Scales { probe: probe as i64, gallery: gallery as i64, answer_bits })
+        .find(|&scales| reach(modulus, n, bits, piece, scales) <= LIMIT * probe * gallery)
+}
+
+/// What noise stays within, but for a probability below `2^-128`.
+///
+/// What is decrypted is, over all pieces, `(x + e) (y + f)` with `x` and `y` signs times their scales and `e` and `f` noise:
+/// `e y`, `x f` and `e f` are sub-Gaussian given `f`, whose norm is bounded. Roundings are `r_0 + r_1 s`.
+fn reach(modulus: u64, n: usize, bits: usize, piece: usize, scales: Scales) -> f64 {
+    let Scales { probe, gallery, answer_bits } = scales;
+    let (ring, probe, gallery) = (n as f64, probe as f64, gallery as f64);
+    let (length, pieces) = (bits as f64, (bits / piece) as f64);
     let deviation = secret_key_deviation();
     let own = deviation * (NORM_MARGIN * ring).sqrt();
     let noise = deviation.powi(2)
         * (pieces * (gallery * ring.sqrt() + own).powi(2) + length * probe.powi(2));
-    let room = LIMIT * probe * gallery;
-    (1..=modulus.ilog2() + 1).find_map(|answer_bits| {
-        let lost = answer_bits <= modulus.ilog2();
-        let unit = modulus as f64 / f64::from(answer_bits).exp2();
-        // The worst secret has no zeros; rounding back to residues is a unit of its own. A rounding is off by a 64th more.
-        let square = if lost { unit * unit + 1.0 } else { 0.0 };
-        let roundings = 1.04 * square * (1.0 + ring) / 12.0;
-        let reach = TAILS * (noise + roundings).sqrt() + 2.0;
-        (reach <= room).then_some(Scales {
-            probe: probe as i64,
-            gallery: gallery as i64,
-            answer_bits,
-        })
-    })
+    let unit = modulus as f64 / f64::from(answer_bits).exp2();
+    // The worst secret has no zeros; rounding back to residues is a unit of its own. A rounding is off by a 64th more.
+    let square = if answer_bits <= modulus.ilog2() { unit * unit + 1.0 } else { 0.0 };
+    let roundings = 1.04 * square * (1.0 + ring) / 12.0;
+    TAILS * (noise + roundings).sqrt() + 2.0
 }
 
 impl Plan {
@@ -178,6 +179,13 @@ impl Plan {
     pub(super) fn blocks(&self, records: usize) -> impl ExactSizeIterator<Item = usize> + use<> {
         let capacity = self.capacity();
         (0..records.div_ceil(capacity)).map(move |block| capacity.min(records - block * capacity))
+    }
+
+    /// What noise stays within.
+    #[cfg(test)]
+    pub(super) fn reach(&self) -> f64 {
+        let q = self.products().modulus();
+        reach(q, self.ring_degree(), self.bits(), self.piece(), self.0.scales)
     }
 
     /// Where the inner products of a block lie.

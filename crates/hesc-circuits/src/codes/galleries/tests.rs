@@ -109,6 +109,46 @@ fn equal_codes_are_encrypted_differently() {
     assert_eq!(parts.len(), 2 * 2 * 3);
 }
 
+/// Measured noise beside its law, 5 % of thousands of distances (a true law fails once in 10^4 runs, the seeds are fixed): and the bound
+/// that decides over scales is fourteen deviations for the largest secret.
+#[test]
+fn noise_follows_its_law_and_keeps_its_bound() {
+    let rng = &mut AesCtrRng::seed_from_u64(5);
+    for (bits, piece) in [(512, 16), (512, 64), (1024, 64), (4096, 32)] {
+        let plan = Plan::new(bits, piece).unwrap();
+        let (probe, gallery) = (plan.probe_scale() as f64, plan.gallery_scale() as f64);
+        let n = plan.ring_degree() as f64;
+        let (mut measured, mut count) = (0.0, 0);
+        while count < 8000 {
+            let (secret, _) = plan.products().scheme().generate_keys(rng);
+            let codes = codes(rng, 6 * plan.capacity(), bits);
+            let sent = encrypt_gallery(&plan, &secret, &codes, rng).unwrap();
+            let asked = encrypt_probes(&plan, &secret, &codes[..bits / 64], rng).unwrap();
+            let server = Gallery::from_bytes(&plan, &sent).unwrap();
+            let asked = Probes::from_bytes(&plan, &asked).unwrap();
+            let answer = server.compare(&asked, 0, 0, 6).unwrap();
+            let (_, found) = super::client::inner_products(&plan, &secret, &answer).unwrap();
+            let exact = clear(&codes[..bits / 64], &codes, bits).remove(0);
+            for (product, distance) in found.iter().flatten().zip(exact) {
+                let exact = (bits as f64 - 2.0 * f64::from(distance)) * probe * gallery;
+                measured += (*product as f64 - exact).powi(2);
+                count += 1;
+            }
+        }
+        let deviation = hesc_schemes::rlwe::noise::secret_key_deviation();
+        let pieces = plan.pieces() as f64;
+        let noise = deviation.powi(2)
+            * (pieces * n * (gallery.powi(2) + deviation.powi(2)) + bits as f64 * probe.powi(2));
+        let unit = plan.products().modulus() as f64 / f64::from(plan.answer_bits()).exp2();
+        let law = |share: f64| (noise + unit * unit * (1.0 + share * n) / 12.0).sqrt();
+        let ratio = (measured / f64::from(count)).sqrt() / law(2.0 / 3.0);
+        assert!((0.95..1.05).contains(&ratio), "{bits} {piece}: {ratio}");
+        let reach = plan.reach();
+        assert!(14.3 * law(1.0) < reach && reach < 15.0 * law(1.0), "{bits} {piece}");
+        assert!(reach < probe * gallery);
+    }
+}
+
 /// What decides over a distance: noise beyond its bound is refused.
 #[test]
 fn what_is_off_by_more_than_noise_is_refused() {
