@@ -179,7 +179,7 @@ pub fn rounding_deviation(ring_degree: usize) -> f64 {
 }
 
 /// Mean square of the norm of `s^2`, and what no key that is made has more of: that of its values at the roots of
-/// unity, whose fourth moment is that of a complex Gaussian number, at most [`POWER_MARGIN`] times that.
+/// unity, whose fourth moment is that of a complex Gaussian number, at most `POWER_MARGIN` times that.
 pub fn square_of_secret(ring_degree: usize) -> (f64, f64) {
     let mean = 2.0 * (2.0 / 3.0 * ring_degree as f64).powi(2);
     (mean, POWER_MARGIN * mean)

@@ -163,12 +163,15 @@ pub fn decrypt(plan: &Plan, key: &SecretKey, bytes: &[u8]) -> Result<Found, Sche
     Ok(Found { records, probes, probe, first, distances })
 }
 
-/// What the coefficients of distances are, block after block, noise included.
+/// Coefficients, block after block; wiped.
+type Coefficients = Zeroizing<Vec<Vec<i64>>>;
+
+/// What the coefficients of distances are, noise included.
 pub(super) fn inner_products(
     plan: &Plan,
     key: &SecretKey,
     bytes: &[u8],
-) -> Result<(wire::Range, Zeroizing<Vec<Vec<i64>>>), SchemeError> {
+) -> Result<(wire::Range, Coefficients), SchemeError> {
     let (found, range, seed, mut replies) = wire::distances_from_bytes(plan, bytes)?;
     if found != key.key_id() {
         return Err(SchemeError::KeyMismatch { expected: key.key_id(), found });
