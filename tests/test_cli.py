@@ -225,6 +225,9 @@ def check_encodings(report: dict[str, Any]) -> None:
     # Of 2000 decisions and more one in a thousand is another; five in a thousand once in 10^8.
     assert ratios["digits.agreement"] >= 0.995
     assert "vs_seal_ring_product.total" in ratios
+    # The third part follows from seeds, or travels.
+    assert ratios["digits.secret.bytes_down"] < ratios["digits.public.bytes_down"] / 2
+    assert ratios["gallery.512.64.bytes_up"] == 8 * 9216 + 98
 
 
 CHECKS = {

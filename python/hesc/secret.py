@@ -11,6 +11,7 @@ from hesc import _native
 from hesc._native import ParameterError, ShapeError
 from hesc.arrays import Answer, EncryptedArray, SeededArray, expanded
 from hesc.codes.encrypted import EncryptedDistances
+from hesc.codes.galleries import GalleryPlan
 from hesc.codes.rows import checked
 from hesc.encoding import EncodedArray, Encoder, EncoderOptions, Estimates
 from hesc.encryptor import LAYOUTS, PublicKey, repeated, resolve_layout, row_length
@@ -33,11 +34,12 @@ from hesc.packing.moves import spreading_elements
 from hesc.packing.slots import EncryptedSlots
 from hesc.parameter_set import explained
 from hesc.params import Params
+from hesc.ring_products.models import model_arrays
 from hesc.ring_products.plans import Plan
 from hesc.transciphering.messages import Message, Shape
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from os import PathLike
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -485,6 +487,28 @@ class LeveledSecretKey:
             raise ShapeError(f"samples are rows of {features} features; got the shape {rows.shape}")
         return plan.native.encrypt(self._native, rows.reshape(-1))
 
+    def encrypt_model(self, plan: Plan, weights: ArrayLike, intercepts: ArrayLike = 0.0) -> bytes:
+        """Encrypts this key owner's own model for a server that must not see it.
+
+        `ring_products.EncryptedModel.from_bytes` reads it.
+
+        Args:
+            plan: of `ring_products.Plan.encrypted`, for weights under the secret key.
+            weights: a row for each output, or one row.
+            intercepts: what is added to each output, or one number for all.
+
+        Size: `plan.model_size`. Cost: two transforms.
+
+        Raises:
+            OutOfRangeError: weights beyond what the plan declares.
+            ParameterError: a plan of other weights or parameters.
+            ShapeError: another shape.
+
+        """
+        _leveled(plan, Plan, "encrypt_model takes a ring_products.Plan first")
+        rows, added = model_arrays(plan, weights, intercepts)
+        return plan.native.encrypt_model(self._native, rows, added)
+
     def decrypt_scores(self, plan: Plan, answer: bytes) -> Scores:
         """The scores of an answer. Their errors depend on the secret key: show them to nobody.
 
@@ -500,6 +524,73 @@ class LeveledSecretKey:
         native = plan.native
         values = native.decrypt(self._native, answer)
         return Scores(values.reshape(-1, native.outputs), native.error)
+
+    def encrypt_gallery(self, plan: GalleryPlan, codes: ArrayLike) -> bytes:
+        """Encrypts codes for a server that compares others to them and can read none.
+
+        `hesc.codes.EncryptedGallery.from_bytes` reads them.
+
+        Size: `plan.sizes(records).gallery`. Cost: a transform for each of `bits / piece` pieces of
+        each `plan.capacity` codes.
+
+        Raises:
+            ShapeError: what are no codes of the plan's bits.
+            ParameterError: more than one gallery takes, or a plan of other parameters.
+
+        """
+        _leveled(plan, GalleryPlan, "encrypt_gallery takes a hesc.codes.GalleryPlan first")
+        return plan.native.encrypt_gallery(self._native, checked(codes))
+
+    def encrypt_probes(self, plan: GalleryPlan, codes: ArrayLike) -> bytes:
+        """Encrypts codes to be compared to a gallery under the same key.
+
+        `hesc.codes.EncryptedGallery.answers` takes them. Size: `plan.sizes(1, probes).probes`.
+        Cost: `bits / piece` transforms for each.
+
+        Raises:
+            ShapeError: what are no codes of the plan's bits.
+            ParameterError: more than one message takes, or a plan of other parameters.
+
+        """
+        _leveled(plan, GalleryPlan, "encrypt_probes takes a hesc.codes.GalleryPlan first")
+        return plan.native.encrypt_probes(self._native, checked(codes))
+
+    def gallery_distances(self, plan: GalleryPlan, parts: Iterable[bytes]) -> NDArray[np.uint16]:
+        """Hamming distances of probes (rows) to a gallery (columns), exact.
+
+        Args:
+            plan: of both.
+            parts: all parts of an answer, in any order.
+
+        Cost for each block of a gallery: two transforms, and `bits / piece` uniform polynomials.
+
+        Raises:
+            WireError, ParameterError, KeyMismatchError: damaged bytes, and answers for another plan
+                or key pair.
+            DecryptionError: what are no distances. Tell nobody who made it.
+            ShapeError: parts of several answers, one given twice, or some missing.
+
+        """
+        _leveled(plan, GalleryPlan, "gallery_distances takes a hesc.codes.GalleryPlan first")
+        if isinstance(parts, bytes):
+            raise ParameterError("parts are several answers, not bytes; give a list of them")
+        rows = there = np.empty((0, 0), dtype=np.uint16)
+        for part in parts:
+            if not isinstance(part, bytes):
+                raise ParameterError(f"a part is bytes, not {type(part).__name__}")
+            records, probes, probe, first, found = plan.native.decrypt(self._native, part)
+            if not rows.size:
+                rows = np.zeros((probes, records), dtype=np.uint16)
+                there = np.zeros((probes, records), dtype=bool)
+            if rows.shape != (probes, records):
+                raise ShapeError("these are parts of several answers; give those of one")
+            place = probe, slice(first, first + len(found))
+            if there[place].any():
+                raise ShapeError("a part was given twice; give each once")
+            rows[place], there[place] = found, True
+        if not rows.size or not there.all():
+            raise ShapeError("parts are missing; give all that EncryptedGallery.answers makes")
+        return rows
 
     def decrypt_slots(self, slots: EncryptedSlots) -> NDArray[Any]:
         """What slots hold, from 0 to below the plaintext modulus: a number or coordinates each.

@@ -1,7 +1,7 @@
 """The negacyclic transform in SEAL's order, with Python's integers.
 
 Place `i` holds the value at `root^(2 bitrev(i) + 1)`, `root` the smallest primitive `2N`-th root of
-unity.
+unity, or another one that is given.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 @cache
-def _powers(modulus: int, degree: int) -> tuple[list[int], NDArray[np.intp]]:
-    """The smallest root's powers, and the bit reversals."""
+def _powers(modulus: int, degree: int, root: int | None) -> tuple[list[int], NDArray[np.intp]]:
+    """A root's powers, by default the smallest one's, and the bit reversals."""
     step = (modulus - 1) // (2 * degree)
     some = next(
         root
@@ -28,7 +28,7 @@ def _powers(modulus: int, degree: int) -> tuple[list[int], NDArray[np.intp]]:
     odd = [some]
     for _ in range(degree - 1):
         odd.append(odd[-1] * square % modulus)
-    root = min(odd)
+    root = min(odd) if root is None else root
     powers = [1]
     for _ in range(2 * degree - 1):
         powers.append(powers[-1] * root % modulus)
@@ -37,10 +37,10 @@ def _powers(modulus: int, degree: int) -> tuple[list[int], NDArray[np.intp]]:
     return powers, np.array(reversals)
 
 
-def forward(coefficients: NDArray[Any], modulus: int) -> NDArray[Any]:
+def forward(coefficients: NDArray[Any], modulus: int, root: int | None = None) -> NDArray[Any]:
     """Coefficients to evaluations: a recursion on even and odd coefficients, for all at once."""
     degree = len(coefficients)
-    powers, reversals = _powers(modulus, degree)
+    powers, reversals = _powers(modulus, degree, root)
     # Row i has the coefficients k with k = bitrev(i) modulo the number of rows.
     values = np.array(coefficients, dtype=object)[reversals].reshape(degree, 1)
     while values.shape[1] < degree:
@@ -55,10 +55,10 @@ def forward(coefficients: NDArray[Any], modulus: int) -> NDArray[Any]:
     return np.asarray(values[0][reversals])
 
 
-def inverse(evaluations: NDArray[Any], modulus: int) -> NDArray[Any]:
+def inverse(evaluations: NDArray[Any], modulus: int, root: int | None = None) -> NDArray[Any]:
     """Evaluations to coefficients: the transform with the root's inverse, divided by the degree."""
     degree = len(evaluations)
-    powers, reversals = _powers(modulus, degree)
+    powers, reversals = _powers(modulus, degree, root)
     ordered = np.array(evaluations, dtype=object)[reversals]
     # a_k = 1/N sum_j v_j root^(-k (2 j + 1)): a cyclic transform and a twist.
     values = ordered[reversals].reshape(degree, 1)

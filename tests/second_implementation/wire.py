@@ -30,6 +30,12 @@ KINDS = {
     "ring product plan": 60,
     "ring product query": 61,
     "ring product answer": 62,
+    "ring product model": 63,
+    "distances": 58,
+    "gallery plan": 64,
+    "gallery": 65,
+    "probes": 66,
+    "gallery distances": 67,
 }
 
 

@@ -9,6 +9,7 @@ mod codes;
 mod encoder;
 mod erased;
 mod errors;
+mod galleries;
 mod galois_ring;
 mod gates;
 mod integer_circuits;
@@ -59,6 +60,8 @@ mod _native {
         NoiseBudgetError, OutOfRangeError, ParameterError, SecurityError, ShapeError, WireError,
     };
     #[pymodule_export]
+    use crate::galleries::{EncryptedGallery, GalleryPlan, GalleryProbes};
+    #[pymodule_export]
     use crate::galois_ring::GaloisRing;
     #[pymodule_export]
     use crate::gates::{Builder, Circuit, Program};
@@ -86,7 +89,7 @@ mod _native {
     #[pymodule_export]
     use crate::presets::{Entry, presets};
     #[pymodule_export]
-    use crate::ring_products::{RingProductModel, RingProductPlan};
+    use crate::ring_products::{RingProductEncryptedModel, RingProductModel, RingProductPlan};
     #[pymodule_export]
     use crate::transciphering::{CipherKey, Message, decipherer, keystream};
     #[cfg(feature = "peers")]

@@ -1,13 +1,13 @@
 //! Linear scores of encrypted features by one product in the ring.
 
-use hesc_circuits::ring_products::{self, Declared, Hiding, RingProductError};
+use hesc_circuits::ring_products::{self, Declared, Hiding, Protection, RingProductError, Under};
 use hesc_math::AesCtrRng;
 use numpy::{PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
-use crate::errors::{ring_product_to_py, scheme_to_py};
+use crate::errors::{ParameterError, ring_product_to_py, scheme_to_py};
 use crate::leveled::{LeveledParams, LeveledPublicKey, LeveledSecretKey, generator};
 use crate::workers::Compute;
 
@@ -20,6 +20,17 @@ fn detached<T: Send>(
 ) -> PyResult<T> {
     let mut rng = generator().map_err(scheme_to_py)?;
     py.compute(|| operation(&mut rng)).map_err(ring_product_to_py)
+}
+
+/// The keys that weights are encrypted under, by the names that Python has.
+const UNDER: [(Under, &str); 2] = [(Under::Secret, "secret"), (Under::Public, "public")];
+
+fn under_named(name: &str) -> PyResult<Under> {
+    let found = UNDER.iter().find(|(_, own)| *own == name).map(|(under, _)| *under);
+    found.ok_or_else(|| {
+        let text = format!("weights are encrypted under {name:?}; choose secret or public");
+        ParameterError::new_err(text)
+    })
 }
 
 /// What both sides agree upon.
@@ -46,7 +57,7 @@ impl RingProductPlan {
 
     #[staticmethod]
     #[expect(clippy::too_many_arguments, reason = "keywords of the Python function")]
-    #[pyo3(signature = (*, low, high, centres, offset, weights_l1, weights_l2, error, hiding))]
+    #[pyo3(signature = (*, low, high, centres, offset, weights_l1, weights_l2, error, hiding, encrypted))]
     fn declared(
         py: Python<'_>,
         low: Numbers<'_>,
@@ -57,12 +68,22 @@ impl RingProductPlan {
         weights_l2: f64,
         error: f64,
         hiding: Option<(u64, u32)>,
+        encrypted: Option<&str>,
     ) -> PyResult<Self> {
         let [low, high, centres] =
             [low.as_slice()?, high.as_slice()?, centres.as_slice()?].map(<[f64]>::to_vec);
-        let hiding = hiding.map(|(answers, statistical_bits)| Hiding { answers, statistical_bits });
+        let protection = match (hiding, encrypted) {
+            (None, None) => Protection::Open,
+            (Some((answers, statistical_bits)), None) => {
+                Protection::Hidden(Hiding { answers, statistical_bits })
+            }
+            (None, Some(name)) => Protection::Encrypted(under_named(name)?),
+            (Some(_), Some(_)) => {
+                return Err(ParameterError::new_err("weights are hidden, or encrypted: not both"));
+            }
+        };
         let declared =
-            Declared { low, high, centres, offset, weights_l1, weights_l2, error, hiding };
+            Declared { low, high, centres, offset, weights_l1, weights_l2, error, protection };
         let plan = py.compute(|| ring_products::Plan::new(declared));
         plan.map(Self).map_err(ring_product_to_py)
     }
@@ -108,7 +129,13 @@ impl RingProductPlan {
     /// Numbers that a model gives, and bits of statistical security, where weights are hidden.
     #[getter]
     fn hiding(&self) -> Option<(u64, u32)> {
-        self.0.declared().hiding.map(|hiding| (hiding.answers, hiding.statistical_bits))
+        self.0.declared().hiding().map(|hiding| (hiding.answers, hiding.statistical_bits))
+    }
+    /// Under which key weights are encrypted, where they are.
+    #[getter]
+    fn encrypted(&self) -> Option<&'static str> {
+        let under = self.0.declared().encrypted()?;
+        UNDER.iter().find(|(own, _)| *own == under).map(|(_, name)| *name)
     }
     #[getter]
     fn low<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
@@ -131,7 +158,12 @@ impl RingProductPlan {
         )
     }
 
-    /// The law of errors of one sample's scores.
+    /// Bytes of an encrypted model.
+    fn model_bytes(&self) -> usize {
+        ring_products::model_bytes(&self.0)
+    }
+
+    /// The law of errors of the scores of samples that share a ciphertext.
     fn errors_of<'py>(
         &self,
         py: Python<'py>,
@@ -140,6 +172,36 @@ impl RingProductPlan {
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let errors = self.0.errors_of(weights.as_slice()?, features.as_slice()?);
         Ok(PyArray1::from_vec(py, errors.map_err(ring_product_to_py)?))
+    }
+
+    /// A model under the secret key.
+    fn encrypt_model<'py>(
+        &self,
+        py: Python<'py>,
+        secret: &LeveledSecretKey,
+        weights: Numbers<'_>,
+        intercepts: Numbers<'_>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let (weights, intercepts) = (weights.as_slice()?, intercepts.as_slice()?);
+        let model = detached(py, |rng| {
+            ring_products::encrypt_model(&self.0, &secret.1, weights, intercepts, rng)
+        })?;
+        Ok(PyBytes::new(py, &model))
+    }
+
+    /// A model under the public key.
+    fn encrypt_model_public<'py>(
+        &self,
+        py: Python<'py>,
+        public: &LeveledPublicKey,
+        weights: Numbers<'_>,
+        intercepts: Numbers<'_>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let (weights, intercepts) = (weights.as_slice()?, intercepts.as_slice()?);
+        let model = detached(py, |rng| {
+            ring_products::encrypt_model_public(&self.0, &public.1, weights, intercepts, rng)
+        })?;
+        Ok(PyBytes::new(py, &model))
     }
 
     /// A query of samples one after the other.
@@ -202,5 +264,23 @@ impl RingProductModel {
         Err(PyTypeError::new_err(
             "a model is not pickled or copied: its count of answers would be too",
         ))
+    }
+}
+
+/// Weights under encryption, ready for queries.
+#[pyclass(frozen, module = "hesc")]
+pub struct RingProductEncryptedModel(ring_products::EncryptedModel);
+
+#[pymethods]
+impl RingProductEncryptedModel {
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, plan: &RingProductPlan, data: &[u8]) -> PyResult<Self> {
+        let model = py.compute(|| ring_products::EncryptedModel::from_bytes(&plan.0, data));
+        model.map(Self).map_err(ring_product_to_py)
+    }
+
+    fn evaluate<'py>(&self, py: Python<'py>, query: &[u8]) -> PyResult<Bound<'py, PyBytes>> {
+        let answer = py.compute(|| self.0.evaluate(query)).map_err(ring_product_to_py)?;
+        Ok(PyBytes::new(py, &answer))
     }
 }

@@ -74,6 +74,16 @@ pub enum Kind {
     RingProductQuery = 61,
     /// Encrypted scores of a ring product.
     RingProductAnswer = 62,
+    /// Encrypted weights for ring products.
+    RingProductModel = 63,
+    /// What both sides of comparisons with an encrypted gallery agree upon.
+    GalleryPlan = 64,
+    /// Encrypted codes to be found.
+    Gallery = 65,
+    /// Encrypted codes to be looked for.
+    Probes = 66,
+    /// Encrypted distances of both.
+    GalleryDistances = 67,
     /// Streams over ciphertexts, with layout and identities.
     Streams = 16,
     /// Seeded streams.
@@ -111,6 +121,11 @@ impl Kind {
             Self::RingProductPlan => "the plan of a ring product",
             Self::RingProductQuery => "a query of a ring product",
             Self::RingProductAnswer => "an answer of a ring product",
+            Self::RingProductModel => "the encrypted model of a ring product",
+            Self::GalleryPlan => "the plan of a gallery",
+            Self::Gallery => "an encrypted gallery",
+            Self::Probes => "encrypted probes",
+            Self::GalleryDistances => "distances to a gallery",
             Self::Streams => "encrypted streams",
             Self::SeededStreams => "seeded encrypted streams",
             Self::Answer => "an answer",

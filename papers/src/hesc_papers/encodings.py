@@ -13,12 +13,17 @@ if TYPE_CHECKING:
     from hesc.studies import Options
 
 IDENTIFIER: Final = "hesc:encodings"
-TITLE: Final = "Encodings beside bit streams: linear scores by ring products"
+TITLE: Final = "Encodings beside bit streams: linear scores and distances of codes"
 
 PEERS: Final = ("seal", "tenseal")
 
 # Modules with a function `measured` that gives a `Part`.
-PARTS: Final = ("encodings_ring_products", "encodings_pads")
+PARTS: Final = (
+    "encodings_ring_products",
+    "encodings_galleries",
+    "encodings_logarithms",
+    "encodings_pads",
+)
 # What is asked of a ratio: at most, or at least.
 ASKED: Final = {
     "digits.round_trip_us": (75, "most"),

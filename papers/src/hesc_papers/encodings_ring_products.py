@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 # The error that is wanted, as a share of the scores' deviation.
 ERROR: Final = 0.005
 HIDDEN_ERROR: Final = 0.02
+# Keys that weights are encrypted under.
+UNDER: Final = ("secret", "public")
 # Numbers that a hidden model gives: fewer than would give it away.
 HIDDEN_ANSWERS: Final = 600
 DECISIONS: Final = 20_000
@@ -33,16 +35,24 @@ class Ours:
     def __init__(self, model: LinearModel, plan: ring_products.Plan) -> None:
         self.model, self.plan = model, plan
         self.secret, keys = hesc.leveled_keygen(plan.params, products=False)
-        self._server: ring_products.Model | None = None
+        self._server: ring_products.Model | ring_products.EncryptedModel | None = None
         self._keys = keys
         self.restart()
 
     def restart(self) -> None:
         """A server that has given no answers yet."""
+        numbers = self.model.weights, self.model.intercepts
+        if self.plan.encrypted_under is not None:
+            own = self.plan.encrypted_under == "secret"
+            data = (
+                self.secret.encrypt_model(self.plan, *numbers)
+                if own
+                else ring_products.EncryptedModel.encrypt(self.plan, self._keys, *numbers)
+            )
+            self._server = ring_products.EncryptedModel.from_bytes(self.plan, data)
+            return
         keys = None if self.plan.answers is None else self._keys
-        self._server = ring_products.Model(
-            self.plan, self.model.weights, self.model.intercepts, keys=keys
-        )
+        self._server = ring_products.Model(self.plan, *numbers, keys=keys)
 
     def run(self, samples: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """Scores of samples, by way of the bytes of query and answer."""
@@ -65,25 +75,32 @@ def public_plan(model: LinearModel) -> ring_products.Plan:
 
 def hidden_plan(model: LinearModel) -> ring_products.Plan:
     """Where he may not: bounds are the next powers of two."""
+    return ring_products.Plan.hiding(
+        model.weights.shape,
+        error=HIDDEN_ERROR * model.deviation,
+        answers=HIDDEN_ANSWERS,
+        **bounds(model),
+    )
+
+
+def encrypted_plan(model: LinearModel, under: str) -> ring_products.Plan:
+    """Where the server may not, by the same bounds; the error is that for open weights."""
+    return ring_products.Plan.encrypted(
+        model.weights.shape, error=ERROR * model.deviation, under=under, **bounds(model)
+    )
+
+
+def bounds(model: LinearModel) -> dict[str, Any]:
+    """What is declared of weights that somebody must not know."""
     half, middle = (model.high - model.low) / 2, (model.high + model.low) / 2
     scaled = model.weights * half
-    bounds = (
-        np.abs(scaled).sum(axis=1).max(),
-        np.linalg.norm(scaled),
-        np.abs(model.weights @ middle + model.intercepts).max(),
-    )
-    l1, l2, offset = (2.0 ** np.ceil(np.log2(bound)) for bound in bounds)
-    outputs, features = model.weights.shape
-    return ring_products.Plan.hiding(
-        (outputs, features),
-        low=model.low,
-        high=model.high,
-        error=HIDDEN_ERROR * model.deviation,
-        weights_l1=l1,
-        weights_l2=l2,
-        offset=offset,
-        answers=HIDDEN_ANSWERS,
-    )
+    exact = {
+        "weights_l1": np.abs(scaled).sum(axis=1).max(),
+        "weights_l2": np.linalg.norm(scaled),
+        "offset": np.abs(model.weights @ middle + model.intercepts).max(),
+    }
+    powers = {name: 2.0 ** np.ceil(np.log2(bound)) for name, bound in exact.items()}
+    return {"low": model.low, "high": model.high, **powers}
 
 
 def measured(options: Options) -> Part:
@@ -102,6 +119,13 @@ def measured(options: Options) -> Part:
         contenders[f"hesc: {name}"] = party.run
         ratios |= {f"{name}.bytes_up": up, f"{name}.bytes_down": down}
         rows.append(row(f"hesc: {name}", party, up, down))
+    for under in UNDER:
+        name = _encrypted(under)
+        party = Ours(models["digits"], encrypted_plan(models["digits"], under))
+        up, down = party.plan.sizes()
+        contenders[name] = party.run
+        ratios |= {f"digits.{under}.bytes_up": up, f"digits.{under}.bytes_down": down}
+        rows.append(row(name, party, up, down) | {"model bytes": party.plan.model_size})
     ratios["digits.agreement"] = agreement(options)
     peers = beside(options, models["digits"])
     contenders |= {name: peer.run for name, peer in peers.items()}
@@ -118,6 +142,9 @@ def measured(options: Options) -> Part:
         each["us"] = 1e6 * seconds[each["contender"]]
     for name in ours:
         ratios[f"{name}.round_trip_us"] = 1e6 * seconds[f"hesc: {name}"]
+    for under in UNDER:
+        name = _encrypted(under)
+        ratios[f"digits.{under}.round_trip_us"] = 1e6 * seconds[name]
     ratios["digits.hidden.round_trip_us"] = 1e6 * seconds["hesc: digits, weights hidden"]
     size = sum(ours["digits"].plan.sizes())
     for name, peer in peers.items():
@@ -133,6 +160,10 @@ def measured(options: Options) -> Part:
         *dict.fromkeys(peer.NOTE for peer in peers.values()),
     ]
     return Part(rows, ratios, notes)
+
+
+def _encrypted(under: str) -> str:
+    return f"hesc: weights encrypted under the {under} key, digits"
 
 
 def row(name: str, party: Ours, up: int, down: int) -> dict[str, Any]:

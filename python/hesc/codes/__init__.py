@@ -16,9 +16,12 @@ its codes, another adds them to clear ones, who has the secret key reads distanc
 >>> distances.shape, nearest(distances[:, 0], 1).tolist()
 ((8, 1), [5])
 
+Where whoever compares must see neither side, `hesc.LeveledSecretKey.encrypt_gallery` and
+`encrypt_probes` encrypt both, and an `EncryptedGallery` compares them.
 """
 
 from hesc.codes.encrypted import EncryptedCodes, EncryptedDistances
+from hesc.codes.galleries import EncryptedGallery, GalleryPlan
 from hesc.codes.records import Field, HashKey, RecordCoder
 from hesc.codes.rows import hamming, nearest, packed, unpacked
 from hesc.codes.vectors import SignProjection
@@ -26,7 +29,9 @@ from hesc.codes.vectors import SignProjection
 __all__ = [
     "EncryptedCodes",
     "EncryptedDistances",
+    "EncryptedGallery",
     "Field",
+    "GalleryPlan",
     "HashKey",
     "RecordCoder",
     "SignProjection",

@@ -12,13 +12,15 @@ polynomial of its weights and sends back the coefficients that hold scores, with
 
 **Whoever owns the key reads the weights out of such an answer.** Where they are to be hidden, the
 model's owner makes the plan with `Plan.hiding`, and gives the model the client's public keys.
+Where the *server* must not know them the plan is `Plan.encrypted`, and the server's an
+`EncryptedModel`: whoever owns the key still reads the weights out of its answers.
 
 Nothing in this package can decrypt.
 """
 
 from __future__ import annotations
 
-from hesc.ring_products.models import Model
+from hesc.ring_products.models import EncryptedModel, Model
 from hesc.ring_products.plans import Plan
 
-__all__ = ["Model", "Plan"]
+__all__ = ["EncryptedModel", "Model", "Plan"]

@@ -1,4 +1,4 @@
-"""A server's weights."""
+"""A server's weights, in the clear and encrypted."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from hesc import _native
 from hesc._native import ParameterError, ShapeError
 from hesc.inputs import of_kind
 from hesc.leveled.keys import PublicKeys
+from hesc.opaque import Opaque
 from hesc.ring_products.plans import Plan, spread, weight_rows
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
 
 
 class Model:
@@ -40,15 +42,13 @@ class Model:
         keys: PublicKeys | None = None,
     ) -> None:
         self.plan = of_kind(plan, "plan", Plan, "Plan.of_model or Plan.hiding makes it")
-        rows = weight_rows(weights)
-        if rows.shape != plan.shape:
-            raise ShapeError(f"the plan is for weights of shape {plan.shape}; got {rows.shape}")
+        rows, added = model_arrays(plan, weights, intercepts)
         if keys is not None:
             of_kind(keys, "keys", PublicKeys, "leveled_keygen gives them beside the secret key")
         self._native = _native.RingProductModel(
             plan.native,
-            rows.reshape(-1),
-            spread(intercepts, plan.shape[0], "intercepts"),
+            rows,
+            added,
             None if keys is None else keys.public,
         )
 
@@ -69,11 +69,87 @@ class Model:
                 pair, and one for more numbers than are left.
 
         """
-        if not isinstance(query, bytes):
-            raise ParameterError(f"a query is bytes, not {type(query).__name__}")
-        return self._native.evaluate(query)
+        return self._native.evaluate(_bytes(query, "a query"))
 
     @property
     def answers_left(self) -> int | None:
         """Numbers that it may still give, counted in this object; None where nothing is hidden."""
         return self._native.answers_left
+
+
+class EncryptedModel(Opaque):
+    """Weights that the server has under encryption, for plans of `Plan.encrypted`.
+
+    `hesc.LeveledSecretKey.encrypt_model` makes the bytes of one under the secret key, `encrypt`
+    under the public key; `from_bytes` reads both. It answers queries under the same key pair alone.
+    """
+
+    def __init__(self, plan: Plan, native: _native.RingProductEncryptedModel) -> None:
+        remedy = "EncryptedModel.from_bytes makes it"
+        self.plan = plan
+        self._native = of_kind(native, "native", _native.RingProductEncryptedModel, remedy)
+
+    @staticmethod
+    def encrypt(
+        plan: Plan, keys: PublicKeys, weights: ArrayLike, intercepts: ArrayLike = 0.0
+    ) -> bytes:
+        """Encrypts a model under the public keys of who asks: the bytes that `from_bytes` reads.
+
+        Args:
+            plan: of `Plan.encrypted(..., under="public")`.
+            keys: the public keys of who asks.
+            weights: a row for each output, or one row.
+            intercepts: what is added to each output, or one number for all.
+
+        Size: `plan.model_size`. Cost: six transforms.
+
+        Raises:
+            OutOfRangeError: weights beyond what the plan declares.
+            ParameterError: a plan of other weights, keys of other parameters.
+            ShapeError: another shape.
+
+        """
+        of_kind(plan, "plan", Plan, 'Plan.encrypted(..., under="public") makes it')
+        of_kind(keys, "keys", PublicKeys, "leveled_keygen gives them beside the secret key")
+        rows, added = model_arrays(plan, weights, intercepts)
+        return plan.native.encrypt_model_public(keys.public, rows, added)
+
+    @classmethod
+    def from_bytes(cls, plan: Plan, data: bytes) -> EncryptedModel:
+        """Reads a model under the plan that it was encrypted for; strict.
+
+        Raises:
+            WireError, ParameterError: damaged bytes, another object's, or another plan's.
+
+        """
+        of_kind(plan, "plan", Plan, "Plan.encrypted or Plan.from_bytes makes it")
+        native = _native.RingProductEncryptedModel.from_bytes(plan.native, _bytes(data, "a model"))
+        return cls(plan, native)
+
+    def evaluate(self, query: bytes) -> bytes:
+        """The answer to a query under the same key pair, for whoever sent it.
+
+        Cost: three transforms for each ciphertext, four under the public key.
+
+        Raises:
+            WireError, ParameterError: damaged bytes, or a query for another plan.
+            KeyMismatchError: a query of another key pair.
+
+        """
+        return self._native.evaluate(_bytes(query, "a query"))
+
+
+def model_arrays(
+    plan: Plan, weights: ArrayLike, intercepts: ArrayLike
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Weights row after row and intercepts, of the plan's shape."""
+    rows = weight_rows(weights)
+    if rows.shape != plan.shape:
+        raise ShapeError(f"the plan is for weights of shape {plan.shape}; got {rows.shape}")
+    return rows.reshape(-1), spread(intercepts, plan.shape[0], "intercepts")
+
+
+def _bytes(data: bytes, name: str) -> bytes:
+    if not isinstance(data, bytes):
+        raise ParameterError(f"{name} is bytes, not {type(data).__name__}")
+    return data

@@ -28,13 +28,14 @@ class Sizes(NamedTuple):
 class Plan:
     """Ranges, bounds, sizes and scales of a ring product: public, and the same on both sides.
 
-    `Plan.of_model` makes one where the key owner may know the weights, `Plan.hiding` where not.
+    `Plan.of_model` makes one where the key owner may know the weights, `Plan.hiding` where not,
+    `Plan.encrypted` where the server must not.
     The smallest ring is taken in which scores have the wanted error, and in it the fewest bits of
     an answer; a score is beyond its range, or decrypts wrongly, with a probability below 2^-128.
     """
 
     def __init__(self, native: _native.RingProductPlan) -> None:
-        remedy = "Plan.of_model, Plan.hiding or Plan.from_bytes makes it"
+        remedy = "Plan.of_model, Plan.hiding, Plan.encrypted or Plan.from_bytes makes it"
         self.native = of_kind(native, "native", _native.RingProductPlan, remedy)
 
     @classmethod
@@ -118,11 +119,7 @@ class Plan:
             ParameterError, ShapeError: bounds or shapes that cannot be.
 
         """
-        outputs, features = shape
-        outputs, features = (
-            whole(outputs, "outputs", 1, 32768),
-            whole(features, "features", 1, 32768),
-        )
+        outputs, features = _shape(shape)
         native = _native.RingProductPlan.declared(
             low=spread(low, features, "low"),
             high=spread(high, features, "high"),
@@ -132,6 +129,62 @@ class Plan:
             weights_l2=weights_l2,
             error=error,
             hiding=(whole(answers, "answers", 1, 2**50), whole(statistical_bits, "bits", 40, 128)),
+            encrypted=None,
+        )
+        return cls(native)
+
+    @classmethod
+    @explained
+    def encrypted(
+        cls,
+        shape: tuple[int, int],
+        *,
+        low: ArrayLike,
+        high: ArrayLike,
+        error: float,
+        weights_l1: float,
+        weights_l2: float,
+        offset: float = 0.0,
+        centres: ArrayLike = 0.0,
+        under: str = "secret",
+    ) -> Plan:
+        """A plan for weights that the server must not see, by bounds that are public.
+
+        The server then has an `EncryptedModel` and multiplies two ciphertexts. **The owner of the
+        key finds the weights in the answers**: this is for models of his own, or for owners of
+        models who keep them from servers alone.
+
+        Args:
+            shape: outputs and features.
+            low: the least declared value of each feature, or one for all.
+            high: the greatest.
+            error: as for `of_model`.
+            weights_l1: what the sum of `abs(w) * h` stays within for each output, `h` half the
+                width of each feature's range.
+            weights_l2: what the root of the sum of `(w * h)**2` over all outputs stays within.
+            offset: what each output at the middle of all ranges, intercept included, stays within,
+                less its centre. More than zero: a second ciphertext comes with the model.
+            centres: public numbers that are added to the outputs after decryption.
+            under: "secret" where who asks encrypts the model himself (`secret.encrypt_model`);
+                "public" where somebody else does (`EncryptedModel.encrypt`): more noise, and
+                answers with a third part, of more than twice the bytes.
+
+        Raises:
+            NoiseBudgetError: no set reaches this error.
+            ParameterError, ShapeError: bounds or shapes that cannot be.
+
+        """
+        outputs, features = _shape(shape)
+        native = _native.RingProductPlan.declared(
+            low=spread(low, features, "low"),
+            high=spread(high, features, "high"),
+            centres=spread(centres, outputs, "centres"),
+            offset=offset,
+            weights_l1=weights_l1,
+            weights_l2=weights_l2,
+            error=error,
+            hiding=None,
+            encrypted=under,
         )
         return cls(native)
 
@@ -155,6 +208,8 @@ class Plan:
     def __repr__(self) -> str:
         outputs, features = self.shape
         hidden = "" if self.answers is None else f", hidden for {self.answers} answers"
+        if self.encrypted_under is not None:
+            hidden = f", weights under the {self.encrypted_under} key"
         return (
             f"<hesc.ring_products.Plan: {features} features to {outputs} outputs, error "
             f"{self.error:.2g}, N = {self.params.ring_degree}, {self.answer_bits} bits back"
@@ -197,6 +252,16 @@ class Plan:
         return None if self.native.hiding is None else self.native.hiding[0]
 
     @property
+    def encrypted_under(self) -> str | None:
+        """The key that weights are encrypted under, "secret" or "public"; None: they are not."""
+        return self.native.encrypted
+
+    @property
+    def model_size(self) -> int | None:
+        """Bytes of an encrypted model; None where weights are not encrypted."""
+        return None if self.native.encrypted is None else self.native.model_bytes()
+
+    @property
     def ranges(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The least and the greatest value of each feature."""
         return self.native.low, self.native.high
@@ -205,19 +270,36 @@ class Plan:
         """Bytes of a query of so many samples, and of its answer."""
         return Sizes(*self.native.bytes_of(whole(samples, "samples", 1, self.most_samples)))
 
-    def errors_of(self, weights: ArrayLike, sample: ArrayLike) -> NDArray[np.float64]:
-        """The law itself: the root mean square errors of one sample's scores, for these weights.
+    def errors_of(self, weights: ArrayLike, samples: ArrayLike) -> NDArray[np.float64]:
+        """The law itself: the root mean square errors of scores, for these weights.
 
-        Over the noise of encryption and roundings; `error` is its largest value.
+        Over the noise of encryption, keys and roundings; `error` is its largest value.
+
+        Args:
+            weights: those of the model.
+            samples: one sample, or rows of up to `capacity` that share a ciphertext. Where weights
+                are encrypted errors depend on all of them.
+
         """
         rows = weight_rows(weights)
-        row = real_array(sample, "sample")
-        if rows.shape != self.shape or row.shape != (self.shape[1],):
+        array = real_array(samples, "samples")
+        if (
+            rows.shape != self.shape
+            or array.ndim not in {1, 2}
+            or array.shape[-1:] != rows[0].shape
+        ):
             raise ShapeError(
-                f"the plan is for weights of shape {self.shape} and a row of features; got "
-                f"{rows.shape} and {row.shape}"
+                f"the plan is for weights of shape {self.shape} and rows of features; got "
+                f"{rows.shape} and {array.shape}"
             )
-        return self.native.errors_of(rows.reshape(-1), row)
+        errors = self.native.errors_of(rows.reshape(-1), array.reshape(-1))
+        return errors.reshape(*array.shape[:-1], rows.shape[0])
+
+
+def _shape(shape: tuple[int, int]) -> tuple[int, int]:
+    """Outputs and features, within what a ring has places for."""
+    outputs, features = shape
+    return whole(outputs, "outputs", 1, 32768), whole(features, "features", 1, 32768)
 
 
 def weight_rows(weights: ArrayLike) -> NDArray[np.float64]:

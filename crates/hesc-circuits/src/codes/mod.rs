@@ -1,15 +1,18 @@
-//! Binary codes: Hamming distances of encrypted codes to clear ones.
+//! Binary codes: Hamming distances of encrypted codes to clear ones, and to encrypted ones.
 //!
 //! Codes are rows of bits whose Hamming distance says how alike two things are: sign projections of vectors, keyed
 //! sketches of records. One party encrypts its codes ([`EncryptedCodes`], a ciphertext for each bit of up to a
 //! ring degree of records); another, with clear codes, adds ([`EncryptedCodes::distances_vartime`]); who has the
 //! secret key reads the distances of every pair ([`Distances`]).
 //!
+//! Where the one who compares must not know either side's codes both are encrypted under one key: see [`galleries`].
+//!
 //! Distances alone tell much: who has many known codes compared to an unknown one solves for it. Whether their
 //! noise tells more is a choice: see [`EncryptedCodes::hidden_distances_vartime`].
 
 mod columns;
 mod distances;
+pub mod galleries;
 
 pub use columns::{EncryptedCodes, SeededCodes};
 pub use distances::Distances;

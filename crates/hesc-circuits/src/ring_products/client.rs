@@ -8,7 +8,7 @@ use super::declared::{half, mid};
 use super::error::RingProductError;
 use super::plan::Plan;
 use super::scales::dithered;
-use super::wire::{self, Question};
+use super::wire::{self, Question, Reply, Third};
 
 /// Encrypts samples, a row of features each, for the way to the server. Cost: a transform for each ciphertext,
 /// [`super::Layout::capacity`] samples in each.
@@ -40,7 +40,7 @@ pub fn encrypt<R: CryptoRng + SeedableRng + Send>(
         })
         .collect();
     let blocks = layout.blocks(samples).enumerate().map(|(block, count)| {
-        let (seed, window) = ([0; 32], vec![0; layout.window(count).1]);
+        let (seed, window) = ([0; 32], vec![0; plan.window(count).1]);
         (block, count, R::from_rng(rng), Question { seed, window })
     });
     let n = layout.ring_degree;
@@ -59,7 +59,7 @@ pub fn encrypt<R: CryptoRng + SeedableRng + Send>(
             }
         }
         question.seed = products.encrypt(key, message, c_0, workspace, rng)?;
-        let (first, _) = layout.window(*count);
+        let (first, _) = plan.window(*count);
         for (at, word) in question.window.iter_mut().enumerate() {
             *word = c_0[(first + at) % n];
         }
@@ -70,7 +70,7 @@ pub fn encrypt<R: CryptoRng + SeedableRng + Send>(
 }
 
 /// The scores of an answer, a row of outputs for each sample, for the key owner's eyes: their errors depend on the
-/// secret key. Cost: two transforms for each ciphertext.
+/// secret key. Cost: two transforms for each ciphertext, three where weights are under the public key.
 ///
 /// # Errors
 /// [`SchemeError::Wire`], [`SchemeError::ParameterMismatch`] and [`SchemeError::KeyMismatch`] for other bytes, plans
@@ -98,7 +98,7 @@ pub fn decrypt(
                 let words = reply.c_1.iter_mut().chain(&mut reply.scores);
                 words.for_each(|word| *word = truncation.lift(*word));
             }
-            products.unmask(key, &mut reply.c_1)?;
+            unmask(plan, key, reply)?;
             let mut largest = 0.0f64;
             let centres = plan.declared().centres.iter().cycle();
             let places = layout.scores(*count).zip(&reply.scores);
@@ -114,6 +114,28 @@ pub fn decrypt(
     let mut scores = Zeroizing::new(Vec::with_capacity(samples * layout.outputs));
     done.iter().for_each(|block| scores.extend_from_slice(&block.2));
     Ok(scores)
+}
+
+/// `c_1 s`, and `c_2 s^2` where there is one, in place of `c_1`.
+fn unmask(plan: &Plan, key: &SecretKey, reply: &mut Reply) -> Result<(), SchemeError> {
+    let products = plan.products();
+    match &mut reply.third {
+        Third::None => products.unmask(key, &mut reply.c_1),
+        Third::Seeds([own, other]) => {
+            let n = reply.c_1.len();
+            let [mut a, mut row, mut c_2] = [vec![0; n], vec![0; n], vec![0; n]];
+            products.uniform(*own, &mut a);
+            products.add_third(&a, *other, &mut row, &mut c_2);
+            products.unmask_square(key, &mut reply.c_1, &c_2)
+        }
+        Third::Words(c_2) => {
+            if let Some(truncation) = plan.third().and_then(|third| third.truncation.as_ref()) {
+                c_2.iter_mut().for_each(|word| *word = truncation.lift(*word));
+            }
+            products.forward(c_2);
+            products.unmask_square(key, &mut reply.c_1, c_2)
+        }
+    }
 }
 
 /// Refuses none, and more samples than a message takes.

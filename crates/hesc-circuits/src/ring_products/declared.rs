@@ -18,6 +18,26 @@ pub struct Hiding {
     pub statistical_bits: u32,
 }
 
+/// Under which key weights are encrypted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Under {
+    /// The secret key of who asks: the model is his own.
+    Secret,
+    /// The public key of who asks.
+    Public,
+}
+
+/// From whom weights are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protection {
+    /// From nobody: the server has them in the clear, and the key owner finds them.
+    Open,
+    /// From the key owner.
+    Hidden(Hiding),
+    /// From the server.
+    Encrypted(Under),
+}
+
 /// What both sides know: ranges and bounds that somebody declared, and never took from numbers to be hidden.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Declared {
@@ -35,8 +55,8 @@ pub struct Declared {
     pub weights_l2: f64,
     /// The root mean square of a score's error that is wanted.
     pub error: f64,
-    /// None where the key owner may know the weights.
-    pub hiding: Option<Hiding>,
+    /// From whom the weights are kept.
+    pub protection: Protection,
 }
 
 impl Declared {
@@ -82,8 +102,24 @@ impl Declared {
         // Sums in another order are a little larger.
         let up = 1.0 + 1e-9;
         let (weights_l1, weights_l2) = (weights_l1 * up, weights_l2 * up);
-        let (offset, hiding) = (0.0, None);
-        Ok(Self { low, high, centres, offset, weights_l1, weights_l2, error, hiding })
+        let (offset, protection) = (0.0, Protection::Open);
+        Ok(Self { low, high, centres, offset, weights_l1, weights_l2, error, protection })
+    }
+
+    /// How weights are hidden from the key owner, if they are.
+    pub fn hiding(&self) -> Option<Hiding> {
+        match self.protection {
+            Protection::Hidden(hiding) => Some(hiding),
+            _ => None,
+        }
+    }
+
+    /// Under which key weights are encrypted, if they are.
+    pub fn encrypted(&self) -> Option<Under> {
+        match self.protection {
+            Protection::Encrypted(under) => Some(under),
+            _ => None,
+        }
     }
 
     /// What sums in doubles go through, at most, but for features that are always the same.
@@ -124,7 +160,7 @@ impl Declared {
                 "give the root mean square that you want, above zero and within 1e100",
             );
         }
-        if let Some(Hiding { answers, statistical_bits }) = self.hiding {
+        if let Some(Hiding { answers, statistical_bits }) = self.hiding() {
             if !(1..=1 << 50).contains(&answers) {
                 return refuse(
                     "answers",

@@ -7,10 +7,18 @@
 //!
 //! The weights of an unprotected answer are for the key owner to read: its `c_1` is `a w`, and `a` is known. Where a plan
 //! hides them ([`Hiding`]), an encryption of zero under the public key comes to both parts, and a flood to the scores.
+//!
+//! Where a plan says that weights are encrypted ([`Under`]), the server has an [`EncryptedModel`] and multiplies ciphertexts,
+//! without relinearisation: who has the secret key decrypts with its square. The server learns neither features nor
+//! weights; the key owner finds the weights in such an answer as he does in an unprotected one.
 
 mod blocks;
 mod client;
 mod declared;
+mod encrypted;
+mod encrypted_noise;
+#[cfg(test)]
+mod encrypted_tests;
 mod error;
 mod layout;
 mod plan;
@@ -19,13 +27,15 @@ mod scales;
 mod server;
 #[cfg(test)]
 mod tests;
+mod weights;
 mod wire;
 
 pub use client::{decrypt, encrypt};
-pub use declared::{Declared, Hiding};
+pub use declared::{Declared, Hiding, Protection, Under};
+pub use encrypted::{EncryptedModel, encrypt_model, encrypt_model_public};
 pub use error::RingProductError;
 pub use layout::Layout;
 pub use plan::Plan;
 pub use scales::Scales;
 pub use server::Model;
-pub use wire::{answer_bytes, query_bytes};
+pub use wire::{answer_bytes, model_bytes, query_bytes};

@@ -7,7 +7,7 @@ use super::declared::{Declared, half, mid, scaled};
 use super::error::RingProductError;
 use super::layout::Layout;
 use super::plan_wire::{declared_from_bytes, plan_to_bytes};
-use super::scales::{Demand, Scales};
+use super::scales::{Demand, Norms, Scales, truncation};
 
 /// Ring degrees and bits of the prime, from what is cheapest: few, so that a key serves many plans.
 const SIZES: [(usize, u32); 8] = [
@@ -36,6 +36,15 @@ struct Inner {
     demand: Demand,
     scales: Scales,
     truncation: Option<Truncation>,
+    /// The same of the third part, where one travels.
+    third: Option<Third>,
+}
+
+/// Bits of the coefficients of the third part of an answer, and how it comes to them if it loses some.
+#[derive(Debug)]
+pub(super) struct Third {
+    pub bits: u32,
+    pub truncation: Option<Truncation>,
 }
 
 impl Plan {
@@ -71,10 +80,14 @@ impl Plan {
         scales: Scales,
     ) -> Result<Self, RingProductError> {
         let products = RingProducts::of_size(layout.ring_degree, bits)?;
-        let truncation = scales.truncation(products.modulus());
+        let modulus = products.modulus();
+        let third = demand.third_bits(scales.bits);
+        let third = third.map(|bits| Third { bits, truncation: truncation(modulus, bits) });
+        let truncation = truncation(modulus, scales.bits);
         let bytes = plan_to_bytes(&declared, layout, products.modulus(), scales);
         let fingerprint = Fingerprint::of(&bytes);
-        let inner = Inner { declared, fingerprint, products, layout, demand, scales, truncation };
+        let inner =
+            Inner { declared, fingerprint, products, layout, demand, scales, truncation, third };
         Ok(Self(Arc::new(inner)))
     }
 
@@ -133,6 +146,25 @@ impl Plan {
         self.0.truncation.as_ref()
     }
 
+    /// The third part of an answer, where one travels.
+    pub(super) fn third(&self) -> Option<&Third> {
+        self.0.third.as_ref()
+    }
+
+    /// The coefficients of `c_0` that a query of so many samples has: all where weights are encrypted, whose ciphertexts
+    /// have no zeros.
+    pub(super) fn window(&self, samples: usize) -> (usize, usize) {
+        match self.declared().encrypted() {
+            Some(_) => (0, self.layout().ring_degree),
+            None => self.layout().window(samples),
+        }
+    }
+
+    /// Whether a ciphertext of what is added to scores comes with encrypted weights.
+    pub(super) fn adds(&self) -> bool {
+        self.declared().encrypted().is_some() && self.declared().offset > 0.0
+    }
+
     /// The most that a coefficient of a score is, noise included.
     pub fn reach(&self) -> f64 {
         self.0.demand.reach(self.0.scales)
@@ -151,35 +183,43 @@ impl Plan {
     /// The root mean square of a score's error: over noise and roundings, at features at the ends of their ranges and
     /// weights at the declared bounds, where it is largest.
     pub fn error(&self) -> f64 {
-        let l2 = self.declared().weights_l2;
-        let features = self.0.demand.features;
-        self.0.demand.variance(self.scales(), features, l2 * l2, l2 * l2).sqrt()
+        self.0.demand.variance(self.scales(), self.0.demand.largest()).sqrt()
     }
 
-    /// The law itself: the root mean square of the errors of the scores of one sample, for weights that are given.
+    /// The law itself: the root mean square of the errors of the scores of samples that share a ciphertext, for weights that
+    /// are given. Where these are encrypted, the errors of one sample depend on the others'.
     ///
     /// # Errors
-    /// As encryption refuses features and a model weights.
+    /// As encryption refuses features and a model weights; more samples than a ciphertext takes.
     pub fn errors_of(
         &self,
         weights: &[f64],
         features: &[f64],
     ) -> Result<Vec<f64>, RingProductError> {
         let Declared { low, high, .. } = self.declared();
-        self.declared().check_features(features, 1)?;
+        let (samples, most) = (features.len() / low.len(), self.layout().capacity());
+        if !(1..=most).contains(&samples) {
+            return Err(RingProductError::Samples { samples, most });
+        }
+        self.declared().check_features(features, samples)?;
         self.declared().check_weights(weights)?;
         let in_units = |(x, (&low, &high)): (&f64, (&f64, &f64))| match half(low, high) {
             0.0 => 0.0,
             width => (x - mid(low, high)) / width,
         };
-        let units = features.iter().zip(low.iter().zip(high)).map(in_units);
-        let features: f64 = units.map(|u| u * u).sum();
-        let norms: Vec<f64> = weights
+        let square = |row: &[f64]| -> f64 {
+            let units = row.iter().zip(low.iter().zip(high)).map(in_units);
+            units.map(|u| u * u).sum()
+        };
+        let samples: Vec<f64> = features.chunks_exact(low.len()).map(square).collect();
+        let rows: Vec<f64> = weights
             .chunks_exact(low.len())
             .map(|row| scaled(row, low, high).map(|w| w * w).sum())
             .collect();
-        let all = norms.iter().sum();
-        let law = |row: &f64| self.0.demand.variance(self.scales(), features, *row, all).sqrt();
-        Ok(norms.iter().map(law).collect())
+        let (ciphertext, all) = (samples.iter().sum(), rows.iter().sum());
+        let law = |norms| self.0.demand.variance(self.scales(), norms).sqrt();
+        let of_sample =
+            |&sample| rows.iter().map(move |&row| law(Norms { sample, ciphertext, row, all }));
+        Ok(samples.iter().flat_map(of_sample).collect())
     }
 }

@@ -4,6 +4,7 @@ use hesc_schemes::rlwe::noise::{TAILS, rounding_deviation, secret_key_deviation}
 use rand_core::Rng;
 
 use super::declared::{Declared, half};
+use super::encrypted_noise::{EncryptedWeights, NORM_MARGIN};
 use super::layout::Layout;
 
 /// The variance of a rounding at random, and how far it goes at most.
@@ -14,9 +15,6 @@ const STEPS: [f64; 4] = [1.0, 1.1875, 1.4375, 1.6875];
 const OCTAVES: i32 = 50;
 /// The fewest bits of an answer.
 const LEAST_BITS: u32 = 6;
-/// The square of a public key's noise is at most so many times its mean: at `N = 1024` it is beyond with a
-/// probability below 2^-128.
-const NORM_MARGIN: f64 = 2.0;
 
 /// What numbers are multiplied with before they are rounded.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -34,16 +32,18 @@ impl Scales {
     pub fn product(&self) -> f64 {
         self.feature_scale as f64 * self.weight_scale
     }
+}
 
-    pub(super) fn truncation(&self, modulus: u64) -> Option<Truncation> {
-        (self.bits <= modulus.ilog2()).then(|| Truncation::new(modulus, self.bits))
-    }
+/// To so many bits, if they are fewer than the modulus has.
+pub(super) fn truncation(modulus: u64, bits: u32) -> Option<Truncation> {
+    (bits <= modulus.ilog2()).then(|| Truncation::new(modulus, bits))
 }
 
 /// What errors and ranges depend on beside the scales.
 ///
 /// A score times both scales is `m w + e w` at its place: `m` and `w` rounded, `e` the noise of an encryption. To that
-/// comes, where weights are hidden, an encryption of zero and the flood; and the roundings `r_0 + r_1 s` of both parts,
+/// comes, where weights are hidden, an encryption of zero and the flood, and where they are encrypted what
+/// [`EncryptedWeights`] says; and the roundings `r_0 + r_1 s` of both parts,
 /// to fewer bits and back. Features and weights are rounded at random ([`dithered`]), so that equal ones do not add up: whatever they
 /// are, what they are off by is centred, independent, and of one variance. Other roundings are uniform within 1/2. Variances add;
 /// sums of such are sub-Gaussian, with the variance itself as parameter for noise and roundings, and 1 instead of 2/3
@@ -61,22 +61,44 @@ pub(super) struct Demand {
     doubles: f64,
     /// The flood's deviation in units of the bound on what it hides.
     flooding_factor: Option<f64>,
+    encrypted: Option<EncryptedWeights>,
+}
+
+/// Squared norms that the error of a score depends on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Norms {
+    /// Of the sample's features, in [-1, 1].
+    pub sample: f64,
+    /// Of those of all samples of the ciphertext.
+    pub ciphertext: f64,
+    /// Of the output's weights.
+    pub row: f64,
+    /// Of all weights.
+    pub all: f64,
 }
 
 impl Demand {
     pub fn new(declared: &Declared, layout: Layout, modulus: u64) -> Self {
         let ranges = declared.low.iter().zip(&declared.high);
+        let features = ranges.filter(|&(&low, &high)| half(low, high) > 0.0).count() as f64;
+        let encrypted = declared.encrypted().map(|under| EncryptedWeights {
+            under,
+            ring_degree: layout.ring_degree as f64,
+            features: layout.capacity() as f64 * features,
+            added: declared.offset > 0.0,
+        });
         Self {
             layout,
             modulus,
-            features: ranges.filter(|&(&low, &high)| half(low, high) > 0.0).count() as f64,
+            features,
             weights_l1: declared.weights_l1,
             weights_l2: declared.weights_l2,
             offset: declared.offset,
             doubles: declared.largest() * 2f64.powi(-50),
             flooding_factor: declared
-                .hiding
+                .hiding()
                 .map(|hiding| flooding_factor(hiding.answers, hiding.statistical_bits)),
+            encrypted,
         }
     }
 
@@ -85,9 +107,11 @@ impl Demand {
         self.features * self.layout.outputs as f64
     }
 
-    /// The parameter of everything that a flood hides: `e w`, and `e u + e_0 + e_1 s` where there is a flood.
+    /// The parameter of everything that a flood hides: `e w`, and `e u + e_0 + e_1 s` where there is a flood. Where
+    /// weights are encrypted, of `e (w + f)`.
     fn hidden_square(&self, weight_scale: f64) -> f64 {
-        let weights = self.weights_l2 * weight_scale + FURTHEST * self.roundings().sqrt();
+        let noise = self.encrypted.map_or(0.0, EncryptedWeights::norm);
+        let weights = self.weights_l2 * weight_scale + FURTHEST * self.roundings().sqrt() + noise;
         let zero = match self.flooding_factor {
             None => 0.0,
             Some(_) => (1.0 + NORM_MARGIN) * self.layout.ring_degree as f64 + 1.0,
@@ -113,17 +137,35 @@ impl Demand {
     /// What noise stays within, but for a probability below 2^-128.
     fn noise_reach(&self, weight_scale: f64, bits: u32) -> f64 {
         // The worst secret has no zeros. A rounding is off by a 64th more.
-        let roundings =
-            1.04 * self.units_square(bits) * (1 + self.layout.ring_degree) as f64 / 12.0;
+        let roundings = 1.04
+            * (self.units_square(bits) * (1 + self.layout.ring_degree) as f64 / 12.0
+                + self.third_square(bits)[1]);
         let flood = self.flooding(weight_scale).unwrap_or(0.0);
-        TAILS * (self.hidden_square(weight_scale) + roundings).sqrt()
+        let added = self.encrypted.map_or(0.0, EncryptedWeights::added_square);
+        TAILS * (self.hidden_square(weight_scale) + added + roundings).sqrt()
             + LARGEST_GAUSSIAN * flood
             + 2.0
     }
 
-    /// What the coefficient of a score grows by with the scale of features: weights and what is added, rounded.
+    /// Bits of the coefficients of the third part of an answer of so many bits, where one travels.
+    pub fn third_bits(&self, bits: u32) -> Option<u32> {
+        let more = self.encrypted?.third_bits()?;
+        Some((bits + more).min(self.modulus.ilog2() + 1))
+    }
+
+    /// The variance of the rounding of the third part, and the square of its largest parameter.
+    fn third_square(&self, bits: u32) -> [f64; 2] {
+        let third = self.encrypted.zip(self.third_bits(bits));
+        third.map_or([0.0; 2], |(encrypted, bits)| encrypted.third_square(self.units_square(bits)))
+    }
+
+    /// What the coefficient of a score grows by with the scale of features: weights and what is added, rounded, and
+    /// noise of encrypted weights.
     fn per_feature_scale(&self, weight_scale: f64) -> f64 {
-        (self.weights_l1 + self.offset) * weight_scale + FURTHEST * self.features.max(1.0)
+        let noise = self
+            .encrypted
+            .map_or(0.0, |encrypted| TAILS * encrypted.parameter() * encrypted.features.sqrt());
+        (self.weights_l1 + self.offset) * weight_scale + FURTHEST * self.features.max(1.0) + noise
     }
 
     /// The most that a coefficient of a score is.
@@ -132,24 +174,34 @@ impl Demand {
             + self.noise_reach(scales.weight_scale, scales.bits)
     }
 
-    /// The variance of a score's error: for features and weights of these squared norms (of features in [-1, 1], of
-    /// the output's weights, of all weights).
-    pub fn variance(&self, scales: Scales, features: f64, row: f64, all: f64) -> f64 {
+    /// The norms of features at the ends of their ranges and weights at the declared bounds.
+    pub fn largest(&self) -> Norms {
+        let square = self.weights_l2 * self.weights_l2;
+        let ciphertext = self.encrypted.map_or(0.0, |encrypted| encrypted.features);
+        Norms { sample: self.features, ciphertext, row: square, all: square }
+    }
+
+    /// The variance of a score's error.
+    pub fn variance(&self, scales: Scales, norms: Norms) -> f64 {
         let square = |x: f64| x * x;
         let (x, w) = (square(scales.feature_scale as f64), square(scales.weight_scale));
         let n = self.layout.ring_degree as f64;
-        let noise = square(secret_key_deviation()) * (all * w + ROUNDING * self.roundings());
+        let noise = square(secret_key_deviation()) * (norms.all * w + ROUNDING * self.roundings());
         let zero = match self.flooding_factor {
             None => 0.0,
             Some(_) => square(secret_key_deviation()) * (4.0 / 3.0 * n + 1.0),
         };
         let flood = self.flooding(scales.weight_scale).map_or(0.0, square);
-        let answer =
-            self.units_square(scales.bits) * square(rounding_deviation(self.layout.ring_degree));
+        let encrypted = self.encrypted.map_or(0.0, |encrypted| {
+            encrypted.variance_of(norms.ciphertext * x + ROUNDING * encrypted.features)
+        });
+        let answer = self.units_square(scales.bits)
+            * square(rounding_deviation(self.layout.ring_degree))
+            + self.third_square(scales.bits)[0];
         let added = if self.offset > 0.0 { 1.0 / 12.0 } else { 0.0 };
         let both = ROUNDING * ROUNDING * self.features;
-        (noise + zero + flood + answer + added + both) / (x * w)
-            + ROUNDING * (row / x + features / w)
+        (noise + zero + encrypted + flood + answer + added + both) / (x * w)
+            + ROUNDING * (norms.row / x + norms.sample / w)
             + square(self.doubles)
     }
 
@@ -184,8 +236,7 @@ impl Demand {
                 let weight_scale = unit * step * 2f64.powi(octave);
                 let Some(feature_scale) = self.feature_scale(weight_scale, bits) else { break };
                 let scales = Scales { feature_scale, weight_scale, bits };
-                let square = self.weights_l2 * self.weights_l2;
-                let variance = self.variance(scales, self.features, square, square);
+                let variance = self.variance(scales, self.largest());
                 if variance < best.1 {
                     best = (scales, variance);
                 }

@@ -6,14 +6,10 @@ use rand_core::{CryptoRng, SeedableRng};
 use zeroize::Zeroizing;
 
 use super::blocks::each_block;
-use super::declared::{UP, middle, scaled};
 use super::error::RingProductError;
 use super::plan::Plan;
-use super::scales::dithered;
-use super::wire::{self, Reply};
-
-/// A model's centre is its plan's if it is off by no more than this share of the wanted error.
-const SAME: f64 = 1e-3;
+use super::weights;
+use super::wire::{self, Reply, Third};
 
 /// A server's weights, ready for queries. Neither printed nor compared; wiped.
 pub struct Model {
@@ -46,37 +42,19 @@ impl Model {
         public: Option<PublicKey>,
         rng: &mut impl CryptoRng,
     ) -> Result<Self, RingProductError> {
-        plan.declared().check_weights(weights)?;
-        let (layout, declared, scales) = (plan.layout(), plan.declared(), plan.scales());
-        let (expected, found) = (layout.outputs, intercepts.len());
-        if expected != found {
-            return Err(RingProductError::Count { what: "intercepts", expected, found });
+        let declared = plan.declared();
+        if declared.encrypted().is_some() {
+            let remedy = "its weights are encrypted; encrypt them and read an EncryptedModel";
+            return Err(RingProductError::Declared { name: "the plan", remedy });
         }
-        let (low, high) = (&declared.low, &declared.high);
-        let mut polynomial = Zeroizing::new(vec![0; layout.ring_degree]);
-        let mut added = Zeroizing::new(Vec::with_capacity(layout.outputs));
-        let rows = weights.chunks_exact(layout.features).zip(intercepts);
-        for (output, (row, intercept)) in rows.enumerate() {
-            for (feature, w) in scaled(row, low, high).enumerate() {
-                let point = low[feature] == high[feature];
-                let rounded = if point { 0 } else { dithered(w * scales.weight_scale, rng) };
-                polynomial[layout.weight(output, feature)] = rounded;
-            }
-            let beyond = intercept + middle(row, low, high) - declared.centres[output];
-            // Where centres are the model's own, what is left is the rounding of sums. What is no number is beyond
-            // both.
-            let own = declared.hiding.is_none() && declared.offset == 0.0;
-            let size = beyond.abs();
-            if !(size <= declared.offset * UP || own && size <= SAME * declared.error) {
-                let what = "what the model adds beyond the centres is";
-                return Err(RingProductError::Weights { what });
-            }
-            let beyond = if own { 0.0 } else { beyond.clamp(-declared.offset, declared.offset) };
-            let coefficient = (beyond * scales.product()).round_ties_even() as i64;
-            let lifted = plan.products().modulus() & (coefficient >> 63) as u64;
-            added.push((coefficient as u64).wrapping_add(lifted));
-        }
-        let hiding = match (declared.hiding, public, plan.flooding()) {
+        let polynomial = weights::polynomial(plan, weights, rng)?;
+        let added = weights::added(plan, weights, intercepts)?;
+        let lifted = |&coefficient: &i64| {
+            let lift = plan.products().modulus() & (coefficient >> 63) as u64;
+            (coefficient as u64).wrapping_add(lift)
+        };
+        let added = Zeroizing::new(added.iter().map(lifted).collect());
+        let hiding = match (declared.hiding(), public, plan.flooding()) {
             (Some(hiding), Some(public), Some(deviation)) => {
                 Some(Hidden { public, deviation, left: Mutex::new(hiding.answers) })
             }
@@ -129,11 +107,12 @@ impl Model {
             let scores = vec![0; count * layout.outputs];
             // Public answers need no randomness.
             let rng = self.hiding.is_some().then(|| R::from_rng(rng));
-            (count, question, rng, Reply { c_1: vec![0; n], scores })
+            let reply = Reply { c_1: vec![0; n], scores, third: Third::None };
+            (count, question, rng, reply)
         });
         let start = || (products.workspace(), Zeroizing::new(vec![0; n]));
         let done = each_block(blocks.collect(), start, |(workspace, c_0), block| {
-            let (count, question, rng, Reply { c_1, scores }) = block;
+            let (count, question, rng, Reply { c_1, scores, .. }) = block;
             let (first, length) = layout.window(*count);
             c_0[length..].fill(0);
             c_0[..length].copy_from_slice(&question.window);

@@ -8,15 +8,15 @@ use rand_core::{Rng, SeedableRng};
 use super::wire::{answer_from_bytes, query_from_bytes};
 use super::*;
 
-fn generator(seed: u64) -> AesCtrRng {
+pub(super) fn generator(seed: u64) -> AesCtrRng {
     AesCtrRng::seed_from_u64(seed)
 }
 
 /// A plan whose answers lose no bits.
-fn untruncated(case: &Case) -> Plan {
+pub(super) fn untruncated(declared: impl Fn(f64) -> Declared) -> Plan {
     // The least error that the smallest set has takes all bits.
-    let plan = |error| Plan::new(case.declared(error)).unwrap();
-    let (mut out, mut within) = (1e-6, case.declared(1.0).weights_l1);
+    let plan = |error| Plan::new(declared(error)).unwrap();
+    let (mut out, mut within) = (1e-6, declared(1.0).weights_l1);
     while within / out > 1.0 + 1e-9 {
         let error = (within * out).sqrt();
         let fits = plan(error).layout().ring_degree == 1024;
@@ -28,20 +28,20 @@ fn untruncated(case: &Case) -> Plan {
 }
 
 /// Uniform in [-1, 1].
-fn uniform(rng: &mut AesCtrRng) -> f64 {
+pub(super) fn uniform(rng: &mut AesCtrRng) -> f64 {
     (rng.next_u64() >> 11) as f64 * 2f64.powi(-52) - 1.0
 }
 
 /// A model and ranges.
-struct Case {
-    low: Vec<f64>,
-    high: Vec<f64>,
-    weights: Vec<f64>,
-    intercepts: Vec<f64>,
+pub(super) struct Case {
+    pub low: Vec<f64>,
+    pub high: Vec<f64>,
+    pub weights: Vec<f64>,
+    pub intercepts: Vec<f64>,
 }
 
 impl Case {
-    fn new(features: usize, outputs: usize, rng: &mut AesCtrRng) -> Self {
+    pub fn new(features: usize, outputs: usize, rng: &mut AesCtrRng) -> Self {
         let low: Vec<f64> = (0..features).map(|_| 5.0 * uniform(rng)).collect();
         let high = low.iter().map(|low| low + 2.0 + uniform(rng)).collect();
         let weights = (0..features * outputs).map(|_| uniform(rng)).collect();
@@ -49,13 +49,13 @@ impl Case {
         Self { low, high, weights, intercepts }
     }
 
-    fn declared(&self, error: f64) -> Declared {
+    pub fn declared(&self, error: f64) -> Declared {
         let Self { low, high, weights, intercepts } = self;
         Declared::of_model(weights, intercepts, low, high, error).unwrap()
     }
 
-    /// The same bounds, known of weights that are hidden.
-    fn hidden(&self, error: f64, answers: u64) -> Declared {
+    /// Bounds on weights that somebody must not know.
+    pub fn protected(&self, error: f64, protection: Protection) -> Declared {
         let public = self.declared(error);
         let largest = public.centres.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
         Declared {
@@ -63,13 +63,17 @@ impl Case {
             offset: 2.0 * largest + 1.0,
             weights_l1: 2.0 * public.weights_l1,
             weights_l2: 2.0 * public.weights_l2,
-            hiding: Some(Hiding { answers, statistical_bits: 40 }),
+            protection,
             ..public
         }
     }
 
+    fn hidden(&self, error: f64, answers: u64) -> Declared {
+        self.protected(error, Protection::Hidden(Hiding { answers, statistical_bits: 40 }))
+    }
+
     /// What doubles give.
-    fn scores(&self, features: &[f64]) -> Vec<f64> {
+    pub fn scores(&self, features: &[f64]) -> Vec<f64> {
         let d = self.low.len();
         let rows = features.chunks(d).flat_map(|x| {
             self.weights
@@ -81,7 +85,7 @@ impl Case {
     }
 
     /// Samples anywhere in the ranges; `sign` puts each feature of the first where it counts most.
-    fn samples(&self, count: usize, rng: &mut AesCtrRng) -> Vec<f64> {
+    pub fn samples(&self, count: usize, rng: &mut AesCtrRng) -> Vec<f64> {
         let mut features = Vec::new();
         for sample in 0..count {
             for (j, (low, high)) in self.low.iter().zip(&self.high).enumerate() {
@@ -106,7 +110,7 @@ fn run(
     rng: &mut AesCtrRng,
 ) -> (Vec<f64>, Vec<u8>, Vec<u8>) {
     let (secret, public) = plan.products().scheme().generate_keys(rng);
-    let public = plan.declared().hiding.map(|_| public);
+    let public = plan.declared().hiding().map(|_| public);
     let model = Model::new(plan, &case.weights, &case.intercepts, public, rng).unwrap();
     let query = encrypt(plan, &secret, features, rng).unwrap();
     let answer = model.evaluate(&query, rng).unwrap();
@@ -247,7 +251,7 @@ fn weights_are_recovered_from_unprotected_answers_alone() {
     let widths: Vec<f64> = case.low.iter().zip(&case.high).map(|(a, b)| (b - a) / 2.0).collect();
     let x = case.samples(1, rng);
     // No bits are cut off here: with fewer it takes a small lattice.
-    let public = untruncated(&case);
+    let public = untruncated(|error| case.declared(error));
     let hidden = Plan::new(case.hidden(case.declared(1.0).weights_l1 * 0.01, 100)).unwrap();
     for (plan, recovered) in [(&public, true), (&hidden, false)] {
         let (_, query, answer) = run(&case, plan, &x, rng);
@@ -377,6 +381,8 @@ fn what_was_not_declared_is_refused() {
     }
     let nearly: Vec<f64> = case.intercepts.iter().map(|b| b + 2e-5).collect();
     assert!(model(&case.weights, &nearly).contains("what the model adds"));
+    let hidden =
+        |answers, statistical_bits| Protection::Hidden(Hiding { answers, statistical_bits });
     let refused = |change: &dyn Fn(&mut Declared)| {
         let mut declared = case.hidden(0.01, 5);
         change(&mut declared);
@@ -395,8 +401,8 @@ fn what_was_not_declared_is_refused() {
     assert!(refused(&|d| d.weights_l1 = 0.0).contains("weights_l1"));
     assert!(refused(&|d| d.weights_l2 = f64::NAN).contains("weights_l2"));
     assert!(refused(&|d| d.error = 0.0).contains("error"));
-    assert!(refused(&|d| d.hiding.as_mut().unwrap().answers = 0).contains("answers"));
-    assert!(refused(&|d| d.hiding.as_mut().unwrap().statistical_bits = 39).contains("40 to 128"));
+    assert!(refused(&|d| d.protection = hidden(0, 40)).contains("answers"));
+    assert!(refused(&|d| d.protection = hidden(5, 39)).contains("40 to 128"));
     assert!(refused(&|d| d.error = 1e-14).contains("no set reaches"));
     assert!(refused(&|d| d.centres = vec![0.0; 20_000]).contains("groups of outputs"));
 }
@@ -406,7 +412,7 @@ fn what_was_not_declared_is_refused() {
 fn readers_believe_nothing() {
     let rng = &mut generator(6);
     let case = Case::new(5, 2, rng);
-    let plan = untruncated(&case);
+    let plan = untruncated(|error| case.declared(error));
     let other = Plan::new(case.declared(case.declared(1.0).weights_l1 * 0.1)).unwrap();
     let (secret, _) = plan.products().scheme().generate_keys(rng);
     let model = Model::new(&plan, &case.weights, &case.intercepts, None, rng).unwrap();

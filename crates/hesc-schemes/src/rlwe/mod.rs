@@ -41,6 +41,7 @@ pub(crate) mod buffer;
 mod carries;
 pub(crate) mod chain;
 pub(crate) mod ciphertext;
+mod ciphertext_products;
 mod combinations;
 pub(crate) mod differences;
 pub(crate) mod domain;
@@ -79,6 +80,7 @@ pub use hesc_math::residues::Truncation;
 
 pub use buffer::KeptBuffers;
 pub use ciphertext::{Ciphertext, Plaintext, SeededCiphertext};
+pub use ciphertext_products::Operand;
 pub use combinations::{Encryption, Outline};
 pub use field_slots::Basis;
 pub use key_pair::{PublicKey, SecretKey};

@@ -178,6 +178,13 @@ pub fn rounding_deviation(ring_degree: usize) -> f64 {
     ((1.0 + 2.0 / 3.0 * ring_degree as f64) / 12.0).sqrt()
 }
 
+/// Mean square of the norm of `s^2`, and what no key that is made has more of: that of its values at the roots of
+/// unity, whose fourth moment is that of a complex Gaussian number, at most `POWER_MARGIN` times that.
+pub fn square_of_secret(ring_degree: usize) -> (f64, f64) {
+    let mean = 2.0 * (2.0 / 3.0 * ring_degree as f64).powi(2);
+    (mean, POWER_MARGIN * mean)
+}
+
 /// `log2` of how often `reach` deviations fit below the limit; negative if it does not.
 pub fn budget(deviation: f64, reach: f64, scale: f64) -> f64 {
     (LIMIT * scale / (reach * deviation)).log2()

@@ -101,7 +101,7 @@ impl RingProducts {
         self.prime().value()
     }
 
-    fn prime(&self) -> &Prime {
+    pub(super) fn prime(&self) -> &Prime {
         &self.0.chain().level(1)[0]
     }
 
@@ -126,9 +126,30 @@ impl RingProducts {
         workspace: &mut Workspace,
         rng: &mut impl CryptoRng,
     ) -> Result<RngSeed, SchemeError> {
+        let seed = sampling::fresh_seed(rng);
+        self.encrypt_seeded(key, seed, message, c_0, workspace, rng)?;
+        Ok(seed)
+    }
+
+    /// [`Self::encrypt`] with the seed of `c_1` given. **One seed, one message**: of two under one seed everybody sees the
+    /// difference.
+    ///
+    /// # Errors
+    /// As [`Self::encrypt`].
+    ///
+    /// # Panics
+    /// Unless there is a number for each coefficient.
+    pub fn encrypt_seeded(
+        &self,
+        key: &SecretKey,
+        seed: RngSeed,
+        message: &[i64],
+        c_0: &mut [u64],
+        workspace: &mut Workspace,
+        rng: &mut impl CryptoRng,
+    ) -> Result<(), SchemeError> {
         key.tag.check(self.0.fingerprint(), None)?;
         let prime = self.prime();
-        let seed = sampling::fresh_seed(rng);
         sampling::fill_uniform_limb(c_0, prime.value(), &mut AesCtrRng::from_seed(seed));
         kernels::multiply_assign(c_0, &key.words, prime);
         prime.inverse(c_0);
@@ -136,7 +157,7 @@ impl RingProducts {
         workspace.sampler.sample_centred_binomial(rng);
         kernels::add_small(c_0, workspace.sampler.coefficients(), prime);
         kernels::add_signed(c_0, message, prime);
-        Ok(seed)
+        Ok(())
     }
 
     /// A polynomial in the clear, of integers below 2^51 in absolute value. Cost: a transform.

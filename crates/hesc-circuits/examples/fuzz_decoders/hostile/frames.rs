@@ -120,10 +120,20 @@ fn layout(family: Family, kind: u8) -> &'static str {
              degree:u32"
         }
         _ if is(Kind::RingProductQuery) || is(Kind::RingProductAnswer) => "tag:tag samples:u32",
+        // Words or a seed, by the plan.
+        _ if is(Kind::RingProductModel) => "tag:tag seed:32",
+        _ if is(Kind::GalleryPlan) => {
+            "code:u32 piece:u32 ring_degree:u32 modulus:u64 probe_scale:u64 gallery_scale:u64 bits:u8"
+        }
+        _ if is(Kind::Gallery) => "tag:tag records:u32 seed:32",
+        _ if is(Kind::Probes) => "tag:tag probes:u32 seed:32",
+        _ if is(Kind::GalleryDistances) => {
+            "tag:tag records:u32 probes:u32 probe:u32 first:u32 blocks:u32 seed:32"
+        }
         // Of two features and an output.
         _ if is(Kind::RingProductPlan) => {
             "features:u32 outputs:u32 low:f64 low:f64 high:f64 high:f64 centre:f64 offset:f64 l1:f64 \
-             l2:f64 error:f64 answers:u64 statistical_bits:u32 ring_degree:u32 modulus:u64 \
+             l2:f64 error:f64 protection:u8 answers:u64 statistical_bits:u32 ring_degree:u32 modulus:u64 \
              feature_scale:u64 weight_scale:f64 bits:u8"
         }
         _ if is(Kind::GaloisKeys) => "tag:tag keys:u32 element:u32 seed:32",

@@ -7,7 +7,9 @@
 mod bits;
 mod codes;
 mod damage;
+mod encrypted_models;
 pub mod frames;
+mod galleries;
 mod leveled;
 mod lies;
 mod ring_products;
@@ -16,6 +18,7 @@ mod streams;
 use std::time::{Duration, Instant};
 
 use hesc_circuits::Fusion;
+use hesc_circuits::ring_products::Under;
 use hesc_math::{AesCtrRng, RingIndex, Word, ntt_primes};
 use hesc_schemes::rlwe::Spec;
 use hesc_schemes::rlwe::{self as with_products, SchemeKind};
@@ -26,7 +29,9 @@ use hesc_schemes::{
 };
 use rand_core::SeedableRng;
 
+use encrypted_models::EncryptedModelTarget;
 use frames::{Family, Frame};
+use galleries::GalleryTarget;
 use leveled::LeveledTarget;
 use lies::below;
 use ring_products::RingProductTarget;
@@ -210,6 +215,9 @@ pub fn quick_targets() -> Targets {
         Box::new(LeveledTarget::new(SchemeKind::Bgv, 255, 7)?),
         Box::new(RingProductTarget::new(false)?),
         Box::new(RingProductTarget::new(true)?),
+        Box::new(EncryptedModelTarget::new(Under::Secret)?),
+        Box::new(EncryptedModelTarget::new(Under::Public)?),
+        Box::new(GalleryTarget::new()?),
     ])
 }
 

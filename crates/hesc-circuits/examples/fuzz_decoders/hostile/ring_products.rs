@@ -1,7 +1,8 @@
 //! Plans, queries and answers of ring products.
 
 use hesc_circuits::ring_products::{
-    Declared, Hiding, Model, Plan, RingProductError, answer_bytes, decrypt, encrypt, query_bytes,
+    Declared, Hiding, Model, Plan, Protection, RingProductError, answer_bytes, decrypt, encrypt,
+    query_bytes,
 };
 use hesc_math::AesCtrRng;
 use hesc_schemes::rlwe::SecretKey;
@@ -28,7 +29,8 @@ impl RingProductTarget {
         let mut declared = Declared::of_model(&weights, &intercepts, &low, &high, 0.1)?;
         if hidden {
             declared.error = 100.0;
-            declared.hiding = Some(Hiding { answers: ANSWERS, statistical_bits: 40 });
+            declared.protection =
+                Protection::Hidden(Hiding { answers: ANSWERS, statistical_bits: 40 });
             (declared.centres, declared.offset) = (vec![0.0], 4.0);
         }
         let plan = Plan::new(declared)?;
