@@ -74,6 +74,12 @@ pub enum Kind {
     RingProductQuery = 61,
     /// Encrypted scores of a ring product.
     RingProductAnswer = 62,
+    /// What all sides of products by logarithms agree upon.
+    LogarithmPlan = 70,
+    /// Encrypted logarithms of one side's numbers.
+    LogarithmUpload = 71,
+    /// Encrypted logarithms of products.
+    LogarithmAnswer = 72,
     /// Streams over ciphertexts, with layout and identities.
     Streams = 16,
     /// Seeded streams.
@@ -111,6 +117,9 @@ impl Kind {
             Self::RingProductPlan => "the plan of a ring product",
             Self::RingProductQuery => "a query of a ring product",
             Self::RingProductAnswer => "an answer of a ring product",
+            Self::LogarithmPlan => "a plan of logarithms",
+            Self::LogarithmUpload => "encrypted logarithms",
+            Self::LogarithmAnswer => "an answer of logarithms",
             Self::Streams => "encrypted streams",
             Self::SeededStreams => "seeded encrypted streams",
             Self::Answer => "an answer",

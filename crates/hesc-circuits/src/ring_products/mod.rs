@@ -8,7 +8,6 @@
 //! The weights of an unprotected answer are for the key owner to read: its `c_1` is `a w`, and `a` is known. Where a plan
 //! hides them ([`Hiding`]), an encryption of zero under the public key comes to both parts, and a flood to the scores.
 
-mod blocks;
 mod client;
 mod declared;
 mod error;
@@ -20,6 +19,8 @@ mod server;
 #[cfg(test)]
 mod tests;
 mod wire;
+
+use crate::blocks;
 
 pub use client::{decrypt, encrypt};
 pub use declared::{Declared, Hiding};

@@ -1,6 +1,9 @@
 use hesc_schemes::rlwe::Truncation;
 use hesc_schemes::rlwe::flooding::{LARGEST_GAUSSIAN, flooding_factor};
-use hesc_schemes::rlwe::noise::{TAILS, rounding_deviation, secret_key_deviation};
+use hesc_schemes::rlwe::noise::{
+    TAILS, public_key_square, rounding_deviation, secret_key_deviation, truncation_reach_square,
+    truncation_square,
+};
 use rand_core::Rng;
 
 use super::declared::{Declared, half};
@@ -14,9 +17,6 @@ const STEPS: [f64; 4] = [1.0, 1.1875, 1.4375, 1.6875];
 const OCTAVES: i32 = 50;
 /// The fewest bits of an answer.
 const LEAST_BITS: u32 = 6;
-/// The square of a public key's noise is at most so many times its mean: at `N = 1024` it is beyond with a
-/// probability below 2^-128.
-const NORM_MARGIN: f64 = 2.0;
 
 /// What numbers are multiplied with before they are rounded.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -90,9 +90,9 @@ impl Demand {
         let weights = self.weights_l2 * weight_scale + FURTHEST * self.roundings().sqrt();
         let zero = match self.flooding_factor {
             None => 0.0,
-            Some(_) => (1.0 + NORM_MARGIN) * self.layout.ring_degree as f64 + 1.0,
+            Some(_) => public_key_square(self.layout.ring_degree),
         };
-        secret_key_deviation() * secret_key_deviation() * (weights * weights + zero)
+        secret_key_deviation() * secret_key_deviation() * weights * weights + zero
     }
 
     /// The deviation of the flood.
@@ -100,21 +100,9 @@ impl Demand {
         self.flooding_factor.map(|factor| factor * TAILS * self.hidden_square(weight_scale).sqrt())
     }
 
-    /// Size of a unit of an answer of so many bits, squared, and that of the rounding on the way back; zero where no
-    /// bits are lost.
-    fn units_square(&self, bits: u32) -> f64 {
-        if bits > self.modulus.ilog2() {
-            return 0.0;
-        }
-        let unit = self.modulus as f64 / (1u64 << bits) as f64;
-        unit * unit + 1.0
-    }
-
     /// What noise stays within, but for a probability below 2^-128.
     fn noise_reach(&self, weight_scale: f64, bits: u32) -> f64 {
-        // The worst secret has no zeros. A rounding is off by a 64th more.
-        let roundings =
-            1.04 * self.units_square(bits) * (1 + self.layout.ring_degree) as f64 / 12.0;
+        let roundings = truncation_reach_square(self.modulus, bits, self.layout.ring_degree);
         let flood = self.flooding(weight_scale).unwrap_or(0.0);
         TAILS * (self.hidden_square(weight_scale) + roundings).sqrt()
             + LARGEST_GAUSSIAN * flood
@@ -144,8 +132,8 @@ impl Demand {
             Some(_) => square(secret_key_deviation()) * (4.0 / 3.0 * n + 1.0),
         };
         let flood = self.flooding(scales.weight_scale).map_or(0.0, square);
-        let answer =
-            self.units_square(scales.bits) * square(rounding_deviation(self.layout.ring_degree));
+        let answer = truncation_square(self.modulus, scales.bits)
+            * square(rounding_deviation(self.layout.ring_degree));
         let added = if self.offset > 0.0 { 1.0 / 12.0 } else { 0.0 };
         let both = ROUNDING * ROUNDING * self.features;
         (noise + zero + flood + answer + added + both) / (x * w)

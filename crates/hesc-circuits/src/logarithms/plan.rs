@@ -1,0 +1,294 @@
+use std::sync::Arc;
+
+use hesc_schemes::rlwe::noise::{
+    TAILS, public_key_square, secret_key_deviation, truncation_reach_square,
+};
+use hesc_schemes::rlwe::{RingProducts, Truncation};
+use hesc_schemes::{Fingerprint, SchemeError};
+
+use super::code::Code;
+use super::declared::{Declared, Operand, Source};
+use super::error::LogarithmError;
+use super::layout::Layout;
+use super::plan_wire::{declared_from_bytes, plan_to_bytes};
+
+/// Bits of a plaintext that are tried.
+const BITS: std::ops::RangeInclusive<u32> = 3..=45;
+/// Octaves that are tried.
+const OCTAVES: std::ops::RangeInclusive<u32> = 1..=60;
+
+/// What all sides of products by logarithms agree upon. Public. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Plan(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    declared: Declared,
+    fingerprint: Fingerprint,
+    products: RingProducts,
+    layout: Layout,
+    code: Code,
+    answer_bits: u32,
+    error: f64,
+    scales: Vec<f64>,
+    truncation: Option<Truncation>,
+    /// From residues to plaintexts.
+    decoding: Truncation,
+}
+
+impl Plan {
+    /// The coarsest code with which outputs have the wanted error, whatever numbers there are within the bounds, the
+    /// smallest set that has room for it, and in it the fewest bits of an answer: a product decrypts wrongly with a probability
+    /// below `2^-128`. Cost: milliseconds.
+    ///
+    /// # Errors
+    /// [`LogarithmError::Declared`], [`LogarithmError::NoRoom`].
+    pub fn new(declared: Declared) -> Result<Self, LogarithmError> {
+        declared.check()?;
+        let demand = Demand::new(&declared);
+        let codes: Vec<(Code, f64)> = BITS.filter_map(|bits| demand.code(bits)).collect();
+        let mut nearest = f64::INFINITY;
+        for (ring_degree, bits) in RingProducts::SIZES {
+            let modulus = RingProducts::modulus_of_size(ring_degree, bits)?;
+            for &(code, error) in &codes {
+                let Some(answer_bits) = demand.answer_bits(ring_degree, modulus, code.bits) else {
+                    break;
+                };
+                if error <= declared.error {
+                    let products = RingProducts::of_size(ring_degree, bits)?;
+                    return Ok(Self::with(declared, products, code, answer_bits, error));
+                }
+                nearest = nearest.min(error);
+            }
+        }
+        Err(LogarithmError::NoRoom { nearest })
+    }
+
+    fn with(
+        declared: Declared,
+        products: RingProducts,
+        code: Code,
+        answer_bits: u32,
+        error: f64,
+    ) -> Self {
+        let ring_degree = products.scheme().ring_degree();
+        let modulus = products.modulus();
+        let layout = Layout { ring_degree, products: declared.products() };
+        let truncation =
+            (answer_bits <= modulus.ilog2()).then(|| Truncation::new(modulus, answer_bits));
+        let decoding = Truncation::new(modulus, code.bits);
+        let bytes = plan_to_bytes(&declared, ring_degree, modulus, code, answer_bits);
+        let fingerprint = Fingerprint::of(&bytes);
+        let scales = declared.scales();
+        Self(Arc::new(Inner {
+            declared,
+            fingerprint,
+            products,
+            layout,
+            code,
+            answer_bits,
+            error,
+            scales,
+            truncation,
+            decoding,
+        }))
+    }
+
+    /// Wire form.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let (ring_degree, modulus) = (self.layout().ring_degree, self.products().modulus());
+        plan_to_bytes(self.declared(), ring_degree, modulus, self.code(), self.answer_bits())
+    }
+
+    /// Reads a plan, and makes it again: what it says of code and sizes must be what follows from the rest.
+    ///
+    /// # Errors
+    /// [`SchemeError::Wire`]; as [`Self::new`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, LogarithmError> {
+        let plan = Self::new(declared_from_bytes(bytes)?)?;
+        if plan.to_bytes() == bytes {
+            return Ok(plan);
+        }
+        let (what, problem) =
+            ("a plan of logarithms", "its code does not follow from what it declares");
+        Err(SchemeError::Wire { what, problem }.into())
+    }
+
+    /// What it was made from.
+    pub fn declared(&self) -> &Declared {
+        &self.0.declared
+    }
+
+    /// Its hash, which uploads and answers carry.
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.0.fingerprint
+    }
+
+    /// The set.
+    pub fn products(&self) -> &RingProducts {
+        &self.0.products
+    }
+
+    /// Where products lie.
+    pub fn layout(&self) -> Layout {
+        self.0.layout
+    }
+
+    /// How numbers are coded.
+    pub fn code(&self) -> Code {
+        self.0.code
+    }
+
+    /// Bits of the coefficients of an answer.
+    pub fn answer_bits(&self) -> u32 {
+        self.0.answer_bits
+    }
+
+    /// How an answer loses bits, if it does.
+    pub(super) fn truncation(&self) -> Option<&Truncation> {
+        self.0.truncation.as_ref()
+    }
+
+    /// The plaintext that is nearest to a centred residue.
+    pub(super) fn rounded(&self, residue: i64) -> u64 {
+        let lifted = self.products().modulus() & (residue >> 63) as u64;
+        self.0.decoding.truncate((residue as u64).wrapping_add(lifted))
+    }
+
+    /// What each product of shares of the bounds is multiplied with.
+    pub(super) fn scales(&self) -> &[f64] {
+        &self.0.scales
+    }
+
+    /// The operand of this number.
+    ///
+    /// # Errors
+    /// [`LogarithmError::NoOperand`].
+    pub fn operand(&self, operand: usize) -> Result<&Operand, LogarithmError> {
+        let operands = &self.declared().operands;
+        operands.get(operand).ok_or(LogarithmError::NoOperand { operand, last: operands.len() - 1 })
+    }
+
+    /// The root mean square of an output's error, at the numbers within the bounds, and the output, where it is largest.
+    pub fn error(&self) -> f64 {
+        self.0.error
+    }
+
+    /// The law itself: the root mean square of the errors of one sample's outputs, for numbers that are given, those of each
+    /// operand.
+    ///
+    /// # Errors
+    /// As encryption refuses numbers.
+    pub fn errors_of(&self, numbers: &[&[f64]]) -> Result<Vec<f64>, LogarithmError> {
+        let (declared, code) = (self.declared(), self.code());
+        if numbers.len() != declared.operands.len() {
+            let operand = numbers.len().min(declared.operands.len() - 1);
+            return Err(LogarithmError::Operands {
+                operand,
+                problem: "is missing, or one too many",
+            });
+        }
+        let shares: Result<Vec<_>, _> = declared
+            .operands
+            .iter()
+            .zip(numbers)
+            .enumerate()
+            .map(|(at, (operand, numbers))| operand.shares(at, numbers, 1))
+            .collect();
+        let shares = shares?;
+        let mut variances = vec![0.0; declared.outputs()];
+        let mut sizes = vec![0.0; declared.outputs()];
+        for (product, &(output, weight)) in declared.sums.terms.iter().enumerate() {
+            // (1 + relative variance) of all factors, less 1: without cancellation.
+            let (mut moment, mut beyond) = (1.0, 0.0);
+            for (operand, shares) in declared.operands.iter().zip(&shares) {
+                let (size, _) = operand.recipes.factor(product, shares);
+                let square = size * size;
+                let more = (code.second_moment(size) - square).max(0.0);
+                beyond = beyond * (square + more) + moment * more;
+                moment *= square;
+            }
+            let scale = self.scales()[product] * weight;
+            variances[output as usize] += scale * scale * beyond;
+            sizes[output as usize] += scale.abs();
+        }
+        let doubles = doubles(declared);
+        let law =
+            |(variance, size): (&f64, &f64)| (variance + doubles * doubles * size * size).sqrt();
+        Ok(variances.iter().zip(&sizes).map(law).collect())
+    }
+}
+
+/// What error and noise depend on, beside the code and the set.
+struct Demand {
+    factors: u32,
+    secret: usize,
+    public: usize,
+    /// For each output the sums of squares of products' sizes, by how many factors of them are not 1.
+    squares: Vec<Vec<f64>>,
+    /// And its sum of sizes.
+    sizes: Vec<f64>,
+    /// What arithmetic in doubles is off by, as a share of these.
+    doubles: f64,
+}
+
+fn doubles(declared: &Declared) -> f64 {
+    (declared.products() + 64) as f64 * 2f64.powi(-52)
+}
+
+impl Demand {
+    fn new(declared: &Declared) -> Self {
+        let factors = declared.operands.len();
+        let count =
+            |source| declared.operands.iter().filter(|operand| operand.source == source).count();
+        let outputs = declared.outputs();
+        let (mut squares, mut sizes) = (vec![vec![0.0; factors + 1]; outputs], vec![0.0; outputs]);
+        let terms = declared.scales().into_iter().zip(&declared.sums.terms);
+        for ((scale, &(output, weight)), depth) in terms.zip(declared.depths()) {
+            let size = scale * weight.abs();
+            squares[output as usize][depth as usize] += size * size;
+            sizes[output as usize] += size;
+        }
+        Self {
+            factors: factors as u32,
+            secret: count(Source::Secret),
+            public: count(Source::Public),
+            squares,
+            sizes,
+            doubles: doubles(declared),
+        }
+    }
+
+    /// The code of so many bits whose products have the least error, and the error of outputs.
+    fn code(&self, bits: u32) -> Option<(Code, f64)> {
+        let mut best: Option<(Code, f64)> = None;
+        for code in OCTAVES.filter_map(|octaves| Code::new(bits, self.factors, octaves)) {
+            let worst = code.worst(self.factors);
+            if best.is_none_or(|(_, least)| worst < least) {
+                best = Some((code, worst));
+            }
+        }
+        let (code, _) = best?;
+        let worst: Vec<f64> = (0..=self.factors).map(|depth| code.worst(depth)).collect();
+        let outputs = self.squares.iter().zip(&self.sizes).map(|(squares, sizes)| {
+            let law = squares.iter().zip(&worst).map(|(square, worst)| square * worst);
+            law.sum::<f64>() + (self.doubles * sizes) * (self.doubles * sizes)
+        });
+        Some((code, outputs.fold(0.0, f64::max).sqrt()))
+    }
+
+    /// The fewest bits of an answer with which what is decrypted is the plaintext of so many bits.
+    fn answer_bits(&self, ring_degree: usize, modulus: u64, bits: u32) -> Option<u32> {
+        let secret = secret_key_deviation() * secret_key_deviation() * self.secret as f64;
+        let public = public_key_square(ring_degree) * self.public as f64;
+        // Plaintexts are rounded to residues, half of one each.
+        let roundings = f64::from(self.factors) / 2.0 + 2.0;
+        // A plaintext is rounded with a share of q / 2^64 of a unit more.
+        let unit = modulus as f64 / (1u64 << bits) as f64;
+        let room = unit * (0.5 - modulus as f64 * 2f64.powi(-64) - 1e-9) - roundings;
+        (bits + 1..=modulus.ilog2() + 1).find(|&answer| {
+            let noise = secret + public + truncation_reach_square(modulus, answer, ring_degree);
+            TAILS * noise.sqrt() <= room
+        })
+    }
+}
