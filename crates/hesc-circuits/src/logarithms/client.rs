@@ -171,8 +171,8 @@ pub fn decrypt(plan: &Plan, key: &SecretKey, answer: &[u8]) -> Result<Decrypted,
     let count = plan.declared().outputs();
     let mut outputs = Zeroizing::new(vec![0.0; samples * count]);
     for (row, products) in outputs.chunks_exact_mut(count).zip(all.chunks_exact(layout.products)) {
-        for (x, &(output, weight)) in products.iter().zip(&plan.declared().sums.terms) {
-            row[output as usize] += x * weight;
+        for &(output, product, weight) in &plan.declared().sums.terms {
+            row[output as usize] += products[product as usize] * weight;
         }
     }
     Ok(Decrypted { samples, products: all, outputs })

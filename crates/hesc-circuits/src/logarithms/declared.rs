@@ -44,8 +44,8 @@ pub struct Operand {
 pub struct Sums {
     /// Axes of the outputs.
     pub shape: Vec<u32>,
-    /// For each product the output that it belongs to, and what it is multiplied with.
-    pub terms: Vec<(u32, f64)>,
+    /// Outputs, products in them, and what these are multiplied with; in order, each pair once.
+    pub terms: Vec<(u32, u32, f64)>,
 }
 
 /// What all sides know, declared before anybody looked at numbers to be hidden.
@@ -66,7 +66,7 @@ pub(super) fn elements(shape: &[u32]) -> usize {
 impl Declared {
     /// Products of a sample.
     pub fn products(&self) -> usize {
-        self.sums.terms.len()
+        self.operands.first().map_or(0, |operand| operand.recipes.len())
     }
 
     /// Outputs of a sample.
@@ -117,31 +117,39 @@ impl Declared {
         if !self.operands.iter().filter(encrypted).any(|operand| !operand.shared) {
             return refuse("operands", "one that is encrypted has numbers for each sample");
         }
-        let outputs = self.outputs();
-        if self.sums.shape.len() > MOST_AXES || outputs > products {
-            return refuse("outputs", "give 8 axes at most, and a product for each output");
-        }
-        let mut used = vec![false; outputs];
-        for &(output, weight) in &self.sums.terms {
-            match used.get_mut(output as usize) {
-                Some(used) => *used = true,
-                None => return refuse("outputs", "every product belongs to one of them"),
-            }
-            if !(weight.abs() <= LARGEST) {
-                return refuse("weights", "give numbers within 1e100");
-            }
-        }
-        if used.contains(&false) {
-            return refuse("outputs", "every one is a sum of products");
+        let (outputs, terms) = (self.outputs(), &self.sums.terms);
+        if self.sums.shape.len() > MOST_AXES || !(1..=MOST_PLACES).contains(&outputs) {
+            return refuse("outputs", "give 8 axes at most, and 1 to 2^20 of them");
         }
         let scales = self.scales();
-        let sized = |scale: &f64| (1.0 / LARGEST..=LARGEST).contains(scale);
-        let weighted = |(scale, term): (&f64, &(u32, f64))| (scale * term.1).abs() <= LARGEST;
-        if !scales.iter().all(sized) || !scales.iter().zip(&self.sums.terms).all(weighted) {
+        if !scales.iter().all(|scale| (1.0 / LARGEST..=LARGEST).contains(scale)) {
             return refuse(
                 "bounds",
                 "their products are within 1e-100 and 1e100; scale the numbers",
             );
+        }
+        if terms.len() > MOST_NAMED {
+            return refuse("terms", "give 2^22 of them at most; make plans for groups of outputs");
+        }
+        let (mut used, mut summed) = (vec![false; products], vec![false; outputs]);
+        for &(output, product, weight) in terms {
+            let (output, product) = (output as usize, product as usize);
+            if output >= outputs || product >= products {
+                return refuse("terms", "they are of outputs and products that there are");
+            }
+            (summed[output], used[product]) = (true, true);
+            if !((scales[product] * weight).abs() <= LARGEST && weight.abs() <= LARGEST) {
+                return refuse(
+                    "weights",
+                    "give numbers within 1e100, times their products as well",
+                );
+            }
+        }
+        if summed.contains(&false) || used.contains(&false) {
+            return refuse("terms", "every output has one, and every product is in one");
+        }
+        if !terms.is_sorted_by(|a, b| (a.0, a.1) < (b.0, b.1)) {
+            return refuse("terms", "sort them by output and product, each pair once");
         }
         if !(1.0 / LARGEST..=LARGEST).contains(&self.error) {
             return refuse("error", "give the root mean square that you want, above zero");

@@ -198,7 +198,7 @@ impl Plan {
         let shares = shares?;
         let mut variances = vec![0.0; declared.outputs()];
         let mut sizes = vec![0.0; declared.outputs()];
-        for (product, &(output, weight)) in declared.sums.terms.iter().enumerate() {
+        let variance = |product: usize| {
             // (1 + relative variance) of all factors, less 1: without cancellation.
             let (mut moment, mut beyond) = (1.0, 0.0);
             for (operand, shares) in declared.operands.iter().zip(&shares) {
@@ -208,8 +208,12 @@ impl Plan {
                 beyond = beyond * (square + more) + moment * more;
                 moment *= square;
             }
-            let scale = self.scales()[product] * weight;
-            variances[output as usize] += scale * scale * beyond;
+            beyond
+        };
+        let products: Vec<f64> = (0..declared.products()).map(variance).collect();
+        for &(output, product, weight) in &declared.sums.terms {
+            let scale = self.scales()[product as usize] * weight;
+            variances[output as usize] += scale * scale * products[product as usize];
             sizes[output as usize] += scale.abs();
         }
         let doubles = doubles(declared);
@@ -243,10 +247,10 @@ impl Demand {
             |source| declared.operands.iter().filter(|operand| operand.source == source).count();
         let outputs = declared.outputs();
         let (mut squares, mut sizes) = (vec![vec![0.0; factors + 1]; outputs], vec![0.0; outputs]);
-        let terms = declared.scales().into_iter().zip(&declared.sums.terms);
-        for ((scale, &(output, weight)), depth) in terms.zip(declared.depths()) {
-            let size = scale * weight.abs();
-            squares[output as usize][depth as usize] += size * size;
+        let (scales, depths) = (declared.scales(), declared.depths());
+        for &(output, product, weight) in &declared.sums.terms {
+            let size = scales[product as usize] * weight.abs();
+            squares[output as usize][depths[product as usize] as usize] += size * size;
             sizes[output as usize] += size;
         }
         Self {

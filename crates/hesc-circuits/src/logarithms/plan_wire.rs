@@ -37,8 +37,9 @@ pub(super) fn plan_to_bytes(
         }
     }
     shape_to(&mut writer, &declared.sums.shape);
-    for &(output, weight) in &declared.sums.terms {
-        writer.u32(output).f64(weight);
+    writer.u32(declared.sums.terms.len() as u32);
+    for &(output, product, weight) in &declared.sums.terms {
+        writer.u32(output).u32(product).f64(weight);
     }
     writer.f64(declared.error).u32(ring_degree as u32).u64(modulus);
     writer.u8(code.bits as u8).u8(code.octaves as u8).u64(code.step).u8(answer_bits as u8);
@@ -90,8 +91,8 @@ pub(super) fn declared_from_bytes(bytes: &[u8]) -> Result<Declared, SchemeError>
         operands.push(Operand { source, shared, shape, bounds, recipes });
     }
     let shape = shape_from(&mut reader)?;
-    let terms = (0..products)
-        .map(|_| Ok((reader.u32()?, reader.f64()?)))
+    let terms = (0..reader.u32()?)
+        .map(|_| Ok((reader.u32()?, reader.u32()?, reader.f64()?)))
         .collect::<Result<Vec<_>, SchemeError>>()?;
     let error = reader.f64()?;
     // Ring, prime, code and bits, which follow: whoever asks compares the bytes.

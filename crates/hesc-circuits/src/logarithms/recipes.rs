@@ -25,6 +25,12 @@ impl Recipes {
         Self { ends: (1..=powers.len() as u32).collect(), powers }
     }
 
+    /// From where each product's elements end among all; None unless these are in order.
+    pub fn of_ends(ends: Vec<u32>, powers: Vec<(u32, u32)>) -> Option<Self> {
+        let all = ends.last().is_some_and(|&end| end as usize == powers.len());
+        (all && ends.is_sorted()).then_some(Self { ends, powers })
+    }
+
     /// Products.
     pub fn len(&self) -> usize {
         self.ends.len()
