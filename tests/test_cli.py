@@ -222,6 +222,9 @@ def check_encodings(report: dict[str, Any]) -> None:
     # Of 2000 decisions and more one in a thousand is another; five in a thousand once in 10^8.
     assert ratios["digits.agreement"] >= 0.995
     assert "vs_seal_ring_product.total" in ratios
+    # Half of what is asked, and 2,000 products: never beyond.
+    assert ratios["logarithmic.iris.rmse"] <= 0.005
+    assert ratios["logarithmic.ten_factors.rmse"] <= 2e-4
 
 
 CHECKS = {

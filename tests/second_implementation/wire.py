@@ -30,6 +30,9 @@ KINDS = {
     "ring product plan": 60,
     "ring product query": 61,
     "ring product answer": 62,
+    "logarithm plan": 70,
+    "logarithm upload": 71,
+    "logarithm answer": 72,
 }
 
 

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from hesc.studies import Options
 
 IDENTIFIER: Final = "hesc:encodings"
-TITLE: Final = "Encodings beside bit streams: linear scores by ring products"
+TITLE: Final = "Encodings beside bit streams: ring products and logarithms"
 
 PEERS: Final = ("seal", "tenseal")
 
 # Modules with a function `measured` that gives a `Part`.
-PARTS: Final = ("encodings_ring_products",)
+PARTS: Final = ("encodings_ring_products", "encodings_logarithms")
 # What is asked of a ratio: at most, or at least.
 ASKED: Final = {
     "digits.round_trip_us": (75, "most"),
@@ -29,6 +29,8 @@ ASKED: Final = {
     "vs_seal_ring_product.total": (4, "least"),
     "vs_tenseal.total": (100, "least"),
     "vs_tenseal.bytes": (20, "least"),
+    "logarithmic.iris.rmse": (0.005, "most"),
+    "logarithmic.ten_factors.rmse": (2e-4, "most"),
 }
 
 
@@ -54,7 +56,7 @@ def reproduce(options: Options) -> Report:
     return Report(
         IDENTIFIER,
         TITLE,
-        "microseconds, bytes, errors as shares of the scores' deviation",
+        "microseconds, bytes, errors as shares of the outputs' deviation",
         rows,
         ratios=ratios,
         notes=notes,

@@ -40,15 +40,14 @@ pub(super) fn residues(
     rng: &mut impl Rng,
 ) -> Result<(), LogarithmError> {
     let operand = plan.operand(operand)?;
-    let (code, q) = (plan.code(), u128::from(plan.products().modulus()));
+    let code = plan.code();
     let (products, count) = (plan.layout().products, operand.bounds.len());
     let (mut sample, mut product) = (block.sample, block.product);
     for word in &mut words[..block.places] {
         let row = if operand.shared { shares } else { &shares[sample * count..][..count] };
         let (size, sign) = operand.recipes.factor(product, row);
         // A factor of no elements is 1, whose code is 0 always.
-        let of_code = u128::from(code.encode(size, sign, rng));
-        *word = ((of_code * q + (1 << (code.bits - 1))) >> code.bits) as u64;
+        *word = plan.residue_of(code.encode(size, sign, rng));
         product += 1;
         if product == products {
             (sample, product) = (sample + 1, 0);
@@ -158,8 +157,9 @@ pub fn decrypt(plan: &Plan, key: &SecretKey, answer: &[u8]) -> Result<Decrypted,
             let words = reply.c_0.iter().zip(&reply.c_1);
             for ((value, (&c_0, &c_1)), scale) in values.iter_mut().zip(words).zip(scales) {
                 let residue = products.centred_sum(c_0, c_1);
-                let (share, possible) = code.decode(plan.rounded(residue));
-                valid &= possible;
+                let (plaintext, near) = plan.rounded(residue);
+                let (share, possible) = code.decode(plaintext);
+                valid &= near & possible;
                 *value = share * scale;
             }
             reply.c_1.zeroize();

@@ -29,6 +29,8 @@ struct Inner {
     layout: Layout,
     code: Code,
     answer_bits: u32,
+    /// What noise and roundings stay within, but for a probability below `2^-128`.
+    reach: u64,
     error: f64,
     scales: Vec<f64>,
     truncation: Option<Truncation>,
@@ -51,12 +53,14 @@ impl Plan {
         for (ring_degree, bits) in RingProducts::SIZES {
             let modulus = RingProducts::modulus_of_size(ring_degree, bits)?;
             for &(code, error) in &codes {
-                let Some(answer_bits) = demand.answer_bits(ring_degree, modulus, code.bits) else {
+                let Some((answer_bits, reach)) =
+                    demand.answer_bits(ring_degree, modulus, code.bits)
+                else {
                     break;
                 };
                 if error <= declared.error {
                     let products = RingProducts::of_size(ring_degree, bits)?;
-                    return Ok(Self::with(declared, products, code, answer_bits, error));
+                    return Ok(Self::with(declared, products, code, (answer_bits, reach), error));
                 }
                 nearest = nearest.min(error);
             }
@@ -68,7 +72,7 @@ impl Plan {
         declared: Declared,
         products: RingProducts,
         code: Code,
-        answer_bits: u32,
+        (answer_bits, reach): (u32, u64),
         error: f64,
     ) -> Self {
         let ring_degree = products.scheme().ring_degree();
@@ -87,6 +91,7 @@ impl Plan {
             layout,
             code,
             answer_bits,
+            reach,
             error,
             scales,
             truncation,
@@ -149,10 +154,21 @@ impl Plan {
         self.0.truncation.as_ref()
     }
 
-    /// The plaintext that is nearest to a centred residue.
-    pub(super) fn rounded(&self, residue: i64) -> u64 {
-        let lifted = self.products().modulus() & (residue >> 63) as u64;
-        self.0.decoding.truncate((residue as u64).wrapping_add(lifted))
+    /// The plaintext that is nearest to a centred residue, and whether it is as near as noise leaves it.
+    pub(super) fn rounded(&self, residue: i64) -> (u64, bool) {
+        let products = self.products();
+        let lifted = products.modulus() & (residue >> 63) as u64;
+        let residue = (residue as u64).wrapping_add(lifted);
+        let plaintext = self.0.decoding.truncate(residue);
+        let centre = self.residue_of(plaintext);
+        let off = products.centred_sum(residue, products.modulus() - centre);
+        (plaintext, off.unsigned_abs() <= self.0.reach)
+    }
+
+    /// The residue that stands for a plaintext.
+    pub(super) fn residue_of(&self, plaintext: u64) -> u64 {
+        let (bits, modulus) = (self.code().bits, self.products().modulus());
+        ((u128::from(plaintext) * u128::from(modulus) + (1 << (bits - 1))) >> bits) as u64
     }
 
     /// What each product of shares of the bounds is multiplied with.
@@ -281,18 +297,20 @@ impl Demand {
         Some((code, outputs.fold(0.0, f64::max).sqrt()))
     }
 
-    /// The fewest bits of an answer with which what is decrypted is the plaintext of so many bits.
-    fn answer_bits(&self, ring_degree: usize, modulus: u64, bits: u32) -> Option<u32> {
+    /// The fewest bits of an answer with which what is decrypted is the plaintext of so many bits, and what noise stays
+    /// within then.
+    fn answer_bits(&self, ring_degree: usize, modulus: u64, bits: u32) -> Option<(u32, u64)> {
         let secret = secret_key_deviation() * secret_key_deviation() * self.secret as f64;
         let public = public_key_square(ring_degree) * self.public as f64;
         // Plaintexts are rounded to residues, half of one each.
         let roundings = f64::from(self.factors) / 2.0 + 2.0;
         // A plaintext is rounded with a share of q / 2^64 of a unit more.
         let unit = modulus as f64 / (1u64 << bits) as f64;
-        let room = unit * (0.5 - modulus as f64 * 2f64.powi(-64) - 1e-9) - roundings;
-        (bits + 1..=modulus.ilog2() + 1).find(|&answer| {
+        let room = unit * (0.5 - modulus as f64 * 2f64.powi(-64) - 1e-9);
+        (bits + 1..=modulus.ilog2() + 1).find_map(|answer| {
             let noise = secret + public + truncation_reach_square(modulus, answer, ring_degree);
-            TAILS * noise.sqrt() <= room
+            let reach = TAILS * noise.sqrt() + roundings;
+            (reach <= room).then_some((answer, reach as u64))
         })
     }
 }

@@ -21,15 +21,16 @@ fn random_operand(products: usize, first: bool, rng: &mut AesCtrRng) -> Operand 
         [rng.next_u64() as usize % if first { 2 } else { 3 }];
     let shared = !first && (source == Source::Clear || rng.next_u64() & 1 == 0);
     let count = 1 + rng.next_u64() as usize % (2 * products);
-    let bounds =
-        (0..count).map(|_| 0.5f64.powi((rng.next_u64() % 5) as i32) * (1.0 + uniform(rng)));
+    let bounds = (0..count)
+        .map(|_| 0.5f64.powi((rng.next_u64() % 5) as i32) * (1.0 + uniform(rng)))
+        .collect();
     let recipes = (0..products).map(|_| {
         let powers = (0..rng.next_u64() % 3)
             .map(|_| ((rng.next_u64() as usize % count) as u32, 1 + (rng.next_u64() % 3) as u32));
         powers.collect::<Vec<_>>()
     });
     let recipes = Recipes::new(recipes);
-    Operand { source, shared, shape: vec![count as u32], bounds: bounds.collect(), recipes }
+    Operand { source, shared, shape: vec![count as u32], bounds, recipes }
 }
 
 fn random_sums(products: usize, rng: &mut AesCtrRng) -> Sums {

@@ -183,10 +183,11 @@ fn readers_believe_nothing() {
     assert!(evaluator.evaluate(&[&lie(&upload, OPERAND + 5 + 32, &[0xFF; 8])]).is_err());
     assert!(Evaluator::new(plan, clear, &[&lie(&shared, OPERAND + 5, &[0xFF; 8])], rng).is_err());
     assert!(decrypt(plan, &parties.secret, &upload).is_err());
-    // Other answers are no numbers that the plan has: a product of noise is one of few.
-    let noise: Vec<u8> = (0..8).map(|at| 37 * at).collect();
-    let last = answer.len() - 16 - 8;
-    assert!(decrypt(plan, &parties.secret, &lie(&answer, last, &noise)).is_err());
+    // What nobody computed is beyond what noise is: one in a hundred such answers is not.
+    let last = answer.len() - 16 - (15 * plan.answer_bits() as usize).div_ceil(8) + 1;
+    let noise: Vec<u8> = (0..30).map(|at| (37 * at % 251) as u8).collect();
+    let refused = decrypt(plan, &parties.secret, &lie(&answer, last, &noise)).err().unwrap();
+    assert_eq!(refused, SchemeError::NoiseTooLarge.into());
     let bytes = plan.to_bytes();
     for at in 14..bytes.len() - 16 {
         let changed = lie(&bytes, at, &[bytes[at] ^ 1]);
