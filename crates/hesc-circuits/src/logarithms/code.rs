@@ -92,7 +92,8 @@ impl Code {
         let steps = sum & (half - 1);
         let number = u64::from(steps < self.zero());
         let size = self.size(steps) * number as f64;
-        (f64::from_bits(size.to_bits() | (sum & half) << (64 - self.bits)), steps <= self.largest())
+        let sign = (sum & half & number.wrapping_neg()) << (64 - self.bits);
+        (f64::from_bits(size.to_bits() | sign), steps <= self.largest())
     }
 
     /// The second moment of what a size in [0, 1] becomes.
