@@ -130,14 +130,13 @@ class JointStreams:
 
     def __init__(self) -> None:
         self._params = hesc.Params.preset("bfv_1024")
-        self._secret, public = hesc.keygen(self._params)
-        self._public = public
-        self._encryptor = hesc.SecretEncryptor(self._secret, LENGTH, generator="joint")
+        self._secret, _ = hesc.keygen(self._params)
         self._decryptor = hesc.Decryptor(self._secret)
 
     def run(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """The product of each column."""
-        uploads = [array.to_bytes() for array in self._encryptor.encrypt_factors(values)]
+        encryptor = hesc.SecretEncryptor(self._secret, LENGTH, generator="joint")
+        uploads = [array.to_bytes() for array in encryptor.encrypt_factors(values)]
         arrays = [hesc.SeededArray.from_bytes(self._params, data).expand() for data in uploads]
         product = arrays[0]
         for other in arrays[1:]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -207,10 +208,10 @@ class Plan:
         """The set that keys are made for; plans of one set share keys."""
         return LeveledParams(self.native.params)
 
-    @property
-    def factors(self) -> list[Factor]:
+    @cached_property
+    def factors(self) -> tuple[Factor, ...]:
         """What each side multiplies with, in order."""
-        return [
+        return tuple(
             Factor(
                 tuple(shape),
                 bound=self.native.bounds(at).reshape(shape),
@@ -218,7 +219,7 @@ class Plan:
                 shared=shared,
             )
             for at, (source, shared, shape) in enumerate(self.native.operands)
-        ]
+        )
 
     @property
     def shape(self) -> tuple[int, ...]:

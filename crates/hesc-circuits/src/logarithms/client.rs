@@ -30,7 +30,7 @@ pub struct Decrypted {
 }
 
 /// Writes the codes of an operand's factors as residues, one for each place of a block: each of them rounded at random by
-/// itself. `shares` are elements within [-1, 1], those of sample after sample, or of one for all.
+/// itself, number and residue. `shares` are elements within [-1, 1], those of sample after sample, or of one for all.
 pub(super) fn residues(
     plan: &Plan,
     operand: usize,
@@ -47,7 +47,7 @@ pub(super) fn residues(
         let row = if operand.shared { shares } else { &shares[sample * count..][..count] };
         let (size, sign) = operand.recipes.factor(product, row);
         // A factor of no elements is 1, whose code is 0 always.
-        *word = plan.residue_of(code.encode(size, sign, rng));
+        *word = plan.dithered(code.encode(size, sign, rng), rng);
         product += 1;
         if product == products {
             (sample, product) = (sample + 1, 0);

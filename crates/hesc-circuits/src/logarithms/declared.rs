@@ -202,9 +202,9 @@ impl Operand {
         }
         let bounds = || self.bounds.iter().cycle();
         // Without a branch where all are well; what is no number is not inside.
-        let outside = |(x, bound): (&f64, &f64)| !(x.abs() <= *bound);
-        if numbers.iter().zip(bounds()).fold(false, |bad, at| bad | outside(at)) {
-            let at = numbers.iter().zip(bounds()).position(outside).unwrap_or(0);
+        let inside = |(x, bound): (&f64, &f64)| x.abs() <= *bound;
+        if !numbers.iter().zip(bounds()).fold(true, |all, at| all & inside(at)) {
+            let at = numbers.iter().zip(bounds()).position(|at| !inside(at)).unwrap_or(0);
             let (sample, element) = (at / count, at % count);
             return Err(LogarithmError::Number { operand, sample, element });
         }

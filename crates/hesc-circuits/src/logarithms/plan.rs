@@ -5,6 +5,7 @@ use hesc_schemes::rlwe::noise::{
 };
 use hesc_schemes::rlwe::{RingProducts, Truncation};
 use hesc_schemes::{Fingerprint, SchemeError};
+use rand_core::Rng;
 
 use super::code::Code;
 use super::declared::{Declared, Operand, Source};
@@ -165,7 +166,22 @@ impl Plan {
         (plaintext, off.unsigned_abs() <= self.0.reach)
     }
 
-    /// The residue that stands for a plaintext.
+    /// A residue for a plaintext, `q m / 2^bits` rounded after two uniform numbers of width 1 have been added. The remainders of
+    /// all factors are part of an answer's noise, and would tell of single ones what their sum does not: so they have mean 0 and
+    /// variance 1/4 whatever the plaintexts are (Wannamaker and others 2000, "A Theory of Nonsubtractive Dither").
+    pub(super) fn dithered(&self, plaintext: u64, rng: &mut impl Rng) -> u64 {
+        let (bits, modulus) = (self.code().bits, self.products().modulus());
+        let below = (1u64 << bits) - 1;
+        let sum = (rng.next_u64() & below) + (rng.next_u64() & below) + 1;
+        let scaled = u128::from(plaintext) * u128::from(modulus) + u128::from(sum);
+        // From -1 to q: one more, and half of one for the rounding, less than the sum brings in the mean.
+        let above = ((scaled + (1 << (bits - 1))) >> bits) as u64;
+        let lifted =
+            above.wrapping_sub(1).wrapping_add(modulus & u64::from(above == 0).wrapping_neg());
+        lifted.min(lifted.wrapping_sub(modulus))
+    }
+
+    /// The residue that is nearest to a plaintext's place.
     pub(super) fn residue_of(&self, plaintext: u64) -> u64 {
         let (bits, modulus) = (self.code().bits, self.products().modulus());
         ((u128::from(plaintext) * u128::from(modulus) + (1 << (bits - 1))) >> bits) as u64
@@ -302,8 +318,8 @@ impl Demand {
     fn answer_bits(&self, ring_degree: usize, modulus: u64, bits: u32) -> Option<(u32, u64)> {
         let secret = secret_key_deviation() * secret_key_deviation() * self.secret as f64;
         let public = public_key_square(ring_degree) * self.public as f64;
-        // Plaintexts are rounded to residues, half of one each.
-        let roundings = f64::from(self.factors) / 2.0 + 2.0;
+        // Plaintexts are rounded to residues, one and a half off at most.
+        let roundings = 1.5 * f64::from(self.factors) + 2.0;
         // A plaintext is rounded with a share of q / 2^64 of a unit more.
         let unit = modulus as f64 / (1u64 << bits) as f64;
         let room = unit * (0.5 - modulus as f64 * 2f64.powi(-64) - 1e-9);

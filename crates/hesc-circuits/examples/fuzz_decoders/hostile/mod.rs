@@ -10,6 +10,7 @@ mod damage;
 pub mod frames;
 mod leveled;
 mod lies;
+mod logarithms;
 mod ring_products;
 mod streams;
 
@@ -29,6 +30,7 @@ use rand_core::SeedableRng;
 use frames::{Family, Frame};
 use leveled::LeveledTarget;
 use lies::below;
+use logarithms::LogarithmTarget;
 use ring_products::RingProductTarget;
 use streams::StreamsTarget;
 
@@ -209,6 +211,7 @@ pub fn quick_targets() -> Targets {
         Box::new(LeveledTarget::new(SchemeKind::Bgv, 255, 7)?),
         Box::new(RingProductTarget::new(false)?),
         Box::new(RingProductTarget::new(true)?),
+        Box::new(LogarithmTarget::new()?),
     ])
 }
 
