@@ -110,7 +110,7 @@ impl LogarithmPlan {
     /// Samples of a ciphertext, and of an upload at most.
     #[getter]
     fn samples(&self) -> (usize, usize) {
-        (self.0.layout().capacity(), self.0.layout().most_samples())
+        (self.0.layout().capacity(), self.0.most_samples())
     }
     /// Bits of the plaintext modulus, octaves, steps to an octave, bits of an answer's coefficients.
     #[getter]

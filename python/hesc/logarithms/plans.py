@@ -296,7 +296,8 @@ def factor_of(plan: Plan, number: int) -> Factor:
 
     """
     factors = plan.factors
-    if not isinstance(number, int | np.integer) or not 0 <= number < len(factors):
+    known = isinstance(number, int | np.integer) and not isinstance(number, bool)
+    if not known or not 0 <= number < len(factors):
         raise ParameterError(f"the plan has factors 0 to {len(factors) - 1}; got {number!r}")
     return factors[number]
 

@@ -89,7 +89,7 @@ pub fn encrypt<R: CryptoRng + SeedableRng + Send>(
     };
     let (layout, products) = (plan.layout(), plan.products());
     let samples = if operand.shared { 1 } else { numbers.len() / operand.bounds.len() };
-    let most = layout.most_samples();
+    let most = plan.most_samples();
     if !(1..=most).contains(&samples) {
         return Err(LogarithmError::Samples { samples, most });
     }

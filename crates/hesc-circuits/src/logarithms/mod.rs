@@ -11,6 +11,7 @@
 mod client;
 mod code;
 mod declared;
+mod demand;
 mod error;
 mod layout;
 mod plan;

@@ -1,22 +1,20 @@
 use std::sync::Arc;
 
-use hesc_schemes::rlwe::noise::{
-    TAILS, public_key_square, secret_key_deviation, truncation_reach_square,
-};
 use hesc_schemes::rlwe::{RingProducts, Truncation};
 use hesc_schemes::{Fingerprint, SchemeError};
 use rand_core::Rng;
 
 use super::code::Code;
-use super::declared::{Declared, Operand, Source};
+use super::declared::{Declared, Operand};
+use super::demand::{Demand, laws};
 use super::error::LogarithmError;
 use super::layout::Layout;
 use super::plan_wire::{declared_from_bytes, plan_to_bytes};
 
+/// Outputs of all samples of a message.
+const MOST_OUTPUTS: usize = 1 << 22;
 /// Bits of a plaintext that are tried.
 const BITS: std::ops::RangeInclusive<u32> = 3..=45;
-/// Octaves that are tried.
-const OCTAVES: std::ops::RangeInclusive<u32> = 1..=60;
 
 /// What all sides of products by logarithms agree upon. Public. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -49,24 +47,23 @@ impl Plan {
     pub fn new(declared: Declared) -> Result<Self, LogarithmError> {
         declared.check()?;
         let demand = Demand::new(&declared);
-        let codes: Vec<(Code, f64)> = BITS.filter_map(|bits| demand.code(bits)).collect();
-        let mut nearest = f64::INFINITY;
+        let reached = |&(_, error): &(Code, f64)| error <= declared.error;
+        let wanted = BITS.filter_map(|bits| demand.code(bits)).find(reached);
+        let mut most = 0;
         for (ring_degree, bits) in RingProducts::SIZES {
             let modulus = RingProducts::modulus_of_size(ring_degree, bits)?;
-            for &(code, error) in &codes {
-                let Some((answer_bits, reach)) =
-                    demand.answer_bits(ring_degree, modulus, code.bits)
-                else {
-                    break;
-                };
-                if error <= declared.error {
-                    let products = RingProducts::of_size(ring_degree, bits)?;
-                    return Ok(Self::with(declared, products, code, (answer_bits, reach), error));
-                }
-                nearest = nearest.min(error);
+            let answer = |bits| demand.answer_bits(ring_degree, modulus, bits);
+            if let Some((code, error)) = wanted
+                && let Some(answer) = answer(code.bits)
+            {
+                let products = RingProducts::of_size(ring_degree, bits)?;
+                return Ok(Self::with(declared, products, code, answer, error));
             }
+            most = BITS.take_while(|&bits| answer(bits).is_some()).last().unwrap_or(0).max(most);
         }
-        Err(LogarithmError::NoRoom { nearest })
+        let nearest =
+            (*BITS.start()..=most).filter_map(|bits| demand.code(bits)).map(|code| code.1);
+        Err(LogarithmError::NoRoom { nearest: nearest.fold(f64::INFINITY, f64::min) })
     }
 
     fn with(
@@ -192,6 +189,11 @@ impl Plan {
         &self.0.scales
     }
 
+    /// Samples that a message takes, at most: ciphertexts and outputs are in memory at once.
+    pub fn most_samples(&self) -> usize {
+        self.layout().most_samples().min((MOST_OUTPUTS / self.declared().outputs()).max(1))
+    }
+
     /// The operand of this number.
     ///
     /// # Errors
@@ -228,8 +230,6 @@ impl Plan {
             .map(|(at, (operand, numbers))| operand.shares(at, numbers, 1))
             .collect();
         let shares = shares?;
-        let mut variances = vec![0.0; declared.outputs()];
-        let mut sizes = vec![0.0; declared.outputs()];
         let variance = |product: usize| {
             // (1 + relative variance) of all factors, less 1: without cancellation.
             let (mut moment, mut beyond) = (1.0, 0.0);
@@ -243,90 +243,6 @@ impl Plan {
             beyond
         };
         let products: Vec<f64> = (0..declared.products()).map(variance).collect();
-        for &(output, product, weight) in &declared.sums.terms {
-            let scale = self.scales()[product as usize] * weight;
-            variances[output as usize] += scale * scale * products[product as usize];
-            sizes[output as usize] += scale.abs();
-        }
-        let doubles = doubles(declared);
-        let law =
-            |(variance, size): (&f64, &f64)| (variance + doubles * doubles * size * size).sqrt();
-        Ok(variances.iter().zip(&sizes).map(law).collect())
-    }
-}
-
-/// What error and noise depend on, beside the code and the set.
-struct Demand {
-    factors: u32,
-    secret: usize,
-    public: usize,
-    /// For each output the sums of squares of products' sizes, by how many factors of them are not 1.
-    squares: Vec<Vec<f64>>,
-    /// And its sum of sizes.
-    sizes: Vec<f64>,
-    /// What arithmetic in doubles is off by, as a share of these.
-    doubles: f64,
-}
-
-fn doubles(declared: &Declared) -> f64 {
-    (declared.products() + 64) as f64 * 2f64.powi(-52)
-}
-
-impl Demand {
-    fn new(declared: &Declared) -> Self {
-        let factors = declared.operands.len();
-        let count =
-            |source| declared.operands.iter().filter(|operand| operand.source == source).count();
-        let outputs = declared.outputs();
-        let (mut squares, mut sizes) = (vec![vec![0.0; factors + 1]; outputs], vec![0.0; outputs]);
-        let (scales, depths) = (declared.scales(), declared.depths());
-        for &(output, product, weight) in &declared.sums.terms {
-            let size = scales[product as usize] * weight.abs();
-            squares[output as usize][depths[product as usize] as usize] += size * size;
-            sizes[output as usize] += size;
-        }
-        Self {
-            factors: factors as u32,
-            secret: count(Source::Secret),
-            public: count(Source::Public),
-            squares,
-            sizes,
-            doubles: doubles(declared),
-        }
-    }
-
-    /// The code of so many bits whose products have the least error, and the error of outputs.
-    fn code(&self, bits: u32) -> Option<(Code, f64)> {
-        let mut best: Option<(Code, f64)> = None;
-        for code in OCTAVES.filter_map(|octaves| Code::new(bits, self.factors, octaves)) {
-            let worst = code.worst(self.factors);
-            if best.is_none_or(|(_, least)| worst < least) {
-                best = Some((code, worst));
-            }
-        }
-        let (code, _) = best?;
-        let worst: Vec<f64> = (0..=self.factors).map(|depth| code.worst(depth)).collect();
-        let outputs = self.squares.iter().zip(&self.sizes).map(|(squares, sizes)| {
-            let law = squares.iter().zip(&worst).map(|(square, worst)| square * worst);
-            law.sum::<f64>() + (self.doubles * sizes) * (self.doubles * sizes)
-        });
-        Some((code, outputs.fold(0.0, f64::max).sqrt()))
-    }
-
-    /// The fewest bits of an answer with which what is decrypted is the plaintext of so many bits, and what noise stays
-    /// within then.
-    fn answer_bits(&self, ring_degree: usize, modulus: u64, bits: u32) -> Option<(u32, u64)> {
-        let secret = secret_key_deviation() * secret_key_deviation() * self.secret as f64;
-        let public = public_key_square(ring_degree) * self.public as f64;
-        // Plaintexts are rounded to residues, one and a half off at most.
-        let roundings = 1.5 * f64::from(self.factors) + 2.0;
-        // A plaintext is rounded with a share of q / 2^64 of a unit more.
-        let unit = modulus as f64 / (1u64 << bits) as f64;
-        let room = unit * (0.5 - modulus as f64 * 2f64.powi(-64) - 1e-9);
-        (bits + 1..=modulus.ilog2() + 1).find_map(|answer| {
-            let noise = secret + public + truncation_reach_square(modulus, answer, ring_degree);
-            let reach = TAILS * noise.sqrt() + roundings;
-            (reach <= room).then_some((answer, reach as u64))
-        })
+        Ok(laws(declared, self.scales(), |product| products[product]))
     }
 }

@@ -103,7 +103,7 @@ pub(super) fn upload_from_bytes(plan: &Plan, bytes: &[u8]) -> Result<Upload, Sch
     let Some(operand) = plan.declared().operands.get(number).filter(sent) else {
         return Err(reader.error("the plan has no such operand that is encrypted"));
     };
-    let fits = (1..=plan.layout().most_samples()).contains(&samples);
+    let fits = (1..=plan.most_samples()).contains(&samples);
     if if operand.shared { samples != 0 } else { !fits } {
         return Err(reader.error("it has no samples, or others than such an operand takes"));
     }
@@ -156,7 +156,7 @@ pub(super) fn answer_from_bytes(
     let key = reader.tag(plan.fingerprint())?.key;
     let samples = reader.u32()? as usize;
     let (layout, bits) = (plan.layout(), plan.answer_bits());
-    if !(1..=layout.most_samples()).contains(&samples) {
+    if !(1..=plan.most_samples()).contains(&samples) {
         return Err(reader.error("it has no samples, or more than a message takes"));
     }
     // Below 2^bits they are all; where no bits were lost there are more than residues.

@@ -83,7 +83,7 @@ fn what_was_not_declared_is_refused() {
     assert!(
         parties.upload(1, &inside, rng).unwrap_err().to_string().contains("10 numbers are not 5")
     );
-    let many = vec![0.0; 5 * (parties.plan.layout().most_samples() + 1)];
+    let many = vec![0.0; 5 * (parties.plan.most_samples() + 1)];
     assert!(matches!(parties.upload(0, &many, rng), Err(LogarithmError::Samples { .. })));
     let secret = EncryptionKey::Secret(&parties.secret);
     let public = EncryptionKey::Public(&parties.public);
