@@ -25,7 +25,9 @@ def plans() -> dict[str, Plan]:
     """Other shapes, sources and sums; two rings."""
     matrix = Factor((2, 3), bound=[[1, 2, 4], [0.5, 1, 8]], source="public", shared=True)
     return {
-        "matrix times vector": Plan.sums([Factor(3, bound=2.0, source="public"), matrix], error=0.3),
+        "matrix times vector": Plan.sums(
+            [Factor(3, bound=2.0, source="public"), matrix], error=0.3
+        ),
         "with a clear factor": Plan.elementwise(
             [Factor((2, 1), source="public"), Factor(2, source="clear", bound=3.0)], error=0.01
         ),

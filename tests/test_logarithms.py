@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import pickle
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -286,6 +287,23 @@ def test_the_error_that_is_stated_is_the_largest() -> None:
         plan = Plan.elementwise([Factor() for _ in range(count)], error=error)
         found = np.sqrt(second.worst(second.read_plan(plan.to_bytes()), count))
         assert 0.95 * plan.error < found <= plan.error * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("source", ["secret", "public"])
+@pytest.mark.parametrize("count", [1, 2, 7])
+@pytest.mark.parametrize("error", [0.2, 0.03, 1e-3, 1e-4])
+def test_plans_follow_from_what_they_declare(source: str, count: int, error: float) -> None:
+    """Code and bits are made again in Python; the ring is the smallest that has room."""
+    factors = [Factor(3, bound=[1, 2, 0.3], source=source)] * count
+    clear = Factor((), source="clear")
+    plan = Plan.sums([*factors, clear], error=error * 2.0**count, weights=[1, -2, 0.5])
+    theirs = second.read_plan(plan.to_bytes())
+    code = theirs.bits, theirs.octaves, theirs.step
+    assert code == second.expected_code(theirs)
+    assert theirs.answer_bits == second.expected_answer_bits(theirs)
+    if theirs.ring_degree > 1024:
+        smaller = replace(theirs, ring_degree=1024, modulus=67_104_769)
+        assert second.expected_answer_bits(smaller) is None
 
 
 WORD: Any = "x"

@@ -243,6 +243,62 @@ def decrypt(data: bytes, plan: Plan, secret: NDArray[np.int64]) -> list[list[flo
     return [found[i : i + plan.products] for i in range(0, len(found), plan.products)]
 
 
+# Of fresh noise, a centred binomial of 42 bits.
+_NOISE = math.sqrt(42 / 4)
+# Deviations beyond which there is nothing, but for a probability below 2^-128.
+_TAILS = 14.3
+
+
+def stated(octaves: int, step: int, factors: int) -> float:
+    """The largest variance of a product of shares, by the formula."""
+    if factors == 0:
+        return 0.0
+    each = math.sinh(math.log(2) / (2 * step)) ** 2
+    c = (1 + each) ** (factors - 1)
+    p = min(c / 2, 1)
+    return max((1 + each) ** factors - 1, 4.0**-octaves * (c * p - p * p))
+
+
+def expected_code(plan: Plan) -> tuple[int, int, int]:
+    """Bits, octaves and steps that follow from what a plan declares."""
+    k = len(plan.operands)
+    scales, depths = [], []
+    for product in range(plan.products):
+        powers = [
+            operand.bounds[element] ** power
+            for operand in plan.operands
+            for element, power in operand.recipes[product]
+        ]
+        scales.append(math.prod(powers))
+        depths.append(sum(1 for operand in plan.operands if operand.recipes[product]))
+    for bits in range(3, 46):
+        room = (((1 << (bits - 1)) - 1) // k - 1) // k
+        codes = [(stated(o, room // o, k), o, room // o) for o in range(1, 61) if room >= o]
+        if not codes:
+            continue
+        _, octaves, step = min(codes)
+        variances = [0.0] * math.prod(plan.shape)
+        for output, product, weight in plan.terms:
+            size = scales[product] * weight
+            variances[output] += size**2 * stated(octaves, step, depths[product])
+        if math.sqrt(max(variances)) <= plan.error:
+            return bits, octaves, step
+    raise AssertionError("no code")
+
+
+def expected_answer_bits(plan: Plan) -> int | None:
+    """The fewest bits of an answer with room for noise, if the plan's ring has it."""
+    k, n, q = len(plan.operands), plan.ring_degree, plan.modulus
+    sources = [operand.source for operand in plan.operands]
+    fresh = _NOISE**2 * (sources.count(SECRET) + sources.count(PUBLIC) * (3 * n + 1))
+    for bits in range(plan.bits + 1, q.bit_length() + 1):
+        unit = 0.0 if bits == q.bit_length() else (q / 2**bits) ** 2 + 1
+        reach = _TAILS * math.sqrt(fresh + 1.04 * unit * (n + 1) / 12) + 1.5 * k + 2
+        if reach <= q / 2 ** (plan.bits + 1) * (1 - 1e-6):
+            return bits
+    return None
+
+
 def worst(plan: Plan, factors: int) -> float:
     """The largest variance of a product of so many shares, searched on a grid of sizes."""
     ratio = 2.0 ** (1 / plan.step)
