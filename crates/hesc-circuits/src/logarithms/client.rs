@@ -4,7 +4,8 @@ use rand_core::{CryptoRng, Rng, SeedableRng};
 use zeroize::{Zeroize as _, Zeroizing};
 
 use super::blocks::each_block;
-use super::declared::Source;
+use super::code::encode_all;
+use super::declared::{Operand, Source};
 use super::error::LogarithmError;
 use super::layout::Block;
 use super::plan::Plan;
@@ -29,31 +30,45 @@ pub struct Decrypted {
     pub outputs: Zeroizing<Vec<f64>>,
 }
 
-/// Writes the codes of an operand's factors as residues, one for each place of a block: each of them rounded at random by
-/// itself, number and residue. `shares` are elements within [-1, 1], those of sample after sample, or of one for all.
-pub(super) fn residues(
-    plan: &Plan,
-    operand: usize,
-    shares: &[f64],
-    block: Block,
-    words: &mut [u64],
-    rng: &mut impl Rng,
-) -> Result<(), LogarithmError> {
-    let operand = plan.operand(operand)?;
-    let code = plan.code();
-    let (products, count) = (plan.layout().products, operand.bounds.len());
-    let (mut sample, mut product) = (block.sample, block.product);
-    for word in &mut words[..block.places] {
-        let row = if operand.shared { shares } else { &shares[sample * count..][..count] };
-        let (size, sign) = operand.recipes.factor(product, row);
-        // A factor of no elements is 1, whose code is 0 always.
-        *word = plan.dithered(code.encode(size, sign, rng), rng);
-        product += 1;
-        if product == products {
-            (sample, product) = (sample + 1, 0);
-        }
+/// Room for the factors of a block on their way to residues; secrets pass through it, and it is wiped.
+pub(super) struct Factors {
+    sizes: Zeroizing<Vec<f64>>,
+    signs: Zeroizing<Vec<u64>>,
+}
+
+impl Factors {
+    pub fn new(plan: &Plan) -> Self {
+        let n = plan.layout().ring_degree;
+        Self { sizes: Zeroizing::new(vec![0.0; n]), signs: Zeroizing::new(vec![0; n]) }
     }
-    Ok(())
+
+    /// Writes the codes of an operand's factors as residues, one for each place of a block: each of them rounded at random
+    /// by itself, number and residue. `shares` are elements within [-1, 1], those of sample after sample, or of one for all.
+    pub fn residues(
+        &mut self,
+        plan: &Plan,
+        operand: &Operand,
+        shares: &[f64],
+        block: Block,
+        words: &mut [u64],
+        rng: &mut impl Rng,
+    ) {
+        let (products, count) = (plan.layout().products, operand.bounds.len());
+        let (mut sample, mut product) = (block.sample, block.product);
+        let (sizes, signs) = (&mut self.sizes[..block.places], &mut self.signs[..block.places]);
+        for (size, sign) in sizes.iter_mut().zip(signs.iter_mut()) {
+            let row = if operand.shared { shares } else { &shares[sample * count..][..count] };
+            (*size, *sign) = operand.recipes.factor(product, row);
+            product += 1;
+            if product == products {
+                (sample, product) = (sample + 1, 0);
+            }
+        }
+        let words = &mut words[..block.places];
+        words.iter_mut().for_each(|word| *word = rng.next_u64());
+        encode_all(&plan.code(), sizes, signs, words);
+        words.iter_mut().for_each(|word| *word = plan.dithered(*word, rng));
+    }
 }
 
 /// Encrypts one operand's numbers, a row of elements for each sample, or one row where it serves all. Cost: a transform or
@@ -101,27 +116,28 @@ pub fn encrypt<R: CryptoRng + SeedableRng + Send>(
     let n = layout.ring_degree;
     let start = || {
         let (message, signed) = (Zeroizing::new(vec![0u64; n]), Zeroizing::new(vec![0i64; n]));
-        (products.workspace(), message, signed)
+        (products.workspace(), Factors::new(plan), message, signed)
     };
-    let done = each_block(blocks.collect(), start, |(workspace, message, signed), block| {
-        let (block, rng, question) = block;
-        message.as_mut_slice().zeroize();
-        residues(plan, number, &shares, *block, message, rng)?;
-        match key {
-            EncryptionKey::Secret(key) => {
-                signed.iter_mut().zip(message.iter()).for_each(|(to, from)| *to = *from as i64);
-                let seed = products.encrypt(key, signed, message, workspace, rng)?;
-                question.c_1 = Second::Seed(seed);
+    let done =
+        each_block(blocks.collect(), start, |(workspace, factors, message, signed), block| {
+            let (block, rng, question) = block;
+            message.as_mut_slice().zeroize();
+            factors.residues(plan, operand, &shares, *block, message, rng);
+            match key {
+                EncryptionKey::Secret(key) => {
+                    signed.iter_mut().zip(message.iter()).for_each(|(to, from)| *to = *from as i64);
+                    let seed = products.encrypt(key, signed, message, workspace, rng)?;
+                    question.c_1 = Second::Seed(seed);
+                }
+                EncryptionKey::Public(key) => {
+                    let mut c_1 = vec![0; n];
+                    products.encrypt_public(key, message, &mut c_1, workspace, rng)?;
+                    question.c_1 = Second::Words(c_1);
+                }
             }
-            EncryptionKey::Public(key) => {
-                let mut c_1 = vec![0; n];
-                products.encrypt_public(key, message, &mut c_1, workspace, rng)?;
-                question.c_1 = Second::Words(c_1);
-            }
-        }
-        question.c_0.copy_from_slice(&message[..block.places]);
-        Ok::<(), LogarithmError>(())
-    })?;
+            question.c_0.copy_from_slice(&message[..block.places]);
+            Ok::<(), LogarithmError>(())
+        })?;
     let questions = done.into_iter().map(|block| block.2).collect();
     let samples = if operand.shared { 0 } else { samples };
     let upload = Upload { key: key_id, operand: number, samples, questions };

@@ -1,6 +1,7 @@
 use std::f64::consts::{LN_2, SQRT_2};
 
-use rand_core::Rng;
+#[cfg(not(feature = "portable"))]
+use multiversion::multiversion;
 
 /// How numbers in [-1, 1] are coded modulo `2^bits`: `sign 2^(bits - 1) + n`, where `n` is how many steps, of `step` to an
 /// octave, the size is below 1. Sizes less than `2^-octaves` are that or zero; a zero is [`Self::zero`], which no sum of
@@ -63,6 +64,7 @@ impl Code {
     }
 
     /// The sizes with codes on both sides of one in [0, 1]. No branch or index depends on it.
+    #[inline(always)]
     pub(super) fn between(&self, size: f64) -> Between {
         let room = self.room();
         let steps = ((-log2(size) * self.step as f64).max(0.0) as u64).min(room);
@@ -71,15 +73,17 @@ impl Code {
         Between { steps, upper: self.size(steps), lower }
     }
 
+    #[inline(always)]
     fn size(&self, steps: u64) -> f64 {
         exp2(-(steps as f64 / self.step as f64))
     }
 
-    /// The code of a size in [0, 1] and a sign, 0 or 1: at random one of two. No branch or index depends on them.
-    pub(super) fn encode(&self, size: f64, sign: u64, rng: &mut impl Rng) -> u64 {
+    /// The code of a size in [0, 1] and a sign, 0 or 1: one of two by a random word. No branch or index depends on them.
+    #[inline(always)]
+    pub(super) fn encode(&self, size: f64, sign: u64, word: u64) -> u64 {
         let Between { steps, upper, lower } = self.between(size);
         let share = ((size - lower) / (upper - lower)).clamp(0.0, 1.0);
-        let uniform = (rng.next_u64() >> 11) as f64 * 2f64.powi(-53);
+        let uniform = (word >> 11) as f64 * UNIT;
         let down = u64::from(uniform >= share);
         let beyond = u64::from(steps == self.room());
         let next = beyond.wrapping_neg() & (self.zero() - self.room() - 1);
@@ -87,6 +91,7 @@ impl Code {
     }
 
     /// What a sum of codes stands for, and whether it is one of that many.
+    #[inline(always)]
     pub(super) fn decode(&self, sum: u64) -> (f64, bool) {
         let half = 1 << (self.bits - 1);
         let steps = sum & (half - 1);
@@ -129,9 +134,45 @@ impl Code {
     }
 }
 
+/// The codes of many sizes, each with a sign and a random word, in the place of the words.
+#[cfg_attr(
+    not(feature = "portable"),
+    multiversion(targets("x86_64+avx512f+avx512bw+avx512dq+avx512vl", "x86_64+avx2+fma"))
+)]
+pub(super) fn encode_all(code: &Code, sizes: &[f64], signs: &[u64], words: &mut [u64]) {
+    for ((word, &size), &sign) in words.iter_mut().zip(sizes).zip(signs) {
+        *word = code.encode(size, sign, *word);
+    }
+}
+
+const UNIT: f64 = 1.0 / (1u64 << 53) as f64;
+const ROUNDING: f64 = 1.5 * (1u64 << 52) as f64;
+/// One over the odd numbers below 23, from the largest.
+const ODDS: [f64; 11] = {
+    let mut odds = [0.0; 11];
+    let mut at = 0;
+    while at < 11 {
+        odds[at] = 1.0 / (21 - 2 * at) as f64;
+        at += 1;
+    }
+    odds
+};
+/// One over the factorials of 14 to 0.
+const FACTORIALS: [f64; 15] = {
+    let (mut inverses, mut factorial) = ([1.0; 15], 1.0);
+    let mut at = 1;
+    while at < 15 {
+        factorial *= at as f64;
+        inverses[14 - at] = 1.0 / factorial;
+        at += 1;
+    }
+    inverses
+};
+
 /// `log2` of a positive number, -1022 or less where it is too small to be normal: within a few units of the last place, no
 /// branch or index.
-fn log2(x: f64) -> f64 {
+#[inline(always)]
+pub(super) fn log2(x: f64) -> f64 {
     let bits = x.to_bits();
     let mantissa = f64::from_bits(bits & ((1 << 52) - 1) | 1023 << 52);
     let high = u64::from(mantissa > SQRT_2);
@@ -140,22 +181,17 @@ fn log2(x: f64) -> f64 {
     // 2 atanh((x - 1) / (x + 1)) = ln x, |.| at most 0.1716.
     let z = (mantissa - 1.0) / (mantissa + 1.0);
     let square = z * z;
-    let mut sum = 1.0 / 23.0;
-    for odd in [21.0, 19.0, 17.0, 15.0, 13.0, 11.0, 9.0, 7.0, 5.0, 3.0, 1.0] {
-        sum = sum * square + 1.0 / odd;
-    }
+    let sum = ODDS.iter().fold(1.0 / 23.0, |sum, odd| sum * square + odd);
     exponent as f64 + 2.0 / LN_2 * z * sum
 }
 
 /// `2^x` for `x` at most 0, and at least `2^-1022`: likewise.
-fn exp2(x: f64) -> f64 {
-    let x = x.max(-1022.0);
-    let whole = x.round_ties_even();
-    let y = (x - whole) * LN_2;
-    let mut sum = 1.0;
-    for n in (1..=14).rev() {
-        sum = 1.0 + y / f64::from(n) * sum;
-    }
+#[inline(always)]
+pub(super) fn exp2(x: f64) -> f64 {
+    // Above 2^52 there are whole numbers only, the last bits of which are those of the nearest to x.
+    let shifted = x.max(-1022.0) + ROUNDING;
+    let y = (x.max(-1022.0) - (shifted - ROUNDING)) * LN_2;
+    let sum = FACTORIALS.iter().fold(0.0, |sum, inverse| sum * y + inverse);
     // 1 or less above 2^-1022: normal, or the next below it.
-    sum * f64::from_bits(((whole as i64 + 1023) as u64) << 52)
+    sum * f64::from_bits((shifted.to_bits() + 1023) << 52)
 }

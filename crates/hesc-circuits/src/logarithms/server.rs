@@ -2,7 +2,7 @@ use hesc_schemes::{KeyId, SchemeError};
 use rand_core::{CryptoRng, SeedableRng};
 
 use super::blocks::each_block;
-use super::client::residues;
+use super::client::Factors;
 use super::declared::Source;
 use super::error::LogarithmError;
 use super::plan::Plan;
@@ -50,25 +50,29 @@ impl Evaluator {
                 });
             }
             once(&mut held, number)?;
-            sums.push((number, operand.shares(number, numbers, 1)?));
+            sums.push((operand, operand.shares(number, numbers, 1)?));
         }
         let shared = operands.iter().zip(&held).position(|(operand, held)| operand.shared && !held);
         if let Some(operand) = shared {
             return Err(LogarithmError::Operands { operand, problem: "is missing" });
         }
         let blocks = layout.blocks(layout.capacity()).enumerate();
-        let start = || (plan.products().workspace(), vec![0; layout.ring_degree]);
+        let start =
+            || (plan.products().workspace(), Factors::new(plan), vec![0; layout.ring_degree]);
         let blocks =
             blocks.map(|(at, block)| (at, block, R::from_rng(rng), zeros(plan, block.places)));
-        let done =
-            each_block(blocks.collect(), start, |(workspace, row), (at, block, rng, reply)| {
-                for (number, shares) in &sums {
-                    residues(plan, *number, shares, *block, row, rng)?;
+        let done = each_block(
+            blocks.collect(),
+            start,
+            |(workspace, factors, row), (at, block, rng, reply)| {
+                for (operand, shares) in &sums {
+                    factors.residues(plan, operand, shares, *block, row, rng);
                     plan.products().add(&mut reply.c_0, &row[..block.places]);
                 }
                 add_all(plan, reply, &read, *at, workspace);
                 Ok::<(), LogarithmError>(())
-            })?;
+            },
+        )?;
         let shared = done.into_iter().map(|block| block.3).collect();
         Ok(Self { plan: plan.clone(), shared, key, held })
     }

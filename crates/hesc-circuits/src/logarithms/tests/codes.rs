@@ -73,7 +73,7 @@ fn sizes_are_the_means_of_their_codes() {
                 "{code:?} {size}"
             );
             for sign in 0..=1 {
-                let (value, possible) = code.decode(code.encode(size, sign, rng));
+                let (value, possible) = code.decode(code.encode(size, sign, rng.next_u64()));
                 let near = |end: f64| (value.abs() - end).abs() <= 1e-12 * end;
                 assert!(possible && (near(upper) || near(lower)), "{code:?} {size} {value}");
                 assert_eq!(value.is_sign_negative(), sign == 1 && value != 0.0);
@@ -81,10 +81,45 @@ fn sizes_are_the_means_of_their_codes() {
         }
         for exact in [0.0, 1.0] {
             for _ in 0..50 {
-                assert_eq!(code.decode(code.encode(exact, 0, rng)).0, exact);
+                assert_eq!(code.decode(code.encode(exact, 0, rng.next_u64())).0, exact);
             }
         }
     }
+}
+
+/// The loop on vectors gives what each number gives by itself.
+#[test]
+fn many_codes_are_those_of_each() {
+    let rng = &mut generator(9);
+    for code in all_codes() {
+        let sizes = hard_sizes(code, rng);
+        let signs: Vec<u64> = sizes.iter().map(|_| rng.next_u64() & 1).collect();
+        let words: Vec<u64> = sizes.iter().map(|_| rng.next_u64()).collect();
+        let mut codes = words.clone();
+        super::super::code::encode_all(&code, &sizes, &signs, &mut codes);
+        for (at, found) in codes.into_iter().enumerate() {
+            assert_eq!(found, code.encode(sizes[at], signs[at], words[at]), "{code:?}");
+        }
+    }
+}
+
+/// The logarithm and the power beside those of the standard library, in units of the last place.
+#[test]
+fn logarithms_and_powers_are_right() {
+    let rng = &mut generator(10);
+    let (log2, exp2) = (super::super::code::log2, super::super::code::exp2);
+    for _ in 0..20_000 {
+        let x = f64::exp2(-1000.0 * uniform(rng) * uniform(rng)) * (1.0 - 0.4 * uniform(rng));
+        assert!((log2(x) - x.log2()).abs() <= 4.0 * f64::EPSILON * x.log2().abs().max(0.25), "{x}");
+        let y = -900.0 * uniform(rng) * uniform(rng);
+        assert!((exp2(y) / y.exp2() - 1.0).abs() <= 4.0 * f64::EPSILON, "{y}");
+    }
+    for whole in -1022..=0 {
+        let power = f64::exp2(f64::from(whole));
+        assert_eq!((log2(power), exp2(f64::from(whole))), (f64::from(whole), power));
+    }
+    assert_eq!(exp2(-1e9), f64::exp2(-1022.0));
+    assert!(log2(0.0) <= -1022.0 && log2(5e-324) <= -1000.0);
 }
 
 /// Means of 100,000 roundings: beyond 6.5 deviations one of 10^10, for 180 sizes.
@@ -96,7 +131,8 @@ fn roundings_have_no_bias() {
         for _ in 0..60 {
             let size = 2f64.powf(-uniform(rng) * (f64::from(code.octaves) + 2.0));
             let count = 100_000;
-            let sum: f64 = (0..count).map(|_| code.decode(code.encode(size, 0, rng)).0).sum();
+            let sum: f64 =
+                (0..count).map(|_| code.decode(code.encode(size, 0, rng.next_u64())).0).sum();
             let variance = code.second_moment(size) - size * size;
             let z = (sum / f64::from(count) - size) / (variance / f64::from(count)).sqrt();
             assert!(z.abs() < 6.5, "{code:?} {size}: {z}");
