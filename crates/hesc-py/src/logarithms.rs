@@ -13,6 +13,7 @@ use crate::leveled::{LeveledParams, LeveledPublicKey, LeveledSecretKey, generato
 use crate::workers::Compute;
 
 type Numbers<'py> = PyReadonlyArray1<'py, f64>;
+type Array<'py> = Bound<'py, PyArray1<f64>>;
 type Indices<'py> = PyReadonlyArray1<'py, u32>;
 /// A source's name, whether it serves all samples, shape, bounds; where recipes end, their elements and powers.
 type Description<'py> =
@@ -176,7 +177,7 @@ impl LogarithmPlan {
         py: Python<'py>,
         secret: &LeveledSecretKey,
         answer: &[u8],
-    ) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>)> {
+    ) -> PyResult<(Array<'py>, Array<'py>)> {
         let found = py.compute(|| logarithms::decrypt(&self.0, &secret.1, answer));
         let found = found.map_err(logarithm_to_py)?;
         Ok((found.products.to_pyarray(py), found.outputs.to_pyarray(py)))
