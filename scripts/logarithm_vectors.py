@@ -11,6 +11,7 @@ import base64
 import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,12 +19,15 @@ import hesc
 from hesc import logarithms
 from hesc.logarithms import Factor, Plan
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 TARGET = Path(__file__).parents[1] / "vectors" / "logarithms.json"
 
 
 def plans() -> dict[str, Plan]:
     """Other shapes, sources and sums; two rings."""
-    matrix = Factor((2, 3), bound=[[1, 2, 4], [0.5, 1, 8]], source="public", shared=True)
+    matrix = Factor((2, 3), bound=[[1.0, 2.0, 4.0], [0.5, 1.0, 8.0]], source="public", shared=True)
     return {
         "matrix times vector": Plan.sums(
             [Factor(3, bound=2.0, source="public"), matrix], error=0.3
@@ -34,7 +38,7 @@ def plans() -> dict[str, Plan]:
         "secret keys": Plan.polynomial(
             [Factor(2), Factor(2, source="secret", bound=[1, 5])],
             [[[1, 0], [0, 2], [0, 0]], [[1, 1], [0, 3], [0, 1]]],
-            [[1, -0.5, 0], [0, 2, 3]],
+            [[1.0, -0.5, 0.0], [0.0, 2.0, 3.0]],
             error=1,
         ),
     }
@@ -45,7 +49,7 @@ def text(data: bytes) -> str:
     return base64.b64encode(data).decode()
 
 
-def numbers(factor: Factor, samples: int, generator: np.random.Generator) -> np.ndarray:
+def numbers(factor: Factor, samples: int, generator: np.random.Generator) -> NDArray[np.float64]:
     """Within the bounds, with a zero, the bound and a power of two among them."""
     shape = factor.shape if factor.shared else (samples, *factor.shape)
     shares = generator.uniform(-1, 1, shape)
@@ -60,7 +64,9 @@ def main() -> None:
     for name, plan in plans().items():
         secret, keys = hesc.leveled_keygen(plan.params, products=False)
         given = [numbers(factor, 3, generator) for factor in plan.factors]
-        clear, shared, uploads = {}, [], []
+        clear: dict[int, NDArray[np.float64]] = {}
+        shared: list[bytes] = []
+        uploads: list[bytes] = []
         for at, (factor, values) in enumerate(zip(plan.factors, given, strict=True)):
             if factor.source == "clear":
                 clear[at] = values

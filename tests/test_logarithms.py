@@ -86,7 +86,7 @@ def hard(shape: tuple[int, ...], bound: Any) -> NDArray[np.float64]:
         RNG.uniform(size=shape),
         RNG.uniform(size=shape),
     ]
-    return np.choose(kinds, sizes) * RNG.choice([-1, 1], shape) * bound
+    return np.asarray(np.choose(kinds, sizes) * RNG.choice([-1, 1], shape) * bound)
 
 
 SHAPES: list[list[tuple[int, ...]]] = [
@@ -108,7 +108,7 @@ def test_products_broadcast_as_numpy_does(shapes: list[tuple[int, ...]], error: 
         Factor(shape, bound=bound, source=source, shared=at == 1)
         for at, (shape, bound, source) in enumerate(zip(shapes, bounds, SOURCES, strict=False))
     ]
-    party = Party.of(Plan.elementwise(factors, error=error * np.prod(bounds)))
+    party = Party.of(Plan.elementwise(factors, error=error * float(np.prod(bounds))))
     plan = party.plan
     one = [hard(shape, bound) for shape, bound in zip(shapes, bounds, strict=True)]
     expected = np.ones(())
@@ -167,7 +167,7 @@ def test_matrices_clear_or_encrypted() -> None:
 def test_polynomials_of_two_parties() -> None:
     """2 x^2 z - 0.5 y z^3 + y - 1, and another; the constant costs nothing but a place."""
     exponents = [[[2, 0], [0, 1], [0, 1], [0, 0]], [[1], [3], [0], [0]]]
-    coefficients = [[2, -0.5, 1, -1], [0, 0, 4, 0]]
+    coefficients = [[2, -0.5, 1.0, -1], [0.0, 0, 4, 0]]
     factors = [Factor(2, bound=[1, 3]), Factor(1, bound=2.0, source="public")]
     party = Party.of(Plan.polynomial(factors, exponents, coefficients, error=0.05))
     x, z = RNG.uniform([-1, -3], [1, 3], (200, 2)), RNG.uniform(-2, 2, (200, 1))
@@ -307,6 +307,7 @@ def test_plans_follow_from_what_they_declare(source: str, count: int, error: flo
 
 
 WORD: Any = "x"
+BYTES: Any = b"bytes"
 NONE: Any = None
 
 
@@ -344,7 +345,7 @@ def poly(exponents: Any, coefficients: Any) -> Plan:
         (lambda p: Evaluator(p.plan, clear={1: MATRIX}), "Parameter", "is encrypted"),
         (lambda p: Evaluator(p.plan, clear={7: MATRIX}), "Parameter", "factors 0 to 1"),
         (lambda p: Evaluator(p.secret), "Parameter", "Plan.elementwise"),
-        (lambda p: Evaluator(p.plan, shared=b"bytes"), "Parameter", "a list of bytes"),
+        (lambda p: Evaluator(p.plan, shared=BYTES), "Parameter", "a list of bytes"),
         (lambda p: p.server([0, MATRIX]).evaluate([]), "Parameter", "operand 0 is missing"),
         (lambda p: p.server([0, MATRIX]).evaluate([WORD]), "Parameter", "a list of bytes"),
         (

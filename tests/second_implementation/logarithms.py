@@ -145,7 +145,7 @@ def read_upload(data: bytes, plan: Plan) -> tuple[int, list[list[NDArray[np.int6
     bits, parts = plan.modulus.bit_length(), []
     each = max(1, plan.ring_degree // plan.products)
     for places in _blocks(plan, each if operand.shared else samples):
-        part = []
+        part: list[NDArray[np.int64]] = []
         for count in (plan.ring_degree, places):
             length = -(-count * bits // 8)
             if count == plan.ring_degree and len(part) == 0 and operand.source == SECRET:
