@@ -308,8 +308,8 @@ def worst(plan: Plan, factors: int) -> float:
         if size <= least:
             return size * least
         steps = math.floor(-math.log2(size) * plan.step + 1e-12)
-        upper = 2.0 ** (-steps / plan.step)
-        return size * (upper + upper / ratio) - upper * upper / ratio
+        upper = float(2.0 ** (-steps / plan.step))
+        return float(size * (upper + upper / ratio) - upper * upper / ratio)
 
     top = [1.0, *np.linspace(1 / ratio, 1, 201)]
     low = list(np.linspace(0, least, 401))
