@@ -56,7 +56,7 @@ def shares(report: Report, path: Path, rows: Sequence[tuple[str, float, float]])
         colours = ["tab:green" if part <= 1 else "tab:red" for part in parts]
         bars = axes.barh([name for name, *_ in rows], parts, color=colours)
         axes.axvline(1, color="black", linewidth=1, zorder=0)
-        labels = [f"{_short(found)} of {asked:,}" for _, found, asked in rows]
+        labels = [f"{_short(found)} of {_short(asked)}" for _, found, asked in rows]
         box = {"fc": "white", "ec": "none", "pad": 1}
         axes.bar_label(bars, labels, padding=5, fontsize=8, bbox=box)
         axes.set_xlim(0, 1.25 * max(1, *parts))
@@ -66,4 +66,4 @@ def shares(report: Report, path: Path, rows: Sequence[tuple[str, float, float]])
 
 
 def _short(number: float) -> str:
-    return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
+    return f"{number:,.0f}" if number >= 100 else f"{number:.4g}"
