@@ -213,7 +213,8 @@ def measured(options: Options) -> Part:
         "ratios are root mean squares of errors in units of the outputs; a network's "
         "upload is made once and not counted; the errors that are stated are those of these "
         f"numbers, wanted were {IRIS_ERROR} and {FACTORS_ERROR} at the worst ones; ten uploads "
-        "count for ten factors; streams beside them are encrypted by the key owner as well, those of a product made together",
+        "count for ten factors; streams beside them are encrypted by the key owner as well, those "
+        "of a product made together",
     ]
     return Part(rows, ratios, notes)
 
