@@ -233,7 +233,7 @@ class Plan:
 
     @property
     def error(self) -> float:
-        """The root mean square of an output's error, at the numbers where it is largest."""
+        """The root mean square of an output's error, at most, for all numbers within the bounds."""
         return self.native.error
 
     @property
@@ -264,7 +264,7 @@ class Plan:
     def errors_of(self, *values: ArrayLike) -> NDArray[np.float64]:
         """The law itself: the root mean square errors of one sample's outputs, for these numbers.
 
-        Over the roundings of all factors; `error` is its largest value. Give the numbers of each
+        Over the roundings of all factors; it is never above `error`. Give the numbers of each
         factor.
         """
         factors = self.factors

@@ -203,7 +203,7 @@ impl Plan {
         operands.get(operand).ok_or(LogarithmError::NoOperand { operand, last: operands.len() - 1 })
     }
 
-    /// The root mean square of an output's error, at the numbers within the bounds, and the output, where it is largest.
+    /// The root mean square of an output's error, at most, whatever the numbers within the bounds are.
     pub fn error(&self) -> f64 {
         self.0.error
     }
