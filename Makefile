@@ -96,6 +96,7 @@ vectors: build ## Write the stored vectors again
 	$(BIN)/python -m scripts.encoder_vectors
 	$(BIN)/python -m scripts.scheme_vectors
 	$(BIN)/python -m scripts.leveled_vectors
+	$(BIN)/python -m scripts.logarithm_vectors
 	$(BIN)/python -m scripts.bit_vectors
 	$(BIN)/python -m scripts.product_vectors
 

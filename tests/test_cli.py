@@ -228,6 +228,9 @@ def check_encodings(report: dict[str, Any]) -> None:
     # The third part follows from seeds, or travels.
     assert ratios["digits.secret.bytes_down"] < ratios["digits.public.bytes_down"] / 2
     assert ratios["gallery.512.64.bytes_up"] == 8 * 9216 + 98
+    # Half of what is asked, and 2,000 products: never beyond.
+    assert ratios["logarithmic.iris.rmse"] <= 0.005
+    assert ratios["logarithmic.ten_factors.rmse"] <= 2e-4
 
 
 CHECKS = {

@@ -27,6 +27,8 @@ from hesc.leveled.keys import PublicKeys
 from hesc.leveled.numbers import decoded, encode_for_encryption, plain_array
 from hesc.leveled.params import LeveledParams
 from hesc.leveled.vectors import EncryptedVector
+from hesc.logarithms.plans import Plan as LogarithmPlan
+from hesc.logarithms.plans import numbers_of as factor_numbers
 from hesc.new_files import new_file, read_whole
 from hesc.packing.messages import NORMAL, NUMBERS, encoded
 from hesc.packing.messages import decoded as decoded_slots
@@ -419,6 +421,17 @@ class Scores(NamedTuple):
     """The root mean square of their errors, at most: `Plan.error`."""
 
 
+class Products(NamedTuple):
+    """What products by logarithms give, for the key owner's eyes."""
+
+    values: NDArray[np.float64]
+    """The outputs of each sample: of the plan's shape, samples before it."""
+    products: NDArray[np.float64]
+    """A row of all products for each sample, without public weights."""
+    error: float
+    """The root mean square of the values' errors, at most: `Plan.error`."""
+
+
 def _leveled(value: object, kind: type, remedy: str) -> None:
     if not isinstance(value, kind):
         raise ParameterError(f"{remedy}; got {type(value).__name__}")
@@ -591,6 +604,43 @@ class LeveledSecretKey:
         if not rows.size or not there.all():
             raise ShapeError("parts are missing; give all that EncryptedGallery.answers makes")
         return rows
+
+    def encrypt_logarithms(self, plan: LogarithmPlan, factor: int, values: ArrayLike) -> bytes:
+        """Encrypts the key owner's own factor; `logarithms.Evaluator` reads it.
+
+        Args:
+            plan: what all sides agreed upon, of this key's parameters.
+            factor: which of its factors, one with `source="secret"`.
+            values: of the factor's shape, or of samples before it, within its bounds.
+
+        Every product has a rounding of its own. Size: `plan.sizes(samples).up[factor]`. Cost: a
+        transform for each `plan.capacity` samples.
+
+        Raises:
+            OutOfRangeError: numbers beyond their bounds, or none.
+            ShapeError: another shape, or more samples than `plan.most_samples`.
+            ParameterError: a factor that comes otherwise, or a plan of other parameters.
+
+        """
+        _leveled(plan, LogarithmPlan, "encrypt_logarithms takes a logarithms.Plan first")
+        return plan.native.encrypt(factor, self._native, factor_numbers(plan, factor, values))
+
+    def decrypt_logarithms(self, plan: LogarithmPlan, answer: bytes) -> Products:
+        """Every product of an answer, and the sums of those that belong together.
+
+        Raises:
+            WireError, ParameterError, KeyMismatchError: damaged bytes, and answers for another plan
+                or key pair.
+            DecryptionError: products that no declared numbers have. Tell nobody who made it.
+
+        """
+        _leveled(plan, LogarithmPlan, "decrypt_logarithms takes a logarithms.Plan first")
+        if not isinstance(answer, bytes):
+            raise ParameterError(f"an answer is bytes, not {type(answer).__name__}")
+        products, values = plan.native.decrypt(self._native, answer)
+        return Products(
+            values.reshape(-1, *plan.shape), products.reshape(-1, plan.products), plan.error
+        )
 
     def decrypt_slots(self, slots: EncryptedSlots) -> NDArray[Any]:
         """What slots hold, from 0 to below the plaintext modulus: a number or coordinates each.

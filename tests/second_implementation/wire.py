@@ -36,6 +36,9 @@ KINDS = {
     "gallery": 65,
     "probes": 66,
     "gallery distances": 67,
+    "logarithm plan": 70,
+    "logarithm upload": 71,
+    "logarithm answer": 72,
 }
 
 

@@ -8,6 +8,7 @@
 //!   one) and compact (modulus switched);
 //! - [`vectors`]: polynomials, inner products and matrices on the schemes with multiplication;
 //! - [`gates`]: gate circuits as data, and as few bootstraps as they take;
+//! - [`logarithms`]: products of encrypted numbers as sums of their logarithms;
 //! - [`ring_products`]: linear scores of encrypted features by one product of polynomials;
 //! - [`codes`]: Hamming distances of encrypted binary codes to clear ones;
 //! - [`transciphering`]: from data under a stream cipher to integers in slots;
@@ -15,9 +16,11 @@
 //!
 //! Paper: `koseki2022hesc` §3.1 (products), §3.2 (packing, sums), §3.3 (fusion and separation).
 
+mod blocks;
 pub mod codes;
 mod error;
 pub mod gates;
+pub mod logarithms;
 pub mod ring_products;
 pub mod streams;
 pub mod transciphering;

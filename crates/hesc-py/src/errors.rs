@@ -2,6 +2,7 @@
 
 use hesc_circuits::CircuitError as OfCircuits;
 use hesc_circuits::gates::GateError;
+use hesc_circuits::logarithms::LogarithmError;
 use hesc_circuits::ring_products::RingProductError;
 use hesc_schemes::SchemeError;
 use hesc_stochastic::StochasticError;
@@ -133,6 +134,20 @@ pub fn ring_product_to_py(error: RingProductError) -> PyErr {
             OutOfRangeError::new_err(text)
         }
         _ => ShapeError::new_err(text),
+    }
+}
+
+/// The exception for an error of products by logarithms.
+pub fn logarithm_to_py(error: LogarithmError) -> PyErr {
+    let text = error.to_string();
+    match error {
+        LogarithmError::Scheme(error) => of_scheme(&error),
+        LogarithmError::NoRoom { .. } => NoiseBudgetError::new_err(text),
+        LogarithmError::Number { .. } => OutOfRangeError::new_err(text),
+        LogarithmError::Count { .. }
+        | LogarithmError::Samples { .. }
+        | LogarithmError::Lengths { .. } => ShapeError::new_err(text),
+        _ => ParameterError::new_err(text),
     }
 }
 

@@ -16,6 +16,7 @@ mod integer_circuits;
 mod interrupt;
 mod keys;
 mod leveled;
+mod logarithms;
 mod params;
 #[cfg(feature = "peers")]
 mod peer;
@@ -78,6 +79,8 @@ mod _native {
         LeveledPublicKey, LeveledSecretKey, RelinKey, SlotPlan, SlotsTrace, SlotsTrial, carries,
         combined_levels, dot_rotations, matrix_rotations, pack, primes_of_bits, sum_of_products,
     };
+    #[pymodule_export]
+    use crate::logarithms::{LogarithmEvaluator, LogarithmPlan};
     #[pymodule_export]
     use crate::params::Params;
     #[cfg(feature = "peers")]

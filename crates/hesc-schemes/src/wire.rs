@@ -84,6 +84,12 @@ pub enum Kind {
     Probes = 66,
     /// Encrypted distances of both.
     GalleryDistances = 67,
+    /// What all sides of products by logarithms agree upon.
+    LogarithmPlan = 70,
+    /// Encrypted logarithms of one side's numbers.
+    LogarithmUpload = 71,
+    /// Encrypted logarithms of products.
+    LogarithmAnswer = 72,
     /// Streams over ciphertexts, with layout and identities.
     Streams = 16,
     /// Seeded streams.
@@ -126,6 +132,9 @@ impl Kind {
             Self::Gallery => "an encrypted gallery",
             Self::Probes => "encrypted probes",
             Self::GalleryDistances => "distances to a gallery",
+            Self::LogarithmPlan => "a plan of logarithms",
+            Self::LogarithmUpload => "encrypted logarithms",
+            Self::LogarithmAnswer => "an answer of logarithms",
             Self::Streams => "encrypted streams",
             Self::SeededStreams => "seeded encrypted streams",
             Self::Answer => "an answer",

@@ -63,7 +63,7 @@ pub fn encrypt<R: CryptoRng + SeedableRng + Send>(
         for (at, word) in question.window.iter_mut().enumerate() {
             *word = c_0[(first + at) % n];
         }
-        Ok(())
+        Ok::<(), RingProductError>(())
     })?;
     let questions: Vec<Question> = done.into_iter().map(|block| block.3).collect();
     Ok(wire::query_to_bytes(plan, key.key_id(), samples, &questions))
@@ -108,7 +108,11 @@ pub fn decrypt(
                 *value = coefficient / scale + centre;
             }
             reply.c_1.zeroize();
-            if largest <= reach { Ok(()) } else { Err(SchemeError::NoiseTooLarge.into()) }
+            if largest <= reach {
+                Ok(())
+            } else {
+                Err(RingProductError::from(SchemeError::NoiseTooLarge))
+            }
         },
     )?;
     let mut scores = Zeroizing::new(Vec::with_capacity(samples * layout.outputs));

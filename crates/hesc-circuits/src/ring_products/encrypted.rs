@@ -196,7 +196,7 @@ impl EncryptedModel {
                     Third::Words(c_2.clone())
                 }
             };
-            Ok(())
+            Ok::<(), RingProductError>(())
         })?;
         let replies: Vec<Reply> = done.into_iter().map(|block| block.2).collect();
         Ok(wire::answer_to_bytes(plan, self.key, samples, &replies))

@@ -1,13 +1,12 @@
-use hesc_schemes::rlwe::noise::{public_key_deviation, secret_key_deviation, square_of_secret};
+use hesc_schemes::rlwe::noise::{
+    NORM_MARGIN, public_key_deviation, secret_key_deviation, square_of_secret,
+};
 
 use super::declared::Under;
 
 /// Deviations that a coefficient of one of the factors of a product of noises is not beyond: one of a ring's with a
 /// probability below 2^-145.
 const FACTOR_TAILS: f64 = 15.0;
-/// The square of the norm of a ring's noise is at most so many times its mean: at `N = 1024` it is beyond with a
-/// probability below 2^-128.
-pub(super) const NORM_MARGIN: f64 = 2.0;
 
 /// What it takes that weights are encrypted: `(m + e) (w + f) = m w + m f + e w + e f`.
 ///

@@ -12,7 +12,6 @@
 //! without relinearisation: who has the secret key decrypts with its square. The server learns neither features nor
 //! weights; the key owner finds the weights in such an answer as he does in an unprotected one.
 
-mod blocks;
 mod client;
 mod declared;
 mod encrypted;
@@ -29,6 +28,8 @@ mod server;
 mod tests;
 mod weights;
 mod wire;
+
+use crate::blocks;
 
 pub use client::{decrypt, encrypt};
 pub use declared::{Declared, Hiding, Protection, Under};

@@ -9,17 +9,6 @@ use super::layout::Layout;
 use super::plan_wire::{declared_from_bytes, plan_to_bytes};
 use super::scales::{Demand, Norms, Scales, truncation};
 
-/// Ring degrees and bits of the prime, from what is cheapest: few, so that a key serves many plans.
-const SIZES: [(usize, u32); 8] = [
-    (1024, 26),
-    (2048, 36),
-    (2048, 53),
-    (4096, 36),
-    (4096, 58),
-    (8192, 58),
-    (16384, 58),
-    (32768, 58),
-];
 /// Words of a message's ciphertexts, at most: it is in memory at once.
 const MOST_WORDS: usize = 1 << 22;
 
@@ -57,7 +46,7 @@ impl Plan {
         declared.check()?;
         let (features, outputs) = (declared.low.len(), declared.centres.len());
         let mut nearest = f64::INFINITY;
-        for (ring_degree, bits) in SIZES {
+        for (ring_degree, bits) in RingProducts::SIZES {
             let layout = Layout { ring_degree, features, outputs };
             if layout.capacity() == 0 {
                 continue;

@@ -1,10 +1,13 @@
 use hesc_schemes::rlwe::Truncation;
 use hesc_schemes::rlwe::flooding::{LARGEST_GAUSSIAN, flooding_factor};
-use hesc_schemes::rlwe::noise::{TAILS, rounding_deviation, secret_key_deviation};
+use hesc_schemes::rlwe::noise::{
+    TAILS, public_key_square, rounding_deviation, secret_key_deviation, truncation_reach_square,
+    truncation_square,
+};
 use rand_core::Rng;
 
 use super::declared::{Declared, half};
-use super::encrypted_noise::{EncryptedWeights, NORM_MARGIN};
+use super::encrypted_noise::EncryptedWeights;
 use super::layout::Layout;
 
 /// The variance of a rounding at random, and how far it goes at most.
@@ -114,9 +117,9 @@ impl Demand {
         let weights = self.weights_l2 * weight_scale + FURTHEST * self.roundings().sqrt() + noise;
         let zero = match self.flooding_factor {
             None => 0.0,
-            Some(_) => (1.0 + NORM_MARGIN) * self.layout.ring_degree as f64 + 1.0,
+            Some(_) => public_key_square(self.layout.ring_degree),
         };
-        secret_key_deviation() * secret_key_deviation() * (weights * weights + zero)
+        secret_key_deviation() * secret_key_deviation() * weights * weights + zero
     }
 
     /// The deviation of the flood.
@@ -124,22 +127,10 @@ impl Demand {
         self.flooding_factor.map(|factor| factor * TAILS * self.hidden_square(weight_scale).sqrt())
     }
 
-    /// Size of a unit of an answer of so many bits, squared, and that of the rounding on the way back; zero where no
-    /// bits are lost.
-    fn units_square(&self, bits: u32) -> f64 {
-        if bits > self.modulus.ilog2() {
-            return 0.0;
-        }
-        let unit = self.modulus as f64 / (1u64 << bits) as f64;
-        unit * unit + 1.0
-    }
-
     /// What noise stays within, but for a probability below 2^-128.
     fn noise_reach(&self, weight_scale: f64, bits: u32) -> f64 {
-        // The worst secret has no zeros. A rounding is off by a 64th more.
-        let roundings = 1.04
-            * (self.units_square(bits) * (1 + self.layout.ring_degree) as f64 / 12.0
-                + self.third_square(bits)[1]);
+        let roundings = truncation_reach_square(self.modulus, bits, self.layout.ring_degree)
+            + 1.04 * self.third_square(bits)[1];
         let flood = self.flooding(weight_scale).unwrap_or(0.0);
         let added = self.encrypted.map_or(0.0, EncryptedWeights::added_square);
         TAILS * (self.hidden_square(weight_scale) + added + roundings).sqrt()
@@ -156,7 +147,9 @@ impl Demand {
     /// The variance of the rounding of the third part, and the square of its largest parameter.
     fn third_square(&self, bits: u32) -> [f64; 2] {
         let third = self.encrypted.zip(self.third_bits(bits));
-        third.map_or([0.0; 2], |(encrypted, bits)| encrypted.third_square(self.units_square(bits)))
+        third.map_or([0.0; 2], |(encrypted, bits)| {
+            encrypted.third_square(truncation_square(self.modulus, bits))
+        })
     }
 
     /// What the coefficient of a score grows by with the scale of features: weights and what is added, rounded, and
@@ -195,7 +188,7 @@ impl Demand {
         let encrypted = self.encrypted.map_or(0.0, |encrypted| {
             encrypted.variance_of(norms.ciphertext * x + ROUNDING * encrypted.features)
         });
-        let answer = self.units_square(scales.bits)
+        let answer = truncation_square(self.modulus, scales.bits)
             * square(rounding_deviation(self.layout.ring_degree))
             + self.third_square(scales.bits)[0];
         let added = if self.offset > 0.0 { 1.0 / 12.0 } else { 0.0 };

@@ -133,7 +133,7 @@ impl Model {
                 let words = c_1.iter_mut().chain(scores);
                 words.for_each(|word| *word = truncation.truncate(*word));
             }
-            Ok(())
+            Ok::<(), RingProductError>(())
         })?;
         let replies: Vec<Reply> = done.into_iter().map(|block| block.3).collect();
         Ok(wire::answer_to_bytes(plan, key, samples, &replies))

@@ -101,11 +101,6 @@ impl RingProducts {
         kernels::add(out, row, self.prime());
     }
 
-    /// `a += b`, modulo the prime.
-    pub fn add(&self, a: &mut [u64], b: &[u64]) {
-        kernels::add(a, b, self.prime());
-    }
-
     /// Coefficients to evaluations.
     pub fn forward(&self, words: &mut [u64]) {
         self.prime().forward(words);

@@ -172,6 +172,33 @@ pub fn secret_key_deviation() -> f64 {
     NOISE_STANDARD_DEVIATION
 }
 
+/// The square of the norm of a ring's noise is at most so many times its mean: at `N = 1024` it is beyond with a
+/// probability below 2^-128.
+pub const NORM_MARGIN: f64 = 2.0;
+
+/// The sub-Gaussian parameter, squared, of a public-key encryption's noise `e u + e_0 + e_1 s`, with 1 for ternary
+/// coefficients instead of their variance of 2/3: what tails are taken of.
+pub fn public_key_square(ring_degree: usize) -> f64 {
+    let deviation = secret_key_deviation();
+    deviation * deviation * ((1.0 + NORM_MARGIN) * ring_degree as f64 + 1.0)
+}
+
+/// The square of the unit of residues that lost all but so many bits, with that of the rounding on the way back; zero
+/// where no bits are lost.
+pub fn truncation_square(modulus: u64, bits: u32) -> f64 {
+    if bits > modulus.ilog2() {
+        return 0.0;
+    }
+    let unit = modulus as f64 / (1u64 << bits) as f64;
+    unit * unit + 1.0
+}
+
+/// The sub-Gaussian parameter, squared, of what [`truncation_square`] does to a decryption, for the worst secret, which has
+/// no zeros. A rounding is off by a 64th more.
+pub fn truncation_reach_square(modulus: u64, bits: u32, ring_degree: usize) -> f64 {
+    1.04 * truncation_square(modulus, bits) * (1 + ring_degree) as f64 / 12.0
+}
+
 /// Deviation that rounding both parts to integers adds: `r_0 + r_1 s`, `r` uniform in
 /// [-1/2, 1/2] (variance 1/12).
 pub fn rounding_deviation(ring_degree: usize) -> f64 {

@@ -48,6 +48,19 @@ impl Drop for Workspace {
 }
 
 impl RingProducts {
+    /// Ring degrees and bits of the prime that plans choose among, from what is cheapest: few, so that a key serves
+    /// many plans.
+    pub const SIZES: [(usize, u32); 8] = [
+        (1024, 26),
+        (2048, 36),
+        (2048, 53),
+        (4096, 36),
+        (4096, 58),
+        (8192, 58),
+        (16384, 58),
+        (32768, 58),
+    ];
+
     /// The set of this ring degree with the largest prime of so many bits, 20 to 58 but not 51.
     ///
     /// # Errors
@@ -158,6 +171,18 @@ impl RingProducts {
         kernels::add_small(c_0, workspace.sampler.coefficients(), prime);
         kernels::add_signed(c_0, message, prime);
         Ok(())
+    }
+
+    /// Adds the evaluations of the second part that a seed stands for.
+    pub fn add_expanded(&self, seed: RngSeed, evaluations: &mut [u64], workspace: &mut Workspace) {
+        let (row, prime) = (&mut workspace.row, self.prime());
+        sampling::fill_uniform_limb(row, prime.value(), &mut AesCtrRng::from_seed(seed));
+        kernels::add(evaluations, row, prime);
+    }
+
+    /// `a += b`, of residues.
+    pub fn add(&self, a: &mut [u64], b: &[u64]) {
+        kernels::add(a, b, self.prime());
     }
 
     /// A polynomial in the clear, of integers below 2^51 in absolute value. Cost: a transform.

@@ -12,6 +12,7 @@ pub mod frames;
 mod galleries;
 mod leveled;
 mod lies;
+mod logarithms;
 mod ring_products;
 mod streams;
 
@@ -34,6 +35,7 @@ use frames::{Family, Frame};
 use galleries::GalleryTarget;
 use leveled::LeveledTarget;
 use lies::below;
+use logarithms::LogarithmTarget;
 use ring_products::RingProductTarget;
 use streams::StreamsTarget;
 
@@ -218,6 +220,7 @@ pub fn quick_targets() -> Targets {
         Box::new(EncryptedModelTarget::new(Under::Secret)?),
         Box::new(EncryptedModelTarget::new(Under::Public)?),
         Box::new(GalleryTarget::new()?),
+        Box::new(LogarithmTarget::new()?),
     ])
 }
 

@@ -1,13 +1,11 @@
 use rayon::prelude::*;
 
-use super::error::RingProductError;
-
 /// Runs work for each block, on all cores where there are several of them.
-pub(super) fn each_block<T: Send, S>(
+pub(crate) fn each_block<T: Send, S, E: Send>(
     blocks: Vec<T>,
     start: impl Fn() -> S + Send + Sync,
-    work: impl Fn(&mut S, &mut T) -> Result<(), RingProductError> + Send + Sync,
-) -> Result<Vec<T>, RingProductError> {
+    work: impl Fn(&mut S, &mut T) -> Result<(), E> + Send + Sync,
+) -> Result<Vec<T>, E> {
     let mut blocks = blocks;
     if let [only] = blocks.as_mut_slice() {
         work(&mut start(), only)?;

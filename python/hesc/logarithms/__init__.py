@@ -1,0 +1,26 @@
+"""Products of encrypted numbers: sums of their logarithms, on ciphertexts that are only added.
+
+Each side encrypts its factors under one key; whoever computes adds ciphertexts; the key owner
+decrypts every product and adds up those that belong together.
+
+    factors = [Factor(64), Factor((10, 64), source="public", shared=True)]
+    plan = logarithms.Plan.sums(factors, error=0.01)                    # all sides
+    secret, keys = hesc.leveled_keygen(plan.params, products=False)     # key owner
+    weights = logarithms.encrypt(plan, 1, keys, matrix)                 # a model's owner
+    upload = secret.encrypt_logarithms(plan, 0, samples)                # key owner
+    server = logarithms.Evaluator(plan, shared=[weights])               # whoever computes
+    answer = server.evaluate([upload])
+    secret.decrypt_logarithms(plan, answer).values                      # key owner
+
+**Whoever owns the key sees every product**, not only their sums.
+
+Nothing in this package can decrypt.
+"""
+
+from __future__ import annotations
+
+from hesc.logarithms.evaluator import Evaluator, encrypt
+from hesc.logarithms.factors import Factor
+from hesc.logarithms.plans import Plan
+
+__all__ = ["Evaluator", "Factor", "Plan", "encrypt"]
