@@ -319,6 +319,39 @@ mod tests {
         }
     }
 
+    /// Encryptions under both keys, added up: what comes out is the sum but for their noise, 14 deviations at most.
+    #[test]
+    fn encryptions_under_both_keys_add_up() {
+        let products = RingProducts::of_size(1024, 26).unwrap();
+        let rng = &mut AesCtrRng::from_seed([3; 32]);
+        let (secret, public) = products.scheme().generate_keys(rng);
+        let message: Vec<i64> = (0..1024).map(|i| 10_000 * i - 5_000_000).collect();
+        let (mut c_0, mut c_1) = (vec![0; 1024], vec![0; 1024]);
+        let mut workspace = products.workspace();
+        for _ in 0..2 {
+            let mut seeded = vec![0; 1024];
+            let seed =
+                products.encrypt(&secret, &message, &mut seeded, &mut workspace, rng).unwrap();
+            products.add_expanded(seed, &mut c_1, &mut workspace);
+            products.add(&mut c_0, &seeded);
+        }
+        products.interpolate(&mut c_1);
+        let mut first: Vec<u64> = (0..1024).map(|i| 30_000 * i).collect();
+        let mut second = vec![7; 1024];
+        products.encrypt_public(&public, &mut first, &mut second, &mut workspace, rng).unwrap();
+        products.add(&mut c_0, &first);
+        products.add(&mut c_1, &second);
+        products.unmask(&secret, &mut c_1).unwrap();
+        let (deviation, mut largest) = (3.25 * (2.0 + 4.0 / 3.0 * 1024.0 + 1.0f64).sqrt(), 0.0f64);
+        for (i, &sum) in message.iter().enumerate() {
+            let expected = 2 * sum + 30_000 * i as i64;
+            let q = products.modulus() as i64;
+            let off = (products.centred_sum(c_0[i], c_1[i]) - expected).rem_euclid(q);
+            largest = largest.max(off.min(q - off) as f64);
+        }
+        assert!(deviation < largest && largest < 14.0 * deviation, "{largest} {deviation}");
+    }
+
     #[test]
     fn other_sets_and_keys_are_refused() {
         let refused = RingProducts::of_size(1024, 27).unwrap_err();
@@ -333,6 +366,7 @@ mod tests {
             small.encrypt(&secret, &[0; 1024], &mut a, &mut workspace, rng).err(),
             small.multiply([0; 32], &mut a, &mut b, &by).err(),
             small.rerandomise(&public, &mut a, &mut b, &mut workspace, rng).err(),
+            small.encrypt_public(&public, &mut a, &mut b, &mut workspace, rng).err(),
             small.unmask(&secret, &mut a).err(),
         ];
         for refusal in refusals {
