@@ -335,10 +335,10 @@ mod tests {
             products.add_expanded(seed, &mut c_1, &mut workspace);
             products.add(&mut c_0, &seeded);
         }
-        products.interpolate(&mut c_1);
-        let mut first: Vec<u64> = (0..1024).map(|i| 30_000 * i).collect();
-        let mut second = vec![7; 1024];
-        products.encrypt_public(&public, &mut first, &mut second, &mut workspace, rng).unwrap();
+        products.inverse(&mut c_1);
+        let other: Vec<i64> = (0..1024).map(|i| 30_000 * i).collect();
+        let [first, second] =
+            products.encrypt_public(&public, &other, &mut workspace, rng).unwrap();
         products.add(&mut c_0, &first);
         products.add(&mut c_1, &second);
         products.unmask(&secret, &mut c_1).unwrap();
@@ -366,7 +366,7 @@ mod tests {
             small.encrypt(&secret, &[0; 1024], &mut a, &mut workspace, rng).err(),
             small.multiply([0; 32], &mut a, &mut b, &by).err(),
             small.rerandomise(&public, &mut a, &mut b, &mut workspace, rng).err(),
-            small.encrypt_public(&public, &mut a, &mut b, &mut workspace, rng).err(),
+            small.encrypt_public(&public, &[0; 1024], &mut workspace, rng).err(),
             small.unmask(&secret, &mut a).err(),
         ];
         for refusal in refusals {
