@@ -12,7 +12,6 @@ import hesc
 from hesc.iris import load_network, load_split
 from hesc.iris.contenders import Monomial
 from hesc.networks.monomial import MODEL_DIMENSION, QUERY_DIMENSION, MonomialModel
-from tests.second_implementation import pads
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -141,9 +140,3 @@ def test_what_there_is_not() -> None:
     x, y = (own.encrypt([0.5]).expand() for _ in range(2))
     with pytest.raises(hesc.ParameterError, match="inverted bipolar"):
         x * y
-
-
-def test_the_cipher_is_aes() -> None:
-    """FIPS 197, appendix C.3, of the second implementation that decrypts the stored vector."""
-    found = pads.aes(bytes(range(32)), bytes.fromhex("00112233445566778899aabbccddeeff"))
-    assert found.hex() == "8ea2b7ca516745bfeafc49904b496089"
