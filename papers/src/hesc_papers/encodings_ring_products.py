@@ -211,8 +211,9 @@ def beside(options: Options, model: LinearModel) -> dict[str, Any]:
         peers["TenSEAL: matrix, digits"] = MatrixProduct(model)
         peers["TenSEAL: dots, digits"] = DotProducts(model)
     for name, peer in peers.items():
-        found = peer.run(model.samples[:5])
-        if np.abs(found - model.scores(model.samples[:5])).max() > 0.2 * model.deviation:
+        off = peer.run(model.samples[:5]) - model.scores(model.samples[:5])
+        # At 20 bits TenSEAL's dots are off by up to a third; other scores by more than one.
+        if np.sqrt(np.mean(np.square(off))) > 0.5 * model.deviation:
             raise RuntimeError(f"{name} gives other scores than in the clear")
     return peers
 
