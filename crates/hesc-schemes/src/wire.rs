@@ -170,27 +170,32 @@ impl Writer {
     }
 
     /// Appends bytes as they are.
+    #[inline]
     pub fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
         self.bytes.extend_from_slice(bytes);
         self
     }
 
     /// Appends a byte.
+    #[inline]
     pub fn u8(&mut self, value: u8) -> &mut Self {
         self.bytes(&[value])
     }
 
     /// Appends four bytes.
+    #[inline]
     pub fn u32(&mut self, value: u32) -> &mut Self {
         self.bytes(&value.to_le_bytes())
     }
 
     /// Appends eight bytes.
+    #[inline]
     pub fn u64(&mut self, value: u64) -> &mut Self {
         self.bytes(&value.to_le_bytes())
     }
 
     /// Appends a double.
+    #[inline]
     pub fn f64(&mut self, value: f64) -> &mut Self {
         self.bytes(&value.to_le_bytes())
     }
@@ -328,6 +333,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// [`SchemeError::Wire`] if fewer are left.
+    #[inline]
     pub fn bytes(&mut self, count: usize) -> Result<&'a [u8], SchemeError> {
         let (taken, rest) =
             self.rest.split_at_checked(count).ok_or_else(|| self.error("it ends too early"))?;
@@ -339,6 +345,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// [`SchemeError::Wire`] if fewer are left.
+    #[inline]
     pub fn array<const N: usize>(&mut self) -> Result<[u8; N], SchemeError> {
         let mut array = [0; N];
         array.copy_from_slice(self.bytes(N)?);
@@ -349,6 +356,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// [`SchemeError::Wire`] at the end of the body.
+    #[inline]
     pub fn u8(&mut self) -> Result<u8, SchemeError> {
         Ok(self.array::<1>()?[0])
     }
@@ -357,6 +365,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// [`SchemeError::Wire`] if fewer bytes are left.
+    #[inline]
     pub fn u32(&mut self) -> Result<u32, SchemeError> {
         Ok(u32::from_le_bytes(self.array()?))
     }
@@ -365,6 +374,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// [`SchemeError::Wire`] if fewer bytes are left.
+    #[inline]
     pub fn u64(&mut self) -> Result<u64, SchemeError> {
         Ok(u64::from_le_bytes(self.array()?))
     }
@@ -373,6 +383,7 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// [`SchemeError::Wire`] if fewer bytes are left, and for infinities and what is no number.
+    #[inline]
     pub fn f64(&mut self) -> Result<f64, SchemeError> {
         let value = f64::from_le_bytes(self.array()?);
         if value.is_finite() { Ok(value) } else { Err(self.error("a number is not finite")) }
