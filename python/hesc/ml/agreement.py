@@ -14,12 +14,13 @@ if TYPE_CHECKING:
 def kept(scores: NDArray[np.float64], errors: NDArray[np.float64]) -> float:
     """The expected share of rows whose class stays, or more.
 
+    The class changes if another score overtakes the highest: by the sum of probabilities over all
+    others, with deviations added as if the two errors always worked together.
+
     Args:
         scores: a row of outputs for each sample, without errors.
         errors: the deviations of their errors, which are taken for normal.
 
-    The class changes if another score overtakes the highest: by the sum of probabilities over all
-    others, with deviations added as if the two errors always worked together.
     """
     if scores.shape[1] == 1:
         changed = _beyond(np.abs(scores[:, 0]), errors[:, 0])
@@ -36,9 +37,9 @@ def kept(scores: NDArray[np.float64], errors: NDArray[np.float64]) -> float:
 def margins_of(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """How far each row is from another class: the size of a single score, or what leads by."""
     if scores.shape[1] == 1:
-        return np.abs(scores[:, 0])
+        return np.asarray(np.abs(scores[:, 0]))
     second, first = np.partition(scores, -2, axis=1)[:, -2:].T
-    return first - second
+    return np.asarray(first - second)
 
 
 def _beyond(gaps: NDArray[np.float64], errors: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _VERSION: Final = 1
-_LARGEST: Final = 1 << 28
+_LARGEST: Final = 1 << 26
 """Bytes of a document."""
 
 
 def write(kind: str, fields: dict[str, Any]) -> bytes:
     """A document of some kind."""
-    head = {"format": f"hesc.ml {kind}", "version": _VERSION}
+    head = {"format": _format(kind)}
     return json.dumps(head | fields, allow_nan=False, separators=(",", ":")).encode()
 
 
@@ -44,10 +44,9 @@ def read(data: bytes, kind: str, names: set[str]) -> dict[str, Any]:
         raise WireError(
             f"this is no {kind} of hesc.ml: it is damaged, or something else"
         ) from error
-    head = {"format": f"hesc.ml {kind}", "version": _VERSION}
-    if not isinstance(found, dict) or any(found.get(name) != is_ for name, is_ in head.items()):
+    if not isinstance(found, dict) or found.pop("format", None) != _format(kind):
         raise WireError(f"this is no {kind} of hesc.ml, version {_VERSION}; check what was sent")
-    return exactly({name: value for name, value in found.items() if name not in head}, names, kind)
+    return exactly(found, names, kind)
 
 
 def exactly(value: object, names: set[str], what: str) -> dict[str, Any]:
@@ -114,6 +113,10 @@ def one_of(value: object, allowed: tuple[str, ...], what: str) -> str:
     if not isinstance(value, str) or value not in allowed:
         raise WireError(f"{what} is one of {', '.join(allowed)}")
     return value
+
+
+def _format(kind: str) -> str:
+    return f"hesc.ml {kind} {_VERSION}"
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

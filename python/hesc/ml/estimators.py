@@ -270,8 +270,8 @@ class PrivateClassifier(ClassifierMixin, _Private):  # type: ignore[misc]
             GaussianNB or QuadraticDiscriminantAnalysis, alone or behind StandardScaler,
             MinMaxScaler, MaxAbsScaler, RobustScaler, PolynomialFeatures, PCA and Nystroem in a
             Pipeline. `fit` fits a clone of it; `from_fitted` takes a fitted one as it is.
+            Keys are no parameters, and are never pickled.
 
-    Keys are no parameters and are never pickled.
     """
 
     _finals = extraction.CLASSIFIERS
@@ -307,7 +307,7 @@ class PrivateClassifier(ClassifierMixin, _Private):  # type: ignore[misc]
             return scores[:, 0] if scores.shape[1] == 1 else scores
         return self.run(X, fhe=fhe, **options).scores
 
-    @available_if(_has_probabilities)
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(
         self, X: ArrayLike, *, fhe: Mode = "clear", **options: Any
     ) -> NDArray[np.float64]:

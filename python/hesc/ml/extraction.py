@@ -153,8 +153,8 @@ def linear_form(estimator: Any) -> Linear:
         weights = np.atleast_2d(np.array(coefficients, dtype=np.float64))
         intercepts = np.array(final.intercept_, dtype=np.float64).reshape(-1)
         intercepts = np.broadcast_to(intercepts, (len(weights),)).copy()
-    while steps and isinstance(steps[-1], Affine):
-        scaler = steps.pop()
+    while steps and isinstance(scaler := steps[-1], Affine):
+        steps.pop()
         weights = weights * scaler.factor
         intercepts = intercepts - weights @ scaler.centre
     return Linear(steps, weights, intercepts, _link(final))
@@ -190,42 +190,47 @@ def _link(final: Any) -> str:
 
 
 def _transforms(part: Any) -> list[Transform]:
-    features = part.n_features_in_
-    zeros, ones = np.zeros(features), np.ones(features)
-    if type(part) is StandardScaler:
-        centre = part.mean_ if part.with_mean else zeros
-        return [Affine(_doubles(centre), 1 / _doubles(part.scale_) if part.with_std else ones)]
-    if type(part) is RobustScaler:
-        centre = part.center_ if part.with_centering else zeros
-        return [Affine(_doubles(centre), 1 / _doubles(part.scale_) if part.with_scaling else ones)]
-    if type(part) is MinMaxScaler:
-        factor = _doubles(part.scale_)
-        limits = part.feature_range if part.clip else None
-        return [Affine(-_doubles(part.min_) / factor, factor), *_clipped(limits, features)]
-    if type(part) is MaxAbsScaler:
-        limits = (-1, 1) if getattr(part, "clip", False) else None
-        return [Affine(zeros, 1 / _doubles(part.scale_)), *_clipped(limits, features)]
     if type(part) is PolynomialFeatures:
         return [_monomials(part.powers_)]
     if type(part) is PCA:
-        matrix = _doubles(part.components_)
-        if part.whiten:
-            least = np.finfo(np.float64).eps
-            matrix = (
-                matrix / np.maximum(np.sqrt(_doubles(part.explained_variance_)), least)[:, None]
-            )
-        return [Projection(_doubles(part.mean_), matrix)]
-    return [_kernel(part)]
+        return [_projection(part)]
+    if type(part) is Nystroem:
+        return [_kernel(part)]
+    return _scaler(part)
+
+
+def _scaler(part: Any) -> list[Transform]:
+    features = part.n_features_in_
+    centre, factor = np.zeros(features), np.ones(features)
+    limits = part.feature_range if type(part) is MinMaxScaler else (-1, 1)
+    if type(part) is MinMaxScaler:
+        factor = _doubles(part.scale_)
+        centre = -_doubles(part.min_) / factor
+    elif type(part) is StandardScaler:
+        centre = _doubles(part.mean_) if part.with_mean else centre
+        factor = 1 / _doubles(part.scale_) if part.with_std else factor
+    elif type(part) is RobustScaler:
+        centre = _doubles(part.center_) if part.with_centering else centre
+        factor = 1 / _doubles(part.scale_) if part.with_scaling else factor
+    else:
+        factor = 1 / _doubles(part.scale_)
+    steps: list[Transform] = [Affine(centre, factor)]
+    if getattr(part, "clip", False):
+        low, high = (np.full(features, float(limit)) for limit in limits)
+        steps.append(Clip(low, high))
+    return steps
+
+
+def _projection(part: Any) -> Projection:
+    matrix = _doubles(part.components_)
+    if part.whiten:
+        deviations = np.sqrt(_doubles(part.explained_variance_))
+        matrix = matrix / np.maximum(deviations, np.finfo(np.float64).eps)[:, None]
+    return Projection(_doubles(part.mean_), matrix)
 
 
 def _doubles(numbers: Any) -> NDArray[np.float64]:
     return np.array(numbers, dtype=np.float64)
-
-
-def _clipped(limits: tuple[float, float] | None, features: int) -> list[Transform]:
-    if limits is None:
-        return []
-    return [Clip(np.full(features, float(limits[0])), np.full(features, float(limits[1])))]
 
 
 def _monomials(powers: NDArray[np.int64]) -> Monomials:

@@ -141,7 +141,7 @@ def _hiding(model: Linear, low: Array, high: Array, error: float, answers: int) 
     scaled = np.abs(model.weights) * (high - low) / 2
     middle = model.weights @ ((low + high) / 2) + model.intercepts
     l1, l2, offset = (
-        _power(size * _UP)
+        _power(float(size) * _UP)
         for size in (
             scaled.sum(axis=1).max(),
             np.linalg.norm(scaled),

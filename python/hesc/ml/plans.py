@@ -31,7 +31,7 @@ _SETTINGS: Final = {
     "many_parties": "hesc.linkage has three parties; models of several owners are not here",
 }
 _DISCLOSURES: Final = {
-    "class": "the client decrypts scores, so it sees them, and a class alone is not what it learns. "
+    "class": "the client decrypts scores, so it sees them, and learns more than a class. "
     "Comparisons under encryption would do: hesc.gates, or hesc.integers with argmax",
     "products": "the server adds up products before it answers; only scores come back",
     "distances": "for distances see hesc.codes",
@@ -116,8 +116,8 @@ class PrivatePlan:
         """Samples as they are encrypted.
 
         Args:
-            samples: a row of features for each, as the model's owner has them; a DataFrame's columns
-                have the plan's names.
+            samples: a row of features for each, as the model's owner has them; the columns of a
+                DataFrame have the plan's names.
             clip: bring values beyond the ranges to their ends instead of refusing them.
 
         Raises:
@@ -135,7 +135,7 @@ class PrivatePlan:
         if beyond.any() and not clip:
             # Places, no values.
             row, column = np.argwhere(beyond)[0]
-            name = f" ({self.names[column]})" if self.names and not self.steps else ""
+            name = f" ({self.names[column]!r})" if self.names and not self.steps else ""
             raise OutOfRangeError(
                 f"feature {column}{name} of sample {row} is beyond its declared range, as "
                 f"{beyond.sum()} values in all; declare wider ranges=, or clip=True to bring them "
@@ -182,10 +182,11 @@ class PrivatePlan:
             powers = np.exp(scores - scores.max(axis=1, keepdims=True))
         else:
             powers = _sigmoid(scores)
-        total: NDArray[np.float64] = powers.sum(axis=1, keepdims=True)
+        total = powers.sum(axis=1, keepdims=True)
         # As scikit-learn does where no class wants a sample.
-        uniform = np.full_like(powers, 1 / powers.shape[1])
-        return np.divide(powers, total, out=uniform, where=total > 0)
+        shares: NDArray[np.float64] = np.full_like(powers, 1 / powers.shape[1])
+        np.divide(powers, total, out=shares, where=total > 0)
+        return shares
 
     def __str__(self) -> str:
         return table(

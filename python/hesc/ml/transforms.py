@@ -1,6 +1,6 @@
 """What a client does with its features before it encrypts them: public, in numpy alone.
 
-Each transform is data, so that a client needs neither scikit-learn nor code from the server. Whoever
+Each transform is data, so that a client needs neither scikit-learn nor code from the server. Who
 has one reads everything in it: the means of a scaler, the axes of a PCA, and of Nystroem's kernel
 **rows of the training data as they are**.
 """
@@ -103,10 +103,10 @@ class Monomials:
         """A row for each row."""
         beside_one = np.column_stack([x, np.ones(len(x))])
         places = self.factors.astype(np.int64)
-        out = beside_one[:, places[:, 0]]
+        products: Array = beside_one[:, places[:, 0]]
         for column in places.T[1:]:
-            out *= beside_one[:, column]
-        return out
+            products *= beside_one[:, column]
+        return products
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +139,8 @@ class Kernel:
             values = np.tanh(gamma * products + coef0)
         else:
             values = products
-        return values @ self.matrix.T
+        features: Array = values @ self.matrix.T
+        return features
 
 
 Transform = Affine | Clip | Projection | Monomials | Kernel
@@ -152,7 +153,7 @@ def transformed(steps: list[Transform], x: Array) -> Array:
         OutOfRangeError: a result that is no finite number.
 
     """
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         for step in steps:
             x = step(x)
     if not np.isfinite(x).all():
@@ -214,7 +215,8 @@ def _read_one(item: object) -> Transform:
         what: documents.unpacked(given[what], count, f"{what} of {name}")
         for what, count in axes.items()
     }
-    step = kind(**arrays, **{what: given[what] for what in others})
+    parts: dict[str, Any] = arrays | {what: given[what] for what in others}
+    step = kind(**parts)
     _check(step)
     return step
 
