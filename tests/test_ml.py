@@ -241,12 +241,16 @@ def test_any_shape(seed: int) -> None:
 
 
 def test_agreement_is_what_happens() -> None:
-    """Predicted from below; of 40 runs of 150 rows, within what chance leaves."""
-    made = private(max_error=0.5)
-    plan, _ = made._planned()
-    assert plan.agreement is not None
-    runs = [made.predict(X, fhe="simulate", random_state=seed) for seed in range(40)]
-    kept = np.mean(runs == made.predict(X))
-    # Beyond five deviations of 6000 rows: one in 10^6.
-    assert plan.agreement - 0.02 <= kept <= plan.agreement + 0.15
-    assert kept < 1
+    """Of two classes predicted as it is, of three from below; seeds are fixed.
+
+    Five deviations of a share of 8000 are below 0.02 where less than one in eight changes.
+    """
+    for kept, most in ((Y > 0, 0.02), (Y >= 0, 0.2)):
+        rows, labels = X[kept], Y[kept]
+        made = PrivateClassifier(make_pipeline(StandardScaler(), LogisticRegression()))
+        plan = made.fit(rows, labels).plan(rows, max_error=2.0)
+        assert plan.agreement is not None
+        runs = [made.predict(rows, fhe="simulate", random_state=seed) for seed in range(80)]
+        found = np.mean(runs == made.predict(rows))
+        assert plan.agreement - 0.02 < found < plan.agreement + most
+        assert found < 0.98

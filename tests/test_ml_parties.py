@@ -129,6 +129,7 @@ def test_hidden_weights_and_their_count() -> None:
     assert plan.hidden
     assert "hidden from an honest client" in str(plan)
     assert "30 numbers in all" in str(plan)
+    assert "down for 30 samples" in str(plan)
     run = made.run(rows[:20])
     assert np.abs(run.scores - made.decision_function(rows[:20])).max() < 7 * plan.error
     with pytest.raises(hesc.ParameterError, match="beyond the 10"):
@@ -229,8 +230,12 @@ def test_plans_and_keys_do_not_travel_with_an_estimator() -> None:
     for other in (again, private().fit(X, Y)):
         with pytest.raises(hesc.ParameterError, match="no plan"):
             other.run(X)
-    with pytest.raises(NotFittedError):
-        clone(made).predict(X)
+    with pytest.raises(NotFittedError, match=r"PrivateClassifier\.from_fitted\(estimator\)"):
+        PrivateClassifier(made.estimator_).predict(X)
+    with pytest.raises(NotFittedError, match="not fitted"):
+        PrivateClassifier.from_fitted(RidgeClassifier())
+    with pytest.raises(NotFittedError, match="not fitted"):
+        clone(made).plan(X)
     for party in (made.client(), made.server()):
         with pytest.raises(TypeError, match="not pickled"):
             pickle.dumps(party)
@@ -244,6 +249,14 @@ def test_forms_that_disagree_are_refused() -> None:
 
 
 WORD: Any = "x"
+
+
+def test_other_conclusions_are_refused() -> None:
+    """Several labels to a sample have as many scores as classes would."""
+    labels = np.column_stack([Y == 0, X[:, 0] > 6, X[:, 1] > 3]).astype(int)
+    made = PrivateClassifier.from_fitted(RidgeClassifier().fit(X, labels))
+    with pytest.raises(hesc.ParameterError, match="several labels"):
+        made.plan(X)
 
 
 class Own(LogisticRegression):  # type: ignore[misc]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, RegressorMixin, clone
@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from hesc.ml.extraction import Linear
     from hesc.ml.runs import Run, Session
 
+_NOT_FITTED: Final = (
+    "this %(name)s is not fitted: call fit, or make it by %(name)s.from_fitted(estimator) around an "
+    "estimator that is"
+)
 Mode = Literal["clear", "simulate", "execute"]
 
 
@@ -89,7 +93,7 @@ class _Private(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             self.__dict__.pop(name, None)
 
     def _rows(self, X: ArrayLike) -> NDArray[np.float64]:
-        check_is_fitted(self, "estimator_")
+        check_is_fitted(self, "estimator_", msg=_NOT_FITTED)
         rows: NDArray[np.float64] = validate_data(self, X, reset=False, dtype=np.float64)
         return rows
 
@@ -145,12 +149,29 @@ class _Private(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             answers=planning.allowed_answers(hidden, answers, model.weights.shape),
             ranges=ranges,
         )
+        self._check_conclusions(plan, rows, clear)
         self._linear, self._plan = model, plan
         self.__dict__.pop("_session", None)
         return plan
 
+    def _check_conclusions(
+        self, plan: PrivatePlan, rows: NDArray[np.float64], clear: NDArray[np.float64]
+    ) -> None:
+        """What a client concludes from scores is what scikit-learn concludes."""
+        scores = plan.scores(clear)
+        same = np.array_equal(self._shaped(plan.predictions(scores)), self.estimator_.predict(rows))
+        if same and plan.link != "none":
+            expected = self.estimator_.predict_proba(rows)
+            found = plan.probabilities(scores)
+            same = found.shape == expected.shape and bool(np.abs(found - expected).max() < 1e-6)
+        if not same:
+            raise ParameterError(
+                "scikit-learn concludes something else from this model's scores, as it does for "
+                "several labels to a sample; fit a model of one target"
+            )
+
     def _planned(self) -> tuple[PrivatePlan, Linear]:
-        check_is_fitted(self, "estimator_")
+        check_is_fitted(self, "estimator_", msg=_NOT_FITTED)
         plan: PrivatePlan | None = self.__dict__.get("_plan")
         if plan is None:
             raise ParameterError(
@@ -356,7 +377,7 @@ class PrivateRegressor(RegressorMixin, _Private):  # type: ignore[misc]
         return predictions[:, None] if column else predictions
 
 
-_PASSING = frozenset({"_linear", "_plan", "_session"})
+_PASSING: Final = frozenset({"_linear", "_plan", "_session"})
 """Attributes that are void once the model is another one, and are never pickled."""
 
 

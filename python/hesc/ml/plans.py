@@ -189,9 +189,11 @@ class PrivatePlan:
         return shares
 
     def __str__(self) -> str:
+        most = 100 if self.ring.answers is None else self.ring.answers // self.ring.shape[0]
+        counts = sorted({1, min(100, max(1, most))})
         return table(
             self.ring,
-            {samples: self.sizes(samples) for samples in (1, 100)},
+            {samples: self.sizes(samples) for samples in counts},
             steps=self.steps,
             named=bool(self.names),
             classes=None if self.classes is None else len(self.classes),
