@@ -294,6 +294,7 @@ def test_other_estimators_are_refused(act: Callable[[], Any], error: str, text: 
         ({"setting": "many_parties"}, "Parameter", "hesc.linkage"),
         ({"setting": "else"}, "Parameter", "known are client_server"),
         ({"max_error": 0}, "Parameter", "above zero"),
+        ({"max_error": True}, "Parameter", "above zero"),
         ({"max_error": [1, 2]}, "Parameter", "above zero"),
         ({"max_error": 1e-14}, "Parameter", "apart from"),
         ({"max_error": 1e-11}, "NoiseBudget", "no set reaches"),

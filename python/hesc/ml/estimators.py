@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hesc.ml.runs import Run, Session
 
 _NOT_FITTED: Final = (
-    "this %(name)s is not fitted: call fit, or make it by %(name)s.from_fitted(estimator) around an "
+    "this %(name)s is not fitted: call fit, or make it by %(name)s.from_fitted(estimator) of an "
     "estimator that is"
 )
 Mode = Literal["clear", "simulate", "execute"]

@@ -127,7 +127,7 @@ def _ranges(
 def _error(clear: Array, max_error: float | None, *, margins: bool) -> float:
     if max_error is not None:
         error = real_array(max_error, "max_error")
-        if error.shape or not 0 < error < np.inf:
+        if error.shape or isinstance(max_error, bool) or not 0 < error < np.inf:
             raise ParameterError("max_error is a number above zero, in units of the scores")
         return float(error)
     typical = float(np.median(margins_of(clear)) if margins else clear.std(axis=0).max())
