@@ -1,0 +1,48 @@
+"""How often a class stays the same under the errors of scores."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def kept(scores: NDArray[np.float64], errors: NDArray[np.float64]) -> float:
+    """The expected share of rows whose class stays, or more.
+
+    The class changes if another score overtakes the highest: by the sum of probabilities over all
+    others, with deviations added as if the two errors always worked together.
+
+    Args:
+        scores: a row of outputs for each sample, without errors.
+        errors: the deviations of their errors, which are taken for normal.
+
+    """
+    if scores.shape[1] == 1:
+        changed = _beyond(np.abs(scores[:, 0]), errors[:, 0])
+    else:
+        rows = np.arange(len(scores))
+        best = scores.argmax(axis=1)
+        gaps = scores[rows, best][:, None] - scores
+        each = _beyond(gaps, errors + errors[rows, best][:, None])
+        each[rows, best] = 0
+        changed = np.minimum(each.sum(axis=1), 1)
+    return float(1 - changed.mean())
+
+
+def margins_of(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How far each row is from another class: the size of a single score, or what leads by."""
+    if scores.shape[1] == 1:
+        return np.asarray(np.abs(scores[:, 0]))
+    second, first = np.partition(scores, -2, axis=1)[:, -2:].T
+    return np.asarray(first - second)
+
+
+def _beyond(gaps: NDArray[np.float64], errors: NDArray[np.float64]) -> NDArray[np.float64]:
+    tail = np.vectorize(lambda x: 0.5 * math.erfc(x / math.sqrt(2)), otypes=[np.float64])
+    beyond: NDArray[np.float64] = tail(gaps / np.maximum(errors, np.finfo(np.float64).tiny))
+    return beyond

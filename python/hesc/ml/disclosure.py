@@ -1,0 +1,75 @@
+"""Who holds and learns what under a plan, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hesc.ml.transforms import Transform
+    from hesc.ring_products.plans import Plan, Sizes
+
+
+def table(
+    ring: Plan,
+    sizes: dict[int, Sizes],
+    *,
+    steps: Sequence[Transform],
+    named: bool,
+    classes: int | None,
+    probabilities: bool,
+    agreement: float | None,
+) -> str:
+    """Roles, disclosure, error and bytes of a plan, a line for each.
+
+    Args:
+        ring: sizes and scales.
+        sizes: bytes by numbers of samples.
+        steps: what the client does with its features.
+        named: whether it is told their names.
+        classes: how many a classifier has.
+        probabilities: whether they follow from the scores.
+        agreement: the share of rows that keeps its class.
+
+    """
+    outputs, features = ring.shape
+    each = "a score" if outputs == 1 else f"{outputs} scores"
+    sees = f"sees its samples, {each} for each"
+    if classes is not None:
+        sees += ", and its class" + (" and probabilities" if probabilities else "")
+    given = [f"ranges of {features} features"]
+    given += ["their names"] * named + ["names of classes"] * (classes is not None)
+    rows = {
+        "setting": "client_server: the server holds the weights, the client samples and key",
+        "server": "sees how many samples there are, the plan, the key's name; no sample, no score",
+        "client": sees,
+        "is given": "; ".join([*given, *(step.discloses for step in steps)]),
+        "weights": _weights(ring),
+        "queries": f"{features + 1} samples with their scores give a linear model away, whatever "
+        "encrypts them",
+        "error": f"{ring.error:.3g}, the root mean square of a score's error, at most",
+    }
+    if agreement is not None:
+        rows["agreement"] = f"{100 * agreement:.2f} % of the rows planned with keep their class"
+    rows["bytes"] = "; ".join(
+        f"{size.up} up, {size.down} down for {samples} sample{'s' * (samples > 1)}"
+        for samples, size in sizes.items()
+    )
+    rows["ring"] = (
+        f"N = {ring.params.ring_degree}, {ring.params.assurance}; a score decrypts wrongly with a "
+        "probability below 2^-128"
+    )
+    what = "regressor" if classes is None else f"classifier of {classes} classes"
+    width = max(map(len, rows))
+    lines = [f"  {name:<{width}}  {text}" for name, text in rows.items()]
+    return "\n".join([f"Private {what}: {features} encrypted features, {each} a sample", *lines])
+
+
+def _weights(ring: Plan) -> str:
+    if ring.answers is None:
+        return "THE CLIENT CAN COMPUTE ALL OF THEM from the first answer (hidden=True drowns them)"
+    return (
+        f"hidden from an honest client, but for bounds (powers of two) and what scores say: "
+        f"{ring.answers} numbers in all, {ring.shape[0]} a sample, then the server refuses"
+    )

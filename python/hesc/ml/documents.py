@@ -1,0 +1,129 @@
+"""What travels between the parties of `hesc.ml`: JSON of a fixed schema, arrays exactly.
+
+A reader takes what its schema has and nothing else. It holds no code and names no classes to load.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import math
+from typing import TYPE_CHECKING, Any, Final, Never
+
+import numpy as np
+
+from hesc._native import WireError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_VERSION: Final = 1
+_LARGEST: Final = 1 << 26
+"""Bytes of a document."""
+
+
+def write(kind: str, fields: dict[str, Any]) -> bytes:
+    """A document of some kind."""
+    head = {"format": _format(kind)}
+    return json.dumps(head | fields, allow_nan=False, separators=(",", ":")).encode()
+
+
+def read(data: bytes, kind: str, names: set[str]) -> dict[str, Any]:
+    """The fields of a document, which are those named.
+
+    Raises:
+        WireError: damaged bytes, another kind or version, fields missing or too many.
+
+    """
+    if not isinstance(data, bytes) or len(data) > _LARGEST:
+        raise WireError(f"a {kind} is bytes, up to {_LARGEST} of them")
+    try:
+        found = json.loads(data, object_pairs_hook=_once, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        raise WireError(
+            f"this is no {kind} of hesc.ml: it is damaged, or something else"
+        ) from error
+    if not isinstance(found, dict) or found.pop("format", None) != _format(kind):
+        raise WireError(f"this is no {kind} of hesc.ml, version {_VERSION}; check what was sent")
+    return exactly(found, names, kind)
+
+
+def exactly(value: object, names: set[str], what: str) -> dict[str, Any]:
+    """A mapping that has these names and no others.
+
+    Raises:
+        WireError: anything else.
+
+    """
+    if not isinstance(value, dict) or set(value) != names:
+        raise WireError(f"a {what} of hesc.ml has the fields {', '.join(sorted(names))}")
+    return value
+
+
+def packed(array: NDArray[np.float64]) -> dict[str, Any]:
+    """Numbers as their bytes."""
+    data = np.ascontiguousarray(array, dtype="<f8").tobytes()
+    return {"shape": list(array.shape), "f8": base64.b64encode(data).decode()}
+
+
+def unpacked(value: object, axes: int, what: str) -> NDArray[np.float64]:
+    """Finite numbers of so many axes, none of them empty.
+
+    Raises:
+        WireError: anything else.
+
+    """
+    fields = exactly(value, {"shape", "f8"}, what)
+    shape, text = fields["shape"], fields["f8"]
+    sizes = isinstance(shape, list) and all(type(n) is int and 0 < n < 1 << 32 for n in shape)
+    if not sizes or len(shape) != axes or not isinstance(text, str):
+        raise WireError(f"{what}: an array of {axes} axes was expected")
+    try:
+        data = base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise WireError(f"{what}: damaged numbers") from error
+    if len(data) != 8 * math.prod(shape):
+        raise WireError(f"{what}: as many numbers as its shape says were expected")
+    array = np.frombuffer(data, dtype="<f8").astype(np.float64).reshape(shape)
+    if not np.isfinite(array).all():
+        raise WireError(f"{what}: finite numbers were expected")
+    return array
+
+
+def text_list(value: object, what: str) -> list[str]:
+    """Texts.
+
+    Raises:
+        WireError: anything else.
+
+    """
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+        raise WireError(f"{what}: a list of texts was expected")
+    return value
+
+
+def one_of(value: object, allowed: tuple[str, ...], what: str) -> str:
+    """One of some texts.
+
+    Raises:
+        WireError: anything else.
+
+    """
+    if not isinstance(value, str) or value not in allowed:
+        raise WireError(f"{what} is one of {', '.join(allowed)}")
+    return value
+
+
+def _format(kind: str) -> str:
+    return f"hesc.ml {kind} {_VERSION}"
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    if len(dict(pairs)) != len(pairs):
+        raise ValueError("a name appears twice")
+    return dict(pairs)
+
+
+def _no_number(_: str) -> Never:
+    raise ValueError("no number")

@@ -1,0 +1,260 @@
+"""What fitted scikit-learn estimators compute: public transforms, then weights.
+
+Estimators are taken by their exact class, for a subclass may compute something else.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
+from sklearn.kernel_approximation import Nystroem
+from sklearn.linear_model import (
+    ElasticNet,
+    Lasso,
+    LinearRegression,
+    LogisticRegression,
+    Perceptron,
+    Ridge,
+    RidgeClassifier,
+    SGDClassifier,
+    SGDRegressor,
+)
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import (
+    MaxAbsScaler,
+    MinMaxScaler,
+    PolynomialFeatures,
+    RobustScaler,
+    StandardScaler,
+)
+from sklearn.svm import LinearSVC, LinearSVR
+
+from hesc._native import ParameterError
+from hesc.ml import transforms
+from hesc.ml.discriminants import gaussian, quadratic
+from hesc.ml.transforms import Affine, Clip, Kernel, Monomials, Projection, Transform
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+CLASSIFIERS: Final = (
+    LogisticRegression,
+    LinearSVC,
+    RidgeClassifier,
+    SGDClassifier,
+    Perceptron,
+    GaussianNB,
+    QuadraticDiscriminantAnalysis,
+)
+REGRESSORS: Final = (LinearRegression, Ridge, Lasso, ElasticNet, LinearSVR, SGDRegressor)
+TRANSFORMS: Final = (
+    StandardScaler,
+    MinMaxScaler,
+    MaxAbsScaler,
+    RobustScaler,
+    PolynomialFeatures,
+    PCA,
+    Nystroem,
+)
+
+_KERNEL: Final = "make_pipeline(StandardScaler(), Nystroem(), {})"
+_SQUARES: Final = "make_pipeline(StandardScaler(), PolynomialFeatures(2), {})"
+_BEFORE: Final = "the client can apply it before hesc.ml sees the features"
+# What comes nearest, by words in a class's name; the first that fits.
+_NEAREST: Final = {
+    "KNeighbors": "hesc.codes has distances of encrypted codes; as a linear model " + _KERNEL,
+    "MLP": "hesc.networks has small networks of its own; as a linear model " + _KERNEL,
+    "SVC": "LinearSVC, or with a kernel " + _KERNEL,
+    "SVR": "LinearSVR, or with a kernel " + _KERNEL,
+    "Kernel": _KERNEL,
+    "GaussianProcess": _KERNEL,
+    "NB": "GaussianNB",
+    "Tree": _SQUARES,
+    "Forest": _SQUARES,
+    "Boosting": _SQUARES,
+    "RBFSampler": "Nystroem",
+    "Imputer": _BEFORE,
+    "Encoder": _BEFORE,
+    "Transformer": _BEFORE,
+    "Normalizer": _BEFORE,
+}
+
+
+class Linear(NamedTuple):
+    """A model as transforms and weights."""
+
+    steps: list[Transform]
+    """Which a client computes."""
+    weights: NDArray[np.float64]
+    """Outputs by features after the transforms."""
+    intercepts: NDArray[np.float64]
+    """One for each output."""
+    link: str
+    """How scores become probabilities."""
+
+
+def parts_of(estimator: Any) -> list[Any]:
+    """The steps of a pipeline and of those inside it, or the estimator alone."""
+    if type(estimator) is not Pipeline:
+        return [estimator]
+    steps = [step for _, step in estimator.steps if step is not None and step != "passthrough"]
+    return [part for step in steps for part in parts_of(step)]
+
+
+def check(estimator: Any, finals: tuple[type, ...]) -> None:
+    """Refuses an estimator that is not computed here.
+
+    Raises:
+        ParameterError: with its name, and the nearest thing that works.
+
+    """
+    *before, final = parts_of(estimator) or [None]
+    if type(final) not in finals:
+        raise ParameterError(_refusal(final, finals))
+    for part in before:
+        if type(part) not in TRANSFORMS:
+            raise ParameterError(_refusal(part, TRANSFORMS))
+
+
+def _refusal(part: Any, taken: tuple[type, ...]) -> str:
+    name = type(part).__name__
+    general = {TRANSFORMS: _BEFORE, REGRESSORS: "Ridge"}.get(taken, "LogisticRegression")
+    found = (text for word, text in _NEAREST.items() if word in name)
+    own = next((kind.__name__ for kind in taken if isinstance(part, kind)), None)
+    nearest = own or next(found, general)
+    model = "Ridge()" if taken == REGRESSORS else "LogisticRegression()"
+    return (
+        f"{name} is not computed on encrypted features; nearest: {nearest.format(model)}. Taken "
+        f"here, by exact class: {', '.join(kind.__name__ for kind in taken)}"
+    )
+
+
+def linear_form(estimator: Any) -> Linear:
+    """Transforms and weights of a fitted estimator; trailing scalers are folded into weights.
+
+    Raises:
+        ParameterError: options of a transform that are not computed here.
+
+    """
+    *before, final = parts_of(estimator)
+    steps = [step for part in before for step in _transforms(part)]
+    if type(final) is GaussianNB:
+        more, weights, intercepts = gaussian(final)
+        steps += more
+    elif type(final) is QuadraticDiscriminantAnalysis:
+        more, weights, intercepts = quadratic(final)
+        steps += more
+    else:
+        coefficients = final.coef_.toarray() if hasattr(final.coef_, "toarray") else final.coef_
+        weights = np.atleast_2d(np.array(coefficients, dtype=np.float64))
+        intercepts = np.array(final.intercept_, dtype=np.float64).reshape(-1)
+        intercepts = np.broadcast_to(intercepts, (len(weights),)).copy()
+    while steps and isinstance(scaler := steps[-1], Affine):
+        steps.pop()
+        weights = weights * scaler.factor
+        intercepts = intercepts - weights @ scaler.centre
+    return Linear(steps, weights, intercepts, _link(final))
+
+
+def clear_scores(estimator: Any, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What scikit-learn computes: rows of outputs, the same ones as `linear_form` has."""
+    final = parts_of(estimator)[-1]
+    if type(final) in REGRESSORS:
+        scores = estimator.predict(x)
+    elif type(final) is GaussianNB:
+        scores = final.predict_joint_log_proba(
+            estimator[:-1].transform(x) if type(estimator) is Pipeline and len(estimator) > 1 else x
+        )
+        scores = scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+    else:
+        scores = estimator.decision_function(x)
+    return np.asarray(scores, dtype=np.float64).reshape(len(x), -1)
+
+
+def _link(final: Any) -> str:
+    kind = type(final)
+    if kind in {GaussianNB, QuadraticDiscriminantAnalysis}:
+        return "softmax" if len(final.classes_) > 2 else "sigmoid"
+    if kind is SGDClassifier and final.loss == "log_loss":
+        return "one_against_rest"
+    if kind is not LogisticRegression:
+        return "none"
+    if len(final.classes_) == 2:
+        return "sigmoid"
+    apart = final.solver == "liblinear" or getattr(final, "multi_class", "auto") == "ovr"
+    return "one_against_rest" if apart else "softmax"
+
+
+def _transforms(part: Any) -> list[Transform]:
+    if type(part) is PolynomialFeatures:
+        return [_monomials(part.powers_)]
+    if type(part) is PCA:
+        return [_projection(part)]
+    if type(part) is Nystroem:
+        return [_kernel(part)]
+    return _scaler(part)
+
+
+def _scaler(part: Any) -> list[Transform]:
+    features = part.n_features_in_
+    centre, factor = np.zeros(features), np.ones(features)
+    limits = part.feature_range if type(part) is MinMaxScaler else (-1, 1)
+    if type(part) is MinMaxScaler:
+        factor = _doubles(part.scale_)
+        centre = -_doubles(part.min_) / factor
+    elif type(part) is StandardScaler:
+        centre = _doubles(part.mean_) if part.with_mean else centre
+        factor = 1 / _doubles(part.scale_) if part.with_std else factor
+    elif type(part) is RobustScaler:
+        centre = _doubles(part.center_) if part.with_centering else centre
+        factor = 1 / _doubles(part.scale_) if part.with_scaling else factor
+    else:
+        factor = 1 / _doubles(part.scale_)
+    steps: list[Transform] = [Affine(centre, factor)]
+    if getattr(part, "clip", False):
+        low, high = (np.full(features, float(limit)) for limit in limits)
+        steps.append(Clip(low, high))
+    return steps
+
+
+def _projection(part: Any) -> Projection:
+    matrix = _doubles(part.components_)
+    if part.whiten:
+        deviations = np.sqrt(_doubles(part.explained_variance_))
+        matrix = matrix / np.maximum(deviations, np.finfo(np.float64).eps)[:, None]
+    return Projection(_doubles(part.mean_), matrix)
+
+
+def _doubles(numbers: Any) -> NDArray[np.float64]:
+    return np.array(numbers, dtype=np.float64)
+
+
+def _monomials(powers: NDArray[np.int64]) -> Monomials:
+    degree = max(1, int(powers.sum(axis=1).max()))
+    if degree > transforms.HIGHEST:
+        raise ParameterError(
+            f"PolynomialFeatures of degree {degree}; a client computes {transforms.HIGHEST} at most"
+        )
+    factors = np.full((len(powers), degree), -1.0)
+    for row, exponents in zip(factors, powers, strict=True):
+        named = np.repeat(np.arange(len(exponents)), exponents)
+        row[: len(named)] = named
+    return Monomials(powers.shape[1], factors)
+
+
+def _kernel(part: Any) -> Kernel:
+    name = {"poly": "polynomial"}.get(part.kernel, part.kernel)
+    if name not in transforms.KERNELS or part.kernel_params:
+        raise ParameterError(
+            f"Nystroem with kernel={part.kernel!r} and kernel_params; a client computes "
+            f"{', '.join(transforms.KERNELS)} with gamma, coef0 and degree"
+        )
+    gamma = 1 / part.n_features_in_ if part.gamma is None else part.gamma
+    coef0 = 1.0 if part.coef0 is None else part.coef0
+    degree = 3.0 if part.degree is None else part.degree
+    options = np.array([gamma, coef0, degree], dtype=np.float64)
+    return Kernel(name, _doubles(part.components_), _doubles(part.normalization_), options)

@@ -1,0 +1,165 @@
+"""A plan from a model, data that its ranges are taken from, and what is wished."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from hesc._native import ParameterError, ShapeError
+from hesc.inputs import real_array, whole
+from hesc.ml import transforms
+from hesc.ml.agreement import kept, margins_of
+from hesc.ml.plans import PrivatePlan
+from hesc.ring_products.plans import Plan, spread
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from hesc.ml.extraction import Linear
+
+    Array = NDArray[np.float64]
+
+_ROWS: Final = 1000
+"""Rows that forms are compared on and agreement is predicted of."""
+_UP: Final = 1 + 1e-9
+"""Sums in another order are a little larger."""
+
+
+def make(
+    model: Linear,
+    x: Array,
+    clear: Array,
+    *,
+    names: list[str],
+    classes: NDArray[Any] | None,
+    max_error: float | None,
+    answers: int | None,
+    ranges: tuple[ArrayLike, ArrayLike] | None,
+) -> PrivatePlan:
+    """The plan of a linear form.
+
+    Args:
+        model: transforms and weights.
+        x: rows of features before the transforms.
+        clear: scikit-learn's scores of them, which the linear form has to give too.
+        names: of the features, or none.
+        classes: of a classifier.
+        max_error: the root mean square that is wanted; None for a hundredth of the median margin
+            between classes, or of the scores' deviation, or up to two times less.
+        answers: numbers that a hidden model gives in all; None where nothing is hidden.
+        ranges: the least and greatest values of features after the transforms; None takes those
+            in `x`.
+
+    Raises:
+        ParameterError: forms that disagree, wishes that cannot be.
+        NoiseBudgetError: no set reaches this error.
+
+    """
+    features = transforms.transformed(model.steps, x)
+    low, high = _ranges(features, ranges, computed=bool(model.steps))
+    error = _error(clear, max_error, margins=classes is not None)
+    found = features @ model.weights.T + model.intercepts
+    apart = np.abs(found - clear).max()
+    if not apart <= error / 100:
+        raise ParameterError(
+            f"the model as transforms and weights gives scores that are {apart:.2g} apart from "
+            f"scikit-learn's, too much beside an error of {error:.2g}: put a StandardScaler first, "
+            f"or take a larger max_error"
+        )
+    if answers is None:
+        ring = Plan.of_model(model.weights, model.intercepts, low=low, high=high, error=error)
+    else:
+        ring = _hiding(model, low, high, error, answers)
+    plan = PrivatePlan(ring, model.steps, x.shape[1], names, classes, model.link)
+    if classes is None:
+        return plan
+    rows = np.clip(features[:_ROWS], low, high)
+    errors = np.array([ring.errors_of(model.weights, row) for row in rows])
+    scores = rows @ model.weights.T + model.intercepts
+    agreement = kept(scores, errors)
+    return PrivatePlan(ring, model.steps, x.shape[1], names, classes, model.link, agreement)
+
+
+def allowed_answers(hidden: object, answers: int | None, shape: tuple[int, int]) -> int | None:
+    """How many numbers a model gives: as many as leave it undetermined, where it is hidden.
+
+    Raises:
+        ParameterError: more than that, which would give the weights away whatever hides them.
+
+    """
+    if not isinstance(hidden, bool):
+        raise ParameterError(f"hidden is True or False; got {hidden!r}")
+    outputs, features = shape
+    most = outputs * features
+    if not hidden:
+        if answers is not None:
+            raise ParameterError("answers are counted where weights are hidden: hidden=True")
+        return None
+    if answers is None:
+        return most
+    if whole(answers, "answers", 1) > most:
+        raise ParameterError(
+            f"hidden=True with {answers} answers is refused: {features + 1} samples of {outputs} "
+            f"give the weights to a linear solver, whatever encrypts them. Up to {most} numbers "
+            f"leave something hidden, over everyone who may put answers together; otherwise write "
+            f"hidden=False, which is what they would learn"
+        )
+    return answers
+
+
+def _ranges(
+    features: Array, ranges: tuple[ArrayLike, ArrayLike] | None, *, computed: bool
+) -> tuple[Array, Array]:
+    if ranges is None:
+        low, high = features.min(axis=0), features.max(axis=0)
+        # Matrix products of other numbers of rows differ in their last bits.
+        room = (high - low) * 1e-9 if computed else 0.0
+        return low - room, high + room
+    if not isinstance(ranges, tuple | list) or len(ranges) != 2:
+        raise ShapeError(
+            "ranges are a pair: least and greatest values, each one or for each feature"
+        )
+    count = features.shape[1]
+    return spread(ranges[0], count, "ranges[0]"), spread(ranges[1], count, "ranges[1]")
+
+
+def _error(clear: Array, max_error: float | None, *, margins: bool) -> float:
+    if max_error is not None:
+        error = real_array(max_error, "max_error")
+        if error.shape or isinstance(max_error, bool) or not 0 < error < np.inf:
+            raise ParameterError("max_error is a number above zero, in units of the scores")
+        return float(error)
+    typical = float(np.median(margins_of(clear)) if margins else clear.std(axis=0).max())
+    if not typical > 0:
+        raise ParameterError("no error follows from the scores of these rows; give max_error=")
+    # A power of two, so that it says little of the data.
+    return float(2.0 ** np.floor(np.log2(typical / 100)))
+
+
+def _hiding(model: Linear, low: Array, high: Array, error: float, answers: int) -> Plan:
+    scaled = np.abs(model.weights) * (high - low) / 2
+    middle = model.weights @ ((low + high) / 2) + model.intercepts
+    l1, l2, offset = (
+        _power(float(size) * _UP)
+        for size in (
+            scaled.sum(axis=1).max(),
+            np.linalg.norm(scaled),
+            np.abs(middle).max(),
+        )
+    )
+    return Plan.hiding(
+        model.weights.shape,
+        low=low,
+        high=high,
+        error=error,
+        weights_l1=l1,
+        weights_l2=l2,
+        offset=offset,
+        answers=answers,
+    )
+
+
+def _power(size: float) -> float:
+    """A power of two that is not less."""
+    return float(2.0 ** np.ceil(np.log2(size))) if size > 0 else 0.0

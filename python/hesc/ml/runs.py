@@ -1,0 +1,101 @@
+"""Samples through a plan, simulated or encrypted, both parties in one process."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from hesc.inputs import whole
+from hesc.ml.client import Client
+from hesc.ml.server import Server
+from hesc.progress import Bar
+from hesc.ring_products.plans import Sizes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from hesc.ml.plans import PrivatePlan
+
+    Progress = bool | Callable[[int, int], object]
+
+_TURNS = 64
+"""How often the progress of a simulation is shown."""
+
+
+class Run(NamedTuple):
+    """What came out of it."""
+
+    predictions: NDArray[Any]
+    """Classes, or a regressor's numbers."""
+    scores: NDArray[np.float64]
+    """As `decision_function` has them."""
+    error: float
+    """The root mean square of a score's error that the plan states, at most."""
+    sizes: Sizes
+    """Bytes up and down; predicted where it was simulated."""
+    clipped: int
+    """Values that were brought within their ranges."""
+    clipped_samples: int
+    """Samples that had such values."""
+
+
+class Session:
+    """A client and a server of one plan."""
+
+    def __init__(self, plan: PrivatePlan, weights: ArrayLike, intercepts: ArrayLike) -> None:
+        self._client = Client(plan)
+        keys = self._client.public_keys() if plan.hidden else None
+        self._server = Server(plan, weights, intercepts, keys=keys)
+
+    def run(self, samples: NDArray[np.float64], *, clip: bool, progress: Progress) -> Run:
+        """Samples encrypted, evaluated and decrypted."""
+        plan = self._client.plan
+        ready = plan.prepared(samples, clip=clip)
+        up = down = 0
+        found = []
+        with Bar("samples scored", progress) as bar:
+            for first in range(0, len(samples), plan.rows):
+                rows = ready.features[first : first + plan.rows]
+                query = self._client.secret.encrypt_features(plan.ring, rows)
+                answer = self._server.answer(query)
+                found.append(self._client.decrypt(answer).scores)
+                up, down = up + len(query), down + len(answer)
+                bar.show(first + len(rows), len(samples))
+        scores = np.concatenate(found)
+        predictions = plan.predictions(scores)
+        return Run(predictions, scores, plan.error, Sizes(up, down), ready.values, ready.samples)
+
+
+def simulate(
+    plan: PrivatePlan,
+    weights: NDArray[np.float64],
+    intercepts: NDArray[np.float64],
+    samples: NDArray[np.float64],
+    *,
+    clip: bool,
+    random_state: int | None,
+    progress: Progress,
+) -> Run:
+    """Scores with errors drawn from the plan's law; nothing is encrypted.
+
+    Each error is normal with the deviation that the law has for its sample and output. Errors of
+    different outputs of a sample are drawn apart, where those of real ones are a little related.
+    """
+    seed = None if random_state is None else whole(random_state, "random_state", 0)
+    rng = np.random.default_rng(seed)
+    ready = plan.prepared(samples, clip=clip)
+    errors = np.empty((len(samples), len(weights)))
+    turn = -(-len(samples) // _TURNS)
+    with Bar("samples simulated", progress) as bar:
+        for place, row in enumerate(ready.features):
+            errors[place] = plan.ring.errors_of(weights, row)
+            if place % turn == turn - 1 or place == len(samples) - 1:
+                bar.show(place + 1, len(samples))
+    raw = ready.features @ weights.T + intercepts + rng.standard_normal(errors.shape) * errors
+    scores = plan.scores(raw)
+    sizes = plan.sizes(len(samples))
+    predictions = plan.predictions(scores)
+    return Run(predictions, scores, plan.error, sizes, ready.values, ready.samples)

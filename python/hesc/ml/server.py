@@ -1,0 +1,108 @@
+"""The server of a private model. Nothing that it imports can decrypt."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Never
+
+import numpy as np
+
+from hesc._native import ParameterError, WireError
+from hesc.inputs import of_kind
+from hesc.leveled.keys import PublicKeys
+from hesc.ml import documents
+from hesc.ml.plans import PrivatePlan
+from hesc.ring_products.models import Model
+from hesc.ring_products.plans import spread, weight_rows
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
+class Server:
+    """Weights in the clear that answer encrypted queries.
+
+    Args:
+        plan: what both sides agreed upon.
+        weights: a row for each output, on features after the plan's transforms.
+        intercepts: one for each output.
+        keys: where the plan hides weights, what the client's `public_keys` gave: the server then
+            answers this client alone, and counts what it answers in memory.
+
+    Raises:
+        OutOfRangeError: weights beyond what the plan declares.
+        ParameterError, KeyMismatchError, WireError: keys missing, too many, of another set.
+
+    """
+
+    def __init__(
+        self,
+        plan: PrivatePlan,
+        weights: ArrayLike,
+        intercepts: ArrayLike,
+        *,
+        keys: bytes | None = None,
+    ) -> None:
+        self.plan = of_kind(plan, "plan", PrivatePlan, "PrivateClassifier.plan makes it")
+        self._weights = weight_rows(weights)
+        self._intercepts = spread(intercepts, len(self._weights), "intercepts")
+        if plan.hidden and keys is None:
+            raise ParameterError(
+                "this plan hides the weights, under the client's public key: give keys=, the bytes "
+                "of client.public_keys()"
+            )
+        public = None if keys is None else self._public(keys)
+        self._model = Model(plan.ring, self._weights, self._intercepts, keys=public)
+
+    def _public(self, keys: bytes) -> PublicKeys:
+        if not isinstance(keys, bytes):
+            raise ParameterError(f"keys are bytes, not {type(keys).__name__}")
+        return PublicKeys.from_bytes(self.plan.ring.params, {"public": keys})
+
+    def __repr__(self) -> str:
+        return f"<hesc.ml.Server: {self.plan!r}>"
+
+    def __reduce__(self) -> Never:
+        raise TypeError("a Server is not pickled or copied, nor its count; write to_bytes()")
+
+    def answer(self, query: bytes) -> bytes:
+        """The answer to a query, for whoever sent it.
+
+        Raises:
+            WireError, ParameterError, KeyMismatchError: damaged bytes, a query for another plan or
+                of another client; more numbers than a plan that hides weights has left.
+
+        """
+        return self._model.evaluate(query)
+
+    @property
+    def answers_left(self) -> int | None:
+        """Numbers that may still be given; None where nothing is hidden."""
+        return self._model.answers_left
+
+    def to_bytes(self) -> bytes:
+        """Plan and **weights in the clear**: for who runs the server, and for no client."""
+        fields = {
+            "plan": self.plan.to_bytes().decode(),
+            "weights": documents.packed(self._weights),
+            "intercepts": documents.packed(self._intercepts),
+        }
+        return documents.write("server", fields)
+
+    @classmethod
+    def from_bytes(cls, data: bytes, *, keys: bytes | None = None) -> Server:
+        """What `to_bytes` wrote. A count of answers begins anew: whoever reads it keeps count.
+
+        Raises:
+            WireError: damaged bytes, or another object's.
+
+        """
+        given = documents.read(data, "server", {"plan", "weights", "intercepts"})
+        if not isinstance(given["plan"], str):
+            raise WireError("the plan of a server of hesc.ml is a text")
+        plan = PrivatePlan.from_bytes(given["plan"].encode(errors="surrogatepass"))
+        weights = documents.unpacked(given["weights"], 2, "weights")
+        intercepts = documents.unpacked(given["intercepts"], 1, "intercepts")
+        outputs, _ = plan.ring.shape
+        if weights.shape != plan.ring.shape or intercepts.shape != (outputs,):
+            raise WireError("the weights of a server have another shape than its plan says")
+        return cls(plan, np.ascontiguousarray(weights), intercepts, keys=keys)

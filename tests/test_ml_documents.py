@@ -1,0 +1,128 @@
+"""Plans and servers from bytes that somebody else made."""
+
+from __future__ import annotations
+
+import base64
+import json
+import pickle
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.decomposition import PCA
+from sklearn.kernel_approximation import Nystroem
+from sklearn.linear_model import RidgeClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures
+
+import hesc
+from hesc.ml import PrivateClassifier, PrivatePlan, Server
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+X, Y = load_iris(return_X_y=True)
+
+
+def plan_bytes() -> bytes:
+    pipeline = make_pipeline(
+        MinMaxScaler(clip=True),
+        PCA(3),
+        PolynomialFeatures(2),
+        Nystroem(n_components=5, random_state=0),
+        RidgeClassifier(),
+    )
+    made = PrivateClassifier(pipeline).fit(X, Y)
+    return made.plan(X).to_bytes()
+
+
+def server_bytes() -> bytes:
+    made = PrivateClassifier(RidgeClassifier()).fit(X, Y)
+    made.plan(X)
+    return made.server().to_bytes()
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Where values lie in a document."""
+    found = [path] if path else []
+    if isinstance(value, dict):
+        inside: list[tuple[Any, Any]] = list(value.items())
+    else:
+        inside = list(enumerate(value)) if isinstance(value, list) else []
+    for name, item in inside:
+        found += places(item, (*path, name))
+    return found
+
+
+STRANGE: list[Any] = [
+    None,
+    True,
+    -1,
+    0,
+    2**70,
+    1e308,
+    "",
+    "x",
+    "AAAA",
+    [],
+    {},
+    [[]],
+    ["a"],
+    {"a": 1},
+]
+
+
+@pytest.mark.parametrize("kind", [PrivatePlan, Server])
+def test_documents_with_something_else_in_any_place(kind: Any) -> None:
+    """Refused with an error of ours, or read as a plan that says the same again."""
+    data = plan_bytes() if kind is PrivatePlan else server_bytes()
+    assert kind.from_bytes(data).to_bytes() == data
+    refused = 0
+    for path in places(json.loads(data)):
+        for strange in STRANGE:
+            document = json.loads(data)
+            at = document
+            for name in path[:-1]:
+                at = at[name]
+            at[path[-1]] = strange
+            changed = json.dumps(document, separators=(",", ":")).encode()
+            try:
+                assert kind.from_bytes(changed).to_bytes() == changed
+            except hesc.HescError:
+                refused += 1
+    assert refused > 10 * len(STRANGE)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: data[:-1],
+        lambda data: data + b" x",
+        lambda _: b"[" * 100_000,
+        lambda data: b"\xff" + data,
+        lambda data: data.replace(b'"inputs":4', b'"inputs":NaN'),
+        lambda data: data.replace(b'"inputs":4', b'"inputs":4,"inputs":4'),
+        lambda data: data.replace(b'"inputs":4', b'"inputs":' + b"4" * 5000),
+        lambda data: data.replace(b'"inputs":4', b'"inputs":5'),
+        lambda data: data.replace(b"hesc.ml plan 1", b"hesc.ml plan 2"),
+        lambda data: data.replace(b'"link":"none"', b'"link":"none","code":"x"'),
+        lambda data: data.decode(),
+        pickle.dumps,
+        lambda _: b"",
+    ],
+)
+def test_damaged_plans_are_refused(damage: Callable[[Any], Any]) -> None:
+    data = plan_bytes()
+    assert damage(data) != data
+    with pytest.raises(hesc.WireError):
+        PrivatePlan.from_bytes(damage(data))
+
+
+def test_a_server_of_other_weights_is_refused() -> None:
+    document = json.loads(server_bytes())
+    weights = np.frombuffer(base64.b64decode(document["weights"]["f8"])).reshape(3, 4)
+    for strange in (weights * 100, weights * np.nan, weights[:2]):
+        fields = {"shape": list(strange.shape), "f8": base64.b64encode(strange.tobytes()).decode()}
+        with pytest.raises(hesc.HescError):
+            Server.from_bytes(json.dumps(document | {"weights": fields}).encode())

@@ -1,0 +1,334 @@
+"""Private models: their parties apart, what is told to whom, refusals, hostile bytes."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from sklearn import datasets
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.kernel_approximation import Nystroem, RBFSampler
+from sklearn.linear_model import (
+    LogisticRegression,
+    Ridge,
+    RidgeClassifier,
+)
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import (
+    StandardScaler,
+)
+from sklearn.svm import SVC, LinearSVC
+
+import hesc
+from hesc.ml import (
+    Client,
+    ClippedWarning,
+    PrivateClassifier,
+    PrivatePlan,
+    PrivateRegressor,
+    Server,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+X, Y = datasets.load_iris(return_X_y=True)
+
+
+def private(**wishes: Any) -> PrivateClassifier:
+    made = PrivateClassifier(make_pipeline(StandardScaler(), LogisticRegression())).fit(X, Y)
+    made.plan(X, **wishes)
+    return made
+
+
+def test_parties_apart(tmp_path: Any) -> None:
+    """Bytes alone between them; the client keeps its key."""
+    made = private()
+    plan = PrivatePlan.from_bytes(made._planned()[0].to_bytes())
+    server = Server.from_bytes(made.server().to_bytes())
+    client = Client(plan)
+    answer = server.answer(client.encrypt(X[:70]).data)
+    found = client.decrypt(answer)
+    assert np.array_equal(found.predictions, made.predict(X[:70]))
+    assert np.abs(found.scores - made.decision_function(X[:70])).max() < 7 * found.error
+    assert client.probabilities(answer).shape == (70, 3)
+    client.secret.save(tmp_path / "key")
+    kept = hesc.LeveledSecretKey.load(plan.ring.params, tmp_path / "key")
+    later = Client(plan, secret=kept)
+    assert np.array_equal(later.decrypt(answer).scores, found.scores)
+    with pytest.raises(hesc.ParameterError, match="without its public one"):
+        later.public_keys()
+    assert "Client" in repr(client)
+    assert "Server" in repr(server)
+    assert server.answers_left is None
+
+
+def test_a_server_needs_no_secrets_and_no_scikit_learn(tmp_path: Any) -> None:
+    made = private()
+    client = made.client()
+    (tmp_path / "server").write_bytes(made.server().to_bytes())
+    (tmp_path / "query").write_bytes(client.encrypt(X[:2]).data)
+    code = """
+import sys
+from pathlib import Path
+from hesc.ml import Server
+
+folder = Path(sys.argv[1])
+server = Server.from_bytes((folder / "server").read_bytes())
+(folder / "answer").write_bytes(server.answer((folder / "query").read_bytes()))
+assert not {"hesc.secret", "hesc.ml.client", "sklearn"} & set(sys.modules)
+"""
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True)
+    found = client.decrypt((tmp_path / "answer").read_bytes())
+    assert np.array_equal(found.predictions, made.predict(X[:2]))
+
+
+def test_private_server_loads_no_secrets() -> None:
+    code = """
+import sys
+from sklearn.datasets import load_iris
+from sklearn.linear_model import LogisticRegression
+from hesc.ml import PrivateClassifier
+
+X, y = load_iris(return_X_y=True)
+private = PrivateClassifier(LogisticRegression(max_iter=1000)).fit(X, y)
+print(private.plan(X))
+private.server().to_bytes()
+assert "hesc.secret" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
+
+
+def test_without_scikit_learn_an_error_says_what_to_install() -> None:
+    code = """
+import sys
+sys.modules["sklearn"] = None
+import hesc.ml
+hesc.ml.Client
+try:
+    hesc.ml.PrivateClassifier
+except ImportError as error:
+    assert "pip install 'hesc[ml]'" in str(error)
+else:
+    raise AssertionError
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_hidden_weights_and_their_count() -> None:
+    rows, labels = datasets.load_breast_cancer(return_X_y=True)
+    made = PrivateClassifier(make_pipeline(StandardScaler(), RidgeClassifier())).fit(rows, labels)
+    plan = made.plan(rows, hidden=True, max_error=0.05)
+    assert plan.hidden
+    assert "hidden from an honest client" in str(plan)
+    assert "30 numbers in all" in str(plan)
+    assert "down for 30 samples" in str(plan)
+    run = made.run(rows[:20])
+    assert np.abs(run.scores - made.decision_function(rows[:20])).max() < 7 * plan.error
+    with pytest.raises(hesc.ParameterError, match="beyond the 10"):
+        made.run(rows[:11])
+    client = made.client()
+    server = made.server(keys=client.public_keys())
+    assert server.answers_left == 30
+    again = Server.from_bytes(server.to_bytes(), keys=client.public_keys())
+    client.decrypt(again.answer(client.encrypt(rows[:1]).data))
+    assert (server.answers_left, again.answers_left) == (30, 29)
+    with pytest.raises(hesc.ParameterError, match=r"client\.public_keys"):
+        made.server()
+    with pytest.raises(hesc.ParameterError, match="31 samples of 1 give the weights"):
+        made.plan(rows, hidden=True, max_error=0.05, answers=31)
+    assert made.plan(rows, hidden=True, max_error=0.05, answers=5).ring.answers == 5
+
+
+def test_a_plan_says_who_learns_what() -> None:
+    made = PrivateClassifier(
+        make_pipeline(StandardScaler(), Nystroem(n_components=8, random_state=0), LinearSVC())
+    ).fit(X, Y)
+    text = str(made.plan(X))
+    for said in (
+        "server   ",
+        "no sample, no score",
+        "THE CLIENT CAN COMPUTE ALL OF THEM",
+        "9 samples with their scores give a linear model away",
+        "ROWS OF THE TRAINING DATA",
+        "root mean square",
+        "keep their class",
+        "up, ",
+    ):
+        assert said in text
+    assert "PrivatePlan" in repr(made._planned()[0])
+    assert "probabilities" not in text
+    assert "probabilities" in str(private()._planned()[0])
+
+
+def test_ranges_are_kept() -> None:
+    made = private()
+    beyond = X[:3].copy()
+    beyond[1, 2] = 100
+    with pytest.raises(hesc.OutOfRangeError, match=r"feature 2 of sample 1 .* 1 values") as caught:
+        made.run(beyond)
+    assert "100" not in str(caught.value)
+    with pytest.warns(ClippedWarning, match="1 values in 1 of 3 samples"):
+        run = made.run(beyond, clip=True)
+    inside = np.minimum(beyond, X.max(axis=0))
+    assert np.abs(run.scores - made.decision_function(inside)).max() < 7 * run.error
+    plan = made.plan(X, ranges=(0, 100))
+    assert np.array_equal(plan.ring.ranges[1], np.full(4, 100.0))
+    assert made.run(beyond).clipped == 0
+
+
+def test_names_of_features() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=["a", "b", "c", "d"])
+    inner = make_pipeline(StandardScaler(), LogisticRegression()).fit(frame, Y)
+    for made in (
+        PrivateClassifier(clone(inner)).fit(frame, Y),
+        PrivateClassifier.from_fitted(inner),
+    ):
+        plan = made.plan(frame)
+        assert plan.names == ["a", "b", "c", "d"]
+        assert np.array_equal(made.predict(frame), inner.predict(frame))
+        assert np.array_equal(made.predict(frame, fhe="execute"), inner.predict(frame))
+        with pytest.raises(ValueError, match="feature names"):
+            made.predict(frame[["b", "a", "c", "d"]], fhe="execute")
+        client = Client(PrivatePlan.from_bytes(plan.to_bytes()))
+        assert client.encrypt(frame).clipped == 0
+        with pytest.raises(hesc.ShapeError, match="named otherwise"):
+            client.encrypt(frame[["b", "a", "c", "d"]])
+        with pytest.raises(hesc.OutOfRangeError, match=r"feature 1 \('b'\)"):
+            client.encrypt(frame + np.array([0, 100, 0, 0]))
+    assert hasattr(inner, "feature_names_in_")
+
+
+def test_progress_counts_samples() -> None:
+    made = private()
+    rows = np.repeat(X, 100, axis=0)
+    seen: list[tuple[int, int]] = []
+    made.run(rows, progress=lambda done, total: seen.append((done, total)))
+    assert len(seen) > 1
+    assert seen[-1] == (15000, 15000)
+    made.run(X, fhe="simulate", progress=lambda done, total: seen.append((done, total)))
+    assert seen[-1] == (150, 150)
+
+
+def test_plans_and_keys_do_not_travel_with_an_estimator() -> None:
+    made = private()
+    made.run(X[:1])
+    assert set(made.get_params(deep=False)) == {"estimator"}
+    again = pickle.loads(pickle.dumps(made))  # noqa: S301 - our own
+    assert np.array_equal(again.predict(X), made.predict(X))
+    assert not [
+        name for name in vars(again) if name.startswith("_s") and name != "_sklearn_version"
+    ]
+    for other in (again, private().fit(X, Y)):
+        with pytest.raises(hesc.ParameterError, match="no plan"):
+            other.run(X)
+    with pytest.raises(NotFittedError, match=r"PrivateClassifier\.from_fitted\(estimator\)"):
+        PrivateClassifier(made.estimator_).predict(X)
+    with pytest.raises(NotFittedError, match="not fitted"):
+        PrivateClassifier.from_fitted(RidgeClassifier())
+    with pytest.raises(NotFittedError, match="not fitted"):
+        clone(made).plan(X)
+    for party in (made.client(), made.server()):
+        with pytest.raises(TypeError, match="not pickled"):
+            pickle.dumps(party)
+
+
+def test_forms_that_disagree_are_refused() -> None:
+    made = PrivateRegressor(Ridge()).fit(X, Y)
+    made.estimator_.predict = lambda rows: rows @ made.estimator_.coef_
+    with pytest.raises(hesc.ParameterError, match="apart from scikit-learn's"):
+        made.plan(X)
+
+
+WORD: Any = "x"
+
+
+def test_other_conclusions_are_refused() -> None:
+    """Several labels to a sample have as many scores as classes would."""
+    labels = np.column_stack([Y == 0, X[:, 0] > 6, X[:, 1] > 3]).astype(int)
+    made = PrivateClassifier.from_fitted(RidgeClassifier().fit(X, labels))
+    with pytest.raises(hesc.ParameterError, match="several labels"):
+        made.plan(X)
+
+
+class Own(LogisticRegression):  # type: ignore[misc]
+    """A subclass may compute anything."""
+
+
+@pytest.mark.parametrize(
+    ("act", "error", "text"),
+    [
+        (lambda: PrivateClassifier(RandomForestClassifier()), "Parameter", "RandomForest.*Polynom"),
+        (lambda: PrivateClassifier(SVC()), "Parameter", "SVC is not.*LinearSVC.*Nystroem"),
+        (lambda: PrivateClassifier(Own()), "Parameter", "Own is not.*nearest: LogisticRegression"),
+        (lambda: PrivateClassifier(Ridge()), "Parameter", "Ridge is not.*nearest: LogisticReg"),
+        (lambda: PrivateClassifier(None), "Parameter", "NoneType is not"),
+        (lambda: PrivateRegressor(KNeighborsRegressor()), "Parameter", "KNeighbors.*hesc.codes"),
+        (
+            lambda: PrivateClassifier(make_pipeline(RBFSampler(), LinearSVC())),
+            "Parameter",
+            "RBFSampler is not.*nearest: Nystroem",
+        ),
+    ],
+)
+def test_other_estimators_are_refused(act: Callable[[], Any], error: str, text: str) -> None:
+    with pytest.raises(getattr(hesc, f"{error}Error"), match=text):
+        act().fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("wishes", "error", "text"),
+    [
+        ({"disclose": "class"}, "Parameter", "sees them.*hesc.gates"),
+        ({"disclose": "distances"}, "Parameter", "hesc.codes"),
+        ({"disclose": "nothing"}, "Parameter", "no such disclosure"),
+        ({"setting": "outsourced"}, "Parameter", "hesc.networks"),
+        ({"setting": "many_parties"}, "Parameter", "hesc.linkage"),
+        ({"setting": "else"}, "Parameter", "known are client_server"),
+        ({"max_error": 0}, "Parameter", "above zero"),
+        ({"max_error": True}, "Parameter", "above zero"),
+        ({"max_error": [1, 2]}, "Parameter", "above zero"),
+        ({"max_error": 1e-14}, "Parameter", "apart from"),
+        ({"max_error": 1e-11}, "NoiseBudget", "no set reaches"),
+        ({"answers": 5}, "Parameter", "hidden=True"),
+        ({"hidden": 1}, "Parameter", "True or False"),
+        ({"hidden": True, "answers": 0}, "OutOfRange", "answers"),
+        ({"ranges": 3}, "Shape", "a pair"),
+        ({"ranges": (0, [1, 2])}, "Shape", "4 numbers"),
+        ({"ranges": (1, 0)}, "Parameter", "low at most"),
+    ],
+)
+def test_wishes_that_cannot_be_are_refused(wishes: dict[str, Any], error: str, text: str) -> None:
+    with pytest.raises(getattr(hesc, f"{error}Error"), match=text):
+        private(**wishes)
+
+
+@pytest.mark.parametrize(
+    ("act", "error", "text"),
+    [
+        (lambda p: p.run(X, fhe="clear"), "Parameter", "simulate or execute"),
+        (lambda p: p.predict(X, clip=True), "Parameter", "clip"),
+        (lambda p: p.client().encrypt(X[:, :3]), "Shape", "rows of 4 features"),
+        (lambda p: p.client().encrypt(X * np.nan), "OutOfRange", "no finite"),
+        (lambda p: p.client().encrypt(np.ma.MaskedArray(X, X > 3)), "Shape", "masked"),
+        (lambda p: p.client().encrypt(np.repeat(X, 100, 0)), "Shape", "as several"),
+        (lambda p: p.client().decrypt(b"x"), "Wire", "bytes"),
+        (lambda p: p.server().answer(b"x"), "Wire", "bytes"),
+        (lambda p: p.server(keys=p.client().public_keys()), "Parameter", "hides no weights"),
+        (lambda p: p.server(keys=5), "Parameter", "keys are bytes"),
+        (lambda _: Client(WORD), "Parameter", "PrivatePlan.from_bytes"),
+        (lambda _: Server(WORD, [1], [1]), "Parameter", "PrivateClassifier.plan"),
+        (lambda p: Client(p.client().plan, secret=WORD), "Parameter", "leveled_keygen"),
+    ],
+)
+def test_parties_refuse(act: Callable[[PrivateClassifier], Any], error: str, text: str) -> None:
+    with pytest.raises(getattr(hesc, f"{error}Error"), match=text):
+        act(private())
