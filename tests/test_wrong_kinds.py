@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import hesc
-from hesc import codes, gates, integers, ring_products, transciphering
+from hesc import codes, gates, integers, logarithms, ring_products, transciphering
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,6 +54,8 @@ def test_what_is_no_bytes_is_not_read(data: Any) -> None:
         lambda: integers.BootstrappedIntegers.from_bytes(g.bits, data),
         lambda: integers.IntegerAnswer.from_bytes(g.bits, data),
         lambda: ring_products.Plan.from_bytes(data),
+        lambda: logarithms.Plan.from_bytes(data),
+        lambda: codes.GalleryPlan.from_bytes(data),
         lambda: transciphering.Message.from_bytes(data),
         lambda: hesc.CipherKey.from_bytes(data),
     ]
@@ -187,3 +189,31 @@ def test_only_encrypted_bits_are_decrypted(bits: Any) -> None:
     secret, _ = hesc.keygen(given().bits)
     with pytest.raises(hesc.ParameterError, match="bits is of the type"):
         secret.decrypt_bits(bits)
+
+
+def test_what_multiplies_logarithms_takes_lists_and_mappings() -> None:
+    factors = [logarithms.Factor(2), logarithms.Factor(2, source="clear")]
+    plan = logarithms.Plan.elementwise(factors, error=0.05)
+    evaluator = logarithms.Evaluator(plan, clear={1: [0.5, 0.25]})
+    calls: list[Callable[[], object]] = [
+        *(lambda bad=bad: logarithms.Evaluator(plan, shared=bad) for bad in (None, 5, b"x", [5])),
+        *(lambda bad=bad: logarithms.Evaluator(plan, clear=bad) for bad in (5, b"x", [1])),
+        *(lambda bad=bad: evaluator.evaluate(bad) for bad in (None, 5, b"x", [None])),
+        *(lambda bad=bad: logarithms.Factor(source=bad) for bad in (5, None, np.array([]))),
+        *(lambda bad=bad: logarithms.Factor(shared=bad) for bad in (5, None, np.zeros(0))),
+        *(lambda bad=bad: hesc.powers(bad) for bad in (True, None, "x", 5)),
+    ]
+    for call in calls:
+        with pytest.raises(hesc.ParameterError):
+            call()
+    gallery = codes.GalleryPlan(64)
+    secret, _ = hesc.leveled_keygen(gallery.params, products=False)
+    for bad in (None, 5, b"x"):
+        with pytest.raises(hesc.ParameterError, match="parts are several answers"):
+            secret.gallery_distances(gallery, bad)  # type: ignore[arg-type]
+
+
+def test_numbers_that_python_does_not_write_are_out_of_range() -> None:
+    for huge in (10**5000, -(10**5000)):
+        with pytest.raises(hesc.OutOfRangeError, match="very many digits"):
+            hesc.Params.pad(block_length=huge)

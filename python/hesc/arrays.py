@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -15,7 +16,7 @@ from hesc.opaque import Opaque
 from hesc.pickling import ByWireForm
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -572,6 +573,11 @@ def powers(copies: Sequence[EncryptedArray | SeededArray]) -> list[EncryptedArra
 
     Cost: one product for each copy after the first.
     """
+    if not isinstance(copies, Sequence) or isinstance(copies, str | bytes):
+        raise ParameterError(
+            f"powers are of a list of encryptions, not of {type(copies).__name__}; see "
+            "Encryptor.encrypt_copies"
+        )
     if not copies:
         raise ShapeError("powers need at least one encryption; see Encryptor.encrypt_copies")
     first, *rest = map(expanded, copies)

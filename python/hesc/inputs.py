@@ -69,6 +69,10 @@ def whole_array(values: ArrayLike, name: str) -> NDArray[np.int64]:
     return np.ascontiguousarray(array, dtype=np.int64).reshape(array.shape)
 
 
+# Whole numbers from here on are named and not written.
+_WRITTEN = 10**40
+
+
 def whole(value: object, name: str, least: int, most: int = 2**63 - 1) -> int:
     """A whole number from `least` to `most`.
 
@@ -82,7 +86,9 @@ def whole(value: object, name: str, least: int, most: int = 2**63 - 1) -> int:
         raise ShapeError(f"{name} must be a whole number, not {value!r}")
     number = operator.index(value)  # type: ignore[arg-type]
     if not least <= number <= most:
-        raise OutOfRangeError(f"{name} is {number}, not in {least} to {most}")
+        # Python refuses to write numbers of thousands of digits.
+        shown = number if abs(number) < _WRITTEN else "a number of very many digits"
+        raise OutOfRangeError(f"{name} is {shown}, not in {least} to {most}")
     return number
 
 

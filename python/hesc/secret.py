@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Never, Unpack, overload
 
@@ -41,7 +42,7 @@ from hesc.ring_products.plans import Plan
 from hesc.transciphering.messages import Message, Shape
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from os import PathLike
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -585,8 +586,10 @@ class LeveledSecretKey:
 
         """
         _leveled(plan, GalleryPlan, "gallery_distances takes a hesc.codes.GalleryPlan first")
-        if isinstance(parts, bytes):
-            raise ParameterError("parts are several answers, not bytes; give a list of them")
+        if isinstance(parts, bytes) or not isinstance(parts, Iterable):
+            raise ParameterError(
+                f"parts are several answers, not {type(parts).__name__}; give a list of them"
+            )
         rows = there = np.empty((0, 0), dtype=np.uint16)
         for part in parts:
             if not isinstance(part, bytes):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from hesc.leveled.params import LeveledParams
@@ -16,6 +17,10 @@ from hesc.params import Params
 
 if TYPE_CHECKING:
     from hesc.presets import Preset
+
+
+# Characters from which all columns have room.
+_WIDE = 140
 
 
 def params(
@@ -39,27 +44,29 @@ def params(
         json.dump([_record(*found) for found in presets], sys.stdout, indent=2)
         sys.stdout.write("\n")
         return
+    console = Console()
     table = Table(title="named parameter sets", title_justify="left")
-    table.add_column("name", no_wrap=True)
-    table.add_column("ring", justify="right")
-    table.add_column("security")
-    table.add_column("slots", justify="right")
-    table.add_column("depth", justify="right")
-    for column in ("ciphertext", "switching key"):
-        table.add_column(f"{column}, bytes", justify="right")
-    table.add_column("for")
+    # What they are for stands below names where there is no room beside them.
+    wide = console.width >= _WIDE
+    table.add_column("name" if wide else "name, and what for", no_wrap=wide)
+    for column in ("ring", *(("security",) if wide else ()), "slots", "depth"):
+        table.add_column(column, justify="left" if column == "security" else "right", no_wrap=True)
+    table.add_column("ciphertext,\nbytes", justify="right", no_wrap=True)
+    if wide:
+        table.add_column("switching key,\nbytes", justify="right", no_wrap=True)
+        table.add_column("for")
     for contents, preset in presets:
-        table.add_row(
-            preset.name,
-            "" if preset.ring_degree is None else str(preset.ring_degree),
-            preset.security,
-            f"{preset.slots} {contents}",
-            "" if preset.depth is None else str(preset.depth),
-            f"{preset.ciphertext_bytes:,}",
-            f"{preset.switching_key_bytes:,}" if preset.switching_key_bytes else "",
-            preset.about,
-        )
-    Console().print(table)
+        ring = "" if preset.ring_degree is None else str(preset.ring_degree)
+        slots = f"{preset.slots} {contents}"
+        depth = "" if preset.depth is None else str(preset.depth)
+        size = f"{preset.ciphertext_bytes:,}"
+        if wide:
+            key = f"{preset.switching_key_bytes:,}" if preset.switching_key_bytes else ""
+            table.add_row(preset.name, ring, preset.security, slots, depth, size, key, preset.about)
+        else:
+            about = f"[bold]{preset.name}[/]\n{escape(preset.about)}"
+            table.add_row(about, ring, slots, depth, size)
+    console.print(table)
 
 
 def _record(contents: str, preset: Preset) -> dict[str, object]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hesc import _native
 from hesc._native import ParameterError
-from hesc.inputs import of_kind, whole
+from hesc.inputs import of_kind, whole, wire_bytes
 from hesc.leveled.params import LeveledParams
 from hesc.opaque import Opaque
 from hesc.parameter_set import explained
@@ -58,7 +58,7 @@ class GalleryPlan:
 
         """
         plan = cls.__new__(cls)
-        plan.native = _native.GalleryPlan.from_bytes(data)
+        plan.native = _native.GalleryPlan.from_bytes(wire_bytes(data))
         return plan
 
     def to_bytes(self) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from hesc import _native
@@ -11,8 +12,6 @@ from hesc.leveled.keys import PublicKeys
 from hesc.logarithms.plans import Plan, numbers_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from numpy.typing import ArrayLike
 
 
@@ -64,6 +63,10 @@ class Evaluator:
     ) -> None:
         self.plan = of_kind(plan, "plan", Plan, "Plan.elementwise, sums or polynomial makes it")
         given = {} if clear is None else clear
+        if not isinstance(given, Mapping):
+            raise ParameterError(
+                f"clear is {{factor: numbers}}, a mapping, not {type(given).__name__}"
+            )
         numbers = [(factor, numbers_of(plan, factor, given[factor])) for factor in given]
         self._native = _native.LogarithmEvaluator(plan.native, numbers, uploads_of(shared))
 
@@ -89,6 +92,9 @@ def uploads_of(uploads: Sequence[bytes]) -> list[bytes]:
         ParameterError: for anything else.
 
     """
-    if isinstance(uploads, bytes) or not all(isinstance(upload, bytes) for upload in uploads):
+    listed = list(uploads) if isinstance(uploads, Sequence) else None
+    if isinstance(uploads, bytes) or listed is None:
         raise ParameterError("uploads are a list of bytes, one for each factor")
-    return list(uploads)
+    if not all(isinstance(upload, bytes) for upload in listed):
+        raise ParameterError("uploads are a list of bytes, one for each factor")
+    return listed

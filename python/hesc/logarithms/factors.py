@@ -48,9 +48,11 @@ class Factor:
         if len(axes) > AXES:
             raise ShapeError(f"a factor has {AXES} axes at most; got the shape {axes}")
         self.shape = tuple(whole(axis, "an axis of the shape", 1, ELEMENTS) for axis in axes)
-        if source not in SOURCES:
+        if not isinstance(source, str) or source not in SOURCES:
             raise ParameterError(f"source is one of {', '.join(SOURCES)}; got {source!r}")
         self.source = source
+        if not isinstance(shared, bool | np.bool_):
+            raise ParameterError(f"shared is True or False, not {type(shared).__name__}")
         self.shared = bool(shared) or source == "clear"
         bounds = real_array(bound, "bound")
         if bounds.shape not in {(), self.shape}:

@@ -9,7 +9,7 @@ import numpy as np
 
 from hesc import _native
 from hesc._native import OutOfRangeError, ParameterError, ShapeError
-from hesc.inputs import of_kind, real_array, whole, whole_array
+from hesc.inputs import of_kind, real_array, whole, whole_array, wire_bytes
 from hesc.leveled.params import LeveledParams
 from hesc.logarithms.factors import Factor, rows_of
 from hesc.parameter_set import explained
@@ -186,7 +186,7 @@ class Plan:
             WireError: damaged bytes, or another object's.
 
         """
-        return cls(_native.LogarithmPlan.from_bytes(data))
+        return cls(_native.LogarithmPlan.from_bytes(wire_bytes(data)))
 
     def to_bytes(self) -> bytes:
         """The wire form: what the other sides are given, or give."""

@@ -101,11 +101,12 @@ impl Code {
         (f64::from_bits(size.to_bits() | sign), steps <= self.largest())
     }
 
-    /// The second moment of what a size in [0, 1] becomes.
-    pub(super) fn second_moment(&self, size: f64) -> f64 {
+    /// The variance of what a size in [0, 1] becomes: `(x - a) (b - x)`, of which nothing cancels however fine the
+    /// steps are.
+    pub(super) fn variance(&self, size: f64) -> f64 {
         let Between { upper, lower, .. } = self.between(size);
         let size = size.clamp(lower, upper);
-        size * (upper + lower) - upper * lower
+        (size - lower) * (upper - size)
     }
 
     /// The largest variance that a product of so many sizes in [0, 1] has: where all are 1 by the relative variance

@@ -236,7 +236,7 @@ impl Plan {
             for (operand, shares) in declared.operands.iter().zip(&shares) {
                 let (size, _) = operand.recipes.factor(product, shares);
                 let square = size * size;
-                let more = (code.second_moment(size) - square).max(0.0);
+                let more = code.variance(size);
                 beyond = beyond * (square + more) + moment * more;
                 moment *= square;
             }

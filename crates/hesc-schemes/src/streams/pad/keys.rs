@@ -6,7 +6,7 @@ use zeroize::Zeroizing;
 
 use crate::Tag;
 
-/// Bytes of a nonce: 16 random ones and the number of an encryption.
+/// Bytes of a nonce: of a hash of 16 random ones and the number of an encryption.
 pub(super) const NONCE: usize = 24;
 
 /// What all pads of one encryption follow from, beside the key. Public.
@@ -22,13 +22,16 @@ pub struct SecretKey {
 static ENCRYPTIONS: AtomicU64 = AtomicU64::new(0);
 
 /// A nonce that no encryption of this process has had, nor one of another process but with a
-/// probability of 2^-128.
+/// probability of 2^-128. A hash of what makes it so: how much else was encrypted is nobody's business.
 pub(super) fn fresh_nonce(rng: &mut impl CryptoRng) -> Nonce {
-    let mut nonce = Nonce::default();
-    let (random, number) = nonce.split_at_mut(16);
-    rng.fill_bytes(random);
+    let mut random = Zeroizing::new([0; 16]);
+    rng.fill_bytes(&mut *random);
     // 2^64 encryptions take longer than any process lives.
-    number.copy_from_slice(&ENCRYPTIONS.fetch_add(1, Ordering::Relaxed).to_le_bytes());
+    let number = ENCRYPTIONS.fetch_add(1, Ordering::Relaxed);
+    let mut nonce = Nonce::default();
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&*random).update(&number.to_le_bytes());
+    hasher.finalize_xof().fill(&mut nonce);
     nonce
 }
 

@@ -9,7 +9,7 @@
 //! a bit: no noise, no counts.
 //!
 //! **A nonce is never used twice**: two plaintexts under one pad show their exclusive or. Each encryption takes a
-//! number that no other of this process has, with 128 random bits beside it, so that neither a generator that
+//! number that no other of this process has, with 128 random bits beside it, and a hash of both, so that neither a generator that
 //! repeats itself within a process nor a key that several processes hold makes a pad a second time.
 
 mod encryption;
