@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 
 import hesc
 from hesc import gates
+from hesc.gates import integers
 
 PRECISION = gates.Precision(bit=9.3e-10, lookup=(1.5e-6, 4.7e-6))
 
@@ -140,3 +143,48 @@ def test_circuits_take_signed_numbers_in_the_clear(width: int) -> None:
         gates.maximum(width, signed=True)(-1, 0)
     with pytest.raises(hesc.ParameterError, match="signed is"):
         gates.to_bits(1, width, signed=1)  # type: ignore[arg-type]
+
+
+def test_signed_numbers_are_right_or_refused() -> None:
+    """Every circuit of the library on all pairs of four bits in two's complement, and copied."""
+    a, b = (x.ravel() for x in np.meshgrid(np.arange(-8, 8), np.arange(-8, 8)))
+    amounts = np.arange(256) % 4
+    wrapped = {
+        "subtractor": (gates.subtractor(4), (a, b), a - b),
+        "negation": (integers.negation(4), (a,), -a),
+        "absolute": (integers.absolute(4), (a,), abs(a)),
+        "multiplier": (integers.multiplier(4, signed=True), (a, b), a * b),
+        "lower half": (integers.multiplier(4, 4), (a, b), a * b),
+        "by rows": (integers.multiplier_by_rows(4), (a, b), a * b),
+        "less": (gates.less(4, signed=True), (a, b), a < b),
+        "equal": (gates.equal(4), (a, b), a == b),
+        "maximum": (gates.maximum(4, signed=True), (a, b), np.maximum(a, b)),
+        "minimum": (gates.minimum(4, signed=True), (a, b), np.minimum(a, b)),
+        "left": (integers.left_shifter(4, 2), (a, amounts), a << amounts),
+        "right": (integers.right_shifter(4, 2, signed=True), (a, amounts), a >> amounts),
+    }
+    for name, (circuit, inputs, expected) in wrapped.items():
+        for made in (circuit, circuit.simplified(), copy.copy(circuit)):
+            width = made.outputs[0]
+            found = made(*inputs, signed=True)[0]
+            modulus = 1 << width
+            exact = (expected + modulus // 2) % modulus - modulus // 2
+            np.testing.assert_array_equal(found, exact if width > 1 else expected, err_msg=name)
+    most, place = integers.largest(5, 4, signed=True)(
+        *([-8, 3], [-1, -3], [-2, 2], [-4, 1], [0, 0]), signed=True
+    )
+    assert most.tolist() == [0, 3]
+    assert place.tolist() == [4, 0]
+    unsigned = [
+        *(gates.ripple_carry_adder(4), gates.array_multiplier(4), gates.comparator(4)),
+        *(integers.adder(4), integers.multiplier(4), integers.divider(4), gates.less(4)),
+        *(gates.maximum(4), gates.minimum(4), integers.right_shifter(4, 2), gates.popcount(4)),
+        *(integers.bit_count(4), integers.total(2, 4), integers.sorter(2, 4)),
+        *(integers.largest(2, 4), integers.table(2, 2, lambda a, b: a & b)),
+    ]
+    for circuit in unsigned:
+        for made in (circuit, circuit.simplified(), copy.copy(circuit)):
+            zeros = [[0]] * len(made.inputs)
+            with pytest.raises(hesc.ParameterError, match="not negative"):
+                made(*zeros, signed=True)
+            made(*zeros)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Never
+from typing import TYPE_CHECKING, Any, NamedTuple, Never
 
 import numpy as np
 
@@ -98,14 +98,31 @@ class Program:
         )
 
 
+class Signs(NamedTuple):
+    """Which inputs and outputs of a circuit on signed numbers are in two's complement."""
+
+    inputs: Sequence[bool]
+    outputs: Sequence[bool]
+
+
+def unsigned(native: _native.Circuit) -> Circuit:
+    """A circuit on numbers that are not negative."""
+    return Circuit(native, signs=Signs([False] * len(native.inputs), [False] * len(native.outputs)))
+
+
+def _restored(text: str, signs: Signs | None) -> Circuit:
+    return Circuit(_native.Circuit.from_bristol(text), signs=signs)
+
+
 class Circuit:
     """Gates, groups of inputs and of outputs. Immutable; call it on numbers.
 
     Make one with `Builder`, with a function of `hesc.gates`, or from a file in Bristol fashion.
     """
 
-    def __init__(self, native: _native.Circuit) -> None:
+    def __init__(self, native: _native.Circuit, *, signs: Signs | None = None) -> None:
         self._native = native
+        self._signs = signs
 
     @classmethod
     def from_bristol(cls, text: str) -> Circuit:
@@ -123,7 +140,7 @@ class Circuit:
         return self._native.to_bristol()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Circuit.from_bristol, (self.to_bristol(),)
+        return _restored, (self.to_bristol(), self._signs)
 
     @property
     def native(self) -> _native.Circuit:
@@ -167,7 +184,7 @@ class Circuit:
 
     def simplified(self) -> Circuit:
         """The same outputs with fewer gates: AND, XOR, MUX and NOT remain."""
-        return Circuit(self._native.simplified())
+        return Circuit(self._native.simplified(), signs=self._signs)
 
     def compile(self, precision: Precision, *, gate_by_gate: bool = False) -> Program:
         """The circuit as bootstraps and sums of ciphertexts, as few bootstraps as there need be.
@@ -195,8 +212,10 @@ class Circuit:
 
         Inputs are integers, one array for each input of the circuit, all of one shape; a bit stream
         of up to 64 bits is one number. 64 lanes are computed at once. They are not negative, nor
-        are results (uint64); where `signed`, inputs and outputs of more than one wire are numbers
-        in two's complement (int64), and single bits are 0 and 1.
+        are results (uint64); where `signed`, numbers are in two's complement (int64), and single
+        bits, places and amounts are 0 and more. Circuits that `hesc.gates` has for numbers that
+        are not negative refuse that; of others, built or read from a file, all inputs and outputs
+        of more than one wire are taken for signed.
 
         >>> from hesc import gates
         >>> gates.subtractor(8)([3, 5], [5, 3], signed=True)[0].tolist()
@@ -206,9 +225,20 @@ class Circuit:
             ShapeError: for another number of inputs or different shapes.
             OutOfRangeError: for numbers that are no integers, too wide, or negative and not
                 `signed`.
+            ParameterError: `signed` for a circuit on numbers that are not negative.
 
         """
-        widths = [width if signed and width > 1 else None for width in self.inputs]
+        signs = self._signs or Signs([True] * len(self.inputs), [True] * len(self.outputs))
+        if signed and not any([*signs.inputs, *signs.outputs]):
+            raise ParameterError(
+                "this circuit is for numbers that are not negative; subtractor, negation, absolute "
+                "and equal take signed ones, and less, maximum, minimum, largest, sorter, "
+                "right_shifter and multiplier do where they are made with signed=True"
+            )
+        widths = [
+            width if signed and of and width > 1 else None
+            for width, of in zip(self.inputs, signs.inputs, strict=True)
+        ]
         widths += [None] * (len(inputs) - len(widths))
         arrays = [
             words_of(values, width, signed=width is not None) & _mask(width)
@@ -220,8 +250,8 @@ class Circuit:
         if not signed:
             return tuple(outputs)
         return tuple(
-            signed_of(output, width) if 1 < width <= 64 else output
-            for output, width in zip(outputs, self.outputs, strict=True)
+            signed_of(output, width) if of and 1 < width <= 64 else output
+            for output, width, of in zip(outputs, self.outputs, signs.outputs, strict=True)
         )
 
     def __repr__(self) -> str:

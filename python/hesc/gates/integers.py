@@ -21,13 +21,15 @@ from typing import TYPE_CHECKING, Final
 
 from hesc import _native
 from hesc._native import ParameterError
-from hesc.gates.circuit import Circuit
+from hesc.gates.circuit import Circuit, Signs, unsigned
 from hesc.inputs import INDEX, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _BITS_OF_TABLES: Final = 5
+# What is the same of signed numbers and of others, or for signed ones only.
+_EITHER: Final = ("subtract", "negate", "absolute", "equal", "multiply_by_rows")
 
 
 def _flag(value: object, name: str) -> bool:
@@ -40,7 +42,8 @@ def _of_width(
     operation: str, width: int, *, adder: str = "sklansky", signed: bool = False
 ) -> Circuit:
     width = whole(width, "width", 0, INDEX)
-    return Circuit(_native.integer_circuit(operation, width, str(adder), _flag(signed, "signed")))
+    native = _native.integer_circuit(operation, width, str(adder), _flag(signed, "signed"))
+    return Circuit(native) if signed or operation in _EITHER else unsigned(native)
 
 
 def adder(width: int, *, adder: str = "sklansky") -> Circuit:
@@ -113,7 +116,8 @@ def multiplier(
     native = _native.integer_multiplier(
         width, result, str(adder), str(rows), _flag(signed, "signed")
     )
-    return Circuit(native)
+    # The lower half is the same of signed numbers and of others.
+    return Circuit(native) if signed or result <= width else unsigned(native)
 
 
 def multiplier_by_rows(width: int, *, adder: str = "ripple") -> Circuit:
@@ -138,8 +142,7 @@ def divider(
     """
     width = whole(width, "width", 0, INDEX)
     bits = None if digit is None else whole(digit, "digit", 0, INDEX)
-    native = _native.integer_divider(width, bits, _flag(table, "table"), str(adder))
-    return Circuit(native)
+    return unsigned(_native.integer_divider(width, bits, _flag(table, "table"), str(adder)))
 
 
 def left_shifter(width: int, amount_width: int) -> Circuit:
@@ -155,13 +158,21 @@ def right_shifter(width: int, amount_width: int, *, signed: bool = False) -> Cir
 def _shifter(width: int, amount_width: int, *, left: bool, signed: bool) -> Circuit:
     width = whole(width, "width", 0, INDEX)
     amount = whole(amount_width, "amount_width", 0, INDEX)
-    return Circuit(_native.integer_shifter(width, amount, left, _flag(signed, "signed")))
+    native = _native.integer_shifter(width, amount, left, _flag(signed, "signed"))
+    # Amounts are not signed.
+    return (
+        Circuit(native, signs=Signs([True, False], [True])) if left or signed else unsigned(native)
+    )
 
 
 def _of_many(operation: str, count: int, width: int, adder: str, *, signed: bool) -> Circuit:
     count, width = whole(count, "count", 0, INDEX), whole(width, "width", 0, INDEX)
     native = _native.integers_circuit(operation, count, width, str(adder), _flag(signed, "signed"))
-    return Circuit(native)
+    if not signed:
+        return unsigned(native)
+    # A place is not signed.
+    outputs = [True, False] if operation == "largest" else [True] * len(native.outputs)
+    return Circuit(native, signs=Signs([True] * count, outputs))
 
 
 def total(count: int, width: int, *, adder: str = "sklansky") -> Circuit:
@@ -189,4 +200,4 @@ def table(width: int, result_width: int, function: Callable[[int, int], int]) ->
     result = whole(result_width, "result_width", 1, 64)
     numbers = range(1 << width)
     values = [whole(function(a, b), "a value", 0, 2**result - 1) for b in numbers for a in numbers]
-    return Circuit(_native.integer_table(width, result, values))
+    return unsigned(_native.integer_table(width, result, values))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hesc import _native
-from hesc.gates.circuit import Circuit
+from hesc.gates.circuit import Circuit, unsigned
 from hesc.inputs import INDEX, whole
 
 
@@ -14,39 +14,39 @@ def _size(value: int, name: str) -> int:
 
 def ripple_carry_adder(width: int) -> Circuit:
     """`a + b` of `width` bits each (1 to 4096), with one bit more: five gates a bit."""
-    return Circuit(_native.Circuit.ripple_carry_adder(_size(width, "width")))
+    return unsigned(_native.Circuit.ripple_carry_adder(_size(width, "width")))
 
 
 def array_multiplier(width: int) -> Circuit:
     """`a * b` of `width` bits each (1 to 4096), with twice as many: `6 width**2` gates."""
-    return Circuit(_native.Circuit.array_multiplier(_size(width, "width")))
+    return unsigned(_native.Circuit.array_multiplier(_size(width, "width")))
 
 
 def comparator(width: int) -> Circuit:
     """Whether `a < b` of `width` bits each (1 to 4096): two gates a bit."""
-    return Circuit(_native.Circuit.comparator(_size(width, "width")))
+    return unsigned(_native.Circuit.comparator(_size(width, "width")))
 
 
 def stream_multiplier(gate: str, stream_length: int) -> Circuit:
     """The product of two streams: "AND" for unipolar, "XOR" for inverted-bipolar ones."""
-    return Circuit(
+    return unsigned(
         _native.Circuit.stream_multiplier(str(gate), _size(stream_length, "stream_length"))
     )
 
 
 def scaled_adder(stream_length: int) -> Circuit:
     """`(a + b) / 2` from half of each stream: no gates at all."""
-    return Circuit(_native.Circuit.scaled_adder(_size(stream_length, "stream_length")))
+    return unsigned(_native.Circuit.scaled_adder(_size(stream_length, "stream_length")))
 
 
 def weighted_adder(stream_length: int) -> Circuit:
     """`w a + (1 - w) b`, the weight a third stream with the share `w` of ones."""
-    return Circuit(_native.Circuit.weighted_adder(_size(stream_length, "stream_length")))
+    return unsigned(_native.Circuit.weighted_adder(_size(stream_length, "stream_length")))
 
 
 def popcount(stream_length: int) -> Circuit:
     """The number of ones of a stream, in binary: fewer than five gates a bit."""
-    return Circuit(_native.Circuit.popcount(_size(stream_length, "stream_length")))
+    return unsigned(_native.Circuit.popcount(_size(stream_length, "stream_length")))
 
 
 def stream(width: int) -> Circuit:
@@ -54,12 +54,12 @@ def stream(width: int) -> Circuit:
 
     Ones spread as in the first dimension of Sobol's sequence: multiply the stream with others.
     """
-    return Circuit(_native.Circuit.stream(_size(width, "width")))
+    return unsigned(_native.Circuit.stream(_size(width, "width")))
 
 
 def at_least(stream_length: int, ones: int) -> Circuit:
     """Whether a stream has at least so many ones (1 to its length): one bit, as a classifier's."""
-    return Circuit(
+    return unsigned(
         _native.Circuit.at_least(_size(stream_length, "stream_length"), _size(ones, "ones"))
     )
 
@@ -69,7 +69,7 @@ def relu(stream_length: int) -> Circuit:
 
     The length is a power of two. The result's ones spread as those of `stream`.
     """
-    return Circuit(_native.Circuit.relu(_size(stream_length, "stream_length")))
+    return unsigned(_native.Circuit.relu(_size(stream_length, "stream_length")))
 
 
 def sign(stream_length: int) -> Circuit:
@@ -77,4 +77,4 @@ def sign(stream_length: int) -> Circuit:
 
     That bit is a stream of length 1 with the value 1 or -1.
     """
-    return Circuit(_native.Circuit.sign(_size(stream_length, "stream_length")))
+    return unsigned(_native.Circuit.sign(_size(stream_length, "stream_length")))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from hesc import _native
@@ -12,6 +12,8 @@ from hesc.leveled.keys import PublicKeys
 from hesc.logarithms.plans import Plan, numbers_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike
 
 
@@ -92,9 +94,8 @@ def uploads_of(uploads: Sequence[bytes]) -> list[bytes]:
         ParameterError: for anything else.
 
     """
-    listed = list(uploads) if isinstance(uploads, Sequence) else None
-    if isinstance(uploads, bytes) or listed is None:
+    if not isinstance(uploads, list | tuple) or not all(
+        isinstance(upload, bytes) for upload in uploads
+    ):
         raise ParameterError("uploads are a list of bytes, one for each factor")
-    if not all(isinstance(upload, bytes) for upload in listed):
-        raise ParameterError("uploads are a list of bytes, one for each factor")
-    return listed
+    return list(uploads)

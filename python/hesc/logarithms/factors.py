@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from hesc._native import ParameterError, ShapeError
-from hesc.inputs import real_array, whole
+from hesc.inputs import one_name, real_array, whole
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -48,9 +48,7 @@ class Factor:
         if len(axes) > AXES:
             raise ShapeError(f"a factor has {AXES} axes at most; got the shape {axes}")
         self.shape = tuple(whole(axis, "an axis of the shape", 1, ELEMENTS) for axis in axes)
-        if not isinstance(source, str) or source not in SOURCES:
-            raise ParameterError(f"source is one of {', '.join(SOURCES)}; got {source!r}")
-        self.source = source
+        self.source = one_name(source, "source", SOURCES)
         if not isinstance(shared, bool | np.bool_):
             raise ParameterError(f"shared is True or False, not {type(shared).__name__}")
         self.shared = bool(shared) or source == "clear"

@@ -298,7 +298,7 @@ def factor_of(plan: Plan, number: int) -> Factor:
     factors = plan.factors
     known = isinstance(number, int | np.integer) and not isinstance(number, bool)
     if not known or not 0 <= number < len(factors):
-        raise ParameterError(f"the plan has factors 0 to {len(factors) - 1}; got {number!r}")
+        raise ParameterError(f"no such factor: the plan has factors 0 to {len(factors) - 1}")
     return factors[number]
 
 

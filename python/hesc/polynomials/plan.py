@@ -250,7 +250,9 @@ class Plan:
         the inverted-bipolar representation. For all others, the default among them, it is measured:
         what an encryptor with these options would encrypt is encoded `draws` times with other seeds
         and summed in the clear, so that the figure itself has a relative error near
-        `1 / sqrt(2 draws)`. Cost: milliseconds for each thousand streams.
+        `1 / sqrt(2 draws)` where errors of single draws are alike. Where few of them err at all, as
+        at values that streams nearly hold, it can be several times too small: take more draws.
+        Cost: milliseconds for each thousand streams.
 
         >>> from hesc import Polynomial
         >>> plan = Polynomial([1, -0.5, 0, 2]).plan(1024)
