@@ -218,11 +218,9 @@ pub enum SchemeError {
         /// What to do instead.
         remedy: &'static str,
     },
-    /// A value that cannot be encoded.
-    #[error("value {value} at position {position} cannot be encoded: {remedy}")]
+    /// A value that cannot be encoded. It may be secret, and is not repeated.
+    #[error("the value at position {position} cannot be encoded: {remedy}")]
     Value {
-        /// The value.
-        value: String,
         /// Its position.
         position: usize,
         /// What to do instead.

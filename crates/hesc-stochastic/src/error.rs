@@ -4,17 +4,16 @@ use crate::{Origin, Representation};
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StochasticError {
-    /// A value that the representation cannot hold, NaN and infinities included.
+    /// A value that the representation cannot hold, NaN and infinities included. It may be secret, and is
+    /// not repeated.
     #[error(
-        "value {value} at index {index} is not in the {representation} range [{}, 1]; scale the \
+        "the value at index {index} is not in the {representation} range [{}, 1]; scale the \
          inputs into it and multiply the result back",
         representation.lowest()
     )]
     OutOfRange {
         /// Its place in the array.
         index: usize,
-        /// The value.
-        value: f64,
         /// The representation.
         representation: Representation,
     },

@@ -41,11 +41,7 @@ impl Representation {
         }
         let range = self.lowest()..=1.0;
         if let Some(index) = values.iter().position(|value| !range.contains(value)) {
-            return Err(StochasticError::OutOfRange {
-                index,
-                value: values[index],
-                representation: self,
-            });
+            return Err(StochasticError::OutOfRange { index, representation: self });
         }
         Ok(values
             .iter()

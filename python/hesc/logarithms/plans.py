@@ -314,8 +314,8 @@ def each_is_a_factor(factors: Sequence[Factor]) -> None:
         ParameterError: in these cases.
 
     """
-    if not factors:
-        raise ParameterError("give a factor for each side")
+    if not isinstance(factors, list | tuple) or not factors:
+        raise ParameterError("give a list with a factor for each side")
     for factor in factors:
         of_kind(factor, "a factor", Factor, "logarithms.Factor makes one")
 

@@ -96,7 +96,7 @@ impl<S: Scheme> Answer<S> {
         if !self.plan.bases.is_empty() || self.plan.terms.iter().any(|term| term.merged > 1) {
             return Err(CircuitError::Fused);
         }
-        if let Some(refused) = self.scheme.refusal("fusion").filter(|_| self.plan.blocks > 1) {
+        if let Some(refused) = self.scheme.refusal("fusion") {
             return Err(refused.into());
         }
         match fusion {

@@ -117,9 +117,8 @@ impl Rlwe {
         }
         // Numbers on a circle of that radius may be rounded outwards.
         let most = bound * (1.0 + 4.0 * f64::EPSILON);
-        if let Some((position, value)) = values.iter().enumerate().find(|(_, v)| v.norm() > most) {
+        if let Some(position) = values.iter().position(|v| v.norm() > most) {
             return Err(SchemeError::Value {
-                value: value.to_string(),
                 position,
                 remedy: "its absolute value is beyond the bound declared for encrypted numbers, \
                          which is public; declare a larger one with bound=...",
@@ -146,14 +145,9 @@ impl Rlwe {
         if values.len() > slots.count() {
             return Err(SchemeError::TooManyValues { found: values.len(), slots: slots.count() });
         }
-        if let Some((position, value)) =
-            values.iter().enumerate().find(|(_, v)| !(v.re.is_finite() && v.im.is_finite()))
-        {
-            return Err(SchemeError::Value {
-                value: value.to_string(),
-                position,
-                remedy: "give finite numbers",
-            });
+        let is_finite = |v: &Complex64| v.re.is_finite() && v.im.is_finite();
+        if let Some(position) = values.iter().position(|v| !is_finite(v)) {
+            return Err(SchemeError::Value { position, remedy: "give finite numbers" });
         }
         let noise = self.differences().plain_noise(self, bound.value(), scale);
         self.check_noise(noise, level, scale)?;

@@ -49,7 +49,6 @@ impl Rlwe {
         let scaled = (scalar * scale).round();
         if !(scale >= 1.0 && scaled.abs() < 2f64.powi(62)) {
             return Err(SchemeError::Value {
-                value: scalar.to_string(),
                 position: 0,
                 remedy: "give a finite number and a scale that keep their product below 2^62",
             });

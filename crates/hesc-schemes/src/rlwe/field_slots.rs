@@ -43,7 +43,6 @@ impl Rlwe {
         let modulus = slots.ring().modulus().value();
         if let Some(position) = coordinates.iter().position(|&x| x >= modulus) {
             return Err(SchemeError::Value {
-                value: coordinates[position].to_string(),
                 position,
                 remedy: "coordinates are residues below the plaintext modulus",
             });

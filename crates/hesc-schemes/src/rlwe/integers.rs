@@ -101,7 +101,6 @@ impl Integers {
         let (smallest, largest) = self.range();
         if !(smallest..=largest).contains(&value) {
             return Err(SchemeError::Value {
-                value: value.to_string(),
                 position,
                 remedy: "integers lie between minus and plus half of the plaintext modulus, or they \
                          would decrypt to others; take parameters with a larger modulus",

@@ -21,8 +21,8 @@ pub struct SecretKey {
 /// Encryptions of this process so far, by whatever key.
 static ENCRYPTIONS: AtomicU64 = AtomicU64::new(0);
 
-/// A nonce that no encryption of this process has had, nor one of another process but with a
-/// probability of 2^-128. A hash of what makes it so: how much else was encrypted is nobody's business.
+/// A nonce that no encryption of this process has had, but for a collision of 192 bits of a hash, nor one of another
+/// process but with a probability of 2^-128. A hash of what makes it so: how much else was encrypted is nobody's business.
 pub(super) fn fresh_nonce(rng: &mut impl CryptoRng) -> Nonce {
     let mut random = Zeroizing::new([0; 16]);
     rng.fill_bytes(&mut *random);

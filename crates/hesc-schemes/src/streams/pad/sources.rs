@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 
 use super::{Ciphertexts, MAX_PADS, Nonce};
 use crate::SchemeError;
+use crate::error::refuse;
 use crate::streams::block_at;
 
 /// Which pads lie on the blocks of a batch. Public: it says which encrypted blocks were multiplied.
@@ -16,6 +17,8 @@ pub struct Sources {
     /// Where each block's end.
     pub(super) ends: Vec<usize>,
 }
+
+const REMEDY: &str = "a block remembers 255 pads; multiply fewer factors, or decrypt in between";
 
 /// One pad.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,7 +46,7 @@ impl Sources {
     /// an even number of them is gone.
     ///
     /// # Errors
-    /// [`SchemeError::TooManyParts`] for more than [`MAX_PADS`] on a block, [`SchemeError::BlockIndex`].
+    /// [`SchemeError::Parameter`] for more than [`MAX_PADS`] on a block, [`SchemeError::BlockIndex`].
     pub(super) fn combined(
         parts: &[&Ciphertexts],
         rows: impl ExactSizeIterator<Item: AsRef<[(usize, usize)]>>,
@@ -76,11 +79,7 @@ impl Sources {
             let before = pads.len();
             pads.extend(left.map(|same| same[0]));
             if pads.len() - before > MAX_PADS {
-                return Err(SchemeError::TooManyParts {
-                    operation: "a product of blocks under pads",
-                    parts: pads.len() - before,
-                    most: MAX_PADS,
-                });
+                return refuse("factors", pads.len() - before, REMEDY);
             }
             ends.push(pads.len());
         }

@@ -108,9 +108,9 @@ fn products_have_as_many_factors_as_blocks_remember() {
         (0..scheme.block_length()).map(|i| (expected >> (i % 64)) as u32 & 1).collect();
     assert_eq!(counts, bits);
     let refused = scheme.combine_rows(&parts, &row(MAX_PADS + 1)).unwrap_err();
-    assert!(matches!(refused, SchemeError::TooManyParts { parts: 256, most: 255, .. }));
+    assert!(refused.to_string().contains("factors = 256"), "{refused}");
     let refused = scheme.combine(&most, &factors[MAX_PADS]).unwrap_err();
-    assert!(matches!(refused, SchemeError::TooManyParts { .. }));
+    assert!(refused.to_string().contains("255 pads"), "{refused}");
     // Their pads are gone, and so are their nonces.
     let nothing = scheme.combine(&most, &most).unwrap();
     assert!(scheme.decrypt(&party.secret, &nothing).unwrap().iter().all(|bit| *bit == 0));
