@@ -141,7 +141,7 @@ mod tests {
         let text = Unipolar.probabilities(&[2.0]).unwrap_err().to_string();
         assert_eq!(
             text,
-            "value 2 at index 0 is not in the unipolar range [0, 1]; scale the inputs into it and \
+            "the value at index 0 is not in the unipolar range [0, 1]; scale the inputs into it and \
              multiply the result back"
         );
     }

@@ -112,7 +112,7 @@ class EncryptedGallery(Opaque):
 
     `hesc.LeveledSecretKey.encrypt_gallery` makes the bytes of one. In memory it takes sixteen bytes
     for each coefficient: `2 * bits / piece` polynomials of words to a block. Galleries are
-    at most a gigabyte; of a larger one make several.
+    up to 1.7 gigabytes; of a larger one make several.
     """
 
     def __init__(self, plan: GalleryPlan, native: _native.EncryptedGallery) -> None:

@@ -4,7 +4,9 @@
 use hesc_circuits::{Answer, CircuitError, Fusion, Layout, Plaintext, SeededStreams, Streams};
 use hesc_math::AesCtrRng;
 use hesc_schemes::rlwe::Spec;
-use hesc_schemes::{Assurance, BitProduct, EcElgamal, Gm, Pad, Plain, Scheme, Simulated};
+use hesc_schemes::{
+    Assurance, BitProduct, EcElgamal, Gm, Pad, Plain, Scheme, SchemeError, Simulated,
+};
 use hesc_stochastic::{Encoder, EncoderConfig, Generator, Origin, Representation, Selector};
 use rand_core::SeedableRng;
 
@@ -32,6 +34,21 @@ pub struct StreamsTarget<S: Scheme> {
     family: Family,
 }
 
+/// Under the public key, or under the secret one where no other encrypts.
+fn encrypted<S: Scheme>(
+    scheme: &S,
+    (secret, public): (&S::SecretKey, &S::PublicKey),
+    plaintext: &Plaintext<'_>,
+    rng: &mut AesCtrRng,
+) -> Result<Streams<S>, CircuitError> {
+    match Streams::encrypt(scheme, public, plaintext, rng) {
+        Err(CircuitError::Scheme(SchemeError::NotInScheme { .. })) => {
+            SeededStreams::encrypt(scheme, secret, plaintext, rng)?.expand()
+        }
+        fresh => fresh,
+    }
+}
+
 impl<S: Scheme> StreamsTarget<S> {
     /// Objects of two key pairs; those of the other one are to lend their parts.
     pub fn new(scheme: S, family: Family, fusion: Option<&Fusion>) -> Result<Self, Failure> {
@@ -53,11 +70,11 @@ impl<S: Scheme> StreamsTarget<S> {
         let mut encode = || encoder.encode(&[0.5, 0.25]);
         let (bits, origin) = encode()?;
         let plaintext = Plaintext { bits: &bits, representation, origin, layout, row_length: 2 };
-        let x = Streams::encrypt(&scheme, &public, &plaintext, &mut rng)?;
+        let x = encrypted(&scheme, (&secret, &public), &plaintext, &mut rng)?;
         let seeded = SeededStreams::encrypt(&scheme, &secret, &plaintext, &mut rng)?;
         let (bits, origin_of_y) = encode()?;
         let of_y = Plaintext { bits: &bits, origin: origin_of_y, ..plaintext };
-        let y = Streams::encrypt(&scheme, &public, &of_y, &mut rng)?;
+        let y = encrypted(&scheme, (&secret, &public), &of_y, &mut rng)?;
         let product = x.multiply(&y, &[(0, 0), (1, 1)])?;
         let sum =
             Streams::weighted_sum(&[&product, &y], &[0.5, -2.0])?.add_constants(&[1.0, 2.0])?;
@@ -79,8 +96,9 @@ impl<S: Scheme> StreamsTarget<S> {
             bytes.push(Answer::new(&product)?.fuse(fusion)?.to_bytes());
             bytes.push(Answer::new(&x.sum_groups(2)?)?.fuse(&Fusion::Ones)?.to_bytes());
         }
-        let (_, other_public) = scheme.generate_keys(&mut rng);
-        let foreign = Streams::encrypt(&scheme, &other_public, &plaintext, &mut rng)?;
+        let (other_secret, other_public) = scheme.generate_keys(&mut rng);
+        let others = (&other_secret, &other_public);
+        let foreign = encrypted(&scheme, others, &plaintext, &mut rng)?;
         bytes.push(foreign.to_bytes());
         bytes.push(Answer::new(&foreign)?.to_bytes());
 
