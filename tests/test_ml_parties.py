@@ -21,9 +21,7 @@ from sklearn.linear_model import (
 )
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import (
-    StandardScaler,
-)
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 import hesc
@@ -128,22 +126,22 @@ def test_hidden_weights_and_their_count() -> None:
     plan = made.plan(rows, hidden=True, max_error=0.05)
     assert plan.hidden
     assert "hidden from an honest client" in str(plan)
-    assert "30 numbers in all" in str(plan)
-    assert "down for 30 samples" in str(plan)
+    assert "29 numbers in all" in str(plan)
+    assert "down for 29 samples" in str(plan)
     run = made.run(rows[:20])
     assert np.abs(run.scores - made.decision_function(rows[:20])).max() < 7 * plan.error
-    with pytest.raises(hesc.ParameterError, match="beyond the 10"):
-        made.run(rows[:11])
+    with pytest.raises(hesc.ParameterError, match="beyond the 9"):
+        made.run(rows[:10])
     client = made.client()
     server = made.server(keys=client.public_keys())
-    assert server.answers_left == 30
+    assert server.answers_left == 29
     again = Server.from_bytes(server.to_bytes(), keys=client.public_keys())
     client.decrypt(again.answer(client.encrypt(rows[:1]).data))
-    assert (server.answers_left, again.answers_left) == (30, 29)
+    assert (server.answers_left, again.answers_left) == (29, 28)
     with pytest.raises(hesc.ParameterError, match=r"client\.public_keys"):
         made.server()
-    with pytest.raises(hesc.ParameterError, match="31 samples of 1 give the weights"):
-        made.plan(rows, hidden=True, max_error=0.05, answers=31)
+    with pytest.raises(hesc.ParameterError, match="vary in 30 directions"):
+        made.plan(rows, hidden=True, max_error=0.05, answers=30)
     assert made.plan(rows, hidden=True, max_error=0.05, answers=5).ring.answers == 5
 
 
@@ -332,3 +330,62 @@ def test_wishes_that_cannot_be_are_refused(wishes: dict[str, Any], error: str, t
 def test_parties_refuse(act: Callable[[PrivateClassifier], Any], error: str, text: str) -> None:
     with pytest.raises(getattr(hesc, f"{error}Error"), match=text):
         act(private())
+
+
+def test_hidden_models_give_fewer_answers_than_features_vary_in_directions() -> None:
+    """Constant columns, and kernels of more components than features, are no more unknowns."""
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(300, 10))
+    target = rows @ rng.normal(size=10)
+    wide = make_pipeline(Nystroem(kernel="linear", n_components=60, random_state=1), Ridge())
+    for model, features in (
+        (Ridge(fit_intercept=False), rows),
+        (make_pipeline(PolynomialFeatures(1), Ridge()), rows),
+        (wide, rows),
+        (Ridge(), np.column_stack([rows, np.ones((300, 3))])),
+    ):
+        plan = PrivateRegressor(model).fit(features, target).plan(features, hidden=True)
+        assert plan.ring.answers == 9
+    alone = PrivateRegressor(Ridge()).fit(rows[:, :1], target)
+    with pytest.raises(hesc.ParameterError, match="hides nothing"):
+        alone.plan(rows[:, :1], hidden=True)
+
+
+def test_models_that_changed_are_planned_again() -> None:
+    rows, labels = datasets.load_iris(return_X_y=True)
+    made = PrivateClassifier(LogisticRegression(max_iter=1000)).fit(rows, labels)
+    made.plan(rows)
+    made.estimator_.coef_ = -made.estimator_.coef_
+    with pytest.raises(hesc.ParameterError, match="has changed"):
+        made.predict(rows, fhe="execute")
+    made.fit(rows, labels)
+    made.plan(rows)
+    with pytest.raises(ValueError, match="inconsistent"):
+        made.fit(rows, labels[:-1])
+    with pytest.raises(NotFittedError):
+        made.predict(rows, fhe="execute")
+
+
+def test_agreement_counts_what_clipping_changes() -> None:
+    rows, labels = datasets.load_iris(return_X_y=True)
+    made = PrivateClassifier(LogisticRegression(max_iter=1000)).fit(rows, labels)
+    plan = made.plan(rows, ranges=(5, 6), max_error=0.01)
+    with pytest.warns(ClippedWarning):
+        found = made.predict(rows, fhe="simulate", clip=True, random_state=1)
+    assert plan.agreement is not None
+    assert abs((found == made.predict(rows)).mean() - plan.agreement) < 0.05
+
+
+def test_texts_and_labels_that_do_not_travel() -> None:
+    rows, labels = datasets.load_iris(return_X_y=True)
+    made = PrivateClassifier(LogisticRegression(max_iter=1000)).fit(rows, labels)
+    made.plan(rows)
+    with pytest.raises(hesc.ShapeError, match="some of these are texts") as refused:
+        made.predict(np.array([["4111-secret", "1", "2", "3"]]), fhe="execute")
+    assert "4111" not in str(refused.value)
+    for names in (["a", "a\0"], ["a", "b" * 1001]):
+        odd = PrivateClassifier(LogisticRegression(max_iter=1000))
+        odd.fit(rows[:100], np.array(names, dtype=object)[labels[:100]])
+        odd.plan(rows[:100])
+        with pytest.raises(hesc.ParameterError, match="letters at most"):
+            odd.client().plan.to_bytes()

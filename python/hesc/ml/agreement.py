@@ -11,8 +11,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def kept(scores: NDArray[np.float64], errors: NDArray[np.float64]) -> float:
-    """The expected share of rows whose class stays, or more.
+def kept(
+    scores: NDArray[np.float64], errors: NDArray[np.float64], clear: NDArray[np.float64]
+) -> float:
+    """The expected share of rows whose class is that in the clear, or more.
 
     The class changes if another score overtakes the highest: by the sum of probabilities over all
     others, with deviations added as if the two errors always worked together.
@@ -20,8 +22,13 @@ def kept(scores: NDArray[np.float64], errors: NDArray[np.float64]) -> float:
     Args:
         scores: a row of outputs for each sample, without errors.
         errors: the deviations of their errors, which are taken for normal.
+        clear: scores of the same samples, not clipped: rows that have another class count as lost.
 
     """
+    if scores.shape[1] == 1:
+        same = (scores[:, 0] > 0) == (clear[:, 0] > 0)
+    else:
+        same = scores.argmax(axis=1) == clear.argmax(axis=1)
     if scores.shape[1] == 1:
         changed = _beyond(np.abs(scores[:, 0]), errors[:, 0])
     else:
@@ -31,7 +38,7 @@ def kept(scores: NDArray[np.float64], errors: NDArray[np.float64]) -> float:
         each = _beyond(gaps, errors + errors[rows, best][:, None])
         each[rows, best] = 0
         changed = np.minimum(each.sum(axis=1), 1)
-    return float(1 - changed.mean())
+    return float(((1 - changed) * same).mean())
 
 
 def margins_of(scores: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _VERSION: Final = 1
+NAME: Final = 1000
+"""Letters of a feature's or class's name."""
 _LARGEST: Final = 1 << 26
 """Bytes of a document."""
 
@@ -98,9 +100,14 @@ def text_list(value: object, what: str) -> list[str]:
         WireError: anything else.
 
     """
-    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
-        raise WireError(f"{what}: a list of texts was expected")
+    if not isinstance(value, list) or not all(is_name(text) for text in value):
+        raise WireError(f"{what}: a list of texts of {NAME} letters at most was expected")
     return value
+
+
+def is_name(text: object) -> bool:
+    """Whether it is a text of a name's length, without zeros, which arrays drop at the end."""
+    return isinstance(text, str) and len(text) <= NAME and "\0" not in text
 
 
 def one_of(value: object, allowed: tuple[str, ...], what: str) -> str:

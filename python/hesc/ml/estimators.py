@@ -13,7 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from hesc._native import ParameterError
+from hesc._native import ParameterError, ShapeError
 from hesc.ml import extraction, planning
 from hesc.ml.plans import PrivatePlan, check_wishes
 from hesc.ml.server import Server
@@ -81,20 +81,30 @@ class _Private(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if hasattr(fitted, "feature_names_in_"):
             # Names are checked here; what is inside sees arrays.
             private.feature_names_in_ = fitted.feature_names_in_
-            first = extraction.parts_of(fitted)[0]
-            del first.feature_names_in_
+            for part in extraction.parts_of(fitted):
+                part.__dict__.pop("feature_names_in_", None)
         private._keep(fitted)
         return private
 
     def _keep(self, fitted: Any) -> None:
-        """Takes a fitted estimator; plans and keys of the one before are void."""
+        """Takes a fitted estimator."""
+        self._forget()
         self.estimator_ = fitted
-        for name in _PASSING:
+
+    def _forget(self) -> None:
+        """Plans and keys of the model before are void, and so is that where a fit fails."""
+        for name in (*_PASSING, "estimator_"):
             self.__dict__.pop(name, None)
 
     def _rows(self, X: ArrayLike) -> NDArray[np.float64]:
         check_is_fitted(self, "estimator_", msg=_NOT_FITTED)
-        rows: NDArray[np.float64] = validate_data(self, X, reset=False, dtype=np.float64)
+        try:
+            rows: NDArray[np.float64] = validate_data(self, X, reset=False, dtype=np.float64)
+        except ValueError as error:
+            if not str(error).startswith("could not convert"):
+                raise
+            # What it could not convert may be secret.
+            raise ShapeError("samples are numbers; some of these are texts") from None
         return rows
 
     def plan(
@@ -112,18 +122,20 @@ class _Private(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
         Args:
             X: training data, **whose least and greatest values become public ranges** of what is
-                encrypted, unless `ranges` are given. Predicted agreement is that of its first
-                thousand rows.
+                encrypted, unless `ranges` are given. Predicted agreement is that of a thousand
+                rows spread over it.
             setting: "client_server": the server knows the model, the client has samples and key.
             disclose: "scores": what the client learns. What cannot be kept from it is refused.
             max_error: the root mean square of a score's error that is wanted, in units of
                 `decision_function` or of a regressor's target. None takes a power of two below a
                 hundredth of the median margin between classes over `X`, or of the deviation of a
-                regressor's predictions.
+                regressor's predictions, of several outputs the least.
             hidden: hide the weights from the client, who otherwise reads them from an answer. It
                 takes larger rings and works for few answers, since scores give a model away.
             answers: how many numbers a hidden model gives in all its life, samples times outputs;
-                at most and by default one for each weight.
+                at most and by default one less for each output than directions in which features
+                vary. That is linear algebra's limit: who knows more of the weights beforehand, such
+                as that few are not zero, finds them with fewer.
             ranges: a pair: the least and the greatest values of what is encrypted, each one number
                 or one for each; of features after the client's transforms.
 
@@ -146,7 +158,7 @@ class _Private(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             names=[str(name) for name in getattr(self, "feature_names_in_", [])],
             classes=classes,
             max_error=max_error,
-            answers=planning.allowed_answers(hidden, answers, model.weights.shape),
+            answers=planning.allowed_answers(hidden, answers, model, rows),
             ranges=ranges,
         )
         self._check_conclusions(plan, rows, clear)
@@ -179,6 +191,12 @@ class _Private(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 "plan(X_train) makes one"
             )
         linear: Linear = self._linear
+        now = extraction.linear_form(self.estimator_)
+        if not (
+            np.array_equal(now.weights, linear.weights)
+            and np.array_equal(now.intercepts, linear.intercepts)
+        ):
+            raise ParameterError("the model has changed since it was planned; plan it again")
         return plan, linear
 
     def client(self) -> Client:
@@ -305,6 +323,7 @@ class PrivateClassifier(ClassifierMixin, _Private):  # type: ignore[misc]
 
         """
         extraction.check(self.estimator, self._finals)
+        self._forget()
         X, y = validate_data(self, X, y, dtype=np.float64)
         check_classification_targets(y)
         self._keep(clone(self.estimator).fit(X, y))
@@ -366,6 +385,7 @@ class PrivateRegressor(RegressorMixin, _Private):  # type: ignore[misc]
 
         """
         extraction.check(self.estimator, self._finals)
+        self._forget()
         several = get_tags(self).target_tags.multi_output
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, multi_output=several)
         self._keep(clone(self.estimator).fit(X, y))

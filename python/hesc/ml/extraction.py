@@ -162,13 +162,13 @@ def linear_form(estimator: Any) -> Linear:
 
 def clear_scores(estimator: Any, x: NDArray[np.float64]) -> NDArray[np.float64]:
     """What scikit-learn computes: rows of outputs, the same ones as `linear_form` has."""
-    final = parts_of(estimator)[-1]
+    *before, final = parts_of(estimator)
     if type(final) in REGRESSORS:
         scores = estimator.predict(x)
     elif type(final) is GaussianNB:
-        scores = final.predict_joint_log_proba(
-            estimator[:-1].transform(x) if type(estimator) is Pipeline and len(estimator) > 1 else x
-        )
+        for part in before:
+            x = part.transform(x)
+        scores = final.predict_joint_log_proba(x)
         scores = scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
     else:
         scores = estimator.decision_function(x)

@@ -74,35 +74,54 @@ def make(
     plan = PrivatePlan(ring, model.steps, x.shape[1], names, classes, model.link)
     if classes is None:
         return plan
-    rows = np.clip(features[:_ROWS], low, high)
+    spread_out = np.unique(np.linspace(0, len(features) - 1, _ROWS).astype(np.intp))
+    rows = np.clip(features[spread_out], low, high)
     errors = np.array([ring.errors_of(model.weights, row) for row in rows])
     scores = rows @ model.weights.T + model.intercepts
-    agreement = kept(scores, errors)
+    # A row that was clipped may have another class before any error.
+    agreement = kept(scores, errors, clear[spread_out])
     return PrivatePlan(ring, model.steps, x.shape[1], names, classes, model.link, agreement)
 
 
-def allowed_answers(hidden: object, answers: int | None, shape: tuple[int, int]) -> int | None:
-    """How many numbers a model gives: as many as leave it undetermined, where it is hidden.
+def allowed_answers(hidden: object, answers: int | None, model: Linear, x: Array) -> int | None:
+    """How many numbers a model gives: as many as linear algebra needs more than, if it is hidden.
+
+    A sample's score is one equation for each output, and the unknowns are as many as directions in
+    which features vary, constant ones not counted, nor an intercept, which may be known.
 
     Raises:
-        ParameterError: more than that, which would give the weights away whatever hides them.
+        ParameterError: more than that, which would give the scores away whatever hides weights.
 
     """
     if not isinstance(hidden, bool):
         raise ParameterError(f"hidden is True or False; got {hidden!r}")
-    outputs, features = shape
-    most = outputs * features
+    outputs, features = model.weights.shape
     if not hidden:
         if answers is not None:
             raise ParameterError("answers are counted where weights are hidden: hidden=True")
         return None
+    computed = transforms.transformed(model.steps, x)
+    apart = computed - computed.mean(axis=0)
+    deviations = apart.std(axis=0)
+    directions = int(np.linalg.matrix_rank(apart / np.where(deviations > 0, deviations, 1)))
+    # Further components of a linear kernel are roundings, which vary in any number of directions.
+    kernels = (step for step in model.steps if isinstance(step, transforms.Kernel))
+    if any(step.kernel == "linear" for step in kernels):
+        directions = min(directions, x.shape[1])
+    most: int = outputs * (directions - 1)
+    if most < 1:
+        raise ParameterError(
+            "hidden=True hides nothing of features that vary in one direction: one score gives "
+            "them away; write hidden=False"
+        )
     if answers is None:
         return most
     if whole(answers, "answers", 1) > most:
         raise ParameterError(
-            f"hidden=True with {answers} answers is refused: {features + 1} samples of {outputs} "
-            f"give the weights to a linear solver, whatever encrypts them. Up to {most} numbers "
-            f"leave something hidden, over everyone who may put answers together; otherwise write "
+            f"hidden=True with {answers} answers is refused: features vary in {directions} "
+            f"directions, and as many samples with their {outputs} scores give the model to a "
+            f"linear solver, or {features + 1} at most, whatever encrypts them. Up to {most} "
+            f"numbers are fewer, over everyone who may put answers together; otherwise write "
             f"hidden=False, which is what they would learn"
         )
     return answers
@@ -130,7 +149,9 @@ def _error(clear: Array, max_error: float | None, *, margins: bool) -> float:
         if error.shape or isinstance(max_error, bool) or not 0 < error < np.inf:
             raise ParameterError("max_error is a number above zero, in units of the scores")
         return float(error)
-    typical = float(np.median(margins_of(clear)) if margins else clear.std(axis=0).max())
+    deviations = clear.std(axis=0)
+    # Of several outputs the one that varies least, which one error has to do for.
+    typical = float(np.median(margins_of(clear)) if margins else deviations.min())
     if not typical > 0:
         raise ParameterError("no error follows from the scores of these rows; give max_error=")
     # A power of two, so that it says little of the data.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -251,12 +252,20 @@ _LABELS: Final = {"bool": bool, "int": int, "float": float, "str": str}
 def _described(classes: NDArray[Any]) -> dict[str, Any]:
     values = classes.tolist()
     for name, kind in _LABELS.items():
-        if all(type(value) is kind for value in values):
+        if all(type(value) is kind for value in values) and _are_apart(values):
             return {"type": name, "values": values}
     raise ParameterError(
-        "a client is told classes that are texts, whole numbers, numbers or truth values; encode "
-        "others first (sklearn.preprocessing.LabelEncoder)"
+        f"a client is told classes that are texts of {documents.NAME} letters at most, whole "
+        "numbers, finite numbers or truth values; encode others first "
+        "(sklearn.preprocessing.LabelEncoder)"
     )
+
+
+def _are_apart(values: list[Any]) -> bool:
+    """Whether labels are all different, finite where they are numbers, and no longer than names."""
+    texts = all(documents.is_name(value) for value in values if isinstance(value, str))
+    numbers = all(math.isfinite(value) for value in values if isinstance(value, float))
+    return texts and numbers and len(set(values)) == len(values)
 
 
 def _classes(value: object) -> NDArray[Any]:
@@ -265,6 +274,8 @@ def _classes(value: object) -> NDArray[Any]:
     values = given["values"]
     if not isinstance(values, list) or len(values) < 2 or any(type(x) is not kind for x in values):
         raise WireError("the classes of a plan are two or more, of the type that is named")
+    if not _are_apart(values):
+        raise WireError("the classes of a plan are finite numbers or names, each another")
     if kind is int and any(abs(x) >= 1 << 63 for x in values):
         raise WireError("classes that are whole numbers are below 2^63")
     return np.array(values)

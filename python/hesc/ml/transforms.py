@@ -230,7 +230,8 @@ def _check(step: Transform) -> None:
         case Projection(centre, matrix):
             fits = len(centre) == matrix.shape[1]
         case Monomials(inputs, factors):
-            whole = type(inputs) is int and bool((factors == np.floor(factors)).all())
+            known = type(inputs) is int and 0 < inputs < 1 << 32
+            whole = known and bool((factors == np.floor(factors)).all())
             within = whole and bool(((factors >= -1) & (factors < inputs)).all())
             fits = within and factors.shape[1] <= HIGHEST
         case Kernel(kernel, components, matrix, options):
