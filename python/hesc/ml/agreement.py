@@ -27,13 +27,11 @@ def kept(
     """
     if scores.shape[1] == 1:
         same = (scores[:, 0] > 0) == (clear[:, 0] > 0)
-    else:
-        same = scores.argmax(axis=1) == clear.argmax(axis=1)
-    if scores.shape[1] == 1:
         changed = _beyond(np.abs(scores[:, 0]), errors[:, 0])
     else:
         rows = np.arange(len(scores))
         best = scores.argmax(axis=1)
+        same = best == clear.argmax(axis=1)
         gaps = scores[rows, best][:, None] - scores
         each = _beyond(gaps, errors + errors[rows, best][:, None])
         each[rows, best] = 0

@@ -158,7 +158,8 @@ class _Private(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             names=[str(name) for name in getattr(self, "feature_names_in_", [])],
             classes=classes,
             max_error=max_error,
-            answers=planning.allowed_answers(hidden, answers, model, rows),
+            hidden=hidden,
+            answers=answers,
             ranges=ranges,
         )
         self._check_conclusions(plan, rows, clear)

@@ -34,6 +34,7 @@ def make(
     names: list[str],
     classes: NDArray[Any] | None,
     max_error: float | None,
+    hidden: object,
     answers: int | None,
     ranges: tuple[ArrayLike, ArrayLike] | None,
 ) -> PrivatePlan:
@@ -47,7 +48,8 @@ def make(
         classes: of a classifier.
         max_error: the root mean square that is wanted; None for a hundredth of the median margin
             between classes, or of the scores' deviation, or up to two times less.
-        answers: numbers that a hidden model gives in all; None where nothing is hidden.
+        hidden: whether weights are hidden from the client.
+        answers: numbers that a hidden model gives in all; None for as many as may be.
         ranges: the least and greatest values of features after the transforms; None takes those
             in `x`.
 
@@ -57,6 +59,7 @@ def make(
 
     """
     features = transforms.transformed(model.steps, x)
+    answers = _allowed_answers(hidden, answers, model, features, inputs=x.shape[1])
     low, high = _ranges(features, ranges, computed=bool(model.steps))
     error = _error(clear, max_error, margins=classes is not None)
     found = features @ model.weights.T + model.intercepts
@@ -83,7 +86,9 @@ def make(
     return PrivatePlan(ring, model.steps, x.shape[1], names, classes, model.link, agreement)
 
 
-def allowed_answers(hidden: object, answers: int | None, model: Linear, x: Array) -> int | None:
+def _allowed_answers(
+    hidden: object, answers: int | None, model: Linear, computed: Array, *, inputs: int
+) -> int | None:
     """How many numbers a model gives: as many as linear algebra needs more than, if it is hidden.
 
     A sample's score is one equation for each output, and the unknowns are as many as directions in
@@ -100,14 +105,13 @@ def allowed_answers(hidden: object, answers: int | None, model: Linear, x: Array
         if answers is not None:
             raise ParameterError("answers are counted where weights are hidden: hidden=True")
         return None
-    computed = transforms.transformed(model.steps, x)
     apart = computed - computed.mean(axis=0)
     deviations = apart.std(axis=0)
     directions = int(np.linalg.matrix_rank(apart / np.where(deviations > 0, deviations, 1)))
     # Further components of a linear kernel are roundings, which vary in any number of directions.
     kernels = (step for step in model.steps if isinstance(step, transforms.Kernel))
     if any(step.kernel == "linear" for step in kernels):
-        directions = min(directions, x.shape[1])
+        directions = min(directions, inputs)
     most: int = outputs * (directions - 1)
     if most < 1:
         raise ParameterError(

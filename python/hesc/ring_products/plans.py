@@ -119,19 +119,9 @@ class Plan:
             ParameterError, ShapeError: bounds or shapes that cannot be.
 
         """
-        outputs, features = _shape(shape)
-        native = _native.RingProductPlan.declared(
-            low=spread(low, features, "low"),
-            high=spread(high, features, "high"),
-            centres=spread(centres, outputs, "centres"),
-            offset=offset,
-            weights_l1=weights_l1,
-            weights_l2=weights_l2,
-            error=error,
-            hiding=(whole(answers, "answers", 1, 2**50), whole(statistical_bits, "bits", 40, 128)),
-            encrypted=None,
-        )
-        return cls(native)
+        hiding = whole(answers, "answers", 1, 2**50), whole(statistical_bits, "bits", 40, 128)
+        bounds = offset, weights_l1, weights_l2
+        return cls._declared(shape, (low, high, centres), bounds, error, hiding=hiding)
 
     @classmethod
     @explained
@@ -174,7 +164,24 @@ class Plan:
             ParameterError, ShapeError: bounds or shapes that cannot be.
 
         """
+        bounds = offset, weights_l1, weights_l2
+        return cls._declared(shape, (low, high, centres), bounds, error, encrypted=under)
+
+    @classmethod
+    def _declared(
+        cls,
+        shape: tuple[int, int],
+        public: tuple[ArrayLike, ArrayLike, ArrayLike],
+        bounds: tuple[float, float, float],
+        error: float,
+        *,
+        hiding: tuple[int, int] | None = None,
+        encrypted: str | None = None,
+    ) -> Plan:
+        """A plan for weights known by their bounds; `public` are ranges and centres."""
         outputs, features = _shape(shape)
+        low, high, centres = public
+        offset, weights_l1, weights_l2 = bounds
         native = _native.RingProductPlan.declared(
             low=spread(low, features, "low"),
             high=spread(high, features, "high"),
@@ -183,8 +190,8 @@ class Plan:
             weights_l1=weights_l1,
             weights_l2=weights_l2,
             error=error,
-            hiding=None,
-            encrypted=under,
+            hiding=hiding,
+            encrypted=encrypted,
         )
         return cls(native)
 

@@ -1,18 +1,19 @@
 //! Parties that encrypt, and every scheme that a law is held against.
 
-use hesc_circuits::{Answer, CircuitError, Layout, Plaintext, SeededStreams, Streams};
+use hesc_circuits::{Answer, Layout, Plaintext, Streams};
 use hesc_math::{AesCtrRng, RingIndex, Word, ntt_primes};
 use hesc_schemes::rlwe::Spec;
 use hesc_schemes::rlwe::{self, SchemeKind};
 use hesc_schemes::streams::elgamal::Secp256r1;
 use hesc_schemes::{
     Assurance, Bfv, BitProduct, Ckks, EcElgamalSecp256r1, Gm, Packing, Pad, Plain, Scheme,
-    SchemeError, Simulated, UnipolarElgamal, UnipolarSlots,
+    Simulated, UnipolarElgamal, UnipolarSlots,
 };
 use hesc_stochastic::{BitStreams, Encoder, EncoderConfig, Generator, Origin, Representation};
 use rand_core::SeedableRng;
 
 use super::hostile::frames::Family;
+use super::hostile::streams::encrypted;
 
 pub const IBP: Representation = Representation::InvertedBipolar;
 
@@ -75,14 +76,7 @@ impl<S: Scheme> Party<S> {
     ) -> Streams<S> {
         let representation = self.representation;
         let plaintext = Plaintext { representation, ..plaintext(bits, origin, layout) };
-        match Streams::encrypt(&self.scheme, &self.public, &plaintext, &mut self.rng) {
-            Err(CircuitError::Scheme(SchemeError::NotInScheme { .. })) => {
-                let seeded =
-                    SeededStreams::encrypt(&self.scheme, &self.secret, &plaintext, &mut self.rng);
-                seeded.unwrap().expand().unwrap()
-            }
-            fresh => fresh.unwrap(),
-        }
+        encrypted(&self.scheme, (&self.secret, &self.public), &plaintext, &mut self.rng).unwrap()
     }
 
     pub fn decrypt(&self, streams: &Streams<S>) -> Vec<f64> {

@@ -5,9 +5,9 @@
 //! `m w + m f + e w + e f`: both messages lie above both noises. Where both ciphertexts were made under the secret key the third
 //! part is a product of two polynomials that follow from seeds: it need not travel.
 
+use hesc_math::RngSeed;
 use hesc_math::residues::kernels;
-use hesc_math::{AesCtrRng, RngSeed, sampling};
-use rand_core::{CryptoRng, SeedableRng};
+use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
 use super::RingProducts;
@@ -49,11 +49,6 @@ impl RingProducts {
     /// Seeds that follow from one.
     pub fn seeds(seed: RngSeed, count: usize) -> Vec<RngSeed> {
         limb_seeds(seed, count)
-    }
-
-    /// The uniform polynomial of a seed, as evaluations.
-    pub fn uniform(&self, seed: RngSeed, words: &mut [u64]) {
-        sampling::fill_uniform_limb(words, self.modulus(), &mut AesCtrRng::from_seed(seed));
     }
 
     /// What [`Self::encrypt`] made, ready for products. Cost: a transform.
@@ -136,6 +131,9 @@ impl RingProducts {
 
 #[cfg(test)]
 mod tests {
+    use hesc_math::AesCtrRng;
+    use rand_core::SeedableRng;
+
     use super::*;
 
     /// A sparse polynomial, and its norm.

@@ -163,7 +163,7 @@ impl RingProducts {
     ) -> Result<(), SchemeError> {
         key.tag.check(self.0.fingerprint(), None)?;
         let prime = self.prime();
-        sampling::fill_uniform_limb(c_0, prime.value(), &mut AesCtrRng::from_seed(seed));
+        self.uniform(seed, c_0);
         kernels::multiply_assign(c_0, &key.words, prime);
         prime.inverse(c_0);
         kernels::negate(c_0, prime);
@@ -173,10 +173,15 @@ impl RingProducts {
         Ok(())
     }
 
+    /// The uniform polynomial of a seed, as evaluations.
+    pub fn uniform(&self, seed: RngSeed, words: &mut [u64]) {
+        sampling::fill_uniform_limb(words, self.modulus(), &mut AesCtrRng::from_seed(seed));
+    }
+
     /// Adds the evaluations of the second part that a seed stands for.
     pub fn add_expanded(&self, seed: RngSeed, evaluations: &mut [u64], workspace: &mut Workspace) {
         let (row, prime) = (&mut workspace.row, self.prime());
-        sampling::fill_uniform_limb(row, prime.value(), &mut AesCtrRng::from_seed(seed));
+        self.uniform(seed, row);
         kernels::add(evaluations, row, prime);
     }
 
@@ -210,7 +215,7 @@ impl RingProducts {
     ) -> Result<(), SchemeError> {
         self.0.check_params(by.params)?;
         let prime = self.prime();
-        sampling::fill_uniform_limb(c_1, prime.value(), &mut AesCtrRng::from_seed(seed));
+        self.uniform(seed, c_1);
         prime.forward(c_0);
         for part in [c_0, c_1] {
             kernels::multiply_assign(part, &by.words, prime);

@@ -14,7 +14,7 @@ mod leveled;
 mod lies;
 mod logarithms;
 mod ring_products;
-mod streams;
+pub mod streams;
 
 use std::time::{Duration, Instant};
 

@@ -35,7 +35,7 @@ pub struct StreamsTarget<S: Scheme> {
 }
 
 /// Under the public key, or under the secret one where no other encrypts.
-fn encrypted<S: Scheme>(
+pub fn encrypted<S: Scheme>(
     scheme: &S,
     (secret, public): (&S::SecretKey, &S::PublicKey),
     plaintext: &Plaintext<'_>,
