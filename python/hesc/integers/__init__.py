@@ -6,8 +6,8 @@ circuits before anything is encrypted:
 
 >>> from hesc import integers, leveled_keygen
 >>> plan = integers.plan(lambda a, b: integers.minimum(a + b, 200), "uint8", "uint8", count=100)
->>> plan.engine, plan.chosen.depth
-('binary', 8)
+>>> plan.engine  # the circuit goes by the times of the machine that plans
+'binary'
 >>> secret, public = leveled_keygen(plan.params, **plan.keys)
 >>> a = integers.encrypt(public, [1, 250, 17], "uint8", layout=plan.upload)
 >>> b = integers.encrypt(public, [2, 10, 190], "uint8", layout=plan.upload)
