@@ -1,0 +1,53 @@
+"""Models as numbers, wherever they come from: public transforms, then layers or trees."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from hesc.ml.layers import Layer, Network
+from hesc.ml.transforms import Affine
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from hesc.ml.transforms import Transform
+    from hesc.ml.trees import TreeEnsemble
+
+
+class Described(NamedTuple):
+    """What a model computes, without whoever trained it."""
+
+    inputs: int
+    """Features of a sample."""
+    names: list[str]
+    """Of features, or none."""
+    steps: list[Transform]
+    """Which a client computes."""
+    model: Network | TreeEnsemble
+    """What makes scores of the features after them."""
+    classes: NDArray[Any] | None
+    """Of a classifier; of two, one score is above zero where the second is predicted."""
+    link: str
+    """How scores become probabilities: one of `hesc.ml.plans.LINKS`."""
+
+    def scores(self, samples: NDArray[np.float64]) -> NDArray[np.float64]:
+        """A row of outputs for each sample, in double precision."""
+        for step in self.steps:
+            samples = step(samples)
+        return self.model.scores(samples)
+
+    def folded(self) -> Described:
+        """The same with trailing scalers as parts of the first layer, and as few layers."""
+        if not isinstance(self.model, Network):
+            return self
+        layers = list(self.model.folded().layers)
+        steps = list(self.steps)
+        while steps and isinstance(scaler := steps[-1], Affine):
+            steps.pop()
+            first = layers[0]
+            weights = first.weights * scaler.factor
+            intercepts = first.intercepts - weights @ scaler.centre
+            layers[0] = Layer(weights, intercepts, first.activation)
+        return self._replace(steps=steps, model=Network(tuple(layers)))

@@ -1,0 +1,123 @@
+"""Networks of dense layers as arrays: what scikit-learn and ONNX files have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from hesc._native import OutOfRangeError, ParameterError, ShapeError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+
+def _logistic(x: Array) -> Array:
+    small = np.exp(-np.abs(x))
+    found: Array = np.where(x >= 0, 1 / (1 + small), small / (1 + small))
+    return found
+
+
+ACTIVATIONS: Final[dict[str, Callable[[Array], Array]]] = {
+    "identity": lambda x: x,
+    "square": lambda x: x * x,
+    "relu": lambda x: np.maximum(x, 0),
+    "tanh": np.tanh,
+    "logistic": _logistic,
+}
+"""What a layer does with its sums, by scikit-learn's names, and `square`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """`activation(x @ weights.T + intercepts)`.
+
+    Raises:
+        ShapeError: weights and intercepts that do not go together.
+        OutOfRangeError: numbers that are not finite.
+        ParameterError: another activation than those of `ACTIVATIONS`.
+
+    """
+
+    weights: Array
+    """Outputs by inputs."""
+    intercepts: Array
+    """One for each output."""
+    activation: str = "identity"
+
+    def __post_init__(self) -> None:
+        if self.weights.ndim != 2 or self.intercepts.shape != self.weights.shape[:1]:
+            raise ShapeError("a layer has a row of weights and an intercept for each output")
+        if not self.weights.size:
+            raise ShapeError("a layer has an input and an output")
+        if not (np.isfinite(self.weights).all() and np.isfinite(self.intercepts).all()):
+            raise OutOfRangeError("weights and intercepts of a layer are finite numbers")
+        if self.activation not in ACTIVATIONS:
+            raise ParameterError(f"activations are {', '.join(ACTIVATIONS)}")
+
+    def sums(self, x: Array) -> Array:
+        """Before the activation."""
+        return x @ self.weights.T + self.intercepts
+
+    def __call__(self, x: Array) -> Array:
+        """A row of outputs for each row."""
+        return ACTIVATIONS[self.activation](self.sums(x))
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """Layers one after the other; the last one's outputs are the scores.
+
+    Raises:
+        ShapeError: no layers, or such as do not follow upon each other.
+
+    """
+
+    layers: tuple[Layer, ...]
+
+    def __post_init__(self) -> None:
+        widths = [layer.weights.shape for layer in self.layers]
+        follow = all(a[0] == b[1] for a, b in zip(widths, widths[1:], strict=False))
+        if not widths or not follow:
+            raise ShapeError("each layer of a network takes what the layer before it gives")
+
+    @property
+    def inputs(self) -> int:
+        """Features of a sample."""
+        return self.layers[0].weights.shape[1]
+
+    @property
+    def outputs(self) -> int:
+        """Numbers of a score."""
+        return self.layers[-1].weights.shape[0]
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether there is but one layer, without an activation."""
+        return len(self.layers) == 1 and self.layers[0].activation == "identity"
+
+    def scores(self, x: Array) -> Array:
+        """A row of outputs for each row, in double precision."""
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+    def folded(self) -> Network:
+        """The same scores with as few layers: one that has no activation is part of the next."""
+        layers = [self.layers[0]]
+        for layer in self.layers[1:]:
+            before = layers[-1]
+            if before.activation != "identity":
+                layers.append(layer)
+                continue
+            layers[-1] = Layer(
+                layer.weights @ before.weights,
+                layer.weights @ before.intercepts + layer.intercepts,
+                layer.activation,
+            )
+        return Network(tuple(layers))
