@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 from hesc.ml.layers import Layer, Network
 from hesc.ml.transforms import Affine
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     from hesc.ml.transforms import Transform
@@ -30,7 +29,7 @@ class Described(NamedTuple):
     classes: NDArray[Any] | None
     """Of a classifier; of two, one score is above zero where the second is predicted."""
     link: str
-    """How scores become probabilities: one of `hesc.ml.plans.LINKS`."""
+    """How scores become probabilities: one of `hesc.ml.conclusions.LINKS`."""
 
     def scores(self, samples: NDArray[np.float64]) -> NDArray[np.float64]:
         """A row of outputs for each sample, in double precision."""

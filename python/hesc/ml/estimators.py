@@ -394,7 +394,8 @@ class PrivateRegressor(RegressorMixin, _Private):  # type: ignore[misc]
 
     def _shaped(self, predictions: NDArray[Any]) -> NDArray[Any]:
         # A target that was a column stays one.
-        column = predictions.ndim == 1 and extraction.parts_of(self.estimator_)[-1].coef_.ndim == 2
+        final = extraction.parts_of(self.estimator_)[-1]
+        column = predictions.ndim == 1 and np.ndim(getattr(final, "coef_", ())) == 2
         return predictions[:, None] if column else predictions
 
 

@@ -36,6 +36,8 @@ from sklearn.svm import LinearSVC, LinearSVR
 from hesc._native import ParameterError
 from hesc.ml import transforms
 from hesc.ml.discriminants import gaussian, quadratic
+from hesc.ml.given import GivenClassifier, GivenRegressor
+from hesc.ml.layers import Network
 from hesc.ml.transforms import Affine, Clip, Kernel, Monomials, Projection, Transform
 
 if TYPE_CHECKING:
@@ -84,6 +86,10 @@ _NEAREST: Final = {
 }
 
 
+# Models that come as numbers; they are never fitted here.
+_GIVEN: Final = {CLASSIFIERS: GivenClassifier, REGRESSORS: GivenRegressor}
+
+
 class Linear(NamedTuple):
     """A model as transforms and weights."""
 
@@ -113,11 +119,21 @@ def check(estimator: Any, finals: tuple[type, ...]) -> None:
 
     """
     *before, final = parts_of(estimator) or [None]
-    if type(final) not in finals:
+    if type(final) not in (*finals, _GIVEN.get(finals)):
         raise ParameterError(_refusal(final, finals))
+    if type(final) in _GIVEN.values() and not _is_linear(final):
+        raise ParameterError(
+            "this model's scores are not linear: PrivateMLPClassifier and PrivateMLPRegressor take "
+            "networks; of trees there is the description, TreeEnsemble, and no private form"
+        )
     for part in before:
         if type(part) not in TRANSFORMS:
             raise ParameterError(_refusal(part, TRANSFORMS))
+
+
+def _is_linear(given: Any) -> bool:
+    model = given.described.model
+    return isinstance(model, Network) and model.is_linear
 
 
 def _refusal(part: Any, taken: tuple[type, ...]) -> str:
@@ -148,6 +164,10 @@ def linear_form(estimator: Any) -> Linear:
     elif type(final) is QuadraticDiscriminantAnalysis:
         more, weights, intercepts = quadratic(final)
         steps += more
+    elif type(final) in _GIVEN.values():
+        layer = final.described.model.layers[0]
+        steps += final.described.steps
+        weights, intercepts = layer.weights, layer.intercepts
     else:
         coefficients = final.coef_.toarray() if hasattr(final.coef_, "toarray") else final.coef_
         weights = np.atleast_2d(np.array(coefficients, dtype=np.float64))
@@ -163,7 +183,7 @@ def linear_form(estimator: Any) -> Linear:
 def clear_scores(estimator: Any, x: NDArray[np.float64]) -> NDArray[np.float64]:
     """What scikit-learn computes: rows of outputs, the same ones as `linear_form` has."""
     *before, final = parts_of(estimator)
-    if type(final) in REGRESSORS:
+    if type(final) in (*REGRESSORS, GivenRegressor):
         scores = estimator.predict(x)
     elif type(final) is GaussianNB:
         for part in before:
@@ -177,6 +197,8 @@ def clear_scores(estimator: Any, x: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _link(final: Any) -> str:
     kind = type(final)
+    if kind in _GIVEN.values():
+        return str(final.described.link)
     if kind in {GaussianNB, QuadraticDiscriminantAnalysis}:
         return "softmax" if len(final.classes_) > 2 else "sigmoid"
     if kind is SGDClassifier and final.loss == "log_loss":

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from hesc._native import OutOfRangeError, ParameterError, ShapeError
+from hesc.ml.conclusions import sigmoid
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,18 +19,12 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 
-def _logistic(x: Array) -> Array:
-    small = np.exp(-np.abs(x))
-    found: Array = np.where(x >= 0, 1 / (1 + small), small / (1 + small))
-    return found
-
-
 ACTIVATIONS: Final[dict[str, Callable[[Array], Array]]] = {
     "identity": lambda x: x,
     "square": lambda x: x * x,
     "relu": lambda x: np.maximum(x, 0),
     "tanh": np.tanh,
-    "logistic": _logistic,
+    "logistic": sigmoid,
 }
 """What a layer does with its sums, by scikit-learn's names, and `square`."""
 
@@ -82,19 +78,19 @@ class Network:
 
     def __post_init__(self) -> None:
         widths = [layer.weights.shape for layer in self.layers]
-        follow = all(a[0] == b[1] for a, b in zip(widths, widths[1:], strict=False))
+        follow = all(a[0] == b[1] for a, b in itertools.pairwise(widths))
         if not widths or not follow:
             raise ShapeError("each layer of a network takes what the layer before it gives")
 
     @property
     def inputs(self) -> int:
         """Features of a sample."""
-        return self.layers[0].weights.shape[1]
+        return int(self.layers[0].weights.shape[1])
 
     @property
     def outputs(self) -> int:
         """Numbers of a score."""
-        return self.layers[-1].weights.shape[0]
+        return int(self.layers[-1].weights.shape[0])
 
     @property
     def is_linear(self) -> bool:

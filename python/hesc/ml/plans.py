@@ -12,7 +12,8 @@ import numpy as np
 
 from hesc._native import OutOfRangeError, ParameterError, ShapeError, WireError
 from hesc.inputs import real_array, unmasked
-from hesc.ml import documents, transforms
+from hesc.ml import conclusions, documents, transforms
+from hesc.ml.conclusions import LINKS
 from hesc.ml.disclosure import table
 from hesc.ring_products.plans import Plan, Sizes
 
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
 _CIPHERTEXTS: Final = 64
 """Of a query: enough that seeds and heads do not count, few enough to show progress."""
-LINKS: Final = ("none", "sigmoid", "softmax", "one_against_rest")
-"""How a client makes probabilities of scores, if it can."""
 
 _SETTINGS: Final = {
     "outsourced": "the model is encrypted too: hesc.networks evaluates encrypted models on streams",
@@ -159,11 +158,7 @@ class PrivatePlan:
 
     def predictions(self, scores: NDArray[np.float64]) -> NDArray[Any]:
         """Classes by the highest score, or the scores of a regressor themselves."""
-        if self.classes is None:
-            return scores
-        best = (scores > 0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
-        chosen: NDArray[Any] = self.classes[best]
-        return chosen
+        return conclusions.predictions(self.classes, scores)
 
     def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Probabilities of all classes, by the link.
@@ -172,22 +167,7 @@ class PrivatePlan:
             ParameterError: a model whose scores give none.
 
         """
-        if self.classes is None or self.link == "none":
-            raise ParameterError(
-                "the scores of this model give no probabilities; LogisticRegression's do"
-            )
-        if scores.ndim == 1:
-            high = _sigmoid(scores)
-            return np.column_stack([1 - high, high])
-        if self.link == "softmax":
-            powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-        else:
-            powers = _sigmoid(scores)
-        total = powers.sum(axis=1, keepdims=True)
-        # As scikit-learn does where no class wants a sample.
-        shares: NDArray[np.float64] = np.full_like(powers, 1 / powers.shape[1])
-        np.divide(powers, total, out=shares, where=total > 0)
-        return shares
+        return conclusions.probabilities(self.link, scores)
 
     def __str__(self) -> str:
         most = 100 if self.ring.answers is None else self.ring.answers // self.ring.shape[0]
@@ -279,8 +259,3 @@ def _classes(value: object) -> NDArray[Any]:
     if kind is int and any(abs(x) >= 1 << 63 for x in values):
         raise WireError("classes that are whole numbers are below 2^63")
     return np.array(values)
-
-
-def _sigmoid(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    small = np.exp(-np.abs(scores))
-    return np.where(scores >= 0, 1 / (1 + small), small / (1 + small))

@@ -88,8 +88,10 @@ def _nodes(attributes: dict[str, Any]) -> _Nodes:
     whole = ("nodes_nodeids", "nodes_featureids", "nodes_truenodeids", "nodes_falsenodeids")
     ids, features, true, false = (_whole(attributes, name) for name in whole)
     thresholds = _real(attributes, "nodes_values")
-    parts = (ids, features, true, false, thresholds, modes)
-    if not isinstance(modes, list) or not len(trees) or any(len(p) != len(trees) for p in parts):
+    if not isinstance(modes, list) or not modes:
+        raise WireError("trees of an ONNX file have modes of nodes")
+    parts = (ids, features, true, false, thresholds, trees)
+    if any(len(part) != len(modes) for part in parts):
         raise WireError("trees of an ONNX file have an entry of each kind for each node")
     for mode in modes:
         if mode != "LEAF" and mode not in _SWAPPED:

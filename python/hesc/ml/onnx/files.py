@@ -18,6 +18,8 @@ from hesc._native import OutOfRangeError, ParameterError, WireError
 from hesc.new_files import read_whole
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
 LARGEST: Final = 1 << 26
@@ -163,22 +165,18 @@ def _node(node: Any) -> Node:
 
 def _attribute(attribute: Any) -> Any:
     kinds = onnx.AttributeProto
-    match attribute.type:
-        case kinds.FLOAT:
-            return float(attribute.f)
-        case kinds.INT:
-            return int(attribute.i)
-        case kinds.STRING:
-            return _text(attribute.s)
-        case kinds.FLOATS:
-            return np.array(attribute.floats, dtype=np.float64)
-        case kinds.INTS:
-            return np.array(attribute.ints, dtype=np.int64)
-        case kinds.STRINGS:
-            return [_text(text) for text in attribute.strings]
-        case kinds.TENSOR:
-            return _array(attribute.t, "an attribute")
-    raise WireError("an attribute of an ONNX operator is of a type that is not read")
+    readers: dict[int, Callable[[Any], Any]] = {
+        kinds.FLOAT: lambda a: float(a.f),
+        kinds.INT: lambda a: int(a.i),
+        kinds.STRING: lambda a: _text(a.s),
+        kinds.FLOATS: lambda a: np.array(a.floats, dtype=np.float64),
+        kinds.INTS: lambda a: np.array(a.ints, dtype=np.int64),
+        kinds.STRINGS: lambda a: [_text(text) for text in a.strings],
+        kinds.TENSOR: lambda a: _array(a.t, "an attribute"),
+    }
+    if attribute.type not in readers:
+        raise WireError("an attribute of an ONNX operator is of a type that is not read")
+    return readers[attribute.type](attribute)
 
 
 def _text(data: bytes) -> str:
@@ -203,7 +201,9 @@ def _array(tensor: Any, what: str) -> NDArray[Any]:
     try:
         array = numpy_helper.to_array(tensor)
     except (ValueError, TypeError, OverflowError) as error:
-        raise WireError(f"{what} of an ONNX file holds other numbers than its shape says") from error
+        raise WireError(
+            f"{what} of an ONNX file holds other numbers than its shape says"
+        ) from error
     if tensor.data_type == onnx.TensorProto.STRING:
         texts = [x if isinstance(x, str) else _text(x) for x in array.reshape(-1).tolist()]
         # As objects: one long text would make all of an array of texts as long.

@@ -1,0 +1,61 @@
+"""What follows from scores: classes and probabilities, as scikit-learn has them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from hesc._native import ParameterError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+LINKS: Final = ("none", "sigmoid", "softmax", "one_against_rest")
+"""How a client makes probabilities of scores, if it can."""
+
+
+def predictions(classes: NDArray[Any] | None, scores: NDArray[np.float64]) -> NDArray[Any]:
+    """Classes by the highest score, or the scores of a regressor themselves.
+
+    Args:
+        classes: of a classifier.
+        scores: a row of outputs for each sample; one axis where there is one output.
+
+    """
+    if classes is None:
+        return scores
+    best = (scores > 0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
+    chosen: NDArray[Any] = classes[best]
+    return chosen
+
+
+def probabilities(link: str, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Probabilities of all classes, by one of `LINKS`.
+
+    Raises:
+        ParameterError: scores that give none.
+
+    """
+    if link == "none":
+        raise ParameterError(
+            "the scores of this model give no probabilities; LogisticRegression's do"
+        )
+    if scores.ndim == 1:
+        high = sigmoid(scores)
+        return np.column_stack([1 - high, high])
+    if link == "softmax":
+        powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    else:
+        powers = sigmoid(scores)
+    total = powers.sum(axis=1, keepdims=True)
+    # As scikit-learn does where no class wants a sample.
+    shares: NDArray[np.float64] = np.full_like(powers, 1 / powers.shape[1])
+    np.divide(powers, total, out=shares, where=total > 0)
+    return shares
+
+
+def sigmoid(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """`1 / (1 + exp(-x))`, without overflow."""
+    small = np.exp(-np.abs(x))
+    return np.where(x >= 0, 1 / (1 + small), small / (1 + small))

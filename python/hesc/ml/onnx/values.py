@@ -1,0 +1,140 @@
+"""What tensors of an ONNX graph are made of, as far as a model's parts go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from hesc._native import OutOfRangeError, ParameterError, WireError
+from hesc.ml.layers import Layer, Network
+from hesc.ml.transforms import Affine
+from hesc.ml.trees import TreeEnsemble
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from hesc.ml.transforms import Transform
+
+CLASSES: Final = 1 << 12
+"""Classes of a model, and targets of trees."""
+BEFORE: Final = "leave it out of the file; the client can apply it before"
+_SQUARE: Final = 1 << 20
+"""Numbers of a layer that only scales."""
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """Columns of samples as they come, from one place to before another."""
+
+    first: int
+    last: int
+    single: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """Transforms of samples, and layers behind them."""
+
+    width: int
+    single: bool
+    steps: tuple[Transform, ...] = ()
+    layers: tuple[Layer, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """Scores that classes are taken by."""
+
+    steps: tuple[Transform, ...]
+    model: Network | TreeEnsemble
+    link: str
+    labels: tuple[Any, ...] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Concluded:
+    """What is made of scores: probabilities, the place of the highest, or its label."""
+
+    what: str
+    scored: Scored
+
+
+@dataclass(frozen=True, eq=False)
+class Complement:
+    """One less a probability."""
+
+    of: Chain
+
+
+Value = Columns | Chain | Concluded | Complement
+
+
+def scaled(
+    chain: Chain,
+    factor: NDArray[np.float64],
+    shift: NDArray[np.float64],
+    centre: NDArray[np.float64] | None = None,
+) -> Chain:
+    """`factor * x + shift`, which is `factor * (x - centre)` where that is known."""
+    if not (np.isfinite(factor).all() and np.isfinite(shift).all()):
+        raise OutOfRangeError("a scaler of this ONNX file has numbers that are not finite")
+    if not chain.layers:
+        if centre is None:
+            with_zeros = np.divide(-shift, factor, out=np.zeros_like(shift), where=factor != 0)
+            if (shift[factor == 0] != 0).any():
+                raise ParameterError("an operator of this ONNX file replaces a feature; leave it")
+            centre = with_zeros
+        return replace(chain, steps=(*chain.steps, Affine(centre, factor)))
+    *before, last = chain.layers
+    if last.activation == "identity":
+        weights = last.weights * factor[:, None]
+        layer = Layer(weights, last.intercepts * factor + shift)
+        return replace(chain, layers=(*before, layer))
+    if chain.width**2 > _SQUARE:
+        raise ParameterError(f"scaling of {chain.width} units behind an activation; {BEFORE}")
+    return replace(chain, layers=(*chain.layers, Layer(np.diag(factor), shift)))
+
+
+def ends_in_logistic(chain: Chain, *, several: bool = False) -> bool:
+    """Whether a sigmoid comes last: of one score, or of several too."""
+    last = chain.layers[-1].activation if chain.layers else "identity"
+    return last == "logistic" and (several or chain.width == 1)
+
+
+def scored_of(chain: Chain) -> Scored:
+    """The scores before a last sigmoid, if there is one."""
+    *before, last = chain.layers
+    link = "sigmoid" if chain.width == 1 else "one_against_rest"
+    if last.activation == "identity":
+        return Scored(chain.steps, Network(chain.layers), "none")
+    if last.activation != "logistic":
+        raise ParameterError(
+            f"classes by the highest of activations ({last.activation}); end in sums, Sigmoid or "
+            "Softmax"
+        )
+    layers = (*before, replace(last, activation="identity"))
+    return Scored(chain.steps, Network(layers), link)
+
+
+def difference(model: Network | TreeEnsemble) -> Network | TreeEnsemble:
+    """Of two outputs the second less the first, which says less than both."""
+    if isinstance(model, TreeEnsemble):
+        values = model.values[:, 1:] - model.values[:, :1]
+        return replace(model, values=values, offset=model.offset[1:] - model.offset[:1])
+    *before, last = model.layers
+    if last.activation != "identity":
+        raise ParameterError("classes by the higher of two activations; end in sums or Softmax")
+    weights = last.weights[1:] - last.weights[:1]
+    return Network((*before, Layer(weights, last.intercepts[1:] - last.intercepts[:1])))
+
+
+def layered(
+    chain: Chain, rows: NDArray[np.float64], added: NDArray[np.float64] | None = None
+) -> Chain:
+    """Another layer of these weights, a row for each output."""
+    if rows.ndim != 2 or not rows.size or rows.shape[1] != chain.width:
+        raise WireError(f"weights of an ONNX graph meet rows of {chain.width} in another shape")
+    layer = Layer(rows, np.zeros(len(rows)) if added is None else added)
+    return replace(chain, width=len(rows), layers=(*chain.layers, layer))
