@@ -93,6 +93,26 @@ def unpacked(value: object, axes: int, what: str) -> NDArray[np.float64]:
     return array
 
 
+def base64_of(data: bytes) -> str:
+    """Bytes as a text."""
+    return base64.b64encode(data).decode()
+
+
+def bytes_of(value: object, what: str) -> bytes:
+    """Bytes that `base64_of` wrote.
+
+    Raises:
+        WireError: anything else.
+
+    """
+    if not isinstance(value, str):
+        raise WireError(f"{what}: bytes in base64 were expected")
+    try:
+        return base64.b64decode(value, validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise WireError(f"{what}: damaged bytes") from error
+
+
 def text_list(value: object, what: str) -> list[str]:
     """Texts.
 

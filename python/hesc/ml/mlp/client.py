@@ -1,0 +1,131 @@
+"""The client of a network: it encrypts samples and reads scores."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Never
+
+from hesc._native import DecryptionError, ParameterError, ShapeError, WireError
+from hesc.inputs import of_kind
+from hesc.leveled.vectors import EncryptedVector
+from hesc.ml.client import Query, Result
+from hesc.ml.mlp.plans import DEVIATIONS, Plan
+from hesc.ml.mlp.server import read_keys, write_keys
+from hesc.secret import LeveledSecretKey, leveled_keygen
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+_UP = 1 + 1e-6
+"""Of bounds that travel in fewer bits than they are computed in."""
+
+
+class Client:
+    """A plan and a secret key. Not printed with it, copied or pickled; needs no scikit-learn.
+
+    Args:
+        plan: what the model's owner sent, see `Plan.from_bytes`. Print it before you use it.
+        secret: a key of the plan's parameters that was kept; without it new keys are made, half a
+            second's work and some ten megabytes.
+        keys: of a kept secret key, what `public_keys` gave with it: without them a client decrypts
+            and encrypts as well, and cannot give them again.
+
+    """
+
+    def __init__(
+        self, plan: Plan, *, secret: LeveledSecretKey | None = None, keys: bytes | None = None
+    ) -> None:
+        self.plan = of_kind(plan, "plan", Plan, "Plan.from_bytes reads one")
+        if secret is None:
+            self.secret, made = leveled_keygen(plan.params, rotations=plan.packing.rotations())
+            self._public: bytes | None = write_keys(made)
+            self._keys = made
+        else:
+            self.secret = of_kind(secret, "secret", LeveledSecretKey, "hesc.leveled_keygen's first")
+            if secret.params != plan.params:
+                raise ParameterError(
+                    f"this secret key is of {secret.params.name}, the plan of {plan.params.name}"
+                )
+            if keys is None:
+                # A vector carries keys to compute with; this one is only decrypted.
+                _, self._keys = leveled_keygen(plan.params, products=False)
+            else:
+                self._keys = read_keys(plan, keys)
+            self._public = keys
+
+    def __repr__(self) -> str:
+        return f"<hesc.ml.mlp.Client: {self.plan!r}>"
+
+    def __reduce__(self) -> Never:
+        raise TypeError(
+            "a Client holds a secret key: not pickled or copied; see client.secret.save"
+        )
+
+    def public_keys(self) -> bytes:
+        """What a server is given once: keys to multiply and to rotate.
+
+        Raises:
+            ParameterError: a client that was made of a kept key alone.
+
+        """
+        if self._public is None:
+            raise ParameterError(
+                "a kept secret key comes without its public ones; write public_keys() beside it "
+                "when you save it and give them as keys=, or make a new client"
+            )
+        return self._public
+
+    def encrypt(self, samples: ArrayLike, *, clip: bool = False) -> Query:
+        """Transforms and encrypts rows of features, `plan.rows` of them at most.
+
+        Args:
+            samples: as `Plan.prepared` takes them.
+            clip: bring values beyond ranges and ball within them, and count them.
+
+        Raises:
+            OutOfRangeError, ShapeError: as `Plan.prepared`; too many rows.
+
+        """
+        ready = self.plan.prepared(samples, clip=clip)
+        return Query(self.encrypted(ready.features), ready.values, ready.samples)
+
+    def encrypted(self, features: NDArray[np.float64]) -> bytes:
+        """A query of features that are prepared."""
+        if len(features) > self.plan.rows:
+            raise ShapeError(
+                f"{len(features)} samples in a query of {self.plan.rows} at most; send them as "
+                f"several"
+            )
+        vector = self.secret.encrypt_to_bytes(self.plan.packing.packed(features))
+        return self.plan.message("query", len(features), vector)
+
+    def decrypt(self, answer: bytes) -> Result:
+        """Scores and predictions of an answer.
+
+        Raises:
+            WireError, ParameterError, KeyMismatchError: damaged bytes, another plan's or key's.
+            DecryptionError: scores that no declared features have. Tell nobody who made it.
+
+        """
+        count, data = self.plan.read_message("answer", answer)
+        vector: EncryptedVector = self._keys.read(data, self.plan.params.slot_count)
+        allowed = DEVIATIONS * self.plan.noise / self.plan.unit
+        if vector.complex_values or vector.error_bound > allowed * _UP:
+            raise WireError("this answer is of another computation than the plan's")
+        raw = self.plan.packing.unpacked(self.secret.decrypt(vector), count)
+        if not (abs(raw) <= 1 + allowed).all():
+            raise DecryptionError(
+                "these scores are none that the plan's features have: the answer is altered, or "
+                "of another model. Tell nobody who made it"
+            )
+        scores = self.plan.scores(raw * self.plan.unit)
+        return Result(self.plan.predictions(scores), scores, self.plan.error)
+
+    def probabilities(self, answer: bytes) -> NDArray[np.float64]:
+        """Probabilities of all classes, of the decrypted scores.
+
+        Raises:
+            ParameterError: a model whose scores give none; as `decrypt`.
+
+        """
+        return self.plan.probabilities(self.decrypt(answer).scores)

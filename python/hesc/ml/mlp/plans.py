@@ -1,0 +1,298 @@
+"""What client and server of a network agree upon, who holds what, and who learns what."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from math import hypot, isfinite
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import numpy as np
+
+from hesc._native import OutOfRangeError, WireError
+from hesc.leveled.params import LeveledParams
+from hesc.ml import conclusions, documents, labels, samples, transforms
+from hesc.ml.mlp.packing import Packing
+from hesc.ml.samples import Clipped
+from hesc.ring_products.plans import Sizes
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from hesc.ml.transforms import Transform
+
+    Array = NDArray[np.float64]
+
+RINGS: Final = (8192, 16384, 32768)
+DEVIATIONS: Final = 14
+"""Of an error that CKKS states: a bound of that many deviations."""
+_DEEPEST: Final = 16
+_LARGEST: Final = 1e30
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Public, and the same on both sides. `PrivateMLPClassifier.plan` makes one; print it.
+
+    A client may encrypt what lies within the ranges **and** within a ball: with each range brought
+    to [-1, 1], at most `radius` away from `centre`. The ball bounds what a sum of the network can
+    be much closer than ranges do, so that polynomials need be close to activations on a shorter
+    interval; what they are beyond it no sample that is accepted can reach.
+    """
+
+    kind: ClassVar[str] = "network plan"
+    ring_degree: int
+    """One of `RINGS`, of CKKS's recommended sets."""
+    widths: tuple[int, ...]
+    """Features that are encrypted, units of each hidden layer, outputs."""
+    low: Array
+    """The least value of each encrypted feature."""
+    high: Array
+    """The greatest one."""
+    centre: Array
+    """Of the ball, in ranges that are [-1, 1]."""
+    radius: float
+    """Of the ball."""
+    unit: float
+    """A power of two that no score exceeds."""
+    noise: float
+    """The deviation of a score's error by encryption, at most."""
+    fit: float
+    """The root mean square of what polynomials did to the scores of the rows planned with."""
+    worst: float
+    """What polynomials do to the score of any sample that a client may encrypt, at most."""
+    vectors: tuple[int, int]
+    """Bytes of a ciphertext up and down."""
+    steps: list[Transform]
+    """What the client does with features before it encrypts them."""
+    inputs: int
+    """Features of a sample before that."""
+    names: list[str]
+    """Their names, or none."""
+    classes: NDArray[Any] | None
+    """Of a classifier."""
+    link: str
+    """One of `hesc.ml.conclusions.LINKS`."""
+    agreement: float | None = None
+    """Of a classifier's maker: the share of rows planned with whose class the polynomials kept."""
+
+    @property
+    def error(self) -> float:
+        """The root mean square of a score's error: by encryption, and by polynomials.
+
+        The second part is that of the rows planned with; other samples may have more, up to
+        `worst`.
+        """
+        return hypot(self.noise, self.fit)
+
+    @cached_property
+    def params(self) -> LeveledParams:
+        """The parameter set."""
+        return LeveledParams.recommended("ckks", ring_degree=self.ring_degree)
+
+    @cached_property
+    def packing(self) -> Packing:
+        """How samples lie in slots."""
+        return Packing(self.params.slot_count, self.widths)
+
+    @property
+    def rows(self) -> int:
+        """Samples of one query, at most: those of one ciphertext."""
+        return self.packing.samples
+
+    @cached_property
+    def digest(self) -> str:
+        """What queries and answers call this plan by."""
+        return hashlib.blake2b(self.to_bytes(), digest_size=16).hexdigest()
+
+    def sizes(self, samples: int = 1) -> Sizes:
+        """Bytes up and down for so many samples, over as many queries as they take."""
+        up = down = 0
+        full, rest = divmod(samples, self.rows)
+        for count, times in ((self.rows, full), (rest, int(rest > 0))):
+            sizes = [len(self.message("query", count, bytes(size))) for size in self.vectors]
+            up += times * sizes[0]
+            # "answer" is a letter longer than "query".
+            down += times * (sizes[1] + 1)
+        return Sizes(up, down)
+
+    def message(self, kind: str, count: int, vector: bytes) -> bytes:
+        """A query or an answer of so many samples."""
+        fields = {"plan": self.digest, "samples": count, "vector": documents.base64_of(vector)}
+        return documents.write(f"network {kind}", fields)
+
+    def read_message(self, kind: str, data: bytes) -> tuple[int, bytes]:
+        """Samples and ciphertext of a query or an answer.
+
+        Raises:
+            WireError: damaged bytes, those of another plan, or of more samples than there may be.
+
+        """
+        given = documents.read(data, f"network {kind}", {"plan", "samples", "vector"})
+        if given["plan"] != self.digest:
+            raise WireError(f"this {kind} is of another plan; give both sides the same one")
+        count = given["samples"]
+        if type(count) is not int or not 0 < count <= self.rows:
+            raise WireError(f"a {kind} of this plan has from 1 to {self.rows} samples")
+        return count, documents.bytes_of(given["vector"], f"the ciphertext of a {kind}")
+
+    def prepared(self, rows: ArrayLike, *, clip: bool = False) -> Clipped:
+        """Samples as they are encrypted: features with each range brought to [-1, 1].
+
+        Args:
+            rows: a row of features for each, as the model's owner has them.
+            clip: bring values beyond the ranges to their ends, and samples beyond the ball
+                straight towards its centre, instead of refusing them. Of such a sample all
+                features count as values.
+
+        Raises:
+            OutOfRangeError: a value beyond its range, a sample beyond the ball, or no number.
+            ShapeError: rows of another length, columns of other names.
+
+        """
+        ready = samples.prepared(
+            rows,
+            inputs=self.inputs,
+            names=self.names,
+            steps=self.steps,
+            ranges=(self.low, self.high),
+            clip=clip,
+        )
+        u = self.scaled(ready.features)
+        apart = u - self.centre
+        distances = np.linalg.norm(apart, axis=1)
+        beyond = distances > self.radius
+        if beyond.any() and not clip:
+            raise OutOfRangeError(
+                f"sample {int(np.argmax(beyond))} is unlike the data that were planned with, as "
+                f"{int(beyond.sum())} samples in all: each value is within its range, and together "
+                f"they are farther from the centre than the plan's radius, where its polynomials "
+                f"are not close to the network. Plan with data like these, or clip=True to bring "
+                f"them nearer"
+            )
+        factor = np.where(beyond, self.radius / np.maximum(distances, self.radius), 1.0)
+        u = np.clip(np.where(beyond[:, None], self.centre + apart * factor[:, None], u), -1, 1)
+        values = ready.values + int(beyond.sum()) * len(self.low)
+        return Clipped(u, values, max(ready.samples, int(beyond.sum())))
+
+    def scaled(self, features: Array) -> Array:
+        """Features within their ranges as numbers in [-1, 1]."""
+        middle, half = middle_and_half(self.low, self.high)
+        return np.clip((features - middle) / half, -1, 1)
+
+    def scores(self, raw: Array) -> Array:
+        """Rows of outputs in scikit-learn's form: a row where a model has one output."""
+        return raw[:, 0] if raw.shape[1] == 1 else raw
+
+    def predictions(self, scores: Array) -> NDArray[Any]:
+        """Classes by the highest score, or the scores of a regressor themselves."""
+        return conclusions.predictions(self.classes, scores)
+
+    def probabilities(self, scores: Array) -> Array:
+        """Probabilities of all classes, by the link.
+
+        Raises:
+            ParameterError: a model whose scores give none.
+
+        """
+        return conclusions.probabilities(self.link, scores)
+
+    def __str__(self) -> str:
+        from hesc.ml.mlp.disclosure import table
+
+        return table(self)
+
+    def __repr__(self) -> str:
+        what = "regressor" if self.classes is None else f"{len(self.classes)} classes"
+        layers = " x ".join(map(str, self.widths))
+        return f"<hesc.ml.mlp.Plan: {what}, {layers}, N = {self.ring_degree}>"
+
+    def to_bytes(self) -> bytes:
+        """The wire form, for a client."""
+        numbers = [self.radius, self.unit, self.noise, self.fit, self.worst]
+        fields = {
+            "ring_degree": self.ring_degree,
+            "widths": list(self.widths),
+            "low": documents.packed(self.low),
+            "high": documents.packed(self.high),
+            "centre": documents.packed(self.centre),
+            "numbers": documents.packed(np.array(numbers)),
+            "vectors": list(self.vectors),
+            "inputs": self.inputs,
+            "names": self.names,
+            "steps": transforms.described(self.steps),
+            "classes": None if self.classes is None else labels.described(self.classes),
+            "link": self.link,
+        }
+        return documents.write(self.kind, fields)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Plan:
+        """A plan from its wire form.
+
+        Raises:
+            WireError: damaged bytes, or another object's.
+
+        """
+        names = {"ring_degree", "widths", "low", "high", "centre", "numbers", "vectors"}
+        names |= {"inputs", "names", "steps", "classes", "link"}
+        given = documents.read(data, cls.kind, names)
+        degree, widths = given["ring_degree"], _wholes(given["widths"], "widths", 1 << 14)
+        if type(degree) is not int or degree not in RINGS:
+            raise WireError(f"the ring degree of a network's plan is one of {RINGS}")
+        if not 3 <= len(widths) <= _DEEPEST or max(widths) > degree // 2:
+            raise WireError("the layers of a network's plan do not fit its ring")
+        low, high, centre = (
+            documents.unpacked(given[name], 1, name) for name in ("low", "high", "centre")
+        )
+        alike = len(low) == len(high) == len(centre) == widths[0]
+        if not alike or (low > high).any() or (np.abs(centre) > 1).any():
+            raise WireError("ranges and centre of a network's plan do not go together")
+        numbers = documents.unpacked(given["numbers"], 1, "numbers").tolist()
+        if len(numbers) != 5 or not all(0 <= n < _LARGEST and isfinite(n) for n in numbers):
+            raise WireError("a network's plan has five numbers from zero on")
+        radius, unit, noise, fit, worst = numbers
+        if not unit > 0 or np.frexp(unit)[0] != 0.5:
+            raise WireError("the unit of a network's plan is a power of two")
+        vectors = _wholes(given["vectors"], "vectors", 1 << 25)
+        inputs, named = given["inputs"], documents.text_list(given["names"], "names")
+        if type(inputs) is not int or inputs < 1 or len(named) not in {0, inputs}:
+            raise WireError("a network's plan has a number of features, and as many names or none")
+        steps, width = transforms.read(given["steps"], inputs)
+        classes = None if given["classes"] is None else labels.read(given["classes"])
+        if width != widths[0] or len(vectors) != 2:
+            raise WireError("the transforms of a network's plan give another number of features")
+        if classes is not None and widths[-1] != (1 if len(classes) == 2 else len(classes)):
+            raise WireError("a network's plan has another number of classes than of scores")
+        link = documents.one_of(given["link"], conclusions.LINKS, "a link")
+        return cls(
+            degree,
+            tuple(widths),
+            low,
+            high,
+            centre,
+            radius,
+            unit,
+            noise,
+            fit,
+            worst,
+            (vectors[0], vectors[1]),
+            steps,
+            inputs,
+            named,
+            classes,
+            link,
+        )
+
+
+def middle_and_half(low: Array, high: Array) -> tuple[Array, Array]:
+    """The middle of each range, and half its width, or 1 of a feature that is constant."""
+    half = (high - low) / 2
+    return (low + high) / 2, np.where(half > 0, half, 1.0)
+
+
+def _wholes(value: object, what: str, most: int) -> list[int]:
+    if not isinstance(value, list) or not all(type(n) is int and 0 < n <= most for n in value):
+        raise WireError(f"{what} of a network's plan are whole numbers up to {most}")
+    return value
