@@ -13,29 +13,47 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
+from hesc.ml.mlp.plans import NetworkPlan
+from hesc.ml.mlp.server import NetworkServer
 from hesc.ml.plans import PrivatePlan
 from hesc.ml.server import Server
 
 if TYPE_CHECKING:
     from hesc.ml.client import Client
     from hesc.ml.estimators import ClippedWarning, PrivateClassifier, PrivateRegressor
+    from hesc.ml.mlp.client import NetworkClient
+    from hesc.ml.mlp.estimators import PrivateMLPClassifier, PrivateMLPRegressor
+    from hesc.ml.onnx import load_onnx
 
 __all__ = [
     "Client",
     "ClippedWarning",
+    "NetworkClient",
+    "NetworkPlan",
+    "NetworkServer",
     "PrivateClassifier",
+    "PrivateMLPClassifier",
+    "PrivateMLPRegressor",
     "PrivatePlan",
     "PrivateRegressor",
     "Server",
+    "load_onnx",
 ]
 
 # Loaded on first use: the first holds secret keys, the others need scikit-learn.
 _LATER: Final = {
     "Client": "hesc.ml.client",
     "ClippedWarning": "hesc.ml.estimators",
+    "NetworkClient": "hesc.ml.mlp.client",
     "PrivateClassifier": "hesc.ml.estimators",
+    "PrivateMLPClassifier": "hesc.ml.mlp.estimators",
+    "PrivateMLPRegressor": "hesc.ml.mlp.estimators",
     "PrivateRegressor": "hesc.ml.estimators",
+    "load_onnx": "hesc.ml.onnx",
 }
+
+_EXTRAS: Final = {"sklearn": ("ml", "scikit-learn"), "onnx": ("onnx", "onnx")}
+"""What brings a missing package, and its name."""
 
 
 def __getattr__(name: str) -> object:
@@ -44,9 +62,11 @@ def __getattr__(name: str) -> object:
     try:
         return getattr(import_module(_LATER[name]), name)
     except ModuleNotFoundError as error:
-        if error.name is None or error.name.split(".")[0] != "sklearn":
+        missing = (error.name or "").split(".")[0]
+        if missing not in _EXTRAS:
             raise
+        extra, what = _EXTRAS[missing]
         raise ImportError(
-            f"hesc.ml.{name} is made around scikit-learn, which is not installed: "
-            f"pip install 'hesc[ml]'"
+            f"hesc.ml.{name} is made around {what}, which is not installed: "
+            f"pip install 'hesc[{extra}]'"
         ) from error

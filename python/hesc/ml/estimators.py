@@ -73,8 +73,12 @@ class _Private(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             sklearn.exceptions.NotFittedError: one that is not fitted.
 
         """
-        private = cls(estimator)
         extraction.check(estimator, cls._finals)
+        return cls._around(estimator)
+
+    @classmethod
+    def _around(cls, estimator: Any) -> Self:
+        private = cls(estimator)
         check_is_fitted(estimator)
         fitted = copy.deepcopy(estimator)
         private.n_features_in_ = fitted.n_features_in_
@@ -399,7 +403,7 @@ class PrivateRegressor(RegressorMixin, _Private):  # type: ignore[misc]
         return predictions[:, None] if column else predictions
 
 
-_PASSING: Final = frozenset({"_linear", "_plan", "_session"})
+_PASSING: Final = frozenset({"_linear", "_plan", "_read", "_ready", "_session"})
 """Attributes that are void once the model is another one, and are never pickled."""
 
 

@@ -69,7 +69,7 @@ _BEFORE: Final = "the client can apply it before hesc.ml sees the features"
 # What comes nearest, by words in a class's name; the first that fits.
 _NEAREST: Final = {
     "KNeighbors": "hesc.codes has distances of encrypted codes; as a linear model " + _KERNEL,
-    "MLP": "hesc.networks has small networks of its own; as a linear model " + _KERNEL,
+    "MLP": "PrivateMLPClassifier and PrivateMLPRegressor; as a linear model " + _KERNEL,
     "SVC": "LinearSVC, or with a kernel " + _KERNEL,
     "SVR": "LinearSVR, or with a kernel " + _KERNEL,
     "Kernel": _KERNEL,
@@ -157,7 +157,7 @@ def linear_form(estimator: Any) -> Linear:
 
     """
     *before, final = parts_of(estimator)
-    steps = [step for part in before for step in _transforms(part)]
+    steps = [step for part in before for step in transforms_of(part)]
     if type(final) is GaussianNB:
         more, weights, intercepts = gaussian(final)
         steps += more
@@ -211,7 +211,8 @@ def _link(final: Any) -> str:
     return "one_against_rest" if apart else "softmax"
 
 
-def _transforms(part: Any) -> list[Transform]:
+def transforms_of(part: Any) -> list[Transform]:
+    """What a client computes in place of a step of a pipeline."""
     if type(part) is PolynomialFeatures:
         return [_monomials(part.powers_)]
     if type(part) is PCA:

@@ -103,6 +103,17 @@ class Network:
             x = layer(x)
         return x
 
+    def same_as(self, other: object) -> bool:
+        """Whether both have the very same layers."""
+        if not isinstance(other, Network) or len(other.layers) != len(self.layers):
+            return False
+        return all(
+            a.activation == b.activation
+            and np.array_equal(a.weights, b.weights)
+            and np.array_equal(a.intercepts, b.intercepts)
+            for a, b in zip(self.layers, other.layers, strict=True)
+        )
+
     def folded(self) -> Network:
         """The same scores with as few layers: one that has no activation is part of the next."""
         layers = [self.layers[0]]

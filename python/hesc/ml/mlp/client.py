@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Never
 
 from hesc._native import DecryptionError, ParameterError, ShapeError, WireError
 from hesc.inputs import of_kind
-from hesc.leveled.vectors import EncryptedVector
 from hesc.ml.client import Query, Result
-from hesc.ml.mlp.plans import DEVIATIONS, Plan
+from hesc.ml.mlp.plans import DEVIATIONS, NetworkPlan
 from hesc.ml.mlp.server import read_keys, write_keys
 from hesc.secret import LeveledSecretKey, leveled_keygen
 
@@ -20,11 +19,11 @@ _UP = 1 + 1e-6
 """Of bounds that travel in fewer bits than they are computed in."""
 
 
-class Client:
+class NetworkClient:
     """A plan and a secret key. Not printed with it, copied or pickled; needs no scikit-learn.
 
     Args:
-        plan: what the model's owner sent, see `Plan.from_bytes`. Print it before you use it.
+        plan: what the model's owner sent, see `NetworkPlan.from_bytes`. Print it before you use it.
         secret: a key of the plan's parameters that was kept; without it new keys are made, half a
             second's work and some ten megabytes.
         keys: of a kept secret key, what `public_keys` gave with it: without them a client decrypts
@@ -33,9 +32,13 @@ class Client:
     """
 
     def __init__(
-        self, plan: Plan, *, secret: LeveledSecretKey | None = None, keys: bytes | None = None
+        self,
+        plan: NetworkPlan,
+        *,
+        secret: LeveledSecretKey | None = None,
+        keys: bytes | None = None,
     ) -> None:
-        self.plan = of_kind(plan, "plan", Plan, "Plan.from_bytes reads one")
+        self.plan = of_kind(plan, "plan", NetworkPlan, "NetworkPlan.from_bytes reads one")
         if secret is None:
             self.secret, made = leveled_keygen(plan.params, rotations=plan.packing.rotations())
             self._public: bytes | None = write_keys(made)
@@ -54,11 +57,11 @@ class Client:
             self._public = keys
 
     def __repr__(self) -> str:
-        return f"<hesc.ml.mlp.Client: {self.plan!r}>"
+        return f"<hesc.ml.mlp.NetworkClient: {self.plan!r}>"
 
     def __reduce__(self) -> Never:
         raise TypeError(
-            "a Client holds a secret key: not pickled or copied; see client.secret.save"
+            "a NetworkClient holds a secret key: not pickled or copied; see client.secret.save"
         )
 
     def public_keys(self) -> bytes:
@@ -79,11 +82,11 @@ class Client:
         """Transforms and encrypts rows of features, `plan.rows` of them at most.
 
         Args:
-            samples: as `Plan.prepared` takes them.
+            samples: as `NetworkPlan.prepared` takes them.
             clip: bring values beyond ranges and ball within them, and count them.
 
         Raises:
-            OutOfRangeError, ShapeError: as `Plan.prepared`; too many rows.
+            OutOfRangeError, ShapeError: as `NetworkPlan.prepared`; too many rows.
 
         """
         ready = self.plan.prepared(samples, clip=clip)
@@ -108,7 +111,7 @@ class Client:
 
         """
         count, data = self.plan.read_message("answer", answer)
-        vector: EncryptedVector = self._keys.read(data, self.plan.params.slot_count)
+        vector = self._keys.read(data, self.plan.params.slot_count)
         allowed = DEVIATIONS * self.plan.noise / self.plan.unit
         if vector.complex_values or vector.error_bound > allowed * _UP:
             raise WireError("this answer is of another computation than the plan's")

@@ -1,7 +1,7 @@
 """Many samples in one ciphertext, and matrices in the clear times all of them at once.
 
-Value `j` of sample `s` is in slot `j * samples + s`. A rotation by `k * samples` moves the values of
-every sample by `k` and mixes no two samples, so that a matrix costs the same for one sample as
+Value `j` of sample `s` is in slot `j * samples + s`. A rotation by `k * samples` moves the values
+of every sample by `k` and mixes no two samples, so that a matrix costs the same for one sample as
 for as many as fit. Products go along diagonals with baby and giant steps (Halevi and Shoup 2014,
 section 3); a matrix with fewer rows than columns has as many diagonals as rows, and partial sums
 are then added up by rotations (Juvekar, Vaikuntanathan and Chandrakasan 2018, section 4.2).
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import reduce
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -56,7 +57,7 @@ class Packing:
     def _sides(self) -> list[tuple[int, int]]:
         """Columns and rows of each layer, as powers of two."""
         sides = [period_of(width) for width in self.widths]
-        return list(zip(sides, sides[1:], strict=False))
+        return list(pairwise(sides))
 
     def packed(self, values: Array) -> Array:
         """Slots of samples, a row for each; zeros where there are none."""

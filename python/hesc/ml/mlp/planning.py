@@ -10,9 +10,10 @@ import numpy as np
 from hesc._native import HescError, NoiseBudgetError, ParameterError, ShapeError
 from hesc.inputs import real_array
 from hesc.ml import transforms
+from hesc.ml.agreement import margins_of
 from hesc.ml.layers import Network
 from hesc.ml.mlp.fits import extremes, farthest, fitted
-from hesc.ml.mlp.plans import DEVIATIONS, Plan, middle_and_half
+from hesc.ml.mlp.plans import DEVIATIONS, NetworkPlan, middle_and_half
 from hesc.ml.mlp.server import SQUARE, Served, evaluated
 from hesc.ring_products.plans import spread
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-_RINGS: Final = {8192: (2,), 16384: (2, 3, 5, 7), 32768: (2, 3, 5, 7, 15)}
+_RINGS: Final = {8192: (2,), 16384: (2, 3, 4), 32768: (4, 5, 7)}
 """Degrees of polynomials that are tried in each ring, the cheapest first."""
 _USUAL: Final = 16384
 """The largest ring that is taken where nobody said which error is wanted."""
@@ -155,7 +156,7 @@ def make(
     names: list[str],
     max_error: float | None,
     ranges: tuple[ArrayLike, ArrayLike] | None,
-) -> tuple[Plan, Prepared]:
+) -> tuple[NetworkPlan, Prepared]:
     """The plan of a network and the layers that its server computes.
 
     Args:
@@ -163,8 +164,9 @@ def make(
         x: rows of features before the transforms.
         clear: the model's own scores of them.
         names: of the features, or none.
-        max_error: the root mean square that is wanted, over rows like these; None takes the best
-            of rings up to 16384.
+        max_error: the root mean square that is wanted, over rows like these; None takes the first
+            that is a hundredth of the median margin (or deviation), or the best of rings up to
+            16384.
         ranges: the least and greatest values of features after the transforms.
 
     Raises:
@@ -194,14 +196,17 @@ def make(
     )
     inner = Network((scaled, *network.layers[1:]))
     widths = (network.inputs, *(len(layer.intercepts) for layer in network.layers))
-    best: tuple[Plan, Prepared] | None = None
+    best: tuple[NetworkPlan, Prepared] | None = None
+    trials = _Trials(u)
+    # What is small beside the scores is not bought with a larger ring.
+    usual = small_beside(clear, margins=model.classes is not None)
     for degree, ring in _candidates(inner, ring_limit=None if wanted else _USUAL):
         if max(widths) > ring // 2:
             continue
         ready = prepared(inner, region, u, degree)
         found = ready.scores(u)
         fit = float(np.sqrt(np.square(found - clear).mean(axis=0)).max())
-        plan = Plan(
+        plan = NetworkPlan(
             ring,
             widths,
             low,
@@ -222,19 +227,19 @@ def make(
         )
         if best is not None and not fit < best[0].error:
             continue
-        tried = _tried(plan, ready, u)
+        tried = trials.tried(plan, ready)
         if tried is None:
             continue
         if best is None or tried.error < best[0].error:
             best = tried, ready
-        if wanted and best[0].error <= wanted:
+        if best[0].error <= (wanted or usual):
             return best
     return _accepted(best, wanted, clear)
 
 
 def _accepted(
-    best: tuple[Plan, Prepared] | None, wanted: float | None, clear: Array
-) -> tuple[Plan, Prepared]:
+    best: tuple[NetworkPlan, Prepared] | None, wanted: float | None, clear: Array
+) -> tuple[NetworkPlan, Prepared]:
     remedy = (
         "train it with smaller weights (alpha=), scale its features, take fewer layers, or an "
         "activation that is nearer to a polynomial: tanh before relu, squares exactly"
@@ -256,6 +261,12 @@ def _accepted(
             f"max_error= to have larger rings tried or to take that; or {remedy}"
         )
     return best
+
+
+def small_beside(clear: Array, *, margins: bool) -> float:
+    """A hundredth of the median margin between classes, or of the scores' least deviation."""
+    typical = np.median(margins_of(clear)) if margins else clear.std(axis=0).min()
+    return float(typical) / 100
 
 
 def _wanted(max_error: float | None) -> float | None:
@@ -303,23 +314,33 @@ def _agreement(found: Array, clear: Array, model: Described) -> float | None:
     return float((found.argmax(axis=1) == clear.argmax(axis=1)).mean())
 
 
-def _tried(plan: Plan, ready: Prepared, u: Array) -> Plan | None:
-    """The plan with the noise and sizes of a trial under new keys; None if there is no room.
+class _Trials:
+    """Samples of one ciphertext, encrypted and evaluated, with keys that stay for a ring."""
 
-    What CKKS says of an error follows from public data and is the same for any numbers and keys.
-    """
-    from hesc.secret import leveled_keygen
+    def __init__(self, u: Array) -> None:
+        self._u = u
+        self._keys: dict[int, Any] = {}
 
-    packing = plan.packing
-    secret, keys = leveled_keygen(plan.params, rotations=packing.rotations())
-    rows = u[: packing.samples]
-    data = secret.encrypt_to_bytes(packing.packed(rows))
-    try:
-        found = evaluated(packing, ready.layers, keys.read(data))
+    def tried(self, plan: NetworkPlan, ready: Prepared) -> NetworkPlan | None:
+        """The plan with the noise and sizes of a trial; None if there is no room.
+
+        What CKKS says of an error follows from public data, the same for any numbers and keys.
+        """
+        from hesc.secret import leveled_keygen
+
+        packing = plan.packing
+        if plan.ring_degree not in self._keys:
+            made = leveled_keygen(plan.params, rotations=packing.rotations())
+            self._keys = {plan.ring_degree: made}
+        secret, keys = self._keys[plan.ring_degree]
+        rows = self._u[: packing.samples]
+        data = secret.encrypt_to_bytes(packing.packed(rows))
+        try:
+            found = evaluated(packing, ready.layers, keys.read(data))
+        except (NoiseBudgetError, ShapeError):
+            return None
         outputs = packing.unpacked(secret.decrypt(found), len(rows))
-    except (NoiseBudgetError, ShapeError):
-        return None
-    if not np.abs(outputs - ready.scores(rows) / ready.unit).max() <= found.error_bound:
-        raise HescError("a trial gave another result than the network in the clear; report this")
-    noise = found.error_bound / DEVIATIONS * ready.unit
-    return replace(plan, noise=noise, vectors=(len(data), len(found.to_bytes())))
+        if not np.abs(outputs - ready.scores(rows) / ready.unit).max() <= found.error_bound:
+            raise HescError("a trial gave another result than the network in the clear; report it")
+        noise = found.error_bound / DEVIATIONS * ready.unit
+        return replace(plan, noise=noise, vectors=(len(data), len(found.to_bytes())))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from math import hypot, isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -32,7 +33,7 @@ _LARGEST: Final = 1e30
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class NetworkPlan:
     """Public, and the same on both sides. `PrivateMLPClassifier.plan` makes one; print it.
 
     A client may encrypt what lies within the ranges **and** within a ball: with each range brought
@@ -199,14 +200,12 @@ class Plan:
         return conclusions.probabilities(self.link, scores)
 
     def __str__(self) -> str:
-        from hesc.ml.mlp.disclosure import table
-
-        return table(self)
+        return _table(self)
 
     def __repr__(self) -> str:
         what = "regressor" if self.classes is None else f"{len(self.classes)} classes"
         layers = " x ".join(map(str, self.widths))
-        return f"<hesc.ml.mlp.Plan: {what}, {layers}, N = {self.ring_degree}>"
+        return f"<hesc.ml.mlp.NetworkPlan: {what}, {layers}, N = {self.ring_degree}>"
 
     def to_bytes(self) -> bytes:
         """The wire form, for a client."""
@@ -228,7 +227,7 @@ class Plan:
         return documents.write(self.kind, fields)
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Plan:
+    def from_bytes(cls, data: bytes) -> NetworkPlan:
         """A plan from its wire form.
 
         Raises:
@@ -296,3 +295,52 @@ def _wholes(value: object, what: str, most: int) -> list[int]:
     if not isinstance(value, list) or not all(type(n) is int and 0 < n <= most for n in value):
         raise WireError(f"{what} of a network's plan are whole numbers up to {most}")
     return value
+
+
+def _table(plan: NetworkPlan) -> str:
+    """Roles, disclosure, error and bytes of a plan, a line for each."""
+    features, outputs = plan.widths[0], plan.widths[-1]
+    each = "a score" if outputs == 1 else f"{outputs} scores"
+    sees = f"sees its samples, {each} for each"
+    if plan.classes is not None:
+        sees += ", and its class" + (" and probabilities" if plan.link != "none" else "")
+    given = [f"ranges of {features} features, a ball that holds the samples planned with"]
+    given += ["their names"] * bool(plan.names) + ["names of classes"] * (plan.classes is not None)
+    given += [f"widths of layers ({', '.join(map(str, plan.widths))})"]
+    rows = {
+        "setting": "client_server: the server holds the weights, the client samples and key",
+        "server": "sees how many samples there are, the plan, keys to multiply and rotate; no "
+        "sample, no score",
+        "client": sees,
+        "is given": "; ".join([*given, *(step.discloses for step in plan.steps)]),
+        "weights": "NOT HIDDEN FROM THE CLIENT: nothing drowns what an answer's noise says of them",
+        "queries": "scores of enough samples give a network away, whatever encrypts them: about as "
+        f"many as it has weights, {_weights(plan)}, and often fewer",
+        "error": f"{plan.error:.3g}, the root mean square of a score's error: {plan.noise:.2g} at "
+        f"most by encryption, {plan.fit:.3g} by polynomials on the rows planned with",
+        "at worst": f"{plan.worst:.3g} by polynomials, for any sample within ranges and ball; "
+        "others are refused",
+    }
+    if plan.agreement is not None:
+        rows["agreement"] = (
+            f"{100 * plan.agreement:.2f} % of the rows planned with keep their class"
+        )
+    sizes = {count: plan.sizes(count) for count in sorted({1, plan.rows})}
+    rows["bytes"] = "; ".join(
+        f"{size.up} up, {size.down} down for {count} sample{'s' * (count > 1)}"
+        for count, size in sizes.items()
+    )
+    rows["ring"] = (
+        f"N = {plan.ring_degree}, {plan.params.assurance}, CKKS, {plan.rows} samples a query"
+    )
+    what = "regressor" if plan.classes is None else f"classifier of {len(plan.classes)} classes"
+    width = max(map(len, rows))
+    lines = [f"  {name:<{width}}  {text}" for name, text in rows.items()]
+    return "\n".join(
+        [f"Private network, {what}: {features} encrypted features, {each} a sample", *lines]
+    )
+
+
+def _weights(plan: NetworkPlan) -> int:
+    """Weights and intercepts of all layers."""
+    return sum((a + 1) * b for a, b in pairwise(plan.widths))

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Final, Never
 import numpy as np
 from numpy.polynomial import polynomial
 
-from hesc._native import ParameterError, WireError
+from hesc._native import NoiseBudgetError, ParameterError, WireError
 from hesc.inputs import of_kind
 from hesc.leveled.keys import PublicKeys
 from hesc.ml import documents
-from hesc.ml.mlp.plans import Plan
+from hesc.ml.mlp.plans import NetworkPlan
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -58,7 +58,7 @@ def evaluated(
         sums = packing.times(layer.weights, vector)
         vector = sums + packing.spread(layer.intercepts)
         if place == len(layers) - 1:
-            return vector.mod_switch_to(1)
+            return _lowered(vector)
         if tuple(layer.coefficients) == SQUARE:
             vector = vector.square()
         else:
@@ -66,7 +66,17 @@ def evaluated(
     raise ParameterError("a network has layers")
 
 
-class Server:
+def _lowered(vector: EncryptedVector) -> EncryptedVector:
+    """At the lowest level that has room: the fewest bytes. Public data decide."""
+    for level in range(1, vector.level):
+        try:
+            return vector.mod_switch_to(level)
+        except NoiseBudgetError:
+            continue
+    return vector
+
+
+class NetworkServer:
     """Weights in the clear that answer encrypted queries of one client.
 
     Args:
@@ -82,9 +92,9 @@ class Server:
     """
 
     def __init__(
-        self, plan: Plan, layers: tuple[Served, ...], *, keys: bytes | None = None
+        self, plan: NetworkPlan, layers: tuple[Served, ...], *, keys: bytes | None = None
     ) -> None:
-        self.plan = of_kind(plan, "plan", Plan, "PrivateMLPClassifier.plan makes it")
+        self.plan = of_kind(plan, "plan", NetworkPlan, "PrivateMLPClassifier.plan makes it")
         widths = [*(layer.weights.shape[1] for layer in layers[:1])]
         widths += [layer.weights.shape[0] for layer in layers]
         if tuple(widths) != plan.widths:
@@ -93,10 +103,10 @@ class Server:
         self._keys = None if keys is None else read_keys(plan, keys)
 
     def __repr__(self) -> str:
-        return f"<hesc.ml.mlp.Server: {self.plan!r}>"
+        return f"<hesc.ml.mlp.NetworkServer: {self.plan!r}>"
 
     def __reduce__(self) -> Never:
-        raise TypeError("a Server is not pickled or copied; write to_bytes()")
+        raise TypeError("a NetworkServer is not pickled or copied; write to_bytes()")
 
     def answer(self, query: bytes) -> bytes:
         """The answer to a query, for whoever sent it.
@@ -108,8 +118,8 @@ class Server:
         """
         if self._keys is None:
             raise ParameterError(
-                "a network multiplies and rotates under the client's keys: give keys=, the bytes of "
-                "client.public_keys()"
+                "a network multiplies and rotates under the client's keys: give keys=, the bytes "
+                "of client.public_keys()"
             )
         count, data = self.plan.read_message("query", query)
         vector = self._keys.read(data)
@@ -121,7 +131,7 @@ class Server:
         return self.plan.message("answer", count, found.to_bytes())
 
     def to_bytes(self) -> bytes:
-        """Plan and **weights in the clear**: for who runs the server, and for no client."""
+        """NetworkPlan and **weights in the clear**: for who runs the server, and for no client."""
         layers = [
             {
                 "weights": documents.packed(layer.weights),
@@ -134,7 +144,7 @@ class Server:
         return documents.write("network server", fields)
 
     @classmethod
-    def from_bytes(cls, data: bytes, *, keys: bytes | None = None) -> Server:
+    def from_bytes(cls, data: bytes, *, keys: bytes | None = None) -> NetworkServer:
         """What `to_bytes` wrote.
 
         Raises:
@@ -144,7 +154,7 @@ class Server:
         given = documents.read(data, "network server", {"plan", "layers"})
         if not isinstance(given["plan"], str):
             raise WireError("the plan of a server of hesc.ml is a text")
-        plan = Plan.from_bytes(given["plan"].encode(errors="surrogatepass"))
+        plan = NetworkPlan.from_bytes(given["plan"].encode(errors="surrogatepass"))
         layers = given["layers"]
         if not isinstance(layers, list) or len(layers) != len(plan.widths) - 1:
             raise WireError("a server has as many layers as its plan says")
@@ -171,7 +181,7 @@ def write_keys(keys: PublicKeys) -> bytes:
     return b"\n".join([head, b"".join(forms.values())])
 
 
-def read_keys(plan: Plan, data: bytes) -> PublicKeys:
+def read_keys(plan: NetworkPlan, data: bytes) -> PublicKeys:
     """What `write_keys` wrote, for the parameters of a plan.
 
     Raises:

@@ -14,11 +14,14 @@ from typing import TYPE_CHECKING
 from hesc._native import ParameterError
 from hesc.ml.given import GivenClassifier, GivenRegressor
 from hesc.ml.onnx import checks, files, graphs
+from hesc.ml.trees import TreeEnsemble
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from hesc.ml.described import Described
+    from hesc.ml.estimators import PrivateClassifier, PrivateRegressor
+    from hesc.ml.mlp.estimators import PrivateMLPClassifier, PrivateMLPRegressor
 
 __all__ = ["load_onnx", "read"]
 
@@ -58,12 +61,29 @@ def read(source: str | Path | bytes, *, verify: bool | None = None) -> Described
 
 def load_onnx(
     source: str | Path | bytes, *, verify: bool | None = None
-) -> GivenClassifier | GivenRegressor:
-    """The model of an ONNX file as a fitted estimator: see `read`.
+) -> PrivateClassifier | PrivateRegressor | PrivateMLPClassifier | PrivateMLPRegressor:
+    """The model of an ONNX file, ready to be planned: see `read` for arguments and errors.
+
+    Linear models become a `PrivateClassifier` or `PrivateRegressor`, networks with hidden layers
+    a `PrivateMLPClassifier` or `PrivateMLPRegressor`. `predict` in the clear is numpy's, in double
+    precision.
 
     Raises:
-        as `read`.
+        ParameterError: trees, which `read` gives as a `TreeEnsemble`, beside what `read` raises.
 
     """
+    from hesc.ml.estimators import PrivateClassifier, PrivateRegressor
+    from hesc.ml.mlp.estimators import PrivateMLPClassifier, PrivateMLPRegressor
+
     model = read(source, verify=verify)
-    return GivenRegressor(model) if model.classes is None else GivenClassifier(model)
+    if isinstance(model.model, TreeEnsemble):
+        raise ParameterError(
+            "trees are read from ONNX files (hesc.ml.onnx.read), and no private form of them is "
+            "made here; nearest: fit a linear model, or a network"
+        )
+    linear = model.model.is_linear
+    if model.classes is None:
+        regressor = PrivateRegressor if linear else PrivateMLPRegressor
+        return regressor.from_fitted(GivenRegressor(model))
+    classifier = PrivateClassifier if linear else PrivateMLPClassifier
+    return classifier.from_fitted(GivenClassifier(model))

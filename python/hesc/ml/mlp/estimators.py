@@ -1,0 +1,279 @@
+"""scikit-learn's networks whose predictions can be had without showing samples."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, Final, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin, clone
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from hesc._native import ParameterError
+from hesc.ml.estimators import ClippedWarning, _has_probabilities, _no_options, _Private
+from hesc.ml.mlp import extraction, planning
+from hesc.ml.mlp.server import NetworkServer
+from hesc.ml.plans import check_wishes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from hesc.ml.described import Described
+    from hesc.ml.estimators import Mode
+    from hesc.ml.mlp.client import NetworkClient
+    from hesc.ml.mlp.planning import Prepared
+    from hesc.ml.mlp.plans import NetworkPlan
+    from hesc.ml.runs import Run
+
+_HIDDEN: Final = (
+    "a network's weights are not hidden from the client: nothing drowns what noise says of them, "
+    "and no bound on answers is known below which they stay unknown. A linear model can be hidden "
+    "for few answers (PrivateClassifier); else write hidden=False"
+)
+
+
+class _PrivateNetwork(_Private):
+    """What classifiers and regressors share."""
+
+    # Of networks: another plan and session than those of ring products.
+    _plan: Any
+    _session: Any
+    _ready: Prepared
+    _read: Any
+
+    @classmethod
+    def from_fitted(cls, estimator: Any) -> Self:
+        """Around an estimator that is fitted already, of which a copy is kept.
+
+        Raises:
+            ParameterError: an estimator that is not computed here.
+            sklearn.exceptions.NotFittedError: one that is not fitted.
+
+        """
+        extraction.check(estimator, cls._finals)
+        private: Self = cls._around(estimator)
+        return private
+
+    def _described(self) -> Described:
+        names = [str(name) for name in getattr(self, "feature_names_in_", [])]
+        return extraction.described(self.estimator_, names=names)
+
+    def plan(  # type: ignore[override]  # networks have no hidden weights
+        self,
+        X: ArrayLike,
+        *,
+        setting: str = "client_server",
+        disclose: str = "scores",
+        max_error: float | None = None,
+        hidden: bool = False,
+        ranges: tuple[ArrayLike, ArrayLike] | None = None,
+    ) -> NetworkPlan:
+        """Chooses polynomials and sizes for a fitted network: print what it returns.
+
+        Takes a second or two, for trials under keys of their own.
+
+        Args:
+            X: training data, **whose least and greatest values, roughly whose mean and whose
+                largest distance from it become public**: samples farther out are refused.
+                Polynomials are fitted to the sums that a network has on them.
+            setting: "client_server": the server knows the model, the client has samples and key.
+            disclose: "scores": what the client learns.
+            max_error: the root mean square of a score's error over rows like `X`, in units of
+                `decision_function` or of a regressor's target. None takes the first plan that has
+                a hundredth of the median margin between classes, or of the deviation of a
+                regressor's predictions, or else the best of rings up to 16384.
+            hidden: refused, with the reason.
+            ranges: a pair: the least and the greatest values of what is encrypted, each one number
+                or one for each; of features after the client's transforms.
+
+        Raises:
+            ParameterError: a wish that this cannot keep, with the reason and what would do.
+            NoiseBudgetError: an error that no set reaches; without a wish, polynomials under
+                which more than one class in ten, or a tenth of the variance, would be another.
+
+        """
+        check_wishes(setting, disclose)
+        if hidden is not False:
+            raise ParameterError(_HIDDEN)
+        rows = self._rows(X)
+        model = self._described()
+        clear = model.scores(rows)
+        if model.classes is not None and len(model.classes) < 2:
+            raise ParameterError("a model of one class needs no scores, encrypted or not")
+        plan, ready = planning.make(
+            model, rows, clear, names=model.names, max_error=max_error, ranges=ranges
+        )
+        self._check_conclusions(plan, rows, clear)  # type: ignore[arg-type]  # of any way
+        self._read, self._plan, self._ready = model, plan, ready
+        self.__dict__.pop("_session", None)
+        return plan
+
+    def _planned(self) -> tuple[NetworkPlan, Prepared]:  # type: ignore[override]
+        check_is_fitted(self, "estimator_")
+        if "_plan" not in self.__dict__:
+            raise ParameterError(
+                "there is no plan, or the model was fitted again since, or unpickled: "
+                "plan(X_train) makes one"
+            )
+        if not self._read.model.same_as(self._described().model):
+            raise ParameterError("the model has changed since it was planned; plan it again")
+        return self._plan, self._ready
+
+    def client(self) -> NetworkClient:  # type: ignore[override]
+        """A client of the plan with new keys. Elsewhere: `NetworkClient(NetworkPlan.from_bytes)`.
+
+        Raises:
+            ParameterError: there is no plan.
+
+        """
+        from hesc.ml.mlp.client import NetworkClient
+
+        return NetworkClient(self._planned()[0])
+
+    def server(self, *, keys: bytes | None = None) -> NetworkServer:  # type: ignore[override]
+        """A server of the plan, which cannot decrypt. Elsewhere: `NetworkServer.from_bytes`.
+
+        Args:
+            keys: the client's `public_keys()`, without which nothing is answered.
+
+        Raises:
+            ParameterError: there is no plan.
+
+        """
+        plan, ready = self._planned()
+        return NetworkServer(plan, ready.layers, keys=keys)
+
+    def run(
+        self,
+        X: ArrayLike,
+        *,
+        fhe: Mode = "execute",
+        clip: bool = False,
+        random_state: int | None = None,
+        progress: bool | Callable[[int, int], object] = True,
+    ) -> Run:
+        """Predictions with scores, the stated error, bytes both ways and what was clipped.
+
+        Both parties run in this process, with keys that stay for the plan's next runs.
+
+        Args:
+            X: samples, within the plan's ranges and ball.
+            fhe: "execute" encrypts, evaluates and decrypts; "simulate" evaluates the polynomials in
+                the clear and adds errors of the plan's noise.
+            clip: bring values beyond ranges, and samples beyond the ball, within them, counted in
+                the result and in a `ClippedWarning`.
+            random_state: of "simulate".
+            progress: a bar on the terminal, or a function that is called with numbers of samples.
+
+        Raises:
+            OutOfRangeError: values beyond their ranges, samples beyond the ball.
+            ParameterError: there is no plan.
+
+        """
+        from hesc.ml.mlp import runs
+
+        if fhe not in {"simulate", "execute"}:
+            raise ParameterError(f"fhe={fhe!r} is not simulate or execute; predict has clear too")
+        plan, ready = self._planned()
+        rows = self._rows(X)
+        if fhe == "simulate":
+            found = runs.simulate(plan, ready, rows, clip=clip, random_state=random_state)
+        else:
+            if "_session" not in self.__dict__:
+                self._session = runs.Session(plan, ready)
+            found = self._session.run(rows, clip=clip, progress=progress)
+        if found.clipped:
+            warnings.warn(
+                f"{found.clipped} values in {found.clipped_samples} of {len(rows)} samples were "
+                f"brought within their declared ranges",
+                ClippedWarning,
+                stacklevel=3,
+            )
+        return found
+
+
+class PrivateMLPClassifier(ClassifierMixin, _PrivateNetwork):  # type: ignore[misc]
+    """A network that classifies encrypted samples.
+
+    Args:
+        estimator: MLPClassifier with hidden layers of relu, tanh or logistic, alone or behind the
+            transforms that `PrivateClassifier` names in a Pipeline; or, by `from_fitted`, a
+            network of an ONNX file, which may have squares too. `fit` fits a clone of it. Keys
+            are no parameters, and are never pickled.
+
+    """
+
+    _finals = extraction.CLASSIFIERS
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fits a clone of the estimator, in the clear, in double precision.
+
+        Raises:
+            ParameterError: an estimator that is not computed here, with the nearest that is.
+
+        """
+        extraction.check(self.estimator, self._finals)
+        self._forget()
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(y)
+        self._keep(clone(self.estimator).fit(X, y))
+        return self
+
+    def _keep(self, fitted: Any) -> None:
+        super()._keep(fitted)
+        self.classes_ = fitted.classes_
+
+    def decision_function(
+        self, X: ArrayLike, *, fhe: Mode = "clear", **options: Any
+    ) -> NDArray[np.float64]:
+        """The last layer's sums, one for two classes. Arguments are those of `predict`."""
+        if fhe == "clear":
+            _no_options(options)
+            scores: NDArray[np.float64] = self._described().scores(self._rows(X))
+            return scores[:, 0] if scores.shape[1] == 1 else scores
+        return self.run(X, fhe=fhe, **options).scores
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(
+        self, X: ArrayLike, *, fhe: Mode = "clear", **options: Any
+    ) -> NDArray[np.float64]:
+        """Probabilities: the client computes them from scores. Arguments are those of `predict`.
+
+        Raises:
+            ParameterError: a network whose scores give none.
+
+        """
+        if fhe == "clear":
+            _no_options(options)
+            clear: NDArray[np.float64] = self.estimator_.predict_proba(self._rows(X))
+            return clear
+        plan, _ = self._planned()
+        return plan.probabilities(self.run(X, fhe=fhe, **options).scores)
+
+
+class PrivateMLPRegressor(RegressorMixin, _PrivateNetwork):  # type: ignore[misc]
+    """A network that predicts numbers of encrypted samples.
+
+    Args:
+        estimator: MLPRegressor with loss="squared_error", as `PrivateMLPClassifier` says.
+
+    """
+
+    _finals = extraction.REGRESSORS
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fits a clone of the estimator, in the clear, in double precision.
+
+        Raises:
+            ParameterError: an estimator that is not computed here, with the nearest that is.
+
+        """
+        extraction.check(self.estimator, self._finals)
+        self._forget()
+        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, multi_output=True)
+        self._keep(clone(self.estimator).fit(X, y))
+        return self
