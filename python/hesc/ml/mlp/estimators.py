@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hesc._native import ParameterError
+from hesc.ml.agreement import margins_of
 from hesc.ml.estimators import ClippedWarning, _has_probabilities, _no_options, _Private
 from hesc.ml.mlp import extraction, planning
 from hesc.ml.mlp.server import NetworkServer
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from hesc.ml.mlp.plans import NetworkPlan
     from hesc.ml.runs import Run
 
+_TIES: Final = 1e-9
+"""Margins within which roundings choose a class."""
 _HIDDEN: Final = (
     "a network's weights are not hidden from the client: nothing drowns what noise says of them, "
     "and no bound on answers is known below which they stay unknown. A linear model can be hidden "
@@ -107,10 +110,30 @@ class _PrivateNetwork(_Private):
         plan, ready = planning.make(
             model, rows, clear, names=model.names, max_error=max_error, ranges=ranges
         )
-        self._check_conclusions(plan, rows, clear)  # type: ignore[arg-type]  # of any way
+        self._check_layers(plan, rows, clear)
         self._read, self._plan, self._ready = model, plan, ready
         self.__dict__.pop("_session", None)
         return plan
+
+    def _check_layers(
+        self, plan: NetworkPlan, rows: NDArray[np.float64], clear: NDArray[np.float64]
+    ) -> None:
+        """What layers say of rows is what the estimator says, but for roundings."""
+        found = plan.predictions(plan.scores(clear))
+        expected = np.asarray(self.estimator_.predict(rows))
+        same = found.shape == expected.shape
+        if same and plan.classes is None:
+            same = bool(np.allclose(found, expected, rtol=1e-6, atol=1e-9))
+        elif same:
+            same = bool((found == expected)[margins_of(clear) > _TIES].all())
+        if same and plan.link != "none":
+            shares = self.estimator_.predict_proba(rows)
+            same = bool(np.allclose(plan.probabilities(plan.scores(clear)), shares, atol=1e-6))
+        if not same:
+            raise ParameterError(
+                "layers read off this network predict something else than it does itself, as for "
+                "several labels to a sample; fit a network of one target"
+            )
 
     def _planned(self) -> tuple[NetworkPlan, Prepared]:  # type: ignore[override]
         check_is_fitted(self, "estimator_")
@@ -233,7 +256,8 @@ class PrivateMLPClassifier(ClassifierMixin, _PrivateNetwork):  # type: ignore[mi
         """The last layer's sums, one for two classes. Arguments are those of `predict`."""
         if fhe == "clear":
             _no_options(options)
-            scores: NDArray[np.float64] = self._described().scores(self._rows(X))
+            rows = self._rows(X)
+            scores: NDArray[np.float64] = self._described().scores(rows)
             return scores[:, 0] if scores.shape[1] == 1 else scores
         return self.run(X, fhe=fhe, **options).scores
 
@@ -249,7 +273,8 @@ class PrivateMLPClassifier(ClassifierMixin, _PrivateNetwork):  # type: ignore[mi
         """
         if fhe == "clear":
             _no_options(options)
-            clear: NDArray[np.float64] = self.estimator_.predict_proba(self._rows(X))
+            rows = self._rows(X)
+            clear: NDArray[np.float64] = self.estimator_.predict_proba(rows)
             return clear
         plan, _ = self._planned()
         return plan.probabilities(self.run(X, fhe=fhe, **options).scores)

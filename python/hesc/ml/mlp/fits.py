@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 _EVENLY: Final = 0.05
 """The share of the weight that lies evenly."""
 _PLACES: Final = 512
+_NOTHING: Final = 1e-12
+"""Terms of a slope that turn nothing, relative to the largest."""
+_ROOM: Final = 1e-9
 _SEEN: Final = 4096
 """Sums that a fit looks at, at most."""
 
@@ -55,13 +58,21 @@ def fitted(activation: str, width: float, seen: Array, degree: int) -> Array:
 
 
 def extremes(coefficients: Array, low: Array, high: Array) -> tuple[Array, Array]:
-    """The least and greatest values of a polynomial on each interval: at its ends and turns."""
-    turns = polynomial.polyroots(polynomial.polyder(coefficients))
-    # Roots that are double are found with imaginary parts of the root of a rounding.
+    """The least and greatest values of a polynomial on each interval: at its ends and turns.
+
+    With room of `1e-9` of the sum of its terms for roots that are found up to roundings, about
+    which a polynomial hardly changes, and for leading terms that are too small to find any.
+    """
+    slope = polynomial.polyder(coefficients)
+    slope = polynomial.polytrim(slope, _NOTHING * np.abs(slope).max())
+    turns = polynomial.polyroots(slope)
+    # Double roots are found with imaginary parts of about the root of a rounding.
     turns = turns.real[np.abs(turns.imag) < 1e-6]
     inside = np.clip(turns[:, None], low, high)
     values = polynomial.polyval(np.vstack([inside, low, high]), coefficients)
-    return values.min(axis=0), values.max(axis=0)
+    sizes = np.maximum(np.abs(low), np.abs(high))
+    room = _ROOM * polynomial.polyval(sizes, np.abs(coefficients))
+    return values.min(axis=0) - room, values.max(axis=0) + room
 
 
 def farthest(activation: str, width: float, coefficients: Array) -> float:

@@ -60,10 +60,11 @@ class Packing:
         return list(pairwise(sides))
 
     def packed(self, values: Array) -> Array:
-        """Slots of samples, a row for each; zeros where there are none."""
-        found = np.zeros((self.period, self.samples))
+        """Slots of samples, a row for each, in copies; zeros where there are none."""
+        side = period_of(values.shape[1])
+        found = np.zeros((side, self.samples))
         found[: values.shape[1], : len(values)] = values.T
-        return found.reshape(-1)
+        return np.tile(found, (self.period // side, 1)).reshape(-1)
 
     def unpacked(self, slots: Array, samples: int) -> Array:
         """A row of outputs for each sample."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-_RINGS: Final = {8192: (2,), 16384: (2, 3, 4), 32768: (4, 5, 7)}
+_RINGS: Final = {8192: (2,), 16384: (2, 3, 4), 32768: (2, 3, 4, 5, 7)}
 """Degrees of polynomials that are tried in each ring, the cheapest first."""
 _USUAL: Final = 16384
 """The largest ring that is taken where nobody said which error is wanted."""

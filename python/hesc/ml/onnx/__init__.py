@@ -78,7 +78,7 @@ def load_onnx(
     model = read(source, verify=verify)
     if isinstance(model.model, TreeEnsemble):
         raise ParameterError(
-            "trees are read from ONNX files (hesc.ml.onnx.read), and no private form of them is "
+            "hesc.ml.onnx.read gives these trees as a TreeEnsemble; no private form of them is "
             "made here; nearest: fit a linear model, or a network"
         )
     linear = model.model.is_linear

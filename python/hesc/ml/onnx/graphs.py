@@ -25,6 +25,7 @@ from hesc.ml.onnx.values import (
     Value,
     difference,
     ends_in_logistic,
+    joined,
     layered,
     scaled,
     scored_of,
@@ -87,6 +88,7 @@ class _Reader:
         self._operators: dict[str, Callable[[Node], None]] = {
             "Concat": self._concat,
             "Constant": self._constant,
+            "FeatureVectorizer": self._vectorizer,
             "Scaler": self._scaler,
             "Imputer": self._imputer,
             "Normalizer": self._normalizer,
@@ -237,22 +239,24 @@ class _Reader:
         self._give(node, value)
 
     def _concat(self, node: Node) -> None:
-        parts = [self._operand(node, place) for place in range(len(node.inputs))]
         if node.attributes.get("axis") not in {1, -1}:
             raise ParameterError(self._refusal(node))
-        match parts:
+        match [self._operand(node, place) for place in range(len(node.inputs))]:
             case [Complement(of=chain), Chain() as other] if chain is other:
                 self._give(node, Concluded("probabilities", scored_of(chain)))
-                return
-        places = [(p.first, p.last) for p in parts if isinstance(p, Columns)]
-        ends = [0, *(last for _, last in places)]
-        if len(places) != len(parts) or [a for a, _ in places] != ends[:-1]:
-            raise ParameterError(
-                "Concat joins the inputs of a graph in their order here, or a probability and its "
-                "complement"
-            )
-        single = any(p.single for p in parts if isinstance(p, Columns))
-        self._give(node, Columns(0, ends[-1], single))
+            case parts:
+                self._give(node, joined(parts))
+
+    def _vectorizer(self, node: Node) -> None:
+        parts = [self._operand(node, place) for place in range(len(node.inputs))]
+        widths = node.attributes.get("inputdimensions")
+        if not isinstance(widths, np.ndarray) or len(widths) != len(parts):
+            raise WireError("a FeatureVectorizer names the width of each input")
+        columns = joined(parts)
+        if [p.last - p.first for p in parts if isinstance(p, Columns)] != widths.tolist():
+            raise WireError("a FeatureVectorizer names other widths than its inputs have")
+        # It gives float32 whatever it takes.
+        self._give(node, replace(columns, single=True))
 
     def _scaler(self, node: Node) -> None:
         chain = self._chain(node)

@@ -138,3 +138,15 @@ def layered(
         raise WireError(f"weights of an ONNX graph meet rows of {chain.width} in another shape")
     layer = Layer(rows, np.zeros(len(rows)) if added is None else added)
     return replace(chain, width=len(rows), layers=(*chain.layers, layer))
+
+
+def joined(parts: list[Any]) -> Columns:
+    """The inputs of a graph, in their order, as one."""
+    places = [(part.first, part.last) for part in parts if isinstance(part, Columns)]
+    ends = [0, *(last for _, last in places)]
+    if not places or len(places) != len(parts) or [a for a, _ in places] != ends[:-1]:
+        raise ParameterError(
+            "columns are joined where they are the inputs of a graph in their order, or a "
+            "probability and its complement"
+        )
+    return Columns(0, ends[-1], single=any(part.single for part in parts))
