@@ -304,13 +304,16 @@ def _table(plan: NetworkPlan) -> str:
     sees = f"sees its samples, {each} for each"
     if plan.classes is not None:
         sees += ", and its class" + (" and probabilities" if plan.link != "none" else "")
-    given = [f"ranges of {features} features, a ball that holds the samples planned with"]
+    given = [
+        f"ranges of {features} features; a ball about the samples planned with (roughly their "
+        "mean, and how far one may be from it)"
+    ]
     given += ["their names"] * bool(plan.names) + ["names of classes"] * (plan.classes is not None)
     given += [f"widths of layers ({', '.join(map(str, plan.widths))})"]
     rows = {
         "setting": "client_server: the server holds the weights, the client samples and key",
         "server": "sees how many samples there are, the plan, keys to multiply and rotate; no "
-        "sample, no score",
+        "sample, no score. Tell it none: errors of scores say something of the secret key",
         "client": sees,
         "is given": "; ".join([*given, *(step.discloses for step in plan.steps)]),
         "weights": "NOT HIDDEN FROM THE CLIENT: nothing drowns what an answer's noise says of them",
