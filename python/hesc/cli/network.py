@@ -1,4 +1,4 @@
-"""File commands: a client and a server that only exchange files.
+"""`hesc network`: small networks whose model is encrypted too, as files between three parties.
 
 Client `keygen`; model owner `encrypt-model`; client `encrypt`; server `eval`; client `decrypt`.
 Every command checks its output files before it works, and leaves none after an error.
@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
-from rich import progress
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
@@ -22,6 +21,7 @@ from rich.text import Text
 from hesc._native import HescError
 from hesc.arrays import Answer, EncryptedArray
 from hesc.cli.tables import read_rows
+from hesc.cli.terminal import PassphraseFile, read_passphrase, reading
 from hesc.encryptor import Encryptor, PublicKey
 from hesc.networks import Preprocessing, SquareNetwork
 from hesc.networks.batches import BatchWriter, read_batches
@@ -32,7 +32,6 @@ from hesc.params import Params
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
-    from contextlib import AbstractContextManager
     from typing import TextIO
 
     from hesc.encoding import Estimates
@@ -42,35 +41,13 @@ STREAM_LENGTH = 64
 # Samples encrypted at a time, enough for all threads, and their bits, for bounded memory.
 BATCH, BATCH_BITS = 64, 1 << 17
 # The longest files of each kind.
-PARAMS_BYTES, KEY_BYTES, MODEL_BYTES, PASSPHRASE_BYTES = 1 << 16, 1 << 28, 1 << 30, 1 << 12
+PARAMS_BYTES, KEY_BYTES, MODEL_BYTES = 1 << 16, 1 << 28, 1 << 30
 
 Public = Annotated[Path, typer.Option(help="Folder with the parameters and the public key.")]
 Length = Annotated[int, typer.Option(min=1, help="Bits of a stream; the same on both sides.")]
 Assurance = Annotated[
     str, typer.Option(help="Least security accepted: guidelines2024, hestd2018, insecure.")
 ]
-
-PassphraseFile = Annotated[
-    Path | None, typer.Option(help="File whose first line is the passphrase, instead of asking.")
-]
-
-
-def _read_passphrase(path: Path | None) -> str | None:
-    if path is None:
-        return None
-    with path.open("rb") as file:
-        # Lines end at a line feed and nowhere else: any other character may be part of the words.
-        line = file.readline(PASSPHRASE_BYTES)
-    words = line.removesuffix(b"\n").removesuffix(b"\r")
-    if not words:
-        raise HescError(f"the first line of {path} is empty; write the passphrase there")
-    if len(line) == PASSPHRASE_BYTES:
-        raise HescError(f"the first line of {path} is longer than any passphrase")
-    try:
-        return words.decode()
-    except UnicodeDecodeError as error:
-        raise HescError(f"the first line of {path} is no text in UTF-8") from error
-
 
 def _read_params(public: Path, assurance: str) -> Params:
     data = read_whole(public / PARAMS_FILE, PARAMS_BYTES, "a parameter set")
@@ -80,19 +57,6 @@ def _read_params(public: Path, assurance: str) -> Params:
 def _read_public(params: Params, public: Path) -> PublicKey:
     data = read_whole(public / PUBLIC_FILE, KEY_BYTES, "a public key")
     return PublicKey.from_bytes(params, data)
-
-
-def _reading(path: Path, description: str) -> AbstractContextManager[IO[bytes]]:
-    """A file opened in binary, with a bar on the terminal of how much of it was read."""
-    console = Console(stderr=True)
-    return progress.open(
-        path,
-        "rb",
-        description=description,
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
 
 
 def keygen(
@@ -106,7 +70,7 @@ def keygen(
 ) -> None:
     """Makes a key pair. The secret key's file has mode 0600; nothing is overwritten.
 
-    Example: hesc keygen --public keys --secret ~/secret.key
+    Example: hesc network keygen --public keys --secret ~/secret.key
     """
     from hesc.secret import keygen as generate
 
@@ -120,7 +84,7 @@ def keygen(
     check_new({"--secret": secret})
     if public.exists() and not public.is_dir():
         raise FileExistsError(f"--public {public} is no folder; choose another name")
-    words = _read_passphrase(passphrase_file)
+    words = read_passphrase(passphrase_file)
     if words is None and passphrase:
         words = typer.prompt("passphrase", hide_input=True, confirmation_prompt=True)
     with _new_folder(public):
@@ -162,7 +126,7 @@ def encrypt_model(
 ) -> None:
     """Encrypts a network under a client's public key.
 
-    Example: hesc encrypt-model network.json --public keys --out model.hesc --preprocessing p.json
+    Example: hesc network encrypt-model network.json --public keys --out model.hesc --preprocessing p.json
     """
     check_new({"--out": out, "--preprocessing": preprocessing})
     params = _read_params(public, assurance)
@@ -186,7 +150,7 @@ def encrypt(
 ) -> None:
     """Encrypts samples under the public key, as many as there are.
 
-    Example: hesc encrypt flowers.csv --preprocessing p.json --public keys --out query.hesc
+    Example: hesc network encrypt flowers.csv --preprocessing p.json --public keys --out query.hesc
     """
     check_new({"--out": out})
     params = _read_params(public, assurance)
@@ -199,7 +163,7 @@ def encrypt(
             for batch in read_rows(file, BATCH):
                 prepared.normalise(batch)
     with (
-        _reading(features, "encrypting") as file,
+        reading(features, "encrypting") as file,
         new_file(out) as part,
         part.open("xb") as query,
     ):
@@ -220,14 +184,14 @@ def evaluate(
 ) -> None:
     """Evaluates the model on the samples: the server's part, without any key.
 
-    Example: hesc eval model.hesc query.hesc --public keys --out answer.hesc
+    Example: hesc network eval model.hesc query.hesc --public keys --out answer.hesc
     """
     check_new({"--out": out})
     params = _read_params(public, assurance)
     data = read_whole(model, MODEL_BYTES, "an encrypted model")
     served = MonomialModel.from_bytes(params, data)
     with (
-        _reading(query, "evaluating") as file,
+        reading(query, "evaluating") as file,
         new_file(out) as part,
         part.open("xb") as answer,
     ):
@@ -250,7 +214,7 @@ def decrypt(
 ) -> None:
     """Decrypts an answer: the class of each sample, with outputs and their standard errors.
 
-    Example: hesc decrypt answer.hesc --secret ~/secret.key --preprocessing p.json --public keys
+    Example: hesc network decrypt answer.hesc --secret ~/secret.key --preprocessing p.json --public keys
     """
     from hesc.secret import Decryptor, load_secret_key, wants_passphrase
 
@@ -258,7 +222,7 @@ def decrypt(
         check_new({"--json": Path(json_file)})
     params = _read_params(public, assurance)
     names = Preprocessing.load(preprocessing).classes
-    words = _read_passphrase(passphrase_file)
+    words = read_passphrase(passphrase_file)
     if words is None and wants_passphrase(secret):
         words = typer.prompt("passphrase", hide_input=True)
     decryptor = Decryptor(load_secret_key(params, secret, passphrase=words))
@@ -270,7 +234,7 @@ def decrypt(
                 raise HescError(f"an answer of shape {found.shape} is none of {len(names)} classes")
             yield decryptor.decrypt(found, return_std=True)
 
-    with _reading(answer, "decrypting") as file:
+    with reading(answer, "decrypting") as file:
         if json_file is None:
             _print_tables(names, batches(file))
         elif json_file == "-":
