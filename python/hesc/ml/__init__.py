@@ -13,6 +13,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
+from hesc.ml.deployment import ClientFolder, Deployment, ServerFolder
 from hesc.ml.plans import PrivatePlan
 from hesc.ml.server import Server
 
@@ -22,11 +23,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Client",
+    "ClientFolder",
     "ClippedWarning",
+    "Deployment",
     "PrivateClassifier",
     "PrivatePlan",
     "PrivateRegressor",
     "Server",
+    "ServerFolder",
 ]
 
 # Loaded on first use: the first holds secret keys, the others need scikit-learn.
