@@ -36,6 +36,10 @@ if TYPE_CHECKING:
 
     from hesc.encoding import Estimates
 
+app = typer.Typer(
+    no_args_is_help=True, help="Small networks whose model is encrypted too, as files."
+)
+
 PARAMS_FILE, PUBLIC_FILE = "params.hesc", "public.hesc"
 STREAM_LENGTH = 64
 # Samples encrypted at a time, enough for all threads, and their bits, for bounded memory.
@@ -49,6 +53,7 @@ Assurance = Annotated[
     str, typer.Option(help="Least security accepted: guidelines2024, hestd2018, insecure.")
 ]
 
+
 def _read_params(public: Path, assurance: str) -> Params:
     data = read_whole(public / PARAMS_FILE, PARAMS_BYTES, "a parameter set")
     return Params.from_bytes(data, assurance=assurance)
@@ -59,6 +64,7 @@ def _read_public(params: Params, public: Path) -> PublicKey:
     return PublicKey.from_bytes(params, data)
 
 
+@app.command("keygen")
 def keygen(
     public: Annotated[Path, typer.Option(help="New folder for parameters and public key.")],
     secret: Annotated[Path, typer.Option(help="New file for the secret key, outside of it.")],
@@ -114,6 +120,7 @@ def _new_folder(folder: Path) -> Iterator[None]:
         raise
 
 
+@app.command("encrypt-model")
 def encrypt_model(
     network: Annotated[Path, typer.Argument(help="The network, a JSON file.")],
     public: Public,
@@ -126,7 +133,7 @@ def encrypt_model(
 ) -> None:
     """Encrypts a network under a client's public key.
 
-    Example: hesc network encrypt-model network.json --public keys --out model.hesc --preprocessing p.json
+    Example: hesc network encrypt-model net.json --public keys --out m.hesc --preprocessing p.json
     """
     check_new({"--out": out, "--preprocessing": preprocessing})
     params = _read_params(public, assurance)
@@ -138,6 +145,7 @@ def encrypt_model(
         loaded.preprocessing.save(preprocessing_part)
 
 
+@app.command("encrypt")
 def encrypt(
     features: Annotated[
         Path, typer.Argument(help="Samples, a CSV file without header, a row for each.")
@@ -175,6 +183,7 @@ def encrypt(
         writer.finish()
 
 
+@app.command("eval")
 def evaluate(
     model: Annotated[Path, typer.Argument(help="The encrypted model.")],
     query: Annotated[Path, typer.Argument(help="Encrypted samples.")],
@@ -201,6 +210,7 @@ def evaluate(
         writer.finish()
 
 
+@app.command("decrypt")
 def decrypt(
     answer: Annotated[Path, typer.Argument(help="The server's answer.")],
     secret: Annotated[Path, typer.Option(help="The secret key.")],
@@ -214,7 +224,7 @@ def decrypt(
 ) -> None:
     """Decrypts an answer: the class of each sample, with outputs and their standard errors.
 
-    Example: hesc network decrypt answer.hesc --secret ~/secret.key --preprocessing p.json --public keys
+    Example: hesc network decrypt answer.hesc --secret s.key --preprocessing p.json --public keys
     """
     from hesc.secret import Decryptor, load_secret_key, wants_passphrase
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -14,7 +15,6 @@ from hesc.new_files import check_new
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from os import PathLike
-    from pathlib import Path
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -26,6 +26,10 @@ SAMPLE: Final = 256
 
 class Deployable:
     """Writes deployment folders. A class that has it makes plans, clients and servers."""
+
+    if TYPE_CHECKING:
+
+        def _rows(self, X: ArrayLike) -> NDArray[np.float64]: ...
 
     def save(
         self,
@@ -60,7 +64,7 @@ class Deployable:
         """
         from hesc.ml import report
 
-        check_new({"path": deployment.Path(path)})
+        check_new({"path": Path(path)})
         whole(sample, "sample", 0)
         private: Any = self
         client = private.client()
@@ -72,7 +76,7 @@ class Deployable:
         page = report.page(
             plan,
             measured,
-            name=deployment.Path(path).name,
+            name=Path(path).name,
             files={"client/plan.json": data, "server/plan.json": data, "server/server.json": model},
             commands=commands,
         )
@@ -85,7 +89,7 @@ class Deployable:
 
         private: Any = self
         rows: NDArray[np.float64] | None = (
-            self.__dict__.get("_sample") if X is None else private._rows(X)
+            self.__dict__.get("_sample") if X is None else self._rows(X)
         )
         left = getattr(server, "answers_left", None)
         if left is not None:

@@ -173,9 +173,7 @@ def write(path: str | PathLike[str], plan: bytes, server: bytes, report: bytes) 
         below = {}
         for kind, files in kinds.items():
             (part / kind).mkdir()
-            below[kind] = folders.write(
-                part / kind, f"{kind} folder", files, plan=name, below={}
-            )
+            below[kind] = folders.write(part / kind, f"{kind} folder", files, plan=name, below={})
         # Weights are for the server alone.
         (part / "server").chmod(0o700)
         folders.write(part, "deployment", {REPORT: report}, plan=name, below=below)

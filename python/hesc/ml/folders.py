@@ -149,9 +149,10 @@ def _read_file(folder: int, name: str, limit: int, path: Path) -> bytes:
     finally:
         if at != folder:
             os.close(at)
-    with open(descriptor, "rb") as file:  # noqa: PTH123 - a descriptor has no path
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise WireError(f"{path / name} is no plain file; get the whole folder again")
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise WireError(f"{path / name} is no plain file; get the whole folder again")
+    with os.fdopen(descriptor, "rb") as file:
         data = file.read(limit + 1)
     if len(data) > limit:
         raise WireError(f"{path / name} is longer than such a file ever is")

@@ -20,7 +20,7 @@ _VARIABLES: Final = {
     _MARK: "var(--mark)",
     _LAW: "var(--law)",
 }
-_STYLE: Final = {
+_STYLE: Final[Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "hesc",
     "font.family": "sans-serif",
@@ -83,7 +83,7 @@ def _svg(draw: Any, name: str, label: str) -> str:
     from matplotlib.figure import Figure
 
     with rc_context(_STYLE):
-        figure = Figure(figsize=(6.0, 3.2), layout="constrained")
+        figure = Figure(figsize=(4.8, 3.0), layout="constrained")
         FigureCanvasSVG(figure)
         figure.patch.set_visible(False)
         axes = figure.add_subplot()
@@ -96,7 +96,7 @@ def _svg(draw: Any, name: str, label: str) -> str:
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     # Two pictures on one page have names of their own.
-    for before in (' id="', 'url(#', 'xlink:href="#'):
+    for before in (' id="', "url(#", 'xlink:href="#'):
         text = text.replace(before, f"{before}{name}-")
     for colour, variable in _VARIABLES.items():
         text = text.replace(colour, variable)

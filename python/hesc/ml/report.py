@@ -84,7 +84,7 @@ def page(
 def _drawing() -> tuple[Any, Any]:
     try:
         import jinja2
-        import matplotlib  # noqa: F401 - the pictures need it
+        import matplotlib as mpl  # noqa: F401 - the pictures need it
     except ModuleNotFoundError as error:
         raise ImportError(
             f"a deployment has a report, which {error.name} makes and which is not installed: "
@@ -116,9 +116,9 @@ def _rows(plan: Plan, measured: Measured | None) -> list[Row]:
     if plan.error:
         found = none
         if measured is not None and measured.errors is not None:
-            size = float(np.sqrt(np.mean(measured.errors**2))) * plan.error
+            spread = float(np.sqrt(np.mean(measured.errors**2))) * plan.error
             unsure = 2 / np.sqrt(2 * len(measured.errors))
-            found = f"{size:.3g} ± {size * unsure:.1g} (two standard errors)"
+            found = f"{spread:.3g} ± {spread * unsure:.1g} (two standard errors)"
         rows.append(Row("root mean square of a score's error", f"≤ {plan.error:.3g}", found))
     if plan.classes is not None:
         stated = getattr(plan, "agreement", None)
@@ -153,6 +153,6 @@ def _within(errors: Any) -> list[tuple[int, float, float]]:
 
 def _is_allowed(plan: Any, count: int) -> bool:
     """Whether a plan answers so many samples at all."""
-    ring = getattr(plan, "ring", None)
-    most = None if ring is None else getattr(ring, "answers", None)
+    ring: Any = getattr(plan, "ring", None)
+    most = getattr(ring, "answers", None)
     return most is None or count * ring.shape[0] <= most

@@ -166,7 +166,9 @@ def read_server(data: bytes, *, keys: bytes | None = None) -> Server:
         if way.server_kind == kind:
             found: Server = _loaded(way.server).from_bytes(data, keys=keys)
             return found
-    raise WireError("this is no server of hesc.ml; check what was sent, or read it with a newer hesc")
+    raise WireError(
+        "this is no server of hesc.ml; check what was sent, or read it with a newer hesc"
+    )
 
 
 def _way_of(data: bytes) -> Way:
