@@ -147,6 +147,13 @@ def rewritten(copied: Path, name: str, data: bytes, *, plan: str | None = None) 
         folder = folder.parent
 
 
+def instead(path: Path) -> Path:
+    """The path, whose file or folder is elsewhere now."""
+    copied = next(above for above in path.parents if above.name == "copy")
+    path.rename(copied.with_name("elsewhere"))
+    return path
+
+
 DAMAGE: dict[str, Callable[[Path], object]] = {
     "extra file": lambda d: (d / "client" / "k.key").write_bytes(b""),
     "extra folder": lambda d: (d / "keys").mkdir(),
@@ -156,16 +163,10 @@ DAMAGE: dict[str, Callable[[Path], object]] = {
     "cut": lambda d: os.truncate(d / "server" / "server.json", 100),
     "empty report": lambda d: os.truncate(d / "report.html", 0),
     "longer": lambda d: os.truncate(d / "client" / "plan.json", 1 << 30),
-    "folder": lambda d: ((d / "report.html").unlink(), (d / "report.html").mkdir()),
-    "pipe": lambda d: ((d / "report.html").unlink(), os.mkfifo(d / "report.html")),
-    "link": lambda d: (
-        (d / "client" / "plan.json").unlink(),
-        (d / "client" / "plan.json").symlink_to(d / "server" / "plan.json"),
-    ),
-    "linked folder": lambda d: (
-        (d / "client").rename(d.with_name("elsewhere")),
-        (d / "client").symlink_to(d.with_name("elsewhere")),
-    ),
+    "folder": lambda d: instead(d / "report.html").mkdir(),
+    "pipe": lambda d: os.mkfifo(instead(d / "report.html")),
+    "link": lambda d: instead(d / "client" / "plan.json").symlink_to(d / "server" / "plan.json"),
+    "linked folder": lambda d: instead(d / "client").symlink_to(d.with_name("elsewhere")),
 }
 
 
@@ -248,7 +249,7 @@ def test_lying_manifests_are_refused(copied: Path) -> None:
     for at in (copied / "client", copied / "server", copied):
         path = at / "manifest.json"
         original = json.loads(path.read_bytes())
-        places = [(name,) for name in original]
+        places: list[tuple[str, ...]] = [(name,) for name in original]
         places += [("files", name) for name in original["files"]]
         places += [
             ("files", name, what) for name in original["files"] for what in ("bytes", "sha256")

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import stat
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -21,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 import hesc
 from hesc.cli import compiling, files
 from hesc.cli.columns import Table
-from hesc.ml import PrivateClassifier, PrivateRegressor
+from hesc.ml import ClientFolder, PrivateClassifier, PrivateRegressor
 
 X, Y = load_iris(return_X_y=True)
 NAMES = ["sepal length", "sepal, width", 'petal "length"', "largeur du pétale"]
@@ -128,7 +127,7 @@ def test_errors_later_in_a_file_say_where(
     wide = X.copy()
     wide[25, 2] = 1234.5
     rows = write(tmp_path / "r.csv", NAMES, wide)
-    with pytest.raises(hesc.OutOfRangeError, match="sample 5 .* counted from 20") as found:
+    with pytest.raises(hesc.OutOfRangeError, match=r"sample 5 .* counted from 20") as found:
         files.encrypt(rows, desk.client, desk.secret, tmp_path / "q")
     assert "1234" not in str(found.value)
 
@@ -272,10 +271,16 @@ def test_the_commands_themselves(desk: Desk, tmp_path: Path) -> None:
     assert found["samples"] == 4
     assert "not overwritten" in run("encrypt", "r.csv", *sides, "--out", "q", ok=False)
     assert "lacks" in run("eval", "q", "--server", desk.client, "--out", "z", ok=False)
-    assert sorted(os.listdir(tmp_path)) == ["a", "k", "p", "q", "r.csv"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "k", "p", "q", "r.csv"]
 
 
 # Tables -------------------------------------------------------------------------------------------
+
+
+def _both(file: IO[bytes]) -> list[Any]:
+    """The columns a and b."""
+    table = Table(file)
+    return list(table.batches(table.chosen(["a", "b"], None), 2))
 
 
 @pytest.mark.parametrize(
@@ -303,8 +308,7 @@ def test_the_commands_themselves(desk: Desk, tmp_path: Path) -> None:
 def test_bad_tables_are_refused(data: bytes, problem: str, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_bytes(data)
     with (tmp_path / "t.csv").open("rb") as file, pytest.raises(hesc.HescError, match=problem) as e:
-        table = Table(file)
-        list(table.batches(table.chosen(["a", "b"], None), 2))
+        _both(file)
     assert "secret" not in str(e.value)
 
 
@@ -319,7 +323,7 @@ def test_tables_without_names_of_their_plan(tmp_path: Path) -> None:
     with path.open("rb") as file:
         table = Table(file)
         found = np.concatenate(list(table.batches(table.chosen([], 2), 1)))
-    assert np.array_equal(found, [[1, 2], [-0.5, np.nan]], equal_nan=True)
+    assert np.array_equal(found, np.array([[1, 2], [-0.5, np.nan]]), equal_nan=True)
     with Path("/dev/zero").open("rb") as file, pytest.raises(hesc.HescError, match="longer"):
         Table(file)
 
@@ -345,7 +349,7 @@ def test_compile_makes_a_deployment(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     compiling.compile_model(
         tmp_path / "m", data, out, leave_out=["kind"], ranges=(0, 10), max_error=0.01, sample=20
     )
-    plan = files.ClientFolder.open(out / "client").plan
+    plan = ClientFolder.open(out / "client").plan
     assert plan.names == NAMES
     assert plan.error <= 0.01
     assert np.array_equal(plan.ring.ranges[0], np.zeros(4))
