@@ -178,7 +178,9 @@ def test_damaged_folders_are_refused(copied: Path, damage: str) -> None:
         Deployment.open(copied)
 
 
-def test_other_versions_and_mixed_folders_are_refused(copied: Path, tmp_path: Path) -> None:
+def test_other_versions_and_mixed_folders_are_refused(
+    saved: Path, copied: Path, tmp_path: Path
+) -> None:
     other = planned(("p", "q", "r", "s")).save(tmp_path / "other", sample=0)
     text = (copied / "client" / "manifest.json").read_text()
     (copied / "client" / "manifest.json").write_text(text.replace("folder 1", "folder 2"))
@@ -186,13 +188,18 @@ def test_other_versions_and_mixed_folders_are_refused(copied: Path, tmp_path: Pa
         ClientFolder.open(copied / "client")
     with pytest.raises(hesc.WireError, match="no client folder"):
         ClientFolder.open(_swapped(other))
-    shutil.rmtree(copied / "client")
-    shutil.copytree(other / "client", copied / "client")
-    with pytest.raises(hesc.WireError, match="not what its manifest says"):
-        Deployment.open(copied)
-    rewritten(copied, "report.html", b"")
-    with pytest.raises(hesc.WireError, match="different plans"):
-        Deployment.open(copied)
+    shutil.rmtree(copied)
+    for side in ("client", "server"):
+        shutil.copytree(saved, copied)
+        shutil.rmtree(copied / side)
+        shutil.copytree(other / side, copied / side)
+        with pytest.raises(hesc.WireError, match="not what its manifest says"):
+            Deployment.open(copied)
+        rewritten(copied, "report.html", b"")
+        with pytest.raises(hesc.WireError, match="different plans"):
+            Deployment.open(copied)
+        shutil.rmtree(copied)
+    shutil.copytree(saved, copied)
     # Weights of one plan behind another: the server's own plan tells.
     model = (other / "server" / "server.json").read_bytes()
     rewritten(copied, "server/server.json", model)
