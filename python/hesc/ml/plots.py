@@ -71,7 +71,7 @@ def errors_and_law(errors: NDArray[np.float64]) -> str:
         axes.hist(errors, bins=list(edges), density=True, color=_MARK, alpha=0.75)
         x = np.linspace(-widest, widest, 201)
         axes.plot(x, np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi), color=_LAW, linewidth=2)
-        axes.set_xlabel("error / stated error (line: the law if all errors were as stated)")
+        axes.set_xlabel("error / stated error")
         axes.set_ylabel("density")
 
     return _svg(draw, "law", "Histogram of errors and the stated normal law")
