@@ -49,11 +49,16 @@ def run(*arguments: str, cwd: Path | None = None, ok: bool = True) -> str:
     [
         ["demo", "iris"],
         ["demo", "linkage"],
+        ["compile"],
         ["keygen"],
-        ["encrypt-model"],
         ["encrypt"],
         ["eval"],
         ["decrypt"],
+        ["network", "keygen"],
+        ["network", "encrypt-model"],
+        ["network", "encrypt"],
+        ["network", "eval"],
+        ["network", "decrypt"],
         ["reproduce"],
         ["params"],
     ],
@@ -102,59 +107,71 @@ def test_blocks_have_the_sizes_that_params_states() -> None:
         assert 0 <= extra < 400, (name, extra)
 
 
-def test_a_client_and_a_server_exchange_files(tmp_path: Path) -> None:
+def test_three_parties_of_a_network_exchange_files(tmp_path: Path) -> None:
     split = load_split()
     np.savetxt(tmp_path / "flowers.csv", split.test_features, delimiter=",")
-    run("keygen", "--public", "keys", "--secret", "secret.key", cwd=tmp_path)
+    run("network", "keygen", "--public", "keys", "--secret", "secret.key", cwd=tmp_path)
     assert stat.S_IMODE((tmp_path / "secret.key").stat().st_mode) == 0o600
     assert sorted(p.name for p in (tmp_path / "keys").iterdir()) == ["params.hesc", "public.hesc"]
     public = ["--public", "keys"]
     shared = ["--preprocessing", "p.json", *public]
-    run("encrypt-model", str(NETWORK), "--out", "model.hesc", *shared, cwd=tmp_path)
-    run("encrypt", "flowers.csv", "--out", "query.hesc", *shared, cwd=tmp_path)
-    run("eval", "model.hesc", "query.hesc", "--out", "answer.hesc", *public, cwd=tmp_path)
+    run("network", "encrypt-model", str(NETWORK), "--out", "model.hesc", *shared, cwd=tmp_path)
+    run("network", "encrypt", "flowers.csv", "--out", "query.hesc", *shared, cwd=tmp_path)
+    run(
+        "network", "eval", "model.hesc", "query.hesc", "--out", "answer.hesc", *public, cwd=tmp_path
+    )
     secret = ["--secret", "secret.key"]
-    output = run("decrypt", "answer.hesc", *secret, *shared, "--json", "-", cwd=tmp_path)
+    output = run("network", "decrypt", "answer.hesc", *secret, *shared, "--json", "-", cwd=tmp_path)
     classes = [sample["class"] for sample in json.loads(output)["samples"]]
     assert classes == [load_network().classes[i] for i in split.test_classes]
-    assert "setosa" in run("decrypt", "answer.hesc", *secret, *shared, cwd=tmp_path)
+    assert "setosa" in run("network", "decrypt", "answer.hesc", *secret, *shared, cwd=tmp_path)
 
     # The key file of another client has a passphrase; its scheme is another too.
     (tmp_path / "words").write_text("correct horse\n")
     (tmp_path / "other").write_text("horse\n")
     words = ["--passphrase-file", "words"]
     where = ["--public", "gm", "--secret", "gm.key"]
-    run("keygen", *where, "--params", "gm_3072", *words, cwd=tmp_path)
+    run("network", "keygen", *where, "--params", "gm_3072", *words, cwd=tmp_path)
     shared2 = ["--preprocessing", "p2.json", "--public", "gm"]
     np.savetxt(tmp_path / "two.csv", split.test_features[:2], delimiter=",")
-    run("encrypt-model", str(NETWORK), "--out", "m2.hesc", *shared2, cwd=tmp_path)
-    run("encrypt", "two.csv", "--out", "q2.hesc", *shared2, cwd=tmp_path)
-    run("eval", "m2.hesc", "q2.hesc", "--out", "a2.hesc", *shared2[2:], cwd=tmp_path)
+    run("network", "encrypt-model", str(NETWORK), "--out", "m2.hesc", *shared2, cwd=tmp_path)
+    run("network", "encrypt", "two.csv", "--out", "q2.hesc", *shared2, cwd=tmp_path)
+    run("network", "eval", "m2.hesc", "q2.hesc", "--out", "a2.hesc", *shared2[2:], cwd=tmp_path)
     secret2 = ["--secret", "gm.key", *shared2]
-    output = run("decrypt", "a2.hesc", *secret2, *words, "--json", "-", cwd=tmp_path)
+    output = run("network", "decrypt", "a2.hesc", *secret2, *words, "--json", "-", cwd=tmp_path)
     assert [sample["class"] for sample in json.loads(output)["samples"]] == classes[:2]
     wrong = ["--passphrase-file", "other"]
-    assert "wrong" in run("decrypt", "a2.hesc", *secret2, *wrong, cwd=tmp_path, ok=False)
+    assert "wrong" in run("network", "decrypt", "a2.hesc", *secret2, *wrong, cwd=tmp_path, ok=False)
 
     # Nothing is overwritten, the secret key is not put beside public things, damage is noticed.
-    again = run("keygen", "--public", "k2", "--secret", "secret.key", cwd=tmp_path, ok=False)
+    again = run(
+        "network", "keygen", "--public", "k2", "--secret", "secret.key", cwd=tmp_path, ok=False
+    )
     assert "not overwritten" in again
     assert not (tmp_path / "k2").exists()
-    beside = run("keygen", "--public", "k3", "--secret", "k3/s.key", cwd=tmp_path, ok=False)
+    beside = run(
+        "network", "keygen", "--public", "k3", "--secret", "k3/s.key", cwd=tmp_path, ok=False
+    )
     assert "must not lie in" in beside
-    twice = run("encrypt", "flowers.csv", "--out", "query.hesc", *shared, cwd=tmp_path, ok=False)
+    twice = run(
+        "network", "encrypt", "flowers.csv", "--out", "query.hesc", *shared, cwd=tmp_path, ok=False
+    )
     assert "query.hesc" in twice
     answer = (tmp_path / "answer.hesc").read_bytes()
     (tmp_path / "answer.hesc").write_bytes(answer[:-1])
-    assert "damaged" in run("decrypt", "answer.hesc", *secret, *shared, cwd=tmp_path, ok=False)
+    assert "damaged" in run(
+        "network", "decrypt", "answer.hesc", *secret, *shared, cwd=tmp_path, ok=False
+    )
     (tmp_path / "flowers.csv").write_text("1,2,x\n")
-    bad = run("encrypt", "flowers.csv", "--out", "q4.hesc", *shared2, cwd=tmp_path, ok=False)
+    bad = run(
+        "network", "encrypt", "flowers.csv", "--out", "q4.hesc", *shared2, cwd=tmp_path, ok=False
+    )
     assert "no table of numbers" in bad
     weak = ["--params", "hestd2018_koseki_bfv_1024"]
-    run("keygen", "--public", "old", "--secret", "old.key", *weak, cwd=tmp_path)
+    run("network", "keygen", "--public", "old", "--secret", "old.key", *weak, cwd=tmp_path)
     arguments = ["--public", "old", "--out", "q3.hesc", "--preprocessing", "p.json"]
     (tmp_path / "flowers.csv").write_text("1,2,3,4\n")
-    assert "2024" in run("encrypt", "flowers.csv", *arguments, cwd=tmp_path, ok=False)
+    assert "2024" in run("network", "encrypt", "flowers.csv", *arguments, cwd=tmp_path, ok=False)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""File commands on any length, with wrong files, without room: right answers, or nothing left."""
+"""`hesc network` on any length, with wrong files, without room: right answers, or nothing left."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ import numpy as np
 import pytest
 
 import hesc
-from hesc.cli import files
+from hesc.cli import network
 from hesc.cli.tables import read_rows
+from hesc.cli.terminal import read_passphrase
 from hesc.iris import load_network, load_split
 from hesc.networks import ModelFormatError, Preprocessing
 from hesc.networks.batches import BatchWriter, read_batches
@@ -48,14 +49,14 @@ class Desk(NamedTuple):
 def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
     at = tmp_path_factory.mktemp("desk")
     found = Desk(at / "keys", at / "s.key", at / "model.hesc", at / "p.json")
-    files.keygen(found.public, found.secret)
-    files.encrypt_model(MODEL, found.public, found.model, found.preprocessing)
+    network.keygen(found.public, found.secret)
+    network.encrypt_model(MODEL, found.public, found.model, found.preprocessing)
     return found
 
 
 def _answer(desk: Desk, features: Path, at: Path) -> Path:
-    files.encrypt(features, desk.preprocessing, desk.public, at / "q")
-    files.evaluate(desk.model, at / "q", desk.public, at / "a")
+    network.encrypt(features, desk.preprocessing, desk.public, at / "q")
+    network.evaluate(desk.model, at / "q", desk.public, at / "a")
     return at / "a"
 
 
@@ -64,7 +65,7 @@ def test_files_of_any_length(desk: Desk, tmp_path: Path) -> None:
     features = np.tile(SPLIT.test_features, (5, 1))[:-7]
     np.savetxt(tmp_path / "f.csv", features, delimiter=",", header="a, comment\n\n")
     answer = _answer(desk, tmp_path / "f.csv", tmp_path)
-    files.decrypt(answer, desk.secret, desk.preprocessing, desk.public, str(tmp_path / "j"))
+    network.decrypt(answer, desk.secret, desk.preprocessing, desk.public, str(tmp_path / "j"))
     samples = json.loads((tmp_path / "j").read_text())["samples"]
     assert len(samples) == len(features) == 143
     outputs = np.array([sample["outputs"] for sample in samples])
@@ -78,9 +79,9 @@ def test_files_in_the_wrong_order(desk: Desk, tmp_path: Path) -> None:
     answer = _answer(desk, tmp_path / "f.csv", tmp_path)
     for model, query in ((tmp_path / "q", desk.model), (desk.model, desk.model), (answer, answer)):
         with pytest.raises(hesc.WireError, match="order of the files"):
-            files.evaluate(model, query, desk.public, tmp_path / "out")
+            network.evaluate(model, query, desk.public, tmp_path / "out")
     with pytest.raises(hesc.WireError, match="encrypted query, where an answer"):
-        files.decrypt(tmp_path / "q", desk.secret, desk.preprocessing, desk.public)
+        network.decrypt(tmp_path / "q", desk.secret, desk.preprocessing, desk.public)
     assert _names(tmp_path) == ["a", "f.csv", "q"]
 
 
@@ -150,31 +151,31 @@ def test_no_output_takes_the_place_of_a_file(desk: Desk, tmp_path: Path) -> None
     link = tmp_path / "link"
     link.symlink_to("nowhere")
     with pytest.raises(hesc.HescError, match="--out and --preprocessing are one file"):
-        files.encrypt_model(MODEL, desk.public, tmp_path / "mm", tmp_path / "mm")
+        network.encrypt_model(MODEL, desk.public, tmp_path / "mm", tmp_path / "mm")
     for taken in (desk.secret, link):
         with pytest.raises(FileExistsError, match="--json"):
-            files.decrypt(answer, desk.secret, desk.preprocessing, desk.public, str(taken))
+            network.decrypt(answer, desk.secret, desk.preprocessing, desk.public, str(taken))
         with pytest.raises(FileExistsError, match="--out"):
-            files.evaluate(desk.model, tmp_path / "q", desk.public, taken)
+            network.evaluate(desk.model, tmp_path / "q", desk.public, taken)
         with pytest.raises(FileExistsError, match="--out"):
-            files.encrypt(tmp_path / "f.csv", desk.preprocessing, desk.public, taken)
+            network.encrypt(tmp_path / "f.csv", desk.preprocessing, desk.public, taken)
         with pytest.raises(FileExistsError, match="--preprocessing"):
-            files.encrypt_model(MODEL, desk.public, tmp_path / "mm", taken)
+            network.encrypt_model(MODEL, desk.public, tmp_path / "mm", taken)
         with pytest.raises(FileExistsError, match="--secret"):
-            files.keygen(tmp_path / "new", taken)
+            network.keygen(tmp_path / "new", taken)
     assert desk.secret.read_bytes() == keys
     assert _names(tmp_path) == ["a", "f.csv", "link", "q"]
 
 
 def test_keys_are_made_together_or_not_at_all(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="make it first"):
-        files.keygen(tmp_path / "new", tmp_path / "nodir" / "s.key")
+        network.keygen(tmp_path / "new", tmp_path / "nodir" / "s.key")
     (tmp_path / "half").mkdir()
     (tmp_path / "half" / "public.hesc").write_bytes(b"kept")
     with pytest.raises(FileExistsError, match="--public"):
-        files.keygen(tmp_path / "half", tmp_path / "s.key")
+        network.keygen(tmp_path / "half", tmp_path / "s.key")
     with pytest.raises(FileExistsError, match="is no folder"):
-        files.keygen(tmp_path / "half" / "public.hesc", tmp_path / "s.key")
+        network.keygen(tmp_path / "half" / "public.hesc", tmp_path / "s.key")
     assert _names(tmp_path) == ["half"]
     assert _names(tmp_path / "half") == ["public.hesc"]
 
@@ -197,11 +198,11 @@ def test_a_full_disk_leaves_nothing(desk: Desk, tmp_path: Path) -> None:
     features = tmp_path / "f.csv"
     features.write_text("1,2,3,4\n")
     with _little_room():
-        files.keygen(tmp_path / "deep" / "new", tmp_path / "s.key")
+        network.keygen(tmp_path / "deep" / "new", tmp_path / "s.key")
     with _little_room():
-        files.encrypt_model(MODEL, desk.public, tmp_path / "m", tmp_path / "p")
+        network.encrypt_model(MODEL, desk.public, tmp_path / "m", tmp_path / "p")
     with _little_room():
-        files.encrypt(features, desk.preprocessing, desk.public, tmp_path / "q")
+        network.encrypt(features, desk.preprocessing, desk.public, tmp_path / "q")
     assert _names(tmp_path) == ["f.csv"]
 
 
@@ -211,7 +212,7 @@ def test_a_command_that_is_ended_leaves_nothing(
 ) -> None:
     os.mkfifo(tmp_path / "f.csv")
     options = ["--preprocessing", desk.preprocessing, "--public", desk.public, "--out", "q"]
-    command = [sys.executable, "-m", "hesc", "encrypt", "f.csv", *map(str, options)]
+    command = [sys.executable, "-m", "hesc", "network", "encrypt", "f.csv", *map(str, options)]
     with (
         subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE) as process,
         # The command opens it too, and then waits for more rows.
@@ -236,13 +237,13 @@ def test_passphrase_files_end_at_a_line_feed(tmp_path: Path) -> None:
         (b" spaces ", " spaces "),
     ):
         path.write_bytes(data)
-        assert files._read_passphrase(path) == words
+        assert read_passphrase(path) == words
     for data, problem in ((b"\nx", "empty"), (b"\xff", "UTF-8"), (b"x" * 5000, "longer")):
         path.write_bytes(data)
         with pytest.raises(hesc.HescError, match=problem):
-            files._read_passphrase(path)
+            read_passphrase(path)
     with pytest.raises(hesc.HescError, match="longer"):
-        files._read_passphrase(Path("/dev/zero"))
+        read_passphrase(Path("/dev/zero"))
 
 
 def test_class_names_are_shown_as_they_are(
@@ -253,7 +254,7 @@ def test_class_names_are_shown_as_they_are(
     (tmp_path / "p").write_text(json.dumps(document | {"classes": names}))
     np.savetxt(tmp_path / "f.csv", SPLIT.test_features[:9], delimiter=",")
     answer = _answer(desk, tmp_path / "f.csv", tmp_path)
-    files.decrypt(answer, desk.secret, tmp_path / "p", desk.public)
+    network.decrypt(answer, desk.secret, tmp_path / "p", desk.public)
     shown = capsys.readouterr().out
     assert all(name[:6] in shown for name in names)
     (tmp_path / "p").write_text(json.dumps(document | {"classes": ["a\x1b]0;b", "b", "c"]}))
@@ -270,4 +271,4 @@ def test_answers_for_other_classes_are_refused(desk: Desk, tmp_path: Path, count
     names = [f"class {number}" for number in range(count)]
     (tmp_path / "p").write_text(json.dumps(document | {"classes": names}))
     with pytest.raises(hesc.HescError, match=f"none of {count} classes"):
-        files.decrypt(answer, desk.secret, tmp_path / "p", desk.public, str(tmp_path / "j"))
+        network.decrypt(answer, desk.secret, tmp_path / "p", desk.public, str(tmp_path / "j"))

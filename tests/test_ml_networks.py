@@ -37,6 +37,8 @@ from hesc.ml.mlp.fits import extremes, farthest, fitted
 from hesc.ml.mlp.packing import Packing
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from numpy.typing import NDArray
 
 X, Y = load_digits(return_X_y=True)
@@ -396,8 +398,51 @@ def test_an_answer_of_another_computation_is_refused(private: PrivateMLPClassifi
 
 
 def test_the_server_imports_nothing_that_decrypts() -> None:
-    code = "import sys, hesc.ml.mlp.server; sys.exit('hesc.secret' in sys.modules)"
+    code = "import sys, hesc.ml.mlp.server, hesc.ml.ways; sys.exit('hesc.secret' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_deployment_of_a_network(private: PrivateMLPClassifier, tmp_path: Path) -> None:
+    from hesc.ml import Deployment
+
+    private.save(tmp_path / "d", sample=10)
+    opened = Deployment.open(tmp_path / "d")
+    client = opened.client.client()
+    with pytest.raises(hesc.ParameterError, match="keys="):
+        opened.server.server()
+    server = opened.server.server(keys=client.public_keys())
+    rows = XV[:5] / 16
+    found = client.decrypt(server.answer(client.encrypt(rows, clip=True).data))
+    assert np.abs(found.scores - private.decision_function(rows)).max() < private._plan.worst
+    client.secret.save(tmp_path / "key")
+    kept = opened.client.client(secret=opened.client.load_secret(tmp_path / "key"))
+    query = kept.encrypt(rows, clip=True).data
+    assert np.allclose(kept.decrypt(server.answer(query)).scores, found.scores, atol=1e-3)
+    page = (tmp_path / "d" / "report.html").read_text()
+    assert "at worst" in page
+    # Nothing is hidden, so that nothing is counted.
+    assert "ledger" not in page.split("<pre>hesc keygen")[1].split("</pre>")[0]
+
+
+@pytest.mark.parametrize("kind", ["linear", "network"])
+def test_a_file_is_compiled(kind: str, tmp_path: Path) -> None:
+    """From an ONNX file and a table of data to folders, as the command does it."""
+    from skl2onnx import to_onnx
+    from sklearn.linear_model import RidgeClassifier
+
+    from hesc.cli import compiling
+    from hesc.ml import Deployment
+
+    model = RidgeClassifier().fit(XT, YT) if kind == "linear" else digits(units=(8,)).estimator_
+    (tmp_path / "m.onnx").write_bytes(to_onnx(model, XT[:1].astype(np.float32)).SerializeToString())
+    header = ",".join(f"pixel {place}" for place in range(64))
+    data = tmp_path / "t.csv"
+    np.savetxt(data, XT[:400] / 16, delimiter=",", header=header, comments="")
+    error = None if kind == "linear" else 3.0
+    compiling.compile_model(tmp_path / "m.onnx", data, tmp_path / "d", max_error=error, sample=20)
+    plan = Deployment.open(tmp_path / "d").client.plan
+    assert plan.kind == ("plan" if kind == "linear" else "network plan")
+    assert plan.names[63] == "pixel 63"
 
 
 # Refusals

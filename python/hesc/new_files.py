@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import secrets
+import shutil
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -91,6 +92,33 @@ def new_file(path: str | PathLike[str]) -> Iterator[Path]:
     """`new_files` for one."""
     with new_files(Path(path)) as (part,):
         yield part
+
+
+@contextmanager
+def new_folder(path: str | PathLike[str]) -> Iterator[Path]:
+    """An empty folder beside this path for what is written; on leaving it moves to its own name.
+
+    After an error nothing is left. Nothing is overwritten, except an empty folder of that name that
+    came into being meanwhile.
+
+    Raises:
+        OSError: as `check_new`, or the disk is full.
+
+    """
+    folder = Path(path)
+    check_new({"the folder": folder})
+    part = folder.with_name(f".{secrets.token_hex(8)}.part")
+    part.mkdir()
+    try:
+        yield part
+        for inside in (*part.rglob("*"), part):
+            _sync(inside)
+        # Refused where there is a file, a link, or a folder that holds something.
+        part.rename(folder)
+    except BaseException:
+        shutil.rmtree(part, ignore_errors=True)
+        raise
+    _sync(folder.parent)
 
 
 def read_whole(path: str | PathLike[str], limit: int, what: str) -> bytes:

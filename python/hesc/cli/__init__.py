@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from hesc._native import HescError
-from hesc.cli import demo, files, params, reproduce
+from hesc.cli import compiling, demo, files, network, params, reproduce
 
 
 def _version(asked: bool) -> None:
@@ -41,11 +41,12 @@ def hesc(
 app.add_typer(demo.app, name="demo")
 app.command("reproduce")(reproduce.reproduce)
 app.command("params")(params.params)
+app.command("compile")(compiling.compile_model)
 app.command("keygen")(files.keygen)
-app.command("encrypt-model")(files.encrypt_model)
 app.command("encrypt")(files.encrypt)
 app.command("eval")(files.evaluate)
 app.command("decrypt")(files.decrypt)
+app.add_typer(network.app, name="network")
 
 
 def main() -> None:

@@ -1,307 +1,344 @@
-"""File commands: a client and a server that only exchange files.
+"""File commands on deployment folders: a client and a server that only exchange files.
 
-Client `keygen`; model owner `encrypt-model`; client `encrypt`; server `eval`; client `decrypt`.
-Every command checks its output files before it works, and leaves none after an error.
+Client `keygen`; client `encrypt`; server `eval`; client `decrypt`. The folders are made by
+`hesc compile` or `hesc.ml`. Every command checks its output files before it works, and leaves none
+after an error.
 """
 
 from __future__ import annotations
 
-import json
-import sys
-from contextlib import contextmanager, suppress
+import csv
+import time
+from collections import Counter
+from contextlib import ExitStack
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated
+from typing import IO, TYPE_CHECKING, Annotated, Any, Final
 
+import numpy as np
 import typer
-from rich import progress
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 from rich.text import Text
 
-from hesc._native import HescError
-from hesc.arrays import Answer, EncryptedArray
-from hesc.cli.tables import read_rows
-from hesc.encryptor import Encryptor, PublicKey
-from hesc.networks import Preprocessing, SquareNetwork
+from hesc._native import HescError, ParameterError, WireError
+from hesc.cli.columns import Table
+from hesc.cli.terminal import (
+    JsonFile,
+    PassphraseFile,
+    check_figures,
+    read_passphrase,
+    reading,
+    write_figures,
+)
+from hesc.ml import ledger
+from hesc.ml.deployment import ClientFolder, ServerFolder
+from hesc.ml.folders import MANIFEST
 from hesc.networks.batches import BatchWriter, read_batches
 from hesc.networks.messages import Message
-from hesc.networks.monomial import QUERY_DIMENSION, MonomialModel
 from hesc.new_files import check_new, new_file, new_files, read_whole
-from hesc.params import Params
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from contextlib import AbstractContextManager
+    from collections.abc import Iterator
     from typing import TextIO
 
-    from hesc.encoding import Estimates
+CELLS: Final = 1 << 20
+"""Features read at a time."""
+KEYS_BYTES: Final = 1 << 30
+"""The longest file of public keys."""
 
-PARAMS_FILE, PUBLIC_FILE = "params.hesc", "public.hesc"
-STREAM_LENGTH = 64
-# Samples encrypted at a time, enough for all threads, and their bits, for bounded memory.
-BATCH, BATCH_BITS = 64, 1 << 17
-# The longest files of each kind.
-PARAMS_BYTES, KEY_BYTES, MODEL_BYTES, PASSPHRASE_BYTES = 1 << 16, 1 << 28, 1 << 30, 1 << 12
-
-Public = Annotated[Path, typer.Option(help="Folder with the parameters and the public key.")]
-Length = Annotated[int, typer.Option(min=1, help="Bits of a stream; the same on both sides.")]
-Assurance = Annotated[
-    str, typer.Option(help="Least security accepted: guidelines2024, hestd2018, insecure.")
-]
-
-PassphraseFile = Annotated[
-    Path | None, typer.Option(help="File whose first line is the passphrase, instead of asking.")
-]
+Folder = Annotated[Path, typer.Option("--client", help="The folder client/ of a deployment.")]
+Secret = Annotated[Path, typer.Option("--secret", help="The secret key, from hesc keygen.")]
 
 
-def _read_passphrase(path: Path | None) -> str | None:
-    if path is None:
-        return None
-    with path.open("rb") as file:
-        # Lines end at a line feed and nowhere else: any other character may be part of the words.
-        line = file.readline(PASSPHRASE_BYTES)
-    words = line.removesuffix(b"\n").removesuffix(b"\r")
-    if not words:
-        raise HescError(f"the first line of {path} is empty; write the passphrase there")
-    if len(line) == PASSPHRASE_BYTES:
-        raise HescError(f"the first line of {path} is longer than any passphrase")
-    try:
-        return words.decode()
-    except UnicodeDecodeError as error:
-        raise HescError(f"the first line of {path} is no text in UTF-8") from error
-
-
-def _read_params(public: Path, assurance: str) -> Params:
-    data = read_whole(public / PARAMS_FILE, PARAMS_BYTES, "a parameter set")
-    return Params.from_bytes(data, assurance=assurance)
-
-
-def _read_public(params: Params, public: Path) -> PublicKey:
-    data = read_whole(public / PUBLIC_FILE, KEY_BYTES, "a public key")
-    return PublicKey.from_bytes(params, data)
-
-
-def _reading(path: Path, description: str) -> AbstractContextManager[IO[bytes]]:
-    """A file opened in binary, with a bar on the terminal of how much of it was read."""
-    console = Console(stderr=True)
-    return progress.open(
-        path,
-        "rb",
-        description=description,
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
+def _say(*lines: str) -> None:
+    # No markup: names of files may hold brackets.
+    Console(stderr=True).print(Text("\n".join(lines)), soft_wrap=True)
 
 
 def keygen(
-    public: Annotated[Path, typer.Option(help="New folder for parameters and public key.")],
-    secret: Annotated[Path, typer.Option(help="New file for the secret key, outside of it.")],
-    params: Annotated[str, typer.Option(help="A preset's name.")] = "bfv_1024_fusion",
+    client: Annotated[Path, typer.Argument(help="The folder client/ of a deployment.")],
+    secret: Annotated[Path, typer.Option(help="New file for the secret key.")],
+    keys: Annotated[
+        Path | None, typer.Option(help="New file for public keys, where the server needs them.")
+    ] = None,
     passphrase: Annotated[
         bool, typer.Option("--passphrase", help="Ask for a passphrase of the secret key.")
     ] = False,
     passphrase_file: PassphraseFile = None,
 ) -> None:
-    """Makes a key pair. The secret key's file has mode 0600; nothing is overwritten.
+    """Makes a client's keys. The secret key's file has mode 0600; nothing is overwritten.
 
-    Example: hesc keygen --public keys --secret ~/secret.key
+    Example: hesc keygen credit/client --secret secret.key --keys client.keys
     """
-    from hesc.secret import keygen as generate
-
-    folder = public.resolve()
-    if folder == secret.resolve().parent or folder in secret.resolve().parents:
-        raise HescError(
-            f"the secret key must not lie in {public}, which is to be given away; choose another "
-            f"place for --secret"
-        )
-    chosen = Params.preset(params)
-    check_new({"--secret": secret})
-    if public.exists() and not public.is_dir():
-        raise FileExistsError(f"--public {public} is no folder; choose another name")
-    words = _read_passphrase(passphrase_file)
+    folder = ClientFolder.open(client)
+    outputs = {"--secret": secret} | ({} if keys is None else {"--keys": keys})
+    check_new(outputs)
+    for name, path in outputs.items():
+        if any((above / MANIFEST).exists() for above in path.resolve().parents):
+            raise HescError(
+                f"{name} {path} lies in a deployment, which is given away; choose another place"
+            )
+    if folder.plan.needs_keys and keys is None:
+        raise ParameterError("this plan's server needs public keys: give --keys, a new file")
+    words = read_passphrase(passphrase_file)
     if words is None and passphrase:
         words = typer.prompt("passphrase", hide_input=True, confirmation_prompt=True)
-    with _new_folder(public):
-        names = secret, public / PARAMS_FILE, public / PUBLIC_FILE
-        for name in names[1:]:
-            check_new({"--public": name})
-        key, public_key = generate(chosen)
-        with new_files(*names) as (secret_part, params_part, public_part):
-            key.write(secret_part, passphrase=words)
-            params_part.write_bytes(chosen.to_bytes())
-            public_part.write_bytes(public_key.to_bytes())
-    Console().print(Text(f"public: {public}\nsecret: {secret} (mode 0600)"), soft_wrap=True)
+    made = folder.client()
+    with new_files(*outputs.values()) as parts:
+        made.secret.save(parts[0], passphrase=words)
+        if keys is not None:
+            parts[1].write_bytes(made.public_keys())
+    lines = [f"secret: {secret} (mode 0600)"]
+    if keys is not None:
+        for_whom = "for the server" if folder.plan.needs_keys else "this plan's server needs none"
+        lines.append(f"public: {keys} ({for_whom})")
+    _say(*lines)
 
 
-@contextmanager
-def _new_folder(folder: Path) -> Iterator[None]:
-    """A folder that goes again, with those above it that are new, if an error follows."""
-    new = [path for path in (folder, *folder.parents) if not path.exists()]
-    folder.mkdir(parents=True, exist_ok=True)
-    try:
-        yield
-    except BaseException:
-        for path in new:
-            # Not what somebody else has put something into meanwhile.
-            with suppress(OSError):
-                path.rmdir()
-        raise
+def _opened_client(folder: ClientFolder, secret: Path, passphrase_file: Path | None) -> Any:
+    from hesc.secret import wants_passphrase
+
+    words = read_passphrase(passphrase_file)
+    if words is None and wants_passphrase(secret):
+        words = typer.prompt("passphrase", hide_input=True, err=True)
+    return folder.client(secret=folder.load_secret(secret, passphrase=words))
 
 
-def encrypt_model(
-    network: Annotated[Path, typer.Argument(help="The network, a JSON file.")],
-    public: Public,
-    out: Annotated[Path, typer.Option(help="New file for the encrypted model.")],
-    preprocessing: Annotated[
-        Path, typer.Option(help="New file for what clients need to prepare features.")
-    ],
-    stream_length: Length = STREAM_LENGTH,
-    assurance: Assurance = "guidelines2024",
-) -> None:
-    """Encrypts a network under a client's public key.
+def _batches(file: IO[bytes], message: Message, digest: str) -> Iterator[bytes]:
+    """The batches behind the first, which names the plan.
 
-    Example: hesc encrypt-model network.json --public keys --out model.hesc --preprocessing p.json
+    Raises:
+        WireError: another plan's, or damaged.
+
     """
-    check_new({"--out": out, "--preprocessing": preprocessing})
-    params = _read_params(public, assurance)
-    key = _read_public(params, public)
-    loaded = SquareNetwork.load(network)
-    model = MonomialModel.encrypt(loaded, key, stream_length=stream_length)
-    with new_files(out, preprocessing) as (model_part, preprocessing_part):
-        model_part.write_bytes(model.to_bytes())
-        loaded.preprocessing.save(preprocessing_part)
+    found = read_batches(file, message)
+    if next(found) != bytes.fromhex(digest):
+        raise WireError(
+            f"{file.name} is for another plan than this folder's; check which it was made with"
+        )
+    some = False
+    for batch in found:
+        some = True
+        yield batch
+    if not some:
+        raise WireError(f"{file.name} holds no sample")
 
 
 def encrypt(
-    features: Annotated[
-        Path, typer.Argument(help="Samples, a CSV file without header, a row for each.")
-    ],
-    preprocessing: Annotated[Path, typer.Option(help="From the model's owner.")],
-    public: Public,
+    rows: Annotated[Path, typer.Argument(help="Samples, a CSV file with a header.")],
+    client: Folder,
+    secret: Secret,
     out: Annotated[Path, typer.Option(help="New file for the encrypted samples.")],
-    stream_length: Length = STREAM_LENGTH,
-    assurance: Assurance = "guidelines2024",
+    clip: Annotated[
+        bool, typer.Option("--clip", help="Bring values beyond their ranges to the ends.")
+    ] = False,
+    ignore_extra: Annotated[
+        bool, typer.Option("--ignore-extra", help="Leave out columns that the plan does not know.")
+    ] = False,
+    json_file: JsonFile = None,
+    passphrase_file: PassphraseFile = None,
 ) -> None:
-    """Encrypts samples under the public key, as many as there are.
+    """Encrypts samples, as many as there are. Columns are found by name.
 
-    Example: hesc encrypt flowers.csv --preprocessing p.json --public keys --out query.hesc
+    Example: hesc encrypt rows.csv --client credit/client --secret secret.key --out query.hesc
     """
     check_new({"--out": out})
-    params = _read_params(public, assurance)
-    key = _read_public(params, public)
-    prepared = Preprocessing.load(preprocessing)
-    rows = min(BATCH, max(1, BATCH_BITS // (stream_length * len(prepared.exponents[0]))))
-    if features.is_file():
+    check_figures(json_file)
+    folder = ClientFolder.open(client)
+    plan = folder.plan
+    opened = _opened_client(folder, secret, passphrase_file)
+    size = max(1, min(plan.rows, CELLS // plan.inputs))
+
+    def batches(file: IO[bytes]) -> Iterator[tuple[int, np.ndarray[Any, Any]]]:
+        table = Table(file)
+        first = 0
+        for batch in table.batches(
+            table.chosen(plan.names, plan.inputs, ignore_extra=ignore_extra), size
+        ):
+            yield first, batch
+            first += len(batch)
+
+    if rows.is_file():
         # A wrong row is found before hours of work.
-        with features.open("rb") as file:
-            for batch in read_rows(file, BATCH):
-                prepared.normalise(batch)
-    with (
-        _reading(features, "encrypting") as file,
-        new_file(out) as part,
-        part.open("xb") as query,
-    ):
-        writer = BatchWriter(query, Message.QUERY)
-        for batch in read_rows(file, rows):
-            # Batches meet the model and never each other: each takes the one dimension anew.
-            encryptor = Encryptor(key, stream_length, first_dimension=QUERY_DIMENSION)
-            writer.write(encryptor.encrypt(prepared.monomials(batch)).to_bytes())
+        with reading(rows, "checking") as file:
+            for first, batch in batches(file):
+                with _after(first):
+                    plan.prepared(batch, clip=clip)
+    count = clipped = clipped_samples = queries = up = 0
+    with reading(rows, "encrypting") as file, new_file(out) as part, part.open("xb") as query:
+        writer = BatchWriter(query, Message.SAMPLES)
+        writer.write(bytes.fromhex(folder.digest))
+        for first, batch in batches(file):
+            with _after(first):
+                found = opened.encrypt(batch, clip=clip)
+            writer.write(found.data)
+            count, queries, up = count + len(batch), queries + 1, up + len(found.data)
+            clipped += found.clipped
+            clipped_samples += found.clipped_samples
         writer.finish()
+    figures = {
+        "samples": count,
+        "queries": queries,
+        "bytes": up,
+        "clipped": clipped,
+        "clipped_samples": clipped_samples,
+    }
+    write_figures(json_file, figures)
+    _say(f"samples encrypted: {count}, {up} bytes, queries: {queries}: {out}")
+    if clipped:
+        _say(f"{clipped} values in {clipped_samples} samples were brought within their ranges")
+
+
+class _after:  # noqa: N801 - reads as a word: with _after(first)
+    """Says of an error in a batch how many samples were before it."""
+
+    def __init__(self, first: int) -> None:
+        self._first = first
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: object) -> None:
+        if self._first and isinstance(error, HescError):
+            raise type(error)(f"{error} (samples counted from {self._first})") from error
 
 
 def evaluate(
-    model: Annotated[Path, typer.Argument(help="The encrypted model.")],
     query: Annotated[Path, typer.Argument(help="Encrypted samples.")],
-    public: Public,
+    server: Annotated[Path, typer.Option(help="The folder server/ of a deployment.")],
     out: Annotated[Path, typer.Option(help="New file for the answer.")],
-    assurance: Assurance = "guidelines2024",
+    keys: Annotated[
+        Path | None, typer.Option(help="The client's public keys, where the plan needs them.")
+    ] = None,
+    ledger_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--ledger", help="File that counts what a model with hidden weights has given."
+        ),
+    ] = None,
+    json_file: JsonFile = None,
 ) -> None:
-    """Evaluates the model on the samples: the server's part, without any key.
+    """Evaluates the model on encrypted samples: the server's part, without a secret key.
 
-    Example: hesc eval model.hesc query.hesc --public keys --out answer.hesc
+    Example: hesc eval query.hesc --server credit/server --out answer.hesc
     """
     check_new({"--out": out})
-    params = _read_params(public, assurance)
-    data = read_whole(model, MODEL_BYTES, "an encrypted model")
-    served = MonomialModel.from_bytes(params, data)
-    with (
-        _reading(query, "evaluating") as file,
-        new_file(out) as part,
-        part.open("xb") as answer,
-    ):
-        writer = BatchWriter(answer, Message.ANSWER)
-        for batch in read_batches(file, Message.QUERY):
-            writer.write(served.answer(EncryptedArray.from_bytes(params, batch)).to_bytes())
-        writer.finish()
+    check_figures(json_file)
+    folder = ServerFolder.open(server)
+    given = None if keys is None else read_whole(keys, KEYS_BYTES, "a file of public keys")
+    served = folder.server(keys=given)
+    most: int | None = getattr(served, "answers_left", None)
+    if most is not None and ledger_file is None:
+        raise ParameterError(
+            f"this model hides its weights for {most} numbers in all, which somebody has to count "
+            f"over all its runs: give --ledger, a file that stays with the server"
+        )
+    if most is None and ledger_file is not None:
+        raise ParameterError("this model hides nothing and counts nothing: leave out --ledger")
+    start = time.perf_counter()
+    queries = up = down = 0
+    with ExitStack() as stack:
+        counted = None
+        if ledger_file is not None:
+            counted = stack.enter_context(ledger.opened(ledger_file, folder.digest))
+        file = stack.enter_context(reading(query, "evaluating"))
+        part = stack.enter_context(new_file(out))
+        with part.open("xb") as answer:
+            writer = BatchWriter(answer, Message.SCORES)
+            writer.write(bytes.fromhex(folder.digest))
+            for batch in _batches(file, Message.SAMPLES, folder.digest):
+                found = served.answer(batch)
+                writer.write(found)
+                queries, up, down = queries + 1, up + len(batch), down + len(found)
+            writer.finish()
+        if counted is not None and most is not None:
+            left: Any = getattr(served, "answers_left", 0)
+            # Counted before the answer is there.
+            counted.spend(most - left, most)
+    seconds = time.perf_counter() - start
+    figures: dict[str, Any] = {
+        "queries": queries,
+        "bytes_up": up,
+        "bytes_down": down,
+        "seconds": seconds,
+    }
+    lines = [f"queries answered: {queries}, {down} bytes: {out}"]
+    if counted is not None and most is not None:
+        figures["numbers_left"] = most - counted.given
+        lines.append(f"{most - counted.given} numbers left of {most}")
+    write_figures(json_file, figures)
+    _say(*lines)
 
 
 def decrypt(
     answer: Annotated[Path, typer.Argument(help="The server's answer.")],
-    secret: Annotated[Path, typer.Option(help="The secret key.")],
-    preprocessing: Annotated[Path, typer.Option(help="From the model's owner: class names.")],
-    public: Public,
-    json_file: Annotated[
-        str | None, typer.Option("--json", help="Write figures to this new file, - for stdout.")
-    ] = None,
-    assurance: Assurance = "guidelines2024",
+    client: Folder,
+    secret: Secret,
+    out: Annotated[Path, typer.Option(help="New CSV file for the predictions.")],
+    probabilities: Annotated[
+        bool, typer.Option("--probabilities", help="Add columns of probabilities.")
+    ] = False,
+    json_file: JsonFile = None,
     passphrase_file: PassphraseFile = None,
 ) -> None:
-    """Decrypts an answer: the class of each sample, with outputs and their standard errors.
+    """Decrypts an answer: a row with prediction and scores for each sample, in their order.
 
-    Example: hesc decrypt answer.hesc --secret ~/secret.key --preprocessing p.json --public keys
+    Example: hesc decrypt answer.hesc --client credit/client --secret k.key --out predictions.csv
     """
-    from hesc.secret import Decryptor, load_secret_key, wants_passphrase
-
-    if json_file not in (None, "-"):
-        check_new({"--json": Path(json_file)})
-    params = _read_params(public, assurance)
-    names = Preprocessing.load(preprocessing).classes
-    words = _read_passphrase(passphrase_file)
-    if words is None and wants_passphrase(secret):
-        words = typer.prompt("passphrase", hide_input=True)
-    decryptor = Decryptor(load_secret_key(params, secret, passphrase=words))
-
-    def batches(file: IO[bytes]) -> Iterator[Estimates]:
-        for batch in read_batches(file, Message.ANSWER):
-            found = Answer.from_bytes(params, batch)
-            if len(found.shape) != 2 or found.shape[1] != len(names):
-                raise HescError(f"an answer of shape {found.shape} is none of {len(names)} classes")
-            yield decryptor.decrypt(found, return_std=True)
-
-    with _reading(answer, "decrypting") as file:
-        if json_file is None:
-            _print_tables(names, batches(file))
-        elif json_file == "-":
-            _write_document(sys.stdout, names, batches(file))
-        else:
-            with new_file(json_file) as part, part.open("x") as document:
-                _write_document(document, names, batches(file))
-
-
-def _write_document(document: TextIO, names: Sequence[str], batches: Iterable[Estimates]) -> None:
-    """`{"samples": [...]}` in JSON, a line for each sample, as they come."""
-    before = '{"samples": [\n'
-    for values, errors in batches:
-        for row, spread in zip(values, errors, strict=True):
-            sample = {
-                "class": names[row.argmax()],
-                "outputs": row.tolist(),
-                "standard_errors": spread.tolist(),
-            }
-            document.write(before + json.dumps(sample))
-            before = ",\n"
-    document.write("\n]}\n")
+    check_new({"--out": out})
+    check_figures(json_file)
+    folder = ClientFolder.open(client)
+    plan = folder.plan
+    if probabilities and not hasattr(plan, "probabilities"):
+        raise ParameterError("this plan gives no probabilities: leave out --probabilities")
+    opened = _opened_client(folder, secret, passphrase_file)
+    count = 0
+    classes: Counter[str] = Counter()
+    with (
+        reading(answer, "decrypting") as file,
+        new_file(out) as part,
+        part.open("x", newline="", encoding="utf-8") as table,
+    ):
+        for batch in _batches(file, Message.SCORES, folder.digest):
+            found = opened.decrypt(batch)
+            shares = plan.probabilities(found.scores) if probabilities else None
+            _write_rows(table, plan, found, shares, header=not count)
+            count += len(found.predictions)
+            if plan.classes is not None:
+                classes.update(str(name) for name in found.predictions.tolist())
+    figures = {"samples": count, "error": plan.error}
+    if plan.classes is not None:
+        figures["classes"] = dict(sorted(classes.items()))
+    write_figures(json_file, figures)
+    error = "" if plan.error is None else f", scores within {plan.error:.3g} (root mean square)"
+    _say(f"predictions: {count}{error}: {out}")
 
 
-def _print_tables(names: Sequence[str], batches: Iterable[Estimates]) -> None:
-    """Outputs with their standard errors on the terminal, a table for each batch."""
-    console, number = Console(), 0
-    for values, errors in batches:
-        table = Table("sample", "class", *map(escape, names))
-        for row, spread in zip(values, errors, strict=True):
-            cells = [f"{v:.2f} ± {e:.2f}" for v, e in zip(row, spread, strict=True)]
-            table.add_row(str(number), Text(names[row.argmax()]), *cells)
-            number += 1
-        console.print(table)
+def _write_rows(
+    table: TextIO, plan: Any, found: Any, probabilities: Any | None, *, header: bool
+) -> None:
+    """A line for each sample: prediction, scores, their error, probabilities."""
+    columns: list[tuple[list[str], Any]] = []
+    labels = [] if plan.classes is None else [str(name) for name in plan.classes.tolist()]
+    columns.append((_names("prediction", found.predictions, []), found.predictions))
+    if plan.classes is not None and found.scores is not None:
+        columns.append((_names("score", found.scores, labels), found.scores))
+    if found.error is not None:
+        columns.append((["error"], np.full(len(found.predictions), found.error)))
+    if probabilities is not None:
+        columns.append((_names("probability", probabilities, labels), probabilities))
+    writer = csv.writer(table, lineterminator="\n")
+    if header:
+        writer.writerow([name for names, _ in columns for name in names])
+    lists = [
+        np.asarray(values).reshape(len(found.predictions), -1).tolist() for _, values in columns
+    ]
+    for row in zip(*lists, strict=True):
+        writer.writerow([cell for cells in row for cell in cells])
+
+
+def _names(what: str, values: Any, labels: list[str]) -> list[str]:
+    if np.ndim(values) == 1:
+        return [what]
+    width = values.shape[1]
+    ends = labels if len(labels) == width else [str(place) for place in range(width)]
+    return [f"{what} {end}" for end in ends]

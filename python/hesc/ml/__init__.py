@@ -13,6 +13,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
+from hesc.ml.deployment import ClientFolder, Deployment, ServerFolder
 from hesc.ml.mlp.plans import NetworkPlan
 from hesc.ml.mlp.server import NetworkServer
 from hesc.ml.plans import PrivatePlan
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Client",
+    "ClientFolder",
     "ClippedWarning",
+    "Deployment",
     "NetworkClient",
     "NetworkPlan",
     "NetworkServer",
@@ -37,6 +40,7 @@ __all__ = [
     "PrivatePlan",
     "PrivateRegressor",
     "Server",
+    "ServerFolder",
     "load_onnx",
 ]
 

@@ -10,6 +10,8 @@ from hesc.ml.plans import PrivatePlan
 from hesc.secret import LeveledSecretKey, leveled_keygen
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
@@ -117,3 +119,15 @@ class Client:
 
         """
         return self.plan.probabilities(self.decrypt(answer).scores)
+
+
+def load_secret(
+    plan: PrivatePlan, path: str | PathLike[str], *, passphrase: str | None = None
+) -> LeveledSecretKey:
+    """The key of a client of this plan, from the file that `client.secret.save` wrote.
+
+    Raises:
+        DecryptionError, ParameterError, WireError, PermissionError: as `LeveledSecretKey.load`.
+
+    """
+    return LeveledSecretKey.load(plan.ring.params, path, passphrase=passphrase)

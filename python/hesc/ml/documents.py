@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _VERSION: Final = 1
 NAME: Final = 1000
 """Letters of a feature's or class's name."""
-_LARGEST: Final = 1 << 26
+LARGEST: Final = 1 << 26
 """Bytes of a document."""
 
 
@@ -38,17 +38,37 @@ def read(data: bytes, kind: str, names: set[str]) -> dict[str, Any]:
         WireError: damaged bytes, another kind or version, fields missing or too many.
 
     """
-    if not isinstance(data, bytes) or len(data) > _LARGEST:
-        raise WireError(f"a {kind} is bytes, up to {_LARGEST} of them")
+    found = _parsed(data, kind)
+    if not isinstance(found, dict) or found.pop("format", None) != _format(kind):
+        raise WireError(f"this is no {kind} of hesc.ml, version {_VERSION}; check what was sent")
+    return exactly(found, names, kind)
+
+
+def kind_of(data: bytes) -> str:
+    """The kind that a document of this version says it is; its fields are not looked at.
+
+    Raises:
+        WireError: damaged bytes, another version, or no document.
+
+    """
+    found = _parsed(data, "document")
+    text = found.get("format") if isinstance(found, dict) else None
+    head, tail = "hesc.ml ", f" {_VERSION}"
+    if not isinstance(text, str) or not text.startswith(head) or not text.endswith(tail):
+        raise WireError(f"this is no document of hesc.ml, version {_VERSION}; check what was sent")
+    return text[len(head) : -len(tail)]
+
+
+def _parsed(data: bytes, kind: str) -> object:
+    if not isinstance(data, bytes) or len(data) > LARGEST:
+        raise WireError(f"a {kind} is bytes, up to {LARGEST} of them")
     try:
-        found = json.loads(data, object_pairs_hook=_once, parse_constant=_no_number)
+        found: object = json.loads(data, object_pairs_hook=_once, parse_constant=_no_number)
     except (ValueError, RecursionError) as error:
         raise WireError(
             f"this is no {kind} of hesc.ml: it is damaged, or something else"
         ) from error
-    if not isinstance(found, dict) or found.pop("format", None) != _format(kind):
-        raise WireError(f"this is no {kind} of hesc.ml, version {_VERSION}; check what was sent")
-    return exactly(found, names, kind)
+    return found
 
 
 def exactly(value: object, names: set[str], what: str) -> dict[str, Any]:

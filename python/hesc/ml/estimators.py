@@ -15,11 +15,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hesc._native import ParameterError, ShapeError
 from hesc.ml import extraction, planning
+from hesc.ml.deployable import SAMPLE, Deployable, spread_out
 from hesc.ml.plans import PrivatePlan, check_wishes
 from hesc.ml.server import Server
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -42,7 +43,7 @@ def _has_probabilities(private: Any) -> bool:
     return hasattr(private.estimator, "predict_proba")
 
 
-class _Private(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class _Private(Deployable, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """What classifiers and regressors share."""
 
     _finals: tuple[type, ...]
@@ -121,6 +122,7 @@ class _Private(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         hidden: bool = False,
         answers: int | None = None,
         ranges: tuple[ArrayLike, ArrayLike] | None = None,
+        names: Sequence[str] = (),
     ) -> PrivatePlan:
         """Chooses sizes for a fitted model and says who learns what: print what it returns.
 
@@ -142,6 +144,7 @@ class _Private(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 as that few are not zero, finds them with fewer.
             ranges: a pair: the least and the greatest values of what is encrypted, each one number
                 or one for each; of features after the client's transforms.
+            names: of the features, where the model was fitted without.
 
         Raises:
             ParameterError: a wish that this cannot keep, with the reason and what would do.
@@ -159,7 +162,7 @@ class _Private(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             model,
             rows,
             clear,
-            names=[str(name) for name in getattr(self, "feature_names_in_", [])],
+            names=[str(name) for name in getattr(self, "feature_names_in_", names)],
             classes=classes,
             max_error=max_error,
             hidden=hidden,
@@ -168,6 +171,7 @@ class _Private(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         )
         self._check_conclusions(plan, rows, clear)
         self._linear, self._plan = model, plan
+        self._sample = spread_out(rows, SAMPLE)
         self.__dict__.pop("_session", None)
         return plan
 
@@ -403,7 +407,7 @@ class PrivateRegressor(RegressorMixin, _Private):  # type: ignore[misc]
         return predictions[:, None] if column else predictions
 
 
-_PASSING: Final = frozenset({"_linear", "_plan", "_read", "_ready", "_session"})
+_PASSING: Final = frozenset({"_linear", "_plan", "_read", "_ready", "_sample", "_session"})
 """Attributes that are void once the model is another one, and are never pickled."""
 
 

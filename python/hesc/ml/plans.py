@@ -6,7 +6,7 @@ import base64
 import binascii
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
@@ -75,6 +75,8 @@ class PrivatePlan:
     learns what. Its wire form is what a client is given.
     """
 
+    kind: ClassVar[str] = "plan"
+    """Of its document."""
     ring: Plan
     """Sizes and scales."""
     steps: list[Transform]
@@ -99,6 +101,11 @@ class PrivatePlan:
     def hidden(self) -> bool:
         """Whether weights are hidden from the client, as far as scores leave them hidden."""
         return self.ring.answers is not None
+
+    @property
+    def needs_keys(self) -> bool:
+        """Whether the server is given the client's public keys before it answers."""
+        return self.hidden
 
     @property
     def rows(self) -> int:
@@ -196,7 +203,7 @@ class PrivatePlan:
             "classes": None if self.classes is None else _described(self.classes),
             "link": self.link,
         }
-        return documents.write("plan", fields)
+        return documents.write(self.kind, fields)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> PrivatePlan:
@@ -207,7 +214,7 @@ class PrivatePlan:
 
         """
         names = {"ring", "inputs", "names", "steps", "classes", "link"}
-        given = documents.read(data, "plan", names)
+        given = documents.read(data, cls.kind, names)
         try:
             ring = Plan.from_bytes(base64.b64decode(given["ring"], validate=True))
         except (binascii.Error, TypeError, ValueError) as error:

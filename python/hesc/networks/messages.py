@@ -23,6 +23,8 @@ class Message(Enum):
     MODEL = 1
     QUERY = 2
     ANSWER = 3
+    SAMPLES = 4
+    SCORES = 5
 
     @property
     def description(self) -> str:
@@ -59,4 +61,6 @@ _DESCRIPTIONS: Final = {
     Message.MODEL: "an encrypted model",
     Message.QUERY: "an encrypted query",
     Message.ANSWER: "an answer",
+    Message.SAMPLES: "an encrypted query to a deployment",
+    Message.SCORES: "a deployment's answer",
 }

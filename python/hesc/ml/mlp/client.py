@@ -12,6 +12,8 @@ from hesc.ml.mlp.server import read_keys, write_keys
 from hesc.secret import LeveledSecretKey, leveled_keygen
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
@@ -132,3 +134,15 @@ class NetworkClient:
 
         """
         return self.plan.probabilities(self.decrypt(answer).scores)
+
+
+def load_secret(
+    plan: NetworkPlan, path: str | PathLike[str], *, passphrase: str | None = None
+) -> LeveledSecretKey:
+    """The key of a client of this plan, from the file that `client.secret.save` wrote.
+
+    Raises:
+        DecryptionError, ParameterError, WireError, PermissionError: as `LeveledSecretKey.load`.
+
+    """
+    return LeveledSecretKey.load(plan.params, path, passphrase=passphrase)

@@ -13,13 +13,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hesc._native import ParameterError
 from hesc.ml.agreement import margins_of
+from hesc.ml.deployable import SAMPLE, spread_out
 from hesc.ml.estimators import ClippedWarning, _has_probabilities, _no_options, _Private
 from hesc.ml.mlp import extraction, planning
 from hesc.ml.mlp.server import NetworkServer
 from hesc.ml.plans import check_wishes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -74,6 +75,7 @@ class _PrivateNetwork(_Private):
         max_error: float | None = None,
         hidden: bool = False,
         ranges: tuple[ArrayLike, ArrayLike] | None = None,
+        names: Sequence[str] = (),
     ) -> NetworkPlan:
         """Chooses polynomials and sizes for a fitted network: print what it returns.
 
@@ -92,6 +94,7 @@ class _PrivateNetwork(_Private):
             hidden: refused, with the reason.
             ranges: a pair: the least and the greatest values of what is encrypted, each one number
                 or one for each; of features after the client's transforms.
+            names: of the features, where the model was fitted without.
 
         Raises:
             ParameterError: a wish that this cannot keep, with the reason and what would do.
@@ -108,10 +111,16 @@ class _PrivateNetwork(_Private):
         if model.classes is not None and len(model.classes) < 2:
             raise ParameterError("a model of one class needs no scores, encrypted or not")
         plan, ready = planning.make(
-            model, rows, clear, names=model.names, max_error=max_error, ranges=ranges
+            model,
+            rows,
+            clear,
+            names=model.names or [str(name) for name in names],
+            max_error=max_error,
+            ranges=ranges,
         )
         self._check_layers(plan, rows, clear)
         self._read, self._plan, self._ready = model, plan, ready
+        self._sample = spread_out(rows, SAMPLE)
         self.__dict__.pop("_session", None)
         return plan
 

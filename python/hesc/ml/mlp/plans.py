@@ -98,6 +98,11 @@ class NetworkPlan:
         return Packing(self.params.slot_count, self.widths)
 
     @property
+    def needs_keys(self) -> bool:
+        """Whether the server is given the client's public keys before it answers: always."""
+        return True
+
+    @property
     def rows(self) -> int:
         """Samples of one query, at most: those of one ciphertext."""
         return self.packing.samples

@@ -1,0 +1,147 @@
+"""Tables with a header as files, columns by name, a few rows at a time."""
+
+from __future__ import annotations
+
+import csv
+from typing import IO, TYPE_CHECKING, Final
+
+import numpy as np
+
+from hesc._native import HescError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+# A line that is longer is none.
+_LONGEST_LINE: Final = 1 << 22
+
+
+class Table:
+    """A CSV file whose first line names its columns, opened in binary.
+
+    Cells are separated by commas and may be quoted; a row is one line. Empty lines are left out.
+
+    Args:
+        file: where it is read from, once.
+
+    Raises:
+        HescError: no header, names twice, or a header that is a row of numbers.
+
+    """
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._line = 0
+        self.header = next(self._rows(), [])
+        """Names of the columns."""
+        if not self.header:
+            raise HescError(f"{file.name} is empty; its first line names the columns")
+        if len(set(self.header)) != len(self.header):
+            raise self._problem("a column's name is there twice")
+
+    def chosen(
+        self, names: Sequence[str], count: int | None, *, ignore_extra: bool = False
+    ) -> list[int]:
+        """Places of the columns that are wanted.
+
+        Args:
+            names: of the columns; none takes all, in the order of the file.
+            count: how many there must be where there are no names.
+            ignore_extra: whether there may be others.
+
+        Raises:
+            HescError: columns missing or too many.
+
+        """
+        if not names:
+            if all(_is_number(name) for name in self.header):
+                raise self._problem("it is a row of numbers; the first line names the columns")
+            if count not in (None, len(self.header)):
+                raise self._problem(
+                    f"it names {len(self.header)} columns, of {count} that are expected; without "
+                    f"names in the plan there can be no others"
+                )
+            return list(range(len(self.header)))
+        places = {name: place for place, name in enumerate(self.header)}
+        missing = [name for name in names if name not in places]
+        if missing:
+            raise self._problem(
+                f"there is no column {_listed(missing)}; columns are found by name, separated by "
+                f"commas"
+            )
+        extra = [name for name in self.header if name not in set(names)]
+        if extra and not ignore_extra:
+            raise self._problem(
+                f"the plan does not know {_listed(extra)}; remove them, or write --ignore-extra"
+            )
+        return [places[name] for name in names]
+
+    def batches(self, places: Sequence[int], rows: int) -> Iterator[NDArray[np.float64]]:
+        """Arrays (up to `rows`, columns) of the rows that follow.
+
+        Memory: what the rows take, however long the file is.
+
+        Raises:
+            HescError: a row of another length, a cell that is no number, no row at all. The message
+                names the place and no value.
+
+        """
+        batch: list[list[float]] = []
+        some = False
+        for cells in self._rows():
+            if len(cells) != len(self.header):
+                raise self._problem(f"it has {len(cells)} cells, the header {len(self.header)}")
+            batch.append([self._number(cells[place], place) for place in places])
+            some = True
+            if len(batch) == rows:
+                yield np.array(batch)
+                batch = []
+        if batch:
+            yield np.array(batch)
+        if not some:
+            raise HescError(f"{self._file.name} has a header and no row")
+
+    def _rows(self) -> Iterator[list[str]]:
+        while line := self._file.readline(_LONGEST_LINE):
+            self._line += 1
+            if len(line) == _LONGEST_LINE:
+                raise self._problem("it is longer than any row")
+            try:
+                # Spreadsheets put a mark before the first line.
+                text = line.decode("utf-8-sig" if self._line == 1 else "utf-8")
+            except UnicodeDecodeError as error:
+                raise self._problem("it is no text in UTF-8") from error
+            if not text.strip():
+                continue
+            try:
+                (cells,) = csv.reader([text.rstrip("\r\n")], strict=True)
+            except (csv.Error, ValueError):
+                raise self._problem("its quotes do not match; a row is one line") from None
+            yield [cell.strip() for cell in cells]
+
+    def _number(self, cell: str, place: int) -> float:
+        if not _is_number(cell):
+            what = "is empty; impute it first" if not cell else "holds no number"
+            raise self._problem(f"column {self.header[place]!r} {what}")
+        return float(cell)
+
+    def _problem(self, problem: str) -> HescError:
+        return HescError(f"{self._file.name}: line {self._line}: {problem}")
+
+
+def _is_number(cell: str) -> bool:
+    """Whether it is a number as files have them: in ASCII, without Python's underscores."""
+    if not cell.isascii() or "_" in cell:
+        return False
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(repr(name[:80]) for name in names[:3])
+    return shown if len(names) <= 3 else f"{shown} and {len(names) - 3} more"

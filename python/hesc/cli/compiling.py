@@ -1,0 +1,138 @@
+"""`hesc compile`: a deployment folder from a model's file."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path  # noqa: TC003 - typer reads the annotations
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import numpy as np
+import typer
+
+from hesc._native import HescError, ParameterError
+from hesc.cli.columns import Table
+from hesc.cli.terminal import JsonFile, check_figures, reading, write_figures
+from hesc.new_files import check_new
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+ROWS: Final = 4096
+"""Rows read at a time."""
+
+
+def compile_model(
+    model: Annotated[Path, typer.Argument(metavar="MODEL.onnx", help="The model, in ONNX.")],
+    data: Annotated[
+        Path, typer.Option(help="Training data, a CSV file with a header; features alone.")
+    ],
+    out: Annotated[Path, typer.Option(help="New folder for the deployment.")],
+    max_error: Annotated[
+        float | None, typer.Option(help="Root mean square of a score's error that is wanted.")
+    ] = None,
+    setting: Annotated[str, typer.Option(help="Who holds what.")] = "client_server",
+    disclose: Annotated[str, typer.Option(help="What the client learns.")] = "scores",
+    hidden: Annotated[
+        bool, typer.Option("--hidden", help="Hide the weights from the client.")
+    ] = False,
+    answers: Annotated[
+        int | None, typer.Option(help="Numbers that hidden weights give in all.")
+    ] = None,
+    ranges: Annotated[
+        tuple[float, float] | None,
+        typer.Option(help="Least and greatest value of every encrypted feature."),
+    ] = None,
+    ranges_from: Annotated[
+        Path | None,
+        typer.Option(help="CSV file with a header and two rows, least and greatest values."),
+    ] = None,
+    leave_out: Annotated[
+        list[str] | None,
+        typer.Option(help="Column that is no feature, such as the target; may be repeated."),
+    ] = None,
+    sample: Annotated[
+        int, typer.Option(min=0, help="Rows that the report's run encrypts, at most.")
+    ] = 256,
+    json_file: JsonFile = None,
+) -> None:
+    """Plans a model and writes folders for client and server, and a report to read first.
+
+    Least and greatest values of the data become public ranges, unless --ranges says otherwise.
+
+    Example: hesc compile model.onnx --data train.csv --leave-out target --out credit
+    """
+    check_new({"--out": out})
+    check_figures(json_file)
+    if ranges is not None and ranges_from is not None:
+        raise ParameterError("--ranges and --ranges-from say the same; give one of them")
+    private = _loaded(model)
+    without = leave_out or []
+    names, rows = _read(data, private, without)
+    limits: Any = ranges
+    if ranges_from is not None:
+        found, pair = _read(ranges_from, private, without)
+        if len(pair) != 2 or found != names:
+            raise HescError(
+                f"{ranges_from} has two rows, least and greatest values, and the columns of {data}"
+            )
+        limits = (pair[0], pair[1])
+    wishes: dict[str, Any] = {"hidden": hidden, "answers": answers}
+    # What was not asked for is not handed on: not every model knows every wish.
+    wishes = {name: value for name, value in wishes.items() if value not in (None, False)}
+    if not hasattr(private, "feature_names_in_"):
+        wishes["names"] = names
+    plan = private.plan(
+        rows,
+        setting=setting,
+        disclose=disclose,
+        max_error=max_error,
+        ranges=limits,
+        **wishes,
+    )
+    private.save(out, sample=sample, commands=[shlex.join(["hesc", *sys.argv[1:]])])
+    one = plan.sizes(1)
+    figures = {
+        "features": plan.inputs,
+        "error": plan.error,
+        "agreement": getattr(plan, "agreement", None),
+        "bytes_up": one.up,
+        "bytes_down": one.down,
+        "rows_of_a_query": plan.rows,
+    }
+    write_figures(json_file, figures)
+    if json_file != "-":
+        typer.echo(plan)
+        typer.echo(f"read {out / 'report.html'} before you give {out / 'client'} away")
+
+
+def _loaded(model: Path) -> Any:
+    try:
+        from hesc.ml.onnx import load_onnx  # type: ignore[import-not-found, unused-ignore]
+    except ModuleNotFoundError as error:
+        raise ParameterError(
+            f"models in ONNX cannot be read: {error.name} is not installed. From Python, "
+            f"hesc.ml's estimators write deployments with save(); see docs/deploy.md"
+        ) from error
+    return load_onnx(model)
+
+
+def _read(path: Path, private: Any, without: list[str]) -> tuple[list[str], NDArray[np.float64]]:
+    """Features by name. All of them are in memory: ranges and errors are of all rows."""
+    with reading(path, "reading") as file:
+        table = Table(file)
+        absent = [name for name in without if name not in table.header]
+        if absent:
+            raise HescError(f"{path} has no column {absent[0]!r}, which --leave-out names")
+        wanted = [str(name) for name in getattr(private, "feature_names_in_", [])]
+        if not wanted:
+            table.chosen([], None)
+            wanted = [name for name in table.header if name not in set(without)]
+        places = table.chosen(wanted, None, ignore_extra=bool(without))
+        extra = set(table.header) - set(wanted) - set(without)
+        if extra:
+            raise HescError(
+                f"{path} has the column {min(extra)!r}, which is no feature of the model; name it "
+                f"by --leave-out"
+            )
+        return wanted, np.concatenate(list(table.batches(places, ROWS)))

@@ -1,0 +1,281 @@
+"""`hesc network`: small networks whose model is encrypted too, as files between three parties.
+
+Client `keygen`; model owner `encrypt-model`; client `encrypt`; server `eval`; client `decrypt`.
+Every command checks its output files before it works, and leaves none after an error.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from hesc._native import HescError
+from hesc.arrays import Answer, EncryptedArray
+from hesc.cli.tables import read_rows
+from hesc.cli.terminal import PassphraseFile, read_passphrase, reading
+from hesc.encryptor import Encryptor, PublicKey
+from hesc.networks import Preprocessing, SquareNetwork
+from hesc.networks.batches import BatchWriter, read_batches
+from hesc.networks.messages import Message
+from hesc.networks.monomial import QUERY_DIMENSION, MonomialModel
+from hesc.new_files import check_new, new_file, new_files, read_whole
+from hesc.params import Params
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import TextIO
+
+    from hesc.encoding import Estimates
+
+app = typer.Typer(
+    no_args_is_help=True, help="Small networks whose model is encrypted too, as files."
+)
+
+PARAMS_FILE, PUBLIC_FILE = "params.hesc", "public.hesc"
+STREAM_LENGTH = 64
+# Samples encrypted at a time, enough for all threads, and their bits, for bounded memory.
+BATCH, BATCH_BITS = 64, 1 << 17
+# The longest files of each kind.
+PARAMS_BYTES, KEY_BYTES, MODEL_BYTES = 1 << 16, 1 << 28, 1 << 30
+
+Public = Annotated[Path, typer.Option(help="Folder with the parameters and the public key.")]
+Length = Annotated[int, typer.Option(min=1, help="Bits of a stream; the same on both sides.")]
+Assurance = Annotated[
+    str, typer.Option(help="Least security accepted: guidelines2024, hestd2018, insecure.")
+]
+
+
+def _read_params(public: Path, assurance: str) -> Params:
+    data = read_whole(public / PARAMS_FILE, PARAMS_BYTES, "a parameter set")
+    return Params.from_bytes(data, assurance=assurance)
+
+
+def _read_public(params: Params, public: Path) -> PublicKey:
+    data = read_whole(public / PUBLIC_FILE, KEY_BYTES, "a public key")
+    return PublicKey.from_bytes(params, data)
+
+
+@app.command("keygen")
+def keygen(
+    public: Annotated[Path, typer.Option(help="New folder for parameters and public key.")],
+    secret: Annotated[Path, typer.Option(help="New file for the secret key, outside of it.")],
+    params: Annotated[str, typer.Option(help="A preset's name.")] = "bfv_1024_fusion",
+    passphrase: Annotated[
+        bool, typer.Option("--passphrase", help="Ask for a passphrase of the secret key.")
+    ] = False,
+    passphrase_file: PassphraseFile = None,
+) -> None:
+    """Makes a key pair. The secret key's file has mode 0600; nothing is overwritten.
+
+    Example: hesc network keygen --public keys --secret ~/secret.key
+    """
+    from hesc.secret import keygen as generate
+
+    folder = public.resolve()
+    if folder == secret.resolve().parent or folder in secret.resolve().parents:
+        raise HescError(
+            f"the secret key must not lie in {public}, which is to be given away; choose another "
+            f"place for --secret"
+        )
+    chosen = Params.preset(params)
+    check_new({"--secret": secret})
+    if public.exists() and not public.is_dir():
+        raise FileExistsError(f"--public {public} is no folder; choose another name")
+    words = read_passphrase(passphrase_file)
+    if words is None and passphrase:
+        words = typer.prompt("passphrase", hide_input=True, confirmation_prompt=True)
+    with _new_folder(public):
+        names = secret, public / PARAMS_FILE, public / PUBLIC_FILE
+        for name in names[1:]:
+            check_new({"--public": name})
+        key, public_key = generate(chosen)
+        with new_files(*names) as (secret_part, params_part, public_part):
+            key.write(secret_part, passphrase=words)
+            params_part.write_bytes(chosen.to_bytes())
+            public_part.write_bytes(public_key.to_bytes())
+    Console().print(Text(f"public: {public}\nsecret: {secret} (mode 0600)"), soft_wrap=True)
+
+
+@contextmanager
+def _new_folder(folder: Path) -> Iterator[None]:
+    """A folder that goes again, with those above it that are new, if an error follows."""
+    new = [path for path in (folder, *folder.parents) if not path.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    except BaseException:
+        for path in new:
+            # Not what somebody else has put something into meanwhile.
+            with suppress(OSError):
+                path.rmdir()
+        raise
+
+
+@app.command("encrypt-model")
+def encrypt_model(
+    network: Annotated[Path, typer.Argument(help="The network, a JSON file.")],
+    public: Public,
+    out: Annotated[Path, typer.Option(help="New file for the encrypted model.")],
+    preprocessing: Annotated[
+        Path, typer.Option(help="New file for what clients need to prepare features.")
+    ],
+    stream_length: Length = STREAM_LENGTH,
+    assurance: Assurance = "guidelines2024",
+) -> None:
+    """Encrypts a network under a client's public key.
+
+    Example: hesc network encrypt-model net.json --public keys --out m.hesc --preprocessing p.json
+    """
+    check_new({"--out": out, "--preprocessing": preprocessing})
+    params = _read_params(public, assurance)
+    key = _read_public(params, public)
+    loaded = SquareNetwork.load(network)
+    model = MonomialModel.encrypt(loaded, key, stream_length=stream_length)
+    with new_files(out, preprocessing) as (model_part, preprocessing_part):
+        model_part.write_bytes(model.to_bytes())
+        loaded.preprocessing.save(preprocessing_part)
+
+
+@app.command("encrypt")
+def encrypt(
+    features: Annotated[
+        Path, typer.Argument(help="Samples, a CSV file without header, a row for each.")
+    ],
+    preprocessing: Annotated[Path, typer.Option(help="From the model's owner.")],
+    public: Public,
+    out: Annotated[Path, typer.Option(help="New file for the encrypted samples.")],
+    stream_length: Length = STREAM_LENGTH,
+    assurance: Assurance = "guidelines2024",
+) -> None:
+    """Encrypts samples under the public key, as many as there are.
+
+    Example: hesc network encrypt flowers.csv --preprocessing p.json --public keys --out query.hesc
+    """
+    check_new({"--out": out})
+    params = _read_params(public, assurance)
+    key = _read_public(params, public)
+    prepared = Preprocessing.load(preprocessing)
+    rows = min(BATCH, max(1, BATCH_BITS // (stream_length * len(prepared.exponents[0]))))
+    if features.is_file():
+        # A wrong row is found before hours of work.
+        with features.open("rb") as file:
+            for batch in read_rows(file, BATCH):
+                prepared.normalise(batch)
+    with (
+        reading(features, "encrypting") as file,
+        new_file(out) as part,
+        part.open("xb") as query,
+    ):
+        writer = BatchWriter(query, Message.QUERY)
+        for batch in read_rows(file, rows):
+            # Batches meet the model and never each other: each takes the one dimension anew.
+            encryptor = Encryptor(key, stream_length, first_dimension=QUERY_DIMENSION)
+            writer.write(encryptor.encrypt(prepared.monomials(batch)).to_bytes())
+        writer.finish()
+
+
+@app.command("eval")
+def evaluate(
+    model: Annotated[Path, typer.Argument(help="The encrypted model.")],
+    query: Annotated[Path, typer.Argument(help="Encrypted samples.")],
+    public: Public,
+    out: Annotated[Path, typer.Option(help="New file for the answer.")],
+    assurance: Assurance = "guidelines2024",
+) -> None:
+    """Evaluates the model on the samples: the server's part, without any key.
+
+    Example: hesc network eval model.hesc query.hesc --public keys --out answer.hesc
+    """
+    check_new({"--out": out})
+    params = _read_params(public, assurance)
+    data = read_whole(model, MODEL_BYTES, "an encrypted model")
+    served = MonomialModel.from_bytes(params, data)
+    with (
+        reading(query, "evaluating") as file,
+        new_file(out) as part,
+        part.open("xb") as answer,
+    ):
+        writer = BatchWriter(answer, Message.ANSWER)
+        for batch in read_batches(file, Message.QUERY):
+            writer.write(served.answer(EncryptedArray.from_bytes(params, batch)).to_bytes())
+        writer.finish()
+
+
+@app.command("decrypt")
+def decrypt(
+    answer: Annotated[Path, typer.Argument(help="The server's answer.")],
+    secret: Annotated[Path, typer.Option(help="The secret key.")],
+    preprocessing: Annotated[Path, typer.Option(help="From the model's owner: class names.")],
+    public: Public,
+    json_file: Annotated[
+        str | None, typer.Option("--json", help="Write figures to this new file, - for stdout.")
+    ] = None,
+    assurance: Assurance = "guidelines2024",
+    passphrase_file: PassphraseFile = None,
+) -> None:
+    """Decrypts an answer: the class of each sample, with outputs and their standard errors.
+
+    Example: hesc network decrypt answer.hesc --secret s.key --preprocessing p.json --public keys
+    """
+    from hesc.secret import Decryptor, load_secret_key, wants_passphrase
+
+    if json_file not in (None, "-"):
+        check_new({"--json": Path(json_file)})
+    params = _read_params(public, assurance)
+    names = Preprocessing.load(preprocessing).classes
+    words = read_passphrase(passphrase_file)
+    if words is None and wants_passphrase(secret):
+        words = typer.prompt("passphrase", hide_input=True)
+    decryptor = Decryptor(load_secret_key(params, secret, passphrase=words))
+
+    def batches(file: IO[bytes]) -> Iterator[Estimates]:
+        for batch in read_batches(file, Message.ANSWER):
+            found = Answer.from_bytes(params, batch)
+            if len(found.shape) != 2 or found.shape[1] != len(names):
+                raise HescError(f"an answer of shape {found.shape} is none of {len(names)} classes")
+            yield decryptor.decrypt(found, return_std=True)
+
+    with reading(answer, "decrypting") as file:
+        if json_file is None:
+            _print_tables(names, batches(file))
+        elif json_file == "-":
+            _write_document(sys.stdout, names, batches(file))
+        else:
+            with new_file(json_file) as part, part.open("x") as document:
+                _write_document(document, names, batches(file))
+
+
+def _write_document(document: TextIO, names: Sequence[str], batches: Iterable[Estimates]) -> None:
+    """`{"samples": [...]}` in JSON, a line for each sample, as they come."""
+    before = '{"samples": [\n'
+    for values, errors in batches:
+        for row, spread in zip(values, errors, strict=True):
+            sample = {
+                "class": names[row.argmax()],
+                "outputs": row.tolist(),
+                "standard_errors": spread.tolist(),
+            }
+            document.write(before + json.dumps(sample))
+            before = ",\n"
+    document.write("\n]}\n")
+
+
+def _print_tables(names: Sequence[str], batches: Iterable[Estimates]) -> None:
+    """Outputs with their standard errors on the terminal, a table for each batch."""
+    console, number = Console(), 0
+    for values, errors in batches:
+        table = Table("sample", "class", *map(escape, names))
+        for row, spread in zip(values, errors, strict=True):
+            cells = [f"{v:.2f} ± {e:.2f}" for v, e in zip(row, spread, strict=True)]
+            table.add_row(str(number), Text(names[row.argmax()]), *cells)
+            number += 1
+        console.print(table)

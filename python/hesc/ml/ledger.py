@@ -1,0 +1,86 @@
+"""How many numbers a model that hides its weights has given, in a file that outlives the process.
+
+A server counts in memory. Whoever starts it once for each query has to count on, or the weights
+are found by linear algebra: `hesc eval --ledger` does. The count is of everybody's answers, for
+answers may be put together.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+from hesc._native import ParameterError, WireError
+from hesc.ml import documents
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from os import PathLike
+
+_BYTES: Final = 1 << 12
+
+
+class Ledger:
+    """A count under a lock; `opened` gives it."""
+
+    def __init__(self, descriptor: int, digest: str, given: int) -> None:
+        self._descriptor = descriptor
+        self._digest = digest
+        self.given = given
+        """Numbers given so far."""
+
+    def spend(self, numbers: int, most: int) -> None:
+        """Writes down that so many more are given, before they are.
+
+        Args:
+            numbers: that are about to be given.
+            most: that may be given in all.
+
+        Raises:
+            ParameterError: they would be more than that; nothing is written.
+            OSError: the disk is full.
+
+        """
+        if self.given + numbers > most:
+            raise ParameterError(
+                f"this model gives {most} numbers in all, {self.given} are given and {numbers} "
+                f"more are asked for: no answer. More would give its weights away"
+            )
+        self.given += numbers
+        data = documents.write("ledger", {"plan": self._digest, "given": self.given})
+        # Over the old count, which is never longer.
+        os.pwrite(self._descriptor, data, 0)
+        os.fsync(self._descriptor)
+
+
+@contextmanager
+def opened(path: str | PathLike[str], digest: str) -> Iterator[Ledger]:
+    """The count of a plan, for one process at a time; a new file begins at nothing.
+
+    Args:
+        path: of the file. Who deletes it, or takes an old copy, begins to count anew.
+        digest: of the plan that is counted for.
+
+    Raises:
+        WireError: damaged, or another plan's.
+        OSError: it may not be read or written, or is a link.
+
+    """
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    descriptor = os.open(path, flags, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        data = os.read(descriptor, _BYTES)
+        given = 0
+        if data:
+            fields = documents.read(data, "ledger", {"plan", "given"})
+            given = fields["given"]
+            if fields["plan"] != digest:
+                raise WireError(f"{os.fspath(path)!r} counts another plan's answers")
+            if type(given) is not int or not 0 <= given < 1 << 62:
+                raise WireError(f"{os.fspath(path)!r} holds no count; it is damaged")
+        yield Ledger(descriptor, digest, given)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,164 @@
+"""`report.html`: who learns what, what was planned and what was measured, on one page.
+
+The page is complete in itself: it loads nothing. It holds no row of data, no score and no weight,
+for it lies beside what is given away; of the run on planning data it shows errors in units of the
+stated one, and how many samples keep their class.
+"""
+
+from __future__ import annotations
+
+import re
+from importlib.metadata import version
+from importlib.resources import files as resources
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from hesc.ml.folders import digest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from hesc.ml.measuring import Measured
+    from hesc.ml.ways import Plan
+
+_COUNTS: Final = (1, 10, 100, 1000)
+
+
+class Row(NamedTuple):
+    """A figure as planned and as measured."""
+
+    name: str
+    planned: str
+    measured: str
+
+
+def page(
+    plan: Plan,
+    measured: Measured | None,
+    *,
+    name: str,
+    files: Mapping[str, bytes],
+    commands: Sequence[str] = (),
+) -> bytes:
+    """The page, in HTML.
+
+    Args:
+        plan: what it is about.
+        measured: the run on encrypted samples, if there was one.
+        name: of the deployment.
+        files: contents by name, whose sizes and hashes are listed.
+        commands: lines of a shell that made the deployment.
+
+    Raises:
+        ImportError: jinja2 or matplotlib is missing.
+
+    """
+    jinja2, plots = _drawing()
+    text = resources("hesc.ml").joinpath("report.html.jinja").read_text(encoding="utf-8")
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    title, roles = _roles(str(plan))
+    errors = None if measured is None else measured.errors
+    pictures = []
+    if errors is not None:
+        pictures = [plots.errors_in_order(errors), plots.errors_and_law(errors)]
+    html: str = environment.from_string(text).render(
+        name=name,
+        title=title,
+        roles=roles,
+        rows=_rows(plan, measured),
+        measured=measured,
+        pictures=pictures,
+        within=None if errors is None else _within(errors),
+        bytes=[(count, *plan.sizes(count)) for count in _COUNTS if _is_allowed(plan, count)],
+        files=[(file, len(data), digest(data)) for file, data in sorted(files.items())],
+        needs_keys=plan.needs_keys,
+        counts=_answers(plan) is not None,
+        commands=list(commands),
+        version=version("hesc"),
+    )
+    return html.encode()
+
+
+def _drawing() -> tuple[Any, Any]:
+    try:
+        import jinja2
+        import matplotlib as mpl  # noqa: F401 - the pictures need it
+    except ModuleNotFoundError as error:
+        raise ImportError(
+            f"a deployment has a report, which {error.name} makes and which is not installed: "
+            f"pip install 'hesc[ml]'"
+        ) from error
+    from hesc.ml import plots
+
+    return jinja2, plots
+
+
+def _roles(text: str) -> tuple[str, list[tuple[str, str]]]:
+    """The headline of a printed plan, and its lines as pairs."""
+    title, *lines = text.splitlines()
+    pairs: list[tuple[str, str]] = []
+    for line in lines:
+        found = re.fullmatch(r"  (\S.*?)  +(\S.*)", line)
+        if found:
+            pairs.append((found[1], found[2]))
+        elif pairs:
+            pairs[-1] = (pairs[-1][0], f"{pairs[-1][1]} {line.strip()}")
+        else:
+            title = f"{title} {line.strip()}"
+    return title, pairs
+
+
+def _rows(plan: Plan, measured: Measured | None) -> list[Row]:
+    rows = []
+    none = "not measured"
+    if plan.error:
+        found = none
+        if measured is not None and measured.errors is not None:
+            spread = float(np.sqrt(np.mean(measured.errors**2))) * plan.error
+            unsure = 2 / np.sqrt(2 * len(measured.errors))
+            found = f"{spread:.3g} ± {spread * unsure:.1g} (two standard errors)"
+        rows.append(Row("root mean square of a score's error", f"≤ {plan.error:.3g}", found))
+    if plan.classes is not None:
+        stated = getattr(plan, "agreement", None)
+        planned = "-" if stated is None else f"{100 * stated:.2f} % of the rows planned with"
+        found = none
+        if measured is not None and measured.same is not None:
+            share = 100 * measured.same / measured.samples
+            found = f"{share:.2f} % ({measured.same} of {measured.samples})"
+        rows.append(Row("samples that keep their class", planned, found))
+    count = 1 if measured is None else measured.samples
+    size = plan.sizes(count)
+    up, down = (none, none) if measured is None else map(_bytes, measured.sizes)
+    rows.append(Row(f"bytes up, {count} samples", _bytes(size.up), up))
+    rows.append(Row(f"bytes down, {count} samples", _bytes(size.down), down))
+    if measured is not None:
+        rows += [
+            Row(f"{step}, {count} samples", "-", f"{1000 * seconds:.1f} ms")
+            for step, seconds in measured.seconds.items()
+        ]
+    return rows
+
+
+def _bytes(count: int) -> str:
+    return f"{count:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+
+
+def _within(errors: Any) -> list[tuple[int, float, float]]:
+    """Shares of errors within one, two and three stated ones, and the normal law's."""
+    law = {1: 68.3, 2: 95.4, 3: 99.7}
+    return [(n, 100 * float((np.abs(errors) <= n).mean()), share) for n, share in law.items()]
+
+
+def _is_allowed(plan: Any, count: int) -> bool:
+    """Whether a plan answers so many samples at all."""
+    most = _answers(plan)
+    return most is None or count * plan.ring.shape[0] <= most
+
+
+def _answers(plan: Any) -> int | None:
+    """Numbers that a plan gives in all, where it counts them."""
+    most: int | None = getattr(getattr(plan, "ring", None), "answers", None)
+    return most

@@ -1,0 +1,364 @@
+"""`hesc keygen`, `encrypt`, `eval` and `decrypt` on deployments: any model, any number of rows."""
+
+from __future__ import annotations
+
+import csv
+import json
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import hesc
+from hesc.cli import compiling, files
+from hesc.cli.columns import Table
+from hesc.ml import ClientFolder, PrivateClassifier, PrivateRegressor
+
+X, Y = load_iris(return_X_y=True)
+NAMES = ["sepal length", "sepal, width", 'petal "length"', "largeur du pétale"]
+LABELS = np.array(["setosa", "versicolor", "virginica, =1+1"])
+
+
+class Desk(NamedTuple):
+    """A model, its deployment and a client's key."""
+
+    model: PrivateClassifier
+    client: Path
+    server: Path
+    secret: Path
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Desk:
+    at = tmp_path_factory.mktemp("desk")
+    made = PrivateClassifier(make_pipeline(StandardScaler(), LogisticRegression()))
+    made.fit(X, LABELS[Y]).plan(X, names=NAMES)
+    made.save(at / "iris", sample=0)
+    files.keygen(at / "iris" / "client", at / "k.key")
+    return Desk(made, at / "iris" / "client", at / "iris" / "server", at / "k.key")
+
+
+def write(path: Path, header: list[str], rows: Any) -> Path:
+    with path.open("x", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(header)
+        writer.writerows([[repr(float(x)) for x in row] for row in rows])
+    return path
+
+
+def read(path: Path) -> tuple[list[str], list[list[str]]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        header, *rows = csv.reader(file)
+    return header, rows
+
+
+def answered(desk: Desk, rows: Path, at: Path, **options: Any) -> Path:
+    files.encrypt(rows, desk.client, desk.secret, at / "q", **options)
+    files.evaluate(at / "q", desk.server, at / "a")
+    files.decrypt(at / "a", desk.client, desk.secret, at / "p.csv")
+    return at / "p.csv"
+
+
+def test_rows_of_any_number_and_order_of_columns(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More samples than a batch, columns turned round, one too many: predictions in their order."""
+    monkeypatch.setattr(files, "CELLS", 400)  # batches of 100
+    samples = np.tile(X, (5, 1))[:-7]
+    numbers = np.arange(len(samples))[:, None]
+    table = np.hstack([samples[:, ::-1], numbers])
+    rows = write(tmp_path / "r.csv", [*NAMES[::-1], "number"], table)
+    with pytest.raises(hesc.HescError, match="does not know 'number'"):
+        answered(desk, rows, tmp_path)
+    header, found = read(answered(desk, rows, tmp_path, ignore_extra=True))
+    assert header == ["prediction", *(f"score {label}" for label in LABELS), "error"]
+    assert len(found) == len(samples) == 743
+    scores = np.array([[float(cell) for cell in row[1:4]] for row in found])
+    z = (scores - desk.model.decision_function(samples)) / float(found[0][4])
+    # Of 2229 normal errors one beyond 6 once in 10^5.
+    assert np.abs(z).max() < 6
+    assert np.sqrt(np.mean(z**2)) < 1.1
+    same = [row[0] for row in found] == LABELS[scores.argmax(axis=1)]
+    assert np.all(same)
+
+
+def test_figures(desk: Desk, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wide = X.copy()
+    wide[3, 0], wide[4, 1:3] = 99, (-5, 77)
+    rows = write(tmp_path / "r.csv", NAMES, wide)
+    with pytest.raises(hesc.OutOfRangeError, match="clip=True"):
+        files.encrypt(rows, desk.client, desk.secret, tmp_path / "q")
+    assert not (tmp_path / "q").exists()
+    files.encrypt(rows, desk.client, desk.secret, tmp_path / "q", clip=True, json_file="-")
+    found = json.loads(capsys.readouterr().out)
+    assert (found["samples"], found["clipped"], found["clipped_samples"]) == (150, 3, 2)
+    files.evaluate(tmp_path / "q", desk.server, tmp_path / "a", json_file=str(tmp_path / "f"))
+    assert json.loads((tmp_path / "f").read_text())["bytes_up"] == found["bytes"]
+    files.decrypt(
+        tmp_path / "a",
+        desk.client,
+        desk.secret,
+        tmp_path / "p",
+        probabilities=True,
+        json_file="-",
+    )
+    found = json.loads(capsys.readouterr().out)
+    assert sum(found["classes"].values()) == found["samples"] == 150
+    header, table = read(tmp_path / "p")
+    places = [place for place, name in enumerate(header) if name.startswith("probability")]
+    shares = np.array([[float(row[place]) for place in places] for row in table])
+    assert np.allclose(shares.sum(axis=1), 1)
+    plain = np.delete(np.arange(150), [3, 4])
+    assert np.abs(shares - desk.model.predict_proba(X))[plain].max() < 0.1
+
+
+def test_errors_later_in_a_file_say_where(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "CELLS", 40)  # batches of 10
+    wide = X.copy()
+    wide[25, 2] = 1234.5
+    rows = write(tmp_path / "r.csv", NAMES, wide)
+    with pytest.raises(hesc.OutOfRangeError, match=r"sample 5 .* counted from 20") as found:
+        files.encrypt(rows, desk.client, desk.secret, tmp_path / "q")
+    assert "1234" not in str(found.value)
+
+
+def test_regressors_of_several_targets(tmp_path: Path) -> None:
+    made = PrivateRegressor(LinearRegression()).fit(X[:, :2], X[:, 2:])
+    made.plan(X[:, :2], max_error=0.01)
+    made.save(tmp_path / "d", sample=9)
+    rows = write(tmp_path / "r.csv", ["x", "y"], X[:, :2])
+    files.keygen(tmp_path / "d" / "client", tmp_path / "k")
+    there = Desk(made, tmp_path / "d" / "client", tmp_path / "d" / "server", tmp_path / "k")
+    header, found = read(answered(there, rows, tmp_path))
+    assert header == ["prediction 0", "prediction 1", "error"]
+    values = np.array([[float(cell) for cell in row[:2]] for row in found])
+    assert np.abs(values - made.predict(X[:, :2])).max() < 0.06
+
+
+def test_files_of_others_are_refused(desk: Desk, tmp_path: Path) -> None:
+    rows = write(tmp_path / "r.csv", NAMES, X[:5])
+    answered(desk, rows, tmp_path)
+    other = PrivateClassifier(RidgeClassifier()).fit(X, Y)
+    other.plan(X)
+    other.save(tmp_path / "o", sample=0)
+    with pytest.raises(hesc.WireError, match="another plan"):
+        files.evaluate(tmp_path / "q", tmp_path / "o" / "server", tmp_path / "x")
+    with pytest.raises(hesc.WireError, match="order of the files"):
+        files.evaluate(tmp_path / "a", desk.server, tmp_path / "x")
+    with pytest.raises(hesc.WireError, match="query to a deployment, where a deployment's answer"):
+        files.decrypt(tmp_path / "q", desk.client, desk.secret, tmp_path / "x")
+    files.keygen(desk.client, tmp_path / "k2")
+    with pytest.raises(hesc.KeyMismatchError):
+        files.decrypt(tmp_path / "a", desk.client, tmp_path / "k2", tmp_path / "x")
+    assert not (tmp_path / "x").exists()
+
+
+def test_damaged_queries_and_answers_are_refused_or_read(desk: Desk, tmp_path: Path) -> None:
+    rows = write(tmp_path / "r.csv", NAMES, X[:5])
+    answered(desk, rows, tmp_path)
+    rng = np.random.default_rng(7)
+    for name in ("q", "a"):
+        original = (tmp_path / name).read_bytes()
+        refused = 0
+        for _ in range(80):
+            changed = bytearray(original)
+            at = int(rng.integers(len(changed)))
+            if rng.integers(2):
+                changed[at] ^= 1 << int(rng.integers(8))
+            else:
+                del changed[at:]
+            (tmp_path / "bad").write_bytes(changed)
+            try:
+                if name == "q":
+                    files.evaluate(tmp_path / "bad", desk.server, tmp_path / "x")
+                else:
+                    files.decrypt(tmp_path / "bad", desk.client, desk.secret, tmp_path / "x")
+                (tmp_path / "x").unlink()
+            except hesc.HescError:
+                refused += 1
+                assert not (tmp_path / "x").exists()
+        # Frames have checksums.
+        assert refused == 80
+
+
+def test_keys_have_a_place_of_their_own(desk: Desk, tmp_path: Path) -> None:
+    assert stat.S_IMODE(desk.secret.stat().st_mode) == 0o600
+    with pytest.raises(FileExistsError, match="--secret"):
+        files.keygen(desk.client, desk.secret)
+    for place in (desk.client, desk.server, desk.client.parent):
+        with pytest.raises(hesc.HescError, match="given away"):
+            files.keygen(desk.client, place / "k")
+    with pytest.raises(hesc.HescError, match="one file"):
+        files.keygen(desk.client, tmp_path / "k", tmp_path / "k")
+    (tmp_path / "words").write_text("correct horse\n")
+    words = tmp_path / "words"
+    files.keygen(desk.client, tmp_path / "k", passphrase_file=words)
+    rows = write(tmp_path / "r.csv", NAMES, X[:2])
+    files.encrypt(rows, desk.client, tmp_path / "k", tmp_path / "q", passphrase_file=words)
+    (tmp_path / "wrong").write_text("horse\n")
+    with pytest.raises(hesc.DecryptionError):
+        files.encrypt(
+            rows, desk.client, tmp_path / "k", tmp_path / "q2", passphrase_file=tmp_path / "wrong"
+        )
+
+
+def test_hidden_weights_are_counted_over_runs(tmp_path: Path) -> None:
+    x, y = load_breast_cancer(return_X_y=True)
+    made = PrivateClassifier(make_pipeline(StandardScaler(), RidgeClassifier())).fit(x, y)
+    names = [f"f{n}" for n in range(30)]
+    made.plan(x, hidden=True, max_error=0.05, names=names)
+    made.save(tmp_path / "d", sample=4)
+    client, server = tmp_path / "d" / "client", tmp_path / "d" / "server"
+    with pytest.raises(hesc.ParameterError, match="give --keys"):
+        files.keygen(client, tmp_path / "k")
+    keys = tmp_path / "keys"
+    files.keygen(client, tmp_path / "k", keys)
+    rows = write(tmp_path / "r.csv", names, x[:10])
+    files.encrypt(rows, client, tmp_path / "k", tmp_path / "q")
+    with pytest.raises(hesc.ParameterError, match="--keys"):
+        files.evaluate(tmp_path / "q", server, tmp_path / "a")
+    with pytest.raises(hesc.ParameterError, match="give --ledger"):
+        files.evaluate(tmp_path / "q", server, tmp_path / "a", keys)
+    for turn in range(2):
+        files.evaluate(tmp_path / "q", server, tmp_path / f"a{turn}", keys, tmp_path / "count")
+    with pytest.raises(hesc.ParameterError, match="20 are given"):
+        files.evaluate(tmp_path / "q", server, tmp_path / "a2", keys, tmp_path / "count")
+    assert not (tmp_path / "a2").exists()
+    files.decrypt(tmp_path / "a0", client, tmp_path / "k", tmp_path / "p")
+    _, found = read(tmp_path / "p")
+    scores = np.array([float(row[1]) for row in found])
+    assert np.abs(scores - made.decision_function(x[:10])).max() < 0.3
+
+
+def test_evaluation_loads_nothing_that_decrypts(desk: Desk, tmp_path: Path) -> None:
+    files.encrypt(write(tmp_path / "r", NAMES, X[:3]), desk.client, desk.secret, tmp_path / "q")
+    code = """
+import sys
+from pathlib import Path
+from hesc.cli import files
+files.evaluate(Path("q"), Path(sys.argv[1]), Path("a"))
+loaded = {"hesc.secret", "hesc.ml.client", "sklearn"} & set(sys.modules)
+assert not loaded, loaded
+"""
+    command = [sys.executable, "-c", code, str(desk.server)]
+    subprocess.run(command, check=True, cwd=tmp_path)
+
+
+def test_the_commands_themselves(desk: Desk, tmp_path: Path) -> None:
+    write(tmp_path / "r.csv", NAMES, X[:4])
+
+    def run(*arguments: object, ok: bool = True) -> str:
+        command = [sys.executable, "-m", "hesc", *map(str, arguments)]
+        found = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+        assert found.returncode == (0 if ok else 1), found.stderr
+        return found.stdout if ok else found.stderr
+
+    run("keygen", desk.client, "--secret", "k")
+    sides = ["--client", desk.client, "--secret", "k"]
+    run("encrypt", "r.csv", *sides, "--out", "q")
+    run("eval", "q", "--server", desk.server, "--out", "a")
+    found = json.loads(run("decrypt", "a", *sides, "--out", "p", "--json", "-"))
+    assert found["samples"] == 4
+    assert "not overwritten" in run("encrypt", "r.csv", *sides, "--out", "q", ok=False)
+    assert "lacks" in run("eval", "q", "--server", desk.client, "--out", "z", ok=False)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "k", "p", "q", "r.csv"]
+
+
+# Tables -------------------------------------------------------------------------------------------
+
+
+def _both(file: IO[bytes]) -> list[Any]:
+    """The columns a and b."""
+    table = Table(file)
+    return list(table.batches(table.chosen(["a", "b"], None), 2))
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (b"", "empty"),
+        (b"\n\n", "empty"),
+        (b"a,b\n", "no row"),
+        (b"a,a\n1,2\n", "twice"),
+        (b"a,c\n1,2\n", "no column 'b'"),
+        (b"a;b\n1;2\n", "separated by commas"),
+        (b"a,b,c\n1,2,3\n", "does not know 'c'"),
+        (b"a,b\n1\n", "line 2: it has 1 cells"),
+        (b"a,b\n1,2\n3,4,5\n", "line 3: it has 3 cells"),
+        (b"a,b\n1,secret\n", "line 2: column 'b' holds no number"),
+        (b"a,b\n1,1_0\n", "column 'b' holds no number"),
+        ("a,b\n1,\N{ARABIC-INDIC DIGIT ONE}\n".encode(), "column 'b' holds no number"),
+        (b"a,b\n1,\n", "column 'b' is empty"),
+        (b'a,b\n1,"2\n', "quotes"),
+        (b'a,b\n1,"2\n",3\n', "quotes"),
+        (b"a,b\n1,\xff\n", "UTF-8"),
+        (b"a,b\n" + b"1," * (1 << 21), "longer than any row"),
+    ],
+)
+def test_bad_tables_are_refused(data: bytes, problem: str, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_bytes(data)
+    with (tmp_path / "t.csv").open("rb") as file, pytest.raises(hesc.HescError, match=problem) as e:
+        _both(file)
+    assert "secret" not in str(e.value)
+
+
+def test_tables_without_names_of_their_plan(tmp_path: Path) -> None:
+    """Columns are taken in order, as many as there must be; a first row of numbers is no header."""
+    path = tmp_path / "t.csv"
+    for data, problem in ((b"1,2\n3,4\n", "row of numbers"), (b"a\n1\n", "names 1 columns, of 2")):
+        path.write_bytes(data)
+        with path.open("rb") as file, pytest.raises(hesc.HescError, match=problem):
+            Table(file).chosen([], 2)
+    path.write_bytes(b"\xef\xbb\xbfa, b\r\n1,2e0\r\n\n-.5,nan\r\n")
+    with path.open("rb") as file:
+        table = Table(file)
+        found = np.concatenate(list(table.batches(table.chosen([], 2), 1)))
+    assert np.array_equal(found, np.array([[1, 2], [-0.5, np.nan]]), equal_nan=True)
+    with Path("/dev/zero").open("rb") as file, pytest.raises(hesc.HescError, match="longer"):
+        Table(file)
+
+
+# Compiling ----------------------------------------------------------------------------------------
+
+
+def test_compile_makes_a_deployment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the reader of models gives is planned with the table's names, ranges and wishes."""
+    fitted = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, Y)
+    monkeypatch.setattr(compiling, "_loaded", lambda _: PrivateClassifier.from_fitted(fitted))
+    table = np.hstack([X, Y[:, None]])
+    data = write(tmp_path / "t.csv", [*NAMES, "kind"], table)
+    ranges = write(tmp_path / "r.csv", NAMES, [[0] * 4, [10] * 4])
+    out = tmp_path / "d"
+    with pytest.raises(hesc.HescError, match="no column 'target'"):
+        compiling.compile_model(tmp_path / "m", data, out, leave_out=["target"])
+    with pytest.raises(hesc.ParameterError, match="one of them"):
+        compiling.compile_model(tmp_path / "m", data, out, ranges=(0, 1), ranges_from=ranges)
+    with pytest.raises(hesc.ParameterError, match="refused"):
+        compiling.compile_model(tmp_path / "m", data, out, disclose="class", leave_out=["kind"])
+    assert not out.exists()
+    compiling.compile_model(
+        tmp_path / "m", data, out, leave_out=["kind"], ranges=(0, 10), max_error=0.01, sample=20
+    )
+    plan = ClientFolder.open(out / "client").plan
+    assert plan.names == NAMES
+    assert plan.error <= 0.01
+    assert np.array_equal(plan.ring.ranges[0], np.zeros(4))
+    assert "20" in (out / "report.html").read_text()
+
+
+def test_a_model_that_is_none_is_refused(tmp_path: Path) -> None:
+    data = write(tmp_path / "t.csv", NAMES, X)
+    (tmp_path / "m.onnx").write_bytes(b"no model")
+    with pytest.raises(hesc.HescError):
+        compiling.compile_model(tmp_path / "m.onnx", data, tmp_path / "d")
+    assert not (tmp_path / "d").exists()
