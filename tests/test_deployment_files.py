@@ -341,6 +341,11 @@ def test_compile_makes_a_deployment(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     out = tmp_path / "d"
     with pytest.raises(hesc.HescError, match="no column 'target'"):
         compiling.compile_model(tmp_path / "m", data, out, leave_out=["target"])
+    with pytest.raises(hesc.HescError, match="5 columns, the model 4 features"):
+        compiling.compile_model(tmp_path / "m", data, out)
+    gap = write(tmp_path / "g.csv", NAMES, np.where(X == X[7, 2], np.nan, X))
+    with pytest.raises(hesc.HescError, match="no finite number"):
+        compiling.compile_model(tmp_path / "m", gap, out)
     with pytest.raises(hesc.ParameterError, match="one of them"):
         compiling.compile_model(tmp_path / "m", data, out, ranges=(0, 1), ranges_from=ranges)
     with pytest.raises(hesc.ParameterError, match="refused"):
