@@ -200,6 +200,8 @@ def test_keys_have_a_place_of_their_own(desk: Desk, tmp_path: Path) -> None:
             files.keygen(desk.client, place / "k")
     with pytest.raises(hesc.HescError, match="one file"):
         files.keygen(desk.client, tmp_path / "k", tmp_path / "k")
+    # Other things have manifests too.
+    (tmp_path / "manifest.json").write_text("{}")
     (tmp_path / "words").write_text("correct horse\n")
     words = tmp_path / "words"
     files.keygen(desk.client, tmp_path / "k", passphrase_file=words)
@@ -293,6 +295,7 @@ def _both(file: IO[bytes]) -> list[Any]:
         (b"a,c\n1,2\n", "no column 'b'"),
         (b"a;b\n1;2\n", "separated by commas"),
         (b"a,b,c\n1,2,3\n", "does not know 'c'"),
+        (b"a,b,\n1,2,3\n", "does not know ''"),
         (b"a,b\n1\n", "line 2: it has 1 cells"),
         (b"a,b\n1,2\n3,4,5\n", "line 3: it has 3 cells"),
         (b"a,b\n1,secret\n", "line 2: column 'b' holds no number"),
@@ -310,6 +313,17 @@ def test_bad_tables_are_refused(data: bytes, problem: str, tmp_path: Path) -> No
     with (tmp_path / "t.csv").open("rb") as file, pytest.raises(hesc.HescError, match=problem) as e:
         _both(file)
     assert "secret" not in str(e.value)
+
+
+def test_columns_are_found_whatever_blanks_are_around_them(tmp_path: Path) -> None:
+    """Names that blanks alone tell apart are refused: one column would stand for two features."""
+    path = tmp_path / "t.csv"
+    path.write_bytes(b"a, b\n1,2\n")
+    with path.open("rb") as file:
+        assert Table(file).chosen([" b ", "a"], None) == [1, 0]
+    for names in (["a", "a"], ["a", "b", "a "]):
+        with path.open("rb") as file, pytest.raises(hesc.HescError, match="one name"):
+            Table(file).chosen(names, None)
 
 
 def test_tables_without_names_of_their_plan(tmp_path: Path) -> None:
@@ -341,6 +355,11 @@ def test_compile_makes_a_deployment(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     out = tmp_path / "d"
     with pytest.raises(hesc.HescError, match="no column 'target'"):
         compiling.compile_model(tmp_path / "m", data, out, leave_out=["target"])
+    with pytest.raises(hesc.HescError, match="5 columns, the model 4 features"):
+        compiling.compile_model(tmp_path / "m", data, out)
+    gap = write(tmp_path / "g.csv", NAMES, np.where(np.arange(4) == 2, np.nan, X))
+    with pytest.raises(hesc.HescError, match="no finite number"):
+        compiling.compile_model(tmp_path / "m", gap, out)
     with pytest.raises(hesc.ParameterError, match="one of them"):
         compiling.compile_model(tmp_path / "m", data, out, ranges=(0, 1), ranges_from=ranges)
     with pytest.raises(hesc.ParameterError, match="refused"):

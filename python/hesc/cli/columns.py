@@ -64,6 +64,9 @@ class Table:
                     f"names in the plan there can be no others"
                 )
             return list(range(len(self.header)))
+        names = [name.strip() for name in names]
+        if len(set(names)) != len(names):
+            raise HescError("the plan has one name for several features; ask who made it")
         places = {name: place for place, name in enumerate(self.header)}
         missing = [name for name in names if name not in places]
         if missing:
@@ -124,7 +127,7 @@ class Table:
     def _number(self, cell: str, place: int) -> float:
         if not _is_number(cell):
             what = "is empty; impute it first" if not cell else "holds no number"
-            raise self._problem(f"column {self.header[place]!r} {what}")
+            raise self._problem(f"column {self.header[place][:80]!r} {what}")
         return float(cell)
 
     def _problem(self, problem: str) -> HescError:

@@ -69,6 +69,14 @@ def compile_model(
     private = _loaded(model)
     without = leave_out or []
     names, rows = _read(data, private, without)
+    expected = private.n_features_in_
+    if len(names) != expected:
+        raise HescError(
+            f"{data} has {len(names)} columns, the model {expected} features; name those that are "
+            f"none by --leave-out"
+        )
+    if not np.isfinite(rows).all():
+        raise HescError(f"{data} holds what is no finite number; remove or impute it first")
     limits: Any = ranges
     if ranges_from is not None:
         found, pair = _read(ranges_from, private, without)
@@ -90,7 +98,10 @@ def compile_model(
         ranges=limits,
         **wishes,
     )
-    private.save(out, sample=sample, commands=[shlex.join(["hesc", *sys.argv[1:]])])
+    try:
+        private.save(out, sample=sample, commands=[shlex.join(["hesc", *sys.argv[1:]])])
+    except ImportError as error:
+        raise ParameterError(str(error)) from error
     one = plan.sizes(1)
     figures = {
         "features": plan.inputs,
@@ -109,12 +120,13 @@ def compile_model(
 def _loaded(model: Path) -> Any:
     try:
         from hesc.ml.onnx import load_onnx  # type: ignore[import-not-found, unused-ignore]
-    except ModuleNotFoundError as error:
+
+        return load_onnx(model)
+    except ImportError as error:
         raise ParameterError(
-            f"models in ONNX cannot be read: {error.name} is not installed. From Python, "
-            f"hesc.ml's estimators write deployments with save(); see docs/deploy.md"
+            f"models in ONNX cannot be read: {error}. From Python, hesc.ml's estimators write "
+            f"deployments with save(); see docs/deploy.md"
         ) from error
-    return load_onnx(model)
 
 
 def _read(path: Path, private: Any, without: list[str]) -> tuple[list[str], NDArray[np.float64]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import time
 from collections import Counter
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any, Final
 
@@ -72,8 +72,10 @@ def keygen(
     folder = ClientFolder.open(client)
     outputs = {"--secret": secret} | ({} if keys is None else {"--keys": keys})
     check_new(outputs)
+    here = client.resolve()
+    given_away = [here, *([here.parent] if (here.parent / MANIFEST).exists() else [])]
     for name, path in outputs.items():
-        if any((above / MANIFEST).exists() for above in path.resolve().parents):
+        if any(place in path.resolve().parents for place in given_away):
             raise HescError(
                 f"{name} {path} lies in a deployment, which is given away; choose another place"
             )
@@ -188,18 +190,15 @@ def encrypt(
         _say(f"{clipped} values in {clipped_samples} samples were brought within their ranges")
 
 
-class _after:  # noqa: N801 - reads as a word: with _after(first)
+@contextmanager
+def _after(first: int) -> Iterator[None]:
     """Says of an error in a batch how many samples were before it."""
-
-    def __init__(self, first: int) -> None:
-        self._first = first
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: type | None, error: BaseException | None, trace: object) -> None:
-        if self._first and isinstance(error, HescError):
-            raise type(error)(f"{error} (samples counted from {self._first})") from error
+    try:
+        yield
+    except HescError as error:
+        if not first:
+            raise
+        raise type(error)(f"{error} (samples counted from {first})") from error
 
 
 def evaluate(
