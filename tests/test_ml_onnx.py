@@ -357,7 +357,9 @@ def test_hostile_files(change: Callable[[Any], None]) -> None:
     good = graph_bytes([gemm(transB=1)], constants={"w": W, "b": B})
     assert read(good).inputs == 3
     bad = graph_bytes([gemm(transB=1)], constants={"w": W, "b": B}, change=change)
-    with pytest.raises((hesc.WireError, hesc.ParameterError)):
+    # Others are refused by protobuf, by the checker or here, whichever is first.
+    words = "lie in other files" if change is external else None
+    with pytest.raises((hesc.WireError, hesc.ParameterError), match=words):
         read(bad)
 
 
@@ -365,7 +367,7 @@ def test_hostile_files(change: Callable[[Any], None]) -> None:
 def test_weights_that_are_no_numbers(number: float) -> None:
     weights = W.copy()
     weights[0, 0] = number
-    with pytest.raises(hesc.OutOfRangeError, match="finite"):
+    with pytest.raises(hesc.OutOfRangeError, match="this ONNX file has numbers"):
         read(graph_bytes([gemm(transB=1)], constants={"w": weights, "b": B}))
 
 
