@@ -366,7 +366,13 @@ def test_compile_makes_a_deployment(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         compiling.compile_model(tmp_path / "m", data, out, disclose="class", leave_out=["kind"])
     assert not out.exists()
     compiling.compile_model(
-        tmp_path / "m", data, out, leave_out=["kind"], ranges=(0, 10), max_error=0.01, sample=20
+        tmp_path / "m",
+        data,
+        out,
+        leave_out=["kind"],
+        ranges_from=ranges,
+        max_error=0.01,
+        sample=20,
     )
     plan = ClientFolder.open(out / "client").plan
     assert plan.names == NAMES

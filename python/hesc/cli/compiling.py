@@ -79,7 +79,7 @@ def compile_model(
         raise HescError(f"{data} holds what is no finite number; remove or impute it first")
     limits: Any = ranges
     if ranges_from is not None:
-        found, pair = _read(ranges_from, private, without)
+        found, pair = _read(ranges_from, private, without, absent=True)
         if len(pair) != 2 or found != names:
             raise HescError(
                 f"{ranges_from} has two rows, least and greatest values, and the columns of {data}"
@@ -129,13 +129,23 @@ def _loaded(model: Path) -> Any:
         ) from error
 
 
-def _read(path: Path, private: Any, without: list[str]) -> tuple[list[str], NDArray[np.float64]]:
-    """Features by name. All of them are in memory: ranges and errors are of all rows."""
+def _read(
+    path: Path, private: Any, without: list[str], *, absent: bool = False
+) -> tuple[list[str], NDArray[np.float64]]:
+    """Features by name. All of them are in memory: ranges and errors are of all rows.
+
+    Args:
+        path: of the table.
+        private: the model, whose names are wanted, if it has any.
+        without: columns that are left out.
+        absent: whether these may be absent.
+
+    """
     with reading(path, "reading") as file:
         table = Table(file)
-        absent = [name for name in without if name not in table.header]
-        if absent:
-            raise HescError(f"{path} has no column {absent[0]!r}, which --leave-out names")
+        unknown = [name for name in without if name not in table.header]
+        if unknown and not absent:
+            raise HescError(f"{path} has no column {unknown[0]!r}, which --leave-out names")
         wanted = [str(name) for name in getattr(private, "feature_names_in_", [])]
         if not wanted:
             table.chosen([], None)
