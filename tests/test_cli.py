@@ -370,11 +370,9 @@ def test_outputs_of_studies_are_checked_before_they_measure(
 
 def test_errors_show_names_with_brackets(tmp_path: Path) -> None:
     name = "[/red] [bold]x"
-    error = run(
-        "decrypt", name, "--secret", "s", "--preprocessing", "p", "--public", name, ok=False
-    )
+    error = run("decrypt", name, "--secret", "s", "--client", name, "--out", "o", ok=False)
     assert name in error
-    keys = run("keygen", "--public", "[/k]", "--secret", "[bold]s", cwd=tmp_path)
+    keys = run("network", "keygen", "--public", "[/k]", "--secret", "[bold]s", cwd=tmp_path)
     assert "[/k]" in keys
     assert "[bold]s" in keys
 
