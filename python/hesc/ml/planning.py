@@ -64,7 +64,7 @@ def make(
         raise ParameterError(f"names of features are texts of {documents.NAME} letters at most")
     features = transforms.transformed(model.steps, x)
     answers = _allowed_answers(hidden, answers, model, features, inputs=x.shape[1])
-    low, high = _ranges(features, ranges, computed=bool(model.steps))
+    low, high = ranges_of(features, ranges, computed=bool(model.steps))
     error = _error(clear, max_error, margins=classes is not None)
     found = features @ model.weights.T + model.intercepts
     apart = np.abs(found - clear).max()
@@ -135,9 +135,10 @@ def _allowed_answers(
     return answers
 
 
-def _ranges(
+def ranges_of(
     features: Array, ranges: tuple[ArrayLike, ArrayLike] | None, *, computed: bool
 ) -> tuple[Array, Array]:
+    """The least and greatest value of each feature: declared, or those of the rows."""
     if ranges is None:
         low, high = features.min(axis=0), features.max(axis=0)
         # Matrix products of other numbers of rows differ in their last bits.

@@ -111,6 +111,13 @@ WAYS: Final[dict[str, Way]] = {
         "hesc.ml.server:Server",
         "server",
     ),
+    "class plan": Way(
+        "hesc.ml.decisions.plans:ClassPlan",
+        "hesc.ml.decisions.client:ClassClient",
+        "hesc.ml.decisions.client:load_secret",
+        "hesc.ml.decisions.server:ClassServer",
+        "class server",
+    ),
     "network plan": Way(
         "hesc.ml.mlp.plans:NetworkPlan",
         "hesc.ml.mlp.client:NetworkClient",

@@ -1,0 +1,169 @@
+"""A plan for classes alone: bits by agreement, then the engine by predicted time."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from hesc._native import CircuitError, ParameterError
+from hesc.inputs import one_name, real_array, whole
+from hesc.integers import ENGINES
+from hesc.leveled.params import LeveledParams
+from hesc.ml import transforms
+from hesc.ml.decisions.circuits import Words, cheapest
+from hesc.ml.decisions.models import BITS, index_kind
+from hesc.ml.decisions.plans import ClassPlan
+from hesc.ml.decisions.quantisation import fewest_bits, linear, trees
+from hesc.ml.extraction import Linear
+from hesc.ml.planning import ranges_of
+from hesc.secret import leveled_keygen
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from hesc import integers
+    from hesc.ml.decisions.models import Scores
+    from hesc.ml.trees import TreeEnsemble
+
+_ROWS: Final = 1000
+"""Rows that agreement is counted on."""
+_BOOTSTRAPPED: Final = 16
+"""Samples of a query whose bits bootstrap, at most: each takes its own time."""
+_BLOCK: Final = 2048
+"""Bits of a block of those."""
+_BLOCK_DOWN: Final = 5_700
+"""Bytes of a block on its way back."""
+_EVALUATION: Final = 42_369_228
+"""Bytes of the keys for bits that bootstrap, which have one set."""
+_BANDWIDTH: Final = 12.5e6
+"""Bytes a second that time is weighed with: 100 Mbit/s."""
+
+
+class Wishes(NamedTuple):
+    """What is asked of a plan for classes."""
+
+    min_agreement: float = 0.99
+    bits: int | None = None
+    engine: str | None = None
+    batch: int = 1
+
+
+def make(
+    form: Linear | TreeEnsemble,
+    x: NDArray[np.float64],
+    clear: NDArray[np.int64],
+    *,
+    names: list[str],
+    classes: NDArray[Any],
+    ranges: tuple[ArrayLike, ArrayLike] | None,
+    wishes: Wishes,
+) -> tuple[ClassPlan, Scores]:
+    """The plan, and the model for the server.
+
+    Args:
+        form: a linear model, or trees.
+        x: rows of features before the transforms.
+        clear: the places of their classes by scikit-learn.
+        names: of the features, or none.
+        classes: all of them.
+        ranges: the least and greatest values of features after the transforms; None for those in
+            `x`.
+        wishes: agreement, bits, engine and samples of a query.
+
+    Raises:
+        ParameterError: wishes that cannot be.
+        CircuitError: no set has room for the circuit.
+
+    """
+    agreement = real_array(wishes.min_agreement, "min_agreement")
+    if agreement.shape or not 0 <= agreement <= 1:
+        raise ParameterError("min_agreement is a share of rows, from 0 to 1")
+    bits = None if wishes.bits is None else whole(wishes.bits, "bits", 1, BITS)
+    batch = whole(wishes.batch, "batch", 1, 1 << 16)
+    if wishes.engine is not None:
+        one_name(wishes.engine, "engine", tuple(ENGINES))
+    steps = form.steps if isinstance(form, Linear) else []
+    features = transforms.transformed(steps, x)
+    low, high = ranges_of(features, ranges, computed=bool(steps))
+    if (low > high).any():
+        raise ParameterError("ranges are pairs of the least and the greatest value, in this order")
+    places = np.unique(np.linspace(0, len(features) - 1, _ROWS).astype(np.intp))
+    made = partial(linear, form) if isinstance(form, Linear) else partial(trees, form)
+    found = fewest_bits(
+        lambda of_features, of_numbers: made((low, high), of_features, of_numbers),
+        np.clip(features[places], low, high),
+        clear[places],
+        (low, high),
+        bits=bits,
+        least=float(agreement),
+    )
+    words = Words(features.shape[1], found.bits)
+    engine, circuit = _chosen(found.model, words, wishes.engine, batch)
+    row = circuit.chosen
+    rows = _rows(engine, batch, row.slots)
+    up, down = _costs(circuit, words, rows, len(classes))
+    plan = ClassPlan(
+        list(steps),
+        x.shape[1],
+        names,
+        classes,
+        (low, high),
+        found.bits,
+        engine,
+        row.params,
+        rows,
+        {"keys": _key_bytes(circuit), "up": up, "down": down},
+        found.agreement,
+        row.latency * (rows if engine == "bootstrapped" else 1),
+    )
+    return plan, found.model
+
+
+def _chosen(
+    model: Scores, words: Words, engine: str | None, batch: int
+) -> tuple[str, integers.Plan]:
+    """The engine that takes least time for a batch, with its bytes on the way."""
+    found: list[tuple[float, str, integers.Plan]] = []
+    reason: CircuitError | None = None
+    for name in ENGINES if engine is None else [engine]:
+        try:
+            circuit = cheapest(model, words, engine=name, batch=batch)
+        except CircuitError as error:
+            reason = reason or error
+            continue
+        row = circuit.chosen
+        queries = -(-batch // _rows(name, batch, row.slots))
+        sizes = _costs(circuit, words, _rows(name, batch, row.slots), len(model.offsets))
+        found.append((row.seconds + queries * (sizes[0] + sizes[1]) / _BANDWIDTH, name, circuit))
+    if not found:
+        raise reason or CircuitError("no engine was tried")
+    return min(found, key=lambda each: each[0])[1:]
+
+
+def _rows(engine: str, batch: int, slots: int) -> int:
+    """Samples of a query: all of a block of slots, or as many as are asked for."""
+    return min(batch, _BOOTSTRAPPED) if engine == "bootstrapped" else slots
+
+
+def _costs(circuit: integers.Plan, words: Words, rows: int, classes: int) -> tuple[int, int]:
+    """Bytes of a full query and of its answer."""
+    row = circuit.chosen
+    if row.engine != "bootstrapped":
+        # The key owner's ciphertexts have a seed for one of two parts.
+        return row.bytes_in // 2, row.bytes_out
+    up = sum(-(-rows * kind.width // _BLOCK) for kind in words.kinds) * 16 * _BLOCK
+    return up, -(-rows * index_kind(classes).width // _BLOCK) * _BLOCK_DOWN
+
+
+def _key_bytes(circuit: integers.Plan) -> int:
+    """Bytes of what the server is given once."""
+    params = circuit.params
+    if not isinstance(params, LeveledParams):
+        return _EVALUATION
+    forms = leveled_keygen(params)[1].to_bytes()
+    relin = len(forms["relin"])
+    # A Galois key for each power of Frobenius, as large as the relinearisation key.
+    maps = (params.slot_degree or 1) - 1 if circuit.upload == "packed" else 0
+    return len(forms["public"]) + relin * (1 + maps)

@@ -1,0 +1,222 @@
+"""Classes alone: circuits give what the quantised model gives, and say no more."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn import datasets
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+
+import hesc
+from hesc.integers import Integers
+from hesc.integers.circuits import Style, circuit_of
+from hesc.ml import ways
+from hesc.ml.decisions import models, quantisation
+from hesc.ml.decisions.circuits import Words
+from hesc.ml.decisions.client import ClassClient
+from hesc.ml.decisions.offers import ClassOffer, offer
+from hesc.ml.decisions.plans import ClassPlan, quantised
+from hesc.ml.decisions.server import ClassServer
+from hesc.ml.extraction import linear_form
+from hesc.ml.trees import TreeEnsemble
+
+X, Y = datasets.load_iris(return_X_y=True)
+TREE = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, Y)
+
+
+@pytest.fixture(scope="module")
+def tree() -> ClassOffer:
+    return offer(TREE, X)
+
+
+@pytest.fixture(scope="module")
+def parties(tree: ClassOffer) -> tuple[ClassClient, ClassServer]:
+    client = ClassClient(ClassPlan.from_bytes(tree.plan.to_bytes()))
+    data = tree.server().to_bytes()
+    return client, ClassServer.from_bytes(data, keys=client.public_keys())
+
+
+def in_the_clear(model: models.Scores, words: Words, steps: Any, argmax: str) -> Any:
+    """The circuit itself, on bits that nobody encrypted."""
+    leaves = [Integers(kind) for kind in words.kinds]
+    decide = models.function(model, words.bits, words.per_word, words.inputs, argmax)
+    circuit = circuit_of([decide(*leaves)], leaves, Style())
+    (found,) = circuit(steps @ (1 << words.bits * np.arange(words.inputs)))
+    return found
+
+
+@pytest.mark.parametrize("argmax", models.ARGMAX)
+@pytest.mark.parametrize("classes", [2, 3, 5, 8])
+def test_circuits_of_linear_models(classes: int, argmax: str) -> None:
+    """Ties among them: the first of the largest, as numpy's argmax."""
+    rng = np.random.default_rng(classes)
+    weights = rng.integers(0, 4, (classes, 3))
+    model = models.LinearScores(weights - weights.min(axis=0), rng.integers(0, 9, classes))
+    steps = rng.integers(0, 8, (300, 3))
+    totals = np.sort(model.totals(steps), axis=1)
+    assert (totals[:, -1] == totals[:, -2]).any()
+    found = in_the_clear(model, Words(3, 3), steps, argmax)
+    assert np.array_equal(found, models.classify(model, steps))
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        DecisionTreeClassifier(random_state=0),
+        RandomForestClassifier(3, max_depth=3, random_state=0),
+        GradientBoostingClassifier(n_estimators=2, max_depth=2, random_state=0),
+    ],
+    ids=lambda estimator: type(estimator).__name__,
+)
+@pytest.mark.parametrize("labels", [Y, Y > 0], ids=["three", "two"])
+@pytest.mark.parametrize("bits", [1, 4])
+def test_circuits_of_trees(estimator: Any, labels: Any, bits: int) -> None:
+    """On all places of a grid, those that no sample has among them."""
+    ensemble = TreeEnsemble.from_sklearn(estimator.fit(X, labels))
+    model = quantisation.trees(ensemble, (X.min(axis=0), X.max(axis=0)), bits, 3)
+    assert model.fits(4, len(np.unique(labels)), bits)
+    steps = np.random.default_rng(0).integers(0, 1 << bits, (400, 4))
+    found = in_the_clear(model, Words(4, bits), steps, "pairs")
+    assert np.array_equal(found, models.classify(model, steps))
+
+
+def test_many_bits_are_the_clear_model() -> None:
+    """Of trees and linear models: what quantisation loses vanishes with its steps."""
+    ranges = X.min(axis=0), X.max(axis=0)
+    steps = quantised(X, ranges, 16)
+    forest = RandomForestClassifier(5, random_state=0).fit(X, Y)
+    grown = quantisation.trees(TreeEnsemble.from_sklearn(forest), ranges, 16, 20)
+    assert np.array_equal(models.classify(grown, steps), forest.predict(X))
+    linear = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, Y)
+    whole = quantisation.linear(linear_form(linear), ranges, 16, 20)
+    assert np.array_equal(models.classify(whole, steps), linear.predict(X))
+
+
+def test_executed_is_simulated(tree: ClassOffer) -> None:
+    """Exactly, and as large as said."""
+    found, expected = tree.execute(X, progress=False), tree.simulate(X)
+    assert np.array_equal(found.predictions, expected.predictions)
+    assert abs(found.sizes.up / expected.sizes.up - 1) < 0.05
+    assert abs(found.sizes.down / expected.sizes.down - 1) < 0.05
+    share = float((expected.predictions == TREE.predict(X)).mean())
+    assert tree.plan.agreement == share
+
+
+def test_parties_apart(parties: tuple[ClassClient, ClassServer], tmp_path: Any) -> None:
+    """Bytes alone between them, and the key is kept in a file."""
+    client, server = parties
+    answer = server.answer(client.encrypt(X[::10]).data)
+    found = client.decrypt(answer)
+    assert (found.predictions == TREE.predict(X[::10])).mean() > 0.9
+    assert found.scores is None
+    assert abs(len(client.public_keys()) / client.plan.costs["keys"] - 1) < 0.05
+    client.secret.save(tmp_path / "key")
+    plan = ways.read_plan(client.plan.to_bytes())
+    again = ways.client_of(plan, secret=ways.load_secret(plan, tmp_path / "key"))
+    assert np.array_equal(again.decrypt(answer).predictions, found.predictions)
+    with pytest.raises(hesc.ParameterError, match="without its public ones"):
+        again.public_keys()
+    with pytest.raises(hesc.KeyMismatchError):
+        ClassClient(client.plan).decrypt(answer)
+
+
+def test_bits_that_bootstrap() -> None:
+    small = offer(TREE, X, engine="bootstrapped", batch=2)
+    assert small.plan.rows == 2
+    rows = X[[0, 60, 140]]
+    found = small.execute(rows, progress=False)
+    assert np.array_equal(found.predictions, small.simulate(rows).predictions)
+
+
+def test_a_server_needs_no_secrets_and_no_scikit_learn(
+    parties: tuple[ClassClient, ClassServer], tmp_path: Any
+) -> None:
+    client, server = parties
+    files = {
+        "server": server.to_bytes(),
+        "keys": client.public_keys(),
+        "query": client.encrypt(X[:2]).data,
+    }
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(data)
+    code = """
+import sys
+from pathlib import Path
+from hesc.ml import ways
+
+at = Path(sys.argv[1])
+server = ways.read_server((at / "server").read_bytes(), keys=(at / "keys").read_bytes())
+(at / "answer").write_bytes(server.answer((at / "query").read_bytes()))
+assert not {"hesc.secret", "sklearn"} & set(sys.modules)
+"""
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True)
+    found = client.decrypt((tmp_path / "answer").read_bytes())
+    assert np.array_equal(found.predictions, TREE.predict(X[:2]))
+
+
+def test_refusals(tree: ClassOffer, parties: tuple[ClassClient, ClassServer]) -> None:
+    client, server = parties
+    with pytest.raises(hesc.ParameterError, match="SVC is not computed"):
+        offer(SVC().fit(X, Y), X)
+    with pytest.raises(hesc.ParameterError, match="no transforms"):
+        offer(make_pipeline(StandardScaler(), DecisionTreeClassifier()).fit(X, Y), X)
+    with pytest.raises(hesc.ParameterError, match="fewer than min_agreement=1"):
+        offer(TREE, X, bits=1, min_agreement=1)
+    with pytest.raises(hesc.ParameterError, match="a share of rows"):
+        offer(TREE, X, min_agreement=2)
+    with pytest.raises(hesc.OutOfRangeError, match="beyond its declared range"):
+        client.encrypt(X + 10)
+    assert client.encrypt(X[:3] + 10, clip=True).clipped_samples == 3
+    with pytest.raises(hesc.OutOfRangeError):
+        client.encrypt(np.full((1, 4), np.nan))
+    with pytest.raises(hesc.ShapeError, match="as several"):
+        client.encrypt(np.tile(X, (4, 1)))
+    with pytest.raises(hesc.ParameterError, match=r"client\.public_keys"):
+        tree.server().answer(client.encrypt(X[:1]).data)
+    with pytest.raises(hesc.KeyMismatchError):
+        server.answer(ClassClient(client.plan).encrypt(X[:1]).data)
+    for party in parties:
+        with pytest.raises(TypeError):
+            pickle.dumps(party)
+
+
+def test_damaged_bytes(tree: ClassOffer, parties: tuple[ClassClient, ClassServer]) -> None:
+    """Errors of hesc's own, or other classes where residues were changed; nothing else."""
+    client, server = parties
+    query = client.encrypt(X[:2]).data
+    answer = server.answer(query)
+    rng = np.random.default_rng(0)
+    readers: list[tuple[bytes, Any, int]] = [
+        (tree.plan.to_bytes(), ClassPlan.from_bytes, 200),
+        (tree.server().to_bytes(), ClassServer.from_bytes, 200),
+        (query, server.answer, 8),
+        (answer, client.decrypt, 40),
+    ]
+    for data, read, times in readers:
+        for turn in range(times):
+            damaged = bytearray(data)
+            head = min(len(data), 400)
+            damaged[rng.integers(head if turn % 2 else len(data))] ^= 1 << rng.integers(8)
+            given = bytes(damaged) if turn % 3 else bytes(damaged[: rng.integers(len(data))])
+            try:
+                read(given)
+            except hesc.HescError:
+                continue
+
+
+def test_what_a_plan_says(tree: ClassOffer) -> None:
+    told = str(tree.plan)
+    for words in ("no score", "NOT HIDDEN", "whatever encrypts them", "have the clear model's"):
+        assert words in told
+    # Thresholds and leaves are the server's.
+    assert "nodes" not in tree.plan.to_bytes().decode()
