@@ -34,9 +34,10 @@ def made(name: str) -> tuple[Task, NDArray[Any]] | None:
         bits, records = map(int, wished.data.split("x"))
         coder = SignProjection(64, bits=bits, random_state=1)
         codes = coder.encode(rng.normal(size=(records, 64)))
-        x = coder.encode(rng.normal(size=(wished.samples, 64)))
+        probes = coder.encode(rng.normal(size=(wished.samples, 64)))
         # Galleries are their owner's own.
-        return _task(wished, Distances(codes), 1.0, own=wished.setting == "outsourced"), x
+        own = wished.setting == "outsourced"
+        return _task(wished, Distances(codes), 1.0, own=own), probes
     return None
 
 

@@ -69,7 +69,7 @@ class Calibration:
         todo = probes()
         with Bar("kernels timed", progress) as bar:
             for done, (offer, task, x) in enumerate(todo):
-                found = measure(offer, task, x, repetitions=5)
+                found = measure(offer, task, x, repetitions=3)
                 for stage in STAGES:
                     part = {k: n for k, n in offer.work.items() if k.split(".")[-2] == stage}
                     if part:
@@ -77,8 +77,8 @@ class Calibration:
                         runs.setdefault(group, []).append((part, found.stages[stage]))
                 bar.show(done + 1, len(todo))
         times: dict[str, float] = {}
-        for group in runs.values():
-            times |= fitted(group)
+        for timed in runs.values():
+            times |= fitted(timed)
         return cls(times, machine())
 
     def store(self) -> Path:

@@ -104,16 +104,14 @@ class Decision:
                 rows.append(("", "  measured", took, up, down, held, error, ""))
         widths = [max(len(row[at]) for row in rows) for at in range(len(head) - 1)]
         lines = [
-            " ".join(
-                [*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]
-            )
+            " ".join(cell.ljust(size) for cell, size in zip(row, [*widths, 0], strict=True))
             for row in rows
         ]
         task = self.task
         title = (
             f"{task.problem.name} of {task.samples} samples, {task.setting} "
-            f"({SETTINGS[task.setting]}), disclosing {task.disclose}; least {task.objective}; times "
-            f"by {self.calibration.source}"
+            f"({SETTINGS[task.setting]}), disclosing {task.disclose}; least {task.objective}; "
+            f"times by {self.calibration.source}"
         )
         refused = [f"  not {way}: {reason}" for way, reason in self.refusals]
         return "\n".join([title, *(line.rstrip() for line in lines), *refused])
@@ -145,16 +143,17 @@ def decide(
 
     """
     known = Calibration.load() if calibration is None else calibration
-    offers, refusals = [], []
+    offers: list[Offer] = []
+    refusals: list[Refusal] = []
     for contender in contenders:
         found = _considered(contender, task)
-        if isinstance(found, Offer):
-            reason = _against(found, task)
-            found = Refusal(found.way, reason) if reason else found
-        (offers if isinstance(found, Offer) else refusals).append(found)
-    decision = Decision(task, known, [], refusals)  # type: ignore[arg-type]
-    ranked = sorted(offers, key=lambda offer: (decision.cost(offer), offer.way))  # type: ignore[arg-type]
-    decision.offers.extend(ranked)  # type: ignore[arg-type]
+        reason = _against(found, task) if isinstance(found, Offer) else found.reason
+        if isinstance(found, Offer) and not reason:
+            offers.append(found)
+        else:
+            refusals.append(Refusal(found.way, reason))
+    decision = Decision(task, known, offers, refusals)
+    offers.sort(key=lambda offer: (decision.cost(offer), offer.way))
     return decision
 
 

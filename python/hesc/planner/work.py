@@ -18,6 +18,10 @@ Work = dict[str, float]
 """How often each kernel runs, by its name `way.set.stage.kernel`."""
 
 
+CACHE: Final = 1 << 23
+"""Bytes that processors keep close, about."""
+
+
 class Count(NamedTuple):
     """Units of one stage."""
 
@@ -27,6 +31,10 @@ class Count(NamedTuple):
     """Or steps on them."""
     numbers: float
     """Encoded or decoded."""
+    bytes: float = 0
+    """Written or read."""
+    spilled: float = 0
+    """Of these, those beyond what processors keep close."""
 
 
 def counted(prefix: str, **stages: Count) -> Work:
@@ -51,7 +59,7 @@ def fitted(
 ) -> dict[str, float]:
     """The times of kernels that come nearest to measured runs, in relative terms; none negative.
 
-    The best of all subsets of kernels, by least squares: stages have three kernels at most.
+    The best of all subsets of kernels, by least squares: stages have five kernels at most.
     """
     names = sorted({name for work, _ in runs for name in work})
     rows = np.array([[work.get(name, 0.0) / time for name in names] for work, time in runs])

@@ -39,6 +39,7 @@ class RingProducts:
         parts = _parts(plan, task.samples)
         sizes = [plan.sizes(count) for count in parts]
         ciphertexts = sum(-(-count // plan.capacity) for count in parts)
+        up, down = sum(size.up for size in sizes), sum(size.down for size in sizes)
         size = plan.model_size
         held = problem.weights.nbytes + problem.intercepts.nbytes if size is None else size
         return Offer(
@@ -46,12 +47,12 @@ class RingProducts:
             parameters=set_of(plan) + ("" if under is None else f", weights under the {under} key"),
             work=counted(
                 f"ring_products.{set_of(plan)}.{under or 'clear'}",
-                encrypt=Count(len(parts), ciphertexts, task.samples * problem.features),
-                answer=Count(len(parts), ciphertexts, 0),
-                decrypt=Count(len(parts), ciphertexts, task.samples * problem.outputs),
+                encrypt=Count(len(parts), ciphertexts, task.samples * problem.features, up),
+                answer=Count(len(parts), ciphertexts, 0, up + down),
+                decrypt=Count(len(parts), ciphertexts, task.samples * problem.outputs, down),
             ),
-            up=sum(size.up for size in sizes),
-            down=sum(size.down for size in sizes),
+            up=up,
+            down=down,
             held=held,
             error=plan.error,
             sees=Sees("scores", model_at_server=under is None),

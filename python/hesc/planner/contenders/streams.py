@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from hesc.params import Params
 from hesc.planner.offers import Offer, Refusal
 from hesc.planner.roles import Sees
 from hesc.planner.tasks import Products
-from hesc.planner.work import Count, counted
+from hesc.planner.work import CACHE, Count, counted
 from hesc.secret import Decryptor, SecretEncryptor, keygen
 
 if TYPE_CHECKING:
@@ -56,20 +56,21 @@ class StreamFactors:
             )
         params = Params.preset(self._preset)
         own = params.scheme == "pad"
-        up, down, more_up, more_down = sizes(self._preset, problem.factors)
+        blocks = -(-length * task.samples // params.block_length)
+        up, down = (size.of(blocks, task.samples) for size in sizes(self._preset, problem.factors))
         bits = float(length * task.samples)
-        more = -(-length * task.samples // params.block_length) - 1
+        spilled = max(0.0, up - CACHE)
         return Offer(
             way=self.name,
             parameters=f"{self._preset}, {length} bits a stream",
             work=counted(
                 f"streams.{self._preset}",
-                encrypt=Count(1, 0, bits * problem.factors),
-                answer=Count(problem.factors, 0, bits * problem.factors),
-                decrypt=Count(1, 0, bits),
+                encrypt=Count(problem.factors, 0, bits * problem.factors, 0, spilled),
+                answer=Count(problem.factors, 0, bits * problem.factors, 0, spilled),
+                decrypt=Count(1, 0, bits, 0, max(0.0, down - CACHE)),
             ),
-            up=up + more_up * more,
-            down=down + more_down * more,
+            up=up,
+            down=down,
             held=0,
             error=length**-0.5,
             sees=Sees("scores", one_encryptor=own),
@@ -77,21 +78,34 @@ class StreamFactors:
         )
 
 
-@cache
-def sizes(preset: str, factors: int) -> tuple[int, int, int, int]:
-    """Bytes up and down of a block of bits, and of each further one.
+class _Sizes(NamedTuple):
+    """Bytes of one direction."""
 
-    By runs on zeros under a key that is thrown away: sizes are public.
-    """
+    base: int
+    block: int
+    stream: int
+
+    def of(self, blocks: int, streams: int) -> int:
+        """Of so many blocks with so many streams."""
+        return self.base + blocks * self.block + streams * self.stream
+
+
+@cache
+def sizes(preset: str, factors: int) -> tuple[_Sizes, _Sizes]:
+    """Bytes up and down, by runs on zeros under keys that are thrown away: sizes are public."""
     params = Params.preset(preset)
     block = params.block_length
+    runs = []
+    for length, streams in ((block, 1), (2 * block, 1), (block, 2)):
+        parties = _Factors(params, length, factors)
+        up = parties.encrypt(np.zeros((factors, streams)))
+        runs.append((sum(map(len, up)), sum(map(len, parties.answer(up)))))
     found = []
-    for blocks in (1, 2):
-        parties = _Factors(params, block, factors)
-        up = parties.encrypt(np.zeros((factors, blocks)))
-        found.append((sum(map(len, up)), sum(map(len, parties.answer(up)))))
-    (up_one, down_one), (up_two, down_two) = found
-    return up_one, down_one, up_two - up_one, down_two - down_one
+    for one, longer, two in zip(*runs, strict=True):
+        each = longer - one
+        stream = two - one - each
+        found.append(_Sizes(one - each - stream, each, stream))
+    return found[0], found[1]
 
 
 class _Factors:
