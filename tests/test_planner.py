@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from pathlib import Path
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -18,6 +19,9 @@ from hesc.planner.decision import objective
 from hesc.planner.offers import measure
 from hesc.planner.roles import DISCLOSURES, SETTINGS, Sees, objection
 from hesc.planner.work import Count, counted, fitted, seconds
+
+if TYPE_CHECKING:
+    from pathlib import Path
 from hesc_papers.planner_problems import made
 from hesc_papers.planner_tasks import held_out, names
 
@@ -109,14 +113,13 @@ def test_more_disclosure_refuses_nothing() -> None:
 
 def test_what_no_role_may_see_is_refused_in_every_setting() -> None:
     for setting, disclose, own in itertools.product(SETTINGS, DISCLOSURES, (False, True)):
-        wish = {"setting": setting, "disclose": disclose, "own_model": own}
-        assert "samples" in objection(Sees("class", data_at_server=True), **wish)
-        model = objection(Sees("class", model_at_client=True), **wish)
-        assert bool(model) == (setting != "one_side_clear")
-        server = objection(Sees("class", model_at_server=True), **wish)
-        assert bool(server) == (setting in {"outsourced", "many_parties"})
-        assert bool(objection(Sees("class", one_encryptor=True), **wish)) == (not own)
-        assert bool(objection(Sees("products"), **wish)) == (disclose != "products")
+        against = partial(objection, setting=setting, disclose=disclose, own_model=own)
+        assert "samples" in against(Sees("class", data_at_server=True))
+        assert bool(against(Sees("class", model_at_client=True))) == (setting != "one_side_clear")
+        hidden = setting in {"outsourced", "many_parties"}
+        assert bool(against(Sees("class", model_at_server=True))) == hidden
+        assert bool(against(Sees("class", one_encryptor=True))) == (not own)
+        assert bool(against(Sees("products"))) == (disclose != "products")
 
 
 def test_nothing_admissible_says_why() -> None:
@@ -156,7 +159,7 @@ def test_wishes_that_cannot_be() -> None:
         {"setting": "many_parties"},
     ):
         with pytest.raises(HescError):
-            Task(problem, **wrong)  # type: ignore[arg-type]
+            Task(problem, **wrong)
     with pytest.raises(ParameterError):
         Task(Products(2))
     with pytest.raises(OutOfRangeError):

@@ -34,6 +34,8 @@ def probes() -> list[Probe]:
     return found
 
 
+# In the clear, encrypted by their owner, and by the key owner.
+_WEIGHTS: Final = (("client_server", False), ("outsourced", False), ("outsourced", True))
 _RINGS: Final = (1024, 2048, 4096, 8192)
 # Features, outputs and samples.
 _COLUMNS: Final = ((4, 1, 1), (16, 2, 64), (16, 4, 2048), (4, 1, 2048))
@@ -69,7 +71,7 @@ def _tasks(rng: np.random.Generator) -> Iterator[Asked]:
 
 
 def _ring_products(rng: np.random.Generator) -> Iterator[Asked]:
-    for setting, ring, error in product(("client_server", "outsourced"), _RINGS, (0.05, 1e-4)):
+    for (setting, own), ring, error in product(_WEIGHTS, _RINGS, (0.05, 1e-4)):
         for features, outputs, samples in (
             (ring // 2 + 8, 1, 1),
             (ring // 2 + 8, 1, 6),
@@ -80,7 +82,9 @@ def _ring_products(rng: np.random.Generator) -> Iterator[Asked]:
             (8, 1, 1),
             (8, 1, ring // 4),
         ):
-            yield _scores(rng, features, outputs, samples, error, setting, {"ring products"})
+            yield _scores(
+                rng, features, outputs, samples, error, setting, {"ring products"}, own=own
+            )
 
 
 def _products(
@@ -109,8 +113,11 @@ def _scores(
     error: float,
     setting: str,
     ways: set[str],
+    *,
+    own: bool = False,
 ) -> Asked:
     weights = rng.normal(size=(outputs, features)) / np.sqrt(features)
     problem = Scores(weights, low=-1.0, high=1.0)
     x = rng.uniform(-1, 1, (samples, features))
-    return Task(problem, setting, max_error=error, samples=samples), x, ways
+    task = Task(problem, setting, max_error=error, samples=samples, own_model=own)
+    return task, x, ways
