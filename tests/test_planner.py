@@ -89,8 +89,9 @@ def test_measured_figures_stand_in_the_table() -> None:
     assert "measured" not in before
     after = decision.measure(data(task), repetitions=1).explain()
     assert after.count("measured") == len(decision.offers)
-    for way in (*decision.offers, *decision.refusals):
-        assert way.way in before
+    ways = [offer.way for offer in decision.offers]
+    ways += [refusal.way for refusal in decision.refusals]
+    assert all(way in before for way in ways)
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -175,6 +176,8 @@ def test_wishes_that_cannot_be() -> None:
         decision.measure(np.zeros((2, 12)))
     with pytest.raises(OutOfRangeError):
         decide(TASKS["products"], calibration=SHIPPED).measure(np.full((3, 9), 1.5))
+    with pytest.raises(OutOfRangeError):
+        decision.measure(np.full((1, 12), math.nan))
 
 
 def test_kernels_are_found_again() -> None:

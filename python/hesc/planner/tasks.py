@@ -48,7 +48,7 @@ class Scores:
         low: ArrayLike,
         high: ArrayLike,
     ) -> None:
-        rows = real_array(weights, "weights")
+        rows = _finite(weights, "weights")
         rows = rows[None, :] if rows.ndim == 1 else rows
         if rows.ndim != 2 or not rows.size:
             raise ShapeError(f"weights have a row for each output; got the shape {rows.shape}")
@@ -199,15 +199,22 @@ class Task:
             )
 
 
-def _spread(values: ArrayLike, count: int, name: str) -> NDArray[np.float64]:
+def _finite(values: ArrayLike, name: str) -> NDArray[np.float64]:
     array = real_array(values, name)
+    if not np.isfinite(array).all():
+        raise OutOfRangeError(f"{name} are finite numbers; some are NaN or infinite")
+    return array
+
+
+def _spread(values: ArrayLike, count: int, name: str) -> NDArray[np.float64]:
+    array = _finite(values, name)
     if array.shape not in {(), (count,)}:
         raise ShapeError(f"{name} are {count} numbers, or one; got the shape {array.shape}")
     return np.ascontiguousarray(np.broadcast_to(array, (count,)))
 
 
 def _shaped(x: ArrayLike, shape: tuple[int, int]) -> NDArray[np.float64]:
-    rows = real_array(x, "x")
+    rows = _finite(x, "x")
     if rows.shape != shape:
         raise ShapeError(f"the task's data has the shape {shape}; got {rows.shape}")
     return rows
