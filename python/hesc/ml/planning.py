@@ -60,7 +60,7 @@ def make(
     """
     features = transforms.transformed(model.steps, x)
     answers = _allowed_answers(hidden, answers, model, features, inputs=x.shape[1])
-    low, high = _ranges(features, ranges, computed=bool(model.steps))
+    low, high = ranges_of(features, ranges, computed=bool(model.steps))
     error = _error(clear, max_error, margins=classes is not None)
     found = features @ model.weights.T + model.intercepts
     apart = np.abs(found - clear).max()
@@ -77,12 +77,12 @@ def make(
     plan = PrivatePlan(ring, model.steps, x.shape[1], names, classes, model.link)
     if classes is None:
         return plan
-    spread_out = np.unique(np.linspace(0, len(features) - 1, _ROWS).astype(np.intp))
-    rows = np.clip(features[spread_out], low, high)
+    places = spread_out(len(features))
+    rows = np.clip(features[places], low, high)
     errors = np.array([ring.errors_of(model.weights, row) for row in rows])
     scores = rows @ model.weights.T + model.intercepts
     # A row that was clipped may have another class before any error.
-    agreement = kept(scores, errors, clear[spread_out])
+    agreement = kept(scores, errors, clear[places])
     return PrivatePlan(ring, model.steps, x.shape[1], names, classes, model.link, agreement)
 
 
@@ -131,9 +131,15 @@ def _allowed_answers(
     return answers
 
 
-def _ranges(
+def spread_out(count: int) -> NDArray[np.intp]:
+    """Places of a thousand rows among so many, or of all."""
+    return np.unique(np.linspace(0, count - 1, _ROWS).astype(np.intp))
+
+
+def ranges_of(
     features: Array, ranges: tuple[ArrayLike, ArrayLike] | None, *, computed: bool
 ) -> tuple[Array, Array]:
+    """The least and greatest value of each feature, as declared or as they are in the rows."""
     if ranges is None:
         low, high = features.min(axis=0), features.max(axis=0)
         # Matrix products of other numbers of rows differ in their last bits.

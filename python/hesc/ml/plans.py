@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import base64
 import binascii
-import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
-from hesc._native import OutOfRangeError, ParameterError, ShapeError, WireError
-from hesc.inputs import real_array, unmasked
-from hesc.ml import documents, transforms
+from hesc._native import ParameterError, WireError
+from hesc.ml import documents, labels, transforms
 from hesc.ml.disclosure import table
+from hesc.ml.samples import Clipped, prepared
 from hesc.ring_products.plans import Plan, Sizes
 
 if TYPE_CHECKING:
@@ -25,47 +24,6 @@ _CIPHERTEXTS: Final = 64
 """Of a query: enough that seeds and heads do not count, few enough to show progress."""
 LINKS: Final = ("none", "sigmoid", "softmax", "one_against_rest")
 """How a client makes probabilities of scores, if it can."""
-
-_SETTINGS: Final = {
-    "outsourced": "the model is encrypted too: hesc.networks evaluates encrypted models on streams",
-    "one_side_clear": "write setting='client_server' where the server's model is what is clear",
-    "many_parties": "hesc.linkage has three parties; models of several owners are not here",
-}
-_DISCLOSURES: Final = {
-    "class": "the client decrypts scores, so it sees them, and learns more than a class. "
-    "Comparisons under encryption would do: hesc.gates, or hesc.integers with argmax",
-    "products": "the server adds up products before it answers; only scores come back",
-    "distances": "for distances see hesc.codes",
-}
-
-
-def check_wishes(setting: str, disclose: str) -> None:
-    """Refuses a setting that is not this one, and a disclosure that would not be kept.
-
-    Raises:
-        ParameterError: with the reason, and what would do.
-
-    """
-    if setting != "client_server":
-        known = _SETTINGS.get(str(setting), f"known are client_server, {', '.join(_SETTINGS)}")
-        raise ParameterError(
-            f"setting={setting!r} is not what ring products do, whose server knows its model: "
-            f"{known}; here, take setting='client_server'"
-        )
-    if disclose != "scores":
-        known = _DISCLOSURES.get(str(disclose), "there is no such disclosure")
-        raise ParameterError(f"disclose={disclose!r} is refused: {known}; else disclose='scores'")
-
-
-class Clipped(NamedTuple):
-    """Features ready to be encrypted."""
-
-    features: NDArray[np.float64]
-    """After transforms, within the ranges."""
-    values: int
-    """How many were beyond, and were brought to the end of their range."""
-    samples: int
-    """In how many samples."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,31 +84,13 @@ class PrivatePlan:
             ShapeError: rows of another length, columns of other names.
 
         """
-        self._check_names(samples)
-        x = real_array(unmasked(samples, "samples"), "samples")
-        if x.ndim != 2 or x.shape[1] != self.inputs or not len(x):
-            raise ShapeError(f"samples are rows of {self.inputs} features; got the shape {x.shape}")
-        x = transforms.transformed(self.steps, x)
-        low, high = self.ring.ranges
-        beyond = (x < low) | (x > high)
-        if beyond.any() and not clip:
-            # Places, no values.
-            row, column = np.argwhere(beyond)[0]
-            name = f" ({self.names[column]!r})" if self.names and not self.steps else ""
-            raise OutOfRangeError(
-                f"feature {column}{name} of sample {row} is beyond its declared range, as "
-                f"{beyond.sum()} values in all; declare wider ranges=, or clip=True to bring them "
-                f"to the ends"
-            )
-        return Clipped(np.clip(x, low, high), int(beyond.sum()), int(beyond.any(axis=1).sum()))
-
-    def _check_names(self, samples: ArrayLike) -> None:
-        columns = getattr(samples, "columns", None)
-        if columns is None or not self.names or list(columns) == self.names:
-            return
-        raise ShapeError(
-            f"columns are named otherwise than the plan's features, or in another order; select "
-            f"them by plan.names, which begins with {self.names[:3]}"
+        return prepared(
+            samples,
+            inputs=self.inputs,
+            names=self.names,
+            steps=self.steps,
+            ranges=self.ring.ranges,
+            clip=clip,
         )
 
     def scores(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -213,7 +153,7 @@ class PrivatePlan:
             "inputs": self.inputs,
             "names": self.names,
             "steps": transforms.described(self.steps),
-            "classes": None if self.classes is None else _described(self.classes),
+            "classes": None if self.classes is None else labels.described(self.classes),
             "link": self.link,
         }
         return documents.write("plan", fields)
@@ -239,46 +179,11 @@ class PrivatePlan:
         outputs, features = ring.shape
         if width != features:
             raise WireError("the transforms of a plan give another number of features than it has")
-        classes = None if given["classes"] is None else _classes(given["classes"])
+        classes = None if given["classes"] is None else labels.read(given["classes"])
         if classes is not None and outputs != (1 if len(classes) == 2 else len(classes)):
             raise WireError("a plan has another number of classes than of scores")
         link = documents.one_of(given["link"], LINKS, "a link")
         return cls(ring, steps, inputs, names_of, classes, link)
-
-
-_LABELS: Final = {"bool": bool, "int": int, "float": float, "str": str}
-
-
-def _described(classes: NDArray[Any]) -> dict[str, Any]:
-    values = classes.tolist()
-    for name, kind in _LABELS.items():
-        if all(type(value) is kind for value in values) and _are_apart(values):
-            return {"type": name, "values": values}
-    raise ParameterError(
-        f"a client is told classes that are texts of {documents.NAME} letters at most, whole "
-        "numbers, finite numbers or truth values; encode others first "
-        "(sklearn.preprocessing.LabelEncoder)"
-    )
-
-
-def _are_apart(values: list[Any]) -> bool:
-    """Whether labels are all different, finite where they are numbers, and no longer than names."""
-    texts = all(documents.is_name(value) for value in values if isinstance(value, str))
-    numbers = all(math.isfinite(value) for value in values if isinstance(value, float))
-    return texts and numbers and len(set(values)) == len(values)
-
-
-def _classes(value: object) -> NDArray[Any]:
-    given = documents.exactly(value, {"type", "values"}, "list of classes")
-    kind = _LABELS[documents.one_of(given["type"], tuple(_LABELS), "a type of classes")]
-    values = given["values"]
-    if not isinstance(values, list) or len(values) < 2 or any(type(x) is not kind for x in values):
-        raise WireError("the classes of a plan are two or more, of the type that is named")
-    if not _are_apart(values):
-        raise WireError("the classes of a plan are finite numbers or names, each another")
-    if kind is int and any(abs(x) >= 1 << 63 for x in values):
-        raise WireError("classes that are whole numbers are below 2^63")
-    return np.array(values)
 
 
 def _sigmoid(scores: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,0 +1,185 @@
+"""The client of a decision: it encrypts quantised features and reads classes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, Never
+
+import numpy as np
+
+import hesc
+from hesc import integers
+from hesc._native import DecryptionError, ParameterError, ShapeError
+from hesc.encryptor import PublicKey
+from hesc.inputs import of_kind
+from hesc.integers import IntegerAnswer
+from hesc.leveled.keys import PublicKeys
+from hesc.leveled.params import LeveledParams
+from hesc.ml import frames
+from hesc.ml.client import Query
+from hesc.ml.decisions.models import index_kind
+from hesc.ml.decisions.plans import ClassPlan
+from hesc.ml.decisions.server import ANSWER, KEYS, QUERY, public_of
+from hesc.secret import LeveledSecretKey, SecretKey, leveled_keygen
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+
+class ClassResult(NamedTuple):
+    """What an answer says, for the client's eyes: whoever it is shown to learns of the key."""
+
+    predictions: NDArray[Any]
+    """Classes."""
+    scores: None = None
+    """There are none in an answer."""
+    error: None = None
+    """Nothing errs beside quantisation."""
+
+
+class ClassClient:
+    """A plan and a secret key. Not printed with it, copied or pickled; needs no scikit-learn.
+
+    Args:
+        plan: what the model's owner sent, see `ClassPlan.from_bytes`. Print it before you use it.
+        secret: a key of the plan's parameters that was kept, `LeveledSecretKey.load` or for the
+            engine "bootstrapped" `hesc.load_secret_key`; without it a new pair is made.
+        keys: what `public_keys` gave when that key was made. Answers are read without them.
+
+    Raises:
+        ParameterError, WireError: keys of other parameters, or damaged.
+
+    """
+
+    def __init__(
+        self,
+        plan: ClassPlan,
+        *,
+        secret: LeveledSecretKey | SecretKey | None = None,
+        keys: bytes | None = None,
+    ) -> None:
+        self.plan = of_kind(plan, "plan", ClassPlan, "ClassPlan.from_bytes reads one")
+        params = plan.params
+        self._keys = keys
+        self._public: PublicKeys | PublicKey | None = None
+        if secret is not None:
+            if isinstance(params, LeveledParams):
+                self.secret: LeveledSecretKey | SecretKey = of_kind(
+                    secret, "secret", LeveledSecretKey, "hesc.leveled_keygen's first"
+                )
+            else:
+                self.secret = of_kind(secret, "secret", SecretKey, "hesc.keygen's first")
+            if secret.params.native.fingerprint != params.native.fingerprint:
+                raise ParameterError(f"the secret key is of another set than {plan.preset}")
+            if keys is not None:
+                self._public = public_of(plan, keys)[0]
+        elif keys is not None:
+            raise ParameterError("keys= comes with the secret= that it was made with")
+        elif isinstance(params, LeveledParams):
+            self.secret, public = leveled_keygen(params, unpacking=plan.upload == "packed")
+            self._public = public
+        else:
+            self.secret, self._public = hesc.keygen(params)
+
+    def __repr__(self) -> str:
+        return f"<hesc.ml.decisions.ClassClient: {self.plan!r}>"
+
+    def __reduce__(self) -> Never:
+        raise TypeError(
+            "a client holds a secret key: not pickled or copied; see client.secret.save"
+        )
+
+    def public_keys(self) -> bytes:
+        """What the server is given once: to compute with what this client encrypts.
+
+        Size: `plan.costs["keys"]`, tens of megabytes.
+
+        Raises:
+            ParameterError: a client that was made of a kept key without `keys`.
+
+        """
+        if self._keys is None:
+            if self._public is None:
+                raise ParameterError(
+                    "a kept secret key comes without its public ones; write public_keys() beside "
+                    "it when you save it, and give keys=, or make a new client"
+                )
+            if isinstance(self._public, PublicKeys):
+                forms = self._public.to_bytes()
+                parts = [forms[name] for name in ("public", "relin", "galois") if name in forms]
+            else:
+                secret = of_kind(self.secret, "secret", SecretKey, "hesc.keygen's first")
+                parts = [self._public.to_bytes(), secret.evaluation_key().to_bytes()]
+            self._keys = frames.join(KEYS, parts)
+        return self._keys
+
+    def encrypt(self, samples: ArrayLike, *, clip: bool = False) -> Query:
+        """Transforms, quantises and encrypts rows of features, `plan.rows` of them at most.
+
+        Args:
+            samples: as `ClassPlan.prepared` takes them.
+            clip: bring values beyond the declared ranges to their ends, and count them.
+
+        Raises:
+            OutOfRangeError, ShapeError: as `ClassPlan.prepared`; too many rows.
+            ParameterError: the engine "bootstrapped" and a kept key without its public one.
+
+        """
+        ready = self.plan.prepared(samples, clip=clip)
+        if len(ready.features) > self.plan.rows:
+            raise ShapeError(
+                f"{len(ready.features)} samples in a query of {self.plan.rows} at most; send them "
+                f"as several"
+            )
+        steps = self.plan.quantised(ready.features)
+        words = self.plan.words
+        parts = []
+        for place, kind in enumerate(words.kinds):
+            first = place * words.per_word
+            columns = steps[:, first : first + words.per_word]
+            parts.append(self._encrypted(_joined(columns, words.bits), str(kind)))
+        return Query(frames.join(QUERY, parts), ready.values, ready.samples)
+
+    def _encrypted(self, numbers: NDArray[Any], kind: str) -> bytes:
+        if isinstance(self.secret, LeveledSecretKey):
+            return self.secret.encrypt_integers_to_bytes(numbers, kind, layout=self.plan.upload)
+        if not isinstance(self._public, PublicKey):
+            raise ParameterError(
+                "bits that bootstrap are encrypted under the public key: give keys=, the bytes "
+                "that public_keys() gave when the secret key was made"
+            )
+        return integers.encrypt(self._public, numbers, kind).to_bytes()
+
+    def decrypt(self, answer: bytes) -> ClassResult:
+        """Classes of an answer, which holds no scores.
+
+        Raises:
+            WireError, ParameterError, KeyMismatchError: damaged bytes, another plan's or key's.
+            DecryptionError: what is no class. Tell nobody who made it.
+
+        """
+        (data,) = frames.split(answer, ANSWER, 1)
+        params = self.plan.params
+        if isinstance(self.secret, LeveledSecretKey):
+            keys = self._reading()
+            found = self.secret.decrypt_integers(integers.read(keys, data))
+        else:
+            found = self.secret.decrypt_integers(IntegerAnswer.from_bytes(params, data))  # type: ignore[arg-type]
+        places = np.asarray(found)
+        kind = index_kind(len(self.plan.classes))
+        if len(places) > self.plan.rows or places.dtype != kind.numpy:
+            raise DecryptionError("the answer holds other numbers than places of classes")
+        if (places >= len(self.plan.classes)).any():
+            raise DecryptionError("the answer names a class that there is not")
+        return ClassResult(self.plan.predictions(places))
+
+    def _reading(self) -> PublicKeys:
+        """Keys that answers are read beside; decryption uses their parameters alone."""
+        if not isinstance(self._public, PublicKeys):
+            self._public = leveled_keygen(self.plan.params, products=False)[1]  # type: ignore[arg-type]
+        return self._public
+
+
+def _joined(columns: NDArray[np.int64], bits: int) -> NDArray[Any]:
+    """Rows of features as one number each, the first lowest."""
+    rows = [sum(int(x) << bits * at for at, x in enumerate(row)) for row in columns.tolist()]
+    return np.array(rows, dtype=object)

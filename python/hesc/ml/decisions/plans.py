@@ -1,0 +1,222 @@
+"""What both sides of a decision know, and what each learns, in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import numpy as np
+
+from hesc._native import WireError
+from hesc.inputs import whole
+from hesc.integers import ENGINES
+from hesc.ml import documents, labels, samples, transforms
+from hesc.ml.decisions.circuits import UPLOADS, Words, names_of, preset
+from hesc.ml.decisions.models import BITS
+from hesc.ring_products.plans import Sizes
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from hesc.leveled.params import LeveledParams
+    from hesc.ml.samples import Clipped
+    from hesc.ml.transforms import Transform
+    from hesc.params import Params
+
+_MOST: Final = 1 << 16
+"""Samples of a query, features and classes."""
+
+
+@dataclass(frozen=True, eq=False)
+class ClassPlan:
+    """Public, and the same on both sides, for a client that learns classes and no scores.
+
+    `PrivateClassifier.plan(X, disclose="class")` makes one; print it to read who holds and learns
+    what. It says nothing of weights, thresholds or their number, but what its sizes do: a set of
+    parameters with room for the model's circuit.
+    """
+
+    kind: ClassVar[str] = "class plan"
+    error: ClassVar[float | None] = None
+    steps: list[Transform]
+    """What the client does with features before it encrypts them."""
+    inputs: int
+    """Features of a sample before that."""
+    names: list[str]
+    """Their names, or none."""
+    classes: NDArray[Any]
+    """What an answer is one of."""
+    ranges: tuple[NDArray[np.float64], NDArray[np.float64]]
+    """The least and greatest value of each encrypted feature."""
+    bits: int
+    """Of an encrypted feature, a whole number of equal steps in its range."""
+    engine: str
+    """One of `hesc.integers.ENGINES`."""
+    preset: str
+    """The name of the parameter set."""
+    rows: int
+    """Samples of one query, at most."""
+    costs: dict[str, int]
+    """Bytes that were counted when it was made: "keys" once, "up" and "down" of a full query."""
+    agreement: float | None = None
+    """Of a plan's maker: the share of rows whose class is the clear model's."""
+    seconds: float | None = None
+    """Of a plan's maker: of a full query on one thread, by operations counted."""
+
+    @property
+    def params(self) -> LeveledParams | Params:
+        """The parameter set."""
+        return preset(self.engine, self.preset)
+
+    @property
+    def words(self) -> Words:
+        """How a sample's features lie in encrypted words."""
+        return Words(len(self.ranges[0]), self.bits)
+
+    @property
+    def upload(self) -> str:
+        """The layout of encrypted words."""
+        return UPLOADS[self.engine]
+
+    def sizes(self, samples: int = 1) -> Sizes:
+        """Bytes up and down for so many samples, over as many queries as they take.
+
+        A query in slots has all of its slots, however few samples it has.
+        """
+        queries = -(-whole(samples, "samples", 1) // self.rows)
+        return Sizes(queries * self.costs["up"], queries * self.costs["down"])
+
+    def prepared(self, given: ArrayLike, *, clip: bool = False) -> Clipped:
+        """Samples as they are quantised: as `PrivatePlan.prepared`."""
+        return samples.prepared(
+            given,
+            inputs=self.inputs,
+            names=self.names,
+            steps=self.steps,
+            ranges=self.ranges,
+            clip=clip,
+        )
+
+    def quantised(self, features: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Features within their ranges as whole numbers of steps, from zero on.
+
+        The nearest of `2**bits` values from the least to the greatest, of which two halfway the
+        even one: off by half a step at most.
+        """
+        return quantised(features, self.ranges, self.bits)
+
+    def predictions(self, places: NDArray[Any]) -> NDArray[Any]:
+        """Classes by their places."""
+        chosen: NDArray[Any] = self.classes[np.asarray(places, dtype=np.int64)]
+        return chosen
+
+    def __str__(self) -> str:
+        slots = "" if self.engine == "bootstrapped" else " (a query has all slots, used or not)"
+        time = "" if self.seconds is None else f"; {self.seconds:.2g} s of one thread by count"
+        given = [f"ranges of {len(self.ranges[0])} features", f"{self.bits} bits for each"]
+        given += ["their names"] * bool(self.names) + ["names of classes"]
+        rows = {
+            "setting": "client_server: the server holds the model, the client samples and key",
+            "server": "sees sizes, the plan, the key's name; no sample, no score, no class",
+            "client": "sees its samples, a class for each, and no score",
+            "is given": "; ".join([*given, *(step.discloses for step in self.steps)]),
+            "model": "the answer's level and stated noise follow from the model's circuit, and so "
+            "does the noise itself: NOT HIDDEN from a client that studies ciphertexts, who can "
+            "also check a guess of the whole model by computing the answer again",
+            "queries": f"up to {self.rows} classes in one query; classes of enough samples of the "
+            "client's choice let it fit a model that decides alike, whatever encrypts them: the "
+            "server limits queries",
+            "error": "none beside quantisation: the class is that of the model on "
+            f"{1 << self.bits} steps of each range, exactly",
+        }
+        if self.agreement is not None:
+            rows["agreement"] = (
+                f"{100 * self.agreement:.2f} % of the rows planned with have the clear model's "
+                "class, counted on the quantised model"
+            )
+        rows["bytes"] = (
+            f"{self.costs['up']} up, {self.costs['down']} down for up to {self.rows} samples"
+            f"{slots}; keys once: {self.costs['keys']}"
+        )
+        rows["engine"] = (
+            f"{self.engine}, {self.preset} ({self.params.assurance}){time}; a class decrypts "
+            "wrongly with a probability below 2^-128"
+        )
+        width = max(map(len, rows))
+        lines = [f"  {name:<{width}}  {text}" for name, text in rows.items()]
+        title = f"Private classifier of {len(self.classes)} classes: the class alone, by comparisons"
+        return "\n".join([title, *lines])
+
+    def __repr__(self) -> str:
+        return f"<hesc.ml.ClassPlan: {len(self.classes)} classes, {self.preset}>"
+
+    def to_bytes(self) -> bytes:
+        """The wire form, for a client."""
+        fields = {
+            "inputs": self.inputs,
+            "names": self.names,
+            "steps": transforms.described(self.steps),
+            "classes": labels.described(self.classes),
+            "low": documents.packed(self.ranges[0]),
+            "high": documents.packed(self.ranges[1]),
+            "bits": self.bits,
+            "engine": self.engine,
+            "preset": self.preset,
+            "rows": self.rows,
+            "costs": self.costs,
+        }
+        return documents.write(self.kind, fields)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> ClassPlan:
+        """A plan from its wire form.
+
+        Raises:
+            WireError: damaged bytes, or another object's.
+
+        """
+        names = {"inputs", "names", "steps", "classes", "low", "high", "bits", "engine", "preset"}
+        given = documents.read(data, cls.kind, names | {"rows", "costs"})
+        inputs = _count(given["inputs"], "features", _MOST)
+        named = documents.text_list(given["names"], "names")
+        if len(named) not in {0, inputs}:
+            raise WireError("a class plan has as many names as features, or none")
+        steps, features = transforms.read(given["steps"], inputs)
+        low = documents.unpacked(given["low"], 1, "least values")
+        high = documents.unpacked(given["high"], 1, "greatest values")
+        if not len(low) == len(high) == features or (low > high).any():
+            raise WireError("a class plan has a range for each feature after its transforms")
+        if not np.isfinite(high - low).all():
+            raise WireError("a class plan has ranges of finite width")
+        classes = labels.read(given["classes"])
+        if len(classes) > _MOST:
+            raise WireError(f"a class plan has {_MOST} classes at most")
+        engine = documents.one_of(given["engine"], tuple(ENGINES), "an engine")
+        name = documents.one_of(given["preset"], tuple(names_of(engine)), "a parameter set")
+        costs = documents.exactly(given["costs"], {"keys", "up", "down"}, "costs of a plan")
+        for what, count in costs.items():
+            _count(count, f"bytes ({what})", 1 << 40)
+        bits, rows = _count(given["bits"], "bits", BITS), _count(given["rows"], "rows", _MOST)
+        return cls(
+            steps, inputs, named, classes, (low, high), bits, engine, name, rows, costs
+        )
+
+
+def quantised(
+    features: NDArray[np.float64],
+    ranges: tuple[NDArray[np.float64], NDArray[np.float64]],
+    bits: int,
+) -> NDArray[np.int64]:
+    """Features within ranges as the nearest of `2**bits` values, numbered from zero."""
+    low, high = ranges
+    most = (1 << bits) - 1
+    width = np.where(high > low, high - low, 1.0)
+    steps = np.rint((features - low) / width * most).astype(np.int64)
+    found: NDArray[np.int64] = np.clip(steps, 0, most)
+    return found
+
+
+def _count(value: object, what: str, most: int) -> int:
+    if type(value) is not int or not 1 <= value <= most:
+        raise WireError(f"a class plan has from 1 to {most} {what}")
+    return value

@@ -1,0 +1,60 @@
+"""Names of classes in documents: texts, whole numbers, finite numbers or truth values."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from hesc._native import ParameterError, WireError
+from hesc.ml import documents
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_LABELS: Final = {"bool": bool, "int": int, "float": float, "str": str}
+
+
+def described(classes: NDArray[Any]) -> dict[str, Any]:
+    """Classes for a document.
+
+    Raises:
+        ParameterError: labels that no document holds.
+
+    """
+    values = classes.tolist()
+    for name, kind in _LABELS.items():
+        if all(type(value) is kind for value in values) and _are_apart(values):
+            return {"type": name, "values": values}
+    raise ParameterError(
+        f"a client is told classes that are texts of {documents.NAME} letters at most, whole "
+        "numbers, finite numbers or truth values; encode others first "
+        "(sklearn.preprocessing.LabelEncoder)"
+    )
+
+
+def _are_apart(values: list[Any]) -> bool:
+    """Whether labels are all different, finite where they are numbers, and no longer than names."""
+    texts = all(documents.is_name(value) for value in values if isinstance(value, str))
+    numbers = all(math.isfinite(value) for value in values if isinstance(value, float))
+    return texts and numbers and len(set(values)) == len(values)
+
+
+def read(value: object) -> NDArray[Any]:
+    """Classes from a document.
+
+    Raises:
+        WireError: fewer than two, of another type, or one of them twice.
+
+    """
+    given = documents.exactly(value, {"type", "values"}, "list of classes")
+    kind = _LABELS[documents.one_of(given["type"], tuple(_LABELS), "a type of classes")]
+    values = given["values"]
+    if not isinstance(values, list) or len(values) < 2 or any(type(x) is not kind for x in values):
+        raise WireError("the classes of a plan are two or more, of the type that is named")
+    if not _are_apart(values):
+        raise WireError("the classes of a plan are finite numbers or names, each another")
+    if kind is int and any(abs(x) >= 1 << 63 for x in values):
+        raise WireError("classes that are whole numbers are below 2^63")
+    return np.array(values)

@@ -1,0 +1,81 @@
+"""Samples on their way to encryption: their shape, the names of their columns, their ranges."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from hesc._native import OutOfRangeError, ShapeError
+from hesc.inputs import real_array, unmasked
+from hesc.ml import transforms
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from hesc.ml.transforms import Transform
+
+
+class Clipped(NamedTuple):
+    """Features ready to be encrypted."""
+
+    features: NDArray[np.float64]
+    """After transforms, within the ranges."""
+    values: int
+    """How many were beyond, and were brought to the end of their range."""
+    samples: int
+    """In how many samples."""
+
+
+def prepared(
+    samples: ArrayLike,
+    *,
+    inputs: int,
+    names: list[str],
+    steps: list[Transform],
+    ranges: tuple[NDArray[np.float64], NDArray[np.float64]],
+    clip: bool,
+) -> Clipped:
+    """Rows of features after the client's transforms, within their declared ranges.
+
+    Args:
+        samples: a row of features for each, as the model's owner has them; the columns of a
+            DataFrame have these names.
+        inputs: features before the transforms.
+        names: their names, or none.
+        steps: the transforms.
+        ranges: the least and greatest value of each feature after them.
+        clip: bring values beyond the ranges to their ends instead of refusing them.
+
+    Raises:
+        OutOfRangeError: a value beyond its range, or one that is no number.
+        ShapeError: rows of another length, columns of other names.
+
+    """
+    _check_names(samples, names)
+    x = real_array(unmasked(samples, "samples"), "samples")
+    if x.ndim != 2 or x.shape[1] != inputs or not len(x):
+        raise ShapeError(f"samples are rows of {inputs} features; got the shape {x.shape}")
+    x = transforms.transformed(steps, x)
+    low, high = ranges
+    beyond = (x < low) | (x > high)
+    if beyond.any() and not clip:
+        # Places, no values.
+        row, column = np.argwhere(beyond)[0]
+        name = f" ({names[column]!r})" if names and not steps else ""
+        raise OutOfRangeError(
+            f"feature {column}{name} of sample {row} is beyond its declared range, as "
+            f"{beyond.sum()} values in all; declare wider ranges=, or clip=True to bring them "
+            f"to the ends"
+        )
+    return Clipped(np.clip(x, low, high), int(beyond.sum()), int(beyond.any(axis=1).sum()))
+
+
+def _check_names(samples: ArrayLike, names: list[str]) -> None:
+    columns = getattr(samples, "columns", None)
+    if columns is None or not names or list(columns) == names:
+        return
+    raise ShapeError(
+        f"columns are named otherwise than the plan's features, or in another order; select "
+        f"them by plan.names, which begins with {names[:3]}"
+    )

@@ -1,0 +1,325 @@
+"""Trees and sums of trees as arrays: what scikit-learn and ONNX files have in common.
+
+    ensemble = TreeEnsemble.from_sklearn(RandomForestClassifier().fit(X, y))
+    ensemble.scores(X)
+
+numpy alone, but for `from_sklearn`. Thresholds are those on features in double precision, whatever
+precision the trees were made for: what is compared in float32 has, for each threshold, exactly one
+double that sends every double the same way (`double_thresholds`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from hesc._native import OutOfRangeError, ParameterError, ShapeError
+from hesc.inputs import real_array, unmasked
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Array = NDArray[np.float64]
+    Places = NDArray[np.int64]
+
+_AT_ONCE: Final = 1 << 20
+"""Places in trees that are kept at once."""
+_BEYOND: Final = 2.0**128
+"""What would follow upon the largest float32."""
+
+
+@dataclass(frozen=True, eq=False)
+class TreeEnsemble:
+    """Scores that are an offset plus a leaf's values of every tree.
+
+    Nodes of all trees stand one after the other, children behind their parents. A sample goes left
+    where `x[features[node]] <= thresholds[node]`.
+
+    Raises:
+        ShapeError: arrays of lengths that do not go together.
+        ParameterError: children before their parents or of two, nodes that no tree has.
+        OutOfRangeError: thresholds or values that are not finite, features beyond `inputs`.
+
+    """
+
+    inputs: int
+    """Features of a sample."""
+    roots: Places
+    """Where each tree begins."""
+    features: Places
+    """Of each node: what it compares, or -1 of a leaf."""
+    thresholds: Array
+    """Of each node; 0 of a leaf."""
+    left: Places
+    """Of each node: where smaller and equal features go, or -1 of a leaf."""
+    right: Places
+    """Of each node: where greater features go, or -1 of a leaf."""
+    values: Array
+    """A row of outputs for each node; zeros where it is no leaf."""
+    offset: Array
+    """What is added to the sum of all leaves, one number for each output."""
+
+    def __post_init__(self) -> None:
+        nodes = len(self.features)
+        alike = (self.thresholds, self.left, self.right, self.values)
+        if any(len(part) != nodes for part in alike) or self.values.ndim != 2:
+            raise ShapeError("the arrays of a tree ensemble have an entry for each node")
+        if not len(self.roots) or self.values.shape[1] != len(self.offset) or not len(self.offset):
+            raise ShapeError("a tree ensemble has a tree and an output, and an offset for each")
+        numbers = (self.thresholds, self.values, self.offset)
+        if not all(np.isfinite(part).all() for part in numbers):
+            raise OutOfRangeError("thresholds and values of trees are finite numbers")
+        inside = self.features >= 0
+        if ((self.features < -1) | (self.features >= self.inputs)).any():
+            raise OutOfRangeError(f"a tree compares a feature beyond the {self.inputs} there are")
+        children = np.concatenate([self.left[inside], self.right[inside]])
+        parents = np.tile(np.flatnonzero(inside), 2)
+        if (children <= parents).any() or (children >= nodes).any():
+            raise ParameterError("a child of a tree stands behind its parent, and is a node")
+        named = np.sort(np.concatenate([children, self.roots]))
+        if not np.array_equal(named, np.arange(nodes)):
+            raise ParameterError("every node of a tree is a root or the child of one other node")
+
+    @property
+    def outputs(self) -> int:
+        """Numbers of a score."""
+        return len(self.offset)
+
+    @property
+    def leaves(self) -> NDArray[np.bool_]:
+        """Which nodes are leaves."""
+        return self.features < 0
+
+    def depths(self) -> Places:
+        """Comparisons before each node is reached; 0 of a root."""
+        found = np.zeros(len(self.features), dtype=np.int64)
+        # Children stand behind their parents.
+        for node in np.flatnonzero(~self.leaves):
+            found[[self.left[node], self.right[node]]] = found[node] + 1
+        return found
+
+    def scores(self, samples: ArrayLike) -> Array:
+        """A row of outputs for each sample, in double precision.
+
+        Every leaf is the one that the model itself reaches; sums of leaves are in an order of their
+        own, so that scores may differ from the model's in their last bits. Cost: as many
+        comparisons for each sample and tree as the deepest tree has levels.
+
+        Args:
+            samples: a row of `inputs` finite numbers for each.
+
+        Raises:
+            ShapeError: rows of another length.
+            OutOfRangeError: a number that is not finite.
+
+        """
+        x = real_array(unmasked(samples, "samples"), "samples")
+        if x.ndim != 2 or x.shape[1] != self.inputs:
+            raise ShapeError(f"samples are rows of {self.inputs} features; got the shape {x.shape}")
+        if not np.isfinite(x).all():
+            raise OutOfRangeError("trees compare finite numbers; remove or impute others first")
+        found = np.empty((len(x), self.outputs))
+        turn = max(1, _AT_ONCE // len(self.roots))
+        for first in range(0, len(x), turn):
+            rows = x[first : first + turn]
+            leaves = self._reached(rows)
+            found[first : first + turn] = self.values[leaves].sum(axis=1) + self.offset
+        return found
+
+    def _reached(self, x: Array) -> Places:
+        """The leaf of each tree, a row for each sample."""
+        nodes = np.broadcast_to(self.roots, (len(x), len(self.roots))).copy()
+        rows, trees = np.nonzero(~self.leaves[nodes])
+        while len(rows):
+            at = nodes[rows, trees]
+            smaller = x[rows, self.features[at]] <= self.thresholds[at]
+            below = np.where(smaller, self.left[at], self.right[at])
+            nodes[rows, trees] = below
+            further = ~self.leaves[below]
+            rows, trees = rows[further], trees[further]
+        return nodes
+
+    @classmethod
+    def from_sklearn(cls, model: Any) -> TreeEnsemble:
+        """The trees of a fitted model of scikit-learn.
+
+        Scores are those of `PrivateClassifier`: of two classes one output, which is above zero
+        where the second one is predicted. Of DecisionTree, RandomForest and ExtraTrees classifiers
+        they are probabilities, of two classes the second one's less 1/2; of boosted classifiers
+        `decision_function`; of regressors predictions.
+
+        Args:
+            model: one of `FAMILIES`, by exact class.
+
+        Raises:
+            ParameterError: another class, several targets, categorical features, a boosted
+                model's own first estimator, a loss whose predictions are no sums.
+            sklearn.exceptions.NotFittedError: a model that is not fitted.
+
+        """
+        from sklearn.utils.validation import check_is_fitted
+
+        name = type(model).__name__
+        if not type(model).__module__.startswith("sklearn.") or name not in FAMILIES:
+            raise ParameterError(
+                f"{name} is not read as a sum of trees; these are, by exact class: "
+                f"{', '.join(FAMILIES)}"
+            )
+        check_is_fitted(model)
+        if getattr(model, "n_outputs_", 1) != 1:
+            raise ParameterError(f"this {name} has several targets; fit a model of each")
+        if name.startswith("Hist"):
+            return cls._histograms(model)
+        if name.startswith("Gradient"):
+            return cls._boosted(model)
+        trees = [model] if name.startswith("Decision") else model.estimators_
+        values = [tree.tree_.value[:, 0, :] / len(trees) for tree in trees]
+        offset = np.zeros(values[0].shape[1])
+        if name.endswith("Classifier") and len(offset) == 2:
+            values = [part[:, 1:] for part in values]
+            offset = np.array([-0.5])
+        return cls._joined(
+            model.n_features_in_,
+            [_grown(t.tree_, v) for t, v in zip(trees, values, strict=True)],
+            offset,
+        )
+
+    @classmethod
+    def _boosted(cls, model: Any) -> TreeEnsemble:
+        if model.init is not None and model.init != "zero":
+            raise ParameterError(
+                "this boosted model begins with an estimator of its own; fit it with init=None"
+            )
+        stages, outputs = model.estimators_.shape
+        nothing = np.zeros((1, model.n_features_in_), dtype=np.float32)
+        # The same of all samples: a prior, or zeros.
+        offset = np.asarray(model._raw_predict_init(nothing), dtype=np.float64).reshape(-1)  # noqa: SLF001 - no public name
+        grown = []
+        for stage in range(stages):
+            for output in range(outputs):
+                tree = model.estimators_[stage, output].tree_
+                values = np.zeros((tree.node_count, outputs))
+                values[:, output] = model.learning_rate * tree.value[:, 0, 0]
+                grown.append(_grown(tree, values))
+        return cls._joined(model.n_features_in_, grown, offset)
+
+    @classmethod
+    def _histograms(cls, model: Any) -> TreeEnsemble:
+        if model.is_categorical_ is not None and np.any(model.is_categorical_):
+            raise ParameterError(
+                "this model compares categorical features; encode them as numbers before it "
+                "(sklearn.preprocessing.OneHotEncoder) and fit it with categorical_features=None"
+            )
+        losses = {"log_loss", "squared_error", "absolute_error", "quantile"}
+        if model.loss not in losses:
+            raise ParameterError(
+                f"with loss={model.loss!r} predictions are no sums of trees but exponentials of "
+                f"them; fit the logarithm of the target with squared_error"
+            )
+        offset = np.asarray(model._baseline_prediction, dtype=np.float64).reshape(-1)  # noqa: SLF001 - no public name
+        grown = []
+        for stage in model._predictors:  # noqa: SLF001 - no public name
+            for output, tree in enumerate(stage):
+                nodes = tree.nodes
+                leaf = nodes["is_leaf"].astype(bool)
+                values = np.zeros((len(nodes), len(offset)))
+                values[:, output] = nodes["value"]
+                grown.append(
+                    _Grown(
+                        np.where(leaf, -1, nodes["feature_idx"].astype(np.int64)),
+                        np.array(nodes["num_threshold"], dtype=np.float64),
+                        nodes["left"].astype(np.int64),
+                        nodes["right"].astype(np.int64),
+                        values,
+                    )
+                )
+        return cls._joined(model.n_features_in_, grown, offset)
+
+    @classmethod
+    def _joined(cls, inputs: int, grown: list[_Grown], offset: Array) -> TreeEnsemble:
+        roots = np.cumsum([0, *(len(tree.features) for tree in grown[:-1])]).astype(np.int64)
+        features = np.concatenate([tree.features for tree in grown])
+        leaf = features < 0
+
+        def moved(parts: list[Places]) -> Places:
+            shifted = [part + root for part, root in zip(parts, roots, strict=True)]
+            return np.where(leaf, -1, np.concatenate(shifted))
+
+        return cls(
+            int(inputs),
+            roots,
+            features,
+            np.where(leaf, 0.0, np.concatenate([tree.thresholds for tree in grown])),
+            moved([tree.left for tree in grown]),
+            moved([tree.right for tree in grown]),
+            np.where(leaf[:, None], np.concatenate([tree.values for tree in grown]), 0.0),
+            offset,
+        )
+
+
+FAMILIES: Final = (
+    "DecisionTreeClassifier",
+    "DecisionTreeRegressor",
+    "RandomForestClassifier",
+    "RandomForestRegressor",
+    "ExtraTreesClassifier",
+    "ExtraTreesRegressor",
+    "GradientBoostingClassifier",
+    "GradientBoostingRegressor",
+    "HistGradientBoostingClassifier",
+    "HistGradientBoostingRegressor",
+)
+"""Classes of scikit-learn that `TreeEnsemble.from_sklearn` reads."""
+
+
+def double_thresholds(thresholds: ArrayLike) -> Array:
+    """For each `t` the largest double `T` such that `float32(x) <= t` for all doubles `x <= T`.
+
+    That is where rounding goes over to the next float32 above `t`: halfway, and there to the even
+    one of both. So `x <= T` is what a tree decides that compares features in float32, for every
+    double `x` that is finite and in its range. scikit-learn's trees do that with thresholds in
+    double precision, ONNX with thresholds in float32.
+
+    >>> float(double_thresholds([1.0])[0]) == 1 + 2**-24  # halfway from 1 to 1 + 2**-23
+    True
+    """
+    given = np.asarray(thresholds, dtype=np.float64)
+    with np.errstate(over="ignore", under="ignore"):
+        near = given.astype(np.float32)
+        less = np.nextafter(near, np.float32(-np.inf))
+        # The largest float32 that is not above, and the one that follows upon it.
+        below = np.where(near.astype(np.float64) > given, less, near)
+        above = np.nextafter(below, np.float32(np.inf)).astype(np.float64)
+    low = below.astype(np.float64)
+    above = np.where(np.isposinf(above), _BEYOND, above)
+    low = np.where(np.isneginf(low), -_BEYOND, low)
+    middle = (low + above) / 2
+    even = below.view(np.uint32) & 1 == 0
+    return np.where(even, middle, np.nextafter(middle, -np.inf))
+
+
+class _Grown:
+    """A tree whose nodes are numbered from its root on."""
+
+    def __init__(
+        self, features: Places, thresholds: Array, left: Places, right: Places, values: Array
+    ) -> None:
+        self.features = features
+        self.thresholds = thresholds
+        self.left = left
+        self.right = right
+        self.values = values
+
+
+def _grown(tree: Any, values: Array) -> _Grown:
+    """A tree of scikit-learn, which compares features in float32."""
+    leaf = tree.children_left < 0
+    return _Grown(
+        np.where(leaf, -1, tree.feature).astype(np.int64),
+        double_thresholds(np.where(leaf, 0.0, tree.threshold)),
+        tree.children_left.astype(np.int64),
+        tree.children_right.astype(np.int64),
+        np.ascontiguousarray(values, dtype=np.float64),
+    )
