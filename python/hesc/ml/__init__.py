@@ -19,6 +19,7 @@ from hesc.ml.server import Server
 if TYPE_CHECKING:
     from hesc.ml.client import Client
     from hesc.ml.estimators import ClippedWarning, PrivateClassifier, PrivateRegressor
+    from hesc.ml.transformers import PrivateTransformer
 
 __all__ = [
     "Client",
@@ -26,6 +27,7 @@ __all__ = [
     "PrivateClassifier",
     "PrivatePlan",
     "PrivateRegressor",
+    "PrivateTransformer",
     "Server",
 ]
 
@@ -35,6 +37,7 @@ _LATER: Final = {
     "ClippedWarning": "hesc.ml.estimators",
     "PrivateClassifier": "hesc.ml.estimators",
     "PrivateRegressor": "hesc.ml.estimators",
+    "PrivateTransformer": "hesc.ml.transformers",
 }
 
 

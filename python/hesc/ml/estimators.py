@@ -14,8 +14,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hesc._native import ParameterError, ShapeError
-from hesc.ml import extraction, planning
-from hesc.ml.plans import PrivatePlan
+from hesc.ml import extraction, planning, scorecards
+from hesc.ml.plans import PrivatePlan, check_wishes
 from hesc.ml.server import Server
 
 if TYPE_CHECKING:
@@ -23,14 +23,18 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from hesc.ml.additive import Wish
     from hesc.ml.client import Client
     from hesc.ml.extraction import Linear
+    from hesc.ml.fidelity import Fidelity
     from hesc.ml.runs import Run, Session
 
 _NOT_FITTED: Final = (
     "this %(name)s is not fitted: call fit, or make it by %(name)s.from_fitted(estimator) of an "
     "estimator that is"
 )
+_SEEN: Final = 100
+"""Rows that a model of trees is known by."""
 Mode = Literal["clear", "simulate", "execute"]
 
 
@@ -117,6 +121,9 @@ class _Private(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         hidden: bool = False,
         answers: int | None = None,
         ranges: tuple[ArrayLike, ArrayLike] | None = None,
+        bins: Wish | None = None,
+        refit: Literal["additive"] | None = None,
+        min_fidelity: float | None = None,
     ) -> PrivatePlan:
         """Chooses sizes for a fitted model and says who learns what: print what it returns.
 
@@ -138,6 +145,15 @@ class _Private(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 as that few are not zero, finds them with fewer.
             ranges: a pair: the least and the greatest values of what is encrypted, each one number
                 or one for each; of features after the client's transforms.
+            bins: of models of trees, whose features are encrypted as one-hot **public bins**: how
+                many to a feature, 16 by default, of as many rows of `X` each as nearly as may be;
+                "thresholds" for those that the model has; or a list of edges for each feature.
+                A threshold moves to the nearest edge.
+            refit: of trees that compare several features each: "additive" computes a sum of
+                functions of single features instead, fitted to the model's scores of `X`, of which
+                a quarter is kept to measure its fidelity.
+            min_fidelity: of models of trees: the least share of rows of the fitted model's class,
+                or of the variance of a regressor's predictions, 0.9 by default; less is refused.
 
         Raises:
             ParameterError: a wish that this cannot keep, with the reason and what would do.
@@ -146,11 +162,11 @@ class _Private(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_wishes(setting, disclose)
         rows = self._rows(X)
-        model = extraction.linear_form(self.estimator_)
         clear = extraction.clear_scores(self.estimator_, rows)
         classes = getattr(self, "classes_", None)
         if classes is not None and len(classes) < 2:
             raise ParameterError("a model of one class needs no scores, encrypted or not")
+        model, fidelity = self._form(rows, clear, bins, refit, min_fidelity)
         plan = planning.make(
             model,
             rows,
@@ -161,11 +177,43 @@ class _Private(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             hidden=hidden,
             answers=answers,
             ranges=ranges,
+            fidelity=fidelity,
+            transformer=self._finals is extraction.TRANSFORMERS,
         )
         self._check_conclusions(plan, rows, clear)
         self._linear, self._plan = model, plan
+        # What a model of trees is known by: its scores of some rows.
+        self._seen = None if fidelity is None else (rows[:_SEEN], clear[:_SEEN])
         self.__dict__.pop("_session", None)
         return plan
+
+    def _form(
+        self,
+        rows: NDArray[np.float64],
+        clear: NDArray[np.float64],
+        bins: Wish | None,
+        refit: str | None,
+        min_fidelity: float | None,
+    ) -> tuple[Linear, Fidelity | None]:
+        """Transforms and weights, and how near they come to what was fitted if they are not it."""
+        wishes = {"bins": bins, "refit": refit, "min_fidelity": min_fidelity}
+        if type(extraction.parts_of(self.estimator_)[-1]) in extraction.TREES:
+            return scorecards.of(self.estimator_, rows, clear, **wishes)
+        scorecards.refuse_wishes(**wishes)
+        return extraction.linear_form(self.estimator_), None
+
+    def _changed(self, linear: Linear) -> bool:
+        """Whether the fitted model is another one than was planned."""
+        if self._seen is not None:
+            rows, clear = self._seen
+            now = extraction.clear_scores(self.estimator_, rows)
+            # Threads add trees up in any order.
+            return not np.allclose(now, clear, rtol=1e-9, atol=1e-12)
+        found = extraction.linear_form(self.estimator_)
+        return not (
+            np.array_equal(found.weights, linear.weights)
+            and np.array_equal(found.intercepts, linear.intercepts)
+        )
 
     def _check_conclusions(
         self, plan: PrivatePlan, rows: NDArray[np.float64], clear: NDArray[np.float64]
@@ -192,11 +240,7 @@ class _Private(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 "plan(X_train) makes one"
             )
         linear: Linear = self._linear
-        now = extraction.linear_form(self.estimator_)
-        if not (
-            np.array_equal(now.weights, linear.weights)
-            and np.array_equal(now.intercepts, linear.intercepts)
-        ):
+        if self._changed(linear):
             raise ParameterError("the model has changed since it was planned; plan it again")
         return plan, linear
 
@@ -394,11 +438,12 @@ class PrivateRegressor(RegressorMixin, _Private):  # type: ignore[misc]
 
     def _shaped(self, predictions: NDArray[Any]) -> NDArray[Any]:
         # A target that was a column stays one.
-        column = predictions.ndim == 1 and extraction.parts_of(self.estimator_)[-1].coef_.ndim == 2
+        weights = getattr(extraction.parts_of(self.estimator_)[-1], "coef_", np.empty(0))
+        column = predictions.ndim == 1 and weights.ndim == 2
         return predictions[:, None] if column else predictions
 
 
-_PASSING: Final = frozenset({"_linear", "_plan", "_session"})
+_PASSING: Final = frozenset({"_linear", "_plan", "_seen", "_session"})
 """Attributes that are void once the model is another one, and are never pickled."""
 
 

@@ -8,9 +8,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
-from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
-from sklearn.kernel_approximation import Nystroem
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    AdaBoostRegressor,
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from sklearn.linear_model import (
     ElasticNet,
     Lasso,
@@ -24,23 +34,32 @@ from sklearn.linear_model import (
 )
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import (
-    MaxAbsScaler,
-    MinMaxScaler,
-    PolynomialFeatures,
-    RobustScaler,
-    StandardScaler,
-)
 from sklearn.svm import LinearSVC, LinearSVR
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from hesc._native import ParameterError
-from hesc.ml import transforms
 from hesc.ml.discriminants import gaussian, quadratic
-from hesc.ml.transforms import Affine, Clip, Kernel, Monomials, Projection, Transform
+from hesc.ml.projections import TRANSFORMERS, projected
+from hesc.ml.steps import TRANSFORMS, transforms_of
+from hesc.ml.transforms import Affine
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from hesc.ml.transforms import Transform
+
+_SHARES: Final = (DecisionTreeClassifier, RandomForestClassifier, ExtraTreesClassifier)
+_BOOSTED: Final = (GradientBoostingClassifier, HistGradientBoostingClassifier, AdaBoostClassifier)
+_GROWN: Final = (
+    DecisionTreeRegressor,
+    RandomForestRegressor,
+    ExtraTreesRegressor,
+    GradientBoostingRegressor,
+    HistGradientBoostingRegressor,
+    AdaBoostRegressor,
+)
+TREES: Final = (*_SHARES, *_BOOSTED, *_GROWN)
+"""Models of trees, which are computed as sums of functions of single features or not at all."""
 CLASSIFIERS: Final = (
     LogisticRegression,
     LinearSVC,
@@ -49,16 +68,17 @@ CLASSIFIERS: Final = (
     Perceptron,
     GaussianNB,
     QuadraticDiscriminantAnalysis,
+    *_SHARES,
+    *_BOOSTED,
 )
-REGRESSORS: Final = (LinearRegression, Ridge, Lasso, ElasticNet, LinearSVR, SGDRegressor)
-TRANSFORMS: Final = (
-    StandardScaler,
-    MinMaxScaler,
-    MaxAbsScaler,
-    RobustScaler,
-    PolynomialFeatures,
-    PCA,
-    Nystroem,
+REGRESSORS: Final = (
+    LinearRegression,
+    Ridge,
+    Lasso,
+    ElasticNet,
+    LinearSVR,
+    SGDRegressor,
+    *_GROWN,
 )
 
 _KERNEL: Final = "make_pipeline(StandardScaler(), Nystroem(), {})"
@@ -66,7 +86,7 @@ _SQUARES: Final = "make_pipeline(StandardScaler(), PolynomialFeatures(2), {})"
 _BEFORE: Final = "the client can apply it before hesc.ml sees the features"
 # What comes nearest, by words in a class's name; the first that fits.
 _NEAREST: Final = {
-    "KNeighbors": "hesc.codes has distances of encrypted codes; as a linear model " + _KERNEL,
+    "KNeighbors": "PrivateNeighbors, by distances of codes; as a linear model " + _KERNEL,
     "MLP": "hesc.networks has small networks of its own; as a linear model " + _KERNEL,
     "SVC": "LinearSVC, or with a kernel " + _KERNEL,
     "SVR": "LinearSVR, or with a kernel " + _KERNEL,
@@ -74,8 +94,11 @@ _NEAREST: Final = {
     "GaussianProcess": _KERNEL,
     "NB": "GaussianNB",
     "Tree": _SQUARES,
-    "Forest": _SQUARES,
-    "Boosting": _SQUARES,
+    "Isolation": _SQUARES,
+    "KernelPCA": "make_pipeline(Nystroem(), PCA())",
+    "SVD": "TruncatedSVD",
+    "PCA": "PCA",
+    "NMF": "TruncatedSVD",
     "RBFSampler": "Nystroem",
     "Imputer": _BEFORE,
     "Encoder": _BEFORE,
@@ -122,7 +145,9 @@ def check(estimator: Any, finals: tuple[type, ...]) -> None:
 
 def _refusal(part: Any, taken: tuple[type, ...]) -> str:
     name = type(part).__name__
-    general = {TRANSFORMS: _BEFORE, REGRESSORS: "Ridge"}.get(taken, "LogisticRegression")
+    general = {TRANSFORMS: _BEFORE, REGRESSORS: "Ridge", TRANSFORMERS: "PCA"}.get(
+        taken, "LogisticRegression"
+    )
     found = (text for word, text in _NEAREST.items() if word in name)
     own = next((kind.__name__ for kind in taken if isinstance(part, kind)), None)
     nearest = own or next(found, general)
@@ -141,8 +166,10 @@ def linear_form(estimator: Any) -> Linear:
 
     """
     *before, final = parts_of(estimator)
-    steps = [step for part in before for step in _transforms(part)]
-    if type(final) is GaussianNB:
+    steps = [step for part in before for step in transforms_of(part)]
+    if type(final) in TRANSFORMERS:
+        weights, intercepts = projected(final)
+    elif type(final) is GaussianNB:
         more, weights, intercepts = gaussian(final)
         steps += more
     elif type(final) is QuadraticDiscriminantAnalysis:
@@ -157,14 +184,19 @@ def linear_form(estimator: Any) -> Linear:
         steps.pop()
         weights = weights * scaler.factor
         intercepts = intercepts - weights @ scaler.centre
-    return Linear(steps, weights, intercepts, _link(final))
+    return Linear(steps, weights, intercepts, link_of(final))
 
 
 def clear_scores(estimator: Any, x: NDArray[np.float64]) -> NDArray[np.float64]:
     """What scikit-learn computes: rows of outputs, the same ones as `linear_form` has."""
     *before, final = parts_of(estimator)
-    if type(final) in REGRESSORS:
+    if type(final) in TRANSFORMERS:
+        scores = estimator.transform(x)
+    elif type(final) in REGRESSORS:
         scores = estimator.predict(x)
+    elif type(final) in _SHARES:
+        scores = estimator.predict_proba(x)
+        scores = scores[:, 1] - 0.5 if scores.shape[1] == 2 else scores
     elif type(final) is GaussianNB:
         for part in before:
             x = part.transform(x)
@@ -175,10 +207,19 @@ def clear_scores(estimator: Any, x: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(scores, dtype=np.float64).reshape(len(x), -1)
 
 
-def _link(final: Any) -> str:
+def link_of(final: Any) -> str:
+    """How scores of a fitted model become probabilities, see `hesc.ml.plans.LINKS`."""
     kind = type(final)
     if kind in {GaussianNB, QuadraticDiscriminantAnalysis}:
         return "softmax" if len(final.classes_) > 2 else "sigmoid"
+    if kind in _SHARES:
+        return "shares"
+    if kind is HistGradientBoostingClassifier or (
+        kind is GradientBoostingClassifier and final.loss == "log_loss"
+    ):
+        return "softmax" if len(final.classes_) > 2 else "sigmoid"
+    if kind is AdaBoostClassifier and len(final.classes_) == 2:
+        return "sigmoid"
     if kind is SGDClassifier and final.loss == "log_loss":
         return "one_against_rest"
     if kind is not LogisticRegression:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from hesc._native import ParameterError, WireError
-from hesc.ml import documents, labels, transforms
+from hesc.ml import documents, fidelity, labels, transforms
 from hesc.ml.disclosure import table
+from hesc.ml.fidelity import Fidelity
 from hesc.ml.samples import Clipped, prepared
 from hesc.ring_products.plans import Plan, Sizes
 
@@ -22,8 +23,39 @@ if TYPE_CHECKING:
 
 _CIPHERTEXTS: Final = 64
 """Of a query: enough that seeds and heads do not count, few enough to show progress."""
-LINKS: Final = ("none", "sigmoid", "softmax", "one_against_rest")
+LINKS: Final = ("none", "sigmoid", "softmax", "one_against_rest", "shares")
 """How a client makes probabilities of scores, if it can."""
+
+
+_SETTINGS: Final = {
+    "outsourced": "the model is encrypted too: hesc.networks evaluates encrypted models on streams",
+    "one_side_clear": "write setting='client_server' where the server's model is what is clear",
+    "many_parties": "hesc.linkage has three parties; models of several owners are not here",
+}
+_DISCLOSURES: Final = {
+    "class": "the client decrypts scores, so it sees them, and learns more than a class. "
+    "Comparisons under encryption would do: hesc.gates, or hesc.integers with argmax",
+    "products": "the server adds up products before it answers; only scores come back",
+    "distances": "for distances see hesc.codes",
+}
+
+
+def check_wishes(setting: str, disclose: str) -> None:
+    """Refuses a setting that is not this one, and a disclosure that would not be kept.
+
+    Raises:
+        ParameterError: with the reason, and what would do.
+
+    """
+    if setting != "client_server":
+        known = _SETTINGS.get(str(setting), f"known are client_server, {', '.join(_SETTINGS)}")
+        raise ParameterError(
+            f"setting={setting!r} is not what ring products do, whose server knows its model: "
+            f"{known}; here, take setting='client_server'"
+        )
+    if disclose != "scores":
+        known = _DISCLOSURES.get(str(disclose), "there is no such disclosure")
+        raise ParameterError(f"disclose={disclose!r} is refused: {known}; else disclose='scores'")
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +80,10 @@ class PrivatePlan:
     """One of `LINKS`."""
     agreement: float | None = None
     """Of a classifier's maker: the least share of rows that is expected to keep its class."""
+    fidelity: Fidelity | None = None
+    """Where what is computed is not the model that was fitted: how near it comes."""
+    transformer: bool = False
+    """Whether outputs are transformed samples."""
 
     @property
     def error(self) -> float:
@@ -98,7 +134,9 @@ class PrivatePlan:
         return raw[:, 0] if raw.shape[1] == 1 else raw
 
     def predictions(self, scores: NDArray[np.float64]) -> NDArray[Any]:
-        """Classes by the highest score, or the scores of a regressor themselves."""
+        """Classes by the highest score, or numbers: scores, of a transformer always in rows."""
+        if self.transformer and scores.ndim == 1:
+            return scores[:, None]
         if self.classes is None:
             return scores
         best = (scores > 0).astype(np.int64) if scores.ndim == 1 else scores.argmax(axis=1)
@@ -116,6 +154,10 @@ class PrivatePlan:
             raise ParameterError(
                 "the scores of this model give no probabilities; LogisticRegression's do"
             )
+        if self.link == "shares":
+            # Scores are probabilities, of two classes less 1/2; errors bring some below zero.
+            both = np.column_stack([0.5 - scores, 0.5 + scores]) if scores.ndim == 1 else scores
+            return _normalised(np.maximum(both, 0))
         if scores.ndim == 1:
             high = _sigmoid(scores)
             return np.column_stack([1 - high, high])
@@ -123,11 +165,7 @@ class PrivatePlan:
             powers = np.exp(scores - scores.max(axis=1, keepdims=True))
         else:
             powers = _sigmoid(scores)
-        total = powers.sum(axis=1, keepdims=True)
-        # As scikit-learn does where no class wants a sample.
-        shares: NDArray[np.float64] = np.full_like(powers, 1 / powers.shape[1])
-        np.divide(powers, total, out=shares, where=total > 0)
-        return shares
+        return _normalised(powers)
 
     def __str__(self) -> str:
         most = 100 if self.ring.answers is None else self.ring.answers // self.ring.shape[0]
@@ -140,10 +178,13 @@ class PrivatePlan:
             classes=None if self.classes is None else len(self.classes),
             probabilities=self.link != "none",
             agreement=self.agreement,
+            fidelity=self.fidelity,
+            transformer=self.transformer,
         )
 
     def __repr__(self) -> str:
-        what = "regressor" if self.classes is None else f"{len(self.classes)} classes"
+        what = "transformer" if self.transformer else "regressor"
+        what = what if self.classes is None else f"{len(self.classes)} classes"
         return f"<hesc.ml.PrivatePlan: {what}, {self.ring!r}>"
 
     def to_bytes(self) -> bytes:
@@ -155,6 +196,8 @@ class PrivatePlan:
             "steps": transforms.described(self.steps),
             "classes": None if self.classes is None else labels.described(self.classes),
             "link": self.link,
+            "fidelity": None if self.fidelity is None else self.fidelity.described(),
+            "transformer": self.transformer,
         }
         return documents.write("plan", fields)
 
@@ -166,7 +209,16 @@ class PrivatePlan:
             WireError: damaged bytes, or another object's.
 
         """
-        names = {"ring", "inputs", "names", "steps", "classes", "link"}
+        names = {
+            "ring",
+            "inputs",
+            "names",
+            "steps",
+            "classes",
+            "link",
+            "fidelity",
+            "transformer",
+        }
         given = documents.read(data, "plan", names)
         try:
             ring = Plan.from_bytes(base64.b64decode(given["ring"], validate=True))
@@ -183,9 +235,21 @@ class PrivatePlan:
         if classes is not None and outputs != (1 if len(classes) == 2 else len(classes)):
             raise WireError("a plan has another number of classes than of scores")
         link = documents.one_of(given["link"], LINKS, "a link")
-        return cls(ring, steps, inputs, names_of, classes, link)
+        near = None if given["fidelity"] is None else fidelity.read(given["fidelity"])
+        if type(given["transformer"]) is not bool or (given["transformer"] and classes is not None):
+            raise WireError("a plan of a transformer has no classes")
+        made = {"fidelity": near, "transformer": given["transformer"]}
+        return cls(ring, steps, inputs, names_of, classes, link, **made)
 
 
 def _sigmoid(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     small = np.exp(-np.abs(scores))
     return np.where(scores >= 0, 1 / (1 + small), small / (1 + small))
+
+
+def _normalised(powers: NDArray[np.float64]) -> NDArray[np.float64]:
+    total = powers.sum(axis=1, keepdims=True)
+    # As scikit-learn does where no class wants a sample.
+    shares: NDArray[np.float64] = np.full_like(powers, 1 / powers.shape[1])
+    np.divide(powers, total, out=shares, where=total > 0)
+    return shares
