@@ -116,7 +116,9 @@ def tabled(trees: TreeEnsemble, edges: list[Array], x: Array) -> Table | None:
 
     """
     tables = {
-        place: np.zeros((len(own) + 1, trees.outputs)) for place, own in enumerate(edges) if len(own)
+        place: np.zeros((len(own) + 1, trees.outputs))
+        for place, own in enumerate(edges)
+        if len(own)
     }
     used = set()
     intercepts = trees.offset.copy()
@@ -230,5 +232,6 @@ def refitted(x: Array, score: Callable[[Array], Array], edges: list[Array]) -> T
     # About the means, so that the intercept is free.
     squares -= np.outer(ones, ones) / count
     products -= np.outer(ones, totals) / count
-    weights = np.linalg.solve(squares + _ALPHA * np.eye(columns), products).T
-    return Table(bins, weights, (totals - weights @ ones) / count)
+    weights = np.linalg.solve(squares + _ALPHA * np.eye(columns), products).T.astype(np.float64)
+    intercepts: Array = (totals - weights @ ones) / count
+    return Table(bins, weights, intercepts)

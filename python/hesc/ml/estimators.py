@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from hesc._native import ParameterError, ShapeError
 from hesc.ml import extraction, planning, scorecards
 from hesc.ml.plans import PrivatePlan, check_wishes
+from hesc.ml.projections import TRANSFORMERS
 from hesc.ml.server import Server
 
 if TYPE_CHECKING:
@@ -178,7 +179,7 @@ class _Private(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             answers=answers,
             ranges=ranges,
             fidelity=fidelity,
-            transformer=self._finals is extraction.TRANSFORMERS,
+            transformer=self._finals is TRANSFORMERS,
         )
         self._check_conclusions(plan, rows, clear)
         self._linear, self._plan = model, plan
@@ -196,7 +197,7 @@ class _Private(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         min_fidelity: float | None,
     ) -> tuple[Linear, Fidelity | None]:
         """Transforms and weights, and how near they come to what was fitted if they are not it."""
-        wishes = {"bins": bins, "refit": refit, "min_fidelity": min_fidelity}
+        wishes: dict[str, Any] = {"bins": bins, "refit": refit, "min_fidelity": min_fidelity}
         if type(extraction.parts_of(self.estimator_)[-1]) in extraction.TREES:
             return scorecards.of(self.estimator_, rows, clear, **wishes)
         scorecards.refuse_wishes(**wishes)

@@ -86,7 +86,7 @@ _SQUARES: Final = "make_pipeline(StandardScaler(), PolynomialFeatures(2), {})"
 _BEFORE: Final = "the client can apply it before hesc.ml sees the features"
 # What comes nearest, by words in a class's name; the first that fits.
 _NEAREST: Final = {
-    "KNeighbors": "PrivateNeighbors, by distances of codes; as a linear model " + _KERNEL,
+    "KNeighbors": "hesc.codes has distances of encrypted codes; as a linear model " + _KERNEL,
     "MLP": "hesc.networks has small networks of its own; as a linear model " + _KERNEL,
     "SVC": "LinearSVC, or with a kernel " + _KERNEL,
     "SVR": "LinearSVR, or with a kernel " + _KERNEL,
@@ -209,17 +209,24 @@ def clear_scores(estimator: Any, x: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def link_of(final: Any) -> str:
     """How scores of a fitted model become probabilities, see `hesc.ml.plans.LINKS`."""
+    return _link_of_trees(final) if type(final) in TREES else _link(final)
+
+
+def _link_of_trees(final: Any) -> str:
+    kind = type(final)
+    if kind in _SHARES:
+        return "shares"
+    two = kind in _BOOSTED and len(final.classes_) == 2
+    logarithms = kind in _BOOSTED and getattr(final, "loss", "") == "log_loss"
+    if two and (logarithms or kind is AdaBoostClassifier):
+        return "sigmoid"
+    return "softmax" if logarithms else "none"
+
+
+def _link(final: Any) -> str:
     kind = type(final)
     if kind in {GaussianNB, QuadraticDiscriminantAnalysis}:
         return "softmax" if len(final.classes_) > 2 else "sigmoid"
-    if kind in _SHARES:
-        return "shares"
-    if kind is HistGradientBoostingClassifier or (
-        kind is GradientBoostingClassifier and final.loss == "log_loss"
-    ):
-        return "softmax" if len(final.classes_) > 2 else "sigmoid"
-    if kind is AdaBoostClassifier and len(final.classes_) == 2:
-        return "sigmoid"
     if kind is SGDClassifier and final.loss == "log_loss":
         return "one_against_rest"
     if kind is not LogisticRegression:

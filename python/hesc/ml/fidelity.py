@@ -64,7 +64,11 @@ class Fidelity:
 
 
 def measured(
-    way: str, found: Array, clear: Array, classes: tuple[NDArray[Any], NDArray[Any]] | None, **of: Any
+    way: str,
+    found: Array,
+    clear: Array,
+    classes: tuple[NDArray[Any], NDArray[Any]] | None,
+    **of: Any,
 ) -> Fidelity:
     """The fidelity of scores.
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 import base64
 import binascii
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from hesc._native import ParameterError, WireError
 from hesc.ml import documents, fidelity, labels, transforms
 from hesc.ml.disclosure import table
-from hesc.ml.fidelity import Fidelity
 from hesc.ml.samples import Clipped, prepared
 from hesc.ring_products.plans import Plan, Sizes
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from hesc.ml.fidelity import Fidelity
     from hesc.ml.transforms import Transform
 
 _CIPHERTEXTS: Final = 64
@@ -238,8 +238,17 @@ class PrivatePlan:
         near = None if given["fidelity"] is None else fidelity.read(given["fidelity"])
         if type(given["transformer"]) is not bool or (given["transformer"] and classes is not None):
             raise WireError("a plan of a transformer has no classes")
-        made = {"fidelity": near, "transformer": given["transformer"]}
-        return cls(ring, steps, inputs, names_of, classes, link, **made)
+        transformer: bool = given["transformer"]
+        return cls(
+            ring,
+            steps,
+            inputs,
+            names_of,
+            classes,
+            link,
+            fidelity=near,
+            transformer=transformer,
+        )
 
 
 def _sigmoid(scores: NDArray[np.float64]) -> NDArray[np.float64]:

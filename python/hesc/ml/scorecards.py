@@ -11,6 +11,7 @@ from hesc._native import ParameterError
 from hesc.inputs import one_name, real_array
 from hesc.ml import additive, extraction, fidelity, transforms
 from hesc.ml.extraction import Linear
+from hesc.ml.steps import transforms_of
 from hesc.ml.trees import TreeEnsemble
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def of(
     """
     *before, final = extraction.parts_of(estimator)
     least = _share(min_fidelity)
-    steps = [step for part in before for step in extraction.transforms_of(part)]
+    steps = [step for part in before for step in transforms_of(part)]
     x = transforms.transformed(steps, rows)
     wish = additive.DEFAULT_BINS if bins is None else bins
     if refit is None:
@@ -105,7 +106,8 @@ def _exact(final: Any, x: Array, clear: Array, wish: Wish) -> Table:
 def _concluded(scores: Array) -> NDArray[np.intp]:
     if scores.shape[1] == 1:
         return (scores[:, 0] > 0).astype(np.intp)
-    return scores.argmax(axis=1)
+    best: NDArray[np.intp] = scores.argmax(axis=1)
+    return best
 
 
 def _share(min_fidelity: float | None) -> float:

@@ -21,6 +21,8 @@ from hesc.ml import transforms
 from hesc.ml.transforms import Affine, Bins, Clip, Kernel, Monomials, Projection, Transform
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
 SCALERS: Final = (StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler)
@@ -122,7 +124,7 @@ def _bins(part: Any) -> Bins:
 Edged = tuple[int, "NDArray[np.float64]"]
 
 
-def bins(inputs: int, blocks: list[tuple[Edged, Edged | None]]) -> Bins:
+def bins(inputs: int, blocks: Sequence[tuple[Edged, Edged | None]]) -> Bins:
     """Bins of blocks: a feature with its edges, and another one or none.
 
     Raises:

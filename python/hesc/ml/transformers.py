@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Never, Self
 
 import numpy as np
 from sklearn.base import TransformerMixin, clone
@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hesc.ml import extraction
 from hesc.ml.estimators import _NOT_FITTED, Mode, _no_options, _Private
+from hesc.ml.projections import TRANSFORMERS
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -38,9 +39,10 @@ class PrivateTransformer(TransformerMixin, _Private):  # type: ignore[misc]
     >>> plan = private.plan(X, ranges=(0, 10))
     >>> private.transform(X[:3], fhe="execute", progress=False).shape
     (3, 2)
+
     """
 
-    _finals = extraction.TRANSFORMERS
+    _finals = TRANSFORMERS
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -84,6 +86,11 @@ class PrivateTransformer(TransformerMixin, _Private):  # type: ignore[misc]
             _no_options(options)
             return extraction.clear_scores(self.estimator_, self._rows(X))
         return self.run(X, fhe=fhe, **options).predictions
+
+    @property
+    def predict(self) -> Never:
+        """Not there: transformers transform."""
+        raise AttributeError("a PrivateTransformer predicts nothing; call transform")
 
     def _check_conclusions(
         self, plan: PrivatePlan, rows: NDArray[np.float64], clear: NDArray[np.float64]

@@ -152,7 +152,9 @@ class Bins:
     """
 
     name: ClassVar[str] = "bins"
-    discloses: ClassVar[str] = "edges of the bins of features, and which pairs of features count"
+    discloses: ClassVar[str] = (
+        "edges of the bins of features, which are taken from the data unless they were given"
+    )
     inputs: int
     features: Array
     """Two for each block: the first, and the second or -1 for none."""

@@ -93,4 +93,3 @@ def cheapest(
     if not found:
         raise reason or CircuitError("no circuit was tried")
     return min(found, key=lambda plan: plan.chosen.seconds)
-

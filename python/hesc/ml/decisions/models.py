@@ -121,7 +121,9 @@ class TreeVotes:
     def expressions(self, features: Sequence[Integers], width: int) -> list[Integers]:
         """The totals of encrypted features: comparisons with thresholds choose among leaves."""
         kind = Kind(width)
-        leaves = [self._chosen(features, self.values[:, of], kind) for of in range(len(self.offsets))]
+        leaves = [
+            self._chosen(features, self.values[:, of], kind) for of in range(len(self.offsets))
+        ]
         offsets = self.offsets.tolist()
         return [
             total([constant(offset, kind), *of_trees]).astype(kind)
@@ -134,9 +136,7 @@ class TreeVotes:
             return None
         return self._chosen(features, (self.values + self.offsets).argmax(axis=1), kind)[0]
 
-    def _chosen(
-        self, features: Sequence[Integers], leaves: Whole, kind: Kind
-    ) -> list[Integers]:
+    def _chosen(self, features: Sequence[Integers], leaves: Whole, kind: Kind) -> list[Integers]:
         """Of each tree the number of the leaf that is reached."""
         greater: dict[tuple[int, int], Integers] = {}
         found: dict[int, Integers | int] = {}
@@ -147,7 +147,9 @@ class TreeVotes:
                 continue
             low, high = found.pop(left), found.pop(right)
             most = features[feature].kind.most
-            if not 0 <= threshold < most or (isinstance(low, int) and isinstance(high, int) and low == high):
+            if not 0 <= threshold < most or (
+                isinstance(low, int) and isinstance(high, int) and low == high
+            ):
                 found[node] = high if threshold < 0 else low
                 continue
             key = feature, threshold
@@ -224,9 +226,7 @@ def function(
 def _by_pairs(totals: Sequence[Integers], kind: Kind) -> Integers:
     """The place of the first of the largest, by comparing each with each."""
     later = {
-        (i, j): totals[j] > totals[i]
-        for i in range(len(totals))
-        for j in range(i + 1, len(totals))
+        (i, j): totals[j] > totals[i] for i in range(len(totals)) for j in range(i + 1, len(totals))
     }
     if len(totals) == 2:
         return later[0, 1].astype(kind)

@@ -126,5 +126,3 @@ def _chosen(
     if not found:
         raise reason or CircuitError("no engine was tried")
     return min(found, key=lambda pair: pair[1].chosen.seconds / pair[1].count * batch)
-
-

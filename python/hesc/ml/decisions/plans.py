@@ -144,7 +144,9 @@ class ClassPlan:
         )
         width = max(map(len, rows))
         lines = [f"  {name:<{width}}  {text}" for name, text in rows.items()]
-        title = f"Private classifier of {len(self.classes)} classes: the class alone, by comparisons"
+        title = (
+            f"Private classifier of {len(self.classes)} classes: the class alone, by comparisons"
+        )
         return "\n".join([title, *lines])
 
     def __repr__(self) -> str:
@@ -197,9 +199,7 @@ class ClassPlan:
         for what, count in costs.items():
             _count(count, f"bytes ({what})", 1 << 40)
         bits, rows = _count(given["bits"], "bits", BITS), _count(given["rows"], "rows", _MOST)
-        return cls(
-            steps, inputs, named, classes, (low, high), bits, engine, name, rows, costs
-        )
+        return cls(steps, inputs, named, classes, (low, high), bits, engine, name, rows, costs)
 
 
 def quantised(

@@ -130,5 +130,3 @@ def public_of(
     public, evaluation = frames.split(keys, KEYS, 2)
     key = gates.EvaluationKey.from_bytes(params, evaluation)
     return PublicKey.from_bytes(params, public), gates.Evaluator(key)
-
-
