@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from hesc.ml.mlp.client import NetworkClient
     from hesc.ml.mlp.estimators import PrivateMLPClassifier, PrivateMLPRegressor
     from hesc.ml.onnx import load_onnx
+    from hesc.ml.transformers import PrivateTransformer
 
 __all__ = [
     "Client",
@@ -39,6 +40,7 @@ __all__ = [
     "PrivateMLPRegressor",
     "PrivatePlan",
     "PrivateRegressor",
+    "PrivateTransformer",
     "Server",
     "ServerFolder",
     "load_onnx",
@@ -53,6 +55,7 @@ _LATER: Final = {
     "PrivateMLPClassifier": "hesc.ml.mlp.estimators",
     "PrivateMLPRegressor": "hesc.ml.mlp.estimators",
     "PrivateRegressor": "hesc.ml.estimators",
+    "PrivateTransformer": "hesc.ml.transformers",
     "load_onnx": "hesc.ml.onnx",
 }
 

@@ -14,9 +14,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hesc._native import ParameterError, ShapeError
-from hesc.ml import extraction, planning
+from hesc.ml import extraction, planning, scorecards
 from hesc.ml.deployable import SAMPLE, Deployable, spread_out
 from hesc.ml.plans import PrivatePlan, check_wishes
+from hesc.ml.projections import TRANSFORMERS
 from hesc.ml.server import Server
 
 if TYPE_CHECKING:
@@ -24,14 +25,18 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from hesc.ml.additive import Wish
     from hesc.ml.client import Client
     from hesc.ml.extraction import Linear
+    from hesc.ml.fidelity import Fidelity
     from hesc.ml.runs import Run, Session
 
 _NOT_FITTED: Final = (
     "this %(name)s is not fitted: call fit, or make it by %(name)s.from_fitted(estimator) of an "
     "estimator that is"
 )
+_SEEN: Final = 100
+"""Rows that a model of trees is known by."""
 Mode = Literal["clear", "simulate", "execute"]
 
 
@@ -123,6 +128,9 @@ class _Private(Deployable, MetaEstimatorMixin, BaseEstimator):  # type: ignore[m
         answers: int | None = None,
         ranges: tuple[ArrayLike, ArrayLike] | None = None,
         names: Sequence[str] = (),
+        bins: Wish | None = None,
+        refit: Literal["additive"] | None = None,
+        min_fidelity: float | None = None,
     ) -> PrivatePlan:
         """Chooses sizes for a fitted model and says who learns what: print what it returns.
 
@@ -145,6 +153,15 @@ class _Private(Deployable, MetaEstimatorMixin, BaseEstimator):  # type: ignore[m
             ranges: a pair: the least and the greatest values of what is encrypted, each one number
                 or one for each; of features after the client's transforms.
             names: of the features, where the model was fitted without.
+            bins: of models of trees, whose features are encrypted as one-hot **public bins**: how
+                many to a feature, 16 by default, of as many rows of `X` each as nearly as may be;
+                "thresholds" for those that the model has; or a list of edges for each feature.
+                A threshold moves to the nearest edge.
+            refit: of trees that compare several features each: "additive" computes a sum of
+                functions of single features instead, fitted to the model's scores of `X`, of which
+                a quarter is kept to measure its fidelity.
+            min_fidelity: of models of trees: the least share of rows of the fitted model's class,
+                or of the variance of a regressor's predictions, 0.9 by default; less is refused.
 
         Raises:
             ParameterError: a wish that this cannot keep, with the reason and what would do.
@@ -153,11 +170,11 @@ class _Private(Deployable, MetaEstimatorMixin, BaseEstimator):  # type: ignore[m
         """
         check_wishes(setting, disclose)
         rows = self._rows(X)
-        model = extraction.linear_form(self.estimator_)
         clear = extraction.clear_scores(self.estimator_, rows)
         classes = getattr(self, "classes_", None)
         if classes is not None and len(classes) < 2:
             raise ParameterError("a model of one class needs no scores, encrypted or not")
+        model, fidelity = self._form(rows, clear, bins, refit, min_fidelity)
         plan = planning.make(
             model,
             rows,
@@ -168,12 +185,44 @@ class _Private(Deployable, MetaEstimatorMixin, BaseEstimator):  # type: ignore[m
             hidden=hidden,
             answers=answers,
             ranges=ranges,
+            fidelity=fidelity,
+            transformer=self._finals is TRANSFORMERS,
         )
         self._check_conclusions(plan, rows, clear)
         self._linear, self._plan = model, plan
         self._sample = spread_out(rows, SAMPLE)
+        # What a model of trees is known by: its scores of some rows.
+        self._seen = None if fidelity is None else (rows[:_SEEN], clear[:_SEEN])
         self.__dict__.pop("_session", None)
         return plan
+
+    def _form(
+        self,
+        rows: NDArray[np.float64],
+        clear: NDArray[np.float64],
+        bins: Wish | None,
+        refit: str | None,
+        min_fidelity: float | None,
+    ) -> tuple[Linear, Fidelity | None]:
+        """Transforms and weights, and how near they come to what was fitted if they are not it."""
+        wishes: dict[str, Any] = {"bins": bins, "refit": refit, "min_fidelity": min_fidelity}
+        if type(extraction.parts_of(self.estimator_)[-1]) in extraction.TREES:
+            return scorecards.of(self.estimator_, rows, clear, **wishes)
+        scorecards.refuse_wishes(**wishes)
+        return extraction.linear_form(self.estimator_), None
+
+    def _changed(self, linear: Linear) -> bool:
+        """Whether the fitted model is another one than was planned."""
+        if self._seen is not None:
+            rows, clear = self._seen
+            now = extraction.clear_scores(self.estimator_, rows)
+            # Threads add trees up in any order.
+            return not np.allclose(now, clear, rtol=1e-9, atol=1e-12)
+        found = extraction.linear_form(self.estimator_)
+        return not (
+            np.array_equal(found.weights, linear.weights)
+            and np.array_equal(found.intercepts, linear.intercepts)
+        )
 
     def _check_conclusions(
         self, plan: PrivatePlan, rows: NDArray[np.float64], clear: NDArray[np.float64]
@@ -200,11 +249,7 @@ class _Private(Deployable, MetaEstimatorMixin, BaseEstimator):  # type: ignore[m
                 "plan(X_train) makes one"
             )
         linear: Linear = self._linear
-        now = extraction.linear_form(self.estimator_)
-        if not (
-            np.array_equal(now.weights, linear.weights)
-            and np.array_equal(now.intercepts, linear.intercepts)
-        ):
+        if self._changed(linear):
             raise ParameterError("the model has changed since it was planned; plan it again")
         return plan, linear
 
@@ -407,7 +452,7 @@ class PrivateRegressor(RegressorMixin, _Private):  # type: ignore[misc]
         return predictions[:, None] if column else predictions
 
 
-_PASSING: Final = frozenset({"_linear", "_plan", "_read", "_ready", "_sample", "_session"})
+_PASSING: Final = frozenset({"_linear", "_plan", "_read", "_ready", "_sample", "_seen", "_session"})
 """Attributes that are void once the model is another one, and are never pickled."""
 
 
