@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 _WORDS: Final = {
     "bins": "thresholds moved to the nearest public edges",
     "additive": "AN ADDITIVE RE-FIT, NOT THE MODEL THAT WAS TRAINED",
-    "codes": "neighbours by distances of codes",
 }
 WAYS: Final = tuple(_WORDS)
 """What was changed."""
