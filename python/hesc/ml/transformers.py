@@ -10,7 +10,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hesc.ml import extraction
-from hesc.ml.estimators import _NOT_FITTED, Mode, _no_options, _Private
+from hesc.ml.base import NOT_FITTED, Mode, Private, no_options
 from hesc.ml.projections import TRANSFORMERS
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from hesc.ml.plans import PrivatePlan
 
 
-class PrivateTransformer(TransformerMixin, _Private):  # type: ignore[misc]
+class PrivateTransformer(TransformerMixin, Private):  # type: ignore[misc]
     """A linear transformer, for encrypted samples: the client learns the transformed rows.
 
     The server holds the matrix. Plans, parties and what they learn are those of a regressor with as
@@ -82,8 +82,8 @@ class PrivateTransformer(TransformerMixin, _Private):  # type: ignore[misc]
 
         """
         if fhe == "clear":
-            check_is_fitted(self, "estimator_", msg=_NOT_FITTED)
-            _no_options(options)
+            check_is_fitted(self, "estimator_", msg=NOT_FITTED)
+            no_options(options)
             return extraction.clear_scores(self.estimator_, self._rows(X))
         return self.run(X, fhe=fhe, **options).predictions
 
