@@ -12,7 +12,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hesc._native import ParameterError, ShapeError
-from hesc.ml import extraction, planning, scorecards
+from hesc.ml import extraction, planning, scorecards, transforms
 from hesc.ml.deployable import SAMPLE, Deployable, spread_out
 from hesc.ml.plans import PrivatePlan, check_wishes
 from hesc.ml.projections import TRANSFORMERS
@@ -220,7 +220,7 @@ class Private(Deployable, MetaEstimatorMixin, BaseEstimator):  # type: ignore[mi
     ) -> tuple[Linear, Fidelity | None]:
         """Transforms and weights, and how near they come to what was fitted if they are not it."""
         wishes: dict[str, Any] = {"bins": bins, "refit": refit, "min_fidelity": min_fidelity}
-        if type(extraction.parts_of(self.estimator_)[-1]) in extraction.TREES:
+        if extraction.has_trees(extraction.parts_of(self.estimator_)[-1]):
             return scorecards.of(self.estimator_, rows, clear, **wishes)
         scorecards.refuse_wishes(**wishes)
         return extraction.linear_form(self.estimator_), None
@@ -266,6 +266,15 @@ class Private(Deployable, MetaEstimatorMixin, BaseEstimator):  # type: ignore[mi
         if self._changed(linear):
             raise ParameterError("the model has changed since it was planned; plan it again")
         return plan, linear
+
+    def _truth(self, rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[Any]]:
+        """What the fitted model says; scores of what is computed where that is another model."""
+        scores, predictions = super()._truth(rows)
+        if getattr(self, "_seen", None) is not None:
+            linear = self._linear
+            features = transforms.transformed(linear.steps, rows)
+            scores = self._plan.scores(features @ linear.weights.T + linear.intercepts)
+        return scores, predictions
 
     def client(self) -> Client:
         """A client of the plan with a new key pair. Elsewhere: `Client(PrivatePlan.from_bytes(b))`.

@@ -44,6 +44,7 @@ from hesc.ml.layers import Network
 from hesc.ml.projections import TRANSFORMERS, projected
 from hesc.ml.steps import TRANSFORMS, transforms_of
 from hesc.ml.transforms import Affine
+from hesc.ml.trees import TreeEnsemble
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -144,14 +145,20 @@ def check(estimator: Any, finals: tuple[type, ...]) -> None:
     *before, final = parts_of(estimator) or [None]
     if type(final) not in (*finals, _GIVEN.get(finals)):
         raise ParameterError(_refusal(final, finals))
-    if type(final) in _GIVEN.values() and not _is_linear(final):
+    if type(final) in _GIVEN.values() and not (_is_linear(final) or has_trees(final)):
         raise ParameterError(
             "this model's scores are not linear: PrivateMLPClassifier and PrivateMLPRegressor take "
-            "networks; of trees there is the description, TreeEnsemble, and no private form"
+            "networks"
         )
     for part in before:
         if type(part) not in TRANSFORMS:
             raise ParameterError(_refusal(part, TRANSFORMS))
+
+
+def has_trees(final: Any) -> bool:
+    """Whether a model is one of trees: of scikit-learn, or from a file."""
+    given = type(final) in _GIVEN.values()
+    return isinstance(final.described.model, TreeEnsemble) if given else type(final) in TREES
 
 
 def _is_linear(given: Any) -> bool:

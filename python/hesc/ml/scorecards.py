@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -38,7 +39,7 @@ def of(
     """A linear model of bins for a fitted model of trees, and its fidelity.
 
     Args:
-        estimator: whose last step is one of `extraction.TREES`.
+        estimator: whose last step `extraction.has_trees`.
         rows: samples before all transforms.
         clear: scikit-learn's scores of them.
         bins: as `additive.edges_of` has them; None for the default number.
@@ -53,19 +54,23 @@ def of(
     *before, final = extraction.parts_of(estimator)
     least = _share(min_fidelity)
     steps = [step for part in before for step in transforms_of(part)]
+    # A model from a file may begin with transforms of its own.
+    given = getattr(final, "described", None)
+    steps += [] if given is None else given.steps
     x = transforms.transformed(steps, rows)
     wish = additive.DEFAULT_BINS if bins is None else bins
     if refit is None:
         table, held = _exact(final, x, clear, wish), np.arange(len(x))
     else:
         one_name(refit, "refit", ("additive",))
-        trees = TreeEnsemble.from_sklearn(final) if isinstance(wish, str) else None
+        trees = _trees_of(final) if isinstance(wish, str) else None
         fitted, held = additive.split(len(x))
         edges = additive.edges_of(x[fitted], wish, trees)
-        table = additive.refitted(x[fitted], lambda x: extraction.clear_scores(final, x), edges)
+        score = partial(extraction.clear_scores, final) if given is None else given.model.scores
+        table = additive.refitted(x[fitted], score, edges)
     found = table.bins(x[held]) @ table.weights.T + table.intercepts
     classes = None
-    if type(final) in extraction.CLASSIFIERS:
+    if hasattr(final, "classes_"):
         classes = _concluded(found), _concluded(clear[held])
     way = "bins" if refit is None else refit
     near = fidelity.measured(way, found, clear[held], classes, unseen=refit is not None)
@@ -79,15 +84,21 @@ def of(
     return model, near
 
 
+def _trees_of(final: Any) -> TreeEnsemble:
+    """Of a model of scikit-learn, or of one from a file."""
+    given = getattr(final, "described", None)
+    return TreeEnsemble.from_sklearn(final) if given is None else given.model
+
+
 def _exact(final: Any, x: Array, clear: Array, wish: Wish) -> Table:
-    name = type(final).__name__
+    name = type(final).__name__ if not hasattr(final, "described") else "model"
     hint = (
         f"refit='additive' fits a sum of functions of single features to this {name}'s scores: "
         f"another model, whose fidelity the plan reports and min_fidelity bounds from below"
     )
     if type(final) is AdaBoostRegressor:
         raise ParameterError(f"{name} predicts medians, which are no sums of its trees; {hint}")
-    trees = TreeEnsemble.from_sklearn(final)
+    trees = _trees_of(final)
     apart = np.abs(trees.scores(x) - clear).max()
     if not apart <= 1e-9 * max(1.0, float(np.abs(clear).max())):
         raise ParameterError(

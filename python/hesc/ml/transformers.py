@@ -92,6 +92,11 @@ class PrivateTransformer(TransformerMixin, Private):  # type: ignore[misc]
         """Not there: transformers transform."""
         raise AttributeError("a PrivateTransformer predicts nothing; call transform")
 
+    def _truth(self, rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[Any]]:
+        """Transformed rows, which are all there is."""
+        clear = extraction.clear_scores(self.estimator_, rows)
+        return clear, clear
+
     def _check_conclusions(
         self, plan: PrivatePlan, rows: NDArray[np.float64], clear: NDArray[np.float64]
     ) -> None:

@@ -43,7 +43,7 @@ def check(estimator: Any, finals: tuple[type, ...]) -> None:
     if model is not None and not (isinstance(model, Network) and not model.is_linear):
         raise ParameterError(
             "this model from a file has no hidden layers with activations: PrivateClassifier and "
-            "PrivateRegressor take linear ones"
+            "PrivateRegressor take linear ones and trees"
         )
     for part in before:
         if type(part) not in TRANSFORMS:
