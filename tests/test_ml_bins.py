@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -34,10 +35,17 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer, MinMaxScaler, RobustScaler, StandardScaler
 from sklearn.random_projection import GaussianRandomProjection, SparseRandomProjection
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from sklearn.utils.estimator_checks import check_estimator
 
 import hesc
-from hesc.ml import PrivateClassifier, PrivatePlan, PrivateRegressor, PrivateTransformer, steps
+from hesc.ml import (
+    PrivateClassifier,
+    PrivatePlan,
+    PrivateRegressor,
+    PrivateTransformer,
+    documents,
+    steps,
+    transforms,
+)
 from hesc.ml.transforms import transformed
 
 X, Y = datasets.load_wine(return_X_y=True)
@@ -233,19 +241,88 @@ def test_pairs_of_features_have_cells() -> None:
     assert cells(np.array([[1.0, 9, 6]])).tolist() == [[0, 0, 1, 0, 0, 0, 0, 0, 1]]
 
 
-# Their data are made to be hard, which estimators warn of.
-@pytest.mark.filterwarnings("ignore")
+def scorecard() -> dict[str, Any]:
+    """The plan of a scorecard as its document has it."""
+    made = PrivateClassifier(AdaBoostClassifier(n_estimators=5, random_state=0)).fit(X, Y)
+    found: dict[str, Any] = json.loads(made.plan(X, bins=4, min_fidelity=0).to_bytes())
+    return found
+
+
+def numbers(*shape: int) -> Any:
+    return lambda *values: documents.packed(np.array(values, dtype=float).reshape(shape))
+
+
+PAIR, LIST = numbers(1, 2), numbers(3)
+
+
 @pytest.mark.parametrize(
-    "estimator",
+    "change",
     [
-        PrivateTransformer(PCA()),
-        PrivateTransformer(StandardScaler()),
-        PrivateTransformer(TruncatedSVD(1)),
-        PrivateClassifier(AdaBoostClassifier(n_estimators=5, random_state=0)),
-        PrivateClassifier(RandomForestClassifier(5, random_state=0)),
-        PrivateRegressor(GradientBoostingRegressor(n_estimators=20, random_state=0)),
+        {"fidelity": 3},
+        {"fidelity": {}},
+        {"fidelity": {"way": "else"}},
+        {"fidelity": {"rows": 0}},
+        {"fidelity": {"rows": 1.0}},
+        {"fidelity": {"unseen": 0}},
+        {"fidelity": {"agreement": 1.5}},
+        {"fidelity": {"agreement": "much"}},
+        {"fidelity": {"explained": 2.0}},
+        {"fidelity": {"apart": -1.0}},
+        {"fidelity": {"apart": 10**400}},
+        {"transformer": True},
+        {"transformer": None},
+        {"link": "share"},
+        {"steps": {"inputs": 12}},
+        {"steps": {"inputs": "13"}},
+        {"steps": {"features": PAIR(13, -1)}},
+        {"steps": {"features": PAIR(0, -2)}},
+        {"steps": {"features": PAIR(-1, -1)}},
+        {"steps": {"features": PAIR(0.5, -1)}},
+        {"steps": {"counts": PAIR(2, 0)}},
+        {"steps": {"counts": PAIR(4, -1)}},
+        {"steps": {"counts": PAIR(0, 3)}},
+        {"steps": {"counts": PAIR(1e9, 0)}},
+        {"steps": {"counts": numbers(2, 1)(3, 0)}},
+        {"steps": {"edges": LIST(1, 3, 2)}},
+        {"steps": {"edges": LIST(1, 1, 2)}},
+        {"steps": {"edges": numbers(2)(1, 2)}},
+        {"steps": {"edges": {"shape": [3], "f8": "AAAA"}}},
+        {"steps": {"step": "bin"}},
     ],
-    ids=lambda e: f"{type(e).__name__}-{type(e.estimator).__name__}",
 )
-def test_scikit_learns_checks(estimator: Any) -> None:
-    check_estimator(estimator)
+def test_documents_of_scorecards_that_lie(change: dict[str, Any]) -> None:
+    """A block of three edges, and beside it a change that makes no sense: never read."""
+    sound = scorecard()
+    first = sound["steps"][0] | {
+        "features": PAIR(0, -1),
+        "counts": PAIR(3, 0),
+        "edges": LIST(1, 2, 3),
+    }
+    ((where, lie),) = change.items()
+    steps, width = transforms.read([first], 13)
+    assert (width, len(steps)) == (4, 1)
+    if where == "steps":
+        with pytest.raises(hesc.WireError):
+            transforms.read([first | lie], 13)
+        return
+    sound[where] = sound[where] | lie if isinstance(lie, dict) and lie else lie
+    with pytest.raises(hesc.WireError):
+        PrivatePlan.from_bytes(json.dumps(sound).encode())
+
+
+def test_damaged_documents_of_scorecards() -> None:
+    """Any byte: refused, or read as something that stands by itself, prints and prepares."""
+    data = json.dumps(scorecard()).encode()
+    assert PrivatePlan.from_bytes(data).fidelity is not None
+    rng = np.random.default_rng(5)
+    refused = 0
+    for _ in range(300):
+        changed = bytearray(data)
+        changed[rng.integers(len(data))] = rng.integers(32, 127)
+        try:
+            plan = PrivatePlan.from_bytes(bytes(changed))
+            str(plan)
+            plan.prepared(X[:3])
+        except hesc.HescError:
+            refused += 1
+    assert refused > 30
