@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.decomposition import PCA
-from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -435,6 +435,25 @@ def test_compile_makes_a_deployment(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert plan.error <= 0.01
     assert np.array_equal(plan.ring.ranges[0], np.zeros(4))
     assert "20" in (out / "report.html").read_text()
+
+
+def test_compile_takes_wishes_for_trees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    forest = RandomForestClassifier(9, random_state=0).fit(X, Y)
+    monkeypatch.setattr(compiling, "_loaded", lambda _: PrivateClassifier.from_fitted(forest))
+    data = write(tmp_path / "t.csv", NAMES, X)
+    out = tmp_path / "d"
+    with pytest.raises(hesc.ParameterError, match="refit='additive'"):
+        compiling.compile_model(tmp_path / "m", data, out, bins="thresholds")
+    with pytest.raises(hesc.ParameterError, match="min_fidelity=1"):
+        compiling.compile_model(tmp_path / "m", data, out, refit="additive", min_fidelity=1)
+    for bins, error in (("many", "a list of edges"), ("1", "bins"), ("-5", "a list of edges")):
+        with pytest.raises(hesc.HescError, match=error):
+            compiling.compile_model(tmp_path / "m", data, out, bins=bins)
+    wishes: dict[str, Any] = {"bins": "7", "refit": "additive", "min_fidelity": 0.0}
+    compiling.compile_model(tmp_path / "m", data, out, sample=0, **wishes)
+    plan = ClientFolder.open(out / "client").plan
+    assert plan.fidelity.way == "additive"
+    assert (plan.steps[0].counts[:, 0] <= 6).all()
 
 
 def test_a_model_that_is_none_is_refused(tmp_path: Path) -> None:

@@ -310,6 +310,14 @@ def test_documents_of_scorecards_that_lie(change: dict[str, Any]) -> None:
         PrivatePlan.from_bytes(json.dumps(sound).encode())
 
 
+def test_numbers_beyond_all_floats_are_none() -> None:
+    """JSON has 1e999, of which Python makes an infinity."""
+    sound = scorecard()
+    sound["fidelity"]["apart"] = 4.25
+    with pytest.raises(hesc.WireError, match="damaged"):
+        PrivatePlan.from_bytes(json.dumps(sound).replace("4.25", "1e999").encode())
+
+
 def test_damaged_documents_of_scorecards() -> None:
     """Any byte: refused, or read as something that stands by itself, prints and prepares."""
     data = json.dumps(scorecard()).encode()
