@@ -143,6 +143,19 @@ def test_trees_of_single_features_are_computed_as_they_are(model: Any, two: bool
     assert np.abs(run.scores - clear).max() < 7 * plan.error
 
 
+def test_shares_of_forests_are_probabilities() -> None:
+    """Those of scikit-learn within the error, never below zero, whatever errors scores have."""
+    for rows, target, outputs in ((X, Y, 3), (X[Y > 0], Y[Y > 0], 1)):
+        made = PrivateClassifier(RandomForestClassifier(9, max_depth=1, random_state=0))
+        plan = made.fit(rows, target).plan(rows, bins="thresholds", max_error=0.01)
+        shares = made.predict_proba(rows, fhe="execute")
+        assert np.abs(shares - made.predict_proba(rows)).max() < 14 * plan.error
+        scores = plan.scores(np.full((4, outputs), -0.7))
+        for found in (shares, plan.probabilities(scores)):
+            assert (found >= 0).all()
+            assert found.sum(axis=1) == pytest.approx(1)
+
+
 def test_thresholds_move_to_the_nearest_edges() -> None:
     """A tree of one split at 5 with the edges 2 and 6 splits at 6, and the plan says how far."""
     rows = np.arange(1.0, 11)[:, None]

@@ -1,4 +1,4 @@
-"""Fitted models, linear ones and networks, for samples that the server never sees.
+"""Fitted models, linear ones, trees and networks, for samples that the server never sees.
 
     private = PrivateClassifier(make_pipeline(StandardScaler(), LogisticRegression())).fit(X, y)
     print(private.plan(X, ranges=(0, 16)))            # who holds and learns what, error, bytes

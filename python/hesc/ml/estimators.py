@@ -23,12 +23,17 @@ if TYPE_CHECKING:
 class PrivateClassifier(ClassifierMixin, Private):  # type: ignore[misc]
     """A classifier whose scores are linear in (transformed) features, for encrypted samples.
 
+    Models of trees are linear in public bins where no tree compares two features, and fitted again
+    if asked where one does: see `bins`, `refit` and `min_fidelity` of `plan`.
+
     Args:
         estimator: LogisticRegression, LinearSVC, RidgeClassifier, SGDClassifier, Perceptron,
-            GaussianNB or QuadraticDiscriminantAnalysis, alone or behind StandardScaler,
-            MinMaxScaler, MaxAbsScaler, RobustScaler, PolynomialFeatures, PCA and Nystroem in a
-            Pipeline. `fit` fits a clone of it; `from_fitted` takes a fitted one as it is.
-            Keys are no parameters, and are never pickled.
+            GaussianNB, QuadraticDiscriminantAnalysis, DecisionTree-, RandomForest-, ExtraTrees-,
+            GradientBoosting-, HistGradientBoosting- or AdaBoostClassifier, alone or behind
+            StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, KBinsDiscretizer,
+            PolynomialFeatures, PCA and Nystroem in a Pipeline. `fit` fits a clone of it;
+            `from_fitted` takes a fitted one as it is. Keys are no parameters, and are never
+            pickled.
 
     """
 
@@ -89,8 +94,9 @@ class PrivateRegressor(RegressorMixin, Private):  # type: ignore[misc]
     """A regressor that is linear in (transformed) features, for encrypted samples.
 
     Args:
-        estimator: LinearRegression, Ridge, Lasso, ElasticNet, LinearSVR or SGDRegressor, alone or
-            behind the transforms that `PrivateClassifier` names.
+        estimator: LinearRegression, Ridge, Lasso, ElasticNet, LinearSVR, SGDRegressor,
+            DecisionTree-, RandomForest-, ExtraTrees-, GradientBoosting-, HistGradientBoosting- or
+            AdaBoostRegressor, alone or behind the transforms that `PrivateClassifier` names.
 
     """
 
