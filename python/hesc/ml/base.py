@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hesc._native import ParameterError, ShapeError
 from hesc.ml import extraction, planning, scorecards, transforms
+from hesc.ml.contending import Contending
 from hesc.ml.deployable import SAMPLE, Deployable, spread_out
 from hesc.ml.plans import PrivatePlan, check_wishes
 from hesc.ml.projections import TRANSFORMERS
@@ -62,7 +63,7 @@ def no_options(options: dict[str, Any]) -> None:
         )
 
 
-class Private(Deployable, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+class Private(Contending, Deployable, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """What classifiers, regressors and transformers share."""
 
     _finals: tuple[type, ...]
