@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import stat
 import subprocess
 import sys
@@ -13,6 +14,8 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.decomposition import PCA
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -20,7 +23,7 @@ from sklearn.preprocessing import StandardScaler
 import hesc
 from hesc.cli import compiling, files
 from hesc.cli.columns import Table
-from hesc.ml import ClientFolder, PrivateClassifier, PrivateRegressor
+from hesc.ml import ClientFolder, PrivateClassifier, PrivateRegressor, PrivateTransformer
 
 X, Y = load_iris(return_X_y=True)
 NAMES = ["sepal length", "sepal, width", 'petal "length"', "largeur du pétale"]
@@ -143,6 +146,59 @@ def test_regressors_of_several_targets(tmp_path: Path) -> None:
     assert header == ["prediction 0", "prediction 1", "error"]
     values = np.array([[float(cell) for cell in row[:2]] for row in found])
     assert np.abs(values - made.predict(X[:, :2])).max() < 0.06
+
+
+def test_scorecards(tmp_path: Path) -> None:
+    """The report tells errors of what is computed, and how near that is to the fitted model."""
+    made = PrivateClassifier(GradientBoostingClassifier(max_depth=1, n_estimators=9))
+    plan = made.fit(X, LABELS[Y]).plan(X, names=NAMES, bins=8)
+    assert plan.fidelity is not None
+    assert plan.fidelity.apart > 20 * plan.error
+    made.save(tmp_path / "d")
+    report = (tmp_path / "d" / "report.html").read_text()
+    assert "thresholds moved to the nearest public edges" in report
+    assert "what the plan computes of the model" in report
+    within = re.search(r'3 stated errors</th><td class="number">([0-9.]+) %', report)
+    assert within is not None
+    assert float(within[1]) > 99
+    assert ClientFolder.open(tmp_path / "d" / "client").plan.fidelity == plan.fidelity
+    files.keygen(tmp_path / "d" / "client", tmp_path / "k")
+    there = Desk(made, tmp_path / "d" / "client", tmp_path / "d" / "server", tmp_path / "k")
+    rows = write(tmp_path / "r.csv", NAMES, np.tile(X * 3 - 4, (2, 1)))
+    header, found = read(answered(there, rows, tmp_path))
+    assert header == ["prediction", *(f"score {label}" for label in LABELS), "error"]
+    scores = np.array([[float(cell) for cell in row[1:4]] for row in found])
+    expected = made.decision_function(np.tile(X * 3 - 4, (2, 1)), fhe="simulate")
+    assert np.abs(scores - expected).max() < 12 * plan.error
+    assert [row[0] for row in found] == LABELS[scores.argmax(axis=1)].tolist()
+
+
+@pytest.mark.parametrize(("parts", "hidden"), [(1, False), (2, True)])
+def test_transformers(tmp_path: Path, parts: int, hidden: bool) -> None:
+    """Rows come back transformed, without a word of classes; hidden matrices need keys."""
+    rng = np.random.default_rng(0)
+    samples = rng.normal(size=(200, 12))
+    names = [f"f{n}" for n in range(12)]
+    made = PrivateTransformer(make_pipeline(StandardScaler(), PCA(parts, whiten=True)))
+    plan = made.fit(samples).plan(samples, names=names, hidden=hidden)
+    made.save(tmp_path / "d")
+    report = (tmp_path / "d" / "report.html").read_text()
+    assert "Private transformer" in report
+    assert "keep their class" not in report
+    client, server, keys = tmp_path / "d" / "client", tmp_path / "d" / "server", None
+    assert ClientFolder.open(client).plan.needs_keys is hidden
+    if hidden:
+        keys = tmp_path / "keys"
+    files.keygen(client, tmp_path / "k", keys)
+    rows = write(tmp_path / "r.csv", names, samples[:9])
+    files.encrypt(rows, client, tmp_path / "k", tmp_path / "q")
+    counted = tmp_path / "count" if hidden else None
+    files.evaluate(tmp_path / "q", server, tmp_path / "a", keys, counted)
+    files.decrypt(tmp_path / "a", client, tmp_path / "k", tmp_path / "p")
+    header, found = read(tmp_path / "p")
+    assert header == [*(f"transformed {place}" for place in range(parts)), "error"]
+    values = np.array([[float(cell) for cell in row[:parts]] for row in found])
+    assert np.abs(values - made.transform(samples[:9])).max() < 7 * plan.error
 
 
 def test_files_of_others_are_refused(desk: Desk, tmp_path: Path) -> None:
@@ -379,6 +435,25 @@ def test_compile_makes_a_deployment(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert plan.error <= 0.01
     assert np.array_equal(plan.ring.ranges[0], np.zeros(4))
     assert "20" in (out / "report.html").read_text()
+
+
+def test_compile_takes_wishes_for_trees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    forest = RandomForestClassifier(9, random_state=0).fit(X, Y)
+    monkeypatch.setattr(compiling, "_loaded", lambda _: PrivateClassifier.from_fitted(forest))
+    data = write(tmp_path / "t.csv", NAMES, X)
+    out = tmp_path / "d"
+    with pytest.raises(hesc.ParameterError, match="refit='additive'"):
+        compiling.compile_model(tmp_path / "m", data, out, bins="thresholds")
+    with pytest.raises(hesc.ParameterError, match="min_fidelity=1"):
+        compiling.compile_model(tmp_path / "m", data, out, refit="additive", min_fidelity=1)
+    for bins, error in (("many", "a list of edges"), ("1", "bins"), ("-5", "a list of edges")):
+        with pytest.raises(hesc.HescError, match=error):
+            compiling.compile_model(tmp_path / "m", data, out, bins=bins)
+    wishes: dict[str, Any] = {"bins": "7", "refit": "additive", "min_fidelity": 0.0}
+    compiling.compile_model(tmp_path / "m", data, out, sample=0, **wishes)
+    plan = ClientFolder.open(out / "client").plan
+    assert plan.fidelity.way == "additive"
+    assert (plan.steps[0].counts[:, 0] <= 6).all()
 
 
 def test_a_model_that_is_none_is_refused(tmp_path: Path) -> None:

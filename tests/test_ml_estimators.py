@@ -5,7 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    AdaBoostRegressor,
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from sklearn.linear_model import (
     ElasticNet,
     Lasso,
@@ -21,9 +34,10 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.svm import LinearSVC, LinearSVR
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import check_estimator
 
-from hesc.ml import PrivateClassifier, PrivateRegressor, extraction
+from hesc.ml import PrivateClassifier, PrivateRegressor, PrivateTransformer, extraction
 
 # Checks seed an outer `random_state` only, and want a fit that is better than a guess.
 CLASSIFIERS = [
@@ -35,6 +49,12 @@ CLASSIFIERS = [
     GaussianNB(),
     QuadraticDiscriminantAnalysis(),
     make_pipeline(StandardScaler(), PolynomialFeatures(2), RidgeClassifier()),
+    DecisionTreeClassifier(random_state=0),
+    RandomForestClassifier(5, random_state=0),
+    ExtraTreesClassifier(5, random_state=0),
+    GradientBoostingClassifier(n_estimators=5, random_state=0),
+    HistGradientBoostingClassifier(max_iter=5, min_samples_leaf=5, random_state=0),
+    AdaBoostClassifier(n_estimators=5, random_state=0),
 ]
 REGRESSORS = [
     LinearRegression(),
@@ -44,6 +64,12 @@ REGRESSORS = [
     LinearSVR(random_state=0),
     SGDRegressor(random_state=0),
     make_pipeline(StandardScaler(), Ridge()),
+    DecisionTreeRegressor(random_state=0),
+    RandomForestRegressor(5, random_state=0),
+    ExtraTreesRegressor(5, random_state=0),
+    GradientBoostingRegressor(n_estimators=20, random_state=0),
+    HistGradientBoostingRegressor(max_iter=20, min_samples_leaf=5, random_state=0),
+    AdaBoostRegressor(n_estimators=5, random_state=0),
 ]
 
 
@@ -62,6 +88,12 @@ def test_classifiers(estimator: Any) -> None:
 @pytest.mark.parametrize("estimator", REGRESSORS, ids=name)
 def test_regressors(estimator: Any) -> None:
     check_estimator(PrivateRegressor(estimator))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("estimator", [PCA(), StandardScaler(), TruncatedSVD(1)], ids=name)
+def test_transformers(estimator: Any) -> None:
+    check_estimator(PrivateTransformer(estimator))
 
 
 def test_every_estimator_is_checked() -> None:

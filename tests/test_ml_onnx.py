@@ -9,6 +9,7 @@ import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
+from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.decomposition import PCA
 from sklearn.ensemble import (
@@ -169,8 +170,8 @@ def test_which_estimator_comes_out(tmp_path: Path) -> None:
     assert type(load_onnx(written(numbers, XR))) is PrivateMLPRegressor
     # Layers without activations are one matrix, for ring products.
     assert type(load_onnx(written(linear))) is PrivateClassifier
-    with pytest.raises(hesc.ParameterError, match="TreeEnsemble"):
-        load_onnx(written(DecisionTreeClassifier().fit(X, Y)))
+    assert type(load_onnx(written(DecisionTreeClassifier().fit(X, Y)))) is PrivateClassifier
+    assert type(load_onnx(written(DecisionTreeRegressor().fit(XR, YR), XR))) is PrivateRegressor
 
 
 def test_a_linear_model_from_a_file_is_served() -> None:
@@ -195,6 +196,60 @@ def test_a_linear_model_from_a_file_is_served() -> None:
 def test_refusals_name_the_operator_and_what_is_near(model: Any, words: str) -> None:
     with pytest.raises(hesc.ParameterError, match=words):
         read(written(model.fit(X, Y)))
+
+
+STUMPS = GradientBoostingClassifier(max_depth=1, n_estimators=12, random_state=0)
+
+
+@pytest.mark.parametrize("two", [False, True])
+@pytest.mark.parametrize("scaled", [False, True])
+def test_stumps_from_a_file_are_served(two: bool, scaled: bool) -> None:
+    """Probabilities are onnxruntime's within the plan's error, at thresholds as well.
+
+    Behind a scaler, which a file applies in float32, rows on thresholds may go either way.
+    """
+    import onnxruntime
+
+    model = make_pipeline(StandardScaler(), clone(STUMPS)) if scaled else clone(STUMPS)
+    model.fit(X, (TWO if two else Y).astype(np.int64))
+    data = written(model, options={"zipmap": False})
+    private = load_onnx(data, verify=True)
+    assert isinstance(private, PrivateClassifier)
+    plan = private.plan(X, bins="thresholds", max_error=1e-4)
+    assert plan.fidelity is not None
+    assert plan.fidelity.apart < 1e-9
+    rows = X
+    if not scaled:
+        trees = read(data).model
+        assert isinstance(trees, TreeEnsemble)
+        inner = np.flatnonzero(~trees.leaves)
+        rows = np.repeat(X[:2], len(inner), axis=0)
+        rows[np.arange(len(rows)), np.tile(trees.features[inner], 2)] = np.concatenate(
+            [trees.thresholds[inner], np.nextafter(trees.thresholds[inner], np.inf)]
+        )
+        rows = np.concatenate([X, rows])
+    session = onnxruntime.InferenceSession(data, providers=["CPUExecutionProvider"])
+    classes, shares = session.run(None, {"X": rows.astype(np.float32)})
+    found = private.predict_proba(rows, fhe="execute")
+    # A share changes by half as much as a score does, at most; float32 has seven digits.
+    assert np.abs(found - shares).max() < 7 * plan.error + 1e-5
+    margin = np.diff(np.sort(shares, axis=1)[:, -2:]).ravel()
+    same = private.predict(rows, fhe="execute") == classes
+    assert same[margin > 14 * plan.error + 1e-5].all()
+
+
+def test_deeper_trees_from_a_file_are_fitted_again_or_refused() -> None:
+    model = RandomForestClassifier(20, random_state=0).fit(X, Y)
+    private: Any = load_onnx(written(model))
+    with pytest.raises(hesc.ParameterError, match=r"trees of this model .* refit='additive'"):
+        private.plan(X)
+    plan = private.plan(X, refit="additive", min_fidelity=0.8)
+    assert plan.fidelity.unseen
+    same = private.predict(X, fhe="execute") == model.predict(X)
+    assert same.mean() > plan.fidelity.share - 0.1
+    numbers: Any = load_onnx(written(RandomForestRegressor(9, max_depth=1).fit(XR, YR), XR))
+    plan = numbers.plan(XR, bins="thresholds")
+    assert np.abs(numbers.predict(XR, fhe="execute") - numbers.predict(XR)).max() < 7 * plan.error
 
 
 # Trees and the precision of features

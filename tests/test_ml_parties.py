@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from sklearn import datasets
 from sklearn.base import clone
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import IsolationForest
 from sklearn.exceptions import NotFittedError
 from sklearn.kernel_approximation import Nystroem, RBFSampler
 from sklearn.linear_model import (
@@ -264,7 +264,7 @@ class Own(LogisticRegression):  # type: ignore[misc]
 @pytest.mark.parametrize(
     ("act", "error", "text"),
     [
-        (lambda: PrivateClassifier(RandomForestClassifier()), "Parameter", "RandomForest.*Polynom"),
+        (lambda: PrivateClassifier(IsolationForest()), "Parameter", "Isolation.*Polynom"),
         (lambda: PrivateClassifier(SVC()), "Parameter", "SVC is not.*LinearSVC.*Nystroem"),
         (lambda: PrivateClassifier(Own()), "Parameter", "Own is not.*nearest: LogisticRegression"),
         (lambda: PrivateClassifier(Ridge()), "Parameter", "Ridge is not.*nearest: LogisticReg"),

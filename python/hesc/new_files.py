@@ -121,6 +121,25 @@ def new_folder(path: str | PathLike[str]) -> Iterator[Path]:
     _sync(folder.parent)
 
 
+def replace_file(path: str | PathLike[str], data: bytes) -> None:
+    """Writes a file in place of the one that is there, in one step: for caches.
+
+    Raises:
+        OSError: it cannot be written; the old one is still there.
+
+    """
+    target = Path(path)
+    part = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
+    try:
+        with part.open("xb") as file:
+            file.write(data)
+        _sync(part)
+        part.replace(target)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
 def read_whole(path: str | PathLike[str], limit: int, what: str) -> bytes:
     """The bytes of a file that is no longer than it may be.
 

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from hesc._native import HescError
-from hesc.cli import compiling, demo, files, network, params, reproduce
+from hesc.cli import calibrate, compiling, demo, files, network, params, reproduce
 
 
 def _version(asked: bool) -> None:
@@ -41,6 +41,7 @@ def hesc(
 app.add_typer(demo.app, name="demo")
 app.command("reproduce")(reproduce.reproduce)
 app.command("params")(params.params)
+app.command("calibrate")(calibrate.calibrate)
 app.command("compile")(compiling.compile_model)
 app.command("keygen")(files.keygen)
 app.command("encrypt")(files.encrypt)

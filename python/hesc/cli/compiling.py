@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from inspect import signature
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
@@ -38,6 +39,23 @@ def compile_model(
     ] = False,
     answers: Annotated[
         int | None, typer.Option(help="Numbers that hidden weights give in all.")
+    ] = None,
+    bins: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBER|thresholds",
+            help="Public bins of each feature, for trees: how many, or the trees' own.",
+        ),
+    ] = None,
+    refit: Annotated[
+        str | None,
+        typer.Option(
+            help="'additive' fits a sum of functions of single features to trees that are none."
+        ),
+    ] = None,
+    min_fidelity: Annotated[
+        float | None,
+        typer.Option(help="Share of classes, or of variance, that trees in bins must keep."),
     ] = None,
     ranges: Annotated[
         tuple[float, float] | None,
@@ -85,9 +103,21 @@ def compile_model(
                 f"{ranges_from} has two rows, least and greatest values, and the columns of {data}"
             )
         limits = (pair[0], pair[1])
-    wishes: dict[str, Any] = {"hidden": hidden, "answers": answers}
+    wishes: dict[str, Any] = {
+        "hidden": hidden,
+        "answers": answers,
+        "bins": int(bins) if bins is not None and bins.isascii() and bins.isdigit() else bins,
+        "refit": refit,
+        "min_fidelity": min_fidelity,
+    }
     # What was not asked for is not handed on: not every model knows every wish.
-    wishes = {name: value for name, value in wishes.items() if value not in (None, False)}
+    wishes = {
+        name: value for name, value in wishes.items() if not (value is None or value is False)
+    }
+    unknown = sorted(set(wishes) - set(signature(private.plan).parameters))
+    if unknown:
+        options = ", ".join(f"--{name.replace('_', '-')}" for name in unknown)
+        raise ParameterError(f"{options}: this model is a network, whose plans take none of that")
     if not hasattr(private, "feature_names_in_"):
         wishes["names"] = names
     plan = private.plan(

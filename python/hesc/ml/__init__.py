@@ -1,4 +1,4 @@
-"""Fitted models, linear ones and networks, for samples that the server never sees.
+"""Fitted models, linear ones, trees and networks, for samples that the server never sees.
 
     private = PrivateClassifier(make_pipeline(StandardScaler(), LogisticRegression())).fit(X, y)
     print(private.plan(X, ranges=(0, 16)))            # who holds and learns what, error, bytes
@@ -20,11 +20,13 @@ from hesc.ml.plans import PrivatePlan
 from hesc.ml.server import Server
 
 if TYPE_CHECKING:
+    from hesc.ml.base import ClippedWarning
     from hesc.ml.client import Client
-    from hesc.ml.estimators import ClippedWarning, PrivateClassifier, PrivateRegressor
+    from hesc.ml.estimators import PrivateClassifier, PrivateRegressor
     from hesc.ml.mlp.client import NetworkClient
     from hesc.ml.mlp.estimators import PrivateMLPClassifier, PrivateMLPRegressor
     from hesc.ml.onnx import load_onnx
+    from hesc.ml.transformers import PrivateTransformer
 
 __all__ = [
     "Client",
@@ -39,6 +41,7 @@ __all__ = [
     "PrivateMLPRegressor",
     "PrivatePlan",
     "PrivateRegressor",
+    "PrivateTransformer",
     "Server",
     "ServerFolder",
     "load_onnx",
@@ -47,12 +50,13 @@ __all__ = [
 # Loaded on first use: the first holds secret keys, the others need scikit-learn.
 _LATER: Final = {
     "Client": "hesc.ml.client",
-    "ClippedWarning": "hesc.ml.estimators",
+    "ClippedWarning": "hesc.ml.base",
     "NetworkClient": "hesc.ml.mlp.client",
     "PrivateClassifier": "hesc.ml.estimators",
     "PrivateMLPClassifier": "hesc.ml.mlp.estimators",
     "PrivateMLPRegressor": "hesc.ml.mlp.estimators",
     "PrivateRegressor": "hesc.ml.estimators",
+    "PrivateTransformer": "hesc.ml.transformers",
     "load_onnx": "hesc.ml.onnx",
 }
 

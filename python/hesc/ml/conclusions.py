@@ -11,7 +11,7 @@ from hesc._native import ParameterError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-LINKS: Final = ("none", "sigmoid", "softmax", "one_against_rest")
+LINKS: Final = ("none", "sigmoid", "softmax", "one_against_rest", "shares")
 """How a client makes probabilities of scores, if it can."""
 
 
@@ -41,6 +41,10 @@ def probabilities(link: str, scores: NDArray[np.float64]) -> NDArray[np.float64]
         raise ParameterError(
             "the scores of this model give no probabilities; LogisticRegression's do"
         )
+    if link == "shares":
+        # Scores are probabilities, of two classes less 1/2; errors bring some below zero.
+        both = np.column_stack([0.5 - scores, 0.5 + scores]) if scores.ndim == 1 else scores
+        return _normalised(np.maximum(both, 0))
     if scores.ndim == 1:
         high = sigmoid(scores)
         return np.column_stack([1 - high, high])
@@ -48,6 +52,10 @@ def probabilities(link: str, scores: NDArray[np.float64]) -> NDArray[np.float64]
         powers = np.exp(scores - scores.max(axis=1, keepdims=True))
     else:
         powers = sigmoid(scores)
+    return _normalised(powers)
+
+
+def _normalised(powers: NDArray[np.float64]) -> NDArray[np.float64]:
     total = powers.sum(axis=1, keepdims=True)
     # As scikit-learn does where no class wants a sample.
     shares: NDArray[np.float64] = np.full_like(powers, 1 / powers.shape[1])

@@ -87,7 +87,6 @@ class Deployable:
     ) -> Measured | None:
         from hesc.ml.measuring import measure
 
-        private: Any = self
         rows: NDArray[np.float64] | None = (
             self.__dict__.get("_sample") if X is None else self._rows(X)
         )
@@ -97,12 +96,17 @@ class Deployable:
         if rows is None or not len(rows) or not sample:
             return None
         rows = spread_out(rows, sample)
-        predictions = private.estimator_.predict(rows)
-        scored = getattr(private, "decision_function", None)
-        scores = predictions if scored is None else scored(rows)
+        scores, predictions = self._truth(rows)
         if len(scores) != len(rows):
             raise ParameterError("the model gives another number of scores than samples")
         return measure(client, server, rows, np.asarray(scores), predictions)
+
+    def _truth(self, rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[Any]]:
+        """Scores that decrypted ones are held against, and what the fitted model predicts."""
+        private: Any = self
+        predictions = private.estimator_.predict(rows)
+        scored = getattr(private, "decision_function", None)
+        return predictions if scored is None else scored(rows), predictions
 
 
 def spread_out(rows: NDArray[np.float64], most: int) -> NDArray[np.float64]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from hesc.ml.fidelity import Fidelity
     from hesc.ml.transforms import Transform
     from hesc.ring_products.plans import Plan, Sizes
 
@@ -20,6 +21,8 @@ def table(
     classes: int | None,
     probabilities: bool,
     agreement: float | None,
+    fidelity: Fidelity | None,
+    transformer: bool,
 ) -> str:
     """Roles, disclosure, error and bytes of a plan, a line for each.
 
@@ -31,10 +34,13 @@ def table(
         classes: how many a classifier has.
         probabilities: whether they follow from the scores.
         agreement: the share of rows that keeps its class.
+        fidelity: how near what is computed comes to the model that was fitted.
+        transformer: whether outputs are transformed samples.
 
     """
     outputs, features = ring.shape
-    each = "a score" if outputs == 1 else f"{outputs} scores"
+    score = "transformed number" if transformer else "score"
+    each = f"a {score}" if outputs == 1 else f"{outputs} {score}s"
     sees = f"sees its samples, {each} for each"
     if classes is not None:
         sees += ", and its class" + (" and probabilities" if probabilities else "")
@@ -50,6 +56,8 @@ def table(
         "encrypts them",
         "error": f"{ring.error:.3g}, the root mean square of a score's error, at most",
     }
+    if fidelity is not None:
+        rows["fidelity"] = str(fidelity)
     if agreement is not None:
         rows["agreement"] = f"{100 * agreement:.2f} % of the rows planned with keep their class"
     rows["bytes"] = "; ".join(
@@ -60,7 +68,8 @@ def table(
         f"N = {ring.params.ring_degree}, {ring.params.assurance}; a score decrypts wrongly with a "
         "probability below 2^-128"
     )
-    what = "regressor" if classes is None else f"classifier of {classes} classes"
+    what = "transformer" if transformer else "regressor"
+    what = what if classes is None else f"classifier of {classes} classes"
     width = max(map(len, rows))
     lines = [f"  {name:<{width}}  {text}" for name, text in rows.items()]
     return "\n".join([f"Private {what}: {features} encrypted features, {each} a sample", *lines])

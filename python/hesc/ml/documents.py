@@ -63,7 +63,9 @@ def _parsed(data: bytes, kind: str) -> object:
     if not isinstance(data, bytes) or len(data) > LARGEST:
         raise WireError(f"a {kind} is bytes, up to {LARGEST} of them")
     try:
-        found: object = json.loads(data, object_pairs_hook=_once, parse_constant=_no_number)
+        found: object = json.loads(
+            data, object_pairs_hook=_once, parse_constant=_no_number, parse_float=_finite
+        )
     except (ValueError, RecursionError) as error:
         raise WireError(
             f"this is no {kind} of hesc.ml: it is damaged, or something else"
@@ -170,6 +172,14 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(dict(pairs)) != len(pairs):
         raise ValueError("a name appears twice")
     return dict(pairs)
+
+
+def _finite(text: str) -> float:
+    """1e999 is JSON, and no number of ours."""
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError("no finite number")
+    return number
 
 
 def _no_number(_: str) -> Never:

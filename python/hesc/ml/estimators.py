@@ -2,323 +2,38 @@
 
 from __future__ import annotations
 
-import copy
-import warnings
-from typing import TYPE_CHECKING, Any, Final, Literal, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, RegressorMixin, clone
+from sklearn.base import ClassifierMixin, RegressorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
-from hesc._native import ParameterError, ShapeError
-from hesc.ml import extraction, planning
-from hesc.ml.deployable import SAMPLE, Deployable, spread_out
-from hesc.ml.plans import PrivatePlan, check_wishes
-from hesc.ml.server import Server
+from hesc.ml import extraction
+from hesc.ml.base import Private, has_probabilities, no_options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc.ml.client import Client
-    from hesc.ml.extraction import Linear
-    from hesc.ml.runs import Run, Session
-
-_NOT_FITTED: Final = (
-    "this %(name)s is not fitted: call fit, or make it by %(name)s.from_fitted(estimator) of an "
-    "estimator that is"
-)
-Mode = Literal["clear", "simulate", "execute"]
+    from hesc.ml.base import Mode
 
 
-class ClippedWarning(UserWarning):
-    """Values were brought within their declared ranges, so that predictions may be others."""
-
-
-def _has_probabilities(private: Any) -> bool:
-    return hasattr(private.estimator, "predict_proba")
-
-
-class _Private(Deployable, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """What classifiers and regressors share."""
-
-    _finals: tuple[type, ...]
-
-    def __init__(self, estimator: Any) -> None:
-        self.estimator = estimator
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        inner = get_tags(self.estimator)
-        tags.target_tags.multi_output = inner.target_tags.multi_output and not inner.classifier_tags
-        tags.classifier_tags = inner.classifier_tags
-        tags.regressor_tags = inner.regressor_tags
-        tags.non_deterministic = inner.non_deterministic
-        return tags
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Without plan and keys: plans have a wire form, keys are their owner's."""
-        state = super().__getstate__()
-        return {name: value for name, value in state.items() if name not in _PASSING}
-
-    @classmethod
-    def from_fitted(cls, estimator: Any) -> Self:
-        """Around an estimator that is fitted already, of which a copy is kept.
-
-        Raises:
-            ParameterError: an estimator that is not computed here.
-            sklearn.exceptions.NotFittedError: one that is not fitted.
-
-        """
-        extraction.check(estimator, cls._finals)
-        return cls._around(estimator)
-
-    @classmethod
-    def _around(cls, estimator: Any) -> Self:
-        private = cls(estimator)
-        check_is_fitted(estimator)
-        fitted = copy.deepcopy(estimator)
-        private.n_features_in_ = fitted.n_features_in_
-        if hasattr(fitted, "feature_names_in_"):
-            # Names are checked here; what is inside sees arrays.
-            private.feature_names_in_ = fitted.feature_names_in_
-            for part in extraction.parts_of(fitted):
-                part.__dict__.pop("feature_names_in_", None)
-        private._keep(fitted)
-        return private
-
-    def _keep(self, fitted: Any) -> None:
-        """Takes a fitted estimator."""
-        self._forget()
-        self.estimator_ = fitted
-
-    def _forget(self) -> None:
-        """Plans and keys of the model before are void, and so is that where a fit fails."""
-        for name in (*_PASSING, "estimator_"):
-            self.__dict__.pop(name, None)
-
-    def _rows(self, X: ArrayLike) -> NDArray[np.float64]:
-        check_is_fitted(self, "estimator_", msg=_NOT_FITTED)
-        try:
-            rows: NDArray[np.float64] = validate_data(self, X, reset=False, dtype=np.float64)
-        except ValueError as error:
-            if not str(error).startswith("could not convert"):
-                raise
-            # What it could not convert may be secret.
-            raise ShapeError("samples are numbers; some of these are texts") from None
-        return rows
-
-    def plan(
-        self,
-        X: ArrayLike,
-        *,
-        setting: str = "client_server",
-        disclose: str = "scores",
-        max_error: float | None = None,
-        hidden: bool = False,
-        answers: int | None = None,
-        ranges: tuple[ArrayLike, ArrayLike] | None = None,
-        names: Sequence[str] = (),
-    ) -> PrivatePlan:
-        """Chooses sizes for a fitted model and says who learns what: print what it returns.
-
-        Args:
-            X: training data, **whose least and greatest values become public ranges** of what is
-                encrypted, unless `ranges` are given. Predicted agreement is that of a thousand
-                rows spread over it.
-            setting: "client_server": the server knows the model, the client has samples and key.
-            disclose: "scores": what the client learns. What cannot be kept from it is refused.
-            max_error: the root mean square of a score's error that is wanted, in units of
-                `decision_function` or of a regressor's target. None takes a power of two below a
-                hundredth of the median margin between classes over `X`, or of the deviation of a
-                regressor's predictions, of several outputs the least.
-            hidden: hide the weights from the client, who otherwise reads them from an answer. It
-                takes larger rings and works for few answers, since scores give a model away.
-            answers: how many numbers a hidden model gives in all its life, samples times outputs;
-                at most and by default one less for each output than directions in which features
-                vary. That is linear algebra's limit: who knows more of the weights beforehand, such
-                as that few are not zero, finds them with fewer.
-            ranges: a pair: the least and the greatest values of what is encrypted, each one number
-                or one for each; of features after the client's transforms.
-            names: of the features, where the model was fitted without.
-
-        Raises:
-            ParameterError: a wish that this cannot keep, with the reason and what would do.
-            NoiseBudgetError: an error that no set reaches.
-
-        """
-        check_wishes(setting, disclose)
-        rows = self._rows(X)
-        model = extraction.linear_form(self.estimator_)
-        clear = extraction.clear_scores(self.estimator_, rows)
-        classes = getattr(self, "classes_", None)
-        if classes is not None and len(classes) < 2:
-            raise ParameterError("a model of one class needs no scores, encrypted or not")
-        plan = planning.make(
-            model,
-            rows,
-            clear,
-            names=[str(name) for name in getattr(self, "feature_names_in_", names)],
-            classes=classes,
-            max_error=max_error,
-            hidden=hidden,
-            answers=answers,
-            ranges=ranges,
-        )
-        self._check_conclusions(plan, rows, clear)
-        self._linear, self._plan = model, plan
-        self._sample = spread_out(rows, SAMPLE)
-        self.__dict__.pop("_session", None)
-        return plan
-
-    def _check_conclusions(
-        self, plan: PrivatePlan, rows: NDArray[np.float64], clear: NDArray[np.float64]
-    ) -> None:
-        """What a client concludes from scores is what scikit-learn concludes."""
-        scores = plan.scores(clear)
-        same = np.array_equal(self._shaped(plan.predictions(scores)), self.estimator_.predict(rows))
-        if same and plan.link != "none":
-            expected = self.estimator_.predict_proba(rows)
-            found = plan.probabilities(scores)
-            same = found.shape == expected.shape and bool(np.abs(found - expected).max() < 1e-6)
-        if not same:
-            raise ParameterError(
-                "scikit-learn concludes something else from this model's scores, as it does for "
-                "several labels to a sample; fit a model of one target"
-            )
-
-    def _planned(self) -> tuple[PrivatePlan, Linear]:
-        check_is_fitted(self, "estimator_", msg=_NOT_FITTED)
-        plan: PrivatePlan | None = self.__dict__.get("_plan")
-        if plan is None:
-            raise ParameterError(
-                "there is no plan, or the model was fitted again since, or unpickled: "
-                "plan(X_train) makes one"
-            )
-        linear: Linear = self._linear
-        now = extraction.linear_form(self.estimator_)
-        if not (
-            np.array_equal(now.weights, linear.weights)
-            and np.array_equal(now.intercepts, linear.intercepts)
-        ):
-            raise ParameterError("the model has changed since it was planned; plan it again")
-        return plan, linear
-
-    def client(self) -> Client:
-        """A client of the plan with a new key pair. Elsewhere: `Client(PrivatePlan.from_bytes(b))`.
-
-        Raises:
-            ParameterError: there is no plan.
-
-        """
-        from hesc.ml.client import Client
-
-        return Client(self._planned()[0])
-
-    def server(self, *, keys: bytes | None = None) -> Server:
-        """A server of the plan, which cannot decrypt. Elsewhere: `Server.from_bytes`.
-
-        Args:
-            keys: where weights are hidden, the client's `public_keys()`.
-
-        Raises:
-            ParameterError: there is no plan; keys missing or too many.
-
-        """
-        plan, linear = self._planned()
-        return Server(plan, linear.weights, linear.intercepts, keys=keys)
-
-    def run(
-        self,
-        X: ArrayLike,
-        *,
-        fhe: Mode = "execute",
-        clip: bool = False,
-        random_state: int | None = None,
-        progress: bool | Callable[[int, int], object] = True,
-    ) -> Run:
-        """Predictions with scores, the stated error, bytes both ways and what was clipped.
-
-        Both parties run in this process, with keys that stay for the plan's next runs.
-
-        Args:
-            X: samples, within the plan's ranges.
-            fhe: "execute" encrypts, evaluates and decrypts; "simulate" adds errors drawn from the
-                plan's law instead.
-            clip: bring values beyond ranges to their ends, counted in the result and in a
-                `ClippedWarning`.
-            random_state: of "simulate".
-            progress: a bar on the terminal, or a function that is called with numbers of samples.
-
-        Raises:
-            OutOfRangeError: values beyond their ranges.
-            ParameterError: there is no plan; more answers than a hidden model has left.
-
-        """
-        from hesc.ml import runs
-
-        if fhe not in {"simulate", "execute"}:
-            raise ParameterError(f"fhe={fhe!r} is not simulate or execute; predict has clear too")
-        plan, linear = self._planned()
-        rows = self._rows(X)
-        if fhe == "simulate":
-            found = runs.simulate(
-                plan,
-                linear.weights,
-                linear.intercepts,
-                rows,
-                clip=clip,
-                random_state=random_state,
-                progress=progress,
-            )
-        else:
-            session: Session | None = self.__dict__.get("_session")
-            if session is None:
-                session = runs.Session(plan, linear.weights, linear.intercepts)
-                self._session = session
-            found = session.run(rows, clip=clip, progress=progress)
-        if found.clipped:
-            warnings.warn(
-                f"{found.clipped} values in {found.clipped_samples} of {len(rows)} samples were "
-                f"brought within their declared ranges",
-                ClippedWarning,
-                stacklevel=3,
-            )
-        return found
-
-    def predict(self, X: ArrayLike, *, fhe: Mode = "clear", **options: Any) -> NDArray[Any]:
-        """Predictions: scikit-learn's own by default.
-
-        Args:
-            X: samples.
-            fhe: "clear", or "simulate" and "execute" as `run` has them.
-            options: further arguments of `run`.
-
-        """
-        if fhe == "clear":
-            _no_options(options)
-            rows = self._rows(X)
-            clear: NDArray[Any] = self.estimator_.predict(rows)
-            return clear
-        return self._shaped(self.run(X, fhe=fhe, **options).predictions)
-
-    def _shaped(self, predictions: NDArray[Any]) -> NDArray[Any]:
-        return predictions
-
-
-class PrivateClassifier(ClassifierMixin, _Private):  # type: ignore[misc]
+class PrivateClassifier(ClassifierMixin, Private):  # type: ignore[misc]
     """A classifier whose scores are linear in (transformed) features, for encrypted samples.
+
+    Models of trees are linear in public bins where no tree compares two features, and fitted again
+    if asked where one does: see `bins`, `refit` and `min_fidelity` of `plan`.
 
     Args:
         estimator: LogisticRegression, LinearSVC, RidgeClassifier, SGDClassifier, Perceptron,
-            GaussianNB or QuadraticDiscriminantAnalysis, alone or behind StandardScaler,
-            MinMaxScaler, MaxAbsScaler, RobustScaler, PolynomialFeatures, PCA and Nystroem in a
-            Pipeline. `fit` fits a clone of it; `from_fitted` takes a fitted one as it is.
-            Keys are no parameters, and are never pickled.
+            GaussianNB, QuadraticDiscriminantAnalysis, DecisionTree-, RandomForest-, ExtraTrees-,
+            GradientBoosting-, HistGradientBoosting- or AdaBoostClassifier, alone or behind
+            StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler, KBinsDiscretizer,
+            PolynomialFeatures, PCA and Nystroem in a Pipeline. `fit` fits a clone of it;
+            `from_fitted` takes a fitted one as it is. Keys are no parameters, and are never
+            pickled.
 
     """
 
@@ -350,13 +65,13 @@ class PrivateClassifier(ClassifierMixin, _Private):  # type: ignore[misc]
         Arguments are those of `predict`.
         """
         if fhe == "clear":
-            _no_options(options)
+            no_options(options)
             rows = self._rows(X)
             scores = extraction.clear_scores(self.estimator_, rows)
             return scores[:, 0] if scores.shape[1] == 1 else scores
         return self.run(X, fhe=fhe, **options).scores
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    @available_if(has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(
         self, X: ArrayLike, *, fhe: Mode = "clear", **options: Any
     ) -> NDArray[np.float64]:
@@ -367,7 +82,7 @@ class PrivateClassifier(ClassifierMixin, _Private):  # type: ignore[misc]
 
         """
         if fhe == "clear":
-            _no_options(options)
+            no_options(options)
             rows = self._rows(X)
             clear: NDArray[np.float64] = self.estimator_.predict_proba(rows)
             return clear
@@ -375,12 +90,13 @@ class PrivateClassifier(ClassifierMixin, _Private):  # type: ignore[misc]
         return plan.probabilities(self.run(X, fhe=fhe, **options).scores)
 
 
-class PrivateRegressor(RegressorMixin, _Private):  # type: ignore[misc]
+class PrivateRegressor(RegressorMixin, Private):  # type: ignore[misc]
     """A regressor that is linear in (transformed) features, for encrypted samples.
 
     Args:
-        estimator: LinearRegression, Ridge, Lasso, ElasticNet, LinearSVR or SGDRegressor, alone or
-            behind the transforms that `PrivateClassifier` names.
+        estimator: LinearRegression, Ridge, Lasso, ElasticNet, LinearSVR, SGDRegressor,
+            DecisionTree-, RandomForest-, ExtraTrees-, GradientBoosting-, HistGradientBoosting- or
+            AdaBoostRegressor, alone or behind the transforms that `PrivateClassifier` names.
 
     """
 
@@ -405,14 +121,3 @@ class PrivateRegressor(RegressorMixin, _Private):  # type: ignore[misc]
         final = extraction.parts_of(self.estimator_)[-1]
         column = predictions.ndim == 1 and np.ndim(getattr(final, "coef_", ())) == 2
         return predictions[:, None] if column else predictions
-
-
-_PASSING: Final = frozenset({"_linear", "_plan", "_read", "_ready", "_sample", "_session"})
-"""Attributes that are void once the model is another one, and are never pickled."""
-
-
-def _no_options(options: dict[str, Any]) -> None:
-    if options:
-        raise ParameterError(
-            f"{', '.join(options)}: of fhe='simulate' and 'execute', not of fhe='clear'"
-        )

@@ -8,9 +8,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
-from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
-from sklearn.kernel_approximation import Nystroem
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    AdaBoostRegressor,
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from sklearn.linear_model import (
     ElasticNet,
     Lasso,
@@ -24,25 +34,35 @@ from sklearn.linear_model import (
 )
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import (
-    MaxAbsScaler,
-    MinMaxScaler,
-    PolynomialFeatures,
-    RobustScaler,
-    StandardScaler,
-)
 from sklearn.svm import LinearSVC, LinearSVR
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from hesc._native import ParameterError
-from hesc.ml import transforms
 from hesc.ml.discriminants import gaussian, quadratic
 from hesc.ml.given import GivenClassifier, GivenRegressor
 from hesc.ml.layers import Network
-from hesc.ml.transforms import Affine, Clip, Kernel, Monomials, Projection, Transform
+from hesc.ml.projections import TRANSFORMERS, projected
+from hesc.ml.steps import TRANSFORMS, transforms_of
+from hesc.ml.transforms import Affine
+from hesc.ml.trees import TreeEnsemble
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from hesc.ml.transforms import Transform
+
+_SHARES: Final = (DecisionTreeClassifier, RandomForestClassifier, ExtraTreesClassifier)
+_BOOSTED: Final = (GradientBoostingClassifier, HistGradientBoostingClassifier, AdaBoostClassifier)
+_GROWN: Final = (
+    DecisionTreeRegressor,
+    RandomForestRegressor,
+    ExtraTreesRegressor,
+    GradientBoostingRegressor,
+    HistGradientBoostingRegressor,
+    AdaBoostRegressor,
+)
+TREES: Final = (*_SHARES, *_BOOSTED, *_GROWN)
+"""Models of trees, which are computed as sums of functions of single features or not at all."""
 CLASSIFIERS: Final = (
     LogisticRegression,
     LinearSVC,
@@ -51,16 +71,17 @@ CLASSIFIERS: Final = (
     Perceptron,
     GaussianNB,
     QuadraticDiscriminantAnalysis,
+    *_SHARES,
+    *_BOOSTED,
 )
-REGRESSORS: Final = (LinearRegression, Ridge, Lasso, ElasticNet, LinearSVR, SGDRegressor)
-TRANSFORMS: Final = (
-    StandardScaler,
-    MinMaxScaler,
-    MaxAbsScaler,
-    RobustScaler,
-    PolynomialFeatures,
-    PCA,
-    Nystroem,
+REGRESSORS: Final = (
+    LinearRegression,
+    Ridge,
+    Lasso,
+    ElasticNet,
+    LinearSVR,
+    SGDRegressor,
+    *_GROWN,
 )
 
 _KERNEL: Final = "make_pipeline(StandardScaler(), Nystroem(), {})"
@@ -76,8 +97,11 @@ _NEAREST: Final = {
     "GaussianProcess": _KERNEL,
     "NB": "GaussianNB",
     "Tree": _SQUARES,
-    "Forest": _SQUARES,
-    "Boosting": _SQUARES,
+    "Isolation": _SQUARES,
+    "KernelPCA": "make_pipeline(Nystroem(), PCA())",
+    "SVD": "TruncatedSVD",
+    "PCA": "PCA",
+    "NMF": "TruncatedSVD",
     "RBFSampler": "Nystroem",
     "Imputer": _BEFORE,
     "Encoder": _BEFORE,
@@ -121,14 +145,20 @@ def check(estimator: Any, finals: tuple[type, ...]) -> None:
     *before, final = parts_of(estimator) or [None]
     if type(final) not in (*finals, _GIVEN.get(finals)):
         raise ParameterError(_refusal(final, finals))
-    if type(final) in _GIVEN.values() and not _is_linear(final):
+    if type(final) in _GIVEN.values() and not (_is_linear(final) or has_trees(final)):
         raise ParameterError(
             "this model's scores are not linear: PrivateMLPClassifier and PrivateMLPRegressor take "
-            "networks; of trees there is the description, TreeEnsemble, and no private form"
+            "networks"
         )
     for part in before:
         if type(part) not in TRANSFORMS:
             raise ParameterError(_refusal(part, TRANSFORMS))
+
+
+def has_trees(final: Any) -> bool:
+    """Whether a model is one of trees: of scikit-learn, or from a file."""
+    given = type(final) in _GIVEN.values()
+    return isinstance(final.described.model, TreeEnsemble) if given else type(final) in TREES
 
 
 def _is_linear(given: Any) -> bool:
@@ -138,7 +168,9 @@ def _is_linear(given: Any) -> bool:
 
 def _refusal(part: Any, taken: tuple[type, ...]) -> str:
     name = type(part).__name__
-    general = {TRANSFORMS: _BEFORE, REGRESSORS: "Ridge"}.get(taken, "LogisticRegression")
+    general = {TRANSFORMS: _BEFORE, REGRESSORS: "Ridge", TRANSFORMERS: "PCA"}.get(
+        taken, "LogisticRegression"
+    )
     found = (text for word, text in _NEAREST.items() if word in name)
     own = next((kind.__name__ for kind in taken if isinstance(part, kind)), None)
     nearest = own or next(found, general)
@@ -158,7 +190,9 @@ def linear_form(estimator: Any) -> Linear:
     """
     *before, final = parts_of(estimator)
     steps = [step for part in before for step in transforms_of(part)]
-    if type(final) is GaussianNB:
+    if type(final) in TRANSFORMERS:
+        weights, intercepts = projected(final)
+    elif type(final) is GaussianNB:
         more, weights, intercepts = gaussian(final)
         steps += more
     elif type(final) is QuadraticDiscriminantAnalysis:
@@ -177,14 +211,19 @@ def linear_form(estimator: Any) -> Linear:
         steps.pop()
         weights = weights * scaler.factor
         intercepts = intercepts - weights @ scaler.centre
-    return Linear(steps, weights, intercepts, _link(final))
+    return Linear(steps, weights, intercepts, link_of(final))
 
 
 def clear_scores(estimator: Any, x: NDArray[np.float64]) -> NDArray[np.float64]:
     """What scikit-learn computes: rows of outputs, the same ones as `linear_form` has."""
     *before, final = parts_of(estimator)
-    if type(final) in (*REGRESSORS, GivenRegressor):
+    if type(final) in TRANSFORMERS:
+        scores = estimator.transform(x)
+    elif type(final) in (*REGRESSORS, GivenRegressor):
         scores = estimator.predict(x)
+    elif type(final) in _SHARES:
+        scores = estimator.predict_proba(x)
+        scores = scores[:, 1] - 0.5 if scores.shape[1] == 2 else scores
     elif type(final) is GaussianNB:
         for part in before:
             x = part.transform(x)
@@ -193,6 +232,22 @@ def clear_scores(estimator: Any, x: NDArray[np.float64]) -> NDArray[np.float64]:
     else:
         scores = estimator.decision_function(x)
     return np.asarray(scores, dtype=np.float64).reshape(len(x), -1)
+
+
+def link_of(final: Any) -> str:
+    """How scores of a fitted model become probabilities, see `hesc.ml.plans.LINKS`."""
+    return _link_of_trees(final) if type(final) in TREES else _link(final)
+
+
+def _link_of_trees(final: Any) -> str:
+    kind = type(final)
+    if kind in _SHARES:
+        return "shares"
+    two = kind in _BOOSTED and len(final.classes_) == 2
+    logarithms = kind in _BOOSTED and getattr(final, "loss", "") == "log_loss"
+    if two and (logarithms or kind is AdaBoostClassifier):
+        return "sigmoid"
+    return "softmax" if logarithms else "none"
 
 
 def _link(final: Any) -> str:
@@ -209,75 +264,3 @@ def _link(final: Any) -> str:
         return "sigmoid"
     apart = final.solver == "liblinear" or getattr(final, "multi_class", "auto") == "ovr"
     return "one_against_rest" if apart else "softmax"
-
-
-def transforms_of(part: Any) -> list[Transform]:
-    """What a client computes in place of a step of a pipeline."""
-    if type(part) is PolynomialFeatures:
-        return [_monomials(part.powers_)]
-    if type(part) is PCA:
-        return [_projection(part)]
-    if type(part) is Nystroem:
-        return [_kernel(part)]
-    return _scaler(part)
-
-
-def _scaler(part: Any) -> list[Transform]:
-    features = part.n_features_in_
-    centre, factor = np.zeros(features), np.ones(features)
-    limits = part.feature_range if type(part) is MinMaxScaler else (-1, 1)
-    if type(part) is MinMaxScaler:
-        factor = _doubles(part.scale_)
-        centre = -_doubles(part.min_) / factor
-    elif type(part) is StandardScaler:
-        centre = _doubles(part.mean_) if part.with_mean else centre
-        factor = 1 / _doubles(part.scale_) if part.with_std else factor
-    elif type(part) is RobustScaler:
-        centre = _doubles(part.center_) if part.with_centering else centre
-        factor = 1 / _doubles(part.scale_) if part.with_scaling else factor
-    else:
-        factor = 1 / _doubles(part.scale_)
-    steps: list[Transform] = [Affine(centre, factor)]
-    if getattr(part, "clip", False):
-        low, high = (np.full(features, float(limit)) for limit in limits)
-        steps.append(Clip(low, high))
-    return steps
-
-
-def _projection(part: Any) -> Projection:
-    matrix = _doubles(part.components_)
-    if part.whiten:
-        deviations = np.sqrt(_doubles(part.explained_variance_))
-        matrix = matrix / np.maximum(deviations, np.finfo(np.float64).eps)[:, None]
-    return Projection(_doubles(part.mean_), matrix)
-
-
-def _doubles(numbers: Any) -> NDArray[np.float64]:
-    return np.array(numbers, dtype=np.float64)
-
-
-def _monomials(powers: NDArray[np.int64]) -> Monomials:
-    degree = max(1, int(powers.sum(axis=1).max()))
-    if degree > transforms.HIGHEST:
-        raise ParameterError(
-            f"PolynomialFeatures of degree {degree}; a client computes {transforms.HIGHEST} at most"
-        )
-    factors = np.full((len(powers), degree), -1.0)
-    for row, exponents in zip(factors, powers, strict=True):
-        named = np.repeat(np.arange(len(exponents)), exponents)
-        row[: len(named)] = named
-    return Monomials(powers.shape[1], factors)
-
-
-def _kernel(part: Any) -> Kernel:
-    name = {"poly": "polynomial"}.get(part.kernel, part.kernel)
-    if name not in transforms.KERNELS or part.kernel_params:
-        raise ParameterError(
-            f"Nystroem with kernel={part.kernel!r} and kernel_params; a client computes "
-            f"{', '.join(transforms.KERNELS)} with gamma, coef0 and degree"
-        )
-    gamma = 1 / part.n_features_in_ if part.gamma is None else part.gamma
-    coef0 = 1.0 if part.coef0 is None else part.coef0
-    degree = 3.0 if part.degree is None else part.degree
-    options = np.array([gamma, coef0, degree], dtype=np.float64)
-    return Kernel(name, _doubles(part.components_), _doubles(part.normalization_), options)

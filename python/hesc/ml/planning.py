@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from hesc.ml.extraction import Linear
+    from hesc.ml.fidelity import Fidelity
 
     Array = NDArray[np.float64]
 
@@ -37,13 +39,16 @@ def make(
     hidden: object,
     answers: int | None,
     ranges: tuple[ArrayLike, ArrayLike] | None,
+    fidelity: Fidelity | None = None,
+    transformer: bool = False,
 ) -> PrivatePlan:
     """The plan of a linear form.
 
     Args:
         model: transforms and weights.
         x: rows of features before the transforms.
-        clear: scikit-learn's scores of them, which the linear form has to give too.
+        clear: scikit-learn's scores of them, which the linear form has to give too where there is
+            no `fidelity`.
         names: of the features, or none.
         classes: of a classifier.
         max_error: the root mean square that is wanted; None for a hundredth of the median margin
@@ -52,6 +57,8 @@ def make(
         answers: numbers that a hidden model gives in all; None for as many as may be.
         ranges: the least and greatest values of features after the transforms; None takes those
             in `x`.
+        fidelity: how near the linear form comes to the scores, if it does not give them.
+        transformer: whether outputs are transformed samples.
 
     Raises:
         ParameterError: forms that disagree, wishes that cannot be.
@@ -64,11 +71,14 @@ def make(
         raise ParameterError(f"names of features are texts of {documents.NAME} letters at most")
     features = transforms.transformed(model.steps, x)
     answers = _allowed_answers(hidden, answers, model, features, inputs=x.shape[1])
-    low, high = ranges_of(features, ranges, computed=bool(model.steps))
-    error = _error(clear, max_error, margins=classes is not None)
+    ends = transforms.limits(model.steps)
+    if ends is not None and ranges is not None:
+        raise ParameterError("bins are encrypted as zeros and ones, which takes no ranges=")
+    low, high = ranges_of(features, ends or ranges, computed=bool(model.steps))
+    error = _error(clear, max_error, margins=classes is not None, transformer=transformer)
     found = features @ model.weights.T + model.intercepts
     apart = np.abs(found - clear).max()
-    if not apart <= error / 100:
+    if fidelity is None and not apart <= error / 100:
         raise ParameterError(
             f"the model as transforms and weights gives scores that are {apart:.2g} apart from "
             f"scikit-learn's, too much beside an error of {error:.2g}: put a StandardScaler first, "
@@ -78,16 +88,25 @@ def make(
         ring = Plan.of_model(model.weights, model.intercepts, low=low, high=high, error=error)
     else:
         ring = _hiding(model, low, high, error, answers)
-    plan = PrivatePlan(ring, model.steps, x.shape[1], names, classes, model.link)
+    plan = PrivatePlan(
+        ring,
+        model.steps,
+        x.shape[1],
+        names,
+        classes,
+        model.link,
+        fidelity=fidelity,
+        transformer=transformer,
+    )
     if classes is None:
         return plan
-    spread_out = np.unique(np.linspace(0, len(features) - 1, _ROWS).astype(np.intp))
-    rows = np.clip(features[spread_out], low, high)
+    places = spread_out(len(features))
+    rows = np.clip(features[places], low, high)
     errors = np.array([ring.errors_of(model.weights, row) for row in rows])
     scores = rows @ model.weights.T + model.intercepts
     # A row that was clipped may have another class before any error.
-    agreement = kept(scores, errors, clear[spread_out])
-    return PrivatePlan(ring, model.steps, x.shape[1], names, classes, model.link, agreement)
+    agreement = kept(scores, errors, clear[places])
+    return replace(plan, agreement=agreement)
 
 
 def _allowed_answers(
@@ -135,10 +154,15 @@ def _allowed_answers(
     return answers
 
 
+def spread_out(count: int) -> NDArray[np.intp]:
+    """Places of a thousand rows among so many, or of all."""
+    return np.unique(np.linspace(0, count - 1, _ROWS).astype(np.intp))
+
+
 def ranges_of(
     features: Array, ranges: tuple[ArrayLike, ArrayLike] | None, *, computed: bool
 ) -> tuple[Array, Array]:
-    """The least and greatest value of each feature: declared, or those of the rows."""
+    """The least and greatest value of each feature, as declared or as they are in the rows."""
     if ranges is None:
         low, high = features.min(axis=0), features.max(axis=0)
         # Matrix products of other numbers of rows differ in their last bits.
@@ -152,15 +176,17 @@ def ranges_of(
     return spread(ranges[0], count, "ranges[0]"), spread(ranges[1], count, "ranges[1]")
 
 
-def _error(clear: Array, max_error: float | None, *, margins: bool) -> float:
+def _error(clear: Array, max_error: float | None, *, margins: bool, transformer: bool) -> float:
     if max_error is not None:
         error = real_array(max_error, "max_error")
         if error.shape or isinstance(max_error, bool) or not 0 < error < np.inf:
             raise ParameterError("max_error is a number above zero, in units of the scores")
         return float(error)
     deviations = clear.std(axis=0)
-    # Of several outputs the one that varies least, which one error has to do for.
-    typical = float(np.median(margins_of(clear)) if margins else deviations.min())
+    # Of several outputs the one that varies least, which one error has to do for. The last
+    # components of a projection hardly vary: there it is the root mean square of all.
+    least = float(np.sqrt((deviations**2).mean()) if transformer else deviations.min())
+    typical = float(np.median(margins_of(clear))) if margins else least
     if not typical > 0:
         raise ParameterError("no error follows from the scores of these rows; give max_error=")
     # A power of two, so that it says little of the data.

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import base64
 import binascii
-import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-import numpy as np
-
-from hesc._native import OutOfRangeError, ParameterError, ShapeError, WireError
-from hesc.inputs import real_array, unmasked
-from hesc.ml import conclusions, documents, transforms
+from hesc._native import ParameterError, WireError
+from hesc.ml import conclusions, documents, fidelity, labels, transforms
 from hesc.ml.conclusions import LINKS
 from hesc.ml.disclosure import table
+from hesc.ml.samples import Clipped, prepared
 from hesc.ring_products.plans import Plan, Sizes
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
+    from hesc.ml.fidelity import Fidelity
     from hesc.ml.transforms import Transform
 
 _CIPHERTEXTS: Final = 64
 """Of a query: enough that seeds and heads do not count, few enough to show progress."""
+
 
 _SETTINGS: Final = {
     "outsourced": "the model is encrypted too: hesc.networks evaluates encrypted models on streams",
@@ -56,17 +56,6 @@ def check_wishes(setting: str, disclose: str) -> None:
         raise ParameterError(f"disclose={disclose!r} is refused: {known}; else disclose='scores'")
 
 
-class Clipped(NamedTuple):
-    """Features ready to be encrypted."""
-
-    features: NDArray[np.float64]
-    """After transforms, within the ranges."""
-    values: int
-    """How many were beyond, and were brought to the end of their range."""
-    samples: int
-    """In how many samples."""
-
-
 @dataclass(frozen=True, eq=False)
 class PrivatePlan:
     """Public, and the same on both sides: ranges, transforms, names, and the ring product's plan.
@@ -91,6 +80,10 @@ class PrivatePlan:
     """One of `LINKS`."""
     agreement: float | None = None
     """Of a classifier's maker: the least share of rows that is expected to keep its class."""
+    fidelity: Fidelity | None = None
+    """Where what is computed is not the model that was fitted: how near it comes."""
+    transformer: bool = False
+    """Whether outputs are transformed samples."""
 
     @property
     def error(self) -> float:
@@ -132,31 +125,13 @@ class PrivatePlan:
             ShapeError: rows of another length, columns of other names.
 
         """
-        self._check_names(samples)
-        x = real_array(unmasked(samples, "samples"), "samples")
-        if x.ndim != 2 or x.shape[1] != self.inputs or not len(x):
-            raise ShapeError(f"samples are rows of {self.inputs} features; got the shape {x.shape}")
-        x = transforms.transformed(self.steps, x)
-        low, high = self.ring.ranges
-        beyond = (x < low) | (x > high)
-        if beyond.any() and not clip:
-            # Places, no values.
-            row, column = np.argwhere(beyond)[0]
-            name = f" ({self.names[column]!r})" if self.names and not self.steps else ""
-            raise OutOfRangeError(
-                f"feature {column}{name} of sample {row} is beyond its declared range, as "
-                f"{beyond.sum()} values in all; declare wider ranges=, or clip=True to bring them "
-                f"to the ends"
-            )
-        return Clipped(np.clip(x, low, high), int(beyond.sum()), int(beyond.any(axis=1).sum()))
-
-    def _check_names(self, samples: ArrayLike) -> None:
-        columns = getattr(samples, "columns", None)
-        if columns is None or not self.names or list(columns) == self.names:
-            return
-        raise ShapeError(
-            f"columns are named otherwise than the plan's features, or in another order; select "
-            f"them by plan.names, which begins with {self.names[:3]}"
+        return prepared(
+            samples,
+            inputs=self.inputs,
+            names=self.names,
+            steps=self.steps,
+            ranges=self.ring.ranges,
+            clip=clip,
         )
 
     def scores(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -164,7 +139,9 @@ class PrivatePlan:
         return raw[:, 0] if raw.shape[1] == 1 else raw
 
     def predictions(self, scores: NDArray[np.float64]) -> NDArray[Any]:
-        """Classes by the highest score, or the scores of a regressor themselves."""
+        """Classes by the highest score, or numbers: scores, of a transformer always in rows."""
+        if self.transformer and scores.ndim == 1:
+            return scores[:, None]
         return conclusions.predictions(self.classes, scores)
 
     def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -187,10 +164,13 @@ class PrivatePlan:
             classes=None if self.classes is None else len(self.classes),
             probabilities=self.link != "none",
             agreement=self.agreement,
+            fidelity=self.fidelity,
+            transformer=self.transformer,
         )
 
     def __repr__(self) -> str:
-        what = "regressor" if self.classes is None else f"{len(self.classes)} classes"
+        what = "transformer" if self.transformer else "regressor"
+        what = what if self.classes is None else f"{len(self.classes)} classes"
         return f"<hesc.ml.PrivatePlan: {what}, {self.ring!r}>"
 
     def to_bytes(self) -> bytes:
@@ -200,8 +180,10 @@ class PrivatePlan:
             "inputs": self.inputs,
             "names": self.names,
             "steps": transforms.described(self.steps),
-            "classes": None if self.classes is None else _described(self.classes),
+            "classes": None if self.classes is None else labels.described(self.classes),
             "link": self.link,
+            "fidelity": None if self.fidelity is None else self.fidelity.described(),
+            "transformer": self.transformer,
         }
         return documents.write(self.kind, fields)
 
@@ -213,7 +195,16 @@ class PrivatePlan:
             WireError: damaged bytes, or another object's.
 
         """
-        names = {"ring", "inputs", "names", "steps", "classes", "link"}
+        names = {
+            "ring",
+            "inputs",
+            "names",
+            "steps",
+            "classes",
+            "link",
+            "fidelity",
+            "transformer",
+        }
         given = documents.read(data, cls.kind, names)
         try:
             ring = Plan.from_bytes(base64.b64decode(given["ring"], validate=True))
@@ -226,43 +217,21 @@ class PrivatePlan:
         outputs, features = ring.shape
         if width != features:
             raise WireError("the transforms of a plan give another number of features than it has")
-        classes = None if given["classes"] is None else _classes(given["classes"])
+        classes = None if given["classes"] is None else labels.read(given["classes"])
         if classes is not None and outputs != (1 if len(classes) == 2 else len(classes)):
             raise WireError("a plan has another number of classes than of scores")
         link = documents.one_of(given["link"], LINKS, "a link")
-        return cls(ring, steps, inputs, names_of, classes, link)
-
-
-_LABELS: Final = {"bool": bool, "int": int, "float": float, "str": str}
-
-
-def _described(classes: NDArray[Any]) -> dict[str, Any]:
-    values = classes.tolist()
-    for name, kind in _LABELS.items():
-        if all(type(value) is kind for value in values) and _are_apart(values):
-            return {"type": name, "values": values}
-    raise ParameterError(
-        f"a client is told classes that are texts of {documents.NAME} letters at most, whole "
-        "numbers, finite numbers or truth values; encode others first "
-        "(sklearn.preprocessing.LabelEncoder)"
-    )
-
-
-def _are_apart(values: list[Any]) -> bool:
-    """Whether labels are all different, finite where they are numbers, and no longer than names."""
-    texts = all(documents.is_name(value) for value in values if isinstance(value, str))
-    numbers = all(math.isfinite(value) for value in values if isinstance(value, float))
-    return texts and numbers and len(set(values)) == len(values)
-
-
-def _classes(value: object) -> NDArray[Any]:
-    given = documents.exactly(value, {"type", "values"}, "list of classes")
-    kind = _LABELS[documents.one_of(given["type"], tuple(_LABELS), "a type of classes")]
-    values = given["values"]
-    if not isinstance(values, list) or len(values) < 2 or any(type(x) is not kind for x in values):
-        raise WireError("the classes of a plan are two or more, of the type that is named")
-    if not _are_apart(values):
-        raise WireError("the classes of a plan are finite numbers or names, each another")
-    if kind is int and any(abs(x) >= 1 << 63 for x in values):
-        raise WireError("classes that are whole numbers are below 2^63")
-    return np.array(values)
+        near = None if given["fidelity"] is None else fidelity.read(given["fidelity"])
+        if type(given["transformer"]) is not bool or (given["transformer"] and classes is not None):
+            raise WireError("a plan of a transformer has no classes")
+        transformer: bool = given["transformer"]
+        return cls(
+            ring,
+            steps,
+            inputs,
+            names_of,
+            classes,
+            link,
+            fidelity=near,
+            transformer=transformer,
+        )

@@ -70,6 +70,7 @@ def page(
         roles=roles,
         rows=_rows(plan, measured),
         measured=measured,
+        fidelity=getattr(plan, "fidelity", None),
         pictures=pictures,
         within=None if errors is None else _within(errors),
         bytes=[(count, *plan.sizes(count)) for count in _COUNTS if _is_allowed(plan, count)],

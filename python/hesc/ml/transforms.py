@@ -143,24 +143,83 @@ class Kernel:
         return features
 
 
-Transform = Affine | Clip | Projection | Monomials | Kernel
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """A one for the bin that a feature, or a pair of features, is in, and zeros for its others.
+
+    A feature with the edges `e_0 < e_1 < ...` is in bin `i` if `e_(i-1) < x <= e_i`. A pair of
+    features is in one of the cells that the bins of both make, those of the second side by side.
+    """
+
+    name: ClassVar[str] = "bins"
+    discloses: ClassVar[str] = (
+        "edges of the bins of features, which are taken from the data unless they were given"
+    )
+    inputs: int
+    features: Array
+    """Two for each block: the first, and the second or -1 for none."""
+    counts: Array
+    """Edges of both, two for each block."""
+    edges: Array
+    """Of all blocks, one after the other; in a block, those of its first feature come first."""
+
+    @property
+    def widths(self) -> tuple[int, int]:
+        """Features that go in and come out."""
+        return self.inputs, sum((int(a) + 1) * (int(b) + 1) for a, b in self.counts)
+
+    def parts(self) -> list[tuple[tuple[int, Array], tuple[int, Array]]]:
+        """The two features of each block, each with its edges."""
+        ends = np.cumsum(self.counts.astype(np.int64))[:-1]
+        edges = np.split(self.edges, ends)
+        places = self.features.astype(np.int64)
+        return [
+            ((int(first), edges[2 * block]), (int(second), edges[2 * block + 1]))
+            for block, (first, second) in enumerate(places)
+        ]
+
+    def __call__(self, x: Array) -> Array:
+        """A row for each row."""
+        ones = np.zeros((len(x), self.widths[1]))
+        rows, start = np.arange(len(x)), 0
+        for (first, edges), (second, others) in self.parts():
+            cell = np.searchsorted(edges, x[:, first])
+            if second >= 0:
+                cell = cell * (len(others) + 1) + np.searchsorted(others, x[:, second])
+            ones[rows, start + cell] = 1
+            start += (len(edges) + 1) * (len(others) + 1)
+        return ones
+
+
+Transform = Affine | Clip | Projection | Monomials | Kernel | Bins
 
 
 def transformed(steps: list[Transform], x: Array) -> Array:
     """Rows after all steps.
 
     Raises:
-        OutOfRangeError: a result that is no finite number.
+        OutOfRangeError: a number that is not finite, before a step or after it: clips and bins
+            would take infinities for numbers.
 
     """
+    _check_finite(x)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         for step in steps:
             x = step(x)
+            _check_finite(x)
+    return x
+
+
+def _check_finite(x: Array) -> None:
     if not np.isfinite(x).all():
         raise OutOfRangeError(
             "features that are no finite numbers, or become so; remove or impute them first"
         )
-    return x
+
+
+def limits(steps: list[Transform]) -> tuple[float, float] | None:
+    """What features after all steps lie within whatever the samples are; None if that depends."""
+    return (0.0, 1.0) if steps and isinstance(steps[-1], Bins) else None
 
 
 def described(steps: list[Transform]) -> list[dict[str, Any]]:
@@ -202,6 +261,7 @@ _AXES: Final[dict[str, tuple[type[Transform], dict[str, int]]]] = {
     "projection": (Projection, {"centre": 1, "matrix": 2}),
     "monomials": (Monomials, {"factors": 2}),
     "kernel": (Kernel, {"components": 2, "matrix": 2, "options": 1}),
+    "bins": (Bins, {"features": 2, "counts": 2, "edges": 1}),
 }
 
 
@@ -237,5 +297,23 @@ def _check(step: Transform) -> None:
         case Kernel(kernel, components, matrix, options):
             documents.one_of(kernel, KERNELS, "a kernel")
             fits = len(components) == matrix.shape[1] and len(options) == 3
+        case Bins():
+            fits = _bins_fit(step)
     if not fits:
         raise WireError(f"the parts of a transform ({step.name}) do not fit together")
+
+
+def _bins_fit(step: Bins) -> bool:
+    """Whether blocks name features, and each has its edges, in order."""
+    features, counts = step.features, step.counts
+    pairs = features.shape[1] == 2 and counts.shape == features.shape
+    if type(step.inputs) is not int or not 0 < step.inputs < 1 << 32 or not pairs:
+        return False
+    whole = bool((features == np.floor(features)).all() and (counts == np.floor(counts)).all())
+    named = bool((features >= [0, -1]).all() and (features < step.inputs).all())
+    within = bool(((counts >= 0) & (counts < _WIDEST)).all())
+    if not (whole and named and within and counts.sum() == len(step.edges)):
+        return False
+    lone = (features[:, 1] >= 0) | (counts[:, 1] == 0)
+    parts = [edges for block in step.parts() for _, edges in block]
+    return bool(lone.all()) and all(bool((np.diff(edges) > 0).all()) for edges in parts)

@@ -174,6 +174,8 @@ class TreeEnsemble:
             return cls._histograms(model)
         if name.startswith("Gradient"):
             return cls._boosted(model)
+        if name.startswith("Ada"):
+            return cls._voting(model)
         trees = [model] if name.startswith("Decision") else model.estimators_
         values = [tree.tree_.value[:, 0, :] / len(trees) for tree in trees]
         offset = np.zeros(values[0].shape[1])
@@ -204,6 +206,26 @@ class TreeEnsemble:
                 values[:, output] = model.learning_rate * tree.value[:, 0, 0]
                 grown.append(_grown(tree, values))
         return cls._joined(model.n_features_in_, grown, offset)
+
+    @classmethod
+    def _voting(cls, model: Any) -> TreeEnsemble:
+        """AdaBoost: each tree votes for the class of its leaf, and a little against the others."""
+        from sklearn.tree import DecisionTreeClassifier
+
+        if any(type(tree) is not DecisionTreeClassifier for tree in model.estimators_):
+            raise ParameterError(
+                "this AdaBoostClassifier boosts other models than trees; give it "
+                "estimator=DecisionTreeClassifier(max_depth=1)"
+            )
+        classes = len(model.classes_)
+        shares = model.estimator_weights_ / model.estimator_weights_.sum()
+        grown = []
+        for tree, share in zip(model.estimators_, shares, strict=False):
+            named = tree.classes_[tree.tree_.value[:, 0, :].argmax(axis=1)]
+            votes = np.where(named[:, None] == model.classes_, 1.0, -1 / (classes - 1))
+            votes = votes[:, 1:] - votes[:, :1] if classes == 2 else votes
+            grown.append(_grown(tree.tree_, share * votes))
+        return cls._joined(model.n_features_in_, grown, np.zeros(1 if classes == 2 else classes))
 
     @classmethod
     def _histograms(cls, model: Any) -> TreeEnsemble:
@@ -270,6 +292,7 @@ FAMILIES: Final = (
     "GradientBoostingRegressor",
     "HistGradientBoostingClassifier",
     "HistGradientBoostingRegressor",
+    "AdaBoostClassifier",
 )
 """Classes of scikit-learn that `TreeEnsemble.from_sklearn` reads."""
 

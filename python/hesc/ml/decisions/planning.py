@@ -17,7 +17,7 @@ from hesc.ml.decisions.models import BITS, index_kind
 from hesc.ml.decisions.plans import ClassPlan
 from hesc.ml.decisions.quantisation import fewest_bits, linear, trees
 from hesc.ml.extraction import Linear
-from hesc.ml.planning import ranges_of
+from hesc.ml.planning import ranges_of, spread_out
 from hesc.secret import leveled_keygen
 
 if TYPE_CHECKING:
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from hesc.ml.decisions.models import Scores
     from hesc.ml.trees import TreeEnsemble
 
-_ROWS: Final = 1000
-"""Rows that agreement is counted on."""
 _BOOTSTRAPPED: Final = 16
 """Samples of a query whose bits bootstrap, at most: each takes its own time."""
 _BLOCK: Final = 2048
@@ -89,7 +87,7 @@ def make(
     low, high = ranges_of(features, ranges, computed=bool(steps))
     if (low > high).any():
         raise ParameterError("ranges are pairs of the least and the greatest value, in this order")
-    places = np.unique(np.linspace(0, len(features) - 1, _ROWS).astype(np.intp))
+    places = spread_out(len(features))
     made = partial(linear, form) if isinstance(form, Linear) else partial(trees, form)
     found = fewest_bits(
         lambda of_features, of_numbers: made((low, high), of_features, of_numbers),

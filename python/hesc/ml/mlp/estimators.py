@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hesc._native import ParameterError
 from hesc.ml.agreement import margins_of
+from hesc.ml.base import ClippedWarning, Private, has_probabilities, no_options
 from hesc.ml.deployable import SAMPLE, spread_out
-from hesc.ml.estimators import ClippedWarning, _has_probabilities, _no_options, _Private
 from hesc.ml.mlp import extraction, planning
 from hesc.ml.mlp.server import NetworkServer
 from hesc.ml.plans import check_wishes
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from hesc.ml.base import Mode
     from hesc.ml.described import Described
-    from hesc.ml.estimators import Mode
     from hesc.ml.mlp.client import NetworkClient
     from hesc.ml.mlp.planning import Prepared
     from hesc.ml.mlp.plans import NetworkPlan
@@ -40,7 +40,7 @@ _HIDDEN: Final = (
 )
 
 
-class _PrivateNetwork(_Private):
+class _PrivateNetwork(Private):
     """What classifiers and regressors share."""
 
     # Of networks: another plan and session than those of ring products.
@@ -264,13 +264,13 @@ class PrivateMLPClassifier(ClassifierMixin, _PrivateNetwork):  # type: ignore[mi
     ) -> NDArray[np.float64]:
         """The last layer's sums, one for two classes. Arguments are those of `predict`."""
         if fhe == "clear":
-            _no_options(options)
+            no_options(options)
             rows = self._rows(X)
             scores: NDArray[np.float64] = self._described().scores(rows)
             return scores[:, 0] if scores.shape[1] == 1 else scores
         return self.run(X, fhe=fhe, **options).scores
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    @available_if(has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(
         self, X: ArrayLike, *, fhe: Mode = "clear", **options: Any
     ) -> NDArray[np.float64]:
@@ -281,7 +281,7 @@ class PrivateMLPClassifier(ClassifierMixin, _PrivateNetwork):  # type: ignore[mi
 
         """
         if fhe == "clear":
-            _no_options(options)
+            no_options(options)
             rows = self._rows(X)
             clear: NDArray[np.float64] = self.estimator_.predict_proba(rows)
             return clear

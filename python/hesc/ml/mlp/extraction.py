@@ -9,9 +9,10 @@ from sklearn.neural_network import MLPClassifier, MLPRegressor
 
 from hesc._native import ParameterError
 from hesc.ml.described import Described
-from hesc.ml.extraction import TRANSFORMS, parts_of, transforms_of
+from hesc.ml.extraction import parts_of
 from hesc.ml.given import GivenClassifier, GivenRegressor
 from hesc.ml.layers import Layer, Network
+from hesc.ml.steps import TRANSFORMS, transforms_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,7 +43,7 @@ def check(estimator: Any, finals: tuple[type, ...]) -> None:
     if model is not None and not (isinstance(model, Network) and not model.is_linear):
         raise ParameterError(
             "this model from a file has no hidden layers with activations: PrivateClassifier and "
-            "PrivateRegressor take linear ones"
+            "PrivateRegressor take linear ones and trees"
         )
     for part in before:
         if type(part) not in TRANSFORMS:

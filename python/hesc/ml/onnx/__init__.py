@@ -64,24 +64,16 @@ def load_onnx(
 ) -> PrivateClassifier | PrivateRegressor | PrivateMLPClassifier | PrivateMLPRegressor:
     """The model of an ONNX file, ready to be planned: see `read` for arguments and errors.
 
-    Linear models become a `PrivateClassifier` or `PrivateRegressor`, networks with hidden layers
-    a `PrivateMLPClassifier` or `PrivateMLPRegressor`. `predict` in the clear is numpy's, in double
-    precision.
-
-    Raises:
-        ParameterError: trees, which `read` gives as a `TreeEnsemble`, beside what `read` raises.
-
+    Linear models and trees become a `PrivateClassifier` or `PrivateRegressor`, networks with hidden
+    layers a `PrivateMLPClassifier` or `PrivateMLPRegressor`. `predict` in the clear is numpy's, in
+    double precision. Trees are computed in public bins: see `bins`, `refit` and `min_fidelity` of
+    `PrivateClassifier.plan`.
     """
     from hesc.ml.estimators import PrivateClassifier, PrivateRegressor
     from hesc.ml.mlp.estimators import PrivateMLPClassifier, PrivateMLPRegressor
 
     model = read(source, verify=verify)
-    if isinstance(model.model, TreeEnsemble):
-        raise ParameterError(
-            "hesc.ml.onnx.read gives these trees as a TreeEnsemble; no private form of them is "
-            "made here; nearest: fit a linear model, or a network"
-        )
-    linear = model.model.is_linear
+    linear = isinstance(model.model, TreeEnsemble) or model.model.is_linear
     if model.classes is None:
         regressor = PrivateRegressor if linear else PrivateMLPRegressor
         return regressor.from_fitted(GivenRegressor(model))

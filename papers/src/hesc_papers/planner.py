@@ -1,0 +1,222 @@
+"""Does the planner choose well? Every feasible way of many tasks is run beside its prediction."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from hesc.planner import Calibration, decide
+from hesc.planner.decision import objective
+from hesc_papers.planner_problems import made
+from hesc_papers.planner_tasks import held_out, names
+from hesc_papers.report import Report
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from hesc.studies import Options
+
+IDENTIFIER: Final = "hesc:planner"
+TITLE: Final = "the planner: its choices beside every feasible way, run"
+REPETITIONS: Final = 7
+QUICK: Final = 12
+"""One task in so many, none held out."""
+MOST_SECONDS: Final = 3.0
+"""Ways that are predicted to take longer are run once, beyond five times as long not at all."""
+WITHIN: Final = 0.2
+FALSE_ALARM: Final = 1e-6
+"""Of each error that is compared with what is allowed."""
+TARGETS: Final = {
+    "regret.median": "<= 1.05",
+    "regret.p95": "<= 1.25",
+    "violations": "0",
+    "predicted_within_20": ">= 0.9",
+}
+
+
+def reproduce(options: Options) -> Report:
+    """Calibrates, then decides and runs."""
+    begin = time.perf_counter()
+    calibration = Calibration.measure(progress=False)
+    wanted = [name for name in names() if not name.startswith("class/")]
+    chosen = wanted
+    if options.quick:
+        chosen = [name for name in wanted if not held_out(name)][::QUICK]
+    rows: list[dict[str, Any]] = []
+    tasks: list[dict[str, Any]] = []
+    for name in options.track(chosen, "tasks"):
+        found = _run(name, calibration)
+        rows += found[1]
+        tasks += found[0]
+    ratios = {"tasks without any way": float(len(chosen) - len(tasks))}
+    ratios |= _ratios(tasks, rows, "", held=False)
+    if not options.quick:
+        ratios |= _ratios(tasks, rows, ", held out", held=True)
+    return Report(
+        identifier=IDENTIFIER,
+        title=TITLE,
+        unit="tasks",
+        rows=_by_way(tasks, rows),
+        ratios=ratios,
+        parameters={"calibration": calibration.source, "tasks": tasks, "runs": rows},
+        notes=[
+            "regret: the objective of the chosen way, measured, over the least measured one; "
+            f"asked: {', '.join(f'{name} {value}' for name, value in TARGETS.items())}",
+            f"classes alone are tasks that no way here computes: {len(names()) - len(wanted)}",
+            f"{time.perf_counter() - begin:.0f} s in all, one thread",
+        ],
+        repetitions=REPETITIONS,
+    )
+
+
+def _by_way(
+    tasks: Sequence[dict[str, Any]], rows: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    found = []
+    for way in sorted({row["way"] for row in rows}):
+        mine = [row for row in rows if row["way"] == way]
+        off = [row["predicted"] / row["seconds"] for row in mine]
+        found.append(
+            {
+                "way": way,
+                "runs": len(mine),
+                "chosen": sum(task["chosen"] == way for task in tasks),
+                "best": sum(task["best"] == way for task in tasks),
+                "within 20 %": float(np.mean([abs(ratio - 1) <= WITHIN for ratio in off])),
+                "predicted / measured": float(np.median(off)),
+                "error / stated": max(
+                    (row["error"] / row["stated"] for row in mine if row["stated"]), default=0.0
+                ),
+            }
+        )
+    return found
+
+
+def _run(name: str, calibration: Calibration) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    both = made(name)
+    assert both is not None  # noqa: S101 - classes are left out before
+    task, x = both
+    decision = decide(task, calibration=calibration)
+    if not decision.offers:
+        return [], []
+    decision.measure(x, repetitions=REPETITIONS, most=MOST_SECONDS)
+    rows: list[dict[str, Any]] = []
+    for offer in decision.offers:
+        found = decision.measured.get(offer.way)
+        if found is None:
+            continue
+        cost = objective(task, found.seconds, found)
+        # Errors are of many numbers; one number in a sample stands for all that share its noise.
+        rows.append(
+            {
+                "task": name,
+                "way": offer.way,
+                "parameters": offer.parameters,
+                "predicted": offer.seconds(calibration.times),
+                "seconds": found.seconds,
+                "predicted_cost": decision.cost(offer),
+                "cost": cost,
+                "up": found.up,
+                "down": found.down,
+                "bytes_as_predicted": (found.up, found.down, found.held)
+                == (offer.up, offer.down, offer.held),
+                "error": found.error,
+                "stated": offer.error,
+                "allowed": task.max_error,
+                "violation": found.error > task.max_error * _slack(task.samples),
+            }
+        )
+    best = min(rows, key=lambda row: row["cost"])
+    mine = next((row for row in rows if row["way"] == decision.chosen.way), None)
+    return [
+        {
+            "task": name,
+            "held_out": held_out(name),
+            "chosen": decision.chosen.way,
+            "best": best["way"],
+            "regret": math.inf
+            if mine is None
+            else (1.0 if mine is best or not best["cost"] else mine["cost"] / best["cost"]),
+            "features": task.problem.features,
+            "samples": task.samples,
+            "problem": task.problem.name,
+            "setting": task.setting,
+            "objective": task.objective,
+            "ways": len(rows),
+            "refused": {refusal.way: refusal.reason for refusal in decision.refusals},
+        }
+    ], rows
+
+
+def _slack(samples: int) -> float:
+    """How far the root mean square of so many normal errors is above its deviation, rarely.
+
+    By the tail of chi-square (Laurent and Massart); outputs of a sample count as one.
+    """
+    tail = math.log(1 / FALSE_ALARM)
+    return math.sqrt(1 + 2 * math.sqrt(tail / samples) + 2 * tail / samples)
+
+
+def _ratios(
+    tasks: Sequence[dict[str, Any]], rows: Sequence[dict[str, Any]], suffix: str, *, held: bool
+) -> dict[str, float]:
+    some = [task for task in tasks if task["held_out"] == held]
+    mine = [row for row in rows if held_out(row["task"]) == held]
+    regrets = [task["regret"] for task in some]
+    near = [abs(row["predicted"] / row["seconds"] - 1) <= WITHIN for row in mine]
+    return {
+        f"tasks{suffix}": float(len(some)),
+        f"runs{suffix}": float(len(mine)),
+        f"regret.median{suffix}": float(np.median(regrets)),
+        f"regret.p95{suffix}": float(np.quantile(regrets, 0.95)),
+        f"violations{suffix}": float(sum(row["violation"] for row in mine)),
+        f"predicted_within_20{suffix}": float(np.mean(near)),
+        f"bytes_as_predicted{suffix}": float(np.mean([row["bytes_as_predicted"] for row in mine])),
+    }
+
+
+def plot(report: Report, path: Path) -> None:
+    """A decision map: for each problem and setting, which way won, by features and samples."""
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+    tasks: list[dict[str, Any]] = report.parameters["tasks"]
+    panels = sorted({(task["problem"], task["setting"]) for task in tasks})
+    ways = sorted({task["best"] for task in tasks})
+    columns = min(3, len(panels))
+    lines = -(-len(panels) // columns)
+    figure = Figure(figsize=(4.2 * columns, 3.4 * lines + 0.8), layout="constrained")
+    axes = np.atleast_1d(figure.subplots(lines, columns, squeeze=False)).ravel()
+    marks = dict(zip(ways, "osD^vP*Xh<>", strict=False))
+    rng = np.random.default_rng(0)
+    for axis, (problem, setting) in zip(axes, panels, strict=False):
+        for task in tasks:
+            if (task["problem"], task["setting"]) != (problem, setting):
+                continue
+            across = int(task["task"].split("/")[1]) if problem == "products" else task["features"]
+            # Tasks of one place lie beside each other.
+            x, y = np.array([across, task["samples"]]) * np.exp(rng.uniform(-0.12, 0.12, 2))
+            axis.plot(
+                x,
+                y,
+                marks[task["best"]],
+                color=f"C{ways.index(task['best'])}",
+                markersize=6,
+                alpha=0.8,
+                markeredgewidth=0,
+            )
+        axis.set(xscale="log", yscale="log", title=f"{problem}, {setting}", ylabel="samples")
+        axis.set_xlabel({"products": "factors", "distances": "bits"}.get(problem, "features"))
+    for axis in axes[len(panels) :]:
+        axis.remove()
+    handles = [
+        Line2D([], [], marker=marks[way], color=f"C{at}", linestyle="", label=way)
+        for at, way in enumerate(ways)
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=min(6, len(ways)))
+    figure.suptitle("which way costs least by each task's objective, as measured")
+    figure.savefig(path, dpi=120)

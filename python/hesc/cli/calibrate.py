@@ -1,0 +1,56 @@
+"""`hesc calibrate`."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from hesc.new_files import check_new, new_file
+
+
+def calibrate(
+    again: Annotated[
+        bool, typer.Option("--again", help="Measure even if there is a calibration.")
+    ] = False,
+    json_file: Annotated[
+        str | None, typer.Option("--json", help="Write the times to this new file, - for stdout.")
+    ] = None,
+) -> None:
+    """Times the kernels that plans count, on one thread, and keeps them for this processor.
+
+    Example: hesc calibrate --again --json times.json
+    """
+    if json_file not in (None, "-"):
+        check_new({"--json": Path(json_file)})
+    # Before the first parallel call makes the pool.
+    os.environ["RAYON_NUM_THREADS"] = "1"
+    from hesc.planner.calibration import Calibration, cache_file
+
+    console = Console(stderr=True)
+    begin = time.perf_counter()
+    if again or not cache_file().exists():
+        found = Calibration.measure()
+        path = found.store()
+        took = time.perf_counter() - begin
+        console.print(Text(f"{len(found.times)} kernels in {took:.1f} s: {path}"), soft_wrap=True)
+    else:
+        found = Calibration.load()
+        console.print(Text(f"there is one: {cache_file()}; --again measures anew"), soft_wrap=True)
+    if json_file == "-":
+        sys.stdout.write(found.to_json() + "\n")
+    elif json_file is not None:
+        with new_file(json_file) as part:
+            part.write_text(found.to_json() + "\n")
+    else:
+        table = Table("kernel", "us", title=found.source)
+        for name, seconds in sorted(found.times.items()):
+            table.add_row(name, f"{seconds * 1e6:.3g}")
+        console.print(table)

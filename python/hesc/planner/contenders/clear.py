@@ -1,0 +1,74 @@
+"""Nothing encrypted: the client has the model and computes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from hesc.planner.offers import Offer, Refusal
+from hesc.planner.roles import Sees
+from hesc.planner.tasks import Distances, Products
+from hesc.planner.work import Count, counted
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from hesc.planner.tasks import Problem, Task
+
+
+_ROUNDING: Final = 1e-12
+"""What sums of doubles err, beside the largest result, at most."""
+
+
+class Clear:
+    """The model goes to the client, once; samples go nowhere."""
+
+    name = "clear"
+
+    def consider(self, task: Task) -> Offer | Refusal:
+        """See `Contender`."""
+        problem = task.problem
+        if isinstance(problem, Products):
+            return Refusal(self.name, "the factors have several owners, who would see each other's")
+        size = (
+            problem.records.nbytes
+            if isinstance(problem, Distances)
+            else problem.weights.nbytes + problem.intercepts.nbytes
+        )
+        steps = task.samples * size / 8
+        kind = "distances" if isinstance(problem, Distances) else "scores"
+        return Offer(
+            way=self.name,
+            parameters=f"the client is given {size:,} bytes once",
+            work=counted(f"clear.{kind}", decrypt=Count(1, steps, task.samples * problem.features)),
+            up=0,
+            down=0,
+            held=0,
+            error=0.0 if isinstance(problem, Distances) else _ROUNDING * problem.largest,
+            sees=Sees("distances" if kind == "distances" else "scores", model_at_client=True),
+            prepare=lambda: _Client(problem),
+        )
+
+
+class _Client:
+    def __init__(self, problem: Problem) -> None:
+        self._problem = problem
+        self._x: NDArray[Any] = np.zeros(0)
+
+    def encrypt(self, x: NDArray[Any]) -> list[bytes]:
+        """Nothing leaves."""
+        self._x = x
+        return []
+
+    def answer(self, _up: list[bytes]) -> list[bytes]:
+        """Nobody is asked."""
+        return []
+
+    def decrypt(self, _down: list[bytes]) -> NDArray[np.float64]:
+        """All the work."""
+        return self._problem.exact(self._x)
+
+    def held(self) -> int:
+        """The server has nothing."""
+        return 0

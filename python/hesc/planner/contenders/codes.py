@@ -1,0 +1,162 @@
+"""Distances of binary codes: records in the clear, or encrypted too."""
+
+from __future__ import annotations
+
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from hesc.codes import EncryptedCodes, EncryptedDistances, EncryptedGallery, GalleryPlan
+from hesc.params import Params
+from hesc.planner.offers import Offer, Refusal
+from hesc.planner.roles import Sees
+from hesc.planner.tasks import Distances
+from hesc.planner.work import Count, counted
+from hesc.secret import keygen, leveled_keygen
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from hesc.planner.tasks import Task
+
+_PRESET: Final = "bfv_1024_distances"
+_PART: Final = 256
+"""Records whose distances travel together."""
+
+
+class ClearRecords:
+    """Bit columns of probes are encrypted; the server adds them by its records' bits."""
+
+    name = "codes"
+
+    def consider(self, task: Task) -> Offer | Refusal:
+        """See `Contender`."""
+        problem = task.problem
+        if not isinstance(problem, Distances):
+            return Refusal(self.name, f"binary codes have distances, not {problem.name}")
+        records = len(problem.records)
+        up, down = sizes(problem.bits, records, task.samples)
+        return Offer(
+            way=self.name,
+            parameters=_PRESET,
+            work=counted(
+                f"codes.{_PRESET}",
+                encrypt=Count(
+                    1, problem.bits * -(-task.samples // 1024), task.samples * problem.bits
+                ),
+                answer=Count(
+                    1,
+                    records * problem.bits * -(-task.samples // 1024),
+                    records * -(-task.samples // 1024),
+                ),
+                decrypt=Count(1, records * -(-task.samples // 1024), records * task.samples),
+            ),
+            up=up,
+            down=down,
+            held=problem.records.nbytes,
+            error=0.0,
+            sees=Sees("distances", model_at_server=True),
+            prepare=partial(_Clear, problem.records),
+        )
+
+
+@cache
+def sizes(bits: int, records: int, probes: int) -> tuple[int, int]:
+    """Bytes up and down, by runs on zeros: a record's distances, and what each part adds."""
+    zeros = np.zeros((_PART + 1, bits // 64), np.uint64)
+    asked = np.zeros((probes, bits // 64), np.uint64)
+    one, two, more = (_sizes(zeros[:count], asked) for count in (1, 2, _PART + 1))
+    record = two[1] - one[1]
+    part = more[1] - one[1] - _PART * record
+    return one[0], one[1] + (records - 1) * record + (-(-records // _PART) - 1) * part
+
+
+def _sizes(records: NDArray[np.uint64], probes: NDArray[np.uint64]) -> tuple[int, int]:
+    parties = _Clear(records)
+    up = parties.encrypt(probes)
+    return sum(map(len, up)), sum(map(len, parties.answer(up)))
+
+
+class _Clear:
+    def __init__(self, records: NDArray[np.uint64]) -> None:
+        self._records = records
+        self._params = Params.preset(_PRESET)
+        self._secret, _ = keygen(self._params)
+
+    def encrypt(self, x: NDArray[Any]) -> list[bytes]:
+        """All probes."""
+        return [self._secret.encrypt_codes(x)]
+
+    def answer(self, up: list[bytes]) -> list[bytes]:
+        """Distances to all records."""
+        return [EncryptedCodes.from_bytes(self._params, up[0]).distances(self._records).to_bytes()]
+
+    def decrypt(self, down: list[bytes]) -> NDArray[np.float64]:
+        """Probes by records."""
+        found = self._secret.distances(EncryptedDistances.from_bytes(self._params, down[0]))
+        return found.T.astype(np.float64)
+
+    def held(self) -> int:
+        """The records."""
+        return self._records.nbytes
+
+
+class EncryptedRecords:
+    """Products of ciphertexts; records and probes under one secret key."""
+
+    name = "galleries"
+
+    def consider(self, task: Task) -> Offer | Refusal:
+        """See `Contender`."""
+        problem = task.problem
+        if not isinstance(problem, Distances):
+            return Refusal(self.name, f"binary codes have distances, not {problem.name}")
+        if not task.own_model:
+            return Refusal(self.name, "galleries are encrypted under the secret key, by its owner")
+        plan = GalleryPlan(problem.bits)
+        records = len(problem.records)
+        size = plan.sizes(records, task.samples)
+        blocks = -(-records // plan.capacity)
+        pieces = -(-problem.bits // plan.piece)
+        return Offer(
+            way=self.name,
+            parameters=f"N={plan.params.ring_degree}",
+            work=counted(
+                f"galleries.{plan.params.ring_degree}",
+                encrypt=Count(1, task.samples * pieces, 0),
+                answer=Count(1, blocks * task.samples * pieces, blocks * task.samples),
+                decrypt=Count(1, blocks * task.samples, records * task.samples),
+            ),
+            up=size.probes,
+            down=size.distances * task.samples,
+            held=size.gallery,
+            error=0.0,
+            sees=Sees("distances"),
+            prepare=partial(_Encrypted, plan, problem.records),
+        )
+
+
+class _Encrypted:
+    def __init__(self, plan: GalleryPlan, records: NDArray[np.uint64]) -> None:
+        self._plan = plan
+        self._secret, _ = leveled_keygen(plan.params, products=False)
+        data = self._secret.encrypt_gallery(plan, records)
+        self._held = len(data)
+        self._server = EncryptedGallery.from_bytes(plan, data)
+
+    def encrypt(self, x: NDArray[Any]) -> list[bytes]:
+        """All probes."""
+        return [self._secret.encrypt_probes(self._plan, x)]
+
+    def answer(self, up: list[bytes]) -> list[bytes]:
+        """Distances to all records, in parts."""
+        return list(self._server.answers(up[0]))
+
+    def decrypt(self, down: list[bytes]) -> NDArray[np.float64]:
+        """Probes by records."""
+        return self._secret.gallery_distances(self._plan, down).astype(np.float64)
+
+    def held(self) -> int:
+        """The gallery."""
+        return self._held

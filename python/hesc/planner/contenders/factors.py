@@ -1,0 +1,111 @@
+"""Products of factors by CKKS: factors in slots, multiplied in a tree."""
+
+from __future__ import annotations
+
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hesc.leveled.params import LeveledParams
+from hesc.planner.offers import Offer, Refusal
+from hesc.planner.roles import Sees
+from hesc.planner.tasks import Products
+from hesc.planner.work import Count, counted
+from hesc.secret import leveled_keygen
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from hesc.leveled.vectors import EncryptedVector
+    from hesc.planner.tasks import Task
+
+
+class LeveledFactors:
+    """As many levels as the tree is deep."""
+
+    def __init__(self, preset: str) -> None:
+        self.name = f"{preset.split('_', maxsplit=1)[0]} products"
+        self._preset = preset
+
+    def consider(self, task: Task) -> Offer | Refusal:
+        """See `Contender`."""
+        problem = task.problem
+        if not isinstance(problem, Products):
+            return Refusal(self.name, "products of ciphertexts are needed for encrypted factors")
+        params = LeveledParams.preset(self._preset)
+        depth = (problem.factors - 1).bit_length()
+        if depth > params.depth:
+            return Refusal(self.name, f"{self._preset} has {params.depth} levels, not {depth}")
+        error, up, down, keys = facts(self._preset, problem.factors)
+        batches = -(-task.samples // params.slot_count)
+        uploads = batches * problem.factors
+        return Offer(
+            way=self.name,
+            parameters=self._preset,
+            work=counted(
+                f"factors.{self._preset}",
+                encrypt=Count(uploads, 0, task.samples * problem.factors),
+                answer=Count(uploads, batches * (problem.factors - 1), 0),
+                decrypt=Count(batches, 0, task.samples),
+            ),
+            up=up * uploads,
+            down=down * batches,
+            held=keys,
+            error=error,
+            sees=Sees("scores"),
+            prepare=partial(_Parties, params, problem.factors),
+        )
+
+
+@cache
+def facts(preset: str, factors: int) -> tuple[float, int, int, int]:
+    """The claimed error of a product; bytes up, down, and of the relinearisation key.
+
+    From ciphertexts of zeros under keys that are thrown away: claims and sizes are public.
+    """
+    parties = _Parties(LeveledParams.preset(preset), factors)
+    up = parties.encrypt(np.zeros((factors, 1)))
+    (down,) = parties.answer(up)
+    return parties.claimed(down), len(up[0]), len(down), parties.held()
+
+
+class _Parties:
+    def __init__(self, params: LeveledParams, factors: int) -> None:
+        self._factors, self._slots = factors, params.slot_count
+        self._secret, self._public = leveled_keygen(params)
+
+    def claimed(self, answer: bytes) -> float:
+        """The error that an answer claims at most."""
+        return self._public.read(answer).error_bound
+
+    def encrypt(self, x: NDArray[Any]) -> list[bytes]:
+        """All factors of some samples, then of the next; under the public key."""
+        return [
+            self._public.encrypt(row[first : first + self._slots]).to_bytes()
+            for first in range(0, x.shape[1], self._slots)
+            for row in x
+        ]
+
+    def answer(self, up: list[bytes]) -> list[bytes]:
+        """Their products."""
+        found = []
+        for first in range(0, len(up), self._factors):
+            left: list[EncryptedVector] = [
+                self._public.read(data) for data in up[first : first + self._factors]
+            ]
+            while len(left) > 1:
+                pairs = zip(left[::2], left[1::2], strict=False)
+                left = [a * b for a, b in pairs] + left[len(left) - len(left) % 2 :]
+            found.append(left[0].to_bytes())
+        return found
+
+    def decrypt(self, down: list[bytes]) -> NDArray[np.float64]:
+        """The products."""
+        return np.concatenate(
+            [np.real(self._secret.decrypt(self._public.read(data))) for data in down]
+        )
+
+    def held(self) -> int:
+        """The relinearisation key."""
+        return len(self._public.to_bytes()["relin"])

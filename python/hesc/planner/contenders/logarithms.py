@@ -1,0 +1,89 @@
+"""Products of factors as sums of logarithms."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hesc import logarithms
+from hesc.logarithms import Factor, Plan
+from hesc.planner.offers import Offer, Refusal
+from hesc.planner.roles import Sees
+from hesc.planner.tasks import Products
+from hesc.planner.work import Count, counted
+from hesc.secret import leveled_keygen
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from hesc.planner.tasks import Task
+
+
+class Logarithms:
+    """Each owner encrypts logarithms under the public key; the server adds."""
+
+    name = "logarithms"
+
+    def consider(self, task: Task) -> Offer | Refusal:
+        """See `Contender`."""
+        problem = task.problem
+        if not isinstance(problem, Products):
+            return Refusal(
+                self.name, f"they are for products; of {problem.name} they would show every summand"
+            )
+        factors = [Factor(source="public") for _ in range(problem.factors)]
+        plan = Plan.elementwise(factors, error=task.max_error)
+        whole, rest = divmod(task.samples, plan.most_samples)
+        parts = [plan.most_samples] * whole + [rest] * (rest > 0)
+        sizes = [plan.sizes(count) for count in parts]
+        ciphertexts = sum(-(-count // plan.capacity) for count in parts)
+        size = f"N={plan.params.ring_degree}/{round(plan.params.level_bits[0])}"
+        numbers = task.samples * problem.factors
+        return Offer(
+            way=self.name,
+            parameters=size,
+            work=counted(
+                f"logarithms.{size}",
+                encrypt=Count(len(parts) * problem.factors, ciphertexts * problem.factors, numbers),
+                answer=Count(len(parts), ciphertexts * problem.factors, 0),
+                decrypt=Count(len(parts), ciphertexts, task.samples),
+            ),
+            up=sum(sum(size.up) for size in sizes),
+            down=sum(size.down for size in sizes),
+            held=0,
+            error=plan.error,
+            sees=Sees("scores"),
+            prepare=partial(_Parties, plan, problem.factors),
+        )
+
+
+class _Parties:
+    def __init__(self, plan: Plan, factors: int) -> None:
+        self._plan, self._factors = plan, factors
+        self._secret, self._keys = leveled_keygen(plan.params, products=False)
+        self._server = logarithms.Evaluator(plan)
+
+    def encrypt(self, x: NDArray[Any]) -> list[bytes]:
+        """All factors of some samples, then of the next."""
+        most = self._plan.most_samples
+        return [
+            logarithms.encrypt(self._plan, at, self._keys, row[first : first + most])
+            for first in range(0, x.shape[1], most)
+            for at, row in enumerate(x)
+        ]
+
+    def answer(self, up: list[bytes]) -> list[bytes]:
+        """Their sums."""
+        size = self._factors
+        return [self._server.evaluate(up[at : at + size]) for at in range(0, len(up), size)]
+
+    def decrypt(self, down: list[bytes]) -> NDArray[np.float64]:
+        """The products."""
+        found = [self._secret.decrypt_logarithms(self._plan, answer).values for answer in down]
+        return np.concatenate([values.reshape(-1) for values in found])
+
+    def held(self) -> int:
+        """Nothing beyond what travels."""
+        return 0

@@ -1,0 +1,137 @@
+"""Scores by one product of polynomials: weights in the clear at the server, or encrypted too."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hesc.planner.offers import Offer, Refusal
+from hesc.planner.roles import Sees
+from hesc.planner.tasks import Scores
+from hesc.planner.work import Count, counted
+from hesc.ring_products import EncryptedModel, Model, Plan
+from hesc.secret import leveled_keygen
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from hesc.planner.tasks import Task
+
+_UP = 1 + 1e-9
+
+
+class RingProducts:
+    """The smallest set that has the error; queries of as many samples as it takes."""
+
+    name = "ring products"
+
+    def consider(self, task: Task) -> Offer | Refusal:
+        """See `Contender`."""
+        problem = task.problem
+        if not isinstance(problem, Scores):
+            return Refusal(self.name, f"they compute sums with fixed weights, not {problem.name}")
+        under = None
+        if task.setting == "outsourced":
+            under = "secret" if task.own_model else "public"
+        plan = plan_of(problem, task.max_error, under)
+        parts = _parts(plan, task.samples)
+        sizes = [plan.sizes(count) for count in parts]
+        ciphertexts = sum(-(-count // plan.capacity) for count in parts)
+        up, down = sum(size.up for size in sizes), sum(size.down for size in sizes)
+        size = plan.model_size
+        held = problem.weights.nbytes + problem.intercepts.nbytes if size is None else size
+        return Offer(
+            way=self.name,
+            parameters=set_of(plan) + ("" if under is None else f", weights under the {under} key"),
+            work=counted(
+                f"ring_products.{set_of(plan)}.{under or 'clear'}",
+                encrypt=Count(len(parts), ciphertexts, task.samples * problem.features, up),
+                answer=Count(len(parts), ciphertexts, 0, up + down),
+                decrypt=Count(len(parts), ciphertexts, task.samples * problem.outputs, down),
+            ),
+            up=up,
+            down=down,
+            held=held,
+            error=plan.error,
+            sees=Sees("scores", model_at_server=under is None),
+            prepare=partial(_Parties, plan, problem, under),
+        )
+
+
+def set_of(plan: Plan) -> str:
+    """Ring degree and bits of the modulus."""
+    return f"N={plan.params.ring_degree}/{round(plan.params.level_bits[0])}"
+
+
+def plan_of(problem: Scores, error: float, under: str | None) -> Plan:
+    """The plan, of weights that are open to the key owner or encrypted; as `hesc.ml` makes it."""
+    if under is None:
+        return Plan.of_model(
+            problem.weights, problem.intercepts, low=problem.low, high=problem.high, error=error
+        )
+    scaled = np.abs(problem.weights) * (problem.high - problem.low) / 2
+    middle = problem.weights @ ((problem.low + problem.high) / 2) + problem.intercepts
+    bounds = scaled.sum(axis=1).max(), np.linalg.norm(scaled), np.abs(middle).max()
+    l1, l2, offset = (_power(float(bound) * _UP) for bound in bounds)
+    return Plan.encrypted(
+        problem.weights.shape,
+        low=problem.low,
+        high=problem.high,
+        error=error,
+        weights_l1=l1,
+        weights_l2=l2,
+        offset=offset,
+        under=under,
+    )
+
+
+def _power(size: float) -> float:
+    """A power of two that is not less: bounds are public."""
+    return float(2.0 ** np.ceil(np.log2(size))) if size > 0 else 0.0
+
+
+def _parts(plan: Plan, samples: int) -> list[int]:
+    whole, rest = divmod(samples, plan.most_samples)
+    return [plan.most_samples] * whole + [rest] * (rest > 0)
+
+
+class _Parties:
+    def __init__(self, plan: Plan, problem: Scores, under: str | None) -> None:
+        self._plan, self._problem = plan, problem
+        self._secret, keys = leveled_keygen(plan.params, products=False)
+        numbers = problem.weights, problem.intercepts
+        self._server: Model | EncryptedModel
+        if under is None:
+            self._held = problem.weights.nbytes + problem.intercepts.nbytes
+            self._server = Model(plan, *numbers)
+            return
+        data = (
+            self._secret.encrypt_model(plan, *numbers)
+            if under == "secret"
+            else EncryptedModel.encrypt(plan, keys, *numbers)
+        )
+        self._held = len(data)
+        self._server = EncryptedModel.from_bytes(plan, data)
+
+    def encrypt(self, x: NDArray[Any]) -> list[bytes]:
+        """A query for each so many samples."""
+        most = self._plan.most_samples
+        return [
+            self._secret.encrypt_features(self._plan, x[first : first + most])
+            for first in range(0, len(x), most)
+        ]
+
+    def answer(self, up: list[bytes]) -> list[bytes]:
+        """An answer to each."""
+        return [self._server.evaluate(query) for query in up]
+
+    def decrypt(self, down: list[bytes]) -> NDArray[np.float64]:
+        """Scores."""
+        found = [self._secret.decrypt_scores(self._plan, answer).values for answer in down]
+        return np.concatenate([rows.reshape(-1, self._problem.outputs) for rows in found])
+
+    def held(self) -> int:
+        """The weights."""
+        return self._held

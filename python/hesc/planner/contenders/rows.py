@@ -1,0 +1,109 @@
+"""Scores by CKKS, a ciphertext for each sample: a matrix in the clear times a vector."""
+
+from __future__ import annotations
+
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hesc.leveled.matrices import Matrix, matrix_rotations
+from hesc.leveled.params import LeveledParams
+from hesc.planner.offers import Offer, Refusal
+from hesc.planner.roles import Sees
+from hesc.planner.tasks import Scores
+from hesc.planner.work import Count, counted
+from hesc.secret import leveled_keygen
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from hesc.planner.tasks import Task
+
+
+class Rows:
+    """The product by diagonals, with rotations by baby and giant steps."""
+
+    def __init__(self, preset: str) -> None:
+        self.name = f"{preset.split('_', maxsplit=1)[0]} rows"
+        self._preset = preset
+
+    def consider(self, task: Task) -> Offer | Refusal:
+        """See `Contender`."""
+        problem = task.problem
+        if not isinstance(problem, Scores):
+            return Refusal(self.name, f"they compute sums with fixed weights, not {problem.name}")
+        if task.setting == "outsourced":
+            return Refusal(self.name, "weights are a matrix in the clear here")
+        shape = problem.outputs, problem.features
+        error, up, down, keys = facts(self._preset, shape)
+        diagonals = _diagonals(shape)
+        rotations = len(matrix_rotations(*shape))
+        return Offer(
+            way=self.name,
+            parameters=self._preset,
+            work=counted(
+                f"rows.{self._preset}",
+                encrypt=Count(task.samples, 0, 0),
+                answer=Count(task.samples, task.samples * rotations, task.samples * diagonals),
+                decrypt=Count(task.samples, 0, 0),
+            ),
+            up=up * task.samples,
+            down=down * task.samples,
+            held=keys + problem.weights.nbytes + problem.intercepts.nbytes,
+            error=error * problem.largest,
+            sees=Sees("scores", model_at_server=True),
+            prepare=partial(_Parties, LeveledParams.preset(self._preset), problem),
+        )
+
+
+def _diagonals(shape: tuple[int, int]) -> int:
+    return 1 << (min(shape) - 1).bit_length()
+
+
+@cache
+def facts(preset: str, shape: tuple[int, int]) -> tuple[float, int, int, int]:
+    """The claimed error at weights whose rows sum to one; bytes up, down, and of rotation keys.
+
+    From a product under keys that are thrown away: claims and sizes are public.
+    """
+    params = LeveledParams.preset(preset)
+    secret, public = leveled_keygen(params, products=False, rotations=matrix_rotations(*shape))
+    data = secret.encrypt_to_bytes(np.zeros(shape[1]))
+    product = Matrix(params, np.full(shape, 1 / shape[1])) @ public.read(data)
+    product = product + np.zeros(shape[0])
+    return product.error_bound, len(data), len(product.to_bytes()), _keys(public)
+
+
+def _keys(public: Any) -> int:
+    return sum(len(data) for name, data in public.to_bytes().items() if name != "public")
+
+
+class _Parties:
+    def __init__(self, params: LeveledParams, problem: Scores) -> None:
+        self._problem = problem
+        shape = problem.outputs, problem.features
+        self._secret, self._public = leveled_keygen(
+            params, products=False, rotations=matrix_rotations(*shape)
+        )
+        self._scales = np.where(problem.reach > 0, problem.reach, 1.0)
+        self._matrix = Matrix(params, problem.weights * self._scales / problem.largest)
+        self._held = _keys(self._public) + problem.weights.nbytes + problem.intercepts.nbytes
+
+    def encrypt(self, x: NDArray[Any]) -> list[bytes]:
+        """A ciphertext for each sample."""
+        return [self._secret.encrypt_to_bytes(row / self._scales) for row in x]
+
+    def answer(self, up: list[bytes]) -> list[bytes]:
+        """One for each."""
+        added = self._problem.intercepts / self._problem.largest
+        return [(self._matrix @ self._public.read(data) + added).to_bytes() for data in up]
+
+    def decrypt(self, down: list[bytes]) -> NDArray[np.float64]:
+        """Scores."""
+        found = [np.real(self._secret.decrypt(self._public.read(data))) for data in down]
+        return np.array(found) * self._problem.largest
+
+    def held(self) -> int:
+        """Rotation keys, and the weights."""
+        return self._held

@@ -1,0 +1,145 @@
+"""Products of encrypted bit streams."""
+
+from __future__ import annotations
+
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from hesc.arrays import Answer, EncryptedArray
+from hesc.encryptor import Encryptor
+from hesc.params import Params
+from hesc.planner.offers import Offer, Refusal
+from hesc.planner.roles import Sees
+from hesc.planner.tasks import Products
+from hesc.planner.work import CACHE, Count, counted
+from hesc.secret import Decryptor, SecretEncryptor, keygen
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from hesc.planner.tasks import Task
+
+_MOST_BITS: Final = 1 << 24
+"""Bits of all streams of one factor or sample, at most."""
+_MOST_LENGTH: Final = 1 << 16
+
+
+def _length(error: float) -> int:
+    """Bits of streams whose values have a deviation of `error` at most: `1 / error**2`."""
+    return max(64, 1 << int(np.ceil(np.log2(1 / error**2))))
+
+
+class StreamFactors:
+    """Each factor a stream of independent bits; products are exclusive ors."""
+
+    def __init__(self, preset: str) -> None:
+        self.name = f"streams {preset.rsplit('_', 1)[0]}"
+        self._preset = preset
+
+    def consider(self, task: Task) -> Offer | Refusal:
+        """See `Contender`."""
+        problem = task.problem
+        if not isinstance(problem, Products):
+            return Refusal(
+                self.name,
+                f"streams multiply what is encrypted; {problem.name} as sums of streams would show "
+                f"the client every summand",
+            )
+        length = _length(task.max_error)
+        if length > _MOST_LENGTH or length * task.samples > _MOST_BITS:
+            return Refusal(
+                self.name,
+                f"streams of {length:,} bits for each of {task.samples} numbers are more than is "
+                f"tried: their error falls with the root of their length",
+            )
+        params = Params.preset(self._preset)
+        own = params.scheme == "pad"
+        blocks = -(-length * task.samples // params.block_length)
+        up, down = (size.of(blocks, task.samples) for size in sizes(self._preset, problem.factors))
+        bits = float(length * task.samples)
+        spilled = max(0.0, up - CACHE)
+        return Offer(
+            way=self.name,
+            parameters=f"{self._preset}, {length} bits a stream",
+            work=counted(
+                f"streams.{self._preset}",
+                encrypt=Count(problem.factors, 0, bits * problem.factors, 0, spilled),
+                answer=Count(problem.factors, 0, bits * problem.factors, 0, spilled),
+                decrypt=Count(1, 0, bits, 0, max(0.0, down - CACHE)),
+            ),
+            up=up,
+            down=down,
+            held=0,
+            error=length**-0.5,
+            sees=Sees("scores", one_encryptor=own),
+            prepare=partial(_Factors, params, length, problem.factors),
+        )
+
+
+class _Sizes(NamedTuple):
+    """Bytes of one direction."""
+
+    base: int
+    block: int
+    stream: int
+
+    def of(self, blocks: int, streams: int) -> int:
+        """Of so many blocks with so many streams."""
+        return self.base + blocks * self.block + streams * self.stream
+
+
+@cache
+def sizes(preset: str, factors: int) -> tuple[_Sizes, _Sizes]:
+    """Bytes up and down, by runs on zeros under keys that are thrown away: sizes are public."""
+    params = Params.preset(preset)
+    block = params.block_length
+    runs = []
+    for length, streams in ((block, 1), (2 * block, 1), (block, 2)):
+        parties = _Factors(params, length, factors)
+        up = parties.encrypt(np.zeros((factors, streams)))
+        runs.append((sum(map(len, up)), sum(map(len, parties.answer(up)))))
+    found = []
+    for one, longer, two in zip(*runs, strict=True):
+        each = longer - one
+        stream = two - one - each
+        found.append(_Sizes(one - each - stream, each, stream))
+    return found[0], found[1]
+
+
+class _Factors:
+    def __init__(self, params: Params, length: int, factors: int) -> None:
+        self._params, self._length, self._factors = params, length, factors
+        self._secret, self._public = keygen(params)
+        self._decryptor = Decryptor(self._secret)
+
+    def encrypt(self, x: NDArray[Any]) -> list[bytes]:
+        """An array for each factor."""
+        options: Any = {"generator": "bernoulli"}
+        found = []
+        for at, row in enumerate(x):
+            encryptor: Any = (
+                SecretEncryptor(self._secret, self._length, first_dimension=at, **options)
+                if self._params.scheme == "pad"
+                else Encryptor(self._public, self._length, first_dimension=at, **options)
+            )
+            encrypted = encryptor.encrypt(row)
+            full = encrypted if isinstance(encrypted, EncryptedArray) else encrypted.expand()
+            found.append(full.to_bytes())
+        return found
+
+    def answer(self, up: list[bytes]) -> list[bytes]:
+        """Their product."""
+        first, *rest = (EncryptedArray.from_bytes(self._params, data) for data in up)
+        for factor in rest:
+            first = first * factor
+        return [first.answer().to_bytes()]
+
+    def decrypt(self, down: list[bytes]) -> NDArray[np.float64]:
+        """The products."""
+        return self._decryptor.decrypt(Answer.from_bytes(self._params, down[0]))
+
+    def held(self) -> int:
+        """Nothing beyond what travels."""
+        return 0

@@ -1,0 +1,197 @@
+"""Which way is taken for a task: all of them beside each other, with the reason against each."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from hesc._native import HescError, ParameterError
+from hesc.planner.calibration import Calibration
+from hesc.planner.contenders import CONTENDERS
+from hesc.planner.offers import Measured, Offer, Refusal, measure
+from hesc.planner.roles import SETTINGS, objection
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+
+    from hesc.planner.contenders import Contender
+    from hesc.planner.tasks import Task
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """What `decide` found. Print it: the table of contenders."""
+
+    task: Task
+    calibration: Calibration
+    offers: list[Offer]
+    """The feasible ones, the best first."""
+    refusals: list[Refusal]
+    """The others."""
+    measured: dict[str, Measured] = field(default_factory=dict)
+    """By way, once `measure` has run."""
+
+    @property
+    def chosen(self) -> Offer:
+        """The best by the objective, as predicted.
+
+        Raises:
+            ParameterError: nothing is feasible; the message has every reason.
+
+        """
+        if not self.offers:
+            reasons = "; ".join(f"{way}: {reason}" for way, reason in self.refusals)
+            raise ParameterError(f"no way computes this task as it is wished: {reasons}")
+        return self.offers[0]
+
+    def cost(self, offer: Offer) -> float:
+        """The objective, as predicted; infinite where a kernel was never timed."""
+        return objective(self.task, offer.seconds(self.calibration.times), offer)
+
+    def measure(self, x: ArrayLike, *, repetitions: int = 3, most: float = 60.0) -> Decision:
+        """Runs every feasible offer on data, whose figures `explain` then shows too.
+
+        Args:
+            x: the task's data.
+            repetitions: runs of each, whose medians are taken.
+            most: offers that are predicted to take more seconds than this for all runs together
+                run once, and not at all beyond five times as many.
+
+        """
+        data = self.task.problem.checked(x, self.task.samples)
+        for offer in self.offers:
+            predicted = offer.seconds(self.calibration.times) or 0.0
+            if predicted > 5 * most:
+                continue
+            times = repetitions if predicted * repetitions <= most else 1
+            self.measured[offer.way] = measure(offer, self.task, data, repetitions=times)
+        return self
+
+    def explain(self) -> str:
+        """The table of contenders: predicted time, bytes, memory, error, disclosure, reasons."""
+        head = (
+            "",
+            "way",
+            "predicted",
+            "up",
+            "down",
+            "server holds",
+            "error",
+            "who sees what, and parameters",
+        )
+        rows = [head]
+        for at, offer in enumerate(self.offers):
+            rows.append(
+                (
+                    "*" * (at == 0),
+                    offer.way,
+                    _time(offer.seconds(self.calibration.times)),
+                    f"{offer.up:,}",
+                    f"{offer.down:,}",
+                    f"{offer.memory:,}",
+                    f"{offer.error:.2g}",
+                    f"{offer.sees}; {offer.parameters}",
+                )
+            )
+            found = self.measured.get(offer.way)
+            if found is not None:
+                held = f"{found.held + found.up + found.down:,}"
+                took, error = _time(found.seconds), f"{found.error:.2g}"
+                up, down = f"{found.up:,}", f"{found.down:,}"
+                rows.append(("", "  measured", took, up, down, held, error, ""))
+        widths = [max(len(row[at]) for row in rows) for at in range(len(head) - 1)]
+        lines = [
+            " ".join(cell.ljust(size) for cell, size in zip(row, [*widths, 0], strict=True))
+            for row in rows
+        ]
+        task = self.task
+        title = (
+            f"{task.problem.name} of {task.samples} samples, {task.setting} "
+            f"({SETTINGS[task.setting]}), disclosing {task.disclose}; least {task.objective}; "
+            f"times by {self.calibration.source}"
+        )
+        refused = [f"  not {way}: {reason}" for way, reason in self.refusals]
+        return "\n".join([title, *(line.rstrip() for line in lines), *refused])
+
+    __str__ = explain
+
+    def __repr__(self) -> str:
+        best = self.offers[0].way if self.offers else "nothing"
+        return f"<hesc.planner.Decision: {best} of {len(self.offers)} for {self.task.problem.name}>"
+
+
+def decide(
+    task: Task,
+    *,
+    calibration: Calibration | None = None,
+    contenders: Sequence[Contender] = CONTENDERS,
+) -> Decision:
+    """Compares all ways to compute a task.
+
+    Args:
+        task: what is wished.
+        calibration: times of kernels; None takes those of this processor that `hesc calibrate` has
+            stored, or else the shipped ones of another.
+        contenders: which ways to compare.
+
+    Returns:
+        The feasible ones, the cheapest first, and the reasons against the others. Contenders whose
+        kernels were never timed come last where time counts.
+
+    """
+    known = Calibration.load() if calibration is None else calibration
+    offers: list[Offer] = []
+    refusals: list[Refusal] = []
+    for contender in contenders:
+        found = _considered(contender, task)
+        reason = _against(found, task) if isinstance(found, Offer) else found.reason
+        if isinstance(found, Offer) and not reason:
+            offers.append(found)
+        else:
+            refusals.append(Refusal(found.way, reason))
+    decision = Decision(task, known, offers, refusals)
+    offers.sort(key=lambda offer: (decision.cost(offer), offer.way))
+    return decision
+
+
+def objective(task: Task, seconds: float | None, sizes: Offer | Measured) -> float:
+    """What is to be least, of predicted or measured figures."""
+    if task.objective == "bytes":
+        return sizes.up + sizes.down
+    if task.objective == "memory":
+        return sizes.held + sizes.up + sizes.down
+    if seconds is None:
+        return math.inf
+    if task.objective == "throughput":
+        return seconds / task.samples
+    return seconds + (sizes.up + sizes.down) / task.bandwidth
+
+
+def _considered(contender: Contender, task: Task) -> Offer | Refusal:
+    try:
+        return contender.consider(task)
+    except HescError as error:
+        return Refusal(contender.name, str(error))
+
+
+def _against(offer: Offer, task: Task) -> str:
+    reason = objection(
+        offer.sees, setting=task.setting, disclose=task.disclose, own_model=task.own_model
+    )
+    if not reason and not offer.error <= task.max_error * (1 + 1e-9):
+        reason = f"its error is {offer.error:.2g}, above {task.max_error:.2g}"
+    if not reason and offer.memory > task.memory:
+        reason = f"the server would hold {offer.memory:,} bytes, more than {task.memory:,.0f}"
+    return reason
+
+
+def _time(seconds: float | None) -> str:
+    if seconds is None:
+        return "not timed"
+    for unit, factor in (("s", 1.0), ("ms", 1e3)):
+        if seconds * factor >= 1:
+            return f"{seconds * factor:.3g} {unit}"
+    return f"{seconds * 1e6:.3g} us"

@@ -1,0 +1,123 @@
+"""The small tasks that contenders are timed on: each set and stage at sizes far apart."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from hesc.codes import SignProjection
+from hesc.planner.contenders import CONTENDERS
+from hesc.planner.offers import Offer
+from hesc.planner.tasks import Distances, Products, Scores, Task
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    Probe = tuple[Offer, Task, NDArray[Any]]
+    Asked = tuple[Task, NDArray[Any], set[str]]
+
+
+def probes() -> list[Probe]:
+    """Offers, tasks and data. Cost: plans, and keys for those that learn sizes by trying."""
+    rng = np.random.default_rng(1)
+    found: list[Probe] = []
+    for task, x, ways in _tasks(rng):
+        for contender in CONTENDERS:
+            if contender.name in ways:
+                offer = contender.consider(task)
+                if isinstance(offer, Offer):
+                    found.append((offer, task, x))
+    return found
+
+
+# In the clear, encrypted by their owner, and by the key owner.
+_WEIGHTS: Final = (("client_server", False), ("outsourced", False), ("outsourced", True))
+_RINGS: Final = (1024, 2048, 4096, 8192)
+# Features, outputs and samples.
+_COLUMNS: Final = ((4, 1, 1), (16, 2, 64), (16, 4, 2048), (4, 1, 2048))
+_ROWS: Final = ((4, 1, 4), (8, 4, 1), (32, 1, 1), (64, 1, 1), (64, 10, 1), (256, 10, 1))
+_CLEAR: Final = ((4, 1, 1), (4, 3, 1000), (16, 2, 1), (512, 10, 1), (64, 10, 100), (256, 1, 1000))
+# Factors and samples.
+_FACTORS: Final = ((2, 1), (8, 1), (4, 256), (8, 2048), (2, 1024))
+_STREAMS: Final = ((2, 1), (3, 16), (2, 64), (2, 256), (2, 1000), (3, 1000))
+# Bits, records and probes.
+_CODES: Final = ((128, 256, 1), (512, 256, 1), (128, 1024, 16), (512, 1024, 16), (256, 2048, 1))
+
+
+def _tasks(rng: np.random.Generator) -> Iterator[Asked]:
+    yield from _ring_products(rng)
+    for ways, setting, shapes in (
+        ({"ckks columns"}, "client_server", _COLUMNS),
+        ({"ckks rows"}, "client_server", _ROWS),
+        ({"clear"}, "one_side_clear", _CLEAR),
+    ):
+        for features, outputs, samples in shapes:
+            yield _scores(rng, features, outputs, samples, 0.01, setting, ways)
+    for factors, samples in _FACTORS:
+        for error in (0.1, 0.01, 0.001):
+            yield _products(rng, factors, samples, error, {"logarithms"})
+        yield _products(rng, factors, samples, 0.01, {"ckks products"})
+    for factors, samples in _STREAMS:
+        yield _products(rng, factors, samples, 0.03, {"streams bfv", "streams pad"})
+    for factors, error in ((2, 0.12), (3, 0.06)):
+        yield _products(rng, factors, 1, error, {"streams gm", "streams ec_elgamal"})
+    for bits, records, samples in _CODES:
+        yield _distances(rng, bits, records, samples, own=False)
+        yield _distances(rng, bits, records, samples, own=True)
+
+
+def _ring_products(rng: np.random.Generator) -> Iterator[Asked]:
+    for (setting, own), ring, error in product(_WEIGHTS, _RINGS, (0.05, 1e-4)):
+        for features, outputs, samples in (
+            (ring // 2 + 8, 1, 1),
+            (ring // 2 + 8, 1, 6),
+            (ring // 20, 10, 1),
+            (ring // 20, 10, 6),
+            (ring // 20, 10, 40),
+            (32, 2, 40),
+            (8, 1, 1),
+            (8, 1, ring // 4),
+        ):
+            yield _scores(
+                rng, features, outputs, samples, error, setting, {"ring products"}, own=own
+            )
+
+
+def _products(
+    rng: np.random.Generator, factors: int, samples: int, error: float, ways: set[str]
+) -> Asked:
+    task = Task(Products(factors), "many_parties", max_error=error, samples=samples)
+    return task, rng.uniform(-1, 1, (factors, samples)), ways
+
+
+def _distances(
+    rng: np.random.Generator, bits: int, records: int, samples: int, *, own: bool
+) -> Asked:
+    coder = SignProjection(32, bits=bits, random_state=1)
+    codes = coder.encode(rng.normal(size=(records, 32)))
+    x = coder.encode(rng.normal(size=(samples, 32)))
+    setting = "outsourced" if own else "client_server"
+    task = Task(Distances(codes), setting, "distances", samples=samples, own_model=own)
+    return task, x, {"galleries" if own else "codes"}
+
+
+def _scores(
+    rng: np.random.Generator,
+    features: int,
+    outputs: int,
+    samples: int,
+    error: float,
+    setting: str,
+    ways: set[str],
+    *,
+    own: bool = False,
+) -> Asked:
+    weights = rng.normal(size=(outputs, features)) / np.sqrt(features)
+    problem = Scores(weights, low=-1.0, high=1.0)
+    x = rng.uniform(-1, 1, (samples, features))
+    task = Task(problem, setting, max_error=error, samples=samples, own_model=own)
+    return task, x, ways

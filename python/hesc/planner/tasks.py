@@ -1,0 +1,220 @@
+"""What is to be computed, for whom, how exactly, and what is to be least."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from hesc._native import OutOfRangeError, ParameterError, ShapeError
+from hesc.inputs import one_name, real_array, whole
+from hesc.planner.roles import DISCLOSURES, SETTINGS
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+OBJECTIVES: Final = {
+    "latency": "seconds of all samples, computing and transfer",
+    "throughput": "seconds of computing for each sample, all sides together",
+    "bytes": "bytes up and down",
+    "memory": "bytes that the server holds: keys, model, query and answer as they travel",
+}
+_MOST_SAMPLES: Final = 1 << 20
+
+
+class Scores:
+    """`weights @ x + intercepts` of samples `x` within declared ranges.
+
+    Args:
+        weights: a row for each output.
+        intercepts: one for each output, or one for all.
+        low: the least value of each feature, or one for all.
+        high: the greatest.
+
+    Raises:
+        ShapeError, OutOfRangeError: shapes that do not fit, NaN, empty ranges.
+
+    """
+
+    name = "scores"
+
+    def __init__(
+        self,
+        weights: ArrayLike,
+        intercepts: ArrayLike = 0.0,
+        *,
+        low: ArrayLike,
+        high: ArrayLike,
+    ) -> None:
+        rows = _finite(weights, "weights")
+        rows = rows[None, :] if rows.ndim == 1 else rows
+        if rows.ndim != 2 or not rows.size:
+            raise ShapeError(f"weights have a row for each output; got the shape {rows.shape}")
+        self.weights: NDArray[np.float64] = rows
+        self.outputs, self.features = rows.shape
+        self.intercepts = _spread(intercepts, self.outputs, "intercepts")
+        self.low = _spread(low, self.features, "low")
+        self.high = _spread(high, self.features, "high")
+        if (self.low > self.high).any():
+            raise OutOfRangeError("ranges run from low to high; some low is above its high")
+
+    @property
+    def reach(self) -> NDArray[np.float64]:
+        """The greatest absolute value of each feature."""
+        return np.maximum(np.abs(self.low), np.abs(self.high))
+
+    @property
+    def largest(self) -> float:
+        """What no result is beyond."""
+        sums = np.abs(self.weights) @ self.reach + np.abs(self.intercepts)
+        return float(sums.max()) or 1.0
+
+    def exact(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The results in the clear, (samples, outputs)."""
+        found: NDArray[np.float64] = x @ self.weights.T + self.intercepts
+        return found
+
+    def checked(self, x: ArrayLike, samples: int) -> NDArray[np.float64]:
+        """Samples, within the ranges."""
+        rows = _shaped(x, (samples, self.features))
+        if ((rows < self.low) | (rows > self.high)).any():
+            raise OutOfRangeError("some features are beyond their declared ranges")
+        return rows
+
+
+class Products:
+    """Products of numbers in [-1, 1], each factor from another owner: data is (factors, samples).
+
+    Args:
+        factors: how many, from 2.
+
+    """
+
+    name = "products"
+    features = outputs = 1
+
+    def __init__(self, factors: int) -> None:
+        self.factors = whole(factors, "factors", 2, 64)
+
+    def exact(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The results in the clear, (samples,)."""
+        found: NDArray[np.float64] = x.prod(axis=0)
+        return found
+
+    def checked(self, x: ArrayLike, samples: int) -> NDArray[np.float64]:
+        """Factors, within [-1, 1]."""
+        rows = _shaped(x, (self.factors, samples))
+        if (np.abs(rows) > 1).any():
+            raise OutOfRangeError("factors lie in [-1, 1]; scale them, and the products back")
+        return rows
+
+
+class Distances:
+    """Hamming distances of probes to records, both binary codes packed as `hesc.codes` has them.
+
+    Args:
+        records: codes, (records, words) of 64 bits.
+
+    """
+
+    name = "distances"
+    outputs = 1
+
+    def __init__(self, records: NDArray[np.uint64]) -> None:
+        from hesc.codes.rows import checked
+
+        self.records = checked(records, "records")
+        self.features = self.bits = 64 * self.records.shape[1]
+
+    def exact(self, x: NDArray[np.uint64]) -> NDArray[np.float64]:
+        """The results in the clear, (probes, records)."""
+        from hesc.codes.rows import hamming
+
+        return hamming(x, self.records).astype(np.float64)
+
+    def checked(self, x: Any, samples: int) -> NDArray[np.uint64]:
+        """Codes of the records' length."""
+        from hesc.codes.rows import checked
+
+        codes = checked(x, "probes")
+        if codes.shape != (samples, self.records.shape[1]):
+            raise ShapeError(f"the task is {samples} probes of {self.bits} bits")
+        return codes
+
+
+Problem = Scores | Products | Distances
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What is to be computed, and what counts.
+
+    Example::
+
+        Task(Scores(weights, intercepts, low=0, high=16), max_error=0.1, samples=100)
+
+    Raises:
+        ParameterError: wishes that cannot be; the message names them.
+
+    """
+
+    problem: Problem
+    """The arithmetic."""
+    setting: str = "client_server"
+    """One of `hesc.planner.SETTINGS`."""
+    disclose: str = "scores"
+    """The most that the key owner may learn of results: one of `hesc.planner.DISCLOSURES`."""
+    max_error: float = 0.01
+    """The root mean square error that is allowed, in units of the results; distances have none."""
+    samples: int = 1
+    """How many are computed at once."""
+    objective: str = "latency"
+    """One of `hesc.planner.OBJECTIVES`."""
+    bandwidth: float = 1e7
+    """Bytes a second between the sides."""
+    own_model: bool = False
+    """Whether the model, or the records, are the key owner's own, who encrypts them himself."""
+    memory: float = math.inf
+    """Bytes that the server may hold."""
+
+    def __post_init__(self) -> None:
+        one_name(self.setting, "setting", tuple(SETTINGS))
+        one_name(self.disclose, "disclose", DISCLOSURES)
+        one_name(self.objective, "objective", tuple(OBJECTIVES))
+        whole(self.samples, "samples", 1, _MOST_SAMPLES)
+        for name in ("max_error", "bandwidth", "memory"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+                raise ParameterError(f"{name} is a number above zero; got {value!r}")
+        if not math.isfinite(self.max_error):
+            raise ParameterError("max_error is finite: an error without a bound is no result")
+        if not isinstance(self.own_model, bool):
+            raise ParameterError(f"own_model is True or False; got {self.own_model!r}")
+        if isinstance(self.problem, Products) != (self.setting == "many_parties"):
+            raise ParameterError(
+                "products are for setting='many_parties', and it is for products: scores and "
+                "distances have one owner of samples"
+            )
+
+
+def _finite(values: ArrayLike, name: str) -> NDArray[np.float64]:
+    array = real_array(values, name)
+    if not np.isfinite(array).all():
+        raise OutOfRangeError(f"{name} are finite numbers; some are NaN or infinite")
+    return array
+
+
+def _spread(values: ArrayLike, count: int, name: str) -> NDArray[np.float64]:
+    array = _finite(values, name)
+    if array.shape not in {(), (count,)}:
+        raise ShapeError(f"{name} are {count} numbers, or one; got the shape {array.shape}")
+    return np.ascontiguousarray(np.broadcast_to(array, (count,)))
+
+
+def _shaped(x: ArrayLike, shape: tuple[int, int]) -> NDArray[np.float64]:
+    rows = _finite(x, "x")
+    if rows.shape != shape:
+        raise ShapeError(f"the task's data has the shape {shape}; got {rows.shape}")
+    return rows

@@ -1,0 +1,349 @@
+"""Transformers, and models of trees over public bins: scores, fidelity, refusals, the wire."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn import datasets
+from sklearn.decomposition import (
+    NMF,
+    PCA,
+    FactorAnalysis,
+    FastICA,
+    IncrementalPCA,
+    KernelPCA,
+    TruncatedSVD,
+)
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    AdaBoostRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import train_test_split
+from sklearn.neighbors import NeighborhoodComponentsAnalysis
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import KBinsDiscretizer, MinMaxScaler, RobustScaler, StandardScaler
+from sklearn.random_projection import GaussianRandomProjection, SparseRandomProjection
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import hesc
+from hesc.ml import (
+    PrivateClassifier,
+    PrivatePlan,
+    PrivateRegressor,
+    PrivateTransformer,
+    documents,
+    steps,
+    transforms,
+)
+from hesc.ml.transforms import transformed
+
+X, Y = datasets.load_wine(return_X_y=True)
+PATIENTS = datasets.load_diabetes(return_X_y=True)
+TRANSFORMERS = [
+    PCA(2, whiten=True),
+    IncrementalPCA(2),
+    TruncatedSVD(2, random_state=0),
+    FactorAnalysis(2),
+    FastICA(2, whiten="unit-variance", random_state=0, max_iter=1000),
+    LinearDiscriminantAnalysis(),
+    LinearDiscriminantAnalysis(solver="eigen", n_components=1),
+    NeighborhoodComponentsAnalysis(2, random_state=0, max_iter=5),
+    GaussianRandomProjection(3, random_state=0),
+    SparseRandomProjection(3, random_state=0),
+    MinMaxScaler(),
+    make_pipeline(StandardScaler(), PCA(3)),
+]
+ADDITIVE = [
+    GradientBoostingClassifier(max_depth=1, n_estimators=20, random_state=0),
+    HistGradientBoostingClassifier(max_depth=1, max_iter=20),
+    AdaBoostClassifier(n_estimators=20, random_state=0),
+    DecisionTreeClassifier(max_depth=1),
+    make_pipeline(RobustScaler(), RandomForestClassifier(20, max_depth=1, random_state=0)),
+    GradientBoostingRegressor(max_depth=1, n_estimators=20, random_state=0),
+    HistGradientBoostingRegressor(max_depth=1, max_iter=20),
+    DecisionTreeRegressor(max_depth=1),
+]
+
+
+def made_of(model: Any, rows: Any, target: Any) -> Any:
+    final = model[-1] if hasattr(model, "steps") else model
+    kind = PrivateClassifier if type(final).__name__.endswith("Classifier") else PrivateRegressor
+    return kind(model).fit(rows, target)
+
+
+@pytest.mark.parametrize("model", TRANSFORMERS, ids=lambda m: type(m).__name__)
+def test_transformers_are_scikit_learns(model: Any) -> None:
+    """Errors beyond seven deviations are one of 10^11; a client of the wire form reads the same."""
+    rows = (X - X.mean(axis=0)) / X.std(axis=0) + 1
+    made = PrivateTransformer(model).fit(rows, Y)
+    plan = PrivatePlan.from_bytes(made.plan(rows).to_bytes())
+    assert plan.transformer
+    assert "Private transformer" in str(plan)
+    clear = made.transform(rows)
+    found = made.transform(rows, fhe="execute")
+    assert found.shape == clear.shape == model.fit(rows, Y).transform(rows).shape
+    assert np.abs(found - clear).max() < 7 * plan.error
+    assert made.transform(rows, fhe="simulate", random_state=1).shape == clear.shape
+
+
+@pytest.mark.parametrize(
+    ("model", "text"),
+    [
+        (KernelPCA(2), "KernelPCA.*Nystroem"),
+        (NMF(2), "NMF.*TruncatedSVD"),
+        (LogisticRegression(), "LogisticRegression.*nearest: PCA"),
+    ],
+)
+def test_other_transformers_are_refused(model: Any, text: str) -> None:
+    with pytest.raises(hesc.ParameterError, match=text):
+        PrivateTransformer(model).fit(X, Y)
+    clipped = PrivateTransformer(MinMaxScaler(clip=True)).fit(X)
+    with pytest.raises(hesc.ParameterError, match="clip=False"):
+        clipped.plan(X)
+
+
+@pytest.mark.parametrize("model", ADDITIVE, ids=lambda m: type(m).__name__)
+@pytest.mark.parametrize("two", [False, True])
+def test_trees_of_single_features_are_computed_as_they_are(model: Any, two: bool) -> None:
+    """With their own thresholds for edges; also of rows that lie on thresholds, seen by none."""
+    rows, target = X, Y
+    if two:
+        rows, target = X[Y > 0], np.array(["a", "b", "c"])[Y[Y > 0]]
+    if "Regressor" in type(model).__name__:
+        rows, target = PATIENTS
+    made = made_of(model, rows, target)
+    plan = made.plan(rows, bins="thresholds")
+    assert plan.fidelity is not None
+    assert plan.fidelity.apart < 1e-9
+    _, linear = made._planned()
+    edges = linear.steps[-1].edges
+    first = linear.steps[-1].features[0, 0].astype(int)
+    strange = np.repeat(rows[:1], len(edges), axis=0)
+    strange[:, first] = edges
+    tried = np.concatenate([rows, strange, rows * 1.7 - 3])
+    ready = transformed(linear.steps, tried)
+    scores = ready @ linear.weights.T + linear.intercepts
+    clear = made.predict(tried) if "Regressor" in type(model).__name__ else None
+    clear = made.decision_function(tried) if clear is None else clear
+    assert np.abs(scores - clear.reshape(len(scores), -1)).max() < 1e-9 * max(
+        1, np.abs(clear).max()
+    )
+    run = made.run(tried)
+    assert np.abs(run.scores - clear).max() < 7 * plan.error
+
+
+def test_shares_of_forests_are_probabilities() -> None:
+    """Those of scikit-learn within the error, never below zero, whatever errors scores have."""
+    for rows, target, outputs in ((X, Y, 3), (X[Y > 0], Y[Y > 0], 1)):
+        made = PrivateClassifier(RandomForestClassifier(9, max_depth=1, random_state=0))
+        plan = made.fit(rows, target).plan(rows, bins="thresholds", max_error=0.01)
+        shares = made.predict_proba(rows, fhe="execute")
+        assert np.abs(shares - made.predict_proba(rows)).max() < 14 * plan.error
+        scores = plan.scores(np.full((4, outputs), -0.7))
+        for found in (shares, plan.probabilities(scores)):
+            assert (found >= 0).all()
+            assert found.sum(axis=1) == pytest.approx(1)
+
+
+def test_thresholds_move_to_the_nearest_edges() -> None:
+    """A tree of one split at 5 with the edges 2 and 6 splits at 6, and the plan says how far."""
+    rows = np.arange(1.0, 11)[:, None]
+    made = PrivateRegressor(DecisionTreeRegressor(max_depth=1)).fit(rows, 1.0 * (rows[:, 0] > 5))
+    plan = made.plan(rows, bins=[[2, 6.5]], min_fidelity=0)
+    _, linear = made._planned()
+    found = transformed(linear.steps, rows) @ linear.weights.T + linear.intercepts
+    assert found[:, 0] == pytest.approx(1.0 * (rows[:, 0] > 6.5))
+    assert plan.fidelity is not None
+    assert plan.fidelity.apart == pytest.approx(np.sqrt(0.1))
+    assert plan.fidelity.explained == pytest.approx(1 - 0.1 / 0.25)
+    assert "nearest public edges" in str(plan)
+    with pytest.raises(hesc.ParameterError, match=r"too far.*min_fidelity=0\.9"):
+        made.plan(rows, bins=[[2, 6.5]])
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        RandomForestClassifier(30, random_state=0),
+        GradientBoostingClassifier(n_estimators=20, random_state=0),
+        RandomForestRegressor(30, max_depth=4, random_state=0),
+        AdaBoostRegressor(n_estimators=20, random_state=0),
+    ],
+    ids=lambda m: type(m).__name__,
+)
+def test_deeper_trees_are_fitted_again_or_refused(model: Any) -> None:
+    """What the plan reports is what rows that nobody saw have, within five deviations or 0.1."""
+    rows, target = (X, Y) if "Classifier" in type(model).__name__ else PATIENTS
+    train, test, learnt, _ = train_test_split(rows, target, random_state=0)
+    made = made_of(model, train, learnt)
+    with pytest.raises(hesc.ParameterError, match="refit='additive'"):
+        made.plan(train)
+    plan = made.plan(train, refit="additive", min_fidelity=0.5)
+    near = PrivatePlan.from_bytes(plan.to_bytes()).fidelity
+    assert near == plan.fidelity
+    assert near is not None
+    assert near.unseen
+    assert "NOT THE MODEL THAT WAS TRAINED" in str(plan)
+    found, clear = made.predict(test, fhe="execute"), made.predict(test)
+    if near.agreement is None:
+        share = 1 - np.mean((found - clear) ** 2) / np.var(clear)
+    else:
+        share = np.mean(found == clear)
+    assert share > near.share - max(0.1, 5 * np.sqrt(near.share * (1 - near.share) / len(test)))
+    if near.share < 1:
+        with pytest.raises(hesc.ParameterError, match="min_fidelity=1"):
+            made.plan(train, refit="additive", min_fidelity=1)
+        made.plan(train, refit="additive", min_fidelity=0.5)
+    made.estimator_ = made_of(model.set_params(random_state=5), train[::2], learnt[::2]).estimator_
+    with pytest.raises(hesc.ParameterError, match="has changed"):
+        made.run(test)
+
+
+def test_bins_of_scikit_learn_before_a_linear_model() -> None:
+    """Values on edges fall where scikit-learn puts them."""
+    rows, target = PATIENTS[0][:, 2:6], PATIENTS[1]
+    model = make_pipeline(KBinsDiscretizer(5, quantile_method="averaged_inverted_cdf"), Ridge())
+    made = PrivateRegressor(model).fit(rows, target)
+    edges = made.estimator_[0].bin_edges_
+    extra = np.column_stack([np.resize(own, 12) for own in edges])
+    plan = made.plan(rows)
+    assert plan.fidelity is None
+    found = made.predict(np.concatenate([rows, extra]), fhe="execute")
+    assert np.abs(found - made.predict(np.concatenate([rows, extra]))).max() < 7 * plan.error
+    for option, text in (({"ranges": (0, 1)}, "takes no ranges"), ({"bins": 5}, "models of trees")):
+        with pytest.raises(hesc.ParameterError, match=text):
+            made.plan(rows, **option)
+    with pytest.raises(hesc.OutOfRangeError, match="no finite"):
+        plan.prepared(rows * np.inf)
+
+
+@pytest.mark.parametrize(
+    ("wishes", "error", "text"),
+    [
+        ({"bins": 1}, "OutOfRange", "bins"),
+        ({"bins": "many"}, "Parameter", "a list of edges"),
+        ({"bins": [[1]]}, "Shape", "a list of 13"),
+        ({"bins": [[1, 1]] * 13}, "OutOfRange", "each larger"),
+        ({"bins": [[]] * 13}, "Parameter", "no feature has two bins"),
+        ({"refit": "else"}, "Parameter", "additive"),
+        ({"min_fidelity": 2}, "Parameter", "a share"),
+        ({"min_fidelity": True}, "Parameter", "a share"),
+    ],
+)
+def test_wishes_of_bins_that_cannot_be(wishes: dict[str, Any], error: str, text: str) -> None:
+    made = PrivateClassifier(AdaBoostClassifier(n_estimators=5, random_state=0)).fit(X, Y)
+    with pytest.raises(getattr(hesc, f"{error}Error"), match=text):
+        made.plan(X, **wishes)
+
+
+def test_pairs_of_features_have_cells() -> None:
+    one, two = (0, np.array([1.0])), (2, np.array([0.0, 5.0]))
+    cells = steps.bins(3, [(one, two), (two, None)])
+    assert cells.widths == (3, 9)
+    assert cells(np.array([[1.0, 9, 6]])).tolist() == [[0, 0, 1, 0, 0, 0, 0, 0, 1]]
+
+
+def scorecard() -> dict[str, Any]:
+    """The plan of a scorecard as its document has it."""
+    made = PrivateClassifier(AdaBoostClassifier(n_estimators=5, random_state=0)).fit(X, Y)
+    found: dict[str, Any] = json.loads(made.plan(X, bins=4, min_fidelity=0).to_bytes())
+    return found
+
+
+def numbers(*shape: int) -> Any:
+    return lambda *values: documents.packed(np.array(values, dtype=float).reshape(shape))
+
+
+PAIR, LIST = numbers(1, 2), numbers(3)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"fidelity": 3},
+        {"fidelity": {}},
+        {"fidelity": {"way": "else"}},
+        {"fidelity": {"rows": 0}},
+        {"fidelity": {"rows": 1.0}},
+        {"fidelity": {"unseen": 0}},
+        {"fidelity": {"agreement": 1.5}},
+        {"fidelity": {"agreement": "much"}},
+        {"fidelity": {"explained": 2.0}},
+        {"fidelity": {"apart": -1.0}},
+        {"fidelity": {"apart": 10**400}},
+        {"transformer": True},
+        {"transformer": None},
+        {"link": "share"},
+        {"steps": {"inputs": 12}},
+        {"steps": {"inputs": "13"}},
+        {"steps": {"features": PAIR(13, -1)}},
+        {"steps": {"features": PAIR(0, -2)}},
+        {"steps": {"features": PAIR(-1, -1)}},
+        {"steps": {"features": PAIR(0.5, -1)}},
+        {"steps": {"counts": PAIR(2, 0)}},
+        {"steps": {"counts": PAIR(4, -1)}},
+        {"steps": {"counts": PAIR(0, 3)}},
+        {"steps": {"counts": PAIR(1e9, 0)}},
+        {"steps": {"counts": numbers(2, 1)(3, 0)}},
+        {"steps": {"edges": LIST(1, 3, 2)}},
+        {"steps": {"edges": LIST(1, 1, 2)}},
+        {"steps": {"edges": numbers(2)(1, 2)}},
+        {"steps": {"edges": {"shape": [3], "f8": "AAAA"}}},
+        {"steps": {"step": "bin"}},
+    ],
+)
+def test_documents_of_scorecards_that_lie(change: dict[str, Any]) -> None:
+    """A block of three edges, and beside it a change that makes no sense: never read."""
+    sound = scorecard()
+    first = sound["steps"][0] | {
+        "features": PAIR(0, -1),
+        "counts": PAIR(3, 0),
+        "edges": LIST(1, 2, 3),
+    }
+    ((where, lie),) = change.items()
+    steps, width = transforms.read([first], 13)
+    assert (width, len(steps)) == (4, 1)
+    if where == "steps":
+        with pytest.raises(hesc.WireError):
+            transforms.read([first | lie], 13)
+        return
+    sound[where] = sound[where] | lie if isinstance(lie, dict) and lie else lie
+    with pytest.raises(hesc.WireError):
+        PrivatePlan.from_bytes(json.dumps(sound).encode())
+
+
+def test_numbers_beyond_all_floats_are_none() -> None:
+    """JSON has 1e999, of which Python makes an infinity."""
+    sound = scorecard()
+    sound["fidelity"]["apart"] = 4.25
+    with pytest.raises(hesc.WireError, match="damaged"):
+        PrivatePlan.from_bytes(json.dumps(sound).replace("4.25", "1e999").encode())
+
+
+def test_damaged_documents_of_scorecards() -> None:
+    """Any byte: refused, or read as something that stands by itself, prints and prepares."""
+    data = json.dumps(scorecard()).encode()
+    assert PrivatePlan.from_bytes(data).fidelity is not None
+    rng = np.random.default_rng(5)
+    refused = 0
+    for _ in range(300):
+        changed = bytearray(data)
+        changed[rng.integers(len(data))] = rng.integers(32, 127)
+        try:
+            plan = PrivatePlan.from_bytes(bytes(changed))
+            str(plan)
+            plan.prepared(X[:3])
+        except hesc.HescError:
+            refused += 1
+    assert refused > 30
