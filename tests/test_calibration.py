@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from hesc import HescError, WireError
+from hesc import HescError, WireError, _native
 from hesc.cli import app
 from hesc.planner import Calibration, calibration
 from hesc.planner.calibration import cache_file, own_threads
@@ -113,7 +113,7 @@ def test_another_processor_extension_or_build_reads_another_file(
     third = name()
     other = tmp_path / "native"
     other.write_bytes(b"another build")
-    monkeypatch.setattr(calibration._native, "__file__", str(other))
+    monkeypatch.setattr(_native, "__file__", str(other))
     assert len({first, second, third, name()}) == 4
     calibration._machine_hash.cache_clear()
 
