@@ -5,23 +5,18 @@ from __future__ import annotations
 import itertools
 import math
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
-from hesc import HescError, OutOfRangeError, ParameterError, ShapeError, WireError
+from hesc import HescError, OutOfRangeError, ParameterError, ShapeError
 from hesc.codes import SignProjection
 from hesc.planner import Calibration, Distances, Products, Scores, Task, decide
-from hesc.planner.calibration import cache_file
 from hesc.planner.contenders import CONTENDERS
 from hesc.planner.decision import objective
 from hesc.planner.offers import measure
 from hesc.planner.roles import DISCLOSURES, SETTINGS, Sees, objection
 from hesc.planner.work import Count, counted, fitted, seconds
-
-if TYPE_CHECKING:
-    from pathlib import Path
 from hesc_papers.planner_problems import made
 from hesc_papers.planner_tasks import held_out, names
 
@@ -222,42 +217,6 @@ def test_objectives_of_measured_figures() -> None:
     found = measure(decision.chosen, task, data(task), repetitions=1)
     total = found.up + found.down
     assert objective(task, 1.0, found) == pytest.approx(1 + total / task.bandwidth)
-
-
-def test_calibrations_as_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert Calibration.load() == SHIPPED
-    mine = Calibration({"a.b.encrypt.calls": 1e-6}, "here")
-    path = mine.store()
-    assert path == cache_file()
-    assert Calibration.load() == mine
-    Calibration({}, "there").store()
-    assert Calibration.load().source == "there"
-    assert [file.name for file in path.parent.iterdir()] == [path.name]
-    path.write_text("{")
-    with pytest.raises(WireError, match="--again"):
-        Calibration.load()
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "[]",
-        "[" * 100_000,
-        '{"format": "hesc calibration 1", "source": "x"}',
-        '{"format": "hesc calibration 2", "source": "x", "seconds": {}}',
-        '{"format": "hesc calibration 1", "source": 3, "seconds": {}}',
-        '{"format": "hesc calibration 1", "source": "x", "seconds": {"a": NaN}}',
-        '{"format": "hesc calibration 1", "source": "x", "seconds": {"a": -1}}',
-        '{"format": "hesc calibration 1", "source": "x", "seconds": {"a": 1e300}}',
-        '{"format": "hesc calibration 1", "source": "x", "seconds": {"a": true}}',
-        '{"format": "hesc calibration 1", "source": "x", "seconds": {"a": "1"}}',
-    ],
-)
-def test_damaged_calibrations(text: str) -> None:
-    with pytest.raises(WireError):
-        Calibration.from_json(text)
 
 
 def test_the_tasks_and_the_fifth_stay_as_they_were() -> None:

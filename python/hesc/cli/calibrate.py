@@ -17,6 +17,9 @@ from hesc.new_files import check_new, new_file
 
 
 def calibrate(
+    threads: Annotated[
+        int, typer.Option(min=1, max=1 << 16, help="Threads that the kernels may use.")
+    ] = 1,
     again: Annotated[
         bool, typer.Option("--again", help="Measure even if there is a calibration.")
     ] = False,
@@ -24,33 +27,34 @@ def calibrate(
         str | None, typer.Option("--json", help="Write the times to this new file, - for stdout.")
     ] = None,
 ) -> None:
-    """Times the kernels that plans count, on one thread, and keeps them for this processor.
+    """Times the kernels that plans count and keeps them for this processor and so many threads.
 
     Example: hesc calibrate --again --json times.json
     """
     if json_file not in (None, "-"):
         check_new({"--json": Path(json_file)})
     # Before the first parallel call makes the pool.
-    os.environ["RAYON_NUM_THREADS"] = "1"
+    os.environ["RAYON_NUM_THREADS"] = str(threads)
     from hesc.planner.calibration import Calibration, cache_file
 
     console = Console(stderr=True)
     begin = time.perf_counter()
-    if again or not cache_file().exists():
+    stored = cache_file(threads)
+    if again or stored is None or not stored.exists():
         found = Calibration.measure()
         path = found.store()
         took = time.perf_counter() - begin
         console.print(Text(f"{len(found.times)} kernels in {took:.1f} s: {path}"), soft_wrap=True)
     else:
-        found = Calibration.load()
-        console.print(Text(f"there is one: {cache_file()}; --again measures anew"), soft_wrap=True)
+        found = Calibration.load(threads)
+        console.print(Text(f"there is one: {stored}; --again measures anew"), soft_wrap=True)
     if json_file == "-":
         sys.stdout.write(found.to_json() + "\n")
     elif json_file is not None:
         with new_file(json_file) as part:
             part.write_text(found.to_json() + "\n")
     else:
-        table = Table("kernel", "us", title=found.source)
+        table = Table("kernel", "us", title=f"{found.source}, {found.threads} threads")
         for name, seconds in sorted(found.times.items()):
             table.add_row(name, f"{seconds * 1e6:.3g}")
         console.print(table)

@@ -9,11 +9,12 @@ import base64
 import binascii
 import json
 import math
-from typing import TYPE_CHECKING, Any, Final, Never
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from hesc._native import WireError
+from hesc.strict_json import parsed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -63,14 +64,11 @@ def _parsed(data: bytes, kind: str) -> object:
     if not isinstance(data, bytes) or len(data) > LARGEST:
         raise WireError(f"a {kind} is bytes, up to {LARGEST} of them")
     try:
-        found: object = json.loads(
-            data, object_pairs_hook=_once, parse_constant=_no_number, parse_float=_finite
-        )
-    except (ValueError, RecursionError) as error:
+        return parsed(data)
+    except ValueError as error:
         raise WireError(
             f"this is no {kind} of hesc.ml: it is damaged, or something else"
         ) from error
-    return found
 
 
 def exactly(value: object, names: set[str], what: str) -> dict[str, Any]:
@@ -166,21 +164,3 @@ def one_of(value: object, allowed: tuple[str, ...], what: str) -> str:
 
 def _format(kind: str) -> str:
     return f"hesc.ml {kind} {_VERSION}"
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len(dict(pairs)) != len(pairs):
-        raise ValueError("a name appears twice")
-    return dict(pairs)
-
-
-def _finite(text: str) -> float:
-    """1e999 is JSON, and no number of ours."""
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError("no finite number")
-    return number
-
-
-def _no_number(_: str) -> Never:
-    raise ValueError("no number")

@@ -1,28 +1,31 @@
 """How long kernels take on this processor: measured once, kept, and read again.
 
 Contenders run their own smallest tasks, stage by stage; times of kernels are what explains these
-runs best (`hesc.planner.work.fitted`). All on one thread, as `hesc reproduce` measures.
+runs best (`hesc.planner.work.fitted`). As many threads as the process has: `hesc calibrate` takes
+one, as `hesc reproduce` does, or those that it is told to.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import os
 import platform
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Never, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
-from hesc._native import WireError
+from hesc import _native
+from hesc._native import HescError, WireError
 from hesc.new_files import read_whole, replace_file
 from hesc.planner.offers import measure
 from hesc.planner.probes import probes
 from hesc.planner.work import STAGES, fitted
 from hesc.progress import Bar
+from hesc.strict_json import parsed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,6 +37,9 @@ _LONGEST: Final = 1 << 20
 _MOST: Final = 1e6
 """Seconds of a kernel: more is no measurement."""
 _NAME: Final = 200
+"""Letters of a name."""
+_THREADS: Final = 1 << 16
+"""At most."""
 
 
 @dataclass(frozen=True)
@@ -43,28 +49,40 @@ class Calibration:
     times: dict[str, float]
     source: str
     """Processor and version of hesc."""
+    threads: int = 1
+    """On which they were measured."""
 
     @classmethod
-    def load(cls) -> Self:
-        """That of this processor, which `hesc calibrate` has stored, or else the shipped one.
+    def load(cls, threads: int | None = None) -> Self:
+        """That of this processor and build, which `hesc calibrate` has stored, or the shipped one.
+
+        Args:
+            threads: how many. None takes those of this process, or where these were not measured
+                one. `source` and `threads` say which it is.
 
         Raises:
             WireError: the stored file is damaged; `hesc calibrate --again` writes it anew.
+            HescError: the stored file is longer than any calibration.
 
         """
-        stored = cache_file()
-        if stored.exists():
-            return cls.from_json(read_whole(stored, _LONGEST, "a calibration").decode())
+        for count in [own_threads(), 1] if threads is None else [threads]:
+            stored = cache_file(count)
+            if stored is None or not os.access(stored, os.R_OK):
+                continue
+            found = cls.from_json(read_whole(stored, _LONGEST, "a calibration"))
+            if found.threads != count:
+                raise WireError(f"{stored} is of other threads than its name says: {_AGAIN}")
+            return found
         return cls.shipped()
 
     @classmethod
     def shipped(cls) -> Self:
         """That of another machine, which `source` names: good for comparing, not for promises."""
-        return cls.from_json((files("hesc.planner") / "shipped.json").read_text())
+        return cls.from_json((files("hesc.planner") / "shipped.json").read_bytes())
 
     @classmethod
     def measure(cls, *, progress: bool | Callable[[int, int], object] = True) -> Self:
-        """Measures all kernels, some seconds."""
+        """Measures all kernels on the threads of this process, about ten seconds of one."""
         runs: dict[str, list[tuple[Work, float]]] = {}
         todo = probes()
         with Bar("kernels timed", progress) as bar:
@@ -79,11 +97,19 @@ class Calibration:
         times: dict[str, float] = {}
         for timed in runs.values():
             times |= fitted(timed)
-        return cls(times, machine())
+        return cls(times, machine(), own_threads())
 
     def store(self) -> Path:
-        """Writes it into the cache, in place of what was there."""
-        path = cache_file()
+        """Writes it into the cache, in place of what was there.
+
+        Raises:
+            HescError: there is no cache folder.
+            OSError: it cannot be written; what was there still is.
+
+        """
+        path = cache_file(self.threads)
+        if path is None:
+            raise HescError("this user has no home folder; name a cache folder in XDG_CACHE_HOME")
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_file(path, self.to_json().encode())
         return path
@@ -91,10 +117,11 @@ class Calibration:
     def to_json(self) -> str:
         """Its form as a file."""
         times = dict(sorted(self.times.items()))
-        return json.dumps({"format": _FORMAT, "source": self.source, "seconds": times}, indent=1)
+        fields = {"source": self.source, "threads": self.threads, "seconds": times}
+        return json.dumps({"format": _FORMAT} | fields, indent=1, allow_nan=False)
 
     @classmethod
-    def from_json(cls, text: str) -> Self:
+    def from_json(cls, data: str | bytes) -> Self:
         """Reads that form; strict.
 
         Raises:
@@ -102,49 +129,87 @@ class Calibration:
 
         """
         try:
-            found = json.loads(text, parse_constant=_no_number)
-        except (ValueError, RecursionError) as error:
+            found = parsed(data)
+        except ValueError as error:
             raise WireError(f"no calibration: {_AGAIN}") from error
-        if not isinstance(found, dict) or set(found) != {"format", "source", "seconds"}:
+        if not isinstance(found, dict) or set(found) != {"format", "source", "threads", "seconds"}:
             raise WireError(f"no calibration: {_AGAIN}")
-        source, times = found["source"], found["seconds"]
+        source, threads, times = found["source"], found["threads"], found["seconds"]
         known = found["format"] == _FORMAT and isinstance(source, str) and isinstance(times, dict)
-        if not known or len(source) > _NAME or not all(map(_is_time, times.values())):
+        counted = type(threads) is int and 1 <= threads <= _THREADS
+        if not known or not counted or len(source) > _NAME:
             raise WireError(f"a calibration of another version, or a damaged one: {_AGAIN}")
-        return cls({name: float(seconds) for name, seconds in times.items()}, source)
+        if not all(len(name) <= _NAME and _is_time(value) for name, value in times.items()):
+            raise WireError(f"a calibration of kernels that cannot be: {_AGAIN}")
+        return cls({name: float(value) for name, value in times.items()}, source, threads)
 
 
 _AGAIN: Final = "`hesc calibrate --again` measures and writes a new one"
 
 
 def machine() -> str:
-    """Processor, threads and version of hesc."""
-    threads = os.environ.get("RAYON_NUM_THREADS") or str(os.cpu_count())
-    return f"{_processor()}, threads: {threads}, hesc {version('hesc')}"[:_NAME]
+    """Processor and version of hesc."""
+    return f"{_processor()}, hesc {version('hesc')}"[:_NAME]
 
 
-def cache_file() -> Path:
-    """Where this processor's calibration is kept: in the user's cache folder."""
-    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    name = sha256(f"{_processor()} hesc {version('hesc')}".encode()).hexdigest()[:16]
-    return Path(base) / "hesc" / f"calibration-{name}.json"
+def own_threads() -> int:
+    """Threads that this process computes on, by the rules of the pool that it has."""
+    wanted = os.environ.get("RAYON_NUM_THREADS", "")
+    if wanted.isascii() and wanted.isdecimal() and int(wanted):
+        return min(int(wanted), _THREADS)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def cache_file(threads: int) -> Path | None:
+    """Where the calibration of this processor, this build and so many threads is kept.
+
+    In the user's cache folder; None for a user who has none.
+    """
+    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    # The standard says to pass over relative ones.
+    if not base.is_absolute():
+        try:
+            base = Path.home() / ".cache"
+        except RuntimeError:
+            return None
+    if not base.is_absolute():
+        return None
+    return base / "hesc" / f"calibration-{_machine_hash()}-{threads}.json"
+
+
+@cache
+def _machine_hash() -> str:
+    """Of what decides times: processor, its vector extensions, and the compiled code."""
+    parts = (_cpuinfo("model name") or platform.processor(), platform.machine(), _extensions())
+    code = sha256(Path(_native.__file__).read_bytes()).hexdigest()
+    return sha256("\n".join([*parts, code]).encode()).hexdigest()[:16]
+
+
+def _extensions() -> str:
+    """Vector extensions, and nothing else that a kernel of the system adds to its list."""
+    flags = (_cpuinfo("flags") or _cpuinfo("Features")).split()
+    known = ("avx", "sse", "fma", "bmi", "asimd", "sve", "aes", "vaes", "adx")
+    return " ".join(sorted(flag for flag in flags if flag.startswith(known)))
 
 
 def _processor() -> str:
+    return _cpuinfo("model name") or platform.processor() or platform.machine()
+
+
+def _cpuinfo(field: str) -> str:
+    """A line of the first processor, where the system has such a list."""
     try:
         with Path("/proc/cpuinfo").open() as lines:
             for line in lines:
-                if line.startswith("model name"):
-                    return line.split(":", 1)[1].strip()
+                name, _, value = line.partition(":")
+                if name.strip() == field:
+                    return value.strip()
     except OSError:
         pass
-    return platform.processor() or platform.machine()
+    return ""
 
 
 def _is_time(value: Any) -> bool:
-    number = type(value) in {int, float}
-    return number and math.isfinite(value) and 0 <= value < _MOST
-
-
-def _no_number(_: str) -> Never:
-    raise ValueError("no number")
+    return type(value) in {int, float} and 0 <= value < _MOST

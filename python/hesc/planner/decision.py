@@ -111,7 +111,7 @@ class Decision:
         title = (
             f"{task.problem.name} of {task.samples} samples, {task.setting} "
             f"({SETTINGS[task.setting]}), disclosing {task.disclose}; least {task.objective}; "
-            f"times by {self.calibration.source}"
+            f"times by {self.calibration.source}, threads: {self.calibration.threads}"
         )
         refused = [f"  not {way}: {reason}" for way, reason in self.refusals]
         return "\n".join([title, *(line.rstrip() for line in lines), *refused])
