@@ -26,13 +26,16 @@ _CIPHERTEXTS: Final = 64
 
 
 _SETTINGS: Final = {
-    "outsourced": "the model is encrypted too: hesc.networks evaluates encrypted models on streams",
-    "one_side_clear": "write setting='client_server' where the server's model is what is clear",
-    "many_parties": "hesc.linkage has three parties; models of several owners are not here",
+    "outsourced": "for an encrypted model see hesc.ring_products.Plan.encrypted; hesc.planner "
+    "compares it with other ways",
+    "one_side_clear": "a model that is nobody's secret is best computed by the client itself, in "
+    "the clear, as hesc.planner shows",
+    "many_parties": "hesc.logarithms multiplies what several owners encrypt; models on features "
+    "of several owners are not here",
 }
 _DISCLOSURES: Final = {
     "class": "the client decrypts scores, so it sees them, and learns more than a class. "
-    "Comparisons under encryption would do: hesc.gates, or hesc.integers with argmax",
+    "hesc.ml.decisions.offers.offer compares on the server, which answers the class alone",
     "products": "the server adds up products before it answers; only scores come back",
     "distances": "for distances see hesc.codes",
 }
