@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from hesc.planner.tasks import Task
 
-_MOST_BITS: Final = 1 << 24
+_MOST_BITS: Final = 1 << 22
 """Bits of all streams of one factor or sample, at most."""
 _MOST_LENGTH: Final = 1 << 16
 
