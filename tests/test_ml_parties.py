@@ -285,11 +285,11 @@ def test_other_estimators_are_refused(act: Callable[[], Any], error: str, text: 
 @pytest.mark.parametrize(
     ("wishes", "error", "text"),
     [
-        ({"disclose": "class"}, "Parameter", "sees them.*hesc.gates"),
+        ({"disclose": "class"}, "Parameter", "sees them.*hesc.ml.decisions"),
         ({"disclose": "distances"}, "Parameter", "hesc.codes"),
         ({"disclose": "nothing"}, "Parameter", "no such disclosure"),
-        ({"setting": "outsourced"}, "Parameter", "hesc.networks"),
-        ({"setting": "many_parties"}, "Parameter", "hesc.linkage"),
+        ({"setting": "outsourced"}, "Parameter", "Plan.encrypted"),
+        ({"setting": "many_parties"}, "Parameter", "hesc.logarithms"),
         ({"setting": "else"}, "Parameter", "known are client_server"),
         ({"max_error": 0}, "Parameter", "above zero"),
         ({"max_error": True}, "Parameter", "above zero"),

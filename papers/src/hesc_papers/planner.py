@@ -79,7 +79,7 @@ def _by_way(
     found = []
     for way in sorted({row["way"] for row in rows}):
         mine = [row for row in rows if row["way"] == way]
-        off = [row["predicted"] / row["seconds"] for row in mine]
+        off = [_ratio(row) for row in mine]
         found.append(
             {
                 "way": way,
@@ -161,13 +161,18 @@ def _slack(samples: int) -> float:
     return math.sqrt(1 + 2 * math.sqrt(tail / samples) + 2 * tail / samples)
 
 
+def _ratio(row: dict[str, Any]) -> float:
+    """Predicted over measured; what was not predicted is off by all of it."""
+    return (row["predicted"] or 0.0) / row["seconds"]
+
+
 def _ratios(
     tasks: Sequence[dict[str, Any]], rows: Sequence[dict[str, Any]], suffix: str, *, held: bool
 ) -> dict[str, float]:
     some = [task for task in tasks if task["held_out"] == held]
     mine = [row for row in rows if held_out(row["task"]) == held]
     regrets = [task["regret"] for task in some]
-    near = [abs(row["predicted"] / row["seconds"] - 1) <= WITHIN for row in mine]
+    near = [abs(_ratio(row) - 1) <= WITHIN for row in mine]
     return {
         f"tasks{suffix}": float(len(some)),
         f"runs{suffix}": float(len(mine)),

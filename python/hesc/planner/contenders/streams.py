@@ -59,7 +59,9 @@ class StreamFactors:
         blocks = -(-length * task.samples // params.block_length)
         up, down = (size.of(blocks, task.samples) for size in sizes(self._preset, problem.factors))
         bits = float(length * task.samples)
-        spilled = max(0.0, up - CACHE)
+        # Where a bit takes nanoseconds memory counts; where it takes big numbers it does not.
+        cache = CACHE if params.scheme in {"bfv", "pad"} else np.inf
+        spilled = max(0.0, up - cache)
         return Offer(
             way=self.name,
             parameters=f"{self._preset}, {length} bits a stream",
@@ -67,7 +69,7 @@ class StreamFactors:
                 f"streams.{self._preset}",
                 encrypt=Count(problem.factors, 0, bits * problem.factors, 0, spilled),
                 answer=Count(problem.factors, 0, bits * problem.factors, 0, spilled),
-                decrypt=Count(1, 0, bits, 0, max(0.0, down - CACHE)),
+                decrypt=Count(1, 0, bits, 0, max(0.0, down - cache)),
             ),
             up=up,
             down=down,
