@@ -116,6 +116,9 @@ def test_what_no_role_may_see_is_refused_in_every_setting() -> None:
         assert bool(against(Sees("class", model_at_server=True))) == hidden
         assert bool(against(Sees("class", one_encryptor=True))) == (not own)
         assert bool(against(Sees("products"))) == (disclose != "products")
+        noisy = Sees("class", noise_tells="the factors")
+        assert bool(against(noisy)) == (setting == "many_parties" and not own)
+        assert "noise" in against(noisy, hide_model=True)
 
 
 def test_nothing_admissible_says_why() -> None:
@@ -125,6 +128,9 @@ def test_nothing_admissible_says_why() -> None:
     tight = Task(scores(), max_error=1e-30)
     with pytest.raises(ParameterError, match="no way computes"):
         _ = decide(tight, calibration=SHIPPED).chosen
+    hidden = Task(scores(), max_error=0.05, hide_model=True)
+    with pytest.raises(ParameterError, match="hidden=True"):
+        _ = decide(hidden, calibration=SHIPPED).chosen
     small = decide(Task(scores(), memory=1.0), calibration=SHIPPED)
     assert not small.offers
 
@@ -135,6 +141,17 @@ def test_pads_are_for_one_encryptor() -> None:
     assert "streams pad" in {offer.way for offer in own.offers}
     reasons = {refusal.way: refusal.reason for refusal in others.refusals}
     assert "encrypts everything" in reasons["streams pad"]
+
+
+def test_counts_and_noise_tell_of_factors() -> None:
+    reasons = {
+        refusal.way: refusal.reason
+        for refusal in decide(TASKS["products"], calibration=SHIPPED).refusals
+    }
+    assert "noise" in reasons["ckks products"]
+    assert "products" in reasons["streams ec_elgamal"]
+    own = decide(TASKS["own products"], calibration=SHIPPED)
+    assert "ckks products" in {offer.way for offer in own.offers}
 
 
 def test_wishes_that_cannot_be() -> None:
@@ -152,6 +169,7 @@ def test_wishes_that_cannot_be() -> None:
         {"disclose": "all"},
         {"objective": "beauty"},
         {"own_model": 1},
+        {"hide_model": None},
         {"setting": "many_parties"},
     ):
         with pytest.raises(HescError):

@@ -163,7 +163,7 @@ def _slack(samples: int) -> float:
 
 def _ratio(row: dict[str, Any]) -> float:
     """Predicted over measured; what was not predicted is off by all of it."""
-    return (row["predicted"] or 0.0) / row["seconds"]
+    return float((row["predicted"] or 0.0) / row["seconds"])
 
 
 def _ratios(

@@ -179,7 +179,11 @@ def _considered(contender: Contender, task: Task) -> Offer | Refusal:
 
 def _against(offer: Offer, task: Task) -> str:
     reason = objection(
-        offer.sees, setting=task.setting, disclose=task.disclose, own_model=task.own_model
+        offer.sees,
+        setting=task.setting,
+        disclose=task.disclose,
+        own_model=task.own_model,
+        hide_model=task.hide_model,
     )
     if not reason and not offer.error <= task.max_error * (1 + 1e-9):
         reason = f"its error is {offer.error:.2g}, above {task.max_error:.2g}"

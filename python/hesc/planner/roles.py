@@ -33,16 +33,22 @@ class Sees(NamedTuple):
     """Whether the server has the model in the clear."""
     data_at_server: bool = False
     """Whether the server has the samples in the clear."""
+    noise_tells: str = ""
+    """What the noise of answers tells who decrypts them: "", "the model", "the factors"."""
     one_encryptor: bool = False
     """Whether it is private only where the key owner encrypts everything."""
 
     def __str__(self) -> str:
         told = [f"client: {self.learns}" + ", the model" * self.model_at_client]
+        if self.noise_tells:
+            told[0] += f", and {self.noise_tells} by studying noise"
         server = ["the samples"] * self.data_at_server + ["its model"] * self.model_at_server
         return "; ".join([*told, "server: " + (", ".join(server) or "nothing")])
 
 
-def objection(sees: Sees, *, setting: str, disclose: str, own_model: bool) -> str:
+def objection(
+    sees: Sees, *, setting: str, disclose: str, own_model: bool, hide_model: bool = False
+) -> str:
     """Why a way is refused in a setting; empty where it is not.
 
     Args:
@@ -50,20 +56,30 @@ def objection(sees: Sees, *, setting: str, disclose: str, own_model: bool) -> st
         setting: one of `SETTINGS`.
         disclose: the most that the key owner may learn of results.
         own_model: whether the model belongs to the key owner himself.
+        hide_model: whether the key owner must not find the model in an answer's noise.
 
     """
-    if sees.data_at_server:
-        return "the server would see the samples"
-    if sees.model_at_client and setting != "one_side_clear":
-        return (
-            "the client would keep what is to be outsourced"
-            if own_model
-            else "the client would be given the model, which is its owner's"
-        )
-    if sees.model_at_server and setting in {"outsourced", "many_parties"}:
-        return "the server would see what others encrypt"
-    if sees.one_encryptor and not own_model:
-        return "it is private only where the key owner encrypts everything that is multiplied"
-    if _RANK[sees.learns] > _RANK[disclose]:
-        return f"the client would see {sees.learns}, and is to see {disclose} alone"
-    return ""
+    kept = "the client would keep what is to be outsourced"
+    given = "the client would be given the model, which is its owner's"
+    hidden = {"outsourced", "many_parties"}
+    others = setting == "many_parties" and not own_model
+    noise = f"the client could find {sees.noise_tells} in the noise of answers"
+    reasons = (
+        (sees.data_at_server, "the server would see the samples"),
+        (sees.model_at_client and setting != "one_side_clear", kept if own_model else given),
+        (sees.model_at_server and setting in hidden, "the server would see what others encrypt"),
+        (bool(sees.noise_tells) and others, f"{noise}, which are others'"),
+        (
+            bool(sees.noise_tells) and hide_model,
+            f"{noise}; of what is here ring products alone hide it: hesc.ml, plan(hidden=True)",
+        ),
+        (
+            sees.one_encryptor and not own_model,
+            "it is private only where the key owner encrypts everything that is multiplied",
+        ),
+        (
+            _RANK[sees.learns] > _RANK[disclose],
+            f"the client would see {sees.learns}, and is to see {disclose} alone",
+        ),
+    )
+    return next((reason for holds, reason in reasons if holds), "")

@@ -176,6 +176,9 @@ class Task:
     """Bytes a second between the sides."""
     own_model: bool = False
     """Whether the model, or the records, are the key owner's own, who encrypts them himself."""
+    hide_model: bool = False
+    """Whether the key owner must not find the model in the noise of answers. Many results give a
+    linear model away in any case."""
     memory: float = math.inf
     """Bytes that the server may hold."""
 
@@ -190,8 +193,9 @@ class Task:
                 raise ParameterError(f"{name} is a number above zero; got {value!r}")
         if not math.isfinite(self.max_error):
             raise ParameterError("max_error is finite: an error without a bound is no result")
-        if not isinstance(self.own_model, bool):
-            raise ParameterError(f"own_model is True or False; got {self.own_model!r}")
+        for name in ("own_model", "hide_model"):
+            if not isinstance(getattr(self, name), bool):
+                raise ParameterError(f"{name} is True or False; got {getattr(self, name)!r}")
         if isinstance(self.problem, Products) != (self.setting == "many_parties"):
             raise ParameterError(
                 "products are for setting='many_parties', and it is for products: scores and "

@@ -56,7 +56,7 @@ class ClearRecords:
             down=down,
             held=problem.records.nbytes,
             error=0.0,
-            sees=Sees("distances", model_at_server=True),
+            sees=Sees("distances", model_at_server=True, noise_tells="the model"),
             prepare=partial(_Clear, problem.records),
         )
 

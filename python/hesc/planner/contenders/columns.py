@@ -58,7 +58,7 @@ class Columns:
             down=down * outputs,
             held=problem.weights.nbytes + problem.intercepts.nbytes,
             error=error,
-            sees=Sees("scores", model_at_server=True),
+            sees=Sees("scores", model_at_server=True, noise_tells="the model"),
             prepare=partial(_Parties, LeveledParams.preset(self._preset), problem, slots),
         )
 

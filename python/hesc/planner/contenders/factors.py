@@ -53,7 +53,7 @@ class LeveledFactors:
             down=down * batches,
             held=keys,
             error=error,
-            sees=Sees("scores"),
+            sees=Sees("scores", noise_tells="the factors"),
             prepare=partial(_Parties, params, problem.factors),
         )
 

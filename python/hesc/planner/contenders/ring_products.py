@@ -55,7 +55,7 @@ class RingProducts:
             down=down,
             held=held,
             error=plan.error,
-            sees=Sees("scores", model_at_server=under is None),
+            sees=Sees("scores", model_at_server=under is None, noise_tells="the model"),
             prepare=partial(_Parties, plan, problem, under),
         )
 

@@ -52,7 +52,7 @@ class Rows:
             down=down * task.samples,
             held=keys + problem.weights.nbytes + problem.intercepts.nbytes,
             error=error * problem.largest,
-            sees=Sees("scores", model_at_server=True),
+            sees=Sees("scores", model_at_server=True, noise_tells="the model"),
             prepare=partial(_Parties, LeveledParams.preset(self._preset), problem),
         )
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _MOST_BITS: Final = 1 << 22
 """Bits of all streams of one factor or sample, at most."""
+_PARITY: Final = {"bfv_1024", "gm_3072", "pad_1024"}
+"""Of whose sums the parity alone is left."""
 _MOST_LENGTH: Final = 1 << 16
 
 
@@ -37,6 +39,7 @@ class StreamFactors:
     def __init__(self, preset: str) -> None:
         self.name = f"streams {preset.rsplit('_', 1)[0]}"
         self._preset = preset
+        self._parity = preset in _PARITY
 
     def consider(self, task: Task) -> Offer | Refusal:
         """See `Contender`."""
@@ -75,7 +78,8 @@ class StreamFactors:
             down=down,
             held=0,
             error=length**-0.5,
-            sees=Sees("scores", one_encryptor=own),
+            # Counts of ones tell more of factors than their product; parity alone does not.
+            sees=Sees("scores" if self._parity else "products", one_encryptor=own),
             prepare=partial(_Factors, params, length, problem.factors),
         )
 
