@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc_papers.planner_tasks import Wish
+
+
+_WHOLE: Final = 0.1
+"""An error that whole numbers cannot have: distances are exact or wrong."""
 
 
 def made(name: str) -> tuple[Task, NDArray[Any]] | None:
@@ -37,7 +41,7 @@ def made(name: str) -> tuple[Task, NDArray[Any]] | None:
         probes = coder.encode(rng.normal(size=(wished.samples, 64)))
         # Galleries are their owner's own.
         own = wished.setting == "outsourced"
-        return _task(wished, Distances(codes), 1.0, own=own), probes
+        return _task(wished, Distances(codes), _WHOLE, own=own), probes
     return None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 import numpy as np
 
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from hesc.planner.roles import Sees
     from hesc.planner.tasks import Task
     from hesc.planner.work import Work
+
+
+_SHORT: Final = 0.008
+_MOST_RUNS: Final = 50
 
 
 class Parties(Protocol):
@@ -103,8 +107,9 @@ def measure(offer: Offer, task: Task, x: NDArray[Any], *, repetitions: int = 3) 
         offer: of this task.
         task: what is computed.
         x: its data, checked by the problem.
-        repetitions: of which medians are taken. A first run that is not timed comes before them
-            where there are several.
+        repetitions: of which medians are taken. Where there are several, a first run that is not
+            timed comes before them, and short ones go on for a few milliseconds: caches and
+            predictors of processors take some runs to warm.
 
     """
     parties = offer.prepare()
@@ -112,7 +117,9 @@ def measure(offer: Offer, task: Task, x: NDArray[Any], *, repetitions: int = 3) 
     values: NDArray[np.float64] | None = None
     up: list[bytes] = []
     down: list[bytes] = []
-    for turn in range(repetitions + (repetitions > 1)):
+    first = time.perf_counter()
+    turn = 0
+    while turn < repetitions + (repetitions > 1) or _is_short(turn, repetitions, first):
         begin = time.perf_counter()
         up = parties.encrypt(x)
         encrypted = time.perf_counter()
@@ -123,11 +130,16 @@ def measure(offer: Offer, task: Task, x: NDArray[Any], *, repetitions: int = 3) 
         values = found if values is None else values
         if turn or repetitions == 1:
             runs.append((encrypted - begin, answered - encrypted, end - answered))
+        turn += 1
     assert values is not None  # noqa: S101 - there is a first run
     exact = task.problem.exact(x)
     error = float(np.sqrt(np.square(values - exact).mean()))
     stages = {stage: statistics.median(run[at] for run in runs) for at, stage in enumerate(STAGES)}
     return Measured(stages, _size(up), _size(down), parties.held(), values, error)
+
+
+def _is_short(turn: int, repetitions: int, first: float) -> bool:
+    return repetitions > 1 and turn < _MOST_RUNS and time.perf_counter() - first < _SHORT
 
 
 def _size(messages: list[bytes]) -> int:
