@@ -66,9 +66,9 @@ def reproduce(options: Options) -> Report:
         notes=[
             "regret: the objective of the chosen way, measured, over the least measured one; "
             f"asked: {', '.join(f'{name} {value}' for name, value in TARGETS.items())}",
-            "violations are of errors, beside what a way states and what is allowed; disclosures are "
-            "refused by one function before anything runs",
-            f"offers that are predicted to take more than {5 * MOST_SECONDS:.0f} s are not run",
+            "violations are of errors, beside what a way states and what is allowed; what is shown "
+            "to whom is refused by one function before anything runs",
+            f"offers predicted to take more than {5 * MOST_SECONDS:.0f} s are not run",
             f"classes alone are tasks that no way here computes: {len(names()) - len(wanted)}",
             f"{time.perf_counter() - begin:.0f} s in all, one thread",
         ],

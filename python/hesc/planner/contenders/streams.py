@@ -47,8 +47,8 @@ class StreamFactors:
         if not isinstance(problem, Products):
             return Refusal(
                 self.name,
-                f"streams multiply what is encrypted; {problem.name} by sums of streams are not among "
-                f"the ways here, and would show the client every summand",
+                f"streams multiply what is encrypted; {problem.name} by sums of streams are not "
+                f"among the ways here, and would show the client every summand",
             )
         length = _length(task.max_error)
         if length > _MOST_LENGTH or length * task.samples > _MOST_BITS:
