@@ -94,11 +94,7 @@ class Private(Contending, Deployable, MetaEstimatorMixin, BaseEstimator):  # typ
             sklearn.exceptions.NotFittedError: one that is not fitted.
 
         """
-        extraction.check(estimator, cls._finals)
-        return cls._around(estimator)
-
-    @classmethod
-    def _around(cls, estimator: Any) -> Self:
+        cls._check(estimator)
         private = cls(estimator)
         check_is_fitted(estimator)
         fitted = copy.deepcopy(estimator)
@@ -110,6 +106,15 @@ class Private(Contending, Deployable, MetaEstimatorMixin, BaseEstimator):  # typ
                 part.__dict__.pop("feature_names_in_", None)
         private._keep(fitted)
         return private
+
+    @classmethod
+    def _check(cls, estimator: Any) -> None:
+        """Refuses an estimator that is not computed here."""
+        extraction.check(estimator, cls._finals)
+
+    def _clear_scores(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Scores of the fitted model, a row for each sample."""
+        return extraction.clear_scores(self.estimator_, rows)
 
     def _keep(self, fitted: Any) -> None:
         """Takes a fitted estimator."""
@@ -226,8 +231,9 @@ class Private(Contending, Deployable, MetaEstimatorMixin, BaseEstimator):  # typ
         scorecards.refuse_wishes(**wishes)
         return extraction.linear_form(self.estimator_), None
 
-    def _changed(self, linear: Linear) -> bool:
+    def _changed(self) -> bool:
         """Whether the fitted model is another one than was planned."""
+        linear: Linear = self._linear
         if self._seen is not None:
             rows, clear = self._seen
             now = extraction.clear_scores(self.estimator_, rows)
@@ -255,18 +261,21 @@ class Private(Contending, Deployable, MetaEstimatorMixin, BaseEstimator):  # typ
                 "several labels to a sample; fit a model of one target"
             )
 
-    def _planned(self) -> tuple[PrivatePlan, Linear]:
+    def _current_plan(self) -> Any:
+        """The plan, of the model as it is now."""
         check_is_fitted(self, "estimator_", msg=NOT_FITTED)
-        plan: PrivatePlan | None = self.__dict__.get("_plan")
+        plan = self.__dict__.get("_plan")
         if plan is None:
             raise ParameterError(
                 "there is no plan, or the model was fitted again since, or unpickled: "
                 "plan(X_train) makes one"
             )
-        linear: Linear = self._linear
-        if self._changed(linear):
+        if self._changed():
             raise ParameterError("the model has changed since it was planned; plan it again")
-        return plan, linear
+        return plan
+
+    def _planned(self) -> tuple[PrivatePlan, Linear]:
+        return self._current_plan(), self._linear
 
     def _truth(self, rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[Any]]:
         """What the fitted model says; scores of what is computed where that is another model."""
@@ -315,40 +324,33 @@ class Private(Contending, Deployable, MetaEstimatorMixin, BaseEstimator):  # typ
         Both parties run in this process, with keys that stay for the plan's next runs.
 
         Args:
-            X: samples, within the plan's ranges.
-            fhe: "execute" encrypts, evaluates and decrypts; "simulate" adds errors drawn from the
-                plan's law instead.
-            clip: bring values beyond ranges to their ends, counted in the result and in a
-                `ClippedWarning`.
+            X: samples, within the plan's ranges, and within the ball of a network's plan.
+            fhe: "execute" encrypts, evaluates and decrypts; "simulate" computes in the clear, a
+                network by its polynomials, and adds errors drawn from the plan's law.
+            clip: bring values beyond ranges to their ends, and samples beyond a ball into it,
+                counted in the result and in a `ClippedWarning`.
             random_state: of "simulate".
             progress: a bar on the terminal, or a function that is called with numbers of samples.
 
         Raises:
-            OutOfRangeError: values beyond their ranges.
+            OutOfRangeError: values beyond their ranges, samples beyond a ball.
             ParameterError: there is no plan; more answers than a hidden model has left.
 
         """
-        from hesc.ml import runs
+        from hesc.ml.runs import Session
 
         if fhe not in {"simulate", "execute"}:
             raise ParameterError(f"fhe={fhe!r} is not simulate or execute; predict has clear too")
-        plan, linear = self._planned()
+        self._current_plan()
         rows = self._rows(X)
         if fhe == "simulate":
-            found = runs.simulate(
-                plan,
-                linear.weights,
-                linear.intercepts,
-                rows,
-                clip=clip,
-                random_state=random_state,
-                progress=progress,
-            )
+            found = self._simulated(rows, clip=clip, random_state=random_state, progress=progress)
         else:
             session: Session | None = self.__dict__.get("_session")
             if session is None:
-                session = runs.Session(plan, linear.weights, linear.intercepts)
-                self._session = session
+                client = self.client()
+                keys = client.public_keys() if client.plan.needs_keys else None
+                session = self._session = Session(client, self.server(keys=keys))
             found = session.run(rows, clip=clip, progress=progress)
         if found.clipped:
             warnings.warn(
@@ -358,6 +360,27 @@ class Private(Contending, Deployable, MetaEstimatorMixin, BaseEstimator):  # typ
                 stacklevel=3,
             )
         return found
+
+    def _simulated(
+        self,
+        rows: NDArray[np.float64],
+        *,
+        clip: bool,
+        random_state: int | None,
+        progress: bool | Callable[[int, int], object],
+    ) -> Run:
+        """Samples as a run would have them, with errors by the plan's law. The plan was checked."""
+        from hesc.ml.runs import simulate
+
+        return simulate(
+            self._plan,
+            self._linear.weights,
+            self._linear.intercepts,
+            rows,
+            clip=clip,
+            random_state=random_state,
+            progress=progress,
+        )
 
     def predict(self, X: ArrayLike, *, fhe: Mode = "clear", **options: Any) -> NDArray[Any]:
         """Predictions: scikit-learn's own by default.

@@ -96,8 +96,11 @@ class Client:
                 f"{len(ready.features)} samples in a query of {self.plan.rows} at most; send them "
                 f"as several"
             )
-        data = self.secret.encrypt_features(self.plan.ring, ready.features)
-        return Query(data, ready.values, ready.samples)
+        return Query(self.encrypted(ready.features), ready.values, ready.samples)
+
+    def encrypted(self, features: NDArray[np.float64]) -> bytes:
+        """A query of features that `PrivatePlan.prepared` gave, `plan.rows` at most."""
+        return self.secret.encrypt_features(self.plan.ring, features)
 
     def decrypt(self, answer: bytes) -> Result:
         """Scores and predictions of an answer.

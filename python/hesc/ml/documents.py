@@ -133,6 +133,18 @@ def bytes_of(value: object, what: str) -> bytes:
         raise WireError(f"{what}: damaged bytes") from error
 
 
+def inner(value: object, what: str) -> bytes:
+    """A document inside another one, as its bytes.
+
+    Raises:
+        WireError: no text.
+
+    """
+    if not isinstance(value, str):
+        raise WireError(f"{what} of hesc.ml is a text")
+    return value.encode(errors="surrogatepass")
+
+
 def text_list(value: object, what: str) -> list[str]:
     """Texts.
 

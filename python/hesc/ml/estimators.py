@@ -5,22 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin, clone
+from sklearn.base import RegressorMixin, clone
 from sklearn.utils import get_tags
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from hesc.ml import extraction
-from hesc.ml.base import Private, has_probabilities, no_options
+from hesc.ml.base import Private
+from hesc.ml.classifying import Classifying
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc.ml.base import Mode
 
-
-class PrivateClassifier(ClassifierMixin, Private):  # type: ignore[misc]
+class PrivateClassifier(Classifying):
     """A classifier whose scores are linear in (transformed) features, for encrypted samples.
 
     Models of trees are linear in public bins where no tree compares two features, and fitted again
@@ -38,56 +35,6 @@ class PrivateClassifier(ClassifierMixin, Private):  # type: ignore[misc]
     """
 
     _finals = extraction.CLASSIFIERS
-
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fits a clone of the estimator, in the clear, in double precision.
-
-        Raises:
-            ParameterError: an estimator that is not computed here, with the nearest that is.
-
-        """
-        extraction.check(self.estimator, self._finals)
-        self._forget()
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        check_classification_targets(y)
-        self._keep(clone(self.estimator).fit(X, y))
-        return self
-
-    def _keep(self, fitted: Any) -> None:
-        super()._keep(fitted)
-        self.classes_ = fitted.classes_
-
-    def decision_function(
-        self, X: ArrayLike, *, fhe: Mode = "clear", **options: Any
-    ) -> NDArray[np.float64]:
-        """Scores, one for two classes; of Gaussian models logarithms of joint probabilities.
-
-        Arguments are those of `predict`.
-        """
-        if fhe == "clear":
-            no_options(options)
-            rows = self._rows(X)
-            scores = extraction.clear_scores(self.estimator_, rows)
-            return scores[:, 0] if scores.shape[1] == 1 else scores
-        return self.run(X, fhe=fhe, **options).scores
-
-    @available_if(has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_proba(
-        self, X: ArrayLike, *, fhe: Mode = "clear", **options: Any
-    ) -> NDArray[np.float64]:
-        """Probabilities: the client computes them from scores. Arguments are those of `predict`.
-
-        Raises:
-            ParameterError: a model whose scores give none.
-
-        """
-        if fhe == "clear":
-            no_options(options)
-            rows = self._rows(X)
-            clear: NDArray[np.float64] = self.estimator_.predict_proba(rows)
-            return clear
-        plan, _ = self._planned()
-        return plan.probabilities(self.run(X, fhe=fhe, **options).scores)
 
 
 class PrivateRegressor(RegressorMixin, Private):  # type: ignore[misc]
@@ -109,7 +56,7 @@ class PrivateRegressor(RegressorMixin, Private):  # type: ignore[misc]
             ParameterError: an estimator that is not computed here, with the nearest that is.
 
         """
-        extraction.check(self.estimator, self._finals)
+        self._check(self.estimator)
         self._forget()
         several = get_tags(self).target_tags.multi_output
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, multi_output=several)

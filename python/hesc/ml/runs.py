@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from hesc.inputs import whole
-from hesc.ml.client import Client
-from hesc.ml.server import Server
 from hesc.progress import Bar
 from hesc.ring_products.plans import Sizes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
+    from hesc.ml import ways
     from hesc.ml.plans import PrivatePlan
 
     Progress = bool | Callable[[int, int], object]
@@ -43,12 +42,10 @@ class Run(NamedTuple):
 
 
 class Session:
-    """A client and a server of one plan."""
+    """A client and a server of one plan, of any way, whose keys stay."""
 
-    def __init__(self, plan: PrivatePlan, weights: ArrayLike, intercepts: ArrayLike) -> None:
-        self._client = Client(plan)
-        keys = self._client.public_keys() if plan.hidden else None
-        self._server = Server(plan, weights, intercepts, keys=keys)
+    def __init__(self, client: Any, server: ways.Server) -> None:
+        self._client, self._server = client, server
 
     def run(self, samples: NDArray[np.float64], *, clip: bool, progress: Progress) -> Run:
         """Samples encrypted, evaluated and decrypted."""
@@ -59,7 +56,7 @@ class Session:
         with Bar("samples scored", progress) as bar:
             for first in range(0, len(samples), plan.rows):
                 rows = ready.features[first : first + plan.rows]
-                query = self._client.secret.encrypt_features(plan.ring, rows)
+                query = self._client.encrypted(rows)
                 answer = self._server.answer(query)
                 found.append(self._client.decrypt(answer).scores)
                 up, down = up + len(query), down + len(answer)

@@ -97,9 +97,7 @@ class Server:
 
         """
         given = documents.read(data, "server", {"plan", "weights", "intercepts"})
-        if not isinstance(given["plan"], str):
-            raise WireError("the plan of a server of hesc.ml is a text")
-        plan = PrivatePlan.from_bytes(given["plan"].encode(errors="surrogatepass"))
+        plan = PrivatePlan.from_bytes(documents.inner(given["plan"], "the plan of a server"))
         weights = documents.unpacked(given["weights"], 2, "weights")
         intercepts = documents.unpacked(given["intercepts"], 1, "intercepts")
         outputs, _ = plan.ring.shape

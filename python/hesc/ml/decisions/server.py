@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Never
 
 from hesc import gates, integers
-from hesc._native import ParameterError, ShapeError, WireError
+from hesc._native import ParameterError, ShapeError
 from hesc.encryptor import PublicKey
 from hesc.inputs import of_kind
 from hesc.integers import BootstrappedIntegers
@@ -103,9 +103,7 @@ class ClassServer:
 
         """
         given = documents.read(data, "class server", {"plan", "model"})
-        if not isinstance(given["plan"], str):
-            raise WireError("the plan of a server of hesc.ml is a text")
-        plan = ClassPlan.from_bytes(given["plan"].encode(errors="surrogatepass"))
+        plan = ClassPlan.from_bytes(documents.inner(given["plan"], "the plan of a server"))
         words = plan.words
         model = read(given["model"], words.inputs, len(plan.classes), words.bits)
         return cls(plan, model, keys=keys)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin, clone
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import RegressorMixin, clone
+from sklearn.utils.validation import validate_data
 
 from hesc._native import ParameterError
 from hesc.ml.agreement import margins_of
-from hesc.ml.base import ClippedWarning, Private, has_probabilities, no_options
+from hesc.ml.base import Private
+from hesc.ml.classifying import Classifying
 from hesc.ml.deployable import SAMPLE, spread_out
 from hesc.ml.mlp import extraction, planning
+from hesc.ml.mlp.runs import simulate
 from hesc.ml.mlp.server import NetworkServer
 from hesc.ml.plans import check_wishes
 
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc.ml.base import Mode
     from hesc.ml.described import Described
     from hesc.ml.mlp.client import NetworkClient
     from hesc.ml.mlp.planning import Prepared
@@ -50,17 +48,14 @@ class _PrivateNetwork(Private):
     _read: Any
 
     @classmethod
-    def from_fitted(cls, estimator: Any) -> Self:
-        """Around an estimator that is fitted already, of which a copy is kept.
-
-        Raises:
-            ParameterError: an estimator that is not computed here.
-            sklearn.exceptions.NotFittedError: one that is not fitted.
-
-        """
+    def _check(cls, estimator: Any) -> None:
         extraction.check(estimator, cls._finals)
-        private: Self = cls._around(estimator)
-        return private
+
+    def _clear_scores(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        return self._described().scores(rows)
+
+    def _changed(self) -> bool:
+        return not self._read.model.same_as(self._described().model)
 
     def _described(self) -> Described:
         names = [str(name) for name in getattr(self, "feature_names_in_", [])]
@@ -145,15 +140,7 @@ class _PrivateNetwork(Private):
             )
 
     def _planned(self) -> tuple[NetworkPlan, Prepared]:  # type: ignore[override]
-        check_is_fitted(self, "estimator_")
-        if "_plan" not in self.__dict__:
-            raise ParameterError(
-                "there is no plan, or the model was fitted again since, or unpickled: "
-                "plan(X_train) makes one"
-            )
-        if not self._read.model.same_as(self._described().model):
-            raise ParameterError("the model has changed since it was planned; plan it again")
-        return self._plan, self._ready
+        return self._current_plan(), self._ready
 
     def client(self) -> NetworkClient:  # type: ignore[override]
         """A client of the plan with new keys. Elsewhere: `NetworkClient(NetworkPlan.from_bytes)`.
@@ -179,56 +166,18 @@ class _PrivateNetwork(Private):
         plan, ready = self._planned()
         return NetworkServer(plan, ready.layers, keys=keys)
 
-    def run(
+    def _simulated(
         self,
-        X: ArrayLike,
+        rows: NDArray[np.float64],
         *,
-        fhe: Mode = "execute",
-        clip: bool = False,
-        random_state: int | None = None,
-        progress: bool | Callable[[int, int], object] = True,
+        clip: bool,
+        random_state: int | None,
+        progress: bool | Callable[[int, int], object],  # noqa: ARG002 - it takes no time
     ) -> Run:
-        """Predictions with scores, the stated error, bytes both ways and what was clipped.
-
-        Both parties run in this process, with keys that stay for the plan's next runs.
-
-        Args:
-            X: samples, within the plan's ranges and ball.
-            fhe: "execute" encrypts, evaluates and decrypts; "simulate" evaluates the polynomials in
-                the clear and adds errors of the plan's noise.
-            clip: bring values beyond ranges, and samples beyond the ball, within them, counted in
-                the result and in a `ClippedWarning`.
-            random_state: of "simulate".
-            progress: a bar on the terminal, or a function that is called with numbers of samples.
-
-        Raises:
-            OutOfRangeError: values beyond their ranges, samples beyond the ball.
-            ParameterError: there is no plan.
-
-        """
-        from hesc.ml.mlp import runs
-
-        if fhe not in {"simulate", "execute"}:
-            raise ParameterError(f"fhe={fhe!r} is not simulate or execute; predict has clear too")
-        plan, ready = self._planned()
-        rows = self._rows(X)
-        if fhe == "simulate":
-            found = runs.simulate(plan, ready, rows, clip=clip, random_state=random_state)
-        else:
-            if "_session" not in self.__dict__:
-                self._session = runs.Session(plan, ready)
-            found = self._session.run(rows, clip=clip, progress=progress)
-        if found.clipped:
-            warnings.warn(
-                f"{found.clipped} values in {found.clipped_samples} of {len(rows)} samples were "
-                f"brought within their declared ranges",
-                ClippedWarning,
-                stacklevel=3,
-            )
-        return found
+        return simulate(self._plan, self._ready, rows, clip=clip, random_state=random_state)
 
 
-class PrivateMLPClassifier(ClassifierMixin, _PrivateNetwork):  # type: ignore[misc]
+class PrivateMLPClassifier(Classifying, _PrivateNetwork):
     """A network that classifies encrypted samples.
 
     Args:
@@ -240,53 +189,6 @@ class PrivateMLPClassifier(ClassifierMixin, _PrivateNetwork):  # type: ignore[mi
     """
 
     _finals = extraction.CLASSIFIERS
-
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fits a clone of the estimator, in the clear, in double precision.
-
-        Raises:
-            ParameterError: an estimator that is not computed here, with the nearest that is.
-
-        """
-        extraction.check(self.estimator, self._finals)
-        self._forget()
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        check_classification_targets(y)
-        self._keep(clone(self.estimator).fit(X, y))
-        return self
-
-    def _keep(self, fitted: Any) -> None:
-        super()._keep(fitted)
-        self.classes_ = fitted.classes_
-
-    def decision_function(
-        self, X: ArrayLike, *, fhe: Mode = "clear", **options: Any
-    ) -> NDArray[np.float64]:
-        """The last layer's sums, one for two classes. Arguments are those of `predict`."""
-        if fhe == "clear":
-            no_options(options)
-            rows = self._rows(X)
-            scores: NDArray[np.float64] = self._described().scores(rows)
-            return scores[:, 0] if scores.shape[1] == 1 else scores
-        return self.run(X, fhe=fhe, **options).scores
-
-    @available_if(has_probabilities)  # type: ignore[untyped-decorator]
-    def predict_proba(
-        self, X: ArrayLike, *, fhe: Mode = "clear", **options: Any
-    ) -> NDArray[np.float64]:
-        """Probabilities: the client computes them from scores. Arguments are those of `predict`.
-
-        Raises:
-            ParameterError: a network whose scores give none.
-
-        """
-        if fhe == "clear":
-            no_options(options)
-            rows = self._rows(X)
-            clear: NDArray[np.float64] = self.estimator_.predict_proba(rows)
-            return clear
-        plan, _ = self._planned()
-        return plan.probabilities(self.run(X, fhe=fhe, **options).scores)
 
 
 class PrivateMLPRegressor(RegressorMixin, _PrivateNetwork):  # type: ignore[misc]
@@ -306,7 +208,7 @@ class PrivateMLPRegressor(RegressorMixin, _PrivateNetwork):  # type: ignore[misc
             ParameterError: an estimator that is not computed here, with the nearest that is.
 
         """
-        extraction.check(self.estimator, self._finals)
+        self._check(self.estimator)
         self._forget()
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, multi_output=True)
         self._keep(clone(self.estimator).fit(X, y))

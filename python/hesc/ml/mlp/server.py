@@ -152,9 +152,7 @@ class NetworkServer:
 
         """
         given = documents.read(data, "network server", {"plan", "layers"})
-        if not isinstance(given["plan"], str):
-            raise WireError("the plan of a server of hesc.ml is a text")
-        plan = NetworkPlan.from_bytes(given["plan"].encode(errors="surrogatepass"))
+        plan = NetworkPlan.from_bytes(documents.inner(given["plan"], "the plan of a server"))
         layers = given["layers"]
         if not isinstance(layers, list) or len(layers) != len(plan.widths) - 1:
             raise WireError("a server has as many layers as its plan says")

@@ -1,0 +1,72 @@
+"""What the classifiers of `hesc.ml` share, of whichever way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin, clone
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from hesc.ml.base import Private, has_probabilities, no_options
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from hesc.ml.base import Mode
+
+
+class Classifying(ClassifierMixin, Private):  # type: ignore[misc]
+    """Fits, scores and probabilities of classifiers."""
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Fits a clone of the estimator, in the clear, in double precision.
+
+        Raises:
+            ParameterError: an estimator that is not computed here, with the nearest that is.
+
+        """
+        self._check(self.estimator)
+        self._forget()
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(y)
+        self._keep(clone(self.estimator).fit(X, y))
+        return self
+
+    def _keep(self, fitted: Any) -> None:
+        super()._keep(fitted)
+        self.classes_ = fitted.classes_
+
+    def decision_function(
+        self, X: ArrayLike, *, fhe: Mode = "clear", **options: Any
+    ) -> NDArray[np.float64]:
+        """Scores, one for two classes. Arguments are those of `predict`.
+
+        Of Gaussian models they are logarithms of joint probabilities, of networks the last layer's
+        sums.
+        """
+        if fhe == "clear":
+            no_options(options)
+            scores = self._clear_scores(self._rows(X))
+            return scores[:, 0] if scores.shape[1] == 1 else scores
+        return self.run(X, fhe=fhe, **options).scores
+
+    @available_if(has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(
+        self, X: ArrayLike, *, fhe: Mode = "clear", **options: Any
+    ) -> NDArray[np.float64]:
+        """Probabilities: the client computes them from scores. Arguments are those of `predict`.
+
+        Raises:
+            ParameterError: a model whose scores give none.
+
+        """
+        if fhe == "clear":
+            no_options(options)
+            rows = self._rows(X)
+            clear: NDArray[np.float64] = self.estimator_.predict_proba(rows)
+            return clear
+        plan, _ = self._planned()
+        return plan.probabilities(self.run(X, fhe=fhe, **options).scores)
