@@ -103,7 +103,7 @@ def test_another_processor_extension_or_build_reads_another_file(
         return stored().name
 
     cpu = {"model name": "one", "flags": "avx2 avx512ifma lahf_lm"}
-    monkeypatch.setattr(calibration, "_cpuinfo", lambda field: cpu.get(field, ""))
+    monkeypatch.setattr(calibration, "cpuinfo", lambda field: cpu.get(field, ""))
     first = name()
     cpu["flags"] = "constant_tsc avx512ifma avx2"
     assert name() == first

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
+from hesc.processor import cpuinfo, processor
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
@@ -28,9 +30,9 @@ _INSTRUCTIONS = ("avx512ifma", "avx512f", "avx2")
 def _machine() -> dict[str, str]:
     """Where a report was made, and with what."""
     info = {
-        "processor": _cpuinfo("model name") or platform.processor() or platform.machine(),
+        "processor": processor(),
         "instructions": next(
-            (name for name in _INSTRUCTIONS if name in _cpuinfo("flags").split()), "others"
+            (name for name in _INSTRUCTIONS if name in cpuinfo("flags").split()), "others"
         ),
         "cores": str(os.cpu_count()),
         "threads": os.environ.get("RAYON_NUM_THREADS", str(os.cpu_count())),
@@ -55,17 +57,6 @@ def _hexl() -> str:
     if spec is None or spec.origin is None:
         return "perhaps with"
     return "with" if b"hexl" in Path(spec.origin).read_bytes().lower() else "without"
-
-
-def _cpuinfo(field: str) -> str:
-    """A field of the first processor, or nothing where the system does not say."""
-    cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.exists():
-        for line in cpuinfo.read_text().splitlines():
-            name, _, value = line.partition(":")
-            if name.strip() == field:
-                return value.strip()
-    return ""
 
 
 @dataclass

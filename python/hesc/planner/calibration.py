@@ -24,6 +24,7 @@ from hesc.new_files import read_whole, replace_file
 from hesc.planner.offers import measure
 from hesc.planner.probes import probes
 from hesc.planner.work import STAGES, fitted
+from hesc.processor import cpuinfo, processor
 from hesc.progress import Bar
 from hesc.strict_json import parsed
 
@@ -149,7 +150,7 @@ _AGAIN: Final = "`hesc calibrate --again` measures and writes a new one"
 
 def machine() -> str:
     """Processor and version of hesc."""
-    return f"{_processor()}, hesc {version('hesc')}"[:_NAME]
+    return f"{processor()}, hesc {version('hesc')}"[:_NAME]
 
 
 def own_threads() -> int:
@@ -182,33 +183,16 @@ def cache_file(threads: int) -> Path | None:
 @cache
 def _machine_hash() -> str:
     """Of what decides times: processor, its vector extensions, and the compiled code."""
-    parts = (_cpuinfo("model name") or platform.processor(), platform.machine(), _extensions())
+    parts = (cpuinfo("model name") or platform.processor(), platform.machine(), _extensions())
     code = sha256(Path(_native.__file__).read_bytes()).hexdigest()
     return sha256("\n".join([*parts, code]).encode()).hexdigest()[:16]
 
 
 def _extensions() -> str:
     """Vector extensions, and nothing else that a kernel of the system adds to its list."""
-    flags = (_cpuinfo("flags") or _cpuinfo("Features")).split()
+    flags = (cpuinfo("flags") or cpuinfo("Features")).split()
     known = ("avx", "sse", "fma", "bmi", "asimd", "sve", "aes", "vaes", "adx")
     return " ".join(sorted(flag for flag in flags if flag.startswith(known)))
-
-
-def _processor() -> str:
-    return _cpuinfo("model name") or platform.processor() or platform.machine()
-
-
-def _cpuinfo(field: str) -> str:
-    """A line of the first processor, where the system has such a list."""
-    try:
-        with Path("/proc/cpuinfo").open() as lines:
-            for line in lines:
-                name, _, value = line.partition(":")
-                if name.strip() == field:
-                    return value.strip()
-    except OSError:
-        pass
-    return ""
 
 
 def _is_time(value: Any) -> bool:

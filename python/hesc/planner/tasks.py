@@ -66,6 +66,11 @@ class Scores:
         return np.maximum(np.abs(self.low), np.abs(self.high))
 
     @property
+    def nbytes(self) -> int:
+        """Of the model, in the clear."""
+        return self.weights.nbytes + self.intercepts.nbytes
+
+    @property
     def largest(self) -> float:
         """What no result is beyond."""
         sums = np.abs(self.weights) @ self.reach + np.abs(self.intercepts)
@@ -127,6 +132,7 @@ class Distances:
 
         self.records = checked(records, "records")
         self.features = self.bits = 64 * self.records.shape[1]
+        self.nbytes = self.records.nbytes
 
     def exact(self, x: NDArray[np.uint64]) -> NDArray[np.float64]:
         """The results in the clear, (probes, records)."""

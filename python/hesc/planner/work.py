@@ -37,6 +37,12 @@ class Count(NamedTuple):
     """Of these, those beyond what processors keep close."""
 
 
+def parts_of(samples: int, most: int) -> list[int]:
+    """How many go into each message, that takes so many at most."""
+    whole, rest = divmod(samples, most)
+    return [most] * whole + [rest] * (rest > 0)
+
+
 def counted(prefix: str, **stages: Count) -> Work:
     """The work of stages, under names that begin with way and set."""
     return {

@@ -31,11 +31,7 @@ class Clear:
         problem = task.problem
         if isinstance(problem, Products):
             return Refusal(self.name, "the factors have several owners, who would see each other's")
-        size = (
-            problem.records.nbytes
-            if isinstance(problem, Distances)
-            else problem.weights.nbytes + problem.intercepts.nbytes
-        )
+        size = problem.nbytes
         steps = task.samples * size / 8
         kind = "distances" if isinstance(problem, Distances) else "scores"
         return Offer(

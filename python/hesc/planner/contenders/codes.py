@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from hesc.planner.tasks import Task
 
 _PRESET: Final = "bfv_1024_distances"
+_PROBES: Final = 1024
+"""That share a block: its ring degree."""
 _PART: Final = 256
 """Records whose distances travel together."""
 
@@ -37,20 +39,19 @@ class ClearRecords:
             return Refusal(self.name, f"binary codes have distances, not {problem.name}")
         records = len(problem.records)
         up, down = sizes(problem.bits, records, task.samples)
+        blocks = -(-task.samples // _PROBES)
         return Offer(
             way=self.name,
             parameters=_PRESET,
             work=counted(
                 f"codes.{_PRESET}",
-                encrypt=Count(
-                    1, problem.bits * -(-task.samples // 1024), task.samples * problem.bits
-                ),
+                encrypt=Count(1, problem.bits * blocks, task.samples * problem.bits),
                 answer=Count(
                     1,
-                    records * problem.bits * -(-task.samples // 1024),
-                    records * -(-task.samples // 1024),
+                    records * problem.bits * blocks,
+                    records * blocks,
                 ),
-                decrypt=Count(1, records * -(-task.samples // 1024), records * task.samples),
+                decrypt=Count(1, records * blocks, records * task.samples),
             ),
             up=up,
             down=down,

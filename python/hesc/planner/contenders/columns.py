@@ -56,7 +56,7 @@ class Columns:
             ),
             up=up * features,
             down=down * outputs,
-            held=problem.weights.nbytes + problem.intercepts.nbytes,
+            held=problem.nbytes,
             error=error,
             sees=Sees("scores", model_at_server=True, noise_tells="the model"),
             prepare=partial(_Parties, LeveledParams.preset(self._preset), problem, slots),
@@ -119,4 +119,4 @@ class _Parties:
 
     def held(self) -> int:
         """The weights."""
-        return self._problem.weights.nbytes + self._problem.intercepts.nbytes
+        return self._problem.nbytes

@@ -9,10 +9,11 @@ import numpy as np
 
 from hesc import logarithms
 from hesc.logarithms import Factor, Plan
+from hesc.planner.contenders.sets import set_of
 from hesc.planner.offers import Offer, Refusal
 from hesc.planner.roles import Sees
 from hesc.planner.tasks import Products
-from hesc.planner.work import Count, counted
+from hesc.planner.work import Count, counted, parts_of
 from hesc.secret import leveled_keygen
 
 if TYPE_CHECKING:
@@ -35,11 +36,10 @@ class Logarithms:
             )
         factors = [Factor(source="public") for _ in range(problem.factors)]
         plan = Plan.elementwise(factors, error=task.max_error)
-        whole, rest = divmod(task.samples, plan.most_samples)
-        parts = [plan.most_samples] * whole + [rest] * (rest > 0)
+        parts = parts_of(task.samples, plan.most_samples)
         sizes = [plan.sizes(count) for count in parts]
         ciphertexts = sum(-(-count // plan.capacity) for count in parts)
-        size = f"N={plan.params.ring_degree}/{round(plan.params.level_bits[0])}"
+        size = set_of(plan.params)
         numbers = task.samples * problem.factors
         return Offer(
             way=self.name,

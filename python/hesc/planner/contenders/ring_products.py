@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hesc.planner.contenders.sets import set_of
 from hesc.planner.offers import Offer, Refusal
 from hesc.planner.roles import Sees
 from hesc.planner.tasks import Scores
-from hesc.planner.work import Count, counted
+from hesc.planner.work import Count, counted, parts_of
 from hesc.ring_products import EncryptedModel, Model, Plan
 from hesc.secret import leveled_keygen
 
@@ -36,17 +37,18 @@ class RingProducts:
         if task.setting == "outsourced":
             under = "secret" if task.own_model else "public"
         plan = plan_of(problem, task.max_error, under)
-        parts = _parts(plan, task.samples)
+        parts = parts_of(task.samples, plan.most_samples)
         sizes = [plan.sizes(count) for count in parts]
         ciphertexts = sum(-(-count // plan.capacity) for count in parts)
         up, down = sum(size.up for size in sizes), sum(size.down for size in sizes)
         size = plan.model_size
-        held = problem.weights.nbytes + problem.intercepts.nbytes if size is None else size
+        held = problem.nbytes if size is None else size
+        chosen = set_of(plan.params)
         return Offer(
             way=self.name,
-            parameters=set_of(plan) + ("" if under is None else f", weights under the {under} key"),
+            parameters=chosen + ("" if under is None else f", weights under the {under} key"),
             work=counted(
-                f"ring_products.{set_of(plan)}.{under or 'clear'}",
+                f"ring_products.{chosen}.{under or 'clear'}",
                 encrypt=Count(len(parts), ciphertexts, task.samples * problem.features, up),
                 answer=Count(len(parts), ciphertexts, 0, up + down),
                 decrypt=Count(len(parts), ciphertexts, task.samples * problem.outputs, down),
@@ -58,11 +60,6 @@ class RingProducts:
             sees=Sees("scores", model_at_server=under is None, noise_tells="the model"),
             prepare=partial(_Parties, plan, problem, under),
         )
-
-
-def set_of(plan: Plan) -> str:
-    """Ring degree and bits of the modulus."""
-    return f"N={plan.params.ring_degree}/{round(plan.params.level_bits[0])}"
 
 
 def plan_of(problem: Scores, error: float, under: str | None) -> Plan:
@@ -92,11 +89,6 @@ def _power(size: float) -> float:
     return float(2.0 ** np.ceil(np.log2(size))) if size > 0 else 0.0
 
 
-def _parts(plan: Plan, samples: int) -> list[int]:
-    whole, rest = divmod(samples, plan.most_samples)
-    return [plan.most_samples] * whole + [rest] * (rest > 0)
-
-
 class _Parties:
     def __init__(self, plan: Plan, problem: Scores, under: str | None) -> None:
         self._plan, self._problem = plan, problem
@@ -104,7 +96,7 @@ class _Parties:
         numbers = problem.weights, problem.intercepts
         self._server: Model | EncryptedModel
         if under is None:
-            self._held = problem.weights.nbytes + problem.intercepts.nbytes
+            self._held = problem.nbytes
             self._server = Model(plan, *numbers)
             return
         data = (

@@ -50,7 +50,7 @@ class Rows:
             ),
             up=up * task.samples,
             down=down * task.samples,
-            held=keys + problem.weights.nbytes + problem.intercepts.nbytes,
+            held=keys + problem.nbytes,
             error=error * problem.largest,
             sees=Sees("scores", model_at_server=True, noise_tells="the model"),
             prepare=partial(_Parties, LeveledParams.preset(self._preset), problem),
@@ -88,7 +88,7 @@ class _Parties:
         )
         self._scales = np.where(problem.reach > 0, problem.reach, 1.0)
         self._matrix = Matrix(params, problem.weights * self._scales / problem.largest)
-        self._held = _keys(self._public) + problem.weights.nbytes + problem.intercepts.nbytes
+        self._held = _keys(self._public) + problem.nbytes
 
     def encrypt(self, x: NDArray[Any]) -> list[bytes]:
         """A ciphertext for each sample."""

@@ -1,0 +1,13 @@
+"""How sets without a name are named."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hesc.leveled.params import LeveledParams
+
+
+def set_of(params: LeveledParams) -> str:
+    """Ring degree and bits of the modulus."""
+    return f"N={params.ring_degree}/{round(params.level_bits[0])}"
