@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from hesc._native import HescError
-from hesc.cli import calibrate, compiling, demo, files, network, params, reproduce
+from hesc.cli import calibrate, compiling, demo, files, network, outsourcing, params, reproduce
 
 
 def _version(asked: bool) -> None:
@@ -44,6 +44,7 @@ app.command("params")(params.params)
 app.command("calibrate")(calibrate.calibrate)
 app.command("compile")(compiling.compile_model)
 app.command("keygen")(files.keygen)
+app.command("encrypt-model")(outsourcing.encrypt_model)
 app.command("encrypt")(files.encrypt)
 app.command("eval")(files.evaluate)
 app.command("decrypt")(files.decrypt)

@@ -29,7 +29,7 @@ from hesc.cli.terminal import (
     reading,
     write_figures,
 )
-from hesc.ml import ledger
+from hesc.ml import ledger, ways
 from hesc.ml.deployment import ClientFolder, ServerFolder
 from hesc.ml.folders import MANIFEST
 from hesc.networks.batches import BatchWriter, read_batches
@@ -49,7 +49,8 @@ Folder = Annotated[Path, typer.Option("--client", help="The folder client/ of a 
 Secret = Annotated[Path, typer.Option("--secret", help="The secret key, from hesc keygen.")]
 
 
-def _say(*lines: str) -> None:
+def say(*lines: str) -> None:
+    """Lines on the terminal."""
     # No markup: names of files may hold brackets.
     Console(stderr=True).print(Text("\n".join(lines)), soft_wrap=True)
 
@@ -58,7 +59,7 @@ def keygen(
     client: Annotated[Path, typer.Argument(help="The folder client/ of a deployment.")],
     secret: Annotated[Path, typer.Option(help="New file for the secret key.")],
     keys: Annotated[
-        Path | None, typer.Option(help="New file for public keys, where the server needs them.")
+        Path | None, typer.Option(help="New file for public keys, where the plan needs them.")
     ] = None,
     passphrase: Annotated[
         bool, typer.Option("--passphrase", help="Ask for a passphrase of the secret key.")
@@ -80,7 +81,9 @@ def keygen(
                 f"{name} {path} lies in a deployment, which is given away; choose another place"
             )
     if folder.plan.needs_keys and keys is None:
-        raise ParameterError("this plan's server needs public keys: give --keys, a new file")
+        raise ParameterError(
+            f"this plan's public keys are {_takes_keys(folder.plan)}: give --keys, a new file"
+        )
     words = read_passphrase(passphrase_file)
     if words is None and passphrase:
         words = typer.prompt("passphrase", hide_input=True, confirmation_prompt=True)
@@ -91,18 +94,25 @@ def keygen(
             parts[1].write_bytes(made.public_keys())
     lines = [f"secret: {secret} (mode 0600)"]
     if keys is not None:
-        for_whom = "for the server" if folder.plan.needs_keys else "this plan's server needs none"
+        for_whom = _takes_keys(folder.plan)
         lines.append(f"public: {keys} ({for_whom})")
-    _say(*lines)
+    say(*lines)
 
 
-def _opened_client(folder: ClientFolder, secret: Path, passphrase_file: Path | None) -> Any:
+def _takes_keys(plan: Any) -> str:
+    if not plan.needs_keys:
+        return "needed by nobody under this plan"
+    return "for the server" if ways.server_takes_keys(plan) else "for the model's owner"
+
+
+def opened_client(plan: Any, secret: Path, passphrase_file: Path | None) -> Any:
+    """A client with a key from a file, whose passphrase is asked for where it has one."""
     from hesc.secret import wants_passphrase
 
     words = read_passphrase(passphrase_file)
     if words is None and wants_passphrase(secret):
         words = typer.prompt("passphrase", hide_input=True, err=True)
-    return folder.client(secret=folder.load_secret(secret, passphrase=words))
+    return ways.client_of(plan, secret=ways.load_secret(plan, secret, words))
 
 
 def _batches(file: IO[bytes], message: Message, digest: str) -> Iterator[bytes]:
@@ -147,7 +157,7 @@ def encrypt(
     check_figures(json_file)
     folder = ClientFolder.open(client)
     plan = folder.plan
-    opened = _opened_client(folder, secret, passphrase_file)
+    opened = opened_client(plan, secret, passphrase_file)
     size = max(1, min(plan.rows, CELLS // plan.inputs))
 
     def batches(file: IO[bytes]) -> Iterator[tuple[int, np.ndarray[Any, Any]]]:
@@ -185,9 +195,9 @@ def encrypt(
         "clipped_samples": clipped_samples,
     }
     write_figures(json_file, figures)
-    _say(f"samples encrypted: {count}, {up} bytes, queries: {queries}: {out}")
+    say(f"samples encrypted: {count}, {up} bytes, queries: {queries}: {out}")
     if clipped:
-        _say(f"{clipped} values in {clipped_samples} samples were brought within their ranges")
+        say(f"{clipped} values in {clipped_samples} samples were brought within their ranges")
 
 
 @contextmanager
@@ -265,7 +275,7 @@ def evaluate(
         figures["numbers_left"] = most - counted.given
         lines.append(f"{most - counted.given} numbers left of {most}")
     write_figures(json_file, figures)
-    _say(*lines)
+    say(*lines)
 
 
 def decrypt(
@@ -289,7 +299,7 @@ def decrypt(
     plan = folder.plan
     if probabilities and not hasattr(plan, "probabilities"):
         raise ParameterError("this plan gives no probabilities: leave out --probabilities")
-    opened = _opened_client(folder, secret, passphrase_file)
+    opened = opened_client(plan, secret, passphrase_file)
     count = 0
     classes: Counter[str] = Counter()
     with (
@@ -309,7 +319,7 @@ def decrypt(
         figures["classes"] = dict(sorted(classes.items()))
     write_figures(json_file, figures)
     error = "" if plan.error is None else f", scores within {plan.error:.3g} (root mean square)"
-    _say(f"predictions: {count}{error}: {out}")
+    say(f"predictions: {count}{error}: {out}")
 
 
 def _write_rows(

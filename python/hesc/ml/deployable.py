@@ -77,7 +77,7 @@ class Deployable:
             plan,
             measured,
             name=Path(path).name,
-            files={"client/plan.json": data, "server/plan.json": data, "server/server.json": model},
+            files=deployment.files(data, model),
             commands=commands,
         )
         return deployment.write(path, data, model, page)

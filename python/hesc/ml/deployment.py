@@ -5,6 +5,11 @@
     credit/client/         plan.json: ranges, transforms, names and parameters, for any client
     credit/server/         plan.json, and server.json with the **weights in the clear**
 
+or, where the server shall not have these (`setting="outsourced"`),
+
+    credit/owner/          plan.json, and model.json with the **weights in the clear**, from which
+                           `OwnerFolder.encrypt_model` makes a client's server/
+
 `PrivateClassifier.save` and `PrivateRegressor.save` write one. None of it is a secret key.
 """
 
@@ -23,6 +28,7 @@ if TYPE_CHECKING:
 
 PLAN: Final = "plan.json"
 SERVER: Final = "server.json"
+MODEL: Final = "model.json"
 REPORT: Final = "report.html"
 _REPORT_BYTES: Final = 1 << 24
 
@@ -87,7 +93,7 @@ class ServerFolder:
         limits = {PLAN: documents.LARGEST, SERVER: documents.LARGEST}
         found = folders.read(folder, "server folder", limits)
         opened = cls(folder, _plan_of(found, folder), found.plan, found.files[SERVER])
-        if not opened.plan.needs_keys:
+        if not ways.server_takes_keys(opened.plan):
             opened.server()
         return opened
 
@@ -102,12 +108,13 @@ class ServerFolder:
             WireError: weights of another plan than the folder's.
 
         """
-        if keys is None and self.plan.needs_keys:
+        takes_keys = ways.server_takes_keys(self.plan)
+        if keys is None and takes_keys:
             raise ParameterError(
                 "this plan's server needs the client's public keys: give keys=, the bytes of "
                 "client.public_keys(), or --keys, the file of `hesc keygen --keys`"
             )
-        if keys is not None and not self.plan.needs_keys:
+        if keys is not None and not takes_keys:
             raise ParameterError("this plan's server needs no keys: leave out keys=, or --keys")
         server = ways.read_server(self.model, keys=keys)
         if folders.digest(server.plan.to_bytes()) != self.digest:
@@ -116,6 +123,72 @@ class ServerFolder:
 
     def __repr__(self) -> str:
         return f"<hesc.ml.ServerFolder: {str(self.path)!r}, {self.plan!r}>"
+
+
+@dataclass(frozen=True, eq=False)
+class OwnerFolder:
+    """What a model's owner keeps where the server must not know it. `OwnerFolder.open` reads it."""
+
+    path: Path
+    """Where it lies."""
+    plan: Any
+    """As the client has it."""
+    digest: str
+    """SHA-256 of the plan's bytes."""
+    owner: ways.Owner
+    """Plan and weights in the clear."""
+
+    @classmethod
+    def open(cls, path: str | PathLike[str]) -> Self:
+        """Reads a folder `owner/`. Loads nothing that decrypts.
+
+        Raises:
+            WireError: files missing, too many, damaged, or of another version; a model of another
+                plan.
+            OSError: there is no folder, or it may not be read.
+
+        """
+        folder = Path(path)
+        limits = {PLAN: documents.LARGEST, MODEL: documents.LARGEST}
+        found = folders.read(folder, "owner folder", limits)
+        plan = _plan_of(found, folder)
+        owner = ways.read_owner(plan, found.files[MODEL])
+        if folders.digest(owner.plan.to_bytes()) != found.plan:
+            raise WireError(f"{folder / MODEL} is for another plan than {PLAN} beside it")
+        return cls(folder, plan, found.plan, owner)
+
+    def encrypt_model(
+        self, path: str | PathLike[str], *, keys: bytes | None = None, client: Any = None
+    ) -> Path:
+        """Writes a folder `server/` with the model under one client's key; nothing is overwritten.
+
+        Args:
+            path: the new folder, for who runs the server. The weights are not in it.
+            keys: the client's `public_keys()`, from the client itself.
+            client: the client itself, with its secret key, where the model is its own
+                (`own_model=True`).
+
+        Raises:
+            ParameterError: both or none of them, a client of another plan, damaged keys or those of
+                another set, or what the plan's setting does otherwise.
+            OSError: something of that name is there, or the disk is full.
+
+        """
+        if (keys is None) == (client is None):
+            raise ParameterError(
+                "a model is encrypted under the client's public keys, keys=, or under its secret "
+                "key where it is its own, client=: give one of them"
+            )
+        data = self.owner.encrypt_model(keys) if keys is not None else _by_client(self, client)
+        return write_server(path, self.plan.to_bytes(), data)
+
+    def __repr__(self) -> str:
+        return f"<hesc.ml.OwnerFolder: {str(self.path)!r}, {self.plan!r}>"
+
+
+def _by_client(folder: OwnerFolder, client: Any) -> bytes:
+    data: bytes = client.encrypt_model(folder.owner)
+    return data
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,8 +203,35 @@ class Deployment:
     """Where it lies."""
     client: ClientFolder
     """What a client is given."""
-    server: ServerFolder
-    """What the server is given."""
+    holder: ServerFolder | OwnerFolder
+    """What holds the model in the clear."""
+
+    @property
+    def server(self) -> ServerFolder:
+        """What the server is given.
+
+        Raises:
+            ParameterError: a plan whose model is encrypted for its server.
+
+        """
+        if isinstance(self.holder, ServerFolder):
+            return self.holder
+        raise ParameterError(
+            "this deployment has no server yet: deployment.owner.encrypt_model makes one for a "
+            "client, or `hesc encrypt-model`"
+        )
+
+    @property
+    def owner(self) -> OwnerFolder:
+        """What the model's owner keeps.
+
+        Raises:
+            ParameterError: a plan whose server has the model in the clear.
+
+        """
+        if isinstance(self.holder, OwnerFolder):
+            return self.holder
+        raise ParameterError("the server of this deployment has the model: there is no owner/")
 
     @classmethod
     def open(cls, path: str | PathLike[str]) -> Self:
@@ -144,23 +244,39 @@ class Deployment:
 
         """
         folder = Path(path)
-        found = folders.read(
-            folder, "deployment", {REPORT: _REPORT_BYTES}, below=("client", "server")
-        )
         client = ClientFolder.open(folder / "client")
-        server = ServerFolder.open(folder / "server")
-        if not client.digest == server.digest == found.plan:
-            raise WireError(f"client and server of {folder} are of different plans")
-        return cls(folder, client, server)
+        name = ways.way_for(client.plan).holder
+        found = folders.read(folder, "deployment", {REPORT: _REPORT_BYTES}, below=("client", name))
+        holder: ServerFolder | OwnerFolder = (
+            ServerFolder.open(folder / name)
+            if name == "server"
+            else OwnerFolder.open(folder / name)
+        )
+        if not client.digest == holder.digest == found.plan:
+            raise WireError(f"client and {name} of {folder} are of different plans")
+        return cls(folder, client, holder)
 
 
-def write(path: str | PathLike[str], plan: bytes, server: bytes, report: bytes) -> Path:
+def files(plan: bytes, model: bytes) -> dict[str, bytes]:
+    """What a deployment holds beside manifests and report, by name.
+
+    Args:
+        plan: what `Plan.to_bytes` gave.
+        model: what `Server.to_bytes` gave, or `Owner.to_bytes` where the plan has an owner.
+
+    """
+    holder = ways.way_for(ways.read_plan(plan)).holder
+    name = SERVER if holder == "server" else MODEL
+    return {f"client/{PLAN}": plan, f"{holder}/{PLAN}": plan, f"{holder}/{name}": model}
+
+
+def write(path: str | PathLike[str], plan: bytes, model: bytes, report: bytes) -> Path:
     """Writes a deployment, whole or not at all. Nothing is overwritten.
 
     Args:
         path: the new folder; the folder that it lies in must be there.
         plan: what `Plan.to_bytes` gave.
-        server: what `Server.to_bytes` gave.
+        model: what `Server.to_bytes` gave, or `Owner.to_bytes` where the plan has an owner.
         report: the page of `hesc.ml.report`.
 
     Raises:
@@ -168,15 +284,37 @@ def write(path: str | PathLike[str], plan: bytes, server: bytes, report: bytes) 
 
     """
     name = folders.digest(plan)
+    kinds: dict[str, dict[str, bytes]] = {}
+    for file, data in files(plan, model).items():
+        kind, _, inside = file.partition("/")
+        kinds.setdefault(kind, {})[inside] = data
     with new_folder(path) as part:
-        kinds = {"client": {PLAN: plan}, "server": {PLAN: plan, SERVER: server}}
         below = {}
-        for kind, files in kinds.items():
+        for kind, inner in kinds.items():
             (part / kind).mkdir()
-            below[kind] = folders.write(part / kind, f"{kind} folder", files, plan=name, below={})
-        # Weights are for the server alone.
-        (part / "server").chmod(0o700)
+            below[kind] = folders.write(part / kind, f"{kind} folder", inner, plan=name, below={})
+            if kind != "client":
+                # Weights are for who holds them alone.
+                (part / kind).chmod(0o700)
         folders.write(part, "deployment", {REPORT: report}, plan=name, below=below)
+    return Path(path)
+
+
+def write_server(path: str | PathLike[str], plan: bytes, server: bytes) -> Path:
+    """Writes a folder `server/` alone, whole or not at all. Nothing is overwritten.
+
+    Args:
+        path: the new folder; the folder that it lies in must be there.
+        plan: what `Plan.to_bytes` gave.
+        server: what `Server.to_bytes` gave.
+
+    Raises:
+        OSError: something of that name is there, or the disk is full.
+
+    """
+    with new_folder(path) as part:
+        inner = {PLAN: plan, SERVER: server}
+        folders.write(part, "server folder", inner, plan=folders.digest(plan), below={})
     return Path(path)
 
 

@@ -11,8 +11,9 @@ from hesc._native import ParameterError, ShapeError
 from hesc.inputs import real_array, whole
 from hesc.ml import documents, transforms
 from hesc.ml.agreement import kept, margins_of
+from hesc.ml.outsourced.plans import OutsourcedPlan
 from hesc.ml.plans import PrivatePlan
-from hesc.ring_products.plans import Plan, spread
+from hesc.ring_products.plans import Bounds, Plan, spread
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
 _ROWS: Final = 1000
 """Rows that forms are compared on and agreement is predicted of."""
-_UP: Final = 1 + 1e-9
-"""Sums in another order are a little larger."""
 
 
 def make(
@@ -39,6 +38,7 @@ def make(
     hidden: object,
     answers: int | None,
     ranges: tuple[ArrayLike, ArrayLike] | None,
+    under: str | None = None,
     fidelity: Fidelity | None = None,
     transformer: bool = False,
 ) -> PrivatePlan:
@@ -57,6 +57,8 @@ def make(
         answers: numbers that a hidden model gives in all; None for as many as may be.
         ranges: the least and greatest values of features after the transforms; None takes those
             in `x`.
+        under: which of the client's keys weights are encrypted under, "public" or "secret"; None
+            for weights that the server has in the clear.
         fidelity: how near the linear form comes to the scores, if it does not give them.
         transformer: whether outputs are transformed samples.
 
@@ -84,11 +86,8 @@ def make(
             f"scikit-learn's, too much beside an error of {error:.2g}: put a StandardScaler first, "
             f"or take a larger max_error"
         )
-    if answers is None:
-        ring = Plan.of_model(model.weights, model.intercepts, low=low, high=high, error=error)
-    else:
-        ring = _hiding(model, low, high, error, answers)
-    plan = PrivatePlan(
+    ring = _ring(model, low, high, error, answers=answers, under=under)
+    plan = (PrivatePlan if under is None else OutsourcedPlan)(
         ring,
         model.steps,
         x.shape[1],
@@ -102,7 +101,7 @@ def make(
         return plan
     places = spread_out(len(features))
     rows = np.clip(features[places], low, high)
-    errors = np.array([ring.errors_of(model.weights, row) for row in rows])
+    errors = plan.errors_of(model.weights, rows)
     scores = rows @ model.weights.T + model.intercepts
     # A row that was clipped may have another class before any error.
     agreement = kept(scores, errors, clear[places])
@@ -193,29 +192,14 @@ def _error(clear: Array, max_error: float | None, *, margins: bool, transformer:
     return float(2.0 ** np.floor(np.log2(typical / 100)))
 
 
-def _hiding(model: Linear, low: Array, high: Array, error: float, answers: int) -> Plan:
-    scaled = np.abs(model.weights) * (high - low) / 2
-    middle = model.weights @ ((low + high) / 2) + model.intercepts
-    l1, l2, offset = (
-        _power(float(size) * _UP)
-        for size in (
-            scaled.sum(axis=1).max(),
-            np.linalg.norm(scaled),
-            np.abs(middle).max(),
-        )
-    )
-    return Plan.hiding(
-        model.weights.shape,
-        low=low,
-        high=high,
-        error=error,
-        weights_l1=l1,
-        weights_l2=l2,
-        offset=offset,
-        answers=answers,
-    )
-
-
-def _power(size: float) -> float:
-    """A power of two that is not less."""
-    return float(2.0 ** np.ceil(np.log2(size))) if size > 0 else 0.0
+def _ring(
+    model: Linear, low: Array, high: Array, error: float, *, answers: int | None, under: str | None
+) -> Plan:
+    """Sizes and scales, from the weights themselves where the client may know them."""
+    weights, intercepts, shape = model.weights, model.intercepts, model.weights.shape
+    if answers is None and under is None:
+        return Plan.of_model(weights, intercepts, low=low, high=high, error=error)
+    bounds = Bounds.of_model(weights, intercepts, low=low, high=high)._asdict()
+    if answers is not None:
+        return Plan.hiding(shape, low=low, high=high, error=error, answers=answers, **bounds)
+    return Plan.encrypted(shape, low=low, high=high, error=error, under=str(under), **bounds)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import base64
 import binascii
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
+
+import numpy as np
 
 from hesc._native import ParameterError, WireError
 from hesc.ml import conclusions, documents, fidelity, labels, transforms
@@ -15,7 +17,6 @@ from hesc.ml.samples import Clipped, prepared
 from hesc.ring_products.plans import Plan, Sizes
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     from hesc.ml.fidelity import Fidelity
@@ -26,8 +27,6 @@ _CIPHERTEXTS: Final = 64
 
 
 _SETTINGS: Final = {
-    "outsourced": "for an encrypted model see hesc.ring_products.Plan.encrypted; hesc.planner "
-    "compares it with other ways",
     "one_side_clear": "a model that is nobody's secret is best computed by the client itself, in "
     "the clear, as hesc.planner shows",
     "many_parties": "hesc.logarithms multiplies what several owners encrypt; models on features "
@@ -137,6 +136,22 @@ class PrivatePlan:
             clip=clip,
         )
 
+    def errors_of(
+        self, weights: NDArray[np.float64], features: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """The root mean square errors of scores, of prepared rows that fill ciphertexts in order.
+
+        Args:
+            weights: those of the model.
+            features: what `prepared` gave.
+
+        """
+        size = self.ring.capacity
+        firsts = range(0, len(features), size)
+        return np.concatenate(
+            [self.ring.errors_of(weights, features[first : first + size]) for first in firsts]
+        )
+
     def scores(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
         """Rows of outputs in scikit-learn's form: a row where a model has one output."""
         return raw[:, 0] if raw.shape[1] == 1 else raw
@@ -174,7 +189,7 @@ class PrivatePlan:
     def __repr__(self) -> str:
         what = "transformer" if self.transformer else "regressor"
         what = what if self.classes is None else f"{len(self.classes)} classes"
-        return f"<hesc.ml.PrivatePlan: {what}, {self.ring!r}>"
+        return f"<hesc.ml.{type(self).__name__}: {what}, {self.ring!r}>"
 
     def to_bytes(self) -> bytes:
         """The wire form, for a client."""
@@ -191,7 +206,18 @@ class PrivatePlan:
         return documents.write(self.kind, fields)
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> PrivatePlan:
+    def _check_ring(cls, ring: Plan) -> None:
+        """Refuses sizes of another setting.
+
+        Raises:
+            WireError: naming it.
+
+        """
+        if ring.encrypted_under is not None:
+            raise WireError("a plan of hesc.ml for weights in the clear has encrypted ones")
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
         """A plan from its wire form.
 
         Raises:
@@ -213,6 +239,7 @@ class PrivatePlan:
             ring = Plan.from_bytes(base64.b64decode(given["ring"], validate=True))
         except (binascii.Error, TypeError, ValueError) as error:
             raise WireError(f"the ring product of a plan of hesc.ml: {error}") from error
+        cls._check_ring(ring)
         inputs, names_of = given["inputs"], documents.text_list(given["names"], "names")
         if type(inputs) is not int or inputs < 1 or len(names_of) not in {0, inputs}:
             raise WireError("a plan of hesc.ml has a number of features, and as many names or none")

@@ -88,6 +88,20 @@ class Server(Protocol):
         """Plan and model, for who runs the server."""
 
 
+class Owner(Protocol):
+    """Plan and model of who keeps it from its server: see `hesc.ml.outsourced.owner.ModelOwner`."""
+
+    @property
+    def plan(self) -> Any:
+        """What it is planned by."""
+
+    def encrypt_model(self, keys: bytes) -> bytes:
+        """The server of one client, in its wire form."""
+
+    def to_bytes(self) -> bytes:
+        """Plan and model in the clear."""
+
+
 class Way(NamedTuple):
     """Where a way's parts are, as `module:name`."""
 
@@ -101,6 +115,14 @@ class Way(NamedTuple):
     """Class; its `from_bytes(data, keys=)` reads a server."""
     server_kind: str
     """The kind of the server's document."""
+    owner: str | None = None
+    """Class, where the model's owner makes a client's server: `from_bytes(data)` reads it. Public
+    keys are then for the owner, and the server takes none."""
+
+    @property
+    def holder(self) -> str:
+        """The folder beside the client's that has the model in the clear."""
+        return "server" if self.owner is None else "owner"
 
 
 WAYS: Final[dict[str, Way]] = {
@@ -125,6 +147,14 @@ WAYS: Final[dict[str, Way]] = {
         "hesc.ml.mlp.server:NetworkServer",
         "network server",
     ),
+    "outsourced plan": Way(
+        "hesc.ml.outsourced.plans:OutsourcedPlan",
+        "hesc.ml.outsourced.client:OutsourcedClient",
+        "hesc.ml.client:load_secret",
+        "hesc.ml.outsourced.server:OutsourcedServer",
+        "outsourced server",
+        "hesc.ml.outsourced.owner:ModelOwner",
+    ),
 }
 """By the kind of a plan's document."""
 
@@ -147,7 +177,7 @@ def client_of(plan: Plan, *, secret: Any = None) -> Client:
         ParameterError: what is no plan, or another way's key.
 
     """
-    found: Client = _loaded(_way_for(plan).client)(plan, secret=secret)
+    found: Client = _loaded(way_for(plan).client)(plan, secret=secret)
     return found
 
 
@@ -160,7 +190,30 @@ def load_secret(plan: Plan, path: str | PathLike[str] | Path, passphrase: str | 
         PermissionError: others than the file's owner may read or write it.
 
     """
-    return _loaded(_way_for(plan).load_secret)(plan, path, passphrase=passphrase)
+    return _loaded(way_for(plan).load_secret)(plan, path, passphrase=passphrase)
+
+
+def server_takes_keys(plan: Plan) -> bool:
+    """Whether `read_server` is given the client's public keys, and not the model's owner."""
+    return plan.needs_keys and way_for(plan).owner is None
+
+
+def read_owner(plan: Plan, data: bytes) -> Owner:
+    """The model of this plan in the clear, from its wire form, as its owner keeps it.
+
+    Raises:
+        WireError: damaged bytes, or another object's.
+        ParameterError: a plan of a way whose server has the model in the clear.
+
+    """
+    place = way_for(plan).owner
+    if place is None:
+        raise ParameterError(
+            "the server of this plan has the model in the clear, and nobody encrypts it; "
+            "plan(X, setting='outsourced') makes a plan whose owner does"
+        )
+    found: Owner = _loaded(place).from_bytes(data)
+    return found
 
 
 def read_server(data: bytes, *, keys: bytes | None = None) -> Server:
@@ -192,7 +245,13 @@ def _way_of(data: bytes) -> Way:
     return way
 
 
-def _way_for(plan: object) -> Way:
+def way_for(plan: object) -> Way:
+    """The way of a plan.
+
+    Raises:
+        ParameterError: what is no plan.
+
+    """
     kind = getattr(type(plan), "kind", None)
     way = WAYS.get(kind) if isinstance(kind, str) else None
     if way is None:
