@@ -418,8 +418,8 @@ def test_compile_makes_a_deployment(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         compiling.compile_model(tmp_path / "m", gap, out)
     with pytest.raises(hesc.ParameterError, match="one of them"):
         compiling.compile_model(tmp_path / "m", data, out, ranges=(0, 1), ranges_from=ranges)
-    with pytest.raises(hesc.ParameterError, match="refused"):
-        compiling.compile_model(tmp_path / "m", data, out, disclose="class", leave_out=["kind"])
+    with pytest.raises(hesc.ParameterError, match="not served"):
+        compiling.compile_model(tmp_path / "m", data, out, disclose="products", leave_out=["kind"])
     assert not out.exists()
     compiling.compile_model(
         tmp_path / "m",

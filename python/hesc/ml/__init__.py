@@ -20,12 +20,12 @@ from hesc.ml.plans import PrivatePlan
 from hesc.ml.server import Server
 
 if TYPE_CHECKING:
-    from hesc.ml.base import ClippedWarning
     from hesc.ml.client import Client
     from hesc.ml.estimators import PrivateClassifier, PrivateRegressor
     from hesc.ml.mlp.client import NetworkClient
     from hesc.ml.mlp.estimators import PrivateMLPClassifier, PrivateMLPRegressor
     from hesc.ml.onnx import load_onnx
+    from hesc.ml.serving import ClippedWarning
     from hesc.ml.transformers import PrivateTransformer
 
 __all__ = [
@@ -50,7 +50,7 @@ __all__ = [
 # Loaded on first use: the first holds secret keys, the others need scikit-learn.
 _LATER: Final = {
     "Client": "hesc.ml.client",
-    "ClippedWarning": "hesc.ml.base",
+    "ClippedWarning": "hesc.ml.serving",
     "NetworkClient": "hesc.ml.mlp.client",
     "PrivateClassifier": "hesc.ml.estimators",
     "PrivateMLPClassifier": "hesc.ml.mlp.estimators",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 import numpy as np
 
-from hesc._native import ParameterError, WireError
+from hesc._native import WireError
 from hesc.ml import conclusions, documents, fidelity, labels, transforms
 from hesc.ml.conclusions import LINKS
 from hesc.ml.disclosure import table
@@ -24,38 +24,6 @@ if TYPE_CHECKING:
 
 _CIPHERTEXTS: Final = 64
 """Of a query: enough that seeds and heads do not count, few enough to show progress."""
-
-
-_SETTINGS: Final = {
-    "one_side_clear": "a model that is nobody's secret is best computed by the client itself, in "
-    "the clear, as hesc.planner shows",
-    "many_parties": "hesc.logarithms multiplies what several owners encrypt; models on features "
-    "of several owners are not here",
-}
-_DISCLOSURES: Final = {
-    "class": "the client decrypts scores, so it sees them, and learns more than a class. "
-    "hesc.ml.decisions.offers.offer compares on the server, which answers the class alone",
-    "products": "the server adds up products before it answers; only scores come back",
-    "distances": "for distances see hesc.codes",
-}
-
-
-def check_wishes(setting: str, disclose: str) -> None:
-    """Refuses a setting that is not this one, and a disclosure that would not be kept.
-
-    Raises:
-        ParameterError: with the reason, and what would do.
-
-    """
-    if setting != "client_server":
-        known = _SETTINGS.get(str(setting), f"known are client_server, {', '.join(_SETTINGS)}")
-        raise ParameterError(
-            f"setting={setting!r} is not what ring products do, whose server knows its model: "
-            f"{known}; here, take setting='client_server'"
-        )
-    if disclose != "scores":
-        known = _DISCLOSURES.get(str(disclose), "there is no such disclosure")
-        raise ParameterError(f"disclose={disclose!r} is refused: {known}; else disclose='scores'")
 
 
 @dataclass(frozen=True, eq=False)

@@ -70,6 +70,9 @@ class Client(Protocol):
     def encrypt(self, samples: ArrayLike, *, clip: bool = False) -> Any:
         """A query: `data`, `clipped`, `clipped_samples`."""
 
+    def encrypted(self, features: Any) -> bytes:
+        """The data of a query, of features that `Plan.prepared` gave, `Plan.rows` at most."""
+
     def decrypt(self, answer: bytes) -> Any:
         """A result: `predictions`, `scores`, `error`."""
 

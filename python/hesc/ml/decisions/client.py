@@ -132,16 +132,20 @@ class ClassClient:
                 f"{len(ready.features)} samples in a query of {self.plan.rows} at most; send them "
                 f"as several"
             )
-        steps = self.plan.quantised(ready.features)
+        return Query(self.encrypted(ready.features), ready.values, ready.samples)
+
+    def encrypted(self, features: NDArray[np.float64]) -> bytes:
+        """A query of features that `ClassPlan.prepared` gave, `plan.rows` at most."""
+        steps = self.plan.quantised(features)
         words = self.plan.words
         parts = []
         for place, kind in enumerate(words.kinds):
             first = place * words.per_word
             columns = steps[:, first : first + words.per_word]
-            parts.append(self._encrypted(_joined(columns, words.bits), str(kind)))
-        return Query(frames.join(QUERY, parts), ready.values, ready.samples)
+            parts.append(self._word(_joined(columns, words.bits), str(kind)))
+        return frames.join(QUERY, parts)
 
-    def _encrypted(self, numbers: NDArray[Any], kind: str) -> bytes:
+    def _word(self, numbers: NDArray[Any], kind: str) -> bytes:
         if isinstance(self.secret, LeveledSecretKey):
             return self.secret.encrypt_integers_to_bytes(numbers, kind, layout=self.plan.upload)
         if not isinstance(self._public, PublicKey):
