@@ -13,9 +13,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from hesc.ml.deployment import ClientFolder, Deployment, ServerFolder
+from hesc.ml.deployment import ClientFolder, Deployment, OwnerFolder, ServerFolder
 from hesc.ml.mlp.plans import NetworkPlan
 from hesc.ml.mlp.server import NetworkServer
+from hesc.ml.outsourced.owner import ModelOwner
+from hesc.ml.outsourced.plans import OutsourcedPlan
+from hesc.ml.outsourced.server import OutsourcedServer
 from hesc.ml.plans import PrivatePlan
 from hesc.ml.server import Server
 
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from hesc.ml.mlp.client import NetworkClient
     from hesc.ml.mlp.estimators import PrivateMLPClassifier, PrivateMLPRegressor
     from hesc.ml.onnx import load_onnx
+    from hesc.ml.outsourced.client import OutsourcedClient
     from hesc.ml.serving import ClippedWarning
     from hesc.ml.transformers import PrivateTransformer
 
@@ -33,9 +37,14 @@ __all__ = [
     "ClientFolder",
     "ClippedWarning",
     "Deployment",
+    "ModelOwner",
     "NetworkClient",
     "NetworkPlan",
     "NetworkServer",
+    "OutsourcedClient",
+    "OutsourcedPlan",
+    "OutsourcedServer",
+    "OwnerFolder",
     "PrivateClassifier",
     "PrivateMLPClassifier",
     "PrivateMLPRegressor",
@@ -52,6 +61,7 @@ _LATER: Final = {
     "Client": "hesc.ml.client",
     "ClippedWarning": "hesc.ml.serving",
     "NetworkClient": "hesc.ml.mlp.client",
+    "OutsourcedClient": "hesc.ml.outsourced.client",
     "PrivateClassifier": "hesc.ml.estimators",
     "PrivateMLPClassifier": "hesc.ml.mlp.estimators",
     "PrivateMLPRegressor": "hesc.ml.mlp.estimators",

@@ -43,7 +43,9 @@ class Deployable:
 
         Args:
             path: the new folder. Inside, `client/` is for any client, `server/` **has the weights
-                in the clear**, and `report.html` is for you. No secret key is written.
+                in the clear**, and `report.html` is for you. No secret key is written. Where the
+                model is encrypted for its server `owner/` is there instead, **for its owner
+                alone**: see `hesc.ml.OwnerFolder`.
             X: rows that the report's run encrypts; None takes a sample of those that `plan` was
                 given. Their values are not in the report, their errors and how many keep their
                 class are.
@@ -67,12 +69,11 @@ class Deployable:
         check_new({"path": Path(path)})
         whole(sample, "sample", 0)
         private: Any = self
-        client = private.client()
+        service = private._served()  # noqa: SLF001 - of the same object
+        client, server = service.parties()
         plan = client.plan
-        keys = client.public_keys() if plan.needs_keys else None
-        server = private.server(keys=keys)
         measured = self._measured(client, server, X, sample)
-        data, model = plan.to_bytes(), server.to_bytes()
+        data, model = plan.to_bytes(), service.model(server)
         page = report.page(
             plan,
             measured,

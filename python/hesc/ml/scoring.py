@@ -55,6 +55,7 @@ class ScoreService(Service):
             hidden=wishes.get("hidden", False),
             answers=wishes.get("answers"),
             ranges=wishes.get("ranges"),
+            under=cls._under(wishes),
             fidelity=fidelity,
             transformer=asked.transformer,
         )
@@ -63,11 +64,16 @@ class ScoreService(Service):
             check_concluded(plan, asked)
         return cls(plan, asked, linear)
 
+    @classmethod
+    def _under(cls, _wishes: dict[str, Any]) -> str | None:
+        """The key that weights are encrypted under; None where the server has them in the clear."""
+        return None
+
     def is_of(self, estimator: Any) -> bool:
         """Whether a fitted model is the one that was planned."""
         return self._known.is_still(estimator)
 
-    def server(self, *, keys: bytes | None = None) -> Server:
+    def server(self, *, keys: bytes | None = None) -> Any:
         """A server, which cannot decrypt; where weights are hidden, of one client's keys."""
         return Server(self.plan, self.linear.weights, self.linear.intercepts, keys=keys)
 
@@ -95,7 +101,7 @@ class ScoreService(Service):
 
     def most_measured(self, server: Any) -> int | None:
         """Rows that a report's run may take: hidden weights give so many numbers."""
-        left = server.answers_left
+        left = getattr(server, "answers_left", None)
         return None if left is None else left // max(1, self.plan.ring.shape[0])
 
     def contenders(self, *, samples: int, objective: str, bandwidth: float) -> Decision:
@@ -115,8 +121,13 @@ class ScoreService(Service):
                 samples=samples,
                 objective=objective,
                 bandwidth=bandwidth,
+                **self._task(),
             )
         )
+
+    def _task(self) -> dict[str, Any]:
+        """Who owns what, for the planner."""
+        return {}
 
 
 def form_of(asked: Asked) -> tuple[Linear, Fidelity | None]:

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 _SETTINGS: Final = {
     "client_server": "",
-    "outsourced": "for an encrypted model see hesc.ring_products.Plan.encrypted; hesc.planner "
-    "compares it with other ways",
+    "outsourced": "linear models and trees in bins have encrypted weights, in PrivateClassifier, "
+    "PrivateRegressor and PrivateTransformer; for encrypted networks see hesc.networks",
     "one_side_clear": "PrivateClassifier and PrivateRegressor compute such models",
     "many_parties": "hesc.logarithms multiplies what several owners encrypt; models on features "
     "of several owners are not here",
@@ -56,6 +56,7 @@ WISHES: Final = {
     "max_error": "scores that err",
     "hidden": "scores of a server that has its weights in the clear",
     "answers": "hidden weights",
+    "own_model": "models that are encrypted for their server, setting='outsourced'",
     "bins": "trees whose scores are computed",
     "refit": "trees whose scores are computed",
     "min_fidelity": "trees whose scores are computed",
@@ -65,7 +66,7 @@ WISHES: Final = {
     "batch": "classes alone",
 }
 """What may be wished of a plan, beside setting, disclosure and names, and what it is a wish of."""
-_UNWISHED: Final[dict[str, object]] = {"hidden": False}
+_UNWISHED: Final[dict[str, object]] = {"hidden": False, "own_model": False}
 """What stands for no wish, where that is not None."""
 
 
@@ -131,6 +132,29 @@ class Service(ABC):
     def server(self, *, keys: bytes | None = None) -> Any:
         """A server, of one client if it is given its keys."""
 
+    def owner(self) -> Any:
+        """The model's owner, who encrypts it for a server.
+
+        Raises:
+            ParameterError: a server that has the model in the clear.
+
+        """
+        raise ParameterError(
+            "the server of this plan has the model in the clear, and nobody encrypts it; "
+            "plan(X, setting='outsourced') makes a plan whose owner does"
+        )
+
+    def parties(self) -> tuple[Any, Any]:
+        """A client with new keys and its server."""
+        client = self.client()
+        keys = client.public_keys() if self.plan.needs_keys else None
+        return client, self.server(keys=keys)
+
+    def model(self, server: Any) -> bytes:
+        """The document that has the model in the clear, for a deployment."""
+        data: bytes = server.to_bytes()
+        return data
+
     @abstractmethod
     def simulated(
         self, rows: Array, *, clip: bool, random_state: int | None, progress: Progress
@@ -140,9 +164,7 @@ class Service(ABC):
     def executed(self, rows: Array, *, clip: bool, progress: Progress) -> Run:
         """Samples encrypted, evaluated and decrypted, under keys that stay."""
         if self._session is None:
-            client = self.client()
-            keys = client.public_keys() if self.plan.needs_keys else None
-            self._session = Session(client, self.server(keys=keys))
+            self._session = Session(*self.parties())
         return self._session.run(rows, clip=clip, progress=progress)
 
     def check_scores(self) -> None:

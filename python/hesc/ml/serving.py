@@ -36,7 +36,10 @@ class ClippedWarning(UserWarning):
 class Serving(Deployable):
     """Plans a fitted model and plays both parties. A class that has it is an estimator."""
 
-    _services: ClassVar[Table] = {("client_server", "scores"): "hesc.ml.scoring:ScoreService"}
+    _services: ClassVar[Table] = {
+        ("client_server", "scores"): "hesc.ml.scoring:ScoreService",
+        ("outsourced", "scores"): "hesc.ml.outsourced.service:OutsourcedService",
+    }
     """What serves which setting and disclosure."""
     _transforms: ClassVar[bool] = False
     """Whether outputs are transformed samples."""
@@ -59,6 +62,7 @@ class Serving(Deployable):
         max_error: float | None = None,
         hidden: bool = False,
         answers: int | None = None,
+        own_model: bool = False,
         bins: Wish | None = None,
         refit: Literal["additive"] | None = None,
         min_fidelity: float | None = None,
@@ -70,6 +74,8 @@ class Serving(Deployable):
                 encrypted, unless `ranges` are given. Predicted agreement is that of a thousand
                 rows spread over it.
             setting: "client_server": the server knows the model, the client has samples and key.
+                "outsourced": the server has the model under encryption, by its owner, and knows
+                neither; the client, whose key it is, can compute the weights.
             disclose: "scores": what the client learns. What cannot be kept from it is refused.
             ranges: a pair: the least and the greatest values of what is encrypted, each one number
                 or one for each; of features after the client's transforms.
@@ -84,6 +90,8 @@ class Serving(Deployable):
                 at most and by default one less for each output than directions in which features
                 vary. That is linear algebra's limit: who knows more of the weights beforehand, such
                 as that few are not zero, finds them with fewer.
+            own_model: with setting="outsourced": the model is the client's own, who encrypts it
+                under the secret key: less than half the bytes.
             bins: of models of trees, whose features are encrypted as one-hot **public bins**: how
                 many to a feature, 16 by default, of as many rows of `X` each as nearly as may be;
                 "thresholds" for those that the model has; or a list of edges for each feature.
@@ -95,7 +103,7 @@ class Serving(Deployable):
                 or of the variance of a regressor's predictions, 0.9 by default; less is refused.
 
         Returns:
-            The plan, which is public: a `PrivatePlan`.
+            The plan, which is public: a `PrivatePlan`, or as the setting has it.
 
         Raises:
             ParameterError: a wish that this cannot keep, with the reason and what would do.
@@ -111,6 +119,7 @@ class Serving(Deployable):
             max_error=max_error,
             hidden=hidden,
             answers=answers,
+            own_model=own_model,
             bins=bins,
             refit=refit,
             min_fidelity=min_fidelity,
@@ -172,13 +181,23 @@ class Serving(Deployable):
         """A server of the plan, which cannot decrypt. Elsewhere: `hesc.ml.ways.read_server`.
 
         Args:
-            keys: where the plan needs them, the client's `public_keys()`.
+            keys: where the plan needs them, the client's `public_keys()`: to hide weights, or to
+                encrypt them.
 
         Raises:
             ParameterError: there is no plan; keys missing or too many.
 
         """
         return self._served().server(keys=keys)
+
+    def owner(self) -> Any:
+        """The model's owner under `setting="outsourced"`, who encrypts it: a `ModelOwner`.
+
+        Raises:
+            ParameterError: there is no plan, or its server has the model in the clear.
+
+        """
+        return self._served().owner()
 
     def run(
         self,
