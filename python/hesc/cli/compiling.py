@@ -40,6 +40,10 @@ def compile_model(
     answers: Annotated[
         int | None, typer.Option(help="Numbers that hidden weights give in all.")
     ] = None,
+    own_model: Annotated[
+        bool,
+        typer.Option("--own-model", help="With --setting outsourced: the client owns the model."),
+    ] = False,
     bins: Annotated[
         str | None,
         typer.Option(
@@ -106,6 +110,7 @@ def compile_model(
     wishes: dict[str, Any] = {
         "hidden": hidden,
         "answers": answers,
+        "own_model": own_model,
         "bins": int(bins) if bins is not None and bins.isascii() and bins.isdigit() else bins,
         "refit": refit,
         "min_fidelity": min_fidelity,

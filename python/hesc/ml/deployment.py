@@ -244,9 +244,11 @@ class Deployment:
 
         """
         folder = Path(path)
-        client = ClientFolder.open(folder / "client")
-        name = ways.way_for(client.plan).holder
+        name = "owner" if (folder / "owner").is_dir() else "server"
         found = folders.read(folder, "deployment", {REPORT: _REPORT_BYTES}, below=("client", name))
+        client = ClientFolder.open(folder / "client")
+        if ways.way_for(client.plan).holder != name:
+            raise WireError(f"the plan of {folder} has its model elsewhere than in {name}")
         holder: ServerFolder | OwnerFolder = (
             ServerFolder.open(folder / name)
             if name == "server"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from hesc.ml.folders import digest
+from hesc.ml.ways import way_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -76,6 +77,7 @@ def page(
         bytes=[(count, *plan.sizes(count)) for count in _COUNTS if _is_allowed(plan, count)],
         files=[(file, len(data), digest(data)) for file, data in sorted(files.items())],
         needs_keys=plan.needs_keys,
+        holder=way_for(plan).holder,
         counts=_answers(plan) is not None,
         commands=list(commands),
         version=version("hesc"),

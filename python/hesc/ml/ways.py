@@ -24,9 +24,17 @@ if TYPE_CHECKING:
 class Plan(Protocol):
     """What both sides have: see `hesc.ml.PrivatePlan`, which is one."""
 
-    names: list[str]
-    inputs: int
-    classes: Any
+    @property
+    def names(self) -> list[str]:
+        """Of features, or none."""
+
+    @property
+    def inputs(self) -> int:
+        """Features of a sample before the client's transforms."""
+
+    @property
+    def classes(self) -> Any:
+        """Of a classifier, or None."""
 
     @property
     def rows(self) -> int:
