@@ -19,6 +19,7 @@ from hesc.ml import documents, folders, ways
 from hesc.new_files import new_folder
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from os import PathLike
 
 PLAN: Final = "plan.json"
@@ -128,10 +129,30 @@ class Deployment:
 
     path: Path
     """Where it lies."""
-    client: ClientFolder
-    """What a client is given."""
-    server: ServerFolder
-    """What the server is given."""
+    sides: Mapping[str, Any]
+    """What each side is given, by folder."""
+
+    @property
+    def client(self) -> ClientFolder:
+        """What a client is given."""
+        found: ClientFolder = self.sides["client"]
+        return found
+
+    @property
+    def server(self) -> ServerFolder:
+        """What the server is given.
+
+        Raises:
+            ParameterError: the plan's way has no folder for it.
+
+        """
+        if "server" not in self.sides:
+            raise ParameterError(
+                f"a deployment of this plan has no server/, but {', '.join(self.sides)}; "
+                f"print the plan to read why"
+            )
+        found: ServerFolder = self.sides["server"]
+        return found
 
     @classmethod
     def open(cls, path: str | PathLike[str]) -> Self:
@@ -144,38 +165,44 @@ class Deployment:
 
         """
         folder = Path(path)
-        found = folders.read(
-            folder, "deployment", {REPORT: _REPORT_BYTES}, below=("client", "server")
-        )
-        client = ClientFolder.open(folder / "client")
-        server = ServerFolder.open(folder / "server")
-        if not client.digest == server.digest == found.plan:
-            raise WireError(f"client and server of {folder} are of different plans")
-        return cls(folder, client, server)
+        # Which of them a plan has is known when the client's is read.
+        there = tuple(side for side in _OPENERS if (folder / side).exists())
+        found = folders.read(folder, "deployment", {REPORT: _REPORT_BYTES}, below=there)
+        sides = {side: _OPENERS[side].open(folder / side) for side in there}
+        if "client" not in sides or set(ways.sides_of(sides["client"].plan)) != set(there):
+            raise WireError(f"{folder} has other folders than its plan; get the whole folder again")
+        if any(side.digest != found.plan for side in sides.values()):
+            raise WireError(f"the folders of {folder} are of different plans")
+        return cls(folder, sides)
 
 
-def write(path: str | PathLike[str], plan: bytes, server: bytes, report: bytes) -> Path:
+_OPENERS: Final[dict[str, Any]] = {"client": ClientFolder, "server": ServerFolder}
+"""What reads a folder of a deployment."""
+
+
+def write(
+    path: str | PathLike[str], sides: Mapping[str, Mapping[str, bytes]], report: bytes
+) -> Path:
     """Writes a deployment, whole or not at all. Nothing is overwritten.
 
     Args:
         path: the new folder; the folder that it lies in must be there.
-        plan: what `Plan.to_bytes` gave.
-        server: what `Server.to_bytes` gave.
+        sides: contents of files by name, by folder; "client" has the plan.
         report: the page of `hesc.ml.report`.
 
     Raises:
         OSError: something of that name is there, or the disk is full.
 
     """
-    name = folders.digest(plan)
+    name = folders.digest(sides["client"][PLAN])
     with new_folder(path) as part:
-        kinds = {"client": {PLAN: plan}, "server": {PLAN: plan, SERVER: server}}
         below = {}
-        for kind, files in kinds.items():
-            (part / kind).mkdir()
-            below[kind] = folders.write(part / kind, f"{kind} folder", files, plan=name, below={})
-        # Weights are for the server alone.
-        (part / "server").chmod(0o700)
+        for side, files in sides.items():
+            (part / side).mkdir()
+            below[side] = folders.write(part / side, f"{side} folder", files, plan=name, below={})
+            if side != "client":
+                # Weights are for that side alone.
+                (part / side).chmod(0o700)
         folders.write(part, "deployment", {REPORT: report}, plan=name, below=below)
     return Path(path)
 

@@ -104,6 +104,8 @@ class Way(NamedTuple):
     """Class; its `from_bytes(data, keys=)` reads a server."""
     server_kind: str
     """The kind of the server's document."""
+    sides: tuple[str, ...] = ("client", "server")
+    """Folders of a deployment, the client's first."""
 
 
 WAYS: Final[dict[str, Way]] = {
@@ -141,6 +143,16 @@ def read_plan(data: bytes) -> Plan:
     """
     found: Plan = _loaded(_way_of(data).plan).from_bytes(data)
     return found
+
+
+def sides_of(plan: Plan) -> tuple[str, ...]:
+    """The folders of a plan's deployment, the client's first.
+
+    Raises:
+        ParameterError: what is no plan.
+
+    """
+    return _way_for(plan).sides
 
 
 def client_of(plan: Plan, *, secret: Any = None) -> Client:
