@@ -96,13 +96,16 @@ def keygen(
     _say(*lines)
 
 
-def _opened_client(folder: ClientFolder, secret: Path, passphrase_file: Path | None) -> Any:
+def _opened_client(
+    folder: ClientFolder, secret: Path, passphrase_file: Path | None, keys: Path | None = None
+) -> Any:
     from hesc.secret import wants_passphrase
 
+    given = None if keys is None else read_whole(keys, KEYS_BYTES, "a file of public keys")
     words = read_passphrase(passphrase_file)
     if words is None and wants_passphrase(secret):
         words = typer.prompt("passphrase", hide_input=True, err=True)
-    return folder.client(secret=folder.load_secret(secret, passphrase=words))
+    return folder.client(secret=folder.load_secret(secret, passphrase=words), keys=given)
 
 
 def _batches(file: IO[bytes], message: Message, digest: str) -> Iterator[bytes]:
@@ -136,6 +139,10 @@ def encrypt(
     ignore_extra: Annotated[
         bool, typer.Option("--ignore-extra", help="Leave out columns that the plan does not know.")
     ] = False,
+    keys: Annotated[
+        Path | None,
+        typer.Option(help="The client's public keys, where the plan encrypts under them."),
+    ] = None,
     json_file: JsonFile = None,
     passphrase_file: PassphraseFile = None,
 ) -> None:
@@ -147,7 +154,12 @@ def encrypt(
     check_figures(json_file)
     folder = ClientFolder.open(client)
     plan = folder.plan
-    opened = _opened_client(folder, secret, passphrase_file)
+    if plan.encrypts_publicly and keys is None:
+        raise ParameterError(
+            "samples of this plan are encrypted under the client's public key: give --keys, the "
+            "file of `hesc keygen --keys`"
+        )
+    opened = _opened_client(folder, secret, passphrase_file, keys)
     size = max(1, min(plan.rows, CELLS // plan.inputs))
 
     def batches(file: IO[bytes]) -> Iterator[tuple[int, np.ndarray[Any, Any]]]:

@@ -52,9 +52,18 @@ class ClientFolder:
         found = folders.read(folder, "client folder", {PLAN: documents.LARGEST})
         return cls(folder, _plan_of(found, folder), found.plan)
 
-    def client(self, *, secret: Any = None) -> ways.Client:
-        """A client with a key that was kept (`load_secret`), or with a new one."""
-        return ways.client_of(self.plan, secret=secret)
+    def client(self, *, secret: Any = None, keys: bytes | None = None) -> ways.Client:
+        """A client with a key that was kept (`load_secret`), or with a new one.
+
+        Args:
+            secret: a key that was kept.
+            keys: what `public_keys` gave with it, where the plan `encrypts_publicly`.
+
+        Raises:
+            ParameterError, KeyMismatchError, WireError: as `hesc.ml.ways.client_of`.
+
+        """
+        return ways.client_of(self.plan, secret=secret, keys=keys)
 
     def load_secret(self, path: str | PathLike[str], *, passphrase: str | None = None) -> Any:
         """A key of this plan from a file; see `hesc.ml.ways.load_secret`."""

@@ -33,6 +33,7 @@ class PrivatePlan:
     learns what. Its wire form is what a client is given.
     """
 
+    encrypts_publicly: ClassVar[bool] = False
     kind: ClassVar[str] = "plan"
     """Of its document."""
     ring: Plan

@@ -40,6 +40,10 @@ class Plan(Protocol):
     def needs_keys(self) -> bool:
         """Whether the server is given the client's public keys before it answers."""
 
+    @property
+    def encrypts_publicly(self) -> bool:
+        """Whether a client encrypts under its public keys, and keeps them beside the secret one."""
+
     def prepared(self, samples: ArrayLike, *, clip: bool = False) -> Any:
         """Samples as they are encrypted."""
 
@@ -155,14 +159,27 @@ def sides_of(plan: Plan) -> tuple[str, ...]:
     return _way_for(plan).sides
 
 
-def client_of(plan: Plan, *, secret: Any = None) -> Client:
+def client_of(plan: Plan, *, secret: Any = None, keys: bytes | None = None) -> Client:
     """A client of a plan: with a key that was kept, or a new one.
 
+    Args:
+        plan: what the model's owner sent.
+        secret: a key that was kept, see `load_secret`.
+        keys: what `public_keys` gave with it, where `plan.encrypts_publicly`: such clients encrypt
+            under their public key.
+
     Raises:
-        ParameterError: what is no plan, or another way's key.
+        ParameterError: what is no plan, another way's key, or keys that this client has no use for.
+        WireError, KeyMismatchError: keys that are damaged, or of another pair.
 
     """
-    found: Client = _loaded(_way_for(plan).client)(plan, secret=secret)
+    way = _way_for(plan)
+    given = {} if keys is None else {"keys": keys}
+    if given and not plan.encrypts_publicly:
+        raise ParameterError(
+            "a client of this plan encrypts under its secret key alone: leave out keys=, or --keys"
+        )
+    found: Client = _loaded(way.client)(plan, secret=secret, **given)
     return found
 
 

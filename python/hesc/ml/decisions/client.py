@@ -44,10 +44,12 @@ class ClassClient:
         plan: what the model's owner sent, see `ClassPlan.from_bytes`. Print it before you use it.
         secret: a key of the plan's parameters that was kept, `LeveledSecretKey.load` or for the
             engine "bootstrapped" `hesc.load_secret_key`; without it a new pair is made.
-        keys: what `public_keys` gave when that key was made. Answers are read without them.
+        keys: what `public_keys` gave when that key was made. Answers are read without them, and
+            samples are encrypted without them where `plan.encrypts_publicly` is False.
 
     Raises:
         ParameterError, WireError: keys of other parameters, or damaged.
+        KeyMismatchError: keys of another pair, where samples are encrypted under them.
 
     """
 
@@ -74,6 +76,7 @@ class ClassClient:
                 raise ParameterError(f"the secret key is of another set than {plan.preset}")
             if keys is not None:
                 self._public = public_of(plan, keys)[0]
+                self._check_pair()
         elif keys is not None:
             raise ParameterError("keys= comes with the secret= that it was made with")
         elif isinstance(params, LeveledParams):
@@ -89,6 +92,11 @@ class ClassClient:
         raise TypeError(
             "a client holds a secret key: not pickled or copied; see client.secret.save"
         )
+
+    def _check_pair(self) -> None:
+        """Refuses a public key of another pair, whose bits the secret one would not decrypt."""
+        if isinstance(self.secret, SecretKey) and isinstance(self._public, PublicKey):
+            self.secret.decrypt_integers(integers.encrypt(self._public, [0], "uint1"))
 
     def public_keys(self) -> bytes:
         """What the server is given once: to compute with what this client encrypts.

@@ -42,6 +42,7 @@ class NetworkPlan:
     interval; what they are beyond it no sample that is accepted can reach.
     """
 
+    encrypts_publicly: ClassVar[bool] = False
     kind: ClassVar[str] = "network plan"
     ring_degree: int
     """One of `RINGS`, of CKKS's recommended sets."""
