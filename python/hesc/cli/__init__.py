@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from hesc._native import HescError
-from hesc.cli import calibrate, compiling, demo, files, network, params, reproduce
+from hesc.cli import calibrate, compiling, demo, files, network, params, predicting, reproduce
 
 
 def _version(asked: bool) -> None:
@@ -47,6 +47,7 @@ app.command("keygen")(files.keygen)
 app.command("encrypt")(files.encrypt)
 app.command("eval")(files.evaluate)
 app.command("decrypt")(files.decrypt)
+app.command("predict")(predicting.predict)
 app.add_typer(network.app, name="network")
 
 

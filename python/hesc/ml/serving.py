@@ -36,7 +36,10 @@ class ClippedWarning(UserWarning):
 class Serving(Deployable):
     """Plans a fitted model and plays both parties. A class that has it is an estimator."""
 
-    _services: ClassVar[Table] = {("client_server", "scores"): "hesc.ml.scoring:ScoreService"}
+    _services: ClassVar[Table] = {
+        ("client_server", "scores"): "hesc.ml.scoring:ScoreService",
+        ("one_side_clear", "scores"): "hesc.ml.clear.service:ClearService",
+    }
     """What serves which setting and disclosure."""
     _transforms: ClassVar[bool] = False
     """Whether outputs are transformed samples."""
@@ -75,6 +78,8 @@ class Serving(Deployable):
                 encrypted, unless `ranges` are given. Predicted agreement is that of a thousand
                 rows spread over it.
             setting: "client_server": the server knows the model, the client has samples and key.
+                "one_side_clear": the model is nobody's secret; the client is given it and computes
+                by itself, nothing is encrypted, and there is no server.
             disclose: what the client learns: "scores", or of a classifier the "class" alone, by
                 comparisons on the server. What cannot be kept from it is refused.
             ranges: a pair: the least and the greatest values of what is encrypted, each one number
@@ -110,8 +115,9 @@ class Serving(Deployable):
                 slots takes as long for one as for all it has room for.
 
         Returns:
-            The plan, which is public: a `PrivatePlan`, or of classes alone a
-            `hesc.ml.decisions.plans.ClassPlan`.
+            The plan, which is public: a `PrivatePlan`; of classes alone a
+            `hesc.ml.decisions.plans.ClassPlan`; of a model that is nobody's secret a
+            `hesc.ml.clear.plans.ClearPlan`.
 
         Raises:
             ParameterError: a wish that this cannot keep, with the reason and what would do.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Never
+from typing import TYPE_CHECKING, Any, Never
 
 import numpy as np
 
@@ -18,23 +18,13 @@ from hesc.ml.client import Query
 from hesc.ml.decisions.models import index_kind
 from hesc.ml.decisions.plans import ClassPlan
 from hesc.ml.decisions.server import ANSWER, KEYS, QUERY, public_of
+from hesc.ml.samples import Result
 from hesc.secret import LeveledSecretKey, SecretKey, keygen, leveled_keygen, load_secret_key
 
 if TYPE_CHECKING:
     from os import PathLike
 
     from numpy.typing import ArrayLike, NDArray
-
-
-class ClassResult(NamedTuple):
-    """What an answer says, for the client's eyes: whoever it is shown to learns of the key."""
-
-    predictions: NDArray[Any]
-    """Classes."""
-    scores: None = None
-    """There are none in an answer."""
-    error: None = None
-    """Nothing errs beside quantisation."""
 
 
 class ClassClient:
@@ -163,7 +153,7 @@ class ClassClient:
             )
         return integers.encrypt(self._public, numbers, kind).to_bytes()
 
-    def decrypt(self, answer: bytes) -> ClassResult:
+    def decrypt(self, answer: bytes) -> Result:
         """Classes of an answer, which holds no scores.
 
         Raises:
@@ -184,7 +174,7 @@ class ClassClient:
             raise DecryptionError("the answer holds other numbers than places of classes")
         if (places >= len(self.plan.classes)).any():
             raise DecryptionError("the answer names a class that there is not")
-        return ClassResult(self.plan.predictions(places))
+        return Result(self.plan.predictions(places), None, None)
 
     def _reading(self) -> PublicKeys:
         """Keys that answers are read beside; decryption uses their parameters alone."""

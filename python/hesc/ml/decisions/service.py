@@ -14,17 +14,13 @@ from hesc.ml.decisions.server import ClassServer
 from hesc.ml.known import Known
 from hesc.ml.runs import Run
 from hesc.ml.services import Asked, Service
-from hesc.ml.steps import transforms_of
-from hesc.ml.trees import TreeEnsemble
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.ml.decisions.models import Scores
     from hesc.ml.decisions.plans import ClassPlan
-    from hesc.ml.extraction import Linear
     from hesc.ml.runs import Progress
-    from hesc.ml.transforms import Transform
 
     Array = NDArray[np.float64]
 
@@ -59,7 +55,7 @@ class ClassService(Service):
     @classmethod
     def make(cls, asked: Asked) -> ClassService:
         """Plans comparisons: see `hesc.ml.decisions.planning.make`."""
-        steps, form = form_of(asked.estimator)
+        steps, form = extraction.form_of(asked.estimator)
         wishes = {name: wish for name, wish in asked.wishes.items() if name != "ranges"}
         plan, model = planning.make(
             form,
@@ -100,24 +96,6 @@ class ClassService(Service):
         """Rows that a report's run may take: those of one query, each of which takes its time."""
         most: int = self.plan.rows
         return most
-
-
-def form_of(estimator: Any) -> tuple[list[Transform], Linear | TreeEnsemble]:
-    """What a client computes of its features, and a linear model or trees of the result.
-
-    Raises:
-        ParameterError: trees or transforms that are not computed here.
-
-    """
-    *before, final = extraction.parts_of(estimator)
-    if not extraction.has_trees(final):
-        linear = extraction.linear_form(estimator)
-        return linear.steps, linear
-    steps = [step for part in before for step in transforms_of(part)]
-    given = getattr(final, "described", None)
-    if given is None:
-        return steps, TreeEnsemble.from_sklearn(final)
-    return [*steps, *given.steps], given.model
 
 
 def _places(asked: Asked) -> NDArray[np.int64]:
