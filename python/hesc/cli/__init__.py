@@ -12,7 +12,17 @@ from rich.console import Console
 from rich.text import Text
 
 from hesc._native import HescError
-from hesc.cli import calibrate, compiling, demo, files, network, outsourcing, params, reproduce
+from hesc.cli import (
+    calibrate,
+    compiling,
+    demo,
+    files,
+    network,
+    outsourcing,
+    params,
+    predicting,
+    reproduce,
+)
 
 
 def _version(asked: bool) -> None:
@@ -48,6 +58,7 @@ app.command("encrypt-model")(outsourcing.encrypt_model)
 app.command("encrypt")(files.encrypt)
 app.command("eval")(files.evaluate)
 app.command("decrypt")(files.decrypt)
+app.command("predict")(predicting.predict)
 app.add_typer(network.app, name="network")
 
 

@@ -61,6 +61,18 @@ def compile_model(
         float | None,
         typer.Option(help="Share of classes, or of variance, that trees in bins must keep."),
     ] = None,
+    min_agreement: Annotated[
+        float | None, typer.Option(help="Share of classes that stay, where they are compared.")
+    ] = None,
+    feature_bits: Annotated[
+        int | None, typer.Option(help="Bits of a feature, where classes are compared.")
+    ] = None,
+    engine: Annotated[
+        str | None, typer.Option(help="What compares classes, of hesc.integers.")
+    ] = None,
+    batch: Annotated[
+        int | None, typer.Option(help="Samples that go together, where classes are compared.")
+    ] = None,
     ranges: Annotated[
         tuple[float, float] | None,
         typer.Option(help="Least and greatest value of every encrypted feature."),
@@ -114,6 +126,10 @@ def compile_model(
         "bins": int(bins) if bins is not None and bins.isascii() and bins.isdigit() else bins,
         "refit": refit,
         "min_fidelity": min_fidelity,
+        "min_agreement": min_agreement,
+        "feature_bits": feature_bits,
+        "engine": engine,
+        "batch": batch,
     }
     # What was not asked for is not handed on: not every model knows every wish.
     wishes = {

@@ -23,7 +23,12 @@ from hesc.ml.plans import PrivatePlan
 from hesc.ml.server import Server
 
 if TYPE_CHECKING:
+    from hesc.ml.clear.client import ClearClient
+    from hesc.ml.clear.plans import ClearPlan
     from hesc.ml.client import Client
+    from hesc.ml.decisions.client import ClassClient
+    from hesc.ml.decisions.plans import ClassPlan
+    from hesc.ml.decisions.server import ClassServer
     from hesc.ml.estimators import PrivateClassifier, PrivateRegressor
     from hesc.ml.mlp.client import NetworkClient
     from hesc.ml.mlp.estimators import PrivateMLPClassifier, PrivateMLPRegressor
@@ -33,6 +38,11 @@ if TYPE_CHECKING:
     from hesc.ml.transformers import PrivateTransformer
 
 __all__ = [
+    "ClassClient",
+    "ClassPlan",
+    "ClassServer",
+    "ClearClient",
+    "ClearPlan",
     "Client",
     "ClientFolder",
     "ClippedWarning",
@@ -56,8 +66,13 @@ __all__ = [
     "load_onnx",
 ]
 
-# Loaded on first use: the first holds secret keys, the others need scikit-learn.
+# Loaded on first use: clients hold secret keys, some need scikit-learn, others load much.
 _LATER: Final = {
+    "ClassClient": "hesc.ml.decisions.client",
+    "ClassPlan": "hesc.ml.decisions.plans",
+    "ClassServer": "hesc.ml.decisions.server",
+    "ClearClient": "hesc.ml.clear.client",
+    "ClearPlan": "hesc.ml.clear.plans",
     "Client": "hesc.ml.client",
     "ClippedWarning": "hesc.ml.serving",
     "NetworkClient": "hesc.ml.mlp.client",

@@ -43,9 +43,7 @@ class Deployable:
 
         Args:
             path: the new folder. Inside, `client/` is for any client, `server/` **has the weights
-                in the clear**, and `report.html` is for you. No secret key is written. Where the
-                model is encrypted for its server `owner/` is there instead, **for its owner
-                alone**: see `hesc.ml.OwnerFolder`.
+                in the clear**, and `report.html` is for you. No secret key is written.
             X: rows that the report's run encrypts; None takes a sample of those that `plan` was
                 given. Their values are not in the report, their errors and how many keep their
                 class are.
@@ -71,25 +69,17 @@ class Deployable:
         private: Any = self
         service = private._served()  # noqa: SLF001 - of the same object
         client, server = service.parties()
-        plan = client.plan
-        measured = self._measured(client, server, X, sample)
-        data, model = plan.to_bytes(), service.model(server)
+        measured = self._measured(service, client, server, X, sample)
+        sides = service.sides(server)
+        files = {f"{side}/{file}": data for side in sides for file, data in sides[side].items()}
         page = report.page(
-            plan,
-            measured,
-            name=Path(path).name,
-            files=deployment.files(data, model),
-            commands=commands,
+            service.plan, measured, name=Path(path).name, files=files, commands=commands
         )
-        return deployment.write(path, data, model, page)
+        return deployment.write(path, sides, page)
 
     def _measured(
-        self, client: Any, server: Any, X: ArrayLike | None, sample: int
+        self, service: Any, client: Any, server: Any, X: ArrayLike | None, sample: int
     ) -> Measured | None:
-        from hesc.ml.measuring import measure
-
-        private: Any = self
-        service = private._served()  # noqa: SLF001 - of the same object
         rows: NDArray[np.float64] = service.sample if X is None else self._rows(X)
         most = service.most_measured(server)
         sample = sample if most is None else min(sample, most)
@@ -97,10 +87,11 @@ class Deployable:
             return None
         rows = spread_out(rows, sample)
         scores, predictions = self._truth(rows)
-        scores = service.truth(rows, scores)
+        scores = np.asarray(service.truth(rows, scores))
         if len(scores) != len(rows):
             raise ParameterError("the model gives another number of scores than samples")
-        return measure(client, server, rows, np.asarray(scores), predictions)
+        found: Measured | None = service.measured(client, server, rows, scores, predictions)
+        return found
 
     def _truth(self, rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[Any]]:
         """Scores and predictions of the fitted model."""

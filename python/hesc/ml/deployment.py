@@ -24,6 +24,7 @@ from hesc.ml import documents, folders, ways
 from hesc.new_files import new_folder
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from os import PathLike
 
 PLAN: Final = "plan.json"
@@ -57,9 +58,18 @@ class ClientFolder:
         found = folders.read(folder, "client folder", {PLAN: documents.LARGEST})
         return cls(folder, _plan_of(found, folder), found.plan)
 
-    def client(self, *, secret: Any = None) -> ways.Client:
-        """A client with a key that was kept (`load_secret`), or with a new one."""
-        return ways.client_of(self.plan, secret=secret)
+    def client(self, *, secret: Any = None, keys: bytes | None = None) -> ways.Client:
+        """A client with a key that was kept (`load_secret`), or with a new one.
+
+        Args:
+            secret: a key that was kept.
+            keys: what `public_keys` gave with it, where the plan `encrypts_publicly`.
+
+        Raises:
+            ParameterError, KeyMismatchError, WireError: as `hesc.ml.ways.client_of`.
+
+        """
+        return ways.client_of(self.plan, secret=secret, keys=keys)
 
     def load_secret(self, path: str | PathLike[str], *, passphrase: str | None = None) -> Any:
         """A key of this plan from a file; see `hesc.ml.ways.load_secret`."""
@@ -201,37 +211,44 @@ class Deployment:
 
     path: Path
     """Where it lies."""
-    client: ClientFolder
-    """What a client is given."""
-    holder: ServerFolder | OwnerFolder
-    """What holds the model in the clear."""
+    sides: Mapping[str, Any]
+    """What each side is given, by folder."""
+
+    @property
+    def client(self) -> ClientFolder:
+        """What a client is given."""
+        found: ClientFolder = self.sides["client"]
+        return found
 
     @property
     def server(self) -> ServerFolder:
         """What the server is given.
 
         Raises:
-            ParameterError: a plan whose model is encrypted for its server.
+            ParameterError: the plan's way has no folder for it.
 
         """
-        if isinstance(self.holder, ServerFolder):
-            return self.holder
-        raise ParameterError(
-            "this deployment has no server yet: deployment.owner.encrypt_model makes one for a "
-            "client, or `hesc encrypt-model`"
-        )
+        if "server" not in self.sides:
+            raise ParameterError(
+                f"a deployment of this plan has no server/, but {', '.join(self.sides)}; "
+                f"print the plan to read why. From owner/ owner.encrypt_model makes one for a "
+                f"client, or `hesc encrypt-model`"
+            )
+        found: ServerFolder = self.sides["server"]
+        return found
 
     @property
     def owner(self) -> OwnerFolder:
-        """What the model's owner keeps.
+        """What the model's owner keeps, where its server has the model under encryption.
 
         Raises:
-            ParameterError: a plan whose server has the model in the clear.
+            ParameterError: the plan's way has no folder for it.
 
         """
-        if isinstance(self.holder, OwnerFolder):
-            return self.holder
-        raise ParameterError("the server of this deployment has the model: there is no owner/")
+        if "owner" not in self.sides:
+            raise ParameterError("a deployment of this plan has no owner/: nobody encrypts a model")
+        found: OwnerFolder = self.sides["owner"]
+        return found
 
     @classmethod
     def open(cls, path: str | PathLike[str]) -> Self:
@@ -244,60 +261,48 @@ class Deployment:
 
         """
         folder = Path(path)
-        name = "owner" if (folder / "owner").is_dir() else "server"
-        found = folders.read(folder, "deployment", {REPORT: _REPORT_BYTES}, below=("client", name))
-        client = ClientFolder.open(folder / "client")
-        if ways.way_for(client.plan).holder != name:
-            raise WireError(f"the plan of {folder} has its model elsewhere than in {name}")
-        holder: ServerFolder | OwnerFolder = (
-            ServerFolder.open(folder / name)
-            if name == "server"
-            else OwnerFolder.open(folder / name)
-        )
-        if not client.digest == holder.digest == found.plan:
-            raise WireError(f"client and {name} of {folder} are of different plans")
-        return cls(folder, client, holder)
+        # Which of them a plan has is known when the client's is read.
+        there = tuple(side for side in _OPENERS if (folder / side).exists())
+        found = folders.read(folder, "deployment", {REPORT: _REPORT_BYTES}, below=there)
+        sides = {side: _OPENERS[side].open(folder / side) for side in there}
+        if "client" not in sides or set(ways.sides_of(sides["client"].plan)) != set(there):
+            raise WireError(f"{folder} has other folders than its plan; get the whole folder again")
+        if any(side.digest != found.plan for side in sides.values()):
+            raise WireError(f"the folders of {folder} are of different plans")
+        return cls(folder, sides)
 
 
-def files(plan: bytes, model: bytes) -> dict[str, bytes]:
-    """What a deployment holds beside manifests and report, by name.
-
-    Args:
-        plan: what `Plan.to_bytes` gave.
-        model: what `Server.to_bytes` gave, or `Owner.to_bytes` where the plan has an owner.
-
-    """
-    holder = ways.way_for(ways.read_plan(plan)).holder
-    name = SERVER if holder == "server" else MODEL
-    return {f"client/{PLAN}": plan, f"{holder}/{PLAN}": plan, f"{holder}/{name}": model}
+_OPENERS: Final[dict[str, Any]] = {
+    "client": ClientFolder,
+    "server": ServerFolder,
+    "owner": OwnerFolder,
+}
+"""What reads a folder of a deployment."""
 
 
-def write(path: str | PathLike[str], plan: bytes, model: bytes, report: bytes) -> Path:
+def write(
+    path: str | PathLike[str], sides: Mapping[str, Mapping[str, bytes]], report: bytes
+) -> Path:
     """Writes a deployment, whole or not at all. Nothing is overwritten.
 
     Args:
         path: the new folder; the folder that it lies in must be there.
-        plan: what `Plan.to_bytes` gave.
-        model: what `Server.to_bytes` gave, or `Owner.to_bytes` where the plan has an owner.
+        sides: contents of files by name, by folder; "client" has the plan.
         report: the page of `hesc.ml.report`.
 
     Raises:
         OSError: something of that name is there, or the disk is full.
 
     """
-    name = folders.digest(plan)
-    kinds: dict[str, dict[str, bytes]] = {}
-    for file, data in files(plan, model).items():
-        kind, _, inside = file.partition("/")
-        kinds.setdefault(kind, {})[inside] = data
+    name = folders.digest(sides["client"][PLAN])
     with new_folder(path) as part:
         below = {}
-        for kind, inner in kinds.items():
-            (part / kind).mkdir()
-            below[kind] = folders.write(part / kind, f"{kind} folder", inner, plan=name, below={})
-            if kind != "client":
-                # Weights are for who holds them alone.
-                (part / kind).chmod(0o700)
+        for side, files in sides.items():
+            (part / side).mkdir()
+            below[side] = folders.write(part / side, f"{side} folder", files, plan=name, below={})
+            if side != "client":
+                # Weights are for that side alone.
+                (part / side).chmod(0o700)
         folders.write(part, "deployment", {REPORT: report}, plan=name, below=below)
     return Path(path)
 

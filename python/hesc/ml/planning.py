@@ -9,7 +9,7 @@ import numpy as np
 
 from hesc._native import ParameterError, ShapeError
 from hesc.inputs import real_array, whole
-from hesc.ml import documents, transforms
+from hesc.ml import transforms
 from hesc.ml.agreement import kept, margins_of
 from hesc.ml.outsourced.plans import OutsourcedPlan
 from hesc.ml.plans import PrivatePlan
@@ -67,10 +67,6 @@ def make(
         NoiseBudgetError: no set reaches this error.
 
     """
-    if names and (len(names) != x.shape[1] or len(set(names)) != len(names)):
-        raise ParameterError(f"names are {x.shape[1]}, one for each feature and each another")
-    if not all(documents.is_name(name) for name in names):
-        raise ParameterError(f"names of features are texts of {documents.NAME} letters at most")
     features = transforms.transformed(model.steps, x)
     answers = _allowed_answers(hidden, answers, model, features, inputs=x.shape[1])
     ends = transforms.limits(model.steps)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 import numpy as np
 
 from hesc._native import WireError
-from hesc.ml import conclusions, documents, fidelity, labels, transforms
-from hesc.ml.conclusions import LINKS
+from hesc.ml import documents, fidelity, labels, transforms
+from hesc.ml.conclusions import LINKS, Concluding
 from hesc.ml.disclosure import table
 from hesc.ml.samples import Clipped, prepared
 from hesc.ring_products.plans import Plan, Sizes
@@ -27,13 +27,14 @@ _CIPHERTEXTS: Final = 64
 
 
 @dataclass(frozen=True, eq=False)
-class PrivatePlan:
+class PrivatePlan(Concluding):
     """Public, and the same on both sides: ranges, transforms, names, and the ring product's plan.
 
     `PrivateClassifier.plan` and `PrivateRegressor.plan` make one; print it to read who holds and
     learns what. Its wire form is what a client is given.
     """
 
+    encrypts_publicly: ClassVar[bool] = False
     kind: ClassVar[str] = "plan"
     """Of its document."""
     ring: Plan
@@ -119,25 +120,6 @@ class PrivatePlan:
         return np.concatenate(
             [self.ring.errors_of(weights, features[first : first + size]) for first in firsts]
         )
-
-    def scores(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Rows of outputs in scikit-learn's form: a row where a model has one output."""
-        return raw[:, 0] if raw.shape[1] == 1 else raw
-
-    def predictions(self, scores: NDArray[np.float64]) -> NDArray[Any]:
-        """Classes by the highest score, or numbers: scores, of a transformer always in rows."""
-        if self.transformer and scores.ndim == 1:
-            return scores[:, None]
-        return conclusions.predictions(self.classes, scores)
-
-    def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Probabilities of all classes, by the link.
-
-        Raises:
-            ParameterError: a model whose scores give none.
-
-        """
-        return conclusions.probabilities(self.link, scores)
 
     def __str__(self) -> str:
         most = 100 if self.ring.answers is None else self.ring.answers // self.ring.shape[0]

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from hesc.ml import ways
 from hesc.ml.folders import digest
-from hesc.ml.ways import way_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -76,8 +76,10 @@ def page(
         within=None if errors is None else _within(errors),
         bytes=[(count, *plan.sizes(count)) for count in _COUNTS if _is_allowed(plan, count)],
         files=[(file, len(data), digest(data)) for file, data in sorted(files.items())],
+        encrypted=ways.is_encrypted(plan),
         needs_keys=plan.needs_keys,
-        holder=way_for(plan).holder,
+        owned="owner" in ways.sides_of(plan),
+        encrypts_publicly=plan.encrypts_publicly,
         counts=_answers(plan) is not None,
         commands=list(commands),
         version=version("hesc"),
@@ -135,8 +137,9 @@ def _rows(plan: Plan, measured: Measured | None) -> list[Row]:
     count = 1 if measured is None else measured.samples
     size = plan.sizes(count)
     up, down = (none, none) if measured is None else map(_bytes, measured.sizes)
-    rows.append(Row(f"bytes up, {count} samples", _bytes(size.up), up))
-    rows.append(Row(f"bytes down, {count} samples", _bytes(size.down), down))
+    if ways.is_encrypted(plan):
+        rows.append(Row(f"bytes up, {count} samples", _bytes(size.up), up))
+        rows.append(Row(f"bytes down, {count} samples", _bytes(size.down), down))
     if measured is not None:
         rows += [
             Row(f"{step}, {count} samples", "-", f"{1000 * seconds:.1f} ms")

@@ -17,6 +17,8 @@ from hesc.inputs import one_name
 from hesc.ml import ways
 from hesc.ml.agreement import margins_of
 from hesc.ml.deployable import SAMPLE, spread_out
+from hesc.ml.deployment import PLAN, SERVER
+from hesc.ml.measuring import measure
 from hesc.ml.runs import Session
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from hesc.ml.measuring import Measured
     from hesc.ml.runs import Progress, Run
     from hesc.planner import Decision
 
@@ -144,22 +147,16 @@ class Service(ABC):
             "plan(X, setting='outsourced') makes a plan whose owner does"
         )
 
-    def parties(self) -> tuple[Any, Any]:
-        """A client with new keys and its server."""
-        client = self.client()
-        keys = client.public_keys() if self.plan.needs_keys else None
-        return client, self.server(keys=keys)
-
-    def model(self, server: Any) -> bytes:
-        """The document that has the model in the clear, for a deployment."""
-        data: bytes = server.to_bytes()
-        return data
-
     @abstractmethod
     def simulated(
         self, rows: Array, *, clip: bool, random_state: int | None, progress: Progress
     ) -> Run:
         """Samples as a run would have them; nothing is encrypted."""
+
+    def parties(self) -> tuple[Any, Any]:
+        """A client with new keys, and a server that answers it."""
+        client = self.client()
+        return client, self.server(keys=client.public_keys() if self.plan.needs_keys else None)
 
     def executed(self, rows: Array, *, clip: bool, progress: Progress) -> Run:
         """Samples encrypted, evaluated and decrypted, under keys that stay."""
@@ -183,6 +180,17 @@ class Service(ABC):
     def truth(self, _rows: Array, scores: Array) -> Array:
         """What decrypted scores are held against, where that is not the model's own scores."""
         return scores
+
+    def sides(self, server: Any) -> dict[str, dict[str, bytes]]:
+        """Files of a deployment by name, by folder: see `hesc.ml.deployment`."""
+        plan = self.plan.to_bytes()
+        return {"client": {PLAN: plan}, "server": {PLAN: plan, SERVER: server.to_bytes()}}
+
+    def measured(
+        self, client: Any, server: Any, rows: Array, scores: Array, predictions: NDArray[Any]
+    ) -> Measured | None:
+        """A run for the report: see `hesc.ml.measuring.measure`."""
+        return measure(client, server, rows, scores, predictions)
 
     def most_measured(self, _server: Any) -> int | None:
         """Rows that a report's run may take; None for any number."""

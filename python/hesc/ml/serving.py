@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 from sklearn.utils.validation import check_is_fitted
 
 from hesc._native import ParameterError
-from hesc.ml import services
+from hesc.ml import documents, services
 from hesc.ml.deployable import Deployable
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ class Serving(Deployable):
     _services: ClassVar[Table] = {
         ("client_server", "scores"): "hesc.ml.scoring:ScoreService",
         ("outsourced", "scores"): "hesc.ml.outsourced.service:OutsourcedService",
+        ("one_side_clear", "scores"): "hesc.ml.clear.service:ClearService",
     }
     """What serves which setting and disclosure."""
     _transforms: ClassVar[bool] = False
@@ -46,6 +47,7 @@ class Serving(Deployable):
 
     if TYPE_CHECKING:
         estimator_: Any
+        n_features_in_: int
         _service: Any
 
         def _rows(self, X: ArrayLike) -> NDArray[np.float64]: ...
@@ -66,6 +68,10 @@ class Serving(Deployable):
         bins: Wish | None = None,
         refit: Literal["additive"] | None = None,
         min_fidelity: float | None = None,
+        min_agreement: float | None = None,
+        feature_bits: int | None = None,
+        engine: str | None = None,
+        batch: int | None = None,
     ) -> Any:
         """Chooses sizes for a fitted model and says who learns what: print what it returns.
 
@@ -76,7 +82,10 @@ class Serving(Deployable):
             setting: "client_server": the server knows the model, the client has samples and key.
                 "outsourced": the server has the model under encryption, by its owner, and knows
                 neither; the client, whose key it is, can compute the weights.
-            disclose: "scores": what the client learns. What cannot be kept from it is refused.
+                "one_side_clear": the model is nobody's secret; the client is given it and computes
+                by itself, nothing is encrypted, and there is no server.
+            disclose: what the client learns: "scores", or of a classifier the "class" alone, by
+                comparisons on the server. What cannot be kept from it is refused.
             ranges: a pair: the least and the greatest values of what is encrypted, each one number
                 or one for each; of features after the client's transforms.
             names: of the features, where the model was fitted without.
@@ -101,13 +110,25 @@ class Serving(Deployable):
                 a quarter is kept to measure its fidelity.
             min_fidelity: of models of trees: the least share of rows of the fitted model's class,
                 or of the variance of a regressor's predictions, 0.9 by default; less is refused.
+            min_agreement: of classes alone: the least share of those thousand rows whose class
+                quantisation keeps, 0.99 by default.
+            feature_bits: of classes alone: bits of an encrypted feature, which is a whole number of
+                equal steps in its range; None takes those of the cheapest circuit that keeps as
+                many classes as `min_agreement` says.
+            engine: of classes alone: one of `hesc.integers.ENGINES`; None takes that of the least
+                predicted time, with bytes at 100 Mbit/s.
+            batch: of classes alone: samples that are to go together, 1 by default; a query in
+                slots takes as long for one as for all it has room for.
 
         Returns:
-            The plan, which is public: a `PrivatePlan`, or as the setting has it.
+            The plan, which is public: a `PrivatePlan`; of an encrypted model an `OutsourcedPlan`;
+            of classes alone a `hesc.ml.decisions.plans.ClassPlan`; of a model that is nobody's
+            secret a `hesc.ml.clear.plans.ClearPlan`.
 
         Raises:
             ParameterError: a wish that this cannot keep, with the reason and what would do.
             NoiseBudgetError: an error that no set reaches.
+            CircuitError: a model whose comparisons no set has room for.
 
         """
         return self._planned_by(
@@ -123,6 +144,10 @@ class Serving(Deployable):
             bins=bins,
             refit=refit,
             min_fidelity=min_fidelity,
+            min_agreement=min_agreement,
+            feature_bits=feature_bits,
+            engine=engine,
+            batch=batch,
         )
 
     def _planned_by(
@@ -145,11 +170,16 @@ class Serving(Deployable):
     def _named(self, names: Sequence[str]) -> list[str]:
         """Names of features: the model's, or those given where it has none."""
         own = [str(name) for name in getattr(self, "feature_names_in_", [])]
-        chosen = [str(name) for name in names]
+        chosen = list(names)
         if own and chosen and chosen != own:
             raise ParameterError(
                 "the model was fitted on features of other names than names= says; leave names= out"
             )
+        count = self.n_features_in_
+        if chosen and (len(chosen) != count or len(set(chosen)) != count):
+            raise ParameterError(f"names are {count}, one for each feature and each another")
+        if not all(documents.is_name(name) for name in own or chosen):
+            raise ParameterError(f"names of features are texts of {documents.NAME} letters at most")
         return own or chosen
 
     def _served(self) -> Any:

@@ -46,7 +46,11 @@ class Plan(Protocol):
 
     @property
     def needs_keys(self) -> bool:
-        """Whether the server is given the client's public keys before it answers."""
+        """Whether the server, or the model's owner, is given the client's public keys."""
+
+    @property
+    def encrypts_publicly(self) -> bool:
+        """Whether a client encrypts under its public keys, and keeps them beside the secret one."""
 
     def prepared(self, samples: ArrayLike, *, clip: bool = False) -> Any:
         """Samples as they are encrypted."""
@@ -120,20 +124,17 @@ class Way(NamedTuple):
     """Class; its `from_bytes(data)` reads a plan."""
     client: str
     """Class; called with a plan and `secret=`."""
-    load_secret: str
-    """Function of a plan, a path and `passphrase=`."""
-    server: str
+    load_secret: str | None
+    """Function of a plan, a path and `passphrase=`; None where nothing is encrypted."""
+    server: str | None
     """Class; its `from_bytes(data, keys=)` reads a server."""
-    server_kind: str
+    server_kind: str | None
     """The kind of the server's document."""
+    sides: tuple[str, ...] = ("client", "server")
+    """Folders of a deployment, the client's first."""
     owner: str | None = None
     """Class, where the model's owner makes a client's server: `from_bytes(data)` reads it. Public
     keys are then for the owner, and the server takes none."""
-
-    @property
-    def holder(self) -> str:
-        """The folder beside the client's that has the model in the clear."""
-        return "server" if self.owner is None else "owner"
 
 
 WAYS: Final[dict[str, Way]] = {
@@ -151,6 +152,14 @@ WAYS: Final[dict[str, Way]] = {
         "hesc.ml.decisions.server:ClassServer",
         "class server",
     ),
+    "clear plan": Way(
+        "hesc.ml.clear.plans:ClearPlan",
+        "hesc.ml.clear.client:ClearClient",
+        None,
+        None,
+        None,
+        ("client",),
+    ),
     "network plan": Way(
         "hesc.ml.mlp.plans:NetworkPlan",
         "hesc.ml.mlp.client:NetworkClient",
@@ -164,10 +173,16 @@ WAYS: Final[dict[str, Way]] = {
         "hesc.ml.client:load_secret",
         "hesc.ml.outsourced.server:OutsourcedServer",
         "outsourced server",
+        ("client", "owner"),
         "hesc.ml.outsourced.owner:ModelOwner",
     ),
 }
 """By the kind of a plan's document."""
+NOTHING_ENCRYPTED: Final = (
+    "nothing of this plan is encrypted or sent, for its model is nobody's secret: the client has "
+    "it and computes by itself, client.predict(samples) or `hesc predict rows.csv --client client "
+    "--out predictions.csv`"
+)
 
 
 def read_plan(data: bytes) -> Plan:
@@ -181,14 +196,58 @@ def read_plan(data: bytes) -> Plan:
     return found
 
 
-def client_of(plan: Plan, *, secret: Any = None) -> Client:
-    """A client of a plan: with a key that was kept, or a new one.
+def sides_of(plan: Plan) -> tuple[str, ...]:
+    """The folders of a plan's deployment, the client's first.
 
     Raises:
-        ParameterError: what is no plan, or another way's key.
+        ParameterError: what is no plan.
 
     """
-    found: Client = _loaded(way_for(plan).client)(plan, secret=secret)
+    return way_for(plan).sides
+
+
+def is_encrypted(plan: Plan) -> bool:
+    """Whether anything is encrypted and sent under a plan.
+
+    Raises:
+        ParameterError: what is no plan.
+
+    """
+    return way_for(plan).load_secret is not None
+
+
+def check_encrypted(plan: Plan) -> None:
+    """Refuses a plan of which nothing is encrypted.
+
+    Raises:
+        ParameterError: with what the client does instead.
+
+    """
+    if not is_encrypted(plan):
+        raise ParameterError(NOTHING_ENCRYPTED)
+
+
+def client_of(plan: Plan, *, secret: Any = None, keys: bytes | None = None) -> Client:
+    """A client of a plan: with a key that was kept, or a new one.
+
+    Args:
+        plan: what the model's owner sent.
+        secret: a key that was kept, see `load_secret`.
+        keys: what `public_keys` gave with it, where `plan.encrypts_publicly`: such clients encrypt
+            under their public key.
+
+    Raises:
+        ParameterError: what is no plan, another way's key, or keys that this client has no use for.
+        WireError, KeyMismatchError: keys that are damaged, or of another pair.
+
+    """
+    way = way_for(plan)
+    given = {} if keys is None else {"keys": keys}
+    if given and not plan.encrypts_publicly:
+        raise ParameterError(
+            "a client of this plan encrypts under its secret key alone: leave out keys=, or --keys"
+        )
+    found: Client = _loaded(way.client)(plan, secret=secret, **given)
     return found
 
 
@@ -201,7 +260,10 @@ def load_secret(plan: Plan, path: str | PathLike[str] | Path, passphrase: str | 
         PermissionError: others than the file's owner may read or write it.
 
     """
-    return _loaded(way_for(plan).load_secret)(plan, path, passphrase=passphrase)
+    place = way_for(plan).load_secret
+    if place is None:
+        raise ParameterError(NOTHING_ENCRYPTED)
+    return _loaded(place)(plan, path, passphrase=passphrase)
 
 
 def server_takes_keys(plan: Plan) -> bool:
@@ -241,7 +303,7 @@ def read_server(data: bytes, *, keys: bytes | None = None) -> Server:
     """
     kind = documents.kind_of(data)
     for way in WAYS.values():
-        if way.server_kind == kind:
+        if way.server is not None and way.server_kind == kind:
             found: Server = _loaded(way.server).from_bytes(data, keys=keys)
             return found
     raise WireError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Never
+from typing import TYPE_CHECKING, Any, Never
 
 import numpy as np
 
@@ -18,23 +18,13 @@ from hesc.ml.client import Query
 from hesc.ml.decisions.models import index_kind
 from hesc.ml.decisions.plans import ClassPlan
 from hesc.ml.decisions.server import ANSWER, KEYS, QUERY, public_of
+from hesc.ml.samples import Result
 from hesc.secret import LeveledSecretKey, SecretKey, keygen, leveled_keygen, load_secret_key
 
 if TYPE_CHECKING:
     from os import PathLike
 
     from numpy.typing import ArrayLike, NDArray
-
-
-class ClassResult(NamedTuple):
-    """What an answer says, for the client's eyes: whoever it is shown to learns of the key."""
-
-    predictions: NDArray[Any]
-    """Classes."""
-    scores: None = None
-    """There are none in an answer."""
-    error: None = None
-    """Nothing errs beside quantisation."""
 
 
 class ClassClient:
@@ -44,10 +34,12 @@ class ClassClient:
         plan: what the model's owner sent, see `ClassPlan.from_bytes`. Print it before you use it.
         secret: a key of the plan's parameters that was kept, `LeveledSecretKey.load` or for the
             engine "bootstrapped" `hesc.load_secret_key`; without it a new pair is made.
-        keys: what `public_keys` gave when that key was made. Answers are read without them.
+        keys: what `public_keys` gave when that key was made. Answers are read without them, and
+            samples are encrypted without them where `plan.encrypts_publicly` is False.
 
     Raises:
         ParameterError, WireError: keys of other parameters, or damaged.
+        KeyMismatchError: keys of another pair, where samples are encrypted under them.
 
     """
 
@@ -74,6 +66,7 @@ class ClassClient:
                 raise ParameterError(f"the secret key is of another set than {plan.preset}")
             if keys is not None:
                 self._public = public_of(plan, keys)[0]
+                self._check_pair()
         elif keys is not None:
             raise ParameterError("keys= comes with the secret= that it was made with")
         elif isinstance(params, LeveledParams):
@@ -89,6 +82,11 @@ class ClassClient:
         raise TypeError(
             "a client holds a secret key: not pickled or copied; see client.secret.save"
         )
+
+    def _check_pair(self) -> None:
+        """Refuses a public key of another pair, whose bits the secret one would not decrypt."""
+        if isinstance(self.secret, SecretKey) and isinstance(self._public, PublicKey):
+            self.secret.decrypt_integers(integers.encrypt(self._public, [0], "uint1"))
 
     def public_keys(self) -> bytes:
         """What the server is given once: to compute with what this client encrypts.
@@ -155,7 +153,7 @@ class ClassClient:
             )
         return integers.encrypt(self._public, numbers, kind).to_bytes()
 
-    def decrypt(self, answer: bytes) -> ClassResult:
+    def decrypt(self, answer: bytes) -> Result:
         """Classes of an answer, which holds no scores.
 
         Raises:
@@ -176,7 +174,7 @@ class ClassClient:
             raise DecryptionError("the answer holds other numbers than places of classes")
         if (places >= len(self.plan.classes)).any():
             raise DecryptionError("the answer names a class that there is not")
-        return ClassResult(self.plan.predictions(places))
+        return Result(self.plan.predictions(places), None, None)
 
     def _reading(self) -> PublicKeys:
         """Keys that answers are read beside; decryption uses their parameters alone."""

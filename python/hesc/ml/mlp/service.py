@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from hesc.ml.clear.service import ClearService
 from hesc.ml.mlp import extraction, planning
 from hesc.ml.mlp.runs import simulate
 from hesc.ml.mlp.server import NetworkServer
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from hesc.ml.described import Described
     from hesc.ml.mlp.planning import Prepared
     from hesc.ml.mlp.plans import NetworkPlan
     from hesc.ml.runs import Progress, Run
@@ -34,7 +36,7 @@ class NetworkService(Service):
         super().__init__(plan, asked)
         self.layers = layers
         """What the server computes."""
-        self._model = _described(asked.estimator, asked.names).model
+        self._model: Any = _described(asked.estimator, asked.names).model
 
     @classmethod
     def make(cls, asked: Asked) -> NetworkService:
@@ -72,5 +74,14 @@ class NetworkService(Service):
         return simulate(self.plan, self.layers, rows, clip=clip, random_state=random_state)
 
 
-def _described(estimator: Any, names: list[str]) -> Any:
+class ClearNetworkService(ClearService):
+    """A network that its client computes, activations as they are."""
+
+    @staticmethod
+    def described(asked: Asked) -> Described:
+        """What a fitted network computes."""
+        return _described(asked.estimator, asked.names)
+
+
+def _described(estimator: Any, names: list[str]) -> Described:
     return extraction.described(estimator, names=names)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from hesc._native import ParameterError
+from hesc.ml.deployment import MODEL, PLAN
 from hesc.ml.outsourced.owner import ModelOwner
 from hesc.ml.outsourced.server import OutsourcedServer
 from hesc.ml.scoring import ScoreService
@@ -62,9 +63,10 @@ class OutsourcedService(ScoreService):
         client = self.client()
         return client, OutsourcedServer.from_bytes(client.encrypt_model(self.owner()))
 
-    def model(self, _server: Any) -> bytes:
-        """Plan and weights, which the owner keeps."""
-        return self.owner().to_bytes()
+    def sides(self, _server: Any) -> dict[str, dict[str, bytes]]:
+        """Files of a deployment by name, by folder: weights are for the owner alone."""
+        plan = self.plan.to_bytes()
+        return {"client": {PLAN: plan}, "owner": {PLAN: plan, MODEL: self.owner().to_bytes()}}
 
     def _task(self) -> dict[str, Any]:
         return {"setting": "outsourced", "own_model": self.plan.own_model}
