@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -67,21 +67,17 @@ def make(
         NoiseBudgetError: no set reaches this error.
 
     """
-    features = transforms.transformed(model.steps, x)
+    features, low, high, error = grounds(
+        model,
+        x,
+        clear,
+        ranges=ranges,
+        max_error=max_error,
+        margins=classes is not None,
+        transformer=transformer,
+        fidelity=fidelity,
+    )
     answers = _allowed_answers(hidden, answers, model, features, inputs=x.shape[1])
-    ends = transforms.limits(model.steps)
-    if ends is not None and ranges is not None:
-        raise ParameterError("bins are encrypted as zeros and ones, which takes no ranges=")
-    low, high = ranges_of(features, ends or ranges, computed=bool(model.steps))
-    error = _error(clear, max_error, margins=classes is not None, transformer=transformer)
-    found = features @ model.weights.T + model.intercepts
-    apart = np.abs(found - clear).max()
-    if fidelity is None and not apart <= error / 100:
-        raise ParameterError(
-            f"the model as transforms and weights gives scores that are {apart:.2g} apart from "
-            f"scikit-learn's, too much beside an error of {error:.2g}: put a StandardScaler first, "
-            f"or take a larger max_error"
-        )
     ring = _ring(model, low, high, error, answers=answers, under=under)
     plan = (PrivatePlan if under is None else OutsourcedPlan)(
         ring,
@@ -95,13 +91,75 @@ def make(
     )
     if classes is None:
         return plan
-    places = spread_out(len(features))
-    rows = np.clip(features[places], low, high)
+    rows, places = typical(features, low, high)
     errors = plan.errors_of(model.weights, rows)
     scores = rows @ model.weights.T + model.intercepts
     # A row that was clipped may have another class before any error.
     agreement = kept(scores, errors, clear[places])
     return replace(plan, agreement=agreement)
+
+
+class Grounds(NamedTuple):
+    """What any plan of a linear form is made of."""
+
+    features: Array
+    """Rows after the transforms."""
+    low: Array
+    """The least value of each that is encrypted."""
+    high: Array
+    """The greatest."""
+    error: float
+    """The root mean square of a score's error that is wanted."""
+
+
+def grounds(
+    model: Linear,
+    x: Array,
+    clear: Array,
+    *,
+    ranges: tuple[ArrayLike, ArrayLike] | None,
+    max_error: float | None,
+    margins: bool,
+    transformer: bool,
+    fidelity: Fidelity | None,
+) -> Grounds:
+    """Ranges and error of a plan, and whether the linear form gives the model's scores.
+
+    Args:
+        model: transforms and weights.
+        x: rows of features before the transforms.
+        clear: scores of them.
+        ranges: as `make` takes them.
+        max_error: as `make` takes it.
+        margins: whether errors are taken from margins between classes.
+        transformer: whether outputs are transformed samples.
+        fidelity: how near the linear form comes to the scores, if it does not give them.
+
+    Raises:
+        ParameterError: forms that disagree, wishes that cannot be.
+
+    """
+    features = transforms.transformed(model.steps, x)
+    ends = transforms.limits(model.steps)
+    if ends is not None and ranges is not None:
+        raise ParameterError("bins are encrypted as zeros and ones, which takes no ranges=")
+    low, high = ranges_of(features, ends or ranges, computed=bool(model.steps))
+    error = _error(clear, max_error, margins=margins, transformer=transformer)
+    found = features @ model.weights.T + model.intercepts
+    apart = np.abs(found - clear).max()
+    if fidelity is None and not apart <= error / 100:
+        raise ParameterError(
+            f"the model as transforms and weights gives scores that are {apart:.2g} apart from "
+            f"scikit-learn's, too much beside an error of {error:.2g}: put a StandardScaler first, "
+            f"or take a larger max_error"
+        )
+    return Grounds(features, low, high, error)
+
+
+def typical(features: Array, low: Array, high: Array) -> tuple[Array, NDArray[np.intp]]:
+    """Rows that agreement is predicted of, within their ranges, and their places."""
+    places = spread_out(len(features))
+    return np.clip(features[places], low, high), places
 
 
 def _allowed_answers(

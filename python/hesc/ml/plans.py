@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 import numpy as np
 
 from hesc._native import WireError
-from hesc.ml import documents, fidelity, labels, transforms
-from hesc.ml.conclusions import LINKS, Concluding
+from hesc.ml import documents, linear_fields
+from hesc.ml.conclusions import Concluding
 from hesc.ml.disclosure import table
 from hesc.ml.samples import Clipped, prepared
 from hesc.ring_products.plans import Plan, Sizes
@@ -143,17 +141,8 @@ class PrivatePlan(Concluding):
 
     def to_bytes(self) -> bytes:
         """The wire form, for a client."""
-        fields = {
-            "ring": base64.b64encode(self.ring.to_bytes()).decode(),
-            "inputs": self.inputs,
-            "names": self.names,
-            "steps": transforms.described(self.steps),
-            "classes": None if self.classes is None else labels.described(self.classes),
-            "link": self.link,
-            "fidelity": None if self.fidelity is None else self.fidelity.described(),
-            "transformer": self.transformer,
-        }
-        return documents.write(self.kind, fields)
+        ring = {"ring": documents.base64_of(self.ring.to_bytes())}
+        return documents.write(self.kind, ring | linear_fields.described(self))
 
     @classmethod
     def _check_ring(cls, ring: Plan) -> None:
@@ -174,44 +163,7 @@ class PrivatePlan(Concluding):
             WireError: damaged bytes, or another object's.
 
         """
-        names = {
-            "ring",
-            "inputs",
-            "names",
-            "steps",
-            "classes",
-            "link",
-            "fidelity",
-            "transformer",
-        }
-        given = documents.read(data, cls.kind, names)
-        try:
-            ring = Plan.from_bytes(base64.b64decode(given["ring"], validate=True))
-        except (binascii.Error, TypeError, ValueError) as error:
-            raise WireError(f"the ring product of a plan of hesc.ml: {error}") from error
+        given = documents.read(data, cls.kind, {"ring", *linear_fields.FIELDS})
+        ring = Plan.from_bytes(documents.bytes_of(given["ring"], "the ring product of a plan"))
         cls._check_ring(ring)
-        inputs, names_of = given["inputs"], documents.text_list(given["names"], "names")
-        if type(inputs) is not int or inputs < 1 or len(names_of) not in {0, inputs}:
-            raise WireError("a plan of hesc.ml has a number of features, and as many names or none")
-        steps, width = transforms.read(given["steps"], inputs)
-        outputs, features = ring.shape
-        if width != features:
-            raise WireError("the transforms of a plan give another number of features than it has")
-        classes = None if given["classes"] is None else labels.read(given["classes"])
-        if classes is not None and outputs != (1 if len(classes) == 2 else len(classes)):
-            raise WireError("a plan has another number of classes than of scores")
-        link = documents.one_of(given["link"], LINKS, "a link")
-        near = None if given["fidelity"] is None else fidelity.read(given["fidelity"])
-        if type(given["transformer"]) is not bool or (given["transformer"] and classes is not None):
-            raise WireError("a plan of a transformer has no classes")
-        transformer: bool = given["transformer"]
-        return cls(
-            ring,
-            steps,
-            inputs,
-            names_of,
-            classes,
-            link,
-            fidelity=near,
-            transformer=transformer,
-        )
+        return cls(ring, **linear_fields.read(given, ring.shape))
