@@ -20,6 +20,7 @@ from hesc.cli import (
     network,
     outsourcing,
     params,
+    parties,
     predicting,
     reproduce,
 )
@@ -59,6 +60,7 @@ app.command("encrypt")(files.encrypt)
 app.command("eval")(files.evaluate)
 app.command("decrypt")(files.decrypt)
 app.command("predict")(predicting.predict)
+app.add_typer(parties.app, name="party")
 app.add_typer(network.app, name="network")
 
 

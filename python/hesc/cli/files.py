@@ -30,7 +30,7 @@ from hesc.cli.terminal import (
 from hesc.ml import ledger, ways
 from hesc.ml.deployment import ClientFolder, ServerFolder
 from hesc.ml.folders import MANIFEST
-from hesc.networks.batches import BatchWriter, read_batches
+from hesc.networks.batches import BatchWriter
 from hesc.networks.messages import Message
 from hesc.new_files import check_new, new_file, new_files, read_whole
 
@@ -99,6 +99,8 @@ def keygen(
 def _takes_keys(plan: Any) -> str:
     if not plan.needs_keys:
         return "needed by nobody under this plan"
+    if hasattr(plan, "parties"):
+        return "for all parties and the server"
     return "for the server" if ways.server_takes_keys(plan) else "for the model's owner"
 
 
@@ -115,14 +117,14 @@ def opened_client(
     return ways.client_of(plan, secret=ways.load_secret(plan, secret, words), keys=given)
 
 
-def _batches(file: IO[bytes], message: Message, digest: str) -> Iterator[bytes]:
+def read_queries(file: IO[bytes], message: Message, digest: str) -> Iterator[bytes]:
     """The batches behind the first, which names the plan.
 
     Raises:
         WireError: another plan's, or damaged.
 
     """
-    found = read_batches(file, message)
+    found = readread_queries(file, message)
     if next(found) != bytes.fromhex(digest):
         raise WireError(
             f"{file.name} is for another plan than this folder's; check which it was made with"
@@ -160,6 +162,11 @@ def encrypt(
     folder = ClientFolder.open(client)
     plan = folder.plan
     ways.check_encrypted(plan)
+    if hasattr(plan, "parties"):
+        raise ParameterError(
+            f"this plan's samples are of several owners, {', '.join(map(repr, plan.parties))}, and "
+            f"each encrypts its own columns: hesc party encrypt"
+        )
     if plan.encrypts_publicly and keys is None:
         raise ParameterError(
             "samples of this plan are encrypted under the client's public key: give --keys, the "
@@ -251,7 +258,7 @@ def evaluate(
         with part.open("xb") as answer:
             writer = BatchWriter(answer, Message.SCORES)
             writer.write(bytes.fromhex(folder.digest))
-            for batch in _batches(file, Message.SAMPLES, folder.digest):
+            for batch in read_queries(file, Message.SAMPLES, folder.digest):
                 found = served.answer(batch)
                 writer.write(found)
                 queries, up, down = queries + 1, up + len(batch), down + len(found)
@@ -305,7 +312,7 @@ def decrypt(
         new_file(out) as part,
         part.open("x", newline="", encoding="utf-8") as table,
     ):
-        for batch in _batches(file, Message.SCORES, folder.digest):
+        for batch in read_queries(file, Message.SCORES, folder.digest):
             found = opened.decrypt(batch)
             shares = plan.probabilities(found.scores) if probabilities else None
             write_rows(table, plan, found, shares, header=not count)

@@ -19,6 +19,9 @@ from hesc.ml.mlp.server import NetworkServer
 from hesc.ml.outsourced.owner import ModelOwner
 from hesc.ml.outsourced.plans import OutsourcedPlan
 from hesc.ml.outsourced.server import OutsourcedServer
+from hesc.ml.parties.party import Party
+from hesc.ml.parties.plans import PartiesPlan
+from hesc.ml.parties.server import PartiesServer
 from hesc.ml.plans import PrivatePlan
 from hesc.ml.server import Server
 
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
     from hesc.ml.mlp.estimators import PrivateMLPClassifier, PrivateMLPRegressor
     from hesc.ml.onnx import load_onnx
     from hesc.ml.outsourced.client import OutsourcedClient
+    from hesc.ml.parties.client import PartiesClient
     from hesc.ml.serving import ClippedWarning
     from hesc.ml.transformers import PrivateTransformer
 
@@ -55,6 +59,10 @@ __all__ = [
     "OutsourcedPlan",
     "OutsourcedServer",
     "OwnerFolder",
+    "PartiesClient",
+    "PartiesPlan",
+    "PartiesServer",
+    "Party",
     "PrivateClassifier",
     "PrivateMLPClassifier",
     "PrivateMLPRegressor",
@@ -77,6 +85,7 @@ _LATER: Final = {
     "ClippedWarning": "hesc.ml.serving",
     "NetworkClient": "hesc.ml.mlp.client",
     "OutsourcedClient": "hesc.ml.outsourced.client",
+    "PartiesClient": "hesc.ml.parties.client",
     "PrivateClassifier": "hesc.ml.estimators",
     "PrivateMLPClassifier": "hesc.ml.mlp.estimators",
     "PrivateMLPRegressor": "hesc.ml.mlp.estimators",

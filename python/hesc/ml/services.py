@@ -38,8 +38,9 @@ _SETTINGS: Final = {
     "outsourced": "linear models and trees in bins have encrypted weights, in PrivateClassifier, "
     "PrivateRegressor and PrivateTransformer; for encrypted networks see hesc.networks",
     "one_side_clear": "PrivateClassifier and PrivateRegressor compute such models",
-    "many_parties": "hesc.logarithms multiplies what several owners encrypt; models on features "
-    "of several owners are not here",
+    "many_parties": "linear models and trees in bins are served on features of several owners, in "
+    "PrivateClassifier, PrivateRegressor and PrivateTransformer; hesc.logarithms multiplies what "
+    "several owners encrypt",
 }
 """Who holds what, and what does instead where an estimator has no service for it."""
 _DISCLOSURES: Final = {
@@ -59,6 +60,7 @@ WISHES: Final = {
     "max_error": "scores that err",
     "hidden": "scores of a server that has its weights in the clear",
     "answers": "hidden weights",
+    "parties": "features of several owners, setting='many_parties'",
     "own_model": "models that are encrypted for their server, setting='outsourced'",
     "bins": "trees whose scores are computed",
     "refit": "trees whose scores are computed",

@@ -176,6 +176,13 @@ WAYS: Final[dict[str, Way]] = {
         ("client", "owner"),
         "hesc.ml.outsourced.owner:ModelOwner",
     ),
+    "parties plan": Way(
+        "hesc.ml.parties.plans:PartiesPlan",
+        "hesc.ml.parties.client:PartiesClient",
+        "hesc.ml.parties.client:load_secret",
+        "hesc.ml.parties.server:PartiesServer",
+        "parties server",
+    ),
 }
 """By the kind of a plan's document."""
 NOTHING_ENCRYPTED: Final = (
