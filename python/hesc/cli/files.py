@@ -30,7 +30,7 @@ from hesc.cli.terminal import (
 from hesc.ml import ledger, ways
 from hesc.ml.deployment import ClientFolder, ServerFolder
 from hesc.ml.folders import MANIFEST
-from hesc.networks.batches import BatchWriter
+from hesc.networks.batches import BatchWriter, read_batches
 from hesc.networks.messages import Message
 from hesc.new_files import check_new, new_file, new_files, read_whole
 
@@ -124,7 +124,7 @@ def read_queries(file: IO[bytes], message: Message, digest: str) -> Iterator[byt
         WireError: another plan's, or damaged.
 
     """
-    found = readread_queries(file, message)
+    found = read_batches(file, message)
     if next(found) != bytes.fromhex(digest):
         raise WireError(
             f"{file.name} is for another plan than this folder's; check which it was made with"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from pathlib import Path
+from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -50,7 +50,7 @@ def encrypt(
 ) -> None:
     """Encrypts one party's columns for the server. Row i of all parties is of the same one.
 
-    Example: hesc party encrypt rows.csv --client client --party bank --keys client.keys --out b.hesc
+    Example: hesc party encrypt own.csv --client client --party bank --keys k.keys --out bank.hesc
     """
     check_new({"--out": out})
     check_figures(json_file)

@@ -11,7 +11,6 @@ from hesc._native import ParameterError, ShapeError
 from hesc.inputs import real_array, whole
 from hesc.ml import transforms
 from hesc.ml.agreement import kept, margins_of
-from hesc.ml.outsourced.plans import OutsourcedPlan
 from hesc.ml.plans import PrivatePlan
 from hesc.ring_products.plans import Bounds, Plan, spread
 
@@ -39,6 +38,7 @@ def make(
     answers: int | None,
     ranges: tuple[ArrayLike, ArrayLike] | None,
     under: str | None = None,
+    kind: type[PrivatePlan] = PrivatePlan,
     fidelity: Fidelity | None = None,
     transformer: bool = False,
 ) -> PrivatePlan:
@@ -59,6 +59,7 @@ def make(
             in `x`.
         under: which of the client's keys weights are encrypted under, "public" or "secret"; None
             for weights that the server has in the clear.
+        kind: of the plan, as that says.
         fidelity: how near the linear form comes to the scores, if it does not give them.
         transformer: whether outputs are transformed samples.
 
@@ -79,7 +80,7 @@ def make(
     )
     answers = _allowed_answers(hidden, answers, model, features, inputs=x.shape[1])
     ring = _ring(model, low, high, error, answers=answers, under=under)
-    plan = (PrivatePlan if under is None else OutsourcedPlan)(
+    plan = kind(
         ring,
         model.steps,
         x.shape[1],

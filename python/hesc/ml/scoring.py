@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from hesc._native import ParameterError
 from hesc.ml import extraction, planning, scorecards, transforms
 from hesc.ml.known import Known
+from hesc.ml.plans import PrivatePlan
 from hesc.ml.runs import simulate
 from hesc.ml.server import Server
 from hesc.ml.services import Asked, Service, check_concluded
@@ -34,6 +35,8 @@ class ScoreService(Service):
         "stay; of trees in bins min_fidelity= is the least share of them",
     }
 
+    _kind: ClassVar[type[PrivatePlan]] = PrivatePlan
+
     def __init__(self, plan: Any, asked: Asked, linear: Linear) -> None:
         super().__init__(plan, asked)
         self.linear = linear
@@ -56,6 +59,7 @@ class ScoreService(Service):
             answers=wishes.get("answers"),
             ranges=wishes.get("ranges"),
             under=cls._under(wishes),
+            kind=cls._kind,
             fidelity=fidelity,
             transformer=asked.transformer,
         )

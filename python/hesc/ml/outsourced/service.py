@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from hesc._native import ParameterError
 from hesc.ml.deployment import MODEL, PLAN
 from hesc.ml.outsourced.owner import ModelOwner
+from hesc.ml.outsourced.plans import OutsourcedPlan
 from hesc.ml.outsourced.server import OutsourcedServer
 from hesc.ml.scoring import ScoreService
 
@@ -25,6 +26,8 @@ class OutsourcedService(ScoreService):
         "hidden": _BOTH,
         "answers": _BOTH,
     }
+
+    _kind = OutsourcedPlan
 
     @classmethod
     def _under(cls, wishes: dict[str, Any]) -> str | None:

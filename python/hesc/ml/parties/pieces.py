@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Protocol
 
 from hesc._native import ParameterError, ShapeError, WireError
 from hesc.inputs import whole
@@ -11,7 +11,6 @@ from hesc.ml import documents, frames
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hesc.ml.parties.plans import PartiesPlan
 
 PIECE: Final = "party piece"
 QUERY: Final = "parties query"
@@ -20,6 +19,31 @@ _COLUMNS: Final = "columns"
 _SCORES: Final = "score columns"
 _FIRST: Final = 1 << 50
 """Numbers of rows of a table."""
+
+
+class Agreed(Protocol):
+    """What pieces are written and read by: `PartiesPlan` is one."""
+
+    rows: ClassVar[int]
+
+    @property
+    def parties(self) -> dict[str, list[int]]:
+        """Columns of each party, by its name."""
+
+    @property
+    def outputs(self) -> int:
+        """Scores of a sample."""
+
+    @property
+    def costs(self) -> dict[str, int]:
+        """Bytes of a "column" and of a "score"."""
+
+    @property
+    def digest(self) -> str:
+        """Its name."""
+
+    def side(self, name: str) -> Any:
+        """One party's part."""
 
 
 class Piece(NamedTuple):
@@ -35,14 +59,14 @@ class Piece(NamedTuple):
     """Ciphertexts, in the order of the plan's features."""
 
 
-def write(plan: PartiesPlan, piece: Piece) -> bytes:
+def write(plan: Agreed, piece: Piece) -> bytes:
     """A piece as bytes."""
     head = {"plan": plan.digest, "party": piece.party, "rows": piece.rows, "first": piece.first}
     parts = [documents.write("piece head", head), frames.join(_COLUMNS, piece.columns)]
     return frames.join(PIECE, parts)
 
 
-def read(plan: PartiesPlan, data: bytes) -> Piece:
+def read(plan: Agreed, data: bytes) -> Piece:
     """A piece from bytes; its ciphertexts are not looked at.
 
     Raises:
@@ -65,7 +89,7 @@ def read(plan: PartiesPlan, data: bytes) -> Piece:
     return Piece(party, rows, first, frames.split(body, _COLUMNS, count))
 
 
-def matched(plan: PartiesPlan, data: Sequence[bytes]) -> dict[str, Piece]:
+def matched(plan: Agreed, data: Sequence[bytes]) -> dict[str, Piece]:
     """The pieces of all parties, of the same rows, by party.
 
     Raises:
@@ -96,7 +120,7 @@ def matched(plan: PartiesPlan, data: Sequence[bytes]) -> dict[str, Piece]:
     return found
 
 
-def joined(plan: PartiesPlan, data: Sequence[bytes]) -> bytes:
+def joined(plan: Agreed, data: Sequence[bytes]) -> bytes:
     """A query for the server, of the pieces of all parties in any order.
 
     Raises:
@@ -107,7 +131,7 @@ def joined(plan: PartiesPlan, data: Sequence[bytes]) -> bytes:
     return frames.join(QUERY, [write(plan, found[name]) for name in plan.parties])
 
 
-def split(plan: PartiesPlan, query: bytes) -> list[bytes]:
+def split(plan: Agreed, query: bytes) -> list[bytes]:
     """The pieces of a query.
 
     Raises:
@@ -117,13 +141,13 @@ def split(plan: PartiesPlan, query: bytes) -> list[bytes]:
     return frames.split(query, QUERY, len(plan.parties))
 
 
-def write_answer(plan: PartiesPlan, rows: int, scores: list[bytes]) -> bytes:
+def write_answer(plan: Agreed, rows: int, scores: list[bytes]) -> bytes:
     """An answer, of a ciphertext for each score."""
     head = documents.write("parties answer head", {"plan": plan.digest, "rows": rows})
     return frames.join(ANSWER, [head, frames.join(_SCORES, scores)])
 
 
-def read_answer(plan: PartiesPlan, data: bytes) -> tuple[int, list[bytes]]:
+def read_answer(plan: Agreed, data: bytes) -> tuple[int, list[bytes]]:
     """Rows of an answer and its ciphertexts.
 
     Raises:
@@ -145,7 +169,7 @@ def checked_first(first: Any) -> int:
     return whole(first, "first", 0, _FIRST - 1)
 
 
-def joined_size(plan: PartiesPlan, rows: int, first: int) -> int:
+def joined_size(plan: Agreed, rows: int, first: int) -> int:
     """Bytes of a query."""
     size = len(frames.join(QUERY, [b""] * len(plan.parties)))
     for name in plan.parties:
@@ -155,6 +179,6 @@ def joined_size(plan: PartiesPlan, rows: int, first: int) -> int:
     return size
 
 
-def answer_size(plan: PartiesPlan, rows: int) -> int:
+def answer_size(plan: Agreed, rows: int) -> int:
     """Bytes of an answer."""
     return len(write_answer(plan, rows, [b""] * plan.outputs)) + plan.costs["score"] * plan.outputs

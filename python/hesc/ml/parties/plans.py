@@ -289,9 +289,9 @@ def _table(plan: PartiesPlan) -> str:
         "server": "sees how many rows there are, the plan, the key's name; no feature, no score",
         "client": f"has no samples and sees {learns}",
         "a score says": says,
-        "noise": "the server draws normal noise for every score, up to the error: but for roundings "
-        "what the client decrypts depends on features by score and noise alone. Answers to the "
-        "same rows again average it away",
+        "noise": "the server draws normal noise for every score, up to the error: but for "
+        "roundings what the client decrypts depends on features by score and noise alone. Answers "
+        "to the same rows again average it away",
         "together": "client and server read every feature; the client and all parties but one, "
         "with the weights, what that one's columns add to each score, and single features if they "
         "get hold of its pieces: these are for the server alone",
