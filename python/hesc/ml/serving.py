@@ -106,7 +106,7 @@ class Serving(Deployable):
             parties: with setting="many_parties": the columns of each owner, by names or numbers,
                 such as `{"bank": ["income", "debt"], "clinic": ["age"]}`.
             own_model: with setting="outsourced": the model is the client's own, who encrypts it
-                under the secret key: less than half the bytes.
+                under the secret key: models of a third, answers of half the bytes or less.
             bins: of models of trees, whose features are encrypted as one-hot **public bins**: how
                 many to a feature, 16 by default, of as many rows of `X` each as nearly as may be;
                 "thresholds" for those that the model has; or a list of edges for each feature.

@@ -107,9 +107,9 @@ class PartiesServer:
         added: float,
         rows: int,
     ) -> bytes:
-        """One output of all rows: a sum that is rounded once, after noise has been added.
+        """One output of all rows: a sum with noise of its own, rescaled once.
 
-        Before that it would say exactly which multiples of weights it is a sum of.
+        Unrescaled it is an integer, which who knows two weights splits into columns modulo them.
         """
         plan = self.plan
         encryption = noise_of(plan.set) * np.sqrt(1 + np.square(weights).sum())
