@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import warnings
@@ -19,7 +20,7 @@ from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     RandomForestClassifier,
 )
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import make_pipeline
@@ -195,6 +196,17 @@ def test_a_changed_model_is_planned_again(name: str) -> None:
         private.client()
 
 
+def test_numbers_that_are_not_the_models_are_refused() -> None:
+    private = PrivateRegressor(Ridge()).fit(X, Y)
+    private.estimator_.predict = lambda rows: rows @ private.estimator_.coef_
+    with pytest.raises(hesc.ParameterError, match="apart from its own"):
+        private.plan(X, setting="one_side_clear")
+    labels = np.column_stack([Y == 0, X[:, 0] > 6, X[:, 1] > 3]).astype(int)
+    several = PrivateClassifier.from_fitted(RidgeClassifier().fit(X, labels))
+    with pytest.raises(hesc.ParameterError, match="several labels"):
+        several.plan(X, setting="one_side_clear")
+
+
 def test_samples_that_are_none(forest: PrivateClassifier) -> None:
     client = forest.client()
     for wrong in (np.nan, np.inf):
@@ -267,17 +279,29 @@ def test_commands_compute_or_say_what_does(saved: Path, tmp_path: Path) -> None:
         files.evaluate(tmp_path / "rows", tmp_path / "nowhere", other)
 
 
-def test_folders_of_another_plan_are_refused(tmp_path: Path) -> None:
-    """A server's folder beside a plan that has none, and none beside one that has."""
+def test_folders_that_a_plan_does_not_have_are_refused(saved: Path, tmp_path: Path) -> None:
+    """With manifests that fit, as a liar would write them: a server where there is none, or none.
+
+    Without its server/ a deployment of a served model is no deployment.
+    """
     served = PrivateClassifier(LogisticRegression(max_iter=1000)).fit(X, Y)
     served.plan(X)
     at = served.save(tmp_path / "d", sample=0)
+    manifest = json.loads((at / "manifest.json").read_text())
+    listed = manifest["files"].pop("server/manifest.json")
     (at / "server").rename(tmp_path / "server")
-    with pytest.raises(hesc.WireError):
+    with pytest.raises(hesc.WireError, match="list of files"):
         Deployment.open(at)
-    (at / "client").rename(tmp_path / "client")
-    with pytest.raises(hesc.WireError):
+    (at / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(hesc.WireError, match="other folders than its plan"):
         Deployment.open(at)
+    copied = shutil.copytree(saved, tmp_path / "c")
+    shutil.copytree(tmp_path / "server", copied / "server")
+    manifest = json.loads((copied / "manifest.json").read_text())
+    manifest["files"]["server/manifest.json"] = listed
+    (copied / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(hesc.WireError, match="other folders than its plan"):
+        Deployment.open(copied)
 
 
 # Hostile bytes

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 import itertools
+import json
 import pickle
 import warnings
 from typing import TYPE_CHECKING, Any
@@ -31,7 +32,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 import hesc
-from hesc.cli import files
+from hesc.cli import compiling, files
 from hesc.ml import (
     Deployment,
     PrivateClassifier,
@@ -42,7 +43,11 @@ from hesc.ml import (
     report,
     services,
 )
-from hesc.ml.deployable import SAMPLE, Deployable
+from hesc.ml.deployable import SAMPLE
+from hesc.ml.described import Described
+from hesc.ml.given import GivenClassifier
+from hesc.ml.transforms import Affine
+from hesc.ml.trees import TreeEnsemble
 from hesc.planner.roles import DISCLOSURES, SETTINGS
 
 if TYPE_CHECKING:
@@ -196,7 +201,7 @@ def test_classes_are_those_of_the_fitted_model(name: str) -> None:
 @pytest.fixture(scope="module")
 def tree() -> PrivateClassifier:
     private = PrivateClassifier(DecisionTreeClassifier(max_depth=2, random_state=0)).fit(X, Y)
-    private.plan(X, disclose="class", names=NAMES)
+    private.plan(X, disclose="class", engine="binary", names=NAMES)
     return private
 
 
@@ -301,10 +306,38 @@ def test_reports_of_classes_have_no_errors(tree: PrivateClassifier, tmp_path: Pa
     assert "root mean square" not in page
     assert "<svg" not in page
     small = PrivateClassifier(tree.estimator).fit(X, Y)
-    plan = small.plan(X, disclose="class", engine="bootstrapped", batch=1)
-    service = small._served()
-    measured = Deployable._measured(small, service, *service.parties(), None, 100)
-    assert measured is not None
-    assert measured.samples == 1
-    text = report.page(plan, measured, name="d", files={}).decode()
+    plan = small.plan(X, disclose="class", engine="bootstrapped", batch=3)
+    assert small._served().most_measured(None) == 3
+    text = report.page(plan, None, name="d", files={}).decode()
     assert "hesc encrypt rows.csv --client client --secret secret.key --keys client.keys" in text
+
+
+@pytest.mark.parametrize("wish", [{"disclose": "class"}, {"setting": "one_side_clear"}])
+def test_models_from_files_are_compiled(
+    wish: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Trees with transforms of their own, as an ONNX file has them, by the command."""
+    scaler = StandardScaler().fit(X)
+    grown = DecisionTreeClassifier(max_depth=2, random_state=0).fit(scaler.transform(X), Y)
+    trees = TreeEnsemble.from_sklearn(grown)
+    steps: list[Any] = [Affine(scaler.mean_, 1 / scaler.scale_)]
+    model = Described(4, [], steps, trees, np.arange(3), "none")
+    private = PrivateClassifier.from_fitted(GivenClassifier(model))
+    monkeypatch.setattr(compiling, "_loaded", lambda _: private)
+    np.savetxt(tmp_path / "t", X, delimiter=",", header=",".join(NAMES), comments="")
+    figures = tmp_path / "j"
+    bits = {"engine": "binary", "feature_bits": 4, "min_agreement": 0.9, "batch": 2}
+    given: dict[str, Any] = wish | (bits if "disclose" in wish else {})
+    compiling.compile_model(
+        tmp_path / "m", tmp_path / "t", tmp_path / "d", json_file=str(figures), **given
+    )
+    plan = Deployment.open(tmp_path / "d").client.plan
+    assert plan.names == NAMES
+    expected = grown.predict(scaler.transform(X))
+    if "disclose" in wish:
+        assert plan.bits == 4
+        assert json.loads(figures.read_text())["agreement"] >= 0.9
+        assert (private.predict(X, fhe="simulate") == expected).mean() >= 0.9
+        assert "centres and scales" in str(plan)
+    else:
+        assert np.array_equal(private.client().predict(X), expected)
