@@ -79,17 +79,15 @@ def _tasks(rng: np.random.Generator) -> Iterator[Asked]:
 
 
 def _ring_products(rng: np.random.Generator) -> Iterator[Asked]:
-    for (setting, own), ring, error in product(_WEIGHTS, _RINGS, (0.05, 1e-4)):
-        for features, outputs, samples in (
-            (ring // 2 + 8, 1, 1),
-            (ring // 2 + 8, 1, 6),
-            (ring // 16, 10, 1),
-            (ring // 16, 10, 6),
-            (ring // 16, 10, 40),
-            (32, 2, 40),
-            (8, 1, 1),
-            (8, 1, ring // 4),
-        ):
+    for (setting, own), error in product(_WEIGHTS, (0.05, 1e-4)):
+        # Features and outputs that one of the rings is the smallest for, and those that all have
+        # room for.
+        shapes = [(8, 1, 1), (32, 2, 40)]
+        for ring in _RINGS:
+            shapes += [(ring // 2 + 8, 1, samples) for samples in (1, 6)]
+            shapes += [(ring // 16, 10, samples) for samples in (1, 6, 40)]
+            shapes.append((8, 1, ring // 4))
+        for features, outputs, samples in shapes:
             yield _scores(
                 rng, features, outputs, samples, error, setting, {"ring products"}, own=own
             )
