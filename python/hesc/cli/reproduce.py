@@ -29,7 +29,7 @@ def reproduce(
     peer: Annotated[
         list[str] | None,
         typer.Option(
-            help="Measure a peer in the same run: seal, tenseal, tfhe, concrete-ml. May be repeated."
+            help="A peer measured in the same run: seal, tenseal, tfhe, concrete-ml; repeatable."
         ),
     ] = None,
     json_file: Annotated[
