@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from hesc._native import HescError, WireError
+from hesc._native import HescError, OutOfRangeError, WireError
 from hesc.ml import documents, labels, samples, transforms
 from hesc.ml.conclusions import LINKS, Concluding
 from hesc.ml.described import Described
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 _ROWS = 4096
 """Samples that are computed at a time."""
 _LAYERS = 64
+_WIDEST = 1 << 16
+"""Features of a sample."""
 _TREES = ("roots", "features", "left", "right")
 """Arrays of trees that are places."""
 
@@ -88,8 +90,17 @@ class ClearPlan(Concluding):
         )
 
     def raw(self, features: Array) -> Array:
-        """A row of outputs for each row of features after the transforms."""
-        return self.described.model.scores(features)
+        """A row of outputs for each row of features after the transforms.
+
+        Raises:
+            OutOfRangeError: outputs beyond what doubles hold.
+
+        """
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = self.described.model.scores(features)
+        if not np.isfinite(found).all():
+            raise OutOfRangeError("scores of these samples are beyond what doubles hold")
+        return found
 
     def __str__(self) -> str:
         model, classes = self.described.model, self.classes
@@ -146,8 +157,8 @@ class ClearPlan(Concluding):
         fields = {"inputs", "names", "steps", "model", "classes", "link", "transformer"}
         given = documents.read(data, cls.kind, fields)
         inputs, names = given["inputs"], documents.text_list(given["names"], "names")
-        if type(inputs) is not int or inputs < 1 or len(names) not in {0, inputs}:
-            raise WireError("a clear plan has a number of features, and as many names or none")
+        if type(inputs) is not int or not 1 <= inputs <= _WIDEST or len(names) not in {0, inputs}:
+            raise WireError(f"a clear plan has 1 to {_WIDEST} features, and as many names or none")
         steps, width = transforms.read(given["steps"], inputs)
         model = _model_of(given["model"], width)
         classes = None if given["classes"] is None else labels.read(given["classes"])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Never
 
 import numpy as np
 
-from hesc._native import ParameterError
+from hesc._native import ParameterError, WireError
 from hesc.ml import extraction, ways
 from hesc.ml.clear.client import ClearClient
 from hesc.ml.clear.plans import ClearPlan
@@ -53,8 +53,11 @@ class ClearService(Service):
 
         """
         plan = ClearPlan(cls.described(asked), transformer=asked.transformer)
-        # What readers would not take is no plan.
-        plan = ClearPlan.from_bytes(plan.to_bytes())
+        try:
+            # As its clients read it.
+            plan = ClearPlan.from_bytes(plan.to_bytes())
+        except WireError as error:
+            raise ParameterError(f"no client's file holds this model: {error}") from error
         found = plan.raw(plan.prepared(asked.rows).features)
         apart = np.abs(found - asked.clear).max()
         if not apart <= _APART * (1 + np.abs(asked.clear).max()):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Never
+from typing import TYPE_CHECKING, Any, Final, Never
 
 import numpy as np
 
 from hesc import integers
-from hesc._native import DecryptionError, ParameterError, ShapeError
+from hesc._native import DecryptionError, KeyMismatchError, ParameterError, ShapeError
 from hesc.encryptor import PublicKey
 from hesc.inputs import of_kind
 from hesc.integers import IntegerAnswer
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from numpy.typing import ArrayLike, NDArray
+
+
+_PROBES: Final = 64
+"""Bits that a pair of keys is tried on."""
 
 
 class ClassClient:
@@ -83,9 +87,16 @@ class ClassClient:
         )
 
     def _check_pair(self) -> None:
-        """Refuses a public key of another pair, whose bits the secret one would not decrypt."""
-        if isinstance(self.secret, SecretKey) and isinstance(self._public, PublicKey):
-            self.secret.decrypt_integers(integers.encrypt(self._public, [0], "uint1"))
+        """Refuses a public key of another pair, whose bits the secret one would not decrypt.
+
+        It does not tell a key that was made to hide nothing: who keeps it sees to that.
+        """
+        if not isinstance(self.secret, SecretKey) or not isinstance(self._public, PublicKey):
+            return
+        bits = np.arange(_PROBES) % 2
+        found = self.secret.decrypt_integers(integers.encrypt(self._public, bits, "uint1"))
+        if not np.array_equal(found, bits):
+            raise KeyMismatchError("keys= are of another pair than the secret key; give its own")
 
     def public_keys(self) -> bytes:
         """What the server is given once: to compute with what this client encrypts.
