@@ -287,7 +287,7 @@ def test_other_estimators_are_refused(act: Callable[[], Any], error: str, text: 
     [
         ({"disclose": "distances"}, "Parameter", "hesc.codes"),
         ({"disclose": "nothing"}, "Parameter", "no disclose.*class"),
-        ({"setting": "outsourced"}, "Parameter", "Plan.encrypted"),
+        ({"own_model": True}, "Parameter", "setting='outsourced'"),
         ({"setting": "many_parties"}, "Parameter", "hesc.logarithms"),
         ({"setting": "else"}, "Parameter", "no setting.*one_side_clear"),
         ({"max_error": 0}, "Parameter", "above zero"),

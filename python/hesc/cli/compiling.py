@@ -42,6 +42,17 @@ def compile_model(
     answers: Annotated[
         int | None, typer.Option(help="Numbers that hidden weights give in all.")
     ] = None,
+    own_model: Annotated[
+        bool,
+        typer.Option("--own-model", help="With --setting outsourced: the client owns the model."),
+    ] = False,
+    party: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=COLUMN,COLUMN",
+            help="With --setting many_parties: whose columns these are; once for each party.",
+        ),
+    ] = None,
     bins: Annotated[
         str | None,
         typer.Option(
@@ -120,6 +131,8 @@ def compile_model(
     wishes: dict[str, Any] = {
         "hidden": hidden,
         "answers": answers,
+        "own_model": own_model,
+        "parties": None if party is None else _parties(party),
         "bins": int(bins) if bins is not None and bins.isascii() and bins.isdigit() else bins,
         "refit": refit,
         "min_fidelity": min_fidelity,
@@ -163,6 +176,17 @@ def compile_model(
     if json_file != "-":
         typer.echo(plan)
         typer.echo(f"read {out / 'report.html'} before you give {out / 'client'} away")
+
+
+def _parties(given: list[str]) -> dict[str, list[str]]:
+    """Columns by party, of texts such as `bank=income,debt`."""
+    found: dict[str, list[str]] = {}
+    for text in given:
+        name, equals, columns = text.partition("=")
+        if not equals or name in found:
+            raise ParameterError("--party is NAME=COLUMN,COLUMN, with each name once")
+        found[name] = [column.strip() for column in columns.split(",")]
+    return found
 
 
 def _loaded(model: Path) -> Any:

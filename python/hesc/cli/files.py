@@ -44,7 +44,8 @@ Folder = Annotated[Path, typer.Option("--client", help="The folder client/ of a 
 Secret = Annotated[Path, typer.Option("--secret", help="The secret key, from hesc keygen.")]
 
 
-def _say(*lines: str) -> None:
+def say(*lines: str) -> None:
+    """Lines on the terminal."""
     # No markup: names of files may hold brackets.
     Console(stderr=True).print(Text("\n".join(lines)), soft_wrap=True)
 
@@ -53,7 +54,7 @@ def keygen(
     client: Annotated[Path, typer.Argument(help="The folder client/ of a deployment.")],
     secret: Annotated[Path, typer.Option(help="New file for the secret key.")],
     keys: Annotated[
-        Path | None, typer.Option(help="New file for public keys, where the server needs them.")
+        Path | None, typer.Option(help="New file for public keys, where the plan needs them.")
     ] = None,
     passphrase: Annotated[
         bool, typer.Option("--passphrase", help="Ask for a passphrase of the secret key.")
@@ -76,7 +77,9 @@ def keygen(
                 f"{name} {path} lies in a deployment, which is given away; choose another place"
             )
     if folder.plan.needs_keys and keys is None:
-        raise ParameterError("this plan's server needs public keys: give --keys, a new file")
+        raise ParameterError(
+            f"this plan's public keys are {_takes_keys(folder.plan)}: give --keys, a new file"
+        )
     words = read_passphrase(passphrase_file)
     if words is None and passphrase:
         words = typer.prompt("passphrase", hide_input=True, confirmation_prompt=True)
@@ -87,25 +90,34 @@ def keygen(
             parts[1].write_bytes(made.public_keys())
     lines = [f"secret: {secret} (mode 0600)"]
     if keys is not None:
-        for_whom = "for the server" if folder.plan.needs_keys else "this plan's server needs none"
+        for_whom = _takes_keys(folder.plan)
         for_whom += ", and to encrypt with" * folder.plan.encrypts_publicly
         lines.append(f"public: {keys} ({for_whom})")
-    _say(*lines)
+    say(*lines)
 
 
-def _opened_client(
-    folder: ClientFolder, secret: Path, passphrase_file: Path | None, keys: Path | None = None
+def _takes_keys(plan: Any) -> str:
+    if not plan.needs_keys:
+        return "needed by nobody under this plan"
+    if hasattr(plan, "parties"):
+        return "for all parties and the server"
+    return "for the server" if ways.server_takes_keys(plan) else "for the model's owner"
+
+
+def opened_client(
+    plan: Any, secret: Path, passphrase_file: Path | None, keys: Path | None = None
 ) -> Any:
+    """A client with a key from a file, whose passphrase is asked for where it has one."""
     from hesc.secret import wants_passphrase
 
     given = None if keys is None else read_whole(keys, KEYS_BYTES, "a file of public keys")
     words = read_passphrase(passphrase_file)
     if words is None and wants_passphrase(secret):
         words = typer.prompt("passphrase", hide_input=True, err=True)
-    return folder.client(secret=folder.load_secret(secret, passphrase=words), keys=given)
+    return ways.client_of(plan, secret=ways.load_secret(plan, secret, words), keys=given)
 
 
-def _batches(file: IO[bytes], message: Message, digest: str) -> Iterator[bytes]:
+def read_queries(file: IO[bytes], message: Message, digest: str) -> Iterator[bytes]:
     """The batches behind the first, which names the plan.
 
     Raises:
@@ -150,12 +162,17 @@ def encrypt(
     folder = ClientFolder.open(client)
     plan = folder.plan
     ways.check_encrypted(plan)
+    if hasattr(plan, "parties"):
+        raise ParameterError(
+            f"this plan's samples are of several owners, {', '.join(map(repr, plan.parties))}, and "
+            f"each encrypts its own columns: hesc party encrypt"
+        )
     if plan.encrypts_publicly and keys is None:
         raise ParameterError(
             "samples of this plan are encrypted under the client's public key: give --keys, the "
             "file of `hesc keygen --keys`"
         )
-    opened = _opened_client(folder, secret, passphrase_file, keys)
+    opened = opened_client(plan, secret, passphrase_file, keys)
     if rows.is_file():
         # A wrong row is found before hours of work.
         with reading(rows, "checking") as file:
@@ -182,9 +199,9 @@ def encrypt(
         "clipped_samples": clipped_samples,
     }
     write_figures(json_file, figures)
-    _say(f"samples encrypted: {count}, {up} bytes, queries: {queries}: {out}")
+    say(f"samples encrypted: {count}, {up} bytes, queries: {queries}: {out}")
     if clipped:
-        _say(f"{clipped} values in {clipped_samples} samples were brought within their ranges")
+        say(f"{clipped} values in {clipped_samples} samples were brought within their ranges")
 
 
 def _check_served(server: Path) -> None:
@@ -241,7 +258,7 @@ def evaluate(
         with part.open("xb") as answer:
             writer = BatchWriter(answer, Message.SCORES)
             writer.write(bytes.fromhex(folder.digest))
-            for batch in _batches(file, Message.SAMPLES, folder.digest):
+            for batch in read_queries(file, Message.SAMPLES, folder.digest):
                 found = served.answer(batch)
                 writer.write(found)
                 queries, up, down = queries + 1, up + len(batch), down + len(found)
@@ -262,7 +279,7 @@ def evaluate(
         figures["numbers_left"] = most - counted.given
         lines.append(f"{most - counted.given} numbers left of {most}")
     write_figures(json_file, figures)
-    _say(*lines)
+    say(*lines)
 
 
 def decrypt(
@@ -287,7 +304,7 @@ def decrypt(
     ways.check_encrypted(plan)
     if probabilities and not hasattr(plan, "probabilities"):
         raise ParameterError("this plan gives no probabilities: leave out --probabilities")
-    opened = _opened_client(folder, secret, passphrase_file)
+    opened = opened_client(plan, secret, passphrase_file)
     count = 0
     classes: Counter[str] = Counter()
     with (
@@ -295,7 +312,7 @@ def decrypt(
         new_file(out) as part,
         part.open("x", newline="", encoding="utf-8") as table,
     ):
-        for batch in _batches(file, Message.SCORES, folder.digest):
+        for batch in read_queries(file, Message.SCORES, folder.digest):
             found = opened.decrypt(batch)
             shares = plan.probabilities(found.scores) if probabilities else None
             write_rows(table, plan, found, shares, header=not count)
@@ -307,4 +324,4 @@ def decrypt(
         figures["classes"] = dict(sorted(classes.items()))
     write_figures(json_file, figures)
     error = "" if plan.error is None else f", scores within {plan.error:.3g} (root mean square)"
-    _say(f"predictions: {count}{error}: {out}")
+    say(f"predictions: {count}{error}: {out}")

@@ -13,9 +13,15 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from hesc.ml.deployment import ClientFolder, Deployment, ServerFolder
+from hesc.ml.deployment import ClientFolder, Deployment, OwnerFolder, ServerFolder
 from hesc.ml.mlp.plans import NetworkPlan
 from hesc.ml.mlp.server import NetworkServer
+from hesc.ml.outsourced.owner import ModelOwner
+from hesc.ml.outsourced.plans import OutsourcedPlan
+from hesc.ml.outsourced.server import OutsourcedServer
+from hesc.ml.parties.party import Party
+from hesc.ml.parties.plans import PartiesPlan
+from hesc.ml.parties.server import PartiesServer
 from hesc.ml.plans import PrivatePlan
 from hesc.ml.server import Server
 
@@ -30,6 +36,8 @@ if TYPE_CHECKING:
     from hesc.ml.mlp.client import NetworkClient
     from hesc.ml.mlp.estimators import PrivateMLPClassifier, PrivateMLPRegressor
     from hesc.ml.onnx import load_onnx
+    from hesc.ml.outsourced.client import OutsourcedClient
+    from hesc.ml.parties.client import PartiesClient
     from hesc.ml.serving import ClippedWarning
     from hesc.ml.transformers import PrivateTransformer
 
@@ -43,9 +51,18 @@ __all__ = [
     "ClientFolder",
     "ClippedWarning",
     "Deployment",
+    "ModelOwner",
     "NetworkClient",
     "NetworkPlan",
     "NetworkServer",
+    "OutsourcedClient",
+    "OutsourcedPlan",
+    "OutsourcedServer",
+    "OwnerFolder",
+    "PartiesClient",
+    "PartiesPlan",
+    "PartiesServer",
+    "Party",
     "PrivateClassifier",
     "PrivateMLPClassifier",
     "PrivateMLPRegressor",
@@ -67,6 +84,8 @@ _LATER: Final = {
     "Client": "hesc.ml.client",
     "ClippedWarning": "hesc.ml.serving",
     "NetworkClient": "hesc.ml.mlp.client",
+    "OutsourcedClient": "hesc.ml.outsourced.client",
+    "PartiesClient": "hesc.ml.parties.client",
     "PrivateClassifier": "hesc.ml.estimators",
     "PrivateMLPClassifier": "hesc.ml.mlp.estimators",
     "PrivateMLPRegressor": "hesc.ml.mlp.estimators",

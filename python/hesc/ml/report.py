@@ -8,6 +8,7 @@ stated one, and how many samples keep their class.
 from __future__ import annotations
 
 import re
+import shlex
 from importlib.metadata import version
 from importlib.resources import files as resources
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -78,6 +79,8 @@ def page(
         files=[(file, len(data), digest(data)) for file, data in sorted(files.items())],
         encrypted=ways.is_encrypted(plan),
         needs_keys=plan.needs_keys,
+        parties=[shlex.quote(name) for name in getattr(plan, "parties", {})],
+        owned="owner" in ways.sides_of(plan),
         encrypts_publicly=plan.encrypts_publicly,
         counts=_answers(plan) is not None,
         commands=list(commands),

@@ -88,12 +88,14 @@ def simulate(
     rng = np.random.default_rng(seed)
     ready = plan.prepared(samples, clip=clip)
     errors = np.empty((len(samples), len(weights)))
-    turn = -(-len(samples) // _TURNS)
+    # Whole ciphertexts: where weights are encrypted samples that share one share its noise.
+    size = plan.ring.capacity
+    turn = -(-len(samples) // (_TURNS * size)) * size
     with Bar("samples simulated", progress) as bar:
-        for place, row in enumerate(ready.features):
-            errors[place] = plan.ring.errors_of(weights, row)
-            if place % turn == turn - 1 or place == len(samples) - 1:
-                bar.show(place + 1, len(samples))
+        for first in range(0, len(samples), turn):
+            rows = ready.features[first : first + turn]
+            errors[first : first + turn] = plan.errors_of(weights, rows)
+            bar.show(first + len(rows), len(samples))
     raw = ready.features @ weights.T + intercepts + rng.standard_normal(errors.shape) * errors
     scores = plan.scores(raw)
     sizes = plan.sizes(len(samples))

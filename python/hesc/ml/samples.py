@@ -27,6 +27,17 @@ class Clipped(NamedTuple):
     """In how many samples."""
 
 
+class Query(NamedTuple):
+    """Encrypted samples."""
+
+    data: bytes
+    """For the server."""
+    clipped: int
+    """Values that were brought within their ranges, for the eyes of who encrypted."""
+    clipped_samples: int
+    """Samples that had such values."""
+
+
 class Result(NamedTuple):
     """What an answer says, for the client's eyes: whoever it is shown to learns of the key."""
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from hesc._native import ParameterError
 from hesc.ml import extraction, planning, scorecards, transforms
 from hesc.ml.known import Known
+from hesc.ml.plans import PrivatePlan
 from hesc.ml.runs import simulate
 from hesc.ml.server import Server
 from hesc.ml.services import Asked, Service, check_concluded
@@ -34,6 +35,8 @@ class ScoreService(Service):
         "stay; of trees in bins min_fidelity= is the least share of them",
     }
 
+    _kind: ClassVar[type[PrivatePlan]] = PrivatePlan
+
     def __init__(self, plan: Any, asked: Asked, linear: Linear) -> None:
         super().__init__(plan, asked)
         self.linear = linear
@@ -55,6 +58,8 @@ class ScoreService(Service):
             hidden=wishes.get("hidden", False),
             answers=wishes.get("answers"),
             ranges=wishes.get("ranges"),
+            under=cls._under(wishes),
+            kind=cls._kind,
             fidelity=fidelity,
             transformer=asked.transformer,
         )
@@ -63,11 +68,16 @@ class ScoreService(Service):
             check_concluded(plan, asked)
         return cls(plan, asked, linear)
 
+    @classmethod
+    def _under(cls, _wishes: dict[str, Any]) -> str | None:
+        """The key that weights are encrypted under; None where the server has them in the clear."""
+        return None
+
     def is_of(self, estimator: Any) -> bool:
         """Whether a fitted model is the one that was planned."""
         return self._known.is_still(estimator)
 
-    def server(self, *, keys: bytes | None = None) -> Server:
+    def server(self, *, keys: bytes | None = None) -> Any:
         """A server, which cannot decrypt; where weights are hidden, of one client's keys."""
         return Server(self.plan, self.linear.weights, self.linear.intercepts, keys=keys)
 
@@ -95,7 +105,7 @@ class ScoreService(Service):
 
     def most_measured(self, server: Any) -> int | None:
         """Rows that a report's run may take: hidden weights give so many numbers."""
-        left = server.answers_left
+        left = getattr(server, "answers_left", None)
         return None if left is None else left // max(1, self.plan.ring.shape[0])
 
     def contenders(self, *, samples: int, objective: str, bandwidth: float) -> Decision:
@@ -115,8 +125,13 @@ class ScoreService(Service):
                 samples=samples,
                 objective=objective,
                 bandwidth=bandwidth,
+                **self._task(),
             )
         )
+
+    def _task(self) -> dict[str, Any]:
+        """Who owns what, for the planner."""
+        return {}
 
 
 def form_of(asked: Asked) -> tuple[Linear, Fidelity | None]:

@@ -35,11 +35,12 @@ if TYPE_CHECKING:
 
 _SETTINGS: Final = {
     "client_server": "",
-    "outsourced": "for an encrypted model see hesc.ring_products.Plan.encrypted; hesc.planner "
-    "compares it with other ways",
+    "outsourced": "linear models and trees in bins have encrypted weights, in PrivateClassifier, "
+    "PrivateRegressor and PrivateTransformer; for encrypted networks see hesc.networks",
     "one_side_clear": "PrivateClassifier and PrivateRegressor compute such models",
-    "many_parties": "hesc.logarithms multiplies what several owners encrypt; models on features "
-    "of several owners are not here",
+    "many_parties": "linear models and trees in bins are served on features of several owners, in "
+    "PrivateClassifier, PrivateRegressor and PrivateTransformer; hesc.logarithms multiplies what "
+    "several owners encrypt",
 }
 """Who holds what, and what does instead where an estimator has no service for it."""
 _DISCLOSURES: Final = {
@@ -59,6 +60,8 @@ WISHES: Final = {
     "max_error": "scores that err",
     "hidden": "scores of a server that has its weights in the clear",
     "answers": "hidden weights",
+    "parties": "features of several owners, setting='many_parties'",
+    "own_model": "models that are encrypted for their server, setting='outsourced'",
     "bins": "trees whose scores are computed",
     "refit": "trees whose scores are computed",
     "min_fidelity": "trees whose scores are computed",
@@ -68,7 +71,7 @@ WISHES: Final = {
     "batch": "classes alone",
 }
 """What may be wished of a plan, beside setting, disclosure and names, and what it is a wish of."""
-_UNWISHED: Final[dict[str, object]] = {"hidden": False}
+_UNWISHED: Final[dict[str, object]] = {"hidden": False, "own_model": False}
 """What stands for no wish, where that is not None."""
 
 
@@ -133,6 +136,18 @@ class Service(ABC):
     @abstractmethod
     def server(self, *, keys: bytes | None = None) -> Any:
         """A server, of one client if it is given its keys."""
+
+    def owner(self) -> Any:
+        """The model's owner, who encrypts it for a server.
+
+        Raises:
+            ParameterError: a server that has the model in the clear.
+
+        """
+        raise ParameterError(
+            "the server of this plan has the model in the clear, and nobody encrypts it; "
+            "plan(X, setting='outsourced') makes a plan whose owner does"
+        )
 
     @abstractmethod
     def simulated(

@@ -12,7 +12,7 @@ from hesc.ml import documents, services
 from hesc.ml.deployable import Deployable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
@@ -38,6 +38,8 @@ class Serving(Deployable):
 
     _services: ClassVar[Table] = {
         ("client_server", "scores"): "hesc.ml.scoring:ScoreService",
+        ("outsourced", "scores"): "hesc.ml.outsourced.service:OutsourcedService",
+        ("many_parties", "scores"): "hesc.ml.parties.service:PartiesService",
         ("one_side_clear", "scores"): "hesc.ml.clear.service:ClearService",
     }
     """What serves which setting and disclosure."""
@@ -63,6 +65,8 @@ class Serving(Deployable):
         max_error: float | None = None,
         hidden: bool = False,
         answers: int | None = None,
+        own_model: bool = False,
+        parties: Mapping[str, Sequence[str | int]] | None = None,
         bins: Wish | None = None,
         refit: Literal["additive"] | None = None,
         min_fidelity: float | None = None,
@@ -78,6 +82,10 @@ class Serving(Deployable):
                 encrypted, unless `ranges` are given. Predicted agreement is that of a thousand
                 rows spread over it.
             setting: "client_server": the server knows the model, the client has samples and key.
+                "outsourced": the server has the model under encryption, by its owner, and knows
+                neither; the client, whose key it is, can compute the weights.
+                "many_parties": features have several owners, each of whom encrypts its own columns
+                under the key of the client, who has no samples and learns the scores.
                 "one_side_clear": the model is nobody's secret; the client is given it and computes
                 by itself, nothing is encrypted, and there is no server.
             disclose: what the client learns: "scores", or of a classifier the "class" alone, by
@@ -95,6 +103,10 @@ class Serving(Deployable):
                 at most and by default one less for each output than directions in which features
                 vary. That is linear algebra's limit: who knows more of the weights beforehand, such
                 as that few are not zero, finds them with fewer.
+            parties: with setting="many_parties": the columns of each owner, by names or numbers,
+                such as `{"bank": ["income", "debt"], "clinic": ["age"]}`.
+            own_model: with setting="outsourced": the model is the client's own, who encrypts it
+                under the secret key: models of a third, answers of half the bytes or less.
             bins: of models of trees, whose features are encrypted as one-hot **public bins**: how
                 many to a feature, 16 by default, of as many rows of `X` each as nearly as may be;
                 "thresholds" for those that the model has; or a list of edges for each feature.
@@ -115,9 +127,10 @@ class Serving(Deployable):
                 slots takes as long for one as for all it has room for.
 
         Returns:
-            The plan, which is public: a `PrivatePlan`; of classes alone a
-            `hesc.ml.decisions.plans.ClassPlan`; of a model that is nobody's secret a
-            `hesc.ml.clear.plans.ClearPlan`.
+            The plan, which is public: a `PrivatePlan`; of an encrypted model an `OutsourcedPlan`;
+            of features of several owners a `PartiesPlan`;
+            of classes alone a `hesc.ml.decisions.plans.ClassPlan`; of a model that is nobody's
+            secret a `hesc.ml.clear.plans.ClearPlan`.
 
         Raises:
             ParameterError: a wish that this cannot keep, with the reason and what would do.
@@ -134,6 +147,8 @@ class Serving(Deployable):
             max_error=max_error,
             hidden=hidden,
             answers=answers,
+            own_model=own_model,
+            parties=parties,
             bins=bins,
             refit=refit,
             min_fidelity=min_fidelity,
@@ -204,13 +219,23 @@ class Serving(Deployable):
         """A server of the plan, which cannot decrypt. Elsewhere: `hesc.ml.ways.read_server`.
 
         Args:
-            keys: where the plan needs them, the client's `public_keys()`.
+            keys: where the plan needs them, the client's `public_keys()`: to hide weights, or to
+                encrypt them.
 
         Raises:
             ParameterError: there is no plan; keys missing or too many.
 
         """
         return self._served().server(keys=keys)
+
+    def owner(self) -> Any:
+        """The model's owner under `setting="outsourced"`, who encrypts it: a `ModelOwner`.
+
+        Raises:
+            ParameterError: there is no plan, or its server has the model in the clear.
+
+        """
+        return self._served().owner()
 
     def run(
         self,

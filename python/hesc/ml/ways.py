@@ -24,9 +24,17 @@ if TYPE_CHECKING:
 class Plan(Protocol):
     """What both sides have: see `hesc.ml.PrivatePlan`, which is one."""
 
-    names: list[str]
-    inputs: int
-    classes: Any
+    @property
+    def names(self) -> list[str]:
+        """Of features, or none."""
+
+    @property
+    def inputs(self) -> int:
+        """Features of a sample before the client's transforms."""
+
+    @property
+    def classes(self) -> Any:
+        """Of a classifier, or None."""
 
     @property
     def rows(self) -> int:
@@ -38,7 +46,7 @@ class Plan(Protocol):
 
     @property
     def needs_keys(self) -> bool:
-        """Whether the server is given the client's public keys before it answers."""
+        """Whether the server, or the model's owner, is given the client's public keys."""
 
     @property
     def encrypts_publicly(self) -> bool:
@@ -95,6 +103,20 @@ class Server(Protocol):
         """Plan and model, for who runs the server."""
 
 
+class Owner(Protocol):
+    """Plan and model of who keeps it from its server: see `hesc.ml.outsourced.owner.ModelOwner`."""
+
+    @property
+    def plan(self) -> Any:
+        """What it is planned by."""
+
+    def encrypt_model(self, keys: bytes) -> bytes:
+        """The server of one client, in its wire form."""
+
+    def to_bytes(self) -> bytes:
+        """Plan and model in the clear."""
+
+
 class Way(NamedTuple):
     """Where a way's parts are, as `module:name`."""
 
@@ -110,6 +132,9 @@ class Way(NamedTuple):
     """The kind of the server's document."""
     sides: tuple[str, ...] = ("client", "server")
     """Folders of a deployment, the client's first."""
+    owner: str | None = None
+    """Class, where the model's owner makes a client's server: `from_bytes(data)` reads it. Public
+    keys are then for the owner, and the server takes none."""
 
 
 WAYS: Final[dict[str, Way]] = {
@@ -142,6 +167,22 @@ WAYS: Final[dict[str, Way]] = {
         "hesc.ml.mlp.server:NetworkServer",
         "network server",
     ),
+    "outsourced plan": Way(
+        "hesc.ml.outsourced.plans:OutsourcedPlan",
+        "hesc.ml.outsourced.client:OutsourcedClient",
+        "hesc.ml.client:load_secret",
+        "hesc.ml.outsourced.server:OutsourcedServer",
+        "outsourced server",
+        ("client", "owner"),
+        "hesc.ml.outsourced.owner:ModelOwner",
+    ),
+    "parties plan": Way(
+        "hesc.ml.parties.plans:PartiesPlan",
+        "hesc.ml.parties.client:PartiesClient",
+        "hesc.ml.parties.client:load_secret",
+        "hesc.ml.parties.server:PartiesServer",
+        "parties server",
+    ),
 }
 """By the kind of a plan's document."""
 NOTHING_ENCRYPTED: Final = (
@@ -169,7 +210,7 @@ def sides_of(plan: Plan) -> tuple[str, ...]:
         ParameterError: what is no plan.
 
     """
-    return _way_for(plan).sides
+    return way_for(plan).sides
 
 
 def is_encrypted(plan: Plan) -> bool:
@@ -179,7 +220,7 @@ def is_encrypted(plan: Plan) -> bool:
         ParameterError: what is no plan.
 
     """
-    return _way_for(plan).load_secret is not None
+    return way_for(plan).load_secret is not None
 
 
 def check_encrypted(plan: Plan) -> None:
@@ -207,7 +248,7 @@ def client_of(plan: Plan, *, secret: Any = None, keys: bytes | None = None) -> C
         WireError, KeyMismatchError: keys that are damaged, or of another pair.
 
     """
-    way = _way_for(plan)
+    way = way_for(plan)
     given = {} if keys is None else {"keys": keys}
     if given and not plan.encrypts_publicly:
         raise ParameterError(
@@ -226,10 +267,33 @@ def load_secret(plan: Plan, path: str | PathLike[str] | Path, passphrase: str | 
         PermissionError: others than the file's owner may read or write it.
 
     """
-    place = _way_for(plan).load_secret
+    place = way_for(plan).load_secret
     if place is None:
         raise ParameterError(NOTHING_ENCRYPTED)
     return _loaded(place)(plan, path, passphrase=passphrase)
+
+
+def server_takes_keys(plan: Plan) -> bool:
+    """Whether `read_server` is given the client's public keys, and not the model's owner."""
+    return plan.needs_keys and way_for(plan).owner is None
+
+
+def read_owner(plan: Plan, data: bytes) -> Owner:
+    """The model of this plan in the clear, from its wire form, as its owner keeps it.
+
+    Raises:
+        WireError: damaged bytes, or another object's.
+        ParameterError: a plan of a way whose server has the model in the clear.
+
+    """
+    place = way_for(plan).owner
+    if place is None:
+        raise ParameterError(
+            "the server of this plan has the model in the clear, and nobody encrypts it; "
+            "plan(X, setting='outsourced') makes a plan whose owner does"
+        )
+    found: Owner = _loaded(place).from_bytes(data)
+    return found
 
 
 def read_server(data: bytes, *, keys: bytes | None = None) -> Server:
@@ -261,7 +325,13 @@ def _way_of(data: bytes) -> Way:
     return way
 
 
-def _way_for(plan: object) -> Way:
+def way_for(plan: object) -> Way:
+    """The way of a plan.
+
+    Raises:
+        ParameterError: what is no plan.
+
+    """
     kind = getattr(type(plan), "kind", None)
     way = WAYS.get(kind) if isinstance(kind, str) else None
     if way is None:

@@ -14,11 +14,10 @@ from hesc.integers import IntegerAnswer
 from hesc.leveled.keys import PublicKeys
 from hesc.leveled.params import LeveledParams
 from hesc.ml import frames
-from hesc.ml.client import Query
 from hesc.ml.decisions.models import index_kind
 from hesc.ml.decisions.plans import ClassPlan
 from hesc.ml.decisions.server import ANSWER, KEYS, QUERY, public_of
-from hesc.ml.samples import Result
+from hesc.ml.samples import Query, Result
 from hesc.secret import LeveledSecretKey, SecretKey, keygen, leveled_keygen, load_secret_key
 
 if TYPE_CHECKING:
