@@ -144,7 +144,7 @@ class ClassPlan:
         if self.agreement is not None:
             rows["agreement"] = (
                 f"{100 * self.agreement:.2f} % of the rows planned with have the clear model's "
-                "class, counted on the quantised model"
+                "class, counted on the quantised model, whose bits were chosen on them"
             )
         rows["bytes"] = (
             f"{self.costs['up']} up, {self.costs['down']} down for up to {self.rows} samples"

@@ -180,8 +180,6 @@ def make(
             "this model has no hidden layer with an activation: PrivateClassifier and "
             "PrivateRegressor take linear ones, which are exacter and faster"
         )
-    if names and len(names) != model.inputs:
-        raise ShapeError(f"names are of {model.inputs} features; got {len(names)} of them")
     wanted = _wanted(max_error)
     features = transforms.transformed(model.steps, x)
     if not np.abs(network.scores(features) - clear).max() <= 1e-6 * (1 + np.abs(clear).max()):
