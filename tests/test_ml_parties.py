@@ -288,7 +288,7 @@ def test_other_estimators_are_refused(act: Callable[[], Any], error: str, text: 
         ({"disclose": "distances"}, "Parameter", "hesc.codes"),
         ({"disclose": "nothing"}, "Parameter", "no disclose.*class"),
         ({"own_model": True}, "Parameter", "setting='outsourced'"),
-        ({"setting": "many_parties"}, "Parameter", "two or more owners"),
+        ({"setting": "many_parties"}, "Parameter", "parties="),
         ({"parties": {"p": [0]}}, "Parameter", "setting='many_parties'"),
         ({"setting": "else"}, "Parameter", "no setting.*one_side_clear"),
         ({"max_error": 0}, "Parameter", "above zero"),
