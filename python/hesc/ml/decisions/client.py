@@ -8,6 +8,7 @@ import numpy as np
 
 from hesc import integers
 from hesc._native import DecryptionError, ParameterError, ShapeError
+from hesc.decisions.models import index_kind
 from hesc.encryptor import PublicKey
 from hesc.inputs import of_kind
 from hesc.integers import IntegerAnswer
@@ -15,7 +16,6 @@ from hesc.leveled.keys import PublicKeys
 from hesc.leveled.params import LeveledParams
 from hesc.ml import frames
 from hesc.ml.client import Query
-from hesc.ml.decisions.models import index_kind
 from hesc.ml.decisions.plans import ClassPlan
 from hesc.ml.decisions.server import ANSWER, KEYS, QUERY, public_of
 from hesc.secret import LeveledSecretKey, SecretKey, keygen, leveled_keygen, load_secret_key

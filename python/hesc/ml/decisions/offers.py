@@ -8,11 +8,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from hesc._native import ParameterError
+from hesc.decisions.models import classify
 from hesc.inputs import real_array, unmasked
 from hesc.ml import extraction
 from hesc.ml.decisions import planning
 from hesc.ml.decisions.client import ClassClient
-from hesc.ml.decisions.models import classify
 from hesc.ml.decisions.server import ClassServer
 from hesc.ml.trees import TreeEnsemble
 from hesc.progress import Bar
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc.ml.decisions.models import Scores
+    from hesc.decisions.models import Scores
     from hesc.ml.decisions.plans import ClassPlan
 
     Progress = bool | Callable[[int, int], object]

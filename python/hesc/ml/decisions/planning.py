@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from hesc._native import CircuitError, ParameterError
+from hesc.decisions.circuits import Words, cheapest
+from hesc.decisions.models import BITS, index_kind
+from hesc.decisions.quantisation import fewest_bits, linear
 from hesc.inputs import one_name, real_array, whole
 from hesc.integers import ENGINES
 from hesc.leveled.params import LeveledParams
 from hesc.ml import transforms
-from hesc.ml.decisions.circuits import Words, cheapest
-from hesc.ml.decisions.models import BITS, index_kind
 from hesc.ml.decisions.plans import ClassPlan
-from hesc.ml.decisions.quantisation import fewest_bits, linear, trees
+from hesc.ml.decisions.quantisation import trees
 from hesc.ml.extraction import Linear
 from hesc.ml.planning import ranges_of, spread_out
 from hesc.secret import leveled_keygen
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from hesc import integers
-    from hesc.ml.decisions.models import Scores
+    from hesc.decisions.models import Scores
     from hesc.ml.trees import TreeEnsemble
 
 _BOOTSTRAPPED: Final = 16
@@ -88,7 +89,11 @@ def make(
     if (low > high).any():
         raise ParameterError("ranges are pairs of the least and the greatest value, in this order")
     places = spread_out(len(features))
-    made = partial(linear, form) if isinstance(form, Linear) else partial(trees, form)
+    made = (
+        partial(linear, form.weights, form.intercepts)
+        if isinstance(form, Linear)
+        else partial(trees, form)
+    )
     found = fewest_bits(
         lambda of_features, of_numbers: made((low, high), of_features, of_numbers),
         np.clip(features[places], low, high),

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from hesc import integers
 from hesc._native import CircuitError
+from hesc.decisions.models import ARGMAX, function
 from hesc.integers import ENGINES, Kind
 from hesc.leveled.params import LeveledParams
-from hesc.ml.decisions.models import ARGMAX, function
 from hesc.params import Params
 
 if TYPE_CHECKING:
-    from hesc.ml.decisions.models import Scores
+    from hesc.decisions.models import Scores
 
 _WIDEST: Final = 256
 """Bits of an encrypted word, which holds the features of a sample side by side."""
