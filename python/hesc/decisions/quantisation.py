@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -25,10 +25,13 @@ _NUMBERS: Final = range(1, 11)
 """And of a weight or of what a leaf says."""
 
 
-class Quantised(NamedTuple):
+M = TypeVar("M", bound="Scores")
+
+
+class Quantised(NamedTuple, Generic[M]):
     """A model in whole numbers."""
 
-    model: Scores
+    model: M
     bits: int
     """Of a feature."""
     agreement: float
@@ -70,14 +73,14 @@ def linear(
 
 
 def fewest_bits(
-    made: Callable[[int, int], Scores],
+    made: Callable[[int, int], M],
     features: Array,
     clear: NDArray[np.int64],
     ranges: Ranges,
     *,
     bits: int | None,
     least: float,
-) -> Quantised:
+) -> Quantised[M]:
     """The model that costs least among those that keep enough classes.
 
     Args:
@@ -92,7 +95,7 @@ def fewest_bits(
         ParameterError: none keeps so many.
 
     """
-    best: tuple[int, Quantised] | None = None
+    best: tuple[int, Quantised[M]] | None = None
     most = 0.0
     for of_features, of_numbers in _tried(bits):
         model = made(of_features, of_numbers)

@@ -7,13 +7,12 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
-import numpy as np
-
 from hesc.planner.work import STAGES, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from hesc.planner.roles import Sees
@@ -21,6 +20,8 @@ if TYPE_CHECKING:
     from hesc.planner.work import Work
 
 
+LATTICE: Final = 2.0**-128
+"""The probability that a number on a lattice decrypts wrongly, at most: what its noise claims."""
 _SHORT: Final = 0.008
 _MOST_RUNS: Final = 50
 
@@ -65,7 +66,9 @@ class Offer:
     held: int
     """Bytes of keys and model at the server."""
     error: float
-    """The root mean square error that it states, at most."""
+    """What it states, at most: the root mean square error, or the share of classes changed."""
+    failure: float
+    """The probability that any result is wrong beyond that, at most."""
     sees: Sees
     """Who learns what."""
     prepare: Callable[[], Parties] = field(repr=False)
@@ -92,7 +95,7 @@ class Measured(NamedTuple):
     values: NDArray[np.float64]
     """Results of the first run."""
     error: float
-    """Their root mean square error."""
+    """Their root mean square error; of classes the share that differs."""
 
     @property
     def seconds(self) -> float:
@@ -132,8 +135,7 @@ def measure(offer: Offer, task: Task, x: NDArray[Any], *, repetitions: int = 3) 
             runs.append((encrypted - begin, answered - encrypted, end - answered))
         turn += 1
     assert values is not None  # noqa: S101 - there is a first run
-    exact = task.problem.exact(x)
-    error = float(np.sqrt(np.square(values - exact).mean()))
+    error = task.problem.error(values, x)
     stages = {stage: statistics.median(run[at] for run in runs) for at, stage in enumerate(STAGES)}
     return Measured(stages, _size(up), _size(down), parties.held(), values, error)
 

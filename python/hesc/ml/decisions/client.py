@@ -134,11 +134,8 @@ class ClassClient:
             )
         steps = self.plan.quantised(ready.features)
         words = self.plan.words
-        parts = []
-        for place, kind in enumerate(words.kinds):
-            first = place * words.per_word
-            columns = steps[:, first : first + words.per_word]
-            parts.append(self._encrypted(_joined(columns, words.bits), str(kind)))
+        numbers = zip(words.numbers(steps), words.kinds, strict=True)
+        parts = [self._encrypted(word, str(kind)) for word, kind in numbers]
         return Query(frames.join(QUERY, parts), ready.values, ready.samples)
 
     def _encrypted(self, numbers: NDArray[Any], kind: str) -> bytes:
@@ -198,9 +195,3 @@ def load_secret(
     if isinstance(params, LeveledParams):
         return LeveledSecretKey.load(params, path, passphrase=passphrase)
     return load_secret_key(params, path, passphrase=passphrase)
-
-
-def _joined(columns: NDArray[np.int64], bits: int) -> NDArray[Any]:
-    """Rows of features as one number each, the first lowest."""
-    rows = [sum(int(x) << bits * at for at, x in enumerate(row)) for row in columns.tolist()]
-    return np.array(rows, dtype=object)

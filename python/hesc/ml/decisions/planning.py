@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from hesc._native import CircuitError, ParameterError
-from hesc.decisions.circuits import Words, cheapest
+from hesc.decisions.circuits import BLOCK, EVALUATION, Words, cheapest
 from hesc.decisions.models import BITS, index_kind
 from hesc.decisions.quantisation import fewest_bits, linear
 from hesc.inputs import one_name, real_array, whole
@@ -30,12 +30,8 @@ if TYPE_CHECKING:
 
 _BOOTSTRAPPED: Final = 16
 """Samples of a query whose bits bootstrap, at most: each takes its own time."""
-_BLOCK: Final = 2048
-"""Bits of a block of those."""
 _BLOCK_DOWN: Final = 5_700
-"""Bytes of a block on its way back."""
-_EVALUATION: Final = 42_369_228
-"""Bytes of the keys for bits that bootstrap, which have one set."""
+"""Bytes of a block of bits on its way back."""
 _BANDWIDTH: Final = 12.5e6
 """Bytes a second that time is weighed with: 100 Mbit/s."""
 
@@ -156,15 +152,15 @@ def _costs(circuit: integers.Plan, words: Words, rows: int, classes: int) -> tup
     if row.engine != "bootstrapped":
         # The key owner's ciphertexts have a seed for one of two parts.
         return row.bytes_in // 2, row.bytes_out
-    up = sum(-(-rows * kind.width // _BLOCK) for kind in words.kinds) * 16 * _BLOCK
-    return up, -(-rows * index_kind(classes).width // _BLOCK) * _BLOCK_DOWN
+    up = sum(-(-rows * kind.width // BLOCK) for kind in words.kinds) * 16 * BLOCK
+    return up, -(-rows * index_kind(classes).width // BLOCK) * _BLOCK_DOWN
 
 
 def _key_bytes(circuit: integers.Plan) -> int:
     """Bytes of what the server is given once."""
     params = circuit.params
     if not isinstance(params, LeveledParams):
-        return _EVALUATION
+        return EVALUATION
     forms = leveled_keygen(params)[1].to_bytes()
     relin = len(forms["relin"])
     # A Galois key for each power of Frobenius, as large as the relinearisation key.

@@ -8,7 +8,7 @@ import numpy as np
 
 from hesc.planner.offers import Offer, Refusal
 from hesc.planner.roles import Sees
-from hesc.planner.tasks import Distances, Products
+from hesc.planner.tasks import Distances, Products, Scores
 from hesc.planner.work import Count, counted
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ class Clear:
         size = problem.nbytes
         steps = task.samples * size / 8
         kind = "distances" if isinstance(problem, Distances) else "scores"
+        rounding = _ROUNDING * problem.largest if isinstance(problem, Scores) else 0.0
         return Offer(
             way=self.name,
             parameters=f"the client is given {size:,} bytes once",
@@ -41,8 +42,9 @@ class Clear:
             up=0,
             down=0,
             held=0,
-            error=0.0 if isinstance(problem, Distances) else _ROUNDING * problem.largest,
-            sees=Sees("distances" if kind == "distances" else "scores", model_at_client=True),
+            error=rounding,
+            failure=0.0,
+            sees=Sees(kind, model_at_client=True),
             prepare=lambda: _Client(problem),
         )
 

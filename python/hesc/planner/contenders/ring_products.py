@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hesc.planner.contenders.problems import ForScores
+from hesc.planner.contenders.scales import power_above
 from hesc.planner.contenders.sets import set_of
-from hesc.planner.offers import Offer, Refusal
+from hesc.planner.offers import LATTICE, Offer, Refusal
 from hesc.planner.roles import Sees
-from hesc.planner.tasks import Scores
 from hesc.planner.work import Count, counted, parts_of
 from hesc.ring_products import EncryptedModel, Model, Plan
 from hesc.secret import leveled_keygen
@@ -18,21 +19,16 @@ from hesc.secret import leveled_keygen
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.planner.tasks import Task
-
-_UP = 1 + 1e-9
+    from hesc.planner.tasks import Scores, Task
 
 
-class RingProducts:
+class RingProducts(ForScores):
     """The smallest set that has the error; queries of as many samples as it takes."""
 
     name = "ring products"
 
-    def consider(self, task: Task) -> Offer | Refusal:
-        """See `Contender`."""
-        problem = task.problem
-        if not isinstance(problem, Scores):
-            return Refusal(self.name, f"they compute sums with fixed weights, not {problem.name}")
+    def scores(self, task: Task, problem: Scores) -> Offer | Refusal:
+        """See `ForScores`."""
         under = None
         if task.setting == "outsourced":
             under = "secret" if task.own_model else "public"
@@ -57,6 +53,7 @@ class RingProducts:
             down=down,
             held=held,
             error=plan.error,
+            failure=task.samples * problem.outputs * LATTICE,
             sees=Sees("scores", model_at_server=under is None, noise_tells="the model"),
             prepare=partial(_Parties, plan, problem, under),
         )
@@ -71,7 +68,7 @@ def plan_of(problem: Scores, error: float, under: str | None) -> Plan:
     scaled = np.abs(problem.weights) * (problem.high - problem.low) / 2
     middle = problem.weights @ ((problem.low + problem.high) / 2) + problem.intercepts
     bounds = scaled.sum(axis=1).max(), np.linalg.norm(scaled), np.abs(middle).max()
-    l1, l2, offset = (_power(float(bound) * _UP) for bound in bounds)
+    l1, l2, offset = (power_above(float(bound)) for bound in bounds)
     return Plan.encrypted(
         problem.weights.shape,
         low=problem.low,
@@ -82,11 +79,6 @@ def plan_of(problem: Scores, error: float, under: str | None) -> Plan:
         offset=offset,
         under=under,
     )
-
-
-def _power(size: float) -> float:
-    """A power of two that is not less: bounds are public."""
-    return float(2.0 ** np.ceil(np.log2(size))) if size > 0 else 0.0
 
 
 class _Parties:
