@@ -20,7 +20,7 @@ def most(misses: int, rows: int) -> float:
     low, high = seen, 1.0
     for _ in range(_STEPS):
         middle = (low + high) / 2
-        if rows * _divergence(seen, middle) > -math.log(_DOUBT):
+        if surprise(seen, rows, middle) > -math.log(_DOUBT):
             high = middle
         else:
             low = middle
@@ -39,10 +39,17 @@ def misses(share: float, rows: int) -> int:
     return low
 
 
+def surprise(seen: float, rows: int, share: float) -> float:
+    """How rare it is that so many rows show a share so far from the true one, in nats, at least."""
+    return rows * _divergence(seen, share)
+
+
 def _divergence(seen: float, share: float) -> float:
     """Of two coins (Kullback and Leibler), in nats."""
     if share >= 1:
         return 0.0 if seen >= 1 else math.inf
+    if share <= 0:
+        return 0.0 if seen <= 0 else math.inf
     one = seen * math.log(seen / share) if seen else 0.0
     other = (1 - seen) * math.log((1 - seen) / (1 - share)) if seen < 1 else 0.0
     return one + other

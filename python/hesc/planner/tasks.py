@@ -283,6 +283,8 @@ class Task:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
                 raise ParameterError(f"{name} is a number above zero; got {value!r}")
+        if self.failure > 1:
+            raise ParameterError(f"failure is a probability; got {self.failure!r}")
         if not math.isfinite(self.max_error):
             raise ParameterError("max_error is finite: an error without a bound is no result")
         for name in ("own_model", "hide_model"):

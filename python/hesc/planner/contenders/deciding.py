@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from hesc import gates, integers
 from hesc.decisions.circuits import Words
 from hesc.decisions.quantisation import quantised
 from hesc.integers import BootstrappedIntegers, IntegerAnswer, Kind
+from hesc.params import Params
 from hesc.secret import keygen, leveled_keygen
 
 if TYPE_CHECKING:
@@ -17,10 +19,17 @@ if TYPE_CHECKING:
 
     from hesc.decisions.models import LinearScores
     from hesc.decisions.quantisation import Quantised
+    from hesc.encryptor import PublicKey
     from hesc.planner.tasks import Classes
+    from hesc.secret import SecretKey
 
 TOGETHER: Final = 64
 """Samples of a query whose bits bootstrap: each takes memory."""
+
+
+def words_of(found: Quantised[LinearScores]) -> Words:
+    """How a sample's features lie in encrypted words."""
+    return Words(found.model.weights.shape[1], found.bits)
 
 
 class _Sides:
@@ -31,7 +40,7 @@ class _Sides:
     ) -> None:
         self._ranges = problem.scores.low, problem.scores.high
         self._bits, self._circuit = found.bits, circuit
-        self._words = Words(problem.features, found.bits)
+        self._words = words_of(found)
         self._model = found.model.weights.nbytes + found.model.offsets.nbytes
 
     def _queries(self, x: NDArray[np.float64], most: int) -> list[tuple[NDArray[Any], Kind]]:
@@ -88,15 +97,12 @@ class Bits(_Sides):
     ) -> None:
         super().__init__(problem, found, circuit)
         self._params = circuit.params
-        self._secret, self._public = keygen(self._params)
-        key = self._secret.evaluation_key()
-        self._held = len(key.to_bytes()) + len(self._public.to_bytes()) + self._model
-        self._server = gates.Evaluator(key)
+        self._keys = _bootstrapping(self._params.name)
 
     def encrypt(self, x: NDArray[Any]) -> list[bytes]:
         """All words of some samples, then of the next."""
         return [
-            BootstrappedIntegers.encrypt(self._public, word, kind).to_bytes()
+            BootstrappedIntegers.encrypt(self._keys.public, word, kind).to_bytes()
             for word, kind in self._queries(x, TOGETHER)
         ]
 
@@ -108,16 +114,35 @@ class Bits(_Sides):
             words = [
                 BootstrappedIntegers.from_bytes(self._params, word) for word in up[at : at + count]
             ]
-            places = self._circuit(*words, server=self._server, progress=False)
-            found.append(places.answer(self._server).to_bytes())
+            places = self._circuit(*words, server=self._keys.server, progress=False)
+            found.append(places.answer(self._keys.server).to_bytes())
         return found
 
     def decrypt(self, down: list[bytes]) -> NDArray[np.float64]:
         """Classes."""
         read = [IntegerAnswer.from_bytes(self._params, data) for data in down]
-        found = [self._secret.decrypt_integers(places) for places in read]
+        found = [self._keys.secret.decrypt_integers(places) for places in read]
         return np.concatenate(found).astype(np.float64)
 
     def held(self) -> int:
         """Keys and model."""
-        return self._held
+        return self._keys.size + self._model
+
+
+class _Keys(NamedTuple):
+    """Of bits that bootstrap."""
+
+    secret: SecretKey
+    public: PublicKey
+    server: gates.Evaluator
+    size: int
+    """Bytes of the public ones."""
+
+
+@cache
+def _bootstrapping(preset: str) -> _Keys:
+    """Keys for all runs of this process, which has both sides anyway: making them takes seconds."""
+    secret, public = keygen(Params.preset(preset))
+    key = secret.evaluation_key()
+    size = len(key.to_bytes()) + len(public.to_bytes())
+    return _Keys(secret, public, gates.Evaluator(key), size)

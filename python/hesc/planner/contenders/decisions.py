@@ -8,7 +8,7 @@ features and weights does to classes, counted on the problem's rows.
 from __future__ import annotations
 
 from functools import cache, lru_cache, partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from hesc.decisions.quantisation import fewest_bits, linear
 from hesc.integers import EncryptedIntegers, Kind
 from hesc.leveled.params import LeveledParams
 from hesc.planner import shares
-from hesc.planner.contenders.deciding import TOGETHER, Bits, Slots
+from hesc.planner.contenders.deciding import TOGETHER, Bits, Slots, words_of
 from hesc.planner.offers import LATTICE, Offer, Refusal
 from hesc.planner.roles import Sees
 from hesc.planner.tasks import Classes
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from hesc.decisions.models import LinearScores
     from hesc.decisions.quantisation import Quantised
     from hesc.planner.tasks import Task
+    from hesc.planner.work import Work
 
 _MOST: Final = 1 << 12
 """Additions of encrypted bits, at most: circuits of more take minutes to be planned."""
@@ -75,10 +76,22 @@ class Decisions:
         size = found.bits * sum(w.bit_count() for w in found.model.weights.ravel().tolist())
         if size > _MOST:
             return Refusal(self.name, f"{size:,} additions of encrypted bits are too many")
-        circuit = _circuit(problem, found.bits, found.model, self._engines)
-        error = shares.most(round((1 - found.agreement) * len(problem.rows)), len(problem.rows))
-        offer = _in_slots if isinstance(circuit.params, LeveledParams) else _on_bits
-        return offer(self.name, task, problem, found, circuit, error)
+        circuit = _circuit(problem, found.bits, found.model, self._engines, task.samples)
+        slotted = isinstance(circuit.params, LeveledParams)
+        costs = (_in_slots if slotted else _on_bits)(task.samples, found, circuit)
+        rows = len(problem.rows)
+        return Offer(
+            way=self.name,
+            parameters=f"{circuit.params.name}, {found.bits} bits a feature",
+            work=costs.work,
+            up=costs.up,
+            down=costs.down,
+            held=costs.keys + found.model.weights.nbytes + found.model.offsets.nbytes,
+            error=shares.most(round((1 - found.agreement) * rows), rows),
+            failure=task.samples * LATTICE,
+            sees=Sees("class", model_at_server=True, noise_tells="the model"),
+            prepare=partial(Slots if slotted else Bits, problem, found, circuit),
+        )
 
 
 @lru_cache(maxsize=32)
@@ -103,15 +116,15 @@ def _whole(problem: Classes, agreement: float) -> Quantised[LinearScores] | None
 
 @lru_cache(maxsize=32)
 def _circuit(
-    problem: Classes, bits: int, model: LinearScores, engines: tuple[str, ...]
+    problem: Classes, bits: int, model: LinearScores, engines: tuple[str, ...], samples: int
 ) -> integers.Plan:
-    """The cheapest circuit of these engines for one block."""
+    """The cheapest circuit of these engines for so many samples."""
     words = Words(problem.features, bits)
     found: list[integers.Plan] = []
     reasons: list[CircuitError] = []
     for engine in engines:
         try:
-            found.append(cheapest(model, words, engine=engine, batch=1))
+            found.append(cheapest(model, words, engine=engine, batch=samples))
         except CircuitError as error:
             reasons.append(error)
     if not found:
@@ -119,77 +132,48 @@ def _circuit(
     return min(found, key=lambda plan: plan.chosen.seconds)
 
 
-def _kinds(problem: Classes) -> tuple[int, Kind]:
-    """Classes, and the type of a place among them."""
-    count = max(2, problem.scores.outputs)
-    return count, index_kind(count)
+class _Costs(NamedTuple):
+    """What samples take."""
+
+    work: Work
+    up: int
+    down: int
+    keys: int
+    """Bytes of keys at the server."""
 
 
-def _in_slots(
-    name: str,
-    task: Task,
-    problem: Classes,
-    found: Quantised[LinearScores],
-    circuit: integers.Plan,
-    error: float,
-) -> Offer:
-    words, (classes, kind) = Words(problem.features, found.bits), _kinds(problem)
+def _in_slots(samples: int, found: Quantised[LinearScores], circuit: integers.Plan) -> _Costs:
+    words = words_of(found)
     row = circuit.chosen
-    queries = -(-task.samples // row.slots)
+    queries = -(-samples // row.slots)
+    kind = index_kind(len(found.model.offsets))
     up, down = sizes(row.params, circuit.upload, tuple(words.kinds), kind, circuit.levels[-1])
-    kept = keys(row.params, circuit.upload) + 8 * classes * (problem.features + 1)
-    return Offer(
-        way=name,
-        parameters=f"{row.params}, {found.bits} bits a feature",
-        work=counted(
-            "decisions.slots",
-            encrypt=Count(
-                queries * len(words.kinds), 0, task.samples * problem.features, queries * up
-            ),
-            answer=Count(queries, 0, 0, counted=queries * row.latency),
-            decrypt=Count(queries, 0, task.samples, queries * down),
-        ),
-        up=queries * up,
-        down=queries * down,
-        held=kept,
-        error=error,
-        failure=task.samples * LATTICE,
-        sees=Sees("class", model_at_server=True, noise_tells="the model"),
-        prepare=partial(Slots, problem, found, circuit),
+    count, numbers = queries * len(words.kinds), samples * words.inputs
+    key_bytes, unpacking = keys(row.params, circuit.upload)
+    # To take a word apart its keys are passed over once for each ciphertext.
+    degree = circuit.params.slot_degree or 1
+    passed = unpacking * sum(-(-kind.width // degree) for kind in words.kinds)
+    work = counted(
+        "decisions.slots",
+        encrypt=Count(count, 0, numbers, queries * up),
+        answer=Count(queries, 0, 0, queries * passed, counted=queries * row.latency),
+        decrypt=Count(queries, 0, samples, queries * down),
     )
+    return _Costs(work, queries * up, queries * down, key_bytes)
 
 
-def _on_bits(
-    name: str,
-    task: Task,
-    problem: Classes,
-    found: Quantised[LinearScores],
-    circuit: integers.Plan,
-    error: float,
-) -> Offer:
-    words, (classes, kind) = Words(problem.features, found.bits), _kinds(problem)
-    parts = parts_of(task.samples, TOGETHER)
+def _on_bits(samples: int, found: Quantised[LinearScores], circuit: integers.Plan) -> _Costs:
+    words = words_of(found)
+    parts = parts_of(samples, TOGETHER)
     up = sum(_bytes(count * kind.width) for count in parts for kind in words.kinds)
     down = _DOWN * len(parts)
-    bootstraps = task.samples * circuit.chosen.products
-    bits = task.samples * problem.features * found.bits
-    return Offer(
-        way=name,
-        parameters=f"{circuit.params.name}, {found.bits} bits a feature",
-        work=counted(
-            "decisions.bits",
-            encrypt=Count(len(parts) * len(words.kinds), 0, bits, up),
-            answer=Count(len(parts), bootstraps, 0),
-            decrypt=Count(len(parts), 0, task.samples, down),
-        ),
-        up=up,
-        down=down,
-        held=EVALUATION + 8 * classes * (problem.features + 1),
-        error=error,
-        failure=task.samples * LATTICE,
-        sees=Sees("class", model_at_server=True, noise_tells="the model"),
-        prepare=partial(Bits, problem, found, circuit),
+    work = counted(
+        "decisions.bits",
+        encrypt=Count(len(parts) * len(words.kinds), 0, samples * words.inputs * words.bits, up),
+        answer=Count(len(parts), samples * circuit.chosen.products, 0),
+        decrypt=Count(len(parts), 0, samples, down),
     )
+    return _Costs(work, up, down, EVALUATION)
 
 
 def _bytes(bits: int) -> int:
@@ -198,8 +182,8 @@ def _bytes(bits: int) -> int:
 
 
 @cache
-def keys(preset: str, upload: str) -> int:
-    """Bytes of the public keys that a server is given.
+def keys(preset: str, upload: str) -> tuple[int, int]:
+    """Bytes of the public keys that a server is given, and of those that take words apart.
 
     Large sets have hundreds of megabytes of them: what a key for each power of Frobenius takes is
     the relinearisation key's size, and heads are those of the smallest set.
@@ -208,11 +192,12 @@ def keys(preset: str, upload: str) -> int:
     forms = leveled_keygen(params)[1].to_bytes()
     size = len(forms["public"]) + len(forms["relin"])
     if upload != "packed":
-        return size
+        return size, 0
     small = LeveledParams.preset("bgv_13107_shallow")
     made = leveled_keygen(small, unpacking=True)[1].to_bytes()
     heads = ((small.slot_degree or 1) - 1) * len(made["relin"]) - len(made["galois"])
-    return size + ((params.slot_degree or 1) - 1) * len(forms["relin"]) - heads
+    unpacking = ((params.slot_degree or 1) - 1) * len(forms["relin"]) - heads
+    return size + unpacking, unpacking
 
 
 @cache
