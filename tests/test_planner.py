@@ -47,7 +47,7 @@ TASKS = {
     "summands": Task(scores(3, 2), disclose="products", max_error=0.5, samples=9),
     "outsourced summands": Task(scores(3, 2), "outsourced", "products", 0.5, 9),
     "own summands": Task(scores(3, 2), "outsourced", "products", 0.5, 9, own_model=True),
-    "classes": Task(classes(4, 3), max_error=0.2, samples=12),
+    "classes": Task(classes(2, 3), max_error=0.2, samples=3),
     "class alone": Task(classes(), disclose="class", max_error=0.2, samples=2),
     "clear": Task(scores(), "one_side_clear", max_error=0.05, samples=4),
     "products": Task(Products(3), "many_parties", max_error=0.1, samples=9, objective="bytes"),
