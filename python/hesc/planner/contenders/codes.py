@@ -122,7 +122,7 @@ class EncryptedRecords(ForDistances):
                 f"galleries.{plan.params.ring_degree}",
                 encrypt=Count(1, task.samples * pieces, 0),
                 answer=Count(1, blocks * task.samples * pieces, blocks * task.samples),
-                decrypt=Count(1, blocks * task.samples, records * task.samples),
+                decrypt=Count(1, blocks * task.samples * pieces, blocks * task.samples),
             ),
             up=size.probes,
             down=size.distances * task.samples,
