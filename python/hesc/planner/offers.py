@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 LATTICE: Final = 2.0**-128
 """The probability that a number on a lattice decrypts wrongly, at most: what its noise claims."""
+ROUNDING: Final = 1e-12
+"""What sums of doubles err, beside the largest result, at most."""
 # Seconds of all runs of something short, of runs between two readings of the yardstick, of the
 # longest reading; and how many groups of runs at most.
 _SHORT: Final = 0.005

@@ -54,8 +54,8 @@ _ENCRYPTED: Final = ((2, 1, 1), (6, 2, 64), (2, 2, 3000))
 # Features, outputs and samples of sums of streams, and errors.
 _SUMS: Final = ((2, 1, 1, 0.1), (8, 2, 16, 0.3), (32, 4, 40, 0.5), (16, 1, 100, 0.2))
 # Features and samples of two classes: in slots of small sets, and on bits that bootstrap.
-_SLOTS: Final = ((2, 1), (4, 100), (8, 1), (24, 1))
-_BITS: Final = ((1, 1), (2, 2))
+_SLOTS: Final = ((2, 1), (4, 100), (8, 1), (12, 1))
+_BITS: Final = ((1, 1), (2, 1))
 # Factors and samples.
 _FACTORS: Final = ((2, 1), (8, 1), (4, 256), (8, 2048), (2, 1024))
 _STREAMS: Final = ((2, 1), (3, 16), (2, 64), (2, 256), (2, 1000), (3, 1000))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hesc.planner.offers import Offer, Refusal
+from hesc.planner.offers import ROUNDING, Offer, Refusal
 from hesc.planner.roles import Sees
 from hesc.planner.tasks import Distances, Products, Scores
 from hesc.planner.work import Count, counted
@@ -15,10 +15,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.planner.tasks import Problem, Task
-
-
-_ROUNDING: Final = 1e-12
-"""What sums of doubles err, beside the largest result, at most."""
 
 
 class Clear:
@@ -34,7 +30,7 @@ class Clear:
         size = problem.nbytes
         samples = task.samples
         kind = "distances" if isinstance(problem, Distances) else "scores"
-        rounding = _ROUNDING * problem.largest if isinstance(problem, Scores) else 0.0
+        rounding = ROUNDING * problem.largest if isinstance(problem, Scores) else 0.0
         results = len(problem.records) if isinstance(problem, Distances) else problem.outputs
         return Offer(
             way=self.name,

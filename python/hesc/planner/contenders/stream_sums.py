@@ -68,15 +68,22 @@ class StreamSums(ForScores):
             )
         shape = problem.outputs, problem.features
         up, down, held = sizes(self._preset, length, shape, task.samples, under)
-        of_features = bits / problem.outputs
+        rows = task.samples * problem.outputs
+        blocks = -(-length * problem.features // Params.preset(self._preset).block_length)
         return Offer(
             way=self.name,
             parameters=f"{self._preset}, {length} bits a stream",
             work=counted(
                 f"stream_sums.{self._preset}.{'encrypted' if encrypted else 'clear'}",
-                encrypt=Count(1, 0, of_features, 0, max(0.0, up - CACHE)),
-                answer=Count(1, task.samples * problem.outputs, bits, 0, max(0.0, down - CACHE)),
-                decrypt=Count(1, 0, bits, 0, max(0.0, down - CACHE)),
+                encrypt=Count(
+                    1,
+                    task.samples * blocks,
+                    bits / problem.outputs,
+                    0,
+                    max(0.0, up - CACHE),
+                ),
+                answer=Count(1, rows * blocks, bits, 0, max(0.0, down - CACHE)),
+                decrypt=Count(1, rows * blocks, bits, 0, max(0.0, down - CACHE)),
             ),
             up=up,
             down=down,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from hesc.planner.contenders.columns import Columns, Numbers
+from hesc.planner.offers import ROUNDING
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -63,7 +64,7 @@ class WholeColumns(Columns):
             np.rint(weights * scale).astype(np.int64).tolist(),
             np.rint(added * unit).astype(np.int64).tolist(),
             results,
-            error,
+            error + ROUNDING * problem.largest,
             _LEVEL,
         )
 
