@@ -124,6 +124,21 @@ def test_who_may_see_a_class_alone_has_integers_and_gates() -> None:
         assert {"integers", "gates"} <= reasons.keys()
 
 
+@pytest.mark.parametrize("outputs", [1, 4])
+def test_classes_by_scores_change_as_few_as_said(outputs: int) -> None:
+    """Scores as coarse as the margins of classes let them be."""
+    rng = np.random.default_rng(outputs)
+    problem = Classes(rng.normal(size=(outputs, 6)), low=-1, high=1)
+    task = Task(problem, max_error=0.05, samples=4000)
+    found = decide(task, calibration=SHIPPED)
+    offer = next(offer for offer in found.offers if offer.way == "ring products")
+    x = drawn(problem.scores, 4000)
+    changed = measure(offer, task, x, repetitions=1).error
+    assert changed <= offer.error <= 0.05
+    # And no finer than that: what is allowed is used.
+    assert offer.error >= 0.02
+
+
 @pytest.mark.parametrize(("features", "outputs"), [(3, 1), (2, 3)])
 def test_integers_are_the_model_in_whole_numbers(features: int, outputs: int) -> None:
     """Exactly; and that errs on other samples no more than is said."""
