@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 IDENTIFIER: Final = "hesc:planner"
 TITLE: Final = "the planner: its choices beside every feasible way, run"
+PEERS: Final = ()
 REPETITIONS: Final = 7
 QUICK: Final = 12
 """One task in so many, none held out."""
