@@ -149,17 +149,13 @@ def _in_slots(samples: int, found: Quantised[LinearScores], circuit: integers.Pl
     kind = index_kind(len(found.model.offsets))
     up, down = sizes(row.params, circuit.upload, tuple(words.kinds), kind, circuit.levels[-1])
     count, numbers = queries * len(words.kinds), samples * words.inputs
-    key_bytes, unpacking = keys(row.params, circuit.upload)
-    # To take a word apart its keys are passed over once for each ciphertext.
-    degree = circuit.params.slot_degree or 1
-    passed = unpacking * sum(-(-kind.width // degree) for kind in words.kinds)
     work = counted(
         "decisions.slots",
         encrypt=Count(count, 0, numbers, queries * up),
-        answer=Count(queries, 0, 0, queries * passed, counted=queries * row.latency),
+        answer=Count(queries, 0, 0, queries * (up + down), counted=queries * row.latency),
         decrypt=Count(queries, 0, samples, queries * down),
     )
-    return _Costs(work, queries * up, queries * down, key_bytes)
+    return _Costs(work, queries * up, queries * down, keys(row.params, circuit.upload))
 
 
 def _on_bits(samples: int, found: Quantised[LinearScores], circuit: integers.Plan) -> _Costs:
@@ -182,8 +178,8 @@ def _bytes(bits: int) -> int:
 
 
 @cache
-def keys(preset: str, upload: str) -> tuple[int, int]:
-    """Bytes of the public keys that a server is given, and of those that take words apart.
+def keys(preset: str, upload: str) -> int:
+    """Bytes of the public keys that a server is given.
 
     Large sets have hundreds of megabytes of them: what a key for each power of Frobenius takes is
     the relinearisation key's size, and heads are those of the smallest set.
@@ -192,12 +188,11 @@ def keys(preset: str, upload: str) -> tuple[int, int]:
     forms = leveled_keygen(params)[1].to_bytes()
     size = len(forms["public"]) + len(forms["relin"])
     if upload != "packed":
-        return size, 0
+        return size
     small = LeveledParams.preset("bgv_13107_shallow")
     made = leveled_keygen(small, unpacking=True)[1].to_bytes()
     heads = ((small.slot_degree or 1) - 1) * len(made["relin"]) - len(made["galois"])
-    unpacking = ((params.slot_degree or 1) - 1) * len(forms["relin"]) - heads
-    return size + unpacking, unpacking
+    return size + ((params.slot_degree or 1) - 1) * len(forms["relin"]) - heads
 
 
 @cache
