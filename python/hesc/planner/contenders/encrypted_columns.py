@@ -11,10 +11,10 @@ from hesc._native import NoiseBudgetError
 from hesc.leveled.params import LeveledParams
 from hesc.planner.contenders.columns import scales_of
 from hesc.planner.contenders.problems import ForScores
-from hesc.planner.contenders.scales import power_above
 from hesc.planner.offers import LATTICE, Offer, Refusal
 from hesc.planner.roles import Sees
 from hesc.planner.work import Count, counted
+from hesc.ring_products.plans import power_above
 from hesc.secret import leveled_keygen
 
 if TYPE_CHECKING:

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hesc.planner.contenders.problems import ForScores
-from hesc.planner.contenders.scales import power_above
 from hesc.planner.contenders.sets import set_of
 from hesc.planner.offers import LATTICE, Offer, Refusal
 from hesc.planner.roles import Sees
 from hesc.planner.work import Count, counted, parts_of
-from hesc.ring_products import EncryptedModel, Model, Plan
+from hesc.ring_products import Bounds, EncryptedModel, Model, Plan
 from hesc.secret import leveled_keygen
 
 if TYPE_CHECKING:
@@ -65,19 +64,16 @@ def plan_of(problem: Scores, error: float, under: str | None) -> Plan:
         return Plan.of_model(
             problem.weights, problem.intercepts, low=problem.low, high=problem.high, error=error
         )
-    scaled = np.abs(problem.weights) * (problem.high - problem.low) / 2
-    middle = problem.weights @ ((problem.low + problem.high) / 2) + problem.intercepts
-    bounds = scaled.sum(axis=1).max(), np.linalg.norm(scaled), np.abs(middle).max()
-    l1, l2, offset = (power_above(float(bound)) for bound in bounds)
+    bounds = Bounds.of_model(
+        problem.weights, problem.intercepts, low=problem.low, high=problem.high
+    )
     return Plan.encrypted(
         problem.weights.shape,
         low=problem.low,
         high=problem.high,
         error=error,
-        weights_l1=l1,
-        weights_l2=l2,
-        offset=offset,
         under=under,
+        **bounds._asdict(),
     )
 
 

@@ -18,11 +18,11 @@ from hesc.encoding import EncodedArray, Encoder
 from hesc.encryptor import Encryptor
 from hesc.params import Params
 from hesc.planner.contenders.problems import ForScores
-from hesc.planner.contenders.scales import power_above
 from hesc.planner.offers import Offer, Refusal
 from hesc.planner.roles import Sees
 from hesc.planner.tasks import Scores
 from hesc.planner.work import CACHE, Count, counted
+from hesc.ring_products.plans import power_above
 from hesc.secret import Decryptor, SecretEncryptor, keygen
 
 if TYPE_CHECKING:
