@@ -337,8 +337,6 @@ class Private(Contending, Deployable, MetaEstimatorMixin, BaseEstimator):  # typ
             ParameterError: there is no plan; more answers than a hidden model has left.
 
         """
-        from hesc.ml.runs import Session
-
         if fhe not in {"simulate", "execute"}:
             raise ParameterError(f"fhe={fhe!r} is not simulate or execute; predict has clear too")
         self._current_plan()
@@ -346,11 +344,11 @@ class Private(Contending, Deployable, MetaEstimatorMixin, BaseEstimator):  # typ
         if fhe == "simulate":
             found = self._simulated(rows, clip=clip, random_state=random_state, progress=progress)
         else:
-            session: Session | None = self.__dict__.get("_session")
+            session = self.__dict__.get("_session")
             if session is None:
                 client = self.client()
                 keys = client.public_keys() if client.plan.needs_keys else None
-                session = self._session = Session(client, self.server(keys=keys))
+                session = self._session = self._opened(client, self.server(keys=keys))
             found = session.run(rows, clip=clip, progress=progress)
         if found.clipped:
             warnings.warn(
@@ -360,6 +358,12 @@ class Private(Contending, Deployable, MetaEstimatorMixin, BaseEstimator):  # typ
                 stacklevel=3,
             )
         return found
+
+    def _opened(self, client: Any, server: Any) -> Session:
+        """Both parties in this process."""
+        from hesc.ml.runs import Session
+
+        return Session(client, server)
 
     def _simulated(
         self,

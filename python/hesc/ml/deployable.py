@@ -92,7 +92,7 @@ class Deployable:
         )
         left = getattr(server, "answers_left", None)
         if left is not None:
-            sample = min(sample, left // max(1, server.plan.ring.shape[0]))
+            sample = min(sample, server.plan.samples_in_all or 0)
         if rows is None or not len(rows) or not sample:
             return None
         rows = spread_out(rows, sample)

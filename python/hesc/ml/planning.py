@@ -65,10 +65,7 @@ def make(
         NoiseBudgetError: no set reaches this error.
 
     """
-    if names and (len(names) != x.shape[1] or len(set(names)) != len(names)):
-        raise ParameterError(f"names are {x.shape[1]}, one for each feature and each another")
-    if not all(documents.is_name(name) for name in names):
-        raise ParameterError(f"names of features are texts of {documents.NAME} letters at most")
+    check_names(names, x.shape[1])
     features = transforms.transformed(model.steps, x)
     answers = _allowed_answers(hidden, answers, model, features, inputs=x.shape[1])
     ends = transforms.limits(model.steps)
@@ -109,6 +106,19 @@ def make(
     return replace(plan, agreement=agreement)
 
 
+def check_names(names: list[str], features: int) -> None:
+    """Refuses names that are not one for each feature.
+
+    Raises:
+        ParameterError: fewer, more, one of them twice, or longer than documents hold.
+
+    """
+    if names and (len(names) != features or len(set(names)) != len(names)):
+        raise ParameterError(f"names are {features}, one for each feature and each another")
+    if not all(documents.is_name(name) for name in names):
+        raise ParameterError(f"names of features are texts of {documents.NAME} letters at most")
+
+
 def _allowed_answers(
     hidden: object, answers: int | None, model: Linear, computed: Array, *, inputs: int
 ) -> int | None:
@@ -128,9 +138,7 @@ def _allowed_answers(
         if answers is not None:
             raise ParameterError("answers are counted where weights are hidden: hidden=True")
         return None
-    apart = computed - computed.mean(axis=0)
-    deviations = apart.std(axis=0)
-    directions = int(np.linalg.matrix_rank(apart / np.where(deviations > 0, deviations, 1)))
+    directions = directions_of(computed)
     # Further components of a linear kernel are roundings, which vary in any number of directions.
     kernels = (step for step in model.steps if isinstance(step, transforms.Kernel))
     if any(step.kernel == "linear" for step in kernels):
@@ -152,6 +160,13 @@ def _allowed_answers(
             f"hidden=False, which is what they would learn"
         )
     return answers
+
+
+def directions_of(rows: Array) -> int:
+    """In how many directions rows vary: the rank of what is left without their mean."""
+    apart = rows - rows.mean(axis=0)
+    deviations = apart.std(axis=0)
+    return int(np.linalg.matrix_rank(apart / np.where(deviations > 0, deviations, 1)))
 
 
 def spread_out(count: int) -> NDArray[np.intp]:

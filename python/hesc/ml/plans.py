@@ -37,7 +37,7 @@ _DISCLOSURES: Final = {
     "class": "the client decrypts scores, so it sees them, and learns more than a class. "
     "hesc.ml.decisions.offers.offer compares on the server, which answers the class alone",
     "products": "the server adds up products before it answers; only scores come back",
-    "distances": "for distances see hesc.codes",
+    "distances": "for distances see hesc.codes, and PrivateNeighbors",
 }
 
 
@@ -99,6 +99,11 @@ class PrivatePlan:
         return self.ring.answers is not None
 
     @property
+    def samples_in_all(self) -> int | None:
+        """Samples that the server answers in all its life; None where nothing is counted."""
+        return None if self.ring.answers is None else self.ring.answers // self.ring.shape[0]
+
+    @property
     def needs_keys(self) -> bool:
         """Whether the server is given the client's public keys before it answers."""
         return self.hidden
@@ -157,7 +162,7 @@ class PrivatePlan:
         return conclusions.probabilities(self.link, scores)
 
     def __str__(self) -> str:
-        most = 100 if self.ring.answers is None else self.ring.answers // self.ring.shape[0]
+        most = 100 if self.samples_in_all is None else self.samples_in_all
         counts = sorted({1, min(100, max(1, most))})
         return table(
             self.ring,

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from hesc.ml import ways
     from hesc.ml.plans import PrivatePlan
+    from hesc.ml.samples import Clipped
 
     Progress = bool | Callable[[int, int], object]
 
@@ -47,7 +48,7 @@ class Session:
     def __init__(self, client: Any, server: ways.Server) -> None:
         self._client, self._server = client, server
 
-    def run(self, samples: NDArray[np.float64], *, clip: bool, progress: Progress) -> Run:
+    def run(self, samples: NDArray[np.float64], *, clip: bool, progress: Progress) -> Any:
         """Samples encrypted, evaluated and decrypted."""
         plan = self._client.plan
         ready = plan.prepared(samples, clip=clip)
@@ -58,12 +59,17 @@ class Session:
                 rows = ready.features[first : first + plan.rows]
                 query = self._client.encrypted(rows)
                 answer = self._server.answer(query)
-                found.append(self._client.decrypt(answer).scores)
+                found.append(self._client.decrypt(answer))
                 up, down = up + len(query), down + len(answer)
                 bar.show(first + len(rows), len(samples))
-        scores = np.concatenate(found)
+        return self._run(found, Sizes(up, down), ready)
+
+    def _run(self, found: list[Any], sizes: Sizes, ready: Clipped) -> Any:
+        """What results of some queries are together."""
+        plan = self._client.plan
+        scores = np.concatenate([result.scores for result in found])
         predictions = plan.predictions(scores)
-        return Run(predictions, scores, plan.error, Sizes(up, down), ready.values, ready.samples)
+        return Run(predictions, scores, plan.error, sizes, ready.values, ready.samples)
 
 
 def simulate(

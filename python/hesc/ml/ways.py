@@ -125,6 +125,13 @@ WAYS: Final[dict[str, Way]] = {
         "hesc.ml.mlp.server:NetworkServer",
         "network server",
     ),
+    "neighbors plan": Way(
+        "hesc.ml.neighbors.plans:NeighborsPlan",
+        "hesc.ml.neighbors.client:NeighborsClient",
+        "hesc.ml.neighbors.client:load_secret",
+        "hesc.ml.neighbors.server:NeighborsServer",
+        "neighbors server",
+    ),
 }
 """By the kind of a plan's document."""
 
