@@ -37,7 +37,9 @@ NOT_FITTED: Final = (
 _SEEN: Final = 100
 """Rows that a model of trees is known by."""
 Mode = Literal["clear", "simulate", "execute"]
-_PASSING: Final = frozenset({"_linear", "_plan", "_read", "_ready", "_sample", "_seen", "_session"})
+_PASSING: Final = frozenset(
+    {"_codes", "_linear", "_plan", "_read", "_ready", "_sample", "_seen", "_session"}
+)
 """Attributes that are void once the model is another one, and are never pickled."""
 
 

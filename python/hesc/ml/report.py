@@ -75,6 +75,7 @@ def page(
         within=None if errors is None else _within(errors),
         bytes=[(count, *plan.sizes(count)) for count in _COUNTS if _is_allowed(plan, count)],
         files=[(file, len(data), digest(data)) for file, data in sorted(files.items())],
+        holds=getattr(plan, "holds", "the weights"),
         needs_keys=plan.needs_keys,
         counts=_answers(plan) is not None,
         commands=list(commands),

@@ -56,6 +56,11 @@ def make(
 
     """
     planning.check_names(names, x.shape[1])
+    if model.neighbors >= len(model.labels):
+        raise ParameterError(
+            f"n_neighbors={model.neighbors} of {len(model.labels)} records: all of them vote, so "
+            f"that none is nearer than others; take fewer"
+        )
     answers = _allowed_answers(wishes.hidden, wishes.answers, model.vectors)
     bits = _bits(wishes.bits, answers, model.vectors)
     least = _share(wishes.min_agreement)
@@ -180,10 +185,9 @@ def _same(
             "the transforms before the neighbours give other features than scikit-learn's; put "
             "a StandardScaler first"
         )
-    count = min(model.neighbors + 1, plan.records)
-    distances, indices = final.kneighbors(expected, n_neighbors=count)
+    distances, indices = final.kneighbors(expected, n_neighbors=model.neighbors + 1)
     _check_votes(plan, distances, indices, estimator.predict(rows))
-    own = _own(model.vectors, features, indices[:, 0]) & (count > model.neighbors)
+    own = _own(model.vectors, features, indices[:, 0])
     start = own.astype(np.intp)[:, None] + np.arange(model.neighbors)
     exact = _votes(
         plan,
@@ -221,8 +225,7 @@ def _check_votes(
     votes = _votes(plan, distances[:, :count], indices[:, :count])
     ordered = np.sort(votes, axis=1)
     clear = ordered[:, -1] - ordered[:, -2] > _CLOSE
-    if distances.shape[1] > count:
-        clear &= distances[:, count] > distances[:, count - 1]
+    clear &= distances[:, count] > distances[:, count - 1]
     if not (voting.predicted(votes, plan.classes) == expected)[clear].all():
         raise ParameterError(
             "scikit-learn concludes something else from this model's nearest records; fit a "

@@ -55,6 +55,8 @@ class NeighborsPlan:
 
     kind: ClassVar[str] = "neighbors plan"
     error: ClassVar[float | None] = None
+    holds: ClassVar[str] = "the codes of the records"
+    """What the server has, in the words of a report."""
     steps: list[Transform]
     """What the client does with features before it codes them."""
     inputs: int
@@ -240,13 +242,13 @@ class NeighborsPlan:
             raise WireError("the transforms of a plan give another number of features than it has")
         classes = labels.read(given["classes"])
         places = given["labels"]
-        if not isinstance(places, list) or not 0 < len(places) <= RECORDS:
-            raise WireError(f"a plan of nearest neighbours has from 1 to {RECORDS} labels")
+        if not isinstance(places, list) or not 1 < len(places) <= RECORDS:
+            raise WireError(f"a plan of nearest neighbours has from 2 to {RECORDS} labels")
         if not all(type(place) is int and 0 <= place < len(classes) for place in places):
             raise WireError("labels of records are places of classes")
         neighbors, answers = given["neighbors"], given["answers"]
-        if type(neighbors) is not int or not 0 < neighbors <= len(places):
-            raise WireError("as many records vote as there are, at most")
+        if type(neighbors) is not int or not 0 < neighbors < len(places):
+            raise WireError("fewer records vote than there are, and one at least")
         if answers is not None and (type(answers) is not int or not 0 < answers < _ANSWERS):
             raise WireError("a plan that hides codes gives some answers, below 2^32")
         weights = documents.one_of(given["weights"], voting.WEIGHTS, "weights")
@@ -278,10 +280,7 @@ def _table(plan: NeighborsPlan) -> str:
     """Roles, disclosure, agreement and bytes of a plan, a line for each."""
     bits, features = plan.coding.bits, plan.coding.features
     given = [f"the class of each of {plan.records} records, in their order", "names of classes"]
-    given += ["the seed of the projections"]
-    if plan.coding.centre is not None:
-        given += ["the records' mean to an eighth of a deviation, their typical length to a power "
-                  "of two"]  # fmt: skip
+    given += ["the seed of the projections", *[_ROUNDED] * (plan.coding.centre is not None)]
     given += ["names of features"] * bool(plan.names)
     rows = {
         "setting": "client_server: the server holds the records' codes, the client samples and key",
@@ -318,6 +317,9 @@ def _table(plan: NeighborsPlan) -> str:
     return "\n".join([title, *lines])
 
 
+_ROUNDED: Final = (
+    "the records' mean to an eighth of a deviation, their typical length to a power of two"
+)
 _WEIGHTS: Final = {
     "uniform": "each with one vote",
     "distance": "each with the inverse of its estimated distance as its vote",
