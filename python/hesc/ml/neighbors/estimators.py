@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
+    from hesc.ml.base import Mode
     from hesc.ml.neighbors.client import NeighborsClient
     from hesc.ml.neighbors.extraction import Records
     from hesc.ml.neighbors.plans import NeighborsPlan
+    from hesc.ml.neighbors.runs import NeighborsRun
     from hesc.planner import Decision
 
 _SETTINGS = {
@@ -161,6 +163,37 @@ class PrivateNeighbors(Classifying):
         """
         plan, codes = self._planned()
         return NeighborsServer(plan, codes, keys=keys)
+
+    def run(
+        self,
+        X: ArrayLike,
+        *,
+        fhe: Mode = "execute",
+        clip: bool = False,
+        random_state: int | None = None,
+        progress: bool | Callable[[int, int], object] = True,
+    ) -> NeighborsRun:
+        """Classes with votes, the nearest records, estimated angles to these, and bytes both ways.
+
+        Both parties run in this process, with keys that stay for the plan's next runs.
+
+        Args:
+            X: samples.
+            fhe: "execute" encrypts, compares and decrypts; "simulate" compares the same codes in
+                the clear, and finds exactly the same.
+            clip: changes nothing, since codes have no ranges.
+            random_state: changes nothing, since nothing is drawn.
+            progress: a bar on the terminal, or a function that is called with numbers of samples.
+
+        Raises:
+            OutOfRangeError: where cosines count, a sample of zeros.
+            ParameterError: there is no plan; more answers than a hidden model has left.
+
+        """
+        found: NeighborsRun = super().run(  # type: ignore[assignment]
+            X, fhe=fhe, clip=clip, random_state=random_state, progress=progress
+        )
+        return found
 
     def _opened(self, client: Any, server: Any) -> NeighborsSession:
         return NeighborsSession(client, server)
