@@ -177,7 +177,8 @@ def test_a_code_tells_its_record() -> None:
     codes = made._codes
     drawn = plan.coding.projection
     signs = 2.0 * np.unpackbits(codes.view(np.uint8), axis=1, bitorder="little") - 1
-    found = signs @ drawn._projections.T
+    found = signs @ drawn.projections.T
+    assert plan.coding.centre is not None
     found = found[:, :-1] / found[:, -1:] * plan.coding.lift + plan.coding.centre
     left = np.sqrt(np.square(found - records).sum() / np.square(records).sum())
     assert left < 0.4
@@ -222,7 +223,7 @@ def test_classes_are_mostly_those_of_exact_neighbours(name: str) -> None:
         plan = made.fit(xt, yt).plan(xt, random_state=seed)
         simulated = made.predict(xv, fhe="simulate")
         found.append(np.mean(simulated == made.predict(xv)))
-        stated.append(plan.agreement)
+        stated.append(plan.agreement or 0.0)
         assert abs(np.mean(simulated == yv) - made.score(xv, yv)) < 0.045
     assert np.mean(found) >= 0.95
     # Shares of 110 rows of three splits at least.

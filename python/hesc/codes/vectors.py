@@ -37,6 +37,12 @@ class SignProjection:
             raise ShapeError(f"bits is {bits}; codes have a multiple of 64")
         rng = np.random.Generator(np.random.PCG64(whole(random_state, "random_state", 0)))
         self._projections = rng.standard_normal((self.dimension, self.bits))
+        self._projections.flags.writeable = False
+
+    @property
+    def projections(self) -> NDArray[np.float64]:
+        """What was drawn, (dimension, bits), for whoever has the random state."""
+        return self._projections
 
     @property
     def digest(self) -> str:

@@ -164,7 +164,7 @@ class PrivateNeighbors(Classifying):
         plan, codes = self._planned()
         return NeighborsServer(plan, codes, keys=keys)
 
-    def run(
+    def run(  # type: ignore[override]  # neighbours have more to tell, and no errors
         self,
         X: ArrayLike,
         *,
