@@ -59,7 +59,7 @@ class PrivateNeighbors(Classifying):
     >>> X, y = load_iris(return_X_y=True)
     >>> private = PrivateNeighbors(KNeighborsClassifier()).fit(X, y)
     >>> plan = private.plan(X)
-    >>> private.predict(X[[0, 70, 140]], fhe="execute", progress=False).tolist()
+    >>> private.predict(X[[0, 60, 120]], fhe="execute", progress=False).tolist()
     [0, 1, 2]
 
     """
