@@ -15,6 +15,7 @@ from hesc._native import ParameterError, ShapeError
 from hesc.ml import extraction, planning, scorecards, transforms
 from hesc.ml.contending import Contending
 from hesc.ml.deployable import SAMPLE, Deployable, spread_out
+from hesc.ml.modes import no_options
 from hesc.ml.plans import PrivatePlan, check_wishes
 from hesc.ml.projections import TRANSFORMERS
 from hesc.ml.server import Server
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from hesc.ml.client import Client
     from hesc.ml.extraction import Linear
     from hesc.ml.fidelity import Fidelity
+    from hesc.ml.modes import Mode
     from hesc.ml.runs import Run, Session
 
 NOT_FITTED: Final = (
@@ -36,7 +38,6 @@ NOT_FITTED: Final = (
 )
 _SEEN: Final = 100
 """Rows that a model of trees is known by."""
-Mode = Literal["clear", "simulate", "execute"]
 _PASSING: Final = frozenset(
     {"_codes", "_linear", "_plan", "_read", "_ready", "_sample", "_seen", "_session"}
 )
@@ -45,24 +46,6 @@ _PASSING: Final = frozenset(
 
 class ClippedWarning(UserWarning):
     """Values were brought within their declared ranges, so that predictions may be others."""
-
-
-def has_probabilities(private: Any) -> bool:
-    """Whether the estimator inside has `predict_proba`."""
-    return hasattr(private.estimator, "predict_proba")
-
-
-def no_options(options: dict[str, Any]) -> None:
-    """Refuses options of encrypted runs where there is none.
-
-    Raises:
-        ParameterError: naming them.
-
-    """
-    if options:
-        raise ParameterError(
-            f"{', '.join(options)}: of fhe='simulate' and 'execute', not of fhe='clear'"
-        )
 
 
 class Private(Contending, Deployable, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]

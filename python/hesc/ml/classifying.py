@@ -10,12 +10,13 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from hesc.ml.base import Private, has_probabilities, no_options
+from hesc.ml.base import Private
+from hesc.ml.modes import has_probabilities, no_options
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc.ml.base import Mode
+    from hesc.ml.modes import Mode
 
 
 class Classifying(ClassifierMixin, Private):  # type: ignore[misc]

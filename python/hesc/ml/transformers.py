@@ -10,12 +10,14 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hesc.ml import extraction
-from hesc.ml.base import NOT_FITTED, Mode, Private, no_options
+from hesc.ml.base import NOT_FITTED, Private
+from hesc.ml.modes import no_options
 from hesc.ml.projections import TRANSFORMERS
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from hesc.ml.modes import Mode
     from hesc.ml.plans import PrivatePlan
 
 

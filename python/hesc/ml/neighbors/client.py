@@ -55,7 +55,7 @@ class NeighborsClient:
             self.secret = of_kind(secret, "secret", SecretKey, "hesc.keygen's first")
             if secret.params != plan.params:
                 raise ParameterError(
-                    f"this secret key is of another set of parameters than {plan.set.name}, the "
+                    f"this secret key is of another set of parameters than {plan.distance_set.name}, the "
                     f"plan's: load the one that was made for it"
                 )
 

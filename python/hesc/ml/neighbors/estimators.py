@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc.ml.base import Mode
+    from hesc.ml.modes import Mode
     from hesc.ml.neighbors.client import NeighborsClient
     from hesc.ml.neighbors.extraction import Records
     from hesc.ml.neighbors.plans import NeighborsPlan

@@ -103,7 +103,7 @@ class NeighborsPlan:
         return self.answers
 
     @cached_property
-    def set(self) -> DistanceSet:
+    def distance_set(self) -> DistanceSet:
         """The parameter set.
 
         Raises:
@@ -123,7 +123,7 @@ class NeighborsPlan:
     @property
     def params(self) -> Params:
         """The parameters of the client's keys."""
-        return Params.preset(self.set.name)
+        return Params.preset(self.distance_set.name)
 
     def coefficients(self, answers: int) -> int:
         """Coefficients that so many answers show at most: each may come in a query of its own."""
@@ -132,7 +132,7 @@ class NeighborsPlan:
     @property
     def rows(self) -> int:
         """Samples of one query, at most; one costs as much as all of them."""
-        return self.set.block if self.answers is None else min(self.set.block, self.answers)
+        return self.distance_set.block if self.answers is None else min(self.distance_set.block, self.answers)
 
     @cached_property
     def name(self) -> bytes:
@@ -143,8 +143,8 @@ class NeighborsPlan:
         """Bytes up and down for so many samples, over as many queries as they take."""
         queries = -(-whole(samples, "samples", 1) // self.rows)
         up, down = (len(frames.join(kind, [self.name, b""])) for kind in (QUERY, ANSWER))
-        up += self.set.up(self.coding.bits)
-        down += self.set.down(self.records)
+        up += self.distance_set.up(self.coding.bits)
+        down += self.distance_set.down(self.records)
         return Sizes(queries * up, queries * down)
 
     def prepared(self, given: ArrayLike, *, clip: bool = False) -> Clipped:
@@ -268,7 +268,7 @@ class NeighborsPlan:
             answers,
         )
         try:
-            room = found.set.bits
+            room = found.distance_set.bits
         except ParameterError as error:
             raise WireError(f"a plan of nearest neighbours: {error}") from error
         if how.bits > room:
@@ -305,7 +305,7 @@ def _table(plan: NeighborsPlan) -> str:
     size = plan.sizes()
     rows["bytes"] = f"{size.up} up, {size.down} down for up to {plan.rows} samples"
     rows["ring"] = (
-        f"N = {plan.set.block}, {plan.set.name}, {plan.params.assurance}; a distance decrypts "
+        f"N = {plan.distance_set.block}, {plan.distance_set.name}, {plan.params.assurance}; a distance decrypts "
         "wrongly with a probability below 2^-128"
     )
     width = max(map(len, rows))
