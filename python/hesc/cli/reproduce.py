@@ -51,7 +51,8 @@ def reproduce(
     asked = tuple(peer or ())
     if not set(asked) <= set(peers):
         raise typer.BadParameter(
-            f"{identifier} is measured beside {' or '.join(peers)}", param_hint="--peer"
+            f"{identifier} is measured beside {' or '.join(peers) or 'no peer'}",
+            param_hint="--peer",
         )
     _check_outputs(json_file, plot)
     # SEAL works on one thread; so do we, before the first parallel call makes the pool.

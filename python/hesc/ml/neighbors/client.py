@@ -55,8 +55,8 @@ class NeighborsClient:
             self.secret = of_kind(secret, "secret", SecretKey, "hesc.keygen's first")
             if secret.params != plan.params:
                 raise ParameterError(
-                    f"this secret key is of another set of parameters than {plan.distance_set.name}, the "
-                    f"plan's: load the one that was made for it"
+                    f"this secret key is of another set of parameters than the plan's, "
+                    f"{plan.distance_set.name}: load the one that was made for it"
                 )
 
     def __repr__(self) -> str:

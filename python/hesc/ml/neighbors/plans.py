@@ -132,7 +132,11 @@ class NeighborsPlan:
     @property
     def rows(self) -> int:
         """Samples of one query, at most; one costs as much as all of them."""
-        return self.distance_set.block if self.answers is None else min(self.distance_set.block, self.answers)
+        return (
+            self.distance_set.block
+            if self.answers is None
+            else min(self.distance_set.block, self.answers)
+        )
 
     @cached_property
     def name(self) -> bytes:
@@ -305,8 +309,8 @@ def _table(plan: NeighborsPlan) -> str:
     size = plan.sizes()
     rows["bytes"] = f"{size.up} up, {size.down} down for up to {plan.rows} samples"
     rows["ring"] = (
-        f"N = {plan.distance_set.block}, {plan.distance_set.name}, {plan.params.assurance}; a distance decrypts "
-        "wrongly with a probability below 2^-128"
+        f"N = {plan.distance_set.block}, {plan.distance_set.name}, {plan.params.assurance}; a "
+        "distance decrypts wrongly with a probability below 2^-128"
     )
     width = max(map(len, rows))
     lines = [f"  {name:<{width}}  {text}" for name, text in rows.items()]
