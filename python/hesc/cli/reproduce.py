@@ -28,7 +28,9 @@ def reproduce(
     quick: Annotated[bool, typer.Option(help="Fewer repetitions: a look only.")] = False,
     peer: Annotated[
         list[str] | None,
-        typer.Option(help="Measure a peer in the same run: seal, tenseal, tfhe. May be repeated."),
+        typer.Option(
+            help="A peer measured in the same run: seal, tenseal, tfhe, concrete-ml; repeatable."
+        ),
     ] = None,
     json_file: Annotated[
         str | None, typer.Option("--json", help="Write the report to this new file, - for stdout.")
