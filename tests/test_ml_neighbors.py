@@ -174,7 +174,7 @@ def test_a_code_tells_its_record() -> None:
     made = PrivateNeighbors(model()).fit(XT, YT)
     plan = made.plan(XT)
     records = StandardScaler().fit(XT).transform(XT)
-    codes = made._codes
+    codes = made._service.codes
     drawn = plan.coding.projection
     signs = 2.0 * np.unpackbits(codes.view(np.uint8), axis=1, bitorder="little") - 1
     found = signs @ drawn.projections.T
@@ -260,7 +260,7 @@ def test_no_row_is_its_own_neighbour() -> None:
 
 
 def test_what_a_plan_says(private: PrivateNeighbors) -> None:
-    told = " ".join(str(private._plan).split())
+    told = " ".join(str(private._service.plan).split())
     for words in (
         "THE CLIENT CAN COMPUTE EVERY RECORD'S CODE",
         "estimated distance of each to EVERY record",
@@ -418,7 +418,7 @@ def test_other_plans_are_refused(private: PrivateNeighbors, parties: Parties) ->
         with pytest.raises(hesc.WireError, match="codes of 960 bits, 1024 at most"):
             server.answer(frames.join(QUERY, [name, asked]))
     read = EncryptedCodes.from_bytes(params, client.secret.encrypt_codes(codes[:2]))
-    few = read.distances(private._codes[:5]).to_bytes()
+    few = read.distances(private._service.codes[:5]).to_bytes()
     with pytest.raises(hesc.WireError, match="other records"):
         client.decrypt(frames.join(ANSWER, [name, few]))
 
@@ -470,7 +470,7 @@ def test_deployments_and_file_commands(tmp_path: Path, hidden: bool) -> None:
     made.save(tmp_path / "d", sample=20)
     Deployment.open(tmp_path / "d")
     report = (tmp_path / "d" / "report.html").read_text()
-    assert "it has the codes of the records in the clear" in report
+    assert "it has the model in the clear" in report
     assert "Private nearest neighbours" in report
     assert f"of {12 if hidden else 20})" in report
     client, server = tmp_path / "d" / "client", tmp_path / "d" / "server"
@@ -569,7 +569,7 @@ def test_strange_plans_are_refused_or_are_plans(kind: str) -> None:
 
 
 def test_plans_whose_parts_do_not_go_together(private: PrivateNeighbors) -> None:
-    good = json.loads(private._plan.to_bytes())
+    good = json.loads(private._service.plan.to_bytes())
     for changed, words in (
         ({"metric": "cosine"}, "no centre"),
         ({"neighbors": 133}, "fewer records vote"),
@@ -600,7 +600,7 @@ def test_plans_whose_parts_do_not_go_together(private: PrivateNeighbors) -> None
 
 def test_projections_that_numpy_draws_otherwise(private: PrivateNeighbors) -> None:
     """Codes would not compare: refused before anything is encrypted."""
-    plan = private._plan
+    plan = private._service.plan
     other = replace(plan, coding=replace(plan.coding, digest="0" * 64))
     with pytest.raises(hesc.ParameterError, match="draws other projections"):
         NeighborsClient(other).encrypt(XV[:1])
@@ -620,7 +620,7 @@ def test_damaged_bytes(private: PrivateNeighbors, parties: Parties) -> None:
     given = hidden.server(keys=keys).to_bytes()
     rng = np.random.default_rng(0)
     readers: list[tuple[bytes, Callable[[bytes], Any], int]] = [
-        (private._plan.to_bytes(), NeighborsPlan.from_bytes, 300),
+        (private._service.plan.to_bytes(), NeighborsPlan.from_bytes, 300),
         (server.to_bytes(), NeighborsServer.from_bytes, 300),
         (keys, lambda data: NeighborsServer.from_bytes(given, keys=data), 100),
         (query, server.answer, 25),
@@ -689,12 +689,16 @@ def test_other_classes_name_this_one() -> None:
 @pytest.mark.parametrize(
     ("wishes", "error", "words"),
     [
-        ({"disclose": "class"}, "Parameter", "sees them.*hesc.ml.decisions"),
-        ({"disclose": "scores"}, "Parameter", "counted by the client"),
-        ({"disclose": "nothing"}, "Parameter", "no such disclosure"),
+        (
+            {"disclose": "class"},
+            "Parameter",
+            "PrivateClassifier has for linear models and trees.*Served are",
+        ),
+        ({"disclose": "scores"}, "Parameter", "counts votes itself"),
+        ({"disclose": "nothing"}, "Parameter", "no disclose 'nothing'"),
         ({"setting": "outsourced"}, "Parameter", "EncryptedGallery"),
         ({"setting": "many_parties"}, "Parameter", "hesc.linkage"),
-        ({"setting": "else"}, "Parameter", "known are client_server"),
+        ({"setting": "else"}, "Parameter", "no setting 'else'"),
         ({"bits": 100}, "Parameter", "multiple of 64"),
         ({"bits": 1024}, "OutOfRange", "64 to 960"),
         ({"bits": 960, "hidden": True}, "OutOfRange", "64 to 512"),

@@ -40,6 +40,17 @@ def compile_model(
     answers: Annotated[
         int | None, typer.Option(help="Numbers that hidden weights give in all.")
     ] = None,
+    own_model: Annotated[
+        bool,
+        typer.Option("--own-model", help="With --setting outsourced: the client owns the model."),
+    ] = False,
+    party: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=COLUMN,COLUMN",
+            help="With --setting many_parties: whose columns these are; once for each party.",
+        ),
+    ] = None,
     bins: Annotated[
         str | None,
         typer.Option(
@@ -56,6 +67,18 @@ def compile_model(
     min_fidelity: Annotated[
         float | None,
         typer.Option(help="Share of classes, or of variance, that trees in bins must keep."),
+    ] = None,
+    min_agreement: Annotated[
+        float | None, typer.Option(help="Share of classes that stay, where they are compared.")
+    ] = None,
+    feature_bits: Annotated[
+        int | None, typer.Option(help="Bits of a feature, where classes are compared.")
+    ] = None,
+    engine: Annotated[
+        str | None, typer.Option(help="What compares classes, of hesc.integers.")
+    ] = None,
+    batch: Annotated[
+        int | None, typer.Option(help="Samples that go together, where classes are compared.")
     ] = None,
     ranges: Annotated[
         tuple[float, float] | None,
@@ -106,9 +129,15 @@ def compile_model(
     wishes: dict[str, Any] = {
         "hidden": hidden,
         "answers": answers,
+        "own_model": own_model,
+        "parties": None if party is None else _parties(party),
         "bins": int(bins) if bins is not None and bins.isascii() and bins.isdigit() else bins,
         "refit": refit,
         "min_fidelity": min_fidelity,
+        "min_agreement": min_agreement,
+        "feature_bits": feature_bits,
+        "engine": engine,
+        "batch": batch,
     }
     # What was not asked for is not handed on: not every model knows every wish.
     wishes = {
@@ -145,6 +174,17 @@ def compile_model(
     if json_file != "-":
         typer.echo(plan)
         typer.echo(f"read {out / 'report.html'} before you give {out / 'client'} away")
+
+
+def _parties(given: list[str]) -> dict[str, list[str]]:
+    """Columns by party, of texts such as `bank=income,debt`."""
+    found: dict[str, list[str]] = {}
+    for text in given:
+        name, equals, columns = text.partition("=")
+        if not equals or name in found:
+            raise ParameterError("--party is NAME=COLUMN,COLUMN, with each name once")
+        found[name] = [column.strip() for column in columns.split(",")]
+    return found
 
 
 def _loaded(model: Path) -> Any:

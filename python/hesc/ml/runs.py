@@ -30,10 +30,11 @@ class Run(NamedTuple):
 
     predictions: NDArray[Any]
     """Classes, or a regressor's numbers."""
-    scores: NDArray[np.float64]
-    """As `decision_function` has them."""
-    error: float
-    """The root mean square of a score's error that the plan states, at most."""
+    scores: Any
+    """As `decision_function` has them; None where the client learns classes alone."""
+    error: Any
+    """The root mean square of a score's error that the plan states, at most; None where nothing
+    errs."""
     sizes: Sizes
     """Bytes up and down; predicted where it was simulated."""
     clipped: int
@@ -62,14 +63,16 @@ class Session:
                 found.append(self._client.decrypt(answer))
                 up, down = up + len(query), down + len(answer)
                 bar.show(first + len(rows), len(samples))
-        return self._run(found, Sizes(up, down), ready)
+        return self._together(found, Sizes(up, down), ready)
 
-    def _run(self, found: list[Any], sizes: Sizes, ready: Clipped) -> Any:
-        """What results of some queries are together."""
-        plan = self._client.plan
-        scores = np.concatenate([result.scores for result in found])
-        predictions = plan.predictions(scores)
-        return Run(predictions, scores, plan.error, sizes, ready.values, ready.samples)
+    def _together(self, found: list[Any], sizes: Sizes, ready: Clipped) -> Any:
+        """What the results of all queries are together."""
+        error = self._client.plan.error
+        predictions = np.concatenate([result.predictions for result in found])
+        scores = None
+        if found[0].scores is not None:
+            scores = np.concatenate([result.scores for result in found])
+        return Run(predictions, scores, error, sizes, ready.values, ready.samples)
 
 
 def simulate(
@@ -91,12 +94,14 @@ def simulate(
     rng = np.random.default_rng(seed)
     ready = plan.prepared(samples, clip=clip)
     errors = np.empty((len(samples), len(weights)))
-    turn = -(-len(samples) // _TURNS)
+    # Whole ciphertexts: where weights are encrypted samples that share one share its noise.
+    size = plan.ring.capacity
+    turn = -(-len(samples) // (_TURNS * size)) * size
     with Bar("samples simulated", progress) as bar:
-        for place, row in enumerate(ready.features):
-            errors[place] = plan.ring.errors_of(weights, row)
-            if place % turn == turn - 1 or place == len(samples) - 1:
-                bar.show(place + 1, len(samples))
+        for first in range(0, len(samples), turn):
+            rows = ready.features[first : first + turn]
+            errors[first : first + turn] = plan.errors_of(weights, rows)
+            bar.show(first + len(rows), len(samples))
     raw = ready.features @ weights.T + intercepts + rng.standard_normal(errors.shape) * errors
     scores = plan.scores(raw)
     sizes = plan.sizes(len(samples))

@@ -8,8 +8,8 @@ from hesc._native import DecryptionError, ParameterError, ShapeError, WireError
 from hesc.codes import EncryptedDistances
 from hesc.inputs import of_kind
 from hesc.ml import frames
-from hesc.ml.client import Query
 from hesc.ml.neighbors.plans import ANSWER, QUERY, NeighborsPlan
+from hesc.ml.samples import Query
 from hesc.secret import SecretKey, keygen, load_secret_key
 
 if TYPE_CHECKING:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from hesc._native import ParameterError
 from hesc.ml.classifying import Classifying
-from hesc.ml.deployable import SAMPLE, spread_out
 from hesc.ml.extraction import NEIGHBORS
-from hesc.ml.neighbors import extraction, planning
-from hesc.ml.neighbors.runs import NeighborsSession, simulate
-from hesc.ml.neighbors.server import NeighborsServer
+from hesc.ml.neighbors import extraction
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -18,26 +14,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc.ml.modes import Mode
-    from hesc.ml.neighbors.client import NeighborsClient
-    from hesc.ml.neighbors.extraction import Records
     from hesc.ml.neighbors.plans import NeighborsPlan
     from hesc.ml.neighbors.runs import NeighborsRun
-    from hesc.planner import Decision
-
-_SETTINGS = {
-    "outsourced": "records of the client's own, encrypted at a server that reads none, are "
-    "hesc.codes.EncryptedGallery",
-    "one_side_clear": "records that are nobody's secret are best compared by the client itself, in "
-    "the clear",
-    "many_parties": "hesc.linkage matches records of two owners by a third party",
-}
-_DISCLOSURES = {
-    "class": "the client decrypts distances, so it sees them, and learns more than a class. "
-    "hesc.ml.decisions.offers.offer answers the class alone, of linear models and trees",
-    "scores": "shares of votes are counted by the client, from distances that it sees",
-    "products": "products are for models that are linear",
-}
+    from hesc.ml.services import Table
+    from hesc.ml.serving import Mode
 
 
 class PrivateNeighbors(Classifying):
@@ -65,19 +45,17 @@ class PrivateNeighbors(Classifying):
     """
 
     _finals = NEIGHBORS
-    # Of codes: another plan and session than those of ring products.
-    _plan: Any
-    _session: Any
-    _read: Any
-    _codes: Any
+    _services: ClassVar[Table] = {
+        ("client_server", "distances"): "hesc.ml.neighbors.service:NeighborsService"
+    }
 
     @classmethod
     def _check(cls, estimator: Any) -> None:
         extraction.check(estimator)
 
-    def _changed(self) -> bool:
-        before: Records = self._read
-        return not before.same_as(extraction.records_of(self.estimator_))
+    def _clear_scores(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        extraction.check_target(self.estimator_)
+        return super()._clear_scores(rows)
 
     def plan(  # type: ignore[override]  # codes have no errors, ranges or bins
         self,
@@ -120,49 +98,18 @@ class PrivateNeighbors(Classifying):
         Cost: codes of the records, and distances of a thousand rows to all of them, in the clear.
 
         """
-        _check_wishes(setting, disclose)
-        rows = self._rows(X)
-        if len(self.classes_) < 2:
-            raise ParameterError("a model of one class needs no votes, encrypted or not")
-        model = extraction.records_of(self.estimator_)
-        plan, codes = planning.make(
-            model,
-            self.estimator_,
-            rows,
-            names=[str(name) for name in getattr(self, "feature_names_in_", names)],
-            wishes=planning.Wishes(bits, min_agreement, hidden, answers, random_state),
+        found: NeighborsPlan = self._planned_by(
+            X,
+            setting,
+            disclose,
+            names,
+            bits=bits,
+            min_agreement=min_agreement,
+            hidden=hidden,
+            answers=answers,
+            random_state=random_state,
         )
-        self._read, self._plan, self._codes = model, plan, codes
-        self._sample = spread_out(rows, SAMPLE)
-        self.__dict__.pop("_session", None)
-        return plan
-
-    def _planned(self) -> tuple[NeighborsPlan, NDArray[np.uint64]]:  # type: ignore[override]
-        return self._current_plan(), self._codes
-
-    def client(self) -> NeighborsClient:  # type: ignore[override]
-        """A client of the plan with a new key pair. Elsewhere: `NeighborsClient(plan)`.
-
-        Raises:
-            ParameterError: there is no plan.
-
-        """
-        from hesc.ml.neighbors.client import NeighborsClient
-
-        return NeighborsClient(self._planned()[0])
-
-    def server(self, *, keys: bytes | None = None) -> NeighborsServer:  # type: ignore[override]
-        """A server of the plan, which cannot decrypt. Elsewhere: `NeighborsServer.from_bytes`.
-
-        Args:
-            keys: where codes are hidden, the client's `public_keys()`.
-
-        Raises:
-            ParameterError: there is no plan; keys missing or too many.
-
-        """
-        plan, codes = self._planned()
-        return NeighborsServer(plan, codes, keys=keys)
+        return found
 
     def run(  # type: ignore[override]  # neighbours have more to tell, and no errors
         self,
@@ -194,63 +141,3 @@ class PrivateNeighbors(Classifying):
             X, fhe=fhe, clip=clip, random_state=random_state, progress=progress
         )
         return found
-
-    def _opened(self, client: Any, server: Any) -> NeighborsSession:
-        return NeighborsSession(client, server)
-
-    def _simulated(
-        self,
-        rows: NDArray[np.float64],
-        *,
-        clip: bool,  # noqa: ARG002 - codes have no ranges
-        random_state: int | None,  # noqa: ARG002 - nothing is drawn
-        progress: bool | Callable[[int, int], object],  # noqa: ARG002 - it takes no time
-    ) -> Any:
-        return simulate(self._plan, self._codes, rows)
-
-    def contenders(
-        self, samples: int = 1, *, objective: str = "latency", bandwidth: float = 1e7
-    ) -> Decision:
-        """The ways to compute the same distances, as `PrivateClassifier.contenders` has them.
-
-        Raises:
-            ParameterError: there is no plan, or it hides codes, which no other way here does.
-
-        """
-        from hesc.planner import Distances, Task, decide
-
-        plan, codes = self._planned()
-        if plan.hidden:
-            raise ParameterError(
-                "this plan hides its codes, which one way alone does here: there is nothing to "
-                "compare it with"
-            )
-        return decide(
-            Task(
-                Distances(codes),
-                disclose="distances",
-                samples=samples,
-                objective=objective,
-                bandwidth=bandwidth,
-            )
-        )
-
-
-def _check_wishes(setting: str, disclose: str) -> None:
-    """Refuses a setting that is not this one, and a disclosure that would not be kept.
-
-    Raises:
-        ParameterError: with the reason, and what would do.
-
-    """
-    if setting != "client_server":
-        known = _SETTINGS.get(str(setting), f"known are client_server, {', '.join(_SETTINGS)}")
-        raise ParameterError(
-            f"setting={setting!r} is not what codes in the clear at a server do: {known}; here, "
-            f"take setting='client_server'"
-        )
-    if disclose != "distances":
-        known = _DISCLOSURES.get(str(disclose), "there is no such disclosure")
-        raise ParameterError(
-            f"disclose={disclose!r} is refused: {known}; else disclose='distances'"
-        )

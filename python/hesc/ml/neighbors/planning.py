@@ -32,11 +32,11 @@ _FAR: Final = np.iinfo(np.uint16).max
 class Wishes(NamedTuple):
     """What is asked of a plan."""
 
-    bits: int | None
-    min_agreement: float
-    hidden: object
-    answers: int | None
-    random_state: int
+    bits: int | None = None
+    min_agreement: object = 0.9
+    hidden: object = False
+    answers: int | None = None
+    random_state: int = 0
 
 
 def make(
@@ -55,7 +55,6 @@ def make(
         ParameterError: wishes that cannot be, and codes that change too many classes.
 
     """
-    planning.check_names(names, x.shape[1])
     if model.neighbors >= len(model.labels):
         raise ParameterError(
             f"n_neighbors={model.neighbors} of {len(model.labels)} records: all of them vote, so "

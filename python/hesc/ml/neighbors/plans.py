@@ -55,8 +55,7 @@ class NeighborsPlan:
 
     kind: ClassVar[str] = "neighbors plan"
     error: ClassVar[float | None] = None
-    holds: ClassVar[str] = "the codes of the records"
-    """What the server has, in the words of a report."""
+    encrypts_publicly: ClassVar[bool] = False
     steps: list[Transform]
     """What the client does with features before it codes them."""
     inputs: int

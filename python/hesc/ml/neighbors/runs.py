@@ -41,7 +41,7 @@ class NeighborsRun(NamedTuple):
 class NeighborsSession(Session):
     """A client and a server of one plan, whose keys stay."""
 
-    def _run(self, found: list[Any], sizes: Sizes, ready: Clipped) -> NeighborsRun:  # noqa: ARG002
+    def _together(self, found: list[Any], sizes: Sizes, ready: Clipped) -> NeighborsRun:  # noqa: ARG002
         # Of each result what comes before its error, which is none.
         predictions, scores, indices, angles = (
             np.concatenate(parts) for parts in list(zip(*found, strict=True))[:4]
