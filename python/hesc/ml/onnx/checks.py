@@ -55,12 +55,15 @@ def check(graph: Graph, model: Described) -> None:
     # Its errors have no common class but this one.
     except Exception as error:
         raise ParameterError("onnxruntime does not run this file; export it again") from error
-    scores, doubt, clear = _expected(model, rows)
-    outputs = [_array(value, model) for value in found]
-    if model.classes is None:
-        same = _close(outputs[0], scores, doubt, clear)
-    else:
-        same = all(_same_classes(out, model, scores, doubt, clear) for out in outputs)
+    # Numbers that overflow are no agreement.
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        scores, doubt, clear = _expected(model, rows)
+        outputs = [_array(value, model) for value in found]
+        same = all(len(out) == len(rows) and out.ndim <= 2 for out in outputs)
+        if same and model.classes is None:
+            same = _close(outputs[0], scores, doubt, clear)
+        elif same:
+            same = all(_same_classes(out, model, scores, doubt, clear) for out in outputs)
     if not same:
         raise ParameterError(
             "onnxruntime computes something else from this file than is read here; it is not "
@@ -119,15 +122,18 @@ def _expected(model: Described, rows: Array) -> tuple[Array, Array, NDArray[np.b
 
 def _array(value: Any, model: Described) -> NDArray[Any]:
     """An output; ZipMap gives a mapping for each row."""
-    if isinstance(value, list) and model.classes is not None:
-        return np.array([[row[label] for label in model.classes.tolist()] for row in value])
+    if isinstance(value, list) and model.classes is not None and isinstance(value[0], dict):
+        labels = model.classes.tolist()
+        # Of other labels nothing agrees.
+        return np.array([[row.get(label, np.nan) for label in labels] for row in value])
     return np.asarray(value)
 
 
 def _close(found: NDArray[Any], expected: Array, doubt: Array, rows: NDArray[np.bool_]) -> bool:
-    found = found.reshape(len(expected), -1).astype(np.float64)
-    if found.shape != expected.shape:
+    found = found.reshape(len(expected), -1)
+    if found.shape != expected.shape or found.dtype.kind not in "fiu":
         return False
+    found = found.astype(np.float64)
     return bool((np.abs(found - expected) <= doubt)[rows].all())
 
 
@@ -146,9 +152,14 @@ def _same_classes(
             sure = first - second > 2 * doubt.max(axis=1)
         expected = predictions(model.classes, flat)
         return bool((found.reshape(-1) == expected)[sure & rows].all())
+    wide = 2 if scores.shape[1] == 1 else scores.shape[1]
+    if found.dtype.kind != "f" or found.shape[1] not in {1, wide}:
+        return False
     most = doubt.max(axis=1, keepdims=True)
     if model.link != "none":
         expected = probabilities(model.link, flat)
+        if found.shape != expected.shape:
+            return False
         apart = np.abs(found / found.sum(axis=1, keepdims=True) - expected) - 2 * most - _LINKS
         return bool((apart <= 0)[rows].all())
     if scores.shape[1] == 1 and found.shape[1] == 2:

@@ -17,6 +17,7 @@ from hesc.ml.layers import Network
 from hesc.ml.onnx import endings
 from hesc.ml.onnx.values import (
     BEFORE,
+    Budget,
     Chain,
     Columns,
     Complement,
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 
 _FLOAT: Final = 1
 _DOUBLE: Final = 11
+_INTEGERS: Final = (6, 7)
+_TEXT: Final = 8
 _ACTIVATIONS: Final = {"Relu": "relu", "Tanh": "tanh", "Sigmoid": "logistic"}
 _PASSED_ON: Final = ("Identity", "Cast", "Reshape", "Squeeze", "Flatten", "Dropout")
 # What comes nearest to operators that are met and not computed.
@@ -79,6 +82,7 @@ class _Reader:
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
+        self._budget = Budget(len(graph.data))
         self._values: dict[str, Value | Any] = dict(graph.constants)
         first = 0
         for given in graph.inputs:
@@ -126,6 +130,8 @@ class _Reader:
         if concluded:
             labels = next((c.scored.labels for c in concluded if c.scored.labels), None)
             scored = concluded[0].scored
+            if any(c.scored.labels not in {None, labels} for c in concluded):
+                raise WireError("the outputs of this ONNX graph name different classes")
             if len(found) == 1 and concluded[0].what == "values":
                 return self._made(scored.steps, scored.model, None, "none")
             if len(found) != len(concluded) or any(
@@ -210,6 +216,7 @@ class _Reader:
             raise ParameterError(self._refusal(node))
         for name, value in zip(node.outputs, values, strict=False):
             if name:
+                self._budget.spend(value)
                 self._values[name] = value
 
     # Operators
@@ -234,9 +241,32 @@ class _Reader:
             if to is not None:
                 # What was rounded once stays rounded.
                 value = replace(value, single=value.single or to == _FLOAT)
-        elif isinstance(value, np.ndarray):
+        elif isinstance(value, np.ndarray) or not self._is_kept(node, value):
             raise ParameterError(self._refusal(node))
         self._give(node, value)
+
+    def _is_kept(self, node: Node, value: Value) -> bool:
+        """Whether what is concluded stays what it is: of a kind that holds it, a row for each."""
+        if node.operator == "Cast":
+            kinds = {_FLOAT, _DOUBLE}
+            if isinstance(value, Concluded) and value.what in {"label", "place"}:
+                labels = value.scored.labels if value.what == "label" else None
+                texts = labels is not None and isinstance(labels[0], str)
+                kinds = {_TEXT} if texts else set(_INTEGERS)
+            return node.attributes.get("to") in kinds
+        if node.operator == "Reshape":
+            shape = self._numbers(node, 1).tolist()
+            alone = isinstance(value, Concluded) and value.what in {"label", "place"}
+            return (alone and shape in ([-1], [-1, 1])) or shape == [-1, self._columns(value)]
+        return node.operator != "Flatten" or node.attributes.get("axis", 1) == 1
+
+    @staticmethod
+    def _columns(value: Value) -> int:
+        """Numbers of a row of what is concluded."""
+        if not isinstance(value, Concluded) or value.what in {"label", "place"}:
+            return 1
+        outputs = value.scored.model.outputs
+        return 2 if value.what == "probabilities" and outputs == 1 else outputs
 
     def _concat(self, node: Node) -> None:
         if node.attributes.get("axis") not in {1, -1}:
@@ -276,7 +306,8 @@ class _Reader:
 
     def _normalizer(self, node: Node) -> None:
         value = self._operand(node, 0)
-        if not isinstance(value, Concluded) or node.attributes.get("norm") != "L1":
+        probable = isinstance(value, Concluded) and value.what == "probabilities"
+        if not probable or node.attributes.get("norm") != "L1":
             raise ParameterError(self._refusal(node))
         self._give(node, value)
 
@@ -346,6 +377,11 @@ class _Reader:
         chain = self._chain(node)
         if node.attributes.get("axis", -1) not in {1, -1} or chain.width < 2 or not chain.layers:
             raise ParameterError(self._refusal(node))
+        if chain.layers[-1].activation != "identity":
+            raise ParameterError(
+                f"Softmax of activations ({chain.layers[-1].activation}), which no side computes "
+                f"on encrypted scores; leave them off, or add a layer of sums"
+            )
         scored = Scored(chain.steps, Network(chain.layers), "softmax")
         self._give(node, Concluded("probabilities", scored))
 
@@ -361,13 +397,19 @@ class _Reader:
 
     def _extractor(self, node: Node) -> None:
         array, place = (self._operand(node, place) for place in (0, 1))
+        # Gather takes along the first axis unless it says otherwise, the other along the last one.
+        axis = node.attributes.get("axis", 0) if node.operator == "Gather" else -1
         if isinstance(array, np.ndarray) and isinstance(place, Concluded) and place.what == "place":
+            flat = array.ndim == 1 or (node.operator != "Gather" and array.shape[:-1] == (1,))
+            if not flat or axis not in {0, -1}:
+                raise ParameterError(self._refusal(node))
             scored = replace(place.scored, labels=endings.labels_of(array.reshape(-1).tolist()))
             self._give(node, Concluded("label", scored))
             return
         # skl2onnx: of two scores of which one is the other's negative, the second.
         both = isinstance(array, Concluded) and array.scored.model.outputs == 1
-        if not both or not isinstance(place, np.ndarray) or place.reshape(-1).tolist() != [1]:
+        second = isinstance(place, np.ndarray) and place.reshape(-1).tolist() == [1]
+        if not both or not second or axis not in {1, -1}:
             raise ParameterError(self._refusal(node))
         self._give(node, array)
 

@@ -22,6 +22,10 @@ CLASSES: Final = 1 << 12
 BEFORE: Final = "leave it out of the file; the client can apply it before"
 _SQUARE: Final = 1 << 20
 """Numbers of a layer that only scales."""
+_BESIDE: Final = 1 << 20
+"""Numbers that operators may make beside those that a file's bytes account for."""
+_COPIES: Final = 2
+"""And for each byte of it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +73,32 @@ class Complement:
 
 
 Value = Columns | Chain | Concluded | Complement
+
+
+class Budget:
+    """Numbers that the operators of a file make, in proportion to its bytes.
+
+    Each operator makes weights of its own, so that a small file of many operators could otherwise
+    take any memory.
+    """
+
+    def __init__(self, length: int) -> None:
+        self._left = _BESIDE + _COPIES * length
+
+    def spend(self, value: Value | Any) -> None:
+        """Counts the numbers of what an operator made.
+
+        Raises:
+            WireError: they are too many for the file.
+
+        """
+        if isinstance(value, Chain):
+            self._left -= value.layers[-1].weights.size if value.layers else value.width
+        if self._left < 0:
+            raise WireError(
+                "the operators of this ONNX file make more numbers than its length accounts for; "
+                "simplify it (onnxsim) or export it again"
+            )
 
 
 def scaled(
