@@ -121,7 +121,10 @@ class Table:
             try:
                 (cells,) = csv.reader([text.rstrip("\r\n")], strict=True)
             except (csv.Error, ValueError):
-                raise self._problem("its quotes do not match; a row is one line") from None
+                raise self._problem(
+                    "its quotes do not match, a cell is too long, or lines end otherwise than "
+                    "with a line feed; a row is one line"
+                ) from None
             yield [cell.strip() for cell in cells]
 
     def _number(self, cell: str, place: int) -> float:

@@ -24,7 +24,7 @@ from hesc.cli.columns import Table
 from hesc.cli.terminal import (
     JsonFile,
     PassphraseFile,
-    check_figures,
+    check_outputs,
     read_passphrase,
     reading,
     write_figures,
@@ -37,7 +37,7 @@ from hesc.networks.messages import Message
 from hesc.new_files import check_new, new_file, new_files, read_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from typing import TextIO
 
 CELLS: Final = 1 << 20
@@ -72,13 +72,7 @@ def keygen(
     folder = ClientFolder.open(client)
     outputs = {"--secret": secret} | ({} if keys is None else {"--keys": keys})
     check_new(outputs)
-    here = client.resolve()
-    given_away = [here, *([here.parent] if (here.parent / MANIFEST).exists() else [])]
-    for name, path in outputs.items():
-        if any(place in path.resolve().parents for place in given_away):
-            raise HescError(
-                f"{name} {path} lies in a deployment, which is given away; choose another place"
-            )
+    _check_apart(outputs, client)
     if folder.plan.needs_keys and keys is None:
         raise ParameterError("this plan's server needs public keys: give --keys, a new file")
     words = read_passphrase(passphrase_file)
@@ -94,6 +88,25 @@ def keygen(
         for_whom = "for the server" if folder.plan.needs_keys else "this plan's server needs none"
         lines.append(f"public: {keys} ({for_whom})")
     _say(*lines)
+
+
+def _check_apart(outputs: Mapping[str, Path], folder: Path, json_file: str | None = None) -> None:
+    """Refuses files that would lie in a deployment: no reader takes it then, and some would leak.
+
+    Raises:
+        HescError: naming the option.
+
+    """
+    if json_file not in (None, "-"):
+        outputs = {**outputs, "--json": Path(json_file)}
+    here = folder.resolve()
+    deployed = [here, *([here.parent] if (here.parent / MANIFEST).exists() else [])]
+    for name, path in outputs.items():
+        if any(place in path.resolve().parents for place in deployed):
+            raise HescError(
+                f"{name} {path} lies in a deployment, which is kept as it was made and given away; "
+                f"choose another place"
+            )
 
 
 def _opened_client(folder: ClientFolder, secret: Path, passphrase_file: Path | None) -> Any:
@@ -143,9 +156,9 @@ def encrypt(
 
     Example: hesc encrypt rows.csv --client credit/client --secret secret.key --out query.hesc
     """
-    check_new({"--out": out})
-    check_figures(json_file)
+    check_outputs({"--out": out}, json_file)
     folder = ClientFolder.open(client)
+    _check_apart({"--out": out}, client, json_file)
     plan = folder.plan
     opened = _opened_client(folder, secret, passphrase_file)
     size = max(1, min(plan.rows, CELLS // plan.inputs))
@@ -220,9 +233,10 @@ def evaluate(
 
     Example: hesc eval query.hesc --server credit/server --out answer.hesc
     """
-    check_new({"--out": out})
-    check_figures(json_file)
+    check_outputs({"--out": out}, json_file)
     folder = ServerFolder.open(server)
+    outputs = {"--out": out} | ({} if ledger_file is None else {"--ledger": ledger_file})
+    _check_apart(outputs, server, json_file)
     given = None if keys is None else read_whole(keys, KEYS_BYTES, "a file of public keys")
     served = folder.server(keys=given)
     most: int | None = getattr(served, "answers_left", None)
@@ -283,9 +297,9 @@ def decrypt(
 
     Example: hesc decrypt answer.hesc --client credit/client --secret k.key --out predictions.csv
     """
-    check_new({"--out": out})
-    check_figures(json_file)
+    check_outputs({"--out": out}, json_file)
     folder = ClientFolder.open(client)
+    _check_apart({"--out": out}, client, json_file)
     plan = folder.plan
     if probabilities and not hasattr(plan, "probabilities"):
         raise ParameterError("this plan gives no probabilities: leave out --probabilities")
@@ -304,12 +318,25 @@ def decrypt(
             count += len(found.predictions)
             if plan.classes is not None:
                 classes.update(str(name) for name in found.predictions.tolist())
+    odd = _first_formula(plan.classes)
+    if odd is not None:
+        _say(
+            f"a class is named {odd[:40]!r}, and is written as it is: spreadsheets take what "
+            f"begins with = + - @ for a formula and run it, so import the column as text"
+        )
     figures = {"samples": count, "error": plan.error}
     if plan.classes is not None:
         figures["classes"] = dict(sorted(classes.items()))
     write_figures(json_file, figures)
     error = "" if plan.error is None else f", scores within {plan.error:.3g} (root mean square)"
     _say(f"predictions: {count}{error}: {out}")
+
+
+def _first_formula(classes: Any) -> str | None:
+    """A class's name that a spreadsheet would run, if there is one."""
+    names = [] if classes is None else classes.tolist()
+    texts = (name for name in names if isinstance(name, str))
+    return next((name for name in texts if name.lstrip()[:1] in set("=+-@")), None)
 
 
 def _write_rows(

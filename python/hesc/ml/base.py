@@ -11,12 +11,14 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from hesc._native import ParameterError, ShapeError
-from hesc.ml import extraction, planning, scorecards, transforms
+from hesc._native import ParameterError
+from hesc.ml import documents, extraction, planning, scorecards, transforms
 from hesc.ml.contending import Contending
 from hesc.ml.deployable import SAMPLE, Deployable, spread_out
 from hesc.ml.plans import PrivatePlan, check_wishes
 from hesc.ml.projections import TRANSFORMERS
+from hesc.ml.runs import no_options
+from hesc.ml.samples import check_names, quietly
 from hesc.ml.server import Server
 
 if TYPE_CHECKING:
@@ -48,19 +50,6 @@ class ClippedWarning(UserWarning):
 def has_probabilities(private: Any) -> bool:
     """Whether the estimator inside has `predict_proba`."""
     return hasattr(private.estimator, "predict_proba")
-
-
-def no_options(options: dict[str, Any]) -> None:
-    """Refuses options of encrypted runs where there is none.
-
-    Raises:
-        ParameterError: naming them.
-
-    """
-    if options:
-        raise ParameterError(
-            f"{', '.join(options)}: of fhe='simulate' and 'execute', not of fhe='clear'"
-        )
 
 
 class Private(Contending, Deployable, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
@@ -98,7 +87,8 @@ class Private(Contending, Deployable, MetaEstimatorMixin, BaseEstimator):  # typ
         private = cls(estimator)
         check_is_fitted(estimator)
         fitted = copy.deepcopy(estimator)
-        private.n_features_in_ = fitted.n_features_in_
+        # A pipeline that begins with "passthrough" does not say it itself.
+        private.n_features_in_ = extraction.parts_of(fitted)[0].n_features_in_
         if hasattr(fitted, "feature_names_in_"):
             # Names are checked here; what is inside sees arrays.
             private.feature_names_in_ = fitted.feature_names_in_
@@ -128,13 +118,7 @@ class Private(Contending, Deployable, MetaEstimatorMixin, BaseEstimator):  # typ
 
     def _rows(self, X: ArrayLike) -> NDArray[np.float64]:
         check_is_fitted(self, "estimator_", msg=NOT_FITTED)
-        try:
-            rows: NDArray[np.float64] = validate_data(self, X, reset=False, dtype=np.float64)
-        except ValueError as error:
-            if not str(error).startswith("could not convert"):
-                raise
-            # What it could not convert may be secret.
-            raise ShapeError("samples are numbers; some of these are texts") from None
+        rows: NDArray[np.float64] = quietly(validate_data, self, X, reset=False, dtype=np.float64)
         return rows
 
     def plan(
@@ -199,7 +183,7 @@ class Private(Contending, Deployable, MetaEstimatorMixin, BaseEstimator):  # typ
             model,
             rows,
             clear,
-            names=[str(name) for name in getattr(self, "feature_names_in_", names)],
+            names=self._names(names),
             classes=classes,
             max_error=max_error,
             hidden=hidden,
@@ -215,6 +199,12 @@ class Private(Contending, Deployable, MetaEstimatorMixin, BaseEstimator):  # typ
         self._seen = None if fidelity is None else (rows[:_SEEN], clear[:_SEEN])
         self.__dict__.pop("_session", None)
         return plan
+
+    def _names(self, names: Sequence[str]) -> list[str]:
+        """Those of the features that the model was fitted with, or else those given."""
+        found = getattr(self, "feature_names_in_", None)
+        given = names if found is None else [str(name) for name in found]
+        return documents.feature_names(given, self.n_features_in_)
 
     def _form(
         self,
@@ -341,8 +331,10 @@ class Private(Contending, Deployable, MetaEstimatorMixin, BaseEstimator):  # typ
 
         if fhe not in {"simulate", "execute"}:
             raise ParameterError(f"fhe={fhe!r} is not simulate or execute; predict has clear too")
-        self._current_plan()
+        plan = self._current_plan()
         rows = self._rows(X)
+        # Names that were given to the plan alone: scikit-learn does not know them.
+        check_names(X, plan.names)
         if fhe == "simulate":
             found = self._simulated(rows, clip=clip, random_state=random_state, progress=progress)
         else:

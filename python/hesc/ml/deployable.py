@@ -10,6 +10,7 @@ import numpy as np
 from hesc._native import ParameterError
 from hesc.inputs import whole
 from hesc.ml import deployment
+from hesc.ml.samples import check_names
 from hesc.new_files import check_new
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ class Deployable:
         plan = client.plan
         keys = client.public_keys() if plan.needs_keys else None
         server = private.server(keys=keys)
+        check_names(X, plan.names)
         measured = self._measured(client, server, X, sample)
         data, model = plan.to_bytes(), server.to_bytes()
         page = report.page(

@@ -172,10 +172,9 @@ def write(path: str | PathLike[str], plan: bytes, server: bytes, report: bytes) 
         kinds = {"client": {PLAN: plan}, "server": {PLAN: plan, SERVER: server}}
         below = {}
         for kind, files in kinds.items():
-            (part / kind).mkdir()
+            # Weights are for the server alone, and nobody else reads them meanwhile.
+            (part / kind).mkdir(mode=0o700 if kind == "server" else 0o777)
             below[kind] = folders.write(part / kind, f"{kind} folder", files, plan=name, below={})
-        # Weights are for the server alone.
-        (part / "server").chmod(0o700)
         folders.write(part, "deployment", {REPORT: report}, plan=name, below=below)
     return Path(path)
 

@@ -65,10 +65,7 @@ def make(
         NoiseBudgetError: no set reaches this error.
 
     """
-    if names and (len(names) != x.shape[1] or len(set(names)) != len(names)):
-        raise ParameterError(f"names are {x.shape[1]}, one for each feature and each another")
-    if not all(documents.is_name(name) for name in names):
-        raise ParameterError(f"names of features are texts of {documents.NAME} letters at most")
+    names = documents.feature_names(names, x.shape[1])
     features = transforms.transformed(model.steps, x)
     answers = _allowed_answers(hidden, answers, model, features, inputs=x.shape[1])
     ends = transforms.limits(model.steps)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from hesc._native import ParameterError, WireError
+from hesc.inputs import whole
 from hesc.ml import conclusions, documents, fidelity, labels, transforms
 from hesc.ml.conclusions import LINKS
 from hesc.ml.disclosure import table
@@ -110,8 +111,8 @@ class PrivatePlan:
 
     def sizes(self, samples: int = 1) -> Sizes:
         """Bytes up and down for so many samples, over as many queries as they take."""
-        whole, rest = divmod(samples, self.rows)
-        parts = [(whole, self.rows)] * (whole > 0) + [(1, rest)] * (rest > 0)
+        full, rest = divmod(whole(samples, "samples", 0), self.rows)
+        parts = [(full, self.rows)] * (full > 0) + [(1, rest)] * (rest > 0)
         found = [(times, self.ring.sizes(count)) for times, count in parts]
         return Sizes(sum(t * s.up for t, s in found), sum(t * s.down for t, s in found))
 
@@ -213,9 +214,8 @@ class PrivatePlan:
             ring = Plan.from_bytes(base64.b64decode(given["ring"], validate=True))
         except (binascii.Error, TypeError, ValueError) as error:
             raise WireError(f"the ring product of a plan of hesc.ml: {error}") from error
-        inputs, names_of = given["inputs"], documents.text_list(given["names"], "names")
-        if type(inputs) is not int or inputs < 1 or len(names_of) not in {0, inputs}:
-            raise WireError("a plan of hesc.ml has a number of features, and as many names or none")
+        inputs = given["inputs"]
+        names_of = documents.read_names(given["names"], inputs)
         steps, width = transforms.read(given["steps"], inputs)
         outputs, features = ring.shape
         if width != features:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from hesc._native import ParameterError
 from hesc.inputs import whole
 from hesc.progress import Bar
 from hesc.ring_products.plans import Sizes
@@ -39,6 +40,19 @@ class Run(NamedTuple):
     """Values that were brought within their ranges."""
     clipped_samples: int
     """Samples that had such values."""
+
+
+def no_options(options: dict[str, Any]) -> None:
+    """Refuses options of encrypted runs where there is none.
+
+    Raises:
+        ParameterError: naming them.
+
+    """
+    if options:
+        raise ParameterError(
+            f"{', '.join(options)}: of fhe='simulate' and 'execute', not of fhe='clear'"
+        )
 
 
 class Session:

@@ -10,8 +10,10 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hesc.ml import extraction
-from hesc.ml.base import NOT_FITTED, Mode, Private, no_options
+from hesc.ml.base import NOT_FITTED, Mode, Private
 from hesc.ml.projections import TRANSFORMERS
+from hesc.ml.runs import no_options
+from hesc.ml.samples import quietly
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -66,9 +68,9 @@ class PrivateTransformer(TransformerMixin, Private):  # type: ignore[misc]
         extraction.check(self.estimator, self._finals)
         self._forget()
         if y is None and not get_tags(self).target_tags.required:
-            X = validate_data(self, X, dtype=np.float64)
+            X = quietly(validate_data, self, X, dtype=np.float64)
         else:
-            X, y = validate_data(self, X, y, dtype=np.float64)
+            X, y = quietly(validate_data, self, X, y, dtype=np.float64)
         self._keep(clone(self.estimator).fit(X, y))
         return self
 

@@ -14,6 +14,7 @@ from hesc.ml.decisions import planning
 from hesc.ml.decisions.client import ClassClient
 from hesc.ml.decisions.models import classify
 from hesc.ml.decisions.server import ClassServer
+from hesc.ml.samples import check_names
 from hesc.ml.trees import TreeEnsemble
 from hesc.progress import Bar
 from hesc.ring_products.plans import Sizes
@@ -50,7 +51,7 @@ def offer(
             are given.
         ranges: a pair: the least and the greatest values of what is encrypted, each one number or
             one for each feature after the client's transforms.
-        names: of the features.
+        names: of the features, where the estimator was fitted without.
         min_agreement: the share of a thousand rows of `X` whose class quantisation must keep.
         bits: of an encrypted feature; None takes those of the cheapest model that keeps them.
         engine: one of `hesc.integers.ENGINES`; by default that of the least predicted time, with
@@ -76,12 +77,17 @@ def offer(
     if len(classes) < 2:
         raise ParameterError("a model of one class needs no comparisons, encrypted or not")
     form = TreeEnsemble.from_sklearn(final) if grown else extraction.linear_form(estimator)
+    # A table's columns are those that the estimator was fitted on, in their order.
+    own = [str(name) for name in getattr(estimator, "feature_names_in_", [])]
+    named = own or [str(name) for name in names]
+    check_names(X, named)
     rows = real_array(unmasked(X, "X"), "X")
     places = {label: place for place, label in enumerate(classes.tolist())}
-    clear = np.array([places[label] for label in estimator.predict(rows).tolist()])
+    given = X if own and hasattr(X, "columns") else rows
+    clear = np.array([places[label] for label in estimator.predict(given).tolist()])
     wishes = planning.Wishes(min_agreement, bits, engine, batch)
     plan, model = planning.make(
-        form, rows, clear, names=list(names), classes=classes, ranges=ranges, wishes=wishes
+        form, rows, clear, names=named, classes=classes, ranges=ranges, wishes=wishes
     )
     return ClassOffer(plan, model)
 

@@ -11,7 +11,7 @@ from hesc._native import CircuitError, ParameterError
 from hesc.inputs import one_name, real_array, whole
 from hesc.integers import ENGINES
 from hesc.leveled.params import LeveledParams
-from hesc.ml import transforms
+from hesc.ml import documents, transforms
 from hesc.ml.decisions.circuits import Words, cheapest
 from hesc.ml.decisions.models import BITS, index_kind
 from hesc.ml.decisions.plans import ClassPlan
@@ -75,6 +75,7 @@ def make(
         CircuitError: no set has room for the circuit.
 
     """
+    names = documents.feature_names(names, x.shape[1])
     agreement = real_array(wishes.min_agreement, "min_agreement")
     if agreement.shape or not 0 <= agreement <= 1:
         raise ParameterError("min_agreement is a share of rows, from 0 to 1")
@@ -85,8 +86,11 @@ def make(
     steps = form.steps if isinstance(form, Linear) else []
     features = transforms.transformed(steps, x)
     low, high = ranges_of(features, ranges, computed=bool(steps))
-    if (low > high).any():
-        raise ParameterError("ranges are pairs of the least and the greatest value, in this order")
+    if not ((low <= high).all() and np.isfinite([low, high]).all() and _are_narrow(low, high)):
+        raise ParameterError(
+            "ranges are pairs of the least and the greatest value, in this order: finite, and no "
+            "farther apart than any number"
+        )
     places = spread_out(len(features))
     made = partial(linear, form) if isinstance(form, Linear) else partial(trees, form)
     found = fewest_bits(
@@ -117,6 +121,11 @@ def make(
         row.latency * (rows if engine == "bootstrapped" else 1),
     )
     return plan, found.model
+
+
+def _are_narrow(low: NDArray[np.float64], high: NDArray[np.float64]) -> bool:
+    with np.errstate(over="ignore"):
+        return bool(np.isfinite(high - low).all())
 
 
 def _chosen(

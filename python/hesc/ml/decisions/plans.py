@@ -187,15 +187,15 @@ class ClassPlan:
         names = {"inputs", "names", "steps", "classes", "low", "high", "bits", "engine", "preset"}
         given = documents.read(data, cls.kind, names | {"rows", "costs"})
         inputs = _count(given["inputs"], "features", _MOST)
-        named = documents.text_list(given["names"], "names")
-        if len(named) not in {0, inputs}:
-            raise WireError("a class plan has as many names as features, or none")
+        named = documents.read_names(given["names"], inputs)
         steps, features = transforms.read(given["steps"], inputs)
         low = documents.unpacked(given["low"], 1, "least values")
         high = documents.unpacked(given["high"], 1, "greatest values")
         if not len(low) == len(high) == features or (low > high).any():
             raise WireError("a class plan has a range for each feature after its transforms")
-        if not np.isfinite(high - low).all():
+        with np.errstate(over="ignore"):
+            narrow = np.isfinite(high - low).all()
+        if not narrow:
             raise WireError("a class plan has ranges of finite width")
         classes = labels.read(given["classes"])
         if len(classes) > _MOST:

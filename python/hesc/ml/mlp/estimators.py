@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Never, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin, clone
@@ -17,6 +17,7 @@ from hesc.ml.mlp import extraction, planning
 from hesc.ml.mlp.runs import simulate
 from hesc.ml.mlp.server import NetworkServer
 from hesc.ml.plans import check_wishes
+from hesc.ml.samples import quietly
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -109,7 +110,7 @@ class _PrivateNetwork(Private):
             model,
             rows,
             clear,
-            names=model.names or [str(name) for name in names],
+            names=self._names(model.names or names),
             max_error=max_error,
             ranges=ranges,
         )
@@ -138,6 +139,14 @@ class _PrivateNetwork(Private):
                 "layers read off this network predict something else than it does itself, as for "
                 "several labels to a sample; fit a network of one target"
             )
+
+    def contenders(self, samples: int = 1, **wishes: Any) -> Never:
+        """Refused: always a ParameterError. What is compared are ways for linear scores."""
+        del samples, wishes
+        raise ParameterError(
+            "a network has no contenders here: other ways compute linear scores, those of "
+            "PrivateClassifier and PrivateRegressor"
+        )
 
     def _planned(self) -> tuple[NetworkPlan, Prepared]:  # type: ignore[override]
         return self._current_plan(), self._ready
@@ -210,6 +219,8 @@ class PrivateMLPRegressor(RegressorMixin, _PrivateNetwork):  # type: ignore[misc
         """
         self._check(self.estimator)
         self._forget()
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, multi_output=True)
+        X, y = quietly(
+            validate_data, self, X, y, dtype=np.float64, y_numeric=True, multi_output=True
+        )
         self._keep(clone(self.estimator).fit(X, y))
         return self

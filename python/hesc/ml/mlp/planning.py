@@ -9,11 +9,11 @@ import numpy as np
 
 from hesc._native import HescError, NoiseBudgetError, ParameterError, ShapeError
 from hesc.inputs import real_array
-from hesc.ml import transforms
+from hesc.ml import documents, transforms
 from hesc.ml.agreement import margins_of
 from hesc.ml.layers import Network
 from hesc.ml.mlp.fits import extremes, farthest, fitted
-from hesc.ml.mlp.plans import DEVIATIONS, NetworkPlan, middle_and_half
+from hesc.ml.mlp.plans import DEVIATIONS, FARTHEST, NetworkPlan, are_ranges, middle_and_half
 from hesc.ml.mlp.server import SQUARE, Served, evaluated
 from hesc.ring_products.plans import spread
 
@@ -180,8 +180,7 @@ def make(
             "this model has no hidden layer with an activation: PrivateClassifier and "
             "PrivateRegressor take linear ones, which are exacter and faster"
         )
-    if names and len(names) != model.inputs:
-        raise ShapeError(f"names are of {model.inputs} features; got {len(names)} of them")
+    names = documents.feature_names(names, model.inputs)
     wanted = _wanted(max_error)
     features = transforms.transformed(model.steps, x)
     if not np.abs(network.scores(features) - clear).max() <= 1e-6 * (1 + np.abs(clear).max()):
@@ -292,8 +291,10 @@ def _ranges(features: Array, ranges: tuple[ArrayLike, ArrayLike] | None) -> tupl
         )
     count = features.shape[1]
     low, high = spread(ranges[0], count, "ranges[0]"), spread(ranges[1], count, "ranges[1]")
-    if not (np.isfinite(low).all() and np.isfinite(high).all() and (low <= high).all()):
-        raise ParameterError("ranges are finite, and no least value is above the greatest")
+    if not are_ranges(low, high):
+        raise ParameterError(
+            f"ranges are finite, within {FARTHEST:g}, and no least value is above the greatest"
+        )
     return low, high
 
 

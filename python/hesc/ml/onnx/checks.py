@@ -59,7 +59,7 @@ def check(graph: Graph, model: Described) -> None:
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         scores, doubt, clear = _expected(model, rows)
         outputs = [_array(value, model) for value in found]
-        same = all(len(out) == len(rows) and out.ndim <= 2 for out in outputs)
+        same = all(_is_of_rows(out, model, scores) for out in outputs)
         if same and model.classes is None:
             same = _close(outputs[0], scores, doubt, clear)
         elif same:
@@ -129,6 +129,15 @@ def _array(value: Any, model: Described) -> NDArray[Any]:
     return np.asarray(value)
 
 
+def _is_of_rows(found: NDArray[Any], model: Described, scores: Array) -> bool:
+    """Whether an output has a row for each: of labels, of scores, or of numbers for all classes."""
+    if found.ndim not in {1, 2} or len(found) != len(scores):
+        return False
+    wide = {1, scores.shape[1]} | (set() if model.classes is None else {len(model.classes)})
+    columns = 1 if found.ndim == 1 else found.shape[1]
+    return columns in wide and (columns == 1 or found.dtype.kind == "f")
+
+
 def _close(found: NDArray[Any], expected: Array, doubt: Array, rows: NDArray[np.bool_]) -> bool:
     found = found.reshape(len(expected), -1)
     if found.shape != expected.shape or found.dtype.kind not in "fiu":
@@ -152,14 +161,9 @@ def _same_classes(
             sure = first - second > 2 * doubt.max(axis=1)
         expected = predictions(model.classes, flat)
         return bool((found.reshape(-1) == expected)[sure & rows].all())
-    wide = 2 if scores.shape[1] == 1 else scores.shape[1]
-    if found.dtype.kind != "f" or found.shape[1] not in {1, wide}:
-        return False
     most = doubt.max(axis=1, keepdims=True)
     if model.link != "none":
         expected = probabilities(model.link, flat)
-        if found.shape != expected.shape:
-            return False
         apart = np.abs(found / found.sum(axis=1, keepdims=True) - expected) - 2 * most - _LINKS
         return bool((apart <= 0)[rows].all())
     if scores.shape[1] == 1 and found.shape[1] == 2:

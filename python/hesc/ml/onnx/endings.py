@@ -73,8 +73,8 @@ def tree_classifier(chain: Chain, options: Options) -> Scored:
     based = link != "none" or np.any(options.get("base_values", 0))
     if of not in ([0], [1]) or (of == [1] and based):
         raise ParameterError(
-            "trees of two classes have the second one's score alone, under the number 0, as skl2onnx "
-            "writes them; runtimes do not agree about others"
+            "trees of two classes have the second one's score alone, under the number 0, as "
+            "skl2onnx writes them; runtimes do not agree about others"
         )
     model = ensemble(
         options | {"class_ids": np.zeros_like(named)},

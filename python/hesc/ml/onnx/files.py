@@ -113,8 +113,8 @@ def _refuse_strangers(model: Any) -> None:
     graph = model.graph
     if len(graph.node) > _NODES:
         raise WireError(f"{len(graph.node)} operators; {_NODES} are read at most")
-    versions = [given.version for given in model.opset_import if not _DOMAINS.get(given.domain, "-")]
-    if any(version < _OLDEST for version in versions):
+    imported = [given for given in model.opset_import if _DOMAINS.get(given.domain) == ""]
+    if any(given.version < _OLDEST for given in imported):
         raise ParameterError(
             f"this file is for an ai.onnx before version {_OLDEST}, whose operators mean something "
             f"else; export it again with target_opset={_OLDEST} or later"

@@ -27,9 +27,11 @@ from hesc.ml.onnx.values import (
     difference,
     ends_in_logistic,
     joined,
+    kinds_of,
     layered,
     scaled,
     scored_of,
+    shapes_of,
 )
 
 if TYPE_CHECKING:
@@ -43,8 +45,6 @@ if TYPE_CHECKING:
 
 _FLOAT: Final = 1
 _DOUBLE: Final = 11
-_INTEGERS: Final = (6, 7)
-_TEXT: Final = 8
 _ACTIVATIONS: Final = {"Relu": "relu", "Tanh": "tanh", "Sigmoid": "logistic"}
 _PASSED_ON: Final = ("Identity", "Cast", "Reshape", "Squeeze", "Flatten", "Dropout")
 # What comes nearest to operators that are met and not computed.
@@ -248,25 +248,10 @@ class _Reader:
     def _is_kept(self, node: Node, value: Value) -> bool:
         """Whether what is concluded stays what it is: of a kind that holds it, a row for each."""
         if node.operator == "Cast":
-            kinds = {_FLOAT, _DOUBLE}
-            if isinstance(value, Concluded) and value.what in {"label", "place"}:
-                labels = value.scored.labels if value.what == "label" else None
-                texts = labels is not None and isinstance(labels[0], str)
-                kinds = {_TEXT} if texts else set(_INTEGERS)
-            return node.attributes.get("to") in kinds
+            return node.attributes.get("to") in kinds_of(value)
         if node.operator == "Reshape":
-            shape = self._numbers(node, 1).tolist()
-            alone = isinstance(value, Concluded) and value.what in {"label", "place"}
-            return (alone and shape in ([-1], [-1, 1])) or shape == [-1, self._columns(value)]
+            return self._numbers(node, 1).tolist() in shapes_of(value)
         return node.operator != "Flatten" or node.attributes.get("axis", 1) == 1
-
-    @staticmethod
-    def _columns(value: Value) -> int:
-        """Numbers of a row of what is concluded."""
-        if not isinstance(value, Concluded) or value.what in {"label", "place"}:
-            return 1
-        outputs = value.scored.model.outputs
-        return 2 if value.what == "probabilities" and outputs == 1 else outputs
 
     def _concat(self, node: Node) -> None:
         if node.attributes.get("axis") not in {1, -1}:

@@ -75,6 +75,27 @@ class Complement:
 Value = Columns | Chain | Concluded | Complement
 
 
+_FLOATS: Final = {1, 11}
+_WHOLES: Final = {6, 7}
+_TEXTS: Final = {8}
+
+
+def kinds_of(value: Value) -> set[int]:
+    """ONNX's types that hold what is concluded as it is: float or double, int32 or int64, text."""
+    if not isinstance(value, Concluded) or value.what in {"probabilities", "values"}:
+        return _FLOATS
+    labels = value.scored.labels if value.what == "label" else None
+    return _TEXTS if labels is not None and isinstance(labels[0], str) else _WHOLES
+
+
+def shapes_of(value: Value) -> list[list[int]]:
+    """Shapes in which what is concluded has a row for each sample."""
+    if not isinstance(value, Concluded) or value.what in {"label", "place"}:
+        return [[-1], [-1, 1]]
+    outputs = value.scored.model.outputs
+    return [[-1, 2 if value.what == "probabilities" and outputs == 1 else outputs]]
+
+
 class Budget:
     """Numbers that the operators of a file make, in proportion to its bytes.
 
