@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 import numpy as np
 
+from hesc.inputs import whole
 from hesc.planner.work import STAGES, seconds
 
 if TYPE_CHECKING:
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 
 
 _SHORT: Final = 0.008
-_MOST_RUNS: Final = 50
+MOST_RUNS: Final = 50
+"""Of an offer, at most."""
 
 
 class Parties(Protocol):
@@ -112,6 +114,7 @@ def measure(offer: Offer, task: Task, x: NDArray[Any], *, repetitions: int = 3) 
             predictors of processors take some runs to warm.
 
     """
+    repetitions = whole(repetitions, "repetitions", 1, MOST_RUNS)
     parties = offer.prepare()
     runs: list[tuple[float, float, float]] = []
     values: NDArray[np.float64] | None = None
@@ -139,7 +142,7 @@ def measure(offer: Offer, task: Task, x: NDArray[Any], *, repetitions: int = 3) 
 
 
 def _is_short(turn: int, repetitions: int, first: float) -> bool:
-    return repetitions > 1 and turn < _MOST_RUNS and time.perf_counter() - first < _SHORT
+    return repetitions > 1 and turn < MOST_RUNS and time.perf_counter() - first < _SHORT
 
 
 def _size(messages: list[bytes]) -> int:

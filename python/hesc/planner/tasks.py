@@ -22,6 +22,8 @@ OBJECTIVES: Final = {
     "memory": "bytes that the server holds: keys, model, query and answer as they travel",
 }
 _MOST_SAMPLES: Final = 1 << 20
+_WIDEST: Final = 1000
+"""Bits of a whole number that is a float, too."""
 
 
 class Scores:
@@ -59,6 +61,12 @@ class Scores:
         self.high = _spread(high, self.features, "high")
         if (self.low > self.high).any():
             raise OutOfRangeError("ranges run from low to high; some low is above its high")
+        with np.errstate(over="ignore", invalid="ignore"):
+            bounded = np.isfinite(self.largest) and np.isfinite(self.high - self.low).all()
+        if not bounded:
+            raise OutOfRangeError(
+                "weights and ranges give results beyond all numbers; scale them, and results back"
+            )
 
     @property
     def reach(self) -> NDArray[np.float64]:
@@ -189,14 +197,19 @@ class Task:
     """Bytes that the server may hold."""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.problem, Scores | Products | Distances):
+            raise ParameterError(
+                f"a task's problem is Scores, Products or Distances of hesc.planner, not "
+                f"{type(self.problem).__name__}"
+            )
         one_name(self.setting, "setting", tuple(SETTINGS))
         one_name(self.disclose, "disclose", DISCLOSURES)
         one_name(self.objective, "objective", tuple(OBJECTIVES))
         whole(self.samples, "samples", 1, _MOST_SAMPLES)
         for name in ("max_error", "bandwidth", "memory"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
-                raise ParameterError(f"{name} is a number above zero; got {value!r}")
+            if not _is_number(value) or not value > 0:
+                raise ParameterError(f"{name} is a number above zero")
         if not math.isfinite(self.max_error):
             raise ParameterError("max_error is finite: an error without a bound is no result")
         for name in ("own_model", "hide_model"):
@@ -207,6 +220,13 @@ class Task:
                 "products are for setting='many_parties', and it is for products: scores and "
                 "distances have one owner of samples"
             )
+
+
+def _is_number(value: object) -> bool:
+    """Whether it is a real number that floats can be as large as."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        return False
+    return not isinstance(value, int) or value.bit_length() <= _WIDEST
 
 
 def _finite(values: ArrayLike, name: str) -> NDArray[np.float64]:

@@ -17,6 +17,7 @@ from hesc.ml.layers import Network
 from hesc.ml.onnx import endings
 from hesc.ml.onnx.values import (
     BEFORE,
+    NEAREST,
     Budget,
     Chain,
     Columns,
@@ -47,19 +48,6 @@ _FLOAT: Final = 1
 _DOUBLE: Final = 11
 _ACTIVATIONS: Final = {"Relu": "relu", "Tanh": "tanh", "Sigmoid": "logistic"}
 _PASSED_ON: Final = ("Identity", "Cast", "Reshape", "Squeeze", "Flatten", "Dropout")
-# What comes nearest to operators that are met and not computed.
-_NEAREST: Final = {
-    "Normalizer": BEFORE,
-    "OneHotEncoder": BEFORE,
-    "LabelEncoder": BEFORE,
-    "Binarizer": BEFORE,
-    "ReduceProd": "PolynomialFeatures work in a Pipeline of scikit-learn, see PrivateClassifier",
-    "SVMClassifier": "LinearSVC or Nystroem before a linear model",
-    "SVMRegressor": "LinearSVR or Nystroem before a linear model",
-    "Conv": "layers as Gemm or MatMul, with Relu, Tanh, Sigmoid or squares",
-    "TreeEnsemble": "TreeEnsembleClassifier and TreeEnsembleRegressor, ai.onnx.ml below 5",
-    "Exp": "a link by Sigmoid or Softmax; skl2onnx writes scores alone with raw_scores=True",
-}
 
 
 def described(graph: Graph) -> Described:
@@ -178,7 +166,7 @@ class _Reader:
     # Reading operands
 
     def _refusal(self, node: Node) -> str:
-        nearest = _NEAREST.get(node.operator, "linear models, networks of Gemm or MatMul, trees")
+        nearest = NEAREST.get(node.operator, "linear models, networks of Gemm or MatMul, trees")
         return (
             f"operator {node.operator[:40]} is not computed on encrypted features; nearest: "
             f"{nearest}. Taken here: {', '.join(sorted(self._operators))}"

@@ -20,6 +20,19 @@ if TYPE_CHECKING:
 CLASSES: Final = 1 << 12
 """Classes of a model, and targets of trees."""
 BEFORE: Final = "leave it out of the file; the client can apply it before"
+NEAREST: Final = {
+    "Normalizer": BEFORE,
+    "OneHotEncoder": BEFORE,
+    "LabelEncoder": BEFORE,
+    "Binarizer": BEFORE,
+    "ReduceProd": "PolynomialFeatures work in a Pipeline of scikit-learn, see PrivateClassifier",
+    "SVMClassifier": "LinearSVC or Nystroem before a linear model",
+    "SVMRegressor": "LinearSVR or Nystroem before a linear model",
+    "Conv": "layers as Gemm or MatMul, with Relu, Tanh, Sigmoid or squares",
+    "TreeEnsemble": "TreeEnsembleClassifier and TreeEnsembleRegressor, ai.onnx.ml below 5",
+    "Exp": "a link by Sigmoid or Softmax; skl2onnx writes scores alone with raw_scores=True",
+}
+"""What comes nearest to operators that are met and not computed."""
 _SQUARE: Final = 1 << 20
 """Numbers of a layer that only scales."""
 _BESIDE: Final = 1 << 20
