@@ -122,7 +122,8 @@ def _expected(model: Described, rows: Array) -> tuple[Array, Array, NDArray[np.b
 
 def _array(value: Any, model: Described) -> NDArray[Any]:
     """An output; ZipMap gives a mapping for each row."""
-    if isinstance(value, list) and model.classes is not None and isinstance(value[0], dict):
+    mappings = isinstance(value, list) and all(isinstance(row, dict) for row in value)
+    if mappings and model.classes is not None:
         labels = model.classes.tolist()
         # Of other labels nothing agrees.
         return np.array([[row.get(label, np.nan) for label in labels] for row in value])
