@@ -29,7 +29,7 @@ DENSE = node("Gemm", ["x", "w", "b"], ["h"], transB=1)
 
 
 def linear(**change: Any) -> Any:
-    fields = {
+    fields: dict[str, Any] = {
         "coefficients": SQUARE.reshape(-1).tolist(),
         "intercepts": [0.1, 0.2, 0.3],
         "classlabels_ints": [3, 4, 5],
@@ -40,7 +40,7 @@ def linear(**change: Any) -> Any:
 
 def trees(kind: str = "class", **change: Any) -> Any:
     """A tree of three leaves."""
-    fields = {
+    fields: dict[str, Any] = {
         "nodes_treeids": [0] * 5,
         "nodes_nodeids": [0, 1, 2, 3, 4],
         "nodes_featureids": [0, 1, 0, 0, 0],
@@ -79,7 +79,8 @@ def opset(model: Any) -> None:
 
 
 def named(name: str, *labels: Any) -> Any:
-    return node("ZipMap", ["p"], ["z"], domain="ai.onnx.ml", **{f"classlabels_{name}": labels})
+    fields: dict[str, Any] = {f"classlabels_{name}": labels}
+    return node("ZipMap", ["p"], ["z"], domain="ai.onnx.ml", **fields)
 
 
 def graph(*nodes: Any, change: Any = LABEL, outputs: Any = ("y",), **more: Any) -> bytes:
@@ -227,7 +228,7 @@ def test_a_softmax_of_two_opposite_scores_is_a_sigmoid_of_their_difference() -> 
     )
     found = read(data, verify=True)
     rows = np.random.default_rng(0).normal(size=(50, 3)).astype(np.float32)
-    shares = probabilities(found.link, found.scores(rows)[:, 0])
+    shares = probabilities(found.link, found.scores(rows.astype(np.float64))[:, 0])
     expected = session(data).run(None, {"x": rows})[1]
     assert shares == pytest.approx(expected, abs=1e-5)
 

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hesc._native import ParameterError
 from hesc.inputs import real_array, unmasked
-from hesc.ml import extraction
+from hesc.ml import documents, extraction
 from hesc.ml.decisions import planning
 from hesc.ml.decisions.client import ClassClient
 from hesc.ml.decisions.models import classify
@@ -79,7 +79,7 @@ def offer(
     form = TreeEnsemble.from_sklearn(final) if grown else extraction.linear_form(estimator)
     # A table's columns are those that the estimator was fitted on, in their order.
     own = [str(name) for name in getattr(estimator, "feature_names_in_", [])]
-    named = own or [str(name) for name in names]
+    named = own or documents.feature_names(names, estimator.n_features_in_)
     check_names(X, named)
     rows = real_array(unmasked(X, "X"), "X")
     places = {label: place for place, label in enumerate(classes.tolist())}
