@@ -265,6 +265,33 @@ def test_trees_whose_nodes_lie_among_those_of_others_are_refused() -> None:
     assert not TreeVotes(np.array([0, 1]), mixed, values, offsets).fits(1, 2, 2)
 
 
+def test_classes_are_asked_for_by_the_plan_that_answers() -> None:
+    """Features are steps of ranges, and those of another plan mean something else."""
+    made = offer(DecisionTreeClassifier(max_depth=1).fit(X, Y), X, engine="binary", batch=9)
+    client = made.client()
+    server = made.server(keys=client.public_keys())
+    fields = json.loads(made.plan.to_bytes()) | {"low": documents.packed(np.full(4, -100.0))}
+    other = type(made.plan).from_bytes(json.dumps(fields).encode())
+    stranger = type(client)(other, secret=client.secret, keys=client.public_keys())
+    with pytest.raises(hesc.WireError, match="another plan"):
+        server.answer(stranger.encrypt(X[:9]).data)
+    answer = server.answer(client.encrypt(X[:9]).data)
+    assert (client.decrypt(answer).predictions == made.simulate(X[:9]).predictions).all()
+    with pytest.raises(hesc.WireError, match="another plan"):
+        stranger.decrypt(answer)
+
+
+def test_a_plan_whose_keys_take_all_memory_is_refused(network: Any) -> None:
+    """A kilobyte may ask for hundreds of keys of many megabytes."""
+    plan = network.plan(X)
+    made = network.client().public_keys()
+    assert plan.keys == pytest.approx(len(made), rel=0.1)
+    fields = json.loads(plan.to_bytes()) | {"ring_degree": 32768}
+    with pytest.raises(hesc.WireError, match="bytes of keys"):
+        type(plan).from_bytes(json.dumps(fields | {"widths": [4, 8192, 8192, 3]}).encode())
+    assert type(plan).from_bytes(json.dumps(fields | {"widths": [4, 128, 128, 3]}).encode())
+
+
 # Files
 
 

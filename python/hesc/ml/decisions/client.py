@@ -139,7 +139,8 @@ class ClassClient:
             first = place * words.per_word
             columns = steps[:, first : first + words.per_word]
             parts.append(self._encrypted(_joined(columns, words.bits), str(kind)))
-        return Query(frames.join(QUERY, parts), ready.values, ready.samples)
+        data = frames.join(QUERY, [self.plan.digest, *parts])
+        return Query(data, ready.values, ready.samples)
 
     def _encrypted(self, numbers: NDArray[Any], kind: str) -> bytes:
         if isinstance(self.secret, LeveledSecretKey):
@@ -159,7 +160,8 @@ class ClassClient:
             DecryptionError: what is no class. Tell nobody who made it.
 
         """
-        (data,) = frames.split(answer, ANSWER, 1)
+        named, data = frames.split(answer, ANSWER, 2)
+        self.plan.check_named(named, "answer")
         params = self.plan.params
         if isinstance(self.secret, LeveledSecretKey):
             keys = self._reading()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
@@ -72,6 +74,21 @@ class ClassPlan:
     def params(self) -> LeveledParams | Params:
         """The parameter set."""
         return preset(self.engine, self.preset)
+
+    @cached_property
+    def digest(self) -> bytes:
+        """What queries and answers call this plan by: they hold neither ranges nor classes."""
+        return hashlib.blake2b(self.to_bytes(), digest_size=16).digest()
+
+    def check_named(self, named: bytes, what: str) -> None:
+        """Refuses a query or an answer of another plan.
+
+        Raises:
+            WireError: it names another one.
+
+        """
+        if named != self.digest:
+            raise WireError(f"this {what} is of another plan; give both sides the same one")
 
     @property
     def words(self) -> Words:

@@ -13,7 +13,7 @@ from hesc.ml import documents, transforms
 from hesc.ml.agreement import margins_of
 from hesc.ml.layers import Network
 from hesc.ml.mlp.fits import extremes, farthest, fitted
-from hesc.ml.mlp.plans import DEVIATIONS, FARTHEST, NetworkPlan, are_ranges, middle_and_half
+from hesc.ml.mlp.plans import DEVIATIONS, FARTHEST, KEYS, NetworkPlan, are_ranges, middle_and_half
 from hesc.ml.mlp.server import SQUARE, Served, evaluated
 from hesc.ring_products.plans import spread
 
@@ -226,7 +226,7 @@ def make(
             model.link,
             _agreement(found, clear, model),
         )
-        if best is not None and not fit < best[0].error:
+        if plan.keys > KEYS or (best is not None and not fit < best[0].error):
             continue
         tried = trials.tried(plan, ready)
         if tried is None:

@@ -32,6 +32,10 @@ DEVIATIONS: Final = 14
 FARTHEST: Final = 1e100
 """What ranges lie within, as those of ring products do."""
 _DEEPEST: Final = 16
+KEYS: Final = 1 << 29
+"""Bytes of a client's public keys, at most: making them takes seven times as much memory."""
+_KEY: Final = {8192: 872_542, 16384: 3_489_886, 32768: 17_571_934}
+"""Bytes of a key to multiply, or to rotate by one step."""
 _HEAD: Final = 1 << 12
 """Bytes of a message about its ciphertext, at most."""
 _LARGEST: Final = 1e30
@@ -101,6 +105,11 @@ class NetworkPlan:
     def packing(self) -> Packing:
         """How samples lie in slots."""
         return Packing(self.params.slot_count, self.widths)
+
+    @property
+    def keys(self) -> int:
+        """Bytes of a client's public keys, about."""
+        return _KEY[self.ring_degree] * (1 + len(self.packing.rotations()))
 
     @property
     def needs_keys(self) -> bool:
@@ -278,7 +287,7 @@ class NetworkPlan:
         if classes is not None and widths[-1] != (1 if len(classes) == 2 else len(classes)):
             raise WireError("a network's plan has another number of classes than of scores")
         link = documents.one_of(given["link"], conclusions.LINKS, "a link")
-        return cls(
+        plan = cls(
             degree,
             tuple(widths),
             low,
@@ -296,6 +305,9 @@ class NetworkPlan:
             classes,
             link,
         )
+        if plan.keys > KEYS:
+            raise WireError(f"a network's plan wants {plan.keys} bytes of keys, of {KEYS} at most")
+        return plan
 
 
 def are_ranges(low: Array, high: Array) -> bool:
