@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SHIPPED = Calibration.shipped()
-MINE = Calibration({"a.b.encrypt.calls": 1e-6}, "here")
+MINE = Calibration({"a.b.encrypt.calls": 1e-6}, "here", 4e-5)
 # What a terminal shows as it is.
 LETTERS = st.characters(codec="utf-8", categories=["L", "N", "P", "S"], include_characters=" ")
 TIMES = st.dictionaries(st.text(LETTERS, max_size=30), st.floats(0, 1e5), max_size=8)
@@ -43,10 +43,15 @@ def stored(threads: int = 1) -> Path:
 
 @given(times=TIMES, source=st.text(LETTERS, max_size=200), threads=st.integers(1, 1 << 16))
 def test_what_is_written_is_read(times: dict[str, float], source: str, threads: int) -> None:
-    made = Calibration(times, source, threads)
+    made = Calibration(times, source, 4e-5, threads)
     assert Calibration.from_json(made.to_json()) == made
     # Twice written is once written: names have an order.
     assert Calibration.from_json(made.to_json()).to_json() == made.to_json()
+
+
+def test_times_are_those_of_a_calibration_at_its_speed() -> None:
+    assert MINE.at(MINE.yardstick) == 1
+    assert MINE.at(3 * MINE.yardstick) == pytest.approx(3)
 
 
 @given(
@@ -75,7 +80,7 @@ def test_a_cache_is_of_its_threads_and_replaced_whole() -> None:
     path = MINE.store()
     assert path == stored()
     assert Calibration.load() == Calibration.load(1) == MINE
-    Calibration({}, "there").store()
+    Calibration({}, "there", 4e-5).store()
     assert Calibration.load().source == "there"
     assert [file.name for file in path.parent.iterdir()] == [path.name]
     # Of two threads there is none: asked for, it is the shipped one, not that of one.
@@ -86,7 +91,7 @@ def test_a_process_takes_its_own_threads_or_one(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("RAYON_NUM_THREADS", "3")
     MINE.store()
     assert (own_threads(), Calibration.load()) == (3, MINE)
-    three = Calibration({}, "here", 3)
+    three = Calibration({}, "here", 4e-5, 3)
     three.store()
     assert Calibration.load() == three
 
@@ -162,7 +167,10 @@ DOCUMENT = json.loads(MINE.to_json())
 @pytest.mark.parametrize(
     "change",
     [
-        {"format": "hesc calibration 2"},
+        {"format": "hesc calibration 3"},
+        {"yardstick": 0},
+        {"yardstick": -1.0},
+        {"yardstick": "1"},
         {"source": 3},
         {"source": "x" * 201},
         {"threads": 0},
@@ -192,9 +200,10 @@ def test_documents_that_cannot_be(change: dict[str, object]) -> None:
         "",
         "[]",
         "[" * 100_000,
-        '{"format": "hesc calibration 1", "source": "x", "threads": 1}',
-        '{"format": "hesc calibration 1", "source": "x", "threads": 1, "seconds": {"a": 1e999}}',
-        '{"format": "hesc calibration 1", "source": "x", "threads": 1, '
+        '{"format": "hesc calibration 2", "source": "x", "threads": 1}',
+        '{"format": "hesc calibration 2", "source": "x", "threads": 1, "yardstick": 1, '
+        '"seconds": {"a": 1e999}}',
+        '{"format": "hesc calibration 2", "source": "x", "threads": 1, "yardstick": 1, '
         '"seconds": {"a": 1, "a": 2}}',
     ],
 )
@@ -214,7 +223,7 @@ def test_the_command_measures_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
 
     def measure(*_: object, **__: object) -> Calibration:
         measured.append(own_threads())
-        return Calibration({"a.b.encrypt.calls": 1e-6}, "here", own_threads())
+        return Calibration({"a.b.encrypt.calls": 1e-6}, "here", 4e-5, own_threads())
 
     monkeypatch.setattr(Calibration, "measure", measure)
     runner = CliRunner()

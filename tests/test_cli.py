@@ -250,8 +250,27 @@ def check_encodings(report: dict[str, Any]) -> None:
     assert ratios["logarithmic.ten_factors.rmse"] <= 2e-4
 
 
+def check_models(report: dict[str, Any]) -> None:
+    ratios = report["ratios"]
+    # Of regressors' variance and classifiers' decisions; forests that are fitted again lose most.
+    assert ratios["worst loss of a mean"] <= 0.02
+    # Some hundred errors at least, a normal law's or less.
+    assert ratios["largest error / stated"] <= 1.2
+
+
+def check_planner(report: dict[str, Any]) -> None:
+    """What does not depend on the machine."""
+    ratios = report["ratios"]
+    for suffix in ("", ", held out"):
+        if f"tasks{suffix}" in ratios:
+            assert ratios[f"violations{suffix}"] == 0
+            assert ratios[f"bytes_as_predicted{suffix}"] == 1
+
+
 CHECKS = {
     "hesc:encodings": check_encodings,
+    "hesc:models": check_models,
+    "hesc:planner": check_planner,
     "carpov2016packing:figure-3": check_noise,
     "carpov2016packing:figure-4": check_times,
     "carpov2016packing:table-2": check_latencies,
@@ -262,6 +281,9 @@ CHECKS = {
 PEERS = {
     "hesc:integers": ["--peer", "tfhe"] if tfhe_peer.is_there() else [],
     "carpov2016packing:table-1": [],
+    # Concrete ML lives in an environment of its own.
+    "hesc:models": [],
+    "hesc:planner": [],
 }
 
 
@@ -338,6 +360,13 @@ def test_studies_run(identifier: str, tmp_path: Path) -> None:
         assert report["ratios"]["degree_10.rmse_gain_1024"] > 2.5
     if identifier in CHECKS:
         CHECKS[identifier](report)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("identifier", ["hesc:models", "hesc:planner"])
+def test_whole_studies_of_models(identifier: str) -> None:
+    """All splits; all tasks, with those that nothing was fitted to. Minutes."""
+    CHECKS[identifier](json.loads(run("reproduce", identifier, "--json", "-")))
 
 
 @pytest.mark.parametrize(

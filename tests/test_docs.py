@@ -25,8 +25,9 @@ SNIPPETS = {
 
 
 @pytest.mark.parametrize("document", [d for d in DOCUMENTS if SNIPPETS[d]], ids=lambda d: d.name)
-def test_snippets_run(document: Path) -> None:
-    """One after the other, as who reads the document would."""
+def test_snippets_run(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One after the other, as who reads the document would, in a folder of their own."""
+    monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
     for code in SNIPPETS[document]:
         exec(compile(code, document.name, "exec"), names)  # noqa: S102 - our own documents

@@ -409,7 +409,7 @@ def test_brackets_in_a_calibration_are_no_markup(
     path = cache_file(1)
     assert path is not None
     path.parent.mkdir()
-    path.write_text(Calibration({"a.[/b]": 1.0}, "cpu [/red]").to_json())
+    path.write_text(Calibration({"a.[/b]": 1.0}, "cpu [/red]", 4e-5).to_json())
     calibrate.calibrate(threads=1)
     for odd in ("\x1b[31m", "\ud800", "a\nb"):
         path.write_text(json.dumps(json.loads(path.read_text()) | {"source": odd}))

@@ -12,7 +12,7 @@ import pytest
 
 from hesc import HescError, OutOfRangeError, ParameterError, ShapeError
 from hesc.codes import SignProjection
-from hesc.planner import Calibration, Distances, Products, Scores, Task, decide
+from hesc.planner import Calibration, Distances, Products, Scores, Task, decide, offers, yardstick
 from hesc.planner.contenders import CONTENDERS
 from hesc.planner.decision import objective
 from hesc.planner.offers import measure
@@ -225,12 +225,36 @@ def test_work_adds_up() -> None:
 
 
 def test_kernels_that_were_never_timed_are_no_promise() -> None:
-    nothing = Calibration({}, "nowhere")
+    nothing = Calibration({}, "nowhere", 1.0)
     decision = decide(TASKS["scores"], calibration=nothing)
     assert all(math.isinf(decision.cost(offer)) for offer in decision.offers)
     assert "not timed" in decision.explain()
     bytes_only = Task(scores(), max_error=0.05, objective="bytes")
     assert decide(bytes_only, calibration=nothing).chosen.way == "ring products"
+
+
+@pytest.mark.parametrize("slower", [1.0, 2.5])
+def test_predictions_follow_the_processors_speed(
+    slower: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = slower * SHIPPED.yardstick
+    monkeypatch.setattr(offers, "reading", lambda *_: now)
+    decision = decide(TASKS["scores"], calibration=SHIPPED)
+    chosen = decision.chosen
+    assert decision.expected(chosen) is None
+    decision.measure(data(TASKS["scores"]), repetitions=2)
+    # Medians of stages do not quite add up to medians of runs.
+    found = decision.measured[chosen.way].yardstick
+    assert found == pytest.approx(now, rel=0.3)
+    predicted = chosen.seconds(SHIPPED.times)
+    assert predicted is not None
+    assert decision.expected(chosen) == pytest.approx(found / SHIPPED.yardstick * predicted)
+    assert f"at {SHIPPED.yardstick / found:.2f} times the speed" in decision.explain()
+
+
+def test_the_yardstick_is_work() -> None:
+    # A median of some round trips, none of which takes no time or a tenth of a second.
+    assert 1e-6 < yardstick.reading() < 0.1
 
 
 def test_objectives_of_measured_figures() -> None:

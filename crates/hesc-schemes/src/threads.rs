@@ -1,5 +1,6 @@
 /// Whether there is more than one thread. Even a pool of one costs a change of threads, as much as
 /// the work of several blocks.
-pub(crate) fn several_threads() -> bool {
+#[must_use]
+pub fn several_threads() -> bool {
     rayon::current_num_threads() > 1
 }

@@ -27,6 +27,7 @@ _MODULES: Final = {
     "hesc:encodings": "encodings",
     "hesc:integers": "integers",
     "hesc:linkage": "linkage",
+    "hesc:models": "models",
     "hesc:planner": "planner",
     "hesc:rings": "rings",
     "hesc:slots": "slots",

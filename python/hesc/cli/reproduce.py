@@ -28,7 +28,9 @@ def reproduce(
     quick: Annotated[bool, typer.Option(help="Fewer repetitions: a look only.")] = False,
     peer: Annotated[
         list[str] | None,
-        typer.Option(help="Measure a peer in the same run: seal, tenseal, tfhe. May be repeated."),
+        typer.Option(
+            help="A peer measured in the same run: seal, tenseal, tfhe, concrete-ml; repeatable."
+        ),
     ] = None,
     json_file: Annotated[
         str | None, typer.Option("--json", help="Write the report to this new file, - for stdout.")
@@ -51,7 +53,8 @@ def reproduce(
     asked = tuple(peer or ())
     if not set(asked) <= set(peers):
         raise typer.BadParameter(
-            f"{identifier} is measured beside {' or '.join(peers)}", param_hint="--peer"
+            f"{identifier} is measured beside {' or '.join(peers) or 'no peer'}",
+            param_hint="--peer",
         )
     _check_outputs(json_file, plot)
     # SEAL works on one thread; so do we, before the first parallel call makes the pool.

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import statistics
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
     from hesc.planner.work import Work
 
-_FORMAT: Final = "hesc calibration 1"
+_FORMAT: Final = "hesc calibration 2"
 _LONGEST: Final = 1 << 20
 _MOST: Final = 1e6
 """Seconds of a kernel: more is no measurement."""
@@ -51,6 +52,8 @@ class Calibration:
     times: dict[str, float]
     source: str
     """Processor and version of hesc."""
+    yardstick: float
+    """Seconds that `hesc.planner.yardstick` took while they were measured."""
     threads: int = 1
     """On which they were measured."""
 
@@ -86,20 +89,29 @@ class Calibration:
     def measure(cls, *, progress: bool | Callable[[int, int], object] = True) -> Self:
         """Measures all kernels on the threads of this process, about ten seconds of one."""
         runs: dict[str, list[tuple[Work, float]]] = {}
+        speeds: list[float] = []
         todo = probes()
         with Bar("kernels timed", progress) as bar:
             for done, (offer, task, x) in enumerate(todo):
                 found = measure(offer, task, x, repetitions=3)
+                speeds.append(found.yardstick)
                 for stage in STAGES:
                     part = {k: n for k, n in offer.work.items() if k.split(".")[-2] == stage}
                     if part:
                         group = next(iter(part)).rsplit(".", 1)[0]
-                        runs.setdefault(group, []).append((part, found.stages[stage]))
+                        # In units of the yardstick: the processor's speed changes meanwhile.
+                        relative = found.stages[stage] / found.yardstick
+                        runs.setdefault(group, []).append((part, relative))
                 bar.show(done + 1, len(todo))
+        speed = statistics.median(speeds)
         times: dict[str, float] = {}
         for timed in runs.values():
-            times |= fitted(timed)
-        return cls(times, machine(), own_threads())
+            times |= {name: time * speed for name, time in fitted(timed).items()}
+        return cls(times, machine(), speed, own_threads())
+
+    def at(self, yardstick: float) -> float:
+        """What to multiply times by while the yardstick takes so many seconds."""
+        return yardstick / self.yardstick
 
     def store(self) -> Path:
         """Writes it into the cache, in place of what was there.
@@ -119,7 +131,8 @@ class Calibration:
     def to_json(self) -> str:
         """Its form as a file."""
         times = dict(sorted(self.times.items()))
-        fields = {"source": self.source, "threads": self.threads, "seconds": times}
+        fields: dict[str, Any] = {"source": self.source, "threads": self.threads}
+        fields |= {"yardstick": self.yardstick, "seconds": times}
         return json.dumps({"format": _FORMAT} | fields, indent=1, allow_nan=False)
 
     @classmethod
@@ -136,16 +149,20 @@ class Calibration:
             found = parsed(data)
         except ValueError as error:
             raise WireError(f"no calibration: {_AGAIN}") from error
-        if not isinstance(found, dict) or set(found) != {"format", "source", "threads", "seconds"}:
-            raise WireError(f"no calibration: {_AGAIN}")
+        names = {"format", "source", "threads", "yardstick", "seconds"}
+        if not isinstance(found, dict) or set(found) != names:
+            raise WireError(f"no calibration of this version: {_AGAIN}")
         source, threads, times = found["source"], found["threads"], found["seconds"]
+        yardstick = found["yardstick"]
         known = found["format"] == _FORMAT and isinstance(source, str) and isinstance(times, dict)
+        known = known and _is_time(yardstick) and bool(yardstick)
         counted = type(threads) is int and 1 <= threads <= _THREADS
         if not known or not counted or not _is_name(source):
             raise WireError(f"a calibration of another version, or a damaged one: {_AGAIN}")
         if not all(_is_name(name) and _is_time(value) for name, value in times.items()):
             raise WireError(f"a calibration of kernels that cannot be: {_AGAIN}")
-        return cls({name: float(value) for name, value in times.items()}, source, threads)
+        seconds = {name: float(value) for name, value in times.items()}
+        return cls(seconds, source, float(yardstick), threads)
 
 
 _AGAIN: Final = "`hesc calibrate --again` measures and writes a new one"

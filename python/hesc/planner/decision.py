@@ -52,6 +52,16 @@ class Decision:
         """The objective, as predicted; infinite where a kernel was never timed."""
         return objective(self.task, offer.seconds(self.calibration.times), offer)
 
+    def expected(self, offer: Offer) -> float | None:
+        """Seconds of an offer at the processor's speed while it was measured, as predicted.
+
+        None where it was not measured, or a kernel was never timed.
+        """
+        found, predicted = self.measured.get(offer.way), offer.seconds(self.calibration.times)
+        if found is None or predicted is None:
+            return None
+        return predicted * self.calibration.at(found.yardstick)
+
     def measure(self, x: ArrayLike, *, repetitions: int = 3, most: float = 60.0) -> Decision:
         """Runs every feasible offer on data, whose figures `explain` then shows too.
 
@@ -110,7 +120,8 @@ class Decision:
                 held = f"{found.held + found.up + found.down:,}"
                 took, error = _time(found.seconds), f"{found.error:.2g}"
                 up, down = f"{found.up:,}", f"{found.down:,}"
-                rows.append(("", "  measured", took, up, down, held, error, ""))
+                speed = f"at {1 / self.calibration.at(found.yardstick):.2f} times the speed of then"
+                rows.append(("", "  measured", took, up, down, held, error, speed))
         widths = [max(len(row[at]) for row in rows) for at in range(len(head) - 1)]
         lines = [
             " ".join(cell.ljust(size) for cell, size in zip(row, [*widths, 0], strict=True))

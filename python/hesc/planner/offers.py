@@ -11,6 +11,7 @@ import numpy as np
 
 from hesc.inputs import whole
 from hesc.planner.work import STAGES, seconds
+from hesc.planner.yardstick import reading
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -22,9 +23,13 @@ if TYPE_CHECKING:
     from hesc.planner.work import Work
 
 
-_SHORT: Final = 0.008
 MOST_RUNS: Final = 50
-"""Of an offer, at most."""
+"""Groups of runs of an offer, at most."""
+# Seconds of all runs of something short, of runs between two readings of the yardstick, of the
+# longest reading.
+_SHORT: Final = 0.005
+_GROUP: Final = 0.0005
+_READING: Final = 0.03
 
 
 class Parties(Protocol):
@@ -95,6 +100,8 @@ class Measured(NamedTuple):
     """Results of the first run."""
     error: float
     """Their root mean square error."""
+    yardstick: float
+    """Seconds of `hesc.planner.yardstick` beside the runs."""
 
     @property
     def seconds(self) -> float:
@@ -111,38 +118,61 @@ def measure(offer: Offer, task: Task, x: NDArray[Any], *, repetitions: int = 3) 
         x: its data, checked by the problem.
         repetitions: of which medians are taken. Where there are several, a first run that is not
             timed comes before them, and short ones go on for a few milliseconds: caches and
-            predictors of processors take some runs to warm.
+            predictors of processors take some runs to warm. Between runs the yardstick is read.
 
     """
     repetitions = whole(repetitions, "repetitions", 1, MOST_RUNS)
     parties = offer.prepare()
-    runs: list[tuple[float, float, float]] = []
-    values: NDArray[np.float64] | None = None
-    up: list[bytes] = []
-    down: list[bytes] = []
-    first = time.perf_counter()
-    turn = 0
-    while turn < repetitions + (repetitions > 1) or _is_short(turn, repetitions, first):
-        begin = time.perf_counter()
-        up = parties.encrypt(x)
-        encrypted = time.perf_counter()
-        down = parties.answer(up)
-        answered = time.perf_counter()
-        found = parties.decrypt(down)
-        end = time.perf_counter()
-        values = found if values is None else values
-        if turn or repetitions == 1:
-            runs.append((encrypted - begin, answered - encrypted, end - answered))
-        turn += 1
-    assert values is not None  # noqa: S101 - there is a first run
+    groups: list[tuple[list[float], float]] = []
+    before = reading()
+    begin = time.perf_counter()
+    one = _once(parties, x)
+    if repetitions == 1:
+        took = time.perf_counter() - begin
+        groups.append((list(one.seconds), (before + reading(min(_READING, took / 20))) / 2))
+    while len(groups) < repetitions or _is_short(len(groups), repetitions, begin):
+        start = time.perf_counter()
+        runs = [_once(parties, x).seconds]
+        while time.perf_counter() - start < _GROUP:
+            runs.append(_once(parties, x).seconds)
+        took = time.perf_counter() - start
+        after = reading(min(_READING, took / 20))
+        medians = [statistics.median(run[at] for run in runs) for at in range(len(STAGES))]
+        groups.append((medians, (before + after) / 2))
+        before = after
     exact = task.problem.exact(x)
-    error = float(np.sqrt(np.square(values - exact).mean()))
-    stages = {stage: statistics.median(run[at] for run in runs) for at, stage in enumerate(STAGES)}
-    return Measured(stages, _size(up), _size(down), parties.held(), values, error)
+    error = float(np.sqrt(np.square(one.values - exact).mean()))
+    stages = {
+        stage: statistics.median(times[at] for times, _ in groups)
+        for at, stage in enumerate(STAGES)
+    }
+    # What makes a time and its yardstick most alike: each group has its own speed.
+    ratio = statistics.median(sum(times) / speed for times, speed in groups)
+    yardstick = sum(stages.values()) / ratio
+    up, down = _size(one.up), _size(one.down)
+    return Measured(stages, up, down, parties.held(), one.values, error, yardstick)
 
 
-def _is_short(turn: int, repetitions: int, first: float) -> bool:
-    return repetitions > 1 and turn < MOST_RUNS and time.perf_counter() - first < _SHORT
+class _Run(NamedTuple):
+    seconds: tuple[float, float, float]
+    up: list[bytes]
+    down: list[bytes]
+    values: NDArray[np.float64]
+
+
+def _once(parties: Parties, x: NDArray[Any]) -> _Run:
+    begin = time.perf_counter()
+    up = parties.encrypt(x)
+    encrypted = time.perf_counter()
+    down = parties.answer(up)
+    answered = time.perf_counter()
+    values = parties.decrypt(down)
+    end = time.perf_counter()
+    return _Run((encrypted - begin, answered - encrypted, end - answered), up, down, values)
+
+
+def _is_short(groups: int, repetitions: int, begin: float) -> bool:
+    return repetitions > 1 and groups < MOST_RUNS and time.perf_counter() - begin < _SHORT
 
 
 def _size(messages: list[bytes]) -> int:

@@ -38,9 +38,17 @@ def probes() -> list[Probe]:
 _WEIGHTS: Final = (("client_server", False), ("outsourced", False), ("outsourced", True))
 _RINGS: Final = (1024, 2048, 4096, 8192)
 # Features, outputs and samples.
-_COLUMNS: Final = ((4, 1, 1), (16, 2, 64), (16, 4, 2048), (4, 1, 2048))
+_COLUMNS: Final = ((4, 1, 1), (16, 2, 64), (16, 4, 2048), (4, 1, 2048), (4, 10, 16), (64, 1, 1))
 _ROWS: Final = ((4, 1, 4), (8, 4, 1), (32, 1, 1), (64, 1, 1), (64, 10, 1), (256, 10, 1))
-_CLEAR: Final = ((4, 1, 1), (4, 3, 1000), (16, 2, 1), (512, 10, 1), (64, 10, 100), (256, 1, 1000))
+_CLEAR: Final = (
+    (4, 1, 1),
+    (4, 3, 1000),
+    (16, 2, 1),
+    (512, 10, 1),
+    (64, 10, 100),
+    (256, 1, 1000),
+    (256, 10, 1000),
+)
 # Factors and samples.
 _FACTORS: Final = ((2, 1), (8, 1), (4, 256), (8, 2048), (2, 1024))
 _STREAMS: Final = ((2, 1), (3, 16), (2, 64), (2, 256), (2, 1000), (3, 1000))
@@ -71,17 +79,15 @@ def _tasks(rng: np.random.Generator) -> Iterator[Asked]:
 
 
 def _ring_products(rng: np.random.Generator) -> Iterator[Asked]:
-    for (setting, own), ring, error in product(_WEIGHTS, _RINGS, (0.05, 1e-4)):
-        for features, outputs, samples in (
-            (ring // 2 + 8, 1, 1),
-            (ring // 2 + 8, 1, 6),
-            (ring // 20, 10, 1),
-            (ring // 20, 10, 6),
-            (ring // 20, 10, 40),
-            (32, 2, 40),
-            (8, 1, 1),
-            (8, 1, ring // 4),
-        ):
+    for (setting, own), error in product(_WEIGHTS, (0.05, 1e-4)):
+        # Features and outputs that one of the rings is the smallest for, and those that all have
+        # room for.
+        shapes = [(8, 1, 1), (32, 2, 40)]
+        for ring in _RINGS:
+            shapes += [(ring // 2 + 8, 1, samples) for samples in (1, 6)]
+            shapes += [(ring // 16, 10, samples) for samples in (1, 6, 40)]
+            shapes.append((8, 1, ring // 4))
+        for features, outputs, samples in shapes:
             yield _scores(
                 rng, features, outputs, samples, error, setting, {"ring products"}, own=own
             )

@@ -119,7 +119,7 @@ pub fn encrypt<R: CryptoRng + SeedableRng + Send>(
         (products.workspace(), Factors::new(plan), message, signed)
     };
     let done =
-        each_block(blocks.collect(), start, |(workspace, factors, message, signed), block| {
+        each_block(n, blocks.collect(), start, |(workspace, factors, message, signed), block| {
             let (block, rng, question) = block;
             message.as_mut_slice().zeroize();
             factors.residues(plan, operand, &shares, *block, message, rng);
@@ -160,6 +160,7 @@ pub fn decrypt(plan: &Plan, key: &SecretKey, answer: &[u8]) -> Result<Decrypted,
         .zip(replies)
         .map(|(block, reply)| (block, reply, Zeroizing::new(vec![0.0; block.places])));
     let done = each_block(
+        layout.ring_degree,
         blocks.collect(),
         || (),
         |(), (block, reply, values)| {

@@ -62,6 +62,7 @@ impl Evaluator {
         let blocks =
             blocks.map(|(at, block)| (at, block, R::from_rng(rng), zeros(plan, block.places)));
         let done = each_block(
+            layout.ring_degree,
             blocks.collect(),
             start,
             |(workspace, factors, row), (at, block, rng, reply)| {
@@ -108,7 +109,8 @@ impl Evaluator {
         let blocks = plan.layout().blocks(expected).enumerate();
         let blocks = blocks.map(|(at, block)| (at, zeros(plan, block.places)));
         let start = || plan.products().workspace();
-        let done = each_block(blocks.collect(), start, |workspace, (at, reply)| {
+        let n = plan.layout().ring_degree;
+        let done = each_block(n, blocks.collect(), start, |workspace, (at, reply)| {
             add_all(plan, reply, &read, *at, workspace);
             let shared = &self.shared[*at % self.shared.len()];
             let places = reply.c_0.len();

@@ -45,7 +45,7 @@ pub fn encrypt<R: CryptoRng + SeedableRng + Send>(
     });
     let n = layout.ring_degree;
     let start = || (products.workspace(), Zeroizing::new(vec![0; n]), vec![0; n]);
-    let done = each_block(blocks.collect(), start, |(workspace, message, c_0), block| {
+    let done = each_block(n, blocks.collect(), start, |(workspace, message, c_0), block| {
         let (block, count, rng, question) = block;
         message.as_mut_slice().zeroize();
         let rows = features.chunks_exact(layout.features).skip(*block * layout.capacity());
@@ -91,6 +91,7 @@ pub fn decrypt(
         .zip(replies)
         .map(|(count, reply)| (count, reply, Zeroizing::new(vec![0.0; count * layout.outputs])));
     let done = each_block(
+        layout.ring_degree,
         blocks.collect(),
         || (),
         |(), (count, reply, values)| {

@@ -165,7 +165,7 @@ impl EncryptedModel {
         });
         let n = layout.ring_degree;
         let start = || [vec![0; n], vec![0; n], vec![0; n]];
-        let done = each_block(blocks.collect(), start, |rows, block| {
+        let done = each_block(n, blocks.collect(), start, |rows, block| {
             let (count, question, reply) = block;
             let window = std::mem::take(&mut question.window);
             let query = products.seeded_operand(question.seed, window);

@@ -111,7 +111,7 @@ impl Model {
             (count, question, rng, reply)
         });
         let start = || (products.workspace(), Zeroizing::new(vec![0; n]));
-        let done = each_block(blocks.collect(), start, |(workspace, c_0), block| {
+        let done = each_block(n, blocks.collect(), start, |(workspace, c_0), block| {
             let (count, question, rng, Reply { c_1, scores, .. }) = block;
             let (first, length) = layout.window(*count);
             c_0[length..].fill(0);

@@ -32,12 +32,18 @@ class Clear:
         if isinstance(problem, Products):
             return Refusal(self.name, "the factors have several owners, who would see each other's")
         size = problem.nbytes
-        steps = task.samples * size / 8
+        samples = task.samples
         kind = "distances" if isinstance(problem, Distances) else "scores"
+        results = len(problem.records) if isinstance(problem, Distances) else problem.outputs
         return Offer(
             way=self.name,
             parameters=f"the client is given {size:,} bytes once",
-            work=counted(f"clear.{kind}", decrypt=Count(1, steps, task.samples * problem.features)),
+            work=counted(
+                f"clear.{kind}",
+                decrypt=Count(
+                    1, samples * size / 8, samples * results, samples * problem.features * 8
+                ),
+            ),
             up=0,
             down=0,
             held=0,

@@ -127,7 +127,7 @@ class EncryptedRecords:
                 f"galleries.{plan.params.ring_degree}",
                 encrypt=Count(1, task.samples * pieces, 0),
                 answer=Count(1, blocks * task.samples * pieces, blocks * task.samples),
-                decrypt=Count(1, blocks * task.samples, records * task.samples),
+                decrypt=Count(1, blocks * task.samples * pieces, blocks * task.samples),
             ),
             up=size.probes,
             down=size.distances * task.samples,

@@ -61,7 +61,8 @@ class StreamFactors:
         own = params.scheme == "pad"
         blocks = -(-length * task.samples // params.block_length)
         up, down = (size.of(blocks, task.samples) for size in sizes(self._preset, problem.factors))
-        bits = float(length * task.samples)
+        # Of whole blocks: what is encrypted bit by bit has blocks of one.
+        bits = float(blocks * params.block_length)
         # Where a bit takes nanoseconds memory counts; where it takes big numbers it does not.
         cache = CACHE if params.scheme in {"bfv", "pad"} else np.inf
         spilled = max(0.0, up - cache)

@@ -1,8 +1,9 @@
 use hesc_schemes::rlwe::{RingProducts, SecretKey};
 use hesc_schemes::{SchemeError, checkpoint};
 use rand_core::{CryptoRng, SeedableRng};
-use rayon::prelude::*;
 use zeroize::{Zeroize as _, Zeroizing};
+
+use crate::blocks::map_blocks;
 
 use super::plan::Plan;
 use super::wire::{self, Pieces, Seed};
@@ -83,25 +84,25 @@ fn encrypt_all<R: CryptoRng + SeedableRng + Send>(
     let (products, n) = (plan.products(), plan.ring_degree());
     let mut work: Vec<(&[u64], R)> =
         groups.iter().map(|&codes| (codes, R::from_rng(rng))).collect();
-    let one = |(codes, rng): &mut (&[u64], R)| {
-        let mut workspace = products.workspace();
-        let mut message = Zeroizing::new(vec![0; n]);
+    let start = || (products.workspace(), Zeroizing::new(vec![0; n]));
+    let one = |(workspace, message): &mut (_, Zeroizing<Vec<i64>>),
+               (codes, rng): &mut (&[u64], R)| {
         let mut seed: Seed = [0; 32];
         rng.fill_bytes(&mut seed);
         let seeds = RingProducts::seeds(seed, plan.pieces());
         let words = seeds.into_iter().enumerate().map(|(piece, seed)| {
-            signs(plan, codes, piece, side, &mut message);
+            signs(plan, codes, piece, side, message);
             let mut c_0 = vec![0; n];
-            products.encrypt_seeded(key, seed, &message, &mut c_0, &mut workspace, rng)?;
+            products.encrypt_seeded(key, seed, message, &mut c_0, workspace, rng)?;
             Ok(c_0)
         });
-        Ok(Pieces { seed, words: words.collect::<Result<_, SchemeError>>()? })
+        let words: Result<_, SchemeError> = words.collect();
+        Ok::<_, SchemeError>(Pieces { seed, words: words? })
     };
     let mut all = Vec::with_capacity(groups.len());
     for some in work.chunks_mut(64) {
         checkpoint()?;
-        let made: Result<Vec<_>, SchemeError> = some.par_iter_mut().map(one).collect();
-        all.extend(made?);
+        all.extend(map_blocks(n * plan.pieces(), some, start, one)?);
     }
     Ok(all)
 }
@@ -185,22 +186,23 @@ pub(super) fn inner_products(
             words
         })
         .collect();
-    let one = |reply: &mut wire::Reply| {
-        let (mut row, mut c_2) = (vec![0; n], vec![0; n]);
+    let start = || (vec![0; n], vec![0; n]);
+    let one = |(row, c_2): &mut (Vec<u64>, Vec<u64>), reply: &mut wire::Reply| {
+        c_2.fill(0);
         for (a, seed) in own.iter().zip(RingProducts::seeds(reply.seed, plan.pieces())) {
-            products.add_third(a, seed, &mut row, &mut c_2);
+            products.add_third(a, seed, row, c_2);
         }
         if let Some(truncation) = plan.truncation() {
             let words = reply.c_1.iter_mut().chain(&mut reply.distances);
             words.for_each(|word| *word = truncation.lift(*word));
         }
-        products.unmask_square(key, &mut reply.c_1, &c_2)?;
+        products.unmask_square(key, &mut reply.c_1, c_2)?;
         let places = plan.places(reply.distances.len()).zip(&reply.distances);
         let found =
             places.map(|(place, &c_0)| products.centred_sum(reply.c_1[place], c_0)).collect();
         reply.c_1.zeroize();
-        Ok(found)
+        Ok::<_, SchemeError>(found)
     };
-    let done: Result<Vec<Vec<i64>>, SchemeError> = replies.par_iter_mut().map(one).collect();
-    Ok((range, Zeroizing::new(done?)))
+    let done = map_blocks(n * plan.pieces(), &mut replies, start, one)?;
+    Ok((range, Zeroizing::new(done)))
 }

@@ -1,6 +1,7 @@
 use hesc_schemes::rlwe::{Operand, RingProducts};
 use hesc_schemes::{KeyId, SchemeError, checkpoint};
-use rayon::prelude::*;
+
+use crate::blocks::map_blocks;
 
 use super::plan::Plan;
 use super::wire::{self, Pieces, Range, Reply, Seed};
@@ -26,13 +27,14 @@ struct Side {
     pieces: Vec<Operand>,
 }
 
-fn sides(plan: &Plan, objects: Vec<Pieces>) -> Vec<Side> {
-    let one = |Pieces { seed, words }: Pieces| {
+fn sides(plan: &Plan, mut objects: Vec<Pieces>) -> Result<Vec<Side>, SchemeError> {
+    let one = |(): &mut (), object: &mut Pieces| {
+        let (seed, words) = (object.seed, std::mem::take(&mut object.words));
         let seeds = RingProducts::seeds(seed, plan.pieces());
         let operand = |(seed, c_0)| plan.products().seeded_operand(seed, c_0);
-        Side { seed, pieces: seeds.into_iter().zip(words).map(operand).collect() }
+        Ok(Side { seed, pieces: seeds.into_iter().zip(words).map(operand).collect() })
     };
-    objects.into_par_iter().map(one).collect()
+    map_blocks(plan.ring_degree() * plan.pieces(), &mut objects, || (), one)
 }
 
 impl Probes {
@@ -42,7 +44,7 @@ impl Probes {
     /// [`SchemeError::Wire`], [`SchemeError::ParameterMismatch`] for another plan.
     pub fn from_bytes(plan: &Plan, bytes: &[u8]) -> Result<Self, SchemeError> {
         let (key, probes) = wire::probes_from_bytes(plan, bytes)?;
-        Ok(Self { plan: plan.clone(), key, probes: sides(plan, probes) })
+        Ok(Self { plan: plan.clone(), key, probes: sides(plan, probes)? })
     }
 
     /// How many.
@@ -58,7 +60,7 @@ impl Gallery {
     /// [`SchemeError::Wire`], [`SchemeError::ParameterMismatch`] for another plan.
     pub fn from_bytes(plan: &Plan, bytes: &[u8]) -> Result<Self, SchemeError> {
         let (key, records, blocks) = wire::gallery_from_bytes(plan, bytes)?;
-        Ok(Self { plan: plan.clone(), key, records, blocks: sides(plan, blocks) })
+        Ok(Self { plan: plan.clone(), key, records, blocks: sides(plan, blocks)? })
     }
 
     /// Codes in it.
@@ -100,12 +102,12 @@ impl Gallery {
         let mut replies = Vec::with_capacity(blocks);
         for (sides, counts) in some.chunks(64).zip(counts.chunks(64)) {
             checkpoint()?;
-            let made: Result<Vec<_>, SchemeError> = sides
-                .par_iter()
-                .zip(counts)
-                .map_init(|| self.rows(), |rows, (side, &count)| self.reply(own, side, count, rows))
-                .collect();
-            replies.extend(made?);
+            let mut some: Vec<(&Side, usize)> = sides.iter().zip(counts.iter().copied()).collect();
+            let one = |rows: &mut _, (side, count): &mut (&Side, usize)| {
+                self.reply(own, side, *count, rows)
+            };
+            let words = self.plan.ring_degree() * self.plan.pieces();
+            replies.extend(map_blocks(words, &mut some, || self.rows(), one)?);
         }
         let range = Range { records: self.records, probes: probes.count(), probe, first, blocks };
         Ok(wire::distances_to_bytes(&self.plan, self.key, range, &own.seed, &replies))

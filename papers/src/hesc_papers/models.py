@@ -1,0 +1,244 @@
+"""Models of scikit-learn on its bundled sets, scored without showing samples, over many splits."""
+
+from __future__ import annotations
+
+import statistics
+import time
+import warnings
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from hesc_papers import concrete_ml_peer
+from hesc_papers.report import Report
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from hesc.studies import Options
+
+IDENTIFIER: Final = "hesc:models"
+TITLE: Final = "private models beside their clear ones"
+PEERS: Final = ("concrete-ml",)
+SPLITS: Final = 10
+QUICK_SPLITS: Final = 2
+RUNS: Final = 15
+"""Of one sample, whose median is its time; of what takes over a second, fewer."""
+LONGEST: Final = 3.0
+"""Seconds of all runs of one sample."""
+
+
+class Case(NamedTuple):
+    """A set, a model and how it is planned."""
+
+    data: str
+    make: Callable[[], Any]
+    """A private estimator that is not fitted."""
+    plan: dict[str, Any]
+    """Arguments of `plan`."""
+    rows: int = 10_000
+    """Rows of the test split that are encrypted, at most."""
+
+
+def cases() -> dict[str, Case]:
+    """By name."""
+    from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
+    from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+    from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
+    from sklearn.neural_network import MLPClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import MinMaxScaler, StandardScaler
+    from sklearn.svm import LinearSVC
+
+    from hesc.ml import PrivateClassifier, PrivateMLPClassifier, PrivateRegressor
+
+    def scaled(model: Callable[[], Any]) -> Callable[[], Any]:
+        return lambda: PrivateClassifier(make_pipeline(StandardScaler(), model()))
+
+    def network() -> Any:
+        layers = MLPClassifier((32,), alpha=0.1, max_iter=1000, random_state=0)
+        return PrivateMLPClassifier(make_pipeline(MinMaxScaler(), layers))
+
+    logistic = scaled(lambda: LogisticRegression(max_iter=2000))
+    return {
+        "iris, QDA": Case("iris", lambda: PrivateClassifier(QuadraticDiscriminantAnalysis()), {}),
+        "wine, linear SVM": Case("wine", scaled(lambda: LinearSVC(random_state=0)), {}),
+        "breast cancer, logistic": Case("breast_cancer", logistic, {}),
+        "digits, ridge": Case("digits", scaled(RidgeClassifier), {}),
+        "diabetes, ridge": Case(
+            "diabetes", lambda: PrivateRegressor(make_pipeline(StandardScaler(), Ridge())), {}
+        ),
+        "breast cancer, stumps": Case(
+            "breast_cancer",
+            lambda: PrivateClassifier(GradientBoostingClassifier(max_depth=1, random_state=0)),
+            {"bins": "thresholds"},
+        ),
+        "breast cancer, forest fitted again": Case(
+            "breast_cancer",
+            lambda: PrivateClassifier(RandomForestClassifier(random_state=0)),
+            {"refit": "additive"},
+        ),
+        "digits, network 64-32-10": Case("digits", network, {}),
+    }
+
+
+def reproduce(options: Options) -> Report:
+    """Fits, plans, encrypts and scores, on one thread."""
+    # Numpy's products of matrices have threads of their own.
+    with threadpool_limits(1), warnings.catch_warnings():
+        # Of networks that stop before they converge, and of values that are clipped: both count.
+        warnings.simplefilter("ignore")
+        return _reproduced(options)
+
+
+def _reproduced(options: Options) -> Report:
+    splits = QUICK_SPLITS if options.quick else SPLITS
+    rows: list[dict[str, Any]] = []
+    for name, case in options.track(list(cases().items()), "models"):
+        rows.append({"model": name} | _measured(case, splits))
+    ratios = {
+        "worst loss of a mean": max(float(row["clear"] - row["private"]) for row in rows),
+        "largest error / stated": max(row["error / stated"] or 0.0 for row in rows),
+    }
+    notes = [
+        f"means over {splits} splits, 30 % of the rows for the test; values beyond the ranges of "
+        "the rows planned with are clipped. `clear` and `private` are accuracies, of regressors "
+        "shares of variance explained; `same` is the share of test rows with the clear class",
+        "error / stated: root mean square of all test scores' errors over what the plan states, "
+        "the largest of all splits; of networks with what polynomials do to activations",
+        f"one sample: median of up to {RUNS} round trips; keys: bytes, once, for the server",
+    ]
+    if "concrete-ml" in options.peers:
+        theirs = concrete_ml_peer.rows(quick=options.quick)
+        rows += list(options.track(theirs, "models of the peer"))
+        notes.append(concrete_ml_peer.NOTE)
+        ratios |= _beside(rows)
+    return Report(
+        identifier=IDENTIFIER,
+        title=TITLE,
+        unit="means over splits",
+        rows=rows,
+        ratios=ratios,
+        notes=notes,
+        repetitions=RUNS,
+    )
+
+
+def _beside(rows: Sequence[dict[str, Any]]) -> dict[str, float]:
+    """The peer's times over ours, by model."""
+    ours = {row["model"]: row for row in rows}
+    found = {}
+    for row in rows:
+        mine = ours.get(str(row["model"]).removeprefix("Concrete ML: "))
+        if mine is not None and mine is not row:
+            found[f"Concrete ML / hesc: {mine['model']}, ms"] = (
+                row["one sample, ms"] / mine["one sample, ms"]
+            )
+    return found
+
+
+def split(data: str, seed: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Training rows, test rows, and their targets."""
+    from sklearn import datasets
+    from sklearn.model_selection import train_test_split
+
+    x, y = getattr(datasets, f"load_{data}")(return_X_y=True)
+    kept = y if data != "diabetes" else None
+    found: tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]] = tuple(
+        train_test_split(x, y, test_size=0.3, random_state=seed, stratify=kept)
+    )
+    return found
+
+
+def _measured(case: Case, splits: int) -> dict[str, Any]:
+    clear, private, same, errors = [], [], [], []
+    row: dict[str, Any] = {}
+    for seed in range(splits):
+        train, test, learnt, right = split(case.data, seed)
+        made = case.make().fit(train, learnt)
+        plan = made.plan(train, **case.plan)
+        test, right = test[: case.rows], right[: case.rows]
+        run = made.run(test, clip=True, progress=False)
+        expected = made.predict(test)
+        clear.append(_score(right, expected, plan))
+        private.append(_score(right, run.predictions, plan))
+        if plan.classes is not None:
+            same.append(float((run.predictions == expected).mean()))
+        if plan.error:
+            errors.append(_error(made, plan, test, run))
+        if not seed:
+            row = _one_sample(made, plan, test)
+    return {
+        "clear": statistics.mean(clear),
+        "private": statistics.mean(private),
+        "same": statistics.mean(same) if same else None,
+        "error / stated": max(errors) if errors else None,
+        **row,
+    }
+
+
+def _score(right: NDArray[Any], found: NDArray[Any], plan: Any) -> float:
+    """Accuracy, or the share of variance explained."""
+    if plan.classes is not None:
+        return float((found == right).mean())
+    return float(1 - np.square(right - found).mean() / right.var())
+
+
+def _error(made: Any, plan: Any, test: NDArray[Any], run: Any) -> float:
+    """Of rows that were within their ranges: of others the clear model sees another sample."""
+    inside = np.array([not plan.prepared(row[None], clip=True).values for row in test])
+    if getattr(plan, "fidelity", None) is not None:
+        truth = made.decision_function(test, fhe="simulate", clip=True, progress=False)
+        # A simulation has errors of the same law, apart from the run's.
+        return float(np.sqrt(np.square(run.scores - truth)[inside].mean() / 2) / plan.error)
+    scored = getattr(made, "decision_function", made.predict)
+    return float(np.sqrt(np.square(run.scores - scored(test))[inside].mean()) / plan.error)
+
+
+def _one_sample(made: Any, plan: Any, test: NDArray[Any]) -> dict[str, Any]:
+    client = made.client()
+    keys = client.public_keys() if plan.needs_keys else None
+    server = made.server(keys=keys)
+    times: list[float] = []
+    up = down = 0
+    first = time.perf_counter()
+    while len(times) <= RUNS and (len(times) < 2 or time.perf_counter() - first < LONGEST):
+        start = time.perf_counter()
+        query = client.encrypt(test[:1], clip=True).data
+        answer = server.answer(query)
+        client.decrypt(answer)
+        times.append(time.perf_counter() - start)
+        up, down = len(query), len(answer)
+    return {
+        # Caches are cold in the first.
+        "one sample, ms": 1e3 * statistics.median(times[1:]),
+        "up": up,
+        "down": down,
+        "keys": 0 if keys is None else len(keys),
+        "samples of a query": plan.rows,
+    }
+
+
+def plot(report: Report, path: Path) -> None:
+    """What is lost against the clear model, and what one sample takes."""
+    from matplotlib.figure import Figure
+
+    rows = report.rows[::-1]
+    figure = Figure(figsize=(10, 0.42 * len(rows) + 1.6), layout="constrained")
+    left, right = figure.subplots(1, 2, sharey=True)
+    places = np.arange(len(rows))
+    left.barh(places, [100 * (row["private"] - row["clear"]) for row in rows], color="C0")
+    left.set_yticks(places, [row["model"] for row in rows])
+    left.set_xlabel("private minus clear, points of accuracy or of variance explained")
+    left.axvline(0, color="0.3", linewidth=0.8)
+    right.barh(places, [row["one sample, ms"] for row in rows], color="C1")
+    right.set(xscale="log", xlabel="one sample, all sides, ms")
+    for axis in (left, right):
+        axis.grid(axis="x", alpha=0.3)
+        axis.set_axisbelow(True)
+    figure.suptitle(report.title)
+    figure.savefig(path, dpi=120)
