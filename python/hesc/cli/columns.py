@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from typing import IO, TYPE_CHECKING, Final
 
 import numpy as np
@@ -131,7 +132,12 @@ class Table:
         if not _is_number(cell):
             what = "is empty; impute it first" if not cell else "holds no number"
             raise self._problem(f"column {self.header[place][:80]!r} {what}")
-        return float(cell)
+        number = float(cell)
+        if not math.isfinite(number):
+            raise self._problem(
+                f"column {self.header[place][:80]!r} holds no finite number; impute it first"
+            )
+        return number
 
     def _problem(self, problem: str) -> HescError:
         return HescError(f"{self._file.name}: line {self._line}: {problem}")
