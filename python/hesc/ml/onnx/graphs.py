@@ -18,6 +18,7 @@ from hesc.ml.onnx import endings
 from hesc.ml.onnx.values import (
     BEFORE,
     NEAREST,
+    SINGLE,
     Budget,
     Chain,
     Columns,
@@ -33,6 +34,7 @@ from hesc.ml.onnx.values import (
     scaled,
     scored_of,
     shapes_of,
+    softmaxed,
 )
 
 if TYPE_CHECKING:
@@ -44,8 +46,6 @@ if TYPE_CHECKING:
     from hesc.ml.transforms import Transform
     from hesc.ml.trees import TreeEnsemble
 
-_FLOAT: Final = 1
-_DOUBLE: Final = 11
 _ACTIVATIONS: Final = {"Relu": "relu", "Tanh": "tanh", "Sigmoid": "logistic"}
 _PASSED_ON: Final = ("Identity", "Cast", "Reshape", "Squeeze", "Flatten", "Dropout")
 
@@ -217,28 +217,22 @@ class _Reader:
 
     def _pass_on(self, node: Node) -> None:
         value = self._operand(node, 0)
-        if isinstance(value, Columns | Chain):
-            kept = node.operator in {"Identity", "Cast"}
-            if node.operator == "Reshape":
-                shape = self._numbers(node, 1).tolist()
-                width = value.width if isinstance(value, Chain) else 0
-                kept = shape == [-1, width] or (width == 1 and shape == [-1])
-            to = node.attributes.get("to") if node.operator == "Cast" else None
-            if not kept or to not in {None, _FLOAT, _DOUBLE}:
-                raise ParameterError(self._refusal(node))
-            if to is not None:
-                # What was rounded once stays rounded.
-                value = replace(value, single=value.single or to == _FLOAT)
-        elif isinstance(value, np.ndarray) or not self._is_kept(node, value):
+        if isinstance(value, np.ndarray) or not self._is_kept(node, value):
             raise ParameterError(self._refusal(node))
+        if isinstance(value, Columns | Chain) and node.operator == "Cast":
+            # What was rounded once stays rounded.
+            single = value.single or node.attributes.get("to") == SINGLE
+            value = replace(value, single=single)
         self._give(node, value)
 
     def _is_kept(self, node: Node, value: Value) -> bool:
-        """Whether what is concluded stays what it is: of a kind that holds it, a row for each."""
+        """Whether it stays what it is: of a type that holds it, a row for each sample."""
         if node.operator == "Cast":
             return node.attributes.get("to") in kinds_of(value)
         if node.operator == "Reshape":
             return self._numbers(node, 1).tolist() in shapes_of(value)
+        if isinstance(value, Columns | Chain):
+            return node.operator == "Identity"
         return node.operator != "Flatten" or node.attributes.get("axis", 1) == 1
 
     def _concat(self, node: Node) -> None:
@@ -350,13 +344,7 @@ class _Reader:
         chain = self._chain(node)
         if node.attributes.get("axis", -1) not in {1, -1} or chain.width < 2 or not chain.layers:
             raise ParameterError(self._refusal(node))
-        if chain.layers[-1].activation != "identity":
-            raise ParameterError(
-                f"Softmax of activations ({chain.layers[-1].activation}), which no side computes "
-                f"on encrypted scores; leave them off, or add a layer of sums"
-            )
-        scored = Scored(chain.steps, Network(chain.layers), "softmax")
-        self._give(node, Concluded("probabilities", scored))
+        self._give(node, Concluded("probabilities", softmaxed(chain)))
 
     def _argmax(self, node: Node) -> None:
         value = self._operand(node, 0)

@@ -88,7 +88,9 @@ class Complement:
 Value = Columns | Chain | Concluded | Complement
 
 
-_FLOATS: Final = {1, 11}
+SINGLE: Final = 1
+"""ONNX's number of float32."""
+_FLOATS: Final = {SINGLE, 11}
 _WHOLES: Final = {6, 7}
 _TEXTS: Final = {8}
 
@@ -102,7 +104,10 @@ def kinds_of(value: Value) -> set[int]:
 
 
 def shapes_of(value: Value) -> list[list[int]]:
-    """Shapes in which what is concluded has a row for each sample."""
+    """Shapes in which a value has a row for each sample, as it had."""
+    if isinstance(value, Columns | Chain):
+        width = value.width if isinstance(value, Chain) else value.last - value.first
+        return [[-1, width], *[[-1]] * (width == 1)]
     if not isinstance(value, Concluded) or value.what in {"label", "place"}:
         return [[-1], [-1, 1]]
     outputs = value.scored.model.outputs
@@ -180,6 +185,22 @@ def scored_of(chain: Chain) -> Scored:
         )
     layers = (*before, replace(last, activation="identity"))
     return Scored(chain.steps, Network(layers), link)
+
+
+def softmaxed(chain: Chain) -> Scored:
+    """The scores before a softmax.
+
+    Raises:
+        ParameterError: they are those of an activation.
+
+    """
+    last = chain.layers[-1].activation
+    if last != "identity":
+        raise ParameterError(
+            f"Softmax of activations ({last}), which no side computes on encrypted scores; leave "
+            f"them off, or add a layer of sums"
+        )
+    return Scored(chain.steps, Network(chain.layers), "softmax")
 
 
 def difference(model: Network | TreeEnsemble) -> Network | TreeEnsemble:
