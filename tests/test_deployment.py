@@ -319,14 +319,17 @@ assert not loaded, loaded
 
 
 def test_every_way_is_there_and_kinds_are_apart() -> None:
-    kinds = [way.server_kind for way in ways.WAYS.values()]
-    assert len({*kinds, *ways.WAYS}) == 2 * len(kinds)
+    kinds = [way.server_kind for way in ways.WAYS.values() if way.server_kind is not None]
+    assert len({*kinds, *ways.WAYS}) == len(kinds) + len(ways.WAYS)
     for kind, way in ways.WAYS.items():
         plan = ways._loaded(way.plan)
         assert plan.kind == kind
         assert hasattr(plan, "needs_keys")
+        assert hasattr(plan, "encrypts_publicly")
         for place in (way.client, way.server, way.load_secret):
-            assert callable(ways._loaded(place))
+            assert place is None or callable(ways._loaded(place))
+        assert (way.server is None) == (way.server_kind is None)
+        assert way.sides[0] == "client"
 
 
 def test_ways_refuse_what_they_do_not_know(saved: Path) -> None:

@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import hesc
-from hesc.cli import compiling, files
+from hesc.cli import batches, compiling, files
 from hesc.cli.columns import Table
 from hesc.ml import ClientFolder, PrivateClassifier, PrivateRegressor, PrivateTransformer
 
@@ -74,7 +74,7 @@ def test_rows_of_any_number_and_order_of_columns(
     desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """More samples than a batch, columns turned round, one too many: predictions in their order."""
-    monkeypatch.setattr(files, "CELLS", 400)  # batches of 100
+    monkeypatch.setattr(batches, "CELLS", 400)  # batches of 100
     samples = np.tile(X, (5, 1))[:-7]
     numbers = np.arange(len(samples))[:, None]
     table = np.hstack([samples[:, ::-1], numbers])
@@ -126,7 +126,7 @@ def test_figures(desk: Desk, tmp_path: Path, capsys: pytest.CaptureFixture[str])
 def test_errors_later_in_a_file_say_where(
     desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "CELLS", 40)  # batches of 10
+    monkeypatch.setattr(batches, "CELLS", 40)  # batches of 10
     wide = X.copy()
     wide[25, 2] = 1234.5
     rows = write(tmp_path / "r.csv", NAMES, wide)
@@ -421,8 +421,8 @@ def test_compile_makes_a_deployment(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         compiling.compile_model(tmp_path / "m", gap, out)
     with pytest.raises(hesc.ParameterError, match="one of them"):
         compiling.compile_model(tmp_path / "m", data, out, ranges=(0, 1), ranges_from=ranges)
-    with pytest.raises(hesc.ParameterError, match="refused"):
-        compiling.compile_model(tmp_path / "m", data, out, disclose="class", leave_out=["kind"])
+    with pytest.raises(hesc.ParameterError, match="not served"):
+        compiling.compile_model(tmp_path / "m", data, out, disclose="products", leave_out=["kind"])
     assert not out.exists()
     compiling.compile_model(
         tmp_path / "m",

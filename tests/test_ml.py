@@ -143,7 +143,7 @@ def test_transforms_are_those_of_scikit_learn(name: str) -> None:
     plan = PrivatePlan.from_bytes(made.client().plan.to_bytes())
     server = json.loads(made.server().to_bytes())
     assert server["plan"] == plan.to_bytes().decode()
-    _, linear = made._planned()
+    linear = made._served().linear
     found = plan.prepared(X).features @ linear.weights.T + linear.intercepts
     assert found[:, 0] == pytest.approx(pipeline.fit(X[::2], Y[::2]).predict(X), abs=1e-9)
     assert np.abs(made.predict(X, fhe="execute") - made.predict(X)).max() < 0.07
@@ -204,7 +204,7 @@ def test_stated_errors_are_true(fhe: Any) -> None:
     independent ones, the mean square leaves 0.85 to 1.15 with a probability below 10^-5.
     """
     made = private()
-    plan, linear = made._planned()
+    plan, linear = made._served().plan, made._served().linear
     rows = np.random.default_rng(5).uniform(X.min(axis=0), X.max(axis=0), (2000, 4))
     errors = made.decision_function(rows, fhe=fhe) - made.decision_function(rows)
     features = plan.prepared(rows).features

@@ -126,7 +126,7 @@ def test_trees_of_single_features_are_computed_as_they_are(model: Any, two: bool
     plan = made.plan(rows, bins="thresholds")
     assert plan.fidelity is not None
     assert plan.fidelity.apart < 1e-9
-    _, linear = made._planned()
+    linear = made._served().linear
     edges = linear.steps[-1].edges
     first = linear.steps[-1].features[0, 0].astype(int)
     strange = np.repeat(rows[:1], len(edges), axis=0)
@@ -161,7 +161,7 @@ def test_thresholds_move_to_the_nearest_edges() -> None:
     rows = np.arange(1.0, 11)[:, None]
     made = PrivateRegressor(DecisionTreeRegressor(max_depth=1)).fit(rows, 1.0 * (rows[:, 0] > 5))
     plan = made.plan(rows, bins=[[2, 6.5]], min_fidelity=0)
-    _, linear = made._planned()
+    linear = made._served().linear
     found = transformed(linear.steps, rows) @ linear.weights.T + linear.intercepts
     assert found[:, 0] == pytest.approx(1.0 * (rows[:, 0] > 6.5))
     assert plan.fidelity is not None

@@ -20,11 +20,10 @@ from sklearn.tree import DecisionTreeClassifier
 import hesc
 from hesc.integers import Integers
 from hesc.integers.circuits import Style, circuit_of
-from hesc.ml import ways
+from hesc.ml import PrivateClassifier, ways
 from hesc.ml.decisions import models, quantisation
 from hesc.ml.decisions.circuits import Words
 from hesc.ml.decisions.client import ClassClient
-from hesc.ml.decisions.offers import ClassOffer, offer
 from hesc.ml.decisions.plans import ClassPlan, quantised
 from hesc.ml.decisions.server import ClassServer
 from hesc.ml.extraction import linear_form
@@ -34,14 +33,20 @@ X, Y = datasets.load_iris(return_X_y=True)
 TREE = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, Y)
 
 
-@pytest.fixture(scope="module")
-def tree() -> ClassOffer:
-    return offer(TREE, X)
+def planned(estimator: Any, **wishes: Any) -> PrivateClassifier:
+    private = PrivateClassifier.from_fitted(estimator)
+    private.plan(X, disclose="class", **wishes)
+    return private
 
 
 @pytest.fixture(scope="module")
-def parties(tree: ClassOffer) -> tuple[ClassClient, ClassServer]:
-    client = ClassClient(ClassPlan.from_bytes(tree.plan.to_bytes()))
+def tree() -> PrivateClassifier:
+    return planned(TREE)
+
+
+@pytest.fixture(scope="module")
+def parties(tree: PrivateClassifier) -> tuple[ClassClient, ClassServer]:
+    client = ClassClient(ClassPlan.from_bytes(tree._served().plan.to_bytes()))
     data = tree.server().to_bytes()
     return client, ClassServer.from_bytes(data, keys=client.public_keys())
 
@@ -102,14 +107,15 @@ def test_many_bits_are_the_clear_model() -> None:
     assert np.array_equal(models.classify(whole, steps), linear.predict(X))
 
 
-def test_executed_is_simulated(tree: ClassOffer) -> None:
+def test_executed_is_simulated(tree: PrivateClassifier) -> None:
     """Exactly, and as large as said."""
-    found, expected = tree.execute(X, progress=False), tree.simulate(X)
+    found, expected = tree.run(X, progress=False), tree.run(X, fhe="simulate")
     assert np.array_equal(found.predictions, expected.predictions)
     assert abs(found.sizes.up / expected.sizes.up - 1) < 0.05
     assert abs(found.sizes.down / expected.sizes.down - 1) < 0.05
     share = float((expected.predictions == TREE.predict(X)).mean())
-    assert tree.plan.agreement == share
+    assert tree._served().plan.agreement == share
+    assert found.scores is found.error is None
 
 
 def test_parties_apart(parties: tuple[ClassClient, ClassServer], tmp_path: Any) -> None:
@@ -131,11 +137,11 @@ def test_parties_apart(parties: tuple[ClassClient, ClassServer], tmp_path: Any) 
 
 
 def test_bits_that_bootstrap() -> None:
-    small = offer(TREE, X, engine="bootstrapped", batch=2)
-    assert small.plan.rows == 2
+    small = planned(TREE, engine="bootstrapped", batch=2)
+    assert small._served().plan.rows == 2
     rows = X[[0, 60, 140]]
-    found = small.execute(rows, progress=False)
-    assert np.array_equal(found.predictions, small.simulate(rows).predictions)
+    found = small.run(rows, progress=False)
+    assert np.array_equal(found.predictions, small.predict(rows, fhe="simulate"))
 
 
 def test_a_server_needs_no_secrets_and_no_scikit_learn(
@@ -164,16 +170,14 @@ assert not {"hesc.secret", "sklearn"} & set(sys.modules)
     assert np.array_equal(found.predictions, TREE.predict(X[:2]))
 
 
-def test_refusals(tree: ClassOffer, parties: tuple[ClassClient, ClassServer]) -> None:
+def test_refusals(tree: PrivateClassifier, parties: tuple[ClassClient, ClassServer]) -> None:
     client, server = parties
     with pytest.raises(hesc.ParameterError, match="SVC is not computed"):
-        offer(SVC().fit(X, Y), X)
-    with pytest.raises(hesc.ParameterError, match="no transforms"):
-        offer(make_pipeline(StandardScaler(), DecisionTreeClassifier()).fit(X, Y), X)
+        planned(SVC().fit(X, Y))
     with pytest.raises(hesc.ParameterError, match="fewer than min_agreement=1"):
-        offer(TREE, X, bits=1, min_agreement=1)
+        planned(TREE, feature_bits=1, min_agreement=1)
     with pytest.raises(hesc.ParameterError, match="a share of rows"):
-        offer(TREE, X, min_agreement=2)
+        planned(TREE, min_agreement=2)
     with pytest.raises(hesc.OutOfRangeError, match="beyond its declared range"):
         client.encrypt(X + 10)
     assert client.encrypt(X[:3] + 10, clip=True).clipped_samples == 3
@@ -190,14 +194,14 @@ def test_refusals(tree: ClassOffer, parties: tuple[ClassClient, ClassServer]) ->
             pickle.dumps(party)
 
 
-def test_damaged_bytes(tree: ClassOffer, parties: tuple[ClassClient, ClassServer]) -> None:
+def test_damaged_bytes(tree: PrivateClassifier, parties: tuple[ClassClient, ClassServer]) -> None:
     """Errors of hesc's own, or other classes where residues were changed; nothing else."""
     client, server = parties
     query = client.encrypt(X[:2]).data
     answer = server.answer(query)
     rng = np.random.default_rng(0)
     readers: list[tuple[bytes, Any, int]] = [
-        (tree.plan.to_bytes(), ClassPlan.from_bytes, 200),
+        (tree._served().plan.to_bytes(), ClassPlan.from_bytes, 200),
         (tree.server().to_bytes(), ClassServer.from_bytes, 200),
         (query, server.answer, 8),
         (answer, client.decrypt, 40),
@@ -214,9 +218,9 @@ def test_damaged_bytes(tree: ClassOffer, parties: tuple[ClassClient, ClassServer
                 continue
 
 
-def test_what_a_plan_says(tree: ClassOffer) -> None:
-    told = str(tree.plan)
+def test_what_a_plan_says(tree: PrivateClassifier) -> None:
+    told = str(tree._served().plan)
     for words in ("no score", "NOT HIDDEN", "whatever encrypts them", "have the clear model's"):
         assert words in told
     # Thresholds and leaves are the server's.
-    assert "nodes" not in tree.plan.to_bytes().decode()
+    assert "nodes" not in tree._served().plan.to_bytes().decode()

@@ -34,13 +34,15 @@ def plan_bytes() -> bytes:
         RidgeClassifier(),
     )
     made = PrivateClassifier(pipeline).fit(X, Y)
-    return made.plan(X).to_bytes()
+    data: bytes = made.plan(X).to_bytes()
+    return data
 
 
 def server_bytes() -> bytes:
     made = PrivateClassifier(RidgeClassifier()).fit(X, Y)
     made.plan(X)
-    return made.server().to_bytes()
+    data: bytes = made.server().to_bytes()
+    return data
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:

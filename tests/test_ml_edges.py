@@ -34,7 +34,6 @@ from hesc.ml import (
     transforms,
 )
 from hesc.ml.decisions.models import TreeVotes
-from hesc.ml.decisions.offers import offer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,6 +53,13 @@ def network() -> PrivateMLPClassifier:
     return PrivateMLPClassifier(inner).fit(X, Y)
 
 
+def compared(model: Any, x: Any, **wishes: Any) -> PrivateClassifier:
+    """A model whose plan answers classes alone."""
+    made = PrivateClassifier.from_fitted(model)
+    made.plan(x, disclose="class", **wishes)
+    return made
+
+
 # Names and labels
 
 
@@ -66,7 +72,7 @@ def test_names_that_no_reader_takes_make_no_plan(network: Any, names: Any) -> No
     wanted: list[Callable[[], Any]] = [
         lambda: fitted().plan(X, names=names),
         lambda: network.plan(X, names=names),
-        lambda: offer(LogisticRegression(max_iter=500).fit(X, Y), X, names=names, bits=2),
+        lambda: compared(fitted().estimator_, X, names=names, feature_bits=2),
     ]
     for make in wanted:
         with pytest.raises(hesc.ParameterError, match="names"):
@@ -144,13 +150,12 @@ def test_classes_alone_take_tables_as_they_were_fitted() -> None:
     pandas = pytest.importorskip("pandas")
     table = pandas.DataFrame(X, columns=NAMES)
     tree = DecisionTreeClassifier(max_depth=2, random_state=0).fit(table, Y)
-    made = offer(tree, table)
-    assert made.plan.names == NAMES
-    with pytest.raises(hesc.ShapeError, match="another order"):
-        offer(tree, table[NAMES[::-1]])
-    with pytest.raises(hesc.ShapeError, match="another order"):
-        made.simulate(table[NAMES[::-1]])
-    assert (made.simulate(table).predictions == tree.predict(table)).mean() > 0.98
+    made = compared(tree, table)
+    assert made.client().plan.names == NAMES
+    for wrong in (made.plan, lambda x: made.run(x, fhe="simulate")):
+        with pytest.raises(ValueError, match="feature names"):
+            wrong(table[NAMES[::-1]])
+    assert (made.predict(table, fhe="simulate") == tree.predict(table)).mean() > 0.98
 
 
 @pytest.mark.parametrize("x", [np.array([1.25, 2.5, 3, 4]), X[:3] * 1j, np.array([["secret"] * 4])])
@@ -189,7 +194,7 @@ def test_numbers_of_samples_that_are_none(network: Any) -> None:
 
 def test_networks_have_no_contenders_and_say_so(network: Any) -> None:
     network.plan(X)
-    with pytest.raises(hesc.ParameterError, match="no contenders"):
+    with pytest.raises(hesc.ParameterError, match="of another kind"):
         network.contenders()
 
 
@@ -197,12 +202,12 @@ def test_ranges_that_have_no_width_among_numbers(network: Any) -> None:
     with pytest.raises(hesc.ParameterError, match="ranges are finite"):
         network.plan(X, ranges=(-1e308, 1e308))
     with pytest.raises(hesc.ParameterError, match="ranges are pairs"):
-        offer(LogisticRegression(max_iter=500).fit(X, Y), X, ranges=(-1e308, 1e308))
+        compared(fitted().estimator_, X, ranges=(-1e308, 1e308))
     fields = json.loads(network.plan(X).to_bytes())
     for name, number in (("low", -1e308), ("high", 1e308)):
         fields[name] = documents.packed(np.full(4, number))
     with pytest.raises(hesc.WireError, match="ranges and centre"):
-        type(network._plan).from_bytes(json.dumps(fields).encode())
+        type(network.client().plan).from_bytes(json.dumps(fields).encode())
 
 
 def test_a_plan_goes_through_many_features_a_few_samples_at_a_time() -> None:
@@ -267,16 +272,17 @@ def test_trees_whose_nodes_lie_among_those_of_others_are_refused() -> None:
 
 def test_classes_are_asked_for_by_the_plan_that_answers() -> None:
     """Features are steps of ranges, and those of another plan mean something else."""
-    made = offer(DecisionTreeClassifier(max_depth=1).fit(X, Y), X, engine="binary", batch=9)
+    tree = DecisionTreeClassifier(max_depth=1).fit(X, Y)
+    made = compared(tree, X, engine="binary", batch=9)
     client = made.client()
     server = made.server(keys=client.public_keys())
-    fields = json.loads(made.plan.to_bytes()) | {"low": documents.packed(np.full(4, -100.0))}
-    other = type(made.plan).from_bytes(json.dumps(fields).encode())
+    fields = json.loads(client.plan.to_bytes()) | {"low": documents.packed(np.full(4, -100.0))}
+    other = type(client.plan).from_bytes(json.dumps(fields).encode())
     stranger = type(client)(other, secret=client.secret, keys=client.public_keys())
     with pytest.raises(hesc.WireError, match="another plan"):
         server.answer(stranger.encrypt(X[:9]).data)
     answer = server.answer(client.encrypt(X[:9]).data)
-    assert (client.decrypt(answer).predictions == made.simulate(X[:9]).predictions).all()
+    assert (client.decrypt(answer).predictions == made.predict(X[:9], fhe="simulate")).all()
     with pytest.raises(hesc.WireError, match="another plan"):
         stranger.decrypt(answer)
 

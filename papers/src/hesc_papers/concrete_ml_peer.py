@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from hesc._native import HescError
+from hesc_papers.splits import split
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,8 +70,6 @@ def rows(*, quick: bool) -> Iterator[dict[str, Any]]:
 
 def _run(model: Model) -> dict[str, Any]:
     from sklearn.preprocessing import StandardScaler
-
-    from hesc_papers.models import split
 
     python = os.environ.get(PYTHON, "")
     if not Path(python).is_file():

@@ -12,6 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from hesc_papers import concrete_ml_peer
 from hesc_papers.report import Report
+from hesc_papers.splits import split
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -138,19 +139,6 @@ def _beside(rows: Sequence[dict[str, Any]]) -> dict[str, float]:
             found[f"Concrete ML / hesc: {mine['model']}, ms"] = (
                 row["one sample, ms"] / mine["one sample, ms"]
             )
-    return found
-
-
-def split(data: str, seed: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Training rows, test rows, and their targets."""
-    from sklearn import datasets
-    from sklearn.model_selection import train_test_split
-
-    x, y = getattr(datasets, f"load_{data}")(return_X_y=True)
-    kept = y if data != "diabetes" else None
-    found: tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]] = tuple(
-        train_test_split(x, y, test_size=0.3, random_state=seed, stratify=kept)
-    )
     return found
 
 

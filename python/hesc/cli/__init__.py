@@ -12,7 +12,18 @@ from rich.console import Console
 from rich.text import Text
 
 from hesc._native import HescError
-from hesc.cli import calibrate, compiling, demo, files, network, params, reproduce
+from hesc.cli import (
+    calibrate,
+    compiling,
+    demo,
+    files,
+    network,
+    outsourcing,
+    params,
+    parties,
+    predicting,
+    reproduce,
+)
 
 
 def _version(asked: bool) -> None:
@@ -44,9 +55,12 @@ app.command("params")(params.params)
 app.command("calibrate")(calibrate.calibrate)
 app.command("compile")(compiling.compile_model)
 app.command("keygen")(files.keygen)
+app.command("encrypt-model")(outsourcing.encrypt_model)
 app.command("encrypt")(files.encrypt)
 app.command("eval")(files.evaluate)
 app.command("decrypt")(files.decrypt)
+app.command("predict")(predicting.predict)
+app.add_typer(parties.app, name="party")
 app.add_typer(network.app, name="network")
 
 

@@ -40,6 +40,17 @@ def compile_model(
     answers: Annotated[
         int | None, typer.Option(help="Numbers that hidden weights give in all.")
     ] = None,
+    own_model: Annotated[
+        bool,
+        typer.Option("--own-model", help="With --setting outsourced: the client owns the model."),
+    ] = False,
+    party: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=COLUMN,COLUMN",
+            help="With --setting many_parties: whose columns these are; once for each party.",
+        ),
+    ] = None,
     bins: Annotated[
         str | None,
         typer.Option(
@@ -56,6 +67,18 @@ def compile_model(
     min_fidelity: Annotated[
         float | None,
         typer.Option(help="Share of classes, or of variance, that trees in bins must keep."),
+    ] = None,
+    min_agreement: Annotated[
+        float | None, typer.Option(help="Share of classes that stay, where they are compared.")
+    ] = None,
+    feature_bits: Annotated[
+        int | None, typer.Option(help="Bits of a feature, where classes are compared.")
+    ] = None,
+    engine: Annotated[
+        str | None, typer.Option(help="What compares classes, of hesc.integers.")
+    ] = None,
+    batch: Annotated[
+        int | None, typer.Option(help="Samples that go together, where classes are compared.")
     ] = None,
     ranges: Annotated[
         tuple[float, float] | None,
@@ -105,9 +128,15 @@ def compile_model(
     wishes: dict[str, Any] = {
         "hidden": hidden,
         "answers": answers,
+        "own_model": own_model,
+        "parties": None if party is None else _parties(party),
         "bins": _number_of(bins),
         "refit": refit,
         "min_fidelity": min_fidelity,
+        "min_agreement": min_agreement,
+        "feature_bits": feature_bits,
+        "engine": engine,
+        "batch": batch,
     }
     # What was not asked for is not handed on: not every model knows every wish.
     wishes = {
@@ -151,6 +180,17 @@ def _number_of(bins: str | None) -> int | str | None:
     # Python reads no number of thousands of digits.
     short = bins is not None and len(bins) <= _DIGITS
     return int(bins) if bins is not None and short and bins.isascii() and bins.isdigit() else bins
+
+
+def _parties(given: list[str]) -> dict[str, list[str]]:
+    """Columns by party, of texts such as `bank=income,debt`."""
+    found: dict[str, list[str]] = {}
+    for text in given:
+        name, equals, columns = text.partition("=")
+        if not equals or name in found:
+            raise ParameterError("--party is NAME=COLUMN,COLUMN, with each name once")
+        found[name] = [column.strip() for column in columns.split(",")]
+    return found
 
 
 def _loaded(model: Path) -> Any:

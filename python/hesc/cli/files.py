@@ -7,20 +7,18 @@ after an error.
 
 from __future__ import annotations
 
-import csv
 import time
 from collections import Counter
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any, Final
 
-import numpy as np
 import typer
 from rich.console import Console
 from rich.text import Text
 
 from hesc._native import HescError, ParameterError, WireError
-from hesc.cli.columns import Table
+from hesc.cli.batches import IgnoreExtra, after, batches, write_rows
 from hesc.cli.terminal import (
     JsonFile,
     PassphraseFile,
@@ -29,7 +27,7 @@ from hesc.cli.terminal import (
     reading,
     write_figures,
 )
-from hesc.ml import ledger
+from hesc.ml import ledger, ways
 from hesc.ml.deployment import ClientFolder, ServerFolder
 from hesc.ml.folders import MANIFEST
 from hesc.networks.batches import BatchWriter, read_batches
@@ -38,10 +36,7 @@ from hesc.new_files import check_new, new_file, new_files, read_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from typing import TextIO
 
-CELLS: Final = 1 << 20
-"""Features read at a time."""
 KEYS_BYTES: Final = 1 << 30
 """The longest file of public keys."""
 
@@ -49,7 +44,8 @@ Folder = Annotated[Path, typer.Option("--client", help="The folder client/ of a 
 Secret = Annotated[Path, typer.Option("--secret", help="The secret key, from hesc keygen.")]
 
 
-def _say(*lines: str) -> None:
+def say(*lines: str) -> None:
+    """Lines on the terminal."""
     # No markup: names of files may hold brackets.
     Console(stderr=True).print(Text("\n".join(lines)), soft_wrap=True)
 
@@ -58,7 +54,7 @@ def keygen(
     client: Annotated[Path, typer.Argument(help="The folder client/ of a deployment.")],
     secret: Annotated[Path, typer.Option(help="New file for the secret key.")],
     keys: Annotated[
-        Path | None, typer.Option(help="New file for public keys, where the server needs them.")
+        Path | None, typer.Option(help="New file for public keys, where the plan needs them.")
     ] = None,
     passphrase: Annotated[
         bool, typer.Option("--passphrase", help="Ask for a passphrase of the secret key.")
@@ -70,11 +66,14 @@ def keygen(
     Example: hesc keygen credit/client --secret secret.key --keys client.keys
     """
     folder = ClientFolder.open(client)
+    ways.check_encrypted(folder.plan)
     outputs = {"--secret": secret} | ({} if keys is None else {"--keys": keys})
     check_new(outputs)
-    _check_apart(outputs, client)
+    check_apart(outputs, client)
     if folder.plan.needs_keys and keys is None:
-        raise ParameterError("this plan's server needs public keys: give --keys, a new file")
+        raise ParameterError(
+            f"this plan's public keys are {_takes_keys(folder.plan)}: give --keys, a new file"
+        )
     words = read_passphrase(passphrase_file)
     if words is None and passphrase:
         words = typer.prompt("passphrase", hide_input=True, confirmation_prompt=True)
@@ -85,12 +84,13 @@ def keygen(
             parts[1].write_bytes(made.public_keys())
     lines = [f"secret: {secret} (mode 0600)"]
     if keys is not None:
-        for_whom = "for the server" if folder.plan.needs_keys else "this plan's server needs none"
+        for_whom = _takes_keys(folder.plan)
+        for_whom += ", and to encrypt with" * folder.plan.encrypts_publicly
         lines.append(f"public: {keys} ({for_whom})")
-    _say(*lines)
+    say(*lines)
 
 
-def _check_apart(outputs: Mapping[str, Path], folder: Path, json_file: str | None = None) -> None:
+def check_apart(outputs: Mapping[str, Path], folder: Path, json_file: str | None = None) -> None:
     """Refuses files that would lie in a deployment: no reader takes it then, and some would leak.
 
     Raises:
@@ -109,16 +109,40 @@ def _check_apart(outputs: Mapping[str, Path], folder: Path, json_file: str | Non
             )
 
 
-def _opened_client(folder: ClientFolder, secret: Path, passphrase_file: Path | None) -> Any:
+def warn_of_formulas(classes: Any) -> None:
+    """Says on the terminal that a spreadsheet would run a class's name, if it would."""
+    names = [] if classes is None else classes.tolist()
+    texts = (name for name in names if isinstance(name, str))
+    odd = next((name for name in texts if name.lstrip()[:1] in set("=+-@")), None)
+    if odd is not None:
+        say(
+            f"a class is named {odd[:40]!r}, and is written as it is: spreadsheets take what "
+            f"begins with = + - @ for a formula and run it, so import the column as text"
+        )
+
+
+def _takes_keys(plan: Any) -> str:
+    if not plan.needs_keys:
+        return "needed by nobody under this plan"
+    if hasattr(plan, "parties"):
+        return "for all parties and the server"
+    return "for the server" if ways.server_takes_keys(plan) else "for the model's owner"
+
+
+def opened_client(
+    plan: Any, secret: Path, passphrase_file: Path | None, keys: Path | None = None
+) -> Any:
+    """A client with a key from a file, whose passphrase is asked for where it has one."""
     from hesc.secret import wants_passphrase
 
+    given = None if keys is None else read_whole(keys, KEYS_BYTES, "a file of public keys")
     words = read_passphrase(passphrase_file)
     if words is None and wants_passphrase(secret):
         words = typer.prompt("passphrase", hide_input=True, err=True)
-    return folder.client(secret=folder.load_secret(secret, passphrase=words))
+    return ways.client_of(plan, secret=ways.load_secret(plan, secret, words), keys=given)
 
 
-def _batches(file: IO[bytes], message: Message, digest: str) -> Iterator[bytes]:
+def read_queries(file: IO[bytes], message: Message, digest: str) -> Iterator[bytes]:
     """The batches behind the first, which names the plan.
 
     Raises:
@@ -146,9 +170,11 @@ def encrypt(
     clip: Annotated[
         bool, typer.Option("--clip", help="Bring values beyond their ranges to the ends.")
     ] = False,
-    ignore_extra: Annotated[
-        bool, typer.Option("--ignore-extra", help="Leave out columns that the plan does not know.")
-    ] = False,
+    ignore_extra: IgnoreExtra = False,
+    keys: Annotated[
+        Path | None,
+        typer.Option(help="The client's public keys, where the plan encrypts under them."),
+    ] = None,
     json_file: JsonFile = None,
     passphrase_file: PassphraseFile = None,
 ) -> None:
@@ -158,32 +184,32 @@ def encrypt(
     """
     check_outputs({"--out": out}, json_file)
     folder = ClientFolder.open(client)
-    _check_apart({"--out": out}, client, json_file)
+    check_apart({"--out": out}, client, json_file)
     plan = folder.plan
-    opened = _opened_client(folder, secret, passphrase_file)
-    size = max(1, min(plan.rows, CELLS // plan.inputs))
-
-    def batches(file: IO[bytes]) -> Iterator[tuple[int, np.ndarray[Any, Any]]]:
-        table = Table(file)
-        first = 0
-        for batch in table.batches(
-            table.chosen(plan.names, plan.inputs, ignore_extra=ignore_extra), size
-        ):
-            yield first, batch
-            first += len(batch)
-
+    ways.check_encrypted(plan)
+    if hasattr(plan, "parties"):
+        raise ParameterError(
+            f"this plan's samples are of several owners, {', '.join(map(repr, plan.parties))}, and "
+            f"each encrypts its own columns: hesc party encrypt"
+        )
+    if plan.encrypts_publicly and keys is None:
+        raise ParameterError(
+            "samples of this plan are encrypted under the client's public key: give --keys, the "
+            "file of `hesc keygen --keys`"
+        )
+    opened = opened_client(plan, secret, passphrase_file, keys)
     if rows.is_file():
         # A wrong row is found before hours of work.
         with reading(rows, "checking") as file:
-            for first, batch in batches(file):
-                with _after(first):
+            for first, batch in batches(file, plan, ignore_extra=ignore_extra):
+                with after(first):
                     plan.prepared(batch, clip=clip)
     count = clipped = clipped_samples = queries = up = 0
     with reading(rows, "encrypting") as file, new_file(out) as part, part.open("xb") as query:
         writer = BatchWriter(query, Message.SAMPLES)
         writer.write(bytes.fromhex(folder.digest))
-        for first, batch in batches(file):
-            with _after(first):
+        for first, batch in batches(file, plan, ignore_extra=ignore_extra):
+            with after(first):
                 found = opened.encrypt(batch, clip=clip)
             writer.write(found.data)
             count, queries, up = count + len(batch), queries + 1, up + len(found.data)
@@ -198,20 +224,19 @@ def encrypt(
         "clipped_samples": clipped_samples,
     }
     write_figures(json_file, figures)
-    _say(f"samples encrypted: {count}, {up} bytes, queries: {queries}: {out}")
+    say(f"samples encrypted: {count}, {up} bytes, queries: {queries}: {out}")
     if clipped:
-        _say(f"{clipped} values in {clipped_samples} samples were brought within their ranges")
+        say(f"{clipped} values in {clipped_samples} samples were brought within their ranges")
 
 
-@contextmanager
-def _after(first: int) -> Iterator[None]:
-    """Says of an error in a batch how many samples were before it."""
+def _check_served(server: Path) -> None:
+    """Says of a deployment whose client computes by itself why there is no server."""
     try:
-        yield
-    except HescError as error:
-        if not first:
-            raise
-        raise type(error)(f"{error} (samples counted from {first})") from error
+        found = ClientFolder.open(server if server.exists() else server.parent / "client")
+    except (HescError, OSError):
+        # What is wrong with it is said by who opens it as a server's.
+        return
+    ways.check_encrypted(found.plan)
 
 
 def evaluate(
@@ -234,9 +259,10 @@ def evaluate(
     Example: hesc eval query.hesc --server credit/server --out answer.hesc
     """
     check_outputs({"--out": out}, json_file)
+    _check_served(server)
     folder = ServerFolder.open(server)
     outputs = {"--out": out} | ({} if ledger_file is None else {"--ledger": ledger_file})
-    _check_apart(outputs, server, json_file)
+    check_apart(outputs, server, json_file)
     given = None if keys is None else read_whole(keys, KEYS_BYTES, "a file of public keys")
     served = folder.server(keys=given)
     most: int | None = getattr(served, "answers_left", None)
@@ -258,7 +284,7 @@ def evaluate(
         with part.open("xb") as answer:
             writer = BatchWriter(answer, Message.SCORES)
             writer.write(bytes.fromhex(folder.digest))
-            for batch in _batches(file, Message.SAMPLES, folder.digest):
+            for batch in read_queries(file, Message.SAMPLES, folder.digest):
                 found = served.answer(batch)
                 writer.write(found)
                 queries, up, down = queries + 1, up + len(batch), down + len(found)
@@ -279,7 +305,7 @@ def evaluate(
         figures["numbers_left"] = most - counted.given
         lines.append(f"{most - counted.given} numbers left of {most}")
     write_figures(json_file, figures)
-    _say(*lines)
+    say(*lines)
 
 
 def decrypt(
@@ -299,11 +325,12 @@ def decrypt(
     """
     check_outputs({"--out": out}, json_file)
     folder = ClientFolder.open(client)
-    _check_apart({"--out": out}, client, json_file)
+    check_apart({"--out": out}, client, json_file)
     plan = folder.plan
+    ways.check_encrypted(plan)
     if probabilities and not hasattr(plan, "probabilities"):
         raise ParameterError("this plan gives no probabilities: leave out --probabilities")
-    opened = _opened_client(folder, secret, passphrase_file)
+    opened = opened_client(plan, secret, passphrase_file)
     count = 0
     classes: Counter[str] = Counter()
     with (
@@ -311,61 +338,17 @@ def decrypt(
         new_file(out) as part,
         part.open("x", newline="", encoding="utf-8") as table,
     ):
-        for batch in _batches(file, Message.SCORES, folder.digest):
+        for batch in read_queries(file, Message.SCORES, folder.digest):
             found = opened.decrypt(batch)
             shares = plan.probabilities(found.scores) if probabilities else None
-            _write_rows(table, plan, found, shares, header=not count)
+            write_rows(table, plan, found, shares, header=not count)
             count += len(found.predictions)
             if plan.classes is not None:
                 classes.update(str(name) for name in found.predictions.tolist())
-    odd = _first_formula(plan.classes)
-    if odd is not None:
-        _say(
-            f"a class is named {odd[:40]!r}, and is written as it is: spreadsheets take what "
-            f"begins with = + - @ for a formula and run it, so import the column as text"
-        )
+    warn_of_formulas(plan.classes)
     figures = {"samples": count, "error": plan.error}
     if plan.classes is not None:
         figures["classes"] = dict(sorted(classes.items()))
     write_figures(json_file, figures)
     error = "" if plan.error is None else f", scores within {plan.error:.3g} (root mean square)"
-    _say(f"predictions: {count}{error}: {out}")
-
-
-def _first_formula(classes: Any) -> str | None:
-    """A class's name that a spreadsheet would run, if there is one."""
-    names = [] if classes is None else classes.tolist()
-    texts = (name for name in names if isinstance(name, str))
-    return next((name for name in texts if name.lstrip()[:1] in set("=+-@")), None)
-
-
-def _write_rows(
-    table: TextIO, plan: Any, found: Any, probabilities: Any | None, *, header: bool
-) -> None:
-    """A line for each sample: prediction, scores, their error, probabilities."""
-    columns: list[tuple[list[str], Any]] = []
-    labels = [] if plan.classes is None else [str(name) for name in plan.classes.tolist()]
-    what = "transformed" if getattr(plan, "transformer", False) else "prediction"
-    columns.append((_names(what, found.predictions, []), found.predictions))
-    if plan.classes is not None and found.scores is not None:
-        columns.append((_names("score", found.scores, labels), found.scores))
-    if found.error is not None:
-        columns.append((["error"], np.full(len(found.predictions), found.error)))
-    if probabilities is not None:
-        columns.append((_names("probability", probabilities, labels), probabilities))
-    writer = csv.writer(table, lineterminator="\n")
-    if header:
-        writer.writerow([name for names, _ in columns for name in names])
-    lists = [
-        np.asarray(values).reshape(len(found.predictions), -1).tolist() for _, values in columns
-    ]
-    for row in zip(*lists, strict=True):
-        writer.writerow([cell for cells in row for cell in cells])
-
-
-def _names(what: str, values: Any, labels: list[str]) -> list[str]:
-    if np.ndim(values) == 1:
-        return [what]
-    width = values.shape[1]
-    ends = labels if len(labels) == width else [str(place) for place in range(width)]
-    return [f"{what} {end}" for end in ends]
+    say(f"predictions: {count}{error}: {out}")

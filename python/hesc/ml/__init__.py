@@ -13,29 +13,56 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from hesc.ml.deployment import ClientFolder, Deployment, ServerFolder
+from hesc.ml.deployment import ClientFolder, Deployment, OwnerFolder, ServerFolder
 from hesc.ml.mlp.plans import NetworkPlan
 from hesc.ml.mlp.server import NetworkServer
+from hesc.ml.outsourced.owner import ModelOwner
+from hesc.ml.outsourced.plans import OutsourcedPlan
+from hesc.ml.outsourced.server import OutsourcedServer
+from hesc.ml.parties.party import Party
+from hesc.ml.parties.plans import PartiesPlan
+from hesc.ml.parties.server import PartiesServer
 from hesc.ml.plans import PrivatePlan
 from hesc.ml.server import Server
 
 if TYPE_CHECKING:
-    from hesc.ml.base import ClippedWarning
+    from hesc.ml.clear.client import ClearClient
+    from hesc.ml.clear.plans import ClearPlan
     from hesc.ml.client import Client
+    from hesc.ml.decisions.client import ClassClient
+    from hesc.ml.decisions.plans import ClassPlan
+    from hesc.ml.decisions.server import ClassServer
     from hesc.ml.estimators import PrivateClassifier, PrivateRegressor
     from hesc.ml.mlp.client import NetworkClient
     from hesc.ml.mlp.estimators import PrivateMLPClassifier, PrivateMLPRegressor
     from hesc.ml.onnx import load_onnx
+    from hesc.ml.outsourced.client import OutsourcedClient
+    from hesc.ml.parties.client import PartiesClient
+    from hesc.ml.serving import ClippedWarning
     from hesc.ml.transformers import PrivateTransformer
 
 __all__ = [
+    "ClassClient",
+    "ClassPlan",
+    "ClassServer",
+    "ClearClient",
+    "ClearPlan",
     "Client",
     "ClientFolder",
     "ClippedWarning",
     "Deployment",
+    "ModelOwner",
     "NetworkClient",
     "NetworkPlan",
     "NetworkServer",
+    "OutsourcedClient",
+    "OutsourcedPlan",
+    "OutsourcedServer",
+    "OwnerFolder",
+    "PartiesClient",
+    "PartiesPlan",
+    "PartiesServer",
+    "Party",
     "PrivateClassifier",
     "PrivateMLPClassifier",
     "PrivateMLPRegressor",
@@ -47,11 +74,18 @@ __all__ = [
     "load_onnx",
 ]
 
-# Loaded on first use: the first holds secret keys, the others need scikit-learn.
+# Loaded on first use: clients hold secret keys, some need scikit-learn, others load much.
 _LATER: Final = {
+    "ClassClient": "hesc.ml.decisions.client",
+    "ClassPlan": "hesc.ml.decisions.plans",
+    "ClassServer": "hesc.ml.decisions.server",
+    "ClearClient": "hesc.ml.clear.client",
+    "ClearPlan": "hesc.ml.clear.plans",
     "Client": "hesc.ml.client",
-    "ClippedWarning": "hesc.ml.base",
+    "ClippedWarning": "hesc.ml.serving",
     "NetworkClient": "hesc.ml.mlp.client",
+    "OutsourcedClient": "hesc.ml.outsourced.client",
+    "PartiesClient": "hesc.ml.parties.client",
     "PrivateClassifier": "hesc.ml.estimators",
     "PrivateMLPClassifier": "hesc.ml.mlp.estimators",
     "PrivateMLPRegressor": "hesc.ml.mlp.estimators",

@@ -11,14 +11,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from hesc._native import ParameterError
-from hesc.ml.base import Private, has_probabilities
-from hesc.ml.runs import no_options
+from hesc.ml.base import Private, has_probabilities, no_options
 from hesc.ml.samples import quietly
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc.ml.base import Mode
+    from hesc.ml.serving import Mode
 
 
 class Classifying(ClassifierMixin, Private):  # type: ignore[misc]
@@ -53,12 +52,18 @@ class Classifying(ClassifierMixin, Private):  # type: ignore[misc]
 
         Of Gaussian models they are logarithms of joint probabilities, of networks the last layer's
         sums.
+
+        Raises:
+            ParameterError: encrypted scores of a plan whose client learns classes alone.
+
         """
         if fhe == "clear":
             no_options(options)
             scores = self._clear_scores(self._rows(X))
             return scores[:, 0] if scores.shape[1] == 1 else scores
-        return self.run(X, fhe=fhe, **options).scores
+        self._served().check_scores()
+        scored: NDArray[np.float64] = self.run(X, fhe=fhe, **options).scores
+        return scored
 
     @available_if(has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(
@@ -67,7 +72,7 @@ class Classifying(ClassifierMixin, Private):  # type: ignore[misc]
         """Probabilities: the client computes them from scores. Arguments are those of `predict`.
 
         Raises:
-            ParameterError: a model whose scores give none.
+            ParameterError: a model whose scores give none, a plan without scores.
 
         """
         if fhe == "clear":
@@ -75,5 +80,9 @@ class Classifying(ClassifierMixin, Private):  # type: ignore[misc]
             rows = self._rows(X)
             clear: NDArray[np.float64] = self.estimator_.predict_proba(rows)
             return clear
-        plan, _ = self._planned()
-        return plan.probabilities(self.run(X, fhe=fhe, **options).scores)
+        service = self._served()
+        service.check_scores()
+        found: NDArray[np.float64] = service.plan.probabilities(
+            self.run(X, fhe=fhe, **options).scores
+        )
+        return found

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Never
+from typing import TYPE_CHECKING, Never
 
 from hesc._native import ParameterError, ShapeError
 from hesc.inputs import of_kind
 from hesc.ml.plans import PrivatePlan
+from hesc.ml.samples import Query, Result
 from hesc.secret import LeveledSecretKey, leveled_keygen
 
 if TYPE_CHECKING:
@@ -14,28 +15,6 @@ if TYPE_CHECKING:
 
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
-
-
-class Query(NamedTuple):
-    """Encrypted samples."""
-
-    data: bytes
-    """For the server."""
-    clipped: int
-    """Values that were brought within their ranges, for the client's eyes."""
-    clipped_samples: int
-    """Samples that had such values."""
-
-
-class Result(NamedTuple):
-    """What an answer says, for the client's eyes: whoever it is shown to learns of the key."""
-
-    predictions: NDArray[Any]
-    """Classes, or a regressor's numbers."""
-    scores: NDArray[np.float64]
-    """As scikit-learn's `decision_function` has them."""
-    error: float
-    """The root mean square of the scores' errors, at most."""
 
 
 class Client:

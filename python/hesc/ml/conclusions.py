@@ -15,6 +15,43 @@ LINKS: Final = ("none", "sigmoid", "softmax", "one_against_rest", "shares")
 """How a client makes probabilities of scores, if it can."""
 
 
+class Concluding:
+    """What plans with scores have in common: what their clients conclude from scores."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def classes(self) -> NDArray[Any] | None:
+            """Of a classifier."""
+
+        @property
+        def link(self) -> str:
+            """One of `LINKS`."""
+
+        @property
+        def transformer(self) -> bool:
+            """Whether outputs are transformed samples."""
+
+    def scores(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Rows of outputs in scikit-learn's form: a row where a model has one output."""
+        return raw[:, 0] if raw.shape[1] == 1 else raw
+
+    def predictions(self, scores: NDArray[np.float64]) -> NDArray[Any]:
+        """Classes by the highest score, or numbers: scores, of a transformer always in rows."""
+        if self.transformer and scores.ndim == 1:
+            return scores[:, None]
+        return predictions(self.classes, scores)
+
+    def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Probabilities of all classes, by the link.
+
+        Raises:
+            ParameterError: a model whose scores give none.
+
+        """
+        return probabilities(self.link, scores)
+
+
 def predictions(classes: NDArray[Any] | None, scores: NDArray[np.float64]) -> NDArray[Any]:
     """Classes by the highest score, or the scores of a regressor themselves.
 

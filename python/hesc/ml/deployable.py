@@ -49,7 +49,7 @@ class Deployable:
                 given. Their values are not in the report, their errors and how many keep their
                 class are.
             sample: how many of them at most, spread evenly; 0 for a report without a run. A plan
-                that hides weights runs no more than it answers.
+                that hides weights runs no more than it answers, one of classes alone one query.
             commands: lines of a shell that made this, which the report repeats.
 
         Returns:
@@ -68,43 +68,35 @@ class Deployable:
         check_new({"path": Path(path)})
         whole(sample, "sample", 0)
         private: Any = self
-        client = private.client()
-        plan = client.plan
-        keys = client.public_keys() if plan.needs_keys else None
-        server = private.server(keys=keys)
-        check_names(X, plan.names)
-        measured = self._measured(client, server, X, sample)
-        data, model = plan.to_bytes(), server.to_bytes()
+        service = private._served()  # noqa: SLF001 - of the same object
+        check_names(X, service.plan.names)
+        client, server = service.parties()
+        measured = self._measured(service, client, server, X, sample)
+        sides = service.sides(server)
+        files = {f"{side}/{file}": data for side in sides for file, data in sides[side].items()}
         page = report.page(
-            plan,
-            measured,
-            name=Path(path).name,
-            files={"client/plan.json": data, "server/plan.json": data, "server/server.json": model},
-            commands=commands,
+            service.plan, measured, name=Path(path).name, files=files, commands=commands
         )
-        return deployment.write(path, data, model, page)
+        return deployment.write(path, sides, page)
 
     def _measured(
-        self, client: Any, server: Any, X: ArrayLike | None, sample: int
+        self, service: Any, client: Any, server: Any, X: ArrayLike | None, sample: int
     ) -> Measured | None:
-        from hesc.ml.measuring import measure
-
-        rows: NDArray[np.float64] | None = (
-            self.__dict__.get("_sample") if X is None else self._rows(X)
-        )
-        left = getattr(server, "answers_left", None)
-        if left is not None:
-            sample = min(sample, left // max(1, server.plan.ring.shape[0]))
-        if rows is None or not len(rows) or not sample:
+        rows: NDArray[np.float64] = service.sample if X is None else self._rows(X)
+        most = service.most_measured(server)
+        sample = sample if most is None else min(sample, most)
+        if not len(rows) or not sample:
             return None
         rows = spread_out(rows, sample)
         scores, predictions = self._truth(rows)
+        scores = np.asarray(service.truth(rows, scores))
         if len(scores) != len(rows):
             raise ParameterError("the model gives another number of scores than samples")
-        return measure(client, server, rows, np.asarray(scores), predictions)
+        found: Measured | None = service.measured(client, server, rows, scores, predictions)
+        return found
 
     def _truth(self, rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[Any]]:
-        """Scores that decrypted ones are held against, and what the fitted model predicts."""
+        """Scores and predictions of the fitted model."""
         private: Any = self
         predictions = private.estimator_.predict(rows)
         scored = getattr(private, "decision_function", None)

@@ -5,6 +5,11 @@
     credit/client/         plan.json: ranges, transforms, names and parameters, for any client
     credit/server/         plan.json, and server.json with the **weights in the clear**
 
+or, where the server shall not have these (`setting="outsourced"`),
+
+    credit/owner/          plan.json, and model.json with the **weights in the clear**, from which
+                           `OwnerFolder.encrypt_model` makes a client's server/
+
 `PrivateClassifier.save` and `PrivateRegressor.save` write one. None of it is a secret key.
 """
 
@@ -19,10 +24,12 @@ from hesc.ml import documents, folders, ways
 from hesc.new_files import new_folder
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from os import PathLike
 
 PLAN: Final = "plan.json"
 SERVER: Final = "server.json"
+MODEL: Final = "model.json"
 REPORT: Final = "report.html"
 _REPORT_BYTES: Final = 1 << 24
 
@@ -51,9 +58,18 @@ class ClientFolder:
         found = folders.read(folder, "client folder", {PLAN: documents.LARGEST})
         return cls(folder, _plan_of(found, folder), found.plan)
 
-    def client(self, *, secret: Any = None) -> ways.Client:
-        """A client with a key that was kept (`load_secret`), or with a new one."""
-        return ways.client_of(self.plan, secret=secret)
+    def client(self, *, secret: Any = None, keys: bytes | None = None) -> ways.Client:
+        """A client with a key that was kept (`load_secret`), or with a new one.
+
+        Args:
+            secret: a key that was kept.
+            keys: what `public_keys` gave with it, where the plan `encrypts_publicly`.
+
+        Raises:
+            ParameterError, KeyMismatchError, WireError: as `hesc.ml.ways.client_of`.
+
+        """
+        return ways.client_of(self.plan, secret=secret, keys=keys)
 
     def load_secret(self, path: str | PathLike[str], *, passphrase: str | None = None) -> Any:
         """A key of this plan from a file; see `hesc.ml.ways.load_secret`."""
@@ -87,7 +103,7 @@ class ServerFolder:
         limits = {PLAN: documents.LARGEST, SERVER: documents.LARGEST}
         found = folders.read(folder, "server folder", limits)
         opened = cls(folder, _plan_of(found, folder), found.plan, found.files[SERVER])
-        if not opened.plan.needs_keys:
+        if not ways.server_takes_keys(opened.plan):
             opened.server()
         return opened
 
@@ -102,12 +118,13 @@ class ServerFolder:
             WireError: weights of another plan than the folder's.
 
         """
-        if keys is None and self.plan.needs_keys:
+        takes_keys = ways.server_takes_keys(self.plan)
+        if keys is None and takes_keys:
             raise ParameterError(
                 "this plan's server needs the client's public keys: give keys=, the bytes of "
                 "client.public_keys(), or --keys, the file of `hesc keygen --keys`"
             )
-        if keys is not None and not self.plan.needs_keys:
+        if keys is not None and not takes_keys:
             raise ParameterError("this plan's server needs no keys: leave out keys=, or --keys")
         server = ways.read_server(self.model, keys=keys)
         if folders.digest(server.plan.to_bytes()) != self.digest:
@@ -116,6 +133,72 @@ class ServerFolder:
 
     def __repr__(self) -> str:
         return f"<hesc.ml.ServerFolder: {str(self.path)!r}, {self.plan!r}>"
+
+
+@dataclass(frozen=True, eq=False)
+class OwnerFolder:
+    """What a model's owner keeps where the server must not know it. `OwnerFolder.open` reads it."""
+
+    path: Path
+    """Where it lies."""
+    plan: Any
+    """As the client has it."""
+    digest: str
+    """SHA-256 of the plan's bytes."""
+    owner: ways.Owner
+    """Plan and weights in the clear."""
+
+    @classmethod
+    def open(cls, path: str | PathLike[str]) -> Self:
+        """Reads a folder `owner/`. Loads nothing that decrypts.
+
+        Raises:
+            WireError: files missing, too many, damaged, or of another version; a model of another
+                plan.
+            OSError: there is no folder, or it may not be read.
+
+        """
+        folder = Path(path)
+        limits = {PLAN: documents.LARGEST, MODEL: documents.LARGEST}
+        found = folders.read(folder, "owner folder", limits)
+        plan = _plan_of(found, folder)
+        owner = ways.read_owner(plan, found.files[MODEL])
+        if folders.digest(owner.plan.to_bytes()) != found.plan:
+            raise WireError(f"{folder / MODEL} is for another plan than {PLAN} beside it")
+        return cls(folder, plan, found.plan, owner)
+
+    def encrypt_model(
+        self, path: str | PathLike[str], *, keys: bytes | None = None, client: Any = None
+    ) -> Path:
+        """Writes a folder `server/` with the model under one client's key; nothing is overwritten.
+
+        Args:
+            path: the new folder, for who runs the server. The weights are not in it.
+            keys: the client's `public_keys()`, from the client itself.
+            client: the client itself, with its secret key, where the model is its own
+                (`own_model=True`).
+
+        Raises:
+            ParameterError: both or none of them, a client of another plan, damaged keys or those of
+                another set, or what the plan's setting does otherwise.
+            OSError: something of that name is there, or the disk is full.
+
+        """
+        if (keys is None) == (client is None):
+            raise ParameterError(
+                "a model is encrypted under the client's public keys, keys=, or under its secret "
+                "key where it is its own, client=: give one of them"
+            )
+        data = self.owner.encrypt_model(keys) if keys is not None else _by_client(self, client)
+        return write_server(path, self.plan.to_bytes(), data)
+
+    def __repr__(self) -> str:
+        return f"<hesc.ml.OwnerFolder: {str(self.path)!r}, {self.plan!r}>"
+
+
+def _by_client(folder: OwnerFolder, client: Any) -> bytes:
+    data: bytes = client.encrypt_model(folder.owner)
+    return data
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,10 +211,44 @@ class Deployment:
 
     path: Path
     """Where it lies."""
-    client: ClientFolder
-    """What a client is given."""
-    server: ServerFolder
-    """What the server is given."""
+    sides: Mapping[str, Any]
+    """What each side is given, by folder."""
+
+    @property
+    def client(self) -> ClientFolder:
+        """What a client is given."""
+        found: ClientFolder = self.sides["client"]
+        return found
+
+    @property
+    def server(self) -> ServerFolder:
+        """What the server is given.
+
+        Raises:
+            ParameterError: the plan's way has no folder for it.
+
+        """
+        if "server" not in self.sides:
+            raise ParameterError(
+                f"a deployment of this plan has no server/, but {', '.join(self.sides)}; "
+                f"print the plan to read why. From owner/ owner.encrypt_model makes one for a "
+                f"client, or `hesc encrypt-model`"
+            )
+        found: ServerFolder = self.sides["server"]
+        return found
+
+    @property
+    def owner(self) -> OwnerFolder:
+        """What the model's owner keeps, where its server has the model under encryption.
+
+        Raises:
+            ParameterError: the plan's way has no folder for it.
+
+        """
+        if "owner" not in self.sides:
+            raise ParameterError("a deployment of this plan has no owner/: nobody encrypts a model")
+        found: OwnerFolder = self.sides["owner"]
+        return found
 
     @classmethod
     def open(cls, path: str | PathLike[str]) -> Self:
@@ -144,38 +261,65 @@ class Deployment:
 
         """
         folder = Path(path)
-        found = folders.read(
-            folder, "deployment", {REPORT: _REPORT_BYTES}, below=("client", "server")
-        )
-        client = ClientFolder.open(folder / "client")
-        server = ServerFolder.open(folder / "server")
-        if not client.digest == server.digest == found.plan:
-            raise WireError(f"client and server of {folder} are of different plans")
-        return cls(folder, client, server)
+        # Which of them a plan has is known when the client's is read.
+        there = tuple(side for side in _OPENERS if (folder / side).exists())
+        found = folders.read(folder, "deployment", {REPORT: _REPORT_BYTES}, below=there)
+        sides = {side: _OPENERS[side].open(folder / side) for side in there}
+        if "client" not in sides or set(ways.sides_of(sides["client"].plan)) != set(there):
+            raise WireError(f"{folder} has other folders than its plan; get the whole folder again")
+        if any(side.digest != found.plan for side in sides.values()):
+            raise WireError(f"the folders of {folder} are of different plans")
+        return cls(folder, sides)
 
 
-def write(path: str | PathLike[str], plan: bytes, server: bytes, report: bytes) -> Path:
+_OPENERS: Final[dict[str, Any]] = {
+    "client": ClientFolder,
+    "server": ServerFolder,
+    "owner": OwnerFolder,
+}
+"""What reads a folder of a deployment."""
+
+
+def write(
+    path: str | PathLike[str], sides: Mapping[str, Mapping[str, bytes]], report: bytes
+) -> Path:
     """Writes a deployment, whole or not at all. Nothing is overwritten.
 
     Args:
         path: the new folder; the folder that it lies in must be there.
-        plan: what `Plan.to_bytes` gave.
-        server: what `Server.to_bytes` gave.
+        sides: contents of files by name, by folder; "client" has the plan.
         report: the page of `hesc.ml.report`.
 
     Raises:
         OSError: something of that name is there, or the disk is full.
 
     """
-    name = folders.digest(plan)
+    name = folders.digest(sides["client"][PLAN])
     with new_folder(path) as part:
-        kinds = {"client": {PLAN: plan}, "server": {PLAN: plan, SERVER: server}}
         below = {}
-        for kind, files in kinds.items():
-            # Weights are for the server alone, and nobody else reads them meanwhile.
-            (part / kind).mkdir(mode=0o700 if kind == "server" else 0o777)
-            below[kind] = folders.write(part / kind, f"{kind} folder", files, plan=name, below={})
+        for side, files in sides.items():
+            # Weights are for their side alone, and nobody else reads them meanwhile.
+            (part / side).mkdir(mode=0o777 if side == "client" else 0o700)
+            below[side] = folders.write(part / side, f"{side} folder", files, plan=name, below={})
         folders.write(part, "deployment", {REPORT: report}, plan=name, below=below)
+    return Path(path)
+
+
+def write_server(path: str | PathLike[str], plan: bytes, server: bytes) -> Path:
+    """Writes a folder `server/` alone, whole or not at all. Nothing is overwritten.
+
+    Args:
+        path: the new folder; the folder that it lies in must be there.
+        plan: what `Plan.to_bytes` gave.
+        server: what `Server.to_bytes` gave.
+
+    Raises:
+        OSError: something of that name is there, or the disk is full.
+
+    """
+    with new_folder(path) as part:
+        inner = {PLAN: plan, SERVER: server}
+        folders.write(part, "server folder", inner, plan=folders.digest(plan), below={})
     return Path(path)
 
 

@@ -45,11 +45,10 @@ def table(
     if classes is not None:
         sees += ", and its class" + (" and probabilities" if probabilities else "")
     given = [f"ranges of {features} features"]
+    given += ["bounds of weights, as powers of two"] * (ring.encrypted_under is not None)
     given += ["their names"] * named + ["names of classes"] * (classes is not None)
     rows = {
-        "setting": "client_server: the server holds the weights, the client samples and key",
-        "server": "sees how many samples there are, the plan, the key's name; no sample, no score",
-        "client": sees,
+        **_roles(ring, sees),
         "is given": "; ".join([*given, *(step.discloses for step in steps)]),
         "weights": _weights(ring),
         "queries": f"{features + 1} samples with their scores give a linear model away, whatever "
@@ -75,7 +74,40 @@ def table(
     return "\n".join([f"Private {what}: {features} encrypted features, {each} a sample", *lines])
 
 
+def _roles(ring: Plan, sees: str) -> dict[str, str]:
+    if ring.encrypted_under is None:
+        return {
+            "setting": "client_server: the server holds the weights, the client samples and key",
+            "server": "sees how many samples there are, the plan, the key's name; no sample, no "
+            "score",
+            "client": sees,
+        }
+    key, size = ring.encrypted_under, ring.model_size
+    own = key == "secret"
+    owner = (
+        "the client itself, who encrypts them under its secret key"
+        if own
+        else "encrypts them under the client's public key, sees the plan; no sample, no score"
+    )
+    holders = "samples, model and key" if own else "samples and key, an owner the model"
+    return {
+        "setting": f"outsourced: the client holds {holders}; the server holds neither",
+        "server": "sees how many samples there are, the plan, the key's name; no sample, no "
+        "weight, no score",
+        "client": sees,
+        "owner": owner,
+        "model": f"{size} bytes under the client's {key} key, given to the server once",
+    }
+
+
 def _weights(ring: Plan) -> str:
+    if ring.encrypted_under == "secret":
+        return "the client's own, encrypted: the server learns their number and the bounds"
+    if ring.encrypted_under == "public":
+        return (
+            "hidden from the server alone: THE CLIENT CAN COMPUTE ALL OF THEM from its first query "
+            "and the answer to it"
+        )
     if ring.answers is None:
         return "THE CLIENT CAN COMPUTE ALL OF THEM from the first answer (hidden=True drowns them)"
     return (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin, clone
@@ -16,6 +16,8 @@ from hesc.ml.samples import quietly
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+
+    from hesc.ml.services import Table
 
 
 class PrivateClassifier(Classifying):
@@ -36,6 +38,10 @@ class PrivateClassifier(Classifying):
     """
 
     _finals = extraction.CLASSIFIERS
+    _services: ClassVar[Table] = {
+        **Private._services,  # noqa: SLF001 - of what this is a kind of
+        ("client_server", "class"): "hesc.ml.decisions.service:ClassService",
+    }
 
 
 class PrivateRegressor(RegressorMixin, Private):  # type: ignore[misc]

@@ -181,6 +181,24 @@ def _refusal(part: Any, taken: tuple[type, ...]) -> str:
     )
 
 
+def form_of(estimator: Any) -> tuple[list[Transform], Linear | TreeEnsemble]:
+    """What a client computes of its features, and a linear model or trees of the result.
+
+    Raises:
+        ParameterError: trees or transforms that are not computed here.
+
+    """
+    *before, final = parts_of(estimator)
+    if not has_trees(final):
+        linear = linear_form(estimator)
+        return linear.steps, linear
+    steps = [step for part in before for step in transforms_of(part)]
+    given = getattr(final, "described", None)
+    if given is None:
+        return steps, TreeEnsemble.from_sklearn(final)
+    return [*steps, *given.steps], given.model
+
+
 def linear_form(estimator: Any) -> Linear:
     """Transforms and weights of a fitted estimator; trailing scalers are folded into weights.
 

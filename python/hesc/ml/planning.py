@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from hesc._native import ParameterError, ShapeError
 from hesc.inputs import real_array, whole
-from hesc.ml import documents, transforms
+from hesc.ml import transforms
 from hesc.ml.agreement import kept, margins_of
 from hesc.ml.plans import PrivatePlan
-from hesc.ring_products.plans import Plan, spread
+from hesc.ring_products.plans import Bounds, Plan, spread
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 _ROWS: Final = 1000
 """Rows that forms are compared on and agreement is predicted of."""
-_UP: Final = 1 + 1e-9
-"""Sums in another order are a little larger."""
 
 
 def make(
@@ -39,6 +37,8 @@ def make(
     hidden: object,
     answers: int | None,
     ranges: tuple[ArrayLike, ArrayLike] | None,
+    under: str | None = None,
+    kind: type[PrivatePlan] = PrivatePlan,
     fidelity: Fidelity | None = None,
     transformer: bool = False,
 ) -> PrivatePlan:
@@ -57,6 +57,9 @@ def make(
         answers: numbers that a hidden model gives in all; None for as many as may be.
         ranges: the least and greatest values of features after the transforms; None takes those
             in `x`.
+        under: which of the client's keys weights are encrypted under, "public" or "secret"; None
+            for weights that the server has in the clear.
+        kind: of the plan, as that says.
         fidelity: how near the linear form comes to the scores, if it does not give them.
         transformer: whether outputs are transformed samples.
 
@@ -65,27 +68,19 @@ def make(
         NoiseBudgetError: no set reaches this error.
 
     """
-    names = documents.feature_names(names, x.shape[1])
-    features = transforms.transformed(model.steps, x)
+    features, low, high, error = grounds(
+        model,
+        x,
+        clear,
+        ranges=ranges,
+        max_error=max_error,
+        margins=classes is not None,
+        transformer=transformer,
+        fidelity=fidelity,
+    )
     answers = _allowed_answers(hidden, answers, model, features, inputs=x.shape[1])
-    ends = transforms.limits(model.steps)
-    if ends is not None and ranges is not None:
-        raise ParameterError("bins are encrypted as zeros and ones, which takes no ranges=")
-    low, high = ranges_of(features, ends or ranges, computed=bool(model.steps))
-    error = _error(clear, max_error, margins=classes is not None, transformer=transformer)
-    found = features @ model.weights.T + model.intercepts
-    apart = np.abs(found - clear).max()
-    if fidelity is None and not apart <= error / 100:
-        raise ParameterError(
-            f"the model as transforms and weights gives scores that are {apart:.2g} apart from "
-            f"scikit-learn's, too much beside an error of {error:.2g}: put a StandardScaler first, "
-            f"or take a larger max_error"
-        )
-    if answers is None:
-        ring = Plan.of_model(model.weights, model.intercepts, low=low, high=high, error=error)
-    else:
-        ring = _hiding(model, low, high, error, answers)
-    plan = PrivatePlan(
+    ring = _ring(model, low, high, error, answers=answers, under=under)
+    plan = kind(
         ring,
         model.steps,
         x.shape[1],
@@ -97,13 +92,75 @@ def make(
     )
     if classes is None:
         return plan
-    places = spread_out(len(features))
-    rows = np.clip(features[places], low, high)
-    errors = np.array([ring.errors_of(model.weights, row) for row in rows])
+    rows, places = typical(features, low, high)
+    errors = plan.errors_of(model.weights, rows)
     scores = rows @ model.weights.T + model.intercepts
     # A row that was clipped may have another class before any error.
     agreement = kept(scores, errors, clear[places])
     return replace(plan, agreement=agreement)
+
+
+class Grounds(NamedTuple):
+    """What any plan of a linear form is made of."""
+
+    features: Array
+    """Rows after the transforms."""
+    low: Array
+    """The least value of each that is encrypted."""
+    high: Array
+    """The greatest."""
+    error: float
+    """The root mean square of a score's error that is wanted."""
+
+
+def grounds(
+    model: Linear,
+    x: Array,
+    clear: Array,
+    *,
+    ranges: tuple[ArrayLike, ArrayLike] | None,
+    max_error: float | None,
+    margins: bool,
+    transformer: bool,
+    fidelity: Fidelity | None,
+) -> Grounds:
+    """Ranges and error of a plan, and whether the linear form gives the model's scores.
+
+    Args:
+        model: transforms and weights.
+        x: rows of features before the transforms.
+        clear: scores of them.
+        ranges: as `make` takes them.
+        max_error: as `make` takes it.
+        margins: whether errors are taken from margins between classes.
+        transformer: whether outputs are transformed samples.
+        fidelity: how near the linear form comes to the scores, if it does not give them.
+
+    Raises:
+        ParameterError: forms that disagree, wishes that cannot be.
+
+    """
+    features = transforms.transformed(model.steps, x)
+    ends = transforms.limits(model.steps)
+    if ends is not None and ranges is not None:
+        raise ParameterError("bins are encrypted as zeros and ones, which takes no ranges=")
+    low, high = ranges_of(features, ends or ranges, computed=bool(model.steps))
+    error = _error(clear, max_error, margins=margins, transformer=transformer)
+    found = features @ model.weights.T + model.intercepts
+    apart = np.abs(found - clear).max()
+    if fidelity is None and not apart <= error / 100:
+        raise ParameterError(
+            f"the model as transforms and weights gives scores that are {apart:.2g} apart from "
+            f"scikit-learn's, too much beside an error of {error:.2g}: put a StandardScaler first, "
+            f"or take a larger max_error"
+        )
+    return Grounds(features, low, high, error)
+
+
+def typical(features: Array, low: Array, high: Array) -> tuple[Array, NDArray[np.intp]]:
+    """Rows that agreement is predicted of, within their ranges, and their places."""
+    places = spread_out(len(features))
+    return np.clip(features[places], low, high), places
 
 
 def _allowed_answers(
@@ -190,29 +247,14 @@ def _error(clear: Array, max_error: float | None, *, margins: bool, transformer:
     return float(2.0 ** np.floor(np.log2(typical / 100)))
 
 
-def _hiding(model: Linear, low: Array, high: Array, error: float, answers: int) -> Plan:
-    scaled = np.abs(model.weights) * (high - low) / 2
-    middle = model.weights @ ((low + high) / 2) + model.intercepts
-    l1, l2, offset = (
-        _power(float(size) * _UP)
-        for size in (
-            scaled.sum(axis=1).max(),
-            np.linalg.norm(scaled),
-            np.abs(middle).max(),
-        )
-    )
-    return Plan.hiding(
-        model.weights.shape,
-        low=low,
-        high=high,
-        error=error,
-        weights_l1=l1,
-        weights_l2=l2,
-        offset=offset,
-        answers=answers,
-    )
-
-
-def _power(size: float) -> float:
-    """A power of two that is not less."""
-    return float(2.0 ** np.ceil(np.log2(size))) if size > 0 else 0.0
+def _ring(
+    model: Linear, low: Array, high: Array, error: float, *, answers: int | None, under: str | None
+) -> Plan:
+    """Sizes and scales, from the weights themselves where the client may know them."""
+    weights, intercepts, shape = model.weights, model.intercepts, model.weights.shape
+    if answers is None and under is None:
+        return Plan.of_model(weights, intercepts, low=low, high=high, error=error)
+    bounds = Bounds.of_model(weights, intercepts, low=low, high=high)._asdict()
+    if answers is not None:
+        return Plan.hiding(shape, low=low, high=high, error=error, answers=answers, **bounds)
+    return Plan.encrypted(shape, low=low, high=high, error=error, under=str(under), **bounds)

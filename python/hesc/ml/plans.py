@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
-from hesc._native import ParameterError, WireError
+import numpy as np
+
+from hesc._native import WireError
 from hesc.inputs import whole
-from hesc.ml import conclusions, documents, fidelity, labels, transforms
-from hesc.ml.conclusions import LINKS
+from hesc.ml import documents, linear_fields
+from hesc.ml.conclusions import Concluding
 from hesc.ml.disclosure import table
 from hesc.ml.samples import Clipped, prepared
 from hesc.ring_products.plans import Plan, Sizes
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     from hesc.ml.fidelity import Fidelity
@@ -26,48 +25,15 @@ _CIPHERTEXTS: Final = 64
 """Of a query: enough that seeds and heads do not count, few enough to show progress."""
 
 
-_SETTINGS: Final = {
-    "outsourced": "for an encrypted model see hesc.ring_products.Plan.encrypted; hesc.planner "
-    "compares it with other ways",
-    "one_side_clear": "a model that is nobody's secret is best computed by the client itself, in "
-    "the clear, as hesc.planner shows",
-    "many_parties": "hesc.logarithms multiplies what several owners encrypt; models on features "
-    "of several owners are not here",
-}
-_DISCLOSURES: Final = {
-    "class": "the client decrypts scores, so it sees them, and learns more than a class. "
-    "hesc.ml.decisions.offers.offer compares on the server, which answers the class alone",
-    "products": "the server adds up products before it answers; only scores come back",
-    "distances": "for distances see hesc.codes",
-}
-
-
-def check_wishes(setting: str, disclose: str) -> None:
-    """Refuses a setting that is not this one, and a disclosure that would not be kept.
-
-    Raises:
-        ParameterError: with the reason, and what would do.
-
-    """
-    if setting != "client_server":
-        known = _SETTINGS.get(str(setting), f"known are client_server, {', '.join(_SETTINGS)}")
-        raise ParameterError(
-            f"setting={setting!r} is not what ring products do, whose server knows its model: "
-            f"{known}; here, take setting='client_server'"
-        )
-    if disclose != "scores":
-        known = _DISCLOSURES.get(str(disclose), "there is no such disclosure")
-        raise ParameterError(f"disclose={disclose!r} is refused: {known}; else disclose='scores'")
-
-
 @dataclass(frozen=True, eq=False)
-class PrivatePlan:
+class PrivatePlan(Concluding):
     """Public, and the same on both sides: ranges, transforms, names, and the ring product's plan.
 
     `PrivateClassifier.plan` and `PrivateRegressor.plan` make one; print it to read who holds and
     learns what. Its wire form is what a client is given.
     """
 
+    encrypts_publicly: ClassVar[bool] = False
     kind: ClassVar[str] = "plan"
     """Of its document."""
     ring: Plan
@@ -138,24 +104,21 @@ class PrivatePlan:
             clip=clip,
         )
 
-    def scores(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Rows of outputs in scikit-learn's form: a row where a model has one output."""
-        return raw[:, 0] if raw.shape[1] == 1 else raw
+    def errors_of(
+        self, weights: NDArray[np.float64], features: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """The root mean square errors of scores, of prepared rows that fill ciphertexts in order.
 
-    def predictions(self, scores: NDArray[np.float64]) -> NDArray[Any]:
-        """Classes by the highest score, or numbers: scores, of a transformer always in rows."""
-        if self.transformer and scores.ndim == 1:
-            return scores[:, None]
-        return conclusions.predictions(self.classes, scores)
-
-    def probabilities(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Probabilities of all classes, by the link.
-
-        Raises:
-            ParameterError: a model whose scores give none.
+        Args:
+            weights: those of the model.
+            features: what `prepared` gave.
 
         """
-        return conclusions.probabilities(self.link, scores)
+        size = self.ring.capacity
+        firsts = range(0, len(features), size)
+        return np.concatenate(
+            [self.ring.errors_of(weights, features[first : first + size]) for first in firsts]
+        )
 
     def __str__(self) -> str:
         most = 100 if self.ring.answers is None else self.ring.answers // self.ring.shape[0]
@@ -175,66 +138,33 @@ class PrivatePlan:
     def __repr__(self) -> str:
         what = "transformer" if self.transformer else "regressor"
         what = what if self.classes is None else f"{len(self.classes)} classes"
-        return f"<hesc.ml.PrivatePlan: {what}, {self.ring!r}>"
+        return f"<hesc.ml.{type(self).__name__}: {what}, {self.ring!r}>"
 
     def to_bytes(self) -> bytes:
         """The wire form, for a client."""
-        fields = {
-            "ring": base64.b64encode(self.ring.to_bytes()).decode(),
-            "inputs": self.inputs,
-            "names": self.names,
-            "steps": transforms.described(self.steps),
-            "classes": None if self.classes is None else labels.described(self.classes),
-            "link": self.link,
-            "fidelity": None if self.fidelity is None else self.fidelity.described(),
-            "transformer": self.transformer,
-        }
-        return documents.write(self.kind, fields)
+        ring = {"ring": documents.base64_of(self.ring.to_bytes())}
+        return documents.write(self.kind, ring | linear_fields.described(self))
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> PrivatePlan:
+    def _check_ring(cls, ring: Plan) -> None:
+        """Refuses sizes of another setting.
+
+        Raises:
+            WireError: naming it.
+
+        """
+        if ring.encrypted_under is not None:
+            raise WireError("a plan of hesc.ml for weights in the clear has encrypted ones")
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
         """A plan from its wire form.
 
         Raises:
             WireError: damaged bytes, or another object's.
 
         """
-        names = {
-            "ring",
-            "inputs",
-            "names",
-            "steps",
-            "classes",
-            "link",
-            "fidelity",
-            "transformer",
-        }
-        given = documents.read(data, cls.kind, names)
-        try:
-            ring = Plan.from_bytes(base64.b64decode(given["ring"], validate=True))
-        except (binascii.Error, TypeError, ValueError) as error:
-            raise WireError(f"the ring product of a plan of hesc.ml: {error}") from error
-        inputs = given["inputs"]
-        names_of = documents.read_names(given["names"], inputs)
-        steps, width = transforms.read(given["steps"], inputs)
-        outputs, features = ring.shape
-        if width != features:
-            raise WireError("the transforms of a plan give another number of features than it has")
-        classes = None if given["classes"] is None else labels.read(given["classes"])
-        if classes is not None and outputs != (1 if len(classes) == 2 else len(classes)):
-            raise WireError("a plan has another number of classes than of scores")
-        link = documents.one_of(given["link"], LINKS, "a link")
-        near = None if given["fidelity"] is None else fidelity.read(given["fidelity"])
-        if type(given["transformer"]) is not bool or (given["transformer"] and classes is not None):
-            raise WireError("a plan of a transformer has no classes")
-        transformer: bool = given["transformer"]
-        return cls(
-            ring,
-            steps,
-            inputs,
-            names_of,
-            classes,
-            link,
-            fidelity=near,
-            transformer=transformer,
-        )
+        given = documents.read(data, cls.kind, {"ring", *linear_fields.FIELDS})
+        ring = Plan.from_bytes(documents.bytes_of(given["ring"], "the ring product of a plan"))
+        cls._check_ring(ring)
+        return cls(ring, **linear_fields.read(given, ring.shape))

@@ -8,12 +8,14 @@ stated one, and how many samples keep their class.
 from __future__ import annotations
 
 import re
+import shlex
 from importlib.metadata import version
 from importlib.resources import files as resources
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from hesc.ml import ways
 from hesc.ml.folders import digest
 
 if TYPE_CHECKING:
@@ -75,7 +77,11 @@ def page(
         within=None if errors is None else _within(errors),
         bytes=[(count, *plan.sizes(count)) for count in _COUNTS if _is_allowed(plan, count)],
         files=[(file, len(data), digest(data)) for file, data in sorted(files.items())],
+        encrypted=ways.is_encrypted(plan),
         needs_keys=plan.needs_keys,
+        parties=[shlex.quote(name) for name in getattr(plan, "parties", {})],
+        owned="owner" in ways.sides_of(plan),
+        encrypts_publicly=plan.encrypts_publicly,
         counts=_answers(plan) is not None,
         commands=list(commands),
         version=version("hesc"),
@@ -134,8 +140,9 @@ def _rows(plan: Plan, measured: Measured | None) -> list[Row]:
     count = 1 if measured is None else measured.samples
     size = plan.sizes(count)
     up, down = (none, none) if measured is None else map(_bytes, measured.sizes)
-    rows.append(Row(f"bytes up, {count} samples", _bytes(size.up), up))
-    rows.append(Row(f"bytes down, {count} samples", _bytes(size.down), down))
+    if ways.is_encrypted(plan):
+        rows.append(Row(f"bytes up, {count} samples", _bytes(size.up), up))
+        rows.append(Row(f"bytes down, {count} samples", _bytes(size.down), down))
     if measured is not None:
         rows += [
             Row(f"{step}, {count} samples", "-", f"{1000 * seconds:.1f} ms")

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hesc._native import ParameterError
 from hesc.inputs import whole
 from hesc.progress import Bar
 from hesc.ring_products.plans import Sizes
@@ -30,29 +29,17 @@ class Run(NamedTuple):
 
     predictions: NDArray[Any]
     """Classes, or a regressor's numbers."""
-    scores: NDArray[np.float64]
-    """As `decision_function` has them."""
-    error: float
-    """The root mean square of a score's error that the plan states, at most."""
+    scores: Any
+    """As `decision_function` has them; None where the client learns classes alone."""
+    error: Any
+    """The root mean square of a score's error that the plan states, at most; None where nothing
+    errs."""
     sizes: Sizes
     """Bytes up and down; predicted where it was simulated."""
     clipped: int
     """Values that were brought within their ranges."""
     clipped_samples: int
     """Samples that had such values."""
-
-
-def no_options(options: dict[str, Any]) -> None:
-    """Refuses options of encrypted runs where there is none.
-
-    Raises:
-        ParameterError: naming them.
-
-    """
-    if options:
-        raise ParameterError(
-            f"{', '.join(options)}: of fhe='simulate' and 'execute', not of fhe='clear'"
-        )
 
 
 class Session:
@@ -72,11 +59,13 @@ class Session:
                 rows = ready.features[first : first + plan.rows]
                 query = self._client.encrypted(rows)
                 answer = self._server.answer(query)
-                found.append(self._client.decrypt(answer).scores)
+                found.append(self._client.decrypt(answer))
                 up, down = up + len(query), down + len(answer)
                 bar.show(first + len(rows), len(samples))
-        scores = np.concatenate(found)
-        predictions = plan.predictions(scores)
+        predictions = np.concatenate([result.predictions for result in found])
+        scores = None
+        if found[0].scores is not None:
+            scores = np.concatenate([result.scores for result in found])
         return Run(predictions, scores, plan.error, Sizes(up, down), ready.values, ready.samples)
 
 
@@ -99,12 +88,14 @@ def simulate(
     rng = np.random.default_rng(seed)
     ready = plan.prepared(samples, clip=clip)
     errors = np.empty((len(samples), len(weights)))
-    turn = -(-len(samples) // _TURNS)
+    # Whole ciphertexts: where weights are encrypted samples that share one share its noise.
+    size = plan.ring.capacity
+    turn = -(-len(samples) // (_TURNS * size)) * size
     with Bar("samples simulated", progress) as bar:
-        for place, row in enumerate(ready.features):
-            errors[place] = plan.ring.errors_of(weights, row)
-            if place % turn == turn - 1 or place == len(samples) - 1:
-                bar.show(place + 1, len(samples))
+        for first in range(0, len(samples), turn):
+            rows = ready.features[first : first + turn]
+            errors[first : first + turn] = plan.errors_of(weights, rows)
+            bar.show(first + len(rows), len(samples))
     raw = ready.features @ weights.T + intercepts + rng.standard_normal(errors.shape) * errors
     scores = plan.scores(raw)
     sizes = plan.sizes(len(samples))

@@ -1,4 +1,4 @@
-"""Samples on their way to encryption: their shape, the names of their columns, their ranges."""
+"""Samples on their way to encryption, by shape, names and ranges; and what comes back of them."""
 
 from __future__ import annotations
 
@@ -27,6 +27,28 @@ class Clipped(NamedTuple):
     """How many were beyond, and were brought to the end of their range."""
     samples: int
     """In how many samples."""
+
+
+class Query(NamedTuple):
+    """Encrypted samples."""
+
+    data: bytes
+    """For the server."""
+    clipped: int
+    """Values that were brought within their ranges, for the eyes of who encrypted."""
+    clipped_samples: int
+    """Samples that had such values."""
+
+
+class Result(NamedTuple):
+    """What an answer says, for the client's eyes: whoever it is shown to learns of the key."""
+
+    predictions: NDArray[Any]
+    """Classes, a regressor's numbers, or transformed samples."""
+    scores: Any
+    """As scikit-learn's `decision_function` has them; None where an answer holds classes alone."""
+    error: Any
+    """The root mean square of the scores' errors, at most; None where nothing errs."""
 
 
 def prepared(

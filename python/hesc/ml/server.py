@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Never
 
-import numpy as np
-
-from hesc._native import ParameterError, WireError
+from hesc._native import ParameterError
 from hesc.inputs import of_kind
 from hesc.leveled.keys import PublicKeys
 from hesc.ml import documents
 from hesc.ml.plans import PrivatePlan
+from hesc.ml.weights import FIELDS, Weights, read
 from hesc.ring_products.models import Model
-from hesc.ring_products.plans import spread, weight_rows
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -43,20 +41,14 @@ class Server:
         keys: bytes | None = None,
     ) -> None:
         self.plan = of_kind(plan, "plan", PrivatePlan, "PrivateClassifier.plan makes it")
-        self._weights = weight_rows(weights)
-        self._intercepts = spread(intercepts, len(self._weights), "intercepts")
+        self._weights = Weights.of(weights, intercepts, plan.ring.shape)
         if plan.hidden and keys is None:
             raise ParameterError(
                 "this plan hides the weights, under the client's public key: give keys=, the bytes "
                 "of client.public_keys()"
             )
-        public = None if keys is None else self._public(keys)
-        self._model = Model(plan.ring, self._weights, self._intercepts, keys=public)
-
-    def _public(self, keys: bytes) -> PublicKeys:
-        if not isinstance(keys, bytes):
-            raise ParameterError(f"keys are bytes, not {type(keys).__name__}")
-        return PublicKeys.from_bytes(self.plan.ring.params, {"public": keys})
+        public = None if keys is None else public_key(plan, keys)
+        self._model = Model(plan.ring, *self._weights, keys=public)
 
     def __repr__(self) -> str:
         return f"<hesc.ml.Server: {self.plan!r}>"
@@ -81,11 +73,7 @@ class Server:
 
     def to_bytes(self) -> bytes:
         """Plan and **weights in the clear**: for who runs the server, and for no client."""
-        fields = {
-            "plan": self.plan.to_bytes().decode(),
-            "weights": documents.packed(self._weights),
-            "intercepts": documents.packed(self._intercepts),
-        }
+        fields = {"plan": self.plan.to_bytes().decode()} | self._weights.described()
         return documents.write("server", fields)
 
     @classmethod
@@ -96,11 +84,19 @@ class Server:
             WireError: damaged bytes, or another object's.
 
         """
-        given = documents.read(data, "server", {"plan", "weights", "intercepts"})
+        given = documents.read(data, "server", {"plan", *FIELDS})
         plan = PrivatePlan.from_bytes(documents.inner(given["plan"], "the plan of a server"))
-        weights = documents.unpacked(given["weights"], 2, "weights")
-        intercepts = documents.unpacked(given["intercepts"], 1, "intercepts")
-        outputs, _ = plan.ring.shape
-        if weights.shape != plan.ring.shape or intercepts.shape != (outputs,):
-            raise WireError("the weights of a server have another shape than its plan says")
-        return cls(plan, np.ascontiguousarray(weights), intercepts, keys=keys)
+        weights, intercepts = read(given, plan.ring.shape, "server")
+        return cls(plan, weights, intercepts, keys=keys)
+
+
+def public_key(plan: PrivatePlan, keys: bytes) -> PublicKeys:
+    """The key that a client's `public_keys` gave.
+
+    Raises:
+        ParameterError, WireError: no bytes, damaged ones, the key of another set.
+
+    """
+    if not isinstance(keys, bytes):
+        raise ParameterError(f"keys are bytes, not {type(keys).__name__}")
+    return PublicKeys.from_bytes(plan.ring.params, {"public": keys})

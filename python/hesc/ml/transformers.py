@@ -10,15 +10,15 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hesc.ml import extraction
-from hesc.ml.base import NOT_FITTED, Mode, Private
+from hesc.ml.base import Private, no_options
 from hesc.ml.projections import TRANSFORMERS
-from hesc.ml.runs import no_options
 from hesc.ml.samples import quietly
+from hesc.ml.serving import NOT_FITTED
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc.ml.plans import PrivatePlan
+    from hesc.ml.serving import Mode
 
 
 class PrivateTransformer(TransformerMixin, Private):  # type: ignore[misc]
@@ -45,6 +45,7 @@ class PrivateTransformer(TransformerMixin, Private):  # type: ignore[misc]
     """
 
     _finals = TRANSFORMERS
+    _transforms = True
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -98,8 +99,3 @@ class PrivateTransformer(TransformerMixin, Private):  # type: ignore[misc]
         """Transformed rows, which are all there is."""
         clear = extraction.clear_scores(self.estimator_, rows)
         return clear, clear
-
-    def _check_conclusions(
-        self, plan: PrivatePlan, rows: NDArray[np.float64], clear: NDArray[np.float64]
-    ) -> None:
-        """Scores are all there is, and planning compares them."""

@@ -24,9 +24,17 @@ if TYPE_CHECKING:
 class Plan(Protocol):
     """What both sides have: see `hesc.ml.PrivatePlan`, which is one."""
 
-    names: list[str]
-    inputs: int
-    classes: Any
+    @property
+    def names(self) -> list[str]:
+        """Of features, or none."""
+
+    @property
+    def inputs(self) -> int:
+        """Features of a sample before the client's transforms."""
+
+    @property
+    def classes(self) -> Any:
+        """Of a classifier, or None."""
 
     @property
     def rows(self) -> int:
@@ -38,7 +46,11 @@ class Plan(Protocol):
 
     @property
     def needs_keys(self) -> bool:
-        """Whether the server is given the client's public keys before it answers."""
+        """Whether the server, or the model's owner, is given the client's public keys."""
+
+    @property
+    def encrypts_publicly(self) -> bool:
+        """Whether a client encrypts under its public keys, and keeps them beside the secret one."""
 
     def prepared(self, samples: ArrayLike, *, clip: bool = False) -> Any:
         """Samples as they are encrypted."""
@@ -70,6 +82,9 @@ class Client(Protocol):
     def encrypt(self, samples: ArrayLike, *, clip: bool = False) -> Any:
         """A query: `data`, `clipped`, `clipped_samples`."""
 
+    def encrypted(self, features: Any) -> bytes:
+        """The data of a query, of features that `Plan.prepared` gave, `Plan.rows` at most."""
+
     def decrypt(self, answer: bytes) -> Any:
         """A result: `predictions`, `scores`, `error`."""
 
@@ -88,6 +103,20 @@ class Server(Protocol):
         """Plan and model, for who runs the server."""
 
 
+class Owner(Protocol):
+    """Plan and model of who keeps it from its server: see `hesc.ml.outsourced.owner.ModelOwner`."""
+
+    @property
+    def plan(self) -> Any:
+        """What it is planned by."""
+
+    def encrypt_model(self, keys: bytes) -> bytes:
+        """The server of one client, in its wire form."""
+
+    def to_bytes(self) -> bytes:
+        """Plan and model in the clear."""
+
+
 class Way(NamedTuple):
     """Where a way's parts are, as `module:name`."""
 
@@ -95,12 +124,17 @@ class Way(NamedTuple):
     """Class; its `from_bytes(data)` reads a plan."""
     client: str
     """Class; called with a plan and `secret=`."""
-    load_secret: str
-    """Function of a plan, a path and `passphrase=`."""
-    server: str
+    load_secret: str | None
+    """Function of a plan, a path and `passphrase=`; None where nothing is encrypted."""
+    server: str | None
     """Class; its `from_bytes(data, keys=)` reads a server."""
-    server_kind: str
+    server_kind: str | None
     """The kind of the server's document."""
+    sides: tuple[str, ...] = ("client", "server")
+    """Folders of a deployment, the client's first."""
+    owner: str | None = None
+    """Class, where the model's owner makes a client's server: `from_bytes(data)` reads it. Public
+    keys are then for the owner, and the server takes none."""
 
 
 WAYS: Final[dict[str, Way]] = {
@@ -118,6 +152,14 @@ WAYS: Final[dict[str, Way]] = {
         "hesc.ml.decisions.server:ClassServer",
         "class server",
     ),
+    "clear plan": Way(
+        "hesc.ml.clear.plans:ClearPlan",
+        "hesc.ml.clear.client:ClearClient",
+        None,
+        None,
+        None,
+        ("client",),
+    ),
     "network plan": Way(
         "hesc.ml.mlp.plans:NetworkPlan",
         "hesc.ml.mlp.client:NetworkClient",
@@ -125,8 +167,29 @@ WAYS: Final[dict[str, Way]] = {
         "hesc.ml.mlp.server:NetworkServer",
         "network server",
     ),
+    "outsourced plan": Way(
+        "hesc.ml.outsourced.plans:OutsourcedPlan",
+        "hesc.ml.outsourced.client:OutsourcedClient",
+        "hesc.ml.client:load_secret",
+        "hesc.ml.outsourced.server:OutsourcedServer",
+        "outsourced server",
+        ("client", "owner"),
+        "hesc.ml.outsourced.owner:ModelOwner",
+    ),
+    "parties plan": Way(
+        "hesc.ml.parties.plans:PartiesPlan",
+        "hesc.ml.parties.client:PartiesClient",
+        "hesc.ml.parties.client:load_secret",
+        "hesc.ml.parties.server:PartiesServer",
+        "parties server",
+    ),
 }
 """By the kind of a plan's document."""
+NOTHING_ENCRYPTED: Final = (
+    "nothing of this plan is encrypted or sent, for its model is nobody's secret: the client has "
+    "it and computes by itself, client.predict(samples) or `hesc predict rows.csv --client client "
+    "--out predictions.csv`"
+)
 
 
 def read_plan(data: bytes) -> Plan:
@@ -140,14 +203,58 @@ def read_plan(data: bytes) -> Plan:
     return found
 
 
-def client_of(plan: Plan, *, secret: Any = None) -> Client:
-    """A client of a plan: with a key that was kept, or a new one.
+def sides_of(plan: Plan) -> tuple[str, ...]:
+    """The folders of a plan's deployment, the client's first.
 
     Raises:
-        ParameterError: what is no plan, or another way's key.
+        ParameterError: what is no plan.
 
     """
-    found: Client = _loaded(_way_for(plan).client)(plan, secret=secret)
+    return way_for(plan).sides
+
+
+def is_encrypted(plan: Plan) -> bool:
+    """Whether anything is encrypted and sent under a plan.
+
+    Raises:
+        ParameterError: what is no plan.
+
+    """
+    return way_for(plan).load_secret is not None
+
+
+def check_encrypted(plan: Plan) -> None:
+    """Refuses a plan of which nothing is encrypted.
+
+    Raises:
+        ParameterError: with what the client does instead.
+
+    """
+    if not is_encrypted(plan):
+        raise ParameterError(NOTHING_ENCRYPTED)
+
+
+def client_of(plan: Plan, *, secret: Any = None, keys: bytes | None = None) -> Client:
+    """A client of a plan: with a key that was kept, or a new one.
+
+    Args:
+        plan: what the model's owner sent.
+        secret: a key that was kept, see `load_secret`.
+        keys: what `public_keys` gave with it, where `plan.encrypts_publicly`: such clients encrypt
+            under their public key.
+
+    Raises:
+        ParameterError: what is no plan, another way's key, or keys that this client has no use for.
+        WireError, KeyMismatchError: keys that are damaged, or of another pair.
+
+    """
+    way = way_for(plan)
+    given = {} if keys is None else {"keys": keys}
+    if given and not plan.encrypts_publicly:
+        raise ParameterError(
+            "a client of this plan encrypts under its secret key alone: leave out keys=, or --keys"
+        )
+    found: Client = _loaded(way.client)(plan, secret=secret, **given)
     return found
 
 
@@ -160,7 +267,33 @@ def load_secret(plan: Plan, path: str | PathLike[str] | Path, passphrase: str | 
         PermissionError: others than the file's owner may read or write it.
 
     """
-    return _loaded(_way_for(plan).load_secret)(plan, path, passphrase=passphrase)
+    place = way_for(plan).load_secret
+    if place is None:
+        raise ParameterError(NOTHING_ENCRYPTED)
+    return _loaded(place)(plan, path, passphrase=passphrase)
+
+
+def server_takes_keys(plan: Plan) -> bool:
+    """Whether `read_server` is given the client's public keys, and not the model's owner."""
+    return plan.needs_keys and way_for(plan).owner is None
+
+
+def read_owner(plan: Plan, data: bytes) -> Owner:
+    """The model of this plan in the clear, from its wire form, as its owner keeps it.
+
+    Raises:
+        WireError: damaged bytes, or another object's.
+        ParameterError: a plan of a way whose server has the model in the clear.
+
+    """
+    place = way_for(plan).owner
+    if place is None:
+        raise ParameterError(
+            "the server of this plan has the model in the clear, and nobody encrypts it; "
+            "plan(X, setting='outsourced') makes a plan whose owner does"
+        )
+    found: Owner = _loaded(place).from_bytes(data)
+    return found
 
 
 def read_server(data: bytes, *, keys: bytes | None = None) -> Server:
@@ -177,7 +310,7 @@ def read_server(data: bytes, *, keys: bytes | None = None) -> Server:
     """
     kind = documents.kind_of(data)
     for way in WAYS.values():
-        if way.server_kind == kind:
+        if way.server is not None and way.server_kind == kind:
             found: Server = _loaded(way.server).from_bytes(data, keys=keys)
             return found
     raise WireError(
@@ -192,7 +325,13 @@ def _way_of(data: bytes) -> Way:
     return way
 
 
-def _way_for(plan: object) -> Way:
+def way_for(plan: object) -> Way:
+    """The way of a plan.
+
+    Raises:
+        ParameterError: what is no plan.
+
+    """
     kind = getattr(type(plan), "kind", None)
     way = WAYS.get(kind) if isinstance(kind, str) else None
     if way is None:

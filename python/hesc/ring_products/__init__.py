@@ -21,6 +21,6 @@ Nothing in this package can decrypt.
 from __future__ import annotations
 
 from hesc.ring_products.models import EncryptedModel, Model
-from hesc.ring_products.plans import Plan
+from hesc.ring_products.plans import Bounds, Plan
 
-__all__ = ["EncryptedModel", "Model", "Plan"]
+__all__ = ["Bounds", "EncryptedModel", "Model", "Plan"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
+_UP: Final = 1 + 1e-9
+"""Sums in another order are a little larger."""
+
+
 class Sizes(NamedTuple):
     """Bytes on the wire, the same whatever the numbers are."""
 
@@ -23,6 +27,41 @@ class Sizes(NamedTuple):
     """Of a query."""
     down: int
     """Of the answer to it."""
+
+
+class Bounds(NamedTuple):
+    """What a plan is told of weights that it must not give away; see `Plan.hiding`."""
+
+    weights_l1: float
+    weights_l2: float
+    offset: float
+
+    @classmethod
+    def of_model(
+        cls, weights: ArrayLike, intercepts: ArrayLike = 0.0, *, low: ArrayLike, high: ArrayLike
+    ) -> Bounds:
+        """The least powers of two that a model keeps to, which say little of it.
+
+        Args:
+            weights: a row for each output, or one row.
+            intercepts: what is added to each output, or one number for all.
+            low: the least declared value of each feature, or one for all.
+            high: the greatest.
+
+        """
+        rows = weight_rows(weights)
+        outputs, features = rows.shape
+        ends = spread(low, features, "low"), spread(high, features, "high")
+        added = spread(intercepts, outputs, "intercepts")
+        scaled = np.abs(rows) * (ends[1] - ends[0]) / 2
+        middle = rows @ ((ends[0] + ends[1]) / 2) + added
+        sizes = scaled.sum(axis=1).max(), np.linalg.norm(scaled), np.abs(middle).max()
+        return cls(*(_power(float(size) * _UP) for size in sizes))
+
+
+def _power(size: float) -> float:
+    """A power of two that is not less."""
+    return float(2.0 ** np.ceil(np.log2(size))) if size > 0 else 0.0
 
 
 class Plan:
@@ -95,7 +134,7 @@ class Plan:
         """A plan for weights that are hidden from the key owner, by bounds that are public.
 
         With `h` half the width of each feature's range, declare for a model that may change bounds
-        that it will keep, such as powers of two:
+        that it will keep, such as powers of two (`Bounds.of_model` finds the least):
 
         Args:
             shape: outputs and features.

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Never
+from typing import TYPE_CHECKING, Any, Final, Never
 
 import numpy as np
 
 from hesc import integers
-from hesc._native import DecryptionError, ParameterError, ShapeError
+from hesc._native import DecryptionError, KeyMismatchError, ParameterError, ShapeError
 from hesc.encryptor import PublicKey
 from hesc.inputs import of_kind
 from hesc.integers import IntegerAnswer
 from hesc.leveled.keys import PublicKeys
 from hesc.leveled.params import LeveledParams
 from hesc.ml import frames
-from hesc.ml.client import Query
 from hesc.ml.decisions.models import index_kind
 from hesc.ml.decisions.plans import ClassPlan
 from hesc.ml.decisions.server import ANSWER, KEYS, QUERY, public_of
+from hesc.ml.samples import Query, Result
 from hesc.secret import LeveledSecretKey, SecretKey, keygen, leveled_keygen, load_secret_key
 
 if TYPE_CHECKING:
@@ -26,15 +26,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
-class ClassResult(NamedTuple):
-    """What an answer says, for the client's eyes: whoever it is shown to learns of the key."""
-
-    predictions: NDArray[Any]
-    """Classes."""
-    scores: None = None
-    """There are none in an answer."""
-    error: None = None
-    """Nothing errs beside quantisation."""
+_PROBES: Final = 64
+"""Bits that a pair of keys is tried on."""
 
 
 class ClassClient:
@@ -44,10 +37,12 @@ class ClassClient:
         plan: what the model's owner sent, see `ClassPlan.from_bytes`. Print it before you use it.
         secret: a key of the plan's parameters that was kept, `LeveledSecretKey.load` or for the
             engine "bootstrapped" `hesc.load_secret_key`; without it a new pair is made.
-        keys: what `public_keys` gave when that key was made. Answers are read without them.
+        keys: what `public_keys` gave when that key was made. Answers are read without them, and
+            samples are encrypted without them where `plan.encrypts_publicly` is False.
 
     Raises:
         ParameterError, WireError: keys of other parameters, or damaged.
+        KeyMismatchError: keys of another pair, where samples are encrypted under them.
 
     """
 
@@ -74,6 +69,7 @@ class ClassClient:
                 raise ParameterError(f"the secret key is of another set than {plan.preset}")
             if keys is not None:
                 self._public = public_of(plan, keys)[0]
+                self._check_pair()
         elif keys is not None:
             raise ParameterError("keys= comes with the secret= that it was made with")
         elif isinstance(params, LeveledParams):
@@ -89,6 +85,18 @@ class ClassClient:
         raise TypeError(
             "a client holds a secret key: not pickled or copied; see client.secret.save"
         )
+
+    def _check_pair(self) -> None:
+        """Refuses a public key of another pair, whose bits the secret one would not decrypt.
+
+        It does not tell a key that was made to hide nothing: who keeps it sees to that.
+        """
+        if not isinstance(self.secret, SecretKey) or not isinstance(self._public, PublicKey):
+            return
+        bits = np.arange(_PROBES) % 2
+        found = self.secret.decrypt_integers(integers.encrypt(self._public, bits, "uint1"))
+        if not np.array_equal(found, bits):
+            raise KeyMismatchError("keys= are of another pair than the secret key; give its own")
 
     def public_keys(self) -> bytes:
         """What the server is given once: to compute with what this client encrypts.
@@ -132,17 +140,20 @@ class ClassClient:
                 f"{len(ready.features)} samples in a query of {self.plan.rows} at most; send them "
                 f"as several"
             )
-        steps = self.plan.quantised(ready.features)
+        return Query(self.encrypted(ready.features), ready.values, ready.samples)
+
+    def encrypted(self, features: NDArray[np.float64]) -> bytes:
+        """A query of features that `ClassPlan.prepared` gave, `plan.rows` at most."""
+        steps = self.plan.quantised(features)
         words = self.plan.words
         parts = []
         for place, kind in enumerate(words.kinds):
             first = place * words.per_word
             columns = steps[:, first : first + words.per_word]
-            parts.append(self._encrypted(_joined(columns, words.bits), str(kind)))
-        data = frames.join(QUERY, [self.plan.digest, *parts])
-        return Query(data, ready.values, ready.samples)
+            parts.append(self._word(_joined(columns, words.bits), str(kind)))
+        return frames.join(QUERY, [self.plan.digest, *parts])
 
-    def _encrypted(self, numbers: NDArray[Any], kind: str) -> bytes:
+    def _word(self, numbers: NDArray[Any], kind: str) -> bytes:
         if isinstance(self.secret, LeveledSecretKey):
             return self.secret.encrypt_integers_to_bytes(numbers, kind, layout=self.plan.upload)
         if not isinstance(self._public, PublicKey):
@@ -152,7 +163,7 @@ class ClassClient:
             )
         return integers.encrypt(self._public, numbers, kind).to_bytes()
 
-    def decrypt(self, answer: bytes) -> ClassResult:
+    def decrypt(self, answer: bytes) -> Result:
         """Classes of an answer, which holds no scores.
 
         Raises:
@@ -174,7 +185,7 @@ class ClassClient:
             raise DecryptionError("the answer holds other numbers than places of classes")
         if (places >= len(self.plan.classes)).any():
             raise DecryptionError("the answer names a class that there is not")
-        return ClassResult(self.plan.predictions(places))
+        return Result(self.plan.predictions(places), None, None)
 
     def _reading(self) -> PublicKeys:
         """Keys that answers are read beside; decryption uses their parameters alone."""

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from hesc import integers
     from hesc.ml.decisions.models import Scores
+    from hesc.ml.transforms import Transform
     from hesc.ml.trees import TreeEnsemble
 
 _BOOTSTRAPPED: Final = 16
@@ -43,9 +44,14 @@ class Wishes(NamedTuple):
     """What is asked of a plan for classes."""
 
     min_agreement: float = 0.99
-    bits: int | None = None
+    """The share of a thousand rows whose class quantisation must keep."""
+    feature_bits: int | None = None
+    """Of an encrypted feature; None takes those of the cheapest model that keeps them."""
     engine: str | None = None
+    """One of `hesc.integers.ENGINES`; None that of the least predicted time, with bytes at
+    100 Mbit/s."""
     batch: int = 1
+    """Samples that are to go together."""
 
 
 def make(
@@ -53,6 +59,7 @@ def make(
     x: NDArray[np.float64],
     clear: NDArray[np.int64],
     *,
+    steps: list[Transform],
     names: list[str],
     classes: NDArray[Any],
     ranges: tuple[ArrayLike, ArrayLike] | None,
@@ -61,9 +68,10 @@ def make(
     """The plan, and the model for the server.
 
     Args:
-        form: a linear model, or trees.
+        form: a linear model, or trees, of features after the transforms.
         x: rows of features before the transforms.
         clear: the places of their classes by scikit-learn.
+        steps: transforms that the client computes.
         names: of the features, or none.
         classes: all of them.
         ranges: the least and greatest values of features after the transforms; None for those in
@@ -77,13 +85,13 @@ def make(
     """
     names = documents.feature_names(names, x.shape[1])
     agreement = real_array(wishes.min_agreement, "min_agreement")
-    if agreement.shape or not 0 <= agreement <= 1:
+    if agreement.shape or isinstance(wishes.min_agreement, bool) or not 0 <= agreement <= 1:
         raise ParameterError("min_agreement is a share of rows, from 0 to 1")
-    bits = None if wishes.bits is None else whole(wishes.bits, "bits", 1, BITS)
+    bits = wishes.feature_bits
+    bits = None if bits is None else whole(bits, "feature_bits", 1, BITS)
     batch = whole(wishes.batch, "batch", 1, 1 << 16)
     if wishes.engine is not None:
         one_name(wishes.engine, "engine", tuple(ENGINES))
-    steps = form.steps if isinstance(form, Linear) else []
     features = transforms.transformed(steps, x)
     low, high = ranges_of(features, ranges, computed=bool(steps))
     if not ((low <= high).all() and np.isfinite([low, high]).all() and _are_narrow(low, high)):

@@ -71,6 +71,11 @@ class ClassPlan:
         return True
 
     @property
+    def encrypts_publicly(self) -> bool:
+        """Whether a client encrypts under its public keys, and keeps them beside the secret one."""
+        return self.engine == "bootstrapped"
+
+    @property
     def params(self) -> LeveledParams | Params:
         """The parameter set."""
         return preset(self.engine, self.preset)

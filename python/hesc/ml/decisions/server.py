@@ -49,7 +49,9 @@ class ClassServer:
         self._public: PublicKeys | PublicKey | None = None
         self._evaluator: gates.Evaluator | None = None
         if keys is not None:
-            self._public, self._evaluator = public_of(plan, keys)
+            self._public, evaluation = public_of(plan, keys)
+            if evaluation is not None:
+                self._evaluator = gates.Evaluator(evaluation)
             self._circuit = cheapest(
                 model, words, engine=plan.engine, batch=plan.rows, params=plan.params
             )
@@ -112,8 +114,8 @@ class ClassServer:
 
 def public_of(
     plan: ClassPlan, keys: bytes
-) -> tuple[PublicKeys | PublicKey, gates.Evaluator | None]:
-    """A client's public keys, and what bootstraps with them where bits do.
+) -> tuple[PublicKeys | PublicKey, gates.EvaluationKey | None]:
+    """A client's public keys, and the one to bootstrap with where bits do.
 
     Raises:
         WireError, ParameterError: damaged bytes, keys of other parameters.
@@ -128,4 +130,4 @@ def public_of(
         return PublicKeys.from_bytes(params, dict(zip(names, parts, strict=True))), None
     public, evaluation = frames.split(keys, KEYS, 2)
     key = gates.EvaluationKey.from_bytes(params, evaluation)
-    return PublicKey.from_bytes(params, public), gates.Evaluator(key)
+    return PublicKey.from_bytes(params, public), key

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Never
 
 from hesc._native import DecryptionError, ParameterError, ShapeError, WireError
 from hesc.inputs import of_kind
-from hesc.ml.client import Query, Result
 from hesc.ml.mlp.plans import DEVIATIONS, NetworkPlan
 from hesc.ml.mlp.server import read_keys, write_keys
+from hesc.ml.samples import Query, Result
 from hesc.secret import LeveledSecretKey, leveled_keygen
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ import numpy as np
 from hesc._native import OutOfRangeError, WireError
 from hesc.inputs import whole
 from hesc.leveled.params import LeveledParams
-from hesc.ml import conclusions, documents, labels, samples, transforms
+from hesc.ml import documents, labels, samples, transforms
+from hesc.ml.conclusions import LINKS, Concluding
 from hesc.ml.mlp.packing import Packing
 from hesc.ml.samples import Clipped
 from hesc.ring_products.plans import Sizes
@@ -42,7 +43,7 @@ _LARGEST: Final = 1e30
 
 
 @dataclass(frozen=True, eq=False)
-class NetworkPlan:
+class NetworkPlan(Concluding):
     """Public, and the same on both sides. `PrivateMLPClassifier.plan` makes one; print it.
 
     A client may encrypt what lies within the ranges **and** within a ball: with each range brought
@@ -51,6 +52,8 @@ class NetworkPlan:
     interval; what they are beyond it no sample that is accepted can reach.
     """
 
+    encrypts_publicly: ClassVar[bool] = False
+    transformer: ClassVar[bool] = False
     kind: ClassVar[str] = "network plan"
     ring_degree: int
     """One of `RINGS`, of CKKS's recommended sets."""
@@ -83,7 +86,7 @@ class NetworkPlan:
     classes: NDArray[Any] | None
     """Of a classifier."""
     link: str
-    """One of `hesc.ml.conclusions.LINKS`."""
+    """One of `hesc.ml.LINKS`."""
     agreement: float | None = None
     """Of a classifier's maker: the share of rows planned with whose class the polynomials kept."""
 
@@ -205,23 +208,6 @@ class NetworkPlan:
         middle, half = middle_and_half(self.low, self.high)
         return np.clip((features - middle) / half, -1, 1)
 
-    def scores(self, raw: Array) -> Array:
-        """Rows of outputs in scikit-learn's form: a row where a model has one output."""
-        return raw[:, 0] if raw.shape[1] == 1 else raw
-
-    def predictions(self, scores: Array) -> NDArray[Any]:
-        """Classes by the highest score, or the scores of a regressor themselves."""
-        return conclusions.predictions(self.classes, scores)
-
-    def probabilities(self, scores: Array) -> Array:
-        """Probabilities of all classes, by the link.
-
-        Raises:
-            ParameterError: a model whose scores give none.
-
-        """
-        return conclusions.probabilities(self.link, scores)
-
     def __str__(self) -> str:
         return _table(self)
 
@@ -286,7 +272,7 @@ class NetworkPlan:
             raise WireError("the transforms of a network's plan give another number of features")
         if classes is not None and widths[-1] != (1 if len(classes) == 2 else len(classes)):
             raise WireError("a network's plan has another number of classes than of scores")
-        link = documents.one_of(given["link"], conclusions.LINKS, "a link")
+        link = documents.one_of(given["link"], LINKS, "a link")
         plan = cls(
             degree,
             tuple(widths),

@@ -12,15 +12,13 @@ from hesc.planner.offers import Offer, Refusal
 from hesc.planner.roles import Sees
 from hesc.planner.tasks import Scores
 from hesc.planner.work import Count, counted, parts_of
-from hesc.ring_products import EncryptedModel, Model, Plan
+from hesc.ring_products import Bounds, EncryptedModel, Model, Plan
 from hesc.secret import leveled_keygen
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.planner.tasks import Task
-
-_UP = 1 + 1e-9
 
 
 class RingProducts:
@@ -68,25 +66,17 @@ def plan_of(problem: Scores, error: float, under: str | None) -> Plan:
         return Plan.of_model(
             problem.weights, problem.intercepts, low=problem.low, high=problem.high, error=error
         )
-    scaled = np.abs(problem.weights) * (problem.high - problem.low) / 2
-    middle = problem.weights @ ((problem.low + problem.high) / 2) + problem.intercepts
-    bounds = scaled.sum(axis=1).max(), np.linalg.norm(scaled), np.abs(middle).max()
-    l1, l2, offset = (_power(float(bound) * _UP) for bound in bounds)
+    bounds = Bounds.of_model(
+        problem.weights, problem.intercepts, low=problem.low, high=problem.high
+    )
     return Plan.encrypted(
         problem.weights.shape,
         low=problem.low,
         high=problem.high,
         error=error,
-        weights_l1=l1,
-        weights_l2=l2,
-        offset=offset,
         under=under,
+        **bounds._asdict(),
     )
-
-
-def _power(size: float) -> float:
-    """A power of two that is not less: bounds are public."""
-    return float(2.0 ** np.ceil(np.log2(size))) if size > 0 else 0.0
 
 
 class _Parties:

@@ -1,0 +1,85 @@
+"""Samples from tables and predictions into tables, a few rows at a time."""
+
+from __future__ import annotations
+
+import csv
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING, Annotated, Any, Final, TextIO
+
+import numpy as np
+import typer
+
+from hesc._native import HescError
+from hesc.cli.columns import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CELLS: Final = 1 << 20
+"""Features read at a time."""
+
+IgnoreExtra = Annotated[
+    bool, typer.Option("--ignore-extra", help="Leave out columns that the plan does not know.")
+]
+
+
+def batches(
+    file: IO[bytes], plan: Any, *, ignore_extra: bool
+) -> Iterator[tuple[int, np.ndarray[Any, Any]]]:
+    """Samples of a table by the plan's names, as many at a time as a query has, and their place.
+
+    Raises:
+        HescError: as `hesc.cli.columns.Table`.
+
+    """
+    size = max(1, min(plan.rows, CELLS // plan.inputs))
+    table = Table(file)
+    first = 0
+    for batch in table.batches(
+        table.chosen(plan.names, plan.inputs, ignore_extra=ignore_extra), size
+    ):
+        yield first, batch
+        first += len(batch)
+
+
+@contextmanager
+def after(first: int) -> Iterator[None]:
+    """Says of an error in a batch how many samples were before it."""
+    try:
+        yield
+    except HescError as error:
+        if not first:
+            raise
+        raise type(error)(f"{error} (samples counted from {first})") from error
+
+
+def write_rows(
+    table: TextIO, plan: Any, found: Any, probabilities: Any | None, *, header: bool
+) -> None:
+    """A line for each sample: prediction, scores, their error, probabilities."""
+    columns: list[tuple[list[str], Any]] = []
+    labels = [] if plan.classes is None else [str(name) for name in plan.classes.tolist()]
+    what = "transformed" if getattr(plan, "transformer", False) else "prediction"
+    columns.append((_names(what, found.predictions, []), found.predictions))
+    if plan.classes is not None and found.scores is not None:
+        columns.append((_names("score", found.scores, labels), found.scores))
+    if found.error is not None:
+        columns.append((["error"], np.full(len(found.predictions), found.error)))
+    if probabilities is not None:
+        columns.append((_names("probability", probabilities, labels), probabilities))
+    writer = csv.writer(table, lineterminator="\n")
+    if header:
+        writer.writerow([name for names, _ in columns for name in names])
+    lists = [
+        np.asarray(values).reshape(len(found.predictions), -1).tolist() for _, values in columns
+    ]
+    for row in zip(*lists, strict=True):
+        writer.writerow([cell for cells in row for cell in cells])
+
+
+def _names(what: str, values: Any, labels: list[str]) -> list[str]:
+    if np.ndim(values) == 1:
+        return [what]
+    width = values.shape[1]
+    ends = labels if len(labels) == width else [str(place) for place in range(width)]
+    return [f"{what} {end}" for end in ends]

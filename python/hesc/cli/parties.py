@@ -1,0 +1,138 @@
+"""`hesc party`: the commands of who owns columns, and of the server who gathers them."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path  # noqa: TC003 - typer reads the annotations
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hesc._native import ParameterError, WireError
+from hesc.cli.batches import IgnoreExtra, after, batches
+from hesc.cli.files import KEYS_BYTES, Folder, read_queries, say
+from hesc.cli.terminal import JsonFile, check_outputs, reading, write_figures
+from hesc.ml.deployment import ClientFolder
+from hesc.ml.parties import pieces
+from hesc.ml.parties.party import Party
+from hesc.ml.parties.plans import PartiesPlan
+from hesc.networks.batches import BatchWriter
+from hesc.networks.messages import Message
+from hesc.new_files import new_file, read_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+app = typer.Typer(no_args_is_help=True, help="Columns of several owners, for one model.")
+
+
+def _plan(folder: ClientFolder) -> PartiesPlan:
+    plan = folder.plan
+    if not isinstance(plan, PartiesPlan):
+        raise ParameterError(
+            "this plan's samples have one owner, the client: hesc encrypt encrypts them"
+        )
+    return plan
+
+
+@app.command("encrypt")
+def encrypt(
+    rows: Annotated[Path, typer.Argument(help="This party's columns, a CSV file with a header.")],
+    client: Folder,
+    party: Annotated[str, typer.Option(help="Which of the plan's parties this is.")],
+    keys: Annotated[Path, typer.Option(help="The client's public key, from the client itself.")],
+    out: Annotated[Path, typer.Option(help="New file for the encrypted columns.")],
+    clip: Annotated[
+        bool, typer.Option("--clip", help="Bring values beyond their ranges to the ends.")
+    ] = False,
+    ignore_extra: IgnoreExtra = False,
+    json_file: JsonFile = None,
+) -> None:
+    """Encrypts one party's columns for the server. Row i of all parties is of the same one.
+
+    Example: hesc party encrypt own.csv --client client --party bank --keys k.keys --out bank.hesc
+    """
+    check_outputs({"--out": out}, json_file)
+    folder = ClientFolder.open(client)
+    plan = _plan(folder)
+    owner = Party(plan, party, read_whole(keys, KEYS_BYTES, "a file of public keys"))
+    if rows.is_file():
+        # A wrong row is found before minutes of work.
+        with reading(rows, "checking") as file:
+            for first, batch in batches(file, owner.side, ignore_extra=ignore_extra):
+                with after(first):
+                    owner.side.prepared(batch, clip=clip)
+    count = clipped = clipped_samples = up = 0
+    with reading(rows, "encrypting") as file, new_file(out) as part, part.open("xb") as piece:
+        writer = BatchWriter(piece, Message.SAMPLES)
+        writer.write(bytes.fromhex(folder.digest))
+        for first, batch in batches(file, owner.side, ignore_extra=ignore_extra):
+            with after(first):
+                found = owner.encrypt(batch, clip=clip, first=first)
+            writer.write(found.data)
+            count, up = count + len(batch), up + len(found.data)
+            clipped += found.clipped
+            clipped_samples += found.clipped_samples
+        writer.finish()
+    figures: dict[str, Any] = {
+        "samples": count,
+        "bytes": up,
+        "clipped": clipped,
+        "clipped_samples": clipped_samples,
+    }
+    write_figures(json_file, figures)
+    say(f"rows encrypted: {count}, {up} bytes: {out} (for the server alone)")
+    if clipped:
+        say(f"{clipped} values in {clipped_samples} rows were brought within their ranges")
+
+
+@app.command("join")
+def join(
+    files: Annotated[list[Path], typer.Argument(help="What each party encrypted, in any order.")],
+    client: Folder,
+    out: Annotated[Path, typer.Option(help="New file for the query, which hesc eval answers.")],
+    json_file: JsonFile = None,
+) -> None:
+    """Gathers the encrypted columns of all parties into one query: the server's part.
+
+    Example: hesc party join bank.hesc clinic.hesc --client client --out query.hesc
+    """
+    check_outputs({"--out": out}, json_file)
+    folder = ClientFolder.open(client)
+    plan = _plan(folder)
+    queries = up = 0
+    with ExitStack() as stack:
+        opened = [stack.enter_context(reading(path, "joining")) for path in files]
+        part = stack.enter_context(new_file(out))
+        query = stack.enter_context(part.open("xb"))
+        writer = BatchWriter(query, Message.SAMPLES)
+        writer.write(bytes.fromhex(folder.digest))
+        for found in _together(
+            [read_queries(file, Message.SAMPLES, folder.digest) for file in opened]
+        ):
+            data = pieces.joined(plan, found)
+            writer.write(data)
+            queries, up = queries + 1, up + len(data)
+        writer.finish()
+    write_figures(json_file, {"queries": queries, "bytes": up})
+    say(f"queries: {queries}, {up} bytes: {out}")
+
+
+def _together(files: list[Iterator[bytes]]) -> Iterator[list[bytes]]:
+    """The next piece of every file, until all end together.
+
+    Raises:
+        WireError: one ends before the others.
+
+    """
+    while True:
+        found = [next(file, None) for file in files]
+        there = [piece for piece in found if piece is not None]
+        if not there:
+            return
+        if len(there) < len(found):
+            raise WireError(
+                "one party sent fewer rows than another; rows are matched by position, and each "
+                "has as many"
+            )
+        yield there

@@ -1,0 +1,139 @@
+"""Models that are nobody's secret: the client is given the model and computes it."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any, ClassVar, Never
+
+import numpy as np
+
+from hesc._native import ParameterError, WireError
+from hesc.ml import extraction, ways
+from hesc.ml.clear.client import ClearClient
+from hesc.ml.clear.plans import ClearPlan
+from hesc.ml.deployment import PLAN
+from hesc.ml.described import Described
+from hesc.ml.layers import Layer, Network
+from hesc.ml.measuring import Measured
+from hesc.ml.runs import Run
+from hesc.ml.services import WISHES, Asked, Service, check_concluded
+from hesc.ml.trees import TreeEnsemble
+from hesc.ring_products.plans import Sizes
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from hesc.ml.runs import Progress
+
+    Array = NDArray[np.float64]
+
+_APART = 1e-6
+"""Of scores in another order of sums, beside the largest."""
+
+
+class ClearService(Service):
+    """A client, and nobody else."""
+
+    takes: ClassVar[frozenset[str]] = frozenset()
+    refuses: ClassVar[dict[str, str]] = dict.fromkeys(
+        WISHES, "nothing is encrypted, and the model is computed as it is; leave it out"
+    )
+
+    def __init__(self, plan: ClearPlan, asked: Asked) -> None:
+        super().__init__(plan, asked)
+        self._asked = asked._replace(rows=self.sample, clear=asked.clear[:1])
+
+    @classmethod
+    def make(cls, asked: Asked) -> ClearService:
+        """The model as numbers, compared with the fitted one's scores of all rows.
+
+        Raises:
+            ParameterError: a model that is no linear one, sum of trees or network, or whose scores
+                come out otherwise.
+
+        """
+        plan = ClearPlan(cls.described(asked), transformer=asked.transformer)
+        try:
+            # As its clients read it.
+            plan = ClearPlan.from_bytes(plan.to_bytes())
+        except WireError as error:
+            raise ParameterError(f"no client's file holds this model: {error}") from error
+        found = plan.raw(plan.prepared(asked.rows).features)
+        apart = np.abs(found - asked.clear).max()
+        if not apart <= _APART * (1 + np.abs(asked.clear).max()):
+            raise ParameterError(
+                f"the model as numbers gives scores that are {apart:.2g} apart from its own: put a "
+                f"StandardScaler first"
+            )
+        if not asked.transformer:
+            check_concluded(plan, asked)
+        return cls(plan, asked)
+
+    @staticmethod
+    def described(asked: Asked) -> Described:
+        """What a fitted linear model, transformer or model of trees computes."""
+        estimator = asked.estimator
+        steps, form = extraction.form_of(estimator)
+        model: Network | TreeEnsemble = (
+            form
+            if isinstance(form, TreeEnsemble)
+            else Network((Layer(form.weights, form.intercepts),))
+        )
+        link = extraction.link_of(extraction.parts_of(estimator)[-1])
+        return Described(
+            int(estimator.n_features_in_), asked.names, steps, model, asked.classes, link
+        )
+
+    def is_of(self, estimator: Any) -> bool:
+        """Whether a fitted model is the one that was planned: the same numbers."""
+        now = self.described(self._asked._replace(estimator=estimator))
+        plan = ClearPlan(now, transformer=self.plan.transformer)
+        found: bool = plan.to_bytes() == self.plan.to_bytes()
+        return found
+
+    def server(self, *, keys: bytes | None = None) -> Never:
+        """There is none: always a ParameterError."""
+        del keys
+        raise ParameterError(f"there is no server: {ways.NOTHING_ENCRYPTED}")
+
+    def parties(self) -> tuple[ClearClient, None]:
+        """A client, and no server."""
+        return ClearClient(self.plan), None
+
+    def simulated(
+        self,
+        rows: Array,
+        *,
+        clip: bool,
+        random_state: int | None,  # noqa: ARG002 - nothing is drawn
+        progress: Progress,
+    ) -> Run:
+        """What the client computes."""
+        return self.executed(rows, clip=clip, progress=progress)
+
+    def executed(
+        self,
+        rows: Array,
+        *,
+        clip: bool,  # noqa: ARG002 - there are no ranges
+        progress: Progress,  # noqa: ARG002 - it takes no time
+    ) -> Run:
+        """What the client computes."""
+        found = ClearClient(self.plan).results(rows)
+        return Run(found.predictions, found.scores, None, Sizes(0, 0), 0, 0)
+
+    def sides(self, _server: Any) -> dict[str, dict[str, bytes]]:
+        """The client's folder alone."""
+        return {"client": {PLAN: self.plan.to_bytes()}}
+
+    def measured(
+        self, client: Any, _server: Any, rows: Array, _scores: Array, predictions: NDArray[Any]
+    ) -> Measured:
+        """A run of the client, beside what the fitted model predicts."""
+        start = time.perf_counter()
+        found = client.predict(rows)
+        seconds = {"compute": time.perf_counter() - start}
+        same = None
+        if self.plan.classes is not None:
+            same = int(sum((found == predictions).tolist()))
+        return Measured(len(rows), 0, same, None, Sizes(0, 0), seconds)

@@ -1,0 +1,87 @@
+"""Networks by polynomials on CKKS: the client learns scores."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from hesc.ml.clear.service import ClearService
+from hesc.ml.mlp import extraction, planning
+from hesc.ml.mlp.runs import simulate
+from hesc.ml.mlp.server import NetworkServer
+from hesc.ml.services import Asked, Service, check_concluded
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from hesc.ml.described import Described
+    from hesc.ml.mlp.planning import Prepared
+    from hesc.ml.mlp.plans import NetworkPlan
+    from hesc.ml.runs import Progress, Run
+
+    Array = NDArray[np.float64]
+
+
+class NetworkService(Service):
+    """Layers at the server, scores for the client."""
+
+    takes: ClassVar[frozenset[str]] = frozenset({"ranges", "max_error"})
+    refuses: ClassVar[dict[str, str]] = {
+        "hidden": "a network's weights are not hidden from the client: nothing drowns what noise "
+        "says of them, and no bound on answers is known below which they stay unknown. A linear "
+        "model can be hidden for few answers (PrivateClassifier); else write hidden=False",
+    }
+
+    def __init__(self, plan: NetworkPlan, asked: Asked, layers: Prepared) -> None:
+        super().__init__(plan, asked)
+        self.layers = layers
+        """What the server computes."""
+        self._model: Any = _described(asked.estimator, asked.names).model
+
+    @classmethod
+    def make(cls, asked: Asked) -> NetworkService:
+        """Plans polynomials: see `hesc.ml.mlp.planning.make`."""
+        model = _described(asked.estimator, asked.names)
+        plan, layers = planning.make(
+            model,
+            asked.rows,
+            asked.clear,
+            names=model.names,
+            max_error=asked.wishes.get("max_error"),
+            ranges=asked.wishes.get("ranges"),
+        )
+        check_concluded(plan, asked)
+        return cls(plan, asked, layers)
+
+    def is_of(self, estimator: Any) -> bool:
+        """Whether a fitted model is the one that was planned."""
+        found: bool = self._model.same_as(_described(estimator, []).model)
+        return found
+
+    def server(self, *, keys: bytes | None = None) -> NetworkServer:
+        """A server, which cannot decrypt and answers nothing without keys."""
+        return NetworkServer(self.plan, self.layers.layers, keys=keys)
+
+    def simulated(
+        self,
+        rows: Array,
+        *,
+        clip: bool,
+        random_state: int | None,
+        progress: Progress,  # noqa: ARG002 - it takes no time
+    ) -> Run:
+        """Scores of the polynomials, with errors of the plan's noise."""
+        return simulate(self.plan, self.layers, rows, clip=clip, random_state=random_state)
+
+
+class ClearNetworkService(ClearService):
+    """A network that its client computes, activations as they are."""
+
+    @staticmethod
+    def described(asked: Asked) -> Described:
+        """What a fitted network computes."""
+        return _described(asked.estimator, asked.names)
+
+
+def _described(estimator: Any, names: list[str]) -> Described:
+    return extraction.described(estimator, names=names)

@@ -1,0 +1,13 @@
+"""Linear models that the server has under encryption: samples, model and scores hidden from it.
+
+    plan = private.plan(X, setting="outsourced")              # the model's owner
+    client = OutsourcedClient(plan)                           # samples and key
+    model = ModelOwner.from_bytes(data).encrypt_model(client.public_keys())      # the owner, once
+    server = OutsourcedServer.from_bytes(model)               # neither samples nor weights
+    client.decrypt(server.answer(client.encrypt(samples).data))
+
+**Whoever owns the key can compute the weights** from a query and its answer: the model is hidden
+from the server alone. A client whose own model it is encrypts it under the secret key.
+"""
+
+from __future__ import annotations

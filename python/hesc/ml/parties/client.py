@@ -1,0 +1,131 @@
+"""The client of several parties: it owns the key, has no samples, and reads scores."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Never
+
+import numpy as np
+
+from hesc._native import DecryptionError, ParameterError
+from hesc.inputs import of_kind
+from hesc.ml.parties import pieces
+from hesc.ml.parties.plans import SHARE, PartiesPlan
+from hesc.ml.parties.sets import SLOTS
+from hesc.ml.samples import Result
+from hesc.secret import LeveledSecretKey, leveled_keygen
+
+if TYPE_CHECKING:
+    from os import PathLike
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from hesc.leveled.keys import PublicKeys
+
+_MOST = 0.5 + 13 / SHARE
+"""Of a score in units of the scale: half, and complex noise, whose parts are within nine errors."""
+
+
+class PartiesClient:
+    """A plan and a secret key. Not printed with it, copied or pickled; needs no scikit-learn.
+
+    Args:
+        plan: what the model's owner sent, see `PartiesPlan.from_bytes`. Print it before you use it.
+        secret: a key of the plan's parameters that was kept (`LeveledSecretKey.load`); without it a
+            new pair is made.
+
+    """
+
+    def __init__(self, plan: PartiesPlan, *, secret: LeveledSecretKey | None = None) -> None:
+        self.plan = of_kind(plan, "plan", PartiesPlan, "PartiesPlan.from_bytes reads one")
+        self._public: PublicKeys | None = None
+        self._reading: PublicKeys | None = None
+        if secret is None:
+            self.secret, self._public = leveled_keygen(plan.params, products=False)
+        else:
+            self.secret = of_kind(secret, "secret", LeveledSecretKey, "hesc.leveled_keygen's first")
+            if secret.params.native.fingerprint != plan.params.native.fingerprint:
+                raise ParameterError("the secret key is of another set than the plan's")
+
+    def __repr__(self) -> str:
+        return f"<hesc.ml.parties.PartiesClient: {self.plan!r}>"
+
+    def __reduce__(self) -> Never:
+        raise TypeError(
+            "a client holds a secret key: not pickled or copied; see client.secret.save"
+        )
+
+    def public_keys(self) -> bytes:
+        """What all parties and the server are given once, by the client itself.
+
+        Raises:
+            ParameterError: a client that was made of a kept key, which has no public one.
+
+        """
+        if self._public is None:
+            raise ParameterError(
+                "a kept secret key comes without its public one; write public_keys() beside it "
+                "when you save it, or make a new client"
+            )
+        return self._public.to_bytes()["public"]
+
+    def encrypt(self, samples: ArrayLike, *, clip: bool = False) -> Never:
+        """Refused, for the client has no samples: always a ParameterError."""
+        del samples, clip
+        raise ParameterError(
+            "this plan's samples are its parties': Party(plan, name, client.public_keys()).encrypt "
+            "encrypts one's columns, or `hesc party encrypt`"
+        )
+
+    def encrypted(self, features: NDArray[np.float64]) -> Never:
+        """Refused, as `encrypt`."""
+        self.encrypt(features)
+
+    def decrypt(self, answer: bytes) -> Result:
+        """Scores and predictions of an answer.
+
+        Raises:
+            WireError, ParameterError, KeyMismatchError: damaged bytes, another plan's or key's.
+            DecryptionError: scores that no declared features have. Tell nobody who made it.
+
+        """
+        plan = self.plan
+        rows, parts = pieces.read_answer(plan, answer)
+        keys = self._keys()
+        vectors = [keys.read(part, SLOTS) for part in parts]
+        values = np.column_stack([self.secret.decrypt(vector) for vector in vectors])
+        if not np.isfinite(values).all() or (np.abs(values) > _MOST).any():
+            raise DecryptionError(
+                "the answer holds scores that no declared features have; tell nobody who made it"
+            )
+        scores = plan.scores(np.real(values[:rows]) * plan.scale)
+        return Result(plan.predictions(scores), scores, plan.error)
+
+    def probabilities(self, answer: bytes) -> NDArray[np.float64]:
+        """Probabilities of all classes, of the decrypted scores.
+
+        Raises:
+            ParameterError: a model whose scores give none; as `decrypt`.
+
+        """
+        return self.plan.probabilities(self.decrypt(answer).scores)
+
+    def _keys(self) -> PublicKeys:
+        """Keys that answers are read beside; decryption uses their parameters alone."""
+        if self._public is not None:
+            return self._public
+        if self._reading is None:
+            # Of another pair, and never handed out: the answer's own key is checked by its name.
+            self._reading = leveled_keygen(self.plan.params, products=False)[1]
+        return self._reading
+
+
+def load_secret(
+    plan: PartiesPlan, path: str | PathLike[str], *, passphrase: str | None = None
+) -> Any:
+    """The key of a client of this plan, from the file that `client.secret.save` wrote.
+
+    Raises:
+        DecryptionError, ParameterError, WireError, PermissionError: as `LeveledSecretKey.load`.
+
+    """
+    return LeveledSecretKey.load(plan.params, path, passphrase=passphrase)

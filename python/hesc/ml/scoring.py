@@ -1,0 +1,149 @@
+"""Linear models, and trees in public bins, by ring products: the client learns scores."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from hesc._native import ParameterError
+from hesc.ml import extraction, planning, scorecards, transforms
+from hesc.ml.known import Known
+from hesc.ml.plans import PrivatePlan
+from hesc.ml.runs import simulate
+from hesc.ml.server import Server
+from hesc.ml.services import Asked, Service, check_concluded
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from hesc.ml.extraction import Linear
+    from hesc.ml.fidelity import Fidelity
+    from hesc.ml.runs import Progress, Run
+    from hesc.planner import Decision
+
+    Array = NDArray[np.float64]
+
+
+class ScoreService(Service):
+    """Weights at the server, scores for the client."""
+
+    takes: ClassVar[frozenset[str]] = frozenset(
+        {"ranges", "max_error", "hidden", "answers", "bins", "refit", "min_fidelity"}
+    )
+    refuses: ClassVar[dict[str, str]] = {
+        "min_agreement": "max_error= bounds what scores err, and the plan says how many classes "
+        "stay; of trees in bins min_fidelity= is the least share of them",
+    }
+
+    _kind: ClassVar[type[PrivatePlan]] = PrivatePlan
+
+    def __init__(self, plan: Any, asked: Asked, linear: Linear) -> None:
+        super().__init__(plan, asked)
+        self.linear = linear
+        """Transforms and weights."""
+        self._known = Known(asked.estimator, asked.rows, asked.clear)
+
+    @classmethod
+    def make(cls, asked: Asked) -> ScoreService:
+        """Plans weights: see `hesc.ml.planning.make`."""
+        wishes = asked.wishes
+        linear, fidelity = form_of(asked)
+        plan = planning.make(
+            linear,
+            asked.rows,
+            asked.clear,
+            names=asked.names,
+            classes=asked.classes,
+            max_error=wishes.get("max_error"),
+            hidden=wishes.get("hidden", False),
+            answers=wishes.get("answers"),
+            ranges=wishes.get("ranges"),
+            under=cls._under(wishes),
+            kind=cls._kind,
+            fidelity=fidelity,
+            transformer=asked.transformer,
+        )
+        if not asked.transformer:
+            # Transformed samples are all there is, and planning compares them.
+            check_concluded(plan, asked)
+        return cls(plan, asked, linear)
+
+    @classmethod
+    def _under(cls, _wishes: dict[str, Any]) -> str | None:
+        """The key that weights are encrypted under; None where the server has them in the clear."""
+        return None
+
+    def is_of(self, estimator: Any) -> bool:
+        """Whether a fitted model is the one that was planned."""
+        return self._known.is_still(estimator)
+
+    def server(self, *, keys: bytes | None = None) -> Any:
+        """A server, which cannot decrypt; where weights are hidden, of one client's keys."""
+        return Server(self.plan, self.linear.weights, self.linear.intercepts, keys=keys)
+
+    def simulated(
+        self, rows: Array, *, clip: bool, random_state: int | None, progress: Progress
+    ) -> Run:
+        """Scores with errors drawn from the plan's law."""
+        return simulate(
+            self.plan,
+            self.linear.weights,
+            self.linear.intercepts,
+            rows,
+            clip=clip,
+            random_state=random_state,
+            progress=progress,
+        )
+
+    def truth(self, rows: Array, scores: Array) -> Array:
+        """Scores of what is computed, where that is not the model that was fitted."""
+        if self.plan.fidelity is None:
+            return scores
+        features = transforms.transformed(self.linear.steps, rows)
+        found: Array = self.plan.scores(features @ self.linear.weights.T + self.linear.intercepts)
+        return found
+
+    def most_measured(self, server: Any) -> int | None:
+        """Rows that a report's run may take: hidden weights give so many numbers."""
+        left = getattr(server, "answers_left", None)
+        return None if left is None else left // max(1, self.plan.ring.shape[0])
+
+    def contenders(self, *, samples: int, objective: str, bandwidth: float) -> Decision:
+        """The table of ways to compute the same scores; see `Serving.contenders`."""
+        from hesc.planner import Scores, Task, decide
+
+        if self.plan.hidden:
+            raise ParameterError(
+                "this plan hides its weights, which ring products alone do here: there is nothing "
+                "to compare them with"
+            )
+        low, high = self.plan.ring.ranges
+        return decide(
+            Task(
+                Scores(self.linear.weights, self.linear.intercepts, low=low, high=high),
+                max_error=self.plan.error,
+                samples=samples,
+                objective=objective,
+                bandwidth=bandwidth,
+                **self._task(),
+            )
+        )
+
+    def _task(self) -> dict[str, Any]:
+        """Who owns what, for the planner."""
+        return {}
+
+
+def form_of(asked: Asked) -> tuple[Linear, Fidelity | None]:
+    """Transforms and weights, and how near they come to what was fitted if they are not it.
+
+    Raises:
+        ParameterError: trees that are no sums of functions of single features, without `refit`.
+
+    """
+    names = ("bins", "refit", "min_fidelity")
+    wishes: dict[str, Any] = {name: asked.wishes.get(name) for name in names}
+    if extraction.has_trees(extraction.parts_of(asked.estimator)[-1]):
+        return scorecards.of(asked.estimator, asked.rows, asked.clear, **wishes)
+    scorecards.refuse_wishes(**wishes)
+    return extraction.linear_form(asked.estimator), None

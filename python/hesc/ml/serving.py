@@ -1,0 +1,306 @@
+"""Plans, both parties and runs of a fitted model: what its estimator has once it is planned."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+
+from sklearn.utils.validation import check_is_fitted
+
+from hesc._native import ParameterError
+from hesc.ml import documents, services
+from hesc.ml.deployable import Deployable
+from hesc.ml.samples import check_names
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    from hesc.ml.additive import Wish
+    from hesc.ml.runs import Run
+    from hesc.ml.services import Service, Table
+    from hesc.planner import Decision
+
+NOT_FITTED: Final = (
+    "this %(name)s is not fitted: call fit, or make it by %(name)s.from_fitted(estimator) of an "
+    "estimator that is"
+)
+Mode = Literal["clear", "simulate", "execute"]
+
+
+class ClippedWarning(UserWarning):
+    """Values were brought within their declared ranges, so that predictions may be others."""
+
+
+class Serving(Deployable):
+    """Plans a fitted model and plays both parties. A class that has it is an estimator."""
+
+    _services: ClassVar[Table] = {
+        ("client_server", "scores"): "hesc.ml.scoring:ScoreService",
+        ("outsourced", "scores"): "hesc.ml.outsourced.service:OutsourcedService",
+        ("many_parties", "scores"): "hesc.ml.parties.service:PartiesService",
+        ("one_side_clear", "scores"): "hesc.ml.clear.service:ClearService",
+    }
+    """What serves which setting and disclosure."""
+    _transforms: ClassVar[bool] = False
+    """Whether outputs are transformed samples."""
+
+    if TYPE_CHECKING:
+        estimator_: Any
+        n_features_in_: int
+        _service: Any
+
+        def _rows(self, X: ArrayLike) -> NDArray[np.float64]: ...
+        def _clear_scores(self, rows: NDArray[np.float64]) -> NDArray[np.float64]: ...
+
+    def plan(
+        self,
+        X: ArrayLike,
+        *,
+        setting: str = "client_server",
+        disclose: str = "scores",
+        ranges: tuple[ArrayLike, ArrayLike] | None = None,
+        names: Sequence[str] = (),
+        max_error: float | None = None,
+        hidden: bool = False,
+        answers: int | None = None,
+        own_model: bool = False,
+        parties: Mapping[str, Sequence[str | int]] | None = None,
+        bins: Wish | None = None,
+        refit: Literal["additive"] | None = None,
+        min_fidelity: float | None = None,
+        min_agreement: float | None = None,
+        feature_bits: int | None = None,
+        engine: str | None = None,
+        batch: int | None = None,
+    ) -> Any:
+        """Chooses sizes for a fitted model and says who learns what: print what it returns.
+
+        Args:
+            X: training data, **whose least and greatest values become public ranges** of what is
+                encrypted, unless `ranges` are given. Predicted agreement is that of a thousand
+                rows spread over it.
+            setting: "client_server": the server knows the model, the client has samples and key.
+                "outsourced": the server has the model under encryption, by its owner, and knows
+                neither; the client, whose key it is, can compute the weights.
+                "many_parties": features have several owners, each of whom encrypts its own columns
+                under the key of the client, who has no samples and learns the scores.
+                "one_side_clear": the model is nobody's secret; the client is given it and computes
+                by itself, nothing is encrypted, and there is no server.
+            disclose: what the client learns: "scores", or of a classifier the "class" alone, by
+                comparisons on the server. What cannot be kept from it is refused.
+            ranges: a pair: the least and the greatest values of what is encrypted, each one number
+                or one for each; of features after the client's transforms.
+            names: of the features, where the model was fitted without.
+            max_error: the root mean square of a score's error that is wanted, in units of
+                `decision_function` or of a regressor's target. None takes a power of two below a
+                hundredth of the median margin between classes over `X`, or of the deviation of a
+                regressor's predictions, of several outputs the least.
+            hidden: hide the weights from the client, who otherwise reads them from an answer. It
+                takes larger rings and works for few answers, since scores give a model away.
+            answers: how many numbers a hidden model gives in all its life, samples times outputs;
+                at most and by default one less for each output than directions in which features
+                vary. That is linear algebra's limit: who knows more of the weights beforehand, such
+                as that few are not zero, finds them with fewer.
+            parties: with setting="many_parties": the columns of each owner, by names or numbers,
+                such as `{"bank": ["income", "debt"], "clinic": ["age"]}`.
+            own_model: with setting="outsourced": the model is the client's own, who encrypts it
+                under the secret key: models of a third, answers of half the bytes or less.
+            bins: of models of trees, whose features are encrypted as one-hot **public bins**: how
+                many to a feature, 16 by default, of as many rows of `X` each as nearly as may be;
+                "thresholds" for those that the model has; or a list of edges for each feature.
+                A threshold moves to the nearest edge.
+            refit: of trees that compare several features each: "additive" computes a sum of
+                functions of single features instead, fitted to the model's scores of `X`, of which
+                a quarter is kept to measure its fidelity.
+            min_fidelity: of models of trees: the least share of rows of the fitted model's class,
+                or of the variance of a regressor's predictions, 0.9 by default; less is refused.
+            min_agreement: of classes alone: the least share of those thousand rows whose class
+                quantisation keeps, 0.99 by default.
+            feature_bits: of classes alone: bits of an encrypted feature, which is a whole number of
+                equal steps in its range; None takes those of the cheapest circuit that keeps as
+                many classes as `min_agreement` says.
+            engine: of classes alone: one of `hesc.integers.ENGINES`; None takes that of the least
+                predicted time, with bytes at 100 Mbit/s.
+            batch: of classes alone: samples that are to go together, 1 by default; a query in
+                slots takes as long for one as for all it has room for.
+
+        Returns:
+            The plan, which is public: a `PrivatePlan`; of an encrypted model an `OutsourcedPlan`;
+            of features of several owners a `PartiesPlan`;
+            of classes alone a `hesc.ml.decisions.plans.ClassPlan`; of a model that is nobody's
+            secret a `hesc.ml.clear.plans.ClearPlan`.
+
+        Raises:
+            ParameterError: a wish that this cannot keep, with the reason and what would do.
+            NoiseBudgetError: an error that no set reaches.
+            CircuitError: a model whose comparisons no set has room for.
+
+        """
+        return self._planned_by(
+            X,
+            setting,
+            disclose,
+            names,
+            ranges=ranges,
+            max_error=max_error,
+            hidden=hidden,
+            answers=answers,
+            own_model=own_model,
+            parties=parties,
+            bins=bins,
+            refit=refit,
+            min_fidelity=min_fidelity,
+            min_agreement=min_agreement,
+            feature_bits=feature_bits,
+            engine=engine,
+            batch=batch,
+        )
+
+    def _planned_by(
+        self, X: ArrayLike, setting: str, disclose: str, names: Sequence[str], **wishes: Any
+    ) -> Any:
+        """Plans by what serves these wishes."""
+        given = services.given(wishes)
+        service = services.chosen(self._services, setting, disclose, given)
+        rows = self._rows(X)
+        clear = self._clear_scores(rows)
+        classes = getattr(self, "classes_", None)
+        if classes is not None and len(classes) < 2:
+            raise ParameterError("a model of one class needs no scores, encrypted or not")
+        asked = services.Asked(
+            self.estimator_, rows, clear, self._named(names), classes, self._transforms, given
+        )
+        self._service = service.make(asked)
+        return self._service.plan
+
+    def _named(self, names: Sequence[str]) -> list[str]:
+        """Names of features: the model's, or those given where it has none."""
+        own = [str(name) for name in getattr(self, "feature_names_in_", [])]
+        chosen = documents.feature_names(names, self.n_features_in_)
+        if own and chosen and chosen != own:
+            raise ParameterError(
+                "the model was fitted on features of other names than names= says; leave names= out"
+            )
+        return documents.feature_names(own, self.n_features_in_) or chosen
+
+    def _served(self) -> Any:
+        """What serves the model as it is now: a `Service`, of the plan's own way."""
+        check_is_fitted(self, "estimator_", msg=NOT_FITTED)
+        service: Service | None = self.__dict__.get("_service")
+        if service is None:
+            raise ParameterError(
+                "there is no plan, or the model was fitted again since, or unpickled: "
+                "plan(X_train) makes one"
+            )
+        if not service.is_of(self.estimator_):
+            raise ParameterError("the model has changed since it was planned; plan it again")
+        return service
+
+    def client(self) -> Any:
+        """A client of the plan with new keys, of the plan's way: a `Client`, or as its plan says.
+
+        Elsewhere it is made of the plan's bytes: `Client(PrivatePlan.from_bytes(data))`, or of any
+        way `hesc.ml.ways.client_of(hesc.ml.ways.read_plan(data))`.
+
+        Raises:
+            ParameterError: there is no plan.
+
+        """
+        return self._served().client()
+
+    def server(self, *, keys: bytes | None = None) -> Any:
+        """A server of the plan, which cannot decrypt. Elsewhere: `hesc.ml.ways.read_server`.
+
+        Args:
+            keys: where the plan needs them, the client's `public_keys()`: to hide weights, or to
+                encrypt them.
+
+        Raises:
+            ParameterError: there is no plan; keys missing or too many.
+
+        """
+        return self._served().server(keys=keys)
+
+    def owner(self) -> Any:
+        """The model's owner under `setting="outsourced"`, who encrypts it: a `ModelOwner`.
+
+        Raises:
+            ParameterError: there is no plan, or its server has the model in the clear.
+
+        """
+        return self._served().owner()
+
+    def run(
+        self,
+        X: ArrayLike,
+        *,
+        fhe: Mode = "execute",
+        clip: bool = False,
+        random_state: int | None = None,
+        progress: bool | Callable[[int, int], object] = True,
+    ) -> Run:
+        """Predictions with scores, the stated error, bytes both ways and what was clipped.
+
+        Both parties run in this process, with keys that stay for the plan's next runs.
+
+        Args:
+            X: samples, within the plan's ranges, and within the ball of a network's plan.
+            fhe: "execute" encrypts, evaluates and decrypts; "simulate" computes in the clear, a
+                network by its polynomials, and adds errors drawn from the plan's law.
+            clip: bring values beyond ranges to their ends, and samples beyond a ball into it,
+                counted in the result and in a `ClippedWarning`.
+            random_state: of "simulate", where errors are drawn.
+            progress: a bar on the terminal, or a function that is called with numbers of samples.
+
+        Raises:
+            OutOfRangeError: values beyond their ranges, samples beyond a ball.
+            ParameterError: there is no plan; more answers than a hidden model has left.
+
+        """
+        if fhe not in {"simulate", "execute"}:
+            raise ParameterError(f"fhe={fhe!r} is not simulate or execute; predict has clear too")
+        service = self._served()
+        rows = self._rows(X)
+        # Names that were given to the plan alone: scikit-learn does not know them.
+        check_names(X, service.plan.names)
+        if fhe == "simulate":
+            found: Run = service.simulated(
+                rows, clip=clip, random_state=random_state, progress=progress
+            )
+        else:
+            found = service.executed(rows, clip=clip, progress=progress)
+        if found.clipped:
+            warnings.warn(
+                f"{found.clipped} values in {found.clipped_samples} of {len(rows)} samples were "
+                f"brought within their declared ranges",
+                ClippedWarning,
+                stacklevel=3,
+            )
+        return found
+
+    def contenders(
+        self, samples: int = 1, *, objective: str = "latency", bandwidth: float = 1e7
+    ) -> Decision:
+        """The table of contenders: time, bytes, error and disclosure of every way, and why not.
+
+        Print it; `measure(x)` of what it returns runs all of them, on features as they are
+        encrypted. What is served is ring products, whichever is cheapest.
+
+        Args:
+            samples: how many are scored at once.
+            objective: what is to be least: "latency", "throughput", "bytes" or "memory".
+            bandwidth: bytes a second between the sides.
+
+        Raises:
+            ParameterError: there is no plan, or it hides weights, which no other way here does; or
+                it is no plan of linear scores.
+
+        """
+        service = self._served()
+        found: Decision = service.contenders(
+            samples=samples, objective=objective, bandwidth=bandwidth
+        )
+        return found

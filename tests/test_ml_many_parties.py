@@ -1,0 +1,552 @@
+"""Features of several owners: scores beside numpy, what answers say, pieces that do not fit."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import subprocess
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.decomposition import PCA
+from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures, StandardScaler
+
+import hesc
+from hesc.cli import files
+from hesc.cli import parties as commands
+from hesc.leveled.vectors import EncryptedVector
+from hesc.ml import (
+    Deployment,
+    PartiesClient,
+    PartiesPlan,
+    PartiesServer,
+    Party,
+    PrivateClassifier,
+    PrivateRegressor,
+    PrivateTransformer,
+    ways,
+)
+from hesc.ml.parties import columns, masks, pieces, sets
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+X, Y = load_iris(return_X_y=True)
+NAMES = ("a", "b", "c", "d")
+OWNERS: Any = {"bank": ["d", "a"], "clinic": ["b", "c"]}
+RNG = np.random.default_rng(41)
+SLOTS = sets.SLOTS
+
+
+def private(parties: Any = OWNERS, **wishes: Any) -> PrivateClassifier:
+    made = PrivateClassifier(make_pipeline(StandardScaler(), LogisticRegression())).fit(X, Y)
+    made.plan(X, setting="many_parties", parties=parties, names=NAMES, **wishes)
+    return made
+
+
+class World(NamedTuple):
+    """Everybody's things."""
+
+    made: PrivateClassifier
+    plan: PartiesPlan
+    client: PartiesClient
+    bank: Party
+    clinic: Party
+    server: PartiesServer
+
+    def pieces(self, rows: Any, **options: Any) -> list[bytes]:
+        own = self.bank.encrypt(rows[:, [3, 0]], **options).data
+        return [own, self.clinic.encrypt(rows[:, [1, 2]], **options).data]
+
+
+def world(**wishes: Any) -> World:
+    made = private(**wishes)
+    client = made.client()
+    plan = PartiesPlan.from_bytes(client.plan.to_bytes())
+    keys = client.public_keys()
+    server = PartiesServer.from_bytes(made.server().to_bytes(), keys=keys)
+    return World(made, plan, client, Party(plan, "bank", keys), Party(plan, "clinic", keys), server)
+
+
+@pytest.fixture(scope="module")
+def all_of_them() -> World:
+    return world()
+
+
+def test_scores_have_the_stated_error(all_of_them: World) -> None:
+    """Bytes alone between the sides, in any order.
+
+    6,000 normal numbers: their mean square leaves 0.92 to 1.08 of its own once in 10^5, and one
+    beyond 6 is there once in 10^5.
+    """
+    made, plan, client, _, _, server = all_of_them
+    rows = RNG.uniform(X.min(axis=0), X.max(axis=0), (2000, 4))
+    own = all_of_them.pieces(rows)
+    answer = server.answer(own[::-1])
+    found = client.decrypt(answer)
+    z = (found.scores - made.decision_function(rows)) / plan.error
+    assert 0.9 < np.square(z).mean() < 1.08
+    assert np.abs(z).max() < 6
+    assert np.abs(np.corrcoef(z.T)[np.triu_indices(3, 1)]).max() < 0.12
+    assert (found.predictions == made.predict(rows)).mean() > 0.98
+    assert client.probabilities(answer).shape == (2000, 3)
+    assert plan.sizes(2000) == (len(pieces.joined(plan, own)), len(answer))
+    joined = server.answer(pieces.joined(plan, own))
+    assert np.abs(client.decrypt(joined).scores - found.scores).max() < 12 * plan.error
+
+
+def test_finer_errors_take_the_larger_set() -> None:
+    finer = world(max_error=1e-6)
+    assert [finer.plan.set, world(max_error=0.1).plan.set] == ["106 bits", "66 bits"]
+    found = finer.client.decrypt(finer.server.answer(finer.pieces(X)))
+    z = (found.scores - finer.made.decision_function(X)) / 1e-6
+    assert 0.7 < np.square(z).mean() < 1.3
+
+
+@pytest.mark.parametrize("name", sets.SETS)
+def test_encryption_errs_as_much_as_its_law_says(name: str) -> None:
+    """Over keys; the stated noise is above what is measured, and by no more than a tenth."""
+    found = []
+    for _ in range(12):
+        secret, keys = hesc.leveled_keygen(sets.params_of(name), products=False)
+        found.append(secret.decrypt(keys.encrypt(np.zeros(SLOTS) + 0j)))
+    measured = np.sqrt(np.square([np.real(found), np.imag(found)]).mean())
+    assert 0.9 * sets.noise_of(name) < measured < sets.noise_of(name)
+
+
+def test_masks_are_normal_in_every_part() -> None:
+    """Half a million: moments within six standard errors, nothing beyond 8.6."""
+    found = masks.normal(1 << 18)
+    parts = np.concatenate([found.real, found.imag])
+    assert abs(parts.mean()) < 6 / np.sqrt(len(parts))
+    assert abs(np.square(parts).mean() - 1) < 6 * np.sqrt(2 / len(parts))
+    assert abs((parts**4).mean() - 3) < 6 * np.sqrt(96 / len(parts))
+    assert np.abs(found).max() < 8.6
+    assert abs((found.real * found.imag).mean()) < 6 / np.sqrt(len(found))
+    assert not np.array_equal(masks.normal(4), masks.normal(4))
+
+
+def raw(found: World, answer: bytes) -> NDArray[np.complex128]:
+    """All slots of an answer as its client decrypts them, a row for each score."""
+    _, parts = pieces.read_answer(found.plan, answer)
+    keys = found.client._keys()
+    return np.array([found.client.secret.decrypt(keys.read(part)) for part in parts])
+
+
+def test_what_is_decrypted_beside_scores_is_noise_that_says_nothing(all_of_them: World) -> None:
+    """In slots of no row and in imaginary parts as in scores, and drawn anew for every answer."""
+    found = all_of_them
+    own = found.pieces(X)
+    first, second = (raw(found, found.server.answer(own)) for _ in range(2))
+    error = found.plan.error / found.plan.scale
+    for noise in (first.imag, first[:, 150:].real, (first - second).real / np.sqrt(2)):
+        spread = np.sqrt(np.square(noise).mean()) / error
+        assert 0.93 < spread < 1.04
+    assert np.abs(first[:, 150:].mean(axis=1)).max() < 0.2 * error
+    # Independent from slot to slot, or the mean of some would say more of a score than one.
+    behind = np.correlate(first[0].imag, first[0].imag, "full")[SLOTS : SLOTS + 20]
+    assert np.abs(behind).max() < 6 * np.sqrt(SLOTS) * error**2
+
+
+def test_an_answer_says_no_more_of_few_valued_features_than_its_scores() -> None:
+    """Yes and no of two parties: a score without noise would tell all of them.
+
+    All rows that are possible have scores 1/8 apart or less; with errors of 1/2 the nearest is the
+    true row about as often as the law of normal errors says, and nothing else in an answer is
+    there to tell.
+    """
+    rng = np.random.default_rng(3)
+    bits = rng.integers(0, 2, (400, 5)).astype(float)
+    weights = np.array([1, 2, 4, 8, 16]) / 8
+    made = PrivateRegressor(Ridge(alpha=1e-9)).fit(bits, bits @ weights)
+    plan = made.plan(
+        bits, setting="many_parties", parties={"p": [0, 1], "q": [2, 3, 4]}, max_error=0.25
+    )
+    scores = made.run(bits, progress=False).scores
+    guessed = np.rint(scores * 8)
+    right = (guessed == bits @ (weights * 8)).mean()
+    # Within 1/16 of a normal error of 1/4: 0.197; beyond at both ends a little more.
+    assert 0.12 < right < 0.32
+    assert "features of few values" in str(plan)
+
+
+def test_plans_say_who_learns_what(all_of_them: World) -> None:
+    text = str(all_of_them.plan)
+    for said in (
+        "bank holds d, a; clinic holds b, c",
+        "no feature, no score",
+        "3 linear equations in the 4 features",
+        "client and server read every feature",
+        "matched by position",
+        "nothing promises to hide them",
+        "decrypts wrongly",
+    ):
+        assert said in text
+    rows, labels = load_iris(return_X_y=True)
+    few = PrivateClassifier(LogisticRegression(max_iter=999)).fit(rows[:, :3], labels)
+    plan = few.plan(rows[:, :3], setting="many_parties", parties={"p": [0], "q": [1, 2]})
+    assert "WHO KNOWS THE WEIGHTS SOLVES THEM FOR ALL FEATURES" in str(plan)
+
+
+@pytest.mark.parametrize(
+    ("made", "truth"),
+    [
+        (PrivateRegressor(make_pipeline(MinMaxScaler(clip=True), Ridge())), "predict"),
+        (PrivateTransformer(PCA(2)), "transform"),
+    ],
+    ids=["clipping", "projection"],
+)
+def test_other_estimators(made: Any, truth: str) -> None:
+    made.fit(X, Y)
+    plan = made.plan(X, setting="many_parties", parties={"p": [0, 2], "q": [1, 3]})
+    run = made.run(X, progress=False)
+    expected = getattr(made, truth)(X)
+    assert np.abs(run.predictions.reshape(expected.shape) - expected).max() < 6 * plan.error
+
+
+def test_trees_in_public_bins_of_single_features() -> None:
+    """Each party computes the bins of its own columns, in whatever order it has them."""
+    rows, labels = load_breast_cancer(return_X_y=True)
+    inner = GradientBoostingClassifier(max_depth=1, n_estimators=12, random_state=0)
+    made = PrivateClassifier(inner).fit(rows[:, 20:], labels)
+    own: Any = {"p": [9, 7, 0, 2, 4], "q": [1, 3, 5, 6, 8]}
+    plan = made.plan(rows[:, 20:], setting="many_parties", parties=own, bins="thresholds")
+    together = plan.prepared(rows[:, 20:]).features
+    for name, mine in own.items():
+        side = plan.side(name)
+        apart = side.prepared(rows[:, 20:][:, mine]).features
+        assert np.array_equal(apart, together[:, side.features])
+    run = made.run(rows[:, 20:], progress=False)
+    assert (run.predictions == made.predict(rows[:, 20:])).mean() > 0.98
+
+
+def test_simulated_runs_err_as_much(all_of_them: World) -> None:
+    made = all_of_them.made
+    run = made.run(np.repeat(X, 20, axis=0), fhe="simulate", random_state=2, progress=False)
+    z = (run.scores - made.decision_function(np.repeat(X, 20, axis=0))) / run.error
+    assert 0.93 < np.square(z).mean() < 1.07
+    assert run.sizes == all_of_them.plan.sizes(3000)
+
+
+# What does not fit together -----------------------------------------------------------------------
+
+
+WORD: Any = "x"
+
+
+@pytest.mark.parametrize(
+    ("act", "error", "text"),
+    [
+        (lambda w: w.server.answer(w.pieces(X)[:1]), "Parameter", "'clinic' are missing"),
+        (lambda w: w.server.answer([w.pieces(X)[0]] * 2), "Parameter", "'bank' sent two pieces"),
+        (lambda w: w.server.answer(w.pieces(X) * 2), "Parameter", "one piece of each party, 2"),
+        (lambda w: w.server.answer([]), "Parameter", "missing"),
+        (lambda w: w.server.answer(w.pieces(X)[0]), "Wire", "no parties query"),
+        (
+            lambda w: w.server.answer([w.pieces(X)[0], w.pieces(X[:9])[1]]),
+            "Shape",
+            "'bank' 150 from row 0, 'clinic' 9 from row 0",
+        ),
+        (
+            lambda w: w.server.answer([w.pieces(X)[0], w.pieces(X, first=150)[1]]),
+            "Shape",
+            "'clinic' 150 from row 150",
+        ),
+        (lambda w: w.server.answer(world(max_error=0.3).pieces(X)), "Wire", "another plan"),
+        (lambda w: w.server.answer([w.pieces(X)[0], world().pieces(X)[1]]), "KeyMismatch", ""),
+        (lambda w: w.server.answer(world().pieces(X)), "KeyMismatch", ""),
+        (lambda w: w.client.decrypt(w.pieces(X)[0]), "Wire", "no parties answer"),
+        (lambda w: w.client.decrypt(other_answer()), "Wire", "another plan"),
+        (lambda w: world().client.decrypt(w.server.answer(w.pieces(X))), "KeyMismatch", ""),
+        (lambda w: w.client.encrypt(X), "Parameter", "samples are its parties'"),
+        (lambda w: w.made.server().answer(w.pieces(X)), "Parameter", "give keys="),
+        (lambda w: w.bank.encrypt(X), "Shape", "rows of 2 features"),
+        (lambda w: w.bank.encrypt(X[:, :2] * np.nan), "OutOfRange", "no finite"),
+        (lambda w: w.bank.encrypt(X[:, :2] * 99), "OutOfRange", r"feature 0 \('d'\)"),
+        (lambda w: w.bank.encrypt(np.repeat(X[:, [3, 0]], 20, 0)), "Shape", "as several"),
+        (lambda w: w.bank.encrypt(X[:, [3, 0]], first=-1), "OutOfRange", "first"),
+        (lambda w: Party(w.plan, "shop", w.client.public_keys()), "Parameter", "'bank', 'clinic'"),
+        (lambda w: Party(w.plan, "bank", WORD), "Parameter", "keys are bytes"),
+        (lambda w: Party(w.plan, "bank", b"x" * 99), "Wire", "magic|bytes|kind"),
+        (lambda w: Party(w.plan, "bank", finer_keys()), "Parameter", "parameters differ"),
+        (
+            lambda w: PartiesServer(w.plan, [[99.0] * 4] * 3, 0),
+            "OutOfRange",
+            "beyond what the plan",
+        ),
+        (lambda w: PartiesServer(w.plan, [[1.0] * 3] * 3, 0), "Shape", "of shape"),
+        (lambda w: PartiesClient(w.plan, secret=finer_secret()), "Parameter", "another set"),
+        (lambda _: PartiesClient(WORD), "Parameter", "PartiesPlan.from_bytes"),
+        (lambda w: w.made.contenders(), "Parameter", "one way"),
+        (lambda w: w.made.owner(), "Parameter", "outsourced"),
+    ],
+)
+def test_refusals(all_of_them: World, act: Callable[[World], Any], error: str, text: str) -> None:
+    with pytest.raises(getattr(hesc, f"{error}Error"), match=text or "key pair"):
+        act(all_of_them)
+
+
+def other_answer() -> bytes:
+    other = world(max_error=0.3)
+    return other.server.answer(other.pieces(X))
+
+
+def finer_secret() -> hesc.LeveledSecretKey:
+    return hesc.leveled_keygen(sets.params_of("106 bits"), products=False)[0]
+
+
+def finer_keys() -> bytes:
+    return hesc.leveled_keygen(sets.params_of("106 bits"), products=False)[1].to_bytes()["public"]
+
+
+@pytest.mark.parametrize(
+    ("parties", "wishes", "error", "text"),
+    [
+        (None, {}, "Parameter", "two or more owners"),
+        ([["a", "b"], ["c", "d"]], {}, "Parameter", "two or more owners"),
+        ({"p": "abcd"}, {}, "Parameter", "two or more owners"),
+        ({"p": ["a", "b", "c", "d"]}, {}, "Parameter", "two or more, with names"),
+        ({"p": ["a", "b"], " ": ["c", "d"]}, {}, "Parameter", "with names"),
+        ({"p": ["a", "b"], 3: ["c", "d"]}, {}, "Parameter", "with names"),
+        ({"p": ["a", "b", "c", "d"], "q": []}, {}, "Parameter", "has no column"),
+        ({"p": ["a", "b"], "q": ["b", "c", "d"]}, {}, "Parameter", "there twice"),
+        ({"p": ["a", "b"], "q": ["c"]}, {}, "Parameter", "has no owner"),
+        ({"p": ["a", "b"], "q": ["c", "e"]}, {}, "Parameter", "'e' that the model has not"),
+        ({"p": [0, 1], "q": [2, 4]}, {}, "OutOfRange", "column of parties"),
+        (OWNERS, {"hidden": True}, "Parameter", "hidden= is of"),
+        (OWNERS, {"own_model": True}, "Parameter", "setting='outsourced'"),
+        (OWNERS, {"disclose": "class"}, "Parameter", "not served"),
+        (OWNERS, {"max_error": 1e3}, "Parameter", "as large as the scores"),
+        (OWNERS, {"max_error": 1e-10}, "NoiseBudget", "no set reaches"),
+        (OWNERS, {"ranges": (1, 0)}, "Parameter", "low at most"),
+        (OWNERS, {"ranges": (0, np.inf)}, "Parameter", "finite"),
+    ],
+)
+def test_wishes_that_cannot_be(parties: Any, wishes: Any, error: str, text: str) -> None:
+    with pytest.raises(getattr(hesc, f"{error}Error"), match=text):
+        private(parties, **wishes)
+
+
+@pytest.mark.parametrize("mixer", [PolynomialFeatures(2), PCA(3)])
+def test_transforms_that_mix_columns_are_refused_by_name(mixer: Any) -> None:
+    model = make_pipeline(StandardScaler(), mixer, LogisticRegression(max_iter=999))
+    made = PrivateClassifier(model).fit(X, Y)
+    with pytest.raises(hesc.ParameterError, match=r"mix columns \((monomials|projection)\)"):
+        made.plan(X, setting="many_parties", parties={"p": [0, 1], "q": [2, 3]})
+
+
+def test_parties_without_a_use_are_refused() -> None:
+    inner = GradientBoostingClassifier(max_depth=1, n_estimators=1, random_state=0)
+    made = PrivateClassifier(inner).fit(X[:100], Y[:100])
+    with pytest.raises(hesc.ParameterError, match="uses no column of party"):
+        made.plan(X, setting="many_parties", parties={"p": [0, 2, 3], "q": [1]}, min_fidelity=0)
+
+
+def test_keys_and_sides_are_kept_apart(all_of_them: World, tmp_path: Path) -> None:
+    found = all_of_them
+    found.client.secret.save(tmp_path / "key")
+    secret = ways.load_secret(found.plan, tmp_path / "key")
+    kept = ways.client_of(found.plan, secret=secret)
+    answer = found.server.answer(found.pieces(X))
+    assert np.array_equal(kept.decrypt(answer).scores, found.client.decrypt(answer).scores)
+    with pytest.raises(hesc.ParameterError, match="without its public one"):
+        kept.public_keys()
+    for side in (found.client, found.bank, found.server):
+        assert "array" not in repr(side)
+        with pytest.raises(TypeError, match="not pickled"):
+            pickle.dumps(side)
+
+
+# Hostile bytes ------------------------------------------------------------------------------------
+
+
+STRANGE: list[Any] = [None, True, -1, 0, 2**70, 1e308, 0.1, "", "x", [], {}, [[]], {"a": 1}]
+
+
+@pytest.mark.parametrize("kind", [PartiesPlan, PartiesServer])
+def test_documents_with_something_else_in_any_place(all_of_them: World, kind: Any) -> None:
+    """Refused with an error of ours, or read as what says the same again."""
+    data = (all_of_them.plan if kind is PartiesPlan else all_of_them.server).to_bytes()
+    assert kind.from_bytes(data).to_bytes() == data
+    original = json.loads(data)
+    places: list[tuple[Any, ...]] = [(name,) for name in original]
+    if kind is PartiesPlan:
+        places += [("costs", "column"), ("parties", 0), ("parties", 0, "columns")]
+        places += [("parties", 1, "name"), ("parties", 1, "columns", 0), ("low", "f8")]
+    refused = 0
+    for place in places:
+        for strange in STRANGE:
+            document = json.loads(data)
+            at = document
+            for name in place[:-1]:
+                at = at[name]
+            at[place[-1]] = strange
+            changed = json.dumps(document, separators=(",", ":")).encode()
+            try:
+                assert kind.from_bytes(changed).to_bytes() == changed
+            except hesc.HescError:
+                refused += 1
+    assert refused > 0.8 * len(places) * len(STRANGE)
+    for damaged in (data[:-1], b"", data.replace(b" 1", b" 2", 1), b"[" * 9999):
+        with pytest.raises(hesc.WireError):
+            kind.from_bytes(damaged)
+
+
+def test_plans_with_parties_that_own_others_columns_are_refused(all_of_them: World) -> None:
+    plan = all_of_them.plan
+    for parties in ({"p": [0, 1, 2, 3], "q": [3]}, {"p": [0, 1]}, {"p": [0, 1, 2, 3]}):
+        with pytest.raises(hesc.WireError, match="parties of a plan"):
+            PartiesPlan.from_bytes(replace(plan, parties=parties).to_bytes())
+    for error in (plan.scale, 1e-9):
+        with pytest.raises(hesc.WireError, match="error"):
+            PartiesPlan.from_bytes(replace(plan, error=error).to_bytes())
+
+
+def test_pieces_with_something_else_in_any_place(all_of_them: World) -> None:
+    """Damage is refused or gives garbage scores; neither side crashes."""
+    found = all_of_them
+    own = found.pieces(X[:5])
+    refused = 0
+    for case in range(160):
+        changed = [bytearray(piece) for piece in own]
+        which = case % 2
+        most = 300 if case % 4 < 2 else len(changed[which])
+        at = int(RNG.integers(most))
+        if case % 8 == 7:
+            del changed[which][at : at + int(RNG.integers(1, 60))]
+        else:
+            changed[which][at] ^= 1 << int(RNG.integers(8))
+        try:
+            found.client.decrypt(found.server.answer([bytes(piece) for piece in changed]))
+        except hesc.HescError:
+            refused += 1
+    assert refused > 80
+
+
+def test_columns_that_are_no_fresh_encryption_are_refused(all_of_them: World) -> None:
+    """Of another bound, level, length or scale, as they say themselves."""
+    found = all_of_them
+    keys = found.server._keys
+    assert keys is not None
+    fresh = keys.encrypt(np.zeros(SLOTS))
+    product = fresh.native.multiply_real(1.0, fresh.native.operand_scale)
+    strange = [
+        keys.encrypt(np.zeros(SLOTS), bound=100),
+        keys.encrypt(np.zeros(5)),
+        fresh + fresh,
+        EncryptedVector(keys, product, SLOTS, complex_values=False),
+        EncryptedVector(keys, product.rescale(), SLOTS, complex_values=False),
+    ]
+    other = found.pieces(X)
+    read = pieces.read(found.plan, other[0])
+    for vector in strange:
+        piece = read._replace(columns=[vector.to_bytes(), read.columns[1]])
+        with pytest.raises((hesc.WireError, hesc.ShapeError), match=r"fresh|numbers"):
+            found.server.answer([pieces.write(found.plan, piece), other[1]])
+
+
+def test_scores_that_no_features_have_are_refused(all_of_them: World) -> None:
+    """By a server that has other weights: the client says so, to nobody else."""
+    found = all_of_them
+    server = PartiesServer(found.plan, *found.server._weights, keys=found.client.public_keys())
+    server._scaled = server._scaled * 9
+    with pytest.raises(hesc.DecryptionError, match="no declared features"):
+        found.client.decrypt(server.answer(found.pieces(X)))
+
+
+# Files --------------------------------------------------------------------------------------------
+
+
+def table(path: Path, names: list[str], rows: Any) -> Path:
+    lines = [",".join(repr(float(x)) for x in row) for row in rows]
+    path.write_text("\n".join([",".join(names), *lines]) + "\n")
+    return path
+
+
+def test_files_of_every_side(tmp_path: Path) -> None:
+    """More rows than a query has: pieces of both parties go together, and end together."""
+    made = private()
+    rows = RNG.uniform(X.min(axis=0), X.max(axis=0), (2100, 4))
+    found = Deployment.open(made.save(tmp_path / "d", sample=40))
+    client, server = found.client.path, found.server.path
+    key, keys = tmp_path / "k", tmp_path / "keys"
+    with pytest.raises(hesc.ParameterError, match="all parties and the server: give --keys"):
+        files.keygen(client, key)
+    files.keygen(client, key, keys)
+    bank = table(tmp_path / "b.csv", ["a", "d"], rows[:, [0, 3]])
+    clinic = table(tmp_path / "c.csv", ["b", "c"], rows[:, [1, 2]])
+    with pytest.raises(hesc.ParameterError, match="hesc party encrypt"):
+        files.encrypt(bank, client, key, tmp_path / "q")
+    commands.encrypt(bank, client, "bank", keys, tmp_path / "b.hesc")
+    commands.encrypt(clinic, client, "clinic", keys, tmp_path / "c.hesc")
+    commands.join([tmp_path / "c.hesc", tmp_path / "b.hesc"], client, tmp_path / "q")
+    files.evaluate(tmp_path / "q", server, tmp_path / "a", keys)
+    files.decrypt(tmp_path / "a", client, key, tmp_path / "p.csv")
+    scores = np.loadtxt(tmp_path / "p.csv", delimiter=",", skiprows=1)[:, 1:4]
+    z = (scores - made.decision_function(rows)) / found.client.plan.error
+    assert 0.9 < np.square(z).mean() < 1.08
+    page = (tmp_path / "d" / "report.html").read_text()
+    assert "hesc party encrypt rows.csv --client client --party clinic" in page
+    # Rows that are missing, a party's that are, and one piece in a query's place.
+    few = table(tmp_path / "few.csv", ["b", "c"], rows[:2048, [1, 2]])
+    commands.encrypt(few, client, "clinic", keys, tmp_path / "few.hesc")
+    with pytest.raises(hesc.WireError, match="fewer rows"):
+        commands.join([tmp_path / "few.hesc", tmp_path / "b.hesc"], client, tmp_path / "q2")
+    with pytest.raises(hesc.ParameterError, match="missing"):
+        commands.join([tmp_path / "b.hesc"], client, tmp_path / "q2")
+    with pytest.raises(hesc.WireError, match="no parties query"):
+        files.evaluate(tmp_path / "b.hesc", server, tmp_path / "a2", keys)
+    with pytest.raises(hesc.ParameterError, match="--keys"):
+        files.evaluate(tmp_path / "q", server, tmp_path / "a2")
+    for name in ("q2", "a2"):
+        assert not (tmp_path / name).exists()
+    plain = PrivateClassifier(LogisticRegression(max_iter=999)).fit(X, Y)
+    plain.plan(X, names=NAMES)
+    other = plain.save(tmp_path / "other", sample=0) / "client"
+    with pytest.raises(hesc.ParameterError, match="have one owner"):
+        commands.encrypt(bank, other, "bank", keys, tmp_path / "x")
+
+
+def test_parties_and_server_load_nothing_that_decrypts(tmp_path: Path) -> None:
+    made = private()
+    client = made.client()
+    made.save(tmp_path / "d", sample=0)
+    (tmp_path / "keys").write_bytes(client.public_keys())
+    table(tmp_path / "b.csv", ["d", "a"], X[:3, [3, 0]])
+    table(tmp_path / "c.csv", ["b", "c"], X[:3, [1, 2]])
+    code = """
+import sys
+from pathlib import Path
+from hesc.cli import files, parties
+at = Path(sys.argv[1])
+own, keys = at / "d" / "client", at / "keys"
+parties.encrypt(at / "b.csv", own, "bank", keys, at / "b")
+parties.encrypt(at / "c.csv", own, "clinic", keys, at / "c")
+parties.join([at / "b", at / "c"], own, at / "q")
+files.evaluate(at / "q", at / "d" / "server", at / "a", keys)
+loaded = {"hesc.secret", "hesc.ml.client", "sklearn"} & set(sys.modules)
+assert not loaded, loaded
+"""
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
+    client.secret.save(tmp_path / "k")
+    files.decrypt(tmp_path / "a", tmp_path / "d" / "client", tmp_path / "k", tmp_path / "p.csv")
+    found = np.loadtxt(tmp_path / "p.csv", delimiter=",", skiprows=1)[:, 0]
+    assert np.array_equal(found, made.predict(X[:3]))
+
+
+def test_columns_are_found_by_name_or_number() -> None:
+    assert columns.resolved({"p": ["b"], "q": [0, np.int64(2)]}, ["a", "b", "c"], 3) == {
+        "p": [1],
+        "q": [0, 2],
+    }

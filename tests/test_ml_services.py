@@ -1,0 +1,343 @@
+"""What serves which setting and disclosure: every pair works or is refused with what would do."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import itertools
+import json
+import pickle
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from sklearn import datasets
+from sklearn.base import clone
+from sklearn.decomposition import PCA
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
+from sklearn.kernel_approximation import Nystroem
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier, SGDClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neural_network import MLPClassifier, MLPRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+import hesc
+from hesc.cli import compiling, files
+from hesc.ml import (
+    Deployment,
+    PrivateClassifier,
+    PrivateMLPClassifier,
+    PrivateMLPRegressor,
+    PrivateRegressor,
+    PrivateTransformer,
+    report,
+    services,
+)
+from hesc.ml.deployable import SAMPLE
+from hesc.ml.described import Described
+from hesc.ml.given import GivenClassifier
+from hesc.ml.transforms import Affine
+from hesc.ml.trees import TreeEnsemble
+from hesc.planner.roles import DISCLOSURES, SETTINGS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+X, Y = datasets.load_iris(return_X_y=True)
+NAMES = ["a", "b", "c", "d"]
+
+
+def fitted(estimator: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return estimator.fit(X, Y)
+
+
+@pytest.fixture(scope="module")
+def estimators() -> dict[str, Any]:
+    return {
+        "classifier": fitted(PrivateClassifier(LogisticRegression(max_iter=1000))),
+        "tree": fitted(PrivateClassifier(DecisionTreeClassifier(max_depth=2, random_state=0))),
+        "regressor": fitted(PrivateRegressor(Ridge())),
+        "transformer": fitted(PrivateTransformer(PCA(2))),
+        "network": fitted(PrivateMLPClassifier(MLPClassifier((4,), max_iter=50, random_state=0))),
+        "network regressor": fitted(
+            PrivateMLPRegressor(MLPRegressor(hidden_layer_sizes=(4,), max_iter=50, random_state=0))
+        ),
+    }
+
+
+KINDS = ["classifier", "tree", "regressor", "transformer", "network", "network regressor"]
+
+
+# Settings, disclosures, wishes
+
+
+def test_settings_and_disclosures_are_those_of_the_planner() -> None:
+    assert set(services._SETTINGS) == set(SETTINGS)
+    assert set(services._DISCLOSURES) == set(DISCLOSURES)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_pair_is_served_or_refused(kind: str, estimators: dict[str, Any]) -> None:
+    """A plan says its setting in words; a refusal names the pairs that are served."""
+    private = estimators[kind]
+    wishes = {"refit": "additive"} if kind == "tree" else {}
+    served = set(private._services)
+    assert ("client_server", "scores") in served
+    for setting, disclose in itertools.product(SETTINGS, DISCLOSURES):
+        if (setting, disclose) in served:
+            given: dict[str, Any] = {"engine": "binary"} if disclose == "class" else {}
+            given = wishes if (setting, disclose) == ("client_server", "scores") else given
+            plan = private.plan(X, setting=setting, disclose=disclose, **given)
+            assert f"setting {setting}" in " ".join(str(plan).split()) or "network" in kind
+            continue
+        with pytest.raises(hesc.ParameterError, match=r"not served here: .+Served are") as caught:
+            private.plan(X, setting=setting, disclose=disclose)
+        for each, learns in served:
+            assert repr(each) in str(caught.value)
+            assert repr(learns) in str(caught.value)
+    for wrong in ("nothing", None, ["class"]):
+        with pytest.raises(hesc.ParameterError, match=r"disclose.*class"):
+            private.plan(X, disclose=wrong)
+        with pytest.raises(hesc.ParameterError, match=r"setting.*one_side_clear"):
+            private.plan(X, setting=wrong)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_wish_is_passed_over(kind: str, estimators: dict[str, Any]) -> None:
+    """Each is taken, or refused by its name with a reason, before anything is planned."""
+    private = estimators[kind]
+    apart = {"X", "setting", "disclose", "names"}
+    wishes = set(inspect.signature(private.plan).parameters) - apart
+    assert wishes <= set(services.WISHES)
+    if "network" not in kind:
+        assert wishes == set(services.WISHES)
+    for setting, disclose in private._services:
+        service = services.chosen(private._services, setting, disclose, {})
+        assert service.takes <= set(services.WISHES)
+        for wish in wishes - service.takes:
+            value: Any = True if wish == "hidden" else 1
+            with pytest.raises(hesc.ParameterError, match=f"^{wish}= is no wish of .+: .+"):
+                private.plan(X, setting=setting, disclose=disclose, **{wish: value})
+
+
+def test_names_are_as_many_as_features_and_the_models_own(estimators: dict[str, Any]) -> None:
+    private = estimators["classifier"]
+    for disclose in ("scores", "class"):
+        for names in (NAMES[:3], ["a", "a", "b", "c"], [*NAMES, "e"]):
+            with pytest.raises(hesc.ParameterError, match="names are 4"):
+                private.plan(X, disclose=disclose, names=names)
+        with pytest.raises(hesc.ParameterError, match="letters at most"):
+            private.plan(X, disclose=disclose, names=["a" * 2000, "b", "c", "d"])
+    named = copy.deepcopy(private)
+    named.feature_names_in_ = np.array(NAMES, dtype=object)
+    with pytest.raises(hesc.ParameterError, match="of other names"):
+        named._named(["e", "f", "g", "h"])
+    assert named._named([]) == named._named(NAMES) == NAMES
+
+
+def test_a_plan_that_fails_leaves_the_one_before(estimators: dict[str, Any]) -> None:
+    private = copy.deepcopy(estimators["tree"])
+    plan = private.plan(X, disclose="class")
+    with pytest.raises(hesc.ParameterError):
+        private.plan(X, disclose="class", min_agreement=1, feature_bits=1)
+    assert private.client().plan is plan
+
+
+# Classes alone
+
+CLASSIFIERS = {
+    "linear": LinearSVC(random_state=0),
+    "two classes": RidgeClassifier(),
+    "gaussian": GaussianNB(),
+    "projected": make_pipeline(StandardScaler(), PCA(2), SGDClassifier(random_state=0)),
+    "kernel": make_pipeline(
+        StandardScaler(), Nystroem(n_components=4, random_state=0), LinearSVC()
+    ),
+    "tree": DecisionTreeClassifier(random_state=0),
+    "forest": RandomForestClassifier(3, max_depth=2, random_state=0),
+    "extra": ExtraTreesClassifier(3, max_depth=2, random_state=0),
+    "boosted": GradientBoostingClassifier(n_estimators=2, max_depth=2, random_state=0),
+    "histograms": HistGradientBoostingClassifier(max_iter=2, max_leaf_nodes=3, random_state=0),
+    "votes": AdaBoostClassifier(n_estimators=3, random_state=0),
+    "behind transforms": make_pipeline(
+        MinMaxScaler(), PCA(2), DecisionTreeClassifier(max_depth=2, random_state=0)
+    ),
+}
+RUN = {"two classes", "tree", "behind transforms"}
+"""Those that are encrypted here; circuits are those of the model for all, see the decisions."""
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_classes_are_those_of_the_fitted_model(name: str) -> None:
+    """As many as the plan says, counted on the same rows; encrypted ones are the simulated ones."""
+    labels = np.array(["p", "q", "r"])[Y]
+    rows, labels = (X[Y > 0], labels[Y > 0]) if name == "two classes" else (X, labels)
+    private = PrivateClassifier(CLASSIFIERS[name]).fit(rows, labels)
+    # The other engines take longer to be planned with.
+    plan = private.plan(rows, disclose="class", engine="binary", min_agreement=0.95)
+    simulated = private.predict(rows, fhe="simulate")
+    clear = private.predict(rows)
+    assert plan.agreement == (simulated == clear).mean() >= 0.95
+    assert simulated.dtype == clear.dtype
+    if name in RUN:
+        run = private.run(rows, progress=False)
+        assert np.array_equal(run.predictions, simulated)
+        assert run.scores is run.error is None
+
+
+@pytest.fixture(scope="module")
+def tree() -> PrivateClassifier:
+    private = PrivateClassifier(DecisionTreeClassifier(max_depth=2, random_state=0)).fit(X, Y)
+    private.plan(X, disclose="class", engine="binary", names=NAMES)
+    return private
+
+
+@pytest.mark.parametrize("fhe", ["simulate", "execute"])
+def test_scores_that_the_client_does_not_learn_are_refused(
+    tree: PrivateClassifier, fhe: Any
+) -> None:
+    for scores in (tree.decision_function, tree.predict_proba):
+        with pytest.raises(hesc.ParameterError, match=r"a class and no score.*disclose='scores'"):
+            scores(X, fhe=fhe)
+        assert len(scores(X)) == len(X)
+    with pytest.raises(hesc.ParameterError, match="of another kind"):
+        tree.contenders()
+
+
+def test_a_changed_model_is_planned_again() -> None:
+    for model in (DecisionTreeClassifier(max_depth=2, random_state=0), RidgeClassifier()):
+        private = PrivateClassifier(model).fit(X, Y)
+        private.plan(X, disclose="class", engine="binary")
+        private.client()
+        if isinstance(model, RidgeClassifier):
+            private.estimator_.coef_[0, 0] += 1e-6
+        else:
+            private.estimator_.tree_.value[:] = private.estimator_.tree_.value[:, :, ::-1].copy()
+        with pytest.raises(hesc.ParameterError, match="has changed"):
+            private.client()
+        private.fit(X, Y)
+        with pytest.raises(hesc.ParameterError, match="no plan"):
+            private.run(X)
+
+
+def test_keys_and_plans_are_never_pickled(tree: PrivateClassifier) -> None:
+    tree.run(X[:2], progress=False)
+    for other in (pickle.loads(pickle.dumps(tree)), copy.deepcopy(tree)):  # noqa: S301 - its own
+        assert np.array_equal(other.predict(X), tree.predict(X))
+        with pytest.raises(hesc.ParameterError, match="unpickled"):
+            other.client()
+    assert not vars(clone(tree)).keys() - {"estimator"}
+    with pytest.raises(TypeError, match="keys"):
+        pickle.dumps(tree._served())
+
+
+def test_several_labels_are_refused() -> None:
+    labels = np.column_stack([Y == 0, X[:, 0] > 6, X[:, 1] > 3]).astype(int)
+    private = PrivateClassifier.from_fitted(RidgeClassifier().fit(X, labels))
+    with pytest.raises(hesc.ParameterError, match="one label to a sample"):
+        private.plan(X, disclose="class")
+
+
+# Deployments of classes alone
+
+
+@pytest.mark.parametrize("engine", ["binary", "bootstrapped"])
+def test_files_between_two_sides(engine: str, tmp_path: Path) -> None:
+    """From a fitted model to a table of classes by commands, in slots and with bits that bootstrap.
+
+    The client of the second encrypts under its public key, and needs it beside the secret one.
+    """
+    labels = np.array(["p", "q", "r"])[Y]
+    private = PrivateClassifier(DecisionTreeClassifier(max_depth=2, random_state=0)).fit(X, labels)
+    plan = private.plan(X, disclose="class", names=NAMES, engine=engine, batch=2)
+    at = private.save(tmp_path / "d")
+    assert Deployment.open(at).client.plan.to_bytes() == plan.to_bytes()
+    rows = X[[0, 60, 140]]
+    table = ",".join(NAMES) + "\n" + "\n".join(",".join(map(str, row)) for row in rows.tolist())
+    (tmp_path / "rows").write_text(table)
+    client, secret, keys = at / "client", tmp_path / "secret", tmp_path / "keys"
+    with pytest.raises(hesc.ParameterError, match="--keys"):
+        files.keygen(client, secret)
+    files.keygen(client, secret, keys)
+    query, answer, found = tmp_path / "q", tmp_path / "a", tmp_path / "p"
+    if engine == "bootstrapped":
+        with pytest.raises(hesc.ParameterError, match="--keys"):
+            files.encrypt(tmp_path / "rows", client, secret, query)
+        others = tmp_path / "others"
+        files.keygen(client, tmp_path / "k", others)
+        with pytest.raises(hesc.KeyMismatchError):
+            files.encrypt(tmp_path / "rows", client, secret, query, keys=others)
+        files.encrypt(tmp_path / "rows", client, secret, query, keys=keys)
+    else:
+        with pytest.raises(hesc.ParameterError, match="leave out keys"):
+            files.encrypt(tmp_path / "rows", client, secret, query, keys=keys)
+        files.encrypt(tmp_path / "rows", client, secret, query)
+    assert not answer.exists()
+    with pytest.raises(hesc.ParameterError, match="--keys"):
+        files.evaluate(query, at / "server", answer)
+    files.evaluate(query, at / "server", answer, keys=keys)
+    with pytest.raises(hesc.ParameterError, match="no probabilities"):
+        files.decrypt(answer, client, secret, found, probabilities=True)
+    files.decrypt(answer, client, secret, found)
+    assert found.read_text().split() == ["prediction", *private.predict(rows).tolist()]
+
+
+def test_reports_of_classes_have_no_errors(tree: PrivateClassifier, tmp_path: Path) -> None:
+    """Agreement as measured, no bars of errors that are not there, one query at most."""
+    page = (tree.save(tmp_path / "d") / "report.html").read_text()
+    service = tree._served()
+    most = min(SAMPLE, len(X), service.plan.rows)
+    assert f"Measured on {most} rows" in page
+    assert f"({most} of {most})" in page
+    assert "Errors against the truth" not in page
+    assert "root mean square" not in page
+    assert "<svg" not in page
+    small = PrivateClassifier(tree.estimator).fit(X, Y)
+    plan = small.plan(X, disclose="class", engine="bootstrapped", batch=3)
+    assert small._served().most_measured(None) == 3
+    text = report.page(plan, None, name="d", files={}).decode()
+    assert "hesc encrypt rows.csv --client client --secret secret.key --keys client.keys" in text
+
+
+@pytest.mark.parametrize("wish", [{"disclose": "class"}, {"setting": "one_side_clear"}])
+def test_models_from_files_are_compiled(
+    wish: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Trees with transforms of their own, as an ONNX file has them, by the command."""
+    scaler = StandardScaler().fit(X)
+    grown = DecisionTreeClassifier(max_depth=2, random_state=0).fit(scaler.transform(X), Y)
+    trees = TreeEnsemble.from_sklearn(grown)
+    steps: list[Any] = [Affine(scaler.mean_, 1 / scaler.scale_)]
+    model = Described(4, [], steps, trees, np.arange(3), "none")
+    private = PrivateClassifier.from_fitted(GivenClassifier(model))
+    monkeypatch.setattr(compiling, "_loaded", lambda _: private)
+    np.savetxt(tmp_path / "t", X, delimiter=",", header=",".join(NAMES), comments="")
+    figures = tmp_path / "j"
+    bits = {"engine": "binary", "feature_bits": 4, "min_agreement": 0.9, "batch": 2}
+    given: dict[str, Any] = wish | (bits if "disclose" in wish else {})
+    compiling.compile_model(
+        tmp_path / "m", tmp_path / "t", tmp_path / "d", json_file=str(figures), **given
+    )
+    plan = Deployment.open(tmp_path / "d").client.plan
+    assert plan.names == NAMES
+    expected = grown.predict(scaler.transform(X))
+    if "disclose" in wish:
+        assert plan.bits == 4
+        assert json.loads(figures.read_text())["agreement"] >= 0.9
+        assert (private.predict(X, fhe="simulate") == expected).mean() >= 0.9
+        assert "centres and scales" in str(plan)
+    else:
+        assert np.array_equal(private.client().predict(X), expected)
