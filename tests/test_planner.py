@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -30,6 +31,9 @@ from hesc.planner.shares import surprise
 from hesc.planner.work import Count, counted, fitted, seconds
 from hesc_papers.planner_problems import made
 from hesc_papers.planner_tasks import held_out, names
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 SHIPPED = Calibration.shipped()
 
@@ -301,3 +305,30 @@ def test_the_tasks_and_the_fifth_stay_as_they_were() -> None:
         task, x = made(name)
         task.problem.checked(x, task.samples)
         assert isinstance(task.problem, Classes) == name.startswith("class/")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: Task("scores"),  # type: ignore[arg-type]
+        lambda: Task(Scores([[1.0]], low=0, high=1), max_error=10**400),
+        lambda: Task(Scores([[1.0]], low=0, high=1), bandwidth=10**400),
+        lambda: Task(Scores([[1.0]], low=0, high=1), memory=float("nan")),
+        lambda: Scores(np.full((2, 3), 1e308), low=-1, high=1),
+        lambda: Scores([[1.0]], low=-1e308, high=1e308),
+        lambda: decide("a task"),  # type: ignore[arg-type]
+        lambda: decide(Task(Scores([[1.0]], low=0, high=1)), calibration="mine"),  # type: ignore[arg-type]
+        lambda: decide(Task(Scores([[1.0]], low=0, high=1))).measure([[0.5]], repetitions=0),
+        lambda: decide(Task(Scores([[1.0]], low=0, high=1))).measure([[0.5]], most=float("nan")),
+        lambda: decide(Task(Scores([[1.0]], low=0, high=1))).measure([[0.5]], most="long"),  # type: ignore[arg-type]
+    ],
+)
+def test_entry_points_refuse_by_errors_of_hesc(wrong: Callable[[], object]) -> None:
+    with pytest.raises(HescError):
+        wrong()
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    wishes: dict[str, Any] = {"max_error": np.float32(0.1), "bandwidth": np.int64(10**6)}
+    task = Task(Scores([[1.0]], low=0, high=1), **wishes)
+    assert decide(task).chosen.error <= np.float32(0.1)

@@ -54,7 +54,8 @@ def calibrate(
         with new_file(json_file) as part:
             part.write_text(found.to_json() + "\n")
     else:
-        table = Table("kernel", "us", title=f"{found.source}, {found.threads} threads")
+        # Names of processors may hold brackets, which are no markup.
+        table = Table("kernel", "us", title=Text(f"{found.source}, {found.threads} threads"))
         for name, seconds in sorted(found.times.items()):
-            table.add_row(name, f"{seconds * 1e6:.3g}")
+            table.add_row(Text(name), f"{seconds * 1e6:.3g}")
         console.print(table)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from typing import IO, TYPE_CHECKING, Final
 
 import numpy as np
@@ -121,14 +122,22 @@ class Table:
             try:
                 (cells,) = csv.reader([text.rstrip("\r\n")], strict=True)
             except (csv.Error, ValueError):
-                raise self._problem("its quotes do not match; a row is one line") from None
+                raise self._problem(
+                    "its quotes do not match, a cell is too long, or lines end otherwise than "
+                    "with a line feed; a row is one line"
+                ) from None
             yield [cell.strip() for cell in cells]
 
     def _number(self, cell: str, place: int) -> float:
         if not _is_number(cell):
             what = "is empty; impute it first" if not cell else "holds no number"
             raise self._problem(f"column {self.header[place][:80]!r} {what}")
-        return float(cell)
+        number = float(cell)
+        if not math.isfinite(number):
+            raise self._problem(
+                f"column {self.header[place][:80]!r} holds no finite number; impute it first"
+            )
+        return number
 
     def _problem(self, problem: str) -> HescError:
         return HescError(f"{self._file.name}: line {self._line}: {problem}")

@@ -13,12 +13,12 @@ import typer
 
 from hesc._native import HescError, ParameterError
 from hesc.cli.columns import Table
-from hesc.cli.terminal import JsonFile, check_figures, reading, write_figures
-from hesc.new_files import check_new
+from hesc.cli.terminal import JsonFile, check_outputs, reading, write_figures
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+_DIGITS: Final = 18
 ROWS: Final = 4096
 """Rows read at a time."""
 
@@ -105,8 +105,7 @@ def compile_model(
 
     Example: hesc compile model.onnx --data train.csv --leave-out target --out credit
     """
-    check_new({"--out": out})
-    check_figures(json_file)
+    check_outputs({"--out": out}, json_file)
     if ranges is not None and ranges_from is not None:
         raise ParameterError("--ranges and --ranges-from say the same; give one of them")
     private = _loaded(model)
@@ -133,7 +132,7 @@ def compile_model(
         "answers": answers,
         "own_model": own_model,
         "parties": None if party is None else _parties(party),
-        "bins": int(bins) if bins is not None and bins.isascii() and bins.isdigit() else bins,
+        "bins": _number_of(bins),
         "refit": refit,
         "min_fidelity": min_fidelity,
         "min_agreement": min_agreement,
@@ -176,6 +175,13 @@ def compile_model(
     if json_file != "-":
         typer.echo(plan)
         typer.echo(f"read {out / 'report.html'} before you give {out / 'client'} away")
+
+
+def _number_of(bins: str | None) -> int | str | None:
+    """What --bins says, as `plan` takes it: other texts are for it to refuse."""
+    # Python reads no number of thousands of digits.
+    short = bins is not None and len(bins) <= _DIGITS
+    return int(bins) if bins is not None and short and bins.isascii() and bins.isdigit() else bins
 
 
 def _parties(given: list[str]) -> dict[str, list[str]]:

@@ -22,7 +22,7 @@ from hesc.cli.batches import IgnoreExtra, after, batches, write_rows
 from hesc.cli.terminal import (
     JsonFile,
     PassphraseFile,
-    check_figures,
+    check_outputs,
     read_passphrase,
     reading,
     write_figures,
@@ -35,7 +35,7 @@ from hesc.networks.messages import Message
 from hesc.new_files import check_new, new_file, new_files, read_whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 KEYS_BYTES: Final = 1 << 30
 """The longest file of public keys."""
@@ -69,13 +69,7 @@ def keygen(
     ways.check_encrypted(folder.plan)
     outputs = {"--secret": secret} | ({} if keys is None else {"--keys": keys})
     check_new(outputs)
-    here = client.resolve()
-    given_away = [here, *([here.parent] if (here.parent / MANIFEST).exists() else [])]
-    for name, path in outputs.items():
-        if any(place in path.resolve().parents for place in given_away):
-            raise HescError(
-                f"{name} {path} lies in a deployment, which is given away; choose another place"
-            )
+    check_apart(outputs, client)
     if folder.plan.needs_keys and keys is None:
         raise ParameterError(
             f"this plan's public keys are {_takes_keys(folder.plan)}: give --keys, a new file"
@@ -94,6 +88,37 @@ def keygen(
         for_whom += ", and to encrypt with" * folder.plan.encrypts_publicly
         lines.append(f"public: {keys} ({for_whom})")
     say(*lines)
+
+
+def check_apart(outputs: Mapping[str, Path], folder: Path, json_file: str | None = None) -> None:
+    """Refuses files that would lie in a deployment: no reader takes it then, and some would leak.
+
+    Raises:
+        HescError: naming the option.
+
+    """
+    if json_file not in (None, "-"):
+        outputs = {**outputs, "--json": Path(json_file)}
+    here = folder.resolve()
+    deployed = [here, *([here.parent] if (here.parent / MANIFEST).exists() else [])]
+    for name, path in outputs.items():
+        if any(place in path.resolve().parents for place in deployed):
+            raise HescError(
+                f"{name} {path} lies in a deployment, which is kept as it was made and given away; "
+                f"choose another place"
+            )
+
+
+def warn_of_formulas(classes: Any) -> None:
+    """Says on the terminal that a spreadsheet would run a class's name, if it would."""
+    names = [] if classes is None else classes.tolist()
+    texts = (name for name in names if isinstance(name, str))
+    odd = next((name for name in texts if name.lstrip()[:1] in set("=+-@")), None)
+    if odd is not None:
+        say(
+            f"a class is named {odd[:40]!r}, and is written as it is: spreadsheets take what "
+            f"begins with = + - @ for a formula and run it, so import the column as text"
+        )
 
 
 def _takes_keys(plan: Any) -> str:
@@ -157,9 +182,9 @@ def encrypt(
 
     Example: hesc encrypt rows.csv --client credit/client --secret secret.key --out query.hesc
     """
-    check_new({"--out": out})
-    check_figures(json_file)
+    check_outputs({"--out": out}, json_file)
     folder = ClientFolder.open(client)
+    check_apart({"--out": out}, client, json_file)
     plan = folder.plan
     ways.check_encrypted(plan)
     if hasattr(plan, "parties"):
@@ -233,10 +258,11 @@ def evaluate(
 
     Example: hesc eval query.hesc --server credit/server --out answer.hesc
     """
-    check_new({"--out": out})
-    check_figures(json_file)
+    check_outputs({"--out": out}, json_file)
     _check_served(server)
     folder = ServerFolder.open(server)
+    outputs = {"--out": out} | ({} if ledger_file is None else {"--ledger": ledger_file})
+    check_apart(outputs, server, json_file)
     given = None if keys is None else read_whole(keys, KEYS_BYTES, "a file of public keys")
     served = folder.server(keys=given)
     most: int | None = getattr(served, "answers_left", None)
@@ -297,9 +323,9 @@ def decrypt(
 
     Example: hesc decrypt answer.hesc --client credit/client --secret k.key --out predictions.csv
     """
-    check_new({"--out": out})
-    check_figures(json_file)
+    check_outputs({"--out": out}, json_file)
     folder = ClientFolder.open(client)
+    check_apart({"--out": out}, client, json_file)
     plan = folder.plan
     ways.check_encrypted(plan)
     if probabilities and not hasattr(plan, "probabilities"):
@@ -319,6 +345,7 @@ def decrypt(
             count += len(found.predictions)
             if plan.classes is not None:
                 classes.update(str(name) for name in found.predictions.tolist())
+    warn_of_formulas(plan.classes)
     figures = {"samples": count, "error": plan.error}
     if plan.classes is not None:
         figures["classes"] = dict(sorted(classes.items()))

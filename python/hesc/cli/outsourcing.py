@@ -9,9 +9,9 @@ import typer
 
 from hesc._native import ParameterError
 from hesc.cli.files import KEYS_BYTES, opened_client, say
-from hesc.cli.terminal import JsonFile, PassphraseFile, check_figures, write_figures
+from hesc.cli.terminal import JsonFile, PassphraseFile, check_outputs, write_figures
 from hesc.ml.deployment import SERVER, OwnerFolder
-from hesc.new_files import check_new, read_whole
+from hesc.new_files import read_whole
 
 
 def encrypt_model(
@@ -31,8 +31,7 @@ def encrypt_model(
     Examples: hesc encrypt-model credit/owner --keys client.keys --out server;
     hesc encrypt-model credit/owner --secret secret.key --out server
     """
-    check_new({"--out": out})
-    check_figures(json_file)
+    check_outputs({"--out": out}, json_file)
     folder = OwnerFolder.open(owner)
     if (keys is None) == (secret is None):
         raise ParameterError(

@@ -11,14 +11,14 @@ import typer
 from hesc._native import ParameterError, WireError
 from hesc.cli.batches import IgnoreExtra, after, batches
 from hesc.cli.files import KEYS_BYTES, Folder, read_queries, say
-from hesc.cli.terminal import JsonFile, check_figures, reading, write_figures
+from hesc.cli.terminal import JsonFile, check_outputs, reading, write_figures
 from hesc.ml.deployment import ClientFolder
 from hesc.ml.parties import pieces
 from hesc.ml.parties.party import Party
 from hesc.ml.parties.plans import PartiesPlan
 from hesc.networks.batches import BatchWriter
 from hesc.networks.messages import Message
-from hesc.new_files import check_new, new_file, read_whole
+from hesc.new_files import new_file, read_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,8 +52,7 @@ def encrypt(
 
     Example: hesc party encrypt own.csv --client client --party bank --keys k.keys --out bank.hesc
     """
-    check_new({"--out": out})
-    check_figures(json_file)
+    check_outputs({"--out": out}, json_file)
     folder = ClientFolder.open(client)
     plan = _plan(folder)
     owner = Party(plan, party, read_whole(keys, KEYS_BYTES, "a file of public keys"))
@@ -98,8 +97,7 @@ def join(
 
     Example: hesc party join bank.hesc clinic.hesc --client client --out query.hesc
     """
-    check_new({"--out": out})
-    check_figures(json_file)
+    check_outputs({"--out": out}, json_file)
     folder = ClientFolder.open(client)
     plan = _plan(folder)
     queries = up = 0

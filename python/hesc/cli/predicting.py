@@ -9,11 +9,11 @@ import typer
 
 from hesc._native import ParameterError
 from hesc.cli.batches import IgnoreExtra, after, batches, write_rows
-from hesc.cli.terminal import JsonFile, check_figures, reading, write_figures
+from hesc.cli.terminal import JsonFile, check_outputs, reading, write_figures
 from hesc.ml.clear.client import ClearClient
 from hesc.ml.clear.plans import ClearPlan
 from hesc.ml.deployment import ClientFolder
-from hesc.new_files import check_new, new_file
+from hesc.new_files import new_file
 
 
 def predict(
@@ -30,8 +30,7 @@ def predict(
 
     Example: hesc predict rows.csv --client credit/client --out predictions.csv
     """
-    check_new({"--out": out})
-    check_figures(json_file)
+    check_outputs({"--out": out}, json_file)
     plan = ClientFolder.open(client).plan
     if not isinstance(plan, ClearPlan):
         raise ParameterError(

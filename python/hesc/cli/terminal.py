@@ -65,15 +65,14 @@ def reading(path: Path, description: str) -> AbstractContextManager[IO[bytes]]:
     )
 
 
-def check_figures(json_file: str | None) -> None:
-    """Refuses a file for figures that cannot be made, before any work is done.
+def check_outputs(outputs: Mapping[str, Path], json_file: str | None) -> None:
+    """Refuses files that cannot be made, that for figures too, before any work is done.
 
     Raises:
-        OSError: as `check_new`.
+        OSError, HescError: as `check_new`; two that are one.
 
     """
-    if json_file not in (None, "-"):
-        check_new({"--json": Path(json_file)})
+    check_new(dict(outputs) | ({} if json_file in (None, "-") else {"--json": Path(json_file)}))
 
 
 def write_figures(json_file: str | None, figures: Mapping[str, Any]) -> None:

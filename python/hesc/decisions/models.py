@@ -178,6 +178,9 @@ class TreeVotes:
             np.sort(np.concatenate([children, self.roots])), np.arange(count)
         )
         ordered = once and (np.diff(self.roots) > 0).all() and self.roots[0] == 0
+        # Each tree's nodes stand together, which the bounds on totals rely on.
+        tree = np.searchsorted(self.roots, np.arange(count), side="right")
+        ordered = ordered and (tree[children] == np.tile(tree[inside], 2)).all()
         room = LARGEST // (len(self.roots) + 1)
         small = (self.values >= 0).all() and (self.values <= room).all()
         return bool(ordered and small and (self.offsets >= 0).all() and (self.offsets < room).all())

@@ -10,8 +10,9 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from hesc._native import ParameterError, ShapeError
+from hesc._native import ParameterError
 from hesc.ml import extraction
+from hesc.ml.samples import quietly
 from hesc.ml.serving import NOT_FITTED, Serving
 
 if TYPE_CHECKING:
@@ -76,7 +77,8 @@ class Private(Serving, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         private = cls(estimator)
         check_is_fitted(estimator)
         fitted = copy.deepcopy(estimator)
-        private.n_features_in_ = fitted.n_features_in_
+        # A pipeline that begins with "passthrough" does not say it itself.
+        private.n_features_in_ = extraction.parts_of(fitted)[0].n_features_in_
         if hasattr(fitted, "feature_names_in_"):
             # Names are checked here; what is inside sees arrays.
             private.feature_names_in_ = fitted.feature_names_in_
@@ -106,13 +108,7 @@ class Private(Serving, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _rows(self, X: ArrayLike) -> NDArray[np.float64]:
         check_is_fitted(self, "estimator_", msg=NOT_FITTED)
-        try:
-            rows: NDArray[np.float64] = validate_data(self, X, reset=False, dtype=np.float64)
-        except ValueError as error:
-            if not str(error).startswith("could not convert"):
-                raise
-            # What it could not convert may be secret.
-            raise ShapeError("samples are numbers; some of these are texts") from None
+        rows: NDArray[np.float64] = quietly(validate_data, self, X, reset=False, dtype=np.float64)
         return rows
 
     def predict(self, X: ArrayLike, *, fhe: Mode = "clear", **options: Any) -> NDArray[Any]:

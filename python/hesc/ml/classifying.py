@@ -10,7 +10,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
+from hesc._native import ParameterError
 from hesc.ml.base import Private, has_probabilities, no_options
+from hesc.ml.samples import quietly
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -30,12 +32,16 @@ class Classifying(ClassifierMixin, Private):  # type: ignore[misc]
         """
         self._check(self.estimator)
         self._forget()
-        X, y = validate_data(self, X, y, dtype=np.float64)
+        X, y = quietly(validate_data, self, X, y, dtype=np.float64)
         check_classification_targets(y)
         self._keep(clone(self.estimator).fit(X, y))
         return self
 
     def _keep(self, fitted: Any) -> None:
+        if isinstance(fitted.classes_, list):
+            raise ParameterError(
+                "this model has several targets, each with classes of its own; fit one of each"
+            )
         super()._keep(fitted)
         self.classes_ = fitted.classes_
 

@@ -10,6 +10,7 @@ import numpy as np
 from hesc._native import ParameterError
 from hesc.inputs import whole
 from hesc.ml import deployment
+from hesc.ml.samples import check_names
 from hesc.new_files import check_new
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ class Deployable:
         whole(sample, "sample", 0)
         private: Any = self
         service = private._served()  # noqa: SLF001 - of the same object
+        check_names(X, service.plan.names)
         client, server = service.parties()
         measured = self._measured(service, client, server, X, sample)
         sides = service.sides(server)

@@ -298,11 +298,9 @@ def write(
     with new_folder(path) as part:
         below = {}
         for side, files in sides.items():
-            (part / side).mkdir()
+            # Weights are for their side alone, and nobody else reads them meanwhile.
+            (part / side).mkdir(mode=0o777 if side == "client" else 0o700)
             below[side] = folders.write(part / side, f"{side} folder", files, plan=name, below={})
-            if side != "client":
-                # Weights are for that side alone.
-                (part / side).chmod(0o700)
         folders.write(part, "deployment", {REPORT: report}, plan=name, below=below)
     return Path(path)
 

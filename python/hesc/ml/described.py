@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from hesc.ml.layers import Layer, Network
 from hesc.ml.transforms import Affine
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from hesc.ml.transforms import Transform
@@ -46,7 +47,8 @@ class Described(NamedTuple):
         while steps and isinstance(scaler := steps[-1], Affine):
             steps.pop()
             first = layers[0]
-            weights = first.weights * scaler.factor
-            intercepts = first.intercepts - weights @ scaler.centre
+            with np.errstate(over="ignore", invalid="ignore"):
+                weights = first.weights * scaler.factor
+                intercepts = first.intercepts - weights @ scaler.centre
             layers[0] = Layer(weights, intercepts, first.activation)
         return self._replace(steps=steps, model=Network(tuple(layers)))

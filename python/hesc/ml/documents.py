@@ -9,11 +9,12 @@ import base64
 import binascii
 import json
 import math
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from hesc._native import WireError
+from hesc._native import ParameterError, WireError
 from hesc.strict_json import parsed
 
 if TYPE_CHECKING:
@@ -27,9 +28,20 @@ LARGEST: Final = 1 << 26
 
 
 def write(kind: str, fields: dict[str, Any]) -> bytes:
-    """A document of some kind."""
+    """A document of some kind.
+
+    Raises:
+        ParameterError: it is longer than any reader takes.
+
+    """
     head = {"format": _format(kind)}
-    return json.dumps(head | fields, allow_nan=False, separators=(",", ":")).encode()
+    data = json.dumps(head | fields, allow_nan=False, separators=(",", ":")).encode()
+    if len(data) > LARGEST:
+        raise ParameterError(
+            f"this {kind} would have {len(data)} bytes, of {LARGEST} that are read at most: take a "
+            f"model of fewer numbers (components, features, classes)"
+        )
+    return data
 
 
 def read(data: bytes, kind: str, names: set[str]) -> dict[str, Any]:
@@ -158,8 +170,45 @@ def text_list(value: object, what: str) -> list[str]:
 
 
 def is_name(text: object) -> bool:
-    """Whether it is a text of a name's length, without zeros, which arrays drop at the end."""
-    return isinstance(text, str) and len(text) <= NAME and "\0" not in text
+    """Whether it is a text of a name's length that files and arrays hold.
+
+    Arrays drop zeros at the end, and half a pair of surrogates is no letter of UTF-8.
+    """
+    if not isinstance(text, str) or len(text) > NAME or "\0" in text:
+        return False
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
+def feature_names(names: object, inputs: int) -> list[str]:
+    """Names of features as a plan has them: one for each and each another, or none.
+
+    Raises:
+        ParameterError: anything else.
+
+    """
+    given = [] if isinstance(names, str) else list(names) if isinstance(names, Iterable) else None
+    if given is None or isinstance(names, str):
+        raise ParameterError("names of features are a list of texts, or an empty one")
+    if given and (len(given) != inputs or len(set(given)) != len(given)):
+        raise ParameterError(f"names are {inputs}, one for each feature and each another")
+    if not all(is_name(name) for name in given):
+        raise ParameterError(f"names of features are texts of {NAME} letters at most")
+    return given
+
+
+def read_names(value: object, inputs: object) -> list[str]:
+    """Names of so many features from a document.
+
+    Raises:
+        WireError: another number of them, a name twice, or what is no number of features.
+
+    """
+    names = text_list(value, "names")
+    if type(inputs) is not int or inputs < 1 or len(names) not in {0, inputs}:
+        raise WireError("a plan of hesc.ml has a number of features, and as many names or none")
+    if len(set(names)) != len(names):
+        raise WireError("a plan of hesc.ml has one name for several features")
+    return names
 
 
 def one_of(value: object, allowed: tuple[str, ...], what: str) -> str:

@@ -12,6 +12,7 @@ from sklearn.utils.validation import validate_data
 from hesc.ml import extraction
 from hesc.ml.base import Private
 from hesc.ml.classifying import Classifying
+from hesc.ml.samples import quietly
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -65,7 +66,9 @@ class PrivateRegressor(RegressorMixin, Private):  # type: ignore[misc]
         self._check(self.estimator)
         self._forget()
         several = get_tags(self).target_tags.multi_output
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, multi_output=several)
+        X, y = quietly(
+            validate_data, self, X, y, dtype=np.float64, y_numeric=True, multi_output=several
+        )
         self._keep(clone(self.estimator).fit(X, y))
         return self
 

@@ -13,6 +13,8 @@ from hesc.ml import documents
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+MOST: Final = 1 << 15
+"""Classes of a plan: an array of them has as many letters for each as the longest has."""
 _LABELS: Final = {"bool": bool, "int": int, "float": float, "str": str}
 
 
@@ -26,19 +28,26 @@ def described(classes: NDArray[Any]) -> dict[str, Any]:
     values = classes.tolist()
     for name, kind in _LABELS.items():
         if all(type(value) is kind for value in values) and _are_apart(values):
+            _check_count(len(values), ParameterError)
             return {"type": name, "values": values}
     raise ParameterError(
         f"a client is told classes that are texts of {documents.NAME} letters at most, whole "
-        "numbers, finite numbers or truth values; encode others first "
+        "numbers of 64 bits with a sign, finite numbers or truth values; encode others first "
         "(sklearn.preprocessing.LabelEncoder)"
     )
 
 
 def _are_apart(values: list[Any]) -> bool:
-    """Whether labels are all different, finite where they are numbers, and no longer than names."""
+    """Whether labels are all different, no longer than names, and numbers that arrays hold."""
     texts = all(documents.is_name(value) for value in values if isinstance(value, str))
     numbers = all(math.isfinite(value) for value in values if isinstance(value, float))
-    return texts and numbers and len(set(values)) == len(values)
+    whole = all(-1 << 63 <= value < 1 << 63 for value in values if isinstance(value, int))
+    return texts and numbers and whole and len(set(values)) == len(values)
+
+
+def _check_count(count: int, error: type[Exception]) -> None:
+    if count > MOST:
+        raise error(f"a plan has up to {MOST} classes; these are {count}")
 
 
 def read(value: object) -> NDArray[Any]:
@@ -53,8 +62,7 @@ def read(value: object) -> NDArray[Any]:
     values = given["values"]
     if not isinstance(values, list) or len(values) < 2 or any(type(x) is not kind for x in values):
         raise WireError("the classes of a plan are two or more, of the type that is named")
+    _check_count(len(values), WireError)
     if not _are_apart(values):
-        raise WireError("the classes of a plan are finite numbers or names, each another")
-    if kind is int and any(abs(x) >= 1 << 63 for x in values):
-        raise WireError("classes that are whole numbers are below 2^63")
+        raise WireError("the classes of a plan are numbers of 64 bits or names, each another")
     return np.array(values)

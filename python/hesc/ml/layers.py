@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 
+_LARGEST: Final = 1 << 24
+"""Numbers of a matrix that two are multiplied to, unless one of them is larger."""
 ACTIVATIONS: Final[dict[str, Callable[[Array], Array]]] = {
     "identity": lambda x: x,
     "square": lambda x: x * x,
@@ -115,16 +117,28 @@ class Network:
         )
 
     def folded(self) -> Network:
-        """The same scores with as few layers: one that has no activation is part of the next."""
+        """The same scores with as few layers: one that has no activation is part of the next.
+
+        Raises:
+            ParameterError: layers whose product is a matrix much larger than both.
+            OutOfRangeError: products that are no finite numbers.
+
+        """
         layers = [self.layers[0]]
         for layer in self.layers[1:]:
             before = layers[-1]
             if before.activation != "identity":
                 layers.append(layer)
                 continue
-            layers[-1] = Layer(
-                layer.weights @ before.weights,
-                layer.weights @ before.intercepts + layer.intercepts,
-                layer.activation,
-            )
+            rows, columns = len(layer.weights), before.weights.shape[1]
+            if rows * columns > max(_LARGEST, layer.weights.size, before.weights.size):
+                raise ParameterError(
+                    f"two layers without an activation between them are one matrix of {rows} by "
+                    f"{columns} numbers here, of {_LARGEST} at most; apply the first one before"
+                )
+            # What overflows is no layer.
+            with np.errstate(over="ignore", invalid="ignore"):
+                weights = layer.weights @ before.weights
+                intercepts = layer.weights @ before.intercepts + layer.intercepts
+            layers[-1] = Layer(weights, intercepts, layer.activation)
         return Network(tuple(layers))

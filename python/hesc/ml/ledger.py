@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import fcntl
 import os
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from hesc._native import ParameterError, WireError
 from hesc.ml import documents
+from hesc.new_files import new_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,18 +51,20 @@ class Ledger:
                 f"more are asked for: no answer. More would give its weights away"
             )
         self.given += numbers
-        data = documents.write("ledger", {"plan": self._digest, "given": self.given})
-        # Over the old count, which is never longer.
+        data = _written(self._digest, self.given)
+        # Over the old count, which is never longer unless somebody edited it.
         os.pwrite(self._descriptor, data, 0)
+        os.ftruncate(self._descriptor, len(data))
         os.fsync(self._descriptor)
 
 
 @contextmanager
 def opened(path: str | PathLike[str], digest: str) -> Iterator[Ledger]:
-    """The count of a plan, for one process at a time; a new file begins at nothing.
+    """The count of a plan, for one process at a time; a new file begins at nothing, and says so.
 
     Args:
-        path: of the file. Who deletes it, or takes an old copy, begins to count anew.
+        path: of the file. Who deletes it, or takes an old copy, begins to count anew; a file that
+            is there and empty is none.
         digest: of the plan that is counted for.
 
     Raises:
@@ -68,19 +72,26 @@ def opened(path: str | PathLike[str], digest: str) -> Iterator[Ledger]:
         OSError: it may not be read or written, or is a link.
 
     """
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    descriptor = os.open(path, flags, 0o600)
+    file = Path(path)
+    if not os.path.lexists(file):
+        # Whole, or not at all: one that is cut off is never taken for a new one. Of several
+        # processes one makes it.
+        with suppress(FileExistsError), new_file(file) as part:
+            part.touch(mode=0o600)
+            part.write_bytes(_written(digest, 0))
+    descriptor = os.open(file, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
-        data = os.read(descriptor, _BYTES)
-        given = 0
-        if data:
-            fields = documents.read(data, "ledger", {"plan", "given"})
-            given = fields["given"]
-            if fields["plan"] != digest:
-                raise WireError(f"{os.fspath(path)!r} counts another plan's answers")
-            if type(given) is not int or not 0 <= given < 1 << 62:
-                raise WireError(f"{os.fspath(path)!r} holds no count; it is damaged")
+        fields = documents.read(os.read(descriptor, _BYTES), "ledger", {"plan", "given"})
+        given = fields["given"]
+        if fields["plan"] != digest:
+            raise WireError(f"{os.fspath(path)!r} counts another plan's answers")
+        if type(given) is not int or not 0 <= given < 1 << 62:
+            raise WireError(f"{os.fspath(path)!r} holds no count; it is damaged")
         yield Ledger(descriptor, digest, given)
     finally:
         os.close(descriptor)
+
+
+def _written(digest: str, given: int) -> bytes:
+    return documents.write("ledger", {"plan": digest, "given": given})

@@ -43,9 +43,8 @@ def read(given: dict[str, Any], shape: tuple[int, int]) -> dict[str, Any]:
         WireError: fields that are none, or do not fit together.
 
     """
-    inputs, names = given["inputs"], documents.text_list(given["names"], "names")
-    if type(inputs) is not int or inputs < 1 or len(names) not in {0, inputs}:
-        raise WireError("a plan of hesc.ml has a number of features, and as many names or none")
+    inputs = given["inputs"]
+    names = documents.read_names(given["names"], inputs)
     steps, width = transforms.read(given["steps"], inputs)
     outputs, features = shape
     if width != features:

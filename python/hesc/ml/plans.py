@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 import numpy as np
 
 from hesc._native import WireError
+from hesc.inputs import whole
 from hesc.ml import documents, linear_fields
 from hesc.ml.conclusions import Concluding
 from hesc.ml.disclosure import table
@@ -81,8 +82,8 @@ class PrivatePlan(Concluding):
 
     def sizes(self, samples: int = 1) -> Sizes:
         """Bytes up and down for so many samples, over as many queries as they take."""
-        whole, rest = divmod(samples, self.rows)
-        parts = [(whole, self.rows)] * (whole > 0) + [(1, rest)] * (rest > 0)
+        full, rest = divmod(whole(samples, "samples", 0), self.rows)
+        parts = [(full, self.rows)] * (full > 0) + [(1, rest)] * (rest > 0)
         found = [(times, self.ring.sizes(count)) for times, count in parts]
         return Sizes(sum(t * s.up for t, s in found), sum(t * s.down for t, s in found))
 

@@ -86,7 +86,8 @@ def page(
         commands=list(commands),
         version=version("hesc"),
     )
-    return html.encode()
+    # A name of a folder may be no text, of which no letter is lost to who reads the page.
+    return html.encode(errors="backslashreplace")
 
 
 def _drawing() -> tuple[Any, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from hesc.inputs import real_array, unmasked
 from hesc.ml import transforms
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import ArrayLike, NDArray
 
     from hesc.ml.transforms import Transform
@@ -74,7 +76,7 @@ def prepared(
         ShapeError: rows of another length, columns of other names.
 
     """
-    _check_names(samples, names)
+    check_names(samples, names)
     x = real_array(unmasked(samples, "samples"), "samples")
     if x.ndim != 2 or x.shape[1] != inputs or not len(x):
         raise ShapeError(f"samples are rows of {inputs} features; got the shape {x.shape}")
@@ -93,7 +95,13 @@ def prepared(
     return Clipped(np.clip(x, low, high), int(beyond.sum()), int(beyond.any(axis=1).sum()))
 
 
-def _check_names(samples: ArrayLike, names: list[str]) -> None:
+def check_names(samples: ArrayLike | None, names: list[str]) -> None:
+    """Refuses a table whose columns are named otherwise than these, where there are names.
+
+    Raises:
+        ShapeError: other names, or another order.
+
+    """
     columns = getattr(samples, "columns", None)
     if columns is None or not names or list(columns) == names:
         return
@@ -101,3 +109,29 @@ def _check_names(samples: ArrayLike, names: list[str]) -> None:
         f"columns are named otherwise than the plan's features, or in another order; select "
         f"them by plan.names, which begins with {names[:3]}"
     )
+
+
+_QUOTING: Final = {
+    "could not convert": "samples are numbers; some of these are texts",
+    "Expected 2D": "samples are rows of features, and these are none. Reshape your data: "
+    "array.reshape(1, -1) is one sample, array.reshape(-1, 1) are samples of one feature",
+    "Complex data": "Complex data not supported: samples are real numbers",
+}
+"""What scikit-learn's errors that repeat the data begin with, and what is said instead."""
+
+
+def quietly(check: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    """One of scikit-learn's checks, with errors that do not repeat the samples.
+
+    Raises:
+        ShapeError: what is no matrix of real numbers.
+        ValueError: as the check.
+
+    """
+    try:
+        return check(*args, **options)
+    except ValueError as error:
+        for begin, text in _QUOTING.items():
+            if str(error).startswith(begin):
+                raise ShapeError(text) from None
+        raise

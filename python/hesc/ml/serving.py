@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from hesc._native import ParameterError
 from hesc.ml import documents, services
 from hesc.ml.deployable import Deployable
+from hesc.ml.samples import check_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -178,17 +179,12 @@ class Serving(Deployable):
     def _named(self, names: Sequence[str]) -> list[str]:
         """Names of features: the model's, or those given where it has none."""
         own = [str(name) for name in getattr(self, "feature_names_in_", [])]
-        chosen = list(names)
+        chosen = documents.feature_names(names, self.n_features_in_)
         if own and chosen and chosen != own:
             raise ParameterError(
                 "the model was fitted on features of other names than names= says; leave names= out"
             )
-        count = self.n_features_in_
-        if chosen and (len(chosen) != count or len(set(chosen)) != count):
-            raise ParameterError(f"names are {count}, one for each feature and each another")
-        if not all(documents.is_name(name) for name in own or chosen):
-            raise ParameterError(f"names of features are texts of {documents.NAME} letters at most")
-        return own or chosen
+        return documents.feature_names(own, self.n_features_in_) or chosen
 
     def _served(self) -> Any:
         """What serves the model as it is now: a `Service`, of the plan's own way."""
@@ -268,6 +264,8 @@ class Serving(Deployable):
             raise ParameterError(f"fhe={fhe!r} is not simulate or execute; predict has clear too")
         service = self._served()
         rows = self._rows(X)
+        # Names that were given to the plan alone: scikit-learn does not know them.
+        check_names(X, service.plan.names)
         if fhe == "simulate":
             found: Run = service.simulated(
                 rows, clip=clip, random_state=random_state, progress=progress

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
-from hesc._native import OutOfRangeError, WireError
+from hesc._native import OutOfRangeError, ParameterError, WireError
 from hesc.ml import documents
 
 if TYPE_CHECKING:
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 _WIDEST: Final = 1 << 16
 """Features between two transforms."""
+_MOST: Final = 32
+"""Transforms of a plan."""
+_AT_ONCE: Final = 1 << 22
+"""Features between two transforms that are in memory, of a few samples at least."""
 HIGHEST: Final = 32
 """Degree of monomials."""
 KERNELS: Final = ("linear", "polynomial", "rbf", "sigmoid")
@@ -203,11 +207,19 @@ def transformed(steps: list[Transform], x: Array) -> Array:
 
     """
     _check_finite(x)
+    if not steps:
+        return x
+    # A plan of a few bytes may go through more features than there is memory for all samples.
+    rows = max(1, _AT_ONCE // max(max(step.widths) for step in steps))
+    found = np.empty((len(x), steps[-1].widths[1]))
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        for step in steps:
-            x = step(x)
-            _check_finite(x)
-    return x
+        for first in range(0, len(x), rows):
+            part = x[first : first + rows]
+            for step in steps:
+                part = step(part)
+                _check_finite(part)
+            found[first : first + rows] = part
+    return found
 
 
 def _check_finite(x: Array) -> None:
@@ -223,7 +235,17 @@ def limits(steps: list[Transform]) -> tuple[float, float] | None:
 
 
 def described(steps: list[Transform]) -> list[dict[str, Any]]:
-    """Steps for a document."""
+    """Steps for a document.
+
+    Raises:
+        ParameterError: more of them than a reader takes.
+
+    """
+    if len(steps) > _MOST:
+        raise ParameterError(
+            f"{len(steps)} transforms before a model, of {_MOST} at most; apply some before "
+            f"hesc.ml sees the features"
+        )
     return [
         {"step": step.name}
         | {
@@ -242,8 +264,8 @@ def read(value: object, inputs: int) -> tuple[list[Transform], int]:
         WireError: steps that are none, or do not follow upon each other.
 
     """
-    if not isinstance(value, list) or len(value) > 32:
-        raise WireError("the transforms of a plan are a list, of 32 at most")
+    if not isinstance(value, list) or len(value) > _MOST:
+        raise WireError(f"the transforms of a plan are a list, of {_MOST} at most")
     steps: list[Transform] = []
     width = inputs
     for item in value:
@@ -306,7 +328,7 @@ def _check(step: Transform) -> None:
 def _bins_fit(step: Bins) -> bool:
     """Whether blocks name features, and each has its edges, in order."""
     features, counts = step.features, step.counts
-    pairs = features.shape[1] == 2 and counts.shape == features.shape
+    pairs = features.shape[1] == 2 and counts.shape == features.shape and len(counts) <= _WIDEST
     if type(step.inputs) is not int or not 0 < step.inputs < 1 << 32 or not pairs:
         return False
     whole = bool((features == np.floor(features)).all() and (counts == np.floor(counts)).all())

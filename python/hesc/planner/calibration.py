@@ -40,6 +40,7 @@ _MOST: Final = 1e6
 """Seconds of a kernel: more is no measurement."""
 _NAME: Final = 200
 """Letters of a name."""
+_DIGITS: Final = 9
 _THREADS: Final = 1 << 16
 """At most."""
 
@@ -142,6 +143,8 @@ class Calibration:
             WireError: damaged, of another version, or times that no kernel takes.
 
         """
+        if not isinstance(data, str | bytes) or len(data) > _LONGEST:
+            raise WireError(f"a calibration is a text of up to {_LONGEST} letters: {_AGAIN}")
         try:
             found = parsed(data)
         except ValueError as error:
@@ -154,9 +157,9 @@ class Calibration:
         known = found["format"] == _FORMAT and isinstance(source, str) and isinstance(times, dict)
         known = known and _is_time(yardstick) and bool(yardstick)
         counted = type(threads) is int and 1 <= threads <= _THREADS
-        if not known or not counted or len(source) > _NAME:
+        if not known or not counted or not _is_name(source):
             raise WireError(f"a calibration of another version, or a damaged one: {_AGAIN}")
-        if not all(len(name) <= _NAME and _is_time(value) for name, value in times.items()):
+        if not all(_is_name(name) and _is_time(value) for name, value in times.items()):
             raise WireError(f"a calibration of kernels that cannot be: {_AGAIN}")
         seconds = {name: float(value) for name, value in times.items()}
         return cls(seconds, source, float(yardstick), threads)
@@ -167,13 +170,14 @@ _AGAIN: Final = "`hesc calibrate --again` measures and writes a new one"
 
 def machine() -> str:
     """Processor and version of hesc."""
-    return f"{processor()}, hesc {version('hesc')}"[:_NAME]
+    name = f"{processor()}, hesc {version('hesc')}"[:_NAME]
+    return "".join(letter for letter in name if letter.isprintable())
 
 
 def own_threads() -> int:
     """Threads that this process computes on, by the rules of the pool that it has."""
     wanted = os.environ.get("RAYON_NUM_THREADS", "")
-    if wanted.isascii() and wanted.isdecimal() and int(wanted):
+    if wanted.isascii() and wanted.isdecimal() and len(wanted) <= _DIGITS and int(wanted):
         return min(int(wanted), _THREADS)
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
@@ -210,6 +214,11 @@ def _extensions() -> str:
     flags = (cpuinfo("flags") or cpuinfo("Features")).split()
     known = ("avx", "sse", "fma", "bmi", "asimd", "sve", "aes", "vaes", "adx")
     return " ".join(sorted(flag for flag in flags if flag.startswith(known)))
+
+
+def _is_name(text: str) -> bool:
+    """Whether a terminal shows it as it is."""
+    return len(text) <= _NAME and text.isprintable()
 
 
 def _is_time(value: Any) -> bool:

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from hesc._native import HescError, ParameterError
+from hesc.inputs import of_kind, real_array, whole
 from hesc.planner.calibration import Calibration
 from hesc.planner.contenders import CONTENDERS
-from hesc.planner.offers import Measured, Offer, Refusal, measure
+from hesc.planner.offers import MOST_RUNS, Measured, Offer, Refusal, measure
 from hesc.planner.roles import SETTINGS, objection
-from hesc.planner.tasks import Classes
+from hesc.planner.tasks import Classes, Task
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from hesc.planner.contenders import Contender
-    from hesc.planner.tasks import Task
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,15 @@ class Decision:
             most: offers that are predicted to take more seconds than this for all runs together
                 run once, and not at all beyond five times as many.
 
+        Raises:
+            ParameterError, ShapeError, OutOfRangeError: data of another shape or beyond the
+                declared ranges; repetitions or seconds that are none.
+
         """
+        repetitions = whole(repetitions, "repetitions", 1, MOST_RUNS)
+        limit = real_array(most, "most")
+        if limit.shape or not limit >= 0:
+            raise ParameterError("most is a number of seconds, from zero on")
         data = self.task.problem.checked(x, self.task.samples)
         for offer in self.offers:
             predicted = offer.seconds(self.calibration.times) or 0.0
@@ -164,7 +172,9 @@ def decide(
         kernels were never timed come last where time counts.
 
     """
+    of_kind(task, "task", Task, "make one: Task(Scores(weights, low=0, high=16))")
     known = Calibration.load() if calibration is None else calibration
+    of_kind(known, "calibration", Calibration, "Calibration.load or Calibration.shipped gives one")
     offers: list[Offer] = []
     refusals: list[Refusal] = []
     for contender in contenders:

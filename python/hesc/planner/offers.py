@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
+from hesc.inputs import whole
 from hesc.planner.work import STAGES, seconds
 from hesc.planner.yardstick import reading
 
@@ -25,12 +26,13 @@ LATTICE: Final = 2.0**-128
 """The probability that a number on a lattice decrypts wrongly, at most: what its noise claims."""
 ROUNDING: Final = 1e-12
 """What sums of doubles err, beside the largest result, at most."""
+MOST_RUNS: Final = 50
+"""Groups of runs of an offer, at most."""
 # Seconds of all runs of something short, of runs between two readings of the yardstick, of the
-# longest reading; and how many groups of runs at most.
+# longest reading.
 _SHORT: Final = 0.005
 _GROUP: Final = 0.0005
 _READING: Final = 0.03
-_MOST_GROUPS: Final = 50
 
 
 class Parties(Protocol):
@@ -124,6 +126,7 @@ def measure(offer: Offer, task: Task, x: NDArray[Any], *, repetitions: int = 3) 
             predictors of processors take some runs to warm. Between runs the yardstick is read.
 
     """
+    repetitions = whole(repetitions, "repetitions", 1, MOST_RUNS)
     parties = offer.prepare()
     groups: list[tuple[list[float], float]] = []
     before = reading()
@@ -173,7 +176,7 @@ def _once(parties: Parties, x: NDArray[Any]) -> _Run:
 
 
 def _is_short(groups: int, repetitions: int, begin: float) -> bool:
-    return repetitions > 1 and groups < _MOST_GROUPS and time.perf_counter() - begin < _SHORT
+    return repetitions > 1 and groups < MOST_RUNS and time.perf_counter() - begin < _SHORT
 
 
 def _size(messages: list[bytes]) -> int:

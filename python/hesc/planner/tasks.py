@@ -24,6 +24,8 @@ OBJECTIVES: Final = {
 _MOST_SAMPLES: Final = 1 << 20
 _ROWS: Final = 2048
 """Rows that agreement is counted on where there are none."""
+_WIDEST: Final = 1000
+"""Bits of a whole number that is a float, too."""
 
 
 class _Numbers:
@@ -73,6 +75,12 @@ class Scores(_Numbers):
         self.high = _spread(high, self.features, "high")
         if (self.low > self.high).any():
             raise OutOfRangeError("ranges run from low to high; some low is above its high")
+        with np.errstate(over="ignore", invalid="ignore"):
+            bounded = np.isfinite(self.largest) and np.isfinite(self.high - self.low).all()
+        if not bounded:
+            raise OutOfRangeError(
+                "weights and ranges give results beyond all numbers; scale them, and results back"
+            )
 
     @property
     def reach(self) -> NDArray[np.float64]:
@@ -275,16 +283,21 @@ class Task:
     that fails, or a bootstrap."""
 
     def __post_init__(self) -> None:
+        if not isinstance(self.problem, Scores | Products | Distances):
+            raise ParameterError(
+                f"a task's problem is Scores, Products or Distances of hesc.planner, not "
+                f"{type(self.problem).__name__}"
+            )
         one_name(self.setting, "setting", tuple(SETTINGS))
         one_name(self.disclose, "disclose", DISCLOSURES)
         one_name(self.objective, "objective", tuple(OBJECTIVES))
         whole(self.samples, "samples", 1, _MOST_SAMPLES)
         for name in ("max_error", "bandwidth", "memory", "failure"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
-                raise ParameterError(f"{name} is a number above zero; got {value!r}")
+            if not _is_number(value) or not value > 0:
+                raise ParameterError(f"{name} is a number above zero")
         if self.failure > 1:
-            raise ParameterError(f"failure is a probability; got {self.failure!r}")
+            raise ParameterError("failure is a probability")
         if not math.isfinite(self.max_error):
             raise ParameterError("max_error is finite: an error without a bound is no result")
         for name in ("own_model", "hide_model"):
@@ -295,6 +308,13 @@ class Task:
                 "products are for setting='many_parties', and it is for products: scores, classes "
                 "and distances have one owner of samples"
             )
+
+
+def _is_number(value: object) -> bool:
+    """Whether it is a real number that floats can be as large as."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        return False
+    return not isinstance(value, int) or value.bit_length() <= _WIDEST
 
 
 def _finite(values: ArrayLike, name: str) -> NDArray[np.float64]:

@@ -148,7 +148,7 @@ class ClassClient:
         words = self.plan.words
         numbers = zip(words.numbers(steps), words.kinds, strict=True)
         parts = [self._word(word, str(kind)) for word, kind in numbers]
-        return frames.join(QUERY, parts)
+        return frames.join(QUERY, [self.plan.digest, *parts])
 
     def _word(self, numbers: NDArray[Any], kind: str) -> bytes:
         if isinstance(self.secret, LeveledSecretKey):
@@ -168,7 +168,8 @@ class ClassClient:
             DecryptionError: what is no class. Tell nobody who made it.
 
         """
-        (data,) = frames.split(answer, ANSWER, 1)
+        named, data = frames.split(answer, ANSWER, 2)
+        self.plan.check_named(named, "answer")
         params = self.plan.params
         if isinstance(self.secret, LeveledSecretKey):
             keys = self._reading()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
@@ -78,6 +80,21 @@ class ClassPlan:
     def params(self) -> LeveledParams | Params:
         """The parameter set."""
         return preset(self.engine, self.preset)
+
+    @cached_property
+    def digest(self) -> bytes:
+        """What queries and answers call this plan by: they hold neither ranges nor classes."""
+        return hashlib.blake2b(self.to_bytes(), digest_size=16).digest()
+
+    def check_named(self, named: bytes, what: str) -> None:
+        """Refuses a query or an answer of another plan.
+
+        Raises:
+            WireError: it names another one.
+
+        """
+        if named != self.digest:
+            raise WireError(f"this {what} is of another plan; give both sides the same one")
 
     @property
     def words(self) -> Words:
@@ -193,15 +210,15 @@ class ClassPlan:
         names = {"inputs", "names", "steps", "classes", "low", "high", "bits", "engine", "preset"}
         given = documents.read(data, cls.kind, names | {"rows", "costs"})
         inputs = _count(given["inputs"], "features", _MOST)
-        named = documents.text_list(given["names"], "names")
-        if len(named) not in {0, inputs}:
-            raise WireError("a class plan has as many names as features, or none")
+        named = documents.read_names(given["names"], inputs)
         steps, features = transforms.read(given["steps"], inputs)
         low = documents.unpacked(given["low"], 1, "least values")
         high = documents.unpacked(given["high"], 1, "greatest values")
         if not len(low) == len(high) == features or (low > high).any():
             raise WireError("a class plan has a range for each feature after its transforms")
-        if not np.isfinite(high - low).all():
+        with np.errstate(over="ignore"):
+            narrow = np.isfinite(high - low).all()
+        if not narrow:
             raise WireError("a class plan has ranges of finite width")
         classes = labels.read(given["classes"])
         if len(classes) > _MOST:

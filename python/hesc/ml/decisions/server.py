@@ -79,7 +79,8 @@ class ClassServer:
                 "client.public_keys()"
             )
         kinds = self.plan.words.kinds
-        parts = frames.split(query, QUERY, len(kinds))
+        named, *parts = frames.split(query, QUERY, 1 + len(kinds))
+        self.plan.check_named(named, "query")
         numbers = [integers.read(self._public, part, layout=self.plan.upload) for part in parts]
         counts = {len(given) for given in numbers}
         if len(counts) != 1 or not 1 <= min(counts) <= self.plan.rows:
@@ -89,7 +90,7 @@ class ClassServer:
         found = self._circuit(*numbers, server=self._evaluator, progress=False)
         if isinstance(found, BootstrappedIntegers):
             found = found.answer(of_kind(self._evaluator, "keys", gates.Evaluator, "give keys="))
-        return frames.join(ANSWER, [found.to_bytes()])
+        return frames.join(ANSWER, [self.plan.digest, found.to_bytes()])
 
     def to_bytes(self) -> bytes:
         """Plan and **model in the clear**: for who runs the server, and for no client."""

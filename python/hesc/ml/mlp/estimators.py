@@ -11,6 +11,7 @@ from sklearn.utils.validation import validate_data
 from hesc.ml.base import Private
 from hesc.ml.classifying import Classifying
 from hesc.ml.mlp import extraction
+from hesc.ml.samples import quietly
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -111,6 +112,8 @@ class PrivateMLPRegressor(RegressorMixin, _PrivateNetwork):  # type: ignore[misc
         """
         self._check(self.estimator)
         self._forget()
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True, multi_output=True)
+        X, y = quietly(
+            validate_data, self, X, y, dtype=np.float64, y_numeric=True, multi_output=True
+        )
         self._keep(clone(self.estimator).fit(X, y))
         return self

@@ -13,7 +13,7 @@ from hesc.ml import transforms
 from hesc.ml.agreement import margins_of
 from hesc.ml.layers import Network
 from hesc.ml.mlp.fits import extremes, farthest, fitted
-from hesc.ml.mlp.plans import DEVIATIONS, NetworkPlan, middle_and_half
+from hesc.ml.mlp.plans import DEVIATIONS, FARTHEST, KEYS, NetworkPlan, are_ranges, middle_and_half
 from hesc.ml.mlp.server import SQUARE, Served, evaluated
 from hesc.ring_products.plans import spread
 
@@ -225,7 +225,7 @@ def make(
             model.link,
             _agreement(found, clear, model),
         )
-        if best is not None and not fit < best[0].error:
+        if plan.keys > KEYS or (best is not None and not fit < best[0].error):
             continue
         tried = trials.tried(plan, ready)
         if tried is None:
@@ -290,8 +290,10 @@ def _ranges(features: Array, ranges: tuple[ArrayLike, ArrayLike] | None) -> tupl
         )
     count = features.shape[1]
     low, high = spread(ranges[0], count, "ranges[0]"), spread(ranges[1], count, "ranges[1]")
-    if not (np.isfinite(low).all() and np.isfinite(high).all() and (low <= high).all()):
-        raise ParameterError("ranges are finite, and no least value is above the greatest")
+    if not are_ranges(low, high):
+        raise ParameterError(
+            f"ranges are finite, within {FARTHEST:g}, and no least value is above the greatest"
+        )
     return low, high
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from hesc._native import OutOfRangeError, WireError
+from hesc.inputs import whole
 from hesc.leveled.params import LeveledParams
 from hesc.ml import documents, labels, samples, transforms
 from hesc.ml.conclusions import LINKS, Concluding
@@ -29,7 +30,15 @@ if TYPE_CHECKING:
 RINGS: Final = (8192, 16384, 32768)
 DEVIATIONS: Final = 14
 """Of an error that CKKS states: a bound of that many deviations."""
+FARTHEST: Final = 1e100
+"""What ranges lie within, as those of ring products do."""
 _DEEPEST: Final = 16
+KEYS: Final = 1 << 29
+"""Bytes of a client's public keys, at most: making them takes seven times as much memory."""
+_KEY: Final = {8192: 872_542, 16384: 3_489_886, 32768: 17_571_934}
+"""Bytes of a key to multiply, or to rotate by one step."""
+_HEAD: Final = 1 << 12
+"""Bytes of a message about its ciphertext, at most."""
 _LARGEST: Final = 1e30
 
 
@@ -101,6 +110,11 @@ class NetworkPlan(Concluding):
         return Packing(self.params.slot_count, self.widths)
 
     @property
+    def keys(self) -> int:
+        """Bytes of a client's public keys, about."""
+        return _KEY[self.ring_degree] * (1 + len(self.packing.rotations()))
+
+    @property
     def needs_keys(self) -> bool:
         """Whether the server is given the client's public keys before it answers: always."""
         return True
@@ -118,7 +132,7 @@ class NetworkPlan(Concluding):
     def sizes(self, samples: int = 1) -> Sizes:
         """Bytes up and down for so many samples, over as many queries as they take."""
         up = down = 0
-        full, rest = divmod(samples, self.rows)
+        full, rest = divmod(whole(samples, "samples", 0), self.rows)
         for count, times in ((self.rows, full), (rest, int(rest > 0))):
             sizes = [len(self.message("query", count, bytes(size))) for size in self.vectors]
             up += times * sizes[0]
@@ -138,6 +152,10 @@ class NetworkPlan(Concluding):
             WireError: damaged bytes, those of another plan, or of more samples than there may be.
 
         """
+        # In base64; whoever sends more has something else in mind than samples.
+        most = _HEAD + 2 * max(self.vectors)
+        if isinstance(data, bytes) and len(data) > most:
+            raise WireError(f"a {kind} of this plan has up to {most} bytes; this has {len(data)}")
         given = documents.read(data, f"network {kind}", {"plan", "samples", "vector"})
         if given["plan"] != self.digest:
             raise WireError(f"this {kind} is of another plan; give both sides the same one")
@@ -237,7 +255,7 @@ class NetworkPlan(Concluding):
             documents.unpacked(given[name], 1, name) for name in ("low", "high", "centre")
         )
         alike = len(low) == len(high) == len(centre) == widths[0]
-        if not alike or (low > high).any() or (np.abs(centre) > 1).any():
+        if not alike or not are_ranges(low, high) or (np.abs(centre) > 1).any():
             raise WireError("ranges and centre of a network's plan do not go together")
         numbers = documents.unpacked(given["numbers"], 1, "numbers").tolist()
         if len(numbers) != 5 or not all(0 <= n < _LARGEST and isfinite(n) for n in numbers):
@@ -246,9 +264,8 @@ class NetworkPlan(Concluding):
         if not unit > 0 or np.frexp(unit)[0] != 0.5:
             raise WireError("the unit of a network's plan is a power of two")
         vectors = _wholes(given["vectors"], "vectors", 1 << 25)
-        inputs, named = given["inputs"], documents.text_list(given["names"], "names")
-        if type(inputs) is not int or inputs < 1 or len(named) not in {0, inputs}:
-            raise WireError("a network's plan has a number of features, and as many names or none")
+        inputs = given["inputs"]
+        named = documents.read_names(given["names"], inputs)
         steps, width = transforms.read(given["steps"], inputs)
         classes = None if given["classes"] is None else labels.read(given["classes"])
         if width != widths[0] or len(vectors) != 2:
@@ -256,7 +273,7 @@ class NetworkPlan(Concluding):
         if classes is not None and widths[-1] != (1 if len(classes) == 2 else len(classes)):
             raise WireError("a network's plan has another number of classes than of scores")
         link = documents.one_of(given["link"], LINKS, "a link")
-        return cls(
+        plan = cls(
             degree,
             tuple(widths),
             low,
@@ -274,6 +291,15 @@ class NetworkPlan(Concluding):
             classes,
             link,
         )
+        if plan.keys > KEYS:
+            raise WireError(f"a network's plan wants {plan.keys} bytes of keys, of {KEYS} at most")
+        return plan
+
+
+def are_ranges(low: Array, high: Array) -> bool:
+    """Whether they are finite, with a width that is, and none ends before it begins."""
+    within = (np.abs(low) <= FARTHEST).all() and (np.abs(high) <= FARTHEST).all()
+    return bool(within and (low <= high).all())
 
 
 def middle_and_half(low: Array, high: Array) -> tuple[Array, Array]:

@@ -55,12 +55,15 @@ def check(graph: Graph, model: Described) -> None:
     # Its errors have no common class but this one.
     except Exception as error:
         raise ParameterError("onnxruntime does not run this file; export it again") from error
-    scores, doubt, clear = _expected(model, rows)
-    outputs = [_array(value, model) for value in found]
-    if model.classes is None:
-        same = _close(outputs[0], scores, doubt, clear)
-    else:
-        same = all(_same_classes(out, model, scores, doubt, clear) for out in outputs)
+    # Numbers that overflow are no agreement.
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        scores, doubt, clear = _expected(model, rows)
+        outputs = [_array(value, model) for value in found]
+        same = all(_is_of_rows(out, model, scores) for out in outputs)
+        if same and model.classes is None:
+            same = _close(outputs[0], scores, doubt, clear)
+        elif same:
+            same = all(_same_classes(out, model, scores, doubt, clear) for out in outputs)
     if not same:
         raise ParameterError(
             "onnxruntime computes something else from this file than is read here; it is not "
@@ -119,15 +122,28 @@ def _expected(model: Described, rows: Array) -> tuple[Array, Array, NDArray[np.b
 
 def _array(value: Any, model: Described) -> NDArray[Any]:
     """An output; ZipMap gives a mapping for each row."""
-    if isinstance(value, list) and model.classes is not None:
-        return np.array([[row[label] for label in model.classes.tolist()] for row in value])
+    mappings = isinstance(value, list) and all(isinstance(row, dict) for row in value)
+    if mappings and model.classes is not None:
+        labels = model.classes.tolist()
+        # Of other labels nothing agrees.
+        return np.array([[row.get(label, np.nan) for label in labels] for row in value])
     return np.asarray(value)
 
 
-def _close(found: NDArray[Any], expected: Array, doubt: Array, rows: NDArray[np.bool_]) -> bool:
-    found = found.reshape(len(expected), -1).astype(np.float64)
-    if found.shape != expected.shape:
+def _is_of_rows(found: NDArray[Any], model: Described, scores: Array) -> bool:
+    """Whether an output has a row for each: of labels, of scores, or of numbers for all classes."""
+    if found.ndim not in {1, 2} or len(found) != len(scores):
         return False
+    wide = {1, scores.shape[1]} | (set() if model.classes is None else {len(model.classes)})
+    columns = 1 if found.ndim == 1 else found.shape[1]
+    return columns in wide and (columns == 1 or found.dtype.kind == "f")
+
+
+def _close(found: NDArray[Any], expected: Array, doubt: Array, rows: NDArray[np.bool_]) -> bool:
+    found = found.reshape(len(expected), -1)
+    if found.shape != expected.shape or found.dtype.kind not in "fiu":
+        return False
+    found = found.astype(np.float64)
     return bool((np.abs(found - expected) <= doubt)[rows].all())
 
 

@@ -29,7 +29,9 @@ def linear_classifier(chain: Chain, options: Options) -> Scored:
     link = _link(options)
     if len(rows) not in {1, len(labels)} or (len(rows) == 1 and len(labels) != 2):
         raise WireError("a LinearClassifier has a row of weights for each of its classes")
-    if len(rows) == 2 and np.array_equal(rows[0], -rows[1]) and added[0] == -added[1]:
+    opposite = len(rows) == 2 and np.array_equal(rows[0], -rows[1]) and added[0] == -added[1]
+    # A softmax of both is a sigmoid of their difference, not of one.
+    if opposite and link != "softmax":
         rows, added = rows[1:], added[1:]
     if len(rows) == 1:
         link = _of_one(link)
@@ -63,11 +65,17 @@ def tree_classifier(chain: Chain, options: Options) -> Scored:
     """
     width, labels, link = _features(chain), named_labels(options, "int64s"), _link(options)
     named = options.get("class_ids")
-    one = len(labels) == 2 and isinstance(named, np.ndarray) and len(np.unique(named)) == 1
-    if not one:
+    if len(labels) > 2 or not isinstance(named, np.ndarray):
         outputs = len(labels)
         model = ensemble(options, "class", width, outputs=outputs, single=chain.single)
         return Scored(chain.steps, model, link, labels)
+    of = np.unique(named).tolist()
+    based = link != "none" or np.any(options.get("base_values", 0))
+    if of not in ([0], [1]) or (of == [1] and based):
+        raise ParameterError(
+            "trees of two classes have the second one's score alone, under the number 0, as "
+            "skl2onnx writes them; runtimes do not agree about others"
+        )
     model = ensemble(
         options | {"class_ids": np.zeros_like(named)},
         "class",

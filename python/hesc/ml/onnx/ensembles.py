@@ -61,11 +61,15 @@ def ensemble(
     leaf = np.array([mode == "LEAF" for mode in nodes.modes])[order]
     strict = np.array([mode in _STRICT for mode in nodes.modes])[order]
     thresholds = _turns(nodes.thresholds[order], strict, single=single)
-    values = np.zeros((count, outputs))
+    values, named = np.zeros((count, outputs)), np.zeros((count, outputs), dtype=bool)
     for place, output, weight in _leaves(attributes, kind, places, outputs):
         if nodes.modes[place] != "LEAF":
             raise WireError("a tree of an ONNX file has values where it has no leaf")
         values[new[place], output] += weight
+        named[new[place], output] = True
+    base = _base(attributes, outputs)
+    if kind == "class" and outputs > 1 and not ((values >= 0).all() and (base >= 0).all()):
+        _check_named(named[leaf], np.cumsum(np.isin(np.arange(count), new[roots]))[leaf])
     if attributes.get("aggregate_function", "SUM") == "AVERAGE":
         values /= len(roots)
     elif attributes.get("aggregate_function", "SUM") != "SUM":
@@ -78,8 +82,28 @@ def ensemble(
         np.where(leaf, -1, new[left[order]]),
         np.where(leaf, -1, new[right[order]]),
         values,
-        _base(attributes, outputs),
+        base,
     )
+
+
+def _check_named(named: NDArray[np.bool_], trees: NDArray[np.int64]) -> None:
+    """Refuses classes that some samples do not reach, where those that they reach may be negative.
+
+    Args:
+        named: leaves by classes.
+        trees: which one each leaf is of, from 1 on.
+
+    Raises:
+        ParameterError: such a class.
+
+    """
+    without = np.zeros((trees.max() + 1, named.shape[1]), dtype=bool)
+    np.logical_or.at(without, trees, ~named)
+    if without[1:].all(axis=0).any():
+        raise ParameterError(
+            "trees with negative values whose leaves leave out classes are not read: a runtime "
+            "chooses among the classes that the leaves of a sample name"
+        )
 
 
 def _nodes(attributes: dict[str, Any]) -> _Nodes:

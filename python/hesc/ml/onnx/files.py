@@ -29,6 +29,8 @@ _NODES: Final = 1 << 12
 WIDEST: Final = 1 << 16
 """Features of a sample."""
 _DOMAINS: Final = {"": "", "ai.onnx": "", "ai.onnx.ml": "ai.onnx.ml"}
+_OLDEST: Final = 7
+"""Version of ai.onnx: before it Add and others line up shapes by attributes."""
 _WHOLE: Final = (onnx.TensorProto.INT64, onnx.TensorProto.INT32)
 _REAL: Final = (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE)
 _KINDS: Final = (*_WHOLE, *_REAL, onnx.TensorProto.STRING)
@@ -111,6 +113,12 @@ def _refuse_strangers(model: Any) -> None:
     graph = model.graph
     if len(graph.node) > _NODES:
         raise WireError(f"{len(graph.node)} operators; {_NODES} are read at most")
+    imported = [given for given in model.opset_import if _DOMAINS.get(given.domain) == ""]
+    if any(given.version < _OLDEST for given in imported):
+        raise ParameterError(
+            f"this file is for an ai.onnx before version {_OLDEST}, whose operators mean something "
+            f"else; export it again with target_opset={_OLDEST} or later"
+        )
     if model.functions or model.training_info or graph.sparse_initializer:
         raise ParameterError(
             "functions, training and sparse tensors are not read from ONNX files; export for "
@@ -205,7 +213,8 @@ def _array(tensor: Any, what: str) -> NDArray[Any]:
             f"{what} of an ONNX file holds other numbers than its shape says"
         ) from error
     if tensor.data_type == onnx.TensorProto.STRING:
-        texts = [x if isinstance(x, str) else _text(x) for x in array.reshape(-1).tolist()]
+        # Not those of numpy's array, which lacks zeros at the end.
+        texts = [_text(text) for text in tensor.string_data]
         # As objects: one long text would make all of an array of texts as long.
         return np.array(texts, dtype=object).reshape(array.shape)
     if tensor.data_type in _WHOLE:

@@ -17,6 +17,9 @@ from hesc.ml.layers import Network
 from hesc.ml.onnx import endings
 from hesc.ml.onnx.values import (
     BEFORE,
+    NEAREST,
+    SINGLE,
+    Budget,
     Chain,
     Columns,
     Complement,
@@ -26,9 +29,12 @@ from hesc.ml.onnx.values import (
     difference,
     ends_in_logistic,
     joined,
+    kinds_of,
     layered,
     scaled,
     scored_of,
+    shapes_of,
+    softmaxed,
 )
 
 if TYPE_CHECKING:
@@ -40,23 +46,8 @@ if TYPE_CHECKING:
     from hesc.ml.transforms import Transform
     from hesc.ml.trees import TreeEnsemble
 
-_FLOAT: Final = 1
-_DOUBLE: Final = 11
 _ACTIVATIONS: Final = {"Relu": "relu", "Tanh": "tanh", "Sigmoid": "logistic"}
 _PASSED_ON: Final = ("Identity", "Cast", "Reshape", "Squeeze", "Flatten", "Dropout")
-# What comes nearest to operators that are met and not computed.
-_NEAREST: Final = {
-    "Normalizer": BEFORE,
-    "OneHotEncoder": BEFORE,
-    "LabelEncoder": BEFORE,
-    "Binarizer": BEFORE,
-    "ReduceProd": "PolynomialFeatures work in a Pipeline of scikit-learn, see PrivateClassifier",
-    "SVMClassifier": "LinearSVC or Nystroem before a linear model",
-    "SVMRegressor": "LinearSVR or Nystroem before a linear model",
-    "Conv": "layers as Gemm or MatMul, with Relu, Tanh, Sigmoid or squares",
-    "TreeEnsemble": "TreeEnsembleClassifier and TreeEnsembleRegressor, ai.onnx.ml below 5",
-    "Exp": "a link by Sigmoid or Softmax; skl2onnx writes scores alone with raw_scores=True",
-}
 
 
 def described(graph: Graph) -> Described:
@@ -79,6 +70,7 @@ class _Reader:
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
+        self._budget = Budget(len(graph.data))
         self._values: dict[str, Value | Any] = dict(graph.constants)
         first = 0
         for given in graph.inputs:
@@ -126,6 +118,8 @@ class _Reader:
         if concluded:
             labels = next((c.scored.labels for c in concluded if c.scored.labels), None)
             scored = concluded[0].scored
+            if any(c.scored.labels not in {None, labels} for c in concluded):
+                raise WireError("the outputs of this ONNX graph name different classes")
             if len(found) == 1 and concluded[0].what == "values":
                 return self._made(scored.steps, scored.model, None, "none")
             if len(found) != len(concluded) or any(
@@ -172,7 +166,7 @@ class _Reader:
     # Reading operands
 
     def _refusal(self, node: Node) -> str:
-        nearest = _NEAREST.get(node.operator, "linear models, networks of Gemm or MatMul, trees")
+        nearest = NEAREST.get(node.operator, "linear models, networks of Gemm or MatMul, trees")
         return (
             f"operator {node.operator[:40]} is not computed on encrypted features; nearest: "
             f"{nearest}. Taken here: {', '.join(sorted(self._operators))}"
@@ -210,6 +204,7 @@ class _Reader:
             raise ParameterError(self._refusal(node))
         for name, value in zip(node.outputs, values, strict=False):
             if name:
+                self._budget.spend(value)
                 self._values[name] = value
 
     # Operators
@@ -222,21 +217,23 @@ class _Reader:
 
     def _pass_on(self, node: Node) -> None:
         value = self._operand(node, 0)
-        if isinstance(value, Columns | Chain):
-            kept = node.operator in {"Identity", "Cast"}
-            if node.operator == "Reshape":
-                shape = self._numbers(node, 1).tolist()
-                width = value.width if isinstance(value, Chain) else 0
-                kept = shape == [-1, width] or (width == 1 and shape == [-1])
-            to = node.attributes.get("to") if node.operator == "Cast" else None
-            if not kept or to not in {None, _FLOAT, _DOUBLE}:
-                raise ParameterError(self._refusal(node))
-            if to is not None:
-                # What was rounded once stays rounded.
-                value = replace(value, single=value.single or to == _FLOAT)
-        elif isinstance(value, np.ndarray):
+        if isinstance(value, np.ndarray) or not self._is_kept(node, value):
             raise ParameterError(self._refusal(node))
+        if isinstance(value, Columns | Chain) and node.operator == "Cast":
+            # What was rounded once stays rounded.
+            single = value.single or node.attributes.get("to") == SINGLE
+            value = replace(value, single=single)
         self._give(node, value)
+
+    def _is_kept(self, node: Node, value: Value) -> bool:
+        """Whether it stays what it is: of a type that holds it, a row for each sample."""
+        if node.operator == "Cast":
+            return node.attributes.get("to") in kinds_of(value)
+        if node.operator == "Reshape":
+            return self._numbers(node, 1).tolist() in shapes_of(value)
+        if isinstance(value, Columns | Chain):
+            return node.operator == "Identity"
+        return node.operator != "Flatten" or node.attributes.get("axis", 1) == 1
 
     def _concat(self, node: Node) -> None:
         if node.attributes.get("axis") not in {1, -1}:
@@ -276,7 +273,8 @@ class _Reader:
 
     def _normalizer(self, node: Node) -> None:
         value = self._operand(node, 0)
-        if not isinstance(value, Concluded) or node.attributes.get("norm") != "L1":
+        probable = isinstance(value, Concluded) and value.what == "probabilities"
+        if not probable or node.attributes.get("norm") != "L1":
             raise ParameterError(self._refusal(node))
         self._give(node, value)
 
@@ -346,8 +344,7 @@ class _Reader:
         chain = self._chain(node)
         if node.attributes.get("axis", -1) not in {1, -1} or chain.width < 2 or not chain.layers:
             raise ParameterError(self._refusal(node))
-        scored = Scored(chain.steps, Network(chain.layers), "softmax")
-        self._give(node, Concluded("probabilities", scored))
+        self._give(node, Concluded("probabilities", softmaxed(chain)))
 
     def _argmax(self, node: Node) -> None:
         value = self._operand(node, 0)
@@ -361,13 +358,19 @@ class _Reader:
 
     def _extractor(self, node: Node) -> None:
         array, place = (self._operand(node, place) for place in (0, 1))
+        # Gather takes along the first axis unless it says otherwise, the other along the last one.
+        axis = node.attributes.get("axis", 0) if node.operator == "Gather" else -1
         if isinstance(array, np.ndarray) and isinstance(place, Concluded) and place.what == "place":
+            flat = array.ndim == 1 or (node.operator != "Gather" and array.shape[:-1] == (1,))
+            if not flat or axis not in {0, -1}:
+                raise ParameterError(self._refusal(node))
             scored = replace(place.scored, labels=endings.labels_of(array.reshape(-1).tolist()))
             self._give(node, Concluded("label", scored))
             return
         # skl2onnx: of two scores of which one is the other's negative, the second.
         both = isinstance(array, Concluded) and array.scored.model.outputs == 1
-        if not both or not isinstance(place, np.ndarray) or place.reshape(-1).tolist() != [1]:
+        second = isinstance(place, np.ndarray) and place.reshape(-1).tolist() == [1]
+        if not both or not second or axis not in {1, -1}:
             raise ParameterError(self._refusal(node))
         self._give(node, array)
 

@@ -20,8 +20,25 @@ if TYPE_CHECKING:
 CLASSES: Final = 1 << 12
 """Classes of a model, and targets of trees."""
 BEFORE: Final = "leave it out of the file; the client can apply it before"
+NEAREST: Final = {
+    "Normalizer": BEFORE,
+    "OneHotEncoder": BEFORE,
+    "LabelEncoder": BEFORE,
+    "Binarizer": BEFORE,
+    "ReduceProd": "PolynomialFeatures work in a Pipeline of scikit-learn, see PrivateClassifier",
+    "SVMClassifier": "LinearSVC or Nystroem before a linear model",
+    "SVMRegressor": "LinearSVR or Nystroem before a linear model",
+    "Conv": "layers as Gemm or MatMul, with Relu, Tanh, Sigmoid or squares",
+    "TreeEnsemble": "TreeEnsembleClassifier and TreeEnsembleRegressor, ai.onnx.ml below 5",
+    "Exp": "a link by Sigmoid or Softmax; skl2onnx writes scores alone with raw_scores=True",
+}
+"""What comes nearest to operators that are met and not computed."""
 _SQUARE: Final = 1 << 20
 """Numbers of a layer that only scales."""
+_BESIDE: Final = 1 << 20
+"""Numbers that operators may make beside those that a file's bytes account for."""
+_COPIES: Final = 2
+"""And for each byte of it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +88,58 @@ class Complement:
 Value = Columns | Chain | Concluded | Complement
 
 
+SINGLE: Final = 1
+"""ONNX's number of float32."""
+_FLOATS: Final = {SINGLE, 11}
+_WHOLES: Final = {6, 7}
+_TEXTS: Final = {8}
+
+
+def kinds_of(value: Value) -> set[int]:
+    """ONNX's types that hold what is concluded as it is: float or double, int32 or int64, text."""
+    if not isinstance(value, Concluded) or value.what in {"probabilities", "values"}:
+        return _FLOATS
+    labels = value.scored.labels if value.what == "label" else None
+    return _TEXTS if labels is not None and isinstance(labels[0], str) else _WHOLES
+
+
+def shapes_of(value: Value) -> list[list[int]]:
+    """Shapes in which a value has a row for each sample, as it had."""
+    if isinstance(value, Columns | Chain):
+        width = value.width if isinstance(value, Chain) else value.last - value.first
+        return [[-1, width], *[[-1]] * (width == 1)]
+    if not isinstance(value, Concluded) or value.what in {"label", "place"}:
+        return [[-1], [-1, 1]]
+    outputs = value.scored.model.outputs
+    return [[-1, 2 if value.what == "probabilities" and outputs == 1 else outputs]]
+
+
+class Budget:
+    """Numbers that the operators of a file make, in proportion to its bytes.
+
+    Each operator makes weights of its own, so that a small file of many operators could otherwise
+    take any memory.
+    """
+
+    def __init__(self, length: int) -> None:
+        self._left = _BESIDE + _COPIES * length
+
+    def spend(self, value: Value | Any) -> None:
+        """Counts the numbers of what an operator made.
+
+        Raises:
+            WireError: they are too many for the file.
+
+        """
+        if isinstance(value, Chain):
+            self._left -= value.layers[-1].weights.size if value.layers else value.width
+        if self._left < 0:
+            raise WireError(
+                "the operators of this ONNX file make more numbers than its length accounts for; "
+                "simplify it (onnxsim) or export it again"
+            )
+
+
 def scaled(
     chain: Chain,
     factor: NDArray[np.float64],
@@ -116,6 +185,22 @@ def scored_of(chain: Chain) -> Scored:
         )
     layers = (*before, replace(last, activation="identity"))
     return Scored(chain.steps, Network(layers), link)
+
+
+def softmaxed(chain: Chain) -> Scored:
+    """The scores before a softmax.
+
+    Raises:
+        ParameterError: they are those of an activation.
+
+    """
+    last = chain.layers[-1].activation
+    if last != "identity":
+        raise ParameterError(
+            f"Softmax of activations ({last}), which no side computes on encrypted scores; leave "
+            f"them off, or add a layer of sums"
+        )
+    return Scored(chain.steps, Network(chain.layers), "softmax")
 
 
 def difference(model: Network | TreeEnsemble) -> Network | TreeEnsemble:
