@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from hesc._native import ParameterError
-from hesc.cli.files import KEYS_BYTES, opened_client, say
+from hesc.cli.files import KEYS_BYTES, check_apart, opened_client, say
 from hesc.cli.terminal import JsonFile, PassphraseFile, check_outputs, write_figures
 from hesc.ml.deployment import SERVER, OwnerFolder
 from hesc.new_files import read_whole
@@ -33,6 +33,7 @@ def encrypt_model(
     """
     check_outputs({"--out": out}, json_file)
     folder = OwnerFolder.open(owner)
+    check_apart({"--out": out}, owner, json_file)
     if (keys is None) == (secret is None):
         raise ParameterError(
             "give --keys, the client's public keys, or where the model is the client's own "

@@ -10,7 +10,7 @@ import typer
 
 from hesc._native import ParameterError, WireError
 from hesc.cli.batches import IgnoreExtra, after, batches
-from hesc.cli.files import KEYS_BYTES, Folder, read_queries, say
+from hesc.cli.files import KEYS_BYTES, Folder, check_apart, read_queries, say
 from hesc.cli.terminal import JsonFile, check_outputs, reading, write_figures
 from hesc.ml.deployment import ClientFolder
 from hesc.ml.parties import pieces
@@ -55,6 +55,7 @@ def encrypt(
     check_outputs({"--out": out}, json_file)
     folder = ClientFolder.open(client)
     plan = _plan(folder)
+    check_apart({"--out": out}, client, json_file)
     owner = Party(plan, party, read_whole(keys, KEYS_BYTES, "a file of public keys"))
     if rows.is_file():
         # A wrong row is found before minutes of work.
@@ -100,6 +101,7 @@ def join(
     check_outputs({"--out": out}, json_file)
     folder = ClientFolder.open(client)
     plan = _plan(folder)
+    check_apart({"--out": out}, client, json_file)
     queries = up = 0
     with ExitStack() as stack:
         opened = [stack.enter_context(reading(path, "joining")) for path in files]

@@ -9,6 +9,7 @@ import typer
 
 from hesc._native import ParameterError
 from hesc.cli.batches import IgnoreExtra, after, batches, write_rows
+from hesc.cli.files import check_apart, warn_of_formulas
 from hesc.cli.terminal import JsonFile, check_outputs, reading, write_figures
 from hesc.ml.clear.client import ClearClient
 from hesc.ml.clear.plans import ClearPlan
@@ -32,6 +33,7 @@ def predict(
     """
     check_outputs({"--out": out}, json_file)
     plan = ClientFolder.open(client).plan
+    check_apart({"--out": out}, client, json_file)
     if not isinstance(plan, ClearPlan):
         raise ParameterError(
             "this plan's model is at its server: hesc keygen, encrypt, eval and decrypt predict "
@@ -50,5 +52,6 @@ def predict(
                 shares = plan.probabilities(found.scores) if probabilities else None
             write_rows(table, plan, found, shares, header=not count)
             count += len(batch)
+    warn_of_formulas(plan.classes)
     write_figures(json_file, {"samples": count})
     typer.echo(f"predictions: {count}: {out}", err=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from hesc import integers
 from hesc._native import CircuitError
-from hesc.decisions.models import ARGMAX, function
+from hesc.decisions.models import ARGMAX, LinearScores, function, index_kind
 from hesc.integers import ENGINES, Kind
 from hesc.leveled.params import LeveledParams
 from hesc.params import Params
@@ -28,6 +28,12 @@ EVALUATION: Final = 42_369_228
 """Bytes of the keys for bits that bootstrap, which have one set: of evaluation, and public."""
 BLOCK: Final = 2048
 """Bits of a block of those."""
+
+
+_LARGEST: Final = 1 << 20
+"""Gates of a circuit, about: more take minutes to plan and hours to compute."""
+_PAIRS: Final = 24
+"""Classes of which each may be compared with each: planning takes minutes from there on."""
 
 
 class Words(NamedTuple):
@@ -98,8 +104,16 @@ def cheapest(
     """
     found: list[integers.Plan] = []
     reason: CircuitError | None = None
-    several = len(model.offsets) > 2
-    for argmax in ARGMAX if several else ARGMAX[:1]:
+    classes = len(model.offsets)
+    gates = _gates(model, words.bits)
+    if gates > _LARGEST:
+        raise CircuitError(
+            f"comparisons of this model take about {gates} gates on bits, and {_LARGEST} at most "
+            f"are computed here: take fewer classes, features or trees, or smaller trees"
+        )
+    # Two are one pair.
+    tried = ARGMAX[:1] if classes == 2 else ARGMAX if classes <= _PAIRS else ARGMAX[1:]
+    for argmax in tried:
         decide = function(model, words.bits, words.per_word, words.inputs, argmax)
         try:
             plan = integers.plan(
@@ -118,3 +132,18 @@ def cheapest(
     if not found:
         raise reason or CircuitError("no circuit was tried")
     return min(found, key=lambda plan: plan.chosen.seconds)
+
+
+def _gates(model: Scores, bits: int) -> int:
+    """About how many gates a decision takes: five for each bit of a sum, two of a comparison."""
+    classes = len(model.offsets)
+    width = int(model.most(bits).max()).bit_length()
+    largest = classes * width * 4
+    if isinstance(model, LinearScores):
+        ones: int = sum(weight.bit_count() for weight in model.weights.ravel().tolist())
+        return 5 * ones * width + largest
+    nodes = len(model.nodes)
+    if len(model.roots) == 1:
+        return nodes * (2 * bits + index_kind(classes).width)
+    leaf = int(model.values.max()).bit_length()
+    return nodes * (2 * bits + classes * leaf) + 5 * len(model.roots) * classes * width + largest

@@ -48,7 +48,7 @@ class Ledger:
         if self.given + numbers > most:
             raise ParameterError(
                 f"this model gives {most} numbers in all, {self.given} are given and {numbers} "
-                f"more are asked for: no answer. More would give its weights away"
+                f"more are asked for: no answer. More would give away what it hides"
             )
         self.given += numbers
         data = _written(self._digest, self.given)

@@ -12,6 +12,7 @@ from hesc.inputs import real_array, whole
 from hesc.ml import transforms
 from hesc.ml.agreement import kept, margins_of
 from hesc.ml.plans import PrivatePlan
+from hesc.ml.samples import are_ranges
 from hesc.ring_products.plans import Bounds, Plan, spread
 
 if TYPE_CHECKING:
@@ -221,7 +222,25 @@ def spread_out(count: int) -> NDArray[np.intp]:
 def ranges_of(
     features: Array, ranges: tuple[ArrayLike, ArrayLike] | None, *, computed: bool
 ) -> tuple[Array, Array]:
-    """The least and greatest value of each feature, as declared or as they are in the rows."""
+    """The least and greatest value of each feature, as declared or as they are in the rows.
+
+    Raises:
+        ParameterError: ranges that are none, or of numbers that no feature should have.
+        ShapeError: no pair, or not one for each feature.
+
+    """
+    low, high = _ends(features, ranges, computed=computed)
+    if not are_ranges(low, high):
+        raise ParameterError(
+            "ranges are the least and the greatest value of each feature, in this order: finite, "
+            "within 1e100, and points or wider than 1e-100; scale features, or give ranges="
+        )
+    return low, high
+
+
+def _ends(
+    features: Array, ranges: tuple[ArrayLike, ArrayLike] | None, *, computed: bool
+) -> tuple[Array, Array]:
     if ranges is None:
         low, high = features.min(axis=0), features.max(axis=0)
         # Matrix products of other numbers of rows differ in their last bits.

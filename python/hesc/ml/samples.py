@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from hesc.ml.transforms import Transform
 
 
+FARTHEST: Final = 1e100
+"""What no end of a range is beyond."""
+_NARROWEST: Final = 1e-100
+"""What no range is narrower than that is no point."""
+
+
 class Clipped(NamedTuple):
     """Features ready to be encrypted."""
 
@@ -93,6 +99,13 @@ def prepared(
             f"to the ends"
         )
     return Clipped(np.clip(x, low, high), int(beyond.sum()), int(beyond.any(axis=1).sum()))
+
+
+def are_ranges(low: NDArray[np.float64], high: NDArray[np.float64]) -> bool:
+    """Whether features may be within these: numbers that can be computed with, in their order."""
+    if not (np.abs([low, high]) <= FARTHEST).all():
+        return False
+    return bool(((low == high) | (high - low >= _NARROWEST)).all())
 
 
 def check_names(samples: ArrayLike | None, names: list[str]) -> None:

@@ -166,12 +166,15 @@ class Serving(Deployable):
         given = services.given(wishes)
         service = services.chosen(self._services, setting, disclose, given)
         rows = self._rows(X)
+        named = self._named(names)
+        # Names that are given here: scikit-learn does not know them, and ranges are by column.
+        check_names(X, named)
         clear = self._clear_scores(rows)
         classes = getattr(self, "classes_", None)
         if classes is not None and len(classes) < 2:
             raise ParameterError("a model of one class needs no scores, encrypted or not")
         asked = services.Asked(
-            self.estimator_, rows, clear, self._named(names), classes, self._transforms, given
+            self.estimator_, rows, clear, named, classes, self._transforms, given
         )
         self._service = service.make(asked)
         return self._service.plan

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _AT_ONCE: Final = 1 << 20
 """Places in trees that are kept at once."""
+_EXACT: Final = 2.0**52
+"""Sums of its whole parts are exact, up to one."""
 _BEYOND: Final = 2.0**128
 """What would follow upon the largest float32."""
 
@@ -177,11 +179,12 @@ class TreeEnsemble:
         if name.startswith("Ada"):
             return cls._voting(model)
         trees = [model] if name.startswith("Decision") else model.estimators_
-        values = [tree.tree_.value[:, 0, :] / len(trees) for tree in trees]
+        values = [tree.tree_.value[:, 0, :] for tree in trees]
+        if name.endswith("Classifier"):
+            values = [_tied(part, len(trees)) for part in values]
+        else:
+            values = [part / len(trees) for part in values]
         offset = np.zeros(values[0].shape[1])
-        if name.endswith("Classifier") and len(offset) == 2:
-            values = [part[:, 1:] for part in values]
-            offset = np.array([-0.5])
         return cls._joined(
             model.n_features_in_,
             [_grown(t.tree_, v) for t, v in zip(trees, values, strict=True)],
@@ -321,6 +324,18 @@ def double_thresholds(thresholds: ArrayLike) -> Array:
     middle = (low + above) / 2
     even = below.view(np.uint32) & 1 == 0
     return np.where(even, middle, np.nextafter(middle, -np.inf))
+
+
+def _tied(shares: Array, trees: int) -> Array:
+    """Shares of classes over so many trees, such that votes that are tied have equal sums.
+
+    Votes are often tied, and scikit-learn then takes the first class. Thirds and tenths add up to
+    other numbers in another order; multiples of 2^-52 do not. Of two classes it is half of what the
+    second is ahead by.
+    """
+    given = (shares[:, 1:] - shares[:, :1]) / 2 if shares.shape[1] == 2 else shares
+    found: Array = np.rint(given / trees * _EXACT) / _EXACT
+    return found
 
 
 class _Grown:

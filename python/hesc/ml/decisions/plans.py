@@ -214,12 +214,8 @@ class ClassPlan:
         steps, features = transforms.read(given["steps"], inputs)
         low = documents.unpacked(given["low"], 1, "least values")
         high = documents.unpacked(given["high"], 1, "greatest values")
-        if not len(low) == len(high) == features or (low > high).any():
+        if not len(low) == len(high) == features or not samples.are_ranges(low, high):
             raise WireError("a class plan has a range for each feature after its transforms")
-        with np.errstate(over="ignore"):
-            narrow = np.isfinite(high - low).all()
-        if not narrow:
-            raise WireError("a class plan has ranges of finite width")
         classes = labels.read(given["classes"])
         if len(classes) > _MOST:
             raise WireError(f"a class plan has {_MOST} classes at most")

@@ -13,8 +13,9 @@ from hesc.ml import transforms
 from hesc.ml.agreement import margins_of
 from hesc.ml.layers import Network
 from hesc.ml.mlp.fits import extremes, farthest, fitted
-from hesc.ml.mlp.plans import DEVIATIONS, FARTHEST, KEYS, NetworkPlan, are_ranges, middle_and_half
+from hesc.ml.mlp.plans import DEVIATIONS, KEYS, NetworkPlan, middle_and_half
 from hesc.ml.mlp.server import SQUARE, Served, evaluated
+from hesc.ml.samples import FARTHEST, are_ranges
 from hesc.ring_products.plans import spread
 
 if TYPE_CHECKING:

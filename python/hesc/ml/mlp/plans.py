@@ -17,7 +17,7 @@ from hesc.leveled.params import LeveledParams
 from hesc.ml import documents, labels, samples, transforms
 from hesc.ml.conclusions import LINKS, Concluding
 from hesc.ml.mlp.packing import Packing
-from hesc.ml.samples import Clipped
+from hesc.ml.samples import Clipped, are_ranges
 from hesc.ring_products.plans import Sizes
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 RINGS: Final = (8192, 16384, 32768)
 DEVIATIONS: Final = 14
 """Of an error that CKKS states: a bound of that many deviations."""
-FARTHEST: Final = 1e100
 """What ranges lie within, as those of ring products do."""
 _DEEPEST: Final = 16
 KEYS: Final = 1 << 29
@@ -294,12 +293,6 @@ class NetworkPlan(Concluding):
         if plan.keys > KEYS:
             raise WireError(f"a network's plan wants {plan.keys} bytes of keys, of {KEYS} at most")
         return plan
-
-
-def are_ranges(low: Array, high: Array) -> bool:
-    """Whether they are finite, with a width that is, and none ends before it begins."""
-    within = (np.abs(low) <= FARTHEST).all() and (np.abs(high) <= FARTHEST).all()
-    return bool(within and (low <= high).all())
 
 
 def middle_and_half(low: Array, high: Array) -> tuple[Array, Array]:

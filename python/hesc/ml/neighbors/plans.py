@@ -236,9 +236,8 @@ class NeighborsPlan:
         """
         names = {"inputs", "names", "steps", "classes", "labels", "coding", "neighbors"}
         given = documents.read(data, cls.kind, names | {"weights", "metric", "answers"})
-        inputs, named = given["inputs"], documents.text_list(given["names"], "names")
-        if type(inputs) is not int or inputs < 1 or len(named) not in {0, inputs}:
-            raise WireError("a plan of hesc.ml has a number of features, and as many names or none")
+        inputs = given["inputs"]
+        named = documents.read_names(given["names"], inputs)
         steps, width = transforms.read(given["steps"], inputs)
         how = coding.read(given["coding"])
         if width != how.features:

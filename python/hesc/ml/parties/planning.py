@@ -56,8 +56,6 @@ def make(model: Linear, asked: Asked, fidelity: Fidelity | None) -> PartiesPlan:
         transformer=asked.transformer,
         fidelity=fidelity,
     )
-    if not (np.isfinite([low, high]).all() and (low <= high).all()):
-        raise ParameterError("ranges of features have low at most high, and both finite")
     outputs, count = model.weights.shape
     if count > MOST_FEATURES or outputs > MOST_FEATURES or count * outputs > _PRODUCTS:
         raise ParameterError(

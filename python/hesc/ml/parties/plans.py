@@ -212,8 +212,8 @@ class PartiesPlan(Concluding):
         given = documents.read(data, cls.kind, own | linear_fields.FIELDS)
         low = documents.unpacked(given["low"], 1, "least values")
         high = documents.unpacked(given["high"], 1, "greatest values")
-        if len(low) != len(high) or (low > high).any() or not np.isfinite(high - low).all():
-            raise WireError("a parties plan has a range of finite width for each feature")
+        if len(low) != len(high) or not samples.are_ranges(low, high):
+            raise WireError("a parties plan has a range for each feature")
         outputs = given["outputs"]
         if type(outputs) is not int or not 1 <= outputs <= MOST_FEATURES >= len(low):
             raise WireError(f"a parties plan has up to {MOST_FEATURES} features and scores")

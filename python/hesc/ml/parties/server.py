@@ -150,8 +150,9 @@ def scaled(plan: PartiesPlan, weights: Weights) -> tuple[NDArray[np.float64], ND
 
     """
     low, high = plan.ranges
-    found = weights.weights * (high - low) / 2 / plan.scale
-    added = (weights.weights @ ((low + high) / 2) + weights.intercepts) / plan.scale
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = weights.weights * (high - low) / 2 / plan.scale
+        added = (weights.weights @ ((low + high) / 2) + weights.intercepts) / plan.scale
     if not (np.abs(found).sum(axis=1) + np.abs(added) <= 0.5).all():
         raise OutOfRangeError(
             "weights that give scores beyond what the plan declares, or no numbers; plan the model "

@@ -1,0 +1,251 @@
+"""Laws of all settings of `hesc.ml`: names, ranges, ties, sizes, and where commands write."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
+from typer.testing import CliRunner
+
+from hesc import CircuitError, OutOfRangeError, ParameterError, ShapeError, WireError
+from hesc.cli import app
+from hesc.decisions.circuits import Words, cheapest
+from hesc.decisions.models import LinearScores, TreeVotes
+from hesc.ml import (
+    ClearClient,
+    Deployment,
+    PartiesPlan,
+    PartiesServer,
+    PrivateClassifier,
+    PrivateNeighbors,
+    ways,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+X, Y = load_iris(return_X_y=True)
+NAMES = ["a", "b", "c", "d"]
+SETTINGS: dict[str, dict[str, Any]] = {
+    "scores": {},
+    "class": {"disclose": "class", "min_agreement": 0.9},
+    "outsourced": {"setting": "outsourced"},
+    "own model": {"setting": "outsourced", "own_model": True},
+    "parties": {"setting": "many_parties", "parties": {"one": [0, 3], "two": [2, 1]}},
+    "clear": {"setting": "one_side_clear"},
+}
+
+
+@pytest.fixture(scope="module")
+def private() -> PrivateClassifier:
+    return PrivateClassifier(LogisticRegression(max_iter=500)).fit(X, Y)
+
+
+@pytest.mark.filterwarnings("ignore:X has feature names")
+@pytest.mark.parametrize("name", SETTINGS)
+def test_rows_planned_with_have_the_columns_that_are_named(
+    private: PrivateClassifier, name: str
+) -> None:
+    table = pytest.importorskip("pandas").DataFrame(X, columns=NAMES)
+    wishes = SETTINGS[name]
+    assert private.plan(table, names=NAMES, **wishes).names == NAMES
+    with pytest.raises(ShapeError, match="another order"):
+        private.plan(table[NAMES[::-1]], names=NAMES, **wishes)
+
+
+@pytest.mark.filterwarnings("ignore:X has feature names")
+def test_neighbours_are_tried_on_the_columns_that_are_named() -> None:
+    private = PrivateNeighbors(KNeighborsClassifier()).fit(X, Y)
+    table = pytest.importorskip("pandas").DataFrame(X, columns=NAMES)
+    assert private.plan(table, names=NAMES).names == NAMES
+    with pytest.raises(ShapeError, match="another order"):
+        private.plan(table[NAMES[::-1]], names=NAMES)
+
+
+@pytest.mark.parametrize("name", [name for name in SETTINGS if name != "clear"])
+@pytest.mark.parametrize(
+    "ranges",
+    [
+        (-1e308, 1e308),
+        (1e308, 1.5e308),
+        (0, np.inf),
+        (np.nan, 1),
+        (5, 1),
+        (0, 5e-324),
+        (0, 1e101),
+    ],
+)
+def test_ranges_that_nobody_computes_with_are_refused(
+    private: PrivateClassifier, name: str, ranges: tuple[float, float]
+) -> None:
+    with pytest.raises(ParameterError, match=r"ranges"):
+        private.plan(X, ranges=ranges, **SETTINGS[name])
+
+
+@pytest.mark.parametrize("name", ["class", "parties"])
+@pytest.mark.parametrize("ends", [(-1e308, 1e308), (1.0, 0.0), (0.0, 5e-324)])
+def test_no_reader_takes_such_ranges(
+    private: PrivateClassifier, name: str, ends: tuple[float, float]
+) -> None:
+    from hesc.ml import documents
+
+    given = json.loads(private.plan(X, **SETTINGS[name]).to_bytes())
+    for field, end in zip(("low", "high"), ends, strict=True):
+        given[field] = documents.packed(np.full(4, end))
+    with pytest.raises(WireError, match="range"):
+        ways.read_plan(json.dumps(given).encode())
+
+
+def test_a_server_of_weights_beyond_all_numbers_is_refused(private: PrivateClassifier) -> None:
+    plan = private.plan(X, **SETTINGS["parties"])
+    assert isinstance(plan, PartiesPlan)
+    with pytest.raises(OutOfRangeError, match="plan the model again"):
+        PartiesServer(plan, np.full((3, 4), 1e308), np.zeros(3))
+
+
+@pytest.mark.parametrize("name", ["clear", "neighbors"])
+def test_no_plan_has_one_name_for_two_features(private: PrivateClassifier, name: str) -> None:
+    plan = (
+        private.plan(X, names=NAMES, **SETTINGS[name])
+        if name == "clear"
+        else PrivateNeighbors(KNeighborsClassifier()).fit(X, Y).plan(X, names=NAMES)
+    )
+    given = json.loads(plan.to_bytes()) | {"names": ["a", "a", "c", "d"]}
+    with pytest.raises(WireError, match="one name for several"):
+        ways.read_plan(json.dumps(given).encode())
+
+
+@pytest.mark.parametrize("made", [RandomForestClassifier, ExtraTreesClassifier])
+@pytest.mark.parametrize("trees", [2, 6, 10, 20, 30])
+def test_tied_votes_go_to_the_class_that_scikit_learn_takes(made: Any, trees: int) -> None:
+    x, y = load_breast_cancer(return_X_y=True)
+    forest = made(trees, random_state=0, max_features=1).fit(x[::3], y[::3])
+    rows = np.random.default_rng(0).uniform(x.min(axis=0), x.max(axis=0), (3000, x.shape[1]))
+    private = PrivateClassifier.from_fitted(forest)
+    client = ClearClient(private.plan(x[::3], setting="one_side_clear"))
+    votes = forest.predict_proba(rows)
+    assert (votes[:, 0] == votes[:, 1]).any()
+    np.testing.assert_array_equal(client.predict(rows), forest.predict(rows))
+    assert (private.decision_function(rows)[votes[:, 0] == votes[:, 1]] == 0).all()
+
+
+def test_a_tree_of_weighted_rows_is_decided_by_its_own_margin() -> None:
+    rng = np.random.default_rng(1)
+    x = rng.integers(0, 3, size=(400, 2)).astype(float)
+    y = rng.integers(0, 2, 400)
+    # In every leaf both classes have about as much weight.
+    weights = np.empty(400)
+    for cell in np.unique(x, axis=0):
+        here = (x == cell).all(axis=1)
+        for label in (0, 1):
+            of = here & (y == label)
+            weights[of] = 1 / of.sum()
+    tree = DecisionTreeClassifier(random_state=0).fit(x, y, sample_weight=weights)
+    private = PrivateClassifier.from_fitted(tree)
+    client = ClearClient(private.plan(x, setting="one_side_clear"))
+    np.testing.assert_array_equal(client.predict(x), tree.predict(x))
+
+
+@pytest.mark.parametrize("classes", [2000, 32_768])
+def test_models_too_large_for_circuits_are_refused_at_once(classes: int) -> None:
+    numbers = np.arange(classes * 4).reshape(classes, 4) % 65_521
+    model = LinearScores(numbers, np.zeros(classes, dtype=np.int64))
+    assert model.fits(4, classes, 4)
+    start = time.perf_counter()
+    with pytest.raises(CircuitError, match="fewer classes"):
+        cheapest(model, Words(4, 4), engine="binary", batch=1)
+    assert time.perf_counter() - start < 2
+
+
+def test_trees_too_large_for_circuits_are_refused_at_once() -> None:
+    inner = 60_000
+    nodes = np.full((2 * inner + 1, 4), -1)
+    at = np.arange(inner)
+    nodes[2 * at] = np.column_stack([at % 4, at % 16, 2 * at + 1, 2 * at + 2])
+    nodes[:, 1] = np.maximum(nodes[:, 1], 0)
+    votes = np.zeros((len(nodes), 3), dtype=np.int64)
+    model = TreeVotes(np.array([0]), nodes, votes, np.zeros(3, dtype=np.int64))
+    assert model.fits(4, 3, 4)
+    start = time.perf_counter()
+    with pytest.raises(CircuitError, match="smaller trees"):
+        cheapest(model, Words(4, 4), engine="binary", batch=1)
+    assert time.perf_counter() - start < 2
+
+
+def test_many_classes_are_compared_in_rounds() -> None:
+    rng = np.random.default_rng(0)
+    model = LinearScores(rng.integers(0, 4, (40, 3)), np.zeros(40, dtype=np.int64))
+    start = time.perf_counter()
+    plan = cheapest(model, Words(3, 3), engine="bootstrapped", batch=1)
+    assert time.perf_counter() - start < 20
+    assert plan.chosen.seconds < 60  # each with each would take minutes
+
+
+def run(*arguments: object) -> tuple[int, str]:
+    found = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    return found.exit_code, f"{found.output}{found.exception}"
+
+
+def refused(*arguments: object) -> None:
+    code, text = run(*arguments)
+    assert code == 1
+    assert "lies in a deployment" in text
+
+
+def test_no_command_writes_into_a_deployment(private: PrivateClassifier, tmp_path: Path) -> None:
+    rows = tmp_path / "rows.csv"
+    np.savetxt(rows, X[:5], delimiter=",", header=",".join(NAMES), comments="")
+
+    private.plan(X, names=NAMES, **SETTINGS["clear"])
+    clear = private.save(tmp_path / "clear")
+    for out in (clear / "client" / "p.csv", clear / "p.csv"):
+        refused("predict", rows, "--client", clear / "client", "--out", out)
+    json_file = ("--json", clear / "client" / "p.json")
+    out = tmp_path / "p.csv"
+    refused("predict", rows, "--client", clear / "client", "--out", out, *json_file)
+    assert Deployment.open(clear)
+
+    private.plan(X, names=NAMES, **SETTINGS["outsourced"])
+    given = private.save(tmp_path / "given")
+    keys = tmp_path / "keys"
+    made = run("keygen", given / "client", "--secret", tmp_path / "secret", "--keys", keys)
+    assert made[0] == 0
+    for out in (given / "server", given / "owner" / "server"):
+        refused("encrypt-model", given / "owner", "--keys", keys, "--out", out)
+    assert Deployment.open(given)
+
+    private.plan(X, names=NAMES, **SETTINGS["parties"])
+    parties = private.save(tmp_path / "parties")
+    client = ("--client", parties / "client")
+    keys = tmp_path / "keys of parties"
+    secret = tmp_path / "secret of parties"
+    assert run("keygen", parties / "client", "--secret", secret, "--keys", keys)[0] == 0
+    own = ("--ignore-extra", "--party", "one", "--keys", keys)
+    refused("party", "encrypt", rows, *client, *own, "--out", parties / "client" / "one.hesc")
+    pieces = []
+    for party in ("one", "two"):
+        pieces.append(tmp_path / f"{party}.hesc")
+        own = ("--ignore-extra", "--party", party, "--keys", keys)
+        assert run("party", "encrypt", rows, *client, *own, "--out", pieces[-1])[0] == 0
+    refused("party", "join", *pieces, *client, "--out", parties / "server" / "query.hesc")
+    assert Deployment.open(parties)
+
+
+def test_predict_says_what_spreadsheets_run(tmp_path: Path) -> None:
+    private = PrivateClassifier(LogisticRegression(max_iter=500))
+    private.fit(X, np.array(["=a", "b", "c"])[Y])
+    private.plan(X, **SETTINGS["clear"])
+    folder = private.save(tmp_path / "clear", sample=0)
+    rows = tmp_path / "rows.csv"
+    np.savetxt(rows, X, delimiter=",", header=",".join(NAMES), comments="")
+    code, text = run("predict", rows, "--client", folder / "client", "--out", tmp_path / "p.csv")
+    assert code == 0
+    assert "formula" in text
