@@ -18,13 +18,15 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import hesc
+from hesc.decisions import models, quantisation
+from hesc.decisions.circuits import Words
+from hesc.decisions.quantisation import quantised
 from hesc.integers import Integers
 from hesc.integers.circuits import Style, circuit_of
 from hesc.ml import PrivateClassifier, ways
-from hesc.ml.decisions import models, quantisation
-from hesc.ml.decisions.circuits import Words
 from hesc.ml.decisions.client import ClassClient
-from hesc.ml.decisions.plans import ClassPlan, quantised
+from hesc.ml.decisions.plans import ClassPlan
+from hesc.ml.decisions.quantisation import trees
 from hesc.ml.decisions.server import ClassServer
 from hesc.ml.extraction import linear_form
 from hesc.ml.trees import TreeEnsemble
@@ -88,7 +90,7 @@ def test_circuits_of_linear_models(classes: int, argmax: str) -> None:
 def test_circuits_of_trees(estimator: Any, labels: Any, bits: int) -> None:
     """On all places of a grid, those that no sample has among them."""
     ensemble = TreeEnsemble.from_sklearn(estimator.fit(X, labels))
-    model = quantisation.trees(ensemble, (X.min(axis=0), X.max(axis=0)), bits, 3)
+    model = trees(ensemble, (X.min(axis=0), X.max(axis=0)), bits, 3)
     assert model.fits(4, len(np.unique(labels)), bits)
     steps = np.random.default_rng(0).integers(0, 1 << bits, (400, 4))
     found = in_the_clear(model, Words(4, bits), steps, "pairs")
@@ -100,10 +102,11 @@ def test_many_bits_are_the_clear_model() -> None:
     ranges = X.min(axis=0), X.max(axis=0)
     steps = quantised(X, ranges, 16)
     forest = RandomForestClassifier(5, random_state=0).fit(X, Y)
-    grown = quantisation.trees(TreeEnsemble.from_sklearn(forest), ranges, 16, 20)
+    grown = trees(TreeEnsemble.from_sklearn(forest), ranges, 16, 20)
     assert np.array_equal(models.classify(grown, steps), forest.predict(X))
     linear = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, Y)
-    whole = quantisation.linear(linear_form(linear), ranges, 16, 20)
+    form = linear_form(linear)
+    whole = quantisation.linear(form.weights, form.intercepts, ranges, 16, 20)
     assert np.array_equal(models.classify(whole, steps), linear.predict(X))
 
 

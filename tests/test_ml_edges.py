@@ -20,6 +20,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import hesc
 from hesc.cli import calibrate, compiling, files
+from hesc.decisions.models import TreeVotes
 from hesc.ml import (
     ClientFolder,
     PrivateClassifier,
@@ -33,7 +34,6 @@ from hesc.ml import (
     ledger,
     transforms,
 )
-from hesc.ml.decisions.models import TreeVotes
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures, StandardScaler
 
 import hesc
-from hesc.cli import files
+from hesc.cli import compiling, files
 from hesc.cli import parties as commands
 from hesc.leveled.vectors import EncryptedVector
 from hesc.ml import (
@@ -34,6 +34,7 @@ from hesc.ml import (
     ways,
 )
 from hesc.ml.parties import columns, masks, pieces, sets
+from hesc.ml.transforms import Bins
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -345,6 +346,13 @@ def test_transforms_that_mix_columns_are_refused_by_name(mixer: Any) -> None:
         made.plan(X, setting="many_parties", parties={"p": [0, 1], "q": [2, 3]})
 
 
+def test_bins_of_pairs_are_nobodys_alone() -> None:
+    edges = np.array([0.5, 0.5])
+    pair = Bins(2, np.array([[0.0, 1.0]]), np.array([[1.0, 1.0]]), edges)
+    with pytest.raises(hesc.ParameterError, match=r"mix columns \(bins\)"):
+        columns.restricted([pair], [0])
+
+
 def test_parties_without_a_use_are_refused() -> None:
     inner = GradientBoostingClassifier(max_depth=1, n_estimators=1, random_state=0)
     made = PrivateClassifier(inner).fit(X[:100], Y[:100])
@@ -543,6 +551,24 @@ assert not loaded, loaded
     files.decrypt(tmp_path / "a", tmp_path / "d" / "client", tmp_path / "k", tmp_path / "p.csv")
     found = np.loadtxt(tmp_path / "p.csv", delimiter=",", skiprows=1)[:, 0]
     assert np.array_equal(found, made.predict(X[:3]))
+
+
+def test_compile_takes_parties(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fitted = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, Y)
+    monkeypatch.setattr(compiling, "_loaded", lambda _: PrivateClassifier.from_fitted(fitted))
+    data = table(tmp_path / "t.csv", list(NAMES), X)
+    wishes: dict[str, Any] = {"setting": "many_parties", "sample": 0}
+    for wrong, text in ((["p"], "NAME=COLUMN"), (["p=a,b", "p=c,d"], "each name once")):
+        with pytest.raises(hesc.ParameterError, match=text):
+            compiling.compile_model(tmp_path / "m", data, tmp_path / "d", party=wrong, **wishes)
+    own = ["p=a, d", "q=b,c"]
+    compiling.compile_model(tmp_path / "m", data, tmp_path / "d", party=own, **wishes)
+    plan = Deployment.open(tmp_path / "d").client.plan
+    assert plan.parties == {"p": [0, 3], "q": [1, 2]}
+    compiling.compile_model(
+        tmp_path / "m", data, tmp_path / "e", setting="outsourced", own_model=True, sample=0
+    )
+    assert Deployment.open(tmp_path / "e").owner.plan.own_model
 
 
 def test_columns_are_found_by_name_or_number() -> None:

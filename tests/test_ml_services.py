@@ -92,13 +92,19 @@ def test_settings_and_disclosures_are_those_of_the_planner() -> None:
 def test_every_pair_is_served_or_refused(kind: str, estimators: dict[str, Any]) -> None:
     """A plan says its setting in words; a refusal names the pairs that are served."""
     private = estimators[kind]
-    wishes = {"refit": "additive"} if kind == "tree" else {}
+    sums: dict[str, Any] = {"refit": "additive"} if kind == "tree" else {}
+    # What some pairs cannot be planned without, or not quickly.
+    wishes: dict[tuple[str, str], dict[str, Any]] = {
+        ("client_server", "scores"): sums,
+        ("client_server", "class"): {"engine": "binary"},
+        ("outsourced", "scores"): sums,
+        ("many_parties", "scores"): sums | {"parties": {"p": [0, 1], "q": [2, 3]}},
+    }
     served = set(private._services)
     assert ("client_server", "scores") in served
     for setting, disclose in itertools.product(SETTINGS, DISCLOSURES):
         if (setting, disclose) in served:
-            given: dict[str, Any] = {"engine": "binary"} if disclose == "class" else {}
-            given = wishes if (setting, disclose) == ("client_server", "scores") else given
+            given = wishes.get((setting, disclose), {})
             plan = private.plan(X, setting=setting, disclose=disclose, **given)
             assert f"setting {setting}" in " ".join(str(plan).split()) or "network" in kind
             continue

@@ -12,11 +12,22 @@ import pytest
 
 from hesc import HescError, OutOfRangeError, ParameterError, ShapeError
 from hesc.codes import SignProjection
-from hesc.planner import Calibration, Distances, Products, Scores, Task, decide, offers, yardstick
+from hesc.planner import (
+    Calibration,
+    Classes,
+    Distances,
+    Products,
+    Scores,
+    Task,
+    decide,
+    offers,
+    yardstick,
+)
 from hesc.planner.contenders import CONTENDERS
 from hesc.planner.decision import objective
 from hesc.planner.offers import measure
 from hesc.planner.roles import DISCLOSURES, SETTINGS, Sees, objection
+from hesc.planner.shares import surprise
 from hesc.planner.work import Count, counted, fitted, seconds
 from hesc_papers.planner_problems import made
 from hesc_papers.planner_tasks import held_out, names
@@ -37,11 +48,21 @@ def codes(bits: int, count: int) -> np.ndarray:
     return coder.encode(np.random.default_rng(2).normal(size=(count, 8)))
 
 
+def classes(features: int = 4, outputs: int = 1, seed: int = 0) -> Classes:
+    rng = np.random.default_rng(seed)
+    return Classes(rng.normal(size=(outputs, features)), 0.25, low=-2, high=3)
+
+
 TASKS = {
     "scores": Task(scores(), max_error=0.05, samples=7),
     "many scores": Task(scores(), max_error=0.05, samples=300, objective="throughput"),
     "outsourced": Task(scores(), "outsourced", max_error=0.1, samples=5, objective="memory"),
     "own, outsourced": Task(scores(), "outsourced", max_error=0.1, samples=5, own_model=True),
+    "summands": Task(scores(3, 2), disclose="products", max_error=0.5, samples=9),
+    "outsourced summands": Task(scores(3, 2), "outsourced", "products", 0.5, 9),
+    "own summands": Task(scores(3, 2), "outsourced", "products", 0.5, 9, own_model=True),
+    "classes": Task(classes(2, 3), max_error=0.2, samples=3),
+    "class alone": Task(classes(), disclose="class", max_error=0.2, samples=2),
     "clear": Task(scores(), "one_side_clear", max_error=0.05, samples=4),
     "products": Task(Products(3), "many_parties", max_error=0.1, samples=9, objective="bytes"),
     "own products": Task(Products(2), "many_parties", max_error=0.1, samples=3, own_model=True),
@@ -55,8 +76,9 @@ TASKS = {
 def data(task: Task) -> np.ndarray:
     rng = np.random.default_rng(3)
     problem = task.problem
-    if isinstance(problem, Scores):
-        return rng.uniform(problem.low, problem.high, (task.samples, problem.features))
+    if isinstance(problem, Scores | Classes):
+        scores = problem if isinstance(problem, Scores) else problem.scores
+        return rng.uniform(scores.low, scores.high, (task.samples, scores.features))
     if isinstance(problem, Products):
         return rng.uniform(-1, 1, (problem.factors, task.samples))
     return codes(problem.bits, task.samples)
@@ -76,9 +98,16 @@ def test_every_way_does_what_it_offers(name: str) -> None:
         assert (found.up, found.down, found.held) == (offer.up, offer.down, offer.held), offer.way
         exact = task.problem.exact(x)
         assert found.values.shape == exact.shape
+        assert offer.error <= task.max_error
+        assert found.error == pytest.approx(task.problem.error(found.values, x))
+        if isinstance(task.problem, Classes):
+            # One in a million, by the share that is stated.
+            assert found.error <= offer.error or surprise(
+                found.error, task.samples, offer.error
+            ) <= math.log(1e6)
+            continue
         # Seven deviations of a single number; stated errors are at most what is allowed.
         assert np.abs(found.values - exact).max() <= 7 * offer.error, offer.way
-        assert offer.error <= task.max_error
 
 
 def test_measured_figures_stand_in_the_table() -> None:
@@ -167,6 +196,9 @@ def test_wishes_that_cannot_be() -> None:
         {"max_error": True},
         {"bandwidth": -1.0},
         {"memory": math.nan},
+        {"failure": 0},
+        {"failure": 1.5},
+        {"failure": math.nan},
         {"samples": 0},
         {"samples": 2.5},
         {"setting": "nowhere"},
@@ -270,11 +302,9 @@ def test_the_tasks_and_the_fifth_stay_as_they_were() -> None:
     held = [name for name in everything if held_out(name)]
     assert (len(everything), len(set(everything)), len(held)) == (230, 230, 48)
     for name in [name for name in everything if not held_out(name)][::17]:
-        both = made(name)
-        assert (both is None) == name.startswith("class/")
-        if both is not None:
-            task, x = both
-            task.problem.checked(x, task.samples)
+        task, x = made(name)
+        task.problem.checked(x, task.samples)
+        assert isinstance(task.problem, Classes) == name.startswith("class/")
 
 
 @pytest.mark.parametrize(

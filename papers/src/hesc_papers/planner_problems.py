@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from hesc.codes import SignProjection
-from hesc.planner import Distances, Products, Scores, Task
+from hesc.planner import Classes, Distances, Products, Scores, Task
 from hesc_papers.planner_tasks import wish
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ _WHOLE: Final = 0.1
 """An error that whole numbers cannot have: distances are exact or wrong."""
 
 
-def made(name: str) -> tuple[Task, NDArray[Any]] | None:
-    """A task and its data; None for classes alone, which the planner has no contender for yet."""
+def made(name: str) -> tuple[Task, NDArray[Any]]:
+    """A task and its data."""
     wished = wish(name)
     rng = np.random.default_rng(sum(name.encode()))
     if wished.problem == "scores":
@@ -30,19 +30,26 @@ def made(name: str) -> tuple[Task, NDArray[Any]] | None:
         x = rows[rng.integers(0, len(rows), wished.samples)]
         deviation = float(problem.exact(rows).std(axis=0).min())
         return _task(wished, problem, wished.error * deviation), x
+    if wished.problem == "class":
+        problem, rows = _scores(wished.data)
+        classes = Classes(
+            problem.weights, problem.intercepts, low=problem.low, high=problem.high, rows=rows
+        )
+        # An error is a share of samples here, and nothing is relative to.
+        return _task(wished, classes, wished.error), rows[
+            rng.integers(0, len(rows), wished.samples)
+        ]
     if wished.problem == "products":
         factors = int(wished.data)
         x = rng.uniform(-1, 1, (factors, wished.samples))
         return _task(wished, Products(factors), wished.error), x
-    if wished.problem == "distances":
-        bits, records = map(int, wished.data.split("x"))
-        coder = SignProjection(64, bits=bits, random_state=1)
-        codes = coder.encode(rng.normal(size=(records, 64)))
-        probes = coder.encode(rng.normal(size=(wished.samples, 64)))
-        # Galleries are their owner's own.
-        own = wished.setting == "outsourced"
-        return _task(wished, Distances(codes), _WHOLE, own=own), probes
-    return None
+    bits, records = map(int, wished.data.split("x"))
+    coder = SignProjection(64, bits=bits, random_state=1)
+    codes = coder.encode(rng.normal(size=(records, 64)))
+    probes = coder.encode(rng.normal(size=(wished.samples, 64)))
+    # Galleries are their owner's own.
+    own = wished.setting == "outsourced"
+    return _task(wished, Distances(codes), _WHOLE, own=own), probes
 
 
 def _task(wished: Wish, problem: Any, error: float, *, own: bool = False) -> Task:

@@ -33,7 +33,9 @@ def compile_model(
         float | None, typer.Option(help="Root mean square of a score's error that is wanted.")
     ] = None,
     setting: Annotated[str, typer.Option(help="Who holds what.")] = "client_server",
-    disclose: Annotated[str, typer.Option(help="What the client learns.")] = "scores",
+    disclose: Annotated[
+        str, typer.Option(help="What the client learns: scores or class.")
+    ] = "scores",
     hidden: Annotated[
         bool, typer.Option("--hidden", help="Hide the weights from the client.")
     ] = False,

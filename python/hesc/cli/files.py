@@ -268,8 +268,8 @@ def evaluate(
     most: int | None = getattr(served, "answers_left", None)
     if most is not None and ledger_file is None:
         raise ParameterError(
-            f"this model hides its weights for {most} numbers in all, which somebody has to count "
-            f"over all its runs: give --ledger, a file that stays with the server"
+            f"this model hides what it knows, for {most} numbers in all, and somebody has to count "
+            f"them over all its runs: give --ledger, a file that stays with the server"
         )
     if most is None and ledger_file is not None:
         raise ParameterError("this model hides nothing and counts nothing: leave out --ledger")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,6 +37,22 @@ class SignProjection:
             raise ShapeError(f"bits is {bits}; codes have a multiple of 64")
         rng = np.random.Generator(np.random.PCG64(whole(random_state, "random_state", 0)))
         self._projections = rng.standard_normal((self.dimension, self.bits))
+        self._projections.flags.writeable = False
+
+    @property
+    def projections(self) -> NDArray[np.float64]:
+        """What was drawn, (dimension, bits), for whoever has the random state."""
+        return self._projections
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the signs of all that was drawn, in hexadecimal digits.
+
+        Versions of numpy may draw other projections from the same state, whose codes do not
+        compare; those of two sides that have the same digest do.
+        """
+        signs = np.packbits(self._projections > 0, bitorder="little")
+        return hashlib.sha256(signs.tobytes()).hexdigest()
 
     def encode(self, vectors: ArrayLike) -> NDArray[np.uint64]:
         """The codes of vectors, a row for each.

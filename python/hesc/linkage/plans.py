@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from hesc._native import OutOfRangeError, ParameterError, ShapeError, WireError
+from hesc.codes.sets import hiding
 from hesc.inputs import whole, whole_array
 from hesc.params import Params
 
@@ -17,12 +18,6 @@ if TYPE_CHECKING:
 
 # Codes that an answer has the distances of: two groups of the compiled part's.
 ROWS: Final = 512
-# The sets with room for noise that hides, the smaller first: bits of a code that their plaintext
-# modulus holds, and coefficients that they show at 40 bits of statistical security.
-_SETS: Final = (
-    ("bfv_4096_distances", 512, 42_000_000),
-    ("bfv_4096_distances_large", 512, 1 << 36),
-)
 _BITS: Final = 40
 _MOST: Final = 1 << 24
 
@@ -104,9 +99,9 @@ class LinkagePlan:
             OutOfRangeError: codes, or numbers of pairs, that no set has room for.
 
         """
-        for name, bits, coefficients in _SETS:
-            if self.bits <= bits and self.coefficients <= coefficients:
-                return name
+        found = hiding(self.bits, self.coefficients)
+        if found is not None:
+            return found.name
         raise OutOfRangeError(
             f"codes of {self.bits} bits, {self.sent} by {self.compared}, have no parameters: take "
             f"512 bits at most and link parts of the records, under keys of their own"

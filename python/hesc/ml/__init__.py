@@ -1,4 +1,4 @@
-"""Fitted models, linear ones, trees and networks, for samples that the server never sees.
+"""Fitted models, trees, networks and neighbours too, for samples that the server never sees.
 
     private = PrivateClassifier(make_pipeline(StandardScaler(), LogisticRegression())).fit(X, y)
     print(private.plan(X, ranges=(0, 16)))            # who holds and learns what, error, bytes
@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Final
 from hesc.ml.deployment import ClientFolder, Deployment, OwnerFolder, ServerFolder
 from hesc.ml.mlp.plans import NetworkPlan
 from hesc.ml.mlp.server import NetworkServer
+from hesc.ml.neighbors.plans import NeighborsPlan
+from hesc.ml.neighbors.server import NeighborsServer
 from hesc.ml.outsourced.owner import ModelOwner
 from hesc.ml.outsourced.plans import OutsourcedPlan
 from hesc.ml.outsourced.server import OutsourcedServer
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
     from hesc.ml.estimators import PrivateClassifier, PrivateRegressor
     from hesc.ml.mlp.client import NetworkClient
     from hesc.ml.mlp.estimators import PrivateMLPClassifier, PrivateMLPRegressor
+    from hesc.ml.neighbors.client import NeighborsClient
+    from hesc.ml.neighbors.estimators import PrivateNeighbors
     from hesc.ml.onnx import load_onnx
     from hesc.ml.outsourced.client import OutsourcedClient
     from hesc.ml.parties.client import PartiesClient
@@ -52,6 +56,9 @@ __all__ = [
     "ClippedWarning",
     "Deployment",
     "ModelOwner",
+    "NeighborsClient",
+    "NeighborsPlan",
+    "NeighborsServer",
     "NetworkClient",
     "NetworkPlan",
     "NetworkServer",
@@ -66,6 +73,7 @@ __all__ = [
     "PrivateClassifier",
     "PrivateMLPClassifier",
     "PrivateMLPRegressor",
+    "PrivateNeighbors",
     "PrivatePlan",
     "PrivateRegressor",
     "PrivateTransformer",
@@ -83,12 +91,14 @@ _LATER: Final = {
     "ClearPlan": "hesc.ml.clear.plans",
     "Client": "hesc.ml.client",
     "ClippedWarning": "hesc.ml.serving",
+    "NeighborsClient": "hesc.ml.neighbors.client",
     "NetworkClient": "hesc.ml.mlp.client",
     "OutsourcedClient": "hesc.ml.outsourced.client",
     "PartiesClient": "hesc.ml.parties.client",
     "PrivateClassifier": "hesc.ml.estimators",
     "PrivateMLPClassifier": "hesc.ml.mlp.estimators",
     "PrivateMLPRegressor": "hesc.ml.mlp.estimators",
+    "PrivateNeighbors": "hesc.ml.neighbors.estimators",
     "PrivateRegressor": "hesc.ml.estimators",
     "PrivateTransformer": "hesc.ml.transformers",
     "load_onnx": "hesc.ml.onnx",

@@ -33,6 +33,7 @@ from sklearn.linear_model import (
     SGDRegressor,
 )
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.svm import LinearSVC, LinearSVR
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -83,12 +84,16 @@ REGRESSORS: Final = (
     SGDRegressor,
     *_GROWN,
 )
+NEIGHBORS: Final = (KNeighborsClassifier,)
+"""Whose records are compared one by one."""
 
 _KERNEL: Final = "make_pipeline(StandardScaler(), Nystroem(), {})"
 _SQUARES: Final = "make_pipeline(StandardScaler(), PolynomialFeatures(2), {})"
 _BEFORE: Final = "the client can apply it before hesc.ml sees the features"
 # What comes nearest, by words in a class's name; the first that fits.
 _NEAREST: Final = {
+    "KNeighborsClassifier": "PrivateNeighbors",
+    "RadiusNeighborsClassifier": "PrivateNeighbors(KNeighborsClassifier())",
     "KNeighbors": "hesc.codes has distances of encrypted codes; as a linear model " + _KERNEL,
     "MLP": "PrivateMLPClassifier and PrivateMLPRegressor; as a linear model " + _KERNEL,
     "SVC": "LinearSVC, or with a kernel " + _KERNEL,
@@ -168,9 +173,12 @@ def _is_linear(given: Any) -> bool:
 
 def _refusal(part: Any, taken: tuple[type, ...]) -> str:
     name = type(part).__name__
-    general = {TRANSFORMS: _BEFORE, REGRESSORS: "Ridge", TRANSFORMERS: "PCA"}.get(
-        taken, "LogisticRegression"
-    )
+    general = {
+        TRANSFORMS: _BEFORE,
+        REGRESSORS: "Ridge",
+        TRANSFORMERS: "PCA",
+        NEIGHBORS: "KNeighborsClassifier",
+    }.get(taken, "LogisticRegression")
     found = (text for word, text in _NEAREST.items() if word in name)
     own = next((kind.__name__ for kind in taken if isinstance(part, kind)), None)
     nearest = own or next(found, general)
@@ -239,7 +247,7 @@ def clear_scores(estimator: Any, x: NDArray[np.float64]) -> NDArray[np.float64]:
         scores = estimator.transform(x)
     elif type(final) in (*REGRESSORS, GivenRegressor):
         scores = estimator.predict(x)
-    elif type(final) in _SHARES:
+    elif type(final) in (*_SHARES, *NEIGHBORS):
         scores = estimator.predict_proba(x)
         scores = scores[:, 1] - 0.5 if scores.shape[1] == 2 else scores
     elif type(final) is GaussianNB:

@@ -182,9 +182,7 @@ def _allowed_answers(
         if answers is not None:
             raise ParameterError("answers are counted where weights are hidden: hidden=True")
         return None
-    apart = computed - computed.mean(axis=0)
-    deviations = apart.std(axis=0)
-    directions = int(np.linalg.matrix_rank(apart / np.where(deviations > 0, deviations, 1)))
+    directions = directions_of(computed)
     # Further components of a linear kernel are roundings, which vary in any number of directions.
     kernels = (step for step in model.steps if isinstance(step, transforms.Kernel))
     if any(step.kernel == "linear" for step in kernels):
@@ -206,6 +204,13 @@ def _allowed_answers(
             f"hidden=False, which is what they would learn"
         )
     return answers
+
+
+def directions_of(rows: Array) -> int:
+    """In how many directions rows vary: the rank of what is left without their mean."""
+    apart = rows - rows.mean(axis=0)
+    deviations = apart.std(axis=0)
+    return int(np.linalg.matrix_rank(apart / np.where(deviations > 0, deviations, 1)))
 
 
 def spread_out(count: int) -> NDArray[np.intp]:

@@ -66,6 +66,11 @@ class PrivatePlan(Concluding):
         return self.ring.answers is not None
 
     @property
+    def samples_in_all(self) -> int | None:
+        """Samples that the server answers in all its life; None where nothing is counted."""
+        return None if self.ring.answers is None else self.ring.answers // self.ring.shape[0]
+
+    @property
     def needs_keys(self) -> bool:
         """Whether the server is given the client's public keys before it answers."""
         return self.hidden
@@ -121,7 +126,7 @@ class PrivatePlan(Concluding):
         )
 
     def __str__(self) -> str:
-        most = 100 if self.ring.answers is None else self.ring.answers // self.ring.shape[0]
+        most = 100 if self.samples_in_all is None else self.samples_in_all
         counts = sorted({1, min(100, max(1, most))})
         return table(
             self.ring,

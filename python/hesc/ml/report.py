@@ -164,10 +164,10 @@ def _within(errors: Any) -> list[tuple[int, float, float]]:
 def _is_allowed(plan: Any, count: int) -> bool:
     """Whether a plan answers so many samples at all."""
     most = _answers(plan)
-    return most is None or count * plan.ring.shape[0] <= most
+    return most is None or count <= most
 
 
 def _answers(plan: Any) -> int | None:
-    """Numbers that a plan gives in all, where it counts them."""
-    most: int | None = getattr(getattr(plan, "ring", None), "answers", None)
+    """Samples that a plan answers in all, where it counts them."""
+    most: int | None = getattr(plan, "samples_in_all", None)
     return most

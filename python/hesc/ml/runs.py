@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from hesc.ml import ways
     from hesc.ml.plans import PrivatePlan
+    from hesc.ml.samples import Clipped
 
     Progress = bool | Callable[[int, int], object]
 
@@ -48,7 +49,7 @@ class Session:
     def __init__(self, client: Any, server: ways.Server) -> None:
         self._client, self._server = client, server
 
-    def run(self, samples: NDArray[np.float64], *, clip: bool, progress: Progress) -> Run:
+    def run(self, samples: NDArray[np.float64], *, clip: bool, progress: Progress) -> Any:
         """Samples encrypted, evaluated and decrypted."""
         plan = self._client.plan
         ready = plan.prepared(samples, clip=clip)
@@ -62,11 +63,16 @@ class Session:
                 found.append(self._client.decrypt(answer))
                 up, down = up + len(query), down + len(answer)
                 bar.show(first + len(rows), len(samples))
+        return self._together(found, Sizes(up, down), ready)
+
+    def _together(self, found: list[Any], sizes: Sizes, ready: Clipped) -> Any:
+        """What the results of all queries are together."""
+        error = self._client.plan.error
         predictions = np.concatenate([result.predictions for result in found])
         scores = None
         if found[0].scores is not None:
             scores = np.concatenate([result.scores for result in found])
-        return Run(predictions, scores, plan.error, Sizes(up, down), ready.values, ready.samples)
+        return Run(predictions, scores, error, sizes, ready.values, ready.samples)
 
 
 def simulate(

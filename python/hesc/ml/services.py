@@ -36,20 +36,21 @@ if TYPE_CHECKING:
 _SETTINGS: Final = {
     "client_server": "",
     "outsourced": "linear models and trees in bins have encrypted weights, in PrivateClassifier, "
-    "PrivateRegressor and PrivateTransformer; for encrypted networks see hesc.networks",
+    "PrivateRegressor and PrivateTransformer; for encrypted networks see hesc.networks, for "
+    "encrypted records of the client's own hesc.codes.EncryptedGallery",
     "one_side_clear": "PrivateClassifier and PrivateRegressor compute such models",
     "many_parties": "linear models and trees in bins are served on features of several owners, in "
     "PrivateClassifier, PrivateRegressor and PrivateTransformer; hesc.logarithms multiplies what "
-    "several owners encrypt",
+    "several owners encrypt, hesc.linkage matches records of two",
 }
 """Who holds what, and what does instead where an estimator has no service for it."""
 _DISCLOSURES: Final = {
-    "scores": "",
+    "scores": "the client of nearest neighbours decrypts distances, and counts votes itself",
     "class": "classes alone take comparisons on the server, which PrivateClassifier has for linear "
     "models and trees whose server knows its model; whoever decrypts scores, or has the model, "
     "learns more than a class",
     "products": "the server adds up products before it answers, and only scores come back",
-    "distances": "for distances of codes see hesc.codes",
+    "distances": "distances of codes are PrivateNeighbors' and hesc.codes'",
 }
 """What the client learns, and the reason where an estimator has no service for it."""
 _TIES: Final = 1e-9
@@ -65,10 +66,12 @@ WISHES: Final = {
     "bins": "trees whose scores are computed",
     "refit": "trees whose scores are computed",
     "min_fidelity": "trees whose scores are computed",
-    "min_agreement": "classes alone",
+    "min_agreement": "classes alone, and of nearest neighbours",
     "feature_bits": "classes alone",
     "engine": "classes alone",
     "batch": "classes alone",
+    "bits": "codes, which nearest neighbours are compared by",
+    "random_state": "codes, which nearest neighbours are compared by",
 }
 """What may be wished of a plan, beside setting, disclosure and names, and what it is a wish of."""
 _UNWISHED: Final[dict[str, object]] = {"hidden": False, "own_model": False}
@@ -163,8 +166,13 @@ class Service(ABC):
     def executed(self, rows: Array, *, clip: bool, progress: Progress) -> Run:
         """Samples encrypted, evaluated and decrypted, under keys that stay."""
         if self._session is None:
-            self._session = Session(*self.parties())
-        return self._session.run(rows, clip=clip, progress=progress)
+            self._session = self._opened(*self.parties())
+        found: Run = self._session.run(rows, clip=clip, progress=progress)
+        return found
+
+    def _opened(self, client: Any, server: Any) -> Session:
+        """Both parties, for runs in this process."""
+        return Session(client, server)
 
     def check_scores(self) -> None:
         """Refuses scores where the client learns none.

@@ -167,6 +167,13 @@ WAYS: Final[dict[str, Way]] = {
         "hesc.ml.mlp.server:NetworkServer",
         "network server",
     ),
+    "neighbors plan": Way(
+        "hesc.ml.neighbors.plans:NeighborsPlan",
+        "hesc.ml.neighbors.client:NeighborsClient",
+        "hesc.ml.neighbors.client:load_secret",
+        "hesc.ml.neighbors.server:NeighborsServer",
+        "neighbors server",
+    ),
     "outsourced plan": Way(
         "hesc.ml.outsourced.plans:OutsourcedPlan",
         "hesc.ml.outsourced.client:OutsourcedClient",

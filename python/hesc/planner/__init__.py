@@ -9,13 +9,14 @@ from hesc.planner.calibration import Calibration
 from hesc.planner.decision import Decision, decide
 from hesc.planner.offers import Measured, Offer, Refusal, measure
 from hesc.planner.roles import DISCLOSURES, SETTINGS, Sees
-from hesc.planner.tasks import OBJECTIVES, Distances, Products, Scores, Task
+from hesc.planner.tasks import OBJECTIVES, Classes, Distances, Products, Scores, Task
 
 __all__ = [
     "DISCLOSURES",
     "OBJECTIVES",
     "SETTINGS",
     "Calibration",
+    "Classes",
     "Decision",
     "Distances",
     "Measured",

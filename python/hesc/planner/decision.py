@@ -12,7 +12,7 @@ from hesc.planner.calibration import Calibration
 from hesc.planner.contenders import CONTENDERS
 from hesc.planner.offers import MOST_RUNS, Measured, Offer, Refusal, measure
 from hesc.planner.roles import SETTINGS, objection
-from hesc.planner.tasks import Task
+from hesc.planner.tasks import Classes, Task
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,7 +98,8 @@ class Decision:
             "up",
             "down",
             "server holds",
-            "error",
+            "agreement" if isinstance(self.task.problem, Classes) else "error",
+            "fails",
             "who sees what, and parameters",
         )
         rows = [head]
@@ -111,17 +112,18 @@ class Decision:
                     f"{offer.up:,}",
                     f"{offer.down:,}",
                     f"{offer.memory:,}",
-                    f"{offer.error:.2g}",
+                    self._error(offer.error),
+                    _chance(offer.failure),
                     f"{offer.sees}; {offer.parameters}",
                 )
             )
             found = self.measured.get(offer.way)
             if found is not None:
                 held = f"{found.held + found.up + found.down:,}"
-                took, error = _time(found.seconds), f"{found.error:.2g}"
+                took, error = _time(found.seconds), self._error(found.error)
                 up, down = f"{found.up:,}", f"{found.down:,}"
                 speed = f"at {1 / self.calibration.at(found.yardstick):.2f} times the speed of then"
-                rows.append(("", "  measured", took, up, down, held, error, speed))
+                rows.append(("", "  measured", took, up, down, held, error, "", speed))
         widths = [max(len(row[at]) for row in rows) for at in range(len(head) - 1)]
         lines = [
             " ".join(cell.ljust(size) for cell, size in zip(row, [*widths, 0], strict=True))
@@ -137,6 +139,14 @@ class Decision:
         return "\n".join([title, *(line.rstrip() for line in lines), *refused])
 
     __str__ = explain
+
+    def _error(self, error: float) -> str:
+        """As the table has it: of classes the share that stays."""
+        return (
+            f"{100 * (1 - error):.4g} %"
+            if isinstance(self.task.problem, Classes)
+            else f"{error:.2g}"
+        )
 
     def __repr__(self) -> str:
         best = self.offers[0].way if self.offers else "nothing"
@@ -209,9 +219,24 @@ def _against(offer: Offer, task: Task) -> str:
     )
     if not reason and not offer.error <= task.max_error * (1 + 1e-9):
         reason = f"its error is {offer.error:.2g}, above {task.max_error:.2g}"
+        if isinstance(task.problem, Classes):
+            reason = (
+                f"it may change the class of {100 * offer.error:.3g} % of samples, more than "
+                f"{100 * task.max_error:.3g} %"
+            )
+    if not reason and not offer.failure <= task.failure:
+        reason = (
+            f"some result is wrong with a probability of up to {_chance(offer.failure)}, more than "
+            f"{_chance(task.failure)}"
+        )
     if not reason and offer.memory > task.memory:
         reason = f"the server would hold {offer.memory:,} bytes, more than {task.memory:,.0f}"
     return reason
+
+
+def _chance(probability: float) -> str:
+    """A probability as a power of two, rounded up."""
+    return f"2^{math.ceil(math.log2(probability))}" if probability > 0 else "never"
 
 
 def _time(seconds: float | None) -> str:

@@ -7,8 +7,6 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
-import numpy as np
-
 from hesc.inputs import whole
 from hesc.planner.work import STAGES, seconds
 from hesc.planner.yardstick import reading
@@ -16,6 +14,7 @@ from hesc.planner.yardstick import reading
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from hesc.planner.roles import Sees
@@ -23,6 +22,10 @@ if TYPE_CHECKING:
     from hesc.planner.work import Work
 
 
+LATTICE: Final = 2.0**-128
+"""The probability that a number on a lattice decrypts wrongly, at most: what its noise claims."""
+ROUNDING: Final = 1e-12
+"""What sums of doubles err, beside the largest result, at most."""
 MOST_RUNS: Final = 50
 """Groups of runs of an offer, at most."""
 # Seconds of all runs of something short, of runs between two readings of the yardstick, of the
@@ -72,7 +75,9 @@ class Offer:
     held: int
     """Bytes of keys and model at the server."""
     error: float
-    """The root mean square error that it states, at most."""
+    """What it states, at most: the root mean square error, or the share of classes changed."""
+    failure: float
+    """The probability that any result is wrong beyond that, at most."""
     sees: Sees
     """Who learns what."""
     prepare: Callable[[], Parties] = field(repr=False)
@@ -99,7 +104,7 @@ class Measured(NamedTuple):
     values: NDArray[np.float64]
     """Results of the first run."""
     error: float
-    """Their root mean square error."""
+    """Their root mean square error; of classes the share that differs."""
     yardstick: float
     """Seconds of `hesc.planner.yardstick` beside the runs."""
 
@@ -140,8 +145,7 @@ def measure(offer: Offer, task: Task, x: NDArray[Any], *, repetitions: int = 3) 
         medians = [statistics.median(run[at] for run in runs) for at in range(len(STAGES))]
         groups.append((medians, (before + after) / 2))
         before = after
-    exact = task.problem.exact(x)
-    error = float(np.sqrt(np.square(one.values - exact).mean()))
+    error = task.problem.error(one.values, x)
     stages = {
         stage: statistics.median(times[at] for times, _ in groups)
         for at, stage in enumerate(STAGES)

@@ -10,7 +10,7 @@ import numpy as np
 from hesc.codes import SignProjection
 from hesc.planner.contenders import CONTENDERS
 from hesc.planner.offers import Offer
-from hesc.planner.tasks import Distances, Products, Scores, Task
+from hesc.planner.tasks import Classes, Distances, Products, Scores, Task
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,6 +49,13 @@ _CLEAR: Final = (
     (256, 1, 1000),
     (256, 10, 1000),
 )
+# Of weights that are encrypted too: features, outputs, samples, and errors for either set.
+_ENCRYPTED: Final = ((2, 1, 1), (6, 2, 64), (2, 2, 3000))
+# Features, outputs and samples of sums of streams, and errors.
+_SUMS: Final = ((2, 1, 1, 0.1), (8, 2, 16, 0.3), (32, 4, 40, 0.5), (16, 1, 100, 0.2))
+# Features and samples of two classes: in slots of small sets, and on bits that bootstrap.
+_SLOTS: Final = ((2, 1), (4, 100), (8, 1), (12, 1))
+_BITS: Final = ((1, 1), (2, 1))
 # Factors and samples.
 _FACTORS: Final = ((2, 1), (8, 1), (4, 256), (8, 2048), (2, 1024))
 _STREAMS: Final = ((2, 1), (3, 16), (2, 64), (2, 256), (2, 1000), (3, 1000))
@@ -59,12 +66,20 @@ _CODES: Final = ((128, 256, 1), (512, 256, 1), (128, 1024, 16), (512, 1024, 16),
 def _tasks(rng: np.random.Generator) -> Iterator[Asked]:
     yield from _ring_products(rng)
     for ways, setting, shapes in (
-        ({"ckks columns"}, "client_server", _COLUMNS),
+        ({"ckks columns", "bfv columns"}, "client_server", _COLUMNS),
         ({"ckks rows"}, "client_server", _ROWS),
         ({"clear"}, "one_side_clear", _CLEAR),
     ):
         for features, outputs, samples in shapes:
             yield _scores(rng, features, outputs, samples, 0.01, setting, ways)
+    for features, outputs, samples in _ENCRYPTED:
+        for error in (1.0, 1e-4):
+            ways = {"ckks encrypted columns"}
+            yield _scores(rng, features, outputs, samples, error, "outsourced", ways)
+    yield from _sums(rng)
+    for way, error, asked in (("integers", 0.2, _SLOTS), ("gates", 0.05, _BITS)):
+        for features, samples in asked:
+            yield _classes(features, samples, error, {way})
     for factors, samples in _FACTORS:
         for error in (0.1, 0.01, 0.001):
             yield _products(rng, factors, samples, error, {"logarithms"})
@@ -91,6 +106,22 @@ def _ring_products(rng: np.random.Generator) -> Iterator[Asked]:
             yield _scores(
                 rng, features, outputs, samples, error, setting, {"ring products"}, own=own
             )
+
+
+def _sums(rng: np.random.Generator) -> Iterator[Asked]:
+    for setting, own in _WEIGHTS:
+        for features, outputs, samples, error in _SUMS:
+            ways = {"stream sums bfv", "stream sums pad"}
+            shape = features, outputs, samples
+            yield _scores(rng, *shape, error, setting, ways, own=own, disclose="products")
+
+
+def _classes(features: int, samples: int, error: float, ways: set[str]) -> Asked:
+    # Of their own: what a circuit takes depends on weights.
+    rng = np.random.default_rng(features)
+    problem = Classes(rng.normal(size=(1, features)), low=-1.0, high=1.0)
+    x = rng.uniform(-1, 1, (samples, features))
+    return Task(problem, disclose="class", max_error=error, samples=samples), x, ways
 
 
 def _products(
@@ -121,9 +152,10 @@ def _scores(
     ways: set[str],
     *,
     own: bool = False,
+    disclose: str = "scores",
 ) -> Asked:
     weights = rng.normal(size=(outputs, features)) / np.sqrt(features)
     problem = Scores(weights, low=-1.0, high=1.0)
     x = rng.uniform(-1, 1, (samples, features))
-    task = Task(problem, setting, max_error=error, samples=samples, own_model=own)
+    task = Task(problem, setting, disclose, error, samples, own_model=own)
     return task, x, ways

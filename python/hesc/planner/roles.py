@@ -71,7 +71,8 @@ def objection(
         (bool(sees.noise_tells) and others, f"{noise}, which are others'"),
         (
             bool(sees.noise_tells) and hide_model,
-            f"{noise}; of what is here ring products alone hide it: hesc.ml, plan(hidden=True)",
+            f"{noise}; of what is here ring products alone hide it, whose client sees scores: "
+            f"hesc.ml, plan(hidden=True)",
         ),
         (
             sees.one_encryptor and not own_model,

@@ -22,11 +22,25 @@ OBJECTIVES: Final = {
     "memory": "bytes that the server holds: keys, model, query and answer as they travel",
 }
 _MOST_SAMPLES: Final = 1 << 20
+_ROWS: Final = 2048
+"""Rows that agreement is counted on where there are none."""
 _WIDEST: Final = 1000
 """Bits of a whole number that is a float, too."""
 
 
-class Scores:
+class _Numbers:
+    """Problems whose results are numbers."""
+
+    def exact(self, x: Any) -> NDArray[np.float64]:
+        """The results in the clear."""
+        raise NotImplementedError
+
+    def error(self, found: NDArray[np.float64], x: Any) -> float:
+        """The root mean square error of results of data `x`."""
+        return float(np.sqrt(np.square(found - self.exact(x)).mean()))
+
+
+class Scores(_Numbers):
     """`weights @ x + intercepts` of samples `x` within declared ranges.
 
     Args:
@@ -97,7 +111,75 @@ class Scores:
         return rows
 
 
-class Products:
+class Classes:
+    """Which of the scores `weights @ x + intercepts` is the largest; of one score, its sign.
+
+    Results are places of classes: the first of the largest, or 0 and 1 where one score is not above
+    zero and where it is. A way's error here is **the share of samples whose class it may change**,
+    and so is `Task.max_error`.
+
+    Args:
+        weights: a row for each class, or one row of two classes.
+        intercepts: one for each row, or one for all.
+        low: the least value of each feature, or one for all.
+        high: the greatest.
+        rows: samples like those to come, (rows, features) within the ranges: ways that round count
+            on them how often a class changes. Without them they count on rows spread evenly over
+            the ranges, which says little where samples lie elsewhere.
+
+    Raises:
+        ShapeError, OutOfRangeError: as `Scores`; rows that do not fit.
+
+    """
+
+    name = "classes"
+    outputs = 1
+
+    def __init__(
+        self,
+        weights: ArrayLike,
+        intercepts: ArrayLike = 0.0,
+        *,
+        low: ArrayLike,
+        high: ArrayLike,
+        rows: ArrayLike | None = None,
+    ) -> None:
+        self.scores = Scores(weights, intercepts, low=low, high=high)
+        self.features, self.nbytes = self.scores.features, self.scores.nbytes
+        if rows is None:
+            box = self.scores.low, self.scores.high
+            spread = np.random.default_rng(0).uniform(*box, (_ROWS, self.features))
+            self.rows: NDArray[np.float64] = np.clip(spread, *box)
+            return
+        if np.ndim(rows) != 2 or not len(np.asarray(rows)):
+            raise ShapeError(f"rows are samples of {self.features} features; got {np.shape(rows)}")
+        self.rows = self.scores.checked(rows, len(np.asarray(rows)))
+
+    def places(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Classes by their scores, (samples,)."""
+        chosen = scores.argmax(axis=1) if scores.shape[1] > 1 else scores[:, 0] > 0
+        return chosen.astype(np.float64)
+
+    def margins(self) -> NDArray[np.float64]:
+        """How far a class is ahead on each row, in units of scores; ascending."""
+        scores = np.sort(self.scores.exact(self.rows), axis=1)
+        ahead = scores[:, -1] - scores[:, -2] if scores.shape[1] > 1 else np.abs(scores[:, 0])
+        return np.sort(ahead)
+
+    def exact(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The places of classes in the clear, (samples,)."""
+        return self.places(self.scores.exact(x))
+
+    def checked(self, x: ArrayLike, samples: int) -> NDArray[np.float64]:
+        """Samples, within the ranges."""
+        return self.scores.checked(x, samples)
+
+    def error(self, found: NDArray[np.float64], x: NDArray[np.float64]) -> float:
+        """The share of samples that have another class."""
+        return float((found != self.exact(x)).mean())
+
+
+class Products(_Numbers):
     """Products of numbers in [-1, 1], each factor from another owner: data is (factors, samples).
 
     Args:
@@ -124,7 +206,7 @@ class Products:
         return rows
 
 
-class Distances:
+class Distances(_Numbers):
     """Hamming distances of probes to records, both binary codes packed as `hesc.codes` has them.
 
     Args:
@@ -158,7 +240,7 @@ class Distances:
         return codes
 
 
-Problem = Scores | Products | Distances
+Problem = Scores | Classes | Products | Distances
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,7 +263,8 @@ class Task:
     disclose: str = "scores"
     """The most that the key owner may learn of results: one of `hesc.planner.DISCLOSURES`."""
     max_error: float = 0.01
-    """The root mean square error that is allowed, in units of the results; distances have none."""
+    """The root mean square error that is allowed, in units of the results; of `Classes` the share
+    of samples whose class may differ. Distances have none."""
     samples: int = 1
     """How many are computed at once."""
     objective: str = "latency"
@@ -194,7 +277,10 @@ class Task:
     """Whether the key owner must not find the model in the noise of answers. Many results give a
     linear model away in any case."""
     memory: float = math.inf
-    """Bytes that the server may hold."""
+    """Bytes that the server may hold: keys, model, and what travels."""
+    failure: float = 2.0**-40
+    """The probability that is allowed of any result being wrong beyond its error: of a decryption
+    that fails, or a bootstrap."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.problem, Scores | Products | Distances):
@@ -206,10 +292,12 @@ class Task:
         one_name(self.disclose, "disclose", DISCLOSURES)
         one_name(self.objective, "objective", tuple(OBJECTIVES))
         whole(self.samples, "samples", 1, _MOST_SAMPLES)
-        for name in ("max_error", "bandwidth", "memory"):
+        for name in ("max_error", "bandwidth", "memory", "failure"):
             value = getattr(self, name)
             if not _is_number(value) or not value > 0:
                 raise ParameterError(f"{name} is a number above zero")
+        if self.failure > 1:
+            raise ParameterError("failure is a probability")
         if not math.isfinite(self.max_error):
             raise ParameterError("max_error is finite: an error without a bound is no result")
         for name in ("own_model", "hide_model"):
@@ -217,8 +305,8 @@ class Task:
                 raise ParameterError(f"{name} is True or False; got {getattr(self, name)!r}")
         if isinstance(self.problem, Products) != (self.setting == "many_parties"):
             raise ParameterError(
-                "products are for setting='many_parties', and it is for products: scores and "
-                "distances have one owner of samples"
+                "products are for setting='many_parties', and it is for products: scores, classes "
+                "and distances have one owner of samples"
             )
 
 

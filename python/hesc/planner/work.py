@@ -35,6 +35,8 @@ class Count(NamedTuple):
     """Written or read."""
     spilled: float = 0
     """Of these, those beyond what processors keep close."""
+    counted: float = 0
+    """Seconds, by the way's own count of its operations and their speed on this machine."""
 
 
 def parts_of(samples: int, most: int) -> list[int]:
@@ -65,7 +67,7 @@ def fitted(
 ) -> dict[str, float]:
     """The times of kernels that come nearest to measured runs, in relative terms; none negative.
 
-    The best of all subsets of kernels, by least squares: stages have five kernels at most.
+    The best of all subsets of kernels, by least squares: stages have six kernels at most.
     """
     names = sorted({name for work, _ in runs for name in work})
     rows = np.array([[work.get(name, 0.0) / time for name in names] for work, time in runs])

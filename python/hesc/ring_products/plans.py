@@ -56,12 +56,12 @@ class Bounds(NamedTuple):
         scaled = np.abs(rows) * (ends[1] - ends[0]) / 2
         middle = rows @ ((ends[0] + ends[1]) / 2) + added
         sizes = scaled.sum(axis=1).max(), np.linalg.norm(scaled), np.abs(middle).max()
-        return cls(*(_power(float(size) * _UP) for size in sizes))
+        return cls(*(power_above(float(size)) for size in sizes))
 
 
-def _power(size: float) -> float:
-    """A power of two that is not less."""
-    return float(2.0 ** np.ceil(np.log2(size))) if size > 0 else 0.0
+def power_above(size: float) -> float:
+    """A power of two that is not less, nor was before rounding; zero of zero."""
+    return float(2.0 ** np.ceil(np.log2(size * _UP))) if size > 0 else 0.0
 
 
 class Plan:

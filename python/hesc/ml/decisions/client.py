@@ -8,13 +8,13 @@ import numpy as np
 
 from hesc import integers
 from hesc._native import DecryptionError, KeyMismatchError, ParameterError, ShapeError
+from hesc.decisions.models import index_kind
 from hesc.encryptor import PublicKey
 from hesc.inputs import of_kind
 from hesc.integers import IntegerAnswer
 from hesc.leveled.keys import PublicKeys
 from hesc.leveled.params import LeveledParams
 from hesc.ml import frames
-from hesc.ml.decisions.models import index_kind
 from hesc.ml.decisions.plans import ClassPlan
 from hesc.ml.decisions.server import ANSWER, KEYS, QUERY, public_of
 from hesc.ml.samples import Query, Result
@@ -146,11 +146,8 @@ class ClassClient:
         """A query of features that `ClassPlan.prepared` gave, `plan.rows` at most."""
         steps = self.plan.quantised(features)
         words = self.plan.words
-        parts = []
-        for place, kind in enumerate(words.kinds):
-            first = place * words.per_word
-            columns = steps[:, first : first + words.per_word]
-            parts.append(self._word(_joined(columns, words.bits), str(kind)))
+        numbers = zip(words.numbers(steps), words.kinds, strict=True)
+        parts = [self._word(word, str(kind)) for word, kind in numbers]
         return frames.join(QUERY, [self.plan.digest, *parts])
 
     def _word(self, numbers: NDArray[Any], kind: str) -> bytes:
@@ -211,9 +208,3 @@ def load_secret(
     if isinstance(params, LeveledParams):
         return LeveledSecretKey.load(params, path, passphrase=passphrase)
     return load_secret_key(params, path, passphrase=passphrase)
-
-
-def _joined(columns: NDArray[np.int64], bits: int) -> NDArray[Any]:
-    """Rows of features as one number each, the first lowest."""
-    rows = [sum(int(x) << bits * at for at, x in enumerate(row)) for row in columns.tolist()]
-    return np.array(rows, dtype=object)

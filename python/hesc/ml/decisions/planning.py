@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from hesc._native import CircuitError, ParameterError
+from hesc.decisions.circuits import BLOCK, EVALUATION, Words, cheapest
+from hesc.decisions.models import BITS, index_kind
+from hesc.decisions.quantisation import fewest_bits, linear
 from hesc.inputs import one_name, real_array, whole
 from hesc.integers import ENGINES
 from hesc.leveled.params import LeveledParams
-from hesc.ml import documents, transforms
-from hesc.ml.decisions.circuits import Words, cheapest
-from hesc.ml.decisions.models import BITS, index_kind
+from hesc.ml import transforms
 from hesc.ml.decisions.plans import ClassPlan
-from hesc.ml.decisions.quantisation import fewest_bits, linear, trees
+from hesc.ml.decisions.quantisation import trees
 from hesc.ml.extraction import Linear
 from hesc.ml.planning import ranges_of, spread_out
 from hesc.secret import leveled_keygen
@@ -24,18 +25,14 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from hesc import integers
-    from hesc.ml.decisions.models import Scores
+    from hesc.decisions.models import Scores
     from hesc.ml.transforms import Transform
     from hesc.ml.trees import TreeEnsemble
 
 _BOOTSTRAPPED: Final = 16
 """Samples of a query whose bits bootstrap, at most: each takes its own time."""
-_BLOCK: Final = 2048
-"""Bits of a block of those."""
 _BLOCK_DOWN: Final = 5_700
-"""Bytes of a block on its way back."""
-_EVALUATION: Final = 42_369_228
-"""Bytes of the keys for bits that bootstrap, which have one set."""
+"""Bytes of a block of bits on its way back."""
 _BANDWIDTH: Final = 12.5e6
 """Bytes a second that time is weighed with: 100 Mbit/s."""
 
@@ -83,7 +80,6 @@ def make(
         CircuitError: no set has room for the circuit.
 
     """
-    names = documents.feature_names(names, x.shape[1])
     agreement = real_array(wishes.min_agreement, "min_agreement")
     if agreement.shape or isinstance(wishes.min_agreement, bool) or not 0 <= agreement <= 1:
         raise ParameterError("min_agreement is a share of rows, from 0 to 1")
@@ -100,7 +96,11 @@ def make(
             "farther apart than any number"
         )
     places = spread_out(len(features))
-    made = partial(linear, form) if isinstance(form, Linear) else partial(trees, form)
+    made = (
+        partial(linear, form.weights, form.intercepts)
+        if isinstance(form, Linear)
+        else partial(trees, form)
+    )
     found = fewest_bits(
         lambda of_features, of_numbers: made((low, high), of_features, of_numbers),
         np.clip(features[places], low, high),
@@ -168,15 +168,15 @@ def _costs(circuit: integers.Plan, words: Words, rows: int, classes: int) -> tup
     if row.engine != "bootstrapped":
         # The key owner's ciphertexts have a seed for one of two parts.
         return row.bytes_in // 2, row.bytes_out
-    up = sum(-(-rows * kind.width // _BLOCK) for kind in words.kinds) * 16 * _BLOCK
-    return up, -(-rows * index_kind(classes).width // _BLOCK) * _BLOCK_DOWN
+    up = sum(-(-rows * kind.width // BLOCK) for kind in words.kinds) * 16 * BLOCK
+    return up, -(-rows * index_kind(classes).width // BLOCK) * _BLOCK_DOWN
 
 
 def _key_bytes(circuit: integers.Plan) -> int:
     """Bytes of what the server is given once."""
     params = circuit.params
     if not isinstance(params, LeveledParams):
-        return _EVALUATION
+        return EVALUATION
     forms = leveled_keygen(params)[1].to_bytes()
     relin = len(forms["relin"])
     # A Galois key for each power of Frobenius, as large as the relinearisation key.

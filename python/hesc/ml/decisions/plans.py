@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from hesc._native import WireError
+from hesc.decisions.circuits import UPLOADS, Words, names_of, preset
+from hesc.decisions.models import BITS
+from hesc.decisions.quantisation import quantised
 from hesc.inputs import whole
 from hesc.integers import ENGINES
 from hesc.ml import documents, labels, samples, transforms
-from hesc.ml.decisions.circuits import UPLOADS, Words, names_of, preset
-from hesc.ml.decisions.models import BITS
 from hesc.ring_products.plans import Sizes
 
 if TYPE_CHECKING:
@@ -161,7 +162,7 @@ class ClassPlan:
         if self.agreement is not None:
             rows["agreement"] = (
                 f"{100 * self.agreement:.2f} % of the rows planned with have the clear model's "
-                "class, counted on the quantised model"
+                "class, counted on the quantised model, whose bits were chosen on them"
             )
         rows["bytes"] = (
             f"{self.costs['up']} up, {self.costs['down']} down for up to {self.rows} samples"
@@ -229,20 +230,6 @@ class ClassPlan:
             _count(count, f"bytes ({what})", 1 << 40)
         bits, rows = _count(given["bits"], "bits", BITS), _count(given["rows"], "rows", _MOST)
         return cls(steps, inputs, named, classes, (low, high), bits, engine, name, rows, costs)
-
-
-def quantised(
-    features: NDArray[np.float64],
-    ranges: tuple[NDArray[np.float64], NDArray[np.float64]],
-    bits: int,
-) -> NDArray[np.int64]:
-    """Features within ranges as the nearest of `2**bits` values, numbered from zero."""
-    low, high = ranges
-    most = (1 << bits) - 1
-    width = np.where(high > low, high - low, 1.0)
-    steps = np.rint((features - low) / width * most).astype(np.int64)
-    found: NDArray[np.int64] = np.clip(steps, 0, most)
-    return found
 
 
 def _count(value: object, what: str, most: int) -> int:

@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Final, Never
 
 from hesc import gates, integers
 from hesc._native import ParameterError, ShapeError
+from hesc.decisions.circuits import cheapest
 from hesc.encryptor import PublicKey
 from hesc.inputs import of_kind
 from hesc.integers import BootstrappedIntegers
 from hesc.leveled.keys import PublicKeys
 from hesc.leveled.params import LeveledParams
 from hesc.ml import documents, frames
-from hesc.ml.decisions.circuits import cheapest
-from hesc.ml.decisions.models import described, read
+from hesc.ml.decisions.described import described, read
 from hesc.ml.decisions.plans import ClassPlan
 
 if TYPE_CHECKING:
-    from hesc.ml.decisions.models import Scores
+    from hesc.decisions.models import Scores
 
 KEYS: Final = "class keys"
 QUERY: Final = "class query"

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from hesc._native import ParameterError
+from hesc.decisions.models import classify
 from hesc.ml import extraction
 from hesc.ml.decisions import planning
-from hesc.ml.decisions.models import classify
 from hesc.ml.decisions.server import ClassServer
 from hesc.ml.known import Known
 from hesc.ml.runs import Run
@@ -18,7 +18,7 @@ from hesc.ml.services import Asked, Service
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.ml.decisions.models import Scores
+    from hesc.decisions.models import Scores
     from hesc.ml.decisions.plans import ClassPlan
     from hesc.ml.runs import Progress
 

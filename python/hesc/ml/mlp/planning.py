@@ -9,7 +9,7 @@ import numpy as np
 
 from hesc._native import HescError, NoiseBudgetError, ParameterError, ShapeError
 from hesc.inputs import real_array
-from hesc.ml import documents, transforms
+from hesc.ml import transforms
 from hesc.ml.agreement import margins_of
 from hesc.ml.layers import Network
 from hesc.ml.mlp.fits import extremes, farthest, fitted
@@ -180,7 +180,6 @@ def make(
             "this model has no hidden layer with an activation: PrivateClassifier and "
             "PrivateRegressor take linear ones, which are exacter and faster"
         )
-    names = documents.feature_names(names, model.inputs)
     wanted = _wanted(max_error)
     features = transforms.transformed(model.steps, x)
     if not np.abs(network.scores(features) - clear).max() <= 1e-6 * (1 + np.abs(clear).max()):

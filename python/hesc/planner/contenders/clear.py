@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hesc.planner.offers import Offer, Refusal
+from hesc.planner.offers import ROUNDING, Offer, Refusal
 from hesc.planner.roles import Sees
-from hesc.planner.tasks import Distances, Products
+from hesc.planner.tasks import Distances, Products, Scores
 from hesc.planner.work import Count, counted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.planner.tasks import Problem, Task
-
-
-_ROUNDING: Final = 1e-12
-"""What sums of doubles err, beside the largest result, at most."""
 
 
 class Clear:
@@ -34,6 +30,7 @@ class Clear:
         size = problem.nbytes
         samples = task.samples
         kind = "distances" if isinstance(problem, Distances) else "scores"
+        rounding = ROUNDING * problem.largest if isinstance(problem, Scores) else 0.0
         results = len(problem.records) if isinstance(problem, Distances) else problem.outputs
         return Offer(
             way=self.name,
@@ -47,8 +44,9 @@ class Clear:
             up=0,
             down=0,
             held=0,
-            error=0.0 if isinstance(problem, Distances) else _ROUNDING * problem.largest,
-            sees=Sees("distances" if kind == "distances" else "scores", model_at_client=True),
+            error=rounding,
+            failure=0.0,
+            sees=Sees(kind, model_at_client=True),
             prepare=lambda: _Client(problem),
         )
 

@@ -9,16 +9,16 @@ import numpy as np
 
 from hesc.codes import EncryptedCodes, EncryptedDistances, EncryptedGallery, GalleryPlan
 from hesc.params import Params
-from hesc.planner.offers import Offer, Refusal
+from hesc.planner.contenders.problems import ForDistances
+from hesc.planner.offers import LATTICE, Offer, Refusal
 from hesc.planner.roles import Sees
-from hesc.planner.tasks import Distances
 from hesc.planner.work import Count, counted
 from hesc.secret import keygen, leveled_keygen
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.planner.tasks import Task
+    from hesc.planner.tasks import Distances, Task
 
 _PRESET: Final = "bfv_1024_distances"
 _PROBES: Final = 1024
@@ -27,16 +27,13 @@ _PART: Final = 256
 """Records whose distances travel together."""
 
 
-class ClearRecords:
+class ClearRecords(ForDistances):
     """Bit columns of probes are encrypted; the server adds them by its records' bits."""
 
     name = "codes"
 
-    def consider(self, task: Task) -> Offer | Refusal:
-        """See `Contender`."""
-        problem = task.problem
-        if not isinstance(problem, Distances):
-            return Refusal(self.name, f"binary codes have distances, not {problem.name}")
+    def distances(self, task: Task, problem: Distances) -> Offer | Refusal:
+        """See `ForDistances`."""
         records = len(problem.records)
         up, down = sizes(problem.bits, records, task.samples)
         blocks = -(-task.samples // _PROBES)
@@ -57,6 +54,7 @@ class ClearRecords:
             down=down,
             held=problem.records.nbytes,
             error=0.0,
+            failure=records * task.samples * LATTICE,
             sees=Sees("distances", model_at_server=True, noise_tells="the model"),
             prepare=partial(_Clear, problem.records),
         )
@@ -103,16 +101,13 @@ class _Clear:
         return self._records.nbytes
 
 
-class EncryptedRecords:
+class EncryptedRecords(ForDistances):
     """Products of ciphertexts; records and probes under one secret key."""
 
     name = "galleries"
 
-    def consider(self, task: Task) -> Offer | Refusal:
-        """See `Contender`."""
-        problem = task.problem
-        if not isinstance(problem, Distances):
-            return Refusal(self.name, f"binary codes have distances, not {problem.name}")
+    def distances(self, task: Task, problem: Distances) -> Offer | Refusal:
+        """See `ForDistances`."""
         if not task.own_model:
             return Refusal(self.name, "galleries are encrypted under the secret key, by its owner")
         plan = GalleryPlan(problem.bits)
@@ -133,6 +128,7 @@ class EncryptedRecords:
             down=size.distances * task.samples,
             held=size.gallery,
             error=0.0,
+            failure=records * task.samples * LATTICE,
             sees=Sees("distances"),
             prepare=partial(_Encrypted, plan, problem.records),
         )

@@ -1,49 +1,73 @@
-"""Scores by CKKS, a ciphertext for each feature with samples in its slots: no rotations."""
+"""Scores with a ciphertext for each feature and samples in its slots: no rotations.
+
+Approximate numbers by CKKS, or whole ones by BFV, exactly.
+"""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from hesc.leveled.params import LeveledParams
-from hesc.planner.offers import Offer, Refusal
+from hesc.planner.contenders.problems import ForScores
+from hesc.planner.offers import LATTICE, Offer, Refusal
 from hesc.planner.roles import Sees
-from hesc.planner.tasks import Scores
 from hesc.planner.work import Count, counted
 from hesc.secret import leveled_keygen
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from numpy.typing import NDArray
 
-    from hesc.planner.tasks import Task
+    from hesc.planner.tasks import Scores, Task
+
+    Reals = NDArray[np.float64]
 
 _MOST: Final = 1 << 14
 """Products with weights, at most: more take minutes."""
 
 
-class Columns:
+class Numbers(NamedTuple):
+    """A task in the numbers that a scheme computes with."""
+
+    columns: Callable[[Reals], NDArray[Any]]
+    """What of samples is encrypted, (samples, features)."""
+    weights: Sequence[Sequence[float]]
+    """A row for each output."""
+    added: Sequence[float]
+    """To each output."""
+    results: Callable[[NDArray[Any]], Reals]
+    """Scores of what was decrypted."""
+    error: float
+    """Of scores, root mean square, at most."""
+    level: int | None = None
+    """That answers are brought down to; None leaves them where they are."""
+
+
+class Columns(ForScores):
     """Each weight is a number times a ciphertext, and scores are sums of these."""
 
     def __init__(self, preset: str) -> None:
         self.name = f"{preset.split('_', maxsplit=1)[0]} columns"
         self._preset = preset
 
-    def consider(self, task: Task) -> Offer | Refusal:
-        """See `Contender`."""
-        problem = task.problem
-        if not isinstance(problem, Scores):
-            return Refusal(self.name, f"they compute sums with fixed weights, not {problem.name}")
+    def scores(self, task: Task, problem: Scores) -> Offer | Refusal:
+        """See `ForScores`."""
         if task.setting == "outsourced":
-            return Refusal(self.name, "weights are numbers in the clear here")
+            return Refusal(self.name, "its weights are in the clear, and the model comes encrypted")
         size = problem.features * problem.outputs
         if size > _MOST:
-            return Refusal(self.name, f"{size:,} products of ciphertexts are too many")
-        slots, fresh, product, up, down = facts(self._preset)
-        batches = -(-task.samples // slots)
-        # Of results and features that are at most 1.
-        error = problem.largest * (fresh + product * problem.features)
+            return Refusal(self.name, f"{size:,} products with ciphertexts are too many")
+        params = LeveledParams.preset(self._preset)
+        numbers = self.numbers(params, problem)
+        if isinstance(numbers, str):
+            return Refusal(self.name, numbers)
+        up, down = sizes(self._preset, numbers.level)
+        batches = -(-task.samples // params.slot_count)
         features, outputs = batches * problem.features, batches * problem.outputs
         return Offer(
             way=self.name,
@@ -57,66 +81,111 @@ class Columns:
             up=up * features,
             down=down * outputs,
             held=problem.nbytes,
-            error=error,
+            error=numbers.error,
+            failure=outputs * LATTICE,
             sees=Sees("scores", model_at_server=True, noise_tells="the model"),
-            prepare=partial(_Parties, LeveledParams.preset(self._preset), problem, slots),
+            prepare=partial(_Parties, params, numbers),
+        )
+
+    @abstractmethod
+    def numbers(self, params: LeveledParams, problem: Scores) -> Numbers | str:
+        """The task in the scheme's numbers, or why that cannot be."""
+
+
+class ApproximateColumns(Columns):
+    """Numbers of CKKS: features and scores within [-1, 1], which its claims on noise are for."""
+
+    def numbers(self, params: LeveledParams, problem: Scores) -> Numbers:
+        """See `Columns`."""
+        fresh, product = claims(params.name)
+        scales, largest = scales_of(problem), problem.largest
+
+        def columns(x: Reals) -> Reals:
+            found: Reals = x / scales
+            return found
+
+        def results(found: NDArray[Any]) -> Reals:
+            scores: Reals = np.real(found) * largest
+            return scores
+
+        return Numbers(
+            columns,
+            (problem.weights * scales / largest).tolist(),
+            (problem.intercepts / largest).tolist(),
+            results,
+            largest * (fresh + product * problem.features),
         )
 
 
-@cache
-def facts(preset: str) -> tuple[int, float, float, int, int]:
-    """Slots; the claimed error of a fresh number and what a product adds; bytes up and down.
+def scales_of(problem: Scores) -> Reals:
+    """What features are divided by, to lie within [-1, 1]."""
+    return np.where(problem.reach > 0, problem.reach, 1.0)
 
-    From a ciphertext of zeros under a key that is thrown away: claims and sizes are public.
+
+@cache
+def claims(preset: str) -> tuple[float, float]:
+    """The claimed error of a fresh number of CKKS, and what a product with a number adds.
+
+    From a ciphertext of zeros under a key that is thrown away: claims are public.
     """
     params = LeveledParams.preset(preset)
     secret, public = leveled_keygen(params, products=False)
-    data = secret.encrypt_to_bytes(np.zeros(params.slot_count))
-    vector = public.read(data)
+    vector = public.read(secret.encrypt_to_bytes(np.zeros(params.slot_count)))
     none, one = (vector * 0.0).error_bound, (vector * 1.0).error_bound
-    answer = len((vector * 0.5 + 0.25).to_bytes())
-    return params.slot_count, max(one - none, vector.error_bound), none, len(data), answer
+    return max(one - none, vector.error_bound), none
+
+
+@cache
+def sizes(preset: str, level: int | None) -> tuple[int, int]:
+    """Bytes up and down of a ciphertext; sizes are public too."""
+    params = LeveledParams.preset(preset)
+    secret, public = leveled_keygen(params, products=False)
+    data = secret.encrypt_to_bytes(np.zeros(params.slot_count, dtype=np.int64))
+    product = public.read(data) * (0.5 if params.is_approximate else 1)
+    return len(data), len((product if level is None else product.mod_switch_to(level)).to_bytes())
 
 
 class _Parties:
-    def __init__(self, params: LeveledParams, problem: Scores, slots: int) -> None:
-        self._problem, self._slots = problem, slots
+    def __init__(self, params: LeveledParams, numbers: Numbers) -> None:
+        self._slots, self._numbers = params.slot_count, numbers
         self._secret, self._public = leveled_keygen(params, products=False)
-        # Features and results within [-1, 1], which claims on noise are for.
-        self._scales = np.where(problem.reach > 0, problem.reach, 1.0)
-        self._weights = problem.weights * self._scales / problem.largest
-        self._added = problem.intercepts / problem.largest
 
-    def encrypt(self, x: NDArray[Any]) -> list[bytes]:
+    def encrypt(self, x: Reals) -> list[bytes]:
         """Column after column, of as many samples as there are slots."""
+        numbers = self._numbers.columns(x)
         return [
-            self._secret.encrypt_to_bytes(column / scale)
-            for first in range(0, len(x), self._slots)
-            for column, scale in zip(x[first : first + self._slots].T, self._scales, strict=True)
+            self._secret.encrypt_to_bytes(column)
+            for first in range(0, len(numbers), self._slots)
+            for column in numbers[first : first + self._slots].T
         ]
 
     def answer(self, up: list[bytes]) -> list[bytes]:
         """A ciphertext for each output."""
+        weights, added = self._numbers.weights, self._numbers.added
+        features = len(weights[0])
         found = []
-        features = self._problem.features
         for first in range(0, len(up), features):
             columns = [self._public.read(data) for data in up[first : first + features]]
-            for row, intercept in zip(self._weights, self._added, strict=True):
-                total = columns[0] * float(row[0])
+            for row, intercept in zip(weights, added, strict=True):
+                total = columns[0] * row[0]
                 for column, weight in zip(columns[1:], row[1:], strict=True):
-                    total = total + column * float(weight)
-                found.append((total + float(intercept)).to_bytes())
+                    total = total + column * weight
+                total = total + intercept
+                level = self._numbers.level
+                found.append((total if level is None else total.mod_switch_to(level)).to_bytes())
         return found
 
-    def decrypt(self, down: list[bytes]) -> NDArray[np.float64]:
+    def decrypt(self, down: list[bytes]) -> Reals:
         """Scores."""
-        outputs = self._problem.outputs
-        found = [np.real(self._secret.decrypt(self._public.read(data))) for data in down]
-        scores = np.concatenate(
-            [np.column_stack(found[at : at + outputs]) for at in range(0, len(found), outputs)]
+        outputs = len(self._numbers.weights)
+        found = [self._secret.decrypt(self._public.read(data)) for data in down]
+        return self._numbers.results(
+            np.concatenate(
+                [np.column_stack(found[at : at + outputs]) for at in range(0, len(found), outputs)]
+            )
         )
-        return scores * self._problem.largest
 
     def held(self) -> int:
-        """The weights."""
-        return self._problem.nbytes
+        """The weights, in doubles."""
+        weights = self._numbers.weights
+        return 8 * len(weights) * (len(weights[0]) + 1)

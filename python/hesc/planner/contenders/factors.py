@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hesc.leveled.params import LeveledParams
-from hesc.planner.offers import Offer, Refusal
+from hesc.planner.contenders.problems import ForProducts
+from hesc.planner.offers import LATTICE, Offer, Refusal
 from hesc.planner.roles import Sees
-from hesc.planner.tasks import Products
 from hesc.planner.work import Count, counted
 from hesc.secret import leveled_keygen
 
@@ -18,21 +18,18 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.leveled.vectors import EncryptedVector
-    from hesc.planner.tasks import Task
+    from hesc.planner.tasks import Products, Task
 
 
-class LeveledFactors:
+class LeveledFactors(ForProducts):
     """As many levels as the tree is deep."""
 
     def __init__(self, preset: str) -> None:
         self.name = f"{preset.split('_', maxsplit=1)[0]} products"
         self._preset = preset
 
-    def consider(self, task: Task) -> Offer | Refusal:
-        """See `Contender`."""
-        problem = task.problem
-        if not isinstance(problem, Products):
-            return Refusal(self.name, "products of ciphertexts are needed for encrypted factors")
+    def products(self, task: Task, problem: Products) -> Offer | Refusal:
+        """See `ForProducts`."""
         params = LeveledParams.preset(self._preset)
         depth = (problem.factors - 1).bit_length()
         if depth > params.depth:
@@ -53,6 +50,7 @@ class LeveledFactors:
             down=down * batches,
             held=keys,
             error=error,
+            failure=batches * LATTICE,
             sees=Sees("scores", noise_tells="the factors"),
             prepare=partial(_Parties, params, problem.factors),
         )

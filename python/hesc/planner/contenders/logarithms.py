@@ -9,31 +9,26 @@ import numpy as np
 
 from hesc import logarithms
 from hesc.logarithms import Factor, Plan
+from hesc.planner.contenders.problems import ForProducts
 from hesc.planner.contenders.sets import set_of
-from hesc.planner.offers import Offer, Refusal
+from hesc.planner.offers import LATTICE, Offer, Refusal
 from hesc.planner.roles import Sees
-from hesc.planner.tasks import Products
 from hesc.planner.work import Count, counted, parts_of
 from hesc.secret import leveled_keygen
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.planner.tasks import Task
+    from hesc.planner.tasks import Products, Task
 
 
-class Logarithms:
+class Logarithms(ForProducts):
     """Each owner encrypts logarithms under the public key; the server adds."""
 
     name = "logarithms"
 
-    def consider(self, task: Task) -> Offer | Refusal:
-        """See `Contender`."""
-        problem = task.problem
-        if not isinstance(problem, Products):
-            return Refusal(
-                self.name, f"they are for products; of {problem.name} they would show every summand"
-            )
+    def products(self, task: Task, problem: Products) -> Offer | Refusal:
+        """See `ForProducts`."""
         factors = [Factor(source="public") for _ in range(problem.factors)]
         plan = Plan.elementwise(factors, error=task.max_error)
         parts = parts_of(task.samples, plan.most_samples)
@@ -54,6 +49,7 @@ class Logarithms:
             down=sum(size.down for size in sizes),
             held=0,
             error=plan.error,
+            failure=task.samples * LATTICE,
             sees=Sees("scores"),
             prepare=partial(_Parties, plan, problem.factors),
         )

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hesc.planner.contenders.problems import ForScores
 from hesc.planner.contenders.sets import set_of
-from hesc.planner.offers import Offer, Refusal
+from hesc.planner.offers import LATTICE, Offer, Refusal
 from hesc.planner.roles import Sees
-from hesc.planner.tasks import Scores
 from hesc.planner.work import Count, counted, parts_of
 from hesc.ring_products import Bounds, EncryptedModel, Model, Plan
 from hesc.secret import leveled_keygen
@@ -18,19 +18,16 @@ from hesc.secret import leveled_keygen
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.planner.tasks import Task
+    from hesc.planner.tasks import Scores, Task
 
 
-class RingProducts:
+class RingProducts(ForScores):
     """The smallest set that has the error; queries of as many samples as it takes."""
 
     name = "ring products"
 
-    def consider(self, task: Task) -> Offer | Refusal:
-        """See `Contender`."""
-        problem = task.problem
-        if not isinstance(problem, Scores):
-            return Refusal(self.name, f"they compute sums with fixed weights, not {problem.name}")
+    def scores(self, task: Task, problem: Scores) -> Offer | Refusal:
+        """See `ForScores`."""
         under = None
         if task.setting == "outsourced":
             under = "secret" if task.own_model else "public"
@@ -55,6 +52,7 @@ class RingProducts:
             down=down,
             held=held,
             error=plan.error,
+            failure=task.samples * problem.outputs * LATTICE,
             sees=Sees("scores", model_at_server=under is None, noise_tells="the model"),
             prepare=partial(_Parties, plan, problem, under),
         )

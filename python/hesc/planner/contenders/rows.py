@@ -9,32 +9,29 @@ import numpy as np
 
 from hesc.leveled.matrices import Matrix, matrix_rotations
 from hesc.leveled.params import LeveledParams
-from hesc.planner.offers import Offer, Refusal
+from hesc.planner.contenders.problems import ForScores
+from hesc.planner.offers import LATTICE, Offer, Refusal
 from hesc.planner.roles import Sees
-from hesc.planner.tasks import Scores
 from hesc.planner.work import Count, counted
 from hesc.secret import leveled_keygen
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.planner.tasks import Task
+    from hesc.planner.tasks import Scores, Task
 
 
-class Rows:
+class Rows(ForScores):
     """The product by diagonals, with rotations by baby and giant steps."""
 
     def __init__(self, preset: str) -> None:
         self.name = f"{preset.split('_', maxsplit=1)[0]} rows"
         self._preset = preset
 
-    def consider(self, task: Task) -> Offer | Refusal:
-        """See `Contender`."""
-        problem = task.problem
-        if not isinstance(problem, Scores):
-            return Refusal(self.name, f"they compute sums with fixed weights, not {problem.name}")
+    def scores(self, task: Task, problem: Scores) -> Offer | Refusal:
+        """See `ForScores`."""
         if task.setting == "outsourced":
-            return Refusal(self.name, "weights are a matrix in the clear here")
+            return Refusal(self.name, "its weights are in the clear, and the model comes encrypted")
         shape = problem.outputs, problem.features
         error, up, down, keys = facts(self._preset, shape)
         diagonals = _diagonals(shape)
@@ -52,6 +49,7 @@ class Rows:
             down=down * task.samples,
             held=keys + problem.nbytes,
             error=error * problem.largest,
+            failure=task.samples * LATTICE,
             sees=Sees("scores", model_at_server=True, noise_tells="the model"),
             prepare=partial(_Parties, LeveledParams.preset(self._preset), problem),
         )

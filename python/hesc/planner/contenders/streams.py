@@ -10,16 +10,16 @@ import numpy as np
 from hesc.arrays import Answer, EncryptedArray
 from hesc.encryptor import Encryptor
 from hesc.params import Params
+from hesc.planner.contenders.problems import ForProducts
 from hesc.planner.offers import Offer, Refusal
 from hesc.planner.roles import Sees
-from hesc.planner.tasks import Products
 from hesc.planner.work import CACHE, Count, counted
 from hesc.secret import Decryptor, SecretEncryptor, keygen
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.planner.tasks import Task
+    from hesc.planner.tasks import Products, Task
 
 _MOST_BITS: Final = 1 << 22
 """Bits of all streams of one factor or sample, at most."""
@@ -33,7 +33,7 @@ def _length(error: float) -> int:
     return max(64, 1 << int(np.ceil(np.log2(1 / error**2))))
 
 
-class StreamFactors:
+class StreamFactors(ForProducts):
     """Each factor a stream of independent bits; products are exclusive ors."""
 
     def __init__(self, preset: str) -> None:
@@ -41,15 +41,8 @@ class StreamFactors:
         self._preset = preset
         self._parity = preset in _PARITY
 
-    def consider(self, task: Task) -> Offer | Refusal:
-        """See `Contender`."""
-        problem = task.problem
-        if not isinstance(problem, Products):
-            return Refusal(
-                self.name,
-                f"streams multiply what is encrypted; {problem.name} by sums of streams are not "
-                f"among the ways here, and would show the client every summand",
-            )
+    def products(self, task: Task, problem: Products) -> Offer | Refusal:
+        """See `ForProducts`."""
         length = _length(task.max_error)
         if length > _MOST_LENGTH or length * task.samples > _MOST_BITS:
             return Refusal(
@@ -79,6 +72,8 @@ class StreamFactors:
             down=down,
             held=0,
             error=length**-0.5,
+            # A block that decrypts wrongly, one in 10^8, changes bits, each by 2 / length.
+            failure=0.0,
             # Counts of ones tell more of factors than their product; parity alone does not.
             sees=Sees("scores" if self._parity else "products", one_encryptor=own),
             prepare=partial(_Factors, params, length, problem.factors),

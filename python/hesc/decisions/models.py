@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
-from hesc._native import WireError
 from hesc.integers import Integers, Kind, total, where
-from hesc.ml import documents
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
 
 BITS: Final = 16
 """Of a quantised feature, at most."""
-_LARGEST: Final = 1 << 52
+LARGEST: Final = 1 << 52
 """Totals stay below: doubles hold them exactly."""
 ARGMAX: Final = ("pairs", "rounds")
 """How the largest is found: all comparisons at once, or the winners of a tournament."""
@@ -76,8 +74,8 @@ class LinearScores:
             return False
         small = (self.weights >= 0).all() and (self.offsets >= 0).all()
         # Of each by itself first: sums of larger ones could wrap.
-        room = _LARGEST >> bits
-        within = small and self.weights.max() <= room // inputs and self.offsets.max() < _LARGEST
+        room = LARGEST >> bits
+        within = small and self.weights.max() <= room // inputs and self.offsets.max() < LARGEST
         return bool(within)
 
 
@@ -183,7 +181,7 @@ class TreeVotes:
         # Each tree's nodes stand together, which the bounds on totals rely on.
         tree = np.searchsorted(self.roots, np.arange(count), side="right")
         ordered = ordered and (tree[children] == np.tile(tree[inside], 2)).all()
-        room = _LARGEST // (len(self.roots) + 1)
+        room = LARGEST // (len(self.roots) + 1)
         small = (self.values >= 0).all() and (self.values <= room).all()
         return bool(ordered and small and (self.offsets >= 0).all() and (self.offsets < room).all())
 
@@ -268,40 +266,3 @@ def _tree(operation: Callable[[Any, Any], Any], items: Sequence[Any]) -> Any:
         pairs = zip(level[::2], level[1::2], strict=False)
         level = [operation(a, b) for a, b in pairs] + level[len(level) - len(level) % 2 :]
     return level[0]
-
-
-_PARTS: Final[dict[str, tuple[Callable[..., Scores], dict[str, int]]]] = {
-    "linear": (LinearScores, {"weights": 2, "offsets": 1}),
-    "trees": (TreeVotes, {"roots": 1, "nodes": 2, "values": 2, "offsets": 1}),
-}
-
-
-def described(model: Scores) -> dict[str, Any]:
-    """A model for a document: **weights in the clear**."""
-    _, axes = _PARTS[model.name]
-    parts = {name: documents.packed(getattr(model, name)) for name in axes}
-    return {"model": model.name} | parts
-
-
-def read(value: object, inputs: int, classes: int, bits: int) -> Scores:
-    """A model from a document.
-
-    Raises:
-        WireError: no model, or one of other features or classes.
-
-    """
-    found = value.get("model") if isinstance(value, dict) else None
-    make, axes = _PARTS[documents.one_of(found, tuple(_PARTS), "a model of decisions")]
-    given = documents.exactly(value, {"model", *axes}, "model of decisions")
-    parts = {name: _whole(given[name], count, name) for name, count in axes.items()}
-    model = make(**parts)
-    if not model.fits(inputs, classes, bits):
-        raise WireError("a model of decisions whose parts do not fit together, or its plan")
-    return model
-
-
-def _whole(value: object, axes: int, name: str) -> Whole:
-    numbers = documents.unpacked(value, axes, name)
-    if (numbers != np.floor(numbers)).any() or (np.abs(numbers) > _LARGEST).any():
-        raise WireError(f"{name}: whole numbers up to 2^52 were expected")
-    return numbers.astype(np.int64)

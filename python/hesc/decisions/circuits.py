@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
 
 from hesc import integers
 from hesc._native import CircuitError
+from hesc.decisions.models import ARGMAX, function
 from hesc.integers import ENGINES, Kind
 from hesc.leveled.params import LeveledParams
-from hesc.ml.decisions.models import ARGMAX, function
 from hesc.params import Params
 
 if TYPE_CHECKING:
-    from hesc.ml.decisions.models import Scores
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from hesc.decisions.models import Scores
 
 _WIDEST: Final = 256
 """Bits of an encrypted word, which holds the features of a sample side by side."""
 UPLOADS: Final = {"binary": "packed", "prime": "sliced", "bootstrapped": "sliced"}
 """How words come: slots of "binary" have room for sixteen of their bits."""
+EVALUATION: Final = 42_369_228
+"""Bytes of the keys for bits that bootstrap, which have one set: of evaluation, and public."""
+BLOCK: Final = 2048
+"""Bits of a block of those."""
 
 
 class Words(NamedTuple):
@@ -38,6 +48,21 @@ class Words(NamedTuple):
         """The type of each word."""
         places = range(0, self.inputs, self.per_word)
         return [Kind(self.bits * min(self.per_word, self.inputs - first)) for first in places]
+
+    def numbers(self, steps: NDArray[np.int64]) -> list[NDArray[Any]]:
+        """Rows of quantised features as numbers of these kinds, the first feature lowest."""
+        rows = steps.tolist()
+        return [
+            np.array(
+                [_joined(row[first : first + self.per_word], self.bits) for row in rows],
+                dtype=object,
+            )
+            for first in range(0, self.inputs, self.per_word)
+        ]
+
+
+def _joined(numbers: Sequence[int], bits: int) -> int:
+    return sum(number << bits * at for at, number in enumerate(numbers))
 
 
 def preset(engine: str, name: str) -> LeveledParams | Params:

@@ -1,0 +1,58 @@
+"""The parameter sets for distances of codes: what each has room for, and bytes on the wire."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+_GROUP: Final = 256
+"""Records whose distances lie together."""
+
+
+class DistanceSet(NamedTuple):
+    """A preset, and the bytes of one block of probes under it, which tests hold to real ones."""
+
+    name: str
+    """Of the preset."""
+    block: int
+    """Probes that share a block: the ring degree."""
+    bits: int
+    """Of a code, at most: the plaintext modulus holds their number."""
+    coefficients: int
+    """That may be shown with 40 bits of statistical security; 0 without room for such noise."""
+    column: int
+    """Bytes of the block's bits at one place of the codes."""
+    record: int
+    """Bytes of a record's distances to the block."""
+    group: int
+    """Bytes that `_GROUP` records add together."""
+
+    def up(self, bits: int) -> int:
+        """Bytes of a block of probes, as `hesc.SecretKey.encrypt_codes` gives them."""
+        return 144 + bits * self.column
+
+    def down(self, records: int) -> int:
+        """Bytes of the distances of records to a block."""
+        return 42 + -(-records // _GROUP) * self.group + records * self.record
+
+
+PLAIN: Final = DistanceSet("bfv_1024_distances", 1024, 960, 0, 3328, 6656, 90)
+"""The smallest; its noise tells who decrypts the clear codes."""
+# With room for noise that hides, the smaller first.
+_HIDING: Final = (
+    DistanceSet("bfv_4096_distances", 4096, 512, 42_000_000, 31744, 18432, 83),
+    DistanceSet("bfv_4096_distances_large", 4096, 512, 1 << 36, 47616, 18432, 83),
+)
+SETS: Final = (PLAIN, *_HIDING)
+"""All of them."""
+
+
+def hiding(bits: int, coefficients: int) -> DistanceSet | None:
+    """The smallest set that hides clear codes of so many bits; None where none has room.
+
+    Args:
+        bits: of a code.
+        coefficients: that answers about these codes show in all.
+
+    """
+    fitting = (s for s in _HIDING if bits <= s.bits and coefficients <= s.coefficients)
+    return next(fitting, None)

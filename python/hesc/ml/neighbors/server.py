@@ -1,0 +1,130 @@
+"""The server of nearest neighbours: codes in the clear. Nothing that it imports can decrypt."""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import TYPE_CHECKING, Final, Never
+
+import numpy as np
+
+from hesc._native import ParameterError, ShapeError, WireError
+from hesc.codes import EncryptedCodes
+from hesc.codes.rows import checked
+from hesc.encryptor import PublicKey
+from hesc.inputs import of_kind
+from hesc.ml import documents, frames
+from hesc.ml.neighbors.plans import ANSWER, QUERY, NeighborsPlan
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from hesc.codes import EncryptedDistances
+
+_KIND: Final = "neighbors server"
+
+
+class NeighborsServer:
+    """Codes of records in the clear that answer encrypted codes with distances.
+
+    Args:
+        plan: what both sides agreed upon.
+        codes: of the records, a row for each, in the order of the plan's labels.
+        keys: where the plan hides codes, what the client's `public_keys` gave: the server then
+            answers this client alone, and counts what it answers in memory.
+
+    Raises:
+        ShapeError: codes that are not the plan's in number or bits.
+        ParameterError, WireError: keys missing, too many, damaged or of another set.
+
+    """
+
+    def __init__(self, plan: NeighborsPlan, codes: ArrayLike, *, keys: bytes | None = None) -> None:
+        self.plan = of_kind(plan, "plan", NeighborsPlan, "PrivateNeighbors.plan makes it")
+        self._codes = checked(codes)
+        if self._codes.shape != (plan.records, plan.coding.bits // 64):
+            raise ShapeError("codes of a server are as many, and as long, as its plan says")
+        if (keys is None) == plan.needs_keys:
+            raise ParameterError(
+                "this plan hides the codes, under the client's public key: give keys=, the bytes "
+                "of client.public_keys()"
+                if plan.needs_keys
+                else "this plan hides nothing and needs no keys: leave out keys="
+            )
+        self._public = None if keys is None else PublicKey.from_bytes(plan.params, keys)
+        self._left, self._counting = plan.answers, Lock()
+
+    def __repr__(self) -> str:
+        return f"<hesc.ml.neighbors.NeighborsServer: {self.plan!r}>"
+
+    def __reduce__(self) -> Never:
+        raise TypeError(
+            "a NeighborsServer is not pickled or copied, nor its count; write to_bytes()"
+        )
+
+    def answer(self, query: bytes) -> bytes:
+        """Encrypted distances of every record to every sample, for whoever sent the query.
+
+        Cost: for each record a quarter as many additions of ciphertexts as codes have bits,
+        however many samples there are; its time depends on the codes.
+
+        Raises:
+            WireError, ParameterError, KeyMismatchError: damaged bytes, a query for another plan or
+                of another client; more samples than a plan that hides codes has left.
+
+        """
+        name, data = frames.split(query, QUERY, 2)
+        if name != self.plan.name:
+            raise WireError("this query is for another plan; make it with the server's own")
+        asked = EncryptedCodes.from_bytes(self.plan.params, data)
+        if asked.bits != self.plan.coding.bits or not 1 <= len(asked) <= self.plan.rows:
+            raise WireError(
+                f"a query has codes of {self.plan.coding.bits} bits, {self.plan.rows} at most"
+            )
+        if self._public is None:
+            found = asked.distances(self._codes)
+        else:
+            with self._counting:
+                found = self._hidden(asked, self._public)
+        return frames.join(ANSWER, [name, found.to_bytes()])
+
+    def _hidden(self, asked: EncryptedCodes, public: PublicKey) -> EncryptedDistances:
+        left = self._left or 0
+        if len(asked) > left:
+            raise ParameterError(
+                f"this model gives {self.plan.answers} numbers about each record in all, one a "
+                f"sample; {left} are left and {len(asked)} are asked for: no answer. More would "
+                f"give the records away"
+            )
+        found = asked.hidden_distances(
+            public, self._codes, coefficients=self.plan.coefficients(self.plan.answers or 0)
+        )
+        self._left = left - len(asked)
+        return found
+
+    @property
+    def answers_left(self) -> int | None:
+        """Samples that may still be asked about; None where nothing is hidden."""
+        return self._left
+
+    def to_bytes(self) -> bytes:
+        """Plan and **codes in the clear**: for who runs the server, and for no client."""
+        codes = self._codes.astype("<u8").tobytes()
+        fields = {"plan": self.plan.to_bytes().decode(), "codes": documents.base64_of(codes)}
+        return documents.write(_KIND, fields)
+
+    @classmethod
+    def from_bytes(cls, data: bytes, *, keys: bytes | None = None) -> NeighborsServer:
+        """What `to_bytes` wrote. A count of answers begins anew: whoever reads it keeps count.
+
+        Raises:
+            WireError: damaged bytes, or another object's.
+
+        """
+        given = documents.read(data, _KIND, {"plan", "codes"})
+        plan = NeighborsPlan.from_bytes(documents.inner(given["plan"], "the plan of a server"))
+        codes = documents.bytes_of(given["codes"], "codes of a server")
+        words = plan.coding.bits // 64
+        if len(codes) != 8 * plan.records * words:
+            raise WireError("the codes of a server are not as many as its plan says")
+        rows = np.frombuffer(codes, dtype="<u8").astype(np.uint64)
+        return cls(plan, rows.reshape(plan.records, words), keys=keys)

@@ -1,0 +1,92 @@
+"""Nearest neighbours by codes: the client learns distances to all records."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from hesc._native import ParameterError
+from hesc.ml.neighbors import extraction, planning
+from hesc.ml.neighbors.runs import NeighborsSession, simulate
+from hesc.ml.neighbors.server import NeighborsServer
+from hesc.ml.services import Asked, Service
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from hesc.ml.neighbors.extraction import Records
+    from hesc.ml.neighbors.plans import NeighborsPlan
+    from hesc.ml.runs import Progress
+    from hesc.planner import Decision
+
+
+class NeighborsService(Service):
+    """Codes of records at the server, distances for the client."""
+
+    takes: ClassVar[frozenset[str]] = frozenset(
+        {"bits", "min_agreement", "hidden", "answers", "random_state"}
+    )
+
+    def __init__(
+        self, plan: NeighborsPlan, asked: Asked, model: Records, codes: NDArray[np.uint64]
+    ) -> None:
+        super().__init__(plan, asked)
+        self.codes = codes
+        """Of the records."""
+        self._model = model
+
+    @classmethod
+    def make(cls, asked: Asked) -> NeighborsService:
+        """Plans codes: see `hesc.ml.neighbors.planning.make`."""
+        model = extraction.records_of(asked.estimator)
+        wishes = planning.Wishes(**asked.wishes)
+        plan, codes = planning.make(
+            model, asked.estimator, asked.rows, names=asked.names, wishes=wishes
+        )
+        return cls(plan, asked, model, codes)
+
+    def is_of(self, estimator: Any) -> bool:
+        """Whether a fitted model is the one that was planned."""
+        return self._model.same_as(extraction.records_of(estimator))
+
+    def server(self, *, keys: bytes | None = None) -> NeighborsServer:
+        """A server, which cannot decrypt; where codes are hidden, of one client's keys."""
+        return NeighborsServer(self.plan, self.codes, keys=keys)
+
+    def simulated(
+        self,
+        rows: NDArray[np.float64],
+        *,
+        clip: bool,  # noqa: ARG002 - codes have no ranges
+        random_state: int | None,  # noqa: ARG002 - nothing is drawn
+        progress: Progress,  # noqa: ARG002 - it takes no time
+    ) -> Any:
+        """Codes compared in the clear: exactly what encrypted ones give."""
+        return simulate(self.plan, self.codes, rows)
+
+    def _opened(self, client: Any, server: Any) -> NeighborsSession:
+        return NeighborsSession(client, server)
+
+    def most_measured(self, _server: Any) -> int | None:
+        """Rows that a report's run may take: hidden codes are compared with so many."""
+        most: int | None = self.plan.samples_in_all
+        return most
+
+    def contenders(self, *, samples: int, objective: str, bandwidth: float) -> Decision:
+        """The table of ways to compute the same distances; see `Serving.contenders`."""
+        from hesc.planner import Distances, Task, decide
+
+        if self.plan.hidden:
+            raise ParameterError(
+                "this plan hides its codes, which one way alone does here: there is nothing to "
+                "compare it with"
+            )
+        return decide(
+            Task(
+                Distances(self.codes),
+                disclose="distances",
+                samples=samples,
+                objective=objective,
+                bandwidth=bandwidth,
+            )
+        )

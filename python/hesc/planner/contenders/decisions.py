@@ -1,0 +1,208 @@
+"""Classes and nothing else: the server compares scores, on encrypted integers of few bits.
+
+In slots, as many samples beside each other as there are; or sample by sample on bits that
+bootstrap. What both compute is the model in whole numbers, exactly: an error is what rounding
+features and weights does to classes, counted on the problem's rows.
+"""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache, partial
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from hesc import integers
+from hesc._native import CircuitError, ParameterError
+from hesc.decisions.circuits import BLOCK, EVALUATION, Words, cheapest
+from hesc.decisions.models import index_kind
+from hesc.decisions.quantisation import fewest_bits, linear
+from hesc.integers import EncryptedIntegers, Kind
+from hesc.leveled.params import LeveledParams
+from hesc.planner import shares
+from hesc.planner.contenders.deciding import TOGETHER, Bits, Slots, words_of
+from hesc.planner.offers import LATTICE, Offer, Refusal
+from hesc.planner.roles import Sees
+from hesc.planner.tasks import Classes
+from hesc.planner.work import Count, counted, parts_of
+from hesc.secret import leveled_keygen
+
+if TYPE_CHECKING:
+    from hesc.decisions.models import LinearScores
+    from hesc.decisions.quantisation import Quantised
+    from hesc.planner.tasks import Task
+    from hesc.planner.work import Work
+
+_MOST: Final = 1 << 12
+"""Additions of encrypted bits, at most: circuits of more take minutes to be planned."""
+_HEAD: Final = 185
+"""Bytes of a query of such bits before its blocks."""
+_DOWN: Final = 5_802
+"""Bytes of an answer, one block of such bits."""
+
+
+class Decisions:
+    """The largest of a linear model's scores, or the sign of one, by comparisons."""
+
+    def __init__(self, name: str, engines: tuple[str, ...]) -> None:
+        self.name = name
+        self._engines = engines
+
+    def consider(self, task: Task) -> Offer | Refusal:
+        """See `Contender`."""
+        problem = task.problem
+        if not isinstance(problem, Classes):
+            return Refusal(
+                self.name,
+                f"it compares scores bit by bit and answers with a class; {problem.name} take no "
+                f"comparison, and sums of bits cost far more than sums of numbers",
+            )
+        if task.setting == "outsourced":
+            return Refusal(self.name, "its weights are in the clear, and the model comes encrypted")
+        lost = shares.misses(task.max_error, len(problem.rows))
+        if lost < 0:
+            return Refusal(
+                self.name,
+                f"{len(problem.rows)} rows are too few to tell a share of {task.max_error:.2g}: "
+                f"give more rows=",
+            )
+        found = _whole(problem, 1 - lost / len(problem.rows))
+        if found is None:
+            return Refusal(
+                self.name,
+                f"whole numbers of ten bits change the class of more than {lost} of "
+                f"{len(problem.rows)} rows: allow more, or declare narrower ranges",
+            )
+        size = found.bits * sum(w.bit_count() for w in found.model.weights.ravel().tolist())
+        if size > _MOST:
+            return Refusal(self.name, f"{size:,} additions of encrypted bits are too many")
+        circuit = _circuit(problem, found.bits, found.model, self._engines, task.samples)
+        slotted = isinstance(circuit.params, LeveledParams)
+        costs = (_in_slots if slotted else _on_bits)(task.samples, found, circuit)
+        rows = len(problem.rows)
+        return Offer(
+            way=self.name,
+            parameters=f"{circuit.params.name}, {found.bits} bits a feature",
+            work=costs.work,
+            up=costs.up,
+            down=costs.down,
+            held=costs.keys + found.model.weights.nbytes + found.model.offsets.nbytes,
+            error=shares.most(round((1 - found.agreement) * rows), rows),
+            failure=task.samples * LATTICE,
+            sees=Sees("class", model_at_server=True, noise_tells="the model"),
+            prepare=partial(Slots if slotted else Bits, problem, found, circuit),
+        )
+
+
+@lru_cache(maxsize=32)
+def _whole(problem: Classes, agreement: float) -> Quantised[LinearScores] | None:
+    """The model of the fewest bits that keeps so many classes of the problem's rows."""
+    scores = problem.scores
+    ranges = scores.low, scores.high
+    try:
+        return fewest_bits(
+            lambda of_features, of_numbers: linear(
+                scores.weights, scores.intercepts, ranges, of_features, of_numbers
+            ),
+            problem.rows,
+            problem.exact(problem.rows).astype(np.int64),
+            ranges,
+            bits=None,
+            least=agreement,
+        )
+    except ParameterError:
+        return None
+
+
+@lru_cache(maxsize=32)
+def _circuit(
+    problem: Classes, bits: int, model: LinearScores, engines: tuple[str, ...], samples: int
+) -> integers.Plan:
+    """The cheapest circuit of these engines for so many samples."""
+    words = Words(problem.features, bits)
+    found: list[integers.Plan] = []
+    reasons: list[CircuitError] = []
+    for engine in engines:
+        try:
+            found.append(cheapest(model, words, engine=engine, batch=samples))
+        except CircuitError as error:
+            reasons.append(error)
+    if not found:
+        raise reasons[0]
+    return min(found, key=lambda plan: plan.chosen.seconds)
+
+
+class _Costs(NamedTuple):
+    """What samples take."""
+
+    work: Work
+    up: int
+    down: int
+    keys: int
+    """Bytes of keys at the server."""
+
+
+def _in_slots(samples: int, found: Quantised[LinearScores], circuit: integers.Plan) -> _Costs:
+    words = words_of(found)
+    row = circuit.chosen
+    queries = -(-samples // row.slots)
+    kind = index_kind(len(found.model.offsets))
+    up, down = sizes(row.params, circuit.upload, tuple(words.kinds), kind, circuit.levels[-1])
+    count, numbers = queries * len(words.kinds), samples * words.inputs
+    work = counted(
+        "decisions.slots",
+        encrypt=Count(count, 0, numbers, queries * up),
+        answer=Count(queries, 0, 0, queries * (up + down), counted=queries * row.latency),
+        decrypt=Count(queries, 0, samples, queries * down),
+    )
+    return _Costs(work, queries * up, queries * down, keys(row.params, circuit.upload))
+
+
+def _on_bits(samples: int, found: Quantised[LinearScores], circuit: integers.Plan) -> _Costs:
+    words = words_of(found)
+    parts = parts_of(samples, TOGETHER)
+    up = sum(_bytes(count * kind.width) for count in parts for kind in words.kinds)
+    down = _DOWN * len(parts)
+    work = counted(
+        "decisions.bits",
+        encrypt=Count(len(parts) * len(words.kinds), 0, samples * words.inputs * words.bits, up),
+        answer=Count(len(parts), samples * circuit.chosen.products, 0),
+        decrypt=Count(len(parts), 0, samples, down),
+    )
+    return _Costs(work, up, down, EVALUATION)
+
+
+def _bytes(bits: int) -> int:
+    """Of a query on its way up: sixteen for each place of its blocks."""
+    return _HEAD + -(-bits // BLOCK) * 16 * BLOCK
+
+
+@cache
+def keys(preset: str, upload: str) -> int:
+    """Bytes of the public keys that a server is given.
+
+    Large sets have hundreds of megabytes of them: what a key for each power of Frobenius takes is
+    the relinearisation key's size, and heads are those of the smallest set.
+    """
+    params = LeveledParams.preset(preset)
+    forms = leveled_keygen(params)[1].to_bytes()
+    size = len(forms["public"]) + len(forms["relin"])
+    if upload != "packed":
+        return size
+    small = LeveledParams.preset("bgv_13107_shallow")
+    made = leveled_keygen(small, unpacking=True)[1].to_bytes()
+    heads = ((small.slot_degree or 1) - 1) * len(made["relin"]) - len(made["galois"])
+    return size + ((params.slot_degree or 1) - 1) * len(forms["relin"]) - heads
+
+
+@cache
+def sizes(
+    preset: str, upload: str, kinds: tuple[Kind, ...], answer: Kind, level: int
+) -> tuple[int, int]:
+    """Bytes of a query and its answer, of zeros under a key that is thrown away."""
+    params = LeveledParams.preset(preset)
+    secret, public = leveled_keygen(params, products=False)
+    up = sum(len(secret.encrypt_integers_to_bytes([0], str(kind), layout=upload)) for kind in kinds)
+    fresh = integers.encrypt(public, [0], answer)
+    blocks = [[bit.mod_switch_to(level) for bit in block] for block in fresh.blocks]
+    return up, len(EncryptedIntegers(public, answer, 1, blocks).to_bytes())

@@ -1,0 +1,124 @@
+"""What contenders for one kind of problem have in common: which tasks they are asked about."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from hesc.planner import shares
+from hesc.planner.offers import Offer, Refusal
+from hesc.planner.tasks import Classes, Distances, Products, Scores
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from hesc.planner.offers import Parties
+    from hesc.planner.tasks import Task
+
+_ERRORS: Final = 10.0
+"""Errors of a score that a class is to be ahead by: seven deviations of a difference of two."""
+
+
+class ForScores(ABC):
+    """Ways for linear scores, and for classes where the client may see the scores."""
+
+    name: str
+
+    def consider(self, task: Task) -> Offer | Refusal:
+        """See `Contender`."""
+        if isinstance(task.problem, Scores):
+            return self.scores(task, task.problem)
+        if isinstance(task.problem, Classes):
+            return self._classes(task, task.problem)
+        return Refusal(self.name, f"it computes sums with weights, not {task.problem.name}")
+
+    @abstractmethod
+    def scores(self, task: Task, problem: Scores) -> Offer | Refusal:
+        """What it takes for scores."""
+
+    def _classes(self, task: Task, problem: Classes) -> Offer | Refusal:
+        """The scores, of which the client takes the largest, as exactly as classes need them."""
+        margins = problem.margins()
+        lost = shares.misses(task.max_error, len(margins))
+        if lost < 0:
+            return Refusal(
+                self.name,
+                f"{len(margins)} rows are too few to tell a share of {task.max_error:.2g}: give "
+                f"more rows=",
+            )
+        error = float(margins[min(lost, len(margins) - 1)]) / _ERRORS
+        if not error > 0:
+            return Refusal(self.name, "too many of the rows are on the border between two classes")
+        offer = self.scores(replace(task, problem=problem.scores, max_error=error), problem.scores)
+        if isinstance(offer, Refusal):
+            return offer
+        near = int((margins < _ERRORS * offer.error).sum())
+        return replace(
+            offer,
+            error=shares.most(near, len(margins)),
+            prepare=partial(_Largest, offer.prepare, problem),
+        )
+
+
+class ForProducts(ABC):
+    """Ways for products of encrypted factors."""
+
+    name: str
+
+    def consider(self, task: Task) -> Offer | Refusal:
+        """See `Contender`."""
+        if isinstance(task.problem, Products):
+            return self.products(task, task.problem)
+        name = task.problem.name
+        return Refusal(
+            self.name,
+            f"it computes single products of encrypted factors; {name} are sums of many",
+        )
+
+    @abstractmethod
+    def products(self, task: Task, problem: Products) -> Offer | Refusal:
+        """What it takes for products."""
+
+
+class ForDistances(ABC):
+    """Ways for distances of binary codes."""
+
+    name: str
+
+    def consider(self, task: Task) -> Offer | Refusal:
+        """See `Contender`."""
+        if isinstance(task.problem, Distances):
+            return self.distances(task, task.problem)
+        return Refusal(self.name, f"it compares binary codes; {task.problem.name} are of numbers")
+
+    @abstractmethod
+    def distances(self, task: Task, problem: Distances) -> Offer | Refusal:
+        """What it takes for distances."""
+
+
+class _Largest:
+    """Parties for scores whose client takes the largest."""
+
+    def __init__(self, prepare: Callable[[], Parties], problem: Classes) -> None:
+        self._parties, self._problem = prepare(), problem
+
+    def encrypt(self, x: NDArray[Any]) -> list[bytes]:
+        """As for scores."""
+        return self._parties.encrypt(x)
+
+    def answer(self, up: list[bytes]) -> list[bytes]:
+        """Scores."""
+        return self._parties.answer(up)
+
+    def decrypt(self, down: list[bytes]) -> NDArray[np.float64]:
+        """Classes."""
+        return self._problem.places(self._parties.decrypt(down))
+
+    def held(self) -> int:
+        """As for scores."""
+        return self._parties.held()

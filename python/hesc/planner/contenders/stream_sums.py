@@ -1,0 +1,208 @@
+"""Weighted sums of encrypted bit streams, whose client sees every summand.
+
+Features are streams of independent bits; weights, in the clear or encrypted, streams with as many
+ones as comes nearest to their values. A product is an exclusive or, its mean over the feature's
+bits is the product of the two values whatever order the weight's bits have, and sums lie one
+behind the other.
+"""
+
+from __future__ import annotations
+
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from hesc.arrays import Answer, EncryptedArray
+from hesc.encoding import EncodedArray, Encoder
+from hesc.encryptor import Encryptor
+from hesc.params import Params
+from hesc.planner.contenders.problems import ForScores
+from hesc.planner.offers import Offer, Refusal
+from hesc.planner.roles import Sees
+from hesc.planner.tasks import Scores
+from hesc.planner.work import CACHE, Count, counted
+from hesc.ring_products.plans import power_above
+from hesc.secret import Decryptor, SecretEncryptor, keygen
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from hesc.planner.tasks import Task
+
+_MOST_BITS: Final = 1 << 24
+"""Bits of all summands, at most."""
+_MOST_LENGTH: Final = 1 << 16
+_WORD: Final = 64
+
+
+class StreamSums(ForScores):
+    """Scores by streams: for clients that may see `weight * feature` one by one."""
+
+    def __init__(self, preset: str) -> None:
+        self.name = f"stream sums {preset.rsplit('_', 1)[0]}"
+        self._preset = preset
+
+    def scores(self, task: Task, problem: Scores) -> Offer | Refusal:
+        """See `ForScores`."""
+        if task.disclose != "products":
+            return Refusal(
+                self.name, "the client would see every summand: it is for disclose='products'"
+            )
+        encrypted = task.setting == "outsourced"
+        unit = _unit(problem, encrypted=encrypted)
+        length = _length(task.max_error / unit, problem.features)
+        bits = float(length) * problem.features * problem.outputs * task.samples
+        if length > _MOST_LENGTH or bits > _MOST_BITS:
+            return Refusal(
+                self.name,
+                f"streams of {length:,} bits for each of {task.samples * problem.features:,} "
+                f"numbers are more than is tried: their error falls with the root of their length",
+            )
+        under = ("secret" if task.own_model else "public") if encrypted else "none"
+        pad = Params.preset(self._preset).scheme == "pad"
+        if pad and under == "public":
+            return Refusal(
+                self.name,
+                "it is private only where the key owner encrypts everything that is multiplied",
+            )
+        shape = problem.outputs, problem.features
+        up, down, held = sizes(self._preset, length, shape, task.samples, under)
+        rows = task.samples * problem.outputs
+        blocks = -(-length * problem.features // Params.preset(self._preset).block_length)
+        return Offer(
+            way=self.name,
+            parameters=f"{self._preset}, {length} bits a stream",
+            work=counted(
+                f"stream_sums.{self._preset}.{'encrypted' if encrypted else 'clear'}",
+                encrypt=Count(
+                    1,
+                    task.samples * blocks,
+                    bits / problem.outputs,
+                    0,
+                    max(0.0, up - CACHE),
+                ),
+                answer=Count(1, rows * blocks, bits, 0, max(0.0, down - CACHE)),
+                decrypt=Count(1, rows * blocks, bits, 0, max(0.0, down - CACHE)),
+            ),
+            up=up,
+            down=down,
+            held=held if encrypted else problem.nbytes,
+            error=unit * _deviation(length, problem.features, rounded=problem.features + encrypted),
+            # A block that decrypts wrongly, one in 10^8, changes bits, each by 2 / length.
+            failure=0.0,
+            sees=Sees("products", model_at_server=not encrypted, one_encryptor=pad and encrypted),
+            prepare=partial(_Parties, self._preset, length, problem, under),
+        )
+
+
+def _summands(problem: Scores) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Weights of features within [-1, 1], and what is added to them."""
+    middle, half = (problem.high + problem.low) / 2, (problem.high - problem.low) / 2
+    return problem.weights * half, problem.weights @ middle + problem.intercepts
+
+
+def _unit(problem: Scores, *, encrypted: bool) -> float:
+    """What a stream's one stands for: the largest summand, or a power of two above it.
+
+    Of an encrypted model what is added is encrypted too.
+    """
+    weights, added = _summands(problem)
+    largest = float(np.abs(weights).max())
+    return (power_above(max(largest, float(np.abs(added).max()))) if encrypted else largest) or 1.0
+
+
+def _deviation(length: int, features: int, *, rounded: int) -> float:
+    """Of a sum, in units, at most: of the features' bits, and of weights rounded to such streams.
+
+    Independent bits of a mean `x` have the variance `(1 - x**2) / length`; a weight is off by half
+    of a step of `2 / length` at most.
+    """
+    return float(np.hypot(np.sqrt(features / length), rounded / length))
+
+
+def _length(error: float, features: int) -> int:
+    """The fewest bits, in whole words, whose deviation is no more."""
+    # s + (2 s)^2 is at least its square with s = features / length: of one feature, two weights.
+    square = (np.sqrt(1 + 16 * error**2) - 1) / 8
+    words = np.ceil(features / max(square, 1e-12) / _WORD)
+    return int(max(1, words)) * _WORD
+
+
+@cache
+def sizes(
+    preset: str, length: int, shape: tuple[int, int], samples: int, under: str
+) -> tuple[int, int, int]:
+    """Bytes up, down and of encrypted weights.
+
+    By runs on zeros, of one sample and of two, under keys that are thrown away: sizes are public,
+    and each further sample has those of the second.
+    """
+    parties = _Parties(preset, length, Scores(np.zeros(shape), low=-1.0, high=1.0), under)
+    runs = []
+    for count in (1, 2):
+        up = parties.encrypt(np.zeros((count, shape[1])))
+        runs.append((sum(map(len, up)), sum(map(len, parties.answer(up)))))
+    one, two = runs
+    up_bytes, down_bytes = (a + (samples - 1) * (b - a) for a, b in zip(one, two, strict=True))
+    return up_bytes, down_bytes, parties.held()
+
+
+class _Parties:
+    def __init__(self, preset: str, length: int, problem: Scores, under: str) -> None:
+        self._params, self._length, self._problem = Params.preset(preset), length, problem
+        self._secret, public = keygen(self._params)
+        self._middle = (problem.high + problem.low) / 2
+        half = (problem.high - problem.low) / 2
+        self._half = np.where(half > 0, half, 1.0)
+        self._encrypted = under != "none"
+        self._unit = _unit(problem, encrypted=self._encrypted)
+        weights, self._added = _summands(problem)
+        values = weights / self._unit
+        self._streams: EncodedArray | EncryptedArray
+        options: Any = {"generator": "exact_weight"}
+        if not self._encrypted:
+            self._streams = Encoder(length, **options).encode(values)
+            self._held = problem.nbytes
+            return
+        encryptor: Any = (
+            SecretEncryptor(self._secret, length, **options)
+            if under == "secret"
+            else Encryptor(public, length, **options)
+        )
+        # What is added is the weight of a feature that is always one.
+        values = np.column_stack([values, self._added / self._unit])
+        data = encryptor.encrypt(values).to_bytes()
+        self._held = len(data)
+        self._streams = EncryptedArray.from_bytes(self._params, data)
+
+    def encrypt(self, x: NDArray[Any]) -> list[bytes]:
+        """All samples, the features of each along the last axis."""
+        values = np.clip((x - self._middle) / self._half, -1, 1)
+        if self._encrypted:
+            values = np.column_stack([values, np.ones(len(values))])
+        encryptor = SecretEncryptor(self._secret, self._length, generator="bernoulli")
+        return [encryptor.encrypt(values[:, None, :]).to_bytes()]
+
+    def answer(self, up: list[bytes]) -> list[bytes]:
+        """Summands, of which those of a score belong together."""
+        features = EncryptedArray.from_bytes(self._params, up[0])
+        if isinstance(self._streams, EncryptedArray):
+            added: float | NDArray[np.float64] = 0.0
+            products = features * self._streams
+        else:
+            added = self._added
+            shape = len(features), *self._streams.shape
+            places = np.arange(np.prod(self._streams.shape)).reshape(self._streams.shape)
+            places = np.broadcast_to(places, shape).reshape(-1).astype(np.int64)
+            every = EncodedArray(self._streams.streams.select(places), shape)
+            products = features.broadcast_to(shape).multiply_encoded(every)
+        return [(products.sum(axis=-1) * self._unit + added).answer().to_bytes()]
+
+    def decrypt(self, down: list[bytes]) -> NDArray[np.float64]:
+        """Scores."""
+        return Decryptor(self._secret).decrypt(Answer.from_bytes(self._params, down[0]))
+
+    def held(self) -> int:
+        """The weights."""
+        return self._held

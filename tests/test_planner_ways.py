@@ -1,0 +1,373 @@
+"""Ways that the planner compares: what each states, beside numpy and beside what it sends."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binom
+
+from hesc import OutOfRangeError, ShapeError
+from hesc.decisions.models import classify
+from hesc.decisions.quantisation import quantised
+from hesc.integers import BootstrappedIntegers, Kind
+from hesc.leveled.params import LeveledParams
+from hesc.params import Params
+from hesc.planner import Calibration, Classes, Distances, Products, Scores, Task, decide, shares
+from hesc.planner.contenders import CONTENDERS
+from hesc.planner.contenders import decisions as deciding
+from hesc.planner.contenders.encrypted_columns import EncryptedColumns
+from hesc.planner.contenders.ring_products import RingProducts
+from hesc.planner.contenders.stream_sums import StreamSums
+from hesc.planner.contenders.whole_columns import WholeColumns
+from hesc.planner.offers import Offer, measure
+from hesc.secret import keygen, leveled_keygen
+
+SHIPPED = Calibration.shipped()
+BFV = LeveledParams.preset("bfv_4096")
+
+
+def offered(way: object, task: Task) -> Offer:
+    found = way.consider(task)  # type: ignore[attr-defined]
+    assert isinstance(found, Offer), found
+    return found
+
+
+def linear(
+    features: int, outputs: int, seed: int = 0, *, low: float = -1.0, high: float = 2.0
+) -> Scores:
+    rng = np.random.default_rng(seed)
+    weights, added = rng.normal(size=(outputs, features)), rng.normal(size=outputs)
+    return Scores(weights, added, low=low, high=high)
+
+
+def drawn(problem: Scores, samples: int, seed: int = 1) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    return rng.uniform(problem.low, problem.high, (samples, problem.features))
+
+
+# Shares that were counted.
+
+
+@given(rows=st.integers(1, 5000), part=st.floats(0, 1))
+def test_a_share_is_no_larger_than_said(rows: int, part: float) -> None:
+    misses = int(part * rows)
+    most = shares.most(misses, rows)
+    assert misses / rows <= most <= 1
+    if most < 1:
+        assert binom.cdf(misses, rows, most) <= 0.01 + 1e-9
+    assert shares.misses(most, rows) >= misses
+    assert shares.most(misses, 2 * rows) <= most
+
+
+@given(rows=st.integers(1, 5000), share=st.floats(1e-6, 1))
+def test_as_many_misses_as_leave_a_share(rows: int, share: float) -> None:
+    found = shares.misses(share, rows)
+    if found >= 0:
+        assert shares.most(found, rows) <= share
+    if found < rows:
+        assert shares.most(found + 1, rows) > share
+
+
+# Classes.
+
+
+def test_classes_are_numpy_s() -> None:
+    problem = linear(5, 3)
+    x = drawn(problem, 200)
+    several = Classes(problem.weights, problem.intercepts, low=-1, high=2)
+    assert np.array_equal(several.exact(x), problem.exact(x).argmax(axis=1))
+    one = Classes(problem.weights[0], problem.intercepts[0], low=-1, high=2)
+    assert np.array_equal(one.exact(x), problem.exact(x)[:, 0] > 0)
+    assert one.error(1 - one.exact(x), x) == 1
+    assert several.error(several.exact(x), x) == 0
+    ranked = np.sort(problem.exact(several.rows), axis=1)
+    assert np.allclose(several.margins(), np.sort(ranked[:, -1] - ranked[:, -2]))
+    assert np.allclose(one.margins(), np.sort(np.abs(problem.exact(one.rows)[:, 0])))
+
+
+def test_the_first_of_the_largest() -> None:
+    same = Classes([[1.0], [1.0], [0.0]], low=-1, high=1)
+    assert same.exact(np.array([[0.5], [-0.5], [0.0]])).tolist() == [0, 2, 0]
+    assert Classes([[1.0]], low=-1, high=1).exact(np.array([[0.0]])).tolist() == [0]
+
+
+@pytest.mark.parametrize(
+    ("rows", "error"),
+    [
+        ([[0.0, 0.0], [5.0, 0.0]], OutOfRangeError),
+        ([[math.nan, 0.0]], OutOfRangeError),
+        ([[0.0]], ShapeError),
+        ([0.0, 0.0], ShapeError),
+        (np.zeros((0, 2)), ShapeError),
+    ],
+)
+def test_rows_that_are_no_samples(rows: object, error: type[Exception]) -> None:
+    with pytest.raises(error):
+        Classes([[1.0, 2.0]], low=-1, high=1, rows=rows)  # type: ignore[arg-type]
+
+
+def test_who_may_see_a_class_alone_has_integers_and_gates() -> None:
+    problem = Classes([[1.0, -2.0]], 0.1, low=-1, high=1)
+    alone = decide(Task(problem, disclose="class", max_error=0.2), calibration=SHIPPED)
+    assert {offer.way for offer in alone.offers} == {"integers", "gates"}
+    more = decide(Task(problem, max_error=0.2), calibration=SHIPPED)
+    assert {"ring products", "ckks columns", "integers"} <= {offer.way for offer in more.offers}
+    for task in (
+        Task(problem, "outsourced", "class", 0.2),
+        Task(problem, disclose="class", max_error=0.2, hide_model=True),
+        Task(problem, disclose="class", max_error=1e-4),
+    ):
+        reasons = {r.way: r.reason for r in decide(task, calibration=SHIPPED).refusals}
+        assert {"integers", "gates"} <= reasons.keys()
+
+
+@pytest.mark.parametrize("outputs", [1, 4])
+def test_classes_by_scores_change_as_few_as_said(outputs: int) -> None:
+    """Scores as coarse as the margins of classes let them be."""
+    rng = np.random.default_rng(outputs)
+    problem = Classes(rng.normal(size=(outputs, 6)), low=-1, high=1)
+    task = Task(problem, max_error=0.05, samples=4000)
+    offer = offered(RingProducts(), task)
+    x = drawn(problem.scores, 4000)
+    changed = measure(offer, task, x, repetitions=1).error
+    assert changed <= offer.error <= 0.05
+    # And no finer than that: what is allowed is used.
+    assert offer.error >= 0.02
+
+
+@pytest.mark.parametrize(("features", "outputs"), [(3, 1), (2, 3)])
+def test_integers_are_the_model_in_whole_numbers(features: int, outputs: int) -> None:
+    """Exactly; and that errs on other samples no more than is said."""
+    rng = np.random.default_rng(features)
+    problem = Classes(rng.normal(size=(outputs, features)), low=-1, high=1)
+    task = Task(problem, disclose="class", max_error=0.1, samples=40)
+    way = deciding.Decisions("integers", ("binary", "prime"))
+    offer = offered(way, task)
+    x = drawn(problem.scores, 40)
+    found = measure(offer, task, x, repetitions=1)
+    lost = shares.misses(0.1, len(problem.rows))
+    whole = deciding._whole(problem, 1 - lost / len(problem.rows))
+    assert whole is not None
+
+    def clear(x: np.ndarray) -> np.ndarray:
+        ranges = problem.scores.low, problem.scores.high
+        return classify(whole.model, quantised(x, ranges, whole.bits))
+
+    assert np.array_equal(found.values, clear(x))
+    fresh = drawn(problem.scores, 20_000, seed=9)
+    assert problem.error(clear(fresh).astype(float), fresh) <= offer.error
+    assert (found.up, found.down, found.held) == (offer.up, offer.down, offer.held)
+
+
+@pytest.mark.parametrize("name", ["bgv_13107_circuits", "bgv_4369"])
+def test_keys_are_as_large_as_said(name: str) -> None:
+    params = LeveledParams.preset(name)
+    forms = leveled_keygen(params, unpacking=True)[1].to_bytes()
+    size = sum(map(len, forms.values()))
+    assert deciding.keys(name, "packed") == size
+    assert deciding.keys(name, "sliced") == size - len(forms["galois"])
+
+
+@pytest.mark.parametrize(("samples", "width"), [(1, 1), (64, 32), (64, 33), (64, 200)])
+def test_queries_of_bits_are_as_large_as_said(samples: int, width: int) -> None:
+    _, public = keygen(Params.preset("tfhe_2048"))
+    numbers = np.zeros(samples, dtype=object)
+    sent = BootstrappedIntegers.encrypt(public, numbers, Kind(width)).to_bytes()
+    assert len(sent) == deciding._bytes(samples * width)
+
+
+# Whole numbers in columns.
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    features=st.integers(1, 40),
+    outputs=st.integers(1, 4),
+    seed=st.integers(0, 10**6),
+    scale=st.sampled_from([1e-6, 1.0, 1e5]),
+    offset=st.sampled_from([0.0, 3.0, 1e3]),
+)
+def test_whole_columns_never_wrap_and_err_as_said(
+    features: int, outputs: int, seed: int, scale: float, offset: float
+) -> None:
+    rng = np.random.default_rng(seed)
+    low = rng.uniform(-3, 0, features)
+    high = low + rng.uniform(0, 3, features) * rng.integers(0, 2, features)
+    weights = scale * rng.normal(size=(outputs, features))
+    problem = Scores(weights, scale * offset * rng.normal(size=outputs), low=low, high=high)
+    numbers = WholeColumns("bfv_4096").numbers(BFV, problem)
+    if isinstance(numbers, str):
+        assert features > 1
+        return
+    whole = np.array(numbers.weights, dtype=np.int64)
+    # Where sums are largest: every feature at the end that its weight has the sign of.
+    corners = np.where(weights > 0, high, low)
+    corners = np.vstack([corners, np.where(weights > 0, low, high)])
+    x = np.vstack([corners, rng.uniform(low, high, (300, features))])
+    sums = numbers.columns(x) @ whole.T + np.array(numbers.added, dtype=np.int64)
+    assert np.abs(sums).max() <= BFV.integer_range[1]
+    off = numbers.results(sums) - problem.exact(x)
+    # Of each output; by the tail of chi-square, one in a million.
+    tail = math.log(1e6 * outputs)
+    slack = math.sqrt(1 + 2 * math.sqrt(tail / len(x)) + 2 * tail / len(x))
+    assert np.sqrt(np.square(off).mean(axis=0)).max() <= numbers.error * slack
+
+
+def test_halves_of_steps_do_not_add_up() -> None:
+    """Samples that rounding to the nearest would all move in one direction."""
+    features = 30
+    problem = Scores(np.ones((1, features)), low=-1, high=1)
+    numbers = WholeColumns("bfv_4096").numbers(BFV, problem)
+    assert not isinstance(numbers, str)
+    (most,) = np.unique(numbers.columns(np.ones((1, features))))
+    x = np.full((4000, features), 0.5 / most)
+    sums = numbers.columns(x) @ np.array(numbers.weights).T
+    off = numbers.results(sums) - problem.exact(x)
+    assert np.sqrt(np.square(off).mean()) <= 1.1 * numbers.error
+    assert abs(off.mean()) <= 5 * numbers.error / math.sqrt(len(x))
+    assert numbers.error < features * 0.5 / most
+
+
+def test_whole_columns_run() -> None:
+    problem = linear(20, 3)
+    task = Task(problem, max_error=0.5, samples=5000)
+    offer = offered(WholeColumns("bfv_4096"), task)
+    found = measure(offer, task, drawn(problem, 5000), repetitions=1)
+    assert found.error <= 1.05 * offer.error
+    assert (found.up, found.down, found.held) == (offer.up, offer.down, offer.held)
+    assert np.abs(found.values - problem.exact(drawn(problem, 5000))).max() <= 7 * offer.error
+
+
+# Encrypted weights in columns.
+
+
+@pytest.mark.parametrize("own", [False, True])
+@pytest.mark.parametrize(("error", "preset"), [(1.0, "ckks_4096"), (1e-3, "ckks_8192")])
+def test_encrypted_columns_take_the_smallest_set(own: bool, error: float, preset: str) -> None:
+    problem = linear(5, 2)
+    task = Task(problem, "outsourced", max_error=error, samples=2100, own_model=own)
+    offer = offered(EncryptedColumns(), task)
+    assert offer.parameters.startswith(preset)
+    assert offer.error <= error
+    x = drawn(problem, 2100)
+    found = measure(offer, task, x, repetitions=1)
+    assert np.abs(found.values - problem.exact(x)).max() <= offer.error
+    assert (found.up, found.down, found.held) == (offer.up, offer.down, offer.held)
+
+
+def test_encrypted_columns_have_bounds() -> None:
+    for features, text in ((600, "too many"), (512, "")):
+        task = Task(linear(features, 2 if text else 1), "outsourced", max_error=10.0)
+        found = EncryptedColumns().consider(task)
+        assert isinstance(found, Offer) != bool(text)
+    assert not isinstance(EncryptedColumns().consider(Task(linear(3, 1))), Offer)
+
+
+# Sums of streams.
+
+
+@pytest.mark.parametrize("preset", ["bfv_1024", "pad_1024"])
+@pytest.mark.parametrize(("setting", "own"), [("client_server", False), ("outsourced", True)])
+def test_stream_sums_err_as_said(preset: str, setting: str, own: bool) -> None:
+    """Of single scores too: errors of samples are independent, weights are the nearest streams."""
+    problem = linear(6, 2, low=0.0, high=3.0)
+    task = Task(problem, setting, "products", 0.4, 400, own_model=own)
+    offer = offered(StreamSums(preset), task)
+    x = drawn(problem, 400)
+    found = measure(offer, task, x, repetitions=1)
+    off = found.values - problem.exact(x)
+    assert np.abs(off).max() <= 6 * offer.error
+    assert np.sqrt(np.square(off).mean(axis=0)).max() <= 1.2 * offer.error
+    # What is not random is less than a tenth of what is: the mean over samples.
+    assert np.abs(off.mean(axis=0)).max() <= offer.error * (0.1 + 5 / math.sqrt(len(x)))
+    # And not far from it: features in the middle of their ranges have all of the variance.
+    middle = np.tile((problem.low + problem.high) / 2, (400, 1))
+    found = measure(offer, task, middle, repetitions=1)
+    worst = np.sqrt(np.square(found.values - problem.exact(middle)).mean(axis=0)).max()
+    assert 0.2 * offer.error <= worst <= 1.2 * offer.error
+
+
+def test_what_is_added_is_encrypted_where_the_model_is() -> None:
+    """Answers carry public constants: of models that differ there alone these are the same."""
+    added = []
+    for intercept in (-1.0, 1.0):
+        problem = Scores([[1.0, 0.5]], intercept, low=-1, high=1)
+        task = Task(problem, "outsourced", "products", 0.3, 3)
+        parties = offered(StreamSums("bfv_1024"), task).prepare()
+        answer = parties.answer(parties.encrypt(np.zeros((3, 2))))
+        added.append(parties.decrypt(answer).mean())
+        # The only numbers in the clear that are in an answer, beside its ciphertexts.
+        assert np.float64(intercept).tobytes() not in b"".join(answer)
+    assert added[1] - added[0] == pytest.approx(2, abs=0.5)
+
+
+def test_streams_are_for_who_may_see_summands() -> None:
+    for disclose in ("class", "scores"):
+        found = StreamSums("pad_1024").consider(Task(linear(3, 1), disclose=disclose))
+        assert not isinstance(found, Offer)
+        assert "summand" in found.reason
+    others = StreamSums("pad_1024").consider(Task(linear(3, 1), "outsourced", "products", 0.3))
+    assert not isinstance(others, Offer)
+    assert "encrypts everything" in others.reason
+    tight = StreamSums("bfv_1024").consider(Task(linear(3, 1), disclose="products", max_error=1e-6))
+    assert not isinstance(tight, Offer)
+    assert "root of their length" in tight.reason
+
+
+# What may fail, and what is refused.
+
+
+def test_failures_are_stated_and_filtered() -> None:
+    task = Task(linear(3, 2), disclose="products", max_error=0.5, samples=8)
+    for offer in decide(task, calibration=SHIPPED).offers:
+        assert 0 <= offer.failure <= 16 * 2.0**-128
+    strict = Task(linear(3, 2), disclose="products", max_error=0.5, samples=8, failure=2.0**-126)
+    decision = decide(strict, calibration=SHIPPED)
+    reasons = {refusal.way: refusal.reason for refusal in decision.refusals}
+    # 16 scores, and 8 ciphertexts.
+    assert "2^-124" in reasons["ring products"]
+    assert "2^-125" in reasons["ckks rows"]
+    assert {offer.way for offer in decision.offers} >= {"stream sums bfv", "stream sums pad"}
+    table = decision.explain()
+    assert "fails" in table
+    assert "never" in table
+    assert "2^-127" in table
+
+
+def test_agreement_stands_in_the_table() -> None:
+    problem = Classes([[1.0, -2.0]], 0.1, low=-1, high=1)
+    decision = decide(Task(problem, disclose="class", max_error=0.2), calibration=SHIPPED)
+    assert "agreement" in decision.explain()
+    assert f"{100 * (1 - decision.chosen.error):.4g} %" in decision.explain()
+    tight = decide(Task(problem, disclose="class", max_error=2e-3), calibration=SHIPPED)
+    assert all(offer.error <= 2e-3 for offer in tight.offers)
+
+
+def test_ways_are_of_one_kind_of_problem_and_say_so() -> None:
+    tasks = {
+        "scores": Task(linear(3, 2), max_error=0.3),
+        "classes": Task(Classes([[1.0, 2.0]], low=0, high=1), max_error=0.3),
+        "products": Task(Products(2), "many_parties", max_error=0.1),
+        "distances": Task(Distances(np.zeros((3, 2), np.uint64)), disclose="distances"),
+    }
+    for name, task in tasks.items():
+        found = {contender.name: contender.consider(task) for contender in CONTENDERS}
+        assert len(found) == len(CONTENDERS)
+        assert any(isinstance(offer, Offer) for offer in found.values()), name
+        for way, refusal in found.items():
+            if not isinstance(refusal, Offer):
+                assert (refusal.way, bool(refusal.reason)) == (way, True)
+
+
+def test_keys_count_in_what_a_server_holds() -> None:
+    problem = Classes([[1.0, -2.0]], 0.1, low=-1, high=1)
+    task = Task(problem, disclose="class", max_error=0.2, objective="memory")
+    found = {offer.way: offer for offer in decide(task, calibration=SHIPPED).offers}
+    assert found["gates"].memory > 42_000_000
+    small = Task(problem, disclose="class", max_error=0.2, memory=30_000_000)
+    reasons = {r.way: r.reason for r in decide(small, calibration=SHIPPED).refusals}
+    assert "would hold" in reasons["gates"]
