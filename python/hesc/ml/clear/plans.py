@@ -156,9 +156,10 @@ class ClearPlan(Concluding):
         """
         fields = {"inputs", "names", "steps", "model", "classes", "link", "transformer"}
         given = documents.read(data, cls.kind, fields)
-        inputs, names = given["inputs"], documents.text_list(given["names"], "names")
-        if type(inputs) is not int or not 1 <= inputs <= _WIDEST or len(names) not in {0, inputs}:
-            raise WireError(f"a clear plan has 1 to {_WIDEST} features, and as many names or none")
+        inputs = given["inputs"]
+        names = documents.read_names(given["names"], inputs)
+        if inputs > _WIDEST:
+            raise WireError(f"a clear plan has 1 to {_WIDEST} features")
         steps, width = transforms.read(given["steps"], inputs)
         model = _model_of(given["model"], width)
         classes = None if given["classes"] is None else labels.read(given["classes"])
