@@ -38,7 +38,6 @@ MODELS: Final = (
     Model("breast_cancer", "breast cancer, logistic", "logistic"),
     Model("diabetes", "diabetes, ridge", "ridge"),
     Model("iris", "iris, tree: class alone", "tree"),
-    Model("iris", "iris, 5 neighbours", "neighbors"),
 )
 
 
