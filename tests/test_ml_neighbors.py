@@ -728,8 +728,8 @@ def test_models_that_cannot_be_planned() -> None:
     with pytest.raises(hesc.ParameterError, match="all of them vote"):
         PrivateNeighbors(model(n_neighbors=133)).fit(XT, YT).plan(XT)
     several = KNeighborsClassifier().fit(XT, np.column_stack([YT, YT]))
-    with pytest.raises(hesc.ParameterError, match="several labels"):
-        PrivateNeighbors.from_fitted(several).plan(XT)
+    with pytest.raises(hesc.ParameterError, match="several targets"):
+        PrivateNeighbors.from_fitted(several)
     zeros = np.vstack([XT, np.zeros(13)])
     cosines = PrivateNeighbors(KNeighborsClassifier(metric="cosine")).fit(zeros, [*YT, 0])
     with pytest.raises(hesc.OutOfRangeError, match="zeros has no direction"):

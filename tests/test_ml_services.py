@@ -25,6 +25,7 @@ from sklearn.ensemble import (
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier, SGDClassifier
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
@@ -38,6 +39,7 @@ from hesc.ml import (
     PrivateClassifier,
     PrivateMLPClassifier,
     PrivateMLPRegressor,
+    PrivateNeighbors,
     PrivateRegressor,
     PrivateTransformer,
     report,
@@ -70,6 +72,7 @@ def estimators() -> dict[str, Any]:
         "tree": fitted(PrivateClassifier(DecisionTreeClassifier(max_depth=2, random_state=0))),
         "regressor": fitted(PrivateRegressor(Ridge())),
         "transformer": fitted(PrivateTransformer(PCA(2))),
+        "neighbours": fitted(PrivateNeighbors(KNeighborsClassifier())),
         "network": fitted(PrivateMLPClassifier(MLPClassifier((4,), max_iter=50, random_state=0))),
         "network regressor": fitted(
             PrivateMLPRegressor(MLPRegressor(hidden_layer_sizes=(4,), max_iter=50, random_state=0))
@@ -77,7 +80,10 @@ def estimators() -> dict[str, Any]:
     }
 
 
-KINDS = ["classifier", "tree", "regressor", "transformer", "network", "network regressor"]
+NETWORKS = ["network", "network regressor"]
+KINDS = ["classifier", "tree", "regressor", "transformer", "neighbours", *NETWORKS]
+# What may be wished of codes alone.
+OF_CODES = {"bits", "random_state"}
 
 
 # Settings, disclosures, wishes
@@ -101,7 +107,7 @@ def test_every_pair_is_served_or_refused(kind: str, estimators: dict[str, Any]) 
         ("many_parties", "scores"): sums | {"parties": {"p": [0, 1], "q": [2, 3]}},
     }
     served = set(private._services)
-    assert ("client_server", "scores") in served
+    assert ("client_server", "distances" if kind == "neighbours" else "scores") in served
     for setting, disclose in itertools.product(SETTINGS, DISCLOSURES):
         if (setting, disclose) in served:
             given = wishes.get((setting, disclose), {})
@@ -127,8 +133,10 @@ def test_no_wish_is_passed_over(kind: str, estimators: dict[str, Any]) -> None:
     apart = {"X", "setting", "disclose", "names"}
     wishes = set(inspect.signature(private.plan).parameters) - apart
     assert wishes <= set(services.WISHES)
-    if "network" not in kind:
-        assert wishes == set(services.WISHES)
+    if kind == "neighbours":
+        assert wishes >= OF_CODES
+    elif kind not in NETWORKS:
+        assert wishes == set(services.WISHES) - OF_CODES
     for setting, disclose in private._services:
         service = services.chosen(private._services, setting, disclose, {})
         assert service.takes <= set(services.WISHES)

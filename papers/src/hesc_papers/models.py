@@ -50,12 +50,19 @@ def cases() -> dict[str, Case]:
     from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
     from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
     from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
+    from sklearn.neighbors import KNeighborsClassifier
     from sklearn.neural_network import MLPClassifier
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import MinMaxScaler, StandardScaler
     from sklearn.svm import LinearSVC
+    from sklearn.tree import DecisionTreeClassifier
 
-    from hesc.ml import PrivateClassifier, PrivateMLPClassifier, PrivateRegressor
+    from hesc.ml import (
+        PrivateClassifier,
+        PrivateMLPClassifier,
+        PrivateNeighbors,
+        PrivateRegressor,
+    )
 
     def scaled(model: Callable[[], Any]) -> Callable[[], Any]:
         return lambda: PrivateClassifier(make_pipeline(StandardScaler(), model()))
@@ -84,6 +91,19 @@ def cases() -> dict[str, Case]:
             {"refit": "additive"},
         ),
         "digits, network 64-32-10": Case("digits", network, {}),
+        "breast cancer, logistic, outsourced": Case(
+            "breast_cancer", logistic, {"setting": "outsourced"}
+        ),
+        "iris, tree: class alone": Case(
+            "iris",
+            lambda: PrivateClassifier(DecisionTreeClassifier(max_depth=3, random_state=0)),
+            {"disclose": "class", "min_agreement": 0.95},
+        ),
+        "iris, 5 neighbours": Case(
+            "iris",
+            lambda: PrivateNeighbors(make_pipeline(StandardScaler(), KNeighborsClassifier())),
+            {},
+        ),
     }
 
 

@@ -283,9 +283,9 @@ class Task:
     that fails, or a bootstrap."""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.problem, Scores | Products | Distances):
+        if not isinstance(self.problem, Problem):
             raise ParameterError(
-                f"a task's problem is Scores, Products or Distances of hesc.planner, not "
+                f"a task's problem is Scores, Classes, Products or Distances of hesc.planner, not "
                 f"{type(self.problem).__name__}"
             )
         one_name(self.setting, "setting", tuple(SETTINGS))

@@ -59,7 +59,7 @@ impl Rlwe {
             let (mut rows, others): (Vec<u64>, Vec<u64>) = (words(0).collect(), words(7).collect());
             let factor = prime.factor(3);
             let mut best = |run: &dyn Fn(&mut [u64], &[u64])| {
-                let times = (0..3).map(|_| {
+                let times = (0..8).map(|_| {
                     let start = Instant::now();
                     let pairs = rows.chunks_exact_mut(n).zip(others.chunks_exact(n));
                     pairs.for_each(|(row, other)| run(row, other));

@@ -11,8 +11,7 @@ from hesc.ml.neighbors import extraction
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    import numpy as np
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from hesc.ml.neighbors.plans import NeighborsPlan
     from hesc.ml.neighbors.runs import NeighborsRun
@@ -52,10 +51,6 @@ class PrivateNeighbors(Classifying):
     @classmethod
     def _check(cls, estimator: Any) -> None:
         extraction.check(estimator)
-
-    def _clear_scores(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        extraction.check_target(self.estimator_)
-        return super()._clear_scores(rows)
 
     def plan(  # type: ignore[override]  # codes have no errors, ranges or bins
         self,

@@ -89,28 +89,14 @@ def _weights_of(final: Any) -> str:
     )
 
 
-def check_target(estimator: Any) -> None:
-    """Refuses a fitted model of several labels to a sample.
-
-    Raises:
-        ParameterError: with what would do.
-
-    """
-    if extraction.parts_of(estimator)[-1].outputs_2d_:
-        raise ParameterError(
-            "this model gives several labels to a sample; fit one model for each of them"
-        )
-
-
 def records_of(estimator: Any) -> Records:
     """Transforms, records and votes of a fitted estimator.
 
     Raises:
-        ParameterError: options or data that are not computed here.
+        ParameterError: options that are not computed here.
 
     """
     check(estimator)
-    check_target(estimator)
     *before, final = extraction.parts_of(estimator)
     given = final._fit_X  # noqa: SLF001 - scikit-learn has no other name for it
     if hasattr(given, "toarray"):
