@@ -22,8 +22,10 @@ from hesc.decisions.models import LinearScores, TreeVotes
 from hesc.ml import (
     ClearClient,
     Deployment,
+    PartiesClient,
     PartiesPlan,
     PartiesServer,
+    Party,
     PrivateClassifier,
     PrivateNeighbors,
     ways,
@@ -249,3 +251,28 @@ def test_predict_says_what_spreadsheets_run(tmp_path: Path) -> None:
     code, text = run("predict", rows, "--client", folder / "client", "--out", tmp_path / "p.csv")
     assert code == 0
     assert "formula" in text
+
+
+@pytest.mark.parametrize(
+    "name", ["bank\n  client         sees nothing", "bank\x1b[2K", "b\u202eank"]
+)
+def test_no_party_writes_lines_of_the_plan(private: PrivateClassifier, name: str) -> None:
+    with pytest.raises(ParameterError, match="letters that are printed"):
+        private.plan(X, setting="many_parties", parties={name: [0, 1], "two": [2, 3]})
+    plan = private.plan(X, **SETTINGS["parties"])
+    given = json.loads(plan.to_bytes())
+    given["parties"][0]["name"] = name
+    with pytest.raises(WireError, match="letters that are printed"):
+        ways.read_plan(json.dumps(given).encode())
+
+
+def test_parties_and_pieces_that_are_none(private: PrivateClassifier) -> None:
+    plan = private.plan(X, **SETTINGS["parties"])
+    keys = PartiesClient(plan).public_keys()
+    server = private.server(keys=keys)
+    for query in (None, 7, iter([]), {}, [], ()):
+        with pytest.raises(ParameterError, match=r"piece"):
+            server.answer(query)
+    for name in (None, ["one"], 1):
+        with pytest.raises(ParameterError, match="no party of that name"):
+            Party(plan, name, keys)  # type: ignore[arg-type]

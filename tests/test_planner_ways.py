@@ -371,3 +371,10 @@ def test_keys_count_in_what_a_server_holds() -> None:
     small = Task(problem, disclose="class", max_error=0.2, memory=30_000_000)
     reasons = {r.way: r.reason for r in decide(small, calibration=SHIPPED).refusals}
     assert "would hold" in reasons["gates"]
+
+
+@pytest.mark.parametrize("size", [1e-101, 1e101, 1e200, 1e-290])
+def test_results_whose_squares_are_no_numbers_are_refused(size: float) -> None:
+    with pytest.raises(OutOfRangeError, match="scale them"):
+        Scores([[size, size / 3]], low=-1, high=1)
+    assert Scores([[0.0, 0.0]], low=-1, high=1).largest == 1.0

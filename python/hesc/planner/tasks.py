@@ -24,6 +24,8 @@ OBJECTIVES: Final = {
 _MOST_SAMPLES: Final = 1 << 20
 _ROWS: Final = 2048
 """Rows that agreement is counted on where there are none."""
+_LEAST: Final = 1e-100
+"""What results reach at least, unless they are zero: numbers and their squares are computed with."""
 _WIDEST: Final = 1000
 """Bits of a whole number that is a float, too."""
 
@@ -76,10 +78,11 @@ class Scores(_Numbers):
         if (self.low > self.high).any():
             raise OutOfRangeError("ranges run from low to high; some low is above its high")
         with np.errstate(over="ignore", invalid="ignore"):
-            bounded = np.isfinite(self.largest) and np.isfinite(self.high - self.low).all()
-        if not bounded:
+            bounded = _LEAST <= self.largest <= 1 / _LEAST and np.isfinite(self.high - self.low)
+        if not np.all(bounded):
             raise OutOfRangeError(
-                "weights and ranges give results beyond all numbers; scale them, and results back"
+                "weights and ranges give results beyond what is computed with, from 1e-100 to "
+                "1e100; scale them, and results back"
             )
 
     @property

@@ -61,9 +61,10 @@ def _place(column: object, names: list[str], inputs: int) -> int:
 
 def _problem(parties: Columns, inputs: int) -> str:
     """What is wrong with the columns of parties; empty where nothing is."""
+    # Plans are printed to be read, with these names: none may look like lines of the table.
     named = all(documents.is_name(name) and name.strip() for name in parties)
-    if not named or len(parties) < 2:
-        return "parties are two or more, with names"
+    if not named or len(parties) < 2 or not all(name.isprintable() for name in parties):
+        return "parties are two or more, with names of letters that are printed"
     if not all(parties.values()):
         return "a party has no column"
     columns = sorted(column for own in parties.values() for column in own)

@@ -98,7 +98,7 @@ def matched(plan: Agreed, data: Sequence[bytes]) -> dict[str, Piece]:
         ShapeError: pieces of other rows than the others.
 
     """
-    if isinstance(data, bytes) or len(data) > len(plan.parties):
+    if not isinstance(data, list | tuple) or len(data) > len(plan.parties):
         raise ParameterError(
             f"a query has one piece of each party, {len(plan.parties)} in all; give a list of them"
         )

@@ -142,7 +142,7 @@ class PartiesPlan(Concluding):
             ParameterError: there is no such party.
 
         """
-        if name not in self.parties:
+        if not isinstance(name, str) or name not in self.parties:
             raise ParameterError(
                 f"this plan has no party of that name; it has {', '.join(map(repr, self.parties))}"
             )
