@@ -232,8 +232,9 @@ def ranges_of(
     low, high = _ends(features, ranges, computed=computed)
     if not are_ranges(low, high):
         raise ParameterError(
-            "ranges are the least and the greatest value of each feature, in this order: finite, "
-            "within 1e100, and points or wider than 1e-100; scale features, or give ranges="
+            "ranges are pairs of the least and the greatest value of each feature, low at most "
+            "high: finite, within 1e100, and points or wider than 1e-100; scale features, or give "
+            "ranges="
         )
     return low, high
 

@@ -25,7 +25,7 @@ _MOST_SAMPLES: Final = 1 << 20
 _ROWS: Final = 2048
 """Rows that agreement is counted on where there are none."""
 _LEAST: Final = 1e-100
-"""What results reach at least, unless they are zero: numbers and their squares are computed with."""
+"""What results reach at least, unless they are zero: their squares are computed with too."""
 _WIDEST: Final = 1000
 """Bits of a whole number that is a float, too."""
 
