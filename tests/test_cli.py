@@ -44,28 +44,41 @@ def run(*arguments: str, cwd: Path | None = None, ok: bool = True) -> str:
     return result.stderr
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        ["demo", "iris"],
-        ["demo", "linkage"],
-        ["compile"],
-        ["keygen"],
-        ["encrypt"],
-        ["eval"],
-        ["decrypt"],
-        ["network", "keygen"],
-        ["network", "encrypt-model"],
-        ["network", "encrypt"],
-        ["network", "eval"],
-        ["network", "decrypt"],
-        ["reproduce"],
-        ["params"],
-    ],
-    ids=" ".join,
-)
-def test_every_command_has_help_with_an_example(command: list[str]) -> None:
-    assert "Example" in run(*command, "--help")
+def commands() -> Iterator[tuple[list[str], Any]]:
+    """Every command and group there is, by the words that call it."""
+    todo: list[tuple[list[str], Any]] = [([], typer.main.get_command(app))]
+    while todo:
+        words, command = todo.pop()
+        yield words, command
+        inner = getattr(command, "commands", {})
+        todo += [([*words, name], each) for name, each in inner.items()]
+
+
+@pytest.mark.parametrize(("words", "command"), commands(), ids=lambda each: " ".join(each)[:40])
+def test_every_command_has_help_with_an_example_of_its_own_options(
+    words: list[str], command: Any
+) -> None:
+    """What an example writes is there: commands of the group, options of the command."""
+    said = " ".join(command.help.split())
+    found = re.findall(r"hesc (?:[\w.:/~-]+ ?)+", said[said.index("Example") :])
+    assert found
+    for example in found:
+        called, below = command, example.split()[1:]
+        assert below[: len(words)] == words
+        for word in below[len(words) :]:
+            called = getattr(called, "commands", {}).get(word, called)
+        known = {name for param in called.params for name in param.opts}
+        assert {word for word in below if word.startswith("--")} <= known
+
+
+def test_the_shell_shows_the_examples() -> None:
+    assert "Example" in run("demo", "--help")
+
+
+def test_errors_of_files_have_no_numbers(tmp_path: Path) -> None:
+    said = run("keygen", str(tmp_path / "none"), "--secret", str(tmp_path / "k"), ok=False)
+    assert "there is no such folder" in said
+    assert "Errno" not in said
 
 
 def test_params_lists_every_preset() -> None:
