@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -17,9 +18,12 @@ import typer
 
 import hesc
 from hesc import _native, studies
-from hesc.cli import demo, reproduce
+from hesc.cli import app, demo, reproduce
 from hesc.iris import load_network, load_split
 from hesc_papers import identifiers, tfhe_peer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 # Where Python finds this checkout, if it is not installed.
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "COLUMNS": "200", "HOME": "/tmp"} | {  # noqa: S108
@@ -54,7 +58,9 @@ def commands() -> Iterator[tuple[list[str], Any]]:
         todo += [([*words, name], each) for name, each in inner.items()]
 
 
-@pytest.mark.parametrize(("words", "command"), commands(), ids=lambda each: " ".join(each)[:40])
+@pytest.mark.parametrize(
+    ("words", "command"), list(commands()), ids=lambda each: " ".join(each)[:40]
+)
 def test_every_command_has_help_with_an_example_of_its_own_options(
     words: list[str], command: Any
 ) -> None:

@@ -251,12 +251,12 @@ def ranges_of(
 
 def warn_of_narrow(features: Array, low: Array, high: Array) -> None:
     """Warns of declared ranges that leave out more than one in a hundred of the rows given."""
-    beyond: NDArray[np.bool_] = ((features < low) | (features > high)).any(axis=1)
+    beyond = np.asarray(((features < low) | (features > high)).any(axis=1))
     if beyond.mean() > _FEW:
         warnings.warn(
-            f"{beyond.sum()} of {len(features)} rows planned with lie beyond ranges=: clients refuse "
-            f"such samples, or clip them. Ranges are those of features as they are encrypted, after "
-            f"transforms that the client computes",
+            f"{beyond.sum()} of {len(features)} rows planned with lie beyond ranges=: clients "
+            f"refuse such samples, or clip them. Ranges are those of features as they are "
+            f"encrypted, after transforms that the client computes",
             UserWarning,
             stacklevel=callers_level(),
         )

@@ -9,8 +9,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from hesc._native import ParameterError
 from hesc.ml import documents, services
-from hesc.ml.deployable import Deployable
 from hesc.ml.callers import callers_level
+from hesc.ml.deployable import Deployable
 from hesc.ml.samples import check_names
 
 if TYPE_CHECKING:

@@ -314,8 +314,8 @@ def _table(plan: PartiesPlan) -> str:
         f"key {plan.costs['keys']}, once"
     )
     rows["set"] = (
-        f"CKKS, N = {plan.params.ring_degree}, {plan.set}, {secure(plan.params.assurance)}; a score "
-        "decrypts wrongly with a probability below 2^-128"
+        f"CKKS, N = {plan.params.ring_degree}, {plan.set}, {secure(plan.params.assurance)}; a "
+        "score decrypts wrongly with a probability below 2^-128"
     )
     what = "transformer" if plan.transformer else "regressor"
     what = what if plan.classes is None else f"classifier of {len(plan.classes)} classes"
