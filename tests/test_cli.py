@@ -59,13 +59,15 @@ def commands() -> Iterator[tuple[list[str], Any]]:
 
 
 @pytest.mark.parametrize(
-    ("words", "command"), list(commands()), ids=lambda each: " ".join(each)[:40]
+    ("words", "command"),
+    list(commands()),
+    ids=[" ".join(words) or "hesc" for words, _ in commands()],
 )
 def test_every_command_has_help_with_an_example_of_its_own_options(
     words: list[str], command: Any
 ) -> None:
     """What an example writes is there: commands of the group, options of the command."""
-    said = " ".join(command.help.split())
+    said = " ".join(f"{command.help} {command.epilog}".split())
     found = re.findall(r"hesc (?:[\w.:/~-]+ ?)+", said[said.index("Example") :])
     assert found
     for example in found:

@@ -164,11 +164,15 @@ def test_folders_of_the_other_side_are_named(tmp_path: Path) -> None:
     made = linear()
     made.plan(X)
     folder = made.save(tmp_path / "made", sample=0)
-    with pytest.raises(hesc.WireError, match="is a server folder, where a client folder belongs"):
+    with pytest.raises(
+        hesc.WireError, match="is the server folder, where the client folder belongs"
+    ):
         ClientFolder.open(folder / "server")
-    with pytest.raises(hesc.WireError, match="is a client folder, where a server folder belongs"):
+    with pytest.raises(
+        hesc.WireError, match="is the client folder, where the server folder belongs"
+    ):
         ServerFolder.open(folder / "client")
-    with pytest.raises(hesc.WireError, match="is a deployment, where a client folder belongs"):
+    with pytest.raises(hesc.WireError, match="is the deployment, where the client folder belongs"):
         ClientFolder.open(folder)
     with pytest.raises(hesc.WireError, match=r"lacks manifest\.json"):
         OwnerFolder.open(tmp_path)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
-from sklearn.base import is_classifier, is_regressor
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 from sklearn.ensemble import (
     AdaBoostClassifier,
@@ -207,9 +207,11 @@ def _refusal(part: Any, taken: tuple[type, ...]) -> str:
 
 def _elsewhere(part: Any, taken: tuple[type, ...]) -> str | None:
     """What takes a model of the other kind: a regressor among classifiers, or the reverse."""
-    if taken == CLASSIFIERS and is_regressor(part):
+    if taken == CLASSIFIERS and isinstance(part, RegressorMixin):
         return "PrivateRegressor"
-    return "PrivateClassifier" if taken == REGRESSORS and is_classifier(part) else None
+    if taken == REGRESSORS and isinstance(part, ClassifierMixin):
+        return "PrivateClassifier"
+    return None
 
 
 def form_of(estimator: Any) -> tuple[list[Transform], Linear | TreeEnsemble]:

@@ -135,7 +135,7 @@ def _check_side(folder: int, kind: str, path: Path) -> None:
     except WireError:
         return
     if found in KINDS and found != kind:
-        raise WireError(f"{path} is a {found}, where a {kind} belongs; check which was given")
+        raise WireError(f"{path} is the {found}, where the {kind} belongs; check which was given")
 
 
 def _check_names(folder: int, expected: set[str], path: Path) -> None:

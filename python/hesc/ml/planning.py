@@ -251,6 +251,9 @@ def ranges_of(
 
 def warn_of_narrow(features: Array, low: Array, high: Array) -> None:
     """Warns of declared ranges that leave out more than one in a hundred of the rows given."""
+    if (low > high).any():
+        # Refused by who knows why.
+        return
     beyond = np.asarray(((features < low) | (features > high)).any(axis=1))
     if beyond.mean() > _FEW:
         warnings.warn(

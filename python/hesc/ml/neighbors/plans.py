@@ -310,7 +310,8 @@ def _table(plan: NeighborsPlan) -> str:
     rows["bytes"] = f"{size.up} up, {size.down} down for up to {plan.rows} samples"
     rows["ring"] = (
         f"N = {plan.distance_set.block}, {plan.distance_set.name}, "
-        f"{secure(plan.params.assurance)}; a distance decrypts wrongly with a probability below 2^-128"
+        f"{secure(plan.params.assurance)}; a distance decrypts wrongly with a "
+        "probability below 2^-128"
     )
     width = max(map(len, rows))
     lines = [f"  {name:<{width}}  {text}" for name, text in rows.items()]
