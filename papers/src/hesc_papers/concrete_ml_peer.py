@@ -84,10 +84,12 @@ def _run(model: Model) -> dict[str, Any]:
         np.savez(file, train=train, test=test, learnt=learnt, right=right)
         script = Path(__file__).with_name("concrete_ml_run.py")
         done = subprocess.run(  # noqa: S603 - our own script
-            [python, script, model.theirs, file, str(_RUNS)],
+            [Path(python).absolute(), script, model.theirs, file, str(_RUNS)],
             capture_output=True,
             text=True,
             check=False,
+            # Where it leaves what it could not compile.
+            cwd=folder,
             env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": ""},
         )
     if done.returncode:
