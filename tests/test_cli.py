@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -17,9 +18,12 @@ import typer
 
 import hesc
 from hesc import _native, studies
-from hesc.cli import demo, reproduce
+from hesc.cli import app, demo, reproduce
 from hesc.iris import load_network, load_split
 from hesc_papers import identifiers, tfhe_peer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 # Where Python finds this checkout, if it is not installed.
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "COLUMNS": "200", "HOME": "/tmp"} | {  # noqa: S108
@@ -44,28 +48,45 @@ def run(*arguments: str, cwd: Path | None = None, ok: bool = True) -> str:
     return result.stderr
 
 
+def commands() -> Iterator[tuple[list[str], Any]]:
+    """Every command and group there is, by the words that call it."""
+    todo: list[tuple[list[str], Any]] = [([], typer.main.get_command(app))]
+    while todo:
+        words, command = todo.pop()
+        yield words, command
+        inner = getattr(command, "commands", {})
+        todo += [([*words, name], each) for name, each in inner.items()]
+
+
 @pytest.mark.parametrize(
-    "command",
-    [
-        ["demo", "iris"],
-        ["demo", "linkage"],
-        ["compile"],
-        ["keygen"],
-        ["encrypt"],
-        ["eval"],
-        ["decrypt"],
-        ["network", "keygen"],
-        ["network", "encrypt-model"],
-        ["network", "encrypt"],
-        ["network", "eval"],
-        ["network", "decrypt"],
-        ["reproduce"],
-        ["params"],
-    ],
-    ids=" ".join,
+    ("words", "command"),
+    list(commands()),
+    ids=[" ".join(words) or "hesc" for words, _ in commands()],
 )
-def test_every_command_has_help_with_an_example(command: list[str]) -> None:
-    assert "Example" in run(*command, "--help")
+def test_every_command_has_help_with_an_example_of_its_own_options(
+    words: list[str], command: Any
+) -> None:
+    """What an example writes is there: commands of the group, options of the command."""
+    said = " ".join(f"{command.help} {command.epilog}".split())
+    found = re.findall(r"hesc (?:[\w.:/~-]+ ?)+", said[said.index("Example") :])
+    assert found
+    for example in found:
+        called, below = command, example.split()[1:]
+        assert below[: len(words)] == words
+        for word in below[len(words) :]:
+            called = getattr(called, "commands", {}).get(word, called)
+        known = {name for param in called.params for name in param.opts}
+        assert {word for word in below if word.startswith("--")} <= known
+
+
+def test_the_shell_shows_the_examples() -> None:
+    assert "Example" in run("demo", "--help")
+
+
+def test_errors_of_files_have_no_numbers(tmp_path: Path) -> None:
+    said = run("keygen", str(tmp_path / "none"), "--secret", str(tmp_path / "k"), ok=False)
+    assert "there is no such folder" in said
+    assert "Errno" not in said
 
 
 def test_params_lists_every_preset() -> None:

@@ -181,7 +181,7 @@ def test_other_versions_and_mixed_folders_are_refused(
     (copied / "client" / "manifest.json").write_text(text.replace("folder 1", "folder 2"))
     with pytest.raises(hesc.WireError, match="version 1"):
         ClientFolder.open(copied / "client")
-    with pytest.raises(hesc.WireError, match="no client folder"):
+    with pytest.raises(hesc.WireError, match="is the server folder"):
         ClientFolder.open(_swapped(other))
     shutil.rmtree(copied)
     for side in ("client", "server"):

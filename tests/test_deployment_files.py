@@ -328,7 +328,9 @@ def test_the_commands_themselves(desk: Desk, tmp_path: Path) -> None:
     found = json.loads(run("decrypt", "a", *sides, "--out", "p", "--json", "-"))
     assert found["samples"] == 4
     assert "not overwritten" in run("encrypt", "r.csv", *sides, "--out", "q", ok=False)
-    assert "lacks" in run("eval", "q", "--server", desk.client, "--out", "z", ok=False)
+    assert "is the client folder" in run(
+        "eval", "q", "--server", desk.client, "--out", "z", ok=False
+    )
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "k", "p", "q", "r.csv"]
 
 

@@ -413,9 +413,9 @@ def test_folders_refuse_what_is_not_theirs(tmp_path: Path) -> None:
         served.server(keys=client.public_keys())
     with pytest.raises(hesc.ParameterError, match="no owner/"):
         _ = Deployment.open(tmp_path / "c").owner
-    with pytest.raises(hesc.WireError, match="does not belong"):
+    with pytest.raises(hesc.WireError, match="is the server folder"):
         OwnerFolder.open(tmp_path / "s")
-    with pytest.raises(hesc.WireError, match="does not belong"):
+    with pytest.raises(hesc.WireError, match="is the server folder"):
         OwnerFolder.open(tmp_path / "c" / "server")
     # A model beside another plan, by manifests that fit.
     for name in ("plan.json", "manifest.json"):

@@ -270,7 +270,8 @@ def test_parties_and_pieces_that_are_none(private: PrivateClassifier) -> None:
     plan = private.plan(X, **SETTINGS["parties"])
     keys = PartiesClient(plan).public_keys()
     server = private.server(keys=keys)
-    for query in (None, 7, iter([]), {}, [], ()):
+    queries: tuple[Any, ...] = (None, 7, iter([]), {}, [], ())
+    for query in queries:
         with pytest.raises(ParameterError, match=r"piece"):
             server.answer(query)
     for name in (None, ["one"], 1):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 from rich.console import Console
@@ -46,22 +46,37 @@ def hesc(
         typer.Option("--version", callback=_version, is_eager=True, help="Prints the version."),
     ] = False,
 ) -> None:
-    """Computing on encrypted data with stochastic numbers."""
+    """Computing on encrypted data with stochastic numbers.
+
+    Example: hesc demo iris
+
+    Models of scikit-learn are planned and saved from Python (docs/ml.md), ONNX files by compile.
+    """
 
 
-app.add_typer(demo.app, name="demo")
-app.command("reproduce")(reproduce.reproduce)
-app.command("params")(params.params)
-app.command("calibrate")(calibrate.calibrate)
-app.command("compile")(compiling.compile_model)
-app.command("keygen")(files.keygen)
-app.command("encrypt-model")(outsourcing.encrypt_model)
-app.command("encrypt")(files.encrypt)
-app.command("eval")(files.evaluate)
-app.command("decrypt")(files.decrypt)
-app.command("predict")(predicting.predict)
-app.add_typer(parties.app, name="party")
-app.add_typer(network.app, name="network")
+_MODELS: Final = "A model as files, in the order of their use (docs/deploy.md)"
+_LOOK: Final = "To look around and to measure"
+
+app.command("compile", rich_help_panel=_MODELS)(compiling.compile_model)
+app.command("keygen", rich_help_panel=_MODELS)(files.keygen)
+app.command("encrypt-model", rich_help_panel=_MODELS)(outsourcing.encrypt_model)
+app.command("encrypt", rich_help_panel=_MODELS)(files.encrypt)
+app.add_typer(parties.app, name="party", rich_help_panel=_MODELS)
+app.command("eval", rich_help_panel=_MODELS)(files.evaluate)
+app.command("decrypt", rich_help_panel=_MODELS)(files.decrypt)
+app.command("predict", rich_help_panel=_MODELS)(predicting.predict)
+app.add_typer(network.app, name="network", rich_help_panel=_MODELS)
+app.add_typer(demo.app, name="demo", rich_help_panel=_LOOK)
+app.command("params", rich_help_panel=_LOOK)(params.params)
+app.command("calibrate", rich_help_panel=_LOOK)(calibrate.calibrate)
+app.command("reproduce", rich_help_panel=_LOOK)(reproduce.reproduce)
+
+
+def _told(error: Exception) -> str:
+    """An error in words, without the system's number."""
+    if isinstance(error, OSError) and error.strerror and isinstance(error.filename, str):
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
 
 
 def main() -> None:
@@ -73,5 +88,5 @@ def main() -> None:
     except (HescError, OSError) as error:
         # No markup: names of files and classes may hold brackets.
         console = Console(stderr=True)
-        console.print(Text.assemble(("error: ", "bold red"), str(error)), soft_wrap=True)
+        console.print(Text.assemble(("error: ", "bold red"), _told(error)), soft_wrap=True)
         sys.exit(1)

@@ -10,7 +10,6 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from hesc.new_files import check_new, new_file
@@ -53,9 +52,6 @@ def calibrate(
     elif json_file is not None:
         with new_file(json_file) as part:
             part.write_text(found.to_json() + "\n")
-    else:
-        # Names of processors may hold brackets, which are no markup.
-        table = Table("kernel", "us", title=Text(f"{found.source}, {found.threads} threads"))
-        for name, seconds in sorted(found.times.items()):
-            table.add_row(Text(name), f"{seconds * 1e6:.3g}")
-        console.print(table)
+    # Names of processors may hold brackets, which are no markup.
+    told = f"{found.source}, threads: {found.threads}; contenders and hesc.planner predict by it"
+    console.print(Text(told), soft_wrap=True)

@@ -32,7 +32,12 @@ def compile_model(
     max_error: Annotated[
         float | None, typer.Option(help="Root mean square of a score's error that is wanted.")
     ] = None,
-    setting: Annotated[str, typer.Option(help="Who holds what.")] = "client_server",
+    setting: Annotated[
+        str,
+        typer.Option(
+            help="Who holds what: client_server, outsourced, many_parties or one_side_clear."
+        ),
+    ] = "client_server",
     disclose: Annotated[
         str, typer.Option(help="What the client learns: scores or class.")
     ] = "scores",
@@ -77,7 +82,10 @@ def compile_model(
         int | None, typer.Option(help="Bits of a feature, where classes are compared.")
     ] = None,
     engine: Annotated[
-        str | None, typer.Option(help="What compares classes, of hesc.integers.")
+        str | None,
+        typer.Option(
+            help="What compares classes: binary, bootstrapped or another of hesc.integers.ENGINES."
+        ),
     ] = None,
     batch: Annotated[
         int | None, typer.Option(help="Samples that go together, where classes are compared.")

@@ -6,7 +6,7 @@ import json
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import numpy as np
 import typer
@@ -22,7 +22,11 @@ from hesc.stages import medians
 if TYPE_CHECKING:
     from hesc.stages import Contender
 
-app = typer.Typer(help="Runs on real data, from encryption to answer.", no_args_is_help=True)
+_HELP: Final = """Runs on real data, from encryption to answer.
+
+Example: hesc demo iris
+"""
+app = typer.Typer(help=_HELP, no_args_is_help=True)
 
 SETS = {
     "bfv": "bfv_1024_fusion",

@@ -10,7 +10,7 @@ import json
 import sys
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated
+from typing import IO, TYPE_CHECKING, Annotated, Final
 
 import typer
 from rich.console import Console
@@ -36,9 +36,11 @@ if TYPE_CHECKING:
 
     from hesc.encoding import Estimates
 
-app = typer.Typer(
-    no_args_is_help=True, help="Small networks whose model is encrypted too, as files."
-)
+_HELP: Final = """Small networks whose model is encrypted too, as files.
+
+Example: hesc network keygen --public keys --secret ~/secret.key
+"""
+app = typer.Typer(no_args_is_help=True, help=_HELP)
 
 PARAMS_FILE, PUBLIC_FILE = "params.hesc", "public.hesc"
 STREAM_LENGTH = 64

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
@@ -23,7 +23,11 @@ from hesc.new_files import new_file, read_whole
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-app = typer.Typer(no_args_is_help=True, help="Columns of several owners, for one model.")
+_HELP: Final = """Columns of several owners, for one model.
+
+Example: hesc party encrypt own.csv --client client --party bank --keys k.keys --out bank.hesc
+"""
+app = typer.Typer(no_args_is_help=True, help=_HELP)
 
 
 def _plan(folder: ClientFolder) -> PartiesPlan:

@@ -99,8 +99,11 @@ class Deployable:
         """Scores and predictions of the fitted model."""
         private: Any = self
         predictions = private.estimator_.predict(rows)
-        scored = getattr(private, "decision_function", None)
-        return predictions if scored is None else scored(rows), predictions
+        if not hasattr(private, "decision_function"):
+            return predictions, predictions
+        # Not decision_function, which would miss the names of these rows' columns.
+        scores = private._clear_scores(rows)  # noqa: SLF001 - of the same object
+        return scores[:, 0] if scores.shape[1] == 1 else scores, predictions
 
 
 def spread_out(rows: NDArray[np.float64], most: int) -> NDArray[np.float64]:

@@ -53,7 +53,8 @@ def table(
         "weights": _weights(ring),
         "queries": f"{features + 1} samples with their scores give a linear model away, whatever "
         "encrypts them",
-        "error": f"{ring.error:.3g}, the root mean square of a score's error, at most",
+        "error": f"{ring.error:.3g}, the root mean square of a score's error, at most, in units of "
+        f"{units(classes, transformer=transformer)}",
     }
     if fidelity is not None:
         rows["fidelity"] = str(fidelity)
@@ -64,14 +65,26 @@ def table(
         for samples, size in sizes.items()
     )
     rows["ring"] = (
-        f"N = {ring.params.ring_degree}, {ring.params.assurance}; a score decrypts wrongly with a "
-        "probability below 2^-128"
+        f"N = {ring.params.ring_degree}, {secure(ring.params.assurance)}; a score decrypts "
+        "wrongly with a probability below 2^-128"
     )
     what = "transformer" if transformer else "regressor"
     what = what if classes is None else f"classifier of {classes} classes"
     width = max(map(len, rows))
     lines = [f"  {name:<{width}}  {text}" for name, text in rows.items()]
     return "\n".join([f"Private {what}: {features} encrypted features, {each} a sample", *lines])
+
+
+def units(classes: int | None, *, transformer: bool = False) -> str:
+    """What errors of scores are counted in."""
+    if transformer:
+        return "the transformed numbers"
+    return "the target" if classes is None else "scores (decision_function)"
+
+
+def secure(assurance: str) -> str:
+    """An assurance of parameters in words."""
+    return f"128-bit security by {assurance}" if assurance == "guidelines2024" else assurance
 
 
 def _roles(ring: Plan, sees: str) -> dict[str, str]:

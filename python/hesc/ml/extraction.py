@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 from sklearn.ensemble import (
     AdaBoostClassifier,
@@ -89,9 +90,20 @@ NEIGHBORS: Final = (KNeighborsClassifier,)
 
 _KERNEL: Final = "make_pipeline(StandardScaler(), Nystroem(), {})"
 _SQUARES: Final = "make_pipeline(StandardScaler(), PolynomialFeatures(2), {})"
-_BEFORE: Final = "the client can apply it before hesc.ml sees the features"
+_BEFORE: Final = (
+    "the client can apply it before hesc.ml sees the features: fit it apart, and the rest of the "
+    "pipeline on what its transform gives"
+)
+_SELECT: Final = (
+    "select the columns before hesc.ml sees the features, X[:, step.get_support()], and fit the "
+    "rest of the pipeline on these"
+)
 # What comes nearest, by words in a class's name; the first that fits.
 _NEAREST: Final = {
+    "Search": "the model that it found, by from_fitted(search.best_estimator_)",
+    "Selector": _SELECT,
+    "Select": _SELECT,
+    "RFE": _SELECT,
     "KNeighborsClassifier": "PrivateNeighbors",
     "RadiusNeighborsClassifier": "PrivateNeighbors(KNeighborsClassifier())",
     "KNeighbors": "hesc.codes has distances of encrypted codes; as a linear model " + _KERNEL,
@@ -172,6 +184,10 @@ def _is_linear(given: Any) -> bool:
 
 
 def _refusal(part: Any, taken: tuple[type, ...]) -> str:
+    if isinstance(part, type):
+        return (
+            f"{part.__name__} is a class; give an estimator made of it, such as {part.__name__}()"
+        )
     name = type(part).__name__
     general = {
         TRANSFORMS: _BEFORE,
@@ -181,12 +197,21 @@ def _refusal(part: Any, taken: tuple[type, ...]) -> str:
     }.get(taken, "LogisticRegression")
     found = (text for word, text in _NEAREST.items() if word in name)
     own = next((kind.__name__ for kind in taken if isinstance(part, kind)), None)
-    nearest = own or next(found, general)
+    nearest = own or next(found, _elsewhere(part, taken) or general)
     model = "Ridge()" if taken == REGRESSORS else "LogisticRegression()"
     return (
         f"{name} is not computed on encrypted features; nearest: {nearest.format(model)}. Taken "
         f"here, by exact class: {', '.join(kind.__name__ for kind in taken)}"
     )
+
+
+def _elsewhere(part: Any, taken: tuple[type, ...]) -> str | None:
+    """What takes a model of the other kind: a regressor among classifiers, or the reverse."""
+    if taken == CLASSIFIERS and isinstance(part, RegressorMixin):
+        return "PrivateRegressor"
+    if taken == REGRESSORS and isinstance(part, ClassifierMixin):
+        return "PrivateClassifier"
+    return None
 
 
 def form_of(estimator: Any) -> tuple[list[Transform], Linear | TreeEnsemble]:

@@ -26,6 +26,8 @@ MANIFEST: Final = "manifest.json"
 """The name of a folder's manifest."""
 MANIFEST_BYTES: Final = 1 << 16
 """The longest manifest."""
+KINDS: Final = ("client folder", "server folder", "owner folder", "deployment")
+"""Of manifests."""
 _FIELDS: Final = {"plan", "hesc", "files"}
 
 
@@ -93,6 +95,7 @@ def read(path: Path, kind: str, files: Mapping[str, int], below: tuple[str, ...]
 
     """
     with _opened(path) as folder:
+        _check_side(folder, kind, path)
         _check_names(folder, {MANIFEST, *files, *below}, path)
         manifest = _read_file(folder, MANIFEST, MANIFEST_BYTES, path)
         given = documents.read(manifest, kind, _FIELDS)
@@ -111,11 +114,28 @@ def read(path: Path, kind: str, files: Mapping[str, int], below: tuple[str, ...]
 
 @contextmanager
 def _opened(path: Path) -> Iterator[int]:
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except FileNotFoundError as error:
+        raise FileNotFoundError(error.errno, "there is no such folder", str(path)) from None
     try:
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+def _check_side(folder: int, kind: str, path: Path) -> None:
+    """Says of a folder of another kind which it is; of what is wrong inside others speak."""
+    if MANIFEST not in os.listdir(folder):
+        raise WireError(
+            f"{path} lacks {MANIFEST}: it is no {kind} of a deployment, or not the whole of it"
+        )
+    try:
+        found = documents.kind_of(_read_file(folder, MANIFEST, MANIFEST_BYTES, path))
+    except WireError:
+        return
+    if found in KINDS and found != kind:
+        raise WireError(f"{path} is the {found}, where the {kind} belongs; check which was given")
 
 
 def _check_names(folder: int, expected: set[str], path: Path) -> None:

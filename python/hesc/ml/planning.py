@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -11,6 +12,7 @@ from hesc._native import ParameterError, ShapeError
 from hesc.inputs import real_array, whole
 from hesc.ml import transforms
 from hesc.ml.agreement import kept, margins_of
+from hesc.ml.callers import callers_level
 from hesc.ml.plans import PrivatePlan
 from hesc.ml.samples import are_ranges
 from hesc.ring_products.plans import Bounds, Plan, spread
@@ -23,6 +25,13 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
+RANGES: Final = (
+    "ranges are a pair: all least values, then all greatest ones, each one number or one for each "
+    "encrypted feature in their order; of a list of pairs it is tuple(zip(*pairs))"
+)
+"""What is said of any others."""
+_FEW: Final = 0.01
+"""The share of rows beyond declared ranges that nothing is said of."""
 _ROWS: Final = 1000
 """Rows that forms are compared on and agreement is predicted of."""
 
@@ -146,6 +155,11 @@ def grounds(
     if ends is not None and ranges is not None:
         raise ParameterError("bins are encrypted as zeros and ones, which takes no ranges=")
     low, high = ranges_of(features, ends or ranges, computed=bool(model.steps))
+    if not (low != high).any():
+        raise ParameterError(
+            "no feature varies in the rows given, so that no ranges follow from them: give the "
+            "rows that the model was trained on, or ranges="
+        )
     error = _error(clear, max_error, margins=margins, transformer=transformer)
     found = features @ model.weights.T + model.intercepts
     apart = np.abs(found - clear).max()
@@ -236,6 +250,8 @@ def ranges_of(
             "high: finite, within 1e100, and points or wider than 1e-100; scale features, or give "
             "ranges="
         )
+    if ranges is not None:
+        warn_of_narrow(features, low, high)
     return low, high
 
 
@@ -248,11 +264,22 @@ def _ends(
         room = (high - low) * 1e-9 if computed else 0.0
         return low - room, high + room
     if not isinstance(ranges, tuple | list) or len(ranges) != 2:
-        raise ShapeError(
-            "ranges are a pair: least and greatest values, each one or for each feature"
-        )
+        raise ShapeError(RANGES)
     count = features.shape[1]
     return spread(ranges[0], count, "ranges[0]"), spread(ranges[1], count, "ranges[1]")
+
+
+def warn_of_narrow(features: Array, low: Array, high: Array) -> None:
+    """Warns of declared ranges that leave out more than one in a hundred of the rows given."""
+    beyond = np.asarray(((features < low) | (features > high)).any(axis=1))
+    if beyond.mean() > _FEW:
+        warnings.warn(
+            f"{beyond.sum()} of {len(features)} rows planned with lie beyond ranges=: clients "
+            f"refuse such samples, or clip them. Ranges are those of features as they are "
+            f"encrypted, after transforms that the client computes",
+            UserWarning,
+            stacklevel=callers_level(),
+        )
 
 
 def _error(clear: Array, max_error: float | None, *, margins: bool, transformer: bool) -> float:

@@ -152,7 +152,7 @@ def _rows(plan: Plan, measured: Measured | None) -> list[Row]:
 
 
 def _bytes(count: int) -> str:
-    return f"{count:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+    return f"{count:,}"
 
 
 def _within(errors: Any) -> list[tuple[int, float, float]]:

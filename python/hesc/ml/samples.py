@@ -94,9 +94,9 @@ def prepared(
         row, column = np.argwhere(beyond)[0]
         name = f" ({names[column]!r})" if names and not steps else ""
         raise OutOfRangeError(
-            f"feature {column}{name} of sample {row} is beyond its declared range, as "
-            f"{beyond.sum()} values in all; declare wider ranges=, or clip=True to bring them "
-            f"to the ends"
+            f"feature {column}{name} of sample {row} is beyond its declared range; "
+            f"{beyond.sum()} of {beyond.size} values are. clip=True, or --clip, brings them to the "
+            f"ends; the model's owner can plan wider ranges="
         )
     return Clipped(np.clip(x, low, high), int(beyond.sum()), int(beyond.any(axis=1).sum()))
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 LEAST: Final = 0.9
 """Of agreement, or of R^2, below which a plan is refused unless asked otherwise."""
+_AS_THEY_ARE: Final = "disclose='class' computes these trees as they are, for the class alone; "
 
 
 def of(
@@ -76,9 +77,8 @@ def of(
     near = fidelity.measured(way, found, clear[held], classes, unseen=refit is not None)
     if near.share < least:
         raise ParameterError(
-            f"too far from the fitted model for min_fidelity={least:g}: {near}. More bins=, models "
-            f"of fewer levels (boosted trees with max_depth=1 are computed as they are) come "
-            f"nearer; or write a smaller min_fidelity="
+            f"too far from the fitted model for min_fidelity={least:g}: {near}. "
+            f"{_nearer(final, refit)}, or write a smaller min_fidelity="
         )
     model = Linear([*steps, table.bins], table.weights, table.intercepts, extraction.link_of(final))
     return model, near
@@ -109,9 +109,21 @@ def _exact(final: Any, x: Array, clear: Array, wish: Wish) -> Table:
     if table is None:
         raise ParameterError(
             f"trees of this {name} compare several features each, which no sum of functions of "
-            f"single features is; {hint}; with max_depth=1 boosted trees are computed as they are"
+            f"single features is; {_AS_THEY_ARE if hasattr(final, 'classes_') else ''}{hint}; with "
+            f"max_depth=1 boosted trees are computed as they are"
         )
     return table
+
+
+def _nearer(final: Any, refit: str | None) -> str:
+    """What would come nearer to the fitted model."""
+    if refit is None:
+        return "bins='thresholds' takes the trees' own and loses nothing; more bins= come nearer"
+    whole = _AS_THEY_ARE if hasattr(final, "classes_") else ""
+    return (
+        f"{whole}more bins= and models of fewer levels come nearer (boosted trees with max_depth=1 "
+        f"are computed as they are)"
+    )
 
 
 def _concluded(scores: Array) -> NDArray[np.intp]:

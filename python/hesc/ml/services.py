@@ -220,8 +220,9 @@ class Service(ABC):
 
         """
         raise ParameterError(
-            "contenders are ways to compute scores of linear models and of trees in bins, with "
-            "setting='client_server' and disclose='scores'; this plan is of another kind"
+            "contenders are compared for scores of linear models and of trees in bins, under "
+            "setting='client_server' or 'outsourced', and for distances of nearest neighbours; "
+            "this plan is of another kind. hesc.planner compares any task: docs/planner.md"
         )
 
 

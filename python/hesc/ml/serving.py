@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from hesc._native import ParameterError
 from hesc.ml import documents, services
+from hesc.ml.callers import callers_level
 from hesc.ml.deployable import Deployable
 from hesc.ml.samples import check_names
 
@@ -280,7 +281,7 @@ class Serving(Deployable):
                 f"{found.clipped} values in {found.clipped_samples} of {len(rows)} samples were "
                 f"brought within their declared ranges",
                 ClippedWarning,
-                stacklevel=3,
+                stacklevel=callers_level(),
             )
         return found
 

@@ -202,6 +202,12 @@ def objective(task: Task, seconds: float | None, sizes: Offer | Measured) -> flo
     return seconds + (sizes.up + sizes.down) / task.bandwidth
 
 
+def _apart(error: float, most: float) -> str:
+    """Both to as many digits as tell them apart."""
+    digits = next((n for n in range(2, 17) if f"{error:.{n}g}" != f"{most:.{n}g}"), 17)
+    return f"{error:.{digits}g}, above {most:.{digits}g}"
+
+
 def _considered(contender: Contender, task: Task) -> Offer | Refusal:
     try:
         return contender.consider(task)
@@ -218,7 +224,7 @@ def _against(offer: Offer, task: Task) -> str:
         hide_model=task.hide_model,
     )
     if not reason and not offer.error <= task.max_error * (1 + 1e-9):
-        reason = f"its error is {offer.error:.2g}, above {task.max_error:.2g}"
+        reason = f"its error is {_apart(offer.error, task.max_error)}"
         if isinstance(task.problem, Classes):
             reason = (
                 f"it may change the class of {100 * offer.error:.3g} % of samples, more than "

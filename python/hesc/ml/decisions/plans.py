@@ -16,6 +16,7 @@ from hesc.decisions.quantisation import quantised
 from hesc.inputs import whole
 from hesc.integers import ENGINES
 from hesc.ml import documents, labels, samples, transforms
+from hesc.ml.disclosure import secure
 from hesc.ring_products.plans import Sizes
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 _MOST: Final = 1 << 16
 """Samples of a query, features and classes."""
+_MANY: Final = 100
+"""Samples from which on slots are worth a look."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +143,11 @@ class ClassPlan:
 
     def __str__(self) -> str:
         slots = "" if self.engine == "bootstrapped" else " (a query has all slots, used or not)"
-        time = "" if self.seconds is None else f"; {self.seconds:.2g} s of one thread by count"
+        time = "" if self.seconds is None else f"; {self.seconds:.2g} s a query on one thread"
+        if self.seconds is not None and self.engine == "bootstrapped":
+            time += ", as its samples take their time one by one"
+            time += f"; batch={_MANY} or more may find an engine for many at once"
+        most = "1 class" if self.rows == 1 else f"up to {self.rows} classes"
         given = [f"ranges of {len(self.ranges[0])} features", f"{self.bits} bits for each"]
         given += ["their names"] * bool(self.names) + ["names of classes"]
         rows = {
@@ -151,7 +158,7 @@ class ClassPlan:
             "model": "the answer's level and stated noise follow from the model's circuit, and so "
             "does the noise itself: NOT HIDDEN from a client that studies ciphertexts, who can "
             "also check a guess of the whole model by computing the answer again",
-            "queries": f"up to {self.rows} classes in one query; classes of enough samples of the "
+            "queries": f"{most} in one query; classes of enough samples of the "
             "client's choice let it fit a model that decides alike, whatever encrypts them: the "
             "server limits queries",
             "sizes": "bits of a feature and parameter set were chosen for the model: they tell how "
@@ -165,12 +172,12 @@ class ClassPlan:
                 "class, counted on the quantised model, whose bits were chosen on them"
             )
         rows["bytes"] = (
-            f"{self.costs['up']} up, {self.costs['down']} down for up to {self.rows} samples"
+            f"{self.costs['up']} up, {self.costs['down']} down for {_samples(self.rows)}"
             f"{slots}; keys once: {self.costs['keys']}"
         )
         rows["engine"] = (
-            f"{self.engine}, {self.preset} ({self.params.assurance}){time}; a class decrypts "
-            "wrongly with a probability below 2^-128"
+            f"{self.engine}, {self.preset} ({secure(self.params.assurance)}){time}; a class "
+            "decrypts wrongly with a probability below 2^-128"
         )
         width = max(map(len, rows))
         lines = [f"  {name:<{width}}  {text}" for name, text in rows.items()]
@@ -226,6 +233,10 @@ class ClassPlan:
             _count(count, f"bytes ({what})", 1 << 40)
         bits, rows = _count(given["bits"], "bits", BITS), _count(given["rows"], "rows", _MOST)
         return cls(steps, inputs, named, classes, (low, high), bits, engine, name, rows, costs)
+
+
+def _samples(rows: int) -> str:
+    return "1 sample" if rows == 1 else f"up to {rows} samples"
 
 
 def _count(value: object, what: str, most: int) -> int:

@@ -15,6 +15,7 @@ from hesc.ml.layers import Network
 from hesc.ml.mlp.fits import extremes, farthest, fitted
 from hesc.ml.mlp.plans import DEVIATIONS, KEYS, NetworkPlan, middle_and_half
 from hesc.ml.mlp.server import SQUARE, Served, evaluated
+from hesc.ml.planning import RANGES, warn_of_narrow
 from hesc.ml.samples import FARTHEST, are_ranges
 from hesc.ring_products.plans import spread
 
@@ -286,15 +287,14 @@ def _ranges(features: Array, ranges: tuple[ArrayLike, ArrayLike] | None) -> tupl
         room = (high - low) * 1e-9
         return low - room, high + room
     if not isinstance(ranges, tuple | list) or len(ranges) != 2:
-        raise ShapeError(
-            "ranges are a pair: least and greatest values, each one or for each feature"
-        )
+        raise ShapeError(RANGES)
     count = features.shape[1]
     low, high = spread(ranges[0], count, "ranges[0]"), spread(ranges[1], count, "ranges[1]")
     if not are_ranges(low, high):
         raise ParameterError(
             f"ranges are finite, within {FARTHEST:g}, and no least value is above the greatest"
         )
+    warn_of_narrow(features, low, high)
     return low, high
 
 

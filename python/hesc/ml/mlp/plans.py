@@ -16,6 +16,7 @@ from hesc.inputs import whole
 from hesc.leveled.params import LeveledParams
 from hesc.ml import documents, labels, samples, transforms
 from hesc.ml.conclusions import LINKS, Concluding
+from hesc.ml.disclosure import secure, units
 from hesc.ml.mlp.packing import Packing
 from hesc.ml.samples import Clipped, are_ranges
 from hesc.ring_products.plans import Sizes
@@ -329,7 +330,8 @@ def _table(plan: NetworkPlan) -> str:
         "weights": "NOT HIDDEN FROM THE CLIENT: nothing drowns what an answer's noise says of them",
         "queries": "scores of enough samples give a network away, whatever encrypts them: about as "
         f"many as it has weights, {_weights(plan)}, and often fewer",
-        "error": f"{plan.error:.3g}, the root mean square of a score's error: {plan.noise:.2g} at "
+        "error": f"{plan.error:.3g}, the root mean square of a score's error in units of "
+        f"{units(None if plan.classes is None else outputs)}: {plan.noise:.2g} at "
         f"most by encryption, {plan.fit:.3g} by polynomials on the rows planned with",
         "at worst": f"{plan.worst:.3g} by polynomials, for any sample within ranges and ball; "
         "others are refused",
@@ -344,7 +346,8 @@ def _table(plan: NetworkPlan) -> str:
         for count, size in sizes.items()
     )
     rows["ring"] = (
-        f"N = {plan.ring_degree}, {plan.params.assurance}, CKKS, {plan.rows} samples a query"
+        f"N = {plan.ring_degree}, {secure(plan.params.assurance)}, CKKS, "
+        f"{plan.rows} samples a query"
     )
     what = "regressor" if plan.classes is None else f"classifier of {len(plan.classes)} classes"
     width = max(map(len, rows))

@@ -86,9 +86,10 @@ def make(
     if agreement < least:
         raise ParameterError(
             f"with codes of {bits} bits {100 * agreement:.2f} % of {len(rows)} rows have the class "
-            f"of exact nearest neighbours, fewer than min_agreement={least:g}: put a "
-            f"StandardScaler first, ask for more bits= ({_most_bits(answers)} at most) or more "
-            f"neighbours, or for less agreement"
+            f"of exact nearest neighbours, fewer than min_agreement={least:g}: "
+            f"{'' if plan.steps else 'put a StandardScaler first, '}"
+            f"{_more_bits(bits, _most_bits(answers))}take more neighbours, or a smaller "
+            f"min_agreement="
         )
     return replace(plan, agreement=agreement, tried=len(rows)), codes
 
@@ -126,6 +127,10 @@ def _allowed_answers(hidden: object, answers: int | None, records: Array) -> int
 
 def _most_bits(answers: int | None) -> int:
     return _PLAIN_BITS if answers is None else _HIDING_BITS
+
+
+def _more_bits(bits: int, most: int) -> str:
+    return "" if bits == most else f"ask for more bits= ({most} at most), "
 
 
 def _bits(bits: int | None, answers: int | None, records: Array) -> int:

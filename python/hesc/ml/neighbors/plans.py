@@ -14,6 +14,7 @@ from hesc._native import OutOfRangeError, ParameterError, WireError
 from hesc.codes import sets
 from hesc.inputs import whole
 from hesc.ml import conclusions, documents, frames, labels, samples, transforms
+from hesc.ml.disclosure import secure
 from hesc.ml.neighbors import coding, voting
 from hesc.params import Params
 from hesc.ring_products.plans import Sizes
@@ -307,8 +308,9 @@ def _table(plan: NeighborsPlan) -> str:
     size = plan.sizes()
     rows["bytes"] = f"{size.up} up, {size.down} down for up to {plan.rows} samples"
     rows["ring"] = (
-        f"N = {plan.distance_set.block}, {plan.distance_set.name}, {plan.params.assurance}; a "
-        "distance decrypts wrongly with a probability below 2^-128"
+        f"N = {plan.distance_set.block}, {plan.distance_set.name}, "
+        f"{secure(plan.params.assurance)}; a distance decrypts wrongly with a "
+        "probability below 2^-128"
     )
     width = max(map(len, rows))
     lines = [f"  {name:<{width}}  {text}" for name, text in rows.items()]

@@ -12,6 +12,7 @@ from hesc._native import ParameterError, WireError
 from hesc.inputs import whole
 from hesc.ml import documents, folders, linear_fields, samples
 from hesc.ml.conclusions import Concluding
+from hesc.ml.disclosure import secure
 from hesc.ml.parties import columns, pieces
 from hesc.ml.parties.sets import SETS, SLOTS, noise_of, params_of
 from hesc.ring_products.plans import Sizes
@@ -313,8 +314,8 @@ def _table(plan: PartiesPlan) -> str:
         f"key {plan.costs['keys']}, once"
     )
     rows["set"] = (
-        f"CKKS, N = {plan.params.ring_degree}, {plan.set}, {plan.params.assurance}; a score "
-        "decrypts wrongly with a probability below 2^-128"
+        f"CKKS, N = {plan.params.ring_degree}, {plan.set}, {secure(plan.params.assurance)}; a "
+        "score decrypts wrongly with a probability below 2^-128"
     )
     what = "transformer" if plan.transformer else "regressor"
     what = what if plan.classes is None else f"classifier of {len(plan.classes)} classes"

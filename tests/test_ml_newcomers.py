@@ -1,0 +1,196 @@
+"""What somebody meets who has a model and never saw hesc.ml: refusals say what to do."""
+
+from __future__ import annotations
+
+import shutil
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.tree import DecisionTreeClassifier
+
+import hesc
+from hesc.ml import (
+    ClientFolder,
+    ClippedWarning,
+    OwnerFolder,
+    PrivateClassifier,
+    PrivateMLPClassifier,
+    PrivateNeighbors,
+    PrivateRegressor,
+    ServerFolder,
+)
+from hesc.planner.decision import _apart
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+X, Y = load_iris(return_X_y=True)
+
+
+def linear() -> PrivateClassifier:
+    return PrivateClassifier(LogisticRegression(max_iter=500)).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "remedy"),
+    [
+        (GridSearchCV(LogisticRegression(), {"C": [1]}), r"from_fitted\(search.best_estimator_\)"),
+        (LinearRegression(), "nearest: PrivateRegressor"),
+        (LogisticRegression, r"is a class; .* LogisticRegression\(\)"),
+        (make_pipeline(OneHotEncoder(), LogisticRegression()), "fit it apart"),
+        (make_pipeline(SelectKBest(k=2), LogisticRegression()), r"get_support\(\)"),
+    ],
+    ids=["search", "regressor", "class", "encoder", "selection"],
+)
+def test_what_is_not_computed_is_refused_with_what_would_do(estimator: Any, remedy: str) -> None:
+    with pytest.raises(hesc.ParameterError, match=remedy):
+        PrivateClassifier(estimator).fit(X, Y)
+
+
+def test_classifiers_are_not_taken_for_regressors() -> None:
+    with pytest.raises(hesc.ParameterError, match="nearest: PrivateClassifier"):
+        PrivateRegressor(LogisticRegression()).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    "remedy", [GridSearchCV(LogisticRegression(max_iter=500), {"C": [1]}, cv=2)]
+)
+def test_the_remedy_for_a_search_works(remedy: Any) -> None:
+    found = remedy.fit(X, Y).best_estimator_
+    assert PrivateClassifier.from_fitted(found).plan(X).agreement > 0.9
+
+
+def test_remedies_for_trees_work() -> None:
+    """Refusals name a wish; with it the same model is planned."""
+    deep = PrivateClassifier(DecisionTreeClassifier(max_depth=3, random_state=0)).fit(X, Y)
+    with pytest.raises(hesc.ParameterError, match="disclose='class'"):
+        deep.plan(X)
+    deep.plan(X, disclose="class")
+    forest = PrivateClassifier(RandomForestClassifier(5, random_state=0)).fit(X, Y)
+    with pytest.raises(hesc.ParameterError, match="disclose='class'"):
+        forest.plan(X, refit="additive", min_fidelity=1)
+    stumps = PrivateClassifier(GradientBoostingClassifier(max_depth=1, random_state=0)).fit(X, Y)
+    with pytest.raises(hesc.ParameterError, match="bins='thresholds'") as refused:
+        stumps.plan(X, bins=2, min_fidelity=0.999)
+    assert "disclose" not in str(refused.value)
+    assert stumps.plan(X, bins="thresholds", min_fidelity=0.999).fidelity.agreement == 1
+
+
+@pytest.mark.parametrize("ranges", [[(0, 8)] * 4, {"a": (0, 8)}, [0, 8, 9]], ids=type)
+def test_ranges_of_another_form_are_told_apart(ranges: Any) -> None:
+    made = linear()
+    with pytest.raises(hesc.ShapeError, match=r"tuple\(zip\(\*pairs\)\)"):
+        made.plan(X, ranges=ranges)
+    pairs = [(0, 8)] * 4
+    low, high = tuple(zip(*pairs, strict=True))
+    made.plan(X, ranges=(low, high))
+
+
+@pytest.mark.parametrize("wishes", [{}, {"disclose": "class", "min_agreement": 0}], ids=str)
+def test_ranges_that_leave_rows_out_are_warned_of(wishes: dict[str, Any]) -> None:
+    """As many rows as lie beyond are told; one in a hundred is no news."""
+    made = linear()
+    high = np.sort(X[:, 0])[-20]
+    with pytest.warns(UserWarning, match=rf"^{(X[:, 0] > high).sum()} of 150 rows planned") as told:
+        made.plan(X, ranges=(0, [high, 8, 8, 8]), **wishes)
+    assert [each.filename for each in told] == [__file__]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        made.plan(X, ranges=(0, [np.sort(X[:, 0])[-2], 8, 8, 8]), **wishes)
+
+
+def test_ranges_of_networks_are_warned_of() -> None:
+    inner = MLPClassifier((4,), alpha=0.1, max_iter=3000, random_state=0)
+    made = PrivateMLPClassifier(inner).fit(X, Y)
+    with pytest.warns(UserWarning, match="rows planned with lie beyond"):
+        made.plan(X, ranges=(0, [6, 8, 8, 8]))
+
+
+def test_rows_that_do_not_vary_are_refused() -> None:
+    with pytest.raises(hesc.ParameterError, match="no feature varies"):
+        linear().plan(X[:1])
+    assert linear().plan(X[:1], ranges=(0, 8)).agreement is not None
+
+
+def test_clipping_is_warned_of_where_it_was_asked_for() -> None:
+    """Through however many methods: the line that called hesc."""
+    made = linear()
+    made.plan(X, ranges=(0, 8))
+    for call in (made.run, made.predict, made.decision_function, made.predict_proba):
+        with pytest.warns(ClippedWarning) as told:
+            call(np.full((2, 4), 9.0), fhe="simulate", clip=True)
+        assert [each.filename for each in told] == [__file__]
+
+
+def test_values_beyond_are_counted_and_told_what_to_do() -> None:
+    made = linear()
+    made.plan(X, ranges=(0, 8))
+    beyond = X[:5].copy()
+    beyond[3, 2] = 9
+    said = r"feature 2 of sample 3 .* 1 of 20 values are. clip=True, or --clip"
+    with pytest.raises(hesc.OutOfRangeError, match=said):
+        made.run(beyond)
+
+
+def test_a_model_with_names_is_saved_without_a_word(tmp_path: Path) -> None:
+    """The planning rows have lost their names, which is nobody's mistake."""
+    model = LogisticRegression(max_iter=500).fit(X, Y)
+    model.feature_names_in_ = np.array(["a", "b", "c", "d"], dtype=object)
+    made = PrivateClassifier.from_fitted(model)
+    _planned_quietly(made)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        made.save(tmp_path / "made", sample=10)
+
+
+def _planned_quietly(made: PrivateClassifier) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        made.plan(X)
+
+
+def test_folders_of_the_other_side_are_named(tmp_path: Path) -> None:
+    made = linear()
+    made.plan(X)
+    folder = made.save(tmp_path / "made", sample=0)
+    with pytest.raises(
+        hesc.WireError, match="is the server folder, where the client folder belongs"
+    ):
+        ClientFolder.open(folder / "server")
+    with pytest.raises(
+        hesc.WireError, match="is the client folder, where the server folder belongs"
+    ):
+        ServerFolder.open(folder / "client")
+    with pytest.raises(hesc.WireError, match="is the deployment, where the client folder belongs"):
+        ClientFolder.open(folder)
+    with pytest.raises(hesc.WireError, match=r"lacks manifest\.json"):
+        OwnerFolder.open(tmp_path)
+    shutil.rmtree(folder)
+    with pytest.raises(FileNotFoundError, match="no such folder"):
+        ClientFolder.open(folder / "client")
+
+
+def test_neighbours_are_told_what_is_left_to_do() -> None:
+    """No bits beyond all that there are."""
+    made = PrivateNeighbors(KNeighborsClassifier()).fit(X, Y)
+    with pytest.raises(hesc.ParameterError, match=r"StandardScaler first, ask for more bits="):
+        made.plan(X, bits=64, min_agreement=1)
+    with pytest.raises(hesc.ParameterError, match="first, take more neighbours"):
+        made.plan(X, min_agreement=1)
+
+
+@pytest.mark.parametrize("more", [1e-1, 1e-4, 1e-9, 1e-15])
+def test_figures_that_differ_look_different(more: float) -> None:
+    first, second = _apart(0.0037 * (1 + more), 0.0037).split(", above ")
+    assert float(first) > float(second)
