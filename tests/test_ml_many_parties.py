@@ -140,8 +140,9 @@ def test_masks_are_normal_in_every_part() -> None:
 def raw(found: World, answer: bytes) -> NDArray[np.complex128]:
     """All slots of an answer as its client decrypts them, a row for each score."""
     _, parts = pieces.read_answer(found.plan, answer)
-    keys = found.client._keys()
-    return np.array([found.client.secret.decrypt(keys.read(part)) for part in parts])
+    client = found.client
+    keys = client._public or client._read_beside(client.plan.params)
+    return np.array([client.secret.decrypt(keys.read(part)) for part in parts])
 
 
 def test_what_is_decrypted_beside_scores_is_noise_that_says_nothing(all_of_them: World) -> None:

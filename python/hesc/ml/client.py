@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Never
+from typing import TYPE_CHECKING
 
-from hesc._native import ParameterError, ShapeError
 from hesc.inputs import of_kind
+from hesc.ml.holding import ScoreReader
 from hesc.ml.plans import PrivatePlan
-from hesc.ml.samples import Query, Result
+from hesc.ml.samples import Result
 from hesc.secret import LeveledSecretKey, leveled_keygen
 
 if TYPE_CHECKING:
     from os import PathLike
 
     import numpy as np
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
 
-class Client:
+class Client(ScoreReader):
     """A plan and a secret key. Not printed with it, copied or pickled; needs no scikit-learn.
 
     Args:
@@ -26,6 +26,9 @@ class Client:
             new pair is made.
 
     """
+
+    plan: PrivatePlan
+    secret: LeveledSecretKey
 
     def __init__(self, plan: PrivatePlan, *, secret: LeveledSecretKey | None = None) -> None:
         self.plan = of_kind(plan, "plan", PrivatePlan, "PrivatePlan.from_bytes reads one")
@@ -36,49 +39,10 @@ class Client:
             self.secret = of_kind(secret, "secret", LeveledSecretKey, "hesc.leveled_keygen's first")
             self._public = None
 
-    def __repr__(self) -> str:
-        return f"<hesc.ml.Client: {self.plan!r}>"
-
-    def __reduce__(self) -> Never:
-        raise TypeError(
-            "a Client holds a secret key: not pickled or copied; see client.secret.save"
-        )
-
-    def public_keys(self) -> bytes:
-        """What a server that hides its weights is given.
-
-        Raises:
-            ParameterError: a client that was made of a kept key, which has no public one.
-
-        """
-        if self._public is None:
-            raise ParameterError(
-                "a kept secret key comes without its public one; write public_keys() beside it "
-                "when you save it, or make a new client"
-            )
+    def _public_form(self) -> bytes | None:
         return self._public
 
-    def encrypt(self, samples: ArrayLike, *, clip: bool = False) -> Query:
-        """Transforms and encrypts rows of features, `plan.rows` of them at most.
-
-        Args:
-            samples: as `PrivatePlan.prepared` takes them.
-            clip: bring values beyond the declared ranges to their ends, and count them.
-
-        Raises:
-            OutOfRangeError, ShapeError: as `PrivatePlan.prepared`; too many rows.
-
-        """
-        ready = self.plan.prepared(samples, clip=clip)
-        if len(ready.features) > self.plan.rows:
-            raise ShapeError(
-                f"{len(ready.features)} samples in a query of {self.plan.rows} at most; send them "
-                f"as several"
-            )
-        return Query(self.encrypted(ready.features), ready.values, ready.samples)
-
-    def encrypted(self, features: NDArray[np.float64]) -> bytes:
-        """A query of features that `PrivatePlan.prepared` gave, `plan.rows` at most."""
+    def _encrypted(self, features: NDArray[np.float64]) -> bytes:
         return self.secret.encrypt_features(self.plan.ring, features)
 
     def decrypt(self, answer: bytes) -> Result:
@@ -92,15 +56,6 @@ class Client:
         found = self.secret.decrypt_scores(self.plan.ring, answer)
         scores = self.plan.scores(found.values)
         return Result(self.plan.predictions(scores), scores, found.error)
-
-    def probabilities(self, answer: bytes) -> NDArray[np.float64]:
-        """Probabilities of all classes, of the decrypted scores.
-
-        Raises:
-            ParameterError: a model whose scores give none; as `decrypt`.
-
-        """
-        return self.plan.probabilities(self.decrypt(answer).scores)
 
 
 def load_secret(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from hesc.ml.fidelity import Fidelity
     from hesc.ml.transforms import Transform
@@ -68,11 +68,21 @@ def table(
         f"N = {ring.params.ring_degree}, {secure(ring.params.assurance)}; a score decrypts "
         "wrongly with a probability below 2^-128"
     )
-    what = "transformer" if transformer else "regressor"
-    what = what if classes is None else f"classifier of {classes} classes"
+    what = model_kind(classes, transformer=transformer)
+    return laid_out(f"Private {what}: {features} encrypted features, {each} a sample", rows)
+
+
+def laid_out(title: str, rows: Mapping[str, str]) -> str:
+    """A table of a plan: what each row is about, and what it says."""
     width = max(map(len, rows))
-    lines = [f"  {name:<{width}}  {text}" for name, text in rows.items()]
-    return "\n".join([f"Private {what}: {features} encrypted features, {each} a sample", *lines])
+    return "\n".join([title, *(f"  {name:<{width}}  {text}" for name, text in rows.items())])
+
+
+def model_kind(classes: int | None, *, transformer: bool = False) -> str:
+    """What a model is, in words."""
+    if classes is not None:
+        return f"classifier of {classes} classes"
+    return "transformer" if transformer else "regressor"
 
 
 def units(classes: int | None, *, transformer: bool = False) -> str:

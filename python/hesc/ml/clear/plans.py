@@ -11,6 +11,7 @@ from hesc._native import HescError, OutOfRangeError, WireError
 from hesc.ml import documents, labels, samples, transforms
 from hesc.ml.conclusions import LINKS, Concluding
 from hesc.ml.described import Described
+from hesc.ml.disclosure import laid_out, model_kind
 from hesc.ml.layers import ACTIVATIONS, Layer, Network
 from hesc.ml.trees import TreeEnsemble
 from hesc.ring_products.plans import Sizes
@@ -104,8 +105,8 @@ class ClearPlan(Concluding):
 
     def __str__(self) -> str:
         model, classes = self.described.model, self.classes
-        what = "transformer" if self.transformer else "regressor"
-        what = what if classes is None else f"classifier of {len(classes)} classes"
+        count = None if classes is None else len(classes)
+        what = model_kind(count, transformer=self.transformer)
         size = f"{len(self.to_bytes())} bytes"
         form = (
             f"{len(model.roots)} trees of {len(model.features)} nodes in all"
@@ -124,10 +125,8 @@ class ClearPlan(Concluding):
             "error": "none beside that of doubles",
             "bytes": "0 up, 0 down; no keys",
         }
-        width = max(map(len, rows))
-        lines = [f"  {name:<{width}}  {text}" for name, text in rows.items()]
         title = f"Public {what}: {self.inputs} features, computed by the client, nothing encrypted"
-        return "\n".join([title, *lines])
+        return laid_out(title, rows)
 
     def __repr__(self) -> str:
         return f"<hesc.ml.ClearPlan: {self.inputs} features>"

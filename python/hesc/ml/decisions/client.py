@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Never
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
 from hesc import integers
-from hesc._native import DecryptionError, KeyMismatchError, ParameterError, ShapeError
+from hesc._native import DecryptionError, KeyMismatchError, ParameterError
 from hesc.decisions.models import index_kind
 from hesc.encryptor import PublicKey
 from hesc.inputs import of_kind
@@ -17,20 +17,21 @@ from hesc.leveled.params import LeveledParams
 from hesc.ml import frames
 from hesc.ml.decisions.plans import ClassPlan
 from hesc.ml.decisions.server import ANSWER, KEYS, QUERY, public_of
-from hesc.ml.samples import Query, Result
+from hesc.ml.holding import KeyHolder
+from hesc.ml.samples import Result
 from hesc.secret import LeveledSecretKey, SecretKey, keygen, leveled_keygen, load_secret_key
 
 if TYPE_CHECKING:
     from os import PathLike
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
 
 _PROBES: Final = 64
 """Bits that a pair of keys is tried on."""
 
 
-class ClassClient:
+class ClassClient(KeyHolder):
     """A plan and a secret key. Not printed with it, copied or pickled; needs no scikit-learn.
 
     Args:
@@ -46,6 +47,10 @@ class ClassClient:
 
     """
 
+    plan: ClassPlan
+    secret: LeveledSecretKey | SecretKey
+    _takes_keys: ClassVar[bool] = True
+
     def __init__(
         self,
         plan: ClassPlan,
@@ -57,10 +62,9 @@ class ClassClient:
         params = plan.params
         self._keys = keys
         self._public: PublicKeys | PublicKey | None = None
-        self._carrier: PublicKeys | None = None
         if secret is not None:
             if isinstance(params, LeveledParams):
-                self.secret: LeveledSecretKey | SecretKey = of_kind(
+                self.secret = of_kind(
                     secret, "secret", LeveledSecretKey, "hesc.leveled_keygen's first"
                 )
             else:
@@ -78,14 +82,6 @@ class ClassClient:
         else:
             self.secret, self._public = keygen(params)
 
-    def __repr__(self) -> str:
-        return f"<hesc.ml.decisions.ClassClient: {self.plan!r}>"
-
-    def __reduce__(self) -> Never:
-        raise TypeError(
-            "a client holds a secret key: not pickled or copied; see client.secret.save"
-        )
-
     def _check_pair(self) -> None:
         """Refuses a public key of another pair, whose bits the secret one would not decrypt.
 
@@ -98,21 +94,9 @@ class ClassClient:
         if not np.array_equal(found, bits):
             raise KeyMismatchError("keys= are of another pair than the secret key; give its own")
 
-    def public_keys(self) -> bytes:
-        """What the server is given once: to compute with what this client encrypts.
-
-        Size: `plan.costs["keys"]`, tens of megabytes.
-
-        Raises:
-            ParameterError: a client that was made of a kept key without `keys`.
-
-        """
-        if self._keys is None:
-            if self._public is None:
-                raise ParameterError(
-                    "a kept secret key comes without its public ones; write public_keys() beside "
-                    "it when you save it, and give keys=, or make a new client"
-                )
+    def _public_form(self) -> bytes | None:
+        """Made once: tens of megabytes, `plan.costs["keys"]`."""
+        if self._keys is None and self._public is not None:
             if isinstance(self._public, PublicKeys):
                 forms = self._public.to_bytes()
                 parts = [forms[name] for name in ("public", "relin", "galois") if name in forms]
@@ -122,28 +106,7 @@ class ClassClient:
             self._keys = frames.join(KEYS, parts)
         return self._keys
 
-    def encrypt(self, samples: ArrayLike, *, clip: bool = False) -> Query:
-        """Transforms, quantises and encrypts rows of features, `plan.rows` of them at most.
-
-        Args:
-            samples: as `ClassPlan.prepared` takes them.
-            clip: bring values beyond the declared ranges to their ends, and count them.
-
-        Raises:
-            OutOfRangeError, ShapeError: as `ClassPlan.prepared`; too many rows.
-            ParameterError: the engine "bootstrapped" and a kept key without its public one.
-
-        """
-        ready = self.plan.prepared(samples, clip=clip)
-        if len(ready.features) > self.plan.rows:
-            raise ShapeError(
-                f"{len(ready.features)} samples in a query of {self.plan.rows} at most; send them "
-                f"as several"
-            )
-        return Query(self.encrypted(ready.features), ready.values, ready.samples)
-
-    def encrypted(self, features: NDArray[np.float64]) -> bytes:
-        """A query of features that `ClassPlan.prepared` gave, `plan.rows` at most."""
+    def _encrypted(self, features: NDArray[np.float64]) -> bytes:
         steps = self.plan.quantised(features)
         words = self.plan.words
         numbers = zip(words.numbers(steps), words.kinds, strict=True)
@@ -185,14 +148,12 @@ class ClassClient:
         return Result(self.plan.predictions(places), None, None)
 
     def _reading(self) -> PublicKeys:
-        """Keys that answers are read beside; decryption uses their parameters alone."""
+        """Keys that answers are read beside."""
         if isinstance(self._public, PublicKeys):
             return self._public
-        if self._carrier is None:
-            # Of another pair, and never handed out: the answer's own key is checked by its name.
-            params = of_kind(self.plan.params, "params", LeveledParams, "of an engine in slots")
-            self._carrier = leveled_keygen(params, products=False)[1]
-        return self._carrier
+        return self._read_beside(
+            of_kind(self.plan.params, "params", LeveledParams, "of an engine in slots")
+        )
 
 
 def load_secret(

@@ -16,7 +16,7 @@ from hesc.decisions.quantisation import quantised
 from hesc.inputs import whole
 from hesc.integers import ENGINES
 from hesc.ml import documents, labels, samples, transforms
-from hesc.ml.disclosure import secure
+from hesc.ml.disclosure import laid_out, secure
 from hesc.ring_products.plans import Sizes
 
 if TYPE_CHECKING:
@@ -179,12 +179,10 @@ class ClassPlan:
             f"{self.engine}, {self.preset} ({secure(self.params.assurance)}){time}; a class "
             "decrypts wrongly with a probability below 2^-128"
         )
-        width = max(map(len, rows))
-        lines = [f"  {name:<{width}}  {text}" for name, text in rows.items()]
         title = (
             f"Private classifier of {len(self.classes)} classes: the class alone, by comparisons"
         )
-        return "\n".join([title, *lines])
+        return laid_out(title, rows)
 
     def __repr__(self) -> str:
         return f"<hesc.ml.ClassPlan: {len(self.classes)} classes, {self.preset}>"

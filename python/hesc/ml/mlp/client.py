@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Never
+from typing import TYPE_CHECKING, ClassVar
 
-from hesc._native import DecryptionError, ParameterError, ShapeError, WireError
+from hesc._native import DecryptionError, ParameterError, WireError
 from hesc.inputs import of_kind
+from hesc.ml.holding import ScoreReader
 from hesc.ml.mlp.plans import DEVIATIONS, NetworkPlan
 from hesc.ml.mlp.server import read_keys, write_keys
-from hesc.ml.samples import Query, Result
+from hesc.ml.samples import Result
 from hesc.secret import LeveledSecretKey, leveled_keygen
 
 if TYPE_CHECKING:
     from os import PathLike
 
     import numpy as np
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
 _UP = 1 + 1e-6
 """Of bounds that travel in fewer bits than they are computed in."""
 
 
-class NetworkClient:
+class NetworkClient(ScoreReader):
     """A plan and a secret key. Not printed with it, copied or pickled; needs no scikit-learn.
 
     Args:
@@ -32,6 +33,10 @@ class NetworkClient:
             and encrypts as well, and cannot give them again.
 
     """
+
+    plan: NetworkPlan
+    secret: LeveledSecretKey
+    _takes_keys: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -51,56 +56,13 @@ class NetworkClient:
                 raise ParameterError(
                     f"this secret key is of {secret.params.name}, the plan of {plan.params.name}"
                 )
-            if keys is None:
-                # A vector carries keys to compute with; this one is only decrypted.
-                _, self._keys = leveled_keygen(plan.params, products=False)
-            else:
-                self._keys = read_keys(plan, keys)
+            self._keys = self._read_beside(plan.params) if keys is None else read_keys(plan, keys)
             self._public = keys
 
-    def __repr__(self) -> str:
-        return f"<hesc.ml.mlp.NetworkClient: {self.plan!r}>"
-
-    def __reduce__(self) -> Never:
-        raise TypeError(
-            "a NetworkClient holds a secret key: not pickled or copied; see client.secret.save"
-        )
-
-    def public_keys(self) -> bytes:
-        """What a server is given once: keys to multiply and to rotate.
-
-        Raises:
-            ParameterError: a client that was made of a kept key alone.
-
-        """
-        if self._public is None:
-            raise ParameterError(
-                "a kept secret key comes without its public ones; write public_keys() beside it "
-                "when you save it and give them as keys=, or make a new client"
-            )
+    def _public_form(self) -> bytes | None:
         return self._public
 
-    def encrypt(self, samples: ArrayLike, *, clip: bool = False) -> Query:
-        """Transforms and encrypts rows of features, `plan.rows` of them at most.
-
-        Args:
-            samples: as `NetworkPlan.prepared` takes them.
-            clip: bring values beyond ranges and ball within them, and count them.
-
-        Raises:
-            OutOfRangeError, ShapeError: as `NetworkPlan.prepared`; too many rows.
-
-        """
-        ready = self.plan.prepared(samples, clip=clip)
-        return Query(self.encrypted(ready.features), ready.values, ready.samples)
-
-    def encrypted(self, features: NDArray[np.float64]) -> bytes:
-        """A query of features that are prepared."""
-        if len(features) > self.plan.rows:
-            raise ShapeError(
-                f"{len(features)} samples in a query of {self.plan.rows} at most; send them as "
-                f"several"
-            )
+    def _encrypted(self, features: NDArray[np.float64]) -> bytes:
         vector = self.secret.encrypt_to_bytes(self.plan.packing.packed(features))
         return self.plan.message("query", len(features), vector)
 
@@ -125,15 +87,6 @@ class NetworkClient:
             )
         scores = self.plan.scores(raw * self.plan.unit)
         return Result(self.plan.predictions(scores), scores, self.plan.error)
-
-    def probabilities(self, answer: bytes) -> NDArray[np.float64]:
-        """Probabilities of all classes, of the decrypted scores.
-
-        Raises:
-            ParameterError: a model whose scores give none; as `decrypt`.
-
-        """
-        return self.plan.probabilities(self.decrypt(answer).scores)
 
 
 def load_secret(

@@ -16,7 +16,7 @@ from hesc.inputs import whole
 from hesc.leveled.params import LeveledParams
 from hesc.ml import documents, labels, samples, transforms
 from hesc.ml.conclusions import LINKS, Concluding
-from hesc.ml.disclosure import secure, units
+from hesc.ml.disclosure import laid_out, model_kind, secure, units
 from hesc.ml.mlp.packing import Packing
 from hesc.ml.samples import Clipped, are_ranges
 from hesc.ring_products.plans import Sizes
@@ -349,12 +349,9 @@ def _table(plan: NetworkPlan) -> str:
         f"N = {plan.ring_degree}, {secure(plan.params.assurance)}, CKKS, "
         f"{plan.rows} samples a query"
     )
-    what = "regressor" if plan.classes is None else f"classifier of {len(plan.classes)} classes"
-    width = max(map(len, rows))
-    lines = [f"  {name:<{width}}  {text}" for name, text in rows.items()]
-    return "\n".join(
-        [f"Private network, {what}: {features} encrypted features, {each} a sample", *lines]
-    )
+    what = model_kind(None if plan.classes is None else len(plan.classes))
+    title = f"Private network, {what}: {features} encrypted features, {each} a sample"
+    return laid_out(title, rows)
 
 
 def _weights(plan: NetworkPlan) -> int:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Never
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from hesc._native import DecryptionError, ParameterError, ShapeError, WireError
+from hesc._native import DecryptionError, ParameterError, WireError
 from hesc.codes import EncryptedDistances
 from hesc.inputs import of_kind
 from hesc.ml import frames
+from hesc.ml.holding import ScoreReader
 from hesc.ml.neighbors.plans import ANSWER, QUERY, NeighborsPlan
-from hesc.ml.samples import Query
 from hesc.secret import SecretKey, keygen, load_secret_key
 
 if TYPE_CHECKING:
     from os import PathLike
 
     import numpy as np
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
 
 class NeighborsResult(NamedTuple):
@@ -34,7 +34,7 @@ class NeighborsResult(NamedTuple):
     """Distances of codes are exact."""
 
 
-class NeighborsClient:
+class NeighborsClient(ScoreReader):
     """A plan and a secret key. Not printed with it, copied or pickled; needs no scikit-learn.
 
     Args:
@@ -44,6 +44,9 @@ class NeighborsClient:
             new pair is made.
 
     """
+
+    plan: NeighborsPlan
+    secret: SecretKey
 
     def __init__(self, plan: NeighborsPlan, *, secret: SecretKey | None = None) -> None:
         self.plan = of_kind(plan, "plan", NeighborsPlan, "NeighborsPlan.from_bytes reads one")
@@ -59,49 +62,10 @@ class NeighborsClient:
                     f"{plan.distance_set.name}: load the one that was made for it"
                 )
 
-    def __repr__(self) -> str:
-        return f"<hesc.ml.neighbors.NeighborsClient: {self.plan!r}>"
-
-    def __reduce__(self) -> Never:
-        raise TypeError(
-            "a NeighborsClient holds a secret key: not pickled or copied; see client.secret.save"
-        )
-
-    def public_keys(self) -> bytes:
-        """What a server that hides its codes is given.
-
-        Raises:
-            ParameterError: a client that was made of a kept key, which has no public one.
-
-        """
-        if self._public is None:
-            raise ParameterError(
-                "a kept secret key comes without its public one; write public_keys() beside it "
-                "when you save it, or make a new client"
-            )
+    def _public_form(self) -> bytes | None:
         return self._public
 
-    def encrypt(self, samples: ArrayLike, *, clip: bool = False) -> Query:
-        """Transforms, codes and encrypts rows of features, `plan.rows` of them at most.
-
-        Args:
-            samples: as `NeighborsPlan.prepared` takes them.
-            clip: changes nothing, since codes have no ranges.
-
-        Raises:
-            OutOfRangeError, ShapeError: as `NeighborsPlan.prepared`; too many rows.
-
-        """
-        ready = self.plan.prepared(samples, clip=clip)
-        return Query(self.encrypted(ready.features), ready.values, ready.samples)
-
-    def encrypted(self, features: NDArray[np.float64]) -> bytes:
-        """A query of features that `NeighborsPlan.prepared` gave, `plan.rows` at most."""
-        if len(features) > self.plan.rows:
-            raise ShapeError(
-                f"{len(features)} samples in a query of {self.plan.rows} at most; send them as "
-                f"several"
-            )
+    def _encrypted(self, features: NDArray[np.float64]) -> bytes:
         codes = self.plan.coding.encode(features)
         return frames.join(QUERY, [self.plan.name, self.secret.encrypt_codes(codes)])
 
@@ -127,10 +91,6 @@ class NeighborsClient:
                 "of another plan. Tell nobody who made it"
             )
         return NeighborsResult(*self.plan.concluded(distances.T))
-
-    def probabilities(self, answer: bytes) -> NDArray[np.float64]:
-        """Shares of votes for all classes. Raises what `decrypt` does."""
-        return self.plan.probabilities(self.decrypt(answer).scores)
 
 
 def load_secret(

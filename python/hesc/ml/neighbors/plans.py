@@ -14,7 +14,7 @@ from hesc._native import OutOfRangeError, ParameterError, WireError
 from hesc.codes import sets
 from hesc.inputs import whole
 from hesc.ml import conclusions, documents, frames, labels, samples, transforms
-from hesc.ml.disclosure import secure
+from hesc.ml.disclosure import laid_out, secure
 from hesc.ml.neighbors import coding, voting
 from hesc.params import Params
 from hesc.ring_products.plans import Sizes
@@ -312,13 +312,11 @@ def _table(plan: NeighborsPlan) -> str:
         f"{secure(plan.params.assurance)}; a distance decrypts wrongly with a "
         "probability below 2^-128"
     )
-    width = max(map(len, rows))
-    lines = [f"  {name:<{width}}  {text}" for name, text in rows.items()]
     title = (
         f"Private nearest neighbours, classifier of {len(plan.classes)} classes: {features} "
         f"features in codes of {bits} bits"
     )
-    return "\n".join([title, *lines])
+    return laid_out(title, rows)
 
 
 _ROUNDED: Final = (

@@ -8,6 +8,7 @@ import numpy as np
 
 from hesc._native import DecryptionError, ParameterError
 from hesc.inputs import of_kind
+from hesc.ml.holding import ScoreReader
 from hesc.ml.parties import pieces
 from hesc.ml.parties.plans import SHARE, PartiesPlan
 from hesc.ml.parties.sets import SLOTS
@@ -25,7 +26,7 @@ _MOST = 0.5 + 13 / SHARE
 """Of a score in units of the scale: half, and complex noise, whose parts are within nine errors."""
 
 
-class PartiesClient:
+class PartiesClient(ScoreReader):
     """A plan and a secret key. Not printed with it, copied or pickled; needs no scikit-learn.
 
     Args:
@@ -35,10 +36,12 @@ class PartiesClient:
 
     """
 
+    plan: PartiesPlan
+    secret: LeveledSecretKey
+
     def __init__(self, plan: PartiesPlan, *, secret: LeveledSecretKey | None = None) -> None:
         self.plan = of_kind(plan, "plan", PartiesPlan, "PartiesPlan.from_bytes reads one")
         self._public: PublicKeys | None = None
-        self._reading: PublicKeys | None = None
         if secret is None:
             self.secret, self._public = leveled_keygen(plan.params, products=False)
         else:
@@ -46,27 +49,8 @@ class PartiesClient:
             if secret.params.native.fingerprint != plan.params.native.fingerprint:
                 raise ParameterError("the secret key is of another set than the plan's")
 
-    def __repr__(self) -> str:
-        return f"<hesc.ml.parties.PartiesClient: {self.plan!r}>"
-
-    def __reduce__(self) -> Never:
-        raise TypeError(
-            "a client holds a secret key: not pickled or copied; see client.secret.save"
-        )
-
-    def public_keys(self) -> bytes:
-        """What all parties and the server are given once, by the client itself.
-
-        Raises:
-            ParameterError: a client that was made of a kept key, which has no public one.
-
-        """
-        if self._public is None:
-            raise ParameterError(
-                "a kept secret key comes without its public one; write public_keys() beside it "
-                "when you save it, or make a new client"
-            )
-        return self._public.to_bytes()["public"]
+    def _public_form(self) -> bytes | None:
+        return None if self._public is None else self._public.to_bytes()["public"]
 
     def encrypt(self, samples: ArrayLike, *, clip: bool = False) -> Never:
         """Refused, for the client has no samples: always a ParameterError."""
@@ -80,6 +64,8 @@ class PartiesClient:
         """Refused, as `encrypt`."""
         self.encrypt(features)
 
+    _encrypted = encrypted
+
     def decrypt(self, answer: bytes) -> Result:
         """Scores and predictions of an answer.
 
@@ -90,7 +76,7 @@ class PartiesClient:
         """
         plan = self.plan
         rows, parts = pieces.read_answer(plan, answer)
-        keys = self._keys()
+        keys = self._public or self._read_beside(plan.params)
         vectors = [keys.read(part, SLOTS) for part in parts]
         values = np.column_stack([self.secret.decrypt(vector) for vector in vectors])
         if not np.isfinite(values).all() or (np.abs(values) > _MOST).any():
@@ -99,24 +85,6 @@ class PartiesClient:
             )
         scores = plan.scores(np.real(values[:rows]) * plan.scale)
         return Result(plan.predictions(scores), scores, plan.error)
-
-    def probabilities(self, answer: bytes) -> NDArray[np.float64]:
-        """Probabilities of all classes, of the decrypted scores.
-
-        Raises:
-            ParameterError: a model whose scores give none; as `decrypt`.
-
-        """
-        return self.plan.probabilities(self.decrypt(answer).scores)
-
-    def _keys(self) -> PublicKeys:
-        """Keys that answers are read beside; decryption uses their parameters alone."""
-        if self._public is not None:
-            return self._public
-        if self._reading is None:
-            # Of another pair, and never handed out: the answer's own key is checked by its name.
-            self._reading = leveled_keygen(self.plan.params, products=False)[1]
-        return self._reading
 
 
 def load_secret(

@@ -12,7 +12,7 @@ from hesc._native import ParameterError, WireError
 from hesc.inputs import whole
 from hesc.ml import documents, folders, linear_fields, samples
 from hesc.ml.conclusions import Concluding
-from hesc.ml.disclosure import secure
+from hesc.ml.disclosure import laid_out, model_kind, secure
 from hesc.ml.parties import columns, pieces
 from hesc.ml.parties.sets import SETS, SLOTS, noise_of, params_of
 from hesc.ring_products.plans import Sizes
@@ -317,9 +317,7 @@ def _table(plan: PartiesPlan) -> str:
         f"CKKS, N = {plan.params.ring_degree}, {plan.set}, {secure(plan.params.assurance)}; a "
         "score decrypts wrongly with a probability below 2^-128"
     )
-    what = "transformer" if plan.transformer else "regressor"
-    what = what if plan.classes is None else f"classifier of {len(plan.classes)} classes"
-    width = max(map(len, rows))
-    lines = [f"  {name:<{width}}  {text}" for name, text in rows.items()]
+    classes = None if plan.classes is None else len(plan.classes)
+    what = model_kind(classes, transformer=plan.transformer)
     title = f"Private {what}: {features} features of {len(plan.parties)} parties, {each} a row"
-    return "\n".join([title, *lines])
+    return laid_out(title, rows)
