@@ -19,7 +19,9 @@ from hesc.secret import Decryptor, SecretEncryptor, keygen
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from hesc.encryptor import PublicKey
     from hesc.planner.tasks import Products, Task
+    from hesc.secret import SecretKey
 
 _MOST_BITS: Final = 1 << 22
 """Bits of all streams of one factor or sample, at most."""
@@ -94,12 +96,12 @@ class _Sizes(NamedTuple):
 
 @cache
 def sizes(preset: str, factors: int) -> tuple[_Sizes, _Sizes]:
-    """Bytes up and down, by runs on zeros under keys that are thrown away: sizes are public."""
+    """Bytes up and down, by runs on zeros: sizes are public."""
     params = Params.preset(preset)
     block = params.block_length
     runs = []
     for length, streams in ((block, 1), (2 * block, 1), (block, 2)):
-        parties = _Factors(params, length, factors)
+        parties = _Factors(params, length, factors, _of_zeros(preset))
         up = parties.encrypt(np.zeros((factors, streams)))
         runs.append((sum(map(len, up)), sum(map(len, parties.answer(up)))))
     found = []
@@ -110,10 +112,22 @@ def sizes(preset: str, factors: int) -> tuple[_Sizes, _Sizes]:
     return found[0], found[1]
 
 
+@cache
+def _of_zeros(preset: str) -> tuple[SecretKey, PublicKey]:
+    """Keys that encrypt zeros and nothing else: those of large numbers take a moment to make."""
+    return keygen(Params.preset(preset))
+
+
 class _Factors:
-    def __init__(self, params: Params, length: int, factors: int) -> None:
+    def __init__(
+        self,
+        params: Params,
+        length: int,
+        factors: int,
+        keys: tuple[SecretKey, PublicKey] | None = None,
+    ) -> None:
         self._params, self._length, self._factors = params, length, factors
-        self._secret, self._public = keygen(params)
+        self._secret, self._public = keys or keygen(params)
         self._decryptor = Decryptor(self._secret)
 
     def encrypt(self, x: NDArray[Any]) -> list[bytes]:
