@@ -66,3 +66,21 @@ def read(value: object) -> NDArray[Any]:
     if not _are_apart(values):
         raise WireError("the classes of a plan are numbers of 64 bits or names, each another")
     return np.array(values)
+
+
+def described_or_none(classes: NDArray[Any] | None) -> dict[str, Any] | None:
+    """Classes for a document, or none of a model that has no classes."""
+    return None if classes is None else described(classes)
+
+
+def read_for_scores(value: object, outputs: int) -> NDArray[Any] | None:
+    """Classes from a document, of which so many scores tell: one of two, else one of each.
+
+    Raises:
+        WireError: as `read`; another number of classes.
+
+    """
+    classes = None if value is None else read(value)
+    if classes is not None and outputs != (1 if len(classes) == 2 else len(classes)):
+        raise WireError("a plan has another number of classes than of scores")
+    return classes

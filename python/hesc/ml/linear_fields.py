@@ -20,12 +20,11 @@ FIELDS: Final = frozenset(
 def described(plan: Any) -> dict[str, Any]:
     """The fields of a plan, for a document."""
     concluding: Concluding = plan
-    classes = concluding.classes
     return {
         "inputs": plan.inputs,
         "names": plan.names,
         "steps": transforms.described(plan.steps),
-        "classes": None if classes is None else labels.described(classes),
+        "classes": labels.described_or_none(concluding.classes),
         "link": concluding.link,
         "fidelity": None if plan.fidelity is None else plan.fidelity.described(),
         "transformer": concluding.transformer,
@@ -49,9 +48,7 @@ def read(given: dict[str, Any], shape: tuple[int, int]) -> dict[str, Any]:
     outputs, features = shape
     if width != features:
         raise WireError("the transforms of a plan give another number of features than it has")
-    classes = None if given["classes"] is None else labels.read(given["classes"])
-    if classes is not None and outputs != (1 if len(classes) == 2 else len(classes)):
-        raise WireError("a plan has another number of classes than of scores")
+    classes = labels.read_for_scores(given["classes"], outputs)
     near = None if given["fidelity"] is None else fidelity.read(given["fidelity"])
     if type(given["transformer"]) is not bool or (given["transformer"] and classes is not None):
         raise WireError("a plan of a transformer has no classes")

@@ -139,7 +139,7 @@ class ClearPlan(Concluding):
             "names": found.names,
             "steps": transforms.described(found.steps),
             "model": _model_document(found.model),
-            "classes": None if found.classes is None else labels.described(found.classes),
+            "classes": labels.described_or_none(found.classes),
             "link": found.link,
             "transformer": self.transformer,
         }
@@ -161,9 +161,7 @@ class ClearPlan(Concluding):
             raise WireError(f"a clear plan has 1 to {_WIDEST} features")
         steps, width = transforms.read(given["steps"], inputs)
         model = _model_of(given["model"], width)
-        classes = None if given["classes"] is None else labels.read(given["classes"])
-        if classes is not None and model.outputs != (1 if len(classes) == 2 else len(classes)):
-            raise WireError("a clear plan has another number of classes than of scores")
+        classes = labels.read_for_scores(given["classes"], model.outputs)
         link = documents.one_of(given["link"], LINKS, "a link")
         transformer = given["transformer"]
         if type(transformer) is not bool or (transformer and classes is not None):

@@ -230,7 +230,7 @@ class NetworkPlan(Concluding):
             "inputs": self.inputs,
             "names": self.names,
             "steps": transforms.described(self.steps),
-            "classes": None if self.classes is None else labels.described(self.classes),
+            "classes": labels.described_or_none(self.classes),
             "link": self.link,
         }
         return documents.write(self.kind, fields)
@@ -267,11 +267,9 @@ class NetworkPlan(Concluding):
         inputs = given["inputs"]
         named = documents.read_names(given["names"], inputs)
         steps, width = transforms.read(given["steps"], inputs)
-        classes = None if given["classes"] is None else labels.read(given["classes"])
         if width != widths[0] or len(vectors) != 2:
             raise WireError("the transforms of a network's plan give another number of features")
-        if classes is not None and widths[-1] != (1 if len(classes) == 2 else len(classes)):
-            raise WireError("a network's plan has another number of classes than of scores")
+        classes = labels.read_for_scores(given["classes"], widths[-1])
         link = documents.one_of(given["link"], LINKS, "a link")
         plan = cls(
             degree,
