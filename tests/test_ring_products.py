@@ -248,6 +248,6 @@ def test_other_plans_are_refused() -> None:
 
 
 def test_what_is_public_cannot_decrypt() -> None:
-    assert set(ring_products.__all__) == {"EncryptedModel", "Model", "Plan"}
-    kinds = (ring_products.EncryptedModel, Model, Plan)
+    assert set(ring_products.__all__) == {"Bounds", "EncryptedModel", "Model", "Plan"}
+    kinds = (ring_products.Bounds, ring_products.EncryptedModel, Model, Plan)
     assert not any("decrypt" in name for kind in kinds for name in dir(kind))
