@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import hesc
@@ -103,6 +103,14 @@ def keys(small: LeveledParams) -> Any:
     count=st.integers(1, 40),
     form=st.sampled_from(FORMS),
     seed=st.integers(0, 2**32),
+)
+# A bit of twice a number is a public zero, to which a public bit is added: noise of no encryption.
+@example(
+    steps=[("numbers", "+", 0, 0, 0), ("numbers", "+", 2, 3, 0)],
+    dtype="int8",
+    count=1,
+    form={"layout": "sliced"},
+    seed=0,
 )
 def test_programs_in_every_layout_are_numpys(
     keys: Any, small: LeveledParams, steps: Any, dtype: str, count: int, form: Any, seed: int

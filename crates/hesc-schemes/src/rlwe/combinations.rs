@@ -190,7 +190,8 @@ impl Rlwe {
     pub fn public_outline(&self, level: usize, seed: u64) -> Outline {
         let mut outline = self.fresh_outline();
         let deviation = self.norms().embedding_factor * outline.shell.noise.magnitude;
-        outline.shell.noise = self.white(deviation);
+        // Nothing that is read claims less than an encryption has: a public number does not either.
+        outline.shell.noise = self.white(deviation.max(self.least_deviation()));
         outline.shell.level = level;
         let samples = Some(Samples::with_secret(deviation, seed));
         Outline { samples, ..outline }
