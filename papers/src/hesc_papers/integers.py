@@ -61,6 +61,7 @@ def reproduce(options: Options) -> Report:
                 "products": plan.products,
                 "depth": plan.depth,
                 "ms": 1e3 * timing.seconds,
+                "predicted / measured": plan.seconds / timing.seconds,
                 "ms each": 1e3 * timing.seconds / slots.count,
                 "in T": timing.units / per,
                 "asked": operation.asked,
@@ -70,6 +71,9 @@ def reproduce(options: Options) -> Report:
                 "note": f"T {'a number' if operation.each else 'in all'}",
             }
         )
+    predicted = [row["predicted / measured"] for row in rows]
+    ratios["predicted.median"] = statistics.median(predicted)
+    ratios["predicted.least"], ratios["predicted.most"] = min(predicted), max(predicted)
     row = inside_one(clock)
     rows.append(row)
     ratios[row["what"]] = row["in T"]

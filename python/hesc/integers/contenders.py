@@ -39,7 +39,7 @@ at a time, of any depth."""
 # Bootstraps take bits of any depth, so that the circuits with the fewest gates are the cheapest.
 _FEWEST: Final = Style(adder="ripple", rows="bits", digit=1)
 # A bootstrap in products of bgv_8192, whose speed is measured: `hesc reproduce hesc:integers`.
-_BOOTSTRAP: Final = 40
+_BOOTSTRAP: Final = 28
 # Of a bit between bootstraps, bytes.
 _SAMPLE: Final = 16_392
 # And of one that travels, beside those of its block; on its way back.

@@ -38,7 +38,7 @@ _FORMAT: Final = "hesc calibration 2"
 _LONGEST: Final = 1 << 20
 _MOST: Final = 1e6
 """Seconds of a kernel: more is no measurement."""
-_LONG: Final = 0.02
+_LONG: Final = 0.01
 """Seconds of a run that is not repeated."""
 _NAME: Final = 200
 """Letters of a name."""
@@ -98,7 +98,7 @@ class Calibration:
                 # Long runs vary little, and take most of the time.
                 expected = offer.seconds(known.times)
                 short = expected is None or expected < _LONG
-                found = measure(offer, task, x, repetitions=3 if short else 1)
+                found = measure(offer, task, x, repetitions=3 if short else 1, warm=True)
                 speeds.append(found.yardstick)
                 for stage in STAGES:
                     part = {k: n for k, n in offer.work.items() if k.split(".")[-2] == stage}

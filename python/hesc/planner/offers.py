@@ -114,16 +114,24 @@ class Measured(NamedTuple):
         return sum(self.stages.values())
 
 
-def measure(offer: Offer, task: Task, x: NDArray[Any], *, repetitions: int = 3) -> Measured:
+def measure(
+    offer: Offer,
+    task: Task,
+    x: NDArray[Any],
+    *,
+    repetitions: int = 3,
+    warm: bool | None = None,
+) -> Measured:
     """Runs an offer: keys and model once, then encrypts, evaluates and decrypts some times.
 
     Args:
         offer: of this task.
         task: what is computed.
         x: its data, checked by the problem.
-        repetitions: of which medians are taken. Where there are several, a first run that is not
-            timed comes before them, and short ones go on for a few milliseconds: caches and
-            predictors of processors take some runs to warm. Between runs the yardstick is read.
+        repetitions: of which medians are taken. Where there are several, short ones go on for a
+            few milliseconds. Between runs the yardstick is read.
+        warm: whether a run that is not timed comes first: caches and predictors of processors,
+            and tables that a first run makes, take it. None has one before several repetitions.
 
     """
     repetitions = whole(repetitions, "repetitions", 1, MOST_RUNS)
@@ -132,7 +140,7 @@ def measure(offer: Offer, task: Task, x: NDArray[Any], *, repetitions: int = 3) 
     before = reading()
     begin = time.perf_counter()
     one = _once(parties, x)
-    if repetitions == 1:
+    if not (repetitions > 1 if warm is None else warm):
         took = time.perf_counter() - begin
         groups.append((list(one.seconds), (before + reading(min(_READING, took / 20))) / 2))
     while len(groups) < repetitions or _is_short(len(groups), repetitions, begin):

@@ -9,6 +9,7 @@ import numpy as np
 
 from hesc.codes import SignProjection
 from hesc.planner.contenders import CONTENDERS
+from hesc.planner.contenders.decisions import Decisions
 from hesc.planner.offers import Offer
 from hesc.planner.tasks import Classes, Distances, Products, Scores, Task
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
+
+    from hesc.planner.contenders import Contender
 
     Probe = tuple[Offer, Task, NDArray[Any]]
     Asked = tuple[Task, NDArray[Any], set[str]]
@@ -26,20 +29,25 @@ def probes() -> list[Probe]:
     rng = np.random.default_rng(1)
     found: list[Probe] = []
     for task, x, ways in _tasks(rng):
-        for contender in CONTENDERS:
-            if contender.name in ways:
-                offer = contender.consider(task)
-                if isinstance(offer, Offer):
-                    found.append((offer, task, x))
+        for way in sorted(ways):
+            offer = _WAYS[way].consider(task)
+            if isinstance(offer, Offer):
+                found.append((offer, task, x))
     return found
 
+
+_WAYS: Final[dict[str, Contender]] = {contender.name: contender for contender in CONTENDERS} | {
+    # One engine each: to plan circuits for all of them takes longer than to run these.
+    engine: Decisions("integers", (engine,))
+    for engine in ("binary", "prime")
+}
 
 # In the clear, encrypted by their owner, and by the key owner.
 _WEIGHTS: Final = (("client_server", False), ("outsourced", False), ("outsourced", True))
 _RINGS: Final = (1024, 2048, 4096, 8192)
 # Features, outputs and samples.
 _COLUMNS: Final = ((4, 1, 1), (16, 2, 64), (16, 4, 2048), (4, 1, 2048), (4, 10, 16), (64, 1, 1))
-_ROWS: Final = ((4, 1, 4), (8, 4, 1), (64, 1, 1), (64, 10, 1), (256, 10, 1))
+_ROWS: Final = ((4, 1, 4), (8, 4, 1), (64, 10, 1), (256, 10, 1))
 _CLEAR: Final = (
     (4, 1, 1),
     (4, 3, 1000),
@@ -54,11 +62,14 @@ _ENCRYPTED: Final = ((2, 1, 1), (6, 2, 64), (2, 2, 3000))
 # Features, outputs and samples of sums of streams, and errors.
 _SUMS: Final = ((2, 1, 1, 0.1), (8, 2, 16, 0.3), (32, 4, 40, 0.5), (16, 1, 100, 0.2))
 # Features and samples of two classes: in slots of small sets, and on bits that bootstrap.
-_SLOTS: Final = ((2, 1), (4, 1), (4, 100), (8, 1))
-_BITS: Final = ((1, 1), (2, 1))
+_CLASSES: Final = {
+    "binary": ((8, 1), (12, 1), (5, 1000)),
+    "prime": ((2, 1), (4, 100), (8, 1)),
+    "gates": ((1, 1), (2, 1)),
+}
 # Factors and samples.
 _FACTORS: Final = ((2, 1), (8, 1), (4, 256), (8, 2048), (2, 1024))
-_STREAMS: Final = ((2, 1), (3, 16), (2, 64), (2, 256), (2, 1000), (3, 300))
+_STREAMS: Final = ((2, 1), (3, 16), (2, 64), (2, 256), (2, 600), (3, 300))
 # Bits, records and probes.
 _CODES: Final = ((128, 256, 1), (512, 256, 1), (128, 1024, 16), (512, 1024, 16), (256, 2048, 1))
 
@@ -77,9 +88,9 @@ def _tasks(rng: np.random.Generator) -> Iterator[Asked]:
             ways = {"ckks encrypted columns"}
             yield _scores(rng, features, outputs, samples, error, "outsourced", ways)
     yield from _sums(rng)
-    for way, error, asked in (("integers", 0.2, _SLOTS), ("gates", 0.05, _BITS)):
+    for way, asked in _CLASSES.items():
         for features, samples in asked:
-            yield _classes(features, samples, error, {way})
+            yield _classes(features, samples, 0.05 if way == "gates" else 0.2, {way})
     for factors, samples in _FACTORS:
         for error in (0.1, 0.01, 0.001):
             yield _products(rng, factors, samples, error, {"logarithms"})
@@ -100,7 +111,7 @@ def _ring_products(rng: np.random.Generator) -> Iterator[Asked]:
         shapes = [(8, 1, 1), (32, 2, 40)]
         for ring in _RINGS:
             shapes += [(ring // 2 + 8, 1, 1), (8, 1, ring // 4)]
-            shapes += [(ring // 16, 10, samples) for samples in (1, 6, 20)]
+            shapes += [(ring // 16, 10, samples) for samples in (1, 20)]
         for features, outputs, samples in shapes:
             yield _scores(
                 rng, features, outputs, samples, error, setting, {"ring products"}, own=own
