@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 import itertools
+import re
 import json
 import pickle
 import warnings
@@ -119,11 +120,29 @@ def test_every_pair_is_served_or_refused(kind: str, estimators: dict[str, Any]) 
         for each, learns in served:
             assert repr(each) in str(caught.value)
             assert repr(learns) in str(caught.value)
-    for wrong in ("nothing", None, ["class"]):
-        with pytest.raises(hesc.ParameterError, match=r"disclose.*class"):
-            private.plan(X, disclose=wrong)
-        with pytest.raises(hesc.ParameterError, match=r"setting.*one_side_clear"):
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_misspelt_pair_lists_what_is_served_here(kind: str, estimators: dict[str, Any]) -> None:
+    """And nothing that the same estimator would refuse next."""
+    private = estimators[kind]
+    settings = {setting for setting, _ in private._services}
+    for wrong in ("nothing", None, ["client_server"]):
+        with pytest.raises(hesc.ParameterError, match="^(there is no )?setting") as caught:
             private.plan(X, setting=wrong)
+        assert _listed(caught.value) == settings
+        for setting in settings:
+            with pytest.raises(hesc.ParameterError, match="^(there is no )?disclose") as caught:
+                private.plan(X, setting=setting, disclose=wrong)
+            learned = {learns for at, learns in private._services if at == setting}
+            assert _listed(caught.value) == learned
+
+
+def _listed(error: Exception) -> set[str]:
+    """The names that a refusal of a name gives."""
+    found = re.search(r"one of ([\w, ]+)", str(error))
+    assert found is not None
+    return set(found[1].split(", "))
 
 
 @pytest.mark.parametrize("kind", KINDS)
