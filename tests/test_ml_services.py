@@ -5,9 +5,9 @@ from __future__ import annotations
 import copy
 import inspect
 import itertools
-import re
 import json
 import pickle
+import re
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -128,11 +128,11 @@ def test_a_misspelt_pair_lists_what_is_served_here(kind: str, estimators: dict[s
     private = estimators[kind]
     settings = {setting for setting, _ in private._services}
     for wrong in ("nothing", None, ["client_server"]):
-        with pytest.raises(hesc.ParameterError, match="^(there is no )?setting") as caught:
+        with pytest.raises(hesc.ParameterError, match=r"^(there is no )?setting") as caught:
             private.plan(X, setting=wrong)
         assert _listed(caught.value) == settings
         for setting in settings:
-            with pytest.raises(hesc.ParameterError, match="^(there is no )?disclose") as caught:
+            with pytest.raises(hesc.ParameterError, match=r"^(there is no )?disclose") as caught:
                 private.plan(X, setting=setting, disclose=wrong)
             learned = {learns for at, learns in private._services if at == setting}
             assert _listed(caught.value) == learned
