@@ -244,6 +244,7 @@ def test_features_that_never_vary_lengthen_no_vector(constant: float, scaled: bo
     assert found.coding.centre is not None
     if not scaled:
         step = rows.std() / 8
+        assert found.coding.lift is not None
         left = np.abs(found.coding.centre[4:] - constant)
         assert (left <= step).all()
         assert left.any() or constant != 1e6 + 0.3
