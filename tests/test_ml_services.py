@@ -181,6 +181,71 @@ def test_names_are_as_many_as_features_and_the_models_own(estimators: dict[str, 
     assert named._named([]) == named._named(NAMES) == NAMES
 
 
+BEFORE = {
+    "StandardScaler": StandardScaler(),
+    "MinMaxScaler": MinMaxScaler(clip=True),
+    "PCA": PCA(3),
+    "Nystroem": Nystroem(n_components=4, random_state=0),
+}
+EDITED: dict[str, tuple[Any, dict[str, Any]]] = {
+    "linear": (PrivateClassifier(LogisticRegression(max_iter=1000)), {}),
+    "classes": (
+        PrivateClassifier(DecisionTreeClassifier(max_depth=2, random_state=0)),
+        {"disclose": "class", "engine": "binary", "min_agreement": 0},
+    ),
+    "neighbours": (PrivateNeighbors(KNeighborsClassifier()), {"min_agreement": 0}),
+    "network": (PrivateMLPClassifier(MLPClassifier((3,), max_iter=50, random_state=0)), {}),
+    "clear": (PrivateClassifier(GaussianNB()), {"setting": "one_side_clear"}),
+}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    ("name", "before"),
+    [(name, before) for name in EDITED for before in BEFORE if before != "Nystroem"]
+    + [("linear", "Nystroem")],
+)
+def test_numbers_edited_where_they_lie_are_another_model(name: str, before: str) -> None:
+    """Of transforms and of the model: what changes any score is noticed, and the plan stays."""
+    model, wishes = EDITED[name]
+    private = clone(model).set_params(estimator=make_pipeline(BEFORE[before], model.estimator))
+    private.fit(X, Y)
+    plan = private.plan(X, **wishes)
+    data, edits = plan.to_bytes(), 0
+    for part in private.estimator_:
+        for numbers in _floats_of(part):
+            place = np.unravel_index(np.abs(numbers).argmax(), numbers.shape)
+            kept, scores = numbers[place], _scores(private)
+            numbers[place] = kept * 1.01 + 0.001
+            changed = not np.array_equal(_scores(private), scores)
+            if changed:
+                edits += 1
+                with pytest.raises(hesc.ParameterError, match="has changed since it was planned"):
+                    private.server() if name != "clear" else private.client()
+            numbers[place] = kept
+            private.client()
+            assert plan.to_bytes() == data
+    assert edits >= 2
+
+
+def _floats_of(part: Any) -> list[Any]:
+    """What a fitted estimator has learned, where it lies."""
+    found = []
+    for value in vars(part).values():
+        several = value if isinstance(value, list) else [value]
+        found += [a for a in several if isinstance(a, np.ndarray) and a.dtype == np.float64]
+    return [array for array in found if array.size and array.flags.writeable]
+
+
+def _scores(private: Any) -> Any:
+    """What transforms give, and the model of it."""
+    *_, final = private.estimator_
+    features = private.estimator_[:-1].transform(X)
+    neighbours = isinstance(final, KNeighborsClassifier)
+    found = final.kneighbors(features)[0] if neighbours else final.predict_proba(features)
+    return np.column_stack([features, found])
+
+
 def test_a_plan_that_fails_leaves_the_one_before(estimators: dict[str, Any]) -> None:
     private = copy.deepcopy(estimators["tree"])
     plan = private.plan(X, disclose="class")
