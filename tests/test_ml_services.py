@@ -150,7 +150,7 @@ def _listed(error: Exception) -> set[str]:
 def test_no_wish_is_passed_over(kind: str, estimators: dict[str, Any]) -> None:
     """Each is taken, or refused by its name with a reason, before anything is planned."""
     private = estimators[kind]
-    apart = {"X", "setting", "disclose", "names"}
+    apart = {"X", "setting", "disclose", "names", "table"}
     wishes = set(inspect.signature(private.plan).parameters) - apart
     assert wishes <= set(services.WISHES)
     if kind == "neighbours":
@@ -314,8 +314,42 @@ def test_scores_that_the_client_does_not_learn_are_refused(
         with pytest.raises(hesc.ParameterError, match=r"a class and no score.*disclose='scores'"):
             scores(X, fhe=fhe)
         assert len(scores(X)) == len(X)
-    with pytest.raises(hesc.ParameterError, match="of another kind"):
+    with pytest.raises(hesc.ParameterError, match="classes of trees are computed in one way"):
         tree.contenders()
+
+
+def test_plans_print_their_contenders_to_who_looks(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    private = PrivateClassifier(LogisticRegression(max_iter=500)).fit(X, Y)
+    private.plan(X)
+    assert not capsys.readouterr().out
+    private.plan(X, table=True)
+    printed = capsys.readouterr().out
+    assert printed == f"{private.contenders()}\n"
+    assert "* ring products" in printed
+    assert "not clear: " in printed
+    monkeypatch.setattr("sys.ps1", ">>> ", raising=False)
+    private.plan(X, hidden=True)
+    assert "no contenders: this plan hides" in capsys.readouterr().out
+    private.plan(X, setting="one_side_clear")
+    assert "no contenders: the client computes" in capsys.readouterr().out
+    private.plan(X, hidden=True, table=False)
+    assert not capsys.readouterr().out
+
+
+def test_contenders_of_classes_alone_keep_what_the_plan_keeps() -> None:
+    private = PrivateClassifier(LogisticRegression(max_iter=500)).fit(X, Y)
+    plan = private.plan(X, disclose="class", engine="binary", min_agreement=0.97)
+    found = private.contenders()
+    assert {offer.way for offer in found.offers} <= {"integers", "gates"}
+    assert all(offer.sees.learns == "class" for offer in found.offers)
+    # Of as many rows as the plan has changed, with the confidence of 150.
+    stated = 1 - found.chosen.error
+    assert plan.agreement - 0.06 < stated < plan.agreement
+    assert f"{plan.bits} bits a feature" in found.chosen.parameters
+    assert "not ring products, ckks columns" in str(found)
+    assert "the client would see scores, and is to see class alone" in str(found)
 
 
 def test_a_changed_model_is_planned_again() -> None:

@@ -112,6 +112,8 @@ class Service(ABC):
 
     def __init__(self, plan: Any, asked: Asked) -> None:
         self.plan = plan
+        self.batch: int = asked.wishes.get("batch", 1)
+        """Samples that are to go together."""
         self.sample = spread_out(asked.rows, SAMPLE)
         self._session: Session | None = None
 
@@ -206,6 +208,13 @@ class Service(ABC):
         """Rows that a report's run may take; None for any number."""
         return None
 
+    def table(self) -> str:
+        """The contenders for so many samples as were planned for, or why there are none."""
+        try:
+            return str(self.contenders(samples=self.batch, objective="latency", bandwidth=1e7))
+        except ParameterError as error:
+            return f"no contenders: {error}"
+
     def contenders(
         self,
         *,
@@ -220,9 +229,9 @@ class Service(ABC):
 
         """
         raise ParameterError(
-            "contenders are compared for scores of linear models and of trees in bins, under "
-            "setting='client_server' or 'outsourced', and for distances of nearest neighbours; "
-            "this plan is of another kind. hesc.planner compares any task: docs/planner.md"
+            "ways are compared for scores and classes of linear models, for scores of trees in "
+            "bins, and for distances of nearest neighbours; this plan is of another kind. "
+            "hesc.planner compares any task: docs/planner.md"
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
@@ -76,8 +77,12 @@ class Serving(Deployable):
         feature_bits: int | None = None,
         engine: str | None = None,
         batch: int | None = None,
+        table: bool | None = None,
     ) -> Any:
         """Chooses sizes for a fitted model and says who learns what: print what it returns.
+
+        In a notebook and on a terminal it prints what `contenders` returns, too: the other ways to
+        compute the same, and what speaks against each.
 
         Args:
             X: training data, **whose least and greatest values become public ranges** of what is
@@ -127,6 +132,8 @@ class Serving(Deployable):
                 predicted time, with bytes at 100 Mbit/s.
             batch: of classes alone: samples that are to go together, 1 by default; a query in
                 slots takes as long for one as for all it has room for.
+            table: whether to print the table of contenders; None prints it where Python is
+                interactive or standard output is a terminal.
 
         Returns:
             The plan, which is public: a `PrivatePlan`; of an encrypted model an `OutsourcedPlan`;
@@ -158,10 +165,18 @@ class Serving(Deployable):
             feature_bits=feature_bits,
             engine=engine,
             batch=batch,
+            table=table,
         )
 
     def _planned_by(
-        self, X: ArrayLike, setting: str, disclose: str, names: Sequence[str], **wishes: Any
+        self,
+        X: ArrayLike,
+        setting: str,
+        disclose: str,
+        names: Sequence[str],
+        *,
+        table: bool | None,
+        **wishes: Any,
     ) -> Any:
         """Plans by what serves these wishes."""
         given = services.given(wishes)
@@ -178,6 +193,8 @@ class Serving(Deployable):
             self.estimator_, rows, clear, named, classes, self._transforms, given
         )
         self._service = service.make(asked)
+        if table or (table is None and _somebody_looks()):
+            print(self._service.table())
         return self._service.plan
 
     def _named(self, names: Sequence[str]) -> list[str]:
@@ -291,7 +308,7 @@ class Serving(Deployable):
         """The table of contenders: time, bytes, error and disclosure of every way, and why not.
 
         Print it; `measure(x)` of what it returns runs all of them, on features as they are
-        encrypted. What is served is ring products, whichever is cheapest.
+        encrypted. What is served is what was planned, whichever is cheapest.
 
         Args:
             samples: how many are scored at once.
@@ -308,3 +325,8 @@ class Serving(Deployable):
             samples=samples, objective=objective, bandwidth=bandwidth
         )
         return found
+
+
+def _somebody_looks() -> bool:
+    """Whether what is printed is read at once: in a notebook, at a prompt, on a terminal."""
+    return hasattr(sys, "ps1") or sys.stdout.isatty()

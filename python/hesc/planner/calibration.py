@@ -38,6 +38,8 @@ _FORMAT: Final = "hesc calibration 2"
 _LONGEST: Final = 1 << 20
 _MOST: Final = 1e6
 """Seconds of a kernel: more is no measurement."""
+_LONG: Final = 0.02
+"""Seconds of a run that is not repeated."""
 _NAME: Final = 200
 """Letters of a name."""
 _DIGITS: Final = 9
@@ -90,10 +92,13 @@ class Calibration:
         """Measures all kernels on the threads of this process, about fifteen seconds of one."""
         runs: dict[str, list[tuple[Work, float]]] = {}
         speeds: list[float] = []
-        todo = probes()
+        todo, known = probes(), cls.shipped()
         with Bar("kernels timed", progress) as bar:
             for done, (offer, task, x) in enumerate(todo):
-                found = measure(offer, task, x, repetitions=3)
+                # Long runs vary little, and take most of the time.
+                expected = offer.seconds(known.times)
+                short = expected is None or expected < _LONG
+                found = measure(offer, task, x, repetitions=3 if short else 1)
                 speeds.append(found.yardstick)
                 for stage in STAGES:
                     part = {k: n for k, n in offer.work.items() if k.split(".")[-2] == stage}

@@ -135,7 +135,10 @@ class Decision:
             f"({SETTINGS[task.setting]}), disclosing {task.disclose}; least {task.objective}; "
             f"times by {self.calibration.source}, threads: {self.calibration.threads}"
         )
-        refused = [f"  not {way}: {reason}" for way, reason in self.refusals]
+        ways: dict[str, list[str]] = {}
+        for way, reason in self.refusals:
+            ways.setdefault(reason, []).append(way)
+        refused = [f"  not {', '.join(names)}: {reason}" for reason, names in ways.items()]
         return "\n".join([title, *(line.rstrip() for line in lines), *refused])
 
     __str__ = explain

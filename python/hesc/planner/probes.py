@@ -39,7 +39,7 @@ _WEIGHTS: Final = (("client_server", False), ("outsourced", False), ("outsourced
 _RINGS: Final = (1024, 2048, 4096, 8192)
 # Features, outputs and samples.
 _COLUMNS: Final = ((4, 1, 1), (16, 2, 64), (16, 4, 2048), (4, 1, 2048), (4, 10, 16), (64, 1, 1))
-_ROWS: Final = ((4, 1, 4), (8, 4, 1), (32, 1, 1), (64, 1, 1), (64, 10, 1), (256, 10, 1))
+_ROWS: Final = ((4, 1, 4), (8, 4, 1), (64, 1, 1), (64, 10, 1), (256, 10, 1))
 _CLEAR: Final = (
     (4, 1, 1),
     (4, 3, 1000),
@@ -54,11 +54,11 @@ _ENCRYPTED: Final = ((2, 1, 1), (6, 2, 64), (2, 2, 3000))
 # Features, outputs and samples of sums of streams, and errors.
 _SUMS: Final = ((2, 1, 1, 0.1), (8, 2, 16, 0.3), (32, 4, 40, 0.5), (16, 1, 100, 0.2))
 # Features and samples of two classes: in slots of small sets, and on bits that bootstrap.
-_SLOTS: Final = ((2, 1), (4, 100), (8, 1), (12, 1))
+_SLOTS: Final = ((2, 1), (4, 1), (4, 100), (8, 1))
 _BITS: Final = ((1, 1), (2, 1))
 # Factors and samples.
 _FACTORS: Final = ((2, 1), (8, 1), (4, 256), (8, 2048), (2, 1024))
-_STREAMS: Final = ((2, 1), (3, 16), (2, 64), (2, 256), (2, 1000), (3, 1000))
+_STREAMS: Final = ((2, 1), (3, 16), (2, 64), (2, 256), (2, 1000), (3, 300))
 # Bits, records and probes.
 _CODES: Final = ((128, 256, 1), (512, 256, 1), (128, 1024, 16), (512, 1024, 16), (256, 2048, 1))
 
@@ -86,8 +86,8 @@ def _tasks(rng: np.random.Generator) -> Iterator[Asked]:
         yield _products(rng, factors, samples, 0.01, {"ckks products"})
     for factors, samples in _STREAMS:
         yield _products(rng, factors, samples, 0.03, {"streams bfv", "streams pad"})
-    for factors, error in ((2, 0.12), (3, 0.06)):
-        yield _products(rng, factors, 1, error, {"streams gm", "streams ec_elgamal"})
+    for error in (0.12, 0.06):
+        yield _products(rng, 2, 1, error, {"streams gm", "streams ec_elgamal"})
     for bits, records, samples in _CODES:
         yield _distances(rng, bits, records, samples, own=False)
         yield _distances(rng, bits, records, samples, own=True)
@@ -99,9 +99,8 @@ def _ring_products(rng: np.random.Generator) -> Iterator[Asked]:
         # room for.
         shapes = [(8, 1, 1), (32, 2, 40)]
         for ring in _RINGS:
-            shapes += [(ring // 2 + 8, 1, samples) for samples in (1, 6)]
-            shapes += [(ring // 16, 10, samples) for samples in (1, 6, 40)]
-            shapes.append((8, 1, ring // 4))
+            shapes += [(ring // 2 + 8, 1, 1), (8, 1, ring // 4)]
+            shapes += [(ring // 16, 10, samples) for samples in (1, 6, 20)]
         for features, outputs, samples in shapes:
             yield _scores(
                 rng, features, outputs, samples, error, setting, {"ring products"}, own=own

@@ -171,7 +171,6 @@ impl Sum {
 
     fn root_mean_square(&self, roots: Range<usize>) -> f64 {
         let (real, imaginary) = self.0.split_at(ROOTS);
-        let squares = |values: &[f64]| values.iter().map(|x| x * x).sum::<f64>();
         let sum = squares(&real[roots.clone()]) + squares(&imaginary[roots.clone()]);
         (sum / roots.len() as f64).sqrt()
     }
@@ -210,6 +209,17 @@ impl Sum {
     pub(super) fn finish(self) -> Samples {
         Samples(self.0.into(), self.1)
     }
+}
+
+/// Sum of squares, in lanes: one sum after another would wait for each addition.
+fn squares(values: &[f64]) -> f64 {
+    let mut lanes = [0.0; 8];
+    for values in values.chunks(lanes.len()) {
+        for (lane, x) in lanes.iter_mut().zip(values) {
+            *lane += x * x;
+        }
+    }
+    lanes.iter().sum()
 }
 
 fn add(sum: &mut [f64], k: f64, a: &[f64]) {

@@ -122,6 +122,13 @@ class ClearService(Service):
         found = ClearClient(self.plan).results(rows)
         return Run(found.predictions, found.scores, None, Sizes(0, 0), 0, 0)
 
+    def contenders(self, *, samples: int, objective: str, bandwidth: float) -> Never:
+        """Refused: always a ParameterError."""
+        del samples, objective, bandwidth
+        raise ParameterError(
+            "the client computes this model itself and nothing travels: no other way takes less"
+        )
+
     def sides(self, _server: Any) -> dict[str, dict[str, bytes]]:
         """The client's folder alone."""
         return {"client": {PLAN: self.plan.to_bytes()}}

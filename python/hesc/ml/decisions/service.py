@@ -8,10 +8,12 @@ import numpy as np
 
 from hesc._native import ParameterError
 from hesc.decisions.models import classify
-from hesc.ml import extraction
+from hesc.ml import extraction, transforms
 from hesc.ml.decisions import planning
 from hesc.ml.decisions.server import ClassServer
+from hesc.ml.extraction import Linear
 from hesc.ml.known import Known
+from hesc.ml.planning import spread_out
 from hesc.ml.runs import Run
 from hesc.ml.services import Asked, Service
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from hesc.decisions.models import Scores
     from hesc.ml.decisions.plans import ClassPlan
     from hesc.ml.runs import Progress
+    from hesc.planner import Decision
 
     Array = NDArray[np.float64]
 
@@ -51,6 +54,9 @@ class ClassService(Service):
         self.model = model
         """What the server computes."""
         self._known = Known(asked.estimator, asked.rows, asked.clear)
+        self._form = extraction.form_of(asked.estimator)[1]
+        features = transforms.transformed(plan.steps, asked.rows[spread_out(len(asked.rows))])
+        self._features = np.clip(features, *plan.ranges)
 
     @classmethod
     def make(cls, asked: Asked) -> ClassService:
@@ -91,6 +97,33 @@ class ClassService(Service):
         sizes = self.plan.sizes(len(rows))
         found = self.plan.predictions(places)
         return Run(found, None, None, sizes, ready.values, ready.samples)
+
+    def contenders(self, *, samples: int, objective: str, bandwidth: float) -> Decision:
+        """The table of ways to compute the same classes; see `Serving.contenders`.
+
+        Of the rows planned with, which share may change, with the confidence of so many rows.
+        """
+        from hesc.planner import Classes, Task, decide, shares
+
+        if not isinstance(self._form, Linear):
+            raise ParameterError(
+                "classes of trees are computed in one way here, by comparisons in whole numbers: "
+                "there is nothing to compare it with"
+            )
+        low, high = self.plan.ranges
+        form, rows = self._form, self._features
+        problem = Classes(form.weights, form.intercepts, low=low, high=high, rows=rows)
+        changed = round((1 - self.plan.agreement) * len(rows))
+        return decide(
+            Task(
+                problem,
+                disclose="class",
+                max_error=shares.most(changed, len(rows)),
+                samples=samples,
+                objective=objective,
+                bandwidth=bandwidth,
+            )
+        )
 
     def most_measured(self, _server: Any) -> int | None:
         """Rows that a report's run may take: those of one query, each of which takes its time."""

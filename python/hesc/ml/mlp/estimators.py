@@ -46,6 +46,7 @@ class _PrivateNetwork(Private):
         hidden: bool = False,
         ranges: tuple[ArrayLike, ArrayLike] | None = None,
         names: Sequence[str] = (),
+        table: bool | None = None,
     ) -> Any:
         """Chooses polynomials and sizes for a fitted network: print what it returns.
 
@@ -67,6 +68,8 @@ class _PrivateNetwork(Private):
             ranges: a pair: the least and the greatest values of what is encrypted, each one number
                 or one for each; of features after the client's transforms.
             names: of the features, where the model was fitted without.
+            table: whether to print the table of contenders, of which networks have none; None
+                prints it where Python is interactive or standard output is a terminal.
 
         Raises:
             ParameterError: a wish that this cannot keep, with the reason and what would do.
@@ -75,7 +78,14 @@ class _PrivateNetwork(Private):
 
         """
         return self._planned_by(
-            X, setting, disclose, names, max_error=max_error, hidden=hidden, ranges=ranges
+            X,
+            setting,
+            disclose,
+            names,
+            table=table,
+            max_error=max_error,
+            hidden=hidden,
+            ranges=ranges,
         )
 
 

@@ -64,6 +64,7 @@ class PrivateNeighbors(Classifying):
         answers: int | None = None,
         names: Sequence[str] = (),
         random_state: int = 0,
+        table: bool | None = None,
     ) -> NeighborsPlan:
         """Codes the records, counts what that changes and says who learns what: print the plan.
 
@@ -85,6 +86,8 @@ class PrivateNeighbors(Classifying):
                 records vary.
             names: of the features, where the model was fitted without.
             random_state: what the public projections are drawn from.
+            table: whether to print the table of contenders; None prints it where Python is
+                interactive or standard output is a terminal.
 
         Raises:
             ParameterError: a wish that this cannot keep, with the reason and what would do.
@@ -98,6 +101,7 @@ class PrivateNeighbors(Classifying):
             setting,
             disclose,
             names,
+            table=table,
             bits=bits,
             min_agreement=min_agreement,
             hidden=hidden,

@@ -101,7 +101,7 @@ def sizes(preset: str, factors: int) -> tuple[_Sizes, _Sizes]:
     block = params.block_length
     runs = []
     for length, streams in ((block, 1), (2 * block, 1), (block, 2)):
-        parties = _Factors(params, length, factors, _of_zeros(preset))
+        parties = _Factors(params, length, factors)
         up = parties.encrypt(np.zeros((factors, streams)))
         runs.append((sum(map(len, up)), sum(map(len, parties.answer(up)))))
     found = []
@@ -113,21 +113,15 @@ def sizes(preset: str, factors: int) -> tuple[_Sizes, _Sizes]:
 
 
 @cache
-def _of_zeros(preset: str) -> tuple[SecretKey, PublicKey]:
-    """Keys that encrypt zeros and nothing else: those of large numbers take a moment to make."""
+def _keys(preset: str) -> tuple[SecretKey, PublicKey]:
+    """For all runs of this process, which has both sides anyway: large primes take a moment."""
     return keygen(Params.preset(preset))
 
 
 class _Factors:
-    def __init__(
-        self,
-        params: Params,
-        length: int,
-        factors: int,
-        keys: tuple[SecretKey, PublicKey] | None = None,
-    ) -> None:
+    def __init__(self, params: Params, length: int, factors: int) -> None:
         self._params, self._length, self._factors = params, length, factors
-        self._secret, self._public = keys or keygen(params)
+        self._secret, self._public = _keys(params.name)
         self._decryptor = Decryptor(self._secret)
 
     def encrypt(self, x: NDArray[Any]) -> list[bytes]:
