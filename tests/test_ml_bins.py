@@ -42,6 +42,7 @@ from hesc.ml import (
     PrivatePlan,
     PrivateRegressor,
     PrivateTransformer,
+    additive,
     documents,
     steps,
     transforms,
@@ -80,6 +81,28 @@ def made_of(model: Any, rows: Any, target: Any) -> Any:
     final = model[-1] if hasattr(model, "steps") else model
     kind = PrivateClassifier if type(final).__name__.endswith("Classifier") else PrivateRegressor
     return kind(model).fit(rows, target)
+
+
+@pytest.mark.parametrize("tied", [0, 0.3, 0.95, 0.99])
+@pytest.mark.parametrize("scale", [1e-5, 1, 1e5])
+def test_a_value_that_many_rows_share_takes_one_bin(tied: float, scale: float) -> None:
+    """And leaves the others to the rest: as many bins as asked for, of about as many rows."""
+    rng = np.random.default_rng(7)
+    column = scale * np.where(rng.random(2000) < tied, 0.0, rng.exponential(size=2000))
+    for count in (2, 5, 16):
+        (edges,) = additive.edges_of(column[:, None], count, None)
+        assert len(edges) == min(count, len(np.unique(column))) - 1
+        rows = np.histogram(column, [-np.inf, *edges, np.inf])[0]
+        heavy = np.sum(column == 0)
+        shared = np.delete(rows, 0) if heavy > 2000 / count else rows
+        assert shared.sum() == (2000 - heavy if heavy > 2000 / count else 2000)
+        assert shared.max() - shared.min() <= 1
+
+
+def test_every_value_of_few_has_a_bin() -> None:
+    column = np.repeat([3.0, 5.0, 8.0], [900, 5, 1])
+    (edges,) = additive.edges_of(column[:, None], 16, None)
+    assert edges.tolist() == [4, 6.5]
 
 
 @pytest.mark.parametrize("model", TRANSFORMERS, ids=lambda m: type(m).__name__)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 from sklearn.decomposition import PCA
 from sklearn.kernel_approximation import Nystroem
@@ -17,7 +19,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures
 
 import hesc
-from hesc.ml import PrivateClassifier, PrivatePlan, Server
+from hesc import strict_json
+from hesc.ml import PrivateClassifier, PrivatePlan, Server, documents
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -128,3 +131,64 @@ def test_a_server_of_other_weights_is_refused() -> None:
         fields = {"shape": list(strange.shape), "f8": base64.b64encode(strange.tobytes()).decode()}
         with pytest.raises(hesc.HescError):
             Server.from_bytes(json.dumps(document | {"weights": fields}).encode())
+
+
+HOSTILE = {
+    "objects": b"{},",
+    "lists": b"[],",
+    "names": b'{"":0},',
+    "texts": b'"",',
+    "numbers": b"0,",
+    "depth": b"[[],",
+}
+
+
+@pytest.mark.parametrize("unit", HOSTILE.values(), ids=HOSTILE)
+def test_more_parts_than_documents_have_are_never_made_objects(
+    unit: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bytes are counted first, for those who read any kind and those who ask which one it is."""
+    data = b"[" + unit * (strict_json.VALUES // (strict_json.parts(unit) - 1) + 1) + b"0]"
+    assert len(data) < documents.LARGEST
+
+    def loads(*_: Any, **__: Any) -> None:
+        raise AssertionError("parsed")
+
+    monkeypatch.setattr(json, "loads", loads)
+    with pytest.raises(hesc.WireError):
+        documents.read(data, "plan", {"names"})
+    with pytest.raises(hesc.WireError):
+        documents.kind_of(data)
+    with pytest.raises(ValueError, match="parts"):
+        strict_json.parsed(data.decode())
+
+
+def test_documents_of_as_many_names_as_there_may_be_are_read() -> None:
+    """With commas and brackets in them; and what no reader takes is not written."""
+    names = [f"{place}: [a, b], {{c}}" for place in range(1 << 16)]
+    assert documents.read(documents.write("plan", {"names": names}), "plan", {"names"}) == {
+        "names": names
+    }
+    with pytest.raises(hesc.ParameterError, match="parts, which no reader takes"):
+        documents.write("plan", {"names": names * 4})
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    )
+)
+def test_no_text_has_more_values_than_parts(value: Any) -> None:
+    """However it is written: names of objects are counted beside their values."""
+
+    def count(inner: Any) -> int:
+        if isinstance(inner, dict):
+            return 1 + len(inner) + sum(map(count, inner.values()))
+        return 1 + sum(map(count, inner)) if isinstance(inner, list) else 1
+
+    for text in (json.dumps(value), json.dumps(value, indent=1, ensure_ascii=False)):
+        assert strict_json.parts(text) >= count(value)
+        data = text.encode("utf-8", errors="surrogatepass")
+        assert strict_json.parts(data) == strict_json.parts(text)
+        assert strict_json.parts(text.encode("utf-16", errors="surrogatepass")) >= count(value)

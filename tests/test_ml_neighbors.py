@@ -230,6 +230,27 @@ def test_classes_are_mostly_those_of_exact_neighbours(name: str) -> None:
     assert abs(np.mean(stated) - np.mean(found)) < 4 * math.sqrt(0.04 * 0.96 / 110)
 
 
+@pytest.mark.parametrize("constant", [1e6, 1e6 + 0.3, -1e12 / 7, 1e30, 1e-7])
+@pytest.mark.parametrize("scaled", [True, False])
+def test_features_that_never_vary_lengthen_no_vector(constant: float, scaled: bool) -> None:
+    """However large they are; what is public of them is as coarse as the others vary."""
+    rows, labels = load_iris(return_X_y=True)
+    wide = np.column_stack([rows, np.full((len(rows), 3), constant)])
+    final = KNeighborsClassifier()
+    pipe = make_pipeline(StandardScaler(), final) if scaled else final
+    bare, found = (PrivateNeighbors(clone(pipe)).fit(x, labels).plan(x) for x in (rows, wide))
+    assert found.agreement is not None
+    assert bare.agreement is not None
+    assert found.agreement > bare.agreement - 0.03
+    assert found.coding.lift == bare.coding.lift
+    assert found.coding.centre is not None
+    if not scaled:
+        step = rows.std() / 8
+        left = np.abs(found.coding.centre[4:] - constant)
+        assert (left <= step).all()
+        assert left.any() or constant != 1e6 + 0.3
+
+
 def test_no_row_is_its_own_neighbour() -> None:
     """Agreement beside one record left out at a time, by scikit-learn and numpy alone."""
     rng = np.random.default_rng(3)

@@ -120,6 +120,34 @@ else:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+@pytest.mark.parametrize("missing", ["onnx", "sklearn"])
+def test_a_star_gives_what_is_installed(missing: str) -> None:
+    """All other names, and those that are left out still say what to install."""
+    code = """
+import sys
+import hesc.ml
+every = set(hesc.ml._LATER) | set(hesc.ml.__all__)
+for name in [each for each in sys.modules if each.startswith("hesc.ml")]:
+    del sys.modules[name]
+sys.modules[sys.argv[1]] = None
+given = {}
+exec("from hesc.ml import *", given)
+left_out = every - set(given)
+assert left_out, sys.argv
+import hesc.ml
+for name in left_out:
+    try:
+        getattr(hesc.ml, name)
+    except ImportError as error:
+        assert "pip install 'hesc[" in str(error), error
+    else:
+        raise AssertionError(name)
+assert "load_onnx" in left_out
+assert ("PrivateClassifier" in given) == (sys.argv[1] == "onnx")
+"""
+    subprocess.run([sys.executable, "-c", code, missing], check=True)
+
+
 def test_hidden_weights_and_their_count() -> None:
     rows, labels = datasets.load_breast_cancer(return_X_y=True)
     made = PrivateClassifier(make_pipeline(StandardScaler(), RidgeClassifier())).fit(rows, labels)

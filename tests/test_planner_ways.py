@@ -378,3 +378,24 @@ def test_results_whose_squares_are_no_numbers_are_refused(size: float) -> None:
     with pytest.raises(OutOfRangeError, match="scale them"):
         Scores([[size, size / 3]], low=-1, high=1)
     assert Scores([[0.0, 0.0]], low=-1, high=1).largest == 1.0
+
+
+@pytest.mark.parametrize("zeros", [1, 3])
+def test_weights_of_zero_are_predicted_as_they_run(zeros: int) -> None:
+    """Of some outputs or of all; ways that skip what is zero send other bytes then."""
+    weights = np.random.default_rng(5).normal(size=(3, 4))
+    weights[:zeros] = 0
+    problem = Scores(weights, [1.0, 0.0, -2.0], low=-1, high=1)
+    decision = decide(Task(problem, max_error=0.3, samples=3), calibration=SHIPPED)
+    refused = {refusal.way: refusal.reason for refusal in decision.refusals}
+    if zeros == 3:
+        assert "all zero" in refused.pop("ckks rows")
+    x = np.random.default_rng(6).uniform(-1, 1, (3, 4))
+    assert {"ckks columns", "bfv columns"} <= {offer.way for offer in decision.offers}
+    for offer in decision.offers:
+        parties = offer.prepare()
+        up = parties.encrypt(x)
+        down = parties.answer(up)
+        assert sum(map(len, up)) == pytest.approx(offer.up, rel=0.05), offer.way
+        assert sum(map(len, down)) == pytest.approx(offer.down, rel=0.05), offer.way
+        assert problem.error(parties.decrypt(down), x) < 6 * offer.error + 1e-9, offer.way

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-from typing import Any, Never
+from typing import Any, Final, Never
+
+VALUES: Final = 1 << 20
+"""Parts of a text, as `parts` counts them, at most.
+
+Lists and objects of nothing take three bytes each and fifty in memory: of the longest texts that
+are read they would fill a gigabyte before anything was refused. What is written here has numbers
+in base64, and of parts a few for each name of up to 2^16 features and classes.
+"""
 
 
 def parsed(data: str | bytes) -> object:
@@ -14,10 +22,13 @@ def parsed(data: str | bytes) -> object:
         data: of bounded length, which the caller has checked.
 
     Raises:
-        ValueError: it is none, nests too deeply, has a name twice in one object, or numbers that
-            are not finite, by name or by their size. Whole numbers have any size.
+        ValueError: it is none, has more than `VALUES` parts, nests too deeply, has a name twice in
+            one object, or numbers that are not finite, by name or by their size. Whole numbers have
+            as many digits as Python reads.
 
     """
+    if parts(data) > VALUES:
+        raise ValueError(f"it has more than {VALUES} parts")
     try:
         found: object = json.loads(
             data, object_pairs_hook=_once, parse_constant=_no_number, parse_float=_finite
@@ -25,6 +36,16 @@ def parsed(data: str | bytes) -> object:
     except RecursionError as error:
         raise ValueError("it nests too deeply") from error
     return found
+
+
+def parts(data: str | bytes) -> int:
+    """No fewer than a text has values, and names of them: what stands between and before these.
+
+    Those inside texts are counted too.
+    """
+    if isinstance(data, str):
+        return 1 + sum(data.count(mark) for mark in ",:[{")
+    return 1 + sum(data.count(mark) for mark in (b",", b":", b"[", b"{"))
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -35,7 +36,9 @@ class Quantised(NamedTuple, Generic[M]):
     bits: int
     """Of a feature."""
     agreement: float
-    """The share of rows whose class it keeps."""
+    """The share of rows whose class it keeps, of those that it was counted on."""
+    asked: int
+    """Models that these rows were asked about, of which this is one that keeps enough."""
 
 
 def quantised(
@@ -80,8 +83,12 @@ def fewest_bits(
     *,
     bits: int | None,
     least: float,
+    held: NDArray[np.bool_] | None = None,
 ) -> Quantised[M]:
-    """The model that costs least among those that keep enough classes.
+    """The model that costs least among those tried that keep enough classes.
+
+    More bits keep more classes, but for a row here and there. So models are tried along the edge
+    between too few bits and enough alone: 20 of a hundred, or twice as many where held rows say no.
 
     Args:
         made: a model by bits of features and of its own numbers.
@@ -90,36 +97,67 @@ def fewest_bits(
         ranges: of features.
         bits: of a feature, if they are given.
         least: the share of classes to be kept.
+        held: rows that bits are not chosen on and agreement is counted on. On the others a model
+            then has to lose half as many classes as it may, where one does: what keeps just enough
+            there keeps fewer elsewhere. Without them all rows are for both.
 
     Raises:
         ParameterError: none keeps so many.
 
     """
-    best: tuple[int, Quantised[M]] | None = None
-    most = 0.0
-    for of_features, of_numbers in _tried(bits):
+    choosing = np.ones(len(clear), dtype=bool) if held is None else ~held
+    counting = choosing if held is None else held
+    widths = list(_FEATURES) if bits is None else [bits]
+
+    @cache
+    def tried(of_features: int, of_numbers: int) -> tuple[M, NDArray[np.bool_]]:
         model = made(of_features, of_numbers)
-        work = _work(model, of_features)
-        if best is not None and work >= best[0]:
-            continue
-        found = classify(model, quantised(features, ranges, of_features))
-        agreement = float((found == clear).mean())
-        most = max(most, agreement)
-        if agreement >= least:
-            best = work, Quantised(model, of_features, agreement)
-    if best is None:
-        raise ParameterError(
-            f"whole numbers of {_FEATURES[-1] if bits is None else bits} bits keep the class of "
-            f"{100 * most:.2f} % of these rows at most, fewer than min_agreement={least}: narrower "
-            f"ranges= make steps finer (with clip=True for samples beyond), or lower min_agreement"
-        )
-    return best[1]
+        return model, classify(model, quantised(features, ranges, of_features)) == clear
+
+    def kept(which: tuple[int, int], rows: NDArray[np.bool_]) -> float:
+        return float(tried(*which)[1][rows].mean())
+
+    most = kept((widths[-1], _NUMBERS[-1]), choosing)
+    wanted = max(least, min(most, least if held is None else (1 + least) / 2))
+    asked: set[tuple[int, int]] = set()
+
+    def enough(which: tuple[int, int]) -> bool:
+        return kept(which, choosing) >= wanted
+
+    def enough_elsewhere(which: tuple[int, int]) -> bool:
+        asked.add(which)
+        return kept(which, counting) >= least
+
+    # Held rows are asked about as few models as may be. Where none of the first does, finer ones.
+    for does in (enough, lambda which: enough(which) and enough_elsewhere(which)):
+        edge = [(_work(tried(*which)[0], which[0]), which) for which in _edge(widths, does)]
+        for _, which in sorted(edge):
+            if enough_elsewhere(which):
+                return Quantised(tried(*which)[0], which[0], kept(which, counting), len(asked))
+    if asked:
+        most = max(kept(which, counting) for which in asked)
+    raise ParameterError(
+        f"whole numbers of {widths[-1]} bits keep the class of {100 * most:.2f} % of these rows at "
+        f"most, fewer than min_agreement={least}: narrower ranges= make steps finer (with "
+        f"clip=True for samples beyond), or lower min_agreement"
+    )
 
 
-def _tried(bits: int | None) -> Iterator[tuple[int, int]]:
-    for of_features in _FEATURES if bits is None else [bits]:
-        for of_numbers in _NUMBERS:
-            yield of_features, of_numbers
+def _edge(
+    widths: list[int], enough: Callable[[tuple[int, int]], bool]
+) -> Iterator[tuple[int, int]]:
+    """Bits of features and of numbers that are enough, among them all of which no fewer would be.
+
+    That is where more bits are enough wherever fewer are.
+    """
+    at, of_numbers = 0, _NUMBERS[-1]
+    while at < len(widths) and of_numbers >= _NUMBERS[0]:
+        which = widths[at], of_numbers
+        if enough(which):
+            yield which
+            of_numbers -= 1
+        else:
+            at += 1
 
 
 def _work(model: Scores, bits: int) -> int:

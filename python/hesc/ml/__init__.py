@@ -11,6 +11,7 @@ servers need no scikit-learn; what a server imports (`hesc.ml.server`) cannot de
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
 from hesc.ml.deployment import ClientFolder, Deployment, OwnerFolder, ServerFolder
@@ -106,6 +107,23 @@ _LATER: Final = {
 
 _EXTRAS: Final = {"sklearn": ("ml", "scikit-learn"), "onnx": ("onnx", "onnx")}
 """What brings a missing package, and its name."""
+_NEEDS: Final = {
+    "hesc.ml.estimators": ["sklearn"],
+    "hesc.ml.mlp.estimators": ["sklearn"],
+    "hesc.ml.neighbors.estimators": ["sklearn"],
+    "hesc.ml.onnx": ["sklearn", "onnx"],
+    "hesc.ml.serving": ["sklearn"],
+    "hesc.ml.transformers": ["sklearn"],
+}
+"""Such packages by modules of `_LATER`."""
+
+
+def _installed(name: str) -> bool:
+    return all(find_spec(package) for package in _NEEDS.get(_LATER.get(name, ""), []))
+
+
+# `from hesc.ml import *` asks for all of them. Others say what to install when they are asked for.
+__all__[:] = [name for name in __all__ if _installed(name)]
 
 
 def __getattr__(name: str) -> object:

@@ -57,8 +57,9 @@ def edges_of(x: Array, wish: Wish, trees: TreeEnsemble | None) -> list[Array]:
 
     Args:
         x: rows of features.
-        wish: how many bins, of as many rows each as nearly as may be: edges lie half way between
-            neighbouring values. Or "thresholds", those of the trees, or edges for each feature.
+        wish: how many bins, of as many rows each as nearly as may be, where a value that more rows
+            share has a bin to itself: edges lie half way between neighbouring values. Or
+            "thresholds", those of the trees, or edges for each feature.
         trees: whose thresholds may be wished for.
 
     Raises:
@@ -87,11 +88,27 @@ def edges_of(x: Array, wish: Wish, trees: TreeEnsemble | None) -> list[Array]:
 
 
 def _quantiles(column: Array, count: int) -> Array:
-    values = np.unique(column)
-    places = np.linspace(0, 1, count + 1)[1:-1]
-    chosen = np.unique(np.quantile(column, places, method="inverted_cdf"))
-    lower = np.searchsorted(values, chosen[chosen < values[-1]])
+    values, rows = np.unique(column, return_counts=True)
+    if len(values) <= count:
+        chosen = values[:-1]
+    else:
+        # A value that many rows share fills one bin and no more, or it would take the others' bins.
+        left, bins = _shared(rows, count)
+        weights = np.minimum(rows * bins, left).cumsum()
+        places = np.searchsorted(weights, np.arange(1, count) * left)
+        chosen = values[np.unique(np.minimum(places, len(values) - 2))]
+    lower = np.searchsorted(values, chosen)
     return np.unique(values[lower] + (values[lower + 1] - values[lower]) / 2)
+
+
+def _shared(rows: NDArray[np.intp], count: int) -> tuple[int, int]:
+    """Rows of values that share bins, and how many bins: each other value has one to itself."""
+    left, bins = int(rows.sum()), count
+    for most in np.sort(rows)[::-1].tolist():
+        if most * bins <= left:
+            break
+        left, bins = left - most, bins - 1
+    return left, bins
 
 
 def _given(edges: ArrayLike, place: int) -> Array:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from hesc._native import ParameterError, WireError
-from hesc.strict_json import parsed
+from hesc.strict_json import VALUES, parsed, parts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,7 +31,7 @@ def write(kind: str, fields: dict[str, Any]) -> bytes:
     """A document of some kind.
 
     Raises:
-        ParameterError: it is longer than any reader takes.
+        ParameterError: it is longer than any reader takes, or has more parts.
 
     """
     head = {"format": _format(kind)}
@@ -40,6 +40,11 @@ def write(kind: str, fields: dict[str, Any]) -> bytes:
         raise ParameterError(
             f"this {kind} would have {len(data)} bytes, of {LARGEST} that are read at most: take a "
             f"model of fewer numbers (components, features, classes)"
+        )
+    if parts(data) > VALUES:
+        raise ParameterError(
+            f"this {kind} would have more than {VALUES} parts, which no reader takes: give fewer "
+            f"names of features or classes, or some without commas, colons and brackets"
         )
     return data
 

@@ -221,15 +221,28 @@ def form_of(estimator: Any) -> tuple[list[Transform], Linear | TreeEnsemble]:
         ParameterError: trees or transforms that are not computed here.
 
     """
+    steps, linear = linear_parts_of(estimator)
+    if linear is not None:
+        return steps, linear
+    final = parts_of(estimator)[-1]
+    given = getattr(final, "described", None)
+    return steps, TreeEnsemble.from_sklearn(final) if given is None else given.model
+
+
+def linear_parts_of(estimator: Any) -> tuple[list[Transform], Linear | None]:
+    """What a client computes of its features, and a linear model of the result; None of trees.
+
+    Raises:
+        ParameterError: transforms that are not computed here.
+
+    """
     *before, final = parts_of(estimator)
     if not has_trees(final):
         linear = linear_form(estimator)
         return linear.steps, linear
     steps = [step for part in before for step in transforms_of(part)]
     given = getattr(final, "described", None)
-    if given is None:
-        return steps, TreeEnsemble.from_sklearn(final)
-    return [*steps, *given.steps], given.model
+    return [*steps, *([] if given is None else given.steps)], None
 
 
 def linear_form(estimator: Any) -> Linear:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from hesc.ml import extraction
+from hesc.ml import documents, extraction, transforms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -18,7 +18,9 @@ _SEEN: Final = 100
 
 
 class Known:
-    """What a model is known by: its weights, or its scores of some rows where it has trees.
+    """What a model is known by: its transforms, and its weights or of trees scores of some rows.
+
+    All of it is copied, since a model may be edited where its numbers lie.
 
     Args:
         estimator: as it was planned.
@@ -30,17 +32,24 @@ class Known:
     def __init__(self, estimator: Any, rows: Array, clear: Array) -> None:
         trees = extraction.has_trees(extraction.parts_of(estimator)[-1])
         self._seen = (rows[:_SEEN].copy(), clear[:_SEEN].copy()) if trees else None
-        self._linear = None if trees else extraction.linear_form(estimator)
+        self._exactly = _numbers(estimator)
 
     def is_still(self, estimator: Any) -> bool:
         """Whether this estimator computes the same."""
-        if self._seen is not None:
-            rows, clear = self._seen
-            now = extraction.clear_scores(estimator, rows)
-            # Threads add trees up in any order.
-            return bool(np.allclose(now, clear, rtol=1e-9, atol=1e-12))
-        found = extraction.linear_form(estimator)
-        return self._linear is not None and bool(
-            np.array_equal(found.weights, self._linear.weights)
-            and np.array_equal(found.intercepts, self._linear.intercepts)
-        )
+        if _numbers(estimator) != self._exactly:
+            return False
+        if self._seen is None:
+            return True
+        rows, clear = self._seen
+        now = extraction.clear_scores(estimator, rows)
+        # Threads add trees up in any order.
+        return bool(np.allclose(now, clear, rtol=1e-9, atol=1e-12))
+
+
+def _numbers(estimator: Any) -> list[Any]:
+    """Transforms, and the weights of a linear model, as parts of documents: equal if they are."""
+    steps, linear = extraction.linear_parts_of(estimator)
+    found: list[Any] = transforms.described(steps)
+    if linear is not None:
+        found += [documents.packed(linear.weights), documents.packed(linear.intercepts)]
+    return found

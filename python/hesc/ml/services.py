@@ -253,8 +253,9 @@ def chosen(table: Table, setting: str, disclose: str, wishes: Mapping[str, Any])
         ParameterError: nothing does, or a wish is of something else; with what would do.
 
     """
-    one_name(setting, "setting", tuple(_SETTINGS))
-    one_name(disclose, "disclose", tuple(_DISCLOSURES))
+    _check_spelt(setting, "setting", _SETTINGS, [each for each, _ in table])
+    learned = [learns for at, learns in table if at == setting] or [learns for _, learns in table]
+    _check_spelt(disclose, "disclose", _DISCLOSURES, learned)
     place = table.get((setting, disclose))
     if place is None:
         raise ParameterError(_refusal(table, setting, disclose))
@@ -267,6 +268,19 @@ def chosen(table: Table, setting: str, disclose: str, wishes: Mapping[str, Any])
                 f"{wish}= is no wish of setting={setting!r} with disclose={disclose!r}: {reason}"
             )
     return found
+
+
+def _check_spelt(value: object, name: str, known: Mapping[str, str], served: list[str]) -> None:
+    """Refuses what is no name at all and lists those served here.
+
+    Known names that are not served have reasons of their own: see `_refusal`.
+
+    Raises:
+        ParameterError: naming what is served.
+
+    """
+    if not isinstance(value, str) or value not in known:
+        one_name(value, name, tuple(dict.fromkeys(served)))
 
 
 def _refusal(table: Table, setting: str, disclose: str) -> str:

@@ -137,7 +137,8 @@ def bins(inputs: int, blocks: Sequence[tuple[Edged, Edged | None]]) -> Bins:
     if not edges.size:
         raise ParameterError(
             "no feature has two bins, so that all samples have the same scores; there is nothing "
-            "to encrypt"
+            "to encrypt: of features of few values KBinsDiscretizer makes bins with "
+            "strategy='uniform', and trees may need bins='thresholds'"
         )
     features = np.array([[part[0] for part in pair] for pair in pairs], dtype=np.float64)
     counts = np.array([[len(part[1]) for part in pair] for pair in pairs], dtype=np.float64)

@@ -10,17 +10,24 @@ _DOUBT: Final = 0.01
 _STEPS: Final = 60
 
 
-def most(misses: int, rows: int) -> float:
+def most(misses: int, rows: int, *, tried: int = 1) -> float:
     """The largest share of which so few misses among so many rows are no great surprise.
 
     By Chernoff's bound (Hoeffding 1963, theorem 1): fewer misses than expected by a share `p` have
     a probability below `exp(-rows KL(misses / rows, p))`.
+
+    Args:
+        misses: among the rows.
+        rows: how many.
+        tried: ways that were tried on the same rows, where these are the misses of one: it is as
+            sure whichever was taken.
+
     """
     seen = misses / rows
     low, high = seen, 1.0
     for _ in range(_STEPS):
         middle = (low + high) / 2
-        if surprise(seen, rows, middle) > -math.log(_DOUBT):
+        if surprise(seen, rows, middle) > math.log(tried / _DOUBT):
             high = middle
         else:
             low = middle

@@ -71,8 +71,9 @@ pub enum RingProductError {
     },
     /// The model has given as many numbers as its noise was made for.
     #[error(
-        "{asked} more numbers are beyond the {left} that this model may still give under its plan; make a plan for \
-         more answers"
+        "{asked} more numbers are beyond the {left} that this model may still give to all who ask: its weights are \
+         hidden no longer than that, and answers under a further plan would add to what is known of them. Send fewer \
+         samples, or serve these weights unhidden"
     )]
     Spent {
         /// Numbers asked for.

@@ -313,6 +313,9 @@ fn models_that_are_hidden_count_their_answers_and_serve_one_key() {
     assert_eq!(model.answers_left(), Some(1));
     let spent = RingProductError::Spent { asked: 2, left: 1 };
     assert_eq!(model.evaluate(&query, rng).unwrap_err(), spent);
+    // A further plan for the same weights is what the count is there to keep anybody from.
+    let text = spent.to_string();
+    assert!(text.contains("fewer samples") && !text.contains("make a plan"), "{text}");
     let refused = decrypt(&plan, &other, &answer).unwrap_err();
     assert!(matches!(refused, RingProductError::Scheme(SchemeError::KeyMismatch { .. })));
     let bare = Plan::new(case.declared(0.1)).unwrap();

@@ -15,10 +15,11 @@ from hesc.inputs import one_name, real_array, whole
 from hesc.integers import ENGINES
 from hesc.leveled.params import LeveledParams
 from hesc.ml import transforms
-from hesc.ml.decisions.plans import ClassPlan
+from hesc.ml.decisions.plans import ClassPlan, Counted
 from hesc.ml.decisions.quantisation import trees
 from hesc.ml.extraction import Linear
 from hesc.ml.planning import ranges_of, spread_out
+from hesc.planner import shares
 from hesc.secret import leveled_keygen
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from hesc import integers
     from hesc.decisions.models import Scores
+    from hesc.decisions.quantisation import Quantised
     from hesc.ml.transforms import Transform
     from hesc.ml.trees import TreeEnsemble
 
@@ -33,6 +35,8 @@ _BOOTSTRAPPED: Final = 16
 """Samples of a query whose bits bootstrap, at most: each takes its own time."""
 _BLOCK_DOWN: Final = 5_700
 """Bytes of a block of bits on its way back."""
+_FEW: Final = 20
+"""Rows below which none are held out."""
 _BANDWIDTH: Final = 12.5e6
 """Bytes a second that time is weighed with: 100 Mbit/s."""
 
@@ -41,7 +45,8 @@ class Wishes(NamedTuple):
     """What is asked of a plan for classes."""
 
     min_agreement: float = 0.99
-    """The share of a thousand rows whose class quantisation must keep."""
+    """The share of a thousand rows whose class quantisation must keep: of those that bits are
+    chosen on, and of those that are held out."""
     feature_bits: int | None = None
     """Of an encrypted feature; None takes those of the cheapest model that keeps them."""
     engine: str | None = None
@@ -91,6 +96,7 @@ def make(
     features = transforms.transformed(steps, x)
     low, high = ranges_of(features, ranges, computed=bool(steps))
     places = spread_out(len(features))
+    held = held_out(len(places))
     made = (
         partial(linear, form.weights, form.intercepts)
         if isinstance(form, Linear)
@@ -103,6 +109,7 @@ def make(
         (low, high),
         bits=bits,
         least=float(agreement),
+        held=held,
     )
     words = Words(features.shape[1], found.bits)
     engine, circuit = _chosen(found.model, words, wishes.engine, batch)
@@ -120,10 +127,29 @@ def make(
         row.params,
         rows,
         {"keys": _key_bytes(circuit), "up": up, "down": down},
-        found.agreement,
+        _counted(found, held),
         row.latency * (rows if engine == "bootstrapped" else 1),
     )
     return plan, found.model
+
+
+def held_out(rows: int) -> NDArray[np.bool_] | None:
+    """Which of so many rows bits are not chosen on: a quarter, or none of few.
+
+    Drawn once for all, since rows may come in an order.
+    """
+    if rows < _FEW:
+        return None
+    found: NDArray[np.bool_] = np.random.default_rng(0).permutation(rows) < rows // 4
+    return found
+
+
+def _counted(found: Quantised[Any], held: NDArray[np.bool_] | None) -> Counted:
+    if held is None:
+        return Counted(found.agreement, None, None)
+    rows = int(held.sum())
+    misses = round((1 - found.agreement) * rows)
+    return Counted(found.agreement, rows, 1 - shares.most(misses, rows, tried=found.asked))
 
 
 def _chosen(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
@@ -31,6 +31,31 @@ _MOST: Final = 1 << 16
 """Samples of a query, features and classes."""
 _MANY: Final = 100
 """Samples from which on slots are worth a look."""
+
+
+class Counted(NamedTuple):
+    """How many classes quantisation keeps."""
+
+    agreement: float
+    """The share of the rows."""
+    rows: int | None
+    """Rows that bits were not chosen on; None where there were too few to keep some apart."""
+    least: float | None
+    """Of other rows like these the share that does, at least: wrong once in a hundred plans."""
+
+    def __str__(self) -> str:
+        share = f"{100 * self.agreement:.2f} %"
+        if self.rows is None or self.least is None:
+            return (
+                f"{share} of the rows planned with have the clear model's class, counted on the "
+                "quantised model, whose bits were chosen on them: of others fewer may, give more"
+            )
+        return (
+            f"{share} of {self.rows} rows that bits were not chosen on have the clear model's "
+            f"class, counted on the quantised model: of rows like them {100 * self.least:.1f} % at "
+            "least, 99 % sure (more rows, surer; of rows that the model was not trained on fewer "
+            "may)"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,10 +89,15 @@ class ClassPlan:
     """Samples of one query, at most."""
     costs: dict[str, int]
     """Bytes that were counted when it was made: "keys" once, "up" and "down" of a full query."""
-    agreement: float | None = None
-    """Of a plan's maker: the share of rows whose class is the clear model's."""
+    counted: Counted | None = None
+    """Of a plan's maker: how many classes are the clear model's."""
     seconds: float | None = None
     """Of a plan's maker: of a full query on one thread, by operations counted."""
+
+    @property
+    def agreement(self) -> float | None:
+        """Of a plan's maker: the share of rows counted whose class is the clear model's."""
+        return None if self.counted is None else self.counted.agreement
 
     @property
     def needs_keys(self) -> bool:
@@ -166,11 +196,8 @@ class ClassPlan:
             "error": "none beside quantisation: the class is that of the model on "
             f"{1 << self.bits} steps of each range, exactly",
         }
-        if self.agreement is not None:
-            rows["agreement"] = (
-                f"{100 * self.agreement:.2f} % of the rows planned with have the clear model's "
-                "class, counted on the quantised model, whose bits were chosen on them"
-            )
+        if self.counted is not None:
+            rows["agreement"] = str(self.counted)
         rows["bytes"] = (
             f"{self.costs['up']} up, {self.costs['down']} down for {_samples(self.rows)}"
             f"{slots}; keys once: {self.costs['keys']}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from hesc.ml import transforms
 from hesc.ml.clear.service import ClearService
 from hesc.ml.mlp import extraction, planning
 from hesc.ml.mlp.runs import simulate
@@ -36,7 +37,9 @@ class NetworkService(Service):
         super().__init__(plan, asked)
         self.layers = layers
         """What the server computes."""
-        self._model: Any = _described(asked.estimator, asked.names).model
+        model = _described(asked.estimator, asked.names)
+        self._model: Any = model.model
+        self._steps = transforms.described(model.steps)
 
     @classmethod
     def make(cls, asked: Asked) -> NetworkService:
@@ -55,8 +58,9 @@ class NetworkService(Service):
 
     def is_of(self, estimator: Any) -> bool:
         """Whether a fitted model is the one that was planned."""
-        found: bool = self._model.same_as(_described(estimator, []).model)
-        return found
+        now = _described(estimator, [])
+        found: bool = self._model.same_as(now.model)
+        return found and transforms.described(now.steps) == self._steps
 
     def server(self, *, keys: bytes | None = None) -> NetworkServer:
         """A server, which cannot decrypt and answers nothing without keys."""

@@ -22,6 +22,8 @@ LARGEST: Final = 1 << 24
 BITS: Final = 4096
 """Of a code, at most, whatever the set of parameters."""
 _SEEDS: Final = 1 << 32
+_FINEST: Final = 2.0**-60
+"""Of a number: steps so fine round no double, and finer ones might have no quotient."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,8 +115,16 @@ def _rounded(records: Array) -> tuple[Array, float]:
     Neither has to be exact, and the less is said of the records.
     """
     mean, deviation = records.mean(axis=0), records.std(axis=0)
-    # A feature that is alike in all records has to be known only as well as it is small.
-    scale = np.where(deviation > 0, deviation, np.maximum(np.abs(mean), 1.0))
+    constant = (records.min(axis=0) == records.max(axis=0)) | (deviation == 0)
+    # What is left of features that are alike in all records lengthens every vector: together they
+    # have to be known as well as all others vary. Where nothing does, as well as they are small.
+    together = np.sqrt(np.square(deviation[~constant]).sum() / max(1, constant.sum()))
+    if not together > 0:
+        together = np.maximum(np.abs(mean), 1.0)
+    scale = np.where(constant, together, deviation)
+    # Sums of many large numbers are rounded.
+    mean[constant] = records[0, constant]
+    scale = np.maximum(scale, np.abs(mean) * _FINEST)
     step = 2.0 ** (np.round(np.log2(scale)) - 3)
     centre = np.round(mean / step) * step
     length = np.sqrt(np.square(records - centre).sum(axis=1).mean())

@@ -32,6 +32,10 @@ class Rows(ForScores):
         """See `ForScores`."""
         if task.setting == "outsourced":
             return Refusal(self.name, "its weights are in the clear, and the model comes encrypted")
+        if not problem.weights.any():
+            return Refusal(
+                self.name, "its weights are all zero: its intercepts are the scores, of any sample"
+            )
         shape = problem.outputs, problem.features
         error, up, down, keys = facts(self._preset, shape)
         diagonals = _diagonals(shape)
