@@ -101,7 +101,7 @@ class ClassService(Service):
     def contenders(self, *, samples: int, objective: str, bandwidth: float) -> Decision:
         """The table of ways to compute the same classes; see `Serving.contenders`.
 
-        Of the rows planned with, which share may change, with the confidence of so many rows.
+        As many of the rows planned with may change as this plan changes.
         """
         from hesc.planner import Classes, Task, decide, shares
 
@@ -113,7 +113,8 @@ class ClassService(Service):
         low, high = self.plan.ranges
         form, rows = self._form, self._features
         problem = Classes(form.weights, form.intercepts, low=low, high=high, rows=rows)
-        changed = round((1 - self.plan.agreement) * len(rows))
+        found = classify(self.model, self.plan.quantised(rows))
+        changed = int((found != problem.exact(rows)).sum())
         return decide(
             Task(
                 problem,
