@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn import datasets
 from sklearn.decomposition import (
     NMF,
@@ -97,6 +99,44 @@ def test_a_value_that_many_rows_share_takes_one_bin(tied: float, scale: float) -
         shared = np.delete(rows, 0) if heavy > 2000 / count else rows
         assert shared.sum() == (2000 - heavy if heavy > 2000 / count else 2000)
         assert shared.max() - shared.min() <= 1
+
+
+@pytest.mark.parametrize("below", [0.05, 0.3, 0.5])
+@pytest.mark.parametrize("tied", [[0.0], [0.0, 1.5], [-1.5, 0.0, 1.5]])
+def test_a_value_that_many_rows_share_has_a_bin_to_itself(below: float, tied: list[float]) -> None:
+    """Wherever among the others it lies: neighbours on neither side are put with it."""
+    rng = np.random.default_rng(3)
+    others = rng.exponential(size=900) * np.where(rng.random(900) < below, -1, 1)
+    column = np.concatenate([others, *([value] * 400 for value in tied)])
+    for count in (5, 7, 16, 64):
+        if count < 2 * len(tied) + 1:
+            continue
+        (edges,) = additive.edges_of(column[:, None], count, None)
+        assert len(edges) == count - 1
+        places = np.searchsorted(edges, column)
+        for value in tied:
+            assert set(column[places == np.searchsorted(edges, value)]) == {value}
+
+
+@given(
+    st.lists(st.integers(1, 50), min_size=1, max_size=40),
+    st.integers(2, 20),
+)
+def test_bins_are_as_many_as_asked_for_and_none_is_empty(rows: list[int], count: int) -> None:
+    column = np.repeat(np.arange(len(rows)) / 8, rows)
+    (edges,) = additive.edges_of(column[:, None], count, None)
+    assert len(edges) == min(count, len(rows)) - 1
+    assert len(set(np.searchsorted(edges, column))) == len(edges) + 1
+
+
+@pytest.mark.parametrize(
+    "column",
+    [[1.0, np.nextafter(1, 2), np.nextafter(np.nextafter(1, 2), 2)], [0, 5e-324], [-1e308, 1e308]],
+)
+def test_values_without_a_number_between_have_bins(column: list[float]) -> None:
+    """Neighbours among doubles, and values whose difference is no double."""
+    (edges,) = additive.edges_of(np.array(column)[:, None], 16, None)
+    assert np.searchsorted(edges, column).tolist() == list(range(len(column)))
 
 
 def test_every_value_of_few_has_a_bin() -> None:

@@ -29,7 +29,7 @@ from hesc.integers.circuits import Style, circuit_of
 from hesc.ml import PrivateClassifier, extraction, transforms, ways
 from hesc.ml.decisions.client import ClassClient
 from hesc.ml.decisions.planning import held_out
-from hesc.ml.decisions.plans import ClassPlan
+from hesc.ml.decisions.plans import ClassPlan, Counted
 from hesc.ml.decisions.quantisation import trees
 from hesc.ml.decisions.server import ClassServer
 from hesc.ml.extraction import linear_form
@@ -180,6 +180,13 @@ def test_ways_that_were_tried_make_a_share_less_sure() -> None:
         assert sure == sorted(set(sure))
         for share, tried in zip(sure, (1, 2, 10, 100), strict=True):
             assert tried * math.exp(-shares.surprise(misses / rows, rows, share)) < 0.0101
+
+
+@pytest.mark.parametrize("least", [0.9817499, 0.98, 0.5, 0.0])
+def test_what_is_kept_at_least_is_rounded_down(least: float) -> None:
+    text = str(Counted(1.0, 250, least))
+    said = float(text.split("like them ")[1].split(" %", maxsplit=1)[0])
+    assert 100 * least - 0.1 < said <= 100 * least + 1e-9
 
 
 def test_few_rows_say_so() -> None:

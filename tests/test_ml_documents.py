@@ -163,6 +163,38 @@ def test_more_parts_than_documents_have_are_never_made_objects(
         strict_json.parsed(data.decode())
 
 
+@pytest.mark.parametrize(
+    "encoded",
+    [
+        lambda text: text.encode("utf-16"),
+        lambda text: text.encode("utf-32-le"),
+        lambda text: text.encode("utf-8-sig"),
+        lambda text: text.replace("a", "\ud800").encode(errors="surrogatepass"),
+    ],
+    ids=["utf-16", "utf-32", "mark", "surrogate"],
+)
+def test_texts_are_utf_8_and_nothing_else(encoded: Callable[[str], bytes]) -> None:
+    """Encodings are not guessed at: halves of pairs would take microseconds each."""
+    with pytest.raises(ValueError, match=r"."):
+        strict_json.parsed(encoded('{"a":1}'))
+    with pytest.raises(hesc.WireError):
+        documents.kind_of(encoded(plan_bytes().decode()))
+
+
+def test_letters_beyond_ascii_are_escaped_or_refused() -> None:
+    """One of them in a long text would make all its letters four bytes wide before it is looked at.
+
+    What is written has none of them.
+    """
+    names = ["\u00e9", "\U0001f600", "a"]
+    data = documents.write("plan", {"names": names})
+    assert data.isascii()
+    assert documents.read(data, "plan", {"names"}) == {"names": names}
+    plain = json.dumps(json.loads(data), ensure_ascii=False).encode()
+    with pytest.raises(hesc.WireError, match="ASCII"):
+        documents.read(plain, "plan", {"names"})
+
+
 def test_documents_of_as_many_names_as_there_may_be_are_read() -> None:
     """With commas and brackets in them; and what no reader takes is not written."""
     names = [f"{place}: [a, b], {{c}}" for place in range(1 << 16)]

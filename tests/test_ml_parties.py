@@ -120,6 +120,18 @@ else:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+def test_what_stands_in_for_a_package_is_none() -> None:
+    """Without a spec nothing says what it is, and everything else is still imported."""
+    code = """
+import sys, types
+sys.modules["onnx"] = types.ModuleType("onnx")
+import hesc.ml
+assert "load_onnx" not in hesc.ml.__all__
+assert "PrivateClassifier" in hesc.ml.__all__
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 @pytest.mark.parametrize("missing", ["onnx", "sklearn"])
 def test_a_star_gives_what_is_installed(missing: str) -> None:
     """All other names, and those that are left out still say what to install."""

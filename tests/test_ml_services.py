@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import copy
 import inspect
+import io
 import itertools
 import json
 import pickle
 import re
 import warnings
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -336,6 +338,37 @@ def test_plans_print_their_contenders_to_who_looks(
     assert "no contenders: the client computes" in capsys.readouterr().out
     private.plan(X, hidden=True, table=False)
     assert not capsys.readouterr().out
+
+
+@pytest.mark.parametrize("stream", ["none", "closed", "bare"])
+def test_plans_are_made_where_nothing_can_be_printed(
+    stream: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In programs without a window, in the background, and where something only takes texts."""
+    closed = io.StringIO()
+    closed.close()
+    streams = {"none": None, "closed": closed, "bare": SimpleNamespace(write=lambda _: None)}
+    monkeypatch.setattr("sys.stdout", streams[stream])
+    private = PrivateClassifier(LogisticRegression(max_iter=500)).fit(X, Y)
+    assert private.plan(X).error > 0
+
+
+def test_no_refusal_of_contenders_keeps_a_plan_from_being_made(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise hesc.OutOfRangeError("beyond")
+
+    monkeypatch.setattr("hesc.planner.Scores", refuse)
+    private = PrivateClassifier(LogisticRegression(max_iter=500)).fit(X, Y)
+    assert private.plan(X, table=True).error > 0
+    assert capsys.readouterr().out == "no contenders: beyond\n"
+
+
+def test_samples_of_contenders_are_any_whole_number() -> None:
+    private = PrivateClassifier(LogisticRegression(max_iter=500)).fit(X, Y)
+    private.plan(X)
+    assert str(private.contenders(samples=np.int64(3))) == str(private.contenders(samples=3))
 
 
 def test_contenders_of_classes_alone_keep_what_the_plan_keeps() -> None:

@@ -19,7 +19,7 @@ def parsed(data: str | bytes) -> object:
     """What a text in JSON says.
 
     Args:
-        data: of bounded length, which the caller has checked.
+        data: of bounded length, which the caller has checked; bytes are UTF-8.
 
     Raises:
         ValueError: it is none, has more than `VALUES` parts, nests too deeply, has a name twice in
@@ -29,9 +29,11 @@ def parsed(data: str | bytes) -> object:
     """
     if parts(data) > VALUES:
         raise ValueError(f"it has more than {VALUES} parts")
+    # Left to itself json guesses at encodings, and asks Python for every half of a surrogate pair.
+    text = data if isinstance(data, str) else data.decode()
     try:
         found: object = json.loads(
-            data, object_pairs_hook=_once, parse_constant=_no_number, parse_float=_finite
+            text, object_pairs_hook=_once, parse_constant=_no_number, parse_float=_finite
         )
     except RecursionError as error:
         raise ValueError("it nests too deeply") from error

@@ -89,26 +89,71 @@ def edges_of(x: Array, wish: Wish, trees: TreeEnsemble | None) -> list[Array]:
 
 def _quantiles(column: Array, count: int) -> Array:
     values, rows = np.unique(column, return_counts=True)
-    if len(values) <= count:
-        chosen = values[:-1]
-    else:
-        # A value that many rows share fills one bin and no more, or it would take the others' bins.
-        left, bins = _shared(rows, count)
-        weights = np.minimum(rows * bins, left).cumsum()
-        places = np.searchsorted(weights, np.arange(1, count) * left)
-        chosen = values[np.unique(np.minimum(places, len(values) - 2))]
-    lower = np.searchsorted(values, chosen)
-    return np.unique(values[lower] + (values[lower + 1] - values[lower]) / 2)
+    lower = np.array(_ends(rows, count), dtype=np.intp)
+    below, above = values[lower], values[lower + 1]
+    with np.errstate(over="ignore"):
+        edges = below + (above - below) / 2
+    # Of neighbours among doubles, and of such as are further apart than any double, it is the
+    # smaller one: an edge is of the bin below it.
+    return np.where(edges < above, edges, below)
 
 
-def _shared(rows: NDArray[np.intp], count: int) -> tuple[int, int]:
-    """Rows of values that share bins, and how many bins: each other value has one to itself."""
-    left, bins = int(rows.sum()), count
-    for most in np.sort(rows)[::-1].tolist():
-        if most * bins <= left:
+def _ends(rows: NDArray[np.intp], count: int) -> list[int]:
+    """The places of the last value of each bin but the last, ascending.
+
+    Args:
+        rows: of each value, in the order of values.
+        count: bins, at most.
+
+    """
+    found: list[int] = []
+    waiting = [(0, len(rows), count)]
+    while waiting:
+        first, end, bins = waiting.pop()
+        found += [end - 1] if end < len(rows) else []
+        part = rows[first:end]
+        if len(part) <= bins:
+            found += range(first, end - 1)
+            continue
+        runs = _runs(part, bins)
+        if len(runs) > 1:
+            waiting += [(first + start, first + stop, share) for start, stop, share in runs]
+            continue
+        places = np.searchsorted(part.cumsum() * bins, np.arange(1, bins) * part.sum())
+        found += (first + np.minimum(places, len(part) - 2)).tolist()
+    return sorted(set(found))
+
+
+def _runs(rows: NDArray[np.intp], count: int) -> list[tuple[int, int, int]]:
+    """Values that more rows share than a bin should have, and the runs of values between them.
+
+    Each such value has a bin to itself, or it would take its neighbours with it; the others have
+    the bins that are left, each run at least one. Where these are not as many as runs, the values
+    of the fewest rows are left to the runs.
+
+    Returns:
+        Of each its first place, the place after its last, and bins.
+
+    """
+    left, alone = int(rows.sum()), 0
+    order = np.argsort(-rows, kind="stable")
+    while rows[order[alone]] * (count - alone) > left:
+        left -= int(rows[order[alone]])
+        alone += 1
+    while True:
+        cuts = np.sort(order[:alone])
+        bounds = np.unique([0, *cuts, *(cuts + 1), len(rows)])
+        single = np.isin(bounds[:-1], cuts)
+        if (~single).sum() <= count - alone:
             break
-        left, bins = left - most, bins - 1
-    return left, bins
+        alone -= 1
+    sizes = np.diff(bounds)
+    shares = np.ones(len(sizes), dtype=np.intp)
+    weights = np.where(single, 0, np.add.reduceat(rows, bounds[:-1]))
+    for _ in range(count - len(sizes)):
+        # To the run whose bins have the most rows, of those that have more values than bins.
+        shares[np.argmax(np.where(shares < sizes, weights / shares, -1))] += 1
+    return list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), shares.tolist(), strict=True))
 
 
 def _given(edges: ArrayLike, place: int) -> Array:

@@ -80,6 +80,10 @@ def kind_of(data: bytes) -> str:
 def _parsed(data: bytes, kind: str) -> object:
     if not isinstance(data, bytes) or len(data) > LARGEST:
         raise WireError(f"a {kind} is bytes, up to {LARGEST} of them")
+    # Other letters are escaped in what is written here. One of them makes all letters of a text
+    # that has it four bytes wide in memory.
+    if not data.isascii():
+        raise WireError(f"this is no {kind} of hesc.ml: it has other letters than those of ASCII")
     try:
         return parsed(data)
     except ValueError as error:

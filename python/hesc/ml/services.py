@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Never
 
 import numpy as np
 
-from hesc._native import ParameterError
+from hesc._native import HescError, ParameterError
 from hesc.inputs import one_name
 from hesc.ml import ways
 from hesc.ml.agreement import margins_of
@@ -212,7 +212,7 @@ class Service(ABC):
         """The contenders for so many samples as were planned for, or why there are none."""
         try:
             return str(self.contenders(samples=self.batch, objective="latency", bandwidth=1e7))
-        except ParameterError as error:
+        except HescError as error:
             return f"no contenders: {error}"
 
     def contenders(

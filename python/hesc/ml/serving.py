@@ -329,4 +329,10 @@ class Serving(Deployable):
 
 def _somebody_looks() -> bool:
     """Whether what is printed is read at once: in a notebook, at a prompt, on a terminal."""
-    return hasattr(sys, "ps1") or sys.stdout.isatty()
+    if hasattr(sys, "ps1"):
+        return True
+    try:
+        return bool(sys.stdout.isatty())
+    except (AttributeError, ValueError):
+        # Programs without a window or in the background have none, or a closed one.
+        return False

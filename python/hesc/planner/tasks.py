@@ -294,7 +294,8 @@ class Task:
         one_name(self.setting, "setting", tuple(SETTINGS))
         one_name(self.disclose, "disclose", DISCLOSURES)
         one_name(self.objective, "objective", tuple(OBJECTIVES))
-        whole(self.samples, "samples", 1, _MOST_SAMPLES)
+        # Frozen, but for this: numbers of numpy repeat no lists.
+        object.__setattr__(self, "samples", whole(self.samples, "samples", 1, _MOST_SAMPLES))
         for name in ("max_error", "bandwidth", "memory", "failure"):
             value = getattr(self, name)
             if not _is_number(value) or not value > 0:

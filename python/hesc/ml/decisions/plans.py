@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
@@ -50,9 +51,11 @@ class Counted(NamedTuple):
                 f"{share} of the rows planned with have the clear model's class, counted on the "
                 "quantised model, whose bits were chosen on them: of others fewer may, give more"
             )
+        # Rounded down: it says at least.
+        least = math.floor(1000 * self.least) / 10
         return (
             f"{share} of {self.rows} rows that bits were not chosen on have the clear model's "
-            f"class, counted on the quantised model: of rows like them {100 * self.least:.1f} % at "
+            f"class, counted on the quantised model: of rows like them {least:.1f} % at "
             "least, 99 % sure (more rows, surer; of rows that the model was not trained on fewer "
             "may)"
         )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from hesc._native import ParameterError, WireError
+from hesc._native import OutOfRangeError, ParameterError, WireError
 from hesc.codes import SignProjection
 from hesc.ml import documents
 
@@ -113,7 +113,23 @@ def _rounded(records: Array) -> tuple[Array, float]:
     """The mean to an eighth of about a deviation, and a power of two near the typical length.
 
     Neither has to be exact, and the less is said of the records.
+
+    Raises:
+        OutOfRangeError: squares of distances beyond the largest number that there is.
+
     """
+    with np.errstate(over="ignore", invalid="ignore"):
+        centre, length = _centred(records)
+    if not (np.isfinite(length) and np.isfinite(centre).all()):
+        raise OutOfRangeError(
+            "records lie so far apart that squares of their distances are beyond the largest "
+            "number: scale features, as StandardScaler does"
+        )
+    return centre, float(2.0 ** np.round(np.log2(length))) if length > 0 else 1.0
+
+
+def _centred(records: Array) -> tuple[Array, np.float64]:
+    """The rounded mean, and how long records are without it, as root mean square."""
     mean, deviation = records.mean(axis=0), records.std(axis=0)
     constant = (records.min(axis=0) == records.max(axis=0)) | (deviation == 0)
     # What is left of features that are alike in all records lengthens every vector: together they
@@ -127,8 +143,7 @@ def _rounded(records: Array) -> tuple[Array, float]:
     scale = np.maximum(scale, np.abs(mean) * _FINEST)
     step = 2.0 ** (np.round(np.log2(scale)) - 3)
     centre = np.round(mean / step) * step
-    length = np.sqrt(np.square(records - centre).sum(axis=1).mean())
-    return centre, float(2.0 ** np.round(np.log2(length))) if length > 0 else 1.0
+    return centre, np.sqrt(np.square(records - centre).sum(axis=1).mean())
 
 
 def read(value: object) -> Coding:
