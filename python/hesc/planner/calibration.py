@@ -38,7 +38,7 @@ _FORMAT: Final = "hesc calibration 2"
 _LONGEST: Final = 1 << 20
 _MOST: Final = 1e6
 """Seconds of a kernel: more is no measurement."""
-_LONG: Final = 0.006
+_LONG: Final = 0.01
 """Seconds of a first run of which one repetition is enough."""
 _NAME: Final = 200
 """Letters of a name."""
@@ -109,7 +109,7 @@ class Calibration:
         speed = statistics.median(speeds)
         times: dict[str, float] = {}
         for timed in runs.values():
-            times |= {name: time * speed for name, time in fitted(timed).items()}
+            times |= {name: time * speed for name, time in fitted(timed, 1 / speed).items()}
         return cls(times, machine(), speed, own_threads())
 
     def at(self, yardstick: float) -> float:

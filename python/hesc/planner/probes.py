@@ -69,9 +69,9 @@ _CLASSES: Final = {
 }
 # Factors and samples.
 _FACTORS: Final = ((2, 1), (8, 1), (4, 256), (8, 2048), (2, 1024))
-_STREAMS: Final = ((2, 1), (3, 16), (2, 64), (2, 256), (2, 600), (3, 300))
+_STREAMS: Final = ((2, 1), (3, 16), (2, 64), (2, 256), (2, 1000))
 # Bits, records and probes.
-_CODES: Final = ((128, 256, 1), (512, 256, 1), (128, 1024, 4), (512, 1024, 16), (256, 2048, 1))
+_CODES: Final = ((128, 256, 1), (512, 256, 1), (128, 1024, 16), (512, 1024, 16), (256, 2048, 1))
 
 
 def _tasks(rng: np.random.Generator) -> Iterator[Asked]:
