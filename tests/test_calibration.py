@@ -17,7 +17,7 @@ from hesc.cli import app
 from hesc.planner import Calibration, calibration
 from hesc.planner.calibration import cache_file, own_threads
 from hesc.planner.probes import probes
-from hesc.planner.work import seconds
+from hesc.planner.work import fitted, seconds
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,6 +52,27 @@ def test_what_is_written_is_read(times: dict[str, float], source: str, threads: 
 def test_times_are_those_of_a_calibration_at_its_speed() -> None:
     assert MINE.at(MINE.yardstick) == 1
     assert MINE.at(3 * MINE.yardstick) == pytest.approx(3)
+
+
+@given(
+    counts=st.lists(
+        st.tuples(st.integers(1, 100), st.floats(0, 10)), min_size=3, max_size=8, unique=True
+    ),
+    call=st.floats(1e-3, 10),
+    second=st.floats(0.1, 1e5),
+)
+def test_what_a_way_counts_itself_takes_what_it_says(
+    counts: list[tuple[int, float]], call: float, second: float
+) -> None:
+    runs = [
+        ({"a.b.answer.calls": calls, "a.b.answer.counted": own}, calls * call + own * second)
+        for calls, own in counts
+    ]
+    found = fitted(runs, second)
+    assert found["a.b.answer.counted"] == second
+    # Beside large parts that are known, small ones are known as well as doubles tell.
+    most = max(time / (calls * call) for (work, time), (calls, _) in zip(runs, counts, strict=True))
+    assert found["a.b.answer.calls"] == pytest.approx(call, rel=1e-9 * most**2)
 
 
 @given(

@@ -368,7 +368,8 @@ def test_no_refusal_of_contenders_keeps_a_plan_from_being_made(
 def test_samples_of_contenders_are_any_whole_number() -> None:
     private = PrivateClassifier(LogisticRegression(max_iter=500)).fit(X, Y)
     private.plan(X)
-    assert str(private.contenders(samples=np.int64(3))) == str(private.contenders(samples=3))
+    three: Any = np.int64(3)
+    assert str(private.contenders(samples=three)) == str(private.contenders(samples=3))
 
 
 def test_contenders_of_classes_alone_keep_what_the_plan_keeps() -> None:

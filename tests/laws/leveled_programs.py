@@ -57,7 +57,9 @@ class VectorProgram(Programs[Kept]):
     def compared(self, compute: Any, expect: Any, *operands: Kept) -> None:
         """A step of the program; nothing is kept if both sides refuse it, or the room has ended."""
         try:
-            expected = np.atleast_1d(expect())
+            # What doubles cannot hold no ciphertext does: it has to be refused.
+            with np.errstate(over="ignore", invalid="ignore"):
+                expected = np.atleast_1d(expect())
         except ValueError:
             self.refused(compute, hesc.ShapeError)
             self.unchanged(*operands)

@@ -130,8 +130,10 @@ def _rows(plan: Plan, measured: Measured | None) -> list[Row]:
             found = f"{spread:.3g} ± {spread * unsure:.1g} (two standard errors)"
         rows.append(Row("root mean square of a score's error", f"≤ {plan.error:.3g}", found))
     if plan.classes is not None:
-        stated = getattr(plan, "agreement", None)
-        planned = "-" if stated is None else f"{100 * stated:.2f} % of the rows planned with"
+        stated, counted = getattr(plan, "agreement", None), getattr(plan, "counted", None)
+        apart = None if counted is None else counted.rows
+        of = "the rows planned with" if apart is None else f"{apart} rows kept apart"
+        planned = "-" if stated is None else f"{100 * stated:.2f} % of {of}"
         found = none
         if measured is not None and measured.same is not None:
             share = 100 * measured.same / measured.samples
@@ -144,11 +146,21 @@ def _rows(plan: Plan, measured: Measured | None) -> list[Row]:
         rows.append(Row(f"bytes up, {count} samples", _bytes(size.up), up))
         rows.append(Row(f"bytes down, {count} samples", _bytes(size.down), down))
     if measured is not None:
+        each = getattr(plan, "seconds", None)
+        evaluated = None if each is None else each * -(-count // plan.rows)
         rows += [
-            Row(f"{step}, {count} samples", "-", f"{1000 * seconds:.1f} ms")
+            Row(
+                f"{step}, {count} samples",
+                _time(evaluated) if step == "evaluate" and evaluated else "-",
+                _time(seconds),
+            )
             for step, seconds in measured.seconds.items()
         ]
     return rows
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.2f} s" if seconds >= 1 else f"{1000 * seconds:.1f} ms"
 
 
 def _bytes(count: int) -> str:

@@ -39,7 +39,7 @@ _LONGEST: Final = 1 << 20
 _MOST: Final = 1e6
 """Seconds of a kernel: more is no measurement."""
 _LONG: Final = 0.01
-"""Seconds of a run that is not repeated."""
+"""Seconds of a first run of which one repetition is enough."""
 _NAME: Final = 200
 """Letters of a name."""
 _DIGITS: Final = 9
@@ -89,16 +89,14 @@ class Calibration:
 
     @classmethod
     def measure(cls, *, progress: bool | Callable[[int, int], object] = True) -> Self:
-        """Measures all kernels on the threads of this process, about fifteen seconds of one."""
+        """Measures all kernels on the threads of this process, about nine seconds of one."""
         runs: dict[str, list[tuple[Work, float]]] = {}
         speeds: list[float] = []
-        todo, known = probes(), cls.shipped()
+        todo = probes()
         with Bar("kernels timed", progress) as bar:
             for done, (offer, task, x) in enumerate(todo):
-                # Long runs vary little, and take most of the time.
-                expected = offer.seconds(known.times)
-                short = expected is None or expected < _LONG
-                found = measure(offer, task, x, repetitions=3 if short else 1, warm=True)
+                # Long runs vary little, and would take most of the time.
+                found = measure(offer, task, x, repetitions=3, enough=_LONG)
                 speeds.append(found.yardstick)
                 for stage in STAGES:
                     part = {k: n for k, n in offer.work.items() if k.split(".")[-2] == stage}
@@ -111,7 +109,7 @@ class Calibration:
         speed = statistics.median(speeds)
         times: dict[str, float] = {}
         for timed in runs.values():
-            times |= {name: time * speed for name, time in fitted(timed).items()}
+            times |= {name: time * speed for name, time in fitted(timed, 1 / speed).items()}
         return cls(times, machine(), speed, own_threads())
 
     def at(self, yardstick: float) -> float:

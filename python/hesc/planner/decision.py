@@ -68,8 +68,9 @@ class Decision:
         Args:
             x: the task's data.
             repetitions: runs of each, whose medians are taken.
-            most: offers that are predicted to take more seconds than this for all runs together
-                run once, and not at all beyond five times as many.
+            most: seconds for the repetitions of an offer: where its first run, which is not
+                counted, takes more than its share of them one repetition follows. Offers that are
+                predicted to take five times as many do not run.
 
         Raises:
             ParameterError, ShapeError, OutOfRangeError: data of another shape or beyond the
@@ -85,8 +86,9 @@ class Decision:
             predicted = offer.seconds(self.calibration.times) or 0.0
             if predicted > 5 * most:
                 continue
-            times = repetitions if predicted * repetitions <= most else 1
-            self.measured[offer.way] = measure(offer, self.task, data, repetitions=times)
+            self.measured[offer.way] = measure(
+                offer, self.task, data, repetitions=repetitions, enough=float(limit) / repetitions
+            )
         return self
 
     def explain(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 import time
 from dataclasses import dataclass, field
@@ -30,7 +31,7 @@ MOST_RUNS: Final = 50
 """Groups of runs of an offer, at most."""
 # Seconds of all runs of something short, of runs between two readings of the yardstick, of the
 # longest reading.
-_SHORT: Final = 0.005
+_SHORT: Final = 0.003
 _GROUP: Final = 0.0005
 _READING: Final = 0.03
 
@@ -120,7 +121,7 @@ def measure(
     x: NDArray[Any],
     *,
     repetitions: int = 3,
-    warm: bool | None = None,
+    enough: float = math.inf,
 ) -> Measured:
     """Runs an offer: keys and model once, then encrypts, evaluates and decrypts some times.
 
@@ -128,10 +129,11 @@ def measure(
         offer: of this task.
         task: what is computed.
         x: its data, checked by the problem.
-        repetitions: of which medians are taken. Where there are several, short ones go on for a
-            few milliseconds. Between runs the yardstick is read.
-        warm: whether a run that is not timed comes first: caches and predictors of processors,
-            and tables that a first run makes, take it. None has one before several repetitions.
+        repetitions: of which medians are taken. Where there are several, a first run that is not
+            timed comes before them, and short ones go on for a few milliseconds: caches and
+            predictors of processors, and tables that a first run makes, take it. Between runs the
+            yardstick is read.
+        enough: seconds that a first run takes of which one repetition is enough.
 
     """
     repetitions = whole(repetitions, "repetitions", 1, MOST_RUNS)
@@ -140,9 +142,11 @@ def measure(
     before = reading()
     begin = time.perf_counter()
     one = _once(parties, x)
-    if not (repetitions > 1 if warm is None else warm):
-        took = time.perf_counter() - begin
+    took = time.perf_counter() - begin
+    if repetitions == 1:
         groups.append((list(one.seconds), (before + reading(min(_READING, took / 20))) / 2))
+    elif took >= enough:
+        repetitions = 1
     while len(groups) < repetitions or _is_short(len(groups), repetitions, begin):
         start = time.perf_counter()
         runs = [_once(parties, x).seconds]

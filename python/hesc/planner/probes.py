@@ -47,7 +47,7 @@ _WEIGHTS: Final = (("client_server", False), ("outsourced", False), ("outsourced
 _RINGS: Final = (1024, 2048, 4096, 8192)
 # Features, outputs and samples.
 _COLUMNS: Final = ((4, 1, 1), (16, 2, 64), (16, 4, 2048), (4, 1, 2048), (4, 10, 16), (64, 1, 1))
-_ROWS: Final = ((4, 1, 4), (8, 4, 1), (64, 10, 1), (256, 10, 1))
+_ROWS: Final = ((4, 1, 4), (8, 4, 1), (64, 1, 1), (64, 10, 1), (256, 10, 1))
 _CLEAR: Final = (
     (4, 1, 1),
     (4, 3, 1000),
@@ -60,7 +60,7 @@ _CLEAR: Final = (
 # Of weights that are encrypted too: features, outputs, samples, and errors for either set.
 _ENCRYPTED: Final = ((2, 1, 1), (6, 2, 64), (2, 2, 3000))
 # Features, outputs and samples of sums of streams, and errors.
-_SUMS: Final = ((2, 1, 1, 0.1), (8, 2, 16, 0.3), (32, 4, 40, 0.5), (16, 1, 100, 0.2))
+_SUMS: Final = ((2, 1, 1, 0.1), (8, 2, 16, 0.3), (32, 4, 16, 0.5), (16, 1, 40, 0.2))
 # Features and samples of two classes: in slots of small sets, and on bits that bootstrap.
 _CLASSES: Final = {
     "binary": ((8, 1), (12, 1), (5, 1000)),
@@ -69,7 +69,7 @@ _CLASSES: Final = {
 }
 # Factors and samples.
 _FACTORS: Final = ((2, 1), (8, 1), (4, 256), (8, 2048), (2, 1024))
-_STREAMS: Final = ((2, 1), (3, 16), (2, 64), (2, 256), (2, 600), (3, 300))
+_STREAMS: Final = ((2, 1), (3, 16), (2, 64), (2, 256), (2, 1000))
 # Bits, records and probes.
 _CODES: Final = ((128, 256, 1), (512, 256, 1), (128, 1024, 16), (512, 1024, 16), (256, 2048, 1))
 
@@ -108,7 +108,7 @@ def _ring_products(rng: np.random.Generator) -> Iterator[Asked]:
     for (setting, own), error in product(_WEIGHTS, (0.05, 1e-4)):
         # Features and outputs that one of the rings is the smallest for, and those that all have
         # room for.
-        shapes = [(8, 1, 1), (32, 2, 40)]
+        shapes = [(8, 1, 1), (32, 2, 10)]
         for ring in _RINGS:
             shapes += [(ring // 2 + 8, 1, 1), (8, 1, ring // 4)]
             shapes += [(ring // 16, 10, samples) for samples in (1, 20)]

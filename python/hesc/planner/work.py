@@ -36,7 +36,8 @@ class Count(NamedTuple):
     spilled: float = 0
     """Of these, those beyond what processors keep close."""
     counted: float = 0
-    """Seconds, by the way's own count of its operations and their speed on this machine."""
+    """Seconds, by the way's own count of its operations and their speed on this machine: what they
+    take is known."""
 
 
 def parts_of(samples: int, most: int) -> list[int]:
@@ -63,24 +64,38 @@ def seconds(work: Mapping[str, float], times: Mapping[str, float]) -> float | No
 
 
 def fitted(
-    runs: Sequence[tuple[Mapping[str, float], float]],
+    runs: Sequence[tuple[Mapping[str, float], float]], second: float = 1.0
 ) -> dict[str, float]:
     """The times of kernels that come nearest to measured runs, in relative terms; none negative.
 
     The best of all subsets of kernels, by least squares: stages have six kernels at most.
+
+    Args:
+        runs: work, and what it took.
+        second: a second, in the unit of that: what each takes that a way counts itself.
+
     """
-    names = sorted({name for work, _ in runs for name in work})
+    every = sorted({name for work, _ in runs for name in work})
+    names = [name for name in every if not name.endswith(".counted")]
+    counted = {name: second for name in every if name not in names}
     rows = np.array([[work.get(name, 0.0) / time for name in names] for work, time in runs])
+    left = np.array(
+        [1 - (seconds(_only(work, counted), counted) or 0.0) / time for work, time in runs]
+    )
     best: NDArray[np.float64] = np.zeros(len(names))
     least = np.inf
     for mask in range(1, 1 << len(names)):
         chosen = [at for at in range(len(names)) if mask >> at & 1]
-        found = np.linalg.lstsq(rows[:, chosen], np.ones(len(rows)), rcond=None)[0]
+        found = np.linalg.lstsq(rows[:, chosen], left, rcond=None)[0]
         if (found < 0).any():
             continue
-        off = float(np.square(rows[:, chosen] @ found - 1).sum())
+        off = float(np.square(rows[:, chosen] @ found - left).sum())
         if off < least - 1e-12:
             least = off
             best = np.zeros(len(names))
             best[chosen] = found
-    return dict(zip(names, best.tolist(), strict=True))
+    return counted | dict(zip(names, best.tolist(), strict=True))
+
+
+def _only(work: Mapping[str, float], names: Mapping[str, float]) -> Work:
+    return {name: count for name, count in work.items() if name in names}
