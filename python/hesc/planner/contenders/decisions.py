@@ -75,7 +75,11 @@ class Decisions:
             )
         size = found.bits * sum(w.bit_count() for w in found.model.weights.ravel().tolist())
         if size > _MOST:
-            return Refusal(self.name, f"{size:,} additions of encrypted bits are too many")
+            return Refusal(
+                self.name,
+                f"{size:,} additions of encrypted bits are more than the {_MOST:,} whose circuits "
+                f"are planned for a comparison",
+            )
         circuit = _circuit(problem, found.bits, found.model, self._engines, task.samples)
         slotted = isinstance(circuit.params, LeveledParams)
         costs = (_in_slots if slotted else _on_bits)(task.samples, found, circuit)
