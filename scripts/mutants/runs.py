@@ -152,23 +152,13 @@ class PythonRun:
 
 def rust_programs(tree: Path) -> list[Program]:
     """The test programs of all crates but the bindings, built once with every slip in them."""
-    built = subprocess.run(
-        [
-            *("cargo", "test", "--no-run", "--lib", "--tests"),
-            *("--workspace", "--exclude", "hesc-py"),
-            "--message-format=json-render-diagnostics",
-        ],
-        cwd=tree,
-        env={**os.environ, "CARGO_TARGET_DIR": str(TARGET)},
-        check=False,
-        capture_output=True,
-        text=True,
+    built = _cargo(
+        tree,
+        *("test", "--no-run", "--lib", "--tests", "--workspace", "--exclude", "hesc-py"),
+        "--message-format=json-render-diagnostics",
     )
-    if built.returncode:
-        found = re.findall(r"^error.*?(?=^\S|\Z)", built.stderr, re.MULTILINE | re.DOTALL)
-        raise RuntimeError("slips that do not compile:\n" + "\n".join(found))
     programs = []
-    for line in built.stdout.splitlines():
+    for line in built.splitlines():
         message = json.loads(line)
         if message.get("reason") != "compiler-artifact" or not message.get("executable"):
             continue
@@ -182,14 +172,29 @@ def rust_programs(tree: Path) -> list[Program]:
 
 def build_python(tree: Path) -> Path:
     """The Python module with every Rust slip in it."""
-    subprocess.run(
-        ["cargo", "build", "--quiet", "--release", "--package", "hesc-py", "--features", "peers"],
+    _cargo(tree, *("build", "--release", "--package", "hesc-py", "--features", "peers"))
+    return TARGET / "release/lib_native.so"
+
+
+def _cargo(tree: Path, *arguments: str) -> str:
+    """What cargo says of the tree with every slip in it, of whose warnings there are thousands.
+
+    Raises:
+        RuntimeError: slips that do not compile, with the compiler's errors.
+
+    """
+    built = subprocess.run(
+        ["cargo", *arguments],
         cwd=tree,
         env={**os.environ, "CARGO_TARGET_DIR": str(TARGET)},
-        check=True,
-        stderr=subprocess.DEVNULL,
+        check=False,
+        capture_output=True,
+        text=True,
     )
-    return TARGET / "release/lib_native.so"
+    if built.returncode:
+        found = re.findall(r"^error.*?(?=^\S|\Z)", built.stderr, re.MULTILINE | re.DOTALL)
+        raise RuntimeError("slips that do not compile:\n" + "\n".join(found))
+    return built.stdout
 
 
 def python_run(tree: Path, place: Path, slip: Slip | None, native: Path) -> PythonRun:
