@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from hesc.decisions.models import Scores
     from hesc.ml.decisions.plans import ClassPlan
     from hesc.ml.runs import Progress
+    from hesc.ml.trees import TreeEnsemble
     from hesc.planner import Decision
 
     Array = NDArray[np.float64]
@@ -49,14 +50,15 @@ class ClassService(Service):
     }
     has_scores: ClassVar[bool] = False
 
-    def __init__(self, plan: ClassPlan, asked: Asked, model: Scores) -> None:
+    def __init__(
+        self, plan: ClassPlan, asked: Asked, model: Scores, form: Linear | TreeEnsemble
+    ) -> None:
         super().__init__(plan, asked)
         self.model = model
         """What the server computes."""
         self._known = Known(asked.estimator, asked.rows, asked.clear)
-        self._form = extraction.form_of(asked.estimator)[1]
-        features = transforms.transformed(plan.steps, asked.rows[spread_out(len(asked.rows))])
-        self._features = np.clip(features, *plan.ranges)
+        # What contenders are compared on.
+        self._form, self._rows = form, asked.rows[spread_out(len(asked.rows))]
 
     @classmethod
     def make(cls, asked: Asked) -> ClassService:
@@ -73,7 +75,7 @@ class ClassService(Service):
             ranges=asked.wishes.get("ranges"),
             wishes=planning.Wishes(**wishes),
         )
-        return cls(plan, asked, model)
+        return cls(plan, asked, model, form)
 
     def is_of(self, estimator: Any) -> bool:
         """Whether a fitted model is the one that was planned."""
@@ -111,8 +113,9 @@ class ClassService(Service):
                 "there is nothing to compare it with"
             )
         low, high = self.plan.ranges
-        form, rows = self._form, self._features
-        problem = Classes(form.weights, form.intercepts, low=low, high=high, rows=rows)
+        rows = np.clip(transforms.transformed(self.plan.steps, self._rows), low, high)
+        weights, intercepts = self._form.weights, self._form.intercepts
+        problem = Classes(weights, intercepts, low=low, high=high, rows=rows)
         found = classify(self.model, self.plan.quantised(rows))
         changed = int((found != problem.exact(rows)).sum())
         return decide(
