@@ -147,13 +147,9 @@ def _rows(plan: Plan, measured: Measured | None) -> list[Row]:
         rows.append(Row(f"bytes down, {count} samples", _bytes(size.down), down))
     if measured is not None:
         each = getattr(plan, "seconds", None)
-        evaluated = None if each is None else each * -(-count // plan.rows)
+        known = {} if each is None else {"evaluate": _time(each * -(-count // plan.rows))}
         rows += [
-            Row(
-                f"{step}, {count} samples",
-                _time(evaluated) if step == "evaluate" and evaluated else "-",
-                _time(seconds),
-            )
+            Row(f"{step}, {count} samples", known.get(step, "-"), _time(seconds))
             for step, seconds in measured.seconds.items()
         ]
     return rows

@@ -79,9 +79,8 @@ def fitted(
     names = [name for name in every if not name.endswith(".counted")]
     counted = {name: second for name in every if name not in names}
     rows = np.array([[work.get(name, 0.0) / time for name in names] for work, time in runs])
-    left = np.array(
-        [1 - (seconds(_only(work, counted), counted) or 0.0) / time for work, time in runs]
-    )
+    known = [sum(work.get(name, 0.0) * second for name in counted) for work, _ in runs]
+    left = np.array([1 - own / time for own, (_, time) in zip(known, runs, strict=True)])
     best: NDArray[np.float64] = np.zeros(len(names))
     least = np.inf
     for mask in range(1, 1 << len(names)):
@@ -95,7 +94,3 @@ def fitted(
             best = np.zeros(len(names))
             best[chosen] = found
     return counted | dict(zip(names, best.tolist(), strict=True))
-
-
-def _only(work: Mapping[str, float], names: Mapping[str, float]) -> Work:
-    return {name: count for name, count in work.items() if name in names}
