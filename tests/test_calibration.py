@@ -91,9 +91,9 @@ def test_seconds_add_up(counts: list[int], more: list[int], times: list[float]) 
 
 
 def test_every_kernel_that_is_measured_is_shipped() -> None:
-    counted = {name for offer, _, _ in probes() for name in offer.work}
+    counted = {name for offer, _ in probes() for name in offer.work}
     assert counted == set(SHIPPED.times)
-    assert all(seconds(offer.work, SHIPPED.times) for offer, _, _ in probes())
+    assert all(seconds(offer.work, SHIPPED.times) for offer, _ in probes())
 
 
 def test_a_cache_is_of_its_threads_and_replaced_whole() -> None:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from hesc import _native
 from hesc._native import HescError, WireError
 from hesc.new_files import read_whole, replace_file
-from hesc.planner.offers import measure
+from hesc.planner.offers import timed
 from hesc.planner.probes import probes
 from hesc.planner.work import STAGES, fitted
 from hesc.processor import cpuinfo, processor
@@ -38,7 +38,7 @@ _FORMAT: Final = "hesc calibration 2"
 _LONGEST: Final = 1 << 20
 _MOST: Final = 1e6
 """Seconds of a kernel: more is no measurement."""
-_LONG: Final = 0.01
+_LONG: Final = 0.006
 """Seconds of a first run of which one repetition is enough."""
 _NAME: Final = 200
 """Letters of a name."""
@@ -94,22 +94,22 @@ class Calibration:
         speeds: list[float] = []
         todo = probes()
         with Bar("kernels timed", progress) as bar:
-            for done, (offer, task, x) in enumerate(todo):
+            for done, (offer, x) in enumerate(todo):
                 # Long runs vary little, and would take most of the time.
-                found = measure(offer, task, x, repetitions=3, enough=_LONG)
-                speeds.append(found.yardstick)
+                stages, yardstick = timed(offer, x, enough=_LONG)
+                speeds.append(yardstick)
                 for stage in STAGES:
                     part = {k: n for k, n in offer.work.items() if k.split(".")[-2] == stage}
                     if part:
                         group = next(iter(part)).rsplit(".", 1)[0]
                         # In units of the yardstick: the processor's speed changes meanwhile.
-                        relative = found.stages[stage] / found.yardstick
+                        relative = stages[stage] / yardstick
                         runs.setdefault(group, []).append((part, relative))
                 bar.show(done + 1, len(todo))
         speed = statistics.median(speeds)
         times: dict[str, float] = {}
-        for timed in runs.values():
-            times |= {name: time * speed for name, time in fitted(timed, 1 / speed).items()}
+        for known in runs.values():
+            times |= {name: time * speed for name, time in fitted(known, 1 / speed).items()}
         return cls(times, machine(), speed, own_threads())
 
     def at(self, yardstick: float) -> float:

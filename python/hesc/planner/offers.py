@@ -116,12 +116,7 @@ class Measured(NamedTuple):
 
 
 def measure(
-    offer: Offer,
-    task: Task,
-    x: NDArray[Any],
-    *,
-    repetitions: int = 3,
-    enough: float = math.inf,
+    offer: Offer, task: Task, x: NDArray[Any], *, repetitions: int = 3, enough: float = math.inf
 ) -> Measured:
     """Runs an offer: keys and model once, then encrypts, evaluates and decrypts some times.
 
@@ -136,8 +131,26 @@ def measure(
         enough: seconds that a first run takes of which one repetition is enough.
 
     """
-    repetitions = whole(repetitions, "repetitions", 1, MOST_RUNS)
     parties = offer.prepare()
+    one, stages, yardstick = _timed(parties, x, repetitions, enough)
+    error = task.problem.error(one.values, x)
+    up, down = _size(one.up), _size(one.down)
+    return Measured(stages, up, down, parties.held(), one.values, error, yardstick)
+
+
+def timed(
+    offer: Offer, x: NDArray[Any], *, repetitions: int = 3, enough: float = math.inf
+) -> tuple[dict[str, float], float]:
+    """Seconds of stages and of the yardstick beside them, as `measure` takes them; nothing else."""
+    _, stages, yardstick = _timed(offer.prepare(), x, repetitions, enough)
+    return stages, yardstick
+
+
+def _timed(
+    parties: Parties, x: NDArray[Any], repetitions: int, enough: float
+) -> tuple[_Run, dict[str, float], float]:
+    """The first run, seconds of stages, and of the yardstick."""
+    repetitions = whole(repetitions, "repetitions", 1, MOST_RUNS)
     groups: list[tuple[list[float], float]] = []
     before = reading()
     begin = time.perf_counter()
@@ -157,16 +170,13 @@ def measure(
         medians = [statistics.median(run[at] for run in runs) for at in range(len(STAGES))]
         groups.append((medians, (before + after) / 2))
         before = after
-    error = task.problem.error(one.values, x)
     stages = {
         stage: statistics.median(times[at] for times, _ in groups)
         for at, stage in enumerate(STAGES)
     }
     # What makes a time and its yardstick most alike: each group has its own speed.
     ratio = statistics.median(sum(times) / speed for times, speed in groups)
-    yardstick = sum(stages.values()) / ratio
-    up, down = _size(one.up), _size(one.down)
-    return Measured(stages, up, down, parties.held(), one.values, error, yardstick)
+    return one, stages, sum(stages.values()) / ratio
 
 
 class _Run(NamedTuple):

@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
     from hesc.planner.contenders import Contender
 
-    Probe = tuple[Offer, Task, NDArray[Any]]
+    Probe = tuple[Offer, NDArray[Any]]
     Asked = tuple[Task, NDArray[Any], set[str]]
 
 
 def probes() -> list[Probe]:
-    """Offers, tasks and data. Cost: plans, and keys for those that learn sizes by trying."""
+    """Offers and data. Cost: plans, and keys for those that learn sizes by trying."""
     rng = np.random.default_rng(1)
     found: list[Probe] = []
     for task, x, ways in _tasks(rng):
         for way in sorted(ways):
             offer = _WAYS[way].consider(task)
             if isinstance(offer, Offer):
-                found.append((offer, task, x))
+                found.append((offer, x))
     return found
 
 

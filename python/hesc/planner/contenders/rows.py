@@ -90,7 +90,6 @@ class _Parties:
         )
         self._scales = np.where(problem.reach > 0, problem.reach, 1.0)
         self._matrix = Matrix(params, problem.weights * self._scales / problem.largest)
-        self._held = _keys(self._public) + problem.nbytes
 
     def encrypt(self, x: NDArray[Any]) -> list[bytes]:
         """A ciphertext for each sample."""
@@ -108,4 +107,4 @@ class _Parties:
 
     def held(self) -> int:
         """Rotation keys, and the weights."""
-        return self._held
+        return _keys(self._public) + self._problem.nbytes
