@@ -23,7 +23,7 @@ use crate::keys::{PublicKey, SecretKey};
 use crate::params::Params;
 use crate::workers::Compute;
 
-fn other_scheme() -> PyErr {
+pub fn other_scheme() -> PyErr {
     ParameterError::new_err(
         "single bits need the scheme tfhe; take hesc.Params.recommended(\"tfhe\")",
     )
@@ -423,8 +423,7 @@ impl Evaluator {
     #[new]
     fn new(py: Python<'_>, key: &EvaluationKey) -> PyResult<Self> {
         let scheme = key.scheme.clone();
-        let key =
-            py.compute(|| scheme.expand_evaluation_key(key.key.clone())).map_err(scheme_to_py)?;
+        let key = py.compute(|| scheme.expand_evaluation_key(&key.key)).map_err(scheme_to_py)?;
         Ok(Self { scheme, key })
     }
 

@@ -85,7 +85,7 @@ mod _native {
     use crate::params::Params;
     #[cfg(feature = "peers")]
     #[pymodule_export]
-    use crate::peer::TfheBoolean;
+    use crate::peer::{TfheBoolean, time_tfhe_keys};
     #[cfg(feature = "peer-integers")]
     #[pymodule_export]
     use crate::peer_integers::{TfheIntegers, time_tfhe_kreyvium};

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+import time
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -111,11 +112,30 @@ def gate_overhead(bench: Bench, repetitions: int) -> tuple[float, float]:
     return own, own / crate
 
 
+def key_overheads(bench: Bench, repetitions: int) -> dict[str, float]:
+    """How many times the crate's own evaluation keys take to make and to expand; in turns."""
+    own: list[tuple[float, float]] = []
+    crate: list[tuple[float, float]] = []
+    for _ in range(repetitions):
+        start = time.perf_counter()
+        key = bench.secret.evaluation_key()
+        made = time.perf_counter()
+        gates.Evaluator(key)
+        own.append((made - start, time.perf_counter() - made))
+        crate.append(_native.time_tfhe_keys(bench.params.native))
+    medians = [
+        [statistics.median(times) for times in zip(*kind, strict=True)] for kind in (own, crate)
+    ]
+    making, expanding = (ours / theirs for ours, theirs in zip(*medians, strict=True))
+    return {"keys.overhead": making, "keys.expanded_overhead": expanding}
+
+
 def reproduce(options: Options) -> Report:
     """Measures what ends in minutes, computes the rest from the time of a gate."""
     rng = np.random.default_rng(0)
     bench = Bench()
     gate, overhead = gate_overhead(bench, 10 if options.quick else 60)
+    overheads = {"gate.overhead": overhead} | key_overheads(bench, 2 if options.quick else 10)
     most = MOST_BOOTSTRAPS_QUICK if options.quick else MOST_BOOTSTRAPS
     precisions = (4, 8) if options.quick else PRECISIONS
     seeds = 4 if options.quick else 20
@@ -168,7 +188,7 @@ def reproduce(options: Options) -> Report:
         TITLE,
         "seconds; RMSE of products of numbers in [0, 1]",
         rows,
-        ratios=_ratios(bench, seconds, enough, overhead),
+        ratios=_ratios(bench, seconds, enough) | overheads,
         parameters={
             "scheme": bench.params.name,
             "gate.seconds": gate,
@@ -191,7 +211,8 @@ def reproduce(options: Options) -> Report:
             "compare the same streams with the shortest binary numbers that have at most their "
             "error: equal_error.bits",
             "on one thread, as in the paper; a gate alone takes gate.seconds; gate.overhead is "
-            "over that of the tfhe crate in this build (version: Cargo.lock), on the same thread",
+            "over that of the tfhe crate in this build (version: Cargo.lock), on the same thread; "
+            "keys.overhead and keys.expanded_overhead are of keys of the same set",
         ],
     )
 
@@ -200,7 +221,6 @@ def _ratios(
     bench: Bench,
     seconds: dict[tuple[str, int], float],
     enough: dict[str, int],
-    overhead: float,
 ) -> dict[str, float]:
     def saved(circuit: gates.Circuit) -> float:
         by_gate = circuit.compile(bench.precision, gate_by_gate=True)
@@ -213,7 +233,6 @@ def _ratios(
     return ratios | {
         "compiler.adder_bootstraps": saved(gates.ripple_carry_adder(BITS)),
         "compiler.multiplier_bootstraps": saved(gates.array_multiplier(BITS)),
-        "gate.overhead": overhead,
     }
 
 

@@ -38,7 +38,7 @@ _FORMAT: Final = "hesc calibration 2"
 _LONGEST: Final = 1 << 20
 _MOST: Final = 1e6
 """Seconds of a kernel: more is no measurement."""
-_LONG: Final = 0.006
+_LONG: Final = 0.01
 """Seconds of a first run of which one repetition is enough."""
 _NAME: Final = 200
 """Letters of a name."""

@@ -334,7 +334,7 @@ fn noisy_bootstraps_are_wrong_as_often_as_programs_say() {
     let rng = &mut AesCtrRng::from_seed([9; 32]);
     let (secret, public) = scheme.generate_keys(rng);
     let key = scheme.generate_evaluation_key(&secret, rng).unwrap();
-    let key = scheme.expand_evaluation_key(key).unwrap();
+    let key = scheme.expand_evaluation_key(&key).unwrap();
     let monitor = Monitor::default();
     let mut wrong = 0u32;
     for _ in 0..rounds {

@@ -141,7 +141,7 @@ class _Keys(NamedTuple):
 
 @cache
 def _bootstrapping(preset: str) -> _Keys:
-    """Keys for all runs of this process, which has both sides anyway: making them takes seconds."""
+    """Keys for all runs of this process, which has both sides anyway: they are 200 MB."""
     secret, public = keygen(Params.preset(preset))
     key = secret.evaluation_key()
     size = len(key.to_bytes()) + len(public.to_bytes())

@@ -98,7 +98,7 @@ impl Target for BitTarget {
         if let Ok(key) = s.evaluation_key_from_bytes(bytes) {
             accepted = true;
             asked.same(&s.evaluation_key_to_bytes(&key), bytes);
-            let _ = s.expand_evaluation_key(key);
+            let _ = s.expand_evaluation_key(&key);
         }
         if let Ok(spec) = tfhe::Spec::from_bytes(bytes) {
             accepted = true;

@@ -1,7 +1,7 @@
 use rayon::prelude::*;
 use zeroize::Zeroizing;
 
-use super::{Ciphertexts, CompactCiphertexts, SecretKey, Tfhe, noise, polynomial};
+use super::{Ciphertexts, CompactCiphertexts, SecretKey, Tfhe, noise};
 use crate::SchemeError;
 use crate::streams::{Decrypt, Encrypt};
 
@@ -49,10 +49,12 @@ impl Tfhe {
     fn phases_of(&self, key: &SecretKey, words: &[u64]) -> Zeroizing<Vec<u64>> {
         let n = self.ring_degree();
         let mut phases = Zeroizing::new(vec![0; words.len() / 2]);
-        phases.par_chunks_exact_mut(n).zip(words.par_chunks_exact(2 * n)).for_each(
-            |(phase, block)| {
+        let secret = self.products().binary(&key.ring);
+        phases.par_chunks_exact_mut(n).zip(words.par_chunks_exact(2 * n)).for_each_init(
+            || Zeroizing::new(vec![0; n]),
+            |room, (phase, block)| {
                 let (a, b) = block.split_at(n);
-                polynomial::multiply(phase, a, &key.ring);
+                self.products().multiply(phase, a, &secret, room);
                 phase.iter_mut().zip(b).for_each(|(x, b)| *x = b.wrapping_sub(*x));
             },
         );

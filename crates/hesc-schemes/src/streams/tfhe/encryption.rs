@@ -76,8 +76,10 @@ impl Encrypt for Tfhe {
                 let mut r = Zeroizing::new(vec![0; n]);
                 polynomial::fill_binary(&mut r, rng);
                 let mut gaussian = Gaussian::new(rng);
+                let r = self.products().binary(&r);
+                let mut room = Zeroizing::new(vec![0; n]);
                 for (part, key) in block.chunks_exact_mut(n).zip(key.words.chunks_exact(n)) {
-                    polynomial::multiply(part, key, &r);
+                    self.products().multiply(part, key, &r, &mut room);
                     gaussian.add(part, log2_noise);
                 }
                 add_bits(&mut block[n..], bits, GRID);
@@ -101,11 +103,13 @@ impl Encrypt for Tfhe {
         let mut masks = vec![0; blocks * n];
         fill_uniform(&mut masks, &mut AesCtrRng::from_seed(seed));
         let mut bodies = vec![0; blocks * n];
+        let secret = self.products().binary(&key.ring);
+        let mut room = Zeroizing::new(vec![0; n]);
         let mut gaussian = Gaussian::new(rng);
         for ((body, mask), bits) in
             bodies.chunks_exact_mut(n).zip(masks.chunks_exact(n)).zip(bits.chunks_exact(n / 64))
         {
-            polynomial::multiply(body, mask, &key.ring);
+            self.products().multiply(body, mask, &secret, &mut room);
             gaussian.add(body, self.spec().log2_ring_noise);
             add_bits(body, bits, GRID);
         }

@@ -17,6 +17,7 @@ mod ciphertext;
 mod decryption;
 mod encryption;
 mod evaluation;
+mod evaluation_keys;
 mod keys;
 mod noise;
 mod params;
@@ -32,7 +33,8 @@ use crate::{Assurance, Fingerprint, SchemeError};
 pub use bits::Bits;
 pub use bootstrap::{LookupTable, Workspace};
 pub use ciphertext::{Ciphertexts, CompactCiphertexts, Rounded, SeededCiphertexts, Torus};
-pub use keys::{EvaluationKey, PublicKey, SecretKey, SeededEvaluationKey};
+pub use evaluation_keys::{EvaluationKey, SeededEvaluationKey};
+pub use keys::{PublicKey, SecretKey};
 pub use noise::Noise;
 pub use params::{Decomposition, Spec};
 
@@ -50,6 +52,7 @@ struct Checked {
     spec: Spec,
     fingerprint: Fingerprint,
     noise: Noise,
+    products: polynomial::Products,
 }
 
 impl Tfhe {
@@ -61,7 +64,8 @@ impl Tfhe {
     pub fn new(spec: Spec, assurance: Assurance) -> Result<Self, SchemeError> {
         spec.check(assurance)?;
         let (fingerprint, noise) = (spec.fingerprint(), Noise::of(&spec));
-        Ok(Self(Arc::new(Checked { spec, fingerprint, noise })))
+        let products = polynomial::Products::new(spec.ring_degree)?;
+        Ok(Self(Arc::new(Checked { spec, fingerprint, noise, products })))
     }
 
     /// The specification.
@@ -72,6 +76,10 @@ impl Tfhe {
     /// What bits and bootstraps do to noise.
     pub fn noise(&self) -> &Noise {
         &self.0.noise
+    }
+
+    fn products(&self) -> &polynomial::Products {
+        &self.0.products
     }
 
     fn ring_degree(&self) -> usize {

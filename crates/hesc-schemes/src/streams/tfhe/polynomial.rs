@@ -1,17 +1,53 @@
 //! Arithmetic of ring elements, and noise.
 
-use ::tfhe::core_crypto::algorithms::polynomial_algorithms::polynomial_karatsuba_wrapping_mul;
 use ::tfhe::core_crypto::commons::math::random::{DefaultRandomGenerator, RandomGenerator, Seed};
-use ::tfhe::core_crypto::prelude::Polynomial;
+use hesc_math::{Coeff, Eval, MathError, Poly, Ring, RingIndex};
 use rand_core::CryptoRng;
+use zeroize::Zeroizing;
 
-/// `out = a b`, modulo `X^N + 1` and `2^64`. Free of branches on coefficients.
-pub(super) fn multiply(out: &mut [u64], a: &[u64], b: &[u64]) {
-    polynomial_karatsuba_wrapping_mul(
-        &mut Polynomial::from_container(out),
-        &Polynomial::from_container(a),
-        &Polynomial::from_container(b),
-    );
+/// Bits of the halves of a word.
+const HALF: u32 = 32;
+/// Of the prime: products of halves by bits are sums of 2^13 numbers of 32 bits at most, of either sign;
+/// `tfhe-ntt` is fastest below 2^50.
+const PRIME_BITS: u32 = 50;
+
+/// Products with binary elements, modulo `X^N + 1` and `2^64`: exact ones of both halves of each word,
+/// modulo a prime that is larger than twice what they can be.
+#[derive(Debug)]
+pub(super) struct Products(Ring<u64>);
+
+/// A binary element, transformed. Wiped on drop.
+pub(super) struct Binary(Zeroizing<Poly<u64, Eval>>);
+
+impl Products {
+    pub(super) fn new(ring_degree: usize) -> Result<Self, MathError> {
+        let index = RingIndex::power_of_two(ring_degree)?;
+        Ok(Self(Ring::new(index, &index.ntt_primes(PRIME_BITS, 1)?)?))
+    }
+
+    /// Of bits, one a word.
+    pub(super) fn binary(&self, bits: &[u64]) -> Binary {
+        Binary(Zeroizing::new(Poly::<_, Coeff>::new(bits.to_vec(), &self.0).forward(&self.0)))
+    }
+
+    /// `out = a b`. Free of branches on coefficients. Cost: four transforms.
+    ///
+    /// `high` is room for an element; it is left with what is as secret as `out`.
+    pub(super) fn multiply(&self, out: &mut [u64], a: &[u64], b: &Binary, high: &mut [u64]) {
+        let ring = &self.0;
+        for ((low, high), a) in out.iter_mut().zip(high.iter_mut()).zip(a) {
+            (*low, *high) = (a & u64::from(u32::MAX), a >> HALF);
+        }
+        for half in [&mut *out, &mut *high] {
+            Poly::<_, Coeff, _>::new(half, ring).forward(ring).mul_inverse(&b.0, ring);
+        }
+        let q = ring.moduli()[0].value();
+        // The residue nearest to zero, modulo 2^64.
+        let centred = |x: u64| x.wrapping_sub(q & ((q / 2).wrapping_sub(x) >> 63).wrapping_neg());
+        for (low, high) in out.iter_mut().zip(high) {
+            *low = centred(*low).wrapping_add(centred(*high) << HALF);
+        }
+    }
 }
 
 /// `out += a`.
@@ -62,5 +98,48 @@ impl Gaussian {
             0.0,
             log2_deviation.exp2(),
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hesc_math::AesCtrRng;
+    use proptest::prelude::*;
+    use rand_core::{Rng, SeedableRng};
+
+    use super::*;
+
+    /// By definition.
+    fn product(a: &[u64], b: &[u64]) -> Vec<u64> {
+        let mut out = vec![0; a.len()];
+        for (places, bit) in b.iter().enumerate() {
+            let mut turned = vec![0; a.len()];
+            add_rotated(&mut turned, a, places);
+            add_scaled(&mut out, *bit, &turned);
+        }
+        out
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(16))]
+        #[test]
+        fn products_are_exact(log2_degree in 8u32..=13, seed: [u8; 32], extreme in 0..4) {
+            let n = 1 << log2_degree;
+            let rng = &mut AesCtrRng::from_seed(seed);
+            let (mut a, mut b) = (vec![0; n], vec![0; n]);
+            a.iter_mut().for_each(|word| *word = rng.next_u64());
+            fill_binary(&mut b, rng);
+            // The largest sums that there can be, of either sign.
+            if extreme & 1 == 1 {
+                a.fill(u64::MAX);
+            }
+            if extreme & 2 == 2 {
+                b.fill(1);
+            }
+            let products = Products::new(n).unwrap();
+            let (mut out, mut room) = (vec![1; n], vec![1; n]);
+            products.multiply(&mut out, &a, &products.binary(&b), &mut room);
+            prop_assert_eq!(out, product(&a, &b));
+        }
     }
 }

@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use hesc_math::AesCtrRng;
 use rand_core::SeedableRng;
 
@@ -42,7 +44,7 @@ fn lookups_give_fresh_bits_within_the_noise_model() {
     let key = scheme.generate_evaluation_key(&secret, rng).unwrap();
     let bytes = scheme.evaluation_key_to_bytes(&key);
     let key = scheme.evaluation_key_from_bytes(&bytes).unwrap();
-    let key = scheme.expand_evaluation_key(key).unwrap();
+    let key = scheme.expand_evaluation_key(&key).unwrap();
     let packed: Vec<u64> = (0..8).map(|i| 0x9E37_79B9_7F4A_7C15u64.rotate_left(9 * i)).collect();
     let blocks = scheme.encrypt(&public, &packed, rng).unwrap();
     let positions: Vec<usize> = (0..512).collect();
@@ -81,6 +83,101 @@ fn lookups_give_fresh_bits_within_the_noise_model() {
     for (bit, count) in found.iter().zip(counts) {
         assert_eq!(u32::from(*bit), count);
     }
+}
+
+/// `b - a s`, by definition.
+fn phase(a: &[u64], b: &[u64], secret: &[u64]) -> Vec<u64> {
+    let mut phase = b.to_vec();
+    let n = b.len();
+    for (i, a) in a.iter().enumerate() {
+        for (j, s) in secret.iter().enumerate() {
+            let product = a.wrapping_mul(*s);
+            let product = if i + j < n { product.wrapping_neg() } else { product };
+            phase[(i + j) % n] = phase[(i + j) % n].wrapping_add(product);
+        }
+    }
+    phase
+}
+
+#[test]
+fn evaluation_keys_are_rows_of_their_messages_with_the_stated_noise() {
+    let several = |base_log, levels| Decomposition { base_log, levels };
+    let spec = Spec {
+        ring_degree: 256,
+        lwe_dimension: 63,
+        bootstrap: several(9, 3),
+        packing: several(7, 2),
+        ..*insecure().spec()
+    };
+    let scheme = Tfhe::new(spec, Assurance::Insecure).unwrap();
+    let rng = &mut rng(5);
+    let secret = scheme.generate_keys(rng).0;
+    let key = scheme.generate_evaluation_key(&secret, rng).unwrap();
+    let key = scheme.expand_evaluation_key(&key).unwrap();
+    let n = spec.ring_degree;
+    // Units of the last place: noise of both dimensions, as a share of the stated deviation.
+    let share = |error: u64, log2_noise: f64| error as i64 as f64 / (64.0 + log2_noise).exp2();
+    let power = |bit: u64, of: Decomposition, at: usize| {
+        bit * 2u64.pow(64 - of.base_log * (of.levels - at as u32))
+    };
+    let mut errors = [Vec::new(), Vec::new()];
+    let levels = spec.keyswitch.levels as usize;
+    for (at, row) in key.keyswitch.as_ref().chunks_exact(spec.lwe_dimension + 1).enumerate() {
+        let (a, b) = row.split_at(spec.lwe_dimension);
+        let sum = a.iter().zip(&secret.lwe).fold(0u64, |sum, (a, s)| sum.wrapping_add(a * s));
+        let message = power(secret.ring[at / levels], spec.keyswitch, at % levels);
+        let error = b[0].wrapping_sub(sum).wrapping_sub(message);
+        errors[0].push(share(error, spec.log2_lwe_noise));
+    }
+    let levels = spec.packing.levels as usize;
+    for (at, row) in key.packing.as_ref().chunks_exact(2 * n).enumerate() {
+        let mut phase = phase(&row[..n], &row[n..], &secret.ring);
+        let message = power(secret.lwe[at / levels], spec.packing, at % levels);
+        phase[0] = phase[0].wrapping_sub(message);
+        errors[1].extend(phase.iter().map(|error| share(*error, spec.log2_ring_noise)));
+    }
+    for (errors, rows) in errors.iter().zip([n * 5, 63 * 2 * n]) {
+        assert_eq!(errors.len(), rows);
+        // Either is off by five deviations with a probability below 1e-6.
+        let (count, sum) = (rows as f64, errors.iter().sum::<f64>());
+        let squares = errors.iter().map(|error| error * error).sum::<f64>();
+        assert!(sum.abs() < 5.0 * count.sqrt(), "{sum} of {count}");
+        assert!((squares - count).abs() < 5.0 * (2.0 * count).sqrt(), "{squares} of {count}");
+    }
+    // Rows have noise of their own.
+    let firsts = errors[1].iter().step_by(n).map(|error| error.to_bits());
+    assert_eq!(firsts.collect::<BTreeSet<_>>().len(), 63 * 2);
+}
+
+#[test]
+fn lookups_take_keys_of_several_digits() {
+    let spec = Spec {
+        bootstrap: Decomposition { base_log: 9, levels: 3 },
+        packing: Decomposition { base_log: 7, levels: 3 },
+        ..*insecure().spec()
+    };
+    let scheme = Tfhe::new(spec, Assurance::Insecure).unwrap();
+    let rng = &mut rng(6);
+    let (secret, public) = scheme.generate_keys(rng);
+    let key = scheme.generate_evaluation_key(&secret, rng).unwrap();
+    let key = scheme.expand_evaluation_key(&key).unwrap();
+    let blocks = scheme.encrypt(&public, &[0x0123_4567_89AB_CDEF; 8], rng).unwrap();
+    let bits = scheme.extract(&blocks, &(0..512).collect::<Vec<_>>()).unwrap();
+    let table = scheme.lookup_table(&[&|position| (position < 2).then_some(position == 1)]);
+    let (table, mut workspace) = (table.unwrap(), scheme.workspace(&key));
+    let mut words = Vec::new();
+    for at in 0..512 {
+        let terms = [(scheme.sample(&bits, at), 1)].into_iter();
+        scheme.look_up(&key, terms, &table, &mut workspace, &mut words);
+    }
+    let out = super::Bits { words, variance: scheme.noise().bit, ..bits.clone() };
+    let clear = scheme.decrypt_bits(&secret, &bits).unwrap();
+    assert_eq!(scheme.decrypt_bits(&secret, &out).unwrap(), clear);
+    // A mean of 512 squares is above 1.4 times its expectation with probability below 1e-9.
+    let variance = scheme.measured_bit_variance(&secret, &out).unwrap();
+    assert!(variance < 1.4 * scheme.noise().bit, "{variance:e} {:e}", scheme.noise().bit);
+    let counts = scheme.decrypt(&secret, &scheme.pack(&key, &out).unwrap()).unwrap();
+    assert!(counts.iter().zip(&clear).all(|(count, bit)| *count == u32::from(*bit)));
 }
 
 #[test]

@@ -117,9 +117,8 @@ impl Tfhe {
     pub fn evaluation_key_to_bytes(&self, key: &SeededEvaluationKey) -> Vec<u8> {
         let words: usize = key.words.iter().map(Vec::len).sum();
         let mut writer = Writer::with_capacity(Kind::EvaluationKey, 96 + 8 * words);
-        writer.tag(key.tag);
-        for (seed, words) in key.seeds.iter().zip(&key.words) {
-            writer.bytes(&seed.to_le_bytes());
+        writer.tag(key.tag).bytes(&key.seed);
+        for words in &key.words {
             writer.words(words);
         }
         writer.finish()
@@ -135,13 +134,12 @@ impl Tfhe {
     ) -> Result<SeededEvaluationKey, SchemeError> {
         let mut reader = Reader::open(bytes, Kind::EvaluationKey)?;
         let tag = reader.tag(self.fingerprint())?;
-        let mut key = SeededEvaluationKey { tag, seeds: [0; 3], words: Default::default() };
-        let lengths = SeededEvaluationKey::lengths(self.spec());
-        for ((seed, words), length) in key.seeds.iter_mut().zip(&mut key.words).zip(lengths) {
-            *seed = u128::from_le_bytes(reader.array()?);
+        let seed = reader.array()?;
+        let mut words: [Vec<u64>; 3] = Default::default();
+        for (words, length) in words.iter_mut().zip(SeededEvaluationKey::lengths(self.spec())) {
             *words = reader.words(length)?;
         }
         reader.finish()?;
-        Ok(key)
+        Ok(SeededEvaluationKey { tag, seed, words })
     }
 }
