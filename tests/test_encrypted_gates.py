@@ -585,6 +585,26 @@ def test_known_answers(tmp_path: Path) -> None:
         np.testing.assert_array_equal(second.decrypt(data[name], key), bits)
 
 
+def test_evaluation_keys_hide_bits_under_the_stated_noise(tmp_path: Path) -> None:
+    """Read again in plain Python. False alarms: one in 10^5 runs.
+
+    Too little noise would give the secret away, and too much would end in wrong bits.
+    """
+    secret, _ = hesc.keygen(hesc.Params.preset("insecure_tfhe_512"))
+    secret.save(tmp_path / "secret")
+    data = (tmp_path / "secret").read_bytes()
+    ring, small = second.secret(data, 512), second.small_secret(data, 512, 64)
+    keys = [secret.evaluation_key().to_bytes() for _ in range(2)]
+    found = [second.key_errors(key, ring, small, [(23, 1), (3, 5), (16, 1)]) for key in keys]
+    for part, log2_noise in enumerate((-50.0, -30.0, -50.0)):
+        shares = np.concatenate([errors[part] for errors in found]) / 2.0 ** (64 + log2_noise)
+        assert abs(shares.mean()) < 5 / np.sqrt(shares.size)
+        assert abs(np.square(shares).mean() - 1) < 5 * np.sqrt(2 / shares.size)
+        # Every row of every key has its own; those for key switches are single words.
+        assert shares.shape[1] == 1 or len(np.unique(shares, axis=0)) == len(shares)
+    assert keys[0][46:78] != keys[1][46:78]  # The seeds.
+
+
 def test_noise_of_dependent_operands_stays_within_the_model(quick: Parties) -> None:
     """Equal operands, copies with fresh randomness, the same lookup twice, and sums of them.
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tests.second_implementation import wire
+from tests.second_implementation.aes import key_stream
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,6 +20,63 @@ def secret(data: bytes, ring_degree: int) -> NDArray[np.uint64]:
     """The ring's secret bits."""
     body = wire.open_frame(data, "secret")
     return wire.unpack(body[TAG : TAG + ring_degree // 8], ring_degree, 1).astype(np.uint64)
+
+
+def small_secret(data: bytes, ring_degree: int, dimension: int) -> NDArray[np.uint64]:
+    """The bits of the small dimension."""
+    body = wire.open_frame(data, "secret")[TAG + ring_degree // 8 :]
+    return wire.unpack(body, dimension, 1).astype(np.uint64)
+
+
+def key_errors(
+    data: bytes,
+    ring: NDArray[np.uint64],
+    small: NDArray[np.uint64],
+    digits: list[tuple[int, int]],
+) -> list[NDArray[np.int64]]:
+    """The noise of an evaluation key's rows for bootstraps, key switches and packing.
+
+    Args:
+        data: the key's wire form.
+        ring: the ring's secret.
+        small: that of the small dimension.
+        digits: bits of a digit and digits of each of the three.
+
+    """
+    body = wire.open_frame(data, "evaluation key")[TAG:]
+    degree, dimension = len(ring), len(small)
+    bits = [
+        np.repeat(small, 2 * digits[0][1]),
+        ring.repeat(digits[1][1]),
+        small.repeat(digits[2][1]),
+    ]
+    lengths = [(degree, degree), (dimension, 1), (degree, degree)]
+    # Random halves are whole blocks of the seed's stream, one row after the other.
+    strides = [16 * -(-random // 2) for random, _ in lengths]
+    counts = [len(rows) for rows in bits]
+    stream = key_stream(body[:32], sum(map(int.__mul__, counts, strides)))
+    at, start, found = 32, 0, []
+    for part, (of, (random, length)) in enumerate(zip(bits, lengths, strict=True)):
+        raw = np.frombuffer(stream[start : start + len(of) * strides[part]], "<u8")
+        masks = raw.reshape(len(of), -1)[:, :random].astype(np.uint64)
+        bodies = np.frombuffer(body, "<u8", len(of) * length, at).reshape(-1, length)
+        at, start = at + 8 * len(of) * length, start + len(of) * strides[part]
+        base, levels = digits[part]
+        # The smallest digit first; rows for bootstraps come in pairs, one for each component.
+        places = np.arange(len(of)) // (2 if part == 0 else 1) % levels
+        powers = of << (64 - base * (levels - places)).astype(np.uint64)
+        if length == 1:
+            phase = bodies - (masks * small).sum(axis=1, keepdims=True)
+        else:
+            phase = phases(np.stack([masks, bodies], axis=1), ring)
+        if part == 0:
+            phase[::2] += powers[::2, None] * ring
+            phase[1::2, 0] -= powers[1::2]
+        else:
+            phase[:, 0] -= powers
+        found.append(phase.view(np.int64))
+    assert at == len(body)
+    return found
 
 
 def shape(body: bytes) -> tuple[list[int], bytes]:

@@ -21,6 +21,7 @@ KINDS = {
     "ciphertexts": 4,
     "compact": 6,
     "streams": 16,
+    "evaluation key": 40,
     "encrypted bits": 41,
     "bit answer": 42,
     "leveled ciphertext": 38,

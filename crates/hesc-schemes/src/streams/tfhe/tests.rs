@@ -145,8 +145,8 @@ fn evaluation_keys_are_rows_of_their_messages_with_the_stated_noise() {
         assert!((squares - count).abs() < 5.0 * (2.0 * count).sqrt(), "{squares} of {count}");
     }
     // Rows have noise of their own.
-    let firsts = errors[1].iter().step_by(n).map(|error| error.to_bits());
-    assert_eq!(firsts.collect::<BTreeSet<_>>().len(), 63 * 2);
+    let own = errors[1].chunks(n).map(|row| row.iter().map(|error| error.to_bits()).collect());
+    assert_eq!(own.collect::<BTreeSet<Vec<_>>>().len(), 63 * 2);
 }
 
 #[test]
