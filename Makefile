@@ -90,7 +90,7 @@ fuzz: ## Damaged and lying objects to every reader, FUZZ_CASES of them
 	cargo run --quiet --profile fuzz --package hesc-circuits --features tfhe --example fuzz_decoders -- $(FUZZ_CASES)
 
 leakage: ## Statistical look for secrets in running times, some minutes
-	RAYON_NUM_THREADS=1 cargo run --quiet --release --package hesc-schemes --example leakage
+	RAYON_NUM_THREADS=1 cargo run --quiet --release --package hesc-schemes --features tfhe --example leakage
 
 vectors: build ## Write the stored vectors again
 	$(BIN)/python -m scripts.encoder_vectors

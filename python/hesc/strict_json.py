@@ -65,4 +65,4 @@ def _finite(text: str) -> float:
 
 
 def _no_number(_: str) -> Never:
-    raise ValueError("no number")
+    raise ValueError("no finite number")

@@ -6,7 +6,7 @@
 //! below 4.5 nothing was found. That proves nothing, above all not on another machine. The last line
 //! shows that the test can fail: it times a loop whose length depends on the class.
 //!
-//! Run: `cargo run --release --package hesc-schemes --example leakage -- [measurements]`
+//! Run: `cargo run --release --package hesc-schemes --features tfhe --example leakage -- [measurements]`
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -120,6 +120,31 @@ fn check_exponents(count: usize, rng: &mut AesCtrRng) -> Result<(), hesc_math::M
     Ok(())
 }
 
+/// Blocks of bits on the torus, and the keys that evaluate on them: one secret key or many.
+#[cfg(feature = "tfhe")]
+fn check_tfhe(count: usize, rng: &mut AesCtrRng) -> Result<(), SchemeError> {
+    use hesc_schemes::streams::Encrypt;
+    use hesc_schemes::streams::tfhe::{Spec, Tfhe};
+
+    let digits = [(23, 1), (3, 5), (16, 1)];
+    let spec = Spec::of([2048, 860], [-48.32, -18.749], digits);
+    check("tfhe_2048", &Tfhe::new(spec, Assurance::Guidelines2024)?, count)?;
+    let spec = Spec::of([512, 64], [-50.0, -30.0], digits);
+    let scheme = Tfhe::new(spec, Assurance::Insecure)?;
+    let secrets: Vec<_> = (0..64).map(|_| scheme.generate_keys(rng).0).collect();
+    let randomness = &mut AesCtrRng::from_seed([4; 32]);
+    let keys = measure(
+        count,
+        rng,
+        |class, rng| &secrets[usize::from(class) * (rng.next_u32() as usize % 64)],
+        |secret| {
+            let _ = black_box(scheme.generate_evaluation_key(secret, randomness));
+        },
+    );
+    report("tfhe: evaluation keys of one secret or of many", keys);
+    Ok(())
+}
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let count: usize = std::env::args().nth(1).as_deref().unwrap_or("4000").parse()?;
     let plaintext = PlaintextSpace::Integers { plain_modulus: 2 };
@@ -131,6 +156,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     check("ec_elgamal_ristretto255", &EcElgamal::new(4)?, count)?;
     check("ec_elgamal_secp256r1", &EcElgamalSecp256r1::new(4)?, count)?;
     let rng = &mut AesCtrRng::from_seed([3; 32]);
+    #[cfg(feature = "tfhe")]
+    check_tfhe(count, rng)?;
     check_exponents(count / 8, rng)?;
     let control = measure(
         count,

@@ -13,6 +13,7 @@ import numpy as np
 
 from hesc._native import HescError, OutOfRangeError, ShapeError
 from hesc.new_files import read_whole
+from hesc.strict_json import parsed
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -237,8 +238,8 @@ def _save(of: Preprocessing | SquareNetwork, kind: str, path: str | PathLike[str
 def _load(path: str | PathLike[str]) -> Any:
     data = read_whole(path, _MAX_FILE, "a model")
     try:
-        return json.loads(data)
-    except (ValueError, RecursionError) as error:
+        return parsed(data)
+    except ValueError as error:
         raise ModelFormatError(f"{path} is no JSON file: {error}") from error
 
 

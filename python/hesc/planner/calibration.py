@@ -89,7 +89,7 @@ class Calibration:
 
     @classmethod
     def measure(cls, *, progress: bool | Callable[[int, int], object] = True) -> Self:
-        """Measures all kernels on the threads of this process, about ten seconds of one."""
+        """Measures all kernels on the threads of this process, eight seconds of one."""
         runs: dict[str, list[tuple[Work, float]]] = {}
         speeds: list[float] = []
         todo = probes()

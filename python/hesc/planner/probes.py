@@ -59,8 +59,16 @@ _CLEAR: Final = (
 )
 # Of weights that are encrypted too: features, outputs, samples, and errors for either set.
 _ENCRYPTED: Final = ((2, 1, 1), (6, 2, 64), (2, 2, 3000))
-# Features, outputs and samples of sums of streams, and errors.
-_SUMS: Final = ((2, 1, 1, 0.1), (8, 2, 16, 0.3), (32, 4, 16, 0.5), (16, 1, 40, 0.2))
+# Features, outputs and samples of sums of streams, and errors: short streams, and long ones.
+_SUMS: Final = (
+    (2, 1, 1, 0.1),
+    (8, 2, 16, 0.3),
+    (32, 4, 16, 0.5),
+    (16, 1, 40, 0.2),
+    (4, 1, 1, 0.01),
+    (16, 4, 1, 0.03),
+    (64, 10, 1, 0.08),
+)
 # Features and samples of two classes: in slots of small sets, and on bits that bootstrap.
 _CLASSES: Final = {
     "binary": ((8, 1), (12, 1), (5, 1000)),

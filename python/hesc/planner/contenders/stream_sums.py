@@ -21,7 +21,7 @@ from hesc.planner.contenders.problems import ForScores
 from hesc.planner.offers import Offer, Refusal
 from hesc.planner.roles import Sees
 from hesc.planner.tasks import Scores
-from hesc.planner.work import CACHE, Count, counted
+from hesc.planner.work import Count, counted
 from hesc.ring_products.plans import power_above
 from hesc.secret import Decryptor, SecretEncryptor, keygen
 
@@ -69,21 +69,16 @@ class StreamSums(ForScores):
         shape = problem.outputs, problem.features
         up, down, held = sizes(self._preset, length, shape, task.samples, under)
         rows = task.samples * problem.outputs
+        numbers = task.samples * problem.features
         blocks = -(-length * problem.features // Params.preset(self._preset).block_length)
         return Offer(
             way=self.name,
             parameters=f"{self._preset}, {length} bits a stream",
             work=counted(
                 f"stream_sums.{self._preset}.{'encrypted' if encrypted else 'clear'}",
-                encrypt=Count(
-                    1,
-                    task.samples * blocks,
-                    bits / problem.outputs,
-                    0,
-                    max(0.0, up - CACHE),
-                ),
-                answer=Count(1, rows * blocks, bits, 0, max(0.0, down - CACHE)),
-                decrypt=Count(1, rows * blocks, bits, 0, max(0.0, down - CACHE)),
+                encrypt=Count(1, task.samples * blocks, numbers),
+                answer=Count(1, rows * blocks, numbers * problem.outputs, up),
+                decrypt=Count(1, rows * blocks, numbers * problem.outputs),
             ),
             up=up,
             down=down,
