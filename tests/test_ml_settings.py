@@ -182,6 +182,23 @@ def test_trees_too_large_for_circuits_are_refused_at_once() -> None:
     assert time.perf_counter() - start < 2
 
 
+def test_circuits_are_remembered_by_what_models_hold() -> None:
+    def plan(weights: np.ndarray, bits: int = 2, batch: int = 1) -> object:
+        model = LinearScores(weights, np.zeros(len(weights), dtype=np.int64))
+        return cheapest(model, Words(weights.shape[1], bits), engine="bootstrapped", batch=batch)
+
+    weights = np.array([[3, 1, 0, 0], [0, 0, 1, 2], [1, 0, 2, 0]])
+    first = plan(weights)
+    assert plan(weights.copy()) is first
+    assert plan(weights, bits=3) is not first
+    assert plan(weights, batch=2) is not first
+    # The same numbers are other models in another shape or order.
+    assert plan(weights.reshape(2, 6)) is not first
+    assert plan(weights[::-1].copy()) is not first
+    weights[0, 0] = 2
+    assert plan(weights) is not first
+
+
 def test_many_classes_are_compared_in_rounds() -> None:
     rng = np.random.default_rng(0)
     model = LinearScores(rng.integers(0, 4, (40, 3)), np.zeros(40, dtype=np.int64))

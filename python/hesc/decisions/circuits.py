@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -81,6 +83,25 @@ def names_of(engine: str) -> list[str]:
     return [name for ring in ENGINES[engine] for name in ring]
 
 
+_KEPT: Final = 32
+"""Plans that are remembered."""
+
+
+class _ByContent:
+    """A model whose equals hold the same numbers, as they are now."""
+
+    def __init__(self, model: Scores) -> None:
+        self.model = model
+        parts = [getattr(model, part.name) for part in fields(model)]
+        self._content = model.name, *((part.shape, part.tobytes()) for part in parts)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _ByContent) and self._content == other._content
+
+    def __hash__(self) -> int:
+        return hash(self._content)
+
+
 def cheapest(
     model: Scores,
     words: Words,
@@ -90,6 +111,8 @@ def cheapest(
     params: LeveledParams | Params | None = None,
 ) -> integers.Plan:
     """The circuit that takes least of an engine's sets, or of one set.
+
+    The last ones are remembered: a table of contenders asks for those of the plan again.
 
     Args:
         model: what the server knows.
@@ -102,6 +125,14 @@ def cheapest(
         CircuitError: too deep, or too large, for every set.
 
     """
+    return _cheapest(_ByContent(model), words, engine, batch, params)
+
+
+@lru_cache(maxsize=_KEPT)
+def _cheapest(
+    of: _ByContent, words: Words, engine: str, batch: int, params: LeveledParams | Params | None
+) -> integers.Plan:
+    model = of.model
     found: list[integers.Plan] = []
     reason: CircuitError | None = None
     classes = len(model.offsets)

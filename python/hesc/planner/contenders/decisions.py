@@ -118,7 +118,6 @@ def _whole(problem: Classes, agreement: float) -> Quantised[LinearScores] | None
         return None
 
 
-@lru_cache(maxsize=32)
 def _circuit(
     problem: Classes, bits: int, model: LinearScores, engines: tuple[str, ...], samples: int
 ) -> integers.Plan:
