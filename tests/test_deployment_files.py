@@ -24,6 +24,8 @@ import hesc
 from hesc.cli import batches, compiling, files
 from hesc.cli.columns import Table
 from hesc.ml import ClientFolder, PrivateClassifier, PrivateRegressor, PrivateTransformer
+from hesc.networks.batches import BatchWriter, read_batches
+from hesc.networks.messages import Message
 
 X, Y = load_iris(return_X_y=True)
 NAMES = ["sepal length", "sepal, width", 'petal "length"', "largeur du pétale"]
@@ -238,13 +240,72 @@ def test_damaged_queries_and_answers_are_refused_or_read(desk: Desk, tmp_path: P
                 if name == "q":
                     files.evaluate(tmp_path / "bad", desk.server, tmp_path / "x")
                 else:
-                    files.decrypt(tmp_path / "bad", desk.client, desk.secret, tmp_path / "x")
+                    sides = desk.client, desk.secret
+                    files.decrypt(tmp_path / "bad", *sides, tmp_path / "x", query=tmp_path / "q")
                 (tmp_path / "x").unlink()
             except hesc.HescError:
                 refused += 1
                 assert not (tmp_path / "x").exists()
-        # Frames have checksums.
+        # Frames have checksums, and digests are the query's.
         assert refused == 80
+
+
+def test_answers_are_to_one_query(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of another query, in another order, with a part too few or too many: refused before a row."""
+    monkeypatch.setattr(batches, "CELLS", 40)  # batches of 10
+    names = []
+    for at, rows in (("one", X[:20]), ("two", X[20:40]), ("more", X[:30])):
+        (tmp_path / at).mkdir()
+        table = write(tmp_path / at / "r.csv", NAMES, rows)
+        sides = desk.client, desk.secret
+        files.encrypt(table, *sides, tmp_path / at / "q", json_file="-")
+        files.evaluate(tmp_path / at / "q", desk.server, tmp_path / at / "a", json_file="-")
+        query = tmp_path / at / "q"
+        files.decrypt(tmp_path / at / "a", *sides, tmp_path / at / "p", query=query, json_file="-")
+        told = capsys.readouterr()
+        decoder, found, place = json.JSONDecoder(), [], 0
+        while place < len(told.out.rstrip()):
+            figures, place = decoder.raw_decode(told.out, place)
+            found.append(figures["query"])
+            place += 1
+        assert len(found) == 3
+        assert len(set(found)) == 1
+        assert told.err.count(f"(query {found[0][:12]})") == 3
+        names.append(found[0])
+        header, shown = read(tmp_path / at / "p")
+        scores = np.array([[float(x) for x in row[1:4]] for row in shown])
+        error = np.abs(scores - desk.model.decision_function(rows)).max()
+        assert error < 7 * float(shown[0][header.index("error")])
+    assert len(set(names)) == 3
+
+    def parts(path: Path, kind: Message) -> list[bytes]:
+        with path.open("rb") as file:
+            return list(read_batches(file, kind))
+
+    def joined(name: str, found: list[bytes]) -> Path:
+        with (tmp_path / name).open("xb") as file:
+            writer = BatchWriter(file, Message.SCORES)
+            for part in found:
+                writer.write(part)
+            writer.finish()
+        return tmp_path / name
+
+    plan, first, second = parts(tmp_path / "one" / "a", Message.SCORES)
+    turned = joined("turned", [plan, second, first])
+    for answer, match in (
+        (tmp_path / "two" / "a", "another query"),
+        (turned, "another order"),
+        (joined("fewer", [plan, first]), "does not answer all"),
+        (joined("again", [plan, first, second, second]), "goes on after"),
+        (joined("short", [plan, first[:32]]), "did not name its query"),
+    ):
+        with pytest.raises(hesc.WireError, match=match):
+            files.decrypt(answer, *sides, tmp_path / "x", query=tmp_path / "one" / "q")
+        assert not (tmp_path / "x").exists()
+    with pytest.raises(hesc.WireError, match="goes on after"):
+        files.decrypt(tmp_path / "more" / "a", *sides, tmp_path / "x", query=tmp_path / "one" / "q")
 
 
 def test_keys_have_a_place_of_their_own(desk: Desk, tmp_path: Path) -> None:

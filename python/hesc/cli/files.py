@@ -19,6 +19,7 @@ from rich.text import Text
 
 from hesc._native import HescError, ParameterError, WireError
 from hesc.cli.batches import IgnoreExtra, after, batches, write_rows
+from hesc.cli.pairing import QueryName, answer_to, answers_in, answers_to, digest_of
 from hesc.cli.terminal import (
     JsonFile,
     PassphraseFile,
@@ -205,6 +206,7 @@ def encrypt(
                 with after(first):
                     plan.prepared(batch, clip=clip)
     count = clipped = clipped_samples = queries = up = 0
+    name = QueryName()
     with reading(rows, "encrypting") as file, new_file(out) as part, part.open("xb") as query:
         writer = BatchWriter(query, Message.SAMPLES)
         writer.write(bytes.fromhex(folder.digest))
@@ -212,11 +214,13 @@ def encrypt(
             with after(first):
                 found = opened.encrypt(batch, clip=clip)
             writer.write(found.data)
+            name.add(digest_of(found.data))
             count, queries, up = count + len(batch), queries + 1, up + len(found.data)
             clipped += found.clipped
             clipped_samples += found.clipped_samples
         writer.finish()
-    figures = {
+    figures: dict[str, Any] = {
+        "query": name.whole,
         "samples": count,
         "queries": queries,
         "bytes": up,
@@ -224,7 +228,7 @@ def encrypt(
         "clipped_samples": clipped_samples,
     }
     write_figures(json_file, figures)
-    say(f"samples encrypted: {count}, {up} bytes, queries: {queries}: {out}")
+    say(f"samples encrypted: {count}, {up} bytes, queries: {queries}: {out} (query {name})")
     if clipped:
         say(f"{clipped} values in {clipped_samples} samples were brought within their ranges")
 
@@ -274,6 +278,7 @@ def evaluate(
     if most is None and ledger_file is not None:
         raise ParameterError("this model hides nothing and counts nothing: leave out --ledger")
     start = time.perf_counter()
+    name = QueryName()
     queries = up = down = 0
     with ExitStack() as stack:
         counted = None
@@ -286,7 +291,8 @@ def evaluate(
             writer.write(bytes.fromhex(folder.digest))
             for batch in read_queries(file, Message.SAMPLES, folder.digest):
                 found = served.answer(batch)
-                writer.write(found)
+                writer.write(answer_to(batch, found))
+                name.add(digest_of(batch))
                 queries, up, down = queries + 1, up + len(batch), down + len(found)
             writer.finish()
         if counted is not None and most is not None:
@@ -295,12 +301,13 @@ def evaluate(
             counted.spend(most - left, most)
     seconds = time.perf_counter() - start
     figures: dict[str, Any] = {
+        "query": name.whole,
         "queries": queries,
         "bytes_up": up,
         "bytes_down": down,
         "seconds": seconds,
     }
-    lines = [f"queries answered: {queries}, {down} bytes: {out}"]
+    lines = [f"queries answered: {queries}, {down} bytes: {out} (query {name})"]
     if counted is not None and most is not None:
         figures["numbers_left"] = most - counted.given
         lines.append(f"{most - counted.given} numbers left of {most}")
@@ -316,12 +323,16 @@ def decrypt(
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="Add columns of probabilities.")
     ] = False,
+    query: Annotated[
+        Path | None, typer.Option(help="The query: answers to another one are refused.")
+    ] = None,
     json_file: JsonFile = None,
     passphrase_file: PassphraseFile = None,
 ) -> None:
     """Decrypts an answer: a row with prediction and scores for each sample, in their order.
 
     Example: hesc decrypt answer.hesc --client credit/client --secret k.key --out predictions.csv
+    With --query query.hesc it must be the answer to that query; its name is printed anyway.
     """
     check_outputs({"--out": out}, json_file)
     folder = ClientFolder.open(client)
@@ -331,24 +342,28 @@ def decrypt(
     if probabilities and not hasattr(plan, "probabilities"):
         raise ParameterError("this plan gives no probabilities: leave out --probabilities")
     opened = opened_client(plan, secret, passphrase_file)
-    count = 0
+    count, name = 0, QueryName()
     classes: Counter[str] = Counter()
-    with (
-        reading(answer, "decrypting") as file,
-        new_file(out) as part,
-        part.open("x", newline="", encoding="utf-8") as table,
-    ):
-        for batch in read_queries(file, Message.SCORES, folder.digest):
-            found = opened.decrypt(batch)
+    with ExitStack() as stack:
+        file = stack.enter_context(reading(answer, "decrypting"))
+        answers = answers_in(read_queries(file, Message.SCORES, folder.digest))
+        if query is not None:
+            asked = stack.enter_context(query.open("rb"))
+            answers = answers_to(read_queries(asked, Message.SAMPLES, folder.digest), answers)
+        part = stack.enter_context(new_file(out))
+        table = stack.enter_context(part.open("x", newline="", encoding="utf-8"))
+        for digest, data in answers:
+            name.add(digest)
+            found = opened.decrypt(data)
             shares = plan.probabilities(found.scores) if probabilities else None
             write_rows(table, plan, found, shares, header=not count)
             count += len(found.predictions)
             if plan.classes is not None:
                 classes.update(str(name) for name in found.predictions.tolist())
     warn_of_formulas(plan.classes)
-    figures = {"samples": count, "error": plan.error}
+    figures: dict[str, Any] = {"query": name.whole, "samples": count, "error": plan.error}
     if plan.classes is not None:
         figures["classes"] = dict(sorted(classes.items()))
     write_figures(json_file, figures)
     error = "" if plan.error is None else f", scores within {plan.error:.3g} (root mean square)"
-    say(f"predictions: {count}{error}: {out}")
+    say(f"predictions: {count}{error}: {out} (query {name})")

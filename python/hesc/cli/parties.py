@@ -11,6 +11,7 @@ import typer
 from hesc._native import ParameterError, WireError
 from hesc.cli.batches import IgnoreExtra, after, batches
 from hesc.cli.files import KEYS_BYTES, Folder, check_apart, read_queries, say
+from hesc.cli.pairing import QueryName, digest_of
 from hesc.cli.terminal import JsonFile, check_outputs, reading, write_figures
 from hesc.ml.deployment import ClientFolder
 from hesc.ml.parties import pieces
@@ -106,6 +107,7 @@ def join(
     folder = ClientFolder.open(client)
     plan = _plan(folder)
     check_apart({"--out": out}, client, json_file)
+    name = QueryName()
     queries = up = 0
     with ExitStack() as stack:
         opened = [stack.enter_context(reading(path, "joining")) for path in files]
@@ -118,10 +120,11 @@ def join(
         ):
             data = pieces.joined(plan, found)
             writer.write(data)
+            name.add(digest_of(data))
             queries, up = queries + 1, up + len(data)
         writer.finish()
-    write_figures(json_file, {"queries": queries, "bytes": up})
-    say(f"queries: {queries}, {up} bytes: {out}")
+    write_figures(json_file, {"query": name.whole, "queries": queries, "bytes": up})
+    say(f"queries: {queries}, {up} bytes: {out} (query {name})")
 
 
 def _together(files: list[Iterator[bytes]]) -> Iterator[list[bytes]]:
