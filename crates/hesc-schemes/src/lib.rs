@@ -12,6 +12,7 @@ mod bfv;
 mod bgv;
 mod ckks;
 mod error;
+mod gaussian;
 mod identity;
 mod interrupt;
 mod kinds;

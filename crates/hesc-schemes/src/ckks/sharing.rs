@@ -16,8 +16,9 @@ use rand_core::CryptoRng;
 use super::Complex64;
 use crate::SchemeError;
 use crate::error::refuse;
+use crate::gaussian::gaussian_pair;
 use crate::rlwe::evaluation::SCALE_TOLERANCE;
-use crate::rlwe::flooding::{LEAST_STATISTICAL_BITS, flooding_factor, gaussian_pair};
+use crate::rlwe::flooding::{LEAST_STATISTICAL_BITS, flooding_factor};
 use crate::rlwe::{Ciphertext, Rlwe, SecretKey};
 
 /// The noise is at most this share of the bound on the numbers, or nothing is left of them.

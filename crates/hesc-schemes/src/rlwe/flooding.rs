@@ -4,23 +4,17 @@
 
 use hesc_math::residues::Reducer;
 use rand_core::CryptoRng;
-use rustfft::num_complex::Complex64;
+
+use crate::gaussian::{self, gaussian_pair};
 
 /// Bits of statistical security, at least.
 pub const LEAST_STATISTICAL_BITS: u32 = 40;
-/// Deviations that no number of a flood is beyond: `sqrt(2 ln 2^54)`, the largest radius of 53 bits.
-pub const LARGEST_GAUSSIAN: f64 = 8.66;
+/// Deviations that no number of a flood is beyond.
+pub const LARGEST_GAUSSIAN: f64 = gaussian::LARGEST;
 
 /// The deviation that hides so many numbers' errors, each within one bound, in units of that bound.
 pub fn flooding_factor(answers: u64, statistical_bits: u32) -> f64 {
     (12.0 * answers as f64).sqrt() * (f64::from(statistical_bits) / 2.0).exp2()
-}
-
-/// Two independent normal numbers (Box and Muller), from 53 bits each.
-pub(crate) fn gaussian_pair(rng: &mut impl CryptoRng) -> Complex64 {
-    let uniform = |word: u64| ((word >> 11) as f64 + 0.5) * 2f64.powi(-53);
-    let radius = (-2.0 * uniform(rng.next_u64()).ln()).sqrt();
-    Complex64::from_polar(radius, 2.0 * std::f64::consts::PI * uniform(rng.next_u64()))
 }
 
 /// `words += round(deviation x)`, `x` normal, modulo the prime, which leaves room for [`LARGEST_GAUSSIAN`] of them.

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use zeroize::Zeroizing;
 
 use super::keys::fill_uniform;
-use super::polynomial::{self, Gaussian};
+use super::polynomial::{self, add_gaussian};
 use super::{Ciphertexts, GRID, PublicKey, SecretKey, SeededCiphertexts, Tfhe, Torus, noise};
 use crate::streams::{Batch, Combine, Encrypt, count_blocks};
 use crate::wire::{Kind, Reader, Writer};
@@ -75,12 +75,11 @@ impl Encrypt for Tfhe {
                 let rng = &mut AesCtrRng::from_seed(**seed);
                 let mut r = Zeroizing::new(vec![0; n]);
                 polynomial::fill_binary(&mut r, rng);
-                let mut gaussian = Gaussian::new(rng);
                 let r = self.products().binary(&r);
                 let mut room = Zeroizing::new(vec![0; n]);
                 for (part, key) in block.chunks_exact_mut(n).zip(key.words.chunks_exact(n)) {
                     self.products().multiply(part, key, &r, &mut room);
-                    gaussian.add(part, log2_noise);
+                    add_gaussian(part, log2_noise, rng);
                 }
                 add_bits(&mut block[n..], bits, GRID);
             },
@@ -105,12 +104,11 @@ impl Encrypt for Tfhe {
         let mut bodies = vec![0; blocks * n];
         let secret = self.products().binary(&key.ring);
         let mut room = Zeroizing::new(vec![0; n]);
-        let mut gaussian = Gaussian::new(rng);
         for ((body, mask), bits) in
             bodies.chunks_exact_mut(n).zip(masks.chunks_exact(n)).zip(bits.chunks_exact(n / 64))
         {
             self.products().multiply(body, mask, &secret, &mut room);
-            gaussian.add(body, self.spec().log2_ring_noise);
+            add_gaussian(body, self.spec().log2_ring_noise, rng);
             add_bits(body, bits, GRID);
         }
         Ok(Batch { tag: key.tag, words: bodies, blocks, state: seed })

@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 
 use super::keys::{MODULUS, RING};
 use super::params::Decomposition;
-use super::polynomial::{Gaussian, add_scaled};
+use super::polynomial::{add_gaussian, add_scaled};
 use super::{SecretKey, Spec, Tfhe};
 use crate::streams::Encrypt;
 use crate::{SchemeError, Tag};
@@ -177,7 +177,7 @@ impl Tfhe {
             |(random, room), (row, (body, seed))| {
                 rows.fill(row, stream, random);
                 self.products().multiply(body, random, &secret, room);
-                Gaussian::new(&mut AesCtrRng::from_seed(**seed)).add(body, log2_noise);
+                add_gaussian(body, log2_noise, &mut AesCtrRng::from_seed(**seed));
             },
         );
         bodies
@@ -200,7 +200,7 @@ impl Tfhe {
                 *body = products.fold(0, u64::wrapping_add);
             },
         );
-        Gaussian::new(rng).add(&mut bodies, self.spec().log2_lwe_noise);
+        add_gaussian(&mut bodies, self.spec().log2_lwe_noise, rng);
         bodies
     }
 

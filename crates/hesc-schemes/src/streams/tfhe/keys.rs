@@ -4,7 +4,7 @@ use rand_core::{CryptoRng, SeedableRng};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use super::Tfhe;
-use super::polynomial::{self, Gaussian};
+use super::polynomial::{self, add_gaussian};
 use crate::streams::Encrypt;
 use crate::{KeyId, Tag};
 
@@ -61,7 +61,7 @@ impl Tfhe {
         let (a, b) = key.words.split_at_mut(n);
         let room = &mut Zeroizing::new(vec![0; n]);
         self.products().multiply(b, a, &self.products().binary(&secret.ring), room);
-        Gaussian::new(rng).add(b, self.spec().log2_ring_noise);
+        add_gaussian(b, self.spec().log2_ring_noise, rng);
         key
     }
 

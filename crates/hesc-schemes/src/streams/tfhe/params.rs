@@ -93,8 +93,8 @@ impl Spec {
         for (name, noise) in
             [("log2_ring_noise", self.log2_ring_noise), ("log2_lwe_noise", self.log2_lwe_noise)]
         {
-            if !(-62.0..=-4.0).contains(&noise) {
-                return refuse(name, noise, "choose one from -62 to -4");
+            if !(-62.0..=-5.0).contains(&noise) {
+                return refuse(name, noise, "choose one from -62 to -5");
             }
         }
         for (name, digits) in [

@@ -1,9 +1,10 @@
 //! Arithmetic of ring elements, and noise.
 
-use ::tfhe::core_crypto::commons::math::random::{DefaultRandomGenerator, RandomGenerator, Seed};
 use hesc_math::{Coeff, Eval, MathError, Poly, Ring, RingIndex};
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
+
+use crate::gaussian::gaussian_pair;
 
 /// Bits of the halves of a word.
 const HALF: u32 = 32;
@@ -67,13 +68,6 @@ pub(super) fn add_rotated(out: &mut [u64], a: &[u64], places: usize) {
     add_scaled(&mut out[..places], u64::MAX, wrap);
 }
 
-/// 128 bits for the crate's generators, which give as much security.
-pub(super) fn seed(rng: &mut impl CryptoRng) -> u128 {
-    let mut bytes = [0; 16];
-    rng.fill_bytes(&mut bytes);
-    u128::from_le_bytes(bytes)
-}
-
 /// Random bits, one a word.
 pub(super) fn fill_binary(words: &mut [u64], rng: &mut impl CryptoRng) {
     for words in words.chunks_mut(64) {
@@ -82,22 +76,14 @@ pub(super) fn fill_binary(words: &mut [u64], rng: &mut impl CryptoRng) {
     }
 }
 
-/// Gaussian noise on the torus.
-pub(super) struct Gaussian(RandomGenerator<DefaultRandomGenerator>);
-
-impl Gaussian {
-    /// Seeded by a cryptographic generator.
-    pub(super) fn new(rng: &mut impl CryptoRng) -> Self {
-        Self(RandomGenerator::new(Seed(seed(rng))))
-    }
-
-    /// Adds noise of this deviation.
-    pub(super) fn add(&mut self, words: &mut [u64], log2_deviation: f64) {
-        self.0.unsigned_torus_slice_wrapping_add_random_gaussian_assign(
-            words,
-            0.0,
-            log2_deviation.exp2(),
-        );
+/// Adds Gaussian noise of this deviation, in units of the torus: of at most 2^-5, so that words hold it.
+pub(super) fn add_gaussian(words: &mut [u64], log2_deviation: f64, rng: &mut impl CryptoRng) {
+    let deviation = (f64::from(u64::BITS) + log2_deviation).exp2();
+    for pair in words.chunks_mut(2) {
+        let noise = gaussian_pair(rng);
+        for (word, x) in pair.iter_mut().zip([noise.re, noise.im]) {
+            *word = word.wrapping_add((x * deviation).round_ties_even() as i64 as u64);
+        }
     }
 }
 
