@@ -1,0 +1,96 @@
+"""Keys of the stream cipher."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Never
+
+import numpy as np
+
+from hesc import _native
+from hesc.inputs import of_kind, whole, wire_bytes
+from hesc.integers.bits import bits_of, numbers_in, numbers_of
+from hesc.secret.leveled import LeveledSecretKey
+from hesc.transciphering.messages import Message, Shape
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+    from hesc.integers.kinds import Kind
+
+
+class CipherKey:
+    """A key of the stream cipher Kreyvium, for `hesc.transciphering`.
+
+    It cannot be printed, compared, copied or pickled; `secret_bytes` are for its owner to keep.
+    """
+
+    def __init__(self, native: _native.CipherKey) -> None:
+        self._native = of_kind(native, "native", _native.CipherKey, "CipherKey.generate makes it")
+
+    @classmethod
+    def generate(cls) -> CipherKey:
+        """A new key, from the system's generator."""
+        return cls(_native.CipherKey.generate())
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> CipherKey:
+        """A key from its 16 secret bytes."""
+        return cls(_native.CipherKey.from_bytes(wire_bytes(data)))
+
+    def __reduce__(self) -> Never:
+        raise TypeError("a cipher's key is not pickled or copied; keep its secret_bytes yourself")
+
+    def secret_bytes(self) -> bytes:
+        """Its 16 bytes: whoever has them reads every message."""
+        return self._native.secret_bytes()
+
+    def encrypt_to_bytes(self, secret: LeveledSecretKey) -> bytes:
+        """The key under another one, bit by bit, for a server: once. `hesc.integers.read` reads it.
+
+        Size: 128 ciphertexts under the secret key.
+        """
+        of_kind(secret, "secret", LeveledSecretKey, "leveled_keygen(plan.params) makes it")
+        return self._native.encrypt_to_bytes(secret._native)  # noqa: SLF001 - of this module
+
+    def encrypt(
+        self, numbers: ArrayLike, dtype: DTypeLike | Kind | None = None, *, shape: Shape
+    ) -> Message:
+        """Numbers under the cipher, as many bits as they have, with a nonce of their own.
+
+        Args:
+            numbers: a row of integers, within the type.
+            dtype: "uint8", numpy.int16 ...; that of the array by default.
+            shape: how they are cut into streams: that of the server's `Plan`.
+
+        Raises:
+            OutOfRangeError, ShapeError: numbers beyond the type, or no row.
+            ParameterError: more numbers than a nonce has streams for, streams beyond 4096 bits.
+
+        """
+        kind, array = numbers_in(numbers, dtype)
+        of_kind(shape, "shape", Shape, "plan.shape, or hesc.transciphering.Shape(slots, blocks)")
+        slots = whole(shape.slots, "shape.slots", 1, 1 << 16)
+        blocks = whole(shape.blocks, "shape.blocks", 1, 1 << 12)
+        packed = [
+            np.packbits(bits_of(array[at : at + slots], kind).astype(bool), 1, bitorder="little")
+            for at in range(0, array.size, slots)
+        ]
+        rows = b"".join(block.tobytes() for block in packed)
+        flags = kind.width, kind.signed, kind.boolean
+        native = self._native.encrypt(rows, array.size, *flags, (slots, blocks))
+        return Message(native)
+
+    def decrypt(self, message: Message) -> NDArray[Any]:
+        """The numbers of a message that this key made; others give numbers without meaning."""
+        of_kind(message, "message", Message, "Message.from_bytes reads one")
+        rows = np.frombuffer(self._native.decrypt(message.native), dtype=np.uint8)
+        kind, slots = message.kind, message.shape.slots
+        numbers, at = [], 0
+        for first in range(0, len(message), slots):
+            count = min(slots, len(message) - first)
+            size = -(-count // 8)
+            block = rows[at : at + kind.width * size].reshape(kind.width, size)
+            bits = np.unpackbits(block, 1, count=count, bitorder="little")
+            numbers.append(numbers_of(bits.astype(np.int64), kind))
+            at += block.size
+        return np.concatenate(numbers)

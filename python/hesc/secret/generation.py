@@ -1,0 +1,110 @@
+"""New keys, from the operating system's randomness."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from hesc._native import ParameterError
+from hesc.encryptor import PublicKey
+from hesc.inputs import of_kind, whole
+from hesc.leveled.keys import PublicKeys
+from hesc.leveled.params import LeveledParams
+from hesc.packing.moves import spreading_elements
+from hesc.parameter_set import explained
+from hesc.params import Params
+from hesc.secret.keys import SecretKey
+from hesc.secret.leveled import LeveledSecretKey
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def keygen(
+    params: Params, *, mode: Literal["encrypt", "simulate"] = "encrypt"
+) -> tuple[SecretKey, PublicKey]:
+    """A new key pair from the operating system's randomness.
+
+    Args:
+        params: the parameter set.
+        mode: "simulate" gives keys that encrypt nothing: the same program then runs on bits in the
+            clear with the layout of these parameters, many times faster, and answers have the
+            errors that encrypted ones have. What the scheme itself cannot do is not simulated:
+            masks (multiplexed and allocated sums) on sets without slots, products beyond its
+            number, noise that runs out. Encryption refuses these, always before an answer. Fusion
+            as digits needs counts: `Params.insecure_plain` simulates that.
+
+    """
+    if not isinstance(params, Params):
+        raise TypeError(
+            f"keygen takes a parameter set, not {params!r}: hesc.Params.preset(name) or "
+            f"hesc.Params.recommended(scheme); a leveled set goes to hesc.leveled_keygen"
+        )
+    if mode == "simulate":
+        params = params.simulated()
+    elif mode != "encrypt":
+        raise ParameterError(f"unknown mode {mode!r}; choose encrypt or simulate")
+    secret, public = params.native.generate_keys()
+    return SecretKey(params, secret), PublicKey(params, public)
+
+
+@explained
+def leveled_keygen(
+    params: LeveledParams,
+    *,
+    products: bool = True,
+    rotations: Sequence[int] = (),
+    conjugate: bool = False,
+    slot_rotations: Sequence[tuple[int, int]] = (),
+    unpacking: bool | Literal["extract"] = False,
+    spreading: bool = False,
+) -> tuple[LeveledSecretKey, PublicKeys]:
+    """New keys of a scheme with multiplication, from the operating system's randomness.
+
+    Args:
+        params: the parameter set.
+        products: make the relinearisation key.
+        rotations: steps to make keys for; each is as large as the relinearisation key.
+        conjugate: make the key for complex conjugates (CKKS) or for swapping rows.
+        slot_rotations: odd rings: pairs of a dimension and steps along it.
+        unpacking: odd rings: make the keys of all Frobenius maps; "extract" makes the few that
+            `EncryptedSlots.extract` needs.
+        spreading: odd rings: make the keys for one message to a ciphertext (`packing.Spread`).
+
+    """
+    of_kind(
+        params,
+        "what leveled_keygen takes",
+        LeveledParams,
+        "give it a set that hesc.LeveledParams.recommended or preset makes (keygen is for "
+        "hesc.Params)",
+    )
+    flags = {"products": products, "conjugate": conjugate, "spreading": spreading}
+    for name, flag in flags.items():
+        if not isinstance(flag, bool):
+            raise ParameterError(f"{name} is True or False; got {flag!r}")
+    secret, public = params.native.generate_keys()
+    relin = secret.relin_key() if products else None
+    steps = [whole(step, "rotations", -(2**31), 2**31 - 1) for step in rotations]
+    along = list(slot_rotations)
+    if any(not isinstance(pair, tuple | list) or len(pair) != 2 for pair in along):
+        raise ParameterError("slot_rotations are pairs of a dimension and steps along it")
+    elements = [
+        params.native.dimension_element(
+            whole(dimension, "a dimension", 0), whole(step, "steps", -(2**31), 2**31 - 1)
+        )
+        for dimension, step in along
+    ]
+    if conjugate and params.ring_index % 2:
+        raise ParameterError("rings of odd index have no rows to swap; leave out conjugate")
+    if not isinstance(unpacking, bool) and unpacking != "extract":
+        raise ParameterError(f'unpacking is True, False or "extract"; got {unpacking!r}')
+    if unpacking == "extract":
+        elements += params.native.extraction_elements()
+    elif unpacking:
+        elements += params.native.unpacking_elements()
+    if spreading:
+        elements += spreading_elements(params)
+    wanted = sorted(set(elements) - {1})
+    some = bool(steps or wanted or unpacking or spreading) or conjugate
+    galois = secret.galois_keys(steps, conjugate, wanted) if some else None
+    return LeveledSecretKey(params, secret), PublicKeys(params, public, relin, galois)
