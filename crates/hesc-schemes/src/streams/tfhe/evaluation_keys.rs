@@ -116,6 +116,11 @@ impl SeededEvaluationKey {
     pub(super) fn lengths(spec: &Spec) -> [usize; 3] {
         Rows::of(spec).map(|rows| rows.count * rows.body)
     }
+
+    /// Words of the three keys whole, random halves and all.
+    pub(super) fn expanded_length(spec: &Spec) -> usize {
+        Rows::of(spec).iter().map(|rows| rows.count * (rows.random + rows.body)).sum()
+    }
 }
 
 impl Tfhe {
