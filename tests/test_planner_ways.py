@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from hesc import OutOfRangeError, ShapeError
+from hesc import HescError, OutOfRangeError, ShapeError
+from hesc.arrays import EncryptedArray
 from hesc.decisions.models import classify
 from hesc.decisions.quantisation import quantised
 from hesc.integers import BootstrappedIntegers, Kind
@@ -23,7 +26,7 @@ from hesc.planner.contenders.encrypted_columns import EncryptedColumns
 from hesc.planner.contenders.ring_products import RingProducts
 from hesc.planner.contenders.stream_sums import StreamSums
 from hesc.planner.contenders.whole_columns import WholeColumns
-from hesc.planner.offers import Offer, measure
+from hesc.planner.offers import Offer, measure, timed
 from hesc.secret import keygen, leveled_keygen
 
 SHIPPED = Calibration.shipped()
@@ -336,6 +339,49 @@ def test_failures_are_stated_and_filtered() -> None:
     assert "fails" in table
     assert "never" in table
     assert "2^-127" in table
+
+
+@given(
+    features=st.integers(1, 40),
+    outputs=st.integers(1, 4),
+    samples=st.integers(1, 3),
+    error=st.floats(0.05, 0.9),
+    encrypted=st.booleans(),
+)
+@settings(max_examples=25, deadline=None)
+def test_sums_of_streams_count_the_ciphertexts_that_travel(
+    features: int, outputs: int, samples: int, error: float, encrypted: bool
+) -> None:
+    """Streams longer than a block have blocks of their own; shorter ones are not cut in two."""
+    problem = linear(features, outputs)
+    setting = "outsourced" if encrypted else "client_server"
+    wishes: dict[str, Any] = {"disclose": "products", "own_model": encrypted, "samples": samples}
+    for preset in ("bfv_1024", "pad_1024"):
+        task = Task(problem, setting, max_error=error * features, **wishes)
+        offer = offered(StreamSums(preset), task)
+        up = offer.prepare().encrypt(drawn(problem, samples))
+        sent = EncryptedArray.from_bytes(Params.preset(preset), up[0])
+        kernel = f"stream_sums.{preset}.{'encrypted' if encrypted else 'clear'}.{{}}.{{}}"
+        assert offer.work[kernel.format("encrypt", "ciphertexts")] == sent.blocks
+        assert offer.work[kernel.format("encrypt", "numbers")] == sent.size
+        for stage in ("answer", "decrypt"):
+            assert offer.work[kernel.format(stage, "ciphertexts")] == sent.blocks * outputs
+            assert offer.work[kernel.format(stage, "numbers")] == sent.size * outputs
+
+
+def test_what_cannot_be_repeated_is_refused_before_anything_is_made() -> None:
+    task = Task(linear(3, 1), max_error=0.1)
+    offer = offered(RingProducts(), task)
+
+    def prepare() -> Any:
+        raise AssertionError("keys were made")
+
+    for wrong in (0, 51, 1.5, "three"):
+        runs: Any = {"repetitions": wrong}
+        with pytest.raises(HescError):
+            measure(replace(offer, prepare=prepare), task, drawn(linear(3, 1), 1), **runs)
+        with pytest.raises(HescError):
+            timed(replace(offer, prepare=prepare), drawn(linear(3, 1), 1), **runs)
 
 
 def test_agreement_stands_in_the_table() -> None:

@@ -131,8 +131,7 @@ def measure(
         enough: seconds that a first run takes of which one repetition is enough.
 
     """
-    parties = offer.prepare()
-    one, stages, yardstick = _timed(parties, x, repetitions, enough)
+    parties, one, stages, yardstick = _timed(offer, x, repetitions, enough)
     error = task.problem.error(one.values, x)
     up, down = _size(one.up), _size(one.down)
     return Measured(stages, up, down, parties.held(), one.values, error, yardstick)
@@ -142,15 +141,16 @@ def timed(
     offer: Offer, x: NDArray[Any], *, repetitions: int = 3, enough: float = math.inf
 ) -> tuple[dict[str, float], float]:
     """Seconds of stages and of the yardstick beside them, as `measure` takes them; nothing else."""
-    _, stages, yardstick = _timed(offer.prepare(), x, repetitions, enough)
+    _, _, stages, yardstick = _timed(offer, x, repetitions, enough)
     return stages, yardstick
 
 
 def _timed(
-    parties: Parties, x: NDArray[Any], repetitions: int, enough: float
-) -> tuple[_Run, dict[str, float], float]:
-    """The first run, seconds of stages, and of the yardstick."""
+    offer: Offer, x: NDArray[Any], repetitions: int, enough: float
+) -> tuple[Parties, _Run, dict[str, float], float]:
+    """All sides, their first run, seconds of stages, and of the yardstick."""
     repetitions = whole(repetitions, "repetitions", 1, MOST_RUNS)
+    parties = offer.prepare()
     groups: list[tuple[list[float], float]] = []
     before = reading()
     begin = time.perf_counter()
@@ -176,7 +176,7 @@ def _timed(
     }
     # What makes a time and its yardstick most alike: each group has its own speed.
     ratio = statistics.median(sum(times) / speed for times, speed in groups)
-    return one, stages, sum(stages.values()) / ratio
+    return parties, one, stages, sum(stages.values()) / ratio
 
 
 class _Run(NamedTuple):

@@ -69,8 +69,10 @@ class StreamSums(ForScores):
         shape = problem.outputs, problem.features
         up, down, held = sizes(self._preset, length, shape, task.samples, under)
         rows = task.samples * problem.outputs
-        numbers = task.samples * problem.features
-        blocks = -(-length * problem.features // Params.preset(self._preset).block_length)
+        # What is added is a stream too where it is encrypted.
+        streams = problem.features + encrypted
+        numbers = task.samples * streams
+        blocks = _blocks(length, streams, Params.preset(self._preset).block_length)
         return Offer(
             way=self.name,
             parameters=f"{self._preset}, {length} bits a stream",
@@ -89,6 +91,13 @@ class StreamSums(ForScores):
             sees=Sees("products", model_at_server=not encrypted, one_encryptor=pad and encrypted),
             prepare=partial(_Parties, self._preset, length, problem, under),
         )
+
+
+def _blocks(length: int, streams: int, block_length: int) -> int:
+    """Of a row of streams: several lie side by side in a block, or each has blocks of its own."""
+    if length > block_length:
+        return streams * -(-length // block_length)
+    return -(-streams // (block_length // length))
 
 
 def _summands(problem: Scores) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

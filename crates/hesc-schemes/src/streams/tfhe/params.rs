@@ -1,7 +1,11 @@
+use super::SeededEvaluationKey;
 use crate::error::refuse;
 use crate::kinds::SchemeId;
 use crate::wire::{Reader, Writer};
 use crate::{Assurance, Fingerprint, SchemeError};
+
+/// Words of evaluation keys in the form that computes, at most: 4 GB. What travels may be a twentieth.
+const MOST_KEY_WORDS: usize = 1 << 29;
 
 /// How a word is cut into digits: `levels` of `base_log` bits, from the top.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,6 +113,15 @@ impl Spec {
                 return refuse(name, value, "choose at least one digit and at most 60 bits in all");
             }
         }
+        let words = SeededEvaluationKey::expanded_length(self);
+        if words > MOST_KEY_WORDS {
+            let value = format!("{} GB once they are expanded", words >> 27);
+            return refuse(
+                "evaluation keys",
+                value,
+                "choose fewer digits, for keys of 4 GB at most",
+            );
+        }
         if self.assurance() >= assurance {
             return Ok(());
         }
@@ -157,6 +170,21 @@ fn log2_noise_132_bits(dimension: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sets_whose_keys_no_machine_holds_are_refused() {
+        let all = Decomposition { base_log: 1, levels: 60 };
+        let one = Decomposition { base_log: 23, levels: 1 };
+        let spec = crate::streams::tfhe::tests::secure();
+        let large = Spec { ring_degree: 8192, lwe_dimension: 1200, ..spec };
+        assert!(large.check(Assurance::Insecure).is_ok());
+        for digits in [[all, one, one], [one, all, one], [one, one, all]] {
+            let [bootstrap, keyswitch, packing] = digits;
+            let refused =
+                Spec { bootstrap, keyswitch, packing, ..large }.check(Assurance::Insecure);
+            assert!(matches!(refused, Err(SchemeError::Parameter { .. })), "{digits:?}");
+        }
+    }
 
     #[test]
     fn less_noise_is_less_secure() {
