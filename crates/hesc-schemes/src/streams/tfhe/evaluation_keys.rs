@@ -67,16 +67,8 @@ struct Rows {
 impl Rows {
     /// Of a parameter set's three keys.
     fn of(spec: &Spec) -> [Self; 3] {
-        let (n, small) = (spec.ring_degree, spec.lwe_dimension);
-        let rows = |bits: usize, decomposition: Decomposition| bits * decomposition.levels as usize;
         let mut first = 0;
-        [
-            // A row for each component of ring elements.
-            (RING.0 * rows(small, spec.bootstrap), n, n),
-            (rows(n, spec.keyswitch), small, 1),
-            (rows(small, spec.packing), n, n),
-        ]
-        .map(|(count, random, body)| {
+        spec.evaluation_keys().map(|[count, random, body]| {
             let found = Self { count, random, body, first };
             first += count * found.blocks();
             found
@@ -114,12 +106,7 @@ impl Rows {
 impl SeededEvaluationKey {
     /// Words of the three keys of a parameter set.
     pub(super) fn lengths(spec: &Spec) -> [usize; 3] {
-        Rows::of(spec).map(|rows| rows.count * rows.body)
-    }
-
-    /// Words of the three keys whole, random halves and all.
-    pub(super) fn expanded_length(spec: &Spec) -> usize {
-        Rows::of(spec).iter().map(|rows| rows.count * (rows.random + rows.body)).sum()
+        spec.evaluation_keys().map(|[rows, _, body]| rows * body)
     }
 }
 

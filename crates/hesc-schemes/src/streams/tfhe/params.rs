@@ -1,4 +1,3 @@
-use super::SeededEvaluationKey;
 use crate::error::refuse;
 use crate::kinds::SchemeId;
 use crate::wire::{Reader, Writer};
@@ -80,6 +79,19 @@ impl Spec {
         of(self.ring_degree, self.log2_ring_noise).min(of(self.lwe_dimension, self.log2_lwe_noise))
     }
 
+    /// Of the keys for bootstraps, key switches and packing: rows, and words of each row's random half and
+    /// of its other one.
+    pub(super) fn evaluation_keys(&self) -> [[usize; 3]; 3] {
+        let (n, small) = (self.ring_degree, self.lwe_dimension);
+        let rows = |bits: usize, decomposition: Decomposition| bits * decomposition.levels as usize;
+        [
+            // A row for each of the two components of ring elements.
+            [2 * rows(small, self.bootstrap), n, n],
+            [rows(n, self.keyswitch), small, 1],
+            [rows(small, self.packing), n, n],
+        ]
+    }
+
     /// The set's hash.
     pub fn fingerprint(&self) -> Fingerprint {
         Fingerprint::of(&self.to_bytes())
@@ -113,7 +125,8 @@ impl Spec {
                 return refuse(name, value, "choose at least one digit and at most 60 bits in all");
             }
         }
-        let words = SeededEvaluationKey::expanded_length(self);
+        let keys = self.evaluation_keys();
+        let words: usize = keys.map(|[rows, random, body]| rows * (random + body)).iter().sum();
         if words > MOST_KEY_WORDS {
             let value = format!("{} GB once they are expanded", words >> 27);
             return refuse(
