@@ -144,7 +144,10 @@ fn evaluation_keys_are_rows_of_their_messages_with_the_stated_noise() {
         assert!(sum.abs() < 5.0 * count.sqrt(), "{sum} of {count}");
         assert!((squares - count).abs() < 5.0 * (2.0 * count).sqrt(), "{squares} of {count}");
     }
-    // Rows have noise of their own.
+    // Rows have random halves of their own, in all keys, and noise.
+    let words = key.keyswitch.as_ref().chunks_exact(spec.lwe_dimension + 1);
+    let words = words.chain(key.packing.as_ref().chunks_exact(2 * n)).map(|row| &row[..2]);
+    assert_eq!(words.collect::<BTreeSet<_>>().len(), n * 5 + 63 * 2);
     let own = errors[1].chunks(n).map(|row| row.iter().map(|error| error.to_bits()).collect());
     assert_eq!(own.collect::<BTreeSet<Vec<_>>>().len(), 63 * 2);
 }
