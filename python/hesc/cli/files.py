@@ -19,7 +19,7 @@ from rich.text import Text
 
 from hesc._native import HescError, ParameterError, WireError
 from hesc.cli.batches import IgnoreExtra, after, batches, write_rows
-from hesc.cli.pairing import QueryName, answer_to, answers_in, answers_to, digest_of
+from hesc.cli.pairing import QueryName, answers_in, answers_to, digest_of
 from hesc.cli.terminal import (
     JsonFile,
     PassphraseFile,
@@ -291,8 +291,7 @@ def evaluate(
             writer.write(bytes.fromhex(folder.digest))
             for batch in read_queries(file, Message.SAMPLES, folder.digest):
                 found = served.answer(batch)
-                writer.write(answer_to(batch, found))
-                name.add(digest_of(batch))
+                writer.write(name.add(digest_of(batch)) + found)
                 queries, up, down = queries + 1, up + len(batch), down + len(found)
             writer.finish()
         if counted is not None and most is not None:
@@ -359,7 +358,7 @@ def decrypt(
             write_rows(table, plan, found, shares, header=not count)
             count += len(found.predictions)
             if plan.classes is not None:
-                classes.update(str(name) for name in found.predictions.tolist())
+                classes.update(str(label) for label in found.predictions.tolist())
     warn_of_formulas(plan.classes)
     figures: dict[str, Any] = {"query": name.whole, "samples": count, "error": plan.error}
     if plan.classes is not None:

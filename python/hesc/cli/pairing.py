@@ -24,9 +24,10 @@ class QueryName:
     def __init__(self) -> None:
         self._digests = sha256()
 
-    def add(self, digest: bytes) -> None:
-        """One more batch, by its digest."""
+    def add(self, digest: bytes) -> bytes:
+        """One more batch, by its digest, which comes back."""
         self._digests.update(digest)
+        return digest
 
     @property
     def whole(self) -> str:
@@ -40,11 +41,6 @@ class QueryName:
 def digest_of(batch: bytes) -> bytes:
     """What an answer names a query's batch by."""
     return sha256(batch).digest()
-
-
-def answer_to(batch: bytes, answer: bytes) -> bytes:
-    """A batch of the answer's file."""
-    return digest_of(batch) + answer
 
 
 def answers_in(batches: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
