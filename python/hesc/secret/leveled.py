@@ -44,6 +44,11 @@ def _leveled(value: object, kind: type, remedy: str) -> None:
         raise ParameterError(f"{remedy}; got {type(value).__name__}")
 
 
+def _check_answer(answer: object) -> None:
+    if not isinstance(answer, bytes):
+        raise ParameterError(f"an answer is bytes, not {type(answer).__name__}")
+
+
 class LeveledSecretKey:
     """The secret key of a scheme with multiplication. Not printed, compared, copied or pickled."""
 
@@ -139,8 +144,7 @@ class LeveledSecretKey:
 
         """
         _leveled(plan, Plan, "decrypt_scores takes a ring_products.Plan first")
-        if not isinstance(answer, bytes):
-            raise ParameterError(f"an answer is bytes, not {type(answer).__name__}")
+        _check_answer(answer)
         native = plan.native
         values = native.decrypt(self._native, answer)
         return Scores(values.reshape(-1, native.outputs), native.error)
@@ -244,8 +248,7 @@ class LeveledSecretKey:
 
         """
         _leveled(plan, LogarithmPlan, "decrypt_logarithms takes a logarithms.Plan first")
-        if not isinstance(answer, bytes):
-            raise ParameterError(f"an answer is bytes, not {type(answer).__name__}")
+        _check_answer(answer)
         products, values = plan.native.decrypt(self._native, answer)
         return Products(
             values.reshape(-1, *plan.shape), products.reshape(-1, plan.products), plan.error

@@ -3,7 +3,7 @@ use rand_core::{CryptoRng, SeedableRng};
 use rayon::prelude::*;
 use zeroize::Zeroizing;
 
-use super::keys::fill_uniform;
+use super::keys::{fill_uniform, fresh_seeds};
 use super::polynomial::{self, add_gaussian};
 use super::{Ciphertexts, GRID, PublicKey, SecretKey, SeededCiphertexts, Tfhe, Torus, noise};
 use crate::streams::{Batch, Combine, Encrypt, count_blocks};
@@ -68,8 +68,7 @@ impl Encrypt for Tfhe {
         let n = self.ring_degree();
         let log2_noise = self.spec().log2_ring_noise;
         let mut words = vec![0; blocks * 2 * n];
-        let seeds: Vec<_> =
-            (0..blocks).map(|_| Zeroizing::new(sampling::fresh_seed(rng))).collect();
+        let seeds = fresh_seeds(blocks, rng);
         words.par_chunks_exact_mut(2 * n).zip(bits.par_chunks_exact(n / 64)).zip(&seeds).for_each(
             |((block, bits), seed)| {
                 let rng = &mut AesCtrRng::from_seed(**seed);

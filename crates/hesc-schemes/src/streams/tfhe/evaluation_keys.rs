@@ -12,7 +12,7 @@ use rand_core::{CryptoRng, SeedableRng};
 use rayon::prelude::*;
 use zeroize::Zeroizing;
 
-use super::keys::{MODULUS, RING};
+use super::keys::{MODULUS, RING, fresh_seeds};
 use super::params::Decomposition;
 use super::polynomial::{add_gaussian, add_scaled};
 use super::{SecretKey, Spec, Tfhe};
@@ -161,8 +161,7 @@ impl Tfhe {
     ) -> Vec<u64> {
         let (n, log2_noise) = (self.ring_degree(), self.spec().log2_ring_noise);
         let secret = self.products().binary(&secret.ring);
-        let seeds: Vec<_> =
-            (0..rows.count).map(|_| Zeroizing::new(sampling::fresh_seed(rng))).collect();
+        let seeds = fresh_seeds(rows.count, rng);
         let mut bodies = vec![0; rows.count * n];
         bodies.par_chunks_exact_mut(n).zip(&seeds).enumerate().for_each_init(
             || (vec![0; n], Zeroizing::new(vec![0; n])),

@@ -74,6 +74,11 @@ impl Tfhe {
     }
 }
 
+/// Seeds of generators that work beside each other.
+pub(super) fn fresh_seeds(count: usize, rng: &mut impl CryptoRng) -> Vec<Zeroizing<RngSeed>> {
+    (0..count).map(|_| Zeroizing::new(sampling::fresh_seed(rng))).collect()
+}
+
 /// Uniform words.
 pub(super) fn fill_uniform(words: &mut [u64], rng: &mut impl CryptoRng) {
     let mut bytes = Zeroizing::new(vec![0; 8 * words.len()]);
