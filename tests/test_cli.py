@@ -219,9 +219,15 @@ def test_demo_prints_figures(scheme: str, ways: int) -> None:
 
 
 def test_demo_links_records() -> None:
+    """Of 240 people on whom no threshold was chosen, 23 missed would fail here.
+
+    Codes are of a random key: 6.9 are missed in the mean, with a deviation of 1.6 and 11 at most
+    (1,500 keys). By Poisson's law, which is wider, 23 are missed once in 10^6 runs.
+    """
     document = json.loads(run("demo", "linkage", "--records", "300", "--json", "-"))
     assert (document["sent"], document["compared"]) == (300, 300)
-    assert document["f1"] >= 0.98
+    assert document["f1"] >= 0.95
+    assert document["precision"] >= 0.99
     steps = document["steps"].values()
     assert document["bytes"] == sum(step["bytes"] or 0 for step in steps)
     assert document["seconds"] == pytest.approx(sum(step["seconds"] for step in steps))
