@@ -1,12 +1,15 @@
 """The tasks that the planner is judged by: their names, and which of them are looked at once.
 
 A name says everything: problem, data, setting, disclosure, error, samples, objective, bandwidth.
-The list and the fifth that is held out were fixed before there was a cost model.
+The first list and the fifth of it that is held out were fixed before there was a cost model. That
+fifth was looked at in every run since, so `later` names others, of other models, sizes, errors and
+numbers of samples, that were drawn when the cost model stood and are to be looked at once.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from hashlib import blake2b
 from itertools import product
 from typing import Final, TypeVar
@@ -35,10 +38,34 @@ MODELS: Final = (
 )
 """Linear scores: scikit-learn's bundled sets with a model, and random weights."""
 
+LATER_MODELS: Final = (
+    "iris-ridge",
+    "wine-naive_bayes",
+    "wine-qda",
+    "wine-nystroem",
+    "breast_cancer-naive_bayes",
+    "breast_cancer-svm",
+    "breast_cancer-pca",
+    "digits-nystroem",
+    "diabetes-linear",
+    *(
+        f"synthetic-{features}x{outputs}"
+        for features in (6, 12, 24, 48, 96, 200, 384)
+        for outputs in (3, 25)
+    ),
+)
+"""Linear scores of the later tasks: no model and no shape of `MODELS`."""
+
 T = TypeVar("T")
 
-_PARTS: Final = 5
-"""One part in so many is held out."""
+FIRST: Final = ""
+HELD_OUT: Final = "held out"
+LATER: Final = "drawn later"
+PARTS: Final = (FIRST, HELD_OUT, LATER)
+"""Figures are of each part by itself."""
+
+_FIFTH: Final = 5
+"""One of the first tasks in so many is held out."""
 # The wishes that a linear task is drawn from, by the hash of model and number.
 _SETTINGS: Final = (
     "client_server",
@@ -48,11 +75,24 @@ _SETTINGS: Final = (
     "one_side_clear",
 )
 _DISCLOSURES: Final = ("scores", "scores", "products")
-_ERRORS: Final = ("0.1", "0.03", "0.01", "0.003")
-_SAMPLES: Final = (1, 1, 16, 256, 1000)
 _OBJECTIVES: Final = ("latency", "latency", "throughput", "bytes", "memory")
-_BANDWIDTHS: Final = ("1e6", "1e7", "1e8")
-_VARIANTS: Final = 5
+
+
+@dataclass(frozen=True)
+class _Wishes:
+    """What tasks of linear scores are drawn from, beside setting, disclosure and objective."""
+
+    models: tuple[str, ...]
+    variants: int
+    errors: tuple[str, ...]
+    samples: tuple[int, ...]
+    bandwidths: tuple[str, ...]
+
+
+_FIRST: Final = _Wishes(
+    MODELS, 5, ("0.1", "0.03", "0.01", "0.003"), (1, 1, 16, 256, 1000), ("1e6", "1e7", "1e8")
+)
+_LATER: Final = _Wishes(LATER_MODELS, 3, ("0.05", "0.02", "0.005"), (1, 5, 64, 700), ("3e6", "3e7"))
 
 
 @dataclass(frozen=True)
@@ -81,61 +121,94 @@ def wish(name: str) -> Wish:
     )
 
 
-def held_out(name: str) -> bool:
-    """Whether a task is one of the fifth that no figure was fitted to."""
-    return _hash(name, "held out") % _PARTS == 0
+def part_of(name: str) -> str:
+    """Which part of the list a task is in, one of `PARTS`."""
+    if name in _later_names():
+        return LATER
+    return HELD_OUT if _hash(name, "held out") % _FIFTH == 0 else FIRST
+
+
+@cache
+def _later_names() -> frozenset[str]:
+    return frozenset(later())
 
 
 def names() -> list[str]:
-    """All tasks, in a fixed order."""
-    return [*_scores(), *_classes(), *_products(), *_distances()]
+    """The first tasks, in a fixed order."""
+    return [
+        *_scores(_FIRST),
+        *_classes(
+            ("iris-logistic", "wine-logistic", "breast_cancer-logistic", "synthetic-16x1"),
+            (1, 256),
+            "1e7",
+        ),
+        *_products(
+            (2, 3, 4, 8),
+            ("0.1", "0.01", "0.001"),
+            ((1, "latency"), (64, "bytes"), (1024, "throughput")),
+            "1e7",
+        ),
+        *_distances((128, 256, 512), (256, 4096), ((1, "latency"), (16, "bytes")), "1e7"),
+    ]
 
 
-def _scores() -> list[str]:
+def later() -> list[str]:
+    """The later tasks, in a fixed order; none is among the first."""
+    return [
+        *_scores(_LATER),
+        *_classes(("wine-naive_bayes", "breast_cancer-svm", "synthetic-24x1"), (1, 64), "3e7"),
+        *_products((5, 6), ("0.03", "0.003"), ((8, "latency"), (300, "throughput")), "3e6"),
+        *_distances((192, 384), (1000,), ((1, "throughput"), (5, "latency")), "3e7"),
+    ]
+
+
+def _scores(wishes: _Wishes) -> list[str]:
     found = []
-    for model, variant in product(MODELS, range(_VARIANTS)):
+    for model, variant in product(wishes.models, range(wishes.variants)):
         setting = _draw(_SETTINGS, model, variant, "setting")
         parts = (
             "scores",
             model,
             setting,
             _draw(_DISCLOSURES, model, variant, "disclose"),
-            _draw(_ERRORS, model, variant, "error"),
-            str(_draw(_SAMPLES, model, variant, "samples")),
+            _draw(wishes.errors, model, variant, "error"),
+            str(_draw(wishes.samples, model, variant, "samples")),
             _draw(_OBJECTIVES, model, variant, "objective"),
-            _draw(_BANDWIDTHS, model, variant, "bandwidth"),
+            _draw(wishes.bandwidths, model, variant, "bandwidth"),
         )
         found.append("/".join(parts))
     return list(dict.fromkeys(found))
 
 
-def _classes() -> list[str]:
-    models = ("iris-logistic", "wine-logistic", "breast_cancer-logistic", "synthetic-16x1")
+def _classes(models: tuple[str, ...], samples: tuple[int, ...], bandwidth: str) -> list[str]:
     return [
-        f"class/{model}/client_server/class/0.1/{samples}/{objective}/1e7"
-        for model, samples, objective in product(models, (1, 256), ("latency", "throughput"))
+        f"class/{model}/client_server/class/0.1/{many}/{objective}/{bandwidth}"
+        for model, many, objective in product(models, samples, ("latency", "throughput"))
     ]
 
 
-def _products() -> list[str]:
+def _products(
+    factors: tuple[int, ...],
+    errors: tuple[str, ...],
+    wanted: tuple[tuple[int, str], ...],
+    bandwidth: str,
+) -> list[str]:
     return [
-        f"products/{factors}/many_parties/scores/{error}/{samples}/{objective}/1e7"
-        for factors, error, (samples, objective) in product(
-            (2, 3, 4, 8),
-            ("0.1", "0.01", "0.001"),
-            ((1, "latency"), (64, "bytes"), (1024, "throughput")),
-        )
+        f"products/{many}/many_parties/scores/{error}/{samples}/{objective}/{bandwidth}"
+        for many, error, (samples, objective) in product(factors, errors, wanted)
     ]
 
 
-def _distances() -> list[str]:
+def _distances(
+    bits: tuple[int, ...],
+    records: tuple[int, ...],
+    wanted: tuple[tuple[int, str], ...],
+    bandwidth: str,
+) -> list[str]:
     return [
-        f"distances/{bits}x{records}/{setting}/distances/0/{probes}/{objective}/1e7"
-        for bits, records, setting, (probes, objective) in product(
-            (128, 256, 512),
-            (256, 4096),
-            ("client_server", "outsourced"),
-            ((1, "latency"), (16, "bytes")),
+        f"distances/{long}x{many}/{setting}/distances/0/{probes}/{objective}/{bandwidth}"
+        for long, many, setting, (probes, objective) in product(
+            bits, records, ("client_server", "outsourced"), wanted
         )
     ]
 
