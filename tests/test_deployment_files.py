@@ -294,7 +294,13 @@ def test_answers_are_to_one_query(
 
     plan, first, second = parts(tmp_path / "one" / "a", Message.SCORES)
     turned = joined("turned", [plan, second, first])
+    # A server that answers fewer samples than it was asked, and names the query as it should.
+    rows = write(tmp_path / "few.csv", NAMES, X[:9])
+    files.encrypt(rows, *sides, tmp_path / "few-q")
+    files.evaluate(tmp_path / "few-q", desk.server, tmp_path / "few-a")
+    nine = parts(tmp_path / "few-a", Message.SCORES)[1]
     for answer, match in (
+        (joined("lost", [plan, first[:32] + nine[32:], second]), "9 samples, the query of 10"),
         (tmp_path / "two" / "a", "another query"),
         (turned, "another order"),
         (joined("fewer", [plan, first]), "does not answer all"),

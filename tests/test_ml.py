@@ -41,6 +41,8 @@ from hesc.ml import (
     PrivatePlan,
     PrivateRegressor,
 )
+from hesc.ml.measuring import measure
+from hesc.ml.runs import Session
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -254,3 +256,41 @@ def test_agreement_is_what_happens() -> None:
         found = np.mean(runs == made.predict(rows))
         assert plan.agreement - 0.02 < found < plan.agreement + most
         assert found < 0.98
+
+
+def test_answers_of_other_samples_are_refused() -> None:
+    """A server that answers fewer or more samples than it was asked, by every call that knows."""
+    made = private()
+    client, server = made.client(), made.server()
+    answer: bytes = server.answer(client.encrypt(X[:5]).data)
+    assert np.array_equal(client.decrypt(answer, samples=5).scores, client.decrypt(answer).scores)
+    assert client.probabilities(answer, samples=5).shape == (5, 3)
+    for other in (1, 4, 6):
+        with pytest.raises(hesc.WireError, match=f"5 samples, the query of {other}"):
+            client.decrypt(answer, samples=other)
+        with pytest.raises(hesc.WireError, match=f"5 samples, the query of {other}"):
+            client.probabilities(answer, samples=other)
+    with pytest.raises(hesc.OutOfRangeError, match="samples"):
+        client.decrypt(answer, samples=0)
+
+    class Forgetful:
+        """Always of five samples."""
+
+        plan = server.plan
+
+        def answer(self, query: bytes) -> bytes:
+            del query
+            return answer
+
+        def to_bytes(self) -> bytes:
+            data: bytes = server.to_bytes()
+            return data
+
+    session = Session(client, Forgetful())
+    assert len(session.run(X[:5], clip=False, progress=False).predictions) == 5
+    for count in (4, 6):
+        with pytest.raises(hesc.WireError, match=f"query of {count}"):
+            session.run(X[:count], clip=False, progress=False)
+        scores = made.decision_function(X[:count])
+        with pytest.raises(hesc.WireError, match=f"query of {count}"):
+            measure(client, Forgetful(), X[:count], scores, made.predict(X[:count]))

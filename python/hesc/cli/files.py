@@ -19,7 +19,7 @@ from rich.text import Text
 
 from hesc._native import HescError, ParameterError, WireError
 from hesc.cli.batches import IgnoreExtra, after, batches, write_rows
-from hesc.cli.pairing import QueryName, answers_in, answers_to, digest_of
+from hesc.cli.pairing import Asked, QueryName, answers_in, answers_to, digest_of
 from hesc.cli.terminal import (
     JsonFile,
     PassphraseFile,
@@ -213,8 +213,9 @@ def encrypt(
         for first, batch in batches(file, plan, ignore_extra=ignore_extra):
             with after(first):
                 found = opened.encrypt(batch, clip=clip)
-            writer.write(found.data)
-            name.add(digest_of(found.data))
+            asked = Asked(len(batch), found.data).to_bytes()
+            writer.write(asked)
+            name.add(digest_of(asked))
             count, queries, up = count + len(batch), queries + 1, up + len(found.data)
             clipped += found.clipped
             clipped_samples += found.clipped_samples
@@ -290,9 +291,10 @@ def evaluate(
             writer = BatchWriter(answer, Message.SCORES)
             writer.write(bytes.fromhex(folder.digest))
             for batch in read_queries(file, Message.SAMPLES, folder.digest):
-                found = served.answer(batch)
+                asked = Asked.from_bytes(batch).data
+                found = served.answer(asked)
                 writer.write(name.add(digest_of(batch)) + found)
-                queries, up, down = queries + 1, up + len(batch), down + len(found)
+                queries, up, down = queries + 1, up + len(asked), down + len(found)
             writer.finish()
         if counted is not None and most is not None:
             left: Any = getattr(served, "answers_left", 0)
@@ -323,7 +325,8 @@ def decrypt(
         bool, typer.Option("--probabilities", help="Add columns of probabilities.")
     ] = False,
     query: Annotated[
-        Path | None, typer.Option(help="The query: answers to another one are refused.")
+        Path | None,
+        typer.Option(help="The query: an answer to another is refused, or of fewer samples."),
     ] = None,
     json_file: JsonFile = None,
     passphrase_file: PassphraseFile = None,
@@ -347,13 +350,13 @@ def decrypt(
         file = stack.enter_context(reading(answer, "decrypting"))
         answers = answers_in(read_queries(file, Message.SCORES, folder.digest))
         if query is not None:
-            asked = stack.enter_context(query.open("rb"))
-            answers = answers_to(read_queries(asked, Message.SAMPLES, folder.digest), answers)
+            sent = stack.enter_context(query.open("rb"))
+            answers = answers_to(read_queries(sent, Message.SAMPLES, folder.digest), answers)
         part = stack.enter_context(new_file(out))
         table = stack.enter_context(part.open("x", newline="", encoding="utf-8"))
-        for digest, data in answers:
-            name.add(digest)
-            found = opened.decrypt(data)
+        for each in answers:
+            name.add(each.digest)
+            found = opened.decrypt(each.data, samples=each.samples)
             shares = plan.probabilities(found.scores) if probabilities else None
             write_rows(table, plan, found, shares, header=not count)
             count += len(found.predictions)

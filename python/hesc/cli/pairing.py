@@ -1,16 +1,24 @@
-"""Which query an answer is to: each batch of an answer begins with the digest of the query's."""
+"""Which query an answer is to, and of how many samples.
+
+Each batch of a query says how many samples it has, and each batch of an answer begins with the
+digest of the query's. Who has the query checks both.
+"""
 
 from __future__ import annotations
 
+import struct
 from hashlib import sha256
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
+from zlib import crc32
 
 from hesc._native import WireError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+_COUNT: Final = struct.Struct("<I")
+_SUM: Final = struct.Struct("<I")
 _DIGEST: Final = sha256().digest_size
 _SHOWN: Final = 12
 
@@ -38,12 +46,54 @@ class QueryName:
         return self.whole[:_SHOWN]
 
 
+class Asked(NamedTuple):
+    """A batch of a query."""
+
+    samples: int
+    """How many, as whoever encrypted them says."""
+    data: bytes
+    """What is encrypted."""
+
+    def to_bytes(self) -> bytes:
+        """As it lies in a file, with a checksum: nothing else would tell a damaged number."""
+        counted = _COUNT.pack(self.samples) + self.data
+        return _SUM.pack(crc32(counted)) + counted
+
+    @classmethod
+    def from_bytes(cls, batch: bytes) -> Asked:
+        """What `to_bytes` wrote.
+
+        Raises:
+            WireError: damaged bytes, or no sample.
+
+        """
+        counted = memoryview(batch)[_SUM.size :]
+        if (
+            len(counted) <= _COUNT.size
+            or _SUM.unpack_from(batch)[0] != crc32(counted)
+            or not (samples := _COUNT.unpack_from(counted)[0])
+        ):
+            raise WireError("the query is damaged, or of a version that did not count its samples")
+        return cls(samples, bytes(counted[_COUNT.size :]))
+
+
+class Answered(NamedTuple):
+    """A batch of an answer."""
+
+    digest: bytes
+    """Of the query's batch."""
+    data: bytes
+    """What decrypts."""
+    samples: int | None = None
+    """How many the query's batch has; None where the query is not there."""
+
+
 def digest_of(batch: bytes) -> bytes:
     """What an answer names a query's batch by."""
     return sha256(batch).digest()
 
 
-def answers_in(batches: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
+def answers_in(batches: Iterable[bytes]) -> Iterator[Answered]:
     """The digests of query batches, and the answers to them.
 
     Raises:
@@ -53,13 +103,13 @@ def answers_in(batches: Iterable[bytes]) -> Iterator[tuple[bytes, bytes]]:
     for batch in batches:
         if len(batch) <= _DIGEST:
             raise WireError("the answer is damaged, or of a version that did not name its query")
-        yield batch[:_DIGEST], batch[_DIGEST:]
+        yield Answered(batch[:_DIGEST], batch[_DIGEST:])
 
 
-def answers_to(
-    query: Iterable[bytes], answers: Iterable[tuple[bytes, bytes]]
-) -> Iterator[tuple[bytes, bytes]]:
+def answers_to(query: Iterable[bytes], answers: Iterable[Answered]) -> Iterator[Answered]:
     """The same answers, while they are those to the batches of this query, in their order.
+
+    With the number of samples that each has to be of.
 
     Raises:
         WireError: an answer to another query, or to a part of this one.
@@ -69,9 +119,9 @@ def answers_to(
         if found is None or batch is None:
             which = "does not answer all of" if found is None else "goes on after"
             raise WireError(f"the answer {which} the query; take the two that belong together")
-        if found[0] != digest_of(batch):
+        if found.digest != digest_of(batch):
             raise WireError(
                 "the answer is to another query, or its parts are in another order; `hesc encrypt` "
                 "and `hesc decrypt` print the names of both"
             )
-        yield found
+        yield found._replace(samples=Asked.from_bytes(batch).samples)

@@ -11,7 +11,7 @@ import typer
 from hesc._native import ParameterError, WireError
 from hesc.cli.batches import IgnoreExtra, after, batches
 from hesc.cli.files import KEYS_BYTES, Folder, check_apart, read_queries, say
-from hesc.cli.pairing import QueryName, digest_of
+from hesc.cli.pairing import Asked, QueryName, digest_of
 from hesc.cli.terminal import JsonFile, check_outputs, reading, write_figures
 from hesc.ml.deployment import ClientFolder
 from hesc.ml.parties import pieces
@@ -75,7 +75,8 @@ def encrypt(
         for first, batch in batches(file, owner.side, ignore_extra=ignore_extra):
             with after(first):
                 found = owner.encrypt(batch, clip=clip, first=first)
-            writer.write(found.data)
+            asked = Asked(len(batch), found.data).to_bytes()
+            writer.write(asked)
             count, up = count + len(batch), up + len(found.data)
             clipped += found.clipped
             clipped_samples += found.clipped_samples
@@ -118,9 +119,11 @@ def join(
         for found in _together(
             [read_queries(file, Message.SAMPLES, folder.digest) for file in opened]
         ):
-            data = pieces.joined(plan, found)
-            writer.write(data)
-            name.add(digest_of(data))
+            columns = [Asked.from_bytes(piece) for piece in found]
+            data = pieces.joined(plan, [each.data for each in columns])
+            asked = Asked(columns[0].samples, data).to_bytes()
+            writer.write(asked)
+            name.add(digest_of(asked))
             queries, up = queries + 1, up + len(data)
         writer.finish()
     write_figures(json_file, {"query": name.whole, "queries": queries, "bytes": up})

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class Client(ScoreReader):
+class Client(ScoreReader[Result]):
     """A plan and a secret key. Not printed with it, copied or pickled; needs no scikit-learn.
 
     Args:
@@ -45,14 +45,7 @@ class Client(ScoreReader):
     def _encrypted(self, features: NDArray[np.float64]) -> bytes:
         return self.secret.encrypt_features(self.plan.ring, features)
 
-    def decrypt(self, answer: bytes) -> Result:
-        """Scores and predictions of an answer.
-
-        Raises:
-            WireError, ParameterError, KeyMismatchError: damaged bytes, another plan's or key's.
-            DecryptionError: scores that no declared features have. Tell nobody who made it.
-
-        """
+    def _decrypted(self, answer: bytes) -> Result:
         found = self.secret.decrypt_scores(self.plan.ring, answer)
         scores = self.plan.scores(found.values)
         return Result(self.plan.predictions(scores), scores, found.error)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, Never
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Never, Protocol, TypeVar
 
-from hesc._native import ParameterError, ShapeError
+from hesc._native import ParameterError, ShapeError, WireError
+from hesc.inputs import whole
 from hesc.ml.samples import Query
 from hesc.secret import leveled_keygen
 
@@ -17,7 +18,22 @@ if TYPE_CHECKING:
     from hesc.leveled.params import LeveledParams
 
 
-class KeyHolder(ABC):
+class Read(Protocol):
+    """What an answer says, at least."""
+
+    @property
+    def predictions(self) -> NDArray[Any]:
+        """One for each sample."""
+
+    @property
+    def scores(self) -> Any:
+        """What they were drawn from; None where an answer holds predictions alone."""
+
+
+ReadT = TypeVar("ReadT", bound=Read)
+
+
+class KeyHolder(ABC, Generic[ReadT]):
     """A plan and a secret key, neither copied nor pickled."""
 
     plan: Any
@@ -90,9 +106,32 @@ class KeyHolder(ABC):
     def _encrypted(self, features: NDArray[np.float64]) -> bytes:
         """A query of no more features than fit."""
 
+    def decrypt(self, answer: bytes, *, samples: int | None = None) -> ReadT:
+        """What an answer says: `predictions`, `scores`, `error`.
+
+        Args:
+            answer: the server's.
+            samples: how many the query has; an answer of more or fewer is refused. Without it
+                their number is the server's word.
+
+        Raises:
+            WireError, ParameterError, KeyMismatchError: damaged bytes, another plan's or key's;
+                another number of samples.
+            DecryptionError: what no declared features give. Tell nobody who made it.
+
+        """
+        asked = None if samples is None else whole(samples, "samples", 1)
+        found = self._decrypted(answer)
+        if asked is not None and len(found.predictions) != asked:
+            raise WireError(
+                f"the answer is of {len(found.predictions)} samples, the query of {asked}: which "
+                "is whose cannot be told; ask again"
+            )
+        return found
+
     @abstractmethod
-    def decrypt(self, answer: bytes) -> Any:
-        """What an answer says: `predictions`, `scores`, `error`."""
+    def _decrypted(self, answer: bytes) -> ReadT:
+        """Of an answer of as many samples as it says."""
 
     def _read_beside(self, params: LeveledParams) -> PublicKeys:
         """Keys that answers are read beside; decryption uses their parameters alone.
@@ -104,15 +143,17 @@ class KeyHolder(ABC):
         return self._beside
 
 
-class ScoreReader(KeyHolder):
+class ScoreReader(KeyHolder[ReadT]):
     """A client whose answers have scores, or shares."""
 
-    def probabilities(self, answer: bytes) -> NDArray[np.float64]:
-        """Probabilities of all classes, of what an answer says.
+    def probabilities(self, answer: bytes, *, samples: int | None = None) -> NDArray[np.float64]:
+        """Probabilities of all classes, of what an answer says; arguments as of `decrypt`.
 
         Raises:
             ParameterError: a model whose scores give none; as `decrypt`.
 
         """
-        found: NDArray[np.float64] = self.plan.probabilities(self.decrypt(answer).scores)
+        found: NDArray[np.float64] = self.plan.probabilities(
+            self.decrypt(answer, samples=samples).scores
+        )
         return found

@@ -61,11 +61,12 @@ def measure(
     found = []
     for first in range(0, len(rows), plan.rows):
         start = time.perf_counter()
-        query = client.encrypt(rows[first : first + plan.rows]).data
+        some = rows[first : first + plan.rows]
+        query = client.encrypt(some).data
         encrypted = time.perf_counter()
         answer = server.answer(query)
         answered = time.perf_counter()
-        found.append(client.decrypt(answer))
+        found.append(client.decrypt(answer, samples=len(some)))
         decrypted = time.perf_counter()
         seconds["encrypt"] += encrypted - start
         seconds["evaluate"] += answered - encrypted

@@ -60,7 +60,7 @@ class Session:
                 rows = ready.features[first : first + plan.rows]
                 query = self._client.encrypted(rows)
                 answer = self._server.answer(query)
-                found.append(self._client.decrypt(answer))
+                found.append(self._client.decrypt(answer, samples=len(rows)))
                 up, down = up + len(query), down + len(answer)
                 bar.show(first + len(rows), len(samples))
         return self._together(found, Sizes(up, down), ready)

@@ -85,8 +85,8 @@ class Client(Protocol):
     def encrypted(self, features: Any) -> bytes:
         """The data of a query, of features that `Plan.prepared` gave, `Plan.rows` at most."""
 
-    def decrypt(self, answer: bytes) -> Any:
-        """A result: `predictions`, `scores`, `error`."""
+    def decrypt(self, answer: bytes, *, samples: int | None = None) -> Any:
+        """A result: `predictions`, `scores`, `error`; of so many samples, where that is said."""
 
 
 class Server(Protocol):

@@ -85,7 +85,7 @@ class ClearClient:
         del features
         raise ParameterError(NOTHING_ENCRYPTED)
 
-    def decrypt(self, answer: bytes) -> Never:
+    def decrypt(self, answer: bytes, *, samples: int | None = None) -> Never:
         """Not there: always a ParameterError."""
-        del answer
+        del answer, samples
         raise ParameterError(NOTHING_ENCRYPTED)

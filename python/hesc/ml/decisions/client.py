@@ -31,7 +31,7 @@ _PROBES: Final = 64
 """Bits that a pair of keys is tried on."""
 
 
-class ClassClient(KeyHolder):
+class ClassClient(KeyHolder[Result]):
     """A plan and a secret key. Not printed with it, copied or pickled; needs no scikit-learn.
 
     Args:
@@ -123,14 +123,7 @@ class ClassClient(KeyHolder):
             )
         return integers.encrypt(self._public, numbers, kind).to_bytes()
 
-    def decrypt(self, answer: bytes) -> Result:
-        """Classes of an answer, which holds no scores.
-
-        Raises:
-            WireError, ParameterError, KeyMismatchError: damaged bytes, another plan's or key's.
-            DecryptionError: what is no class. Tell nobody who made it.
-
-        """
+    def _decrypted(self, answer: bytes) -> Result:
         named, data = frames.split(answer, ANSWER, 2)
         self.plan.check_named(named, "answer")
         params = self.plan.params

@@ -22,7 +22,7 @@ _UP = 1 + 1e-6
 """Of bounds that travel in fewer bits than they are computed in."""
 
 
-class NetworkClient(ScoreReader):
+class NetworkClient(ScoreReader[Result]):
     """A plan and a secret key. Not printed with it, copied or pickled; needs no scikit-learn.
 
     Args:
@@ -66,14 +66,7 @@ class NetworkClient(ScoreReader):
         vector = self.secret.encrypt_to_bytes(self.plan.packing.packed(features))
         return self.plan.message("query", len(features), vector)
 
-    def decrypt(self, answer: bytes) -> Result:
-        """Scores and predictions of an answer.
-
-        Raises:
-            WireError, ParameterError, KeyMismatchError: damaged bytes, another plan's or key's.
-            DecryptionError: scores that no declared features have. Tell nobody who made it.
-
-        """
+    def _decrypted(self, answer: bytes) -> Result:
         count, data = self.plan.read_message("answer", answer)
         vector = self._keys.read(data, self.plan.params.slot_count)
         allowed = DEVIATIONS * self.plan.noise / self.plan.unit

@@ -34,7 +34,7 @@ class NeighborsResult(NamedTuple):
     """Distances of codes are exact."""
 
 
-class NeighborsClient(ScoreReader):
+class NeighborsClient(ScoreReader[NeighborsResult]):
     """A plan and a secret key. Not printed with it, copied or pickled; needs no scikit-learn.
 
     Args:
@@ -69,14 +69,7 @@ class NeighborsClient(ScoreReader):
         codes = self.plan.coding.encode(features)
         return frames.join(QUERY, [self.plan.name, self.secret.encrypt_codes(codes)])
 
-    def decrypt(self, answer: bytes) -> NeighborsResult:
-        """Nearest records, votes and classes of an answer.
-
-        Raises:
-            WireError, ParameterError, KeyMismatchError: damaged bytes, another plan's or key's.
-            DecryptionError: what are no distances of codes. Tell nobody who made it.
-
-        """
+    def _decrypted(self, answer: bytes) -> NeighborsResult:
         name, data = frames.split(answer, ANSWER, 2)
         if name != self.plan.name:
             raise WireError("this answer is for another plan than the client's")

@@ -26,7 +26,7 @@ _MOST = 0.5 + 13 / SHARE
 """Of a score in units of the scale: half, and complex noise, whose parts are within nine errors."""
 
 
-class PartiesClient(ScoreReader):
+class PartiesClient(ScoreReader[Result]):
     """A plan and a secret key. Not printed with it, copied or pickled; needs no scikit-learn.
 
     Args:
@@ -66,14 +66,7 @@ class PartiesClient(ScoreReader):
 
     _encrypted = encrypted
 
-    def decrypt(self, answer: bytes) -> Result:
-        """Scores and predictions of an answer.
-
-        Raises:
-            WireError, ParameterError, KeyMismatchError: damaged bytes, another plan's or key's.
-            DecryptionError: scores that no declared features have. Tell nobody who made it.
-
-        """
+    def _decrypted(self, answer: bytes) -> Result:
         plan = self.plan
         rows, parts = pieces.read_answer(plan, answer)
         keys = self._public or self._read_beside(plan.params)

@@ -116,6 +116,6 @@ class _Everybody:
         found = [party.encrypted(features[:, party.side.features]) for party in self._parties]
         return pieces.joined(self.plan, found)
 
-    def decrypt(self, answer: bytes) -> Result:
+    def decrypt(self, answer: bytes, *, samples: int | None = None) -> Result:
         """The client's scores."""
-        return self._client.decrypt(answer)
+        return self._client.decrypt(answer, samples=samples)
