@@ -24,6 +24,8 @@ _FEATURES: Final = range(1, 11)
 """Bits of a feature that are tried."""
 _NUMBERS: Final = range(1, 11)
 """And of a weight or of what a leaf says."""
+MODELS: Final = len(_FEATURES) * len(_NUMBERS)
+"""Models that there are to choose from."""
 
 
 M = TypeVar("M", bound="Scores")
@@ -37,8 +39,11 @@ class Quantised(NamedTuple, Generic[M]):
     """Of a feature."""
     agreement: float
     """The share of rows whose class it keeps, of those that it was counted on."""
-    asked: int
-    """Models that these rows were asked about, of which this is one that keeps enough."""
+    among: int
+    """Among how many models a doubt about that share is shared, see `hesc.planner.shares.most`: all
+    of them where the rows chose one. Rows that were held out are asked about one after the other,
+    and the `n`-th gets a part in `n (n + 1)`: of all that may be asked these add up to less than
+    one. What is left is shared among all models, where none of the first did."""
 
 
 def quantised(
@@ -128,12 +133,17 @@ def fewest_bits(
         asked.add(which)
         return kept(which, counting) >= least
 
+    # An edge is shorter than both sides together, and so the parts of doubt before it leave one.
+    models, left = len(widths) * len(_NUMBERS), len(widths) + len(_NUMBERS)
+
     # Held rows are asked about as few models as may be. Where none of the first does, finer ones.
-    for does in (enough, lambda which: enough(which) and enough_elsewhere(which)):
+    for again, does in enumerate((enough, lambda which: enough(which) and enough_elsewhere(which))):
         edge = [(_work(tried(*which)[0], which[0]), which) for which in _edge(widths, does)]
         for _, which in sorted(edge):
             if enough_elsewhere(which):
-                return Quantised(tried(*which)[0], which[0], kept(which, counting), len(asked))
+                shared = left * models if again else len(asked) * (len(asked) + 1)
+                shared = models if held is None else shared
+                return Quantised(tried(*which)[0], which[0], kept(which, counting), shared)
     if asked:
         most = max(kept(which, counting) for which in asked)
     raise ParameterError(

@@ -19,8 +19,8 @@ def most(misses: int, rows: int, *, tried: int = 1) -> float:
     Args:
         misses: among the rows.
         rows: how many.
-        tried: ways that were tried on the same rows, where these are the misses of one: it is as
-            sure whichever was taken.
+        tried: how many ways the doubt is shared among, where the rows were asked about several and
+            these are the misses of one: it is as sure whichever was taken.
 
     """
     seen = misses / rows
@@ -34,12 +34,12 @@ def most(misses: int, rows: int, *, tried: int = 1) -> float:
     return high
 
 
-def misses(share: float, rows: int) -> int:
+def misses(share: float, rows: int, *, tried: int = 1) -> int:
     """The most misses among so many rows that leave a share no larger; -1 if none does."""
     low, high = -1, rows
     while low < high:
         middle = (low + high + 1) // 2
-        if most(middle, rows) <= share:
+        if most(middle, rows, tried=tried) <= share:
             low = middle
         else:
             high = middle - 1

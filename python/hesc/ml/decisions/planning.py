@@ -149,7 +149,7 @@ def _counted(found: Quantised[Any], held: NDArray[np.bool_] | None) -> Counted:
         return Counted(found.agreement, None, None)
     rows = int(held.sum())
     misses = round((1 - found.agreement) * rows)
-    return Counted(found.agreement, rows, 1 - shares.most(misses, rows, tried=found.asked))
+    return Counted(found.agreement, rows, 1 - shares.most(misses, rows, tried=found.among))
 
 
 def _chosen(

@@ -8,6 +8,7 @@ import numpy as np
 
 from hesc._native import ParameterError
 from hesc.decisions.models import classify
+from hesc.decisions.quantisation import MODELS
 from hesc.ml import extraction, transforms
 from hesc.ml.decisions import planning
 from hesc.ml.decisions.server import ClassServer
@@ -122,7 +123,7 @@ class ClassService(Service):
             Task(
                 problem,
                 disclose="class",
-                max_error=shares.most(changed, len(rows)),
+                max_error=shares.most(changed, len(rows), tried=MODELS),
                 samples=samples,
                 objective=objective,
                 bandwidth=bandwidth,

@@ -16,7 +16,7 @@ from hesc import integers
 from hesc._native import CircuitError, ParameterError
 from hesc.decisions.circuits import BLOCK, EVALUATION, Words, cheapest
 from hesc.decisions.models import index_kind
-from hesc.decisions.quantisation import fewest_bits, linear
+from hesc.decisions.quantisation import MODELS, fewest_bits, linear
 from hesc.integers import EncryptedIntegers, Kind
 from hesc.leveled.params import LeveledParams
 from hesc.planner import shares
@@ -59,7 +59,7 @@ class Decisions:
             )
         if task.setting == "outsourced":
             return Refusal(self.name, "its weights are in the clear, and the model comes encrypted")
-        lost = shares.misses(task.max_error, len(problem.rows))
+        lost = shares.misses(task.max_error, len(problem.rows), tried=MODELS)
         if lost < 0:
             return Refusal(
                 self.name,
@@ -91,7 +91,7 @@ class Decisions:
             up=costs.up,
             down=costs.down,
             held=costs.keys + found.model.weights.nbytes + found.model.offsets.nbytes,
-            error=shares.most(round((1 - found.agreement) * rows), rows),
+            error=shares.most(round((1 - found.agreement) * rows), rows, tried=found.among),
             failure=task.samples * LATTICE,
             sees=Sees("class", model_at_server=True, noise_tells="the model"),
             prepare=partial(Slots if slotted else Bits, problem, found, circuit),

@@ -44,23 +44,29 @@ class ForScores(ABC):
     def _classes(self, task: Task, problem: Classes) -> Offer | Refusal:
         """The scores, of which the client takes the largest, as exactly as classes need them."""
         margins = problem.margins()
-        lost = shares.misses(task.max_error, len(margins))
+        rows = len(margins)
+        lost = shares.misses(task.max_error, rows, tried=2)
         if lost < 0:
             return Refusal(
                 self.name,
-                f"{len(margins)} rows are too few to tell a share of {task.max_error:.2g}: give "
+                f"{rows} rows are too few to tell a share of {task.max_error:.2g}: give "
                 f"more rows=",
             )
-        error = float(margins[min(lost, len(margins) - 1)]) / _ERRORS
+        error = float(margins[min(lost, rows - 1)]) / _ERRORS
         if not error > 0:
             return Refusal(self.name, "too many of the rows are on the border between two classes")
         offer = self.scores(replace(task, problem=problem.scores, max_error=error), problem.scores)
         if isinstance(offer, Refusal):
             return offer
         near = int((margins < _ERRORS * offer.error).sum())
+        # Half of the doubt is for the margin whose place was fixed before a row was seen, half for
+        # all places: the rows say where errors reach to.
+        share = shares.most(near, rows, tried=2 * (rows + 1))
+        if near <= lost:
+            share = min(share, shares.most(lost, rows, tried=2))
         return replace(
             offer,
-            error=shares.most(near, len(margins)),
+            error=share,
             prepare=partial(_Largest, offer.prepare, problem),
         )
 
