@@ -8,6 +8,7 @@ import re
 import stat
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -240,13 +241,12 @@ def test_damaged_queries_and_answers_are_refused_or_read(desk: Desk, tmp_path: P
                 if name == "q":
                     files.evaluate(tmp_path / "bad", desk.server, tmp_path / "x")
                 else:
-                    sides = desk.client, desk.secret
-                    files.decrypt(tmp_path / "bad", *sides, tmp_path / "x", query=tmp_path / "q")
+                    files.decrypt(tmp_path / "bad", desk.client, desk.secret, tmp_path / "x")
                 (tmp_path / "x").unlink()
             except hesc.HescError:
                 refused += 1
                 assert not (tmp_path / "x").exists()
-        # Frames have checksums, and digests are the query's.
+        # All of it is under checksums.
         assert refused == 80
 
 
@@ -301,17 +301,82 @@ def test_answers_are_to_one_query(
     nine = parts(tmp_path / "few-a", Message.SCORES)[1]
     for answer, match in (
         (joined("lost", [plan, first[:32] + nine[32:], second]), "9 samples, the query of 10"),
-        (tmp_path / "two" / "a", "another query"),
-        (turned, "another order"),
-        (joined("fewer", [plan, first]), "does not answer all"),
-        (joined("again", [plan, first, second, second]), "goes on after"),
+        (tmp_path / "two" / "a", f"is to query {names[1][:12]}, not to {names[0][:12]}"),
+        (tmp_path / "more" / "a", f"is to query {names[2][:12]}, not to {names[0][:12]}"),
+        (turned, "all parts of both in their order"),
+        (joined("fewer", [plan, first]), f"not to {names[0][:12]}"),
+        (joined("again", [plan, first, second, second]), f"not to {names[0][:12]}"),
         (joined("short", [plan, first[:32]]), "did not name its query"),
     ):
         with pytest.raises(hesc.WireError, match=match):
             files.decrypt(answer, *sides, tmp_path / "x", query=tmp_path / "one" / "q")
         assert not (tmp_path / "x").exists()
-    with pytest.raises(hesc.WireError, match="another query"):
-        files.decrypt(tmp_path / "more" / "a", *sides, tmp_path / "x", query=tmp_path / "one" / "q")
+        if "9 samples" not in match:
+            with pytest.raises(hesc.WireError, match=match):
+                files.decrypt(answer, *sides, tmp_path / "x", name=names[0])
+            assert not (tmp_path / "x").exists()
+    for at, name in (("whole", names[0]), ("shown", names[0][:12].upper())):
+        files.decrypt(tmp_path / "one" / "a", *sides, tmp_path / at, name=name)
+    for wrong in ("", names[0][:11], names[0] + "0", "query 123456", "--" + names[0][:12]):
+        with pytest.raises(hesc.ParameterError, match="12 digits"):
+            files.decrypt(tmp_path / "one" / "a", *sides, tmp_path / "x", name=wrong)
+
+
+def test_batches_longer_than_the_plans_are_not_read(desk: Desk, tmp_path: Path) -> None:
+    """A file of holes is a gigabyte to who reads it and nothing on the disk."""
+    rows = write(tmp_path / "r.csv", NAMES, X[:5])
+    answered(desk, rows, tmp_path)
+    for name, message in (("q", Message.SAMPLES), ("a", Message.SCORES)):
+        with (tmp_path / name).open("rb") as file:
+            plan = next(read_batches(file, message))
+        with (tmp_path / f"{name}-long").open("xb") as file:
+            BatchWriter(file, message).write(plan)
+            file.write((1 << 29).to_bytes(8, "little") + bytes(4))
+            file.truncate(1 << 30)
+    tracemalloc.start()
+    with pytest.raises(hesc.WireError, match=r"q-long: batch 2 .*longer than one ever is"):
+        files.evaluate(tmp_path / "q-long", desk.server, tmp_path / "x")
+    for query in (None, tmp_path / "q", tmp_path / "q-long"):
+        with pytest.raises(hesc.WireError, match=r"long: batch 2 .*longer than one ever is"):
+            files.decrypt(
+                tmp_path / "a-long", desk.client, desk.secret, tmp_path / "x", query=query
+            )
+    assert tracemalloc.get_traced_memory()[1] < 1 << 28
+    tracemalloc.stop()
+
+
+def test_a_command_that_cannot_say_what_it_did_leaves_nothing(desk: Desk, tmp_path: Path) -> None:
+    """Standard output that is full, closed, or read by nobody; and one line about it."""
+    rows = write(tmp_path / "r.csv", NAMES, X[:5])
+    answered(desk, rows, tmp_path)
+    there = sorted(tmp_path.iterdir())
+    sides = f"--client {desk.client} --secret {desk.secret}"
+    for command in (
+        f"encrypt r.csv {sides} --out x --json -",
+        f"eval q --server {desk.server} --out x --json -",
+        f"decrypt a {sides} --out x --json -",
+    ):
+        for output, text in ((">/dev/full", "No space"), (">&-", "is closed"), ("| :", "")):
+            shell = f"set -o pipefail; {sys.executable} -m hesc {command} {output}"
+            found = subprocess.run(
+                ["/bin/bash", "-c", shell],
+                capture_output=True,
+                text=True,
+                cwd=tmp_path,
+                check=False,
+            )
+            # Whether nobody reads is known when it is: a pipe may have taken the figures before.
+            assert found.returncode == 1 or output == "| :", found.stderr
+            assert "Traceback" not in found.stderr
+            assert "Exception" not in found.stderr
+            if found.returncode:
+                assert text in found.stderr
+                assert found.stderr.count("error: ") == 1
+                assert sorted(tmp_path.iterdir()) == there
+            else:
+                (tmp_path / "x").unlink()
+    with pytest.raises(hesc.HescError, match="--out is a file"):
+        files.decrypt(tmp_path / "a", desk.client, desk.secret, Path("-"))
 
 
 def test_keys_have_a_place_of_their_own(desk: Desk, tmp_path: Path) -> None:
@@ -423,6 +488,8 @@ def _both(file: IO[bytes]) -> list[Any]:
         (b"a,b,\n1,2,3\n", "does not know ''"),
         (b"a,b\n1\n", "line 2: it has 1 cells"),
         (b"a,b\n1,2\n3,4,5\n", "line 3: it has 3 cells"),
+        (b"a,b\n\n1,2\n", "line 2: it is empty"),
+        (b"a,b\n1,2\n \n\r\n3,4\n", "line 3: it is empty"),
         (b"a,b\n1,secret\n", "line 2: column 'b' holds no number"),
         (b"a,b\n1,1_0\n", "column 'b' holds no number"),
         ("a,b\n1,\N{ARABIC-INDIC DIGIT ONE}\n".encode(), "column 'b' holds no number"),
@@ -461,11 +528,18 @@ def test_tables_without_names_of_their_plan(tmp_path: Path) -> None:
         path.write_bytes(data)
         with path.open("rb") as file, pytest.raises(hesc.HescError, match=problem):
             Table(file).chosen([], 2)
-    path.write_bytes(b"\xef\xbb\xbfa, b\r\n1,2e0\r\n\n-.5,+7\r\n")
+    path.write_bytes(b"\xef\xbb\xbf\n\na, b\r\n1,2e0\r\n-.5,+7\r\n\n\n")
     with path.open("rb") as file:
         table = Table(file)
         found = np.concatenate(list(table.batches(table.chosen([], 2), 1)))
     assert np.array_equal(found, np.array([[1, 2], [-0.5, 7]]))
+    # Of one column an empty line is a cell that is missing, at the end too.
+    for rows, line in ((b"1\n\n2\n", 3), (b"1\n2\n\n", 4), (b"\n1\n", 2), (b"1\n\n\n", 3)):
+        path.write_bytes(b"a\n" + rows)
+        with path.open("rb") as file:
+            table = Table(file)
+            with pytest.raises(hesc.HescError, match=f"line {line}: it is empty"):
+                list(table.batches([0], 1))
     with Path("/dev/zero").open("rb") as file, pytest.raises(hesc.HescError, match="longer"):
         Table(file)
 

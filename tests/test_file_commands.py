@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -74,6 +75,35 @@ def test_files_of_any_length(desk: Desk, tmp_path: Path) -> None:
     assert np.mean([s["class"] == e for s, e in zip(samples, expected, strict=True)]) > 0.95
 
 
+def test_answers_name_their_query(
+    desk: Desk, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of another query, of a part, in another order: refused where the query is there."""
+    np.savetxt(tmp_path / "f.csv", np.tile(SPLIT.test_features, (5, 1)), delimiter=",")
+    answer = _answer(desk, tmp_path / "f.csv", tmp_path)
+    sides = desk.secret, desk.preprocessing, desk.public
+    network.decrypt(answer, *sides, str(tmp_path / "j"), query=tmp_path / "q")
+    names = re.findall(r"\(query ([0-9a-f]{12})\)", capsys.readouterr().err)
+    assert len(names) == 3
+    assert len(set(names)) == 1
+    with answer.open("rb") as file:
+        parts = list(read_batches(file, Message.ANSWER))
+    assert len(parts) == 3
+    short = parts[2][32:]
+    for at, found in enumerate(
+        ([parts[1], parts[0], parts[2]], parts[:2], [*parts, parts[2]], [parts[0][:32] + short])
+    ):
+        with (tmp_path / f"a{at}").open("xb") as file:
+            writer = BatchWriter(file, Message.ANSWER)
+            for part in found:
+                writer.write(part)
+            writer.finish()
+        match = "2[0-9] samples, the query of 64" if at == 3 else f"not to {names[0]}"
+        with pytest.raises(hesc.WireError, match=match):
+            network.decrypt(tmp_path / f"a{at}", *sides, str(tmp_path / "x"), query=tmp_path / "q")
+        assert not (tmp_path / "x").exists()
+
+
 def test_files_in_the_wrong_order(desk: Desk, tmp_path: Path) -> None:
     np.savetxt(tmp_path / "f.csv", SPLIT.test_features[:3], delimiter=",")
     answer = _answer(desk, tmp_path / "f.csv", tmp_path)
@@ -101,11 +131,16 @@ def test_batches_are_strict(tmp_path: Path) -> None:
     whole = path.read_bytes()
     assert read(whole) == [b"one", b"three"]
     # Cut anywhere, also between batches; with something behind; a batch left out; too long a batch.
-    first, second = 8 + 8 + 3, 8 + 8 + 3 + 8 + 5
+    first, second = 8 + 12 + 3, 8 + 12 + 3 + 12 + 5
     wrong = [whole[:cut] for cut in range(len(whole))]
     wrong += [whole + b"\0", whole[:8] + whole[first:], whole[:first] + whole[second:]]
     wrong += [whole[:8] + (1 << 40).to_bytes(8, "little") + whole[16:]]
-    wrong += [whole[:8] + bytes(16)]
+    wrong += [whole[:8] + bytes(20)]
+    wrong += [
+        whole[:at] + bytes([whole[at] ^ 1 << bit]) + whole[at + 1 :]
+        for at in range(len(whole))
+        for bit in range(8)
+    ]
     for data in wrong:
         with pytest.raises(hesc.WireError):
             read(data)
@@ -119,6 +154,8 @@ def test_batches_are_strict(tmp_path: Path) -> None:
         (b"", "empty"),
         (b"# only a comment\n\n", "empty"),
         (b"1,2\n3\n", "line 2: it holds 1 numbers, the first 2"),
+        (b"1,2\n\n \r\n3,4\n", "line 2: it is empty"),
+        (b"1\n2\n\n", "line 3: it is empty"),
         (b"1,2\n3,x[/]\n", r"line 2: 'x\[/\]' is no number"),
         (b"1,\n", "'' is no number"),
         (b"1_0,2\n", "'1_0' is no number"),
@@ -136,7 +173,7 @@ def test_bad_tables_are_refused(data: bytes, problem: str, tmp_path: Path) -> No
 
 
 def test_tables_are_read_a_few_rows_at_a_time(tmp_path: Path) -> None:
-    (tmp_path / "f.csv").write_bytes(b"\xef\xbb\xbf1, 2\r\n\n3,4 # five\n-5e-1,6")
+    (tmp_path / "f.csv").write_bytes(b"\xef\xbb\xbf1, 2\r\n# two\n3,4 # five\n-5e-1,6\n\n")
     with (tmp_path / "f.csv").open("rb") as file:
         batches = [batch.tolist() for batch in read_rows(file, 2)]
     assert batches == [[[1, 2], [3, 4]], [[-0.5, 6]]]
@@ -206,7 +243,7 @@ def test_a_full_disk_leaves_nothing(desk: Desk, tmp_path: Path) -> None:
     assert _names(tmp_path) == ["f.csv"]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
 def test_a_command_that_is_ended_leaves_nothing(
     number: signal.Signals, desk: Desk, tmp_path: Path
 ) -> None:

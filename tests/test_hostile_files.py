@@ -254,7 +254,7 @@ def test_damaged_batches_are_refused_or_the_same(tmp_path: Path) -> None:
         with path.open("rb") as file:
             try:
                 found = list(read_batches(file, Message.QUERY))
-                assert sum(8 + len(batch) for batch in found) == len(data) - 24
+                assert sum(12 + len(batch) for batch in found) == len(data) - 28
             except hesc.HescError:
                 refused += 1
     assert refused > 1000

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -35,6 +36,8 @@ from hesc.ml import (
 )
 from hesc.ml.parties import columns, masks, pieces, sets
 from hesc.ml.transforms import Bins
+from hesc.networks.batches import BatchWriter, read_batches
+from hesc.networks.messages import Message
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -524,6 +527,46 @@ def test_files_of_every_side(tmp_path: Path) -> None:
     other = plain.save(tmp_path / "other", sample=0) / "client"
     with pytest.raises(hesc.ParameterError, match="have one owner"):
         commands.encrypt(bank, other, "bank", keys, tmp_path / "x")
+
+
+def test_names_and_first_rows_of_pieces(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Everybody can say which file was used; parts of files cannot go missing on all sides."""
+    made = private()
+    rows = RNG.uniform(X.min(axis=0), X.max(axis=0), (2100, 4))
+    found = Deployment.open(made.save(tmp_path / "d", sample=0))
+    client, key, keys = found.client.path, tmp_path / "k", tmp_path / "keys"
+    files.keygen(client, key, keys)
+    for side, party, names, places in (
+        ("b", "bank", ["a", "d"], [0, 3]),
+        ("c", "clinic", ["b", "c"], [1, 2]),
+    ):
+        own = table(tmp_path / f"{side}.csv", names, rows[:, places])
+        commands.encrypt(own, client, party, keys, tmp_path / f"{side}.hesc")
+    commands.join([tmp_path / "c.hesc", tmp_path / "b.hesc"], client, tmp_path / "q")
+    files.evaluate(tmp_path / "q", found.server.path, tmp_path / "a", keys)
+    # Who has the key has no business with the query: its name is enough.
+    with pytest.raises(hesc.ParameterError, match="give --name"):
+        files.decrypt(tmp_path / "a", client, key, tmp_path / "x", query=tmp_path / "q")
+    told = capsys.readouterr().err
+    name = re.findall(r"q \(query ([0-9a-f]{12})\)", told)[0]
+    files.decrypt(tmp_path / "a", client, key, tmp_path / "named", name=name)
+    with pytest.raises(hesc.WireError, match=f"query {name}, not to 0123456789ab"):
+        files.decrypt(tmp_path / "a", client, key, tmp_path / "x", name="0123456789ab")
+    for side in "bc":
+        said = re.findall(rf"{side}.hesc (?:\(|is )piece ([0-9a-f]{{12}})", told)
+        assert len(said) == 2
+        assert len(set(said)) == 1
+    # Without their first part both files have as many rows, of other people than they began with.
+    for side in "bc":
+        with (tmp_path / f"{side}.hesc").open("rb") as there:
+            plan, _, *rest = read_batches(there, Message.SAMPLES)
+        with (tmp_path / f"{side}-late").open("xb") as late:
+            writer = BatchWriter(late, Message.SAMPLES)
+            for part in (plan, *rest):
+                writer.write(part)
+            writer.finish()
+    with pytest.raises(hesc.ShapeError, match="begin at row 2048, where row 0 comes next"):
+        commands.join([tmp_path / "b-late", tmp_path / "c-late"], client, tmp_path / "q2")
 
 
 def test_parties_and_server_load_nothing_that_decrypts(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
-from hesc._native import OutOfRangeError, ParameterError, ShapeError
+from hesc._native import OutOfRangeError, ParameterError, ShapeError, WireError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -156,3 +156,17 @@ def not_endless(values: object, name: str) -> None:
 def flat(positions: NDArray[np.int64]) -> NDArray[np.int64]:
     """Positions one after the other; broadcast arrays repeat theirs without holding them."""
     return np.ascontiguousarray(positions.reshape(-1))
+
+
+def as_many(found: int, asked: int | None) -> None:
+    """Refuses an answer of more or fewer samples than were asked about, where that is known.
+
+    Raises:
+        WireError: naming both numbers.
+
+    """
+    if asked not in (None, found):
+        raise WireError(
+            f"the answer is of {found} samples, the query of {asked}: which is whose cannot be "
+            f"told; ask again"
+        )

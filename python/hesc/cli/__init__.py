@@ -81,8 +81,11 @@ def _told(error: Exception) -> str:
 
 def main() -> None:
     """Runs the command; what hesc or the system refuses becomes one line and exit status 1."""
-    # Half-written files go, key material among them, when a service manager ends the command too.
-    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    # Half-written files go, key material among them, when a service manager ends the command too,
+    # or the terminal goes. Who ignores a signal (nohup) goes on.
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, lambda number, _: sys.exit(128 + number))
     try:
         app()
     except (HescError, OSError) as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +11,8 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from hesc.new_files import check_new, new_file
+from hesc.cli.terminal import write_text
+from hesc.new_files import check_new
 
 
 def calibrate(
@@ -47,11 +47,7 @@ def calibrate(
     else:
         found = Calibration.load(threads)
         console.print(Text(f"there is one: {stored}; --again measures anew"), soft_wrap=True)
-    if json_file == "-":
-        sys.stdout.write(found.to_json() + "\n")
-    elif json_file is not None:
-        with new_file(json_file) as part:
-            part.write_text(found.to_json() + "\n")
+    write_text(json_file, found.to_json() + "\n")
     # Names of processors may hold brackets, which are no markup.
     told = f"{found.source}, threads: {found.threads}; contenders and hesc.planner predict by it"
     console.print(Text(told), soft_wrap=True)

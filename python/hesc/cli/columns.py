@@ -22,7 +22,9 @@ _LONGEST_LINE: Final = 1 << 22
 class Table:
     """A CSV file whose first line names its columns, opened in binary.
 
-    Cells are separated by commas and may be quoted; a row is one line. Empty lines are left out.
+    Cells are separated by commas and may be quoted; a row is one line. Empty lines may come before
+    the header and, of several columns, after the last row: anywhere else one may be a row that is
+    missing, and whatever stands beside the rows that follow would be another's.
 
     Args:
         file: where it is read from, once.
@@ -35,7 +37,8 @@ class Table:
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
         self._line = 0
-        self.header = next(self._rows(), [])
+        self._rows = self._read()
+        self.header = next(self._rows, [])
         """Names of the columns."""
         if not self.header:
             raise HescError(f"{file.name} is empty; its first line names the columns")
@@ -94,7 +97,7 @@ class Table:
         """
         batch: list[list[float]] = []
         some = False
-        for cells in self._rows():
+        for cells in self._rows:
             if len(cells) != len(self.header):
                 raise self._problem(f"it has {len(cells)} cells, the header {len(self.header)}")
             batch.append([self._number(cells[place], place) for place in places])
@@ -107,7 +110,8 @@ class Table:
         if not some:
             raise HescError(f"{self._file.name} has a header and no row")
 
-    def _rows(self) -> Iterator[list[str]]:
+    def _read(self) -> Iterator[list[str]]:
+        empty, header = 0, False
         while line := self._file.readline(_LONGEST_LINE):
             self._line += 1
             if len(line) == _LONGEST_LINE:
@@ -118,7 +122,11 @@ class Table:
             except UnicodeDecodeError as error:
                 raise self._problem("it is no text in UTF-8") from error
             if not text.strip():
+                empty = empty or self._line
                 continue
+            if empty and header:
+                raise self._empty(empty)
+            empty, header = 0, True
             try:
                 (cells,) = csv.reader([text.rstrip("\r\n")], strict=True)
             except (csv.Error, ValueError):
@@ -127,6 +135,12 @@ class Table:
                     "with a line feed; a row is one line"
                 ) from None
             yield [cell.strip() for cell in cells]
+        if empty and header and len(self.header) == 1:
+            raise self._empty(empty)
+
+    def _empty(self, line: int) -> HescError:
+        self._line = line
+        return self._problem("it is empty: remove it, or fill in the row that is missing")
 
     def _number(self, cell: str, place: int) -> float:
         if not _is_number(cell):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 from inspect import signature
@@ -13,7 +14,7 @@ import typer
 
 from hesc._native import HescError, ParameterError
 from hesc.cli.columns import Table
-from hesc.cli.terminal import JsonFile, check_outputs, reading, write_figures
+from hesc.cli.terminal import JsonFile, check_outputs, reading, write_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -179,7 +180,7 @@ def compile_model(
         "bytes_down": one.down,
         "rows_of_a_query": plan.rows,
     }
-    write_figures(json_file, figures)
+    write_text(json_file, json.dumps(figures) + "\n")
     if json_file != "-":
         typer.echo(plan)
         typer.echo(f"read {out / 'report.html'} before you give {out / 'client'} away")

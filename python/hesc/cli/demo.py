@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -14,8 +13,9 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from hesc.cli.terminal import write_text
 from hesc.iris import Split, load_network, load_split
-from hesc.new_files import check_new, new_file
+from hesc.new_files import check_new
 from hesc.params import Params
 from hesc.stages import medians
 
@@ -90,11 +90,7 @@ def iris(
     document = json.dumps(
         {"parameters": repr(params), "float_accuracy": exact, "ways": figures}, indent=1
     )
-    if json_file == "-":
-        sys.stdout.write(document + "\n")
-    elif json_file is not None:
-        with new_file(json_file) as part:
-            part.write_text(document + "\n")
+    write_text(json_file, document + "\n")
     console.print(_table(figures))
     console.print(f"accuracy in floating point: {exact:.1%} of {len(split.test_classes)} flowers")
     console.print(
@@ -148,11 +144,7 @@ def linkage(
         "and what two parties learn who work together, stands in SECURITY.md."
     )
     document = json.dumps(run.figures(), indent=1) + "\n"
-    if json_file == "-":
-        sys.stdout.write(document)
-    elif json_file is not None:
-        with new_file(json_file) as part:
-            part.write_text(document)
+    write_text(json_file, document)
 
 
 def _measure(

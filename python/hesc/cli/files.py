@@ -14,19 +14,18 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any, Final
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
 from hesc._native import HescError, ParameterError, WireError
 from hesc.cli.batches import IgnoreExtra, after, batches, write_rows
-from hesc.cli.pairing import Asked, QueryName, answers_in, answers_to, digest_of
+from hesc.cli.pairing import Answered, Asked, QueryName, answers_to, checked_name, digest_of
 from hesc.cli.terminal import (
     JsonFile,
     PassphraseFile,
     check_outputs,
     read_passphrase,
     reading,
-    write_figures,
+    say,
+    tell,
 )
 from hesc.ml import ledger, ways
 from hesc.ml.deployment import ClientFolder, ServerFolder
@@ -40,15 +39,11 @@ if TYPE_CHECKING:
 
 KEYS_BYTES: Final = 1 << 30
 """The longest file of public keys."""
+_HEADS: Final = 1 << 16
+"""Bytes of a batch beside ciphertexts, at most."""
 
 Folder = Annotated[Path, typer.Option("--client", help="The folder client/ of a deployment.")]
 Secret = Annotated[Path, typer.Option("--secret", help="The secret key, from hesc keygen.")]
-
-
-def say(*lines: str) -> None:
-    """Lines on the terminal."""
-    # No markup: names of files may hold brackets.
-    Console(stderr=True).print(Text("\n".join(lines)), soft_wrap=True)
 
 
 def keygen(
@@ -143,15 +138,19 @@ def opened_client(
     return ways.client_of(plan, secret=ways.load_secret(plan, secret, words), keys=given)
 
 
-def read_queries(file: IO[bytes], message: Message, digest: str) -> Iterator[bytes]:
-    """The batches behind the first, which names the plan.
+def read_queries(
+    file: IO[bytes], message: Message, folder: ClientFolder | ServerFolder, plan: ways.Plan
+) -> Iterator[bytes]:
+    """The batches behind the first, which names the plan of a folder.
 
     Raises:
-        WireError: another plan's, or damaged.
+        WireError: another plan's, damaged, or longer than any of this plan.
 
     """
-    found = read_batches(file, message)
-    if next(found) != bytes.fromhex(digest):
+    # Twice what the plan says, which is a bit off where noise does not travel whole.
+    longest = _HEADS + 2 * max(plan.sizes(plan.rows))
+    found = read_batches(file, message, longest=longest)
+    if next(found) != bytes.fromhex(folder.digest):
         raise WireError(
             f"{file.name} is for another plan than this folder's; check which it was made with"
         )
@@ -220,18 +219,23 @@ def encrypt(
             clipped += found.clipped
             clipped_samples += found.clipped_samples
         writer.finish()
-    figures: dict[str, Any] = {
-        "query": name.whole,
-        "samples": count,
-        "queries": queries,
-        "bytes": up,
-        "clipped": clipped,
-        "clipped_samples": clipped_samples,
-    }
-    write_figures(json_file, figures)
-    say(f"samples encrypted: {count}, {up} bytes, queries: {queries}: {out} (query {name})")
-    if clipped:
-        say(f"{clipped} values in {clipped_samples} samples were brought within their ranges")
+        figures: dict[str, Any] = {
+            "query": name.whole,
+            "samples": count,
+            "queries": queries,
+            "bytes": up,
+            "clipped": clipped,
+            "clipped_samples": clipped_samples,
+        }
+        lines = [
+            f"samples encrypted: {count}, {up} bytes, queries: {queries}: {out} (query {name})"
+        ]
+        if clipped:
+            lines.append(
+                f"{clipped} values in {clipped_samples} samples were brought within their ranges"
+            )
+        query.flush()
+        tell(json_file, figures, *lines)
 
 
 def _check_served(server: Path) -> None:
@@ -290,30 +294,27 @@ def evaluate(
         with part.open("xb") as answer:
             writer = BatchWriter(answer, Message.SCORES)
             writer.write(bytes.fromhex(folder.digest))
-            for batch in read_queries(file, Message.SAMPLES, folder.digest):
+            for batch in read_queries(file, Message.SAMPLES, folder, served.plan):
                 asked = Asked.from_bytes(batch).data
-                found = served.answer(asked)
-                writer.write(name.add(digest_of(batch)) + found)
-                queries, up, down = queries + 1, up + len(asked), down + len(found)
+                found = Answered(name.add(digest_of(batch)), served.answer(asked))
+                writer.write(found.to_bytes())
+                queries, up, down = queries + 1, up + len(asked), down + len(found.data)
             writer.finish()
+        figures: dict[str, Any] = {
+            "query": name.whole,
+            "queries": queries,
+            "bytes_up": up,
+            "bytes_down": down,
+            "seconds": time.perf_counter() - start,
+        }
+        lines = [f"queries answered: {queries}, {down} bytes: {out} (query {name})"]
         if counted is not None and most is not None:
             left: Any = getattr(served, "answers_left", 0)
             # Counted before the answer is there.
             counted.spend(most - left, most)
-    seconds = time.perf_counter() - start
-    figures: dict[str, Any] = {
-        "query": name.whole,
-        "queries": queries,
-        "bytes_up": up,
-        "bytes_down": down,
-        "seconds": seconds,
-    }
-    lines = [f"queries answered: {queries}, {down} bytes: {out} (query {name})"]
-    if counted is not None and most is not None:
-        figures["numbers_left"] = most - counted.given
-        lines.append(f"{most - counted.given} numbers left of {most}")
-    write_figures(json_file, figures)
-    say(*lines)
+            figures["numbers_left"] = most - counted.given
+            lines.append(f"{most - counted.given} numbers left of {most}")
+        tell(json_file, figures, *lines)
 
 
 def decrypt(
@@ -328,13 +329,16 @@ def decrypt(
         Path | None,
         typer.Option(help="The query: an answer to another is refused, or of fewer samples."),
     ] = None,
+    name: Annotated[
+        str | None, typer.Option(help="The query's name: an answer to another is refused.")
+    ] = None,
     json_file: JsonFile = None,
     passphrase_file: PassphraseFile = None,
 ) -> None:
     """Decrypts an answer: a row with prediction and scores for each sample, in their order.
 
     Example: hesc decrypt answer.hesc --client credit/client --secret k.key --out predictions.csv
-    With --query query.hesc it must be the answer to that query; its name is printed anyway.
+    With --query query.hesc, or --name 4f1c20d97a31, it must be the answer to that query.
     """
     check_outputs({"--out": out}, json_file)
     folder = ClientFolder.open(client)
@@ -343,29 +347,40 @@ def decrypt(
     ways.check_encrypted(plan)
     if probabilities and not hasattr(plan, "probabilities"):
         raise ParameterError("this plan gives no probabilities: leave out --probabilities")
+    wanted = None if name is None else checked_name(name)
+    if query is not None and hasattr(plan, "parties"):
+        raise ParameterError(
+            "a query of several owners is for the server alone, and who has the key must not get "
+            "hold of it: give --name, which hesc party join prints, instead of --query"
+        )
     opened = opened_client(plan, secret, passphrase_file)
-    count, name = 0, QueryName()
+    count, found_name = 0, QueryName()
     classes: Counter[str] = Counter()
     with ExitStack() as stack:
         file = stack.enter_context(reading(answer, "decrypting"))
-        answers = answers_in(read_queries(file, Message.SCORES, folder.digest))
+        answers: Iterator[Answered] = map(
+            Answered.from_bytes, read_queries(file, Message.SCORES, folder, plan)
+        )
         if query is not None:
             sent = stack.enter_context(query.open("rb"))
-            answers = answers_to(read_queries(sent, Message.SAMPLES, folder.digest), answers)
+            answers = answers_to(read_queries(sent, Message.SAMPLES, folder, plan), answers)
         part = stack.enter_context(new_file(out))
         table = stack.enter_context(part.open("x", newline="", encoding="utf-8"))
         for each in answers:
-            name.add(each.digest)
+            found_name.add(each.digest)
             found = opened.decrypt(each.data, samples=each.samples)
             shares = plan.probabilities(found.scores) if probabilities else None
             write_rows(table, plan, found, shares, header=not count)
             count += len(found.predictions)
             if plan.classes is not None:
                 classes.update(str(label) for label in found.predictions.tolist())
-    warn_of_formulas(plan.classes)
-    figures: dict[str, Any] = {"query": name.whole, "samples": count, "error": plan.error}
-    if plan.classes is not None:
-        figures["classes"] = dict(sorted(classes.items()))
-    write_figures(json_file, figures)
-    error = "" if plan.error is None else f", scores within {plan.error:.3g} (root mean square)"
-    say(f"predictions: {count}{error}: {out} (query {name})")
+        if wanted is not None:
+            found_name.check(wanted)
+        figures: dict[str, Any] = {"query": found_name.whole, "samples": count}
+        figures["error"] = plan.error
+        if plan.classes is not None:
+            figures["classes"] = dict(sorted(classes.items()))
+        error = "" if plan.error is None else f", scores within {plan.error:.3g} (root mean square)"
+        table.flush()
+        warn_of_formulas(plan.classes)
+        tell(json_file, figures, f"predictions: {count}{error}: {out} (query {found_name})")

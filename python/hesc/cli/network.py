@@ -7,10 +7,9 @@ Every command checks its output files before it works, and leaves none after an 
 from __future__ import annotations
 
 import json
-import sys
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 from rich.console import Console
@@ -20,9 +19,11 @@ from rich.text import Text
 
 from hesc._native import HescError
 from hesc.arrays import Answer, EncryptedArray
+from hesc.cli.pairing import Answered, Asked, QueryName, answers_to, digest_of
 from hesc.cli.tables import read_rows
-from hesc.cli.terminal import PassphraseFile, read_passphrase, reading
+from hesc.cli.terminal import PassphraseFile, read_passphrase, reading, say, standard_output
 from hesc.encryptor import Encryptor, PublicKey
+from hesc.inputs import as_many
 from hesc.networks import Preprocessing, SquareNetwork
 from hesc.networks.batches import BatchWriter, read_batches
 from hesc.networks.messages import Message
@@ -172,6 +173,7 @@ def encrypt(
         with features.open("rb") as file:
             for batch in read_rows(file, BATCH):
                 prepared.normalise(batch)
+    count, name = 0, QueryName()
     with (
         reading(features, "encrypting") as file,
         new_file(out) as part,
@@ -181,8 +183,13 @@ def encrypt(
         for batch in read_rows(file, rows):
             # Batches meet the model and never each other: each takes the one dimension anew.
             encryptor = Encryptor(key, stream_length, first_dimension=QUERY_DIMENSION)
-            writer.write(encryptor.encrypt(prepared.monomials(batch)).to_bytes())
+            data = encryptor.encrypt(prepared.monomials(batch)).to_bytes()
+            asked = Asked(len(batch), data).to_bytes()
+            writer.write(asked)
+            name.add(digest_of(asked))
+            count += len(batch)
         writer.finish()
+        say(f"samples encrypted: {count}: {out} (query {name})")
 
 
 @app.command("eval")
@@ -201,6 +208,7 @@ def evaluate(
     params = _read_params(public, assurance)
     data = read_whole(model, MODEL_BYTES, "an encrypted model")
     served = MonomialModel.from_bytes(params, data)
+    queries, name = 0, QueryName()
     with (
         reading(query, "evaluating") as file,
         new_file(out) as part,
@@ -208,8 +216,12 @@ def evaluate(
     ):
         writer = BatchWriter(answer, Message.ANSWER)
         for batch in read_batches(file, Message.QUERY):
-            writer.write(served.answer(EncryptedArray.from_bytes(params, batch)).to_bytes())
+            asked = EncryptedArray.from_bytes(params, Asked.from_bytes(batch).data)
+            found = Answered(name.add(digest_of(batch)), served.answer(asked).to_bytes())
+            writer.write(found.to_bytes())
+            queries += 1
         writer.finish()
+        say(f"queries answered: {queries}: {out} (query {name})")
 
 
 @app.command("decrypt")
@@ -223,6 +235,10 @@ def decrypt(
     ] = None,
     assurance: Assurance = "guidelines2024",
     passphrase_file: PassphraseFile = None,
+    query: Annotated[
+        Path | None,
+        typer.Option(help="The query: an answer to another is refused, or of fewer samples."),
+    ] = None,
 ) -> None:
     """Decrypts an answer: the class of each sample, with outputs and their standard errors.
 
@@ -239,21 +255,33 @@ def decrypt(
         words = typer.prompt("passphrase", hide_input=True)
     decryptor = Decryptor(load_secret_key(params, secret, passphrase=words))
 
-    def batches(file: IO[bytes]) -> Iterator[Estimates]:
-        for batch in read_batches(file, Message.ANSWER):
-            found = Answer.from_bytes(params, batch)
+    name = QueryName()
+
+    def batches(answers: Iterable[Answered]) -> Iterator[Estimates]:
+        for each in answers:
+            name.add(each.digest)
+            found = Answer.from_bytes(params, each.data)
             if len(found.shape) != 2 or found.shape[1] != len(names):
                 raise HescError(f"an answer of shape {found.shape} is none of {len(names)} classes")
+            as_many(found.shape[0], each.samples)
             yield decryptor.decrypt(found, return_std=True)
 
-    with reading(answer, "decrypting") as file:
+    with ExitStack() as stack:
+        file = stack.enter_context(reading(answer, "decrypting"))
+        answers: Iterator[Answered] = map(Answered.from_bytes, read_batches(file, Message.ANSWER))
+        if query is not None:
+            sent = stack.enter_context(query.open("rb"))
+            answers = answers_to(read_batches(sent, Message.QUERY), answers)
         if json_file is None:
-            _print_tables(names, batches(file))
+            _print_tables(names, batches(answers))
         elif json_file == "-":
-            _write_document(sys.stdout, names, batches(file))
+            with standard_output() as document:
+                _write_document(document, names, batches(answers))
         else:
-            with new_file(json_file) as part, part.open("x") as document:
-                _write_document(document, names, batches(file))
+            part = stack.enter_context(new_file(json_file))
+            with part.open("x") as document:
+                _write_document(document, names, batches(answers))
+        say(f"decrypted (query {name})")
 
 
 def _write_document(document: TextIO, names: Sequence[str], batches: Iterable[Estimates]) -> None:

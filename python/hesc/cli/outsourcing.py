@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from hesc._native import ParameterError
-from hesc.cli.files import KEYS_BYTES, check_apart, opened_client, say
-from hesc.cli.terminal import JsonFile, PassphraseFile, check_outputs, write_figures
+from hesc.cli.files import KEYS_BYTES, check_apart, opened_client
+from hesc.cli.terminal import JsonFile, PassphraseFile, check_outputs, tell
 from hesc.ml.deployment import SERVER, OwnerFolder
 from hesc.new_files import read_whole
 
@@ -46,5 +46,5 @@ def encrypt_model(
         client = opened_client(folder.plan, secret, passphrase_file)
         folder.encrypt_model(out, client=client)
     size = (out / SERVER).stat().st_size
-    write_figures(json_file, {"bytes": size})
-    say(f"model encrypted, {size} bytes: {out} (for the server, which hesc eval serves)")
+    line = f"model encrypted, {size} bytes: {out} (for the server, which hesc eval serves)"
+    tell(json_file, {"bytes": size}, line)

@@ -1,24 +1,23 @@
 """Which query an answer is to, and of how many samples.
 
 Each batch of a query says how many samples it has, and each batch of an answer begins with the
-digest of the query's. Who has the query checks both.
+digest of the query's. Who has the query checks both; who has its name alone checks that.
 """
 
 from __future__ import annotations
 
+import re
 import struct
 from hashlib import sha256
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Final, NamedTuple
-from zlib import crc32
 
-from hesc._native import WireError
+from hesc._native import ParameterError, WireError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _COUNT: Final = struct.Struct("<I")
-_SUM: Final = struct.Struct("<I")
 _DIGEST: Final = sha256().digest_size
 _SHOWN: Final = 12
 
@@ -45,6 +44,22 @@ class QueryName:
     def __str__(self) -> str:
         return self.whole[:_SHOWN]
 
+    def check(self, wanted: str) -> None:
+        """Refuses another name than this, whole or as it is printed.
+
+        Raises:
+            WireError: another query's.
+
+        """
+        if not self.whole.startswith(wanted):
+            raise WireError(f"the answer is to query {self}, not to {wanted[:_SHOWN]}: {_TAKE}")
+
+
+_TAKE: Final = (
+    "take the two that belong together, with all parts of both in their order (commands that write "
+    "a query or an answer print the query's name)"
+)
+
 
 class Asked(NamedTuple):
     """A batch of a query."""
@@ -55,26 +70,20 @@ class Asked(NamedTuple):
     """What is encrypted."""
 
     def to_bytes(self) -> bytes:
-        """As it lies in a file, with a checksum: nothing else would tell a damaged number."""
-        counted = _COUNT.pack(self.samples) + self.data
-        return _SUM.pack(crc32(counted)) + counted
+        """As it lies in a file."""
+        return _COUNT.pack(self.samples) + self.data
 
     @classmethod
     def from_bytes(cls, batch: bytes) -> Asked:
         """What `to_bytes` wrote.
 
         Raises:
-            WireError: damaged bytes, or no sample.
+            WireError: no sample, or nothing encrypted.
 
         """
-        counted = memoryview(batch)[_SUM.size :]
-        if (
-            len(counted) <= _COUNT.size
-            or _SUM.unpack_from(batch)[0] != crc32(counted)
-            or not (samples := _COUNT.unpack_from(counted)[0])
-        ):
-            raise WireError("the query is damaged, or of a version that did not count its samples")
-        return cls(samples, bytes(counted[_COUNT.size :]))
+        if len(batch) <= _COUNT.size or not (samples := _COUNT.unpack_from(batch)[0]):
+            raise WireError("the query is of no sample, or of an earlier version; encrypt again")
+        return cls(samples, batch[_COUNT.size :])
 
 
 class Answered(NamedTuple):
@@ -87,23 +96,42 @@ class Answered(NamedTuple):
     samples: int | None = None
     """How many the query's batch has; None where the query is not there."""
 
+    def to_bytes(self) -> bytes:
+        """As it lies in a file."""
+        return self.digest + self.data
+
+    @classmethod
+    def from_bytes(cls, batch: bytes) -> Answered:
+        """What `to_bytes` wrote.
+
+        Raises:
+            WireError: no room for both.
+
+        """
+        if len(batch) <= _DIGEST:
+            raise WireError("the answer is of a version that did not name its query; ask again")
+        return cls(batch[:_DIGEST], batch[_DIGEST:])
+
+
+def checked_name(name: str) -> str:
+    """A query's name as somebody writes it: whole, or as many digits as are printed.
+
+    Raises:
+        ParameterError: other digits, or fewer.
+
+    """
+    found = name.strip().lower()
+    if not re.fullmatch(f"[0-9a-f]{{{_SHOWN},{2 * _DIGEST}}}", found):
+        raise ParameterError(
+            f"--name is what hesc encrypt, join and eval print of a query: {_SHOWN} digits 0-9a-f, "
+            f"or the {2 * _DIGEST} of --json"
+        )
+    return found
+
 
 def digest_of(batch: bytes) -> bytes:
     """What an answer names a query's batch by."""
     return sha256(batch).digest()
-
-
-def answers_in(batches: Iterable[bytes]) -> Iterator[Answered]:
-    """The digests of query batches, and the answers to them.
-
-    Raises:
-        WireError: a batch that has no room for both.
-
-    """
-    for batch in batches:
-        if len(batch) <= _DIGEST:
-            raise WireError("the answer is damaged, or of a version that did not name its query")
-        yield Answered(batch[:_DIGEST], batch[_DIGEST:])
 
 
 def answers_to(query: Iterable[bytes], answers: Iterable[Answered]) -> Iterator[Answered]:
@@ -112,16 +140,18 @@ def answers_to(query: Iterable[bytes], answers: Iterable[Answered]) -> Iterator[
     With the number of samples that each has to be of.
 
     Raises:
-        WireError: an answer to another query, or to a part of this one.
+        WireError: an answer to another query, or to a part of this one; with the names of both.
 
     """
+    asked, answered = QueryName(), QueryName()
+    same = True
     for batch, found in zip_longest(query, answers):
-        if found is None or batch is None:
-            which = "does not answer all of" if found is None else "goes on after"
-            raise WireError(f"the answer {which} the query; take the two that belong together")
-        if found.digest != digest_of(batch):
-            raise WireError(
-                "the answer is to another query, or its parts are in another order; `hesc encrypt` "
-                "and `hesc decrypt` print the names of both"
-            )
-        yield found._replace(samples=Asked.from_bytes(batch).samples)
+        digest = None if batch is None else asked.add(digest_of(batch))
+        same = same and found is not None and found.digest == digest
+        if found is not None:
+            answered.add(found.digest)
+        # What follows a difference is read for the name alone.
+        if same and found is not None and batch is not None:
+            yield found._replace(samples=Asked.from_bytes(batch).samples)
+    if not same:
+        answered.check(asked.whole)

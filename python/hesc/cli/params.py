@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from hesc.cli.terminal import standard_output
 from hesc.leveled.params import LeveledParams
 from hesc.params import Params
 
@@ -41,8 +41,9 @@ def params(
         (contents, preset) for contents, rows in tables for preset in rows if text in preset.name
     ]
     if as_json:
-        json.dump([_record(*found) for found in presets], sys.stdout, indent=2)
-        sys.stdout.write("\n")
+        with standard_output() as out:
+            json.dump([_record(*found) for found in presets], out, indent=2)
+            out.write("\n")
         return
     console = Console()
     table = Table(title="named parameter sets", title_justify="left")

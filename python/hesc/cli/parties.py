@@ -10,9 +10,9 @@ import typer
 
 from hesc._native import ParameterError, WireError
 from hesc.cli.batches import IgnoreExtra, after, batches
-from hesc.cli.files import KEYS_BYTES, Folder, check_apart, read_queries, say
+from hesc.cli.files import KEYS_BYTES, Folder, check_apart, read_queries
 from hesc.cli.pairing import Asked, QueryName, digest_of
-from hesc.cli.terminal import JsonFile, check_outputs, reading, write_figures
+from hesc.cli.terminal import JsonFile, check_outputs, reading, tell
 from hesc.ml.deployment import ClientFolder
 from hesc.ml.parties import pieces
 from hesc.ml.parties.party import Party
@@ -69,6 +69,7 @@ def encrypt(
                 with after(first):
                     owner.side.prepared(batch, clip=clip)
     count = clipped = clipped_samples = up = 0
+    name = QueryName()
     with reading(rows, "encrypting") as file, new_file(out) as part, part.open("xb") as piece:
         writer = BatchWriter(piece, Message.SAMPLES)
         writer.write(bytes.fromhex(folder.digest))
@@ -77,20 +78,25 @@ def encrypt(
                 found = owner.encrypt(batch, clip=clip, first=first)
             asked = Asked(len(batch), found.data).to_bytes()
             writer.write(asked)
+            name.add(digest_of(asked))
             count, up = count + len(batch), up + len(found.data)
             clipped += found.clipped
             clipped_samples += found.clipped_samples
         writer.finish()
-    figures: dict[str, Any] = {
-        "samples": count,
-        "bytes": up,
-        "clipped": clipped,
-        "clipped_samples": clipped_samples,
-    }
-    write_figures(json_file, figures)
-    say(f"rows encrypted: {count}, {up} bytes: {out} (for the server alone)")
-    if clipped:
-        say(f"{clipped} values in {clipped_samples} rows were brought within their ranges")
+        figures: dict[str, Any] = {
+            "piece": name.whole,
+            "samples": count,
+            "bytes": up,
+            "clipped": clipped,
+            "clipped_samples": clipped_samples,
+        }
+        lines = [f"rows encrypted: {count}, {up} bytes: {out} (piece {name}, for the server alone)"]
+        if clipped:
+            lines.append(
+                f"{clipped} values in {clipped_samples} rows were brought within their ranges"
+            )
+        piece.flush()
+        tell(json_file, figures, *lines)
 
 
 @app.command("join")
@@ -108,8 +114,8 @@ def join(
     folder = ClientFolder.open(client)
     plan = _plan(folder)
     check_apart({"--out": out}, client, json_file)
-    name = QueryName()
-    queries = up = 0
+    name, named = QueryName(), [QueryName() for _ in files]
+    queries = up = samples = 0
     with ExitStack() as stack:
         opened = [stack.enter_context(reading(path, "joining")) for path in files]
         part = stack.enter_context(new_file(out))
@@ -117,17 +123,31 @@ def join(
         writer = BatchWriter(query, Message.SAMPLES)
         writer.write(bytes.fromhex(folder.digest))
         for found in _together(
-            [read_queries(file, Message.SAMPLES, folder.digest) for file in opened]
+            [read_queries(file, Message.SAMPLES, folder, plan) for file in opened]
         ):
+            for each, piece in zip(named, found, strict=True):
+                each.add(digest_of(piece))
             columns = [Asked.from_bytes(piece) for piece in found]
-            data = pieces.joined(plan, [each.data for each in columns])
+            data = pieces.joined(plan, [each.data for each in columns], first=samples)
             asked = Asked(columns[0].samples, data).to_bytes()
             writer.write(asked)
             name.add(digest_of(asked))
-            queries, up = queries + 1, up + len(data)
+            queries, up, samples = queries + 1, up + len(data), samples + columns[0].samples
         writer.finish()
-    write_figures(json_file, {"query": name.whole, "queries": queries, "bytes": up})
-    say(f"queries: {queries}, {up} bytes: {out} (query {name})")
+        figures = {
+            "query": name.whole,
+            "pieces": [each.whole for each in named],
+            "samples": samples,
+            "queries": queries,
+            "bytes": up,
+        }
+        query.flush()
+        tell(
+            json_file,
+            figures,
+            f"samples: {samples}, queries: {queries}, {up} bytes: {out} (query {name})",
+            *(f"{path} is piece {each}" for path, each in zip(files, named, strict=True)),
+        )
 
 
 def _together(files: list[Iterator[bytes]]) -> Iterator[list[bytes]]:

@@ -10,7 +10,7 @@ import typer
 from hesc._native import ParameterError
 from hesc.cli.batches import IgnoreExtra, after, batches, write_rows
 from hesc.cli.files import check_apart, warn_of_formulas
-from hesc.cli.terminal import JsonFile, check_outputs, reading, write_figures
+from hesc.cli.terminal import JsonFile, check_outputs, reading, tell
 from hesc.ml.clear.client import ClearClient
 from hesc.ml.clear.plans import ClearPlan
 from hesc.ml.deployment import ClientFolder
@@ -52,6 +52,6 @@ def predict(
                 shares = plan.probabilities(found.scores) if probabilities else None
             write_rows(table, plan, found, shares, header=not count)
             count += len(batch)
-    warn_of_formulas(plan.classes)
-    write_figures(json_file, {"samples": count})
-    typer.echo(f"predictions: {count}: {out}", err=True)
+        table.flush()
+        warn_of_formulas(plan.classes)
+        tell(json_file, {"samples": count}, f"predictions: {count}: {out}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +12,7 @@ from rich.progress import track
 from rich.table import Table
 from rich.text import Text
 
+from hesc.cli.terminal import write_text
 from hesc.new_files import check_new, new_file
 from hesc.studies import Options, identifiers, study
 
@@ -65,11 +65,7 @@ def reproduce(
 
     report = chosen.reproduce(Options(quick=quick, peers=asked, track=bar))
     report.show(console)
-    if json_file == "-":
-        sys.stdout.write(report.to_json())
-    elif json_file is not None:
-        with new_file(json_file) as part:
-            part.write_text(report.to_json())
+    write_text(json_file, report.to_json())
     if plot is not None:
         with new_file(plot) as part:
             chosen.plot(report, part)

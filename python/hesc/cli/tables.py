@@ -15,34 +15,43 @@ if TYPE_CHECKING:
 
 # A line that is longer is none.
 _LONGEST_LINE: Final = 1 << 20
+_EMPTY: Final = "it is empty: remove it, or fill in the row that is missing"
 
 
 def read_rows(file: IO[bytes], rows: int) -> Iterator[NDArray[np.float64]]:
     """Arrays (up to `rows`, columns) of a CSV file without header, opened in binary.
 
-    Empty lines and what follows a `#` are left out. Memory: what the rows take, however long the
-    file is.
+    What follows a `#` is left out, and so are lines of nothing else. Empty lines may come before
+    the first row and, of several columns, after the last: anywhere else one may be a row that is
+    missing. Memory: what the rows take, however long the file is.
 
     Raises:
         HescError: a line that holds no numbers, or others than the first; no line at all.
 
     """
     batch: list[list[float]] = []
-    columns = number = 0
+    columns = number = empty = 0
     while line := file.readline(_LONGEST_LINE):
         number += 1
         if len(line) == _LONGEST_LINE:
             raise _problem(file, number, "it is longer than any row")
+        if not line.strip():
+            empty = empty or number
+            continue
         numbers = _numbers(file, number, line)
         if not numbers:
             continue
-        columns = columns or len(numbers)
+        if empty and columns:
+            raise _problem(file, empty, _EMPTY)
+        columns, empty = columns or len(numbers), 0
         if len(numbers) != columns:
             raise _problem(file, number, f"it holds {len(numbers)} numbers, the first {columns}")
         batch.append(numbers)
         if len(batch) == rows:
             yield np.array(batch)
             batch = []
+    if empty and columns == 1:
+        raise _problem(file, empty, _EMPTY)
     if batch:
         yield np.array(batch)
     if not columns:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from rich import progress
 from rich.console import Console
+from rich.text import Text
 
 from hesc._native import HescError
 from hesc.new_files import check_new, new_file
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from contextlib import AbstractContextManager
+    from typing import TextIO
 
 PASSPHRASE_BYTES: Final = 1 << 12
 """The longest first line of a file with a passphrase."""
@@ -72,14 +76,62 @@ def check_outputs(outputs: Mapping[str, Path], json_file: str | None) -> None:
         OSError, HescError: as `check_new`; two that are one.
 
     """
+    for name, path in outputs.items():
+        if str(path) == "-":
+            raise HescError(f"{name} - : {name} is a file, which is there whole or not at all")
     check_new(dict(outputs) | ({} if json_file in (None, "-") else {"--json": Path(json_file)}))
 
 
-def write_figures(json_file: str | None, figures: Mapping[str, Any]) -> None:
-    """Figures as one JSON object, to where `--json` says, or nowhere."""
-    text = json.dumps(figures) + "\n"
+def say(*lines: str) -> None:
+    """Lines on the terminal."""
+    # No markup: names of files may hold brackets.
+    Console(stderr=True).print(Text("\n".join(lines)), soft_wrap=True)
+
+
+def tell(json_file: str | None, figures: Mapping[str, Any], *lines: str) -> None:
+    """What a command has done: figures where `--json` says, if anywhere, and lines on the terminal.
+
+    Said before a command's files have their names, so that one that fails here leaves none.
+
+    Raises:
+        OSError, HescError: they cannot be written.
+
+    """
+    write_text(json_file, json.dumps(figures) + "\n")
+    say(*lines)
+
+
+def write_text(json_file: str | None, text: str) -> None:
+    """To where `--json` says, or nowhere.
+
+    Raises:
+        OSError: the file cannot be made.
+        HescError: there is no standard output, or it takes no more.
+
+    """
     if json_file == "-":
-        sys.stdout.write(text)
+        with standard_output() as out:
+            out.write(text)
     elif json_file is not None:
         with new_file(json_file) as part:
             part.write_text(text)
+
+
+@contextmanager
+def standard_output() -> Iterator[TextIO]:
+    """Where `--json -` writes; what was written is out on leaving.
+
+    Raises:
+        HescError: there is none, or it takes no more.
+
+    """
+    # Python has none where it was closed before the start.
+    if sys.stdout is None:
+        raise HescError("--json - writes on standard output, which is closed; give a file")
+    try:
+        yield sys.stdout
+        sys.stdout.flush()
+    except OSError as error:
+        # Python flushes again when it ends, and would print a second error.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise HescError(f"standard output takes no figures: {error.strerror}") from error

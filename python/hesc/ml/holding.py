@@ -5,8 +5,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Never, Protocol, TypeVar
 
-from hesc._native import ParameterError, ShapeError, WireError
-from hesc.inputs import whole
+from hesc._native import ParameterError, ShapeError
+from hesc.inputs import as_many, whole
 from hesc.ml.samples import Query
 from hesc.secret import leveled_keygen
 
@@ -122,11 +122,7 @@ class KeyHolder(ABC, Generic[ReadT]):
         """
         asked = None if samples is None else whole(samples, "samples", 1)
         found = self._decrypted(answer)
-        if asked is not None and len(found.predictions) != asked:
-            raise WireError(
-                f"the answer is of {len(found.predictions)} samples, the query of {asked}: which "
-                "is whose cannot be told; ask again"
-            )
+        as_many(len(found.predictions), asked)
         return found
 
     @abstractmethod

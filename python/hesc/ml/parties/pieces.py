@@ -120,14 +120,25 @@ def matched(plan: Agreed, data: Sequence[bytes]) -> dict[str, Piece]:
     return found
 
 
-def joined(plan: Agreed, data: Sequence[bytes]) -> bytes:
+def joined(plan: Agreed, data: Sequence[bytes], *, first: int | None = None) -> bytes:
     """A query for the server, of the pieces of all parties in any order.
 
+    Args:
+        plan: what all agree on.
+        data: the pieces.
+        first: the number that their first row has to have, where that is known.
+
     Raises:
-        WireError, ParameterError, ShapeError: as `matched`.
+        WireError, ParameterError, ShapeError: as `matched`; another first row.
 
     """
     found = matched(plan, data)
+    there = next(iter(found.values())).first
+    if first not in (None, there):
+        raise ShapeError(
+            f"the pieces begin at row {there}, where row {first} comes next: some of all parties' "
+            f"rows are missing, or in another order; get the files again"
+        )
     return frames.join(QUERY, [write(plan, found[name]) for name in plan.parties])
 
 

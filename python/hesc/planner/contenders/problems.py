@@ -49,8 +49,7 @@ class ForScores(ABC):
         if lost < 0:
             return Refusal(
                 self.name,
-                f"{rows} rows are too few to tell a share of {task.max_error:.2g}: give "
-                f"more rows=",
+                f"{rows} rows are too few to tell a share of {task.max_error:.2g}: give more rows=",
             )
         error = float(margins[min(lost, rows - 1)]) / _ERRORS
         if not error > 0:
