@@ -1,4 +1,4 @@
-"""How far long work is: a bar on the terminal, or a function of the caller's."""
+"""How far long work is, a bar on the terminal or a function of the caller's; and times in words."""
 
 from __future__ import annotations
 
@@ -66,3 +66,11 @@ class Bar:
             self._task = self._progress.add_task("", total=total)
             self._progress.start()
         self._progress.update(self._task, completed=done, total=total)
+
+
+def duration(seconds: float) -> str:
+    """Three digits and a unit."""
+    for unit, factor in (("s", 1.0), ("ms", 1e3)):
+        if seconds * factor >= 1:
+            return f"{seconds * factor:.3g} {unit}"
+    return f"{seconds * 1e6:.3g} us"

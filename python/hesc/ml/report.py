@@ -17,6 +17,7 @@ import numpy as np
 
 from hesc.ml import ways
 from hesc.ml.folders import digest
+from hesc.progress import duration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -147,16 +148,12 @@ def _rows(plan: Plan, measured: Measured | None) -> list[Row]:
         rows.append(Row(f"bytes down, {count} samples", _bytes(size.down), down))
     if measured is not None:
         each = getattr(plan, "seconds", None)
-        known = {} if each is None else {"evaluate": _time(each * -(-count // plan.rows))}
+        known = {} if each is None else {"evaluate": duration(each * -(-count // plan.rows))}
         rows += [
-            Row(f"{step}, {count} samples", known.get(step, "-"), _time(seconds))
+            Row(f"{step}, {count} samples", known.get(step, "-"), duration(seconds))
             for step, seconds in measured.seconds.items()
         ]
     return rows
-
-
-def _time(seconds: float) -> str:
-    return f"{seconds:.2f} s" if seconds >= 1 else f"{1000 * seconds:.1f} ms"
 
 
 def _bytes(count: int) -> str:

@@ -13,6 +13,7 @@ from hesc.planner.contenders import CONTENDERS
 from hesc.planner.offers import MOST_RUNS, Measured, Offer, Refusal, measure
 from hesc.planner.roles import SETTINGS, objection
 from hesc.planner.tasks import Classes, Task
+from hesc.progress import duration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -251,9 +252,4 @@ def _chance(probability: float) -> str:
 
 
 def _time(seconds: float | None) -> str:
-    if seconds is None:
-        return "not timed"
-    for unit, factor in (("s", 1.0), ("ms", 1e3)):
-        if seconds * factor >= 1:
-            return f"{seconds * factor:.3g} {unit}"
-    return f"{seconds * 1e6:.3g} us"
+    return "not timed" if seconds is None else duration(seconds)
