@@ -314,24 +314,31 @@ def test_a_million_streams_in_bounded_memory() -> None:
 
 
 def test_other_threads_run_meanwhile() -> None:
-    """The interpreter lock is released: a second thread works in the middle of a long call."""
+    """The interpreter lock is released: a second thread works in the middle of a long call.
+
+    Forty times and more in each of 25 calls; a busy machine may leave it none, hence five calls.
+    """
     kit = Kit(hesc.Params.recommended("bfv"), 64)
-    moments: list[float] = []
-    stop = threading.Event()
 
-    def watch() -> None:
-        while not stop.wait(0.001):
-            moments.append(time.perf_counter())
+    def worked() -> bool:
+        moments: list[float] = []
+        stop = threading.Event()
 
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    start = time.perf_counter()
-    kit.encrypt(np.zeros((20_000, 16)))
-    end = time.perf_counter()
-    stop.set()
-    watcher.join()
-    quarter = (end - start) / 4
-    assert any(start + quarter < moment < end - quarter for moment in moments)
+        def watch() -> None:
+            while not stop.wait(0.001):
+                moments.append(time.perf_counter())
+
+        watcher = threading.Thread(target=watch)
+        watcher.start()
+        start = time.perf_counter()
+        kit.encrypt(np.zeros((20_000, 16)))
+        end = time.perf_counter()
+        stop.set()
+        watcher.join()
+        quarter = (end - start) / 4
+        return any(start + quarter < moment < end - quarter for moment in moments)
+
+    assert any(worked() for _ in range(5))
 
 
 def test_stages_are_separate() -> None:
