@@ -217,10 +217,10 @@ def test_three_parties_of_a_network_exchange_files(tmp_path: Path) -> None:
     ],
 )
 def test_demo_prints_figures(scheme: str, ways: int) -> None:
-    """Four of 30 flowers may be taken for another class.
+    """Three of 30 flowers may be taken for another class.
 
-    The paper's way took one in 199 of 1,850 runs and two in 10; five are, by the rates of each,
-    once in 10^8 at most.
+    Of 6,800 runs the paper's way took one in 683 and two in 17; four are, by the rates of each,
+    once in 7 * 10^6.
     """
     arguments = ["--scheme", scheme, "--rounds", "1", "--json", "-"]
     output = run("demo", "iris", *arguments)
@@ -228,7 +228,7 @@ def test_demo_prints_figures(scheme: str, ways: int) -> None:
     assert document["float_accuracy"] == 1.0
     assert len(document["ways"]) == ways
     for way in document["ways"]:
-        assert way["accuracy"] > 0.85
+        assert way["accuracy"] >= 0.9
         assert way["milliseconds"]["Total"] > 0
 
 
