@@ -89,8 +89,8 @@ def test_rows_of_any_number_and_order_of_columns(
     assert len(found) == len(samples) == 743
     scores = np.array([[float(cell) for cell in row[1:4]] for row in found])
     z = (scores - desk.model.decision_function(samples)) / float(found[0][4])
-    # Of 2229 normal errors one beyond 6 once in 10^5.
-    assert np.abs(z).max() < 6
+    # Of 2229 normal errors one beyond 7 once in 10^8.
+    assert np.abs(z).max() < 7
     assert np.sqrt(np.mean(z**2)) < 1.1
     same = [row[0] for row in found] == LABELS[scores.argmax(axis=1)]
     assert np.all(same)
@@ -153,7 +153,8 @@ def test_regressors_of_several_targets(tmp_path: Path) -> None:
 
 def test_scorecards(tmp_path: Path) -> None:
     """The report tells errors of what is computed, and how near that is to the fitted model."""
-    made = PrivateClassifier(GradientBoostingClassifier(max_depth=1, n_estimators=9))
+    inner = GradientBoostingClassifier(max_depth=1, n_estimators=9, random_state=0)
+    made = PrivateClassifier(inner)
     plan = made.fit(X, LABELS[Y]).plan(X, names=NAMES, bins=8)
     assert plan.fidelity is not None
     assert plan.fidelity.apart > 20 * plan.error
@@ -163,7 +164,9 @@ def test_scorecards(tmp_path: Path) -> None:
     assert "what the plan computes of the model" in report
     within = re.search(r'3 stated errors</th><td class="number">([0-9.]+) %', report)
     assert within is not None
-    assert float(within[1]) > 99
+    # Of 450 normal errors 1.1 are beyond in the mean of 7,500 runs, and as scattered as independent
+    # ones: five once in 200 runs, twelve once in 10^8.
+    assert float(within[1]) > 97.5
     assert ClientFolder.open(tmp_path / "d" / "client").plan.fidelity == plan.fidelity
     files.keygen(tmp_path / "d" / "client", tmp_path / "k")
     there = Desk(made, tmp_path / "d" / "client", tmp_path / "d" / "server", tmp_path / "k")

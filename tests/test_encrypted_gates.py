@@ -157,7 +157,8 @@ def test_noise_stays_within_the_model(secure: Parties) -> None:
     Fresh noise is a sum of products with binary polynomials, whose mean is a half: half of its
     variance is that of a random walk along the coefficients, and as scattered as a single square
     (twelve times its mean: 10^-6). What bootstraps give is independent, and modelled with a margin
-    of a quarter: the mean of 80 squares is twice its expectation with probability 3 * 10^-7.
+    of a quarter: the mean of 80 squares is twice its expectation with probability 3 * 10^-7, and
+    that of 160 seven quarters of it with 10^-8.
     """
     params, server = secure.secret.params, secure.server
     bits = np.arange(512) % 4 > 1, np.arange(512) % 2
@@ -166,7 +167,7 @@ def test_noise_stays_within_the_model(secure: Parties) -> None:
     assert 0.2 * allowed < fresh < 12 * allowed < gates.Precision.of(params).bit
     product = server.gate("AND", a[:160], b[:160])
     parities, model = secure.secret.bit_noise(product)
-    assert 0.3 * model < parities < 1.25 * model
+    assert 0.3 * model < parities < 1.4 * model
     np.testing.assert_array_equal(secure.secret.decrypt_bits(product), [0, 0, 0, 1] * 40)
     # Packing adds what switching keys does; a bootstrap takes it away again.
     packed = server.pack(product)
@@ -586,7 +587,7 @@ def test_known_answers(tmp_path: Path) -> None:
 
 
 def test_evaluation_keys_hide_bits_under_the_stated_noise(tmp_path: Path) -> None:
-    """Read again in plain Python. False alarms: one in 10^5 runs.
+    """Read again in plain Python. False alarms: one in 10^7 runs.
 
     Too little noise would give the secret away, and too much would end in wrong bits.
     """
@@ -598,8 +599,8 @@ def test_evaluation_keys_hide_bits_under_the_stated_noise(tmp_path: Path) -> Non
     found = [second.key_errors(key, ring, small, [(23, 1), (3, 5), (16, 1)]) for key in keys]
     for part, log2_noise in enumerate((-50.0, -30.0, -50.0)):
         shares = np.concatenate([errors[part] for errors in found]) / 2.0 ** (64 + log2_noise)
-        assert abs(shares.mean()) < 5 / np.sqrt(shares.size)
-        assert abs(np.square(shares).mean() - 1) < 5 * np.sqrt(2 / shares.size)
+        assert abs(shares.mean()) < 6 / np.sqrt(shares.size)
+        assert abs(np.square(shares).mean() - 1) < 6 * np.sqrt(2 / shares.size)
         # Every row of every key has its own; those for key switches are single words.
         assert shares.shape[1] == 1 or len(np.unique(shares, axis=0)) == len(shares)
     assert keys[0][46:78] != keys[1][46:78]  # The seeds.
@@ -609,7 +610,8 @@ def test_noise_of_dependent_operands_stays_within_the_model(quick: Parties) -> N
     """Equal operands, copies with fresh randomness, the same lookup twice, and sums of them.
 
     False alarms: none for equal operands, whose noise is what the model says exactly but for its
-    margin; fewer than one in 10^5 runs else, since what is added is independent or smaller.
+    margin; fewer than one in 10^7 runs else, since what is added is independent or smaller, and the
+    margin is 0.87 with a deviation of 0.12 over 190 keys.
     """
     secret, server = quick.secret, quick.server
     values = np.random.default_rng(4).integers(0, 2, 256)
@@ -618,7 +620,7 @@ def test_noise_of_dependent_operands_stays_within_the_model(quick: Parties) -> N
     (again,) = server(gates.stream_multiplier("AND", 256), bits, bits, progress=False)
     single, allowed = secret.bit_noise(fresh)
     margin = 1.1 * single / allowed
-    assert margin < 1.5
+    assert margin < 1.7
     refreshed = server.refresh(fresh, progress=False)
     for start in (bits, refreshed, ~refreshed, fresh):
         # The noise of fresh encryptions scatters from key to key; their sums' does not any more.

@@ -30,7 +30,7 @@ def vector_of(
 
 
 def test_shared_numbers_are_drowned_in_noise(precise: Keys, tmp_path: Path) -> None:
-    """1024 normal numbers: their deviation is within 10 per cent but once in 10,000 runs."""
+    """1024 normal numbers: their deviation leaves 12 per cent once in 10^7 runs, 10 in 2 * 10^5."""
     secret, public = precise
     numbers = np.linspace(-1, 1, 512) * 0.9
     zeros = np.zeros(512, dtype=np.complex128)
@@ -39,7 +39,7 @@ def test_shared_numbers_are_drowned_in_noise(precise: Keys, tmp_path: Path) -> N
     assert deviation >= np.sqrt(12 * 2048) * 2**20 * expected.error_bound * (1 - 1e-9)
     noise = values - numbers * np.exp(1j)
     scatter = np.concatenate([noise.real, noise.imag]).std()
-    assert 0.9 < scatter / deviation < 1.1
+    assert 0.88 < scatter / deviation < 1.12
     # No digits below the noise, where doubles would show what it was added to.
     grid = 2.0 ** (np.floor(np.log2(deviation)) - 10)
     np.testing.assert_array_equal(values.real / grid, np.round(values.real / grid))
@@ -117,7 +117,7 @@ def test_what_is_shared_follows_the_owners_bounds(precise: Keys) -> None:
 def test_a_crafted_ciphertext_of_the_review_shows_no_secret(precise: Keys) -> None:
     """`c_0 = 0`, `c_1 = 2^30` under an honest header: what comes back is noise.
 
-    A random guess is right in a third of 1024 coefficients, 410 times or more once in 10^5 runs.
+    A random guess is right in a third of 1024 coefficients, 425 or more times once in 10^7 runs.
     """
     params = precise[0].params
     secret, public = hesc.leveled_keygen(params, products=False)
@@ -137,4 +137,4 @@ def test_a_crafted_ciphertext_of_the_review_shows_no_secret(precise: Keys) -> No
 
     truth = ternary(own)
     assert set(np.unique(truth)) == {-1, 0, 1}
-    assert np.sum(ternary(shared) == truth) < 410
+    assert np.sum(ternary(shared) == truth) < 425

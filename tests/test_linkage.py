@@ -156,11 +156,11 @@ def test_people_of_febrl_are_found() -> None:
     """A tenth of them, end to end.
 
     In the clear F1 is 0.993 over keys, with a deviation of 0.003 (324 keys): six of 400 are missed
-    in the mean, and 24 once in 10^8 runs.
+    in the mean, and 24 once in 10^8 runs. Of 1,000 keys none gave a false pair; four would fail.
     """
     run = link(hesc.keygen, 500)
     assert run.found.f1 >= 0.97
-    assert run.found.precision >= 0.995
+    assert run.found.precision >= 0.99
     people = febrl.load()
     assert len(people.true) == len(set(people.true[:, 0])) == 5000
     coder = RecordCoder(HashKey.generate(), febrl.FIELDS)

@@ -202,8 +202,8 @@ def test_diabetes_over_ten_splits() -> None:
 def test_stated_errors_are_true(fhe: Any) -> None:
     """Errors in units of their own law have a mean square of one.
 
-    Over 6000 normal errors that share a key and features' roundings in threes, at least 2000
-    independent ones, the mean square leaves 0.85 to 1.15 with a probability below 10^-5.
+    Over 6000 normal errors that share a key and features' roundings in threes the mean square has a
+    deviation of 0.034, and leaves 0.8 to 1.22 once in 10^8 runs.
     """
     made = private()
     plan, linear = made._served().plan, made._served().linear
@@ -213,7 +213,7 @@ def test_stated_errors_are_true(fhe: Any) -> None:
     law = np.array([plan.ring.errors_of(linear.weights, row) for row in features])
     assert law.max() <= plan.error * (1 + 1e-9)
     z = errors / law
-    assert 0.85 < np.mean(z**2) < 1.15
+    assert 0.8 < np.mean(z**2) < 1.22
     assert abs(np.mean(z)) < 5 / np.sqrt(2000)
 
 

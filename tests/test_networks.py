@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import check_grad
 from sklearn.datasets import load_iris
@@ -132,10 +132,11 @@ def test_bad_model_files_are_refused(
         SquareNetwork.load(path)
 
 
-@given(st.binary(max_size=200))
-@settings(max_examples=50, deadline=None)
-def test_arbitrary_files_are_refused(data: bytes) -> None:
-    path = Path("/tmp") / "hesc-arbitrary-model.json"  # noqa: S108 - overwritten, never trusted
+@given(data=st.binary(max_size=200))
+@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_arbitrary_files_are_refused(tmp_path: Path, data: bytes) -> None:
+    """One file again and again, where nobody else writes."""
+    path = tmp_path / "arbitrary.json"
     path.write_bytes(data)
     with pytest.raises(ModelFormatError):
         SquareNetwork.load(path)

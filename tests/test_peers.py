@@ -173,7 +173,8 @@ def test_seal_has_the_tricks_of_the_best_mode(secret_key: bool) -> None:
 @pytest.mark.parametrize(
     ("make_contender", "error"),
     [
-        (lambda: TunedCkks(NETWORK), 0.02),
+        # Scores are off by 0.007: nine of them beyond 0.02 once in 90 runs, and 0.04 in 10^7.
+        (lambda: TunedCkks(NETWORK), 0.04),
         (lambda: LeveledBfv(NETWORK, tuned=True), 0.3),
         (lambda: LeveledBfv(NETWORK), 0.3),
     ],

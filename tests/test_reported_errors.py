@@ -160,9 +160,16 @@ def test_two_generators(keys: tuple[hesc.Decryptor, hesc.PublicKey]) -> None:
     scaled = []
     for seed in range(6):
         x, y = rng.uniform(-1, 1, (2, 80))
-        sobol = hesc.Encryptor(public, 256, layout="one_per_block", first_dimension=seed)
+        sobol = hesc.Encryptor(
+            public, 256, layout="one_per_block", first_dimension=seed, random_state=seed
+        )
         halton = hesc.Encryptor(
-            public, 256, generator="halton", layout="one_per_block", first_dimension=1 + seed
+            public,
+            256,
+            generator="halton",
+            layout="one_per_block",
+            first_dimension=1 + seed,
+            random_state=100 + seed,
         )
         value, error = decryptor.decrypt(sobol.encrypt(x) * halton.encrypt(y), return_std=True)
         scaled.append((value - x * y) / error)

@@ -274,13 +274,14 @@ def honest_failures(keys: int, blocks: int) -> int:
 def test_honest_answers_of_slots_are_read() -> None:
     """Slot noise is a product with one value of the secret: its tails are Laplace's.
 
-    False alarms: fewer than one in 10^5 runs (a value is out with probability 2.6e-12). As for
-    Gaussian noise, one block in 1800 was refused, six of these.
+    A value is out with probability 2.6e-12, so that one of these 12,000 blocks is once in 15,000
+    runs and two are once in 4 * 10^8. As for Gaussian noise one block in 1800 was refused, six or
+    seven of these, and one or none in 1 % of runs.
     """
-    assert honest_failures(40, 300) == 0
+    assert honest_failures(40, 300) <= 1
 
 
 @pytest.mark.long
 def test_many_honest_answers_of_slots_are_read() -> None:
-    """False alarms: one in 600 runs at most; two hundred as for Gaussian noise."""
-    assert honest_failures(600, 500) == 0
+    """One once in 600 runs, three once in 10^9; two hundred as for Gaussian noise."""
+    assert honest_failures(600, 500) <= 2

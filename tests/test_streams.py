@@ -123,15 +123,16 @@ def test_products_take_sums_in_a_new_order(name: str) -> None:
     one = hesc.Encoder(4096, random_state=1)
     two = hesc.Encoder(4096, random_state=2, generator="bernoulli")
     x, y = total(one.encode([1.0, -1.0])), total(two.encode([1.0, -1.0]))
-    fresh = hesc.Encoder(x.streams.stream_length, first_dimension=9).encode(0.0)
-    drawn = hesc.Encoder(x.streams.stream_length, generator="bernoulli").encode(0.0)
+    length = x.streams.stream_length
+    fresh = hesc.Encoder(length, first_dimension=9, random_state=3).encode(0.0)
+    drawn = hesc.Encoder(length, generator="bernoulli", random_state=4).encode(0.0)
     for other in (y, fresh, drawn, x.delayed(1)):
         for a, b in ((x, other), (other, x)):
             with pytest.raises(hesc.CorrelationError, match="shuffled"):
                 a * b
     for product in (x.shuffled(1) * y.shuffled(2), x.shuffled(3) * fresh, drawn * x.shuffled(4)):
         value, error = product.decode()
-        # Five standard errors: a false alarm in 2 million.
+        # Five standard errors of draws that are seeded.
         assert abs(value) <= 5 * error
         assert error < 0.05
     with pytest.raises(hesc.CorrelationError, match="one draw"):
