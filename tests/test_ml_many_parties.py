@@ -7,6 +7,7 @@ import pickle
 import re
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -38,6 +39,7 @@ from hesc.ml.parties import columns, masks, pieces, sets
 from hesc.ml.transforms import Bins
 from hesc.networks.batches import BatchWriter, read_batches
 from hesc.networks.messages import Message
+from tests.lying_frames import refitted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -415,6 +417,26 @@ def test_documents_with_something_else_in_any_place(all_of_them: World, kind: An
     for damaged in (data[:-1], b"", data.replace(b" 1", b" 2", 1), b"[" * 9999):
         with pytest.raises(hesc.WireError):
             kind.from_bytes(damaged)
+
+
+def test_damaged_messages_are_refused(all_of_them: World) -> None:
+    """Any bit of any message: a number of rows says which scores are whose."""
+    pieces_of = all_of_them.pieces(X[:9])
+    answer = all_of_them.server.answer(pieces_of)
+    client, server = all_of_them.client, all_of_them.server
+    rng = np.random.default_rng(0)
+    for good, read in (
+        (answer, client.decrypt),
+        (pieces_of[0], lambda piece: server.answer([piece, *pieces_of[1:]])),
+        (pieces.joined(all_of_them.plan, pieces_of), server.answer),
+    ):
+        for turn in range(60):
+            damaged = bytearray(good)
+            damaged[rng.integers(len(good) if turn % 3 else 300)] ^= 1 << rng.integers(8)
+            with pytest.raises(hesc.WireError):
+                read(bytes(damaged))
+            with suppress(hesc.HescError):
+                read(refitted(bytes(damaged)))
 
 
 def test_plans_with_parties_that_own_others_columns_are_refused(all_of_them: World) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from hesc._native import OutOfRangeError, WireError
 from hesc.inputs import whole
 from hesc.leveled.params import LeveledParams
-from hesc.ml import documents, labels, samples, transforms
+from hesc.ml import documents, frames, labels, samples, transforms
 from hesc.ml.conclusions import LINKS, Concluding
 from hesc.ml.disclosure import laid_out, model_kind, secure, units
 from hesc.ml.mlp.packing import Packing
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 RINGS: Final = (8192, 16384, 32768)
 DEVIATIONS: Final = 14
 """Of an error that CKKS states: a bound of that many deviations."""
-"""What ranges lie within, as those of ring products do."""
 _DEEPEST: Final = 16
 KEYS: Final = 1 << 29
 """Bytes of a client's public keys, at most: making them takes seven times as much memory."""
@@ -39,6 +38,8 @@ _KEY: Final = {8192: 872_542, 16384: 3_489_886, 32768: 17_571_934}
 """Bytes of a key to multiply, or to rotate by one step."""
 _HEAD: Final = 1 << 12
 """Bytes of a message about its ciphertext, at most."""
+_COUNT: Final = 4
+"""Bytes of its number of samples."""
 _LARGEST: Final = 1e30
 
 
@@ -125,25 +126,23 @@ class NetworkPlan(Concluding):
         return self.packing.samples
 
     @cached_property
-    def digest(self) -> str:
+    def digest(self) -> bytes:
         """What queries and answers call this plan by."""
-        return hashlib.blake2b(self.to_bytes(), digest_size=16).hexdigest()
+        return hashlib.blake2b(self.to_bytes(), digest_size=16).digest()
 
     def sizes(self, samples: int = 1) -> Sizes:
         """Bytes up and down for so many samples, over as many queries as they take."""
-        up = down = 0
-        full, rest = divmod(whole(samples, "samples", 0), self.rows)
-        for count, times in ((self.rows, full), (rest, int(rest > 0))):
-            sizes = [len(self.message("query", count, bytes(size))) for size in self.vectors]
-            up += times * sizes[0]
-            # "answer" is a letter longer than "query".
-            down += times * (sizes[1] + 1)
-        return Sizes(up, down)
+        queries = -(-whole(samples, "samples", 0) // self.rows)
+        up, down = (
+            len(self.message(kind, 1, b"")) + size
+            for kind, size in zip(("query", "answer"), self.vectors, strict=True)
+        )
+        return Sizes(queries * up, queries * down)
 
     def message(self, kind: str, count: int, vector: bytes) -> bytes:
         """A query or an answer of so many samples."""
-        fields = {"plan": self.digest, "samples": count, "vector": documents.base64_of(vector)}
-        return documents.write(f"network {kind}", fields)
+        parts = [self.digest, count.to_bytes(_COUNT, "little"), vector]
+        return frames.join(f"network {kind}", parts)
 
     def read_message(self, kind: str, data: bytes) -> tuple[int, bytes]:
         """Samples and ciphertext of a query or an answer.
@@ -152,17 +151,17 @@ class NetworkPlan(Concluding):
             WireError: damaged bytes, those of another plan, or of more samples than there may be.
 
         """
-        # In base64; whoever sends more has something else in mind than samples.
-        most = _HEAD + 2 * max(self.vectors)
+        # Whoever sends more has something else in mind than samples.
+        most = _HEAD + max(self.vectors)
         if isinstance(data, bytes) and len(data) > most:
             raise WireError(f"a {kind} of this plan has up to {most} bytes; this has {len(data)}")
-        given = documents.read(data, f"network {kind}", {"plan", "samples", "vector"})
-        if given["plan"] != self.digest:
+        plan, samples, vector = frames.split(data, f"network {kind}", 3)
+        if plan != self.digest:
             raise WireError(f"this {kind} is of another plan; give both sides the same one")
-        count = given["samples"]
-        if type(count) is not int or not 0 < count <= self.rows:
+        count = int.from_bytes(samples, "little")
+        if len(samples) != _COUNT or not 0 < count <= self.rows:
             raise WireError(f"a {kind} of this plan has from 1 to {self.rows} samples")
-        return count, documents.bytes_of(given["vector"], f"the ciphertext of a {kind}")
+        return count, vector
 
     def prepared(self, rows: ArrayLike, *, clip: bool = False) -> Clipped:
         """Samples as they are encrypted: features with each range brought to [-1, 1].
