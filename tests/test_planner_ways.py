@@ -207,7 +207,7 @@ def test_queries_of_bits_are_as_large_as_said(samples: int, width: int) -> None:
     _, public = keygen(Params.preset("tfhe_2048"))
     numbers = np.zeros(samples, dtype=object)
     sent = BootstrappedIntegers.encrypt(public, numbers, Kind(width)).to_bytes()
-    assert len(sent) == deciding._bytes(samples * width)
+    assert len(sent) == deciding.bits_up(samples * width)
 
 
 # Whole numbers in columns.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from hesc.ml.layers import Layer, Network
-from hesc.ml.transforms import Affine
+from hesc.ml.transforms import Scaler
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,7 +44,7 @@ class Described(NamedTuple):
             return self
         layers = list(self.model.folded().layers)
         steps = list(self.steps)
-        while steps and isinstance(scaler := steps[-1], Affine):
+        while steps and isinstance(scaler := steps[-1], Scaler):
             steps.pop()
             first = layers[0]
             with np.errstate(over="ignore", invalid="ignore"):

@@ -45,7 +45,7 @@ from hesc.ml.given import GivenClassifier, GivenRegressor
 from hesc.ml.layers import Network
 from hesc.ml.projections import TRANSFORMERS, projected
 from hesc.ml.steps import TRANSFORMS, transforms_of
-from hesc.ml.transforms import Affine
+from hesc.ml.transforms import Scaler
 from hesc.ml.trees import TreeEnsemble
 
 if TYPE_CHECKING:
@@ -150,6 +150,11 @@ def parts_of(estimator: Any) -> list[Any]:
         return [estimator]
     steps = [step for _, step in estimator.steps if step is not None and step != "passthrough"]
     return [part for step in steps for part in parts_of(step)]
+
+
+def features_of(estimator: Any) -> int:
+    """Features of a sample. A pipeline that begins with nothing does not know them itself."""
+    return int(parts_of(estimator)[0].n_features_in_)
 
 
 def check(estimator: Any, finals: tuple[type, ...]) -> None:
@@ -271,7 +276,7 @@ def linear_form(estimator: Any) -> Linear:
         weights = np.atleast_2d(np.array(coefficients, dtype=np.float64))
         intercepts = np.array(final.intercept_, dtype=np.float64).reshape(-1)
         intercepts = np.broadcast_to(intercepts, (len(weights),)).copy()
-    while steps and isinstance(scaler := steps[-1], Affine):
+    while steps and isinstance(scaler := steps[-1], Scaler):
         steps.pop()
         weights = weights * scaler.factor
         intercepts = intercepts - weights @ scaler.centre

@@ -12,7 +12,7 @@ from sklearn.random_projection import GaussianRandomProjection, SparseRandomProj
 
 from hesc._native import ParameterError
 from hesc.ml.steps import SCALERS, projection, scaler
-from hesc.ml.transforms import Affine
+from hesc.ml.transforms import Scaler
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -70,7 +70,7 @@ def projected(part: Any) -> tuple[Array, Array]:
 
 def _scaling(part: Any) -> tuple[Array, Array]:
     steps = scaler(part)
-    if len(steps) != 1 or not isinstance(steps[0], Affine):
+    if len(steps) != 1 or not isinstance(steps[0], Scaler):
         raise ParameterError(
             f"{type(part).__name__}(clip=True) is not linear where it clips; write clip=False"
         )

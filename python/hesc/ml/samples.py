@@ -31,8 +31,13 @@ class Clipped(NamedTuple):
     """After transforms, within the ranges."""
     values: int
     """How many were beyond, and were brought to the end of their range."""
-    samples: int
-    """In how many samples."""
+    which: NDArray[np.bool_]
+    """Samples that had such values."""
+
+    @property
+    def samples(self) -> int:
+        """How many had such values."""
+        return int(self.which.sum())
 
 
 class Query(NamedTuple):
@@ -98,7 +103,7 @@ def prepared(
             f"{beyond.sum()} of {beyond.size} values are. clip=True, or --clip, brings them to the "
             f"ends; the model's owner can plan wider ranges="
         )
-    return Clipped(np.clip(x, low, high), int(beyond.sum()), int(beyond.any(axis=1).sum()))
+    return Clipped(np.clip(x, low, high), int(beyond.sum()), np.asarray(beyond.any(axis=1)))
 
 
 def are_ranges(low: NDArray[np.float64], high: NDArray[np.float64]) -> bool:

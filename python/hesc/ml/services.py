@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from importlib import import_module
+from threading import Lock
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple, Never
 
 import numpy as np
@@ -115,7 +116,9 @@ class Service(ABC):
         self.batch: int = asked.wishes.get("batch", 1)
         """Samples that are to go together."""
         self.sample = spread_out(asked.rows, SAMPLE)
+        self._classes = asked.classes
         self._session: Session | None = None
+        self._opening = Lock()
 
     def __reduce__(self) -> Never:
         raise TypeError("a planned model may hold keys: not pickled or copied; see save()")
@@ -132,7 +135,14 @@ class Service(ABC):
 
     @abstractmethod
     def is_of(self, estimator: Any) -> bool:
-        """Whether a fitted model is the one that was planned."""
+        """Whether a fitted model computes what was planned; see `has_classes` for their names."""
+
+    def has_classes(self, holder: Any) -> bool:
+        """Whether classes have the names that were planned, in their order."""
+        # Transformers have some that nobody is told.
+        if self._classes is None:
+            return True
+        return np.array_equal(getattr(holder, "classes_", ()), self._classes)
 
     def client(self) -> Any:
         """A client with new keys."""
@@ -167,8 +177,10 @@ class Service(ABC):
 
     def executed(self, rows: Array, *, clip: bool, progress: Progress) -> Run:
         """Samples encrypted, evaluated and decrypted, under keys that stay."""
-        if self._session is None:
-            self._session = self._opened(*self.parties())
+        # One pair of parties, and so one count of what a hidden model gives, whoever asks first.
+        with self._opening:
+            if self._session is None:
+                self._session = self._opened(*self.parties())
         found: Run = self._session.run(rows, clip=clip, progress=progress)
         return found
 

@@ -6,6 +6,7 @@ import sys
 import warnings
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from hesc._native import ParameterError
@@ -17,7 +18,6 @@ from hesc.ml.samples import check_names
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
     from hesc.ml.additive import Wish
@@ -186,7 +186,8 @@ class Serving(Deployable):
         # Names that are given here: scikit-learn does not know them, and ranges are by column.
         check_names(X, named)
         clear = self._clear_scores(rows)
-        classes = getattr(self, "classes_", None)
+        # A copy: a plan's classes are not the model's to change.
+        classes = np.array(self.classes_) if hasattr(self, "classes_") else None
         if classes is not None and len(classes) < 2:
             raise ParameterError("a model of one class needs no scores, encrypted or not")
         asked = services.Asked(
@@ -216,7 +217,8 @@ class Serving(Deployable):
                 "there is no plan, or the model was fitted again since, or unpickled: "
                 "plan(X_train) makes one"
             )
-        if not service.is_of(self.estimator_):
+        named = all(service.has_classes(of) for of in (self, self.estimator_))
+        if not named or not service.is_of(self.estimator_):
             raise ParameterError("the model has changed since it was planned; plan it again")
         return service
 
@@ -281,7 +283,7 @@ class Serving(Deployable):
             ParameterError: there is no plan; more answers than a hidden model has left.
 
         """
-        if fhe not in {"simulate", "execute"}:
+        if fhe not in ("simulate", "execute"):
             raise ParameterError(f"fhe={fhe!r} is not simulate or execute; predict has clear too")
         service = self._served()
         rows = self._rows(X)

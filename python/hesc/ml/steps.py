@@ -18,7 +18,16 @@ from sklearn.preprocessing import (
 
 from hesc._native import ParameterError
 from hesc.ml import transforms
-from hesc.ml.transforms import Affine, Bins, Clip, Kernel, Monomials, Projection, Transform
+from hesc.ml.transforms import (
+    Bins,
+    Clip,
+    Kernel,
+    Monomials,
+    Projection,
+    Standard,
+    Stretch,
+    Transform,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,20 +59,19 @@ def transforms_of(part: Any) -> list[Transform]:
 def scaler(part: Any) -> list[Transform]:
     """What a fitted scaler does."""
     features = part.n_features_in_
-    centre, factor = np.zeros(features), np.ones(features)
+    centre, scale = np.zeros(features), np.ones(features)
     limits = part.feature_range if type(part) is MinMaxScaler else (-1, 1)
-    if type(part) is MinMaxScaler:
-        factor = _doubles(part.scale_)
-        centre = -_doubles(part.min_) / factor
-    elif type(part) is StandardScaler:
+    if type(part) is StandardScaler:
         centre = _doubles(part.mean_) if part.with_mean else centre
-        factor = 1 / _doubles(part.scale_) if part.with_std else factor
+        scale = _doubles(part.scale_) if part.with_std else scale
     elif type(part) is RobustScaler:
         centre = _doubles(part.center_) if part.with_centering else centre
-        factor = 1 / _doubles(part.scale_) if part.with_scaling else factor
-    else:
-        factor = 1 / _doubles(part.scale_)
-    steps: list[Transform] = [Affine(centre, factor)]
+        scale = _doubles(part.scale_) if part.with_scaling else scale
+    elif type(part) is MaxAbsScaler:
+        scale = _doubles(part.scale_)
+    steps: list[Transform] = [Standard(centre, scale)]
+    if type(part) is MinMaxScaler:
+        steps = [Stretch(_doubles(part.scale_), _doubles(part.min_))]
     if getattr(part, "clip", False):
         low, high = (np.full(features, float(limit)) for limit in limits)
         steps.append(Clip(low, high))

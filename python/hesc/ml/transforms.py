@@ -34,7 +34,7 @@ KERNELS: Final = ("linear", "polynomial", "rbf", "sigmoid")
 
 @dataclass(frozen=True, eq=False)
 class Affine:
-    """`(x - centre) * factor`: scalers."""
+    """`(x - centre) * factor`: scalers of ONNX, and what is only centred."""
 
     name: ClassVar[str] = "affine"
     discloses: ClassVar[str] = "centres and scales of the training data"
@@ -49,6 +49,57 @@ class Affine:
     def __call__(self, x: Array) -> Array:
         """A row for each row."""
         return (x - self.centre) * self.factor
+
+
+@dataclass(frozen=True, eq=False)
+class Standard:
+    """`(x - centre) / scale`: `StandardScaler`, `RobustScaler`, `MaxAbsScaler`.
+
+    In these very operations, since bins and trees behind it tell numbers apart by their last bits.
+    """
+
+    name: ClassVar[str] = "standard"
+    discloses: ClassVar[str] = "centres and scales of the training data"
+    centre: Array
+    scale: Array
+
+    @property
+    def factor(self) -> Array:
+        """What a sum of it is weighed with, but for roundings."""
+        return 1 / self.scale
+
+    @property
+    def widths(self) -> tuple[int, int]:
+        """Features that go in and come out."""
+        return len(self.centre), len(self.scale)
+
+    def __call__(self, x: Array) -> Array:
+        """A row for each row."""
+        return (x - self.centre) / self.scale
+
+
+@dataclass(frozen=True, eq=False)
+class Stretch:
+    """`x * factor + offset`, in these very operations: `MinMaxScaler`."""
+
+    name: ClassVar[str] = "stretch"
+    discloses: ClassVar[str] = "least and greatest values of the training data"
+    factor: Array
+    offset: Array
+
+    @property
+    def centre(self) -> Array:
+        """What becomes zero, but for roundings."""
+        return -self.offset / self.factor
+
+    @property
+    def widths(self) -> tuple[int, int]:
+        """Features that go in and come out."""
+        return len(self.factor), len(self.offset)
+
+    def __call__(self, x: Array) -> Array:
+        """A row for each row."""
+        return x * self.factor + self.offset
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,8 +158,9 @@ class Monomials:
         """A row for each row."""
         beside_one = np.column_stack([x, np.ones(len(x))])
         places = self.factors.astype(np.int64)
-        products: Array = beside_one[:, places[:, 0]]
-        for column in places.T[1:]:
+        # From the last factor on, as PolynomialFeatures multiplies.
+        products: Array = beside_one[:, places[:, -1]]
+        for column in places.T[-2::-1]:
             products *= beside_one[:, column]
         return products
 
@@ -195,7 +247,9 @@ class Bins:
         return ones
 
 
-Transform = Affine | Clip | Projection | Monomials | Kernel | Bins
+Scaler = Affine | Standard | Stretch
+"""Feature by feature, and linear: each has a `centre` and a `factor`."""
+Transform = Scaler | Clip | Projection | Monomials | Kernel | Bins
 
 
 def transformed(steps: list[Transform], x: Array) -> Array:
@@ -279,6 +333,8 @@ def read(value: object, inputs: int) -> tuple[list[Transform], int]:
 
 _AXES: Final[dict[str, tuple[type[Transform], dict[str, int]]]] = {
     "affine": (Affine, {"centre": 1, "factor": 1}),
+    "standard": (Standard, {"centre": 1, "scale": 1}),
+    "stretch": (Stretch, {"factor": 1, "offset": 1}),
     "clip": (Clip, {"low": 1, "high": 1}),
     "projection": (Projection, {"centre": 1, "matrix": 2}),
     "monomials": (Monomials, {"factors": 2}),
@@ -307,6 +363,10 @@ def _check(step: Transform) -> None:
     match step:
         case Affine(centre, factor):
             fits = len(centre) == len(factor)
+        case Standard(centre, scale):
+            fits = len(centre) == len(scale) and bool(scale.all())
+        case Stretch(factor, offset):
+            fits = len(factor) == len(offset) and bool(factor.all())
         case Clip(low, high):
             fits = len(low) == len(high) and bool((low <= high).all())
         case Projection(centre, matrix):

@@ -8,6 +8,7 @@ from hesc import _native
 from hesc._native import ParameterError, ShapeError
 from hesc.inputs import of_kind
 from hesc.leveled.keys import PublicKeys
+from hesc.one_process import OneProcess
 from hesc.opaque import Opaque
 from hesc.ring_products.plans import Plan, spread, weight_rows
 
@@ -51,6 +52,7 @@ class Model:
             added,
             None if keys is None else keys.public,
         )
+        self._counts = None if keys is None else OneProcess()
 
     def __reduce__(self) -> Never:
         raise TypeError(
@@ -66,9 +68,12 @@ class Model:
         Raises:
             WireError, ParameterError: damaged bytes, or a query for another plan.
             KeyMismatchError, ParameterError: where weights are hidden, a query of another key
-                pair, and one for more numbers than are left.
+                pair, one for more numbers than are left, and any in a process that was forked since
+                the model was made.
 
         """
+        if self._counts is not None:
+            self._counts.check()
         return self._native.evaluate(_bytes(query, "a query"))
 
     @property

@@ -359,8 +359,8 @@ def weight_rows(weights: ArrayLike) -> NDArray[np.float64]:
 
 
 def spread(values: ArrayLike, count: int, name: str) -> NDArray[np.float64]:
-    """One number for each of so many, or one for all."""
+    """One number for each of so many, or one for all; a copy, for plans keep them."""
     array = real_array(values, name)
     if array.shape not in {(), (count,)}:
         raise ShapeError(f"{name} are {count} numbers, or one; got the shape {array.shape}")
-    return np.ascontiguousarray(np.broadcast_to(array, (count,)))
+    return np.array(np.broadcast_to(array, (count,)))

@@ -31,6 +31,18 @@ _APART = 1e-6
 """Of scores in another order of sums, beside the largest."""
 
 
+def _are_close(found: Array, clear: Array) -> bool:
+    """Whether classes and probabilities are those of the scores in the clear, row by row.
+
+    They depend on how far the best score is ahead, which may be little beside the scores.
+    """
+    behind, expected = (
+        scores - scores.max(axis=1, keepdims=True) if scores.shape[1] > 1 else scores
+        for scores in (found, clear)
+    )
+    return bool((np.abs(behind - expected) <= _APART * (1 + np.abs(expected))).all())
+
+
 class ClearService(Service):
     """A client, and nobody else."""
 
@@ -60,7 +72,8 @@ class ClearService(Service):
             raise ParameterError(f"no client's file holds this model: {error}") from error
         found = plan.raw(plan.prepared(asked.rows).features)
         apart = np.abs(found - asked.clear).max()
-        if not apart <= _APART * (1 + np.abs(asked.clear).max()):
+        same = apart <= _APART * (1 + np.abs(asked.clear).max())
+        if not same or (asked.classes is not None and not _are_close(found, asked.clear)):
             raise ParameterError(
                 f"the model as numbers gives scores that are {apart:.2g} apart from its own: put a "
                 f"StandardScaler first"
@@ -81,7 +94,7 @@ class ClearService(Service):
         )
         link = extraction.link_of(extraction.parts_of(estimator)[-1])
         return Described(
-            int(estimator.n_features_in_), asked.names, steps, model, asked.classes, link
+            extraction.features_of(estimator), asked.names, steps, model, asked.classes, link
         )
 
     def is_of(self, estimator: Any) -> bool:

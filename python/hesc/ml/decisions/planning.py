@@ -13,14 +13,14 @@ from hesc.decisions.models import BITS, index_kind
 from hesc.decisions.quantisation import fewest_bits, linear
 from hesc.inputs import one_name, real_array, whole
 from hesc.integers import ENGINES
-from hesc.leveled.params import LeveledParams
-from hesc.ml import transforms
+from hesc.ml import frames, transforms
 from hesc.ml.decisions.plans import ClassPlan, Counted
 from hesc.ml.decisions.quantisation import trees
+from hesc.ml.decisions.server import ANSWER, KEYS, QUERY
 from hesc.ml.extraction import Linear
 from hesc.ml.planning import ranges_of, spread_out
 from hesc.planner import shares
-from hesc.secret import leveled_keygen
+from hesc.planner.contenders import decisions as costs
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 _BOOTSTRAPPED: Final = 16
 """Samples of a query whose bits bootstrap, at most: each takes its own time."""
-_BLOCK_DOWN: Final = 5_700
-"""Bytes of a block of bits on its way back."""
+_DIGEST: Final = 16
+"""Bytes of a plan's name."""
 _FEW: Final = 20
 """Rows below which none are held out."""
 _BANDWIDTH: Final = 12.5e6
@@ -180,21 +180,22 @@ def _rows(engine: str, batch: int, slots: int) -> int:
 
 def _costs(circuit: integers.Plan, words: Words, rows: int, classes: int) -> tuple[int, int]:
     """Bytes of a full query and of its answer."""
-    row = circuit.chosen
-    if row.engine != "bootstrapped":
-        # The key owner's ciphertexts have a seed for one of two parts.
-        return row.bytes_in // 2, row.bytes_out
-    up = sum(-(-rows * kind.width // BLOCK) for kind in words.kinds) * 16 * BLOCK
-    return up, -(-rows * index_kind(classes).width // BLOCK) * _BLOCK_DOWN
+    row, answer = circuit.chosen, index_kind(classes)
+    if row.engine == "bootstrapped":
+        up = sum(costs.bits_up(rows * kind.width) for kind in words.kinds)
+        down = -(-rows * answer.width // BLOCK) * costs.DOWN
+    else:
+        up, down = costs.sizes(
+            row.params, circuit.upload, tuple(words.kinds), answer, circuit.levels[-1]
+        )
+    query = frames.join(QUERY, [bytes(_DIGEST), *(b"" for _ in words.kinds)])
+    return up + len(query), down + len(frames.join(ANSWER, [bytes(_DIGEST), b""]))
 
 
 def _key_bytes(circuit: integers.Plan) -> int:
     """Bytes of what the server is given once."""
-    params = circuit.params
-    if not isinstance(params, LeveledParams):
-        return EVALUATION
-    forms = leveled_keygen(params)[1].to_bytes()
-    relin = len(forms["relin"])
-    # A Galois key for each power of Frobenius, as large as the relinearisation key.
-    maps = (params.slot_degree or 1) - 1 if circuit.upload == "packed" else 0
-    return len(forms["public"]) + relin * (1 + maps)
+    bootstrapped = circuit.chosen.engine == "bootstrapped"
+    parts = 3 if circuit.upload == "packed" and not bootstrapped else 2
+    beside = len(frames.join(KEYS, [b""] * parts))
+    keys = EVALUATION if bootstrapped else costs.keys(circuit.chosen.params, circuit.upload)
+    return beside + keys

@@ -9,7 +9,7 @@ from sklearn.neural_network import MLPClassifier, MLPRegressor
 
 from hesc._native import ParameterError
 from hesc.ml.described import Described
-from hesc.ml.extraction import parts_of
+from hesc.ml.extraction import features_of, parts_of
 from hesc.ml.given import GivenClassifier, GivenRegressor
 from hesc.ml.layers import Layer, Network
 from hesc.ml.steps import TRANSFORMS, transforms_of
@@ -63,7 +63,7 @@ def described(estimator: Any, *, names: list[str]) -> Described:
     """
     *before, final = parts_of(estimator)
     steps = [step for part in before for step in transforms_of(part)]
-    inputs = int(estimator.n_features_in_)
+    inputs = features_of(estimator)
     if isinstance(final, GivenClassifier | GivenRegressor):
         given = final.described
         return given._replace(inputs=inputs, names=names, steps=[*steps, *given.steps]).folded()
@@ -81,7 +81,7 @@ def described(estimator: Any, *, names: list[str]) -> Described:
         Layer(_doubles(weights.T), _doubles(intercepts), kind)
         for weights, intercepts, kind in zip(final.coefs_, final.intercepts_, kinds, strict=True)
     )
-    classes = final.classes_ if classifier else None
+    classes = np.array(final.classes_) if classifier else None
     link = links[final.out_activation_]
     return Described(inputs, names, steps, Network(tuple(layers)), classes, link).folded()
 

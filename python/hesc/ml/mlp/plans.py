@@ -34,8 +34,14 @@ DEVIATIONS: Final = 14
 _DEEPEST: Final = 16
 KEYS: Final = 1 << 29
 """Bytes of a client's public keys, at most: making them takes seven times as much memory."""
-_KEY: Final = {8192: 872_542, 16384: 3_489_886, 32768: 17_571_934}
-"""Bytes of a key to multiply, or to rotate by one step."""
+_KEYS: Final = {
+    8192: (167_006, 872_542),
+    16384: (667_742, 3_489_886),
+    32768: (2_900_062, 17_571_934),
+}
+"""Bytes of the key to encrypt by, and of one to multiply, or to rotate by one step."""
+_HEADS: Final = 58
+"""Of which those of a head."""
 _HEAD: Final = 1 << 12
 """Bytes of a message about its ciphertext, at most."""
 _COUNT: Final = 4
@@ -112,8 +118,10 @@ class NetworkPlan(Concluding):
 
     @property
     def keys(self) -> int:
-        """Bytes of a client's public keys, about."""
-        return _KEY[self.ring_degree] * (1 + len(self.packing.rotations()))
+        """Bytes of a client's public keys, within a hundred."""
+        public, key = _KEYS[self.ring_degree]
+        # Keys of rotations share a head.
+        return public + key + len(self.packing.rotations()) * (key - _HEADS) + 3 * _HEADS
 
     @property
     def needs_keys(self) -> bool:
@@ -200,7 +208,7 @@ class NetworkPlan(Concluding):
         factor = np.where(beyond, self.radius / np.maximum(distances, self.radius), 1.0)
         u = np.clip(np.where(beyond[:, None], self.centre + apart * factor[:, None], u), -1, 1)
         values = ready.values + int(beyond.sum()) * len(self.low)
-        return Clipped(u, values, max(ready.samples, int(beyond.sum())))
+        return Clipped(u, values, ready.which | beyond)
 
     def scaled(self, features: Array) -> Array:
         """Features within their ranges as numbers in [-1, 1]."""

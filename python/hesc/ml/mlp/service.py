@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from hesc.ml import transforms
 from hesc.ml.clear.service import ClearService
+from hesc.ml.extraction import parts_of
 from hesc.ml.mlp import extraction, planning
 from hesc.ml.mlp.runs import simulate
 from hesc.ml.mlp.server import NetworkServer
 from hesc.ml.services import Asked, Service, check_concluded
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from hesc.ml.described import Described
@@ -39,7 +41,7 @@ class NetworkService(Service):
         """What the server computes."""
         model = _described(asked.estimator, asked.names)
         self._model: Any = model.model
-        self._steps = transforms.described(model.steps)
+        self._as_planned = _beside_layers(model, asked.estimator)
 
     @classmethod
     def make(cls, asked: Asked) -> NetworkService:
@@ -60,7 +62,7 @@ class NetworkService(Service):
         """Whether a fitted model is the one that was planned."""
         now = _described(estimator, [])
         found: bool = self._model.same_as(now.model)
-        return found and transforms.described(now.steps) == self._steps
+        return found and _beside_layers(now, estimator) == self._as_planned
 
     def server(self, *, keys: bytes | None = None) -> NetworkServer:
         """A server, which cannot decrypt and answers nothing without keys."""
@@ -85,6 +87,13 @@ class ClearNetworkService(ClearService):
     def described(asked: Asked) -> Described:
         """What a fitted network computes."""
         return _described(asked.estimator, asked.names)
+
+
+def _beside_layers(model: Described, estimator: Any) -> list[Any]:
+    """What else a network is known by: transforms, its link, and the names it predicts."""
+    binarizer = getattr(parts_of(estimator)[-1], "_label_binarizer", None)
+    named = None if binarizer is None else np.array(binarizer.classes_).tolist()
+    return [*transforms.described(model.steps), model.link, named]
 
 
 def _described(estimator: Any, names: list[str]) -> Described:

@@ -14,6 +14,7 @@ from hesc.encryptor import PublicKey
 from hesc.inputs import of_kind
 from hesc.ml import documents, frames
 from hesc.ml.neighbors.plans import ANSWER, QUERY, NeighborsPlan
+from hesc.one_process import OneProcess
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -52,6 +53,7 @@ class NeighborsServer:
             )
         self._public = None if keys is None else PublicKey.from_bytes(plan.params, keys)
         self._left, self._counting = plan.answers, Lock()
+        self._counts = OneProcess()
 
     def __repr__(self) -> str:
         return f"<hesc.ml.neighbors.NeighborsServer: {self.plan!r}>"
@@ -69,7 +71,8 @@ class NeighborsServer:
 
         Raises:
             WireError, ParameterError, KeyMismatchError: damaged bytes, a query for another plan or
-                of another client; more samples than a plan that hides codes has left.
+                of another client; more samples than a plan that hides codes has left, and any in a
+                process that was forked since this server was made.
 
         """
         name, data = frames.split(query, QUERY, 2)
@@ -88,6 +91,7 @@ class NeighborsServer:
         return frames.join(ANSWER, [name, found.to_bytes()])
 
     def _hidden(self, asked: EncryptedCodes, public: PublicKey) -> EncryptedDistances:
+        self._counts.check()
         left = self._left or 0
         if len(asked) > left:
             raise ParameterError(

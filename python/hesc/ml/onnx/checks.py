@@ -8,7 +8,7 @@ import numpy as np
 
 from hesc._native import ParameterError
 from hesc.ml.conclusions import predictions, probabilities
-from hesc.ml.transforms import Affine
+from hesc.ml.transforms import Scaler
 from hesc.ml.trees import TreeEnsemble
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _rows(model: Described) -> Array:
     rng = np.random.default_rng(0)
     rows = rng.standard_normal((_ROWS, model.inputs)) * rng.choice([0.1, 1, 10], (_ROWS, 1))
     scaler = model.steps[0] if model.steps else None
-    if isinstance(scaler, Affine):
+    if isinstance(scaler, Scaler):
         rows = rows / np.where(scaler.factor == 0, 1, scaler.factor) + scaler.centre
     elif isinstance(model.model, TreeEnsemble):
         nodes = np.flatnonzero(~model.model.leaves)
@@ -98,7 +98,7 @@ def _expected(model: Described, rows: Array) -> tuple[Array, Array, NDArray[np.b
     """Scores, what they may differ by, and which rows are compared."""
     size, count = np.abs(rows), 1
     for step in model.steps:
-        if isinstance(step, Affine):
+        if isinstance(step, Scaler):
             size = (size + np.abs(step.centre)) * np.abs(step.factor)
         rows, count = step(rows), count + 2
     compared = np.ones(len(rows), dtype=bool)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from hesc._native import ParameterError, WireError
 from hesc.inputs import whole
 from hesc.ml import documents
-from hesc.ml.transforms import Affine, Bins, Clip
+from hesc.ml.transforms import Affine, Bins, Clip, Standard, Stretch
 
 if TYPE_CHECKING:
     from hesc.ml.transforms import Transform
@@ -116,10 +117,9 @@ def restricted(steps: list[Transform], own: list[int]) -> tuple[list[Transform],
     columns = np.array(own, dtype=np.intp)
     for step in steps:
         match step:
-            case Affine(centre, factor):
-                found.append(Affine(centre[columns], factor[columns]))
-            case Clip(low, high):
-                found.append(Clip(low[columns], high[columns]))
+            case Affine() | Standard() | Stretch() | Clip():
+                parts = (getattr(step, field.name)[columns] for field in fields(step))
+                found.append(type(step)(*parts))
             case Bins() if not (step.features[:, 1] >= 0).any():
                 part, columns = _own_bins(step, columns)
                 found.append(part)

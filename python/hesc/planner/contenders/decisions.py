@@ -37,7 +37,7 @@ _MOST: Final = 1 << 12
 """Additions of encrypted bits, at most: circuits of more take minutes to be planned."""
 _HEAD: Final = 185
 """Bytes of a query of such bits before its blocks."""
-_DOWN: Final = 5_802
+DOWN: Final = 5_802
 """Bytes of an answer, one block of such bits."""
 
 
@@ -164,8 +164,8 @@ def _in_slots(samples: int, found: Quantised[LinearScores], circuit: integers.Pl
 def _on_bits(samples: int, found: Quantised[LinearScores], circuit: integers.Plan) -> _Costs:
     words = words_of(found)
     parts = parts_of(samples, TOGETHER)
-    up = sum(_bytes(count * kind.width) for count in parts for kind in words.kinds)
-    down = _DOWN * len(parts)
+    up = sum(bits_up(count * kind.width) for count in parts for kind in words.kinds)
+    down = DOWN * len(parts)
     work = counted(
         "decisions.bits",
         encrypt=Count(len(parts) * len(words.kinds), 0, samples * words.inputs * words.bits, up),
@@ -175,7 +175,7 @@ def _on_bits(samples: int, found: Quantised[LinearScores], circuit: integers.Pla
     return _Costs(work, up, down, EVALUATION)
 
 
-def _bytes(bits: int) -> int:
+def bits_up(bits: int) -> int:
     """Of a query on its way up: sixteen for each place of its blocks."""
     return _HEAD + -(-bits // BLOCK) * 16 * BLOCK
 
