@@ -11,7 +11,7 @@ import json
 import os
 import platform
 import statistics
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
@@ -74,7 +74,7 @@ class Calibration:
         """
         for count in [own_threads(), 1] if threads is None else [threads]:
             stored = cache_file(count)
-            if stored is None or not os.access(stored, os.R_OK):
+            if stored is None or not stored.is_file() or not os.access(stored, os.R_OK):
                 continue
             found = cls.from_json(read_whole(stored, _LONGEST, "a calibration"))
             if found.threads != count:
@@ -85,7 +85,10 @@ class Calibration:
     @classmethod
     def shipped(cls) -> Self:
         """That of another machine, which `source` names: good for comparing, not for promises."""
-        return cls.from_json((files("hesc.planner") / "shipped.json").read_bytes())
+        found = cls.from_json((files("hesc.planner") / "shipped.json").read_bytes())
+        return replace(
+            found, source=f"{found.source} (shipped with hesc: hesc calibrate times this)"
+        )
 
     @classmethod
     def measure(cls, *, progress: bool | Callable[[int, int], object] = True) -> Self:

@@ -147,12 +147,10 @@ class Decision:
     __str__ = explain
 
     def _error(self, error: float) -> str:
-        """As the table has it: of classes the share that stays."""
-        return (
-            f"{100 * (1 - error):.4g} %"
-            if isinstance(self.task.problem, Classes)
-            else f"{error:.2g}"
-        )
+        """As the table has it, rounded against the way: of classes the share that stays."""
+        if isinstance(self.task.problem, Classes):
+            return f"{math.floor(1e4 * (1 - error)) / 100:.2f} %"
+        return _rounded_up(error)
 
     def __repr__(self) -> str:
         best = self.offers[0].way if self.offers else "nothing"
@@ -206,6 +204,14 @@ def objective(task: Task, seconds: float | None, sizes: Offer | Measured) -> flo
     if task.objective == "throughput":
         return seconds / task.samples
     return seconds + (sizes.up + sizes.down) / task.bandwidth
+
+
+def _rounded_up(error: float) -> str:
+    """Two digits that are no less."""
+    if not 0 < error < math.inf:
+        return f"{error:.2g}"
+    unit = 10.0 ** (math.floor(math.log10(error)) - 1)
+    return f"{math.ceil(error / unit * (1 - 1e-12)) * unit:.2g}"
 
 
 def _apart(error: float, most: float) -> str:

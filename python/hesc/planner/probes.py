@@ -46,6 +46,8 @@ _WAYS: Final[dict[str, Contender]] = {contender.name: contender for contender in
 # In the clear, encrypted by their owner, and by the key owner.
 _WEIGHTS: Final = (("client_server", False), ("outsourced", False), ("outsourced", True))
 _RINGS: Final = (1024, 2048, 4096, 8192)
+# Rings that few tasks need: one probe of each kind.
+_LARGE: Final = (16384, 32768)
 # Features, outputs and samples.
 _COLUMNS: Final = ((4, 1, 1), (16, 2, 64), (16, 4, 2048), (4, 1, 2048), (4, 10, 16), (64, 1, 1))
 _ROWS: Final = ((4, 1, 4), (8, 4, 1), (64, 1, 1), (64, 10, 1), (256, 10, 1))
@@ -79,8 +81,16 @@ _CLASSES: Final = {
 # Factors and samples.
 _FACTORS: Final = ((2, 1), (8, 1), (4, 256), (8, 2048), (2, 1024))
 _STREAMS: Final = ((2, 1), (3, 16), (2, 64), (2, 256), (2, 1000))
+_DISTANCES: Final = {
+    "client_server": "codes",
+    "outsourced": "galleries",
+    "one_side_clear": "clear",
+}
 # Bits, records and probes.
 _CODES: Final = ((128, 256, 1), (512, 256, 1), (128, 1024, 16), (512, 1024, 16), (256, 2048, 1))
+
+# As many probes as share a block.
+_MANY: Final = (256, 500, 1000)
 
 
 def _tasks(rng: np.random.Generator) -> Iterator[Asked]:
@@ -101,7 +111,7 @@ def _tasks(rng: np.random.Generator) -> Iterator[Asked]:
         for features, samples in asked:
             yield _classes(features, samples, 0.05 if way == "gates" else 0.2, {way})
     for factors, samples in _FACTORS:
-        for error in (0.1, 0.01, 0.001):
+        for error in (0.1, 0.01, 0.001, 1e-5):
             yield _products(rng, factors, samples, error, {"logarithms"})
         yield _products(rng, factors, samples, 0.01, {"ckks products"})
     for factors, samples in _STREAMS:
@@ -109,8 +119,9 @@ def _tasks(rng: np.random.Generator) -> Iterator[Asked]:
     for error in (0.12, 0.06):
         yield _products(rng, 2, 1, error, {"streams gm", "streams ec_elgamal"})
     for bits, records, samples in _CODES:
-        yield _distances(rng, bits, records, samples, own=False)
-        yield _distances(rng, bits, records, samples, own=True)
+        for setting, way in _DISTANCES.items():
+            yield _distances(rng, bits, records, samples, setting, way)
+    yield _distances(rng, *_MANY, "client_server", "codes")
 
 
 def _ring_products(rng: np.random.Generator) -> Iterator[Asked]:
@@ -125,6 +136,13 @@ def _ring_products(rng: np.random.Generator) -> Iterator[Asked]:
             yield _scores(
                 rng, features, outputs, samples, error, setting, {"ring products"}, own=own
             )
+    for setting, own in _WEIGHTS:
+        for ring in _LARGE:
+            for features, samples in ((ring // 2 + 8, 1), (8, ring // 4)):
+                yield _scores(rng, features, 1, samples, 0.05, setting, {"ring products"}, own=own)
+    # The smallest ring has no room for finer errors of weights under the public key.
+    for features, outputs, samples in ((8, 1, 1), (64, 10, 1), (64, 10, 20), (8, 1, 256)):
+        yield _scores(rng, features, outputs, samples, 0.5, "outsourced", {"ring products"})
 
 
 def _sums(rng: np.random.Generator) -> Iterator[Asked]:
@@ -151,14 +169,14 @@ def _products(
 
 
 def _distances(
-    rng: np.random.Generator, bits: int, records: int, samples: int, *, own: bool
+    rng: np.random.Generator, bits: int, records: int, samples: int, setting: str, way: str
 ) -> Asked:
     coder = SignProjection(32, bits=bits, random_state=1)
     codes = coder.encode(rng.normal(size=(records, 32)))
     x = coder.encode(rng.normal(size=(samples, 32)))
-    setting = "outsourced" if own else "client_server"
+    own = setting == "outsourced"
     task = Task(Distances(codes), setting, "distances", samples=samples, own_model=own)
-    return task, x, {"galleries" if own else "codes"}
+    return task, x, {way}
 
 
 def _scores(

@@ -35,11 +35,15 @@ class Sees(NamedTuple):
     """Whether the server has the samples in the clear."""
     noise_tells: str = ""
     """What the noise of answers tells who decrypts them: "", "the model", "the factors"."""
+    besides: str = ""
+    """What else the key owner decrypts of some results."""
     one_encryptor: bool = False
     """Whether it is private only where the key owner encrypts everything."""
 
     def __str__(self) -> str:
         told = [f"client: {self.learns}" + ", the model" * self.model_at_client]
+        if self.besides:
+            told[0] += f", {self.besides}"
         if self.noise_tells:
             told[0] += f", and {self.noise_tells} by studying noise"
         server = ["the samples"] * self.data_at_server + ["its model"] * self.model_at_server
@@ -73,6 +77,11 @@ def objection(
             bool(sees.noise_tells) and hide_model,
             f"{noise}; of what is here ring products alone hide it, whose client sees scores: "
             f"hesc.ml, plan(hidden=True)",
+        ),
+        (
+            sees.learns == "products" and hide_model,
+            "the client would see each weight times a feature that it knows, hence the weight: "
+            "hesc.ml, plan(hidden=True), hides it",
         ),
         (
             sees.one_encryptor and not own_model,

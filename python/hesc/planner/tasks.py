@@ -66,7 +66,7 @@ class Scores(_Numbers):
         low: ArrayLike,
         high: ArrayLike,
     ) -> None:
-        rows = _finite(weights, "weights")
+        rows = np.array(_finite(weights, "weights"))
         rows = rows[None, :] if rows.ndim == 1 else rows
         if rows.ndim != 2 or not rows.size:
             raise ShapeError(f"weights have a row for each output; got the shape {rows.shape}")
@@ -78,12 +78,15 @@ class Scores(_Numbers):
         if (self.low > self.high).any():
             raise OutOfRangeError("ranges run from low to high; some low is above its high")
         with np.errstate(over="ignore", invalid="ignore"):
-            bounded = _LEAST <= self.largest <= 1 / _LEAST and np.isfinite(self.high - self.low)
-        if not np.all(bounded):
+            bounded = _LEAST <= self.largest <= 1 / _LEAST and self.reach.max() <= 1 / _LEAST
+        if not bounded:
             raise OutOfRangeError(
                 "weights and ranges give results beyond what is computed with, from 1e-100 to "
-                "1e100; scale them, and results back"
+                "1e100, or features are beyond it; scale them, and results back"
             )
+        # What was decided of it is true of these numbers, and remembered.
+        for numbers in (self.weights, self.intercepts, self.low, self.high):
+            numbers.setflags(write=False)
 
     @property
     def reach(self) -> NDArray[np.float64]:
@@ -154,9 +157,11 @@ class Classes:
             spread = np.random.default_rng(0).uniform(*box, (_ROWS, self.features))
             self.rows: NDArray[np.float64] = np.clip(spread, *box)
             return
-        if np.ndim(rows) != 2 or not len(np.asarray(rows)):
-            raise ShapeError(f"rows are samples of {self.features} features; got {np.shape(rows)}")
-        self.rows = self.scores.checked(rows, len(np.asarray(rows)))
+        given = real_array(rows, "rows")
+        if given.ndim != 2 or not len(given):
+            raise ShapeError(f"rows are samples of {self.features} features; got {given.shape}")
+        self.rows = np.array(self.scores.checked(given, len(given)))
+        self.rows.setflags(write=False)
 
     def places(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """Classes by their scores, (samples,)."""
@@ -300,6 +305,8 @@ class Task:
             value = getattr(self, name)
             if not _is_number(value) or not value > 0:
                 raise ParameterError(f"{name} is a number above zero")
+            # Numbers of few bits overflow where their squares are taken.
+            object.__setattr__(self, name, float(value))
         if self.failure > 1:
             raise ParameterError("failure is a probability")
         if not math.isfinite(self.max_error):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache, partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -12,7 +13,7 @@ from hesc.params import Params
 from hesc.planner.contenders.problems import ForDistances
 from hesc.planner.offers import LATTICE, Offer, Refusal
 from hesc.planner.roles import Sees
-from hesc.planner.work import Count, counted
+from hesc.planner.work import Count, counted, parts_of
 from hesc.secret import keygen, leveled_keygen
 
 if TYPE_CHECKING:
@@ -25,6 +26,12 @@ _PROBES: Final = 1024
 """That share a block: its ring degree."""
 _PART: Final = 256
 """Records whose distances travel together."""
+PART: Final = 8192
+"""The same of galleries."""
+_MESSAGE: Final = 1 << 12
+"""Probes of a message to a gallery, at most."""
+_WORDS: Final = 1 << 27
+"""And words of their ciphertexts."""
 
 
 class ClearRecords(ForDistances):
@@ -112,26 +119,37 @@ class EncryptedRecords(ForDistances):
             return Refusal(self.name, "galleries are encrypted under the secret key, by its owner")
         plan = GalleryPlan(problem.bits)
         records = len(problem.records)
-        size = plan.sizes(records, task.samples)
         blocks = -(-records // plan.capacity)
         pieces = -(-problem.bits // plan.piece)
+        most = most_probes(plan)
+        messages = parts_of(task.samples, most)
+        up = sum(plan.sizes(1, count).probes for count in messages)
+        # As `EncryptedGallery.answers` parts them.
+        each = max(1, PART // plan.capacity) * plan.capacity
+        down = sum(plan.sizes(count).distances for count in parts_of(records, each))
         return Offer(
             way=self.name,
             parameters=f"N={plan.params.ring_degree}",
             work=counted(
                 f"galleries.{plan.params.ring_degree}",
-                encrypt=Count(1, task.samples * pieces, 0),
-                answer=Count(1, blocks * task.samples * pieces, blocks * task.samples),
+                encrypt=Count(len(messages), task.samples * pieces, 0),
+                answer=Count(len(messages), blocks * task.samples * pieces, blocks * task.samples),
                 decrypt=Count(1, blocks * task.samples * pieces, blocks * task.samples),
             ),
-            up=size.probes,
-            down=size.distances * task.samples,
-            held=size.gallery,
+            up=up,
+            down=down * task.samples,
+            held=plan.sizes(records).gallery,
             error=0.0,
             failure=records * task.samples * LATTICE,
             sees=Sees("distances"),
             prepare=partial(_Encrypted, plan, problem.records),
         )
+
+
+def most_probes(plan: GalleryPlan) -> int:
+    """Probes of one message, at most."""
+    pieces = plan.bits // plan.piece
+    return max(1, min(_MESSAGE, _WORDS // (2 * plan.params.ring_degree * pieces)))
 
 
 class _Encrypted:
@@ -141,18 +159,28 @@ class _Encrypted:
         data = self._secret.encrypt_gallery(plan, records)
         self._held = len(data)
         self._server = EncryptedGallery.from_bytes(plan, data)
+        self._parts: list[int] = []
 
     def encrypt(self, x: NDArray[Any]) -> list[bytes]:
-        """All probes."""
-        return [self._secret.encrypt_probes(self._plan, x)]
+        """Probes, as many in a message as it takes."""
+        most = most_probes(self._plan)
+        return [
+            self._secret.encrypt_probes(self._plan, x[first : first + most])
+            for first in range(0, len(x), most)
+        ]
 
     def answer(self, up: list[bytes]) -> list[bytes]:
-        """Distances to all records, in parts."""
-        return list(self._server.answers(up[0]))
+        """Distances to all records, in parts: as many of each message."""
+        found = [list(self._server.answers(message, records=PART)) for message in up]
+        self._parts = [len(parts) for parts in found]
+        return [part for parts in found for part in parts]
 
     def decrypt(self, down: list[bytes]) -> NDArray[np.float64]:
         """Probes by records."""
-        return self._secret.gallery_distances(self._plan, down).astype(np.float64)
+        ends = np.cumsum(self._parts)[:-1].tolist()
+        messages = (down[first:last] for first, last in pairwise([0, *ends, len(down)]))
+        found = [self._secret.gallery_distances(self._plan, parts) for parts in messages]
+        return np.concatenate(found).astype(np.float64)
 
     def held(self) -> int:
         """The gallery."""

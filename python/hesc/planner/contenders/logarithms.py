@@ -50,7 +50,9 @@ class Logarithms(ForProducts):
             held=0,
             error=plan.error,
             failure=task.samples * LATTICE,
-            sees=Sees("scores"),
+            sees=Sees(
+                "scores", besides="of a product with zeros how many and what the others make"
+            ),
             prepare=partial(_Parties, plan, problem.factors),
         )
 

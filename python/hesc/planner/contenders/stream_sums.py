@@ -18,7 +18,7 @@ from hesc.encoding import EncodedArray, Encoder
 from hesc.encryptor import Encryptor
 from hesc.params import Params
 from hesc.planner.contenders.problems import ForScores
-from hesc.planner.offers import Offer, Refusal
+from hesc.planner.offers import ROUNDING, Offer, Refusal
 from hesc.planner.roles import Sees
 from hesc.planner.tasks import Scores
 from hesc.planner.work import Count, counted
@@ -51,7 +51,15 @@ class StreamSums(ForScores):
             )
         encrypted = task.setting == "outsourced"
         unit = _unit(problem, encrypted=encrypted)
-        length = _length(task.max_error / unit, problem.features)
+        # What doubles round is no stream's: sums of large numbers may have no room for any.
+        left = task.max_error - ROUNDING * problem.largest
+        if left <= 0:
+            return Refusal(
+                self.name,
+                f"doubles round results of up to {problem.largest:.2g} by more than "
+                f"{task.max_error:.2g}",
+            )
+        length = _length(left / unit, problem.features)
         bits = float(length) * problem.features * problem.outputs * task.samples
         if length > _MOST_LENGTH or bits > _MOST_BITS:
             return Refusal(
@@ -85,7 +93,8 @@ class StreamSums(ForScores):
             up=up,
             down=down,
             held=held if encrypted else problem.nbytes,
-            error=unit * _deviation(length, problem.features, rounded=problem.features + encrypted),
+            error=unit * _deviation(length, problem.features, rounded=problem.features + encrypted)
+            + ROUNDING * problem.largest,
             # A block that decrypts wrongly, one in 10^8, changes bits, each by 2 / length.
             failure=0.0,
             sees=Sees("products", model_at_server=not encrypted, one_encryptor=pad and encrypted),
@@ -128,7 +137,7 @@ def _deviation(length: int, features: int, *, rounded: int) -> float:
 def _length(error: float, features: int) -> int:
     """The fewest bits, in whole words, whose deviation is no more."""
     # s + (2 s)^2 is at least its square with s = features / length: of one feature, two weights.
-    square = (np.sqrt(1 + 16 * error**2) - 1) / 8
+    square = (np.sqrt(1 + 16 * min(error, 1e6) ** 2) - 1) / 8
     words = np.ceil(features / max(square, 1e-12) / _WORD)
     return int(max(1, words)) * _WORD
 

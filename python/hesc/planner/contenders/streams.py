@@ -32,7 +32,9 @@ _MOST_LENGTH: Final = 1 << 16
 
 def _length(error: float) -> int:
     """Bits of streams whose values have a deviation of `error` at most: `1 / error**2`."""
-    return max(64, 1 << int(np.ceil(np.log2(1 / error**2))))
+    # Of errors that no length has, one that is refused.
+    bits = -2 * np.log2(min(max(error, 2.0**-40), 1.0))
+    return max(64, 1 << int(np.ceil(bits)))
 
 
 class StreamFactors(ForProducts):
