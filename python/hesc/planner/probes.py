@@ -46,7 +46,7 @@ _WAYS: Final[dict[str, Contender]] = {contender.name: contender for contender in
 # In the clear, encrypted by their owner, and by the key owner.
 _WEIGHTS: Final = (("client_server", False), ("outsourced", False), ("outsourced", True))
 _RINGS: Final = (1024, 2048, 4096, 8192)
-# Rings that few tasks need: one probe of each kind.
+# Rings that few tasks need.
 _LARGE: Final = (16384, 32768)
 # Features, outputs and samples.
 _COLUMNS: Final = ((4, 1, 1), (16, 2, 64), (16, 4, 2048), (4, 1, 2048), (4, 10, 16), (64, 1, 1))
@@ -138,8 +138,11 @@ def _ring_products(rng: np.random.Generator) -> Iterator[Asked]:
             )
     for setting, own in _WEIGHTS:
         for ring in _LARGE:
-            for features, samples in ((ring // 2 + 8, 1), (8, ring // 4)):
-                yield _scores(rng, features, 1, samples, 0.05, setting, {"ring products"}, own=own)
+            shapes = [(ring // 2 + 8, 1, 1), (8, 1, ring // 4), (ring // 40, 25, 4)]
+            for features, outputs, samples in shapes:
+                yield _scores(
+                    rng, features, outputs, samples, 0.05, setting, {"ring products"}, own=own
+                )
     # The smallest ring has no room for finer errors of weights under the public key.
     for features, outputs, samples in ((8, 1, 1), (64, 10, 1), (64, 10, 20), (8, 1, 256)):
         yield _scores(rng, features, outputs, samples, 0.5, "outsourced", {"ring products"})
