@@ -133,7 +133,7 @@ def fewest_bits(
         asked.add(which)
         return kept(which, counting) >= least
 
-    # An edge is shorter than both sides together, and so the parts of doubt before it leave one.
+    # An edge has fewer models than both sides together: parts in `n (n + 1)` leave one in `left`.
     models, left = len(widths) * len(_NUMBERS), len(widths) + len(_NUMBERS)
 
     # Held rows are asked about as few models as may be. Where none of the first does, finer ones.

@@ -303,7 +303,7 @@ def _table(plan: NeighborsPlan) -> str:
     if plan.agreement is not None:
         rows["agreement"] = (
             f"{100 * plan.agreement:.2f} % of {plan.tried} rows have the class of exact nearest "
-            "neighbours; a row that is itself a record was not its own neighbour"
+            "neighbours; a row that is itself a record was not its own neighbour, copies of it were"
         )
     size = plan.sizes()
     rows["bytes"] = f"{size.up} up, {size.down} down for up to {plan.rows} samples"

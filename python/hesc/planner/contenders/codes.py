@@ -159,7 +159,8 @@ class _Encrypted:
         data = self._secret.encrypt_gallery(plan, records)
         self._held = len(data)
         self._server = EncryptedGallery.from_bytes(plan, data)
-        self._parts: list[int] = []
+        blocks = -(-len(records) // plan.capacity)
+        self._parts = -(-blocks // max(1, PART // plan.capacity))
 
     def encrypt(self, x: NDArray[Any]) -> list[bytes]:
         """Probes, as many in a message as it takes."""
@@ -171,14 +172,14 @@ class _Encrypted:
 
     def answer(self, up: list[bytes]) -> list[bytes]:
         """Distances to all records, in parts: as many of each message."""
-        found = [list(self._server.answers(message, records=PART)) for message in up]
-        self._parts = [len(parts) for parts in found]
-        return [part for parts in found for part in parts]
+        return [part for message in up for part in self._server.answers(message, records=PART)]
 
     def decrypt(self, down: list[bytes]) -> NDArray[np.float64]:
         """Probes by records."""
-        ends = np.cumsum(self._parts)[:-1].tolist()
-        messages = (down[first:last] for first, last in pairwise([0, *ends, len(down)]))
+        # Parts of one message are read together.
+        probes = parts_of(len(down) // self._parts, most_probes(self._plan))
+        ends = (np.cumsum(probes) * self._parts).tolist()
+        messages = (down[first:last] for first, last in pairwise([0, *ends]))
         found = [self._secret.gallery_distances(self._plan, parts) for parts in messages]
         return np.concatenate(found).astype(np.float64)
 
