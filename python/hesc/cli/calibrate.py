@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 import time
-from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.text import Text
 
-from hesc.cli.terminal import write_text
-from hesc.new_files import check_new
+from hesc.cli.terminal import check_outputs, write_text
 
 
 def calibrate(
@@ -30,8 +28,7 @@ def calibrate(
 
     Example: hesc calibrate --again --json times.json
     """
-    if json_file not in (None, "-"):
-        check_new({"--json": Path(json_file)})
+    check_outputs({}, json_file)
     # Before the first parallel call makes the pool.
     os.environ["RAYON_NUM_THREADS"] = str(threads)
     from hesc.planner.calibration import Calibration, cache_file

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import numpy as np
@@ -13,9 +12,8 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from hesc.cli.terminal import write_text
+from hesc.cli.terminal import check_outputs, write_text
 from hesc.iris import Split, load_network, load_split
-from hesc.new_files import check_new
 from hesc.params import Params
 from hesc.stages import medians
 
@@ -66,8 +64,7 @@ def iris(
     console = Console(stderr=json_file == "-")
     if scheme not in SETS:
         raise typer.BadParameter(f"choose one of {', '.join(SETS)}", param_hint="--scheme")
-    if json_file not in (None, "-"):
-        check_new({"--json": Path(json_file)})
+    check_outputs({}, json_file)
     params = Params.preset(SETS[scheme])
     console.print(f"parameters: {params!r}", highlight=False)
     network, split = load_network(), load_split()
@@ -120,8 +117,7 @@ def linkage(
     from hesc.secret import keygen
 
     console = Console(stderr=json_file == "-")
-    if json_file not in (None, "-"):
-        check_new({"--json": Path(json_file)})
+    check_outputs({}, json_file)
     run = link(keygen, records, progress=True)
     table = Table(title=f"{records:,} by {records:,} people", title_justify="left")
     table.add_column("")

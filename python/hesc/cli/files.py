@@ -212,9 +212,7 @@ def encrypt(
         for first, batch in batches(file, plan, ignore_extra=ignore_extra):
             with after(first):
                 found = opened.encrypt(batch, clip=clip)
-            asked = Asked(len(batch), found.data).to_bytes()
-            writer.write(asked)
-            name.add(digest_of(asked))
+            writer.write(name.asked(len(batch), found.data))
             count, queries, up = count + len(batch), queries + 1, up + len(found.data)
             clipped += found.clipped
             clipped_samples += found.clipped_samples

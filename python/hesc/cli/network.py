@@ -21,7 +21,14 @@ from hesc._native import HescError
 from hesc.arrays import Answer, EncryptedArray
 from hesc.cli.pairing import Answered, Asked, QueryName, answers_to, digest_of
 from hesc.cli.tables import read_rows
-from hesc.cli.terminal import PassphraseFile, read_passphrase, reading, say, standard_output
+from hesc.cli.terminal import (
+    PassphraseFile,
+    check_outputs,
+    read_passphrase,
+    reading,
+    say,
+    standard_output,
+)
 from hesc.encryptor import Encryptor, PublicKey
 from hesc.inputs import as_many
 from hesc.networks import Preprocessing, SquareNetwork
@@ -184,9 +191,7 @@ def encrypt(
             # Batches meet the model and never each other: each takes the one dimension anew.
             encryptor = Encryptor(key, stream_length, first_dimension=QUERY_DIMENSION)
             data = encryptor.encrypt(prepared.monomials(batch)).to_bytes()
-            asked = Asked(len(batch), data).to_bytes()
-            writer.write(asked)
-            name.add(digest_of(asked))
+            writer.write(name.asked(len(batch), data))
             count += len(batch)
         writer.finish()
         say(f"samples encrypted: {count}: {out} (query {name})")
@@ -246,8 +251,7 @@ def decrypt(
     """
     from hesc.secret import Decryptor, load_secret_key, wants_passphrase
 
-    if json_file not in (None, "-"):
-        check_new({"--json": Path(json_file)})
+    check_outputs({}, json_file)
     params = _read_params(public, assurance)
     names = Preprocessing.load(preprocessing).classes
     words = read_passphrase(passphrase_file)

@@ -36,6 +36,12 @@ class QueryName:
         self._digests.update(digest)
         return digest
 
+    def asked(self, samples: int, data: bytes) -> bytes:
+        """One more batch of so many encrypted samples, as it lies in a file."""
+        batch = Asked(samples, data).to_bytes()
+        self.add(digest_of(batch))
+        return batch
+
     @property
     def whole(self) -> str:
         """All of it, in hexadecimal digits."""

@@ -76,9 +76,7 @@ def encrypt(
         for first, batch in batches(file, owner.side, ignore_extra=ignore_extra):
             with after(first):
                 found = owner.encrypt(batch, clip=clip, first=first)
-            asked = Asked(len(batch), found.data).to_bytes()
-            writer.write(asked)
-            name.add(digest_of(asked))
+            writer.write(name.asked(len(batch), found.data))
             count, up = count + len(batch), up + len(found.data)
             clipped += found.clipped
             clipped_samples += found.clipped_samples
@@ -129,9 +127,7 @@ def join(
                 each.add(digest_of(piece))
             columns = [Asked.from_bytes(piece) for piece in found]
             data = pieces.joined(plan, [each.data for each in columns], first=samples)
-            asked = Asked(columns[0].samples, data).to_bytes()
-            writer.write(asked)
-            name.add(digest_of(asked))
+            writer.write(name.asked(columns[0].samples, data))
             queries, up, samples = queries + 1, up + len(data), samples + columns[0].samples
         writer.finish()
         figures = {
