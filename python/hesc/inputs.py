@@ -34,8 +34,7 @@ def unmasked(values: ArrayLike, name: str) -> NDArray[Any]:
             as they are.
 
     """
-    if isinstance(values, np.ma.MaskedArray):
-        raise ShapeError(f"{name} are a masked array; fill or remove what is masked, see filled()")
+    not_masked(values, name)
     not_endless(values, name)
     try:
         return np.asarray(values)
@@ -137,6 +136,17 @@ def one_name(value: object, name: str, names: Collection[str]) -> str:
     if value not in names:
         raise ParameterError(f"there is no {name} {value!r}; choose one of {', '.join(names)}")
     return value
+
+
+def not_masked(values: object, name: str) -> None:
+    """Refuses what would be taken with its hidden entries as they are.
+
+    Raises:
+        ShapeError: a masked array.
+
+    """
+    if isinstance(values, np.ma.MaskedArray):
+        raise ShapeError(f"{name} are a masked array; fill or remove what is masked, see filled()")
 
 
 def not_endless(values: object, name: str) -> None:

@@ -11,7 +11,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hesc._native import ParameterError
-from hesc.inputs import unmasked
+from hesc.inputs import not_masked
 from hesc.ml import extraction
 from hesc.ml.samples import quietly
 from hesc.ml.serving import NOT_FITTED, Serving
@@ -109,9 +109,8 @@ class Private(Serving, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _rows(self, X: ArrayLike) -> NDArray[np.float64]:
         check_is_fitted(self, "estimator_", msg=NOT_FITTED)
-        if isinstance(X, np.ma.MaskedArray):
-            # scikit-learn would take what is hidden as it is.
-            unmasked(X, "samples")
+        # scikit-learn would take what is hidden as it is.
+        not_masked(X, "samples")
         rows: NDArray[np.float64] = quietly(validate_data, self, X, reset=False, dtype=np.float64)
         return rows
 
