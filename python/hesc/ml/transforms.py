@@ -8,7 +8,7 @@ has one reads everything in it: the means of a scaler, the axes of a PCA, and of
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 import numpy as np
 
@@ -33,7 +33,22 @@ KERNELS: Final = ("linear", "polynomial", "rbf", "sigmoid")
 
 
 @dataclass(frozen=True, eq=False)
-class Affine:
+class PerFeature:
+    """A transform of each feature by itself: its fields have a number for each."""
+
+    @property
+    def widths(self) -> tuple[int, int]:
+        """Features that go in and come out."""
+        first, second = (len(getattr(self, field.name)) for field in fields(self))
+        return first, second
+
+    def of(self, columns: NDArray[np.intp]) -> Self:
+        """The same of some of the features."""
+        return type(self)(*(getattr(self, field.name)[columns] for field in fields(self)))
+
+
+@dataclass(frozen=True, eq=False)
+class Affine(PerFeature):
     """`(x - centre) * factor`: scalers of ONNX, and what is only centred."""
 
     name: ClassVar[str] = "affine"
@@ -41,18 +56,13 @@ class Affine:
     centre: Array
     factor: Array
 
-    @property
-    def widths(self) -> tuple[int, int]:
-        """Features that go in and come out."""
-        return len(self.centre), len(self.factor)
-
     def __call__(self, x: Array) -> Array:
         """A row for each row."""
         return (x - self.centre) * self.factor
 
 
 @dataclass(frozen=True, eq=False)
-class Standard:
+class Standard(PerFeature):
     """`(x - centre) / scale`: `StandardScaler`, `RobustScaler`, `MaxAbsScaler`.
 
     In these very operations, since bins and trees behind it tell numbers apart by their last bits.
@@ -68,18 +78,13 @@ class Standard:
         """What a sum of it is weighed with, but for roundings."""
         return 1 / self.scale
 
-    @property
-    def widths(self) -> tuple[int, int]:
-        """Features that go in and come out."""
-        return len(self.centre), len(self.scale)
-
     def __call__(self, x: Array) -> Array:
         """A row for each row."""
         return (x - self.centre) / self.scale
 
 
 @dataclass(frozen=True, eq=False)
-class Stretch:
+class Stretch(PerFeature):
     """`x * factor + offset`, in these very operations: `MinMaxScaler`."""
 
     name: ClassVar[str] = "stretch"
@@ -92,29 +97,19 @@ class Stretch:
         """What becomes zero, but for roundings."""
         return -self.offset / self.factor
 
-    @property
-    def widths(self) -> tuple[int, int]:
-        """Features that go in and come out."""
-        return len(self.factor), len(self.offset)
-
     def __call__(self, x: Array) -> Array:
         """A row for each row."""
         return x * self.factor + self.offset
 
 
 @dataclass(frozen=True, eq=False)
-class Clip:
+class Clip(PerFeature):
     """Values brought within limits: `MinMaxScaler(clip=True)`."""
 
     name: ClassVar[str] = "clip"
     discloses: ClassVar[str] = "limits that features are brought within"
     low: Array
     high: Array
-
-    @property
-    def widths(self) -> tuple[int, int]:
-        """Features that go in and come out."""
-        return len(self.low), len(self.high)
 
     def __call__(self, x: Array) -> Array:
         """A row for each row."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from hesc._native import ParameterError, WireError
 from hesc.inputs import whole
 from hesc.ml import documents
-from hesc.ml.transforms import Affine, Bins, Clip, Standard, Stretch
+from hesc.ml.transforms import Bins, PerFeature
 
 if TYPE_CHECKING:
     from hesc.ml.transforms import Transform
@@ -117,9 +116,8 @@ def restricted(steps: list[Transform], own: list[int]) -> tuple[list[Transform],
     columns = np.array(own, dtype=np.intp)
     for step in steps:
         match step:
-            case Affine() | Standard() | Stretch() | Clip():
-                parts = (getattr(step, field.name)[columns] for field in fields(step))
-                found.append(type(step)(*parts))
+            case PerFeature():
+                found.append(step.of(columns))
             case Bins() if not (step.features[:, 1] >= 0).any():
                 part, columns = _own_bins(step, columns)
                 found.append(part)
