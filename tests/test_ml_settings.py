@@ -31,6 +31,8 @@ from hesc.ml import (
     ways,
 )
 
+from tests.test_reports import Page
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -270,17 +272,65 @@ def test_predict_says_what_spreadsheets_run(tmp_path: Path) -> None:
     assert "formula" in text
 
 
-@pytest.mark.parametrize(
-    "name", ["bank\n  client         sees nothing", "bank\x1b[2K", "b\u202eank"]
-)
-def test_no_party_writes_lines_of_the_plan(private: PrivateClassifier, name: str) -> None:
-    with pytest.raises(ParameterError, match="letters that are printed"):
+FORGED = [
+    "bank\n  client         sees nothing",
+    "bank\x1b[2K",
+    "b\u202eank",
+    "a\tb",
+    "\ud800",
+    "\0",
+]
+"""Names that would write lines of a plan's table, or hide some."""
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_no_name_writes_lines_of_a_plan(private: PrivateClassifier, name: str) -> None:
+    with pytest.raises(ParameterError, match="printable letters"):
         private.plan(X, setting="many_parties", parties={name: [0, 1], "two": [2, 3]})
-    plan = private.plan(X, **SETTINGS["parties"])
-    given = json.loads(plan.to_bytes())
-    given["parties"][0]["name"] = name
-    with pytest.raises(WireError, match="letters that are printed"):
-        ways.read_plan(json.dumps(given).encode())
+    labels = np.array([name, "one", "two"], dtype=object)[Y]
+    of_labels = PrivateClassifier(LogisticRegression(max_iter=500)).fit(X, labels)
+    for wishes in SETTINGS.values():
+        with pytest.raises(ParameterError, match="printable letters"):
+            private.plan(X, names=[name, *NAMES[1:]], **wishes)
+        with pytest.raises(ParameterError, match="printable letters"):
+            of_labels.plan(X, **wishes).to_bytes()
+        given = private.plan(X, names=NAMES, **wishes).to_bytes()
+        for own in ("a", "one"):
+            lie = given.replace(f'"{own}"'.encode(), json.dumps(name).encode())
+            if lie != given:
+                with pytest.raises(WireError, match="printable letters"):
+                    ways.read_plan(lie)
+
+
+@pytest.mark.parametrize("wishes", SETTINGS.values(), ids=SETTINGS)
+def test_plans_are_tables_in_notebooks(private: PrivateClassifier, wishes: Any) -> None:
+    plan = private.plan(X, names=["<b>", *NAMES[1:]], **wishes)
+    title, rows = plan.disclosure()
+    assert str(plan).splitlines() == [
+        title,
+        *(f"  {name:<{max(map(len, rows))}}  {text}" for name, text in rows.items()),
+    ]
+    page = Page(plan._repr_html_())
+    assert not page.open
+    assert page.tags == {"p", "strong", "table", "tr", "th", "td"}
+
+
+def test_contenders_are_a_table_in_notebooks(private: PrivateClassifier) -> None:
+    private.plan(X)
+    found = private.contenders()
+    page = Page(found._repr_html_())
+    assert page.tags == {"pre"}
+    assert not page.open
+
+
+def test_long_names_are_cut_in_tables(private: PrivateClassifier) -> None:
+    # A terminal wraps long lines: spaces in a name could place words where a line begins.
+    long = "a" + 200 * " " + "server         sees nothing"
+    parties = {long: [0, 1], "two": [2, 3]}
+    plan = private.plan(
+        X, setting="many_parties", parties=parties, names=[f"{long}{i}" for i in range(4)]
+    )
+    assert "sees nothing" not in str(plan)
 
 
 def test_parties_and_pieces_that_are_none(private: PrivateClassifier) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from abc import ABC, abstractmethod
+from html import escape
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -10,6 +12,47 @@ if TYPE_CHECKING:
     from hesc.ml.fidelity import Fidelity
     from hesc.ml.transforms import Transform
     from hesc.ring_products.plans import Plan, Sizes
+
+
+_SHOWN: Final = 40
+"""Letters of a name that tables print: a long one would be wrapped into lines of its own."""
+
+
+class Disclosure(NamedTuple):
+    """What a plan says of itself: to print, and as HTML in notebooks and reports."""
+
+    title: str
+    """What is computed."""
+    rows: Mapping[str, str]
+    """What each line is about, and what it says."""
+
+    def __str__(self) -> str:
+        width = max(map(len, self.rows))
+        lines = (f"  {name:<{width}}  {text}" for name, text in self.rows.items())
+        return "\n".join([self.title, *lines])
+
+    def _repr_html_(self) -> str:
+        """The same as a table of HTML, which notebooks show; every text is escaped."""
+        rows = "".join(
+            f"<tr><th style='text-align: left; vertical-align: top'>{escape(name)}</th>"
+            f"<td style='text-align: left'>{escape(text)}</td></tr>"
+            for name, text in self.rows.items()
+        )
+        return f"<p><strong>{escape(self.title)}</strong></p><table>{rows}</table>"
+
+
+class Disclosing(ABC):
+    """What plans of all kinds have in common: they say who holds and who learns what."""
+
+    @abstractmethod
+    def disclosure(self) -> Disclosure:
+        """Who holds and learns what, with errors and bytes."""
+
+    def __str__(self) -> str:
+        return str(self.disclosure())
+
+    def _repr_html_(self) -> str:
+        return self.disclosure()._repr_html_()
 
 
 def table(
@@ -23,7 +66,7 @@ def table(
     agreement: float | None,
     fidelity: Fidelity | None,
     transformer: bool,
-) -> str:
+) -> Disclosure:
     """Roles, disclosure, error and bytes of a plan, a line for each.
 
     Args:
@@ -69,13 +112,12 @@ def table(
         "wrongly with a probability below 2^-128"
     )
     what = model_kind(classes, transformer=transformer)
-    return laid_out(f"Private {what}: {features} encrypted features, {each} a sample", rows)
+    return Disclosure(f"Private {what}: {features} encrypted features, {each} a sample", rows)
 
 
-def laid_out(title: str, rows: Mapping[str, str]) -> str:
-    """A table of a plan: what each row is about, and what it says."""
-    width = max(map(len, rows))
-    return "\n".join([title, *(f"  {name:<{width}}  {text}" for name, text in rows.items())])
+def shown(name: str) -> str:
+    """A name of the model owner's as tables print it: in quotes, and cut where it is long."""
+    return repr(name if len(name) <= _SHOWN else f"{name[:_SHOWN]}...")
 
 
 def model_kind(classes: int | None, *, transformer: bool = False) -> str:

@@ -174,18 +174,17 @@ def text_list(value: object, what: str) -> list[str]:
 
     """
     if not isinstance(value, list) or not all(is_name(text) for text in value):
-        raise WireError(f"{what}: a list of texts of {NAME} letters at most was expected")
+        raise WireError(f"{what}: a list of texts of {NAME} printable letters at most was expected")
     return value
 
 
 def is_name(text: object) -> bool:
-    """Whether it is a text of a name's length that files and arrays hold.
+    """Whether a text may name a feature, a class or a party: printable, of a name's length.
 
-    Arrays drop zeros at the end, and half a pair of surrogates is no letter of UTF-8.
+    Plans are printed to be read before anybody encrypts. A line feed or an escape sequence in a
+    name could forge lines of that table, or hide some.
     """
-    if not isinstance(text, str) or len(text) > NAME or "\0" in text:
-        return False
-    return not any("\ud800" <= letter <= "\udfff" for letter in text)
+    return isinstance(text, str) and len(text) <= NAME and text.isprintable()
 
 
 def feature_names(names: object, inputs: int) -> list[str]:
@@ -201,7 +200,10 @@ def feature_names(names: object, inputs: int) -> list[str]:
     if given and (len(given) != inputs or len(set(given)) != len(given)):
         raise ParameterError(f"names are {inputs}, one for each feature and each another")
     if not all(is_name(name) for name in given):
-        raise ParameterError(f"names of features are texts of {NAME} letters at most")
+        raise ParameterError(
+            f"names of features are texts of {NAME} printable letters at most, without line feeds, "
+            "tabs and control characters: rename the columns, or give names="
+        )
     return given
 
 

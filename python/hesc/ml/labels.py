@@ -31,14 +31,14 @@ def described(classes: NDArray[Any]) -> dict[str, Any]:
             _check_count(len(values), ParameterError)
             return {"type": name, "values": values}
     raise ParameterError(
-        f"a client is told classes that are texts of {documents.NAME} letters at most, whole "
+        f"a client is told classes that are texts of {documents.NAME} printable letters at most, whole "
         "numbers of 64 bits with a sign, finite numbers or truth values; encode others first "
         "(sklearn.preprocessing.LabelEncoder)"
     )
 
 
 def _are_apart(values: list[Any]) -> bool:
-    """Whether labels are all different, no longer than names, and numbers that arrays hold."""
+    """Whether labels are all different, names that can be printed, and numbers that arrays hold."""
     texts = all(documents.is_name(value) for value in values if isinstance(value, str))
     numbers = all(math.isfinite(value) for value in values if isinstance(value, float))
     whole = all(-1 << 63 <= value < 1 << 63 for value in values if isinstance(value, int))
@@ -64,7 +64,10 @@ def read(value: object) -> NDArray[Any]:
         raise WireError("the classes of a plan are two or more, of the type that is named")
     _check_count(len(values), WireError)
     if not _are_apart(values):
-        raise WireError("the classes of a plan are numbers of 64 bits or names, each another")
+        raise WireError(
+            "the classes of a plan are numbers of 64 bits, or names of printable letters, each "
+            "another"
+        )
     return np.array(values)
 
 

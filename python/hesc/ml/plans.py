@@ -11,7 +11,7 @@ from hesc._native import WireError
 from hesc.inputs import whole
 from hesc.ml import documents, linear_fields
 from hesc.ml.conclusions import Concluding
-from hesc.ml.disclosure import table
+from hesc.ml.disclosure import Disclosing, Disclosure, table
 from hesc.ml.samples import Clipped, prepared
 from hesc.ring_products.plans import Plan, Sizes
 
@@ -26,7 +26,7 @@ _CIPHERTEXTS: Final = 64
 
 
 @dataclass(frozen=True, eq=False)
-class PrivatePlan(Concluding):
+class PrivatePlan(Disclosing, Concluding):
     """Public, and the same on both sides: ranges, transforms, names, and the ring product's plan.
 
     `PrivateClassifier.plan` and `PrivateRegressor.plan` make one; print it to read who holds and
@@ -125,7 +125,8 @@ class PrivatePlan(Concluding):
             [self.ring.errors_of(weights, features[first : first + size]) for first in firsts]
         )
 
-    def __str__(self) -> str:
+    def disclosure(self) -> Disclosure:
+        """Who holds and learns what, with errors and bytes."""
         most = 100 if self.samples_in_all is None else self.samples_in_all
         counts = sorted({1, min(100, max(1, most))})
         return table(

@@ -7,7 +7,6 @@ stated one, and how many samples keep their class.
 
 from __future__ import annotations
 
-import re
 import shlex
 from importlib.metadata import version
 from importlib.resources import files as resources
@@ -62,7 +61,7 @@ def page(
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    title, roles = _roles(str(plan))
+    title, roles = plan.disclosure()
     errors = None if measured is None else measured.errors
     pictures = []
     if errors is not None:
@@ -70,7 +69,7 @@ def page(
     html: str = environment.from_string(text).render(
         name=name,
         title=title,
-        roles=roles,
+        roles=list(roles.items()),
         rows=_rows(plan, measured),
         measured=measured,
         fidelity=getattr(plan, "fidelity", None),
@@ -103,21 +102,6 @@ def _drawing() -> tuple[Any, Any]:
     from hesc.ml import plots
 
     return jinja2, plots
-
-
-def _roles(text: str) -> tuple[str, list[tuple[str, str]]]:
-    """The headline of a printed plan, and its lines as pairs."""
-    title, *lines = text.splitlines()
-    pairs: list[tuple[str, str]] = []
-    for line in lines:
-        found = re.fullmatch(r"  (\S.*?)  +(\S.*)", line)
-        if found:
-            pairs.append((found[1], found[2]))
-        elif pairs:
-            pairs[-1] = (pairs[-1][0], f"{pairs[-1][1]} {line.strip()}")
-        else:
-            title = f"{title} {line.strip()}"
-    return title, pairs
 
 
 def _rows(plan: Plan, measured: Measured | None) -> list[Row]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+    from hesc.ml.disclosure import Disclosure
     from hesc.ring_products.plans import Sizes
 
 
@@ -51,6 +52,9 @@ class Plan(Protocol):
     @property
     def encrypts_publicly(self) -> bool:
         """Whether a client encrypts under its public keys, and keeps them beside the secret one."""
+
+    def disclosure(self) -> Disclosure:
+        """Who holds and learns what, with errors and bytes."""
 
     def prepared(self, samples: ArrayLike, *, clip: bool = False) -> Any:
         """Samples as they are encrypted."""

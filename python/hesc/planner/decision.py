@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from html import escape
 from typing import TYPE_CHECKING
 
 from hesc._native import HescError, ParameterError
@@ -145,6 +146,10 @@ class Decision:
         return "\n".join([title, *(line.rstrip() for line in lines), *refused])
 
     __str__ = explain
+
+    def _repr_html_(self) -> str:
+        """The table as notebooks show it, whose columns stay below each other."""
+        return f"<pre>{escape(self.explain())}</pre>"
 
     def _error(self, error: float) -> str:
         """As the table has it, rounded against the way: of classes the share that stays."""

@@ -11,7 +11,7 @@ from hesc._native import HescError, OutOfRangeError, WireError
 from hesc.ml import documents, labels, samples, transforms
 from hesc.ml.conclusions import LINKS, Concluding
 from hesc.ml.described import Described
-from hesc.ml.disclosure import laid_out, model_kind
+from hesc.ml.disclosure import Disclosing, Disclosure, model_kind
 from hesc.ml.layers import ACTIVATIONS, Layer, Network
 from hesc.ml.trees import TreeEnsemble
 from hesc.ring_products.plans import Sizes
@@ -33,7 +33,7 @@ _TREES = ("roots", "features", "left", "right")
 
 
 @dataclass(frozen=True, eq=False)
-class ClearPlan(Concluding):
+class ClearPlan(Disclosing, Concluding):
     """The model itself, for anybody: with `setting="one_side_clear"` it is nobody's secret.
 
     A client computes with it, by numpy alone, and sends nothing to anybody. There is no server, no
@@ -103,7 +103,8 @@ class ClearPlan(Concluding):
             raise OutOfRangeError("scores of these samples are beyond what doubles hold")
         return found
 
-    def __str__(self) -> str:
+    def disclosure(self) -> Disclosure:
+        """Who holds and learns what, with errors and bytes."""
         model, classes = self.described.model, self.classes
         count = None if classes is None else len(classes)
         what = model_kind(count, transformer=self.transformer)
@@ -126,7 +127,7 @@ class ClearPlan(Concluding):
             "bytes": "0 up, 0 down; no keys",
         }
         title = f"Public {what}: {self.inputs} features, computed by the client, nothing encrypted"
-        return laid_out(title, rows)
+        return Disclosure(title, rows)
 
     def __repr__(self) -> str:
         return f"<hesc.ml.ClearPlan: {self.inputs} features>"

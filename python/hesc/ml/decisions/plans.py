@@ -17,7 +17,7 @@ from hesc.decisions.quantisation import quantised
 from hesc.inputs import whole
 from hesc.integers import ENGINES
 from hesc.ml import documents, labels, samples, transforms
-from hesc.ml.disclosure import laid_out, secure
+from hesc.ml.disclosure import Disclosing, Disclosure, secure
 from hesc.ring_products.plans import Sizes
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Counted(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class ClassPlan:
+class ClassPlan(Disclosing):
     """Public, and the same on both sides, for a client that learns classes and no scores.
 
     `PrivateClassifier.plan(X, disclose="class")` makes one; print it to read who holds and learns
@@ -174,7 +174,8 @@ class ClassPlan:
         chosen: NDArray[Any] = self.classes[np.asarray(places, dtype=np.int64)]
         return chosen
 
-    def __str__(self) -> str:
+    def disclosure(self) -> Disclosure:
+        """Who holds and learns what, with errors and bytes."""
         slots = "" if self.engine == "bootstrapped" else " (a query has all slots, used or not)"
         time = "" if self.seconds is None else f"; {self.seconds:.2g} s a query on one thread"
         if self.seconds is not None and self.engine == "bootstrapped":
@@ -212,7 +213,7 @@ class ClassPlan:
         title = (
             f"Private classifier of {len(self.classes)} classes: the class alone, by comparisons"
         )
-        return laid_out(title, rows)
+        return Disclosure(title, rows)
 
     def __repr__(self) -> str:
         return f"<hesc.ml.ClassPlan: {len(self.classes)} classes, {self.preset}>"

@@ -16,7 +16,7 @@ from hesc.inputs import whole
 from hesc.leveled.params import LeveledParams
 from hesc.ml import documents, frames, labels, samples, transforms
 from hesc.ml.conclusions import LINKS, Concluding
-from hesc.ml.disclosure import laid_out, model_kind, secure, units
+from hesc.ml.disclosure import Disclosing, Disclosure, model_kind, secure, units
 from hesc.ml.mlp.packing import Packing
 from hesc.ml.samples import Clipped, are_ranges
 from hesc.ring_products.plans import Sizes
@@ -50,7 +50,7 @@ _LARGEST: Final = 1e30
 
 
 @dataclass(frozen=True, eq=False)
-class NetworkPlan(Concluding):
+class NetworkPlan(Disclosing, Concluding):
     """Public, and the same on both sides. `PrivateMLPClassifier.plan` makes one; print it.
 
     A client may encrypt what lies within the ranges **and** within a ball: with each range brought
@@ -215,7 +215,8 @@ class NetworkPlan(Concluding):
         middle, half = middle_and_half(self.low, self.high)
         return np.clip((features - middle) / half, -1, 1)
 
-    def __str__(self) -> str:
+    def disclosure(self) -> Disclosure:
+        """Who holds and learns what, with errors and bytes."""
         return _table(self)
 
     def __repr__(self) -> str:
@@ -313,7 +314,7 @@ def _wholes(value: object, what: str, most: int) -> list[int]:
     return value
 
 
-def _table(plan: NetworkPlan) -> str:
+def _table(plan: NetworkPlan) -> Disclosure:
     """Roles, disclosure, error and bytes of a plan, a line for each."""
     features, outputs = plan.widths[0], plan.widths[-1]
     each = "a score" if outputs == 1 else f"{outputs} scores"
@@ -356,7 +357,7 @@ def _table(plan: NetworkPlan) -> str:
     )
     what = model_kind(None if plan.classes is None else len(plan.classes))
     title = f"Private network, {what}: {features} encrypted features, {each} a sample"
-    return laid_out(title, rows)
+    return Disclosure(title, rows)
 
 
 def _weights(plan: NetworkPlan) -> int:

@@ -14,7 +14,7 @@ from hesc._native import OutOfRangeError, ParameterError, WireError
 from hesc.codes import sets
 from hesc.inputs import whole
 from hesc.ml import conclusions, documents, frames, labels, samples, transforms
-from hesc.ml.disclosure import laid_out, secure
+from hesc.ml.disclosure import Disclosing, Disclosure, secure
 from hesc.ml.neighbors import coding, voting
 from hesc.params import Params
 from hesc.ring_products.plans import Sizes
@@ -48,7 +48,7 @@ class Concluded(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class NeighborsPlan:
+class NeighborsPlan(Disclosing):
     """Public, and the same on both sides: the records' classes, how samples become codes, votes.
 
     `PrivateNeighbors.plan` makes one; print it to read who holds and learns what.
@@ -202,7 +202,8 @@ class NeighborsPlan:
         """Shares of votes for all classes."""
         return conclusions.probabilities("shares", scores)
 
-    def __str__(self) -> str:
+    def disclosure(self) -> Disclosure:
+        """Who holds and learns what, with errors and bytes."""
         return _table(self)
 
     def __repr__(self) -> str:
@@ -279,7 +280,7 @@ class NeighborsPlan:
         return found
 
 
-def _table(plan: NeighborsPlan) -> str:
+def _table(plan: NeighborsPlan) -> Disclosure:
     """Roles, disclosure, agreement and bytes of a plan, a line for each."""
     bits, features = plan.coding.bits, plan.coding.features
     given = [f"the class of each of {plan.records} records, in their order", "names of classes"]
@@ -316,7 +317,7 @@ def _table(plan: NeighborsPlan) -> str:
         f"Private nearest neighbours, classifier of {len(plan.classes)} classes: {features} "
         f"features in codes of {bits} bits"
     )
-    return laid_out(title, rows)
+    return Disclosure(title, rows)
 
 
 _ROUNDED: Final = (

@@ -54,17 +54,19 @@ def _place(column: object, names: list[str], inputs: int) -> int:
     if column not in names:
         raise ParameterError(
             f"parties= names a column {column[:80]!r} that the model has not; it has "
-            + (f"{', '.join(names[:8])}" if names else "no names: give numbers, or names=")
+            + (
+                f"{', '.join(map(repr, names[:8]))}"
+                if names
+                else "no names: give numbers, or names="
+            )
         )
     return names.index(column)
 
 
 def _problem(parties: Columns, inputs: int) -> str:
     """What is wrong with the columns of parties; empty where nothing is."""
-    # Plans are printed to be read, with these names: none may look like lines of the table.
-    named = all(documents.is_name(name) and name.strip() for name in parties)
-    if not named or len(parties) < 2 or not all(name.isprintable() for name in parties):
-        return "parties are two or more, with names of letters that are printed"
+    if len(parties) < 2 or not all(documents.is_name(name) and name.strip() for name in parties):
+        return "parties are two or more, with names of printable letters"
     if not all(parties.values()):
         return "a party has no column"
     columns = sorted(column for own in parties.values() for column in own)

@@ -12,7 +12,7 @@ from hesc._native import ParameterError, WireError
 from hesc.inputs import whole
 from hesc.ml import documents, folders, linear_fields, samples
 from hesc.ml.conclusions import Concluding
-from hesc.ml.disclosure import laid_out, model_kind, secure
+from hesc.ml.disclosure import Disclosing, Disclosure, model_kind, secure, shown
 from hesc.ml.parties import columns, pieces
 from hesc.ml.parties.sets import SETS, SLOTS, noise_of, params_of
 from hesc.ring_products.plans import Sizes
@@ -77,7 +77,7 @@ class Side:
 
 
 @dataclass(frozen=True, eq=False)
-class PartiesPlan(Concluding):
+class PartiesPlan(Disclosing, Concluding):
     """Public, and the same for all parties, the server and the client, who owns the key.
 
     `PrivateClassifier.plan(X, setting="many_parties", parties=...)` makes one; print it to read who
@@ -181,7 +181,8 @@ class PartiesPlan(Concluding):
         half = np.where(high > low, (high - low) / 2, 1.0)
         return np.clip((features - (low + high) / 2) / half, -1, 1)
 
-    def __str__(self) -> str:
+    def disclosure(self) -> Disclosure:
+        """Who holds and learns what, with errors and bytes."""
         return _table(self)
 
     def __repr__(self) -> str:
@@ -256,7 +257,7 @@ def beyond(scale: float, error: float, name: str) -> str:
     return ""
 
 
-def _table(plan: PartiesPlan) -> str:
+def _table(plan: PartiesPlan) -> Disclosure:
     """Roles, disclosure, error and bytes, a line for each."""
     outputs, features = plan.shape
     score = "transformed number" if plan.transformer else "score"
@@ -265,8 +266,8 @@ def _table(plan: PartiesPlan) -> str:
     if plan.classes is not None:
         learns += ", and its class" + (" and probabilities" if plan.link != "none" else "")
     holders = "; ".join(
-        f"{name} holds "
-        + ", ".join(plan.names[c] if plan.names else f"column {c}" for c in own[:4])
+        f"{shown(name)} holds "
+        + ", ".join(shown(plan.names[c]) if plan.names else f"column {c}" for c in own[:4])
         + f" and {len(own) - 4} more" * (len(own) > 4)
         for name, own in plan.parties.items()
     )
@@ -320,4 +321,4 @@ def _table(plan: PartiesPlan) -> str:
     classes = None if plan.classes is None else len(plan.classes)
     what = model_kind(classes, transformer=plan.transformer)
     title = f"Private {what}: {features} features of {len(plan.parties)} parties, {each} a row"
-    return laid_out(title, rows)
+    return Disclosure(title, rows)
