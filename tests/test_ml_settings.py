@@ -30,7 +30,6 @@ from hesc.ml import (
     PrivateNeighbors,
     ways,
 )
-
 from tests.test_reports import Page
 
 if TYPE_CHECKING:

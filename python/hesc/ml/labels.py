@@ -31,8 +31,8 @@ def described(classes: NDArray[Any]) -> dict[str, Any]:
             _check_count(len(values), ParameterError)
             return {"type": name, "values": values}
     raise ParameterError(
-        f"a client is told classes that are texts of {documents.NAME} printable letters at most, whole "
-        "numbers of 64 bits with a sign, finite numbers or truth values; encode others first "
+        f"a client is told classes that are texts of {documents.NAME} printable letters at most, "
+        "whole numbers of 64 bits with a sign, finite numbers or truth values; encode others first "
         "(sklearn.preprocessing.LabelEncoder)"
     )
 
