@@ -82,7 +82,7 @@ def test_rows_of_any_number_and_order_of_columns(
     numbers = np.arange(len(samples))[:, None]
     table = np.hstack([samples[:, ::-1], numbers])
     rows = write(tmp_path / "r.csv", [*NAMES[::-1], "number"], table)
-    with pytest.raises(hesc.HescError, match="does not know 'number'"):
+    with pytest.raises(hesc.HescError, match="does not know column"):
         answered(desk, rows, tmp_path)
     header, found = read(answered(desk, rows, tmp_path, ignore_extra=True))
     assert header == ["prediction", *(f"score {label}" for label in LABELS), "error"]
@@ -487,22 +487,24 @@ def _both(file: IO[bytes]) -> list[Any]:
         (b"a,a\n1,2\n", "twice"),
         (b"a,c\n1,2\n", "no column 'b'"),
         (b"a;b\n1;2\n", "separated by commas"),
-        (b"a,b,c\n1,2,3\n", "does not know 'c'"),
-        (b"a,b,\n1,2,3\n", "does not know ''"),
+        (b"a,b,c\n1,2,3\n", "does not know column 3;"),
+        (b"a,b,\n1,2,3\n", "does not know column 3;"),
         (b"a,b\n1\n", "line 2: it has 1 cells"),
         (b"a,b\n1,2\n3,4,5\n", "line 3: it has 3 cells"),
         (b"a,b\n\n1,2\n", "line 2: it is empty"),
         (b"a,b\n1,2\n \n\r\n3,4\n", "line 3: it is empty"),
-        (b"a,b\n1,secret\n", "line 2: column 'b' holds no number"),
-        (b"a,b\n1,1_0\n", "column 'b' holds no number"),
-        ("a,b\n1,\N{ARABIC-INDIC DIGIT ONE}\n".encode(), "column 'b' holds no number"),
-        (b"a,b\n1,\n", "column 'b' is empty"),
-        (b"a,b\n1,nan\n", "line 2: column 'b' holds no finite number"),
-        (b"a,b\n1,1e400\n", "line 2: column 'b' holds no finite number"),
+        (b"a,b\n1,secret\n", "line 2: column 2 .'b'. holds no number"),
+        (b"a,b\n1,1_0\n", "column 2 .'b'. holds no number"),
+        ("a,b\n1,\N{ARABIC-INDIC DIGIT ONE}\n".encode(), "column 2 .'b'. holds no number"),
+        (b"a,b\n1,\n", "column 2 .'b'. is empty"),
+        (b"a,b\n1,nan\n", "line 2: column 2 .'b'. holds no finite number"),
+        (b"a,b\n1,1e400\n", "line 2: column 2 .'b'. holds no finite number"),
         (b"a,b\r1,2\r", "line feed"),
         (b'a,b\n1,"2\n', "quotes"),
         (b'a,b\n1,"2\n",3\n', "quotes"),
         (b"a,b\n1,\xff\n", "UTF-8"),
+        (b"a,b,secret\n1,2,3\n", "does not know column 3;"),
+        (b"secret,3\n1,2\n", "no column 'a', 'b'"),
         (b"a,b\n" + b"1," * (1 << 21), "longer than any row"),
     ],
 )
@@ -536,6 +538,12 @@ def test_tables_without_names_of_their_plan(tmp_path: Path) -> None:
         table = Table(file)
         found = np.concatenate(list(table.batches(table.chosen([], 2), 1)))
     assert np.array_equal(found, np.array([[1, 2], [-0.5, 7]]))
+    # A file without a header begins with a sample, which no error repeats.
+    path.write_bytes(b"secret,3\nsecret,4\n")
+    with path.open("rb") as file, pytest.raises(hesc.HescError, match="column 1 holds no n") as e:
+        table = Table(file)
+        list(table.batches(table.chosen([], 2), 1))
+    assert "secret" not in str(e.value)
     # Of one column an empty line is a cell that is missing, at the end too.
     for rows, line in ((b"1\n\n2\n", 3), (b"1\n2\n\n", 4), (b"\n1\n", 2), (b"1\n\n\n", 3)):
         path.write_bytes(b"a\n" + rows)

@@ -26,6 +26,9 @@ class Table:
     the header and, of several columns, after the last row: anywhere else one may be a row that is
     missing, and whatever stands beside the rows that follow would be another's.
 
+    Errors name columns by their place, and by names that the plan has. The first line of a file
+    without a header is a sample, and no error repeats it.
+
     Args:
         file: where it is read from, once.
 
@@ -37,6 +40,7 @@ class Table:
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
         self._line = 0
+        self._known: set[str] = set()
         self._rows = self._read()
         self.header = next(self._rows, [])
         """Names of the columns."""
@@ -75,13 +79,15 @@ class Table:
         missing = [name for name in names if name not in places]
         if missing:
             raise self._problem(
-                f"there is no column {_listed(missing)}; columns are found by name, separated by "
+                f"there is no column {_listed([repr(name[:80]) for name in missing])}; columns are found by name, separated by "
                 f"commas"
             )
-        extra = [name for name in self.header if name not in set(names)]
+        self._known = set(names)
+        extra = [self._called(places[name]) for name in self.header if name not in self._known]
         if extra and not ignore_extra:
             raise self._problem(
-                f"the plan does not know {_listed(extra)}; remove them, or write --ignore-extra"
+                f"the plan does not know {_listed(extra)}; remove what it does not know, or write "
+                f"--ignore-extra"
             )
         return [places[name] for name in names]
 
@@ -145,13 +151,15 @@ class Table:
     def _number(self, cell: str, place: int) -> float:
         if not _is_number(cell):
             what = "is empty; impute it first" if not cell else "holds no number"
-            raise self._problem(f"column {self.header[place][:80]!r} {what}")
+            raise self._problem(f"{self._called(place)} {what}")
         number = float(cell)
         if not math.isfinite(number):
-            raise self._problem(
-                f"column {self.header[place][:80]!r} holds no finite number; impute it first"
-            )
+            raise self._problem(f"{self._called(place)} holds no finite number; impute it first")
         return number
+
+    def _called(self, place: int) -> str:
+        name = self.header[place]
+        return f"column {place + 1}" + f" ({name[:80]!r})" * (name in self._known)
 
     def _problem(self, problem: str) -> HescError:
         return HescError(f"{self._file.name}: line {self._line}: {problem}")
@@ -169,5 +177,5 @@ def _is_number(cell: str) -> bool:
 
 
 def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(repr(name[:80]) for name in names[:3])
+    shown = ", ".join(names[:3])
     return shown if len(names) <= 3 else f"{shown} and {len(names) - 3} more"
