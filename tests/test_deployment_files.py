@@ -540,9 +540,11 @@ def test_tables_without_names_of_their_plan(tmp_path: Path) -> None:
     assert np.array_equal(found, np.array([[1, 2], [-0.5, 7]]))
     # A file without a header begins with a sample, which no error repeats.
     path.write_bytes(b"secret,3\nsecret,4\n")
-    with path.open("rb") as file, pytest.raises(hesc.HescError, match="column 1 holds no n") as e:
+    with path.open("rb") as file:
         table = Table(file)
-        list(table.batches(table.chosen([], 2), 1))
+        places = table.chosen([], 2)
+        with pytest.raises(hesc.HescError, match="column 1 holds no number") as e:
+            list(table.batches(places, 1))
     assert "secret" not in str(e.value)
     # Of one column an empty line is a cell that is missing, at the end too.
     for rows, line in ((b"1\n\n2\n", 3), (b"1\n2\n\n", 4), (b"\n1\n", 2), (b"1\n\n\n", 3)):

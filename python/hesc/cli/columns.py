@@ -79,8 +79,8 @@ class Table:
         missing = [name for name in names if name not in places]
         if missing:
             raise self._problem(
-                f"there is no column {_listed([repr(name[:80]) for name in missing])}; columns are found by name, separated by "
-                f"commas"
+                f"there is no column {_listed([repr(name[:80]) for name in missing])}; columns are "
+                f"found by name, separated by commas"
             )
         self._known = set(names)
         extra = [self._called(places[name]) for name in self.header if name not in self._known]
