@@ -6,6 +6,8 @@ import math
 import pickle
 import subprocess
 import sys
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -33,6 +35,7 @@ from hesc.ml.decisions.plans import ClassPlan, Counted
 from hesc.ml.decisions.quantisation import trees
 from hesc.ml.decisions.server import ClassServer
 from hesc.ml.extraction import linear_form
+from hesc.ml.runs import Session
 from hesc.ml.trees import TreeEnsemble
 from hesc.planner import shares
 from tests.lying_frames import refitted
@@ -58,6 +61,27 @@ def parties(tree: PrivateClassifier) -> tuple[ClassClient, ClassServer]:
     client = ClassClient(ClassPlan.from_bytes(tree._served().plan.to_bytes()))
     data = tree.server().to_bytes()
     return client, ClassServer.from_bytes(data, keys=client.public_keys())
+
+
+def test_a_build_without_gates_chooses_among_what_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(hesc._native, "Evaluator")
+    private = planned(TREE)
+    assert private._served().plan.engine in {"binary", "prime"}
+    with pytest.raises(hesc.CircuitError, match="this build of hesc has no gates"):
+        planned(TREE, engine="bootstrapped")
+
+
+def test_runs_of_many_minutes_say_so_before_they_begin(
+    tree: PrivateClassifier, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A query of few samples makes hours of what one of many takes minutes for."""
+    plan = tree._served().plan
+    slow = replace(plan, seconds=100.0)
+    monkeypatch.setattr(slow.__class__, "prepared", lambda *_args, **_options: 1 / 0)
+    client = SimpleNamespace(plan=slow)
+    samples = np.zeros((3 * plan.rows, 4))
+    with pytest.warns(UserWarning, match=r"5 min.*batch="), pytest.raises(ZeroDivisionError):
+        Session(client, None).run(samples, clip=False, progress=False)  # type: ignore[arg-type]
 
 
 def in_the_clear(model: models.Scores, words: Words, steps: Any, argmax: str) -> Any:

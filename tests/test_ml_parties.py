@@ -147,6 +147,7 @@ exec("from hesc.ml import *", given)
 left_out = every - set(given)
 assert left_out, sys.argv
 import hesc.ml
+assert set(dir(hesc.ml)) >= every - left_out, "completion lacks names"
 for name in left_out:
     try:
         getattr(hesc.ml, name)

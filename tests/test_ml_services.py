@@ -10,8 +10,9 @@ import json
 import pickle
 import re
 import warnings
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -55,9 +56,6 @@ from hesc.ml.given import GivenClassifier
 from hesc.ml.transforms import Affine
 from hesc.ml.trees import TreeEnsemble
 from hesc.planner.roles import DISCLOSURES, SETTINGS
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 X, Y = datasets.load_iris(return_X_y=True)
 NAMES = ["a", "b", "c", "d"]
@@ -510,3 +508,11 @@ def test_models_from_files_are_compiled(
         assert "centres and scales" in str(plan)
     else:
         assert np.array_equal(private.client().predict(X), expected)
+
+
+def test_documents_name_every_setting_that_is_served() -> None:
+    text = (Path(__file__).parents[1] / "docs" / "ml.md").read_text(encoding="utf-8")
+    table = text.split("## Settings")[1].split("\n## ")[0]
+    named = set(re.findall(r'^\| `"(\w+)"`[^|]*\| `"(\w+)"`', table, re.MULTILINE))
+    kinds = (PrivateClassifier, PrivateMLPClassifier, PrivateNeighbors, PrivateTransformer)
+    assert named == {pair for kind in kinds for pair in kind._services}

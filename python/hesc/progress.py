@@ -70,7 +70,7 @@ class Bar:
 
 def duration(seconds: float) -> str:
     """Three digits and a unit."""
-    for unit, factor in (("s", 1.0), ("ms", 1e3)):
+    for unit, factor in (("h", 1 / 3600), ("min", 1 / 60), ("s", 1.0), ("ms", 1e3)):
         if seconds * factor >= 1:
             return f"{seconds * factor:.3g} {unit}"
     return f"{seconds * 1e6:.3g} us"

@@ -136,7 +136,13 @@ Sets = list[tuple[str, list[list["Callable[[], Any]"]]]]
 
 
 def sets_of(engine: str | None, params: LeveledParams | Params | None) -> Sets:
-    """By engine, for each ring the sets to try, made when they are."""
+    """By engine, for each ring the sets to try, made when they are.
+
+    Raises:
+        CircuitError: an engine that this build does not have.
+        ParameterError: no engine, or a set of another one.
+
+    """
     if engine is not None and engine not in ENGINES:
         raise ParameterError(f"there is no engine {engine!r}; choose one of {', '.join(ENGINES)}")
     if params is not None:
@@ -150,9 +156,12 @@ def sets_of(engine: str | None, params: LeveledParams | Params | None) -> Sets:
             raise ParameterError(f"{given.name} is for the engine {_engine_of(given)!r}")
         return [(_engine_of(given), [[lambda: given]])]
     chosen = {engine: ENGINES[engine]} if engine else dict(ENGINES)
-    if engine is None and not hasattr(_native, "Evaluator"):
-        # A build for the demo, without gates on encrypted bits.
-        del chosen["bootstrapped"]
+    # A build for the demo is without gates on encrypted bits.
+    if not hasattr(_native, "Evaluator") and chosen.pop("bootstrapped", None) and not chosen:
+        raise CircuitError(
+            "this build of hesc has no gates on encrypted bits: build it with the feature tfhe "
+            "(make setup), or take another engine"
+        )
     return [
         (name, [[partial(_preset, preset) for preset in ring] for ring in rings])
         for name, rings in chosen.items()

@@ -130,6 +130,10 @@ def _installed(name: str) -> bool:
 __all__[:] = [name for name in __all__ if _installed(name)]
 
 
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
 def __getattr__(name: str) -> object:
     if name not in _LATER:
         raise AttributeError(f"module 'hesc.ml' has no attribute {name!r}")

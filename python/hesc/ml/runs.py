@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from hesc.inputs import whole
-from hesc.progress import Bar
+from hesc.progress import Bar, duration
 from hesc.ring_products.plans import Sizes
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 _TURNS = 64
 """How often the progress of a simulation is shown."""
+_LONG = 60.0
+"""Seconds of a run that nobody should begin without knowing."""
 
 
 class Run(NamedTuple):
@@ -43,6 +46,19 @@ class Run(NamedTuple):
     """Samples that had such values."""
 
 
+def _warn_of_long_runs(plan: Any, samples: int) -> None:
+    """Says that a run takes minutes or hours, where its plan knows, before it begins."""
+    seconds = getattr(plan, "seconds", None)
+    queries = -(-samples // plan.rows)
+    if seconds is not None and queries > 1 and queries * seconds >= _LONG:
+        warnings.warn(
+            f"{samples} samples take about {duration(queries * seconds)} on one thread, in "
+            f"{queries} queries one after the other. plan(X, batch={samples}) plans for as many "
+            f"together, and may find what takes less",
+            stacklevel=4,
+        )
+
+
 class Session:
     """A client and a server of one plan, of any way, whose keys stay."""
 
@@ -52,6 +68,7 @@ class Session:
     def run(self, samples: NDArray[np.float64], *, clip: bool, progress: Progress) -> Any:
         """Samples encrypted, evaluated and decrypted."""
         plan = self._client.plan
+        _warn_of_long_runs(plan, len(samples))
         ready = plan.prepared(samples, clip=clip)
         up = down = 0
         found = []
