@@ -46,7 +46,8 @@ def read_packages(text: str) -> Audit:
     return Audit(
         "packages",
         [
-            f"{package['name']} {package['version']}: {', '.join(v['id'] for v in package['vulns'])}"
+            f"{package['name']} {package['version']}: "
+            + ", ".join(vulnerability["id"] for vulnerability in package["vulns"])
             for package in found
             if package.get("vulns")
         ],
