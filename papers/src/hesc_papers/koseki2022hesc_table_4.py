@@ -173,8 +173,8 @@ def reproduce(options: Options) -> Report:
             "advance. `best_mode` ratios take the fastest (smallest) of SEAL's rows with one "
             "product, CKKS among them; `best_mode_vs_paper_layout` is what the change of "
             "algorithm and SEAL's own distance make together",
-            "`vs_leveled` ratios take the faster of SEAL's two leveled rows, which err otherwise than "
-            "the best mode: read them with the column RMSE. Those at N=8192 run "
+            "`vs_leveled` ratios take the faster of SEAL's two leveled rows, which err otherwise "
+            "than the best mode: read them with the column RMSE. Those at N=8192 run "
             "one program in both libraries, encrypted with the public key: 64 slots for a sample, "
             "three products, four rotations (BFV's fixed point has 4 bits after the point; hesc's "
             "sets keep the 2024 guidelines, SEAL's the 2018 standard). Tuned ones encrypt with "
