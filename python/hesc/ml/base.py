@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from hesc._native import ParameterError
 from hesc.inputs import not_masked
 from hesc.ml import extraction
-from hesc.ml.samples import quietly
+from hesc.ml.samples import on_copies, quietly
 from hesc.ml.serving import NOT_FITTED, Serving
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class Private(Serving, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if fhe == "clear":
             no_options(options)
             rows = self._rows(X)
-            clear: NDArray[Any] = self.estimator_.predict(rows)
+            clear: NDArray[Any] = on_copies(self.estimator_.predict, rows)
             return clear
         return self._shaped(self.run(X, fhe=fhe, **options).predictions)
 

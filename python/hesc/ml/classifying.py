@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from hesc._native import ParameterError
 from hesc.ml.base import Private, has_probabilities, no_options
-from hesc.ml.samples import quietly
+from hesc.ml.samples import on_copies, quietly
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -34,7 +34,7 @@ class Classifying(ClassifierMixin, Private):  # type: ignore[misc]
         self._forget()
         X, y = quietly(validate_data, self, X, y, dtype=np.float64)
         check_classification_targets(y)
-        self._keep(clone(self.estimator).fit(X, y))
+        self._keep(on_copies(clone(self.estimator).fit, X, y))
         return self
 
     def _keep(self, fitted: Any) -> None:
@@ -78,7 +78,7 @@ class Classifying(ClassifierMixin, Private):  # type: ignore[misc]
         if fhe == "clear":
             no_options(options)
             rows = self._rows(X)
-            clear: NDArray[np.float64] = self.estimator_.predict_proba(rows)
+            clear: NDArray[np.float64] = on_copies(self.estimator_.predict_proba, rows)
             return clear
         service = self._served()
         service.check_scores()

@@ -10,7 +10,7 @@ import numpy as np
 from hesc._native import ParameterError
 from hesc.inputs import whole
 from hesc.ml import deployment
-from hesc.ml.samples import check_names
+from hesc.ml.samples import check_names, on_copies
 from hesc.new_files import check_new
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class Deployable:
     def _truth(self, rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[Any]]:
         """Scores and predictions of the fitted model."""
         private: Any = self
-        predictions = private.estimator_.predict(rows)
+        predictions = on_copies(private.estimator_.predict, rows)
         if not hasattr(private, "decision_function"):
             return predictions, predictions
         # Not decision_function, which would miss the names of these rows' columns.

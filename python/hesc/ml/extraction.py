@@ -35,7 +35,7 @@ from sklearn.linear_model import (
 )
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import LinearSVC, LinearSVR
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -44,6 +44,7 @@ from hesc.ml.discriminants import gaussian, quadratic
 from hesc.ml.given import GivenClassifier, GivenRegressor
 from hesc.ml.layers import Network
 from hesc.ml.projections import TRANSFORMERS, projected
+from hesc.ml.samples import on_copies
 from hesc.ml.steps import TRANSFORMS, transforms_of
 from hesc.ml.transforms import Scaler
 from hesc.ml.trees import TreeEnsemble
@@ -219,8 +220,14 @@ def _elsewhere(part: Any, taken: tuple[type, ...]) -> str | None:
     return None
 
 
-def form_of(estimator: Any) -> tuple[list[Transform], Linear | TreeEnsemble]:
+def form_of(
+    estimator: Any, *, exact: bool = False
+) -> tuple[list[Transform], Linear | TreeEnsemble]:
     """What a client computes of its features, and a linear model or trees of the result.
+
+    Args:
+        estimator: fitted.
+        exact: of trees, as `TreeEnsemble.from_sklearn` has it.
 
     Raises:
         ParameterError: trees or transforms that are not computed here.
@@ -231,7 +238,9 @@ def form_of(estimator: Any) -> tuple[list[Transform], Linear | TreeEnsemble]:
         return steps, linear
     final = parts_of(estimator)[-1]
     given = getattr(final, "described", None)
-    return steps, TreeEnsemble.from_sklearn(final) if given is None else given.model
+    if given is None:
+        return steps, TreeEnsemble.from_sklearn(final, exact=exact)
+    return steps, given.model
 
 
 def linear_parts_of(estimator: Any) -> tuple[list[Transform], Linear | None]:
@@ -283,23 +292,27 @@ def linear_form(estimator: Any) -> Linear:
     return Linear(steps, weights, intercepts, link_of(final))
 
 
+def transformed(parts: list[Any], x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rows behind fitted transformers, by scikit-learn itself."""
+    found = on_copies(make_pipeline(*parts).transform, x) if parts else x
+    return np.asarray(found.toarray() if hasattr(found, "toarray") else found)
+
+
 def clear_scores(estimator: Any, x: NDArray[np.float64]) -> NDArray[np.float64]:
     """What scikit-learn computes: rows of outputs, the same ones as `linear_form` has."""
     *before, final = parts_of(estimator)
     if type(final) in TRANSFORMERS:
-        scores = estimator.transform(x)
+        scores = on_copies(estimator.transform, x)
     elif type(final) in (*REGRESSORS, GivenRegressor):
-        scores = estimator.predict(x)
+        scores = on_copies(estimator.predict, x)
     elif type(final) in (*_SHARES, *NEIGHBORS):
-        scores = estimator.predict_proba(x)
+        scores = on_copies(estimator.predict_proba, x)
         scores = scores[:, 1] - 0.5 if scores.shape[1] == 2 else scores
     elif type(final) is GaussianNB:
-        for part in before:
-            x = part.transform(x)
-        scores = final.predict_joint_log_proba(x)
+        scores = on_copies(final.predict_joint_log_proba, transformed(before, x))
         scores = scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
     else:
-        scores = estimator.decision_function(x)
+        scores = on_copies(estimator.decision_function, x)
     return np.asarray(scores, dtype=np.float64).reshape(len(x), -1)
 
 

@@ -129,6 +129,15 @@ def check_names(samples: ArrayLike | None, names: list[str]) -> None:
     )
 
 
+def on_copies(method: Callable[..., Any], *arrays: ArrayLike, **options: Any) -> Any:
+    """What one of scikit-learn's methods says of rows, and of targets: always of copies.
+
+    Estimators overwrite what they are given if their options say so (`copy=False`), and some keep
+    it: what the caller gave stays as it was, and the caller's.
+    """
+    return method(*(np.array(array) for array in arrays), **options)
+
+
 _QUOTING: Final = {
     "could not convert": "samples are numbers; some of these are texts",
     "Expected 2D": "samples are rows of features, and these are none. Reshape your data: "

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from hesc._native import ParameterError
-from hesc.ml import documents, services
+from hesc.ml import documents, labels, services
 from hesc.ml.callers import callers_level
 from hesc.ml.deployable import Deployable
 from hesc.ml.samples import check_names
@@ -190,6 +190,8 @@ class Serving(Deployable):
         classes = np.array(self.classes_) if hasattr(self, "classes_") else None
         if classes is not None and len(classes) < 2:
             raise ParameterError("a model of one class needs no scores, encrypted or not")
+        # Whoever serves the model, its client is told the classes.
+        labels.described_or_none(classes)
         asked = services.Asked(
             self.estimator_, rows, clear, named, classes, self._transforms, given
         )

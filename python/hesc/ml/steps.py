@@ -28,6 +28,7 @@ from hesc.ml.transforms import (
     Stretch,
     Transform,
 )
+from hesc.ml.trees import double_thresholds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -126,6 +127,9 @@ def _bins(part: Any) -> Bins:
         )
     # Its bins have their lower edges, and those of `Bins` their upper ones.
     inner = [np.nextafter(_doubles(edges[1:-1]), -np.inf) for edges in part.bin_edges_]
+    if part.dtype is not None and np.dtype(part.dtype) == np.float32:
+        # It rounds features, not edges.
+        inner = [double_thresholds(edges) for edges in inner]
     return bins(part.n_features_in_, [((place, edges), None) for place, edges in enumerate(inner)])
 
 

@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 from hesc.ml.base import Private
 from hesc.ml.classifying import Classifying
 from hesc.ml.mlp import extraction
-from hesc.ml.samples import quietly
+from hesc.ml.samples import on_copies, quietly
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -125,5 +125,5 @@ class PrivateMLPRegressor(RegressorMixin, _PrivateNetwork):  # type: ignore[misc
         X, y = quietly(
             validate_data, self, X, y, dtype=np.float64, y_numeric=True, multi_output=True
         )
-        self._keep(clone(self.estimator).fit(X, y))
+        self._keep(on_copies(clone(self.estimator).fit, X, y))
         return self

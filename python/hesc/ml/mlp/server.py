@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 SQUARE: Final = (0.0, 0.0, 1.0)
 """The polynomial that is one product."""
 _DEGREE: Final = 32
-_KEYS: Final = {"public", "relin", "galois"}
+_KEYS: Final = {"public", "relin"}
+_TURNING: Final = "galois"
+"""Keys of rotations, which a network whose layers are one unit wide has none of."""
 _LARGEST_KEYS: Final = 1 << 30
 
 
@@ -191,9 +193,10 @@ def read_keys(plan: NetworkPlan, data: bytes) -> PublicKeys:
         raise ParameterError("keys are the bytes of client.public_keys()")
     head, _, rest = data.partition(b"\n")
     sizes = documents.read(head, "network keys", {"sizes"})["sizes"]
-    known = isinstance(sizes, dict) and set(sizes) == _KEYS
+    kinds = _KEYS | ({_TURNING} if plan.packing.rotations() else set())
+    known = isinstance(sizes, dict) and set(sizes) == kinds
     if not known or not all(type(size) is int and size > 0 for size in sizes.values()):
-        raise WireError("keys for a network are of three kinds, each of some bytes")
+        raise WireError(f"keys for this network are {', '.join(sorted(kinds))}, each of some bytes")
     if sum(sizes.values()) != len(rest):
         raise WireError("keys for a network are cut off, or something follows upon them")
     forms, first = {}, 0
