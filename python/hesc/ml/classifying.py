@@ -12,6 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from hesc._native import ParameterError
 from hesc.ml.base import Private, has_probabilities, no_options
+from hesc.ml.callers import usual_floats
 from hesc.ml.samples import on_copies, quietly
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 class Classifying(ClassifierMixin, Private):  # type: ignore[misc]
     """Fits, scores and probabilities of classifiers."""
 
+    @usual_floats
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fits a clone of the estimator, in the clear, in double precision.
 
@@ -45,6 +47,7 @@ class Classifying(ClassifierMixin, Private):  # type: ignore[misc]
         super()._keep(fitted)
         self.classes_ = fitted.classes_
 
+    @usual_floats
     def decision_function(
         self, X: ArrayLike, *, fhe: Mode = "clear", **options: Any
     ) -> NDArray[np.float64]:
@@ -66,6 +69,7 @@ class Classifying(ClassifierMixin, Private):  # type: ignore[misc]
         return scored
 
     @available_if(has_probabilities)  # type: ignore[untyped-decorator]
+    @usual_floats
     def predict_proba(
         self, X: ArrayLike, *, fhe: Mode = "clear", **options: Any
     ) -> NDArray[np.float64]:

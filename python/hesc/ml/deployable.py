@@ -10,6 +10,7 @@ import numpy as np
 from hesc._native import ParameterError
 from hesc.inputs import whole
 from hesc.ml import deployment
+from hesc.ml.callers import usual_floats
 from hesc.ml.samples import check_names, on_copies
 from hesc.new_files import check_new
 
@@ -32,6 +33,7 @@ class Deployable:
 
         def _rows(self, X: ArrayLike) -> NDArray[np.float64]: ...
 
+    @usual_floats
     def save(
         self,
         path: str | PathLike[str],
@@ -75,7 +77,12 @@ class Deployable:
         sides = service.sides(server)
         files = {f"{side}/{file}": data for side in sides for file, data in sides[side].items()}
         page = report.page(
-            service.plan, measured, name=Path(path).name, files=files, commands=commands
+            service.plan,
+            measured,
+            name=Path(path).name,
+            files=files,
+            own=X is None,
+            commands=commands,
         )
         return deployment.write(path, sides, page)
 

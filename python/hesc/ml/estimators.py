@@ -11,6 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from hesc.ml import extraction
 from hesc.ml.base import Private
+from hesc.ml.callers import usual_floats
 from hesc.ml.classifying import Classifying
 from hesc.ml.samples import on_copies, quietly
 
@@ -56,6 +57,7 @@ class PrivateRegressor(RegressorMixin, Private):  # type: ignore[misc]
 
     _finals = extraction.REGRESSORS
 
+    @usual_floats
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fits a clone of the estimator, in the clear, in double precision.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.ensemble import (
     AdaBoostClassifier,
     AdaBoostRegressor,
@@ -111,13 +111,14 @@ _NEAREST: Final = {
     "MLP": "PrivateMLPClassifier and PrivateMLPRegressor; as a linear model " + _KERNEL,
     "SVC": "LinearSVC, or with a kernel " + _KERNEL,
     "SVR": "LinearSVR, or with a kernel " + _KERNEL,
+    "KernelPCA": "make_pipeline(Nystroem(), PCA())",
     "Kernel": _KERNEL,
     "GaussianProcess": _KERNEL,
     "NB": "GaussianNB",
     "Tree": _SQUARES,
     "Isolation": _SQUARES,
-    "KernelPCA": "make_pipeline(Nystroem(), PCA())",
     "SVD": "TruncatedSVD",
+    "TruncatedSVD": "PCA",
     "PCA": "PCA",
     "NMF": "TruncatedSVD",
     "RBFSampler": "Nystroem",
@@ -127,6 +128,20 @@ _NEAREST: Final = {
     "Normalizer": _BEFORE,
 }
 
+
+_FINALS: Final = {
+    kind: name
+    for name, kinds in {
+        "PrivateTransformer": TRANSFORMERS,
+        "PrivateNeighbors": NEIGHBORS,
+        "PrivateRegressor": REGRESSORS,
+        "PrivateClassifier": CLASSIFIERS,
+    }.items()
+    for kind in kinds
+    # Which classifies as well, and that is not served.
+    if kind is not LinearDiscriminantAnalysis
+}
+"""What serves a model by its exact class."""
 
 # Models that come as numbers; they are never fitted here.
 _GIVEN: Final = {CLASSIFIERS: GivenClassifier, REGRESSORS: GivenRegressor}
@@ -201,9 +216,19 @@ def _refusal(part: Any, taken: tuple[type, ...]) -> str:
         TRANSFORMERS: "PCA",
         NEIGHBORS: "KNeighborsClassifier",
     }.get(taken, "LogisticRegression")
-    found = (text for word, text in _NEAREST.items() if word in name)
+    names = {kind.__name__ for kind in taken}
+    found = (
+        text
+        for word, text in _NEAREST.items()
+        # A class of scikit-learn that is not taken in this place would be refused as well.
+        if word in name
+        and (text in names or not text.isidentifier() or text.startswith("Private"))
+        and not text.startswith(name)
+    )
     own = next((kind.__name__ for kind in taken if isinstance(part, kind)), None)
-    nearest = own or next(found, _elsewhere(part, taken) or general)
+    elsewhere = _elsewhere(part, taken)
+    nearest = own or (elsewhere if type(part) in _FINALS else None)
+    nearest = nearest or next(found, elsewhere or general)
     model = "Ridge()" if taken == REGRESSORS else "LogisticRegression()"
     return (
         f"{name} is not computed on encrypted features; nearest: {nearest.format(model)}. Taken "
@@ -212,7 +237,10 @@ def _refusal(part: Any, taken: tuple[type, ...]) -> str:
 
 
 def _elsewhere(part: Any, taken: tuple[type, ...]) -> str | None:
-    """What takes a model of the other kind: a regressor among classifiers, or the reverse."""
+    """What takes a model of another kind, such as a regressor among classifiers."""
+    served = _FINALS.get(type(part))
+    if taken != TRANSFORMS and served is not None:
+        return served
     if taken == CLASSIFIERS and isinstance(part, RegressorMixin):
         return "PrivateRegressor"
     if taken == REGRESSORS and isinstance(part, ClassifierMixin):

@@ -9,6 +9,7 @@ import numpy as np
 from hesc._native import OutOfRangeError, ShapeError
 from hesc.inputs import real_array, unmasked
 from hesc.ml import transforms
+from hesc.ml.callers import usual_floats
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,6 +63,7 @@ class Result(NamedTuple):
     """The root mean square of the scores' errors, at most; None where nothing errs."""
 
 
+@usual_floats
 def prepared(
     samples: ArrayLike,
     *,

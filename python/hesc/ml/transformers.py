@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hesc.ml import extraction
 from hesc.ml.base import Private, no_options
+from hesc.ml.callers import usual_floats
 from hesc.ml.projections import TRANSFORMERS
 from hesc.ml.samples import on_copies, quietly
 from hesc.ml.serving import NOT_FITTED
@@ -55,6 +56,7 @@ class PrivateTransformer(TransformerMixin, Private):  # type: ignore[misc]
         tags.transformer_tags.preserves_dtype = ["float64"]
         return tags
 
+    @usual_floats
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Fits a clone of the estimator, in the clear, in double precision.
 
@@ -75,6 +77,7 @@ class PrivateTransformer(TransformerMixin, Private):  # type: ignore[misc]
         self._keep(on_copies(clone(self.estimator).fit, *given))
         return self
 
+    @usual_floats
     def transform(self, X: ArrayLike, *, fhe: Mode = "clear", **options: Any) -> NDArray[Any]:
         """Transformed rows: scikit-learn's own by default.
 

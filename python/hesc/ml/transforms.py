@@ -262,7 +262,7 @@ def transformed(steps: list[Transform], x: Array) -> Array:
     # A plan of a few bytes may go through more features than there is memory for all samples.
     rows = max(1, _AT_ONCE // max(max(step.widths) for step in steps))
     found = np.empty((len(x), steps[-1].widths[1]))
-    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         for first in range(0, len(x), rows):
             part = x[first : first + rows]
             for step in steps:

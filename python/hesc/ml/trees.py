@@ -190,7 +190,7 @@ class TreeEnsemble:
             return cls._boosted(model, exact=exact)
         if name.startswith("Ada"):
             found = cls._voting(model)
-            return found if exact else found._divided(found.values / found.divisor)
+            return found if exact else _divided(found, found.values / found.divisor)
         trees = [model] if name.startswith("Decision") else model.estimators_
         grown = [_grown(tree.tree_, tree.tree_.value[:, 0, :]) for tree in trees]
         offset = np.zeros(grown[0].values.shape[1])
@@ -198,13 +198,8 @@ class TreeEnsemble:
         if exact:
             return found
         shares = name.endswith("Classifier")
-        return found._divided(
-            _tied(found.values, len(trees)) if shares else found.values / len(trees)
-        )
-
-    def _divided(self, values: Array) -> TreeEnsemble:
-        """The same with values that are divided already, and no offset."""
-        return replace(self, values=values, offset=np.zeros(values.shape[1]), divisor=1.0)
+        values = _tied(found.values, len(trees)) if shares else found.values / len(trees)
+        return _divided(found, values)
 
     @classmethod
     def _boosted(cls, model: Any, *, exact: bool) -> TreeEnsemble:
@@ -361,6 +356,11 @@ def _tied(shares: Array, trees: int) -> Array:
     given = (shares[:, 1:] - shares[:, :1]) / 2 if shares.shape[1] == 2 else shares
     found: Array = np.rint(given / trees * _EXACT) / _EXACT
     return found
+
+
+def _divided(trees: TreeEnsemble, values: Array) -> TreeEnsemble:
+    """The same trees with values that are divided already, and no offset."""
+    return replace(trees, values=values, offset=np.zeros(values.shape[1]), divisor=1.0)
 
 
 class _Grown:

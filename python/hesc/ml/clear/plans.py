@@ -9,6 +9,7 @@ import numpy as np
 
 from hesc._native import HescError, OutOfRangeError, WireError
 from hesc.ml import documents, labels, samples, transforms
+from hesc.ml.callers import usual_floats
 from hesc.ml.conclusions import LINKS, Concluding
 from hesc.ml.described import Described
 from hesc.ml.disclosure import laid_out, model_kind
@@ -90,6 +91,7 @@ class ClearPlan(Concluding):
             given, inputs=self.inputs, names=self.names, steps=steps, ranges=ranges, clip=clip
         )
 
+    @usual_floats
     def raw(self, features: Array) -> Array:
         """A row of outputs for each row of features after the transforms.
 

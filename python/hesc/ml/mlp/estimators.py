@@ -9,6 +9,7 @@ from sklearn.base import RegressorMixin, clone
 from sklearn.utils.validation import validate_data
 
 from hesc.ml.base import Private
+from hesc.ml.callers import usual_floats
 from hesc.ml.classifying import Classifying
 from hesc.ml.mlp import extraction
 from hesc.ml.samples import on_copies, quietly
@@ -113,6 +114,7 @@ class PrivateMLPRegressor(RegressorMixin, _PrivateNetwork):  # type: ignore[misc
 
     _finals = extraction.REGRESSORS
 
+    @usual_floats
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fits a clone of the estimator, in the clear, in double precision.
 

@@ -12,6 +12,7 @@ from hesc._native import NoiseBudgetError, ParameterError, WireError
 from hesc.inputs import of_kind
 from hesc.leveled.keys import PublicKeys
 from hesc.ml import documents
+from hesc.ml.callers import usual_floats
 from hesc.ml.mlp.plans import NetworkPlan
 
 if TYPE_CHECKING:
@@ -110,6 +111,7 @@ class NetworkServer:
     def __reduce__(self) -> Never:
         raise TypeError("a NetworkServer is not pickled or copied; write to_bytes()")
 
+    @usual_floats
     def answer(self, query: bytes) -> bytes:
         """The answer to a query, for whoever sent it.
 
