@@ -168,11 +168,11 @@ class _Reader:
     def _refusal(self, node: Node) -> str:
         nearest = NEAREST.get(node.operator, "linear models, networks of Gemm or MatMul, trees")
         if node.operator in self._operators:
-            operands = " and ".join(dict.fromkeys(self._named(name) for name in node.inputs if name))
+            operands = dict.fromkeys(self._named(name) for name in node.inputs if name)
             return (
-                f"operator {node.operator} is not computed of {operands or 'nothing'}, or not with "
-                f"these attributes; nearest: {nearest}, with nothing behind their scores but what "
-                f"makes classes of them"
+                f"operator {node.operator} is not computed of {' and '.join(operands)}, or not "
+                f"with these attributes; nearest: {nearest}, with nothing behind their scores but "
+                f"what makes classes of them"
             )
         return (
             f"operator {node.operator[:40]} is not computed on encrypted features; nearest: "
