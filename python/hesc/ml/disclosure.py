@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from hesc.ml.fidelity import Fidelity
     from hesc.ml.transforms import Transform
     from hesc.ring_products.plans import Plan, Sizes
+
+
+TIES: Final = "; where scores tie, or nearly, their errors choose"
+"""What is said beside a share of classes that are kept: votes of trees often tie."""
 
 
 def table(
@@ -59,7 +63,9 @@ def table(
     if fidelity is not None:
         rows["fidelity"] = str(fidelity)
     if agreement is not None:
-        rows["agreement"] = f"{100 * agreement:.2f} % of the rows planned with keep their class"
+        rows["agreement"] = (
+            f"{100 * agreement:.2f} % of the rows planned with keep their class{TIES}"
+        )
     rows["bytes"] = "; ".join(
         f"{size.up} up, {size.down} down for {samples} sample{'s' * (samples > 1)}"
         for samples, size in sizes.items()
