@@ -12,7 +12,7 @@ from hesc._native import ParameterError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_ROUNDINGS: Final = 1e-12
+ROUNDINGS: Final = 1e-12
 """What scores that are alike differ by, beside the largest."""
 
 
@@ -69,7 +69,7 @@ def typical_of(scores: NDArray[np.float64], *, margins: bool, together: bool = F
     deviations = scores.std(axis=0)
     least = float(np.sqrt((deviations**2).mean()) if together else deviations.min())
     found = float(np.median(margins_of(scores))) if margins else least
-    if not found > _ROUNDINGS * np.abs(scores).max():
+    if not found > ROUNDINGS * np.abs(scores).max():
         raise ParameterError(
             "no error follows from the scores of these rows, which are alike; give max_error="
         )
