@@ -40,6 +40,8 @@ from hesc.ml import (
     folders,
     labels,
     ledger,
+    projections,
+    steps,
     transforms,
 )
 
@@ -605,24 +607,28 @@ def test_what_stays_is_stated_for_errors_that_work_together() -> None:
 
 def test_what_is_named_as_nearest_is_taken_there() -> None:
     """Of every estimator that scikit-learn has: never itself, never a class that is refused too."""
-    places = {
-        extraction.CLASSIFIERS: lambda part: (part, extraction.CLASSIFIERS),
-        extraction.REGRESSORS: lambda part: (part, extraction.REGRESSORS),
-        extraction.TRANSFORMERS: lambda part: (part, extraction.TRANSFORMERS),
-        extraction.NEIGHBORS: lambda part: (part, extraction.NEIGHBORS),
-        extraction.TRANSFORMS: lambda part: (
-            Pipeline([("first", part), ("last", LogisticRegression())]),
-            extraction.CLASSIFIERS,
-        ),
-    }
-    for taken, placed in places.items():
+
+    def first_of_two(part: Any) -> Any:
+        return Pipeline([("first", part), ("last", LogisticRegression())])
+
+    def alone(part: Any) -> Any:
+        return part
+
+    places: list[tuple[tuple[type, ...], tuple[type, ...], Callable[[Any], Any]]] = [
+        (extraction.CLASSIFIERS, extraction.CLASSIFIERS, alone),
+        (extraction.REGRESSORS, extraction.REGRESSORS, alone),
+        (projections.TRANSFORMERS, projections.TRANSFORMERS, alone),
+        (extraction.NEIGHBORS, extraction.NEIGHBORS, alone),
+        (steps.TRANSFORMS, extraction.CLASSIFIERS, first_of_two),
+    ]
+    for taken, finals, placed in places:
         names = {kind.__name__ for kind in taken}
         for name, kind in all_estimators():
             # A pipeline is its parts; what scikit-learn is about to drop warns if it is looked at.
             if kind in {*taken, Pipeline} or name.startswith("PassiveAggressive"):
                 continue
             with pytest.raises(hesc.ParameterError) as refused:
-                extraction.check(*placed(kind.__new__(kind)))
+                extraction.check(placed(kind.__new__(kind)), finals)
             nearest = re.search(r"nearest: (.*?)\. Taken here", str(refused.value))
             assert nearest is not None
             first = re.split(r"\W", nearest[1])[0]

@@ -6,10 +6,10 @@ kernels) may differ by roundings. Nothing is drawn but by seeds: false alarms th
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from sklearn.decomposition import PCA
 from sklearn.kernel_approximation import Nystroem
@@ -54,10 +54,14 @@ EXACT: dict[str, Callable[[], Any]] = {
     "monomials, some degrees": lambda: PolynomialFeatures((2, 3), include_bias=False),
     "products": lambda: PolynomialFeatures(3, interaction_only=True, order="F"),
     **{
-        f"bins, {strategy}, {encode}, {getattr(dtype, '__name__', 'own')}": (
-            lambda s=strategy, e=encode, d=dtype: KBinsDiscretizer(
-                5, strategy=s, encode=e, dtype=d, random_state=0, quantile_method="linear"
-            )
+        f"bins, {strategy}, {encode}, {getattr(dtype, '__name__', 'own')}": partial(
+            KBinsDiscretizer,
+            5,
+            strategy=strategy,
+            encode=encode,
+            dtype=dtype,
+            random_state=0,
+            quantile_method="linear",
         )
         for strategy in ("uniform", "quantile", "kmeans")
         for encode, dtype in (
@@ -73,7 +77,7 @@ NEAR: dict[str, Callable[[], Any]] = {
     "axes, whitened": lambda: PCA(2, whiten=True, copy=False),
     "all axes, whitened": lambda: PCA(whiten=True),
     **{
-        f"kernel, {kernel}": (lambda k=kernel: Nystroem(k, n_components=6, random_state=0))
+        f"kernel, {kernel}": partial(Nystroem, kernel, n_components=6, random_state=0)
         for kernel in transforms.KERNELS
     },
     "kernel, options": lambda: Nystroem(
@@ -176,9 +180,12 @@ LAYOUTS: dict[str, Callable[[Array], Any]] = {
     "backwards": lambda x: np.ascontiguousarray(x[::-1, ::-1])[::-1, ::-1],
     "read only": frozen,
     "unaligned": unaligned,
-    "a frame": pd.DataFrame,
+    "a frame": lambda x: pytest.importorskip("pandas").DataFrame(x),
     "a frame of two blocks": lambda x: (
-        pd.DataFrame(x.astype(x.dtype.newbyteorder("="))).assign(a=1).iloc[:, :-1]
+        pytest.importorskip("pandas")
+        .DataFrame(x.astype(x.dtype.newbyteorder("=")))
+        .assign(a=1)
+        .iloc[:, :-1]
     ),
     "lists": lambda x: x.tolist(),
 }
