@@ -50,6 +50,7 @@ from hesc.ml import (
     transforms,
 )
 from hesc.ml.transforms import transformed
+from hesc.ml.trees import TreeEnsemble
 
 X, Y = datasets.load_wine(return_X_y=True)
 PATIENTS = datasets.load_diabetes(return_X_y=True)
@@ -165,7 +166,7 @@ def test_transformers_are_scikit_learns(model: Any) -> None:
     [
         (KernelPCA(2), "KernelPCA.*Nystroem"),
         (NMF(2), "NMF.*TruncatedSVD"),
-        (LogisticRegression(), "LogisticRegression.*nearest: PCA"),
+        (LogisticRegression(), "LogisticRegression.*nearest: PrivateClassifier"),
     ],
 )
 def test_other_transformers_are_refused(model: Any, text: str) -> None:
@@ -410,3 +411,57 @@ def test_damaged_documents_of_scorecards() -> None:
         except hesc.HescError:
             refused += 1
     assert refused > 30
+
+
+# Re-fits of models from elsewhere
+
+
+def sum_of_stumps(weights: Any, threshold: float, *, strict: bool) -> TreeEnsemble:
+    """For each feature a tree that gives its weight to values above a threshold, or at it."""
+    count = len(weights)
+    roots = 3 * np.arange(count)
+    features, thresholds = np.full(3 * count, -1), np.zeros(3 * count)
+    left, right = np.full(3 * count, -1), np.full(3 * count, -1)
+    values = np.zeros((3 * count, 1))
+    features[roots] = np.arange(count)
+    thresholds[roots] = np.nextafter(threshold, -np.inf) if strict else threshold
+    left[roots], right[roots], values[roots + 2, 0] = roots + 1, roots + 2, weights
+    return TreeEnsemble(count, roots, features, thresholds, left, right, values, np.zeros(1))
+
+
+@pytest.mark.parametrize(
+    ("threshold", "strict"), [(0.5, False), (1.0, True), (1e-35, False)], ids=["", "xgb", "lgb"]
+)
+@pytest.mark.parametrize("most", [1, 5])
+def test_sums_of_features_are_found_wherever_thresholds_lie_between_values(
+    most: int, threshold: float, strict: bool
+) -> None:
+    """XGBoost parts zeros from ones at one, LightGBM at zero: nothing is ever in between."""
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, most + 1, (800, 6)).astype(float)
+    trees = sum_of_stumps(rng.normal(size=6), threshold, strict=strict)
+    edges = additive.edges_of(x, 16, None)
+    table = additive.refitted(x, trees.scores, edges)
+    clear = trees.scores(x)
+    found = table.bins(x) @ table.weights.T + table.intercepts
+    assert np.mean((found - clear) ** 2) < 1e-4 * clear.var()
+
+
+def test_a_refit_asks_for_values_that_were_seen_alone() -> None:
+    """Cell by cell: no row that a model is asked about has a value that its column has not."""
+    rng = np.random.default_rng(0)
+    x = np.column_stack([rng.integers(0, 2, 300), rng.normal(size=300), np.full(300, 7.0)])
+    asked = []
+
+    def score(rows: Any) -> Any:
+        asked.append(rows)
+        return rows[:, :1]
+
+    additive.refitted(x, score, additive.edges_of(x, 4, None))
+    rows = np.concatenate(asked)
+    assert len(rows) == 1 + 11 * len(x)
+    assert all(np.isin(rows[:, place], x[:, place]).all() for place in range(3))
+    # Some of a row's cells are another row's, fewer than half of them.
+    own = (rows[1:, 1].reshape(11, -1) == x[:, 1]).mean(axis=1)
+    assert own[0] == 1
+    assert ((own[1:] > 0.6) & (own[1:] < 0.9)).all()

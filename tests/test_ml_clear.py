@@ -16,15 +16,20 @@ from sklearn.decomposition import PCA
 from sklearn.ensemble import (
     AdaBoostClassifier,
     AdaBoostRegressor,
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
     GradientBoostingRegressor,
     HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
     RandomForestClassifier,
+    RandomForestRegressor,
 )
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import hesc
 from hesc.cli import files, predicting
@@ -38,6 +43,7 @@ from hesc.ml import (
     PrivateMLPRegressor,
     PrivateRegressor,
     PrivateTransformer,
+    documents,
     ways,
 )
 
@@ -382,3 +388,66 @@ def test_trees_that_go_nowhere_are_refused() -> None:
 
 def test_folders_are_of_one_kind(saved: Path) -> None:
     assert ClientFolder.open(saved / "client").plan.kind == "clear plan"
+
+
+TIED: dict[str, Callable[[int], Any]] = {
+    "tree": lambda seed: DecisionTreeClassifier(random_state=seed, max_depth=4),
+    "forest": lambda seed: RandomForestClassifier(4, random_state=seed),
+    "many trees": lambda seed: ExtraTreesClassifier(9, bootstrap=True, random_state=seed),
+    "votes": lambda seed: AdaBoostClassifier(n_estimators=6, random_state=seed),
+    "boosted": lambda seed: GradientBoostingClassifier(n_estimators=4, random_state=seed),
+    "stumps": lambda seed: GradientBoostingClassifier(
+        n_estimators=2, max_depth=1, learning_rate=1.0, random_state=seed
+    ),
+    "histograms": lambda seed: HistGradientBoostingClassifier(max_iter=3, random_state=seed),
+}
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("name", TIED)
+def test_votes_that_tie_but_for_roundings_go_to_scikit_learns_class(
+    name: str, classes: int
+) -> None:
+    """Few values and labels that do not follow from them: shares of thirds and fifths tie."""
+    # Threads that wait for each other take seconds.
+    for seed in range(2 if name == "histograms" else 12):
+        rng = np.random.default_rng(seed)
+        x = np.round(rng.normal(size=(60, 2)) * 2) / 2
+        # Rows that are there with every label leave boosted models nothing to say.
+        x, y = np.repeat(x, classes, axis=0), np.tile(np.arange(classes), 60)
+        if seed % 5 or name == "votes":
+            y = rng.integers(0, classes, len(x))
+        model = TIED[name](seed).fit(x, y)
+        private = PrivateClassifier.from_fitted(model)
+        plan = private.plan(x, setting="one_side_clear")
+        found = private.run(x, progress=False)
+        assert np.array_equal(found.predictions, model.predict(x)), seed
+        assert np.array_equal(
+            ClearPlan.from_bytes(plan.to_bytes()).predictions(found.scores), found.predictions
+        )
+        assert np.allclose(found.scores, private.decision_function(x), rtol=0, atol=1e-15)
+
+
+def test_published_regressors_of_trees_are_scikit_learns_to_the_last_bit() -> None:
+    rng = np.random.default_rng(0)
+    x, target = rng.normal(size=(200, 3)), rng.normal(size=200)
+    for model in (
+        DecisionTreeRegressor(random_state=0),
+        RandomForestRegressor(7, random_state=0),
+        GradientBoostingRegressor(n_estimators=20, random_state=0),
+        HistGradientBoostingRegressor(max_iter=3),
+    ):
+        private = PrivateRegressor(model).fit(x, target)
+        private.plan(x, setting="one_side_clear")
+        found = private.predict(x, fhe="execute", progress=False)
+        assert np.array_equal(found, private.predict(x))
+
+
+def test_documents_of_trees_divide_by_one_number_above_zero() -> None:
+    model = RandomForestClassifier(3, random_state=0).fit(X, Y)
+    private = PrivateClassifier.from_fitted(model)
+    document = json.loads(private.plan(X, setting="one_side_clear").to_bytes())
+    for numbers in ([], [0.0], [-3.0], [3.0, 3.0], [[3.0]]):
+        document["model"]["divisor"] = documents.packed(np.array(numbers))
+        with pytest.raises(hesc.WireError):
+            ClearPlan.from_bytes(json.dumps(document).encode())

@@ -7,16 +7,20 @@ import os
 import re
 import stat
 import sys
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
-from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.neural_network import MLPClassifier
+from sklearn.decomposition import PCA
+from sklearn.ensemble import AdaBoostRegressor, GradientBoostingRegressor, RandomForestRegressor
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.utils import all_estimators
 
 import hesc
 from hesc.cli import calibrate, compiling, files
@@ -25,13 +29,19 @@ from hesc.ml import (
     ClientFolder,
     PrivateClassifier,
     PrivateMLPClassifier,
+    PrivateMLPRegressor,
     PrivatePlan,
     PrivateRegressor,
+    PrivateTransformer,
+    agreement,
     deployment,
     documents,
+    extraction,
     folders,
     labels,
     ledger,
+    projections,
+    steps,
     transforms,
 )
 
@@ -420,3 +430,208 @@ def test_brackets_in_a_calibration_are_no_markup(
         path.write_text(json.dumps(json.loads(path.read_text()) | {"source": odd}))
         with pytest.raises(hesc.WireError):
             calibrate.calibrate(threads=1)
+
+
+# Classes that no document holds
+
+LABELS: dict[str, Any] = {
+    "datetime64": np.array(["2020-01-01", "2021-01-01", "2022-01-01"], "datetime64[ns]"),
+    "datetime64[D]": np.array(["2020-01-01", "2021-01-01", "2022-01-01"], "datetime64[D]"),
+    "timedelta64": np.array([1, 2, 3], "timedelta64[ns]"),
+    "timedelta64 of hours": np.array([1, 2, 3], "timedelta64[h]"),
+    "complex128": np.array([1, 2j, 3]),
+    "bytes": np.array([b"a", b"b", b"c"]),
+    "void": np.array([(1, 2.0), (2, 3.0), (3, 4.0)], dtype=[("a", "i4"), ("b", "f8")]),
+    "int, str": np.array([1, "b", 2], dtype=object),
+    "datetime": np.array([1, 2, 3], "datetime64[s]").astype(object),
+    "NoneType, int": np.array([1, None, 2], dtype=object),
+}
+
+
+@pytest.mark.parametrize("name", LABELS)
+def test_classes_of_other_kinds_are_refused_by_name(name: str) -> None:
+    """And never become numbers, as dates of nanoseconds do in a list."""
+    kind = name.split(" ", maxsplit=1)[0].rstrip(",").split("[")[0]
+    with pytest.raises(hesc.ParameterError, match=f"of the type .*{kind}.*LabelEncoder"):
+        labels.described(LABELS[name])
+
+
+@pytest.mark.parametrize("wishes", [{}, {"setting": "one_side_clear"}, {"disclose": "class"}])
+@pytest.mark.parametrize("name", ["datetime64", "timedelta64"])
+def test_dates_are_no_classes_of_any_setting(name: str, wishes: dict[str, Any]) -> None:
+    dates = LABELS[name]
+    model = LogisticRegression(max_iter=500).fit(X, Y)
+    # As scikit-learn's own models have them that take dates.
+    model.classes_ = dates
+    with pytest.raises(hesc.ParameterError, match=f"of the type {name}"):
+        PrivateClassifier.from_fitted(model).plan(X, **wishes)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        np.array([True, False]),
+        np.array([3, 1], dtype=np.uint8),
+        np.array([0.5, 2], dtype=np.float16),
+        np.array(["a", "b"]),
+        np.array(["a", "b"], dtype=object),
+        np.array([1, 2], dtype=object),
+    ],
+    ids=lambda given: str(given.dtype),
+)
+def test_classes_of_documents_stay_what_they_are(given: Any) -> None:
+    found = labels.read(json.loads(json.dumps(labels.described(given))))
+    assert found.tolist() == given.tolist()
+
+
+# Scores that do not vary
+
+
+def constants() -> dict[str, tuple[Any, Any]]:
+    flat = np.full(len(X), 0.1)
+    return {
+        "linear": (PrivateRegressor(LinearRegression()), flat),
+        "ridge": (PrivateRegressor(Ridge()), flat),
+        "tree": (PrivateRegressor(DecisionTreeRegressor()), flat),
+        "boosted": (PrivateRegressor(GradientBoostingRegressor(n_estimators=2)), flat),
+        "forest": (PrivateRegressor(RandomForestRegressor(3)), flat),
+        "medians": (PrivateRegressor(AdaBoostRegressor(n_estimators=2)), flat),
+        "two targets": (PrivateRegressor(Ridge()), np.column_stack([X[:, 0], flat])),
+        "axes of a point": (PrivateTransformer(PCA(2)), None),
+    }
+
+
+@pytest.mark.parametrize("refit", [False, True])
+@pytest.mark.parametrize("name", constants())
+@pytest.mark.filterwarnings("ignore:.*invalid value")
+def test_scores_that_are_all_alike_are_refused_or_served(name: str, refit: bool) -> None:
+    """By an error of ours that names what is alike, or what to write; with it they are right."""
+    private, target = constants()[name]
+    rows = X if target is not None else np.full_like(X, 2.5)
+    private.fit(rows, target)
+    wishes: dict[str, Any] = {"refit": "additive", "bins": 4} if refit else {}
+    words = "max_error=|varies|no feature has two bins|models of trees|no sums of its trees"
+    with pytest.raises(hesc.ParameterError, match=words):
+        private.plan(rows, **wishes)
+    try:
+        private.plan(rows, max_error=0.01, **wishes)
+    except hesc.HescError:
+        return
+    found = private.run(rows[:5], progress=False)
+    expected = private.estimator_.predict(rows[:5])
+    assert np.abs(found.scores - expected.reshape(found.scores.shape)).max() < 0.07
+
+
+# Networks at the edge
+
+
+@pytest.mark.parametrize(
+    ("features", "layers", "activation"), [(1, (1,), "tanh"), (1, (1, 1), "relu")]
+)
+def test_networks_of_one_unit_run(features: int, layers: tuple[int, ...], activation: str) -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(80, features))
+    inner = MLPRegressor(
+        hidden_layer_sizes=layers, activation=activation, max_iter=3000, random_state=1, alpha=0.01
+    )
+    private = PrivateMLPRegressor(inner).fit(rows, rows[:, 0] + 0.1 * rng.normal(size=80))
+    plan = private.plan(rows, max_error=0.5)
+    found = private.run(rows[:5], progress=False)
+    clear = private.estimator_.predict(rows[:5])
+    assert np.abs(found.scores - clear).max() <= plan.worst + 7 * plan.noise
+    client = private.client()
+    assert abs(len(client.public_keys()) - plan.keys) < 200
+    # Keys to rotate by are for networks that do.
+    inner = MLPRegressor(hidden_layer_sizes=(2,), max_iter=3000, random_state=0)
+    wider = PrivateMLPRegressor(inner).fit(rows, rows[:, 0])
+    wider.plan(rows, max_error=1.0)
+    with pytest.raises(hesc.WireError, match="keys for this network are public, relin"):
+        private.server(keys=wider.client().public_keys())
+
+
+def test_networks_whose_predictions_are_all_alike_are_refused_or_served() -> None:
+    rng = np.random.default_rng(0)
+    point, target = np.full((60, 1), 2.5), rng.normal(size=60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        private = PrivateMLPRegressor(
+            MLPRegressor(hidden_layer_sizes=(3,), max_iter=50, random_state=0)
+        )
+        private.fit(point, target)
+    with pytest.raises(hesc.ParameterError, match="alike; give max_error="):
+        private.plan(point)
+    private.plan(point, max_error=0.1)
+    found = private.run(point[:3], progress=False)
+    assert np.abs(found.scores - private.predict(point[:3])).max() < 0.7
+    # All units are off: whatever comes in, the same comes out.
+    rows = rng.normal(size=(60, 2))
+    private.estimator.set_params(max_iter=3000)
+    private.fit(rows, rows[:, 0])
+    private.estimator_.coefs_[-1][:] = 0
+    with pytest.raises(hesc.ParameterError, match="alike; give max_error="):
+        private.plan(rows)
+
+
+# Figures and the rows that they are of
+
+
+def test_a_report_says_which_rows_its_figures_are_of(tmp_path: Path) -> None:
+    private = fitted()
+    private.plan(X)
+    own = (private.save(tmp_path / "own", sample=3) / "report.html").read_text()
+    others = (private.save(tmp_path / "others", X[:10], sample=3) / "report.html").read_text()
+    assert "3 rows of the data that the model was planned with" in own
+    assert "were given for this report" not in own
+    assert "of the data that the model was planned with" not in others
+    assert "3 rows that were given for this report" in others
+
+
+def test_what_stays_is_stated_for_errors_that_work_together() -> None:
+    """Two scores may err by the same noise in opposite directions: 2 deviations on one gap.
+
+    Of 200,000 rows a share within five deviations of the stated one, or more.
+    """
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(200_000, 2))
+    noise = 0.5 * rng.standard_normal(len(rows))
+    noisy = rows + np.column_stack([noise, -noise])
+    stays = float((noisy.argmax(axis=1) == rows.argmax(axis=1)).mean())
+    stated = agreement.kept(rows, np.full(rows.shape, 0.5), rows)
+    assert abs(stays - stated) < 5 * np.sqrt(stays * (1 - stays) / len(rows))
+    # Of one output there is one error.
+    single = rows[:, :1]
+    stays = float((((single[:, 0] + noise) > 0) == (single[:, 0] > 0)).mean())
+    stated = agreement.kept(single, np.full(single.shape, 0.5), single)
+    assert abs(stays - stated) < 5 * np.sqrt(stays * (1 - stays) / len(rows))
+
+
+def test_what_is_named_as_nearest_is_taken_there() -> None:
+    """Of every estimator that scikit-learn has: never itself, never a class that is refused too."""
+
+    def first_of_two(part: Any) -> Any:
+        return Pipeline([("first", part), ("last", LogisticRegression())])
+
+    def alone(part: Any) -> Any:
+        return part
+
+    places: list[tuple[tuple[type, ...], tuple[type, ...], Callable[[Any], Any]]] = [
+        (extraction.CLASSIFIERS, extraction.CLASSIFIERS, alone),
+        (extraction.REGRESSORS, extraction.REGRESSORS, alone),
+        (projections.TRANSFORMERS, projections.TRANSFORMERS, alone),
+        (extraction.NEIGHBORS, extraction.NEIGHBORS, alone),
+        (steps.TRANSFORMS, extraction.CLASSIFIERS, first_of_two),
+    ]
+    for taken, finals, placed in places:
+        names = {kind.__name__ for kind in taken}
+        for name, kind in all_estimators():
+            # A pipeline is its parts; what scikit-learn is about to drop warns if it is looked at.
+            if kind in {*taken, Pipeline} or name.startswith("PassiveAggressive"):
+                continue
+            with pytest.raises(hesc.ParameterError) as refused:
+                extraction.check(placed(kind.__new__(kind)), finals)
+            nearest = re.search(r"nearest: (.*?)\. Taken here", str(refused.value))
+            assert nearest is not None
+            first = re.split(r"\W", nearest[1])[0]
+            assert first != name
+            if nearest[1].isidentifier() and not first.startswith("Private"):
+                assert first in names, (name, nearest[1])

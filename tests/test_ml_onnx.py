@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,7 +54,7 @@ from hesc.ml.onnx import read
 from hesc.ml.trees import TreeEnsemble
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 FLOWERS = load_iris(return_X_y=True)
@@ -416,6 +417,44 @@ def test_hostile_files(change: Callable[[Any], None]) -> None:
     words = "lie in other files" if change is external else None
     with pytest.raises((hesc.WireError, hesc.ParameterError), match=words):
         read(bad)
+
+
+def paths_to_tensors(kind: Any, deep: int) -> Iterator[tuple[Any, ...]]:
+    """Fields of a message, of what they hold, and so on to each place that a tensor may be in."""
+    for field in kind.fields:
+        if field.message_type is None:
+            continue
+        if field.message_type.name == "TensorProto":
+            yield (field,)
+        elif deep:
+            for rest in paths_to_tensors(field.message_type, deep - 1):
+                yield (field, *rest)
+
+
+def test_no_tensor_anywhere_names_a_file_that_is_looked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The checker would look whether the file is there; what it says would tell."""
+    monkeypatch.setattr(onnx.checker, "check_model", lambda _: pytest.fail("the checker ran"))
+    good = onnx.load_from_string(graph_bytes([gemm(transB=1)], constants={"w": W, "b": B}))
+    places = list(paths_to_tensors(onnx.ModelProto.DESCRIPTOR, 5))
+    names = {".".join(field.name for field in path) for path in places}
+    assert {"graph.initializer", "graph.node.attribute.sparse_tensor.indices"} <= names
+    for path in places:
+        model = onnx.ModelProto()
+        model.CopyFrom(good)
+        message: Any = model
+        for field in path:
+            held = getattr(message, field.name)
+            many = isinstance(held, Sequence)
+            message = (held[0] if len(held) else held.add()) if many else held
+        message.name, message.data_type = message.name or "elsewhere", TensorProto.FLOAT
+        message.ClearField("raw_data")
+        message.data_location = TensorProto.EXTERNAL
+        entry = message.external_data.add()
+        entry.key, entry.value = "location", "secrets.bin"
+        with pytest.raises(hesc.ParameterError):
+            read(model.SerializeToString())
 
 
 @pytest.mark.parametrize("number", [np.nan, np.inf])

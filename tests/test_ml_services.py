@@ -475,7 +475,7 @@ def test_reports_of_classes_have_no_errors(tree: PrivateClassifier, tmp_path: Pa
     small = PrivateClassifier(tree.estimator).fit(X, Y)
     plan = small.plan(X, disclose="class", engine="bootstrapped", batch=3)
     assert small._served().most_measured(None) == 3
-    text = report.page(plan, None, name="d", files={}).decode()
+    text = report.page(plan, None, name="d", files={}, own=True).decode()
     assert "hesc encrypt rows.csv --client client --secret secret.key --keys client.keys" in text
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import math
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -167,6 +168,22 @@ def test_nothing_admissible_says_why() -> None:
         _ = decide(hidden, calibration=SHIPPED).chosen
     small = decide(Task(scores(), memory=1.0), calibration=SHIPPED)
     assert not small.offers
+
+
+@pytest.mark.parametrize("name", ["scores", "outsourced", "products"])
+def test_messages_are_part_of_what_a_server_holds(name: str) -> None:
+    """Predicted, measured and where a task limits it: a byte less than that is refused."""
+    task = TASKS[name]
+    for offer in decide(task, calibration=SHIPPED).offers:
+        assert offer.memory == offer.held + offer.up + offer.down
+        assert offer.up > 0
+        assert objective(replace(task, objective="memory"), 1.0, offer) == offer.memory
+        for less, there in ((0, True), (1, False)):
+            limited = decide(replace(task, memory=offer.memory - less), calibration=SHIPPED)
+            assert (offer.way in {other.way for other in limited.offers}) == there
+    run = measure(offer, task, data(task), repetitions=1)
+    assert run.memory == run.held + run.up + run.down
+    assert objective(replace(task, objective="memory"), run.seconds, run) == run.memory
 
 
 def test_pads_are_for_one_encryptor() -> None:

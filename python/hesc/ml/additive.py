@@ -256,8 +256,9 @@ def refitted(x: Array, score: Callable[[Array], Array], edges: list[Array]) -> T
     """A sum of functions of single features that comes near to any scores.
 
     By least squares with a weight on squares of weights (ridge regression), on one-hot bins. Beside
-    the rows themselves the scores are asked at ten mixtures of each with another row, up to half
-    way: a model that is fitted to the same rows is at its sharpest there.
+    the rows themselves the scores are asked at ten others for each, of which up to half of the
+    features are another row's: a model that is fitted to the same rows is at its sharpest there,
+    and no feature has a value that none of the rows has, such as a half between zeros and ones.
 
     Args:
         x: rows of features.
@@ -282,7 +283,7 @@ def refitted(x: Array, score: Callable[[Array], Array], edges: list[Array]) -> T
     ones, totals = np.zeros(columns), np.zeros(outputs)
     for mix in range(1 + _MIXES):
         share = rng.uniform(0, 0.5, (len(x), 1)) if mix else np.zeros((len(x), 1))
-        rows = x + share * (x[rng.permutation(len(x))] - x)
+        rows = np.where(rng.random(x.shape) < share, x[rng.permutation(len(x))], x)
         for first in range(0, len(rows), _AT_ONCE):
             part = rows[first : first + _AT_ONCE]
             binned, wanted = bins(part), score(part)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from hesc._native import ParameterError
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+ROUNDINGS: Final = 1e-12
+"""What scores that are alike differ by, beside the largest."""
 
 
 def kept(
@@ -47,7 +52,33 @@ def margins_of(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(first - second)
 
 
+def typical_of(scores: NDArray[np.float64], *, margins: bool, together: bool = False) -> float:
+    """What errors of scores are held against where nobody says which are wanted.
+
+    Args:
+        scores: a row of outputs for each sample.
+        margins: whether it is the median margin between classes, or else the deviation of scores:
+            of several outputs that of the one that varies least, which one error has to do for.
+        together: whether it is the root mean square of all deviations instead: the last components
+            of a projection hardly vary.
+
+    Raises:
+        ParameterError: scores that are alike, but for roundings.
+
+    """
+    deviations = scores.std(axis=0)
+    least = float(np.sqrt((deviations**2).mean()) if together else deviations.min())
+    found = float(np.median(margins_of(scores))) if margins else least
+    if not found > ROUNDINGS * np.abs(scores).max():
+        raise ParameterError(
+            "no error follows from the scores of these rows, which are alike; give max_error="
+        )
+    return found
+
+
 def _beyond(gaps: NDArray[np.float64], errors: NDArray[np.float64]) -> NDArray[np.float64]:
     tail = np.vectorize(lambda x: 0.5 * math.erfc(x / math.sqrt(2)), otypes=[np.float64])
-    beyond: NDArray[np.float64] = tail(gaps / np.maximum(errors, np.finfo(np.float64).tiny))
+    # Gaps of more deviations than doubles hold, or tails that are less than any.
+    with np.errstate(over="ignore", under="ignore"):
+        beyond: NDArray[np.float64] = tail(gaps / np.maximum(errors, np.finfo(np.float64).tiny))
     return beyond

@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from hesc._native import ParameterError
 from hesc.inputs import not_masked
 from hesc.ml import extraction
-from hesc.ml.samples import quietly
+from hesc.ml.callers import usual_floats
+from hesc.ml.samples import on_copies, quietly
 from hesc.ml.serving import NOT_FITTED, Serving
 
 if TYPE_CHECKING:
@@ -114,6 +115,7 @@ class Private(Serving, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         rows: NDArray[np.float64] = quietly(validate_data, self, X, reset=False, dtype=np.float64)
         return rows
 
+    @usual_floats
     def predict(self, X: ArrayLike, *, fhe: Mode = "clear", **options: Any) -> NDArray[Any]:
         """Predictions: scikit-learn's own by default.
 
@@ -126,7 +128,7 @@ class Private(Serving, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if fhe == "clear":
             no_options(options)
             rows = self._rows(X)
-            clear: NDArray[Any] = self.estimator_.predict(rows)
+            clear: NDArray[Any] = on_copies(self.estimator_.predict, rows)
             return clear
         return self._shaped(self.run(X, fhe=fhe, **options).predictions)
 

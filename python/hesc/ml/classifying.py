@@ -12,7 +12,8 @@ from sklearn.utils.validation import validate_data
 
 from hesc._native import ParameterError
 from hesc.ml.base import Private, has_probabilities, no_options
-from hesc.ml.samples import quietly
+from hesc.ml.callers import usual_floats
+from hesc.ml.samples import on_copies, quietly
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 class Classifying(ClassifierMixin, Private):  # type: ignore[misc]
     """Fits, scores and probabilities of classifiers."""
 
+    @usual_floats
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fits a clone of the estimator, in the clear, in double precision.
 
@@ -34,7 +36,7 @@ class Classifying(ClassifierMixin, Private):  # type: ignore[misc]
         self._forget()
         X, y = quietly(validate_data, self, X, y, dtype=np.float64)
         check_classification_targets(y)
-        self._keep(clone(self.estimator).fit(X, y))
+        self._keep(on_copies(clone(self.estimator).fit, X, y))
         return self
 
     def _keep(self, fitted: Any) -> None:
@@ -45,6 +47,7 @@ class Classifying(ClassifierMixin, Private):  # type: ignore[misc]
         super()._keep(fitted)
         self.classes_ = fitted.classes_
 
+    @usual_floats
     def decision_function(
         self, X: ArrayLike, *, fhe: Mode = "clear", **options: Any
     ) -> NDArray[np.float64]:
@@ -66,6 +69,7 @@ class Classifying(ClassifierMixin, Private):  # type: ignore[misc]
         return scored
 
     @available_if(has_probabilities)  # type: ignore[untyped-decorator]
+    @usual_floats
     def predict_proba(
         self, X: ArrayLike, *, fhe: Mode = "clear", **options: Any
     ) -> NDArray[np.float64]:
@@ -78,7 +82,7 @@ class Classifying(ClassifierMixin, Private):  # type: ignore[misc]
         if fhe == "clear":
             no_options(options)
             rows = self._rows(X)
-            clear: NDArray[np.float64] = self.estimator_.predict_proba(rows)
+            clear: NDArray[np.float64] = on_copies(self.estimator_.predict_proba, rows)
             return clear
         service = self._served()
         service.check_scores()

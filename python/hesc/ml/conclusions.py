@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from hesc._native import ParameterError
+from hesc.ml.callers import usual_floats
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -67,6 +68,7 @@ def predictions(classes: NDArray[Any] | None, scores: NDArray[np.float64]) -> ND
     return chosen
 
 
+@usual_floats
 def probabilities(link: str, scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Probabilities of all classes, by one of `LINKS`.
 

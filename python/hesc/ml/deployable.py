@@ -10,7 +10,8 @@ import numpy as np
 from hesc._native import ParameterError
 from hesc.inputs import whole
 from hesc.ml import deployment
-from hesc.ml.samples import check_names
+from hesc.ml.callers import usual_floats
+from hesc.ml.samples import check_names, on_copies
 from hesc.new_files import check_new
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class Deployable:
 
         def _rows(self, X: ArrayLike) -> NDArray[np.float64]: ...
 
+    @usual_floats
     def save(
         self,
         path: str | PathLike[str],
@@ -75,7 +77,12 @@ class Deployable:
         sides = service.sides(server)
         files = {f"{side}/{file}": data for side in sides for file, data in sides[side].items()}
         page = report.page(
-            service.plan, measured, name=Path(path).name, files=files, commands=commands
+            service.plan,
+            measured,
+            name=Path(path).name,
+            files=files,
+            own=X is None,
+            commands=commands,
         )
         return deployment.write(path, sides, page)
 
@@ -98,7 +105,7 @@ class Deployable:
     def _truth(self, rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[Any]]:
         """Scores and predictions of the fitted model."""
         private: Any = self
-        predictions = private.estimator_.predict(rows)
+        predictions = on_copies(private.estimator_.predict, rows)
         if not hasattr(private, "decision_function"):
             return predictions, predictions
         # Not decision_function, which would miss the names of these rows' columns.

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from hesc.ring_products.plans import Plan, Sizes
 
 
+TIES: Final = "; where scores tie, or nearly, their errors choose"
+"""What is said beside a share of classes that are kept: votes of trees often tie."""
 _SHOWN: Final = 40
 """Letters of a name that tables print: a long one would be wrapped into lines of its own."""
 
@@ -102,7 +104,9 @@ def table(
     if fidelity is not None:
         rows["fidelity"] = str(fidelity)
     if agreement is not None:
-        rows["agreement"] = f"{100 * agreement:.2f} % of the rows planned with keep their class"
+        rows["agreement"] = (
+            f"{100 * agreement:.2f} % of the rows planned with keep their class{TIES}"
+        )
     rows["bytes"] = "; ".join(
         f"{size.up} up, {size.down} down for {samples} sample{'s' * (samples > 1)}"
         for samples, size in sizes.items()

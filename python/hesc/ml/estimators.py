@@ -11,8 +11,9 @@ from sklearn.utils.validation import validate_data
 
 from hesc.ml import extraction
 from hesc.ml.base import Private
+from hesc.ml.callers import usual_floats
 from hesc.ml.classifying import Classifying
-from hesc.ml.samples import quietly
+from hesc.ml.samples import on_copies, quietly
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -56,6 +57,7 @@ class PrivateRegressor(RegressorMixin, Private):  # type: ignore[misc]
 
     _finals = extraction.REGRESSORS
 
+    @usual_floats
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fits a clone of the estimator, in the clear, in double precision.
 
@@ -69,7 +71,7 @@ class PrivateRegressor(RegressorMixin, Private):  # type: ignore[misc]
         X, y = quietly(
             validate_data, self, X, y, dtype=np.float64, y_numeric=True, multi_output=several
         )
-        self._keep(clone(self.estimator).fit(X, y))
+        self._keep(on_copies(clone(self.estimator).fit, X, y))
         return self
 
     def _shaped(self, predictions: NDArray[Any]) -> NDArray[Any]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.ensemble import (
     AdaBoostClassifier,
     AdaBoostRegressor,
@@ -35,7 +35,7 @@ from sklearn.linear_model import (
 )
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import LinearSVC, LinearSVR
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -44,6 +44,7 @@ from hesc.ml.discriminants import gaussian, quadratic
 from hesc.ml.given import GivenClassifier, GivenRegressor
 from hesc.ml.layers import Network
 from hesc.ml.projections import TRANSFORMERS, projected
+from hesc.ml.samples import on_copies
 from hesc.ml.steps import TRANSFORMS, transforms_of
 from hesc.ml.transforms import Scaler
 from hesc.ml.trees import TreeEnsemble
@@ -110,13 +111,14 @@ _NEAREST: Final = {
     "MLP": "PrivateMLPClassifier and PrivateMLPRegressor; as a linear model " + _KERNEL,
     "SVC": "LinearSVC, or with a kernel " + _KERNEL,
     "SVR": "LinearSVR, or with a kernel " + _KERNEL,
+    "KernelPCA": "make_pipeline(Nystroem(), PCA())",
     "Kernel": _KERNEL,
     "GaussianProcess": _KERNEL,
     "NB": "GaussianNB",
     "Tree": _SQUARES,
     "Isolation": _SQUARES,
-    "KernelPCA": "make_pipeline(Nystroem(), PCA())",
     "SVD": "TruncatedSVD",
+    "TruncatedSVD": "PCA",
     "PCA": "PCA",
     "NMF": "TruncatedSVD",
     "RBFSampler": "Nystroem",
@@ -126,6 +128,20 @@ _NEAREST: Final = {
     "Normalizer": _BEFORE,
 }
 
+
+_FINALS: Final = {
+    kind: name
+    for name, kinds in {
+        "PrivateTransformer": TRANSFORMERS,
+        "PrivateNeighbors": NEIGHBORS,
+        "PrivateRegressor": REGRESSORS,
+        "PrivateClassifier": CLASSIFIERS,
+    }.items()
+    for kind in kinds
+    # Which classifies as well, and that is not served.
+    if kind is not LinearDiscriminantAnalysis
+}
+"""What serves a model by its exact class."""
 
 # Models that come as numbers; they are never fitted here.
 _GIVEN: Final = {CLASSIFIERS: GivenClassifier, REGRESSORS: GivenRegressor}
@@ -200,9 +216,19 @@ def _refusal(part: Any, taken: tuple[type, ...]) -> str:
         TRANSFORMERS: "PCA",
         NEIGHBORS: "KNeighborsClassifier",
     }.get(taken, "LogisticRegression")
-    found = (text for word, text in _NEAREST.items() if word in name)
+    names = {kind.__name__ for kind in taken}
+    found = (
+        text
+        for word, text in _NEAREST.items()
+        # A class of scikit-learn that is not taken in this place would be refused as well.
+        if word in name
+        and (text in names or not text.isidentifier() or text.startswith("Private"))
+        and not text.startswith(name)
+    )
     own = next((kind.__name__ for kind in taken if isinstance(part, kind)), None)
-    nearest = own or next(found, _elsewhere(part, taken) or general)
+    elsewhere = _elsewhere(part, taken)
+    nearest = own or (elsewhere if type(part) in _FINALS else None)
+    nearest = nearest or next(found, elsewhere or general)
     model = "Ridge()" if taken == REGRESSORS else "LogisticRegression()"
     return (
         f"{name} is not computed on encrypted features; nearest: {nearest.format(model)}. Taken "
@@ -211,7 +237,10 @@ def _refusal(part: Any, taken: tuple[type, ...]) -> str:
 
 
 def _elsewhere(part: Any, taken: tuple[type, ...]) -> str | None:
-    """What takes a model of the other kind: a regressor among classifiers, or the reverse."""
+    """What takes a model of another kind, such as a regressor among classifiers."""
+    served = _FINALS.get(type(part))
+    if taken != TRANSFORMS and served is not None:
+        return served
     if taken == CLASSIFIERS and isinstance(part, RegressorMixin):
         return "PrivateRegressor"
     if taken == REGRESSORS and isinstance(part, ClassifierMixin):
@@ -219,8 +248,14 @@ def _elsewhere(part: Any, taken: tuple[type, ...]) -> str | None:
     return None
 
 
-def form_of(estimator: Any) -> tuple[list[Transform], Linear | TreeEnsemble]:
+def form_of(
+    estimator: Any, *, exact: bool = False
+) -> tuple[list[Transform], Linear | TreeEnsemble]:
     """What a client computes of its features, and a linear model or trees of the result.
+
+    Args:
+        estimator: fitted.
+        exact: of trees, as `TreeEnsemble.from_sklearn` has it.
 
     Raises:
         ParameterError: trees or transforms that are not computed here.
@@ -231,7 +266,9 @@ def form_of(estimator: Any) -> tuple[list[Transform], Linear | TreeEnsemble]:
         return steps, linear
     final = parts_of(estimator)[-1]
     given = getattr(final, "described", None)
-    return steps, TreeEnsemble.from_sklearn(final) if given is None else given.model
+    if given is None:
+        return steps, TreeEnsemble.from_sklearn(final, exact=exact)
+    return steps, given.model
 
 
 def linear_parts_of(estimator: Any) -> tuple[list[Transform], Linear | None]:
@@ -283,23 +320,27 @@ def linear_form(estimator: Any) -> Linear:
     return Linear(steps, weights, intercepts, link_of(final))
 
 
+def transformed(parts: list[Any], x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rows behind fitted transformers, by scikit-learn itself."""
+    found = on_copies(make_pipeline(*parts).transform, x) if parts else x
+    return np.asarray(found.toarray() if hasattr(found, "toarray") else found)
+
+
 def clear_scores(estimator: Any, x: NDArray[np.float64]) -> NDArray[np.float64]:
     """What scikit-learn computes: rows of outputs, the same ones as `linear_form` has."""
     *before, final = parts_of(estimator)
     if type(final) in TRANSFORMERS:
-        scores = estimator.transform(x)
+        scores = on_copies(estimator.transform, x)
     elif type(final) in (*REGRESSORS, GivenRegressor):
-        scores = estimator.predict(x)
+        scores = on_copies(estimator.predict, x)
     elif type(final) in (*_SHARES, *NEIGHBORS):
-        scores = estimator.predict_proba(x)
+        scores = on_copies(estimator.predict_proba, x)
         scores = scores[:, 1] - 0.5 if scores.shape[1] == 2 else scores
     elif type(final) is GaussianNB:
-        for part in before:
-            x = part.transform(x)
-        scores = final.predict_joint_log_proba(x)
+        scores = on_copies(final.predict_joint_log_proba, transformed(before, x))
         scores = scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
     else:
-        scores = estimator.decision_function(x)
+        scores = on_copies(estimator.decision_function, x)
     return np.asarray(scores, dtype=np.float64).reshape(len(x), -1)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from hesc._native import WireError
 from hesc.ml import documents
+from hesc.ml.agreement import ROUNDINGS
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -79,14 +80,16 @@ def measured(
         of: whether the rows are `unseen`.
 
     """
-    differences = found - clear
-    variance = float(((clear - clear.mean(axis=0)) ** 2).sum())
+    apart = float(np.sqrt(((found - clear) ** 2).mean()))
+    deviation = float(np.sqrt(((clear - clear.mean(axis=0)) ** 2).mean()))
+    alike = ROUNDINGS * float(np.abs(clear).max())
     return Fidelity(
         way,
         len(found),
         agreement=None if classes is None else float(np.mean(classes[0] == classes[1])),
-        explained=1 - float((differences**2).sum()) / variance if variance > 0 else None,
-        apart=float(np.sqrt((differences**2).mean())),
+        explained=1 - (apart / deviation) ** 2 if deviation > alike else None,
+        # Beside scores that are alike, but for roundings, differences are roundings as well.
+        apart=apart if deviation > alike or apart > alike else 0.0,
         **of,
     )
 

@@ -10,6 +10,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
 from hesc._native import ParameterError
+from hesc.ml.callers import usual_floats
 from hesc.ml.conclusions import predictions, probabilities
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ class _Given(BaseEstimator):  # type: ignore[misc]
             "it, take from_fitted"
         )
 
+    @usual_floats
     def _scores(self, X: ArrayLike) -> NDArray[np.float64]:
         rows = validate_data(self, X, reset=False, dtype=np.float64)
         scores = self.described.scores(rows)
@@ -72,6 +74,7 @@ class GivenClassifier(ClassifierMixin, _Given):  # type: ignore[misc]
         return predictions(self.described.classes, self._scores(X))
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    @usual_floats
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """Probabilities of all classes, by the link."""
         return probabilities(self.described.link, self._scores(X))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Never, Protocol, TypeV
 
 from hesc._native import ParameterError, ShapeError
 from hesc.inputs import as_many, whole
+from hesc.ml.callers import usual_floats
 from hesc.ml.samples import Query
 from hesc.secret import leveled_keygen
 
@@ -73,6 +74,7 @@ class KeyHolder(ABC, Generic[ReadT]):
             )
         return found
 
+    @usual_floats
     def encrypt(self, samples: ArrayLike, *, clip: bool = False) -> Query:
         """Transforms and encrypts rows of features, `plan.rows` of them at most.
 
@@ -88,6 +90,7 @@ class KeyHolder(ABC, Generic[ReadT]):
         ready = self.plan.prepared(samples, clip=clip)
         return Query(self.encrypted(ready.features), ready.values, ready.samples)
 
+    @usual_floats
     def encrypted(self, features: NDArray[np.float64]) -> bytes:
         """A query of features that the plan's `prepared` gave, `plan.rows` at most.
 
@@ -106,6 +109,7 @@ class KeyHolder(ABC, Generic[ReadT]):
     def _encrypted(self, features: NDArray[np.float64]) -> bytes:
         """A query of no more features than fit."""
 
+    @usual_floats
     def decrypt(self, answer: bytes, *, samples: int | None = None) -> ReadT:
         """What an answer says: `predictions`, `scores`, `error`.
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 MOST: Final = 1 << 15
 """Classes of a plan: an array of them has as many letters for each as the longest has."""
+_KINDS: Final = "biufUO"
+"""Of arrays: truth values, numbers, texts, objects."""
 _LABELS: Final = {"bool": bool, "int": int, "float": float, "str": str}
 
 
@@ -26,13 +28,17 @@ def described(classes: NDArray[Any]) -> dict[str, Any]:
 
     """
     values = classes.tolist()
+    # Lists of dates hold whole numbers where a date has too many digits for Python's own.
+    listed = classes.dtype.kind in _KINDS
     for name, kind in _LABELS.items():
-        if all(type(value) is kind for value in values) and _are_apart(values):
+        if listed and all(type(value) is kind for value in values) and _are_apart(values):
             _check_count(len(values), ParameterError)
             return {"type": name, "values": values}
+    found = {type(value).__name__ for value in values} if listed else {classes.dtype.name}
     raise ParameterError(
         f"a client is told classes that are texts of {documents.NAME} printable letters at most, "
-        "whole numbers of 64 bits with a sign, finite numbers or truth values; encode others first "
+        "whole numbers of 64 bits with a sign, finite numbers or truth values, all of one kind and "
+        f"each another; these are of the type {', '.join(sorted(found)[:3])}: encode them first "
         "(sklearn.preprocessing.LabelEncoder)"
     )
 

@@ -11,7 +11,7 @@ import numpy as np
 from hesc._native import ParameterError, ShapeError
 from hesc.inputs import real_array, whole
 from hesc.ml import transforms
-from hesc.ml.agreement import kept, margins_of
+from hesc.ml.agreement import kept, typical_of
 from hesc.ml.callers import callers_level
 from hesc.ml.plans import PrivatePlan
 from hesc.ml.samples import are_ranges
@@ -288,15 +288,9 @@ def _error(clear: Array, max_error: float | None, *, margins: bool, transformer:
         if error.shape or isinstance(max_error, bool) or not 0 < error < np.inf:
             raise ParameterError("max_error is a number above zero, in units of the scores")
         return float(error)
-    deviations = clear.std(axis=0)
-    # Of several outputs the one that varies least, which one error has to do for. The last
-    # components of a projection hardly vary: there it is the root mean square of all.
-    least = float(np.sqrt((deviations**2).mean()) if transformer else deviations.min())
-    typical = float(np.median(margins_of(clear))) if margins else least
-    if not typical > 0:
-        raise ParameterError("no error follows from the scores of these rows; give max_error=")
+    beside = typical_of(clear, margins=margins, together=transformer)
     # A power of two, so that it says little of the data.
-    return float(2.0 ** np.floor(np.log2(typical / 100)))
+    return float(2.0 ** np.floor(np.log2(beside / 100)))
 
 
 def _ring(

@@ -41,6 +41,7 @@ def page(
     *,
     name: str,
     files: Mapping[str, bytes],
+    own: bool,
     commands: Sequence[str] = (),
 ) -> bytes:
     """The page, in HTML.
@@ -50,6 +51,7 @@ def page(
         measured: the run on encrypted samples, if there was one.
         name: of the deployment.
         files: contents by name, whose sizes and hashes are listed.
+        own: whether the run was on rows that the plan was made with.
         commands: lines of a shell that made the deployment.
 
     Raises:
@@ -72,6 +74,7 @@ def page(
         roles=list(roles.items()),
         rows=_rows(plan, measured),
         measured=measured,
+        own=own,
         fidelity=getattr(plan, "fidelity", None),
         pictures=pictures,
         within=None if errors is None else _within(errors),

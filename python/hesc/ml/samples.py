@@ -9,6 +9,7 @@ import numpy as np
 from hesc._native import OutOfRangeError, ShapeError
 from hesc.inputs import real_array, unmasked
 from hesc.ml import transforms
+from hesc.ml.callers import usual_floats
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,6 +63,7 @@ class Result(NamedTuple):
     """The root mean square of the scores' errors, at most; None where nothing errs."""
 
 
+@usual_floats
 def prepared(
     samples: ArrayLike,
     *,
@@ -127,6 +129,15 @@ def check_names(samples: ArrayLike | None, names: list[str]) -> None:
         f"columns are named otherwise than the plan's features, or in another order; select "
         f"them by plan.names, which begins with {names[:3]}"
     )
+
+
+def on_copies(method: Callable[..., Any], *arrays: ArrayLike, **options: Any) -> Any:
+    """What one of scikit-learn's methods says of rows, and of targets: always of copies.
+
+    Estimators overwrite what they are given if their options say so (`copy=False`), and some keep
+    it: what the caller gave stays as it was, and the caller's.
+    """
+    return method(*(np.array(array) for array in arrays), **options)
 
 
 _QUOTING: Final = {

@@ -21,6 +21,7 @@ from hesc.ml.deployable import SAMPLE, spread_out
 from hesc.ml.deployment import PLAN, SERVER
 from hesc.ml.measuring import measure
 from hesc.ml.runs import Session
+from hesc.ml.samples import on_copies
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -318,7 +319,7 @@ def check_concluded(plan: Any, asked: Asked) -> None:
     """
     scores = plan.scores(asked.clear)
     found = plan.predictions(scores)
-    expected = np.asarray(asked.estimator.predict(asked.rows))
+    expected = np.asarray(on_copies(asked.estimator.predict, asked.rows))
     if asked.classes is None:
         # A target that was a column stays one in scikit-learn.
         same = found.size == expected.size and bool(
@@ -329,7 +330,7 @@ def check_concluded(plan: Any, asked: Asked) -> None:
             (found == expected)[margins_of(asked.clear) > _TIES].all()
         )
     if same and plan.link != "none":
-        shares = asked.estimator.predict_proba(asked.rows)
+        shares = on_copies(asked.estimator.predict_proba, asked.rows)
         probabilities = plan.probabilities(scores)
         same = probabilities.shape == shares.shape and bool(
             np.abs(probabilities - shares).max() < 1e-6

@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from hesc._native import ParameterError
-from hesc.ml import documents, services
-from hesc.ml.callers import callers_level
+from hesc.ml import documents, labels, services
+from hesc.ml.callers import callers_level, usual_floats
 from hesc.ml.deployable import Deployable
 from hesc.ml.samples import check_names
 
@@ -168,6 +168,7 @@ class Serving(Deployable):
             table=table,
         )
 
+    @usual_floats
     def _planned_by(
         self,
         X: ArrayLike,
@@ -190,6 +191,8 @@ class Serving(Deployable):
         classes = np.array(self.classes_) if hasattr(self, "classes_") else None
         if classes is not None and len(classes) < 2:
             raise ParameterError("a model of one class needs no scores, encrypted or not")
+        # Whoever serves the model, its client is told the classes.
+        labels.described_or_none(classes)
         asked = services.Asked(
             self.estimator_, rows, clear, named, classes, self._transforms, given
         )
@@ -208,6 +211,7 @@ class Serving(Deployable):
             )
         return documents.feature_names(own, self.n_features_in_) or chosen
 
+    @usual_floats
     def _served(self) -> Any:
         """What serves the model as it is now: a `Service`, of the plan's own way."""
         check_is_fitted(self, "estimator_", msg=NOT_FITTED)
@@ -222,6 +226,7 @@ class Serving(Deployable):
             raise ParameterError("the model has changed since it was planned; plan it again")
         return service
 
+    @usual_floats
     def client(self) -> Any:
         """A client of the plan with new keys, of the plan's way: a `Client`, or as its plan says.
 
@@ -234,6 +239,7 @@ class Serving(Deployable):
         """
         return self._served().client()
 
+    @usual_floats
     def server(self, *, keys: bytes | None = None) -> Any:
         """A server of the plan, which cannot decrypt. Elsewhere: `hesc.ml.ways.read_server`.
 
@@ -247,6 +253,7 @@ class Serving(Deployable):
         """
         return self._served().server(keys=keys)
 
+    @usual_floats
     def owner(self) -> Any:
         """The model's owner under `setting="outsourced"`, who encrypts it: a `ModelOwner`.
 
@@ -256,6 +263,7 @@ class Serving(Deployable):
         """
         return self._served().owner()
 
+    @usual_floats
     def run(
         self,
         X: ArrayLike,
@@ -304,6 +312,7 @@ class Serving(Deployable):
             )
         return found
 
+    @usual_floats
     def contenders(
         self, samples: int = 1, *, objective: str = "latency", bandwidth: float = 1e7
     ) -> Decision:

@@ -28,6 +28,7 @@ from hesc.ml.transforms import (
     Stretch,
     Transform,
 )
+from hesc.ml.trees import double_thresholds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,8 +83,10 @@ def projection(part: Any) -> Projection:
     """What a fitted PCA does."""
     matrix = _doubles(part.components_)
     if part.whiten:
+        # The least is that of the type that it was fitted in.
+        least = np.finfo(part.explained_variance_.dtype).eps
         deviations = np.sqrt(_doubles(part.explained_variance_))
-        matrix = matrix / np.maximum(deviations, np.finfo(np.float64).eps)[:, None]
+        matrix = matrix / np.maximum(deviations, least)[:, None]
     return Projection(_doubles(part.mean_), matrix)
 
 
@@ -125,8 +128,17 @@ def _bins(part: Any) -> Bins:
             "write encode='onehot', which gives each bin a weight of its own"
         )
     # Its bins have their lower edges, and those of `Bins` their upper ones.
-    inner = [np.nextafter(_doubles(edges[1:-1]), -np.inf) for edges in part.bin_edges_]
+    inner = [_below(edges[1:-1]) for edges in part.bin_edges_]
+    if part.dtype is not None and np.dtype(part.dtype) == np.float32:
+        # It rounds features, not edges.
+        inner = [double_thresholds(edges) for edges in inner]
     return bins(part.n_features_in_, [((place, edges), None) for place, edges in enumerate(inner)])
+
+
+def _below(edges: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
+    """The largest doubles that are less than these: edges may be of more digits than doubles."""
+    near = _doubles(edges)
+    return np.where(near < edges, near, np.nextafter(near, -np.inf))
 
 
 Edged = tuple[int, "NDArray[np.float64]"]

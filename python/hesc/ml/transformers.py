@@ -11,8 +11,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hesc.ml import extraction
 from hesc.ml.base import Private, no_options
+from hesc.ml.callers import usual_floats
 from hesc.ml.projections import TRANSFORMERS
-from hesc.ml.samples import quietly
+from hesc.ml.samples import on_copies, quietly
 from hesc.ml.serving import NOT_FITTED
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ class PrivateTransformer(TransformerMixin, Private):  # type: ignore[misc]
         tags.transformer_tags.preserves_dtype = ["float64"]
         return tags
 
+    @usual_floats
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Fits a clone of the estimator, in the clear, in double precision.
 
@@ -69,12 +71,13 @@ class PrivateTransformer(TransformerMixin, Private):  # type: ignore[misc]
         extraction.check(self.estimator, self._finals)
         self._forget()
         if y is None and not get_tags(self).target_tags.required:
-            X = quietly(validate_data, self, X, dtype=np.float64)
+            given = (quietly(validate_data, self, X, dtype=np.float64),)
         else:
-            X, y = quietly(validate_data, self, X, y, dtype=np.float64)
-        self._keep(clone(self.estimator).fit(X, y))
+            given = quietly(validate_data, self, X, y, dtype=np.float64)
+        self._keep(on_copies(clone(self.estimator).fit, *given))
         return self
 
+    @usual_floats
     def transform(self, X: ArrayLike, *, fhe: Mode = "clear", **options: Any) -> NDArray[Any]:
         """Transformed rows: scikit-learn's own by default.
 

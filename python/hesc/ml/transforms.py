@@ -198,8 +198,9 @@ class Kernel:
 class Bins:
     """A one for the bin that a feature, or a pair of features, is in, and zeros for its others.
 
-    A feature with the edges `e_0 < e_1 < ...` is in bin `i` if `e_(i-1) < x <= e_i`. A pair of
-    features is in one of the cells that the bins of both make, those of the second side by side.
+    A feature with the edges `e_0 <= e_1 <= ...` is in bin `i` if `e_(i-1) < x <= e_i`, and nothing
+    is between equal ones. A pair of features is in one of the cells that the bins of both make,
+    those of the second side by side.
     """
 
     name: ClassVar[str] = "bins"
@@ -261,7 +262,7 @@ def transformed(steps: list[Transform], x: Array) -> Array:
     # A plan of a few bytes may go through more features than there is memory for all samples.
     rows = max(1, _AT_ONCE // max(max(step.widths) for step in steps))
     found = np.empty((len(x), steps[-1].widths[1]))
-    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         for first in range(0, len(x), rows):
             part = x[first : first + rows]
             for step in steps:
@@ -393,4 +394,4 @@ def _bins_fit(step: Bins) -> bool:
         return False
     lone = (features[:, 1] >= 0) | (counts[:, 1] == 0)
     parts = [edges for block in step.parts() for _, edges in block]
-    return bool(lone.all()) and all(bool((np.diff(edges) > 0).all()) for edges in parts)
+    return bool(lone.all()) and all(bool((np.diff(edges) >= 0).all()) for edges in parts)

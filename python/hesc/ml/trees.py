@@ -10,7 +10,7 @@ double that sends every double the same way (`double_thresholds`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -34,7 +34,7 @@ _BEYOND: Final = 2.0**128
 
 @dataclass(frozen=True, eq=False)
 class TreeEnsemble:
-    """Scores that are an offset plus a leaf's values of every tree.
+    """Scores that are an offset plus a leaf's values of every tree, divided by one number.
 
     Nodes of all trees stand one after the other, children behind their parents. A sample goes left
     where `x[features[node]] <= thresholds[node]`.
@@ -42,7 +42,8 @@ class TreeEnsemble:
     Raises:
         ShapeError: arrays of lengths that do not go together.
         ParameterError: children before their parents or of two, nodes that no tree has.
-        OutOfRangeError: thresholds or values that are not finite, features beyond `inputs`.
+        OutOfRangeError: thresholds or values that are not finite, a divisor that is not above
+            zero, features beyond `inputs`.
 
     """
 
@@ -61,7 +62,9 @@ class TreeEnsemble:
     values: Array
     """A row of outputs for each node; zeros where it is no leaf."""
     offset: Array
-    """What is added to the sum of all leaves, one number for each output."""
+    """What all leaves are added to, one number for each output."""
+    divisor: float = 1.0
+    """What sums are divided by."""
 
     def __post_init__(self) -> None:
         nodes = len(self.features)
@@ -73,6 +76,8 @@ class TreeEnsemble:
         numbers = (self.thresholds, self.values, self.offset)
         if not all(np.isfinite(part).all() for part in numbers):
             raise OutOfRangeError("thresholds and values of trees are finite numbers")
+        if not 0 < self.divisor < np.inf:
+            raise OutOfRangeError("sums of trees are divided by a number above zero")
         inside = self.features >= 0
         if ((self.features < -1) | (self.features >= self.inputs)).any():
             raise OutOfRangeError(f"a tree compares a feature beyond the {self.inputs} there are")
@@ -105,9 +110,9 @@ class TreeEnsemble:
     def scores(self, samples: ArrayLike) -> Array:
         """A row of outputs for each sample, in double precision.
 
-        Every leaf is the one that the model itself reaches; sums of leaves are in an order of their
-        own, so that scores may differ from the model's in their last bits. Cost: as many
-        comparisons for each sample and tree as the deepest tree has levels.
+        Every leaf is the one that the model itself reaches, and leaves are added to the offset in
+        the order of the trees. Cost: as many comparisons for each sample and tree as the deepest
+        tree has levels.
 
         Args:
             samples: a row of `inputs` finite numbers for each.
@@ -126,8 +131,11 @@ class TreeEnsemble:
         turn = max(1, _AT_ONCE // len(self.roots))
         for first in range(0, len(x), turn):
             rows = x[first : first + turn]
-            leaves = self._reached(rows)
-            found[first : first + turn] = self.values[leaves].sum(axis=1) + self.offset
+            total = np.tile(self.offset, (len(rows), 1))
+            # One after the other: sums in another order have other last bits.
+            for leaves in self._reached(rows).T:
+                total += self.values[leaves]
+            found[first : first + turn] = total / self.divisor
         return found
 
     def _reached(self, x: Array) -> Places:
@@ -144,7 +152,7 @@ class TreeEnsemble:
         return nodes
 
     @classmethod
-    def from_sklearn(cls, model: Any) -> TreeEnsemble:
+    def from_sklearn(cls, model: Any, *, exact: bool = False) -> TreeEnsemble:
         """The trees of a fitted model of scikit-learn.
 
         Scores are those of `PrivateClassifier`: of two classes one output, which is above zero
@@ -154,6 +162,10 @@ class TreeEnsemble:
 
         Args:
             model: one of `FAMILIES`, by exact class.
+            exact: whether scores are scikit-learn's to the last bit (where it adds trees up in one
+                thread), and so are classes where votes tie but for roundings; of trees and
+                forests of two classes there are then two outputs, the shares of both. Otherwise
+                sums that tie are equal, and nothing is left to divide by.
 
         Raises:
             ParameterError: another class, several targets, categorical features, a boosted
@@ -175,24 +187,22 @@ class TreeEnsemble:
         if name.startswith("Hist"):
             return cls._histograms(model)
         if name.startswith("Gradient"):
-            return cls._boosted(model)
+            return cls._boosted(model, exact=exact)
         if name.startswith("Ada"):
-            return cls._voting(model)
+            found = cls._voting(model)
+            return found if exact else _divided(found, found.values / found.divisor)
         trees = [model] if name.startswith("Decision") else model.estimators_
-        values = [tree.tree_.value[:, 0, :] for tree in trees]
-        if name.endswith("Classifier"):
-            values = [_tied(part, len(trees)) for part in values]
-        else:
-            values = [part / len(trees) for part in values]
-        offset = np.zeros(values[0].shape[1])
-        return cls._joined(
-            model.n_features_in_,
-            [_grown(t.tree_, v) for t, v in zip(trees, values, strict=True)],
-            offset,
-        )
+        grown = [_grown(tree.tree_, tree.tree_.value[:, 0, :]) for tree in trees]
+        offset = np.zeros(grown[0].values.shape[1])
+        found = cls._joined(model.n_features_in_, grown, offset, divisor=len(trees))
+        if exact:
+            return found
+        shares = name.endswith("Classifier")
+        values = _tied(found.values, len(trees)) if shares else found.values / len(trees)
+        return _divided(found, values)
 
     @classmethod
-    def _boosted(cls, model: Any) -> TreeEnsemble:
+    def _boosted(cls, model: Any, *, exact: bool) -> TreeEnsemble:
         if model.init is not None and model.init != "zero":
             raise ParameterError(
                 "this boosted model begins with an estimator of its own; fit it with init=None"
@@ -208,6 +218,9 @@ class TreeEnsemble:
                 values = np.zeros((tree.node_count, outputs))
                 values[:, output] = model.learning_rate * tree.value[:, 0, 0]
                 grown.append(_grown(tree, values))
+        if exact and len(getattr(model, "classes_", ())) == 2:
+            # Of a score of zero it takes the second class. No other score is changed by this.
+            grown.append(_leaf(np.array([[np.finfo(np.float64).smallest_subnormal]])))
         return cls._joined(model.n_features_in_, grown, offset)
 
     @classmethod
@@ -221,14 +234,18 @@ class TreeEnsemble:
                 "estimator=DecisionTreeClassifier(max_depth=1)"
             )
         classes = len(model.classes_)
-        shares = model.estimator_weights_ / model.estimator_weights_.sum()
         grown = []
-        for tree, share in zip(model.estimators_, shares, strict=False):
+        for tree, weight in zip(model.estimators_, model.estimator_weights_, strict=False):
             named = tree.classes_[tree.tree_.value[:, 0, :].argmax(axis=1)]
             votes = np.where(named[:, None] == model.classes_, 1.0, -1 / (classes - 1))
             votes = votes[:, 1:] - votes[:, :1] if classes == 2 else votes
-            grown.append(_grown(tree.tree_, share * votes))
-        return cls._joined(model.n_features_in_, grown, np.zeros(1 if classes == 2 else classes))
+            grown.append(_grown(tree.tree_, weight * votes))
+        return cls._joined(
+            model.n_features_in_,
+            grown,
+            np.zeros(1 if classes == 2 else classes),
+            divisor=model.estimator_weights_.sum(),
+        )
 
     @classmethod
     def _histograms(cls, model: Any) -> TreeEnsemble:
@@ -263,7 +280,9 @@ class TreeEnsemble:
         return cls._joined(model.n_features_in_, grown, offset)
 
     @classmethod
-    def _joined(cls, inputs: int, grown: list[_Grown], offset: Array) -> TreeEnsemble:
+    def _joined(
+        cls, inputs: int, grown: list[_Grown], offset: Array, *, divisor: float = 1.0
+    ) -> TreeEnsemble:
         roots = np.cumsum([0, *(len(tree.features) for tree in grown[:-1])]).astype(np.int64)
         features = np.concatenate([tree.features for tree in grown])
         leaf = features < 0
@@ -281,6 +300,7 @@ class TreeEnsemble:
             moved([tree.right for tree in grown]),
             np.where(leaf[:, None], np.concatenate([tree.values for tree in grown]), 0.0),
             offset,
+            float(divisor),
         )
 
 
@@ -338,6 +358,11 @@ def _tied(shares: Array, trees: int) -> Array:
     return found
 
 
+def _divided(trees: TreeEnsemble, values: Array) -> TreeEnsemble:
+    """The same trees with values that are divided already, and no offset."""
+    return replace(trees, values=values, offset=np.zeros(values.shape[1]), divisor=1.0)
+
+
 class _Grown:
     """A tree whose nodes are numbered from its root on."""
 
@@ -349,6 +374,12 @@ class _Grown:
         self.left = left
         self.right = right
         self.values = values
+
+
+def _leaf(values: Array) -> _Grown:
+    """A tree that says the same of all samples."""
+    nowhere = np.array([-1])
+    return _Grown(nowhere, np.zeros(1), nowhere, nowhere, values)
 
 
 def _grown(tree: Any, values: Array) -> _Grown:

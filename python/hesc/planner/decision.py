@@ -123,7 +123,7 @@ class Decision:
             )
             found = self.measured.get(offer.way)
             if found is not None:
-                held = f"{found.held + found.up + found.down:,}"
+                held = f"{found.memory:,}"
                 took, error = _time(found.seconds), self._error(found.error)
                 up, down = f"{found.up:,}", f"{found.down:,}"
                 speed = f"at {1 / self.calibration.at(found.yardstick):.2f} times the speed of then"
@@ -203,7 +203,7 @@ def objective(task: Task, seconds: float | None, sizes: Offer | Measured) -> flo
     if task.objective == "bytes":
         return sizes.up + sizes.down
     if task.objective == "memory":
-        return sizes.held + sizes.up + sizes.down
+        return sizes.memory
     if seconds is None:
         return math.inf
     if task.objective == "throughput":

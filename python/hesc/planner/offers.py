@@ -86,7 +86,7 @@ class Offer:
 
     @property
     def memory(self) -> int:
-        """Bytes that the server holds."""
+        """Bytes that the server holds: keys and model, and a query and its answer beside them."""
         return self.held + self.up + self.down
 
     def seconds(self, times: Mapping[str, float]) -> float | None:
@@ -108,6 +108,11 @@ class Measured(NamedTuple):
     """Their root mean square error; of classes the share that differs."""
     yardstick: float
     """Seconds of `hesc.planner.yardstick` beside the runs."""
+
+    @property
+    def memory(self) -> int:
+        """Bytes that the server held, as `Offer.memory` predicts them."""
+        return self.held + self.up + self.down
 
     @property
     def seconds(self) -> float:

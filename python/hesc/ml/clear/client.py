@@ -8,6 +8,7 @@ import numpy as np
 
 from hesc._native import ParameterError
 from hesc.inputs import of_kind
+from hesc.ml.callers import usual_floats
 from hesc.ml.clear.plans import ClearPlan
 from hesc.ml.samples import Result
 from hesc.ml.ways import NOTHING_ENCRYPTED
@@ -36,6 +37,7 @@ class ClearClient:
     def __repr__(self) -> str:
         return f"<hesc.ml.clear.ClearClient: {self.plan!r}>"
 
+    @usual_floats
     def results(self, samples: ArrayLike) -> Result:
         """Predictions and scores of rows of features, in double precision.
 

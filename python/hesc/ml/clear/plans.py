@@ -9,6 +9,7 @@ import numpy as np
 
 from hesc._native import HescError, OutOfRangeError, WireError
 from hesc.ml import documents, labels, samples, transforms
+from hesc.ml.callers import usual_floats
 from hesc.ml.conclusions import LINKS, Concluding
 from hesc.ml.described import Described
 from hesc.ml.disclosure import Disclosing, Disclosure, model_kind
@@ -90,6 +91,7 @@ class ClearPlan(Disclosing, Concluding):
             given, inputs=self.inputs, names=self.names, steps=steps, ranges=ranges, clip=clip
         )
 
+    @usual_floats
     def raw(self, features: Array) -> Array:
         """A row of outputs for each row of features after the transforms.
 
@@ -101,7 +103,9 @@ class ClearPlan(Disclosing, Concluding):
             found = self.described.model.scores(features)
         if not np.isfinite(found).all():
             raise OutOfRangeError("scores of these samples are beyond what doubles hold")
-        return found
+        # Of shares of two classes, each with roundings of its own, the greater one is the class.
+        shares = self.classes is not None and _are_shares(self.described.model)
+        return (found[:, 1:] - found[:, :1]) / 2 if shares else found
 
     def disclosure(self) -> Disclosure:
         """Who holds and learns what, with errors and bytes."""
@@ -162,13 +166,19 @@ class ClearPlan(Disclosing, Concluding):
             raise WireError(f"a clear plan has 1 to {_WIDEST} features")
         steps, width = transforms.read(given["steps"], inputs)
         model = _model_of(given["model"], width)
-        classes = labels.read_for_scores(given["classes"], model.outputs)
+        outputs = 1 if _are_shares(model) and given["classes"] is not None else model.outputs
+        classes = labels.read_for_scores(given["classes"], outputs)
         link = documents.one_of(given["link"], LINKS, "a link")
         transformer = given["transformer"]
         if type(transformer) is not bool or (transformer and classes is not None):
             raise WireError("a plan of a transformer has no classes")
         described = Described(inputs, names, steps, model, classes, link)
         return cls(described, transformer=transformer)
+
+
+def _are_shares(model: Network | TreeEnsemble) -> bool:
+    """Whether trees give shares of two classes, which one score is made of."""
+    return isinstance(model, TreeEnsemble) and model.outputs == 2
 
 
 def _model_document(model: Network | TreeEnsemble) -> dict[str, Any]:
@@ -182,9 +192,9 @@ def _model_document(model: Network | TreeEnsemble) -> dict[str, Any]:
             for layer in model.layers
         ]
         return {"model": "layers", "layers": layers}
-    arrays = (*_TREES, "thresholds", "values", "offset")
+    arrays = (*_TREES, "thresholds", "values", "offset", "divisor")
     return {"model": "trees"} | {
-        name: documents.packed(np.asarray(getattr(model, name), dtype=np.float64))
+        name: documents.packed(np.atleast_1d(np.asarray(getattr(model, name), dtype=np.float64)))
         for name in arrays
     }
 
@@ -219,7 +229,7 @@ def _layers(value: object) -> Network:
 
 
 def _trees(value: object, width: int) -> TreeEnsemble:
-    names = {*_TREES, "thresholds", "values", "offset"}
+    names = {*_TREES, "thresholds", "values", "offset", "divisor"}
     given = documents.exactly(value, {"model", *names}, "model of trees")
     found = {
         name: documents.unpacked(given[name], 2 if name == "values" else 1, name) for name in names
@@ -230,4 +240,7 @@ def _trees(value: object, width: int) -> TreeEnsemble:
             raise WireError(f"{name} of trees are whole numbers")
         found[name] = places.astype(np.int64)
     parts: dict[str, Any] = found
+    if parts["divisor"].shape != (1,):
+        raise WireError("sums of trees are divided by one number")
+    parts["divisor"] = float(parts["divisor"][0])
     return TreeEnsemble(width, **parts)

@@ -86,7 +86,7 @@ class ClearService(Service):
     def described(asked: Asked) -> Described:
         """What a fitted linear model, transformer or model of trees computes."""
         estimator = asked.estimator
-        steps, form = extraction.form_of(estimator)
+        steps, form = extraction.form_of(estimator, exact=True)
         model: Network | TreeEnsemble = (
             form
             if isinstance(form, TreeEnsemble)

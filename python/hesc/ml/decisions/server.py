@@ -13,6 +13,7 @@ from hesc.integers import BootstrappedIntegers
 from hesc.leveled.keys import PublicKeys
 from hesc.leveled.params import LeveledParams
 from hesc.ml import documents, frames
+from hesc.ml.callers import usual_floats
 from hesc.ml.decisions.described import described, read
 from hesc.ml.decisions.plans import ClassPlan
 
@@ -62,6 +63,7 @@ class ClassServer:
     def __reduce__(self) -> Never:
         raise TypeError("a server is not pickled or copied; write to_bytes()")
 
+    @usual_floats
     def answer(self, query: bytes) -> bytes:
         """The encrypted classes of a query, for whoever sent it.
 

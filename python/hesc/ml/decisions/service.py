@@ -16,6 +16,7 @@ from hesc.ml.extraction import Linear
 from hesc.ml.known import Known
 from hesc.ml.planning import spread_out
 from hesc.ml.runs import Run
+from hesc.ml.samples import on_copies
 from hesc.ml.services import Asked, Service
 
 if TYPE_CHECKING:
@@ -138,7 +139,7 @@ class ClassService(Service):
 
 def _places(asked: Asked) -> NDArray[np.int64]:
     """The place of each row's class by the fitted model."""
-    predicted = np.asarray(asked.estimator.predict(asked.rows))
+    predicted = np.asarray(on_copies(asked.estimator.predict, asked.rows))
     if predicted.ndim != 1 or asked.classes is None:
         raise ParameterError(
             "a class alone is one label to a sample; this model gives several: fit one for each"

@@ -9,9 +9,10 @@ from sklearn.base import RegressorMixin, clone
 from sklearn.utils.validation import validate_data
 
 from hesc.ml.base import Private
+from hesc.ml.callers import usual_floats
 from hesc.ml.classifying import Classifying
 from hesc.ml.mlp import extraction
-from hesc.ml.samples import quietly
+from hesc.ml.samples import on_copies, quietly
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -113,6 +114,7 @@ class PrivateMLPRegressor(RegressorMixin, _PrivateNetwork):  # type: ignore[misc
 
     _finals = extraction.REGRESSORS
 
+    @usual_floats
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Fits a clone of the estimator, in the clear, in double precision.
 
@@ -125,5 +127,5 @@ class PrivateMLPRegressor(RegressorMixin, _PrivateNetwork):  # type: ignore[misc
         X, y = quietly(
             validate_data, self, X, y, dtype=np.float64, y_numeric=True, multi_output=True
         )
-        self._keep(clone(self.estimator).fit(X, y))
+        self._keep(on_copies(clone(self.estimator).fit, X, y))
         return self

@@ -10,7 +10,7 @@ import numpy as np
 from hesc._native import HescError, NoiseBudgetError, ParameterError, ShapeError
 from hesc.inputs import real_array
 from hesc.ml import transforms
-from hesc.ml.agreement import margins_of
+from hesc.ml.agreement import typical_of
 from hesc.ml.layers import Network
 from hesc.ml.mlp.fits import extremes, farthest, fitted
 from hesc.ml.mlp.plans import DEVIATIONS, KEYS, NetworkPlan, middle_and_half
@@ -172,7 +172,8 @@ def make(
         ranges: the least and greatest values of features after the transforms.
 
     Raises:
-        ParameterError: a model that is linear, or no network; scores that disagree.
+        ParameterError: a model that is linear, or no network; scores that disagree, or are all
+            alike where nobody said which error is wanted.
         NoiseBudgetError: no set reaches this error, or keeps nine classes in ten.
 
     """
@@ -183,6 +184,8 @@ def make(
             "PrivateRegressor take linear ones, which are exacter and faster"
         )
     wanted = _wanted(max_error)
+    # What is small beside the scores is not bought with a larger ring.
+    usual = typical_of(clear, margins=model.classes is not None) / 100 if wanted is None else 0.0
     features = transforms.transformed(model.steps, x)
     if not np.abs(network.scores(features) - clear).max() <= 1e-6 * (1 + np.abs(clear).max()):
         raise ParameterError("layers read off this model give other scores than it does itself")
@@ -200,8 +203,6 @@ def make(
     widths = (network.inputs, *(len(layer.intercepts) for layer in network.layers))
     best: tuple[NetworkPlan, Prepared] | None = None
     trials = _Trials(u)
-    # What is small beside the scores is not bought with a larger ring.
-    usual = small_beside(clear, margins=model.classes is not None)
     for degree, ring in _candidates(inner, ring_limit=None if wanted else _USUAL):
         if max(widths) > ring // 2:
             continue
@@ -255,7 +256,7 @@ def _accepted(
         )
     kept = plan.agreement
     if kept is None:
-        kept = 1 - float((plan.fit / max(float(clear.std(axis=0).min()), 1e-300)) ** 2)
+        kept = 1 - float((plan.fit / float(clear.std(axis=0).min())) ** 2)
     if kept < _KEPT:
         raise NoiseBudgetError(
             f"polynomials of degrees that are cheap enough change this network: {100 * kept:.1f} % "
@@ -263,12 +264,6 @@ def _accepted(
             f"max_error= to have larger rings tried or to take that; or {remedy}"
         )
     return best
-
-
-def small_beside(clear: Array, *, margins: bool) -> float:
-    """A hundredth of the median margin between classes, or of the scores' least deviation."""
-    typical = np.median(margins_of(clear)) if margins else clear.std(axis=0).min()
-    return float(typical) / 100
 
 
 def _wanted(max_error: float | None) -> float | None:

@@ -16,7 +16,7 @@ from hesc.inputs import whole
 from hesc.leveled.params import LeveledParams
 from hesc.ml import documents, frames, labels, samples, transforms
 from hesc.ml.conclusions import LINKS, Concluding
-from hesc.ml.disclosure import Disclosing, Disclosure, model_kind, secure, units
+from hesc.ml.disclosure import TIES, Disclosing, Disclosure, model_kind, secure, units
 from hesc.ml.mlp.packing import Packing
 from hesc.ml.samples import Clipped, are_ranges
 from hesc.ring_products.plans import Sizes
@@ -344,7 +344,7 @@ def _table(plan: NetworkPlan) -> Disclosure:
     }
     if plan.agreement is not None:
         rows["agreement"] = (
-            f"{100 * plan.agreement:.2f} % of the rows planned with keep their class"
+            f"{100 * plan.agreement:.2f} % of the rows planned with keep their class{TIES}"
         )
     sizes = {count: plan.sizes(count) for count in sorted({1, plan.rows})}
     rows["bytes"] = "; ".join(

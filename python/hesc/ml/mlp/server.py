@@ -12,6 +12,7 @@ from hesc._native import NoiseBudgetError, ParameterError, WireError
 from hesc.inputs import of_kind
 from hesc.leveled.keys import PublicKeys
 from hesc.ml import documents
+from hesc.ml.callers import usual_floats
 from hesc.ml.mlp.plans import NetworkPlan
 
 if TYPE_CHECKING:
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
 SQUARE: Final = (0.0, 0.0, 1.0)
 """The polynomial that is one product."""
 _DEGREE: Final = 32
-_KEYS: Final = {"public", "relin", "galois"}
+_KEYS: Final = {"public", "relin"}
+_TURNING: Final = "galois"
+"""Keys of rotations, which a network whose layers are one unit wide has none of."""
 _LARGEST_KEYS: Final = 1 << 30
 
 
@@ -108,6 +111,7 @@ class NetworkServer:
     def __reduce__(self) -> Never:
         raise TypeError("a NetworkServer is not pickled or copied; write to_bytes()")
 
+    @usual_floats
     def answer(self, query: bytes) -> bytes:
         """The answer to a query, for whoever sent it.
 
@@ -191,9 +195,10 @@ def read_keys(plan: NetworkPlan, data: bytes) -> PublicKeys:
         raise ParameterError("keys are the bytes of client.public_keys()")
     head, _, rest = data.partition(b"\n")
     sizes = documents.read(head, "network keys", {"sizes"})["sizes"]
-    known = isinstance(sizes, dict) and set(sizes) == _KEYS
+    kinds = _KEYS | ({_TURNING} if plan.packing.rotations() else set())
+    known = isinstance(sizes, dict) and set(sizes) == kinds
     if not known or not all(type(size) is int and size > 0 for size in sizes.values()):
-        raise WireError("keys for a network are of three kinds, each of some bytes")
+        raise WireError(f"keys for this network are {', '.join(sorted(kinds))}, each of some bytes")
     if sum(sizes.values()) != len(rest):
         raise WireError("keys for a network are cut off, or something follows upon them")
     forms, first = {}, 0

@@ -14,6 +14,7 @@ from hesc.ml import documents, extraction, frames, planning, transforms
 from hesc.ml.neighbors import voting
 from hesc.ml.neighbors.coding import LARGEST, Coding
 from hesc.ml.neighbors.plans import RECORDS, NeighborsPlan
+from hesc.ml.samples import on_copies
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -181,16 +182,14 @@ def _same(
     """
     features = transforms.transformed(plan.steps, rows)
     *before, final = extraction.parts_of(estimator)
-    expected = rows
-    for part in before:
-        expected = part.transform(expected)
+    expected = extraction.transformed(before, rows)
     if not np.allclose(features, expected, rtol=1e-9, atol=1e-12):
         raise ParameterError(
             "the transforms before the neighbours give other features than scikit-learn's; put "
             "a StandardScaler first"
         )
-    distances, indices = final.kneighbors(expected, n_neighbors=model.neighbors + 1)
-    _check_votes(plan, distances, indices, estimator.predict(rows))
+    distances, indices = on_copies(final.kneighbors, expected, n_neighbors=model.neighbors + 1)
+    _check_votes(plan, distances, indices, on_copies(estimator.predict, rows))
     own = _own(model.vectors, features, indices[:, 0])
     start = own.astype(np.intp)[:, None] + np.arange(model.neighbors)
     exact = _votes(

@@ -13,6 +13,7 @@ from hesc.codes.rows import checked
 from hesc.encryptor import PublicKey
 from hesc.inputs import of_kind
 from hesc.ml import documents, frames
+from hesc.ml.callers import usual_floats
 from hesc.ml.neighbors.plans import ANSWER, QUERY, NeighborsPlan
 from hesc.one_process import OneProcess
 
@@ -63,6 +64,7 @@ class NeighborsServer:
             "a NeighborsServer is not pickled or copied, nor its count; write to_bytes()"
         )
 
+    @usual_floats
     def answer(self, query: bytes) -> bytes:
         """Encrypted distances of every record to every sample, for whoever sent the query.
 

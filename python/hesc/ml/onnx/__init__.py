@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from hesc._native import ParameterError
+from hesc.ml.callers import usual_floats
 from hesc.ml.given import GivenClassifier, GivenRegressor
 from hesc.ml.onnx import checks, files, graphs
 from hesc.ml.trees import TreeEnsemble
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["load_onnx", "read"]
 
 
+@usual_floats
 def read(source: str | Path | bytes, *, verify: bool | None = None) -> Described:
     """What an ONNX file computes: transforms, then layers or trees, and classes.
 

@@ -119,12 +119,14 @@ def _refuse_strangers(model: Any) -> None:
             f"this file is for an ai.onnx before version {_OLDEST}, whose operators mean something "
             f"else; export it again with target_opset={_OLDEST} or later"
         )
-    if model.functions or model.training_info or graph.sparse_initializer:
+    attributes = [attribute for node in graph.node for attribute in node.attribute]
+    # The checker looks for the files that parts of sparse tensors may name.
+    sparse = any(a.HasField("sparse_tensor") or a.sparse_tensors for a in attributes)
+    if model.functions or model.training_info or graph.sparse_initializer or sparse:
         raise ParameterError(
             "functions, training and sparse tensors are not read from ONNX files; export for "
             "inference, with dense tensors"
         )
-    attributes = [attribute for node in graph.node for attribute in node.attribute]
     kinds = {onnx.AttributeProto.GRAPH, onnx.AttributeProto.GRAPHS}
     if any(a.type in kinds or a.HasField("g") or a.graphs for a in attributes):
         raise ParameterError(

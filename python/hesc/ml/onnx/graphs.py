@@ -36,6 +36,7 @@ from hesc.ml.onnx.values import (
     shapes_of,
     softmaxed,
 )
+from hesc.ml.trees import TreeEnsemble
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
 
     from hesc.ml.onnx.files import Graph, Node
     from hesc.ml.transforms import Transform
-    from hesc.ml.trees import TreeEnsemble
 
 _ACTIVATIONS: Final = {"Relu": "relu", "Tanh": "tanh", "Sigmoid": "logistic"}
 _PASSED_ON: Final = ("Identity", "Cast", "Reshape", "Squeeze", "Flatten", "Dropout")
@@ -167,10 +167,34 @@ class _Reader:
 
     def _refusal(self, node: Node) -> str:
         nearest = NEAREST.get(node.operator, "linear models, networks of Gemm or MatMul, trees")
+        if node.operator in self._operators:
+            operands = dict.fromkeys(self._named(name) for name in node.inputs if name)
+            return (
+                f"operator {node.operator} is not computed of {' and '.join(operands)}, or not "
+                f"with these attributes; nearest: {nearest}, with nothing behind their scores but "
+                f"what makes classes of them"
+            )
         return (
             f"operator {node.operator[:40]} is not computed on encrypted features; nearest: "
             f"{nearest}. Taken here: {', '.join(sorted(self._operators))}"
         )
+
+    def _named(self, tensor: str) -> str:
+        """What a tensor is, for a refusal."""
+        match self._values.get(tensor):
+            case np.ndarray():
+                return "numbers of the file"
+            case Columns():
+                return "features"
+            case Chain(layers=()):
+                return "transformed features"
+            case Chain():
+                return "what layers give"
+            case Concluded(scored=scored):
+                trees = isinstance(scored.model, TreeEnsemble)
+                return "what trees give" if trees else "what a classifier gives"
+            case _:
+                return "a probability"
 
     def _operand(self, node: Node, place: int) -> Value | Any:
         name = node.inputs[place] if place < len(node.inputs) else ""
@@ -315,9 +339,7 @@ class _Reader:
 
     def _activated(self, node: Node, chain: Chain, activation: str) -> Chain:
         if not chain.layers or chain.layers[-1].activation != "identity":
-            raise ParameterError(
-                f"operator {node.operator} of what is no sum with weights; {self._refusal(node)}"
-            )
+            raise ParameterError(self._refusal(node))
         *before, last = chain.layers
         return replace(chain, layers=(*before, replace(last, activation=activation)))
 

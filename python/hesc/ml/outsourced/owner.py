@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, Never
 from hesc._native import ParameterError
 from hesc.inputs import of_kind
 from hesc.ml import documents
+from hesc.ml.callers import usual_floats
 from hesc.ml.outsourced.plans import OutsourcedPlan
 from hesc.ml.outsourced.server import OutsourcedServer
 from hesc.ml.server import public_key
@@ -49,6 +50,7 @@ class ModelOwner:
         """In the clear."""
         return self._weights
 
+    @usual_floats
     def encrypt_model(self, keys: bytes) -> bytes:
         """The server of one client: what `OutsourcedServer.from_bytes` reads, without weights.
 

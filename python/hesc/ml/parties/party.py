@@ -8,6 +8,7 @@ import numpy as np
 
 from hesc._native import ShapeError
 from hesc.inputs import of_kind
+from hesc.ml.callers import usual_floats
 from hesc.ml.parties import pieces
 from hesc.ml.parties.keys import public_of
 from hesc.ml.parties.plans import PartiesPlan
@@ -43,6 +44,7 @@ class Party:
     def __reduce__(self) -> Never:
         raise TypeError("a Party is not pickled or copied; make one from plan, name and keys")
 
+    @usual_floats
     def encrypt(self, samples: ArrayLike, *, clip: bool = False, first: int = 0) -> Query:
         """Encrypts rows of this party's own columns, `plan.rows` of them at most.
 
@@ -62,6 +64,7 @@ class Party:
         data = self.encrypted(ready.features, pieces.checked_first(first))
         return Query(data, ready.values, ready.samples)
 
+    @usual_floats
     def encrypted(self, features: NDArray[np.float64], first: int = 0) -> bytes:
         """A piece of features that `Side.prepared` gave, `plan.rows` at most."""
         rows = len(features)

@@ -12,7 +12,7 @@ from hesc._native import ParameterError, WireError
 from hesc.inputs import whole
 from hesc.ml import documents, folders, linear_fields, samples
 from hesc.ml.conclusions import Concluding
-from hesc.ml.disclosure import Disclosing, Disclosure, model_kind, secure, shown
+from hesc.ml.disclosure import TIES, Disclosing, Disclosure, model_kind, secure, shown
 from hesc.ml.parties import columns, pieces
 from hesc.ml.parties.sets import SETS, SLOTS, noise_of, params_of
 from hesc.ring_products.plans import Sizes
@@ -307,7 +307,7 @@ def _table(plan: PartiesPlan) -> Disclosure:
         rows["fidelity"] = str(plan.fidelity)
     if plan.agreement is not None:
         rows["agreement"] = (
-            f"{100 * plan.agreement:.2f} % of the rows planned with keep their class"
+            f"{100 * plan.agreement:.2f} % of the rows planned with keep their class{TIES}"
         )
     size = plan.sizes(1)
     rows["bytes"] = (

@@ -10,6 +10,7 @@ from hesc._native import OutOfRangeError, ParameterError, WireError
 from hesc.inputs import of_kind
 from hesc.leveled.vectors import EncryptedVector
 from hesc.ml import documents
+from hesc.ml.callers import usual_floats
 from hesc.ml.parties import masks, pieces
 from hesc.ml.parties.keys import public_of
 from hesc.ml.parties.plans import PartiesPlan
@@ -63,6 +64,7 @@ class PartiesServer:
     def __reduce__(self) -> Never:
         raise TypeError("a PartiesServer is not pickled or copied; write to_bytes()")
 
+    @usual_floats
     def answer(self, query: bytes | Sequence[bytes]) -> bytes:
         """The encrypted scores of rows, with fresh noise, for the client.
 
