@@ -28,7 +28,7 @@ class Party(NamedTuple):
         return rng.integers(-9, 10, shape)
 
     def encrypt(self, numbers: Any) -> hesc.EncryptedVector:
-        """For any program: integers modulo the plaintext modulus, numbers within the set's bound."""
+        """For any program: integers modulo the plaintext modulus."""
         return self.public.encrypt(numbers, wrap=self.params.scheme != "ckks")
 
     # What `matrix @ vector` gives has no type: numpy's stubs believe that it is an array.
@@ -58,9 +58,7 @@ class Party(NamedTuple):
 
 
 @cache
-def party(
-    scheme: str, degree: int = DEGREE, levels: int = 9, plain_bits: int = 20
-) -> Party:
+def party(scheme: str, degree: int = DEGREE, levels: int = 9, plain_bits: int = 20) -> Party:
     """Keys for all rotations of up to 32 numbers, and for inner products of any."""
     ckks = scheme == "ckks"
     primes = primes_of_bits(2 * degree, [50, 50, *[44] * (levels - 1)])

@@ -147,7 +147,7 @@ def test_the_longest_codes_of_vectors_and_records_have_their_distances() -> None
     assert coder.angles(found).diagonal() == pytest.approx([np.pi, np.pi])
     makers: list[Any] = [
         lambda bits: SignProjection(3, bits=bits, random_state=1),
-        lambda bits: RecordCoder([Field("name")], key=KEY, bits=bits),
+        lambda bits: RecordCoder(KEY, [Field("name")], bits=bits),
     ]
     for make in makers:
         assert make(longest).bits == longest

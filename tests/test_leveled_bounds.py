@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pickle
+import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +25,7 @@ def one(x: Any) -> Any:
     return x if isinstance(x, hesc.EncryptedVector) else np.atleast_1d(x)
 
 
-# What is computed of a vector and of an array, and the most that it comes to for numbers within a bound.
+# What is computed of a vector and of an array; the most that comes out for numbers within a bound.
 OPERATIONS: dict[str, tuple[Callable[[Any], Any], Callable[[int], int]]] = {
     "itself": (lambda x: x, lambda m: m),
     "minus": (lambda x: -x, lambda m: m),
@@ -42,9 +42,9 @@ OPERATIONS: dict[str, tuple[Callable[[Any], Any], Callable[[int], int]]] = {
     "times numbers": (lambda x: (13 * SIGNS) * x, lambda m: 13 * m),
     "times nothing": (lambda x: x * 0, lambda _: 0),
     "polynomial": (
-        lambda x: x.polynomial(POLYNOMIAL)
-        if isinstance(x, hesc.EncryptedVector)
-        else 2 - x + 3 * x**3,
+        lambda x: (
+            x.polynomial(POLYNOMIAL) if isinstance(x, hesc.EncryptedVector) else 2 - x + 3 * x**3
+        ),
         lambda m: 2 + m + 3 * m**3,
     ),
     "inner product": (lambda x: one(x @ x), lambda m: LENGTH * m * m),
@@ -134,7 +134,7 @@ def test_types_have_bounds_and_lists_have_the_sets(p: Party) -> None:
     for dtype, bound in types.items():
         x = np.array([1, 0, 1], dtype=dtype)
         seeded = p.public.read(p.secret.encrypt_to_bytes(x))
-        for vector in (p.public.encrypt(x), seeded, pickle.loads(pickle.dumps(seeded))):
+        for vector in (p.public.encrypt(x), seeded, copy.copy(seeded)):
             assert vector.bound == min(bound, largest)
     assert p.public.encrypt([1, 2]).bound == largest
     # Declared, they are what is declared, whatever the type.

@@ -133,7 +133,7 @@ def test_nearest_pairs_come_in_parts() -> None:
 
 
 def test_the_longest_codes_match_at_every_distance() -> None:
-    """Opposite codes of 65,536 bits are the farthest, and nearest to each other if none are nearer."""
+    """Opposite codes of 65,536 bits are nearest to each other where none are nearer."""
     longest = 1 << 16
     for far in ([[longest]], [[longest - 1, longest], [longest, longest]]):
         nearest = MutualNearest(len(far))

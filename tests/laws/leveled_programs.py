@@ -54,8 +54,8 @@ class VectorProgram(Programs[Kept]):
         if not self.wraps and self.chance(0.3):
             # Sums and products next to the largest integer, and beyond.
             largest = self.party.params.integer_range[1]
-            most = (1, 90, isqrt(largest), isqrt(largest) + 1, largest // 2, largest)
-            most = most[int(self.rng.integers(len(most)))]
+            sizes = (1, 90, isqrt(largest), isqrt(largest) + 1, largest // 2, largest)
+            most = sizes[int(self.rng.integers(len(sizes)))]
             found = np.asarray(self.rng.integers(-most, most + 1, shape))
         return found
 

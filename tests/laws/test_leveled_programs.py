@@ -43,8 +43,9 @@ class Vectors(VectorProgram):
     `NoiseBudgetError` where the room ends, with `KeyMismatchError` where keys are another's.
 
     BFV and BGV are exact: as integers or refused with `OutOfRangeError` where they have bounds,
-    modulo the plaintext modulus where they are to wrap. A slot of CKKS is beyond its bound with a probability of 7e-13; a long
-    run looks at ten million, and raises a false alarm once in a hundred thousand.
+    modulo the plaintext modulus where they are to wrap. A slot of CKKS is beyond its bound with a
+    probability of 7e-13; a long run looks at ten million, and raises a false alarm once in a
+    hundred thousand.
     """
 
     @operation(a=OPERAND, b=OPERAND, how=one_of("+", "-", "*", "*", "dot", "square"))

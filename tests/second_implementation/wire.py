@@ -155,8 +155,8 @@ def round_to_scale(phase_: NDArray[np.int64], modulus: int, scale: float) -> NDA
     return np.rint(centred / scale).astype(np.int64)
 
 
-# Length; 1 for zeros behind the numbers, 2 for complex ones, 4 for a seeded ciphertext; the bound of
-# integers, 0 for none; the ciphertext's length.
+# Length; 1 for zeros behind the numbers, 2 for complex ones, 4 for a seeded ciphertext; the bound
+# of integers, 0 for none; the ciphertext's length.
 _VECTOR = struct.Struct("<IBQQ")
 
 

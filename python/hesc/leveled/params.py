@@ -280,9 +280,7 @@ class LeveledParams(ParameterSet[_native.LeveledParams]):
     def __repr__(self) -> str:
         levels, specials = len(self.coeff_moduli), len(self.special_moduli)
         integers = (
-            ""
-            if self.is_approximate
-            else ", integers from {} to {}".format(*self.integer_range)
+            "" if self.is_approximate else ", integers from {} to {}".format(*self.integer_range)
         )
         return (
             f"LeveledParams({self.name}: ring_degree={self.ring_degree}, "

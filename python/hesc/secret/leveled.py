@@ -346,9 +346,7 @@ class LeveledSecretKey:
             vector, EncryptedVector, "decrypt takes an EncryptedVector; PublicKeys.read makes one"
         )
         plaintext = self._native.decrypt(vector.native)
-        return decoded(
-            plaintext, len(vector), vector.claimed, complex_values=vector.complex_values
-        )
+        return decoded(plaintext, len(vector), vector.claimed, complex_values=vector.complex_values)
 
     def decrypt_shared(
         self,

@@ -11,9 +11,8 @@ fn codes(rng: &mut AesCtrRng, count: usize, bits: usize) -> Vec<u64> {
 }
 
 fn clear(probes: &[u64], gallery: &[u64], bits: usize) -> Vec<Vec<u32>> {
-    let distance = |a: &[u64], b: &[u64]| {
-        a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones()).sum::<u32>()
-    };
+    let distance =
+        |a: &[u64], b: &[u64]| a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones()).sum::<u32>();
     let words = bits / 64;
     let row = |a| gallery.chunks(words).map(|b| distance(a, b)).collect();
     probes.chunks(words).map(row).collect()
