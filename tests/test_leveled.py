@@ -209,16 +209,16 @@ def test_mistakes_are_named(keys: Keys) -> None:
     wrong = np.array([np.nan]) if scheme == "ckks" else np.array([0.5])
     with pytest.raises(hesc.OutOfRangeError):
         public.encrypt(wrong)
-    a = public.encrypt([1, 2])
+    a = public.encrypt([1, 2], bound=2)
     with pytest.raises(hesc.ShapeError, match="do not go together"):
         a + np.array([1, 2, 3])
     other_secret, other_public = hesc.leveled_keygen(secret.params, products=False)
     with pytest.raises(hesc.KeyMismatchError):
-        a + other_public.encrypt([1])
+        a + other_public.encrypt([1], bound=1)
     with pytest.raises(hesc.KeyMismatchError):
         other_secret.decrypt(a)
     with pytest.raises(hesc.ParameterError, match="relinearisation"):
-        other_public.encrypt([1]).square()
+        other_public.encrypt([1], bound=1).square()
     with pytest.raises(hesc.ParameterError, match="rotations"):
         other_public.encrypt([1, 2]).rotate(1)
     with pytest.raises(hesc.ParameterError, match="choose one of"):

@@ -33,7 +33,6 @@ OPERATIONS: dict[str, tuple[Callable[[Any], Any], Callable[[int], int]]] = {
     "difference": (lambda x: x - (-x), lambda m: 2 * m),
     "sum of three": (lambda x: x + x + x, lambda m: 3 * m),
     "product": (lambda x: x * x, lambda m: m * m),
-    "square, and more": (lambda x: x * x + x, lambda m: m * m + m),
     "third power": (lambda x: x**3, lambda m: m**3),
     "plus a number": (lambda x: x + 7, lambda m: m + 7),
     "minus numbers": (lambda x: x - 6 * SIGNS, lambda m: m + 6),

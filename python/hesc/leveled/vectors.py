@@ -163,8 +163,8 @@ class EncryptedVector(Opaque):
         return 0 if self.params.is_approximate else size_of(integers(self.params, values))
 
     def _plus_plain(self, values: ArrayLike) -> EncryptedVector:
-        claimed = self.claimed.polynomial([self._size(values), 1])
         plaintext, length, complex_values = self._operand(values, self.native.scale)
+        claimed = self.claimed.polynomial([self._size(values), 1])
         # One number fills the slots behind more numbers too.
         zeros = self.zeros_behind and (len(self) == length)
         native = self.native.add_plain(plaintext)
@@ -221,11 +221,12 @@ class EncryptedVector(Opaque):
                 claimed=claimed,
             )
         array = plain_array(other)
-        claimed = self.claimed.polynomial([0, self._size(array)])
         if array.ndim == 0 and not self.params.is_approximate:
-            native = self.native.multiply_scalar(int(integers(self.params, array)))
-            return self._with(native, claimed=claimed)
+            number = int(integers(self.params, array))
+            claimed = self.claimed.polynomial([0, abs(number)])
+            return self._with(self.native.multiply_scalar(number), claimed=claimed)
         plaintext, length, complex_values = self._operand(array, self.native.operand_scale)
+        claimed = self.claimed.polynomial([0, self._size(array)])
         native = self.native.product_with_plain(plaintext)
         return self._with(
             native,
