@@ -18,6 +18,7 @@ from hesc._native import primes_of_bits
 TARGET = Path(__file__).parents[1] / "vectors" / "leveled.json"
 DEGREE = 256
 LEFT, RIGHT = [3, -2, 5, 7], [4, 6, -1, 2]
+BOUND = 8
 
 
 def stored(
@@ -51,12 +52,12 @@ def main() -> None:
             levels=[[0], [1, 2], [0, 1, 2]] if scheme == "bgv" else [],
             plain_modulus=None if ckks else primes_of_bits(2 * DEGREE, [17])[0],
             scale=2.0**36 if ckks else None,
-            bound=8.0 if ckks else 1.0,
+            bound=float(BOUND) if ckks else 1.0,
             assurance="insecure",
         )
         secret, public = hesc.leveled_keygen(params, rotations=[1])
-        product = public.encrypt(LEFT) * public.encrypt(RIGHT)
-        left = secret.encrypt_to_bytes(LEFT)
+        product = public.encrypt(LEFT, bound=BOUND) * public.encrypt(RIGHT, bound=BOUND)
+        left = secret.encrypt_to_bytes(LEFT, bound=BOUND)
         below = product.mod_switch_to(2).to_bytes()
         cases.append(
             {

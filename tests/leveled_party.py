@@ -27,6 +27,10 @@ class Party(NamedTuple):
             return rng.uniform(-1, 1, shape)
         return rng.integers(-9, 10, shape)
 
+    def encrypt(self, numbers: Any) -> hesc.EncryptedVector:
+        """For any program: integers modulo the plaintext modulus."""
+        return self.public.encrypt(numbers, wrap=self.params.scheme != "ckks")
+
     # What `matrix @ vector` gives has no type: numpy's stubs believe that it is an array.
     def check(self, vector: Any, expected: Any) -> None:
         """The numbers, within the error stated, and all that is claimed of the slots."""
@@ -54,7 +58,7 @@ class Party(NamedTuple):
 
 
 @cache
-def party(scheme: str, degree: int = DEGREE, levels: int = 9) -> Party:
+def party(scheme: str, degree: int = DEGREE, levels: int = 9, plain_bits: int = 20) -> Party:
     """Keys for all rotations of up to 32 numbers, and for inner products of any."""
     ckks = scheme == "ckks"
     primes = primes_of_bits(2 * degree, [50, 50, *[44] * (levels - 1)])
@@ -63,7 +67,7 @@ def party(scheme: str, degree: int = DEGREE, levels: int = 9) -> Party:
         degree,
         primes[1:],
         special_moduli=primes[:1],
-        plain_modulus=None if ckks else primes_of_bits(2 * degree, [20])[0],
+        plain_modulus=None if ckks else primes_of_bits(2 * degree, [plain_bits])[0],
         scale=2.0**44 if ckks else None,
         bound=16.0 if ckks else 1.0,
         assurance="insecure",

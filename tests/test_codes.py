@@ -126,6 +126,35 @@ def test_rows_and_bits_are_the_same() -> None:
         codes.nearest(np.array([1, 2]), 3)
 
 
+@pytest.mark.parametrize("words", [1, 3, 255, 256, 1023, 1024, 1025, 1500, 40_000])
+def test_distances_are_exact_however_long_codes_are(words: int) -> None:
+    rng = np.random.default_rng(words)
+    a = rng.integers(0, 2**64, (3, words), dtype=np.uint64)
+    b = np.concatenate([~a, a, rng.integers(0, 2**64, (2, words), dtype=np.uint64)])
+    x, y = ([int.from_bytes(row.tobytes(), "little") for row in rows] for rows in (a, b))
+    expected = [[(one ^ other).bit_count() for other in y] for one in x]
+    found = codes.hamming(a, b)
+    assert found.tolist() == expected
+    assert np.diagonal(found).tolist() == [64 * words] * 3
+
+
+def test_the_longest_codes_of_vectors_and_records_have_their_distances() -> None:
+    longest = 1 << 16
+    coder = SignProjection(3, bits=longest, random_state=1)
+    v = np.array([[1.0, 2.0, 3.0], [-3.0, 1.0, 0.5]])
+    found = codes.hamming(coder.encode(v), coder.encode(-v))
+    assert found.diagonal().tolist() == [longest, longest]
+    assert coder.angles(found).diagonal() == pytest.approx([np.pi, np.pi])
+    makers: list[Any] = [
+        lambda bits: SignProjection(3, bits=bits, random_state=1),
+        lambda bits: RecordCoder(KEY, [Field("name")], bits=bits),
+    ]
+    for make in makers:
+        assert make(longest).bits == longest
+        with pytest.raises(hesc.OutOfRangeError, match="bits"):
+            make(longest + 64)
+
+
 def test_angles_are_read_off_distances() -> None:
     """Each bit differs with probability angle / pi, over projections."""
     rng = np.random.default_rng(5)

@@ -30,7 +30,7 @@ def test_matrices_multiply_whatever_happened_to_the_vector(p: Party, n: int) -> 
     rng = np.random.default_rng(n)
     x, b, c = (p.numbers(rng, n) for _ in range(3))
     square, tall, wide = (p.numbers(rng, (m, n)) for m in (n, n + 3, max(1, n // 2)))
-    v, w, s = p.public.encrypt(x), p.public.encrypt(c), p.public.encrypt([2])
+    v, w, s = p.encrypt(x), p.encrypt(c), p.encrypt([2])
     for vector, numbers in [
         (v, x),
         (v + 1, x + 1),
@@ -67,7 +67,7 @@ def test_matrices_multiply_whatever_happened_to_the_vector(p: Party, n: int) -> 
 
 def test_one_number_goes_with_many_and_other_lengths_do_not(p: Party) -> None:
     x, one = np.array([1, 2, 3]), np.array([2])
-    v, s = p.public.encrypt(x), p.public.encrypt(one)
+    v, s = p.encrypt(x), p.encrypt(one)
     operations: list[Callable[[Any, Any], Any]] = [
         lambda a, b: a + b,
         lambda a, b: a - b,
@@ -86,21 +86,21 @@ def test_one_number_goes_with_many_and_other_lengths_do_not(p: Party) -> None:
                 operation(v, wrong)
         for numbers in ([1, 2], [1, 2, 3, 4]):
             with pytest.raises(hesc.ShapeError, match="do not go together"):
-                operation(v, p.public.encrypt(numbers))
+                operation(v, p.encrypt(numbers))
     with pytest.raises(hesc.ShapeError, match="equal lengths"):
         v.dot(s)
     for shape in ((3, 2), (3, 4), (1, 1)):
         with pytest.raises(hesc.ShapeError, match="columns"):
             np.ones(shape, dtype=int) @ v
     for length in (0, p.params.slot_count + 1):
-        for encrypt in (p.public.encrypt, p.secret.encrypt_to_bytes):
+        for encrypt in (p.encrypt, p.secret.encrypt_to_bytes):
             with pytest.raises(hesc.ShapeError, match="a vector has from 1"):
                 encrypt(np.zeros(length, dtype=int))
 
 
 def test_inner_products_of_polynomials(p: Party) -> None:
     x, y = np.array([1, 2, 3]), np.array([4, 5, 6])
-    a, b = p.public.encrypt(x), p.public.encrypt(y)
+    a, b = p.encrypt(x), p.encrypt(y)
     p.check(a.polynomial([1, 1]).dot(b.polynomial([2, 1])), [65])
     # One number fills all slots: it goes on as a factor of anything.
     p.check(a.dot(b) * a + b, 32 * x + y)
@@ -108,7 +108,7 @@ def test_inner_products_of_polynomials(p: Party) -> None:
 
 def test_constant_polynomials_and_zero_matrices(p: Party) -> None:
     x = np.array([1, 2, 3])
-    v = p.public.encrypt(x)
+    v = p.encrypt(x)
     p.check(v.polynomial([3]), [3, 3, 3])
     p.check(v.polynomial([0]), [0, 0, 0])
     p.check(v.polynomial([3, 0, 0]).dot(v), [18])
@@ -143,7 +143,7 @@ def test_vectors_in_both_rows_are_right_or_refused(scheme: str) -> None:
     row, slots = p.params.ring_degree // 2, p.params.slot_count
     for n in (row - 3, row, row + 1, slots - 2, slots):
         x, y = np.arange(n) % 5 - 2, np.arange(n) % 7 - 3
-        v, w, s = p.public.encrypt(x), p.public.encrypt(y), p.public.encrypt([2])
+        v, w, s = p.encrypt(x), p.encrypt(y), p.encrypt([2])
         p.check(v * w + x, x * y + x)
         p.check((v.polynomial([1, 1]) + s).dot(w + s), [(3 + x) @ (y + 2)])
         if n > row:
@@ -163,7 +163,7 @@ def test_vectors_in_both_rows_are_right_or_refused(scheme: str) -> None:
 def test_one_level_policy_for_products(p: Party) -> None:
     """The same expression has the same value and the same room whichever way it is written."""
     x = np.array([1, -2, 3])
-    v = p.public.encrypt(x)
+    v = p.encrypt(x)
     for written, power in [
         (v * v, [0, 0, 1]),
         (v.square(), [0, 0, 1]),
@@ -183,7 +183,7 @@ def test_one_level_policy_for_products(p: Party) -> None:
 def test_imaginary_parts_stay() -> None:
     p = party("ckks")
     x, z = np.array([0.5, -1, 2]), np.array([1 + 1j, 2j, -0.5])
-    v, w = p.public.encrypt(x), p.public.encrypt(z)
+    v, w = p.encrypt(x), p.encrypt(z)
     matrix = np.array([[1j, 2, 0], [1, 1 - 1j, 3]])
     cases: list[tuple[Any, Any]] = [
         (v * 1j, x * 1j),
@@ -214,7 +214,7 @@ def test_imaginary_parts_stay() -> None:
 
 def test_operands_in_the_clear_are_numbers_or_refused(p: Party) -> None:
     x = np.array([1, 2, 3])
-    v = p.public.encrypt(x)
+    v = p.encrypt(x)
     ckks = p.params.scheme == "ckks"
     # What numpy would compute with these is what comes out: no wrapping round of small types.
     operands: list[Any] = [
@@ -264,7 +264,7 @@ def test_operands_in_the_clear_are_numbers_or_refused(p: Party) -> None:
 
 
 def test_what_travels_says_what_it_is(p: Party) -> None:
-    v, s = p.public.encrypt([1, 2, 3]), p.public.encrypt([2])
+    v, s = p.encrypt([1, 2, 3]), p.encrypt([2])
     # Something lies behind this one, and its reader knows.
     again = p.public.read((v + s).to_bytes())
     assert (len(again), again.zeros_behind) == (3, False)
@@ -289,19 +289,19 @@ def test_rotations_take_any_key_that_does_it() -> None:
 
 def test_errors_name_rotations(p: Party) -> None:
     _, public = hesc.leveled_keygen(p.params, rotations=[1])
-    v = public.encrypt([1, 2, 3, 4, 5])
+    v = public.encrypt([1, 2, 3, 4, 5], bound=5)
     with pytest.raises(hesc.ParameterError, match=r"by 2, 4.*dot_rotations\(5\)"):
         v.dot(v)
     with pytest.raises(hesc.ParameterError, match=r"matrix_rotations\(2, 5\)"):
         np.ones((2, 5), dtype=int) @ v
-    none = hesc.leveled_keygen(p.params)[1].encrypt([1, 2, 3])
+    none = hesc.leveled_keygen(p.params)[1].encrypt([1, 2, 3], bound=3)
     with pytest.raises(hesc.ParameterError, match=r"rotations=hesc.leveled.dot_rotations\(3\)"):
         none.dot(none)
     with pytest.raises(hesc.ParameterError, match=r"rotations=\[-2, 1\]"):
         none.rotate(1)
     # What needs no key asks for none.
     one: NDArray[Any] = np.array([3])
-    w = hesc.leveled_keygen(p.params)[1].encrypt(one)
+    w = hesc.leveled_keygen(p.params)[1].encrypt(one, bound=3)
     for vector in (w.rotate(5), w.dot(w), np.ones((4, 1), dtype=int) @ w, none.rotate(3)):
         assert len(vector) > 0
 
@@ -313,9 +313,9 @@ def test_reductions_and_powers_are_numpys(p: Party, n: int) -> None:
         return
     rng = np.random.default_rng(n)
     x = p.numbers(rng, n)
-    v = p.public.encrypt(x)
+    v = p.encrypt(x)
     assert (v.shape, v.size, v.ndim) == (x.shape, x.size, x.ndim)
-    for vector, numbers in ((v, x), (v + p.public.encrypt([2]), x + 2), (v.ravel(), x.ravel())):
+    for vector, numbers in ((v, x), (v + p.encrypt([2]), x + 2), (v.ravel(), x.ravel())):
         p.check(vector.sum(), [numbers.sum()])
         p.check(vector.sum(axis=0) * 2, [2 * numbers.sum()])
         for exponent in (1, 2, 3, 5):
@@ -330,7 +330,7 @@ def test_reductions_and_powers_are_numpys(p: Party, n: int) -> None:
 def test_vectors_stand_left_of_matrices_of_any_shape(p: Party, n: int) -> None:
     rng = np.random.default_rng(n)
     x, y = p.numbers(rng, n), p.numbers(rng, n)
-    v, w = p.public.encrypt(x), p.public.encrypt(y)
+    v, w = p.encrypt(x), p.encrypt(y)
     p.check(v @ w, [x @ y])
     p.check(v @ y, [x @ y])
     for columns in (1, 2, 7, 12):
@@ -340,13 +340,13 @@ def test_vectors_stand_left_of_matrices_of_any_shape(p: Party, n: int) -> None:
 
 def test_powers_take_the_least_depth() -> None:
     p = party("ckks")
-    v = p.public.encrypt([0.5, -1.0])
+    v = p.encrypt([0.5, -1.0])
     for exponent, levels in ((1, 0), (2, 1), (3, 2), (4, 2), (5, 3), (7, 3), (8, 3), (9, 4)):
         assert v.level - (v**exponent).level == levels
 
 
 def test_what_vectors_cannot_do_is_refused_with_a_remedy(p: Party) -> None:
-    v = p.public.encrypt([1, 2, 3])
+    v = p.encrypt([1, 2, 3])
     one: Any = v
     bare = hesc.PublicKeys(p.params, p.public.public, p.public.relin, None).read(v.to_bytes())
     calls: list[tuple[Callable[[], object], type[Exception], str]] = [

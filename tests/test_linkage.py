@@ -121,7 +121,7 @@ def test_nearest_pairs_come_in_parts() -> None:
     rng = np.random.default_rng(8)
     for _ in range(50):
         shape = rng.integers(1, 30, 2)
-        distances = rng.permutation(shape[0] * shape[1]).reshape(shape).astype(np.uint16)
+        distances = rng.permutation(shape[0] * shape[1]).reshape(shape).astype(np.uint32)
         nearest, at = MutualNearest(int(shape[1])), 0
         while at < shape[0]:
             step = int(rng.integers(1, 9))
@@ -130,6 +130,18 @@ def test_nearest_pairs_come_in_parts() -> None:
         pairs, found = nearest.pairs()
         assert set(map(tuple, pairs.tolist())) == in_the_clear(distances, 1 << 16)
         assert np.array_equal(found, distances[pairs[:, 1], pairs[:, 0]])
+
+
+def test_the_longest_codes_match_at_every_distance() -> None:
+    """Opposite codes of 65,536 bits are nearest to each other where none are nearer."""
+    longest = 1 << 16
+    for far in ([[longest]], [[longest - 1, longest], [longest, longest]]):
+        nearest = MutualNearest(len(far))
+        nearest.add(np.array(far, dtype=np.uint32))
+        pairs, found = nearest.pairs()
+        assert (pairs.tolist(), found.tolist()) == ([[0, 0]], [far[0][0]])
+    opposite = np.array([[0] * 1024, [2**64 - 1] * 1024], dtype=np.uint64)
+    assert hamming(opposite, opposite).tolist() == [[0, longest], [longest, 0]]
 
 
 def test_quality_counts_pairs() -> None:

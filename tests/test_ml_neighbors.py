@@ -123,7 +123,7 @@ def test_votes_are_counted_as_scikit_learn_counts_them(weights: str, classes: in
 
 
 def test_of_equal_distances_the_earlier_record_is_nearer(monkeypatch: pytest.MonkeyPatch) -> None:
-    distances = np.array([[5, 3, 5, 3, 0], [2, 2, 2, 2, 2], [9, 8, 7, 6, 6]], dtype=np.uint16)
+    distances = np.array([[5, 3, 5, 3, 0], [2, 2, 2, 2, 2], [9, 8, 7, 6, 6]], dtype=np.uint32)
     found = voting.nearest_of(distances, 3, 64)
     assert found.indices.tolist() == [[4, 1, 3], [0, 1, 2], [3, 4, 2]]
     assert np.allclose(found.angles, np.pi / 64 * np.array([[0, 3, 3], [2, 2, 2], [6, 6, 7]]))

@@ -46,7 +46,7 @@ def _group() -> None:
 
 
 def _leveled() -> None:
-    square = KEYS.encrypt([1, 2, 3]).square()
+    square = KEYS.encrypt([1, 2, 3], bound=3).square()
     assert OWNER.decrypt(square).tolist() == [1, 4, 9]
 
 
@@ -94,7 +94,7 @@ def test_a_child_forked_while_threads_work_computes() -> None:
     def busy() -> None:
         while not stop.is_set():
             shared.encrypt(VALUES[:50])
-            KEYS.encrypt([1, 2, 3]).square()
+            KEYS.encrypt([1, 2, 3], bound=3).square()
 
     def child() -> None:
         shared.encrypt(VALUES[:50])
@@ -191,7 +191,7 @@ def test_streams_travel() -> None:
 
 
 def test_leveled_vectors_travel() -> None:
-    vector = KEYS.encrypt([1, 2, 3])
+    vector = KEYS.encrypt([1, 2, 3], bound=3)
     again = _travelled(vector)
     assert OWNER.decrypt(again * vector + again).tolist() == [2, 6, 12]
     assert len(again) == 3

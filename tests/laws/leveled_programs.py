@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache, partial
+from math import isqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -35,9 +36,12 @@ class VectorProgram(Programs[Kept]):
     scheme = "bfv"
     ring: tuple[int, int] = (256, 9)
     """Ring degree and levels."""
+    plain_bits = 20
+    wraps = True
+    """Whether integers are meant modulo the plaintext modulus; they have bounds otherwise."""
 
     def start(self) -> None:
-        self.party = party(self.scheme, *self.ring)
+        self.party = party(self.scheme, *self.ring, self.plain_bits)
         self.row = self.ring[0] // 2
         self.ckks = self.scheme == "ckks"
         self.encrypted(int(self.rng.integers(1, 21)), seeded=False, z=False)
@@ -47,12 +51,32 @@ class VectorProgram(Programs[Kept]):
         found = self.party.numbers(self.rng, shape)
         if z and self.ckks:
             found = found + 1j * self.party.numbers(self.rng, shape)
+        if not self.wraps and self.chance(0.3):
+            # Sums and products next to the largest integer, and beyond.
+            largest = self.party.params.integer_range[1]
+            sizes = (1, 90, isqrt(largest), isqrt(largest) + 1, largest // 2, largest)
+            most = sizes[int(self.rng.integers(len(sizes)))]
+            found = np.asarray(self.rng.integers(-most, most + 1, shape))
         return found
 
+    def terms(self, numbers: Any) -> dict[str, Any]:
+        """What an encryption declares: no smaller bound holds for the numbers."""
+        if self.ckks:
+            return {}
+        most = max(1, int(np.max(np.abs(numbers), initial=0)))
+        return {"wrap": True} if self.wraps else {"bound": most}
+
+    def encryption(self, numbers: Any) -> hesc.EncryptedVector:
+        return self.party.public.encrypt(numbers, **self.terms(numbers))
+
+    def seeded(self, numbers: Any) -> hesc.EncryptedVector:
+        data = self.party.secret.encrypt_to_bytes(numbers, **self.terms(numbers))
+        return self.party.public.read(data)
+
     def reduced(self, numbers: Any) -> Any:
-        """Exact results are known modulo the plaintext modulus."""
+        """Exact results without bounds are known modulo the plaintext modulus."""
         t = self.party.params.plain_modulus
-        return numbers if t is None else (numbers + t // 2) % t - t // 2
+        return numbers if t is None or not self.wraps else (numbers + t // 2) % t - t // 2
 
     def compared(self, compute: Any, expect: Any, *operands: Kept) -> None:
         """A step of the program; nothing is kept if both sides refuse it, or the room has ended."""
@@ -70,8 +94,17 @@ class VectorProgram(Programs[Kept]):
             self.counts["no room"] += 1
             self.unchanged(*operands)
             return
+        except hesc.OutOfRangeError:
+            assert not self.wraps
+            self.counts["no range"] += 1
+            self.unchanged(*operands)
+            return
         self.party.check(vector, expected)
         found = self.party.secret.decrypt(vector)
+        if not self.wraps:
+            np.testing.assert_array_equal(found, expected)
+            assert vector.bound is not None
+            assert np.max(np.abs(expected)) <= vector.bound <= self.party.params.integer_range[1]
         assert found.dtype == (np.int64 if not self.ckks else found.dtype)
         assert np.iscomplexobj(found) == vector.complex_values
         self.keep(Kept(vector, self.reduced(expected), found))
@@ -83,11 +116,8 @@ class VectorProgram(Programs[Kept]):
             np.testing.assert_array_equal(self.party.secret.decrypt(kept.vector), kept.found)
 
     def encrypted(self, length: int, *, seeded: bool, z: bool) -> None:
-        x, p = self.numbers(length, z=z), self.party
-        if seeded:
-            self.compared(lambda: p.public.read(p.secret.encrypt_to_bytes(x)), lambda: x)
-        else:
-            self.compared(lambda: p.public.encrypt(x), lambda: x)
+        x = self.numbers(length, z=z)
+        self.compared(partial(self.seeded if seeded else self.encryption, x), lambda: x)
 
     @operation(length=one_of(1, 1, 1, 2, 3, 5, 6, 7, 8, 11, 16, 19, 20), seeded=FLAG, z=FLAG)
     def encrypt(self, length: int, seeded: bool, z: bool) -> None:
@@ -114,11 +144,7 @@ class VectorProgram(Programs[Kept]):
         else:
             smallest, largest = p.params.integer_range
             x = np.array([1, (largest + beyond) if sign > 0 else (smallest - beyond), 0])
-        secret, public = p.secret, p.public
-        calls: tuple[Callable[[], Any], ...] = (
-            lambda: public.encrypt(x),
-            lambda: public.read(secret.encrypt_to_bytes(x)),
-        )
+        calls = (partial(self.encryption, x), partial(self.seeded, x))
         if beyond:
             self.refused(calls[seeded], hesc.OutOfRangeError)
         else:
@@ -183,7 +209,8 @@ class VectorProgram(Programs[Kept]):
     def other_keys(self, a: int, how: str) -> None:
         v, x, _ = kept = self.pick(a)
         other = strangers(self.party.params)
-        w = other.public.encrypt(self.numbers(len(x), z=False))
+        numbers = self.numbers(len(x), z=False)
+        w = other.public.encrypt(numbers, **self.terms(numbers))
         # The vector, with keys of a stranger.
         mixed = hesc.EncryptedVector(other.public, v.native, len(x))
         calls: dict[str, Callable[[], Any]] = {
@@ -199,9 +226,10 @@ class VectorProgram(Programs[Kept]):
             return
         if how == "dot" and len(x) > self.row:
             return
-        # A vector without room for a product may be refused for that.
+        # A vector without room for a product may be refused for that, and large numbers for theirs.
         worn = () if how in ("+", "-", "decrypt") else (hesc.NoiseBudgetError,)
-        self.refused(calls[how], (hesc.KeyMismatchError, *worn))
+        large = () if self.wraps else (hesc.OutOfRangeError,)
+        self.refused(calls[how], (hesc.KeyMismatchError, *worn, *large))
         self.unchanged(kept)
 
     @operation(a=OPERAND, how=one_of("dot", "times", "relin", "galois", "shared"))
@@ -224,6 +252,8 @@ class VectorProgram(Programs[Kept]):
         if how in ("times", "dot"):
             # The room for a product with a mask or a matrix is looked at before the keys.
             errors.append(hesc.NoiseBudgetError)
+        if not self.wraps:
+            errors.append(hesc.OutOfRangeError)
         self.refused(calls[how], tuple(errors))
         self.unchanged(kept)
 

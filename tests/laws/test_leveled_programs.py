@@ -20,6 +20,7 @@ from tests.laws.programs import (
     one_of,
     operation,
     search,
+    tally,
 )
 from tests.leveled_party import SCHEMES
 
@@ -41,8 +42,10 @@ class Vectors(VectorProgram):
     Or the call is refused: with `ShapeError` exactly where numpy refuses the shapes too, with
     `NoiseBudgetError` where the room ends, with `KeyMismatchError` where keys are another's.
 
-    BFV and BGV are exact. A slot of CKKS is beyond its bound with a probability of 7e-13; a long
-    run looks at ten million, and raises a false alarm once in a hundred thousand.
+    BFV and BGV are exact: as integers or refused with `OutOfRangeError` where they have bounds,
+    modulo the plaintext modulus where they are to wrap. A slot of CKKS is beyond its bound with a
+    probability of 7e-13; a long run looks at ten million, and raises a false alarm once in a
+    hundred thousand.
     """
 
     @operation(a=OPERAND, b=OPERAND, how=one_of("+", "-", "*", "*", "dot", "square"))
@@ -164,14 +167,14 @@ class Vectors(VectorProgram):
         for kept in (self.pick(a), y):
             one = self.numbers(1, z=self.chance(0.3))
             self.compared(
-                partial(operator.add, kept.vector, self.party.public.encrypt(one)),
+                partial(operator.add, kept.vector, self.encryption(one)),
                 partial(operator.add, kept.values, one),
                 kept,
             )
         v, x, _ = filled = self.pick(0)
         if then == "*":
             one = self.numbers(1, z=False)
-            self.compared(lambda: self.party.public.encrypt(one) * v, lambda: one * x, filled)
+            self.compared(lambda: self.encryption(one) * v, lambda: one * x, filled)
         elif then == "+":
             self.compared(lambda: v + y.vector, lambda: x + y.values, filled, y)
         elif then == "dot" and len(x) <= self.row:
@@ -351,7 +354,20 @@ class WideCkks(Vectors):
     name, scheme, ring = "vectors, ckks at 4096", "ckks", (4096, 3)
 
 
+class BoundedBfv(Vectors):
+    """Integers with bounds, in a range of 40 bits."""
+
+    name, scheme, plain_bits, wraps = "vectors, bfv with bounds", "bfv", 40, False
+
+
+class BoundedBgv(Vectors):
+    """Integers with bounds, in a range so small that most programs come to its end."""
+
+    name, scheme, plain_bits, wraps = "vectors, bgv with bounds", "bgv", 13, False
+
+
 MACHINES = (Bfv, Bgv, Ckks)
+BOUNDED = (BoundedBfv, BoundedBgv)
 WIDE = (WideBfv, WideBgv, WideCkks)
 
 
@@ -362,6 +378,14 @@ def test_there_is_a_machine_for_each_scheme() -> None:
 @pytest.mark.parametrize("machine", MACHINES)
 def test_random_programs(machine: type[Vectors]) -> None:
     drive(machine, 3000, seed=1)
+
+
+@pytest.mark.parametrize("machine", BOUNDED)
+def test_random_programs_within_bounds(machine: type[Vectors]) -> None:
+    drive(machine, 1500, seed=1)
+    counts = tally[machine.name]
+    # Neither refuses all, nor has room for all.
+    assert min(counts["right"], counts["no range"]) > 100
 
 
 @pytest.mark.parametrize("machine", WIDE)
@@ -375,6 +399,6 @@ def test_shortest_programs(machine: type[Vectors]) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("machine", [*MACHINES, *WIDE])
+@pytest.mark.parametrize("machine", [*MACHINES, *BOUNDED, *WIDE])
 def test_many_random_programs(machine: type[Vectors]) -> None:
     drive(machine, long_share(0.005 if machine in WIDE else 0.04), seed=1_000_000)

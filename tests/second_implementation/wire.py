@@ -155,16 +155,17 @@ def round_to_scale(phase_: NDArray[np.int64], modulus: int, scale: float) -> NDA
     return np.rint(centred / scale).astype(np.int64)
 
 
-# Length; 1 for zeros behind the numbers, 2 for complex ones, 4 for a seeded ciphertext; its length.
-_VECTOR = struct.Struct("<IBQ")
+# Length; 1 for zeros behind the numbers, 2 for complex ones, 4 for a seeded ciphertext; the bound
+# of integers, 0 for none; the ciphertext's length.
+_VECTOR = struct.Struct("<IBQQ")
 
 
-def read_vector(data: bytes) -> tuple[int, int, bytes]:
-    """Length, flags and the ciphertext of a vector."""
+def read_vector(data: bytes) -> tuple[int, int, int, bytes]:
+    """Length, flags, bound and the ciphertext of a vector."""
     body = open_frame(data, "leveled vector")
-    length, flags, size = _VECTOR.unpack(body[: _VECTOR.size])
+    length, flags, bound, size = _VECTOR.unpack(body[: _VECTOR.size])
     assert size == len(body) - _VECTOR.size
-    return length, flags, body[_VECTOR.size :]
+    return length, flags, bound, body[_VECTOR.size :]
 
 
 # Tag, level, parts, factor, scale, then deviation, values, peak, magnitude and degree of the noise.
@@ -180,12 +181,12 @@ def leveled_head(data: bytes) -> tuple[Any, ...]:
 
 
 def _vector_parts(data: bytes, kind: str) -> tuple[tuple[Any, ...], bytes]:
-    """A vector's length and flags, and its ciphertext's body; checksums are not compared."""
+    """A vector's length, flags and bound, and its ciphertext's body; checksums are not compared."""
     assert data[5] == KINDS["leveled vector"]
-    length, flags, _ = _VECTOR.unpack(data[HEADER:][: _VECTOR.size])
+    length, flags, bound, _ = _VECTOR.unpack(data[HEADER:][: _VECTOR.size])
     ciphertext = data[HEADER + _VECTOR.size :]
     assert ciphertext[5] == KINDS[kind]
-    return (length, flags), ciphertext[HEADER:]
+    return (length, flags, bound), ciphertext[HEADER:]
 
 
 # Tag, level, seed of the random part, scale, then the noise as above.
@@ -221,7 +222,7 @@ def read_leveled(
     data: bytes, ring_degree: int, levels: list[list[int]]
 ) -> tuple[tuple[Any, ...], NDArray[np.int64]]:
     """Head and coefficients (parts, primes, ring_degree) of the ciphertext in a vector."""
-    return read_ciphertext(read_vector(data)[2], ring_degree, levels)
+    return read_ciphertext(read_vector(data)[3], ring_degree, levels)
 
 
 def read_ciphertext(

@@ -188,7 +188,7 @@ impl EncryptedDistances {
         &self,
         py: Python<'py>,
         key: &SecretKey,
-    ) -> PyResult<Bound<'py, PyArray2<u16>>> {
+    ) -> PyResult<Bound<'py, PyArray2<u32>>> {
         let (_, key) = secret_of(key)?;
         let rows: Result<_, SchemeError> = py.compute(|| self.0.decrypt(key));
         let (codes, records) = self.0.shape();

@@ -97,7 +97,7 @@ impl GalleryPlan {
         py: Python<'py>,
         secret: &LeveledSecretKey,
         answer: &[u8],
-    ) -> PyResult<(usize, usize, usize, usize, Bound<'py, PyArray1<u16>>)> {
+    ) -> PyResult<(usize, usize, usize, usize, Bound<'py, PyArray1<u32>>)> {
         let found = py.compute(|| galleries::decrypt(&self.0, &secret.1, answer));
         let found = found.map_err(scheme_to_py)?;
         let distances = found.distances.to_pyarray(py);

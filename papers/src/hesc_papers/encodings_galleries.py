@@ -67,7 +67,7 @@ def _gallery(
     sent = secret.encrypt_gallery(plan, codes)
     gallery = EncryptedGallery.from_bytes(plan, sent)
 
-    def run() -> tuple[list[float], int, int, NDArray[np.uint16]]:
+    def run() -> tuple[list[float], int, int, NDArray[np.uint32]]:
         times = [time.perf_counter()]
         asked = secret.encrypt_probes(plan, probe)
         times.append(time.perf_counter())
@@ -89,7 +89,7 @@ def _columns(codes: NDArray[np.uint64], probe: NDArray[np.uint64], rounds: int) 
     params = hesc.Params.preset("bfv_1024_distances")
     secret, _ = hesc.keygen(params)
 
-    def run() -> tuple[list[float], int, int, NDArray[np.uint16]]:
+    def run() -> tuple[list[float], int, int, NDArray[np.uint32]]:
         times = [time.perf_counter()]
         asked = secret.encrypt_codes(probe)
         times.append(time.perf_counter())
@@ -103,7 +103,7 @@ def _columns(codes: NDArray[np.uint64], probe: NDArray[np.uint64], rounds: int) 
 
 
 def _row(
-    run: Callable[[], tuple[list[float], int, int, NDArray[np.uint16]]],
+    run: Callable[[], tuple[list[float], int, int, NDArray[np.uint32]]],
     codes: NDArray[np.uint64],
     probe: NDArray[np.uint64],
     rounds: int,

@@ -95,7 +95,7 @@ class Vectors:
             x, y = (packing.encrypt(public, bits, content="numbers") for bits in (a, b))
             found = secret.decrypt_slots(x * y)
         else:
-            x, y = public.encrypt(a), public.encrypt(b)
+            x, y = public.encrypt(a, bound=1), public.encrypt(b, bound=1)
             found = secret.decrypt(x * y)
         if not np.array_equal(found, a * b):
             raise AssertionError(f"the product of slots under {preset} is wrong")

@@ -53,7 +53,8 @@ class LeveledNetwork:
         if not self._exact:
             return self._public.encrypt(values)
         scaled = np.rint(values * self.PRECISION**power)
-        return self._public.encrypt(scaled.astype(np.int64))
+        # Sums are read where they are right; elsewhere they may wrap.
+        return self._public.encrypt(scaled.astype(np.int64), wrap=True)
 
     @staticmethod
     def _sum(vector: EncryptedVector, steps: tuple[int, int]) -> EncryptedVector:

@@ -125,7 +125,7 @@ class Leveled:
         """Milliseconds of each stage, and the value."""
         n, p, clock = self._degree, self._precision, Stopwatch()
         numbers = np.full(self._slots, round(x * p) if self._exact else x)
-        encrypted = self._public.encrypt(numbers)
+        encrypted = self._public.encrypt(numbers, bound=p if self._exact else None)
         clock("Enc")
         # Every term to the precision of the highest.
         total = encrypted.polynomial([float(p) ** (n - power) for power in range(n + 1)])

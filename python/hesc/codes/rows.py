@@ -63,7 +63,7 @@ def checked(codes: ArrayLike, name: str = "codes") -> NDArray[np.uint64]:
     return np.ascontiguousarray(array)
 
 
-def hamming(a: ArrayLike, b: ArrayLike) -> NDArray[np.uint16]:
+def hamming(a: ArrayLike, b: ArrayLike) -> NDArray[np.uint32]:
     """Distances of every code of `a` (rows) to every one of `b` (columns), in the clear.
 
     Raises:
@@ -76,11 +76,11 @@ def hamming(a: ArrayLike, b: ArrayLike) -> NDArray[np.uint16]:
             f"codes of {64 * left.shape[1]} and {64 * right.shape[1]} bits have no distance; make "
             f"both with one coder"
         )
-    distances = np.empty((len(left), len(right)), dtype=np.uint16)
+    distances = np.empty((len(left), len(right)), dtype=np.uint32)
     rows = max(1, _BLOCK // right.size)
     for first in range(0, len(left), rows):
         block = left[first : first + rows]
-        total = np.zeros((len(block), len(right)), dtype=np.uint16)
+        total = np.zeros((len(block), len(right)), dtype=np.uint32)
         for word in range(left.shape[1]):
             total += np.bitwise_count(block[:, word, None] ^ right[None, :, word])
         distances[first : first + rows] = total

@@ -32,21 +32,50 @@ class PublicKeys(ByWireForm):
         self.relin = relin
         self.galois = galois
 
-    def encrypt(self, values: ArrayLike, *, bound: float | None = None) -> EncryptedVector:
+    def encrypt(
+        self, values: ArrayLike, *, bound: float | None = None, wrap: bool = False
+    ) -> EncryptedVector:
         """Encrypts from one to `params.slot_count` numbers into one ciphertext.
 
-        CKKS: absolute values stay within `bound`, by default that of the parameter set. The bound
-        is public, for the ciphertext carries it: choose it before you look at the numbers.
+        Args:
+            values: integers of `params.integer_range` for BFV and BGV; real or complex for CKKS.
+            bound: what their absolute values stay within. It is public, for vectors carry it:
+                choose it before you look at the numbers. By default in CKKS that of the set, in
+                BFV and BGV that of the array's type (255 for uint8, 1 for truth values), which for
+                lists and numpy's int64 is the whole range.
+            wrap: BFV and BGV: compute modulo `params.plain_modulus`. Otherwise what could leave the
+                range is refused before it is computed.
+
+        Raises:
+            OutOfRangeError: numbers outside their range or bound; a bound of integers that is.
+            ShapeError: no vector, an empty one, or more numbers than there are slots; a bound of
+                integers that is no whole number.
+            ParameterError: a bound that is not positive, or with `wrap`; `wrap` in CKKS.
+
+        >>> import hesc, numpy as np
+        >>> params = hesc.LeveledParams.recommended("bfv")
+        >>> secret, public = hesc.leveled_keygen(params)
+        >>> x = public.encrypt(np.array([200, 7], dtype=np.uint8))
+        >>> (x + x).bound, secret.decrypt(x + x).tolist()
+        (510, [400, 14])
+
         """
         array = plain_array(values)
-        native = self.public.encrypt(encode_for_encryption(self.params, array, bound))
-        return EncryptedVector(self, native, len(array), complex_values=array.dtype.kind == "c")
+        plaintext, declared = encode_for_encryption(self.params, array, bound, wrap=wrap)
+        return EncryptedVector(
+            self,
+            self.public.encrypt(plaintext),
+            len(array),
+            complex_values=array.dtype.kind == "c",
+            bound=declared.most,
+        )
 
     def read(self, data: bytes, length: int | None = None) -> EncryptedVector:
         """A vector from its wire form, or from `LeveledSecretKey.encrypt_to_bytes`.
 
-        How many numbers there are, what lies behind them and whether they are complex stands in the
-        bytes. That is the sender's word, as the numbers are: a false one gives other results.
+        How many numbers there are, what lies behind them, whether they are complex and what
+        integers stay within stands in the bytes. That is the sender's word, as the numbers are: a
+        false one gives other results.
 
         Raises:
             WireError: damaged bytes, or another object's.
@@ -54,11 +83,17 @@ class PublicKeys(ByWireForm):
 
         """
         vectors_only(self.params)
-        native, found, zeros_behind, complex_values = self.params.native.vector_from_bytes(data)
+        read = self.params.native.vector_from_bytes
+        native, found, zeros_behind, complex_values, bound = read(data)
         if length is not None and length != found:
             raise ShapeError(f"a vector of {length} numbers was expected; these bytes hold {found}")
         return EncryptedVector(
-            self, native, found, complex_values=complex_values, zeros_behind=zeros_behind
+            self,
+            native,
+            found,
+            complex_values=complex_values,
+            zeros_behind=zeros_behind,
+            bound=bound,
         )
 
     def to_bytes(self) -> dict[str, bytes]:

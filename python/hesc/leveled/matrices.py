@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from hesc import _native
 from hesc._native import ShapeError
 from hesc.inputs import whole
+from hesc.leveled.bounds import size_of
 from hesc.leveled.numbers import coefficients_of, plain_array
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from hesc.leveled.params import LeveledParams
 
@@ -76,3 +79,13 @@ class Matrix:
         self.native = _native.LeveledMatrix(params.native, numbers.reshape(-1), self.shape, level)
         # None if it takes vectors of all levels.
         self.level = self.native.level
+        # What rows add up to at most, of integers.
+        self.row_sum = 0 if params.is_approximate else _largest_row_sum(numbers)
+
+
+def _largest_row_sum(numbers: NDArray[Any]) -> int:
+    """Of absolute values, exactly."""
+    sizes = np.abs(numbers)
+    # Python's integers where 64 bits could wrap.
+    exact = sizes if size_of(sizes) * sizes.shape[1] < 2**63 else sizes.astype(object)
+    return int(exact.sum(axis=1).max())

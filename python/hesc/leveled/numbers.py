@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hesc._native import OutOfRangeError, ParameterError, ShapeError
+from hesc._native import DecryptionError, OutOfRangeError, ParameterError, ShapeError
 from hesc.inputs import not_endless
+from hesc.leveled.bounds import Bound
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -147,19 +148,22 @@ def vectors_only(params: LeveledParams) -> None:
 
 
 def encode_for_encryption(
-    params: LeveledParams, values: ArrayLike, bound: float | None
-) -> _native.LeveledPlaintext:
+    params: LeveledParams, values: ArrayLike, bound: float | None, *, wrap: bool
+) -> tuple[_native.LeveledPlaintext, Bound]:
     """A one-dimensional array into slots, copies of which fill them, to be encrypted.
 
     Args:
         params: the parameter set.
         values: integers of `params.integer_range` for BFV and BGV; real or complex for CKKS.
-        bound: CKKS: what their absolute values stay within, public; that of the set by default.
+        bound: what their absolute values stay within, public; by default in CKKS that of the set,
+            for integers that of their type, which is the whole range for numpy's and Python's own.
+        wrap: BFV and BGV: without a bound, for results modulo the plaintext modulus.
 
     Raises:
-        OutOfRangeError: numbers outside their range.
-        ShapeError: no vector, an empty one, or more numbers than there are slots.
-        ParameterError: a bound for integers, or one that is not positive.
+        OutOfRangeError: numbers outside their range or bound; a bound of integers that is.
+        ShapeError: no vector, an empty one, or more numbers than there are slots; a bound of
+            integers that is no whole number.
+        ParameterError: a bound that is not positive, or with `wrap`; `wrap` in CKKS.
 
     """
     vectors_only(params)
@@ -170,14 +174,17 @@ def encode_for_encryption(
             f"a vector has from 1 to {params.slot_count} numbers, the slots of {params.name}; got "
             f"{len(array)}"
         )
-    if not params.is_approximate:
-        if bound is not None:
-            raise ParameterError(
-                "a bound is for CKKS; integers have the range of the plaintext modulus"
-            )
-        return encode_operand(params, array, len(array))
-    numbers = filled(params, complex_numbers(array), len(array))
-    return params.native.encode_bounded(numbers, params.bound if bound is None else bound)
+    declared = Bound.declared(params, array.dtype, bound, wrap=wrap)
+    if params.is_approximate:
+        numbers = filled(params, complex_numbers(array), len(array))
+        bound = params.bound if bound is None else bound
+        return params.native.encode_bounded(numbers, bound), declared
+    if not declared.holds(integers(params, array)):
+        raise OutOfRangeError(
+            "the absolute value of a number is beyond the bound declared for encrypted integers, "
+            "which is public; declare a larger one with bound=..."
+        )
+    return encode_operand(params, array, len(array)), declared
 
 
 def encode_operand(
@@ -201,10 +208,21 @@ def encode_operand(
 
 
 def decoded(
-    plaintext: _native.LeveledPlaintext, length: int, *, approximate: bool, complex_values: bool
+    plaintext: _native.LeveledPlaintext, length: int, bound: Bound, *, complex_values: bool
 ) -> NDArray[Any]:
-    """The first numbers of a plaintext."""
-    if not approximate:
-        return plaintext.decode_integers(False)[:length]
+    """The first numbers of a plaintext.
+
+    Raises:
+        DecryptionError: numbers beyond what the ciphertext claimed.
+
+    """
+    if not bound.params.is_approximate:
+        slots = plaintext.decode_integers(False)
+        if not bound.holds(slots):
+            raise DecryptionError(
+                "decryption failed: integers are beyond what the vector claims; the ciphertext "
+                "was altered, belongs to another key, or claims what is not so"
+            )
+        return slots[:length]
     numbers = plaintext.decode_complex()[:length]
     return numbers if complex_values else numbers.real.copy()

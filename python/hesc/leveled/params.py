@@ -249,7 +249,8 @@ class LeveledParams(ParameterSet[_native.LeveledParams]):
     def integer_range(self) -> tuple[int, int]:
         """BFV and BGV: the smallest and the largest integer that decryption tells apart.
 
-        Half of the plaintext modulus to either side of zero; results beyond wrap around.
+        Half of the plaintext modulus to either side of zero. Results of vectors that could be
+        beyond are refused, or, for those made with `wrap=True`, taken modulo it.
 
         Raises:
             ParameterError: CKKS, which has no integers.
@@ -278,9 +279,12 @@ class LeveledParams(ParameterSet[_native.LeveledParams]):
 
     def __repr__(self) -> str:
         levels, specials = len(self.coeff_moduli), len(self.special_moduli)
+        integers = (
+            "" if self.is_approximate else ", integers from {} to {}".format(*self.integer_range)
+        )
         return (
             f"LeveledParams({self.name}: ring_degree={self.ring_degree}, "
-            f"{levels} + {specials} primes, depth {self.depth})"
+            f"{levels} + {specials} primes, depth {self.depth}{integers})"
         )
 
 

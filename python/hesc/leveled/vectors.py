@@ -10,6 +10,7 @@ import numpy as np
 from hesc import _native
 from hesc._native import ParameterError, ShapeError
 from hesc.inputs import of_kind, whole
+from hesc.leveled.bounds import Bound, size_of
 from hesc.leveled.matrices import Matrix
 from hesc.leveled.numbers import (
     coefficients_of,
@@ -41,6 +42,11 @@ class EncryptedVector(Opaque):
     CKKS's rescaled; operands of different levels meet at the lower one, and different scales of
     CKKS are brought together, at the price of a level where there is no other way.
 
+    Integers have a public `bound`, which every operation carries on; what could leave the range of
+    the parameter set is refused (`OutOfRangeError`) before it is computed. Without a bound
+    (`wrap=True` at encryption) numbers are meant modulo the plaintext modulus, and so are results
+    with such an operand.
+
     Copies of the numbers fill the slots, with a period of the next power of two from the length on:
     number `i` is in every slot that is `i` modulo the period, in both rows of BFV and BGV alike
     (vectors longer than a row have both rows). Behind the numbers there are zeros, or, after a sum
@@ -56,10 +62,12 @@ class EncryptedVector(Opaque):
         *,
         complex_values: bool = False,
         zeros_behind: bool = True,
+        bound: int | None = None,
     ) -> None:
         self.keys = keys
         self.native = native
         self.complex_values = complex_values
+        self.claimed = Bound(bound, keys.params)
         self.zeros_behind = zeros_behind or length == period_of(length)
         self._length = length
 
@@ -85,9 +93,10 @@ class EncryptedVector(Opaque):
         return self.keys.read, (self.to_bytes(),)
 
     def __repr__(self) -> str:
+        within = "" if self.bound is None else f"bound={self.bound}, "
         return (
-            f"EncryptedVector(length={len(self)}, {self.keys.params.name}, level={self.level}, "
-            f"noise_budget={self.noise_budget:.1f} bits)"
+            f"EncryptedVector(length={len(self)}, {self.keys.params.name}, {within}"
+            f"level={self.level}, noise_budget={self.noise_budget:.1f} bits)"
         )
 
     @property
@@ -110,6 +119,11 @@ class EncryptedVector(Opaque):
         """The error of CKKS numbers, at most; 0 for exact schemes."""
         return self.native.error_bound
 
+    @property
+    def bound(self) -> int | None:
+        """BFV and BGV: what absolute values stay within; None for integers modulo the modulus."""
+        return self.claimed.most
+
     def _with(
         self,
         native: _native.LeveledCiphertext,
@@ -117,14 +131,17 @@ class EncryptedVector(Opaque):
         *,
         complex_values: bool = False,
         zeros_behind: bool | None = None,
+        claimed: Bound | None = None,
     ) -> EncryptedVector:
         """A result; complex if an operand is."""
+        bound = self.claimed if claimed is None else claimed
         return EncryptedVector(
             self.keys,
             native,
             len(self) if length is None else length,
             complex_values=self.complex_values or complex_values,
             zeros_behind=self.zeros_behind if zeros_behind is None else zeros_behind,
+            bound=bound.most,
         )
 
     # Sums and products
@@ -141,21 +158,34 @@ class EncryptedVector(Opaque):
         plaintext = encode_operand(self.params, array, length, scale=scale, level=self.level)
         return plaintext, length, array.dtype.kind == "c"
 
+    def _size(self, values: ArrayLike) -> int:
+        """The largest of integers in the clear."""
+        return 0 if self.params.is_approximate else size_of(integers(self.params, values))
+
     def _plus_plain(self, values: ArrayLike) -> EncryptedVector:
         plaintext, length, complex_values = self._operand(values, self.native.scale)
+        claimed = self.claimed.polynomial([self._size(values), 1])
         # One number fills the slots behind more numbers too.
         zeros = self.zeros_behind and (len(self) == length)
         native = self.native.add_plain(plaintext)
-        return self._with(native, length, complex_values=complex_values, zeros_behind=zeros)
+        return self._with(
+            native,
+            length,
+            complex_values=complex_values,
+            zeros_behind=zeros,
+            claimed=claimed,
+        )
 
     def _plus(self, other: EncryptedVector, *, subtract: bool) -> EncryptedVector:
         length = _broadcast(len(self), len(other))
         zeros = self.zeros_behind and other.zeros_behind and len(self) == len(other)
+        claimed = self.claimed.plus(other.claimed)
         return self._with(
             self.native.sum(other.native, subtract),
             length,
             complex_values=other.complex_values,
             zeros_behind=zeros,
+            claimed=claimed,
         )
 
     def __add__(self, other: EncryptedVector | ArrayLike) -> EncryptedVector:
@@ -182,18 +212,29 @@ class EncryptedVector(Opaque):
             factor = None if other is self else other.native
             # Zeros behind the longer one stay zeros; the shorter one has no end there.
             zeros = any(v.zeros_behind for v in (self, other) if len(v) == length)
+            claimed = self.claimed.times(other.claimed)
             return self._with(
                 self.native.product(factor, self._relin()),
                 length,
                 complex_values=other.complex_values,
                 zeros_behind=zeros,
+                claimed=claimed,
             )
         array = plain_array(other)
         if array.ndim == 0 and not self.params.is_approximate:
-            return self._with(self.native.multiply_scalar(int(integers(self.params, array))))
+            number = int(integers(self.params, array))
+            claimed = self.claimed.polynomial([0, abs(number)])
+            return self._with(self.native.multiply_scalar(number), claimed=claimed)
         plaintext, length, complex_values = self._operand(array, self.native.operand_scale)
+        claimed = self.claimed.polynomial([0, self._size(array)])
         native = self.native.product_with_plain(plaintext)
-        return self._with(native, length, complex_values=complex_values, zeros_behind=True)
+        return self._with(
+            native,
+            length,
+            complex_values=complex_values,
+            zeros_behind=True,
+            claimed=claimed,
+        )
 
     __rmul__ = __mul__
 
@@ -214,6 +255,8 @@ class EncryptedVector(Opaque):
 
     def __pow__(self, exponent: int) -> EncryptedVector:
         """Powers of at least 1, by about `log2` to `2 log2` of it products, in the least depth."""
+        # What could leave the range is refused before the first product.
+        power(self.claimed, exponent, Bound.times)
         return power(self, exponent, lambda a, b: a * b)
 
     def square(self) -> EncryptedVector:
@@ -230,8 +273,11 @@ class EncryptedVector(Opaque):
         one_axis(array)
         if len(array) == 0:
             raise ShapeError("a polynomial has at least one coefficient, the constant one")
+        sizes = [] if self.params.is_approximate else np.abs(array).tolist()
+        claimed = self.claimed.polynomial(sizes)
         native = self.native.polynomial(self._relin(), array, len(self))
-        return self._with(native, complex_values=plain_array(coefficients).dtype.kind == "c")
+        is_complex = plain_array(coefficients).dtype.kind == "c"
+        return self._with(native, complex_values=is_complex, claimed=claimed)
 
     def _relin(self) -> _native.RelinKey:
         if self.keys.relin is None:
@@ -382,12 +428,13 @@ class EncryptedVector(Opaque):
             raise ShapeError(f"inner products are of equal lengths; got {length} and {len(other)}")
         if length == 1:
             return self * other
+        claimed = self.claimed.times(other.claimed).summed(length)
         a, b = self, other
         if not (a.zeros_behind or b.zeros_behind):
             a = a._with_zeros_behind()
         _, galois = self._folding_keys()
         native = a.native.inner_product(b.native, length, self._relin(), galois)
-        return self._with(native, 1, complex_values=other.complex_values)
+        return self._with(native, 1, complex_values=other.complex_values, claimed=claimed)
 
     def sum(self, axis: int | tuple[int, ...] | None = None) -> EncryptedVector:
         """The sum of all numbers, a vector of one number; `axis` is 0, the only one, if given.
@@ -406,13 +453,14 @@ class EncryptedVector(Opaque):
         only_axis(axis)
         if axis == () or len(self) == 1:
             return self._with(self.native)
+        claimed = self.claimed.summed(len(self))
         steps, galois = self._folding_keys()
         native = self._with_zeros_behind().native
         for step in steps:
             native = native.sum(native.rotate(step, galois), False)
         if self._has_both_rows:
             native = native.sum(native.swap_or_conjugate(galois), False)
-        return self._with(native, 1)
+        return self._with(native, 1, claimed=claimed)
 
     def mean(self, axis: int | tuple[int, ...] | None = None) -> EncryptedVector:
         """The mean of all numbers (CKKS): `sum` and a product, which takes a level."""
@@ -481,10 +529,17 @@ class EncryptedVector(Opaque):
             )
         if matrix.column is not None:
             return self * matrix.column
+        claimed = self.claimed.polynomial([0, matrix.row_sum])
         remedy = f"rotations=hesc.leveled.matrix_rotations({rows}, {columns})"
         galois = self._rotation_keys(_native.matrix_rotations(rows, columns), remedy)
         native = matrix.native.multiply(self.native, galois)
-        return self._with(native, rows, complex_values=matrix.complex_values, zeros_behind=True)
+        return self._with(
+            native,
+            rows,
+            complex_values=matrix.complex_values,
+            zeros_behind=True,
+            claimed=claimed,
+        )
 
     # Levels and bytes
 
@@ -496,7 +551,9 @@ class EncryptedVector(Opaque):
 
     def to_bytes(self) -> bytes:
         """The wire form: the ciphertext, the length, and what is known of the numbers."""
-        return self.native.vector_to_bytes(len(self), self.zeros_behind, self.complex_values)
+        return self.native.vector_to_bytes(
+            len(self), self.zeros_behind, self.complex_values, self.bound
+        )
 
 
 def _broadcast(one: int, other: int) -> int:

@@ -23,7 +23,7 @@ class SecretKey(Protocol):
 
     params: Params
 
-    def distances(self, encrypted: EncryptedDistances) -> NDArray[np.uint16]:
+    def distances(self, encrypted: EncryptedDistances) -> NDArray[np.uint32]:
         """Decrypts."""
 
 
@@ -34,14 +34,14 @@ class MutualNearest:
     """
 
     def __init__(self, columns: int) -> None:
-        self._best = np.full(columns, np.iinfo(np.uint16).max, dtype=np.uint16)
+        self._best = np.full(columns, np.iinfo(np.uint32).max, dtype=np.uint32)
         self._row = np.full(columns, -1, dtype=np.int64)
         self._nearest: list[NDArray[np.int64]] = []
-        self._distances: list[NDArray[np.uint16]] = []
+        self._distances: list[NDArray[np.uint32]] = []
         self.rows = 0
         """Rows seen."""
 
-    def add(self, distances: NDArray[np.uint16]) -> None:
+    def add(self, distances: NDArray[np.uint32]) -> None:
         """Some more rows."""
         self._nearest.append(distances.argmin(axis=1).astype(np.int64))
         self._distances.append(distances.min(axis=1))
@@ -52,7 +52,7 @@ class MutualNearest:
         self._row[closer] = row[closer] + self.rows
         self.rows += len(distances)
 
-    def pairs(self) -> tuple[NDArray[np.int64], NDArray[np.uint16]]:
+    def pairs(self) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
         """Pairs (column, row), and their distances."""
         nearest, distances = np.concatenate(self._nearest), np.concatenate(self._distances)
         mutual = self._row[nearest] == np.arange(self.rows)

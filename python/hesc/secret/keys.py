@@ -63,7 +63,7 @@ class SecretKey:
         """
         return _native.SeededCodes.encrypt(self._native, checked(codes)).to_bytes()
 
-    def distances(self, encrypted: EncryptedDistances) -> NDArray[np.uint16]:
+    def distances(self, encrypted: EncryptedDistances) -> NDArray[np.uint32]:
         """Distances of clear codes (rows) to encrypted ones (columns).
 
         Raises:

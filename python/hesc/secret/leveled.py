@@ -59,14 +59,17 @@ class LeveledSecretKey:
     def __reduce__(self) -> Never:
         raise TypeError("a secret key is not pickled or copied; write it with save")
 
-    def encrypt_to_bytes(self, values: ArrayLike, *, bound: float | None = None) -> bytes:
+    def encrypt_to_bytes(
+        self, values: ArrayLike, *, bound: float | None = None, wrap: bool = False
+    ) -> bytes:
         """Encrypts under the secret key: half the size of a public-key encryption, less noise.
 
-        `PublicKeys.read` makes a vector of it; `bound` as for `PublicKeys.encrypt`.
+        `PublicKeys.read` makes a vector of it; `bound` and `wrap` as for `PublicKeys.encrypt`.
         """
         array = plain_array(values)
-        plaintext = encode_for_encryption(self.params, array, bound)
-        return self._native.encrypt_to_bytes(plaintext, len(array), array.dtype.kind == "c")
+        plaintext, declared = encode_for_encryption(self.params, array, bound, wrap=wrap)
+        is_complex = array.dtype.kind == "c"
+        return self._native.encrypt_to_bytes(plaintext, len(array), is_complex, declared.most)
 
     def pack(
         self, messages: ArrayLike, *, content: str = NORMAL, level: int | None = None
@@ -179,7 +182,7 @@ class LeveledSecretKey:
         _leveled(plan, GalleryPlan, "encrypt_probes takes a hesc.codes.GalleryPlan first")
         return plan.native.encrypt_probes(self._native, checked(codes))
 
-    def gallery_distances(self, plan: GalleryPlan, parts: Iterable[bytes]) -> NDArray[np.uint16]:
+    def gallery_distances(self, plan: GalleryPlan, parts: Iterable[bytes]) -> NDArray[np.uint32]:
         """Hamming distances of probes (rows) to a gallery (columns), exact.
 
         Args:
@@ -200,13 +203,13 @@ class LeveledSecretKey:
             raise ParameterError(
                 f"parts are several answers, not {type(parts).__name__}; give a list of them"
             )
-        rows = there = np.empty((0, 0), dtype=np.uint16)
+        rows = there = np.empty((0, 0), dtype=np.uint32)
         for part in parts:
             if not isinstance(part, bytes):
                 raise ParameterError(f"a part is bytes, not {type(part).__name__}")
             records, probes, probe, first, found = plan.native.decrypt(self._native, part)
             if not rows.size:
-                rows = np.zeros((probes, records), dtype=np.uint16)
+                rows = np.zeros((probes, records), dtype=np.uint32)
                 there = np.zeros((probes, records), dtype=bool)
             if rows.shape != (probes, records):
                 raise ShapeError("these are parts of several answers; give those of one")
@@ -335,20 +338,15 @@ class LeveledSecretKey:
         CKKS: with an error that depends on the secret key. Show it to nobody.
 
         Raises:
-            DecryptionError: noise that fills the modulus; in CKKS numbers beyond what the vector
-                claims. Tell nobody who made it.
+            DecryptionError: noise that fills the modulus; numbers beyond what the vector claims.
+                Tell nobody who made it.
 
         """
         _leveled(
             vector, EncryptedVector, "decrypt takes an EncryptedVector; PublicKeys.read makes one"
         )
         plaintext = self._native.decrypt(vector.native)
-        return decoded(
-            plaintext,
-            len(vector),
-            approximate=self.params.is_approximate,
-            complex_values=vector.complex_values,
-        )
+        return decoded(plaintext, len(vector), vector.claimed, complex_values=vector.complex_values)
 
     def decrypt_shared(
         self,

@@ -92,10 +92,10 @@ impl Distances {
     /// # Errors
     /// [`SchemeError::ParameterMismatch`], [`SchemeError::KeyMismatch`], and [`SchemeError::NotACount`] for a part
     /// that holds anything but distances.
-    pub fn decrypt(&self, key: &SecretKey<u32>) -> Result<Vec<u16>, SchemeError> {
+    pub fn decrypt(&self, key: &SecretKey<u32>) -> Result<Vec<u32>, SchemeError> {
         let n = self.scheme.block_length();
         let slabs = self.records.div_ceil(n);
-        let mut rows = vec![0u16; self.codes * self.records];
+        let mut rows = vec![0u32; self.codes * self.records];
         for (index, part) in self.parts.iter().enumerate() {
             let (group, slab) = (index / slabs, index % slabs);
             let counts = zeroize::Zeroizing::new(part.decrypt(&self.scheme, key)?);
@@ -105,9 +105,7 @@ impl Distances {
                 if block[..here].iter().any(|&count| count as usize > self.bits) {
                     return Err(SchemeError::NotACount { block: index });
                 }
-                for (out, &count) in row[slab * n..].iter_mut().zip(&block[..here]) {
-                    *out = count as u16;
-                }
+                row[slab * n..][..here].copy_from_slice(&block[..here]);
             }
         }
         Ok(rows)

@@ -16,6 +16,9 @@ pub struct Label {
     pub zeros_behind: bool,
     /// Whether the numbers may have imaginary parts.
     pub complex: bool,
+    /// BFV and BGV: what the absolute values of the numbers stay within; none where they are meant modulo the plaintext
+    /// modulus. Ciphertexts of CKKS have their own.
+    pub bound: Option<u64>,
 }
 
 impl Label {
@@ -24,8 +27,9 @@ impl Label {
         let flags = flag(self.zeros_behind, ZEROS_BEHIND)
             | flag(self.complex, COMPLEX)
             | flag(seeded, SEEDED);
-        let mut writer = Writer::with_capacity(Kind::LeveledVector, ciphertext.len() + 16);
-        writer.u32(self.length as u32).u8(flags).nested(ciphertext);
+        let mut writer = Writer::with_capacity(Kind::LeveledVector, ciphertext.len() + 24);
+        // No integer is within zero but zero: it stands for none.
+        writer.u32(self.length as u32).u8(flags).u64(self.bound.unwrap_or(0)).nested(ciphertext);
         writer.finish()
     }
 }
@@ -57,7 +61,12 @@ pub fn vector_from_bytes(scheme: &Rlwe, bytes: &[u8]) -> Result<(Label, Cipherte
     if flags >= 2 * SEEDED || (complex && !scheme.is_approximate()) || (full && !zeros_behind) {
         return Err(reader.error("what it says of its numbers is impossible"));
     }
+    let bound = Some(reader.u64()?).filter(|&bound| bound > 0);
+    let most = scheme.integer_range().map_or(0, |(smallest, _)| smallest.unsigned_abs());
+    if bound.is_some_and(|bound| bound > most) {
+        return Err(reader.error("its bound is beyond the integers that there are"));
+    }
     let nested = reader.nested()?;
     reader.finish()?;
-    Ok((Label { length, zeros_behind, complex }, expanded(scheme, flags, nested)?))
+    Ok((Label { length, zeros_behind, complex, bound }, expanded(scheme, flags, nested)?))
 }

@@ -18,13 +18,13 @@ fn random(rng: &mut AesCtrRng, rows: usize, bits: usize) -> Vec<u64> {
     (0..rows * bits / 64).map(|_| rng.next_u64()).collect()
 }
 
-fn popcounts(codes: &[u64], records: &[u64], bits: usize) -> Vec<u16> {
+fn popcounts(codes: &[u64], records: &[u64], bits: usize) -> Vec<u32> {
     let rows =
         |codes: &[u64]| codes.chunks_exact(bits / 64).map(<[u64]>::to_vec).collect::<Vec<_>>();
     let records = rows(records);
     let distance =
         |a: &[u64], b: &[u64]| -> u32 { a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones()).sum() };
-    let of = |code: &Vec<u64>| records.iter().map(|r| distance(code, r) as u16).collect::<Vec<_>>();
+    let of = |code: &Vec<u64>| records.iter().map(|r| distance(code, r)).collect::<Vec<_>>();
     rows(codes).iter().flat_map(of).collect()
 }
 

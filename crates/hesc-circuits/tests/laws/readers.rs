@@ -274,7 +274,7 @@ fn labels_of_vectors_are_read_to_the_last_number() {
             scheme.encode_integers(&[1]).unwrap()
         };
         let a = scheme.encrypt(&public, &numbers, &mut rng).unwrap();
-        let label = Label { length: 3, zeros_behind: true, complex: false };
+        let label = Label { length: 3, zeros_behind: true, complex: false, bound: None };
         let frame = Frame::read(Family::Rlwe, &vector_to_bytes(&scheme, label, &a));
         let slots = scheme.slot_count() as u64;
         let (zeros, complex, beyond) = (1, 2, 8);
@@ -288,6 +288,11 @@ fn labels_of_vectors_are_read_to_the_last_number() {
             ("flags", zeros | complex, is_ckks),
             ("flags", zeros | beyond, false),
             ("flags", 255, false),
+            // None; the largest integer and one beyond, which CKKS has not.
+            ("bound", 0, true),
+            ("bound", 3840, !is_ckks),
+            ("bound", 3841, false),
+            ("bound", HUGE, false),
         ];
         check("leveled", &frame, &cases, |bytes| Ok(vector_from_bytes(&scheme, bytes)?));
         // A power of two of numbers fills the slots with copies, or has zeros behind.

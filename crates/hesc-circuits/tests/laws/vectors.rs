@@ -192,7 +192,8 @@ fn vectors_travel_with_what_is_known_of_them() {
         let mut p = party(kind, 3);
         let a = p.encrypt(&[1.0, 2.0, 3.0, 0.0]);
         let complex = kind == SchemeKind::Ckks;
-        let label = Label { length: 3, zeros_behind: false, complex };
+        let label =
+            Label { length: 3, zeros_behind: false, complex, bound: (!complex).then_some(3) };
         let bytes = vector_to_bytes(&p.scheme, label, &a);
         let (found, b) = vector_from_bytes(&p.scheme, &bytes).unwrap();
         assert_eq!(found, label);

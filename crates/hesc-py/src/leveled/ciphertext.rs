@@ -172,14 +172,16 @@ impl LeveledCiphertext {
     fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         PyBytes::new(py, &py.compute(|| self.0.ciphertext_to_bytes(&self.1)))
     }
+    #[pyo3(signature = (length, zeros_behind, complex_values, bound))]
     fn vector_to_bytes<'py>(
         &self,
         py: Python<'py>,
         length: usize,
         zeros_behind: bool,
         complex_values: bool,
+        bound: Option<u64>,
     ) -> Bound<'py, PyBytes> {
-        let label = Label { length, zeros_behind, complex: complex_values };
+        let label = Label { length, zeros_behind, complex: complex_values, bound };
         PyBytes::new(py, &py.compute(|| circuits::vector_to_bytes(&self.0, label, &self.1)))
     }
     #[getter]

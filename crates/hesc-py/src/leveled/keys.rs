@@ -66,14 +66,16 @@ impl LeveledSecretKey {
     }
 
     /// Encrypts under the secret key: the seeded wire form of a vector with zeros behind it.
+    #[pyo3(signature = (plaintext, length, complex_values, bound))]
     fn encrypt_to_bytes<'py>(
         &self,
         py: Python<'py>,
         plaintext: &LeveledPlaintext,
         length: usize,
         complex_values: bool,
+        bound: Option<u64>,
     ) -> PyResult<Bound<'py, PyBytes>> {
-        let label = Label { length, zeros_behind: true, complex: complex_values };
+        let label = Label { length, zeros_behind: true, complex: complex_values, bound };
         let bytes = detached(py, || {
             let seeded = self.0.encrypt_seeded(&self.1, &plaintext.1, &mut generator()?)?;
             Ok(circuits::seeded_vector_to_bytes(&self.0, label, &seeded))

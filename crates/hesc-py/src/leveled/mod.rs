@@ -445,15 +445,15 @@ impl LeveledParams {
         Ok(LeveledCiphertext(self.0.clone(), ciphertext))
     }
 
-    /// A vector's ciphertext, its length, whether zeros are behind it, and whether it is complex.
+    /// A vector's ciphertext, its length, whether zeros are behind it, whether it is complex, and the bound of integers.
     fn vector_from_bytes(
         &self,
         py: Python<'_>,
         data: &[u8],
-    ) -> PyResult<(LeveledCiphertext, usize, bool, bool)> {
+    ) -> PyResult<(LeveledCiphertext, usize, bool, bool, Option<u64>)> {
         let (label, a) = detached(py, || circuits::vector_from_bytes(&self.0, data))?;
-        let Label { length, zeros_behind, complex } = label;
-        Ok((LeveledCiphertext(self.0.clone(), a), length, zeros_behind, complex))
+        let Label { length, zeros_behind, complex, bound } = label;
+        Ok((LeveledCiphertext(self.0.clone(), a), length, zeros_behind, complex, bound))
     }
 }
 

@@ -27,7 +27,7 @@ _PLAIN_BITS: Final = sets.PLAIN.bits
 _HIDING_BITS: Final = 512
 _CLOSE: Final = 1e-9
 """Of rows' typical length: nearer than that a row and a record are the same one."""
-_FAR: Final = np.iinfo(np.uint16).max
+_FAR: Final = np.iinfo(np.uint32).max
 
 
 class Wishes(NamedTuple):

@@ -180,7 +180,7 @@ class NeighborsPlan(Disclosing):
             )
         return ready
 
-    def concluded(self, distances: NDArray[np.uint16]) -> Concluded:
+    def concluded(self, distances: NDArray[np.uint32]) -> Concluded:
         """Nearest records, votes and classes.
 
         Args:

@@ -30,7 +30,7 @@ class Nearest(NamedTuple):
     """Between their vectors and the sample's, in radians, as codes tell them."""
 
 
-def nearest_of(distances: NDArray[np.uint16], count: int, bits: int) -> Nearest:
+def nearest_of(distances: NDArray[np.uint32], count: int, bits: int) -> Nearest:
     """So many nearest records to each sample; of equal distances the earlier record is nearer.
 
     Args:

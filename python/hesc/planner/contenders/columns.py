@@ -153,8 +153,10 @@ class _Parties:
     def encrypt(self, x: Reals) -> list[bytes]:
         """Column after column, of as many samples as there are slots."""
         numbers = self._numbers.columns(x)
+        # Whole numbers are scaled so that sums fit; bounds of vectors round each weight up.
+        wrap = not self._secret.params.is_approximate
         return [
-            self._secret.encrypt_to_bytes(column)
+            self._secret.encrypt_to_bytes(column, wrap=wrap)
             for first in range(0, len(numbers), self._slots)
             for column in numbers[first : first + self._slots].T
         ]

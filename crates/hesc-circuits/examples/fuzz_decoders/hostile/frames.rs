@@ -101,7 +101,7 @@ fn layout(family: Family, kind: u8) -> &'static str {
         Family::Torus if is(Kind::CompactCiphertexts) => "tag:tag blocks:u32 modulus:u8 bits:u8",
         Family::Rlwe if batch || is(Kind::SeededCiphertexts) => "blocks:u32 *",
         _ if is(Kind::SeededCiphertexts) => "tag:tag blocks:u32 seed:32",
-        _ if is(Kind::LeveledVector) => "length:u32 flags:u8 *",
+        _ if is(Kind::LeveledVector) => "length:u32 flags:u8 bound:u64 *",
         _ if is(Kind::LeveledSlots) => "flags:u8 *",
         _ if is(Kind::Message) => {
             "nonce:12 length:u32 width:u32 flags:u8 slots:u32 blocks:u32 size:u64"

@@ -80,7 +80,9 @@ impl LeveledTarget {
         let seeded = scheme.encrypt_seeded(&secret, &plaintext, &mut rng)?;
         let (_, other) = scheme.generate_keys(&mut rng);
         let foreign = scheme.encrypt(&other, &plaintext, &mut rng)?;
-        let label = Label { length: 3, zeros_behind: true, complex: kind == SchemeKind::Ckks };
+        let complex = kind == SchemeKind::Ckks;
+        let bound = (!complex && ring.is_power_of_two()).then_some(1);
+        let label = Label { length: 3, zeros_behind: true, complex, bound };
         let bytes = [
             scheme.spec().to_bytes(),
             vector_to_bytes(&scheme, label, &a),

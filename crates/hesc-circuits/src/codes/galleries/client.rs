@@ -140,7 +140,7 @@ pub struct Found {
     /// The first record that it was compared to.
     pub first: usize,
     /// Its distances to that record and those after it.
-    pub distances: Vec<u16>,
+    pub distances: Vec<u32>,
 }
 
 /// Decrypts an answer of [`super::Gallery::compare`]. Cost for each block: two transforms, and for each piece a uniform
@@ -157,7 +157,7 @@ pub fn decrypt(plan: &Plan, key: &SecretKey, bytes: &[u8]) -> Result<Found, Sche
         if found.iter().fold(false, |bad, &distance| bad | (distance == u32::MAX)) {
             return Err(SchemeError::NotACount { block: range.first + block });
         }
-        distances.extend(found.into_iter().map(|distance| distance as u16));
+        distances.extend(found);
     }
     let first = range.first * plan.capacity();
     let wire::Range { records, probes, probe, .. } = range;
