@@ -7,7 +7,7 @@ use std::sync::{LazyLock, PoisonError, RwLock};
 
 use crate::Representation;
 use crate::bands::{BANDS, band};
-use crate::sample::{Sample, samples};
+use crate::sample::{self, Sample, samples};
 use crate::selection_law::SelectionLaw;
 use crate::source::Source;
 
@@ -34,6 +34,9 @@ pub(crate) enum Sizes {
     Product { singles: f64, pairs: f64, more: f64, bands: [f64; BANDS] },
 }
 
+/// The share of independent bits' variance from which a stream's own error counts beside theirs.
+const COARSE: f64 = 0.5;
+
 /// Least and most that a band's parts are taken for, in units of all values'.
 const BAND_LIMITS: (f64, f64) = (0.25, 64.0);
 
@@ -59,7 +62,10 @@ pub(crate) fn sizes(
         Source::Selected { .. } => sources.len() > 1,
         _ => false,
     };
-    if sources.is_empty() || sources.iter().any(binomial) {
+    let mut coarse = |source: &Source| {
+        source.is_sequence() && is_coarse(*source, representation, encoded, length, budget)
+    };
+    if sources.is_empty() || sources.iter().any(binomial) && !sources.iter().any(&mut coarse) {
         return Sizes::Binomial;
     }
     if let [Source::Selected { law }] = sources {
@@ -81,6 +87,69 @@ pub(crate) fn sizes(
     *budget = left;
     let new = measured(sources, representation, encoded, length);
     keep(&KNOWN, key, new);
+    new
+}
+
+/// Whether streams of a sequence err about as much as independent bits would, or more: what these are
+/// multiplied with has to be measured.
+fn is_coarse(
+    source: Source,
+    representation: Representation,
+    encoded: usize,
+    length: usize,
+    budget: &mut u64,
+) -> bool {
+    let own = sizes(&[source], representation, encoded, length, budget);
+    own.mean_variance(representation, length)
+        > COARSE * mean_of_bits(representation) / length as f64
+}
+
+impl Sizes {
+    /// The variance of one stream, averaged over all values.
+    fn mean_variance(self, representation: Representation, length: usize) -> f64 {
+        let of_bits = mean_of_bits(representation);
+        match self {
+            Self::Single { rounding, spread } => rounding + spread * of_bits,
+            _ => of_bits / length as f64,
+        }
+    }
+}
+
+/// The variance of a bit, averaged over all values.
+fn mean_of_bits(representation: Representation) -> f64 {
+    match representation {
+        Representation::Unipolar => 1.0 / 6.0,
+        Representation::InvertedBipolar => 2.0 / 3.0,
+    }
+}
+
+type AgreedKey = (Vec<Source>, Representation, usize, Vec<Vec<Range<usize>>>);
+
+static AGREED: LazyLock<RwLock<HashMap<AgreedKey, f64>>> = LazyLock::new(RwLock::default);
+
+/// What the factors of a product agree in where they are next to zero, over parts of the streams: see
+/// [`sample::agreement`]. Taken for nothing where the budget does not last.
+pub(crate) fn agreement(
+    sources: &[Source],
+    representation: Representation,
+    encoded: usize,
+    parts: Vec<Vec<Range<usize>>>,
+    budget: &mut u64,
+) -> f64 {
+    let sequences: Vec<Source> = sources.iter().copied().filter(|of| of.is_sequence()).collect();
+    if sequences.len() < 2 || is_prefix(sources) {
+        return 0.0;
+    }
+    let key = (sequences, representation, encoded, parts);
+    if let Some(known) = AGREED.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
+        return *known;
+    }
+    let (sequences, .., parts) = &key;
+    let cost = (sequences.len() * sample::zeros(encoded) * encoded) as u64;
+    let Some(left) = budget.checked_sub(cost) else { return 0.0 };
+    *budget = left;
+    let new = sample::agreement(sequences, representation, encoded, parts);
+    keep(&AGREED, key, new);
     new
 }
 
@@ -215,13 +284,10 @@ fn product(
 ) -> Sizes {
     // Already paid for.
     let mut paid = u64::MAX;
-    let own = |source: &Source| match sizes(&[*source], representation, encoded, length, &mut paid)
-    {
-        Sizes::Single { rounding, spread } => match representation {
-            Representation::Unipolar => rounding + spread / 6.0,
-            Representation::InvertedBipolar => rounding + spread * 2.0 / 3.0,
-        },
-        _ => rounding(representation, length as f64),
+    let own = |source: &Source| match *source {
+        Source::Random { exact_weight: true } => rounding(representation, length as f64),
+        of => sizes(&[of], representation, encoded, length, &mut paid)
+            .mean_variance(representation, length),
     };
     let own: Vec<f64> = sources.iter().map(own).collect();
     let singles = own.iter().sum();
