@@ -203,7 +203,8 @@ def pair_gain(a: int, b: int, m: int) -> float:
 def good_dimensions(m: int, *, alone: bool = True) -> list[int]:
     """Dimensions in the order that encoders take them for 2^m bits, for small m.
 
-    First digits of these are independent; behind them come, if not alone, others whose pairs are good.
+    First digits of these are independent; behind them come, if not alone, others whose pairs are
+    good.
     """
     chosen: list[int] = []
     spans = [{0}]

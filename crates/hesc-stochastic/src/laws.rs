@@ -279,6 +279,8 @@ impl ErrorLaw {
     /// [`Self::variance_knowing`].
     pub fn variance_of_estimate(&self, value: f64, factors: &[f64]) -> f64 {
         let of_bits = self.variance_of_bits(value);
+        let seen = self.representation.variance_of_value(value.abs().min(1.0)) / self.length;
+        let hidden = (of_bits - seen).max(0.0);
         match self.sizes {
             Sizes::Binomial => of_bits + self.variance_of_agreement(value),
             Sizes::Selected(law) => {
@@ -286,9 +288,12 @@ impl ErrorLaw {
             }
             // Equal bits of a short stream do not claim certainty here either.
             Sizes::Single { spread, .. } if self.points.is_none() => {
-                let seen = self.representation.variance_of_value(value.abs().min(1.0));
-                let hidden = (of_bits * self.length - seen).max(0.0);
-                self.variance_knowing(value, factors) + spread * hidden
+                self.variance_knowing(value, factors) + spread * self.length * hidden
+            }
+            Sizes::Product { pairs, more, .. }
+                if self.representation == Representation::Unipolar =>
+            {
+                self.variance_knowing(value, factors) + pairs.max(more).min(1.0) * hidden
             }
             _ => self.variance_knowing(value, factors),
         }

@@ -18,6 +18,9 @@ const STREAMS: (usize, usize) = (32, 1024);
 /// factors are as good as random arrangements.
 const MOST_FACTORS: usize = 16;
 
+/// How far from zero is next to it.
+const NEXT: f64 = 0.1;
+
 /// Streams of zeros whose products tell what factors agree in, how many words these products may have,
 /// and what is more than chance: 64 random arrangements have a mean square of 2.5 and more once in ten
 /// million.
@@ -60,6 +63,23 @@ impl Sample {
         encoded: usize,
     ) -> Option<Self> {
         let values = extreme_values(samples(encoded), sources.len(), representation);
+        Self::of_values(sources, representation, encoded, values)
+    }
+
+    /// As [`Self::new`], for products whose factors are next to zero, or to a half in unipolar form, so that
+    /// random ones are seldom all of them.
+    pub fn next_to_zero(
+        sources: &[Source],
+        representation: Representation,
+        encoded: usize,
+    ) -> Option<Self> {
+        let small = |row: usize| {
+            let mut rng = row_rng(STATE, u64::MAX - MOST_FACTORS as u64 - 3, row as u64);
+            let middle = f64::midpoint(1.0, representation.lowest());
+            let value = |_| middle + NEXT * (1.0 - middle) * (2.0 * uniform(&mut rng) - 1.0);
+            (0..sources.len()).map(value).collect()
+        };
+        let values = (0..samples(encoded)).map(small).collect();
         Self::of_values(sources, representation, encoded, values)
     }
 
