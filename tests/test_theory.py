@@ -196,3 +196,47 @@ def test_bounds_and_refusals() -> None:
         )
     with pytest.raises(hesc.ParameterError, match="one variable"):
         theory.MonomialSum([1], [(1, 1)], 64).variance(half, half, generator="exact_weight")
+
+
+def test_what_no_stream_has_is_refused() -> None:
+    """Every argument that is wrong by its kind, size or range; what is left is a variance."""
+    one = theory.MonomialSum([1], [(1,)], 64)
+    half = np.array(0.5)
+    for generator in theory.GENERATORS:
+        for length in (1, 2, 3, 64):
+            x = np.linspace(-1, 1, 21)
+            for factors in (x[None], np.array([x, x[::-1], x])):
+                variance = theory.product_variance(factors, length, generator=generator)
+                assert np.all((variance >= 0) & (variance <= 1)), (generator, length)
+        # A stream of one bit is one or the other.
+        bit = theory.product_variance([[0.1], [0.2]], 1, generator=generator)
+        assert bit == pytest.approx(1 - 0.02**2)
+    for wrong, call in {
+        "no factors": lambda: theory.product_variance([], 64),
+        "beyond": lambda: theory.product_variance([[3.0], [2.0]], 64),
+        "not a number": lambda: theory.product_variance([[np.nan]], 64),
+        "negative length": lambda: theory.product_variance([[0.1]], -3),
+        "no length": lambda: theory.product_variance([[0.1]], 0),
+        "half a bit": lambda: theory.rounding_variance([0.1], 1.5),  # type: ignore[arg-type]
+        "text": lambda: theory.product_variance([["x"]], 64),
+        "no generator": lambda: theory.product_variance([[0.1]], 64, generator=None),  # type: ignore[arg-type]
+        "rounding beyond": lambda: theory.rounding_variance([2.0], 64),
+        "no monomials": lambda: theory.MonomialSum([], [], 64),
+        "one too many": lambda: theory.MonomialSum([1], [(1,), (2,)], 64),
+        "unlike exponents": lambda: theory.MonomialSum([1, 2], [(1,), (2, 1)], 64),
+        "negative exponent": lambda: theory.MonomialSum([1], [(-1,)], 64),
+        "infinite": lambda: theory.MonomialSum([np.inf], [(1,)], 64),
+        "sum of no bits": lambda: theory.MonomialSum([1], [(1,)], 0),
+        "no values": one.variance,
+        "values beyond": lambda: one.variance(2.0),
+        "two variables": lambda: one.variance(half, half),
+        "unlike shapes": lambda: theory.MonomialSum([1], [(1, 1)], 64).variance(
+            [0.1] * 2, [0.2] * 3
+        ),
+        "no monomial 3": lambda: one.covariance(0, 3, [half]),
+        "selection beyond": lambda: one.multiplexed_variance(3.0),
+        "pieces of nothing": lambda: one.variance(half, kept=np.array([[False, False]])),
+        "pieces of others": lambda: one.variance(half, kept=np.array([True])),
+    }.items():
+        with pytest.raises(hesc.HescError):
+            raise AssertionError((wrong, call()))

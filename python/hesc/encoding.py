@@ -184,7 +184,7 @@ class Encoder:
         stream_length: bits of a stream, 1 to 2^24; powers of two serve best.
         generator: None (the default) is "sobol" for each array and "joint" for the factors of one
             `encode_factors`, of inverted-bipolar streams: the least error of both. "sobol" (least
-            error between parties; 11 dimensions for 64 bits, 21 for 256, 36 for 1024, 54 for 4096,
+            error between parties; 6 dimensions for 64 bits, 8 for 256, 10 for 1024, 12 for 4096,
             and random arrangements behind them), "joint" (least error where one party encodes all
             factors, see `encode_factors`; single arrays ten times as slow as "sobol"), "halton",
             "hammersley", "lattice", "plain_sobol" (not scrambled), "lfsr", "exact_weight",

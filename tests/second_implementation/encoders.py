@@ -200,15 +200,26 @@ def pair_gain(a: int, b: int, m: int) -> float:
 
 
 @cache
-def good_dimensions(m: int) -> list[int]:
-    """Dimensions in the order that encoders take them for 2^m bits, for small m."""
+def good_dimensions(m: int, *, alone: bool = True) -> list[int]:
+    """Dimensions in the order that encoders take them for 2^m bits, for small m.
+
+    First digits of these are independent; behind them come, if not alone, others whose pairs are
+    good.
+    """
     chosen: list[int] = []
-    for limit in (0.25, 0.5, 1.0):
-        for candidate in range(1024):
-            if candidate not in chosen and all(
-                pair_gain(other, candidate, m) <= limit for other in chosen
-            ):
-                chosen.append(candidate)
+    spans = [{0}]
+    for independent in (True, False) if not alone else (True,):
+        for limit in (0.25, 0.5, 1.0):
+            for candidate in range(1024):
+                first = _digit_spans(candidate, m)[1] - {0} if m else {0}
+                if (
+                    candidate not in chosen
+                    and not (independent and first <= spans[-1])
+                    and all(pair_gain(other, candidate, m) <= limit for other in chosen)
+                ):
+                    chosen.append(candidate)
+                    (row,) = first
+                    spans.append(spans[-1] | {row ^ combination for combination in spans[-1]})
     return chosen
 
 
@@ -325,7 +336,7 @@ def _missed(wanted: int, before: int, own: int, length: int) -> int:
 
 def joint(probabilities: list[float], length: int, draw: Draw, first: int) -> list[list[int]]:
     """The factors of one product, every prefix of the right weight."""
-    good = good_dimensions(length.bit_length() - 1)
+    good = good_dimensions(length.bit_length() - 1, alone=False)
     dimensions = good + [dimension for dimension in range(1024) if dimension not in good]
     product, rows = [0] * length, []
     sign, due = 1.0, _uniform(draw)

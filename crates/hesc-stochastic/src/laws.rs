@@ -29,6 +29,8 @@ pub struct ErrorLaw {
     sizes: Sizes,
     /// How far the mean of the bits at hand is from that of all that were encoded.
     excess: Excess,
+    /// What the factors agree in where they are next to zero: the mean square of what is read there.
+    agreement: f64,
     /// The points of a stream that all rows compare with, and what all err in common where single values are
     /// not seen.
     points: Option<Arc<PlainPoints>>,
@@ -65,6 +67,9 @@ impl ErrorLaw {
     ) -> Self {
         let sources = Source::of(factors);
         let sizes = measured::sizes(&sources, representation, encoded, length, budget);
+        let pieces = (0..encoded / length).map(|piece| vec![piece * length..(piece + 1) * length]);
+        let agreement =
+            measured::agreement(&sources, representation, encoded, pieces.collect(), budget);
         let points = match sources[..] {
             // As long as its streams could be measured, its points can be sorted.
             [source] if encoded == length && sizes != Sizes::Binomial => {
@@ -75,7 +80,8 @@ impl ErrorLaw {
         // What is averaged over all pieces is measured with the pieces' scatter.
         let (encoded, length) = (length as f64, length as f64);
         let (factors, excess) = (factors.len().max(1) as f64, Excess::default());
-        Self { representation, length, encoded, factors, sizes, excess, points, bias: 0.0 }
+        let bias = 0.0;
+        Self { representation, length, encoded, factors, sizes, excess, agreement, points, bias }
     }
 
     /// The law of the mean over a part of streams that were encoded with `encoded` bits: these runs of
@@ -94,7 +100,9 @@ impl ErrorLaw {
         }
         let sources = Source::of(factors);
         let excess = measured::excess(&sources, representation, encoded, part, budget);
-        Self { length: length as f64, excess, points: None, ..whole }
+        let agreement =
+            measured::agreement(&sources, representation, encoded, vec![part.to_vec()], budget);
+        Self { length: length as f64, excess, agreement, points: None, ..whole }
     }
 
     /// What the means over two parts of the same streams err together: a law whose variance is their
@@ -147,7 +155,9 @@ impl ErrorLaw {
 
     /// The same where the factors' values are known, none for those that are not.
     pub fn variance_knowing(&self, value: f64, factors: &[f64]) -> f64 {
-        self.variance_of_whole(value, factors) + self.variance_of_excess(value)
+        self.variance_of_whole(value, factors)
+            + self.variance_of_excess(value)
+            + self.variance_of_agreement(value)
     }
 
     /// The covariance of the means over two parts of the same streams, of which `common` positions are
@@ -174,6 +184,14 @@ impl ErrorLaw {
     /// The covariance of two means of independent bits of variance 1, `common` of them the same.
     pub fn overlap(&self, other: &Self, common: usize) -> f64 {
         common as f64 / (self.length * other.length)
+    }
+
+    /// What was read may be what the factors agree in and nothing of their product: as far as it goes.
+    fn variance_of_agreement(&self, value: f64) -> f64 {
+        match self.representation {
+            Representation::Unipolar => self.agreement,
+            Representation::InvertedBipolar => self.agreement.min(value * value),
+        }
     }
 
     fn variance_of_excess(&self, value: f64) -> f64 {
@@ -261,10 +279,21 @@ impl ErrorLaw {
     /// [`Self::variance_knowing`].
     pub fn variance_of_estimate(&self, value: f64, factors: &[f64]) -> f64 {
         let of_bits = self.variance_of_bits(value);
+        let seen = self.representation.variance_of_value(value.abs().min(1.0)) / self.length;
+        let hidden = (of_bits - seen).max(0.0);
         match self.sizes {
-            Sizes::Binomial => of_bits,
+            Sizes::Binomial => of_bits + self.variance_of_agreement(value),
             Sizes::Selected(law) => {
                 self.variance_of_selection(law, value, of_bits) + self.variance_of_excess(value)
+            }
+            // Equal bits of a short stream do not claim certainty here either.
+            Sizes::Single { spread, .. } if self.points.is_none() => {
+                self.variance_knowing(value, factors) + spread * self.length * hidden
+            }
+            Sizes::Product { pairs, more, .. }
+                if self.representation == Representation::Unipolar =>
+            {
+                self.variance_knowing(value, factors) + pairs.max(more).min(1.0) * hidden
             }
             _ => self.variance_knowing(value, factors),
         }

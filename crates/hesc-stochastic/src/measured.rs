@@ -6,8 +6,8 @@ use std::ops::Range;
 use std::sync::{LazyLock, PoisonError, RwLock};
 
 use crate::Representation;
-use crate::bands::{BANDS, band};
-use crate::sample::{Sample, samples};
+use crate::bands::{BANDS, band, of_band};
+use crate::sample::{self, Sample, samples};
 use crate::selection_law::SelectionLaw;
 use crate::source::Source;
 
@@ -34,8 +34,15 @@ pub(crate) enum Sizes {
     Product { singles: f64, pairs: f64, more: f64, bands: [f64; BANDS] },
 }
 
+/// The share of independent bits' variance from which a stream's own error counts beside theirs.
+const COARSE: f64 = 0.5;
+
 /// Least and most that a band's parts are taken for, in units of all values'.
 const BAND_LIMITS: (f64, f64) = (0.25, 64.0);
+
+/// How many times its law the mean square next to zero may be: it is not told from that of other products
+/// which are as small.
+const NEAR_ZERO: f64 = 2.0;
 
 type Key = (Vec<Source>, Representation, usize, usize);
 
@@ -59,7 +66,10 @@ pub(crate) fn sizes(
         Source::Selected { .. } => sources.len() > 1,
         _ => false,
     };
-    if sources.is_empty() || sources.iter().any(binomial) {
+    let mut coarse = |source: &Source| {
+        source.is_sequence() && is_coarse(*source, representation, encoded, length, budget)
+    };
+    if sources.is_empty() || sources.iter().any(binomial) && !sources.iter().any(&mut coarse) {
         return Sizes::Binomial;
     }
     if let [Source::Selected { law }] = sources {
@@ -70,9 +80,9 @@ pub(crate) fn sizes(
     if let Some(known) = known {
         return known;
     }
-    // A product is measured twice, and each of its factors by itself: paid at once, so that nothing is kept
-    // that was measured by half.
-    let rounds = if sources.len() > 1 { 3 } else { 1 };
+    // A product is measured three times, and each of its factors by itself: paid at once, so that nothing is
+    // kept that was measured by half.
+    let rounds = if sources.len() > 1 { 4 } else { 1 };
     let Some(left) =
         budget.checked_sub((rounds * sources.len() * samples(encoded) * encoded) as u64)
     else {
@@ -81,6 +91,69 @@ pub(crate) fn sizes(
     *budget = left;
     let new = measured(sources, representation, encoded, length);
     keep(&KNOWN, key, new);
+    new
+}
+
+/// Whether streams of a sequence err about as much as independent bits would, or more: what these are
+/// multiplied with has to be measured.
+fn is_coarse(
+    source: Source,
+    representation: Representation,
+    encoded: usize,
+    length: usize,
+    budget: &mut u64,
+) -> bool {
+    let own = sizes(&[source], representation, encoded, length, budget);
+    own.mean_variance(representation, length)
+        > COARSE * mean_of_bits(representation) / length as f64
+}
+
+impl Sizes {
+    /// The variance of one stream, averaged over all values.
+    fn mean_variance(self, representation: Representation, length: usize) -> f64 {
+        let of_bits = mean_of_bits(representation);
+        match self {
+            Self::Single { rounding, spread } => rounding + spread * of_bits,
+            _ => of_bits / length as f64,
+        }
+    }
+}
+
+/// The variance of a bit, averaged over all values.
+fn mean_of_bits(representation: Representation) -> f64 {
+    match representation {
+        Representation::Unipolar => 1.0 / 6.0,
+        Representation::InvertedBipolar => 2.0 / 3.0,
+    }
+}
+
+type AgreedKey = (Vec<Source>, Representation, usize, Vec<Vec<Range<usize>>>);
+
+static AGREED: LazyLock<RwLock<HashMap<AgreedKey, f64>>> = LazyLock::new(RwLock::default);
+
+/// What the factors of a product agree in where they are next to zero, over parts of the streams: see
+/// [`sample::agreement`]. Taken for nothing where the budget does not last.
+pub(crate) fn agreement(
+    sources: &[Source],
+    representation: Representation,
+    encoded: usize,
+    parts: Vec<Vec<Range<usize>>>,
+    budget: &mut u64,
+) -> f64 {
+    let sequences: Vec<Source> = sources.iter().copied().filter(|of| of.is_sequence()).collect();
+    if sequences.len() < 2 || is_prefix(sources) {
+        return 0.0;
+    }
+    let key = (sequences, representation, encoded, parts);
+    if let Some(known) = AGREED.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
+        return *known;
+    }
+    let (sequences, .., parts) = &key;
+    let cost = (sequences.len() * sample::zeros(encoded) * encoded) as u64;
+    let Some(left) = budget.checked_sub(cost) else { return 0.0 };
+    *budget = left;
+    let new = sample::agreement(sequences, representation, encoded, parts);
+    keep(&AGREED, key, new);
     new
 }
 
@@ -215,13 +288,10 @@ fn product(
 ) -> Sizes {
     // Already paid for.
     let mut paid = u64::MAX;
-    let own = |source: &Source| match sizes(&[*source], representation, encoded, length, &mut paid)
-    {
-        Sizes::Single { rounding, spread } => match representation {
-            Representation::Unipolar => rounding + spread / 6.0,
-            Representation::InvertedBipolar => rounding + spread * 2.0 / 3.0,
-        },
-        _ => rounding(representation, length as f64),
+    let own = |source: &Source| match *source {
+        Source::Random { exact_weight: true } => rounding(representation, length as f64),
+        of => sizes(&[of], representation, encoded, length, &mut paid)
+            .mean_variance(representation, length),
     };
     let own: Vec<f64> = sources.iter().map(own).collect();
     let singles = own.iter().sum();
@@ -271,9 +341,22 @@ fn product(
             sums[1] += pairs * two + more * all;
         }
     }
-    let bands = found.map(|[square, expected]| {
+    let mut bands = found.map(|[square, expected]| {
         if expected > 0.0 { (square / expected).clamp(BAND_LIMITS.0, BAND_LIMITS.1) } else { 1.0 }
     });
+    // All that random factors seldom show: the middle is told apart where it errs much more.
+    if let Some(sample) = Sample::next_to_zero(sources, representation, encoded) {
+        let (mut square, mut expected) = (0.0, 0.0);
+        for (values, found) in sample.values.iter().zip(sample.squares(length)) {
+            let [single, two, all] = parts(values, singles, representation, length as f64);
+            let place = band(values.iter().product(), values.len() as f64, representation);
+            square += found - single - rounded;
+            expected += of_band(&bands, place) * (pairs * two + more * all);
+        }
+        if expected > 0.0 {
+            bands[0] *= (square / expected / NEAR_ZERO).clamp(1.0, BAND_LIMITS.1);
+        }
+    }
     Sizes::Product { singles, pairs, more, bands }
 }
 
@@ -345,11 +428,11 @@ mod tests {
             [of(dimension), of(dimension + 1)]
         };
         let one = 2 * (samples(length) * length) as u64;
-        let mut budget = 5 * one - 1;
+        let mut budget = 6 * one - 1;
         let mut measure = |dimension: u32| {
             sizes(&sources(dimension), representation, length, length, &mut budget)
         };
-        // The product twice, and each factor by itself.
+        // The product three times, and each factor by itself.
         assert_ne!(measure(40), Sizes::Binomial);
         assert_ne!(measure(40), Sizes::Binomial);
         assert_eq!(measure(50), measure(50));

@@ -18,12 +18,27 @@ const STREAMS: (usize, usize) = (32, 1024);
 /// factors are as good as random arrangements.
 const MOST_FACTORS: usize = 16;
 
+/// How far from zero is next to it.
+const NEXT: f64 = 0.1;
+
+/// Streams of zeros whose products tell what factors agree in, how many words these products may have,
+/// and what is more than chance: 64 random arrangements have a mean square of 2.5 and more once in ten
+/// million.
+const HALVES: usize = 64;
+const MOST_WORDS: f64 = 8e6;
+const NOTICED: f64 = 2.5;
+
 /// The random state of all measurements: laws are the same in every process.
 pub(crate) const STATE: u64 = 0x6865_7363;
 
 /// How many streams of so many bits are measured.
 pub(crate) fn samples(encoded: usize) -> usize {
     (BITS / encoded).clamp(STREAMS.0, STREAMS.1)
+}
+
+/// How many of them, of so many bits.
+pub(crate) fn zeros(encoded: usize) -> usize {
+    samples(encoded).min(HALVES)
 }
 
 /// Products of random values.
@@ -51,6 +66,23 @@ impl Sample {
         Self::of_values(sources, representation, encoded, values)
     }
 
+    /// As [`Self::new`], for products whose factors are next to zero, or to a half in unipolar form, so that
+    /// random ones are seldom all of them.
+    pub fn next_to_zero(
+        sources: &[Source],
+        representation: Representation,
+        encoded: usize,
+    ) -> Option<Self> {
+        let small = |row: usize| {
+            let mut rng = row_rng(STATE, u64::MAX - MOST_FACTORS as u64 - 3, row as u64);
+            let middle = f64::midpoint(1.0, representation.lowest());
+            let value = |_| middle + NEXT * (1.0 - middle) * (2.0 * uniform(&mut rng) - 1.0);
+            (0..sources.len()).map(value).collect()
+        };
+        let values = (0..samples(encoded)).map(small).collect();
+        Self::of_values(sources, representation, encoded, values)
+    }
+
     fn of_values(
         sources: &[Source],
         representation: Representation,
@@ -60,20 +92,9 @@ impl Sample {
         if sources.len() > MOST_FACTORS {
             return None;
         }
-        let count = values.len();
-        let encoded_factors = (0..sources.len()).map(|k| {
-            if let Source::Joint { .. } = sources[k] {
-                return joint_streams(sources, k, &values, representation, encoded);
-            }
-            let of_factor: Vec<f64> = values.iter().map(|values| values[k]).collect();
-            let mut streams = BitStreams::zeros(count, encoded);
-            let probabilities = representation.probabilities(&of_factor).ok()?;
-            sources[k].rows(encoded)?.fill(&mut streams, &probabilities, STATE, k as u64);
-            Some(streams)
-        });
         let mut products: Option<BitStreams> = None;
-        for streams in encoded_factors {
-            let streams = streams?;
+        for k in 0..sources.len() {
+            let streams = streams(sources, k, &values, representation, encoded)?;
             products = Some(match products {
                 None => streams,
                 Some(products) => match representation {
@@ -120,6 +141,88 @@ impl Sample {
         };
         self.values.iter().map(of_product).collect()
     }
+}
+
+/// Streams of the `k`-th factor of products of these values. None of origins that no encoder makes.
+fn streams(
+    sources: &[Source],
+    k: usize,
+    values: &[Vec<f64>],
+    representation: Representation,
+    encoded: usize,
+) -> Option<BitStreams> {
+    if let Source::Joint { .. } = sources[k] {
+        return joint_streams(sources, k, values, representation, encoded);
+    }
+    let of_factor: Vec<f64> = values.iter().map(|values| values[k]).collect();
+    let mut streams = BitStreams::zeros(values.len(), encoded);
+    let probabilities = representation.probabilities(&of_factor).ok()?;
+    sources[k].rows(encoded)?.fill(&mut streams, &probabilities, STATE, k as u64);
+    Some(streams)
+}
+
+/// The most that products of two and more of some factors err where these are zero in inverted bipolar
+/// form and all others are one: the mean square over parts of the streams, each some runs of positions.
+/// Streams of zeros are all first digit of their sequence, and what first digits agree in no mean over
+/// random values shows. Unipolar streams have it at one half each, where it is as much of their product.
+/// Nothing where it is no more than random arrangements have.
+pub(crate) fn agreement(
+    sources: &[Source],
+    representation: Representation,
+    encoded: usize,
+    parts: &[Vec<Range<usize>>],
+) -> f64 {
+    let count = zeros(encoded);
+    let zeros = vec![vec![0.0; sources.len()]; count];
+    let all: Option<Vec<BitStreams>> = (0..sources.len())
+        .map(|k| streams(sources, k, &zeros, Representation::InvertedBipolar, encoded))
+        .collect();
+    let Some(all) = all else { return 0.0 };
+    let of_part = |part: &Vec<Range<usize>>| part.iter().map(Range::len).sum::<usize>();
+    let length = parts.iter().map(of_part).sum::<usize>() as f64 / parts.len() as f64;
+    let square = |product: &BitStreams| {
+        let of_row = |(row, part): (usize, &Vec<Range<usize>>)| {
+            let ones: u64 = part.iter().map(|run| ones(product.row(row), run)).sum();
+            (1.0 - 2.0 * ones as f64 / of_part(part) as f64).powi(2)
+        };
+        let rows = (0..count).flat_map(|row| parts.iter().map(move |part| (row, part)));
+        rows.map(of_row).sum::<f64>() / (count * parts.len()) as f64
+    };
+    // All products of few factors; of many, those of as few as there is time for.
+    let words = count * encoded.div_ceil(64);
+    let within = |most: &usize| products_of(all.len(), *most) * words as f64 <= MOST_WORDS;
+    let most = (2..=all.len()).take_while(within).last().unwrap_or(0);
+    let mut worst = 0.0f64;
+    let mut left = vec![(0, 0, None::<BitStreams>)];
+    while let Some((factors, next, product)) = left.pop() {
+        let found = product.as_ref().filter(|_| factors >= 2).map_or(0.0, square);
+        if found > NOTICED / length {
+            worst = worst.max(match representation {
+                Representation::Unipolar => found * 0.25f64.powi(factors),
+                Representation::InvertedBipolar => found,
+            });
+        }
+        if (factors as usize) < most {
+            for (k, streams) in all.iter().enumerate().skip(next) {
+                let with = match &product {
+                    None => Some(streams.clone()),
+                    Some(product) => product.xor(streams).ok(),
+                };
+                left.push((factors + 1, k + 1, with));
+            }
+        }
+    }
+    worst
+}
+
+/// How many products of at most `most` of `factors` factors there are.
+fn products_of(factors: usize, most: usize) -> f64 {
+    let (mut of_size, mut all) = (1.0, 0.0);
+    for size in 1..=most {
+        of_size *= (factors + 1 - size) as f64 / size as f64;
+        all += of_size;
+    }
+    all
 }
 
 /// Every other row has factors that are spread evenly, the rows between products that are.

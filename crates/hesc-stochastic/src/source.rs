@@ -71,12 +71,19 @@ impl Source {
     /// What encodes it, for all but joint factors.
     pub fn rows(self, length: usize) -> Option<Rows> {
         let (generator, dimension, factors) = match self {
-            Self::Random { .. } => (Generator::ExactWeight, 0, 1),
+            Self::Random { exact_weight: true } => (Generator::ExactWeight, 0, 1),
+            // What is selected errs no more than independent bits.
+            Self::Random { .. } | Self::Selected { .. } => (Generator::Bernoulli, 0, 1),
             Self::Dimension { generator, dimension } => (generator, dimension, 1),
             Self::Deterministic { generator, factors, factor } => (generator, factor, factors),
-            Self::Joint { .. } | Self::Selected { .. } => return None,
+            Self::Joint { .. } => return None,
         };
         Rows::of(generator, dimension, factors, length).ok()
+    }
+
+    /// Whether its streams follow a sequence, which other streams may follow as well.
+    pub fn is_sequence(self) -> bool {
+        !matches!(self, Self::Random { .. } | Self::Selected { .. })
     }
 
     /// The dimension of which all rows compare with the same points.

@@ -33,28 +33,28 @@ const GENERATORS: [Generator; 9] = [
 const LENGTHS: [usize; 5] = [64, 100, 256, 1000, 4096];
 
 /// Limits of the root mean square over random pairs, and of that of any one.
-const OF_ALL: Range<f64> = 0.7..1.5;
-const OF_ONE: f64 = 2.5;
+pub(crate) const OF_ALL: Range<f64> = 0.7..1.5;
+pub(crate) const OF_ONE: f64 = 2.5;
 
 /// The largest share beyond two reported errors.
 const BEYOND_TWO: f64 = 0.15;
 
 /// Numbers in [0, 1), by SplitMix64.
-struct Numbers(u64);
+pub(crate) struct Numbers(pub u64);
 
 impl Numbers {
-    fn next(&mut self) -> f64 {
+    pub(crate) fn next(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         ((z ^ (z >> 31)) >> 11) as f64 * (-53f64).exp2()
     }
 
-    fn below(&mut self, end: u32) -> u32 {
+    pub(crate) fn below(&mut self, end: u32) -> u32 {
         (self.next() * f64::from(end)) as u32
     }
 
-    fn state(&mut self) -> u64 {
+    pub(crate) fn state(&mut self) -> u64 {
         (self.next() * 1e15) as u64
     }
 }

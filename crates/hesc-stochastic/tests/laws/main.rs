@@ -2,3 +2,4 @@
 
 mod encoders;
 mod errors;
+mod products;
