@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from hesc.ml.copies import Copy
     from hesc.ml.fidelity import Fidelity
     from hesc.ml.transforms import Transform
     from hesc.ring_products.plans import Plan, Sizes
@@ -23,6 +24,7 @@ def table(
     agreement: float | None,
     fidelity: Fidelity | None,
     transformer: bool,
+    copy: Copy | None = None,
 ) -> str:
     """Roles, disclosure, error and bytes of a plan, a line for each.
 
@@ -36,6 +38,7 @@ def table(
         agreement: the share of rows that keeps its class.
         fidelity: how near what is computed comes to the model that was fitted.
         transformer: whether outputs are transformed samples.
+        copy: of a plan that hides weights, what its answers give away.
 
     """
     outputs, features = ring.shape
@@ -56,6 +59,8 @@ def table(
         "error": f"{ring.error:.3g}, the root mean square of a score's error, at most, in units of "
         f"{units(classes, transformer=transformer)}",
     }
+    if copy is not None:
+        rows["copies"] = str(copy)
     if fidelity is not None:
         rows["fidelity"] = str(fidelity)
     if agreement is not None:
@@ -135,5 +140,6 @@ def _weights(ring: Plan) -> str:
         return "THE CLIENT CAN COMPUTE ALL OF THEM from the first answer (hidden=True drowns them)"
     return (
         f"hidden from an honest client, but for bounds (powers of two) and what scores say: "
-        f"{ring.answers} numbers in all, {ring.shape[0]} a sample, then the server refuses"
+        f"{ring.answers} numbers in all, {ring.shape[0]} a sample, then the server refuses, under "
+        f"whichever plan of this model"
     )
