@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Never
 
 import numpy as np
 
@@ -43,6 +43,9 @@ class NeighborsServer:
 
     def __repr__(self) -> str:
         return f"<hesc.ml.neighbors.NeighborsServer: {self.plan!r}>"
+
+    def __reduce__(self) -> Never:
+        raise TypeError("a NeighborsServer is not pickled or copied; write to_bytes()")
 
     def answer(self, query: bytes) -> bytes:
         """Encrypted distances of every record to every sample, for whoever sent the query.
