@@ -6,6 +6,9 @@ machine either happens by chance, and is no error of the code.
 
 from __future__ import annotations
 
+import sys
+
+import pytest
 from hypothesis import HealthCheck, settings
 
 _OWN = "hesc"
@@ -16,3 +19,12 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile(_OWN)
+
+
+@pytest.fixture(autouse=True)
+def nothing_given_yet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Models of one test that are those of another begin anew, as in a process of their own."""
+    # Loading it is not for every test.
+    ledger = sys.modules.get("hesc.ml.ledger")
+    if ledger is not None:
+        monkeypatch.setattr(ledger, "_HERE", {})

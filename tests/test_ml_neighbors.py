@@ -308,19 +308,13 @@ def test_what_a_plan_says(private: PrivateNeighbors) -> None:
     data = private.client().plan.to_bytes()
     assert b"agreement" not in data
     assert b"codes" not in data
-    hidden = PrivateNeighbors(model(weights="distance")).fit(XT, YT).plan(XT, hidden=True)
-    told = str(hidden)
-    assert "12 numbers about each record, one a sample, then the server refuses" in told
-    assert "the inverse of its estimated distance" in told
+    by_distance = PrivateNeighbors(model(weights="distance")).fit(XT, YT).plan(XT)
+    assert "the inverse of its estimated distance" in str(by_distance)
 
 
 def test_contenders(private: PrivateNeighbors) -> None:
     found = str(private.contenders(5))
     assert "* codes" in found
-    hidden = PrivateNeighbors(model()).fit(XT, YT)
-    hidden.plan(XT, hidden=True)
-    with pytest.raises(hesc.ParameterError, match="hides its codes"):
-        hidden.contenders()
 
 
 # Runs ---------------------------------------------------------------------------------------------
@@ -332,7 +326,7 @@ def test_contenders(private: PrivateNeighbors) -> None:
         ({}, {}),
         ({"weights": "distance", "n_neighbors": 1}, {"bits": 256, "random_state": 7}),
         ({"metric": "cosine", "weights": "distance"}, {}),
-        ({"metric": "l2"}, {"hidden": True}),
+        ({"metric": "l2"}, {"bits": 512}),
     ],
 )
 def test_simulated_runs_are_encrypted_ones(options: Any, wishes: Any) -> None:
@@ -456,69 +450,37 @@ def test_other_plans_are_refused(private: PrivateNeighbors, parties: Parties) ->
         client.decrypt(frames.join(ANSWER, [name, few]))
 
 
-def test_hidden_codes_are_counted() -> None:
-    made = PrivateNeighbors(model()).fit(XT, YT)
-    plan = made.plan(XT, hidden=True, answers=5)
-    assert (plan.rows, plan.coding.bits, plan.samples_in_all) == (5, 512, 5)
-    client = made.client()
-    data = made.server(keys=client.public_keys()).to_bytes()
-    server = NeighborsServer.from_bytes(data, keys=client.public_keys())
-    three = client.encrypt(XV[:3]).data
-    # What is refused is not counted.
-    with pytest.raises(hesc.KeyMismatchError):
-        server.answer(made.client().encrypt(XV[:3]).data)
-    assert server.answers_left == 5
-    found = client.decrypt(server.answer(three))
-    assert server.answers_left == 2
-    with pytest.raises(hesc.ParameterError, match="2 are left and 3 are asked for"):
-        server.answer(three)
-    server.answer(client.encrypt(XV[:2]).data)
-    assert server.answers_left == 0
-    assert np.array_equal(found.indices, made.run(XV[:3], fhe="simulate").indices)
-    for keys, words in ((None, "give keys="), (7, "bytes"), (b"x", "key")):
-        with pytest.raises((hesc.ParameterError, hesc.WireError), match=words):
-            NeighborsServer.from_bytes(data, keys=keys)  # type: ignore[arg-type]
-    other = PrivateNeighbors(model()).fit(XT, YT)
-    other.plan(XT)
+def test_codes_are_not_hidden_and_servers_take_no_keys(parties: Parties) -> None:
+    _, server = parties
+    assert not hasattr(server, "answers_left")
     with pytest.raises(hesc.ParameterError, match="leave out keys"):
-        other.server(keys=client.public_keys())
-    # One number for each direction would locate the records.
-    for answers in (13, 1000):
-        with pytest.raises(hesc.ParameterError, match="Up to 12 samples"):
-            made.plan(XT, hidden=True, answers=answers)
-    line = PrivateNeighbors(KNeighborsClassifier()).fit(XT[:, :1], YT)
-    with pytest.raises(hesc.ParameterError, match="vary in one direction"):
-        line.plan(XT[:, :1], hidden=True, min_agreement=0)
+        NeighborsServer.from_bytes(server.to_bytes(), keys=b"x")
 
 
 # Deployments --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("hidden", [False, True])
-def test_deployments_and_file_commands(tmp_path: Path, hidden: bool) -> None:
+def test_deployments_and_file_commands(tmp_path: Path) -> None:
     labels = np.array(["barolo", "grignolino", "barbera, =1+1"])
     names = [f"feature {n}" for n in range(13)]
     made = PrivateNeighbors(model()).fit(XT, labels[YT])
-    made.plan(XT, names=names, hidden=hidden)
+    made.plan(XT, names=names)
     made.save(tmp_path / "d", sample=20)
     Deployment.open(tmp_path / "d")
     report = (tmp_path / "d" / "report.html").read_text()
     assert "it has the model in the clear" in report
     assert "Private nearest neighbours" in report
-    assert f"of {12 if hidden else 20})" in report
+    assert "of 20)" in report
     client, server = tmp_path / "d" / "client", tmp_path / "d" / "server"
     assert json.loads((client / "plan.json").read_bytes())["format"] == "hesc.ml neighbors plan 1"
-    keys = tmp_path / "keys" if hidden else None
-    counted = tmp_path / "count" if hidden else None
-    files.keygen(client, tmp_path / "k", keys)
+    files.keygen(client, tmp_path / "k")
     rows = XV[:7]
     with (tmp_path / "r.csv").open("x", newline="") as file:
         csv.writer(file).writerows([names[::-1], *rows[:, ::-1].tolist()])
     files.encrypt(tmp_path / "r.csv", client, tmp_path / "k", tmp_path / "q")
-    if hidden:
-        with pytest.raises(hesc.ParameterError, match="give --ledger"):
-            files.evaluate(tmp_path / "q", server, tmp_path / "a", keys)
-    files.evaluate(tmp_path / "q", server, tmp_path / "a", keys, counted)
+    with pytest.raises(hesc.ParameterError, match="leave out --ledger"):
+        files.evaluate(tmp_path / "q", server, tmp_path / "a", None, tmp_path / "count")
+    files.evaluate(tmp_path / "q", server, tmp_path / "a")
     files.decrypt(tmp_path / "a", client, tmp_path / "k", tmp_path / "p", probabilities=True)
     with (tmp_path / "p").open(newline="") as file:
         header, *found = csv.reader(file)
@@ -527,10 +489,6 @@ def test_deployments_and_file_commands(tmp_path: Path, hidden: bool) -> None:
     run = made.run(rows, fhe="simulate")
     assert [row[0] for row in found] == run.predictions.tolist()
     assert np.array_equal(np.array([row[1:4] for row in found], dtype=float), run.scores)
-    if hidden:
-        with pytest.raises(hesc.ParameterError, match="12 numbers in all, 7 are given"):
-            files.evaluate(tmp_path / "q", server, tmp_path / "a2", keys, counted)
-        assert not (tmp_path / "a2").exists()
 
 
 # Bytes of others ----------------------------------------------------------------------------------
@@ -608,8 +566,7 @@ def test_plans_whose_parts_do_not_go_together(private: PrivateNeighbors) -> None
         ({"neighbors": 133}, "fewer records vote"),
         ({"labels": [0, 1, 3]}, "places of classes"),
         ({"labels": [0] * 65537}, "65536 labels"),
-        ({"answers": 10**9}, "no set of parameters hides"),
-        ({"answers": 2}, "no set of parameters hides"),
+        ({"answers": None}, "fields"),
         ({"names": ["a"]}, "as many names"),
         ({"inputs": 5}, "as many names"),
         ({"inputs": 5, "names": []}, "transform"),
@@ -647,15 +604,10 @@ def test_damaged_bytes(private: PrivateNeighbors, parties: Parties) -> None:
     client, server = parties
     query = client.encrypt(XV[:2]).data
     answer = server.answer(query)
-    hidden = PrivateNeighbors(model()).fit(XT, YT)
-    hidden.plan(XT, hidden=True)
-    keys = hidden.client().public_keys()
-    given = hidden.server(keys=keys).to_bytes()
     rng = np.random.default_rng(0)
     readers: list[tuple[bytes, Callable[[bytes], Any], int]] = [
         (private._service.plan.to_bytes(), NeighborsPlan.from_bytes, 300),
         (server.to_bytes(), NeighborsServer.from_bytes, 300),
-        (keys, lambda data: NeighborsServer.from_bytes(given, keys=data), 100),
         (query, server.answer, 25),
         (answer, client.decrypt, 100),
     ]
@@ -734,14 +686,12 @@ def test_other_classes_name_this_one() -> None:
         ({"setting": "else"}, "Parameter", "no setting 'else'"),
         ({"bits": 100}, "Parameter", "multiple of 64"),
         ({"bits": 1024}, "OutOfRange", "64 to 960"),
-        ({"bits": 960, "hidden": True}, "OutOfRange", "64 to 512"),
         ({"bits": 1.5}, "Shape", "whole number"),
         ({"min_agreement": 1.5}, "Parameter", "from 0 to 1"),
         ({"min_agreement": True}, "Parameter", "from 0 to 1"),
         ({"min_agreement": "x"}, "Shape", "real numbers"),
-        ({"hidden": 1}, "Parameter", "True or False"),
-        ({"answers": 5}, "Parameter", "hidden=True"),
-        ({"answers": 0, "hidden": True}, "OutOfRange", "answers"),
+        ({"hidden": True}, "Parameter", "most of the records' variance.*Leave hidden= out"),
+        ({"hidden": 1}, "Parameter", "Leave hidden= out"),
         ({"names": ["a"]}, "Parameter", "names are 13"),
         ({"random_state": -1}, "OutOfRange", "random_state"),
         ({"random_state": 2**32}, "OutOfRange", "random_state"),

@@ -1,4 +1,4 @@
-"""Counts that must not be doubled: what a server of a hidden model has given."""
+"""Counts that must not be doubled: what was given or shown, of no more than may be."""
 
 from __future__ import annotations
 
@@ -8,9 +8,16 @@ from hesc._native import ParameterError
 
 
 class OneProcess:
-    """The process that something was made in."""
+    """The process that something was made in.
 
-    def __init__(self) -> None:
+    Args:
+        what: counts, as a sentence has it.
+        instead: what who has several processes does.
+
+    """
+
+    def __init__(self, what: str, instead: str) -> None:
+        self._what, self._instead = what, instead
         self._process = os.getpid()
 
     def check(self) -> None:
@@ -22,7 +29,6 @@ class OneProcess:
         """
         if os.getpid() != self._process:
             raise ParameterError(
-                "this process was forked after a server of hidden numbers was made, and would "
-                "count what it gives by itself: both would give more than was planned. Answer in "
-                "one process, or by `hesc eval --ledger`, which counts in a file for all"
+                f"this process was forked after {self._what} was made, and would count by itself "
+                f"what it gives: both would give more than was planned. {self._instead}"
             )

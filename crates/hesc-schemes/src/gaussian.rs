@@ -13,6 +13,20 @@ pub(crate) fn gaussian_pair(rng: &mut impl CryptoRng) -> Complex64 {
     Complex64::from_polar(radius, 2.0 * std::f64::consts::PI * uniform(rng.next_u64()))
 }
 
+/// How far numbers are related to those so many places behind them, in deviations of what independent ones show.
+#[cfg(test)]
+pub(crate) fn correlations(
+    noise: &[f64],
+    lags: &[usize],
+) -> impl Iterator<Item = (usize, f64)> {
+    let square = noise.iter().map(|x| x * x).sum::<f64>() / noise.len() as f64;
+    lags.iter().map(move |&lag| {
+        let pairs = noise.iter().zip(&noise[lag..]);
+        let sum = pairs.map(|(a, b)| a * b).sum::<f64>() / square;
+        (lag, sum / ((noise.len() - lag) as f64).sqrt())
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use hesc_math::AesCtrRng;

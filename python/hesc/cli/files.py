@@ -7,6 +7,7 @@ after an error.
 
 from __future__ import annotations
 
+import os
 import time
 from collections import Counter
 from contextlib import ExitStack
@@ -246,6 +247,20 @@ def _check_served(server: Path) -> None:
     ways.check_encrypted(found.plan)
 
 
+def _answers(
+    batches: Iterator[bytes], served: Any, name: QueryName
+) -> Iterator[tuple[int, Answered]]:
+    """Bytes of each query of a file, and its answer."""
+    for batch in batches:
+        asked = Asked.from_bytes(batch).data
+        yield len(asked), Answered(name.add(digest_of(batch)), served.answer(asked))
+
+
+def _for_one(path: str, flags: int) -> int:
+    """Opens a new file that nobody else reads: whoever has the key reads what was half written."""
+    return os.open(path, flags, 0o600)
+
+
 def evaluate(
     query: Annotated[Path, typer.Argument(help="Encrypted samples.")],
     server: Annotated[Path, typer.Option(help="The folder server/ of a deployment.")],
@@ -271,7 +286,7 @@ def evaluate(
     outputs = {"--out": out} | ({} if ledger_file is None else {"--ledger": ledger_file})
     check_apart(outputs, server, json_file)
     given = None if keys is None else read_whole(keys, KEYS_BYTES, "a file of public keys")
-    served = folder.server(keys=given)
+    served: Any = folder.server(keys=given)
     most: int | None = getattr(served, "answers_left", None)
     if most is not None and ledger_file is None:
         raise ParameterError(
@@ -285,18 +300,24 @@ def evaluate(
     queries = up = down = 0
     with ExitStack() as stack:
         counted = None
-        if ledger_file is not None:
-            counted = stack.enter_context(ledger.opened(ledger_file, folder.digest))
+        if most is not None and ledger_file is not None:
+            counted = stack.enter_context(ledger.opened(ledger_file, served.fingerprint))
+            # The ledger has the count of all processes, this one's queries are added up for it.
+            served.count = ledger.Count()
         file = stack.enter_context(reading(query, "evaluating"))
+        found = _answers(read_queries(file, Message.SAMPLES, folder, served.plan), served, name)
+        if counted is not None and most is not None:
+            # All of them or none, and counted on the disk before any byte of them is there. They
+            # are few.
+            found = iter(list(found))
+            counted.spend(served.count.given, most)
         part = stack.enter_context(new_file(out))
-        with part.open("xb") as answer:
+        with open(part, "xb", opener=_for_one) as answer:
             writer = BatchWriter(answer, Message.SCORES)
             writer.write(bytes.fromhex(folder.digest))
-            for batch in read_queries(file, Message.SAMPLES, folder, served.plan):
-                asked = Asked.from_bytes(batch).data
-                found = Answered(name.add(digest_of(batch)), served.answer(asked))
-                writer.write(found.to_bytes())
-                queries, up, down = queries + 1, up + len(asked), down + len(found.data)
+            for asked, answered in found:
+                writer.write(answered.to_bytes())
+                queries, up, down = queries + 1, up + asked, down + len(answered.data)
             writer.finish()
         figures: dict[str, Any] = {
             "query": name.whole,
@@ -307,9 +328,6 @@ def evaluate(
         }
         lines = [f"queries answered: {queries}, {down} bytes: {out} (query {name})"]
         if counted is not None and most is not None:
-            left: Any = getattr(served, "answers_left", 0)
-            # Counted before the answer is there.
-            counted.spend(most - left, most)
             figures["numbers_left"] = most - counted.given
             lines.append(f"{most - counted.given} numbers left of {most}")
         tell(json_file, figures, *lines)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from typing import TYPE_CHECKING
+from threading import Lock
+from typing import TYPE_CHECKING, Never
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from hesc.codes.rows import checked
 from hesc.encryptor import PublicKey
 from hesc.inputs import of_kind, whole_array
 from hesc.linkage.plans import ROWS, LinkagePlan, numbered, pairs_of
+from hesc.one_process import OneProcess
 from hesc.progress import Bar
 
 if TYPE_CHECKING:
@@ -90,6 +92,13 @@ class Comparer(_Party):
     def __init__(self, plan: LinkagePlan, public: PublicKey, codes: ArrayLike) -> None:
         super().__init__(plan, public, codes, plan.compared)
         self._answered = False
+        self._answering = Lock()
+        self._counts = OneProcess(
+            "a Comparer", "Answer in the process that makes it, which answers once"
+        )
+
+    def __reduce__(self) -> Never:
+        raise TypeError("a Comparer answers once, and is not pickled or copied")
 
     def answers(
         self, message: bytes, *, progress: bool | Callable[[int, int], object] = False
@@ -97,7 +106,8 @@ class Comparer(_Party):
         """Messages for the matcher, one after the other, in bounded memory.
 
         Raises:
-            ParameterError: a second time: more answers would show more than their noise hides.
+            ParameterError: a second time: more answers would show more than their noise hides; in
+                a process that was forked since.
             WireError, ShapeError: what is not the sender's message.
 
         """
@@ -107,12 +117,14 @@ class Comparer(_Party):
                 f"the sender's message has {len(encrypted)} codes of {encrypted.bits} bits, the "
                 f"plan {self.plan.sent} of {self.plan.bits}; make both with one plan"
             )
-        if self._answered:
+        self._counts.check()
+        with self._answering:
+            answered, self._answered = self._answered, True
+        if answered:
             raise ParameterError(
                 "these codes were compared already, and more answers would show more than was "
                 "planned; make a new plan, and count both linkages"
             )
-        self._answered = True
         return self._answers(encrypted, progress)
 
     def _answers(
@@ -120,6 +132,8 @@ class Comparer(_Party):
     ) -> Iterator[bytes]:
         with Bar("records compared", progress) as bar:
             for first in range(0, len(self._codes), ROWS):
+                # Who forks between two parts would have the rest twice.
+                self._counts.check()
                 distances = encrypted.hidden_distances(
                     self._public,
                     self._codes[first : first + ROWS],

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from hesc.ml.copies import Copy
     from hesc.ml.fidelity import Fidelity
     from hesc.ml.transforms import Transform
     from hesc.ring_products.plans import Plan, Sizes
@@ -68,6 +69,7 @@ def table(
     agreement: float | None,
     fidelity: Fidelity | None,
     transformer: bool,
+    copy: Copy | None = None,
 ) -> Disclosure:
     """Roles, disclosure, error and bytes of a plan, a line for each.
 
@@ -81,6 +83,7 @@ def table(
         agreement: the share of rows that keeps its class.
         fidelity: how near what is computed comes to the model that was fitted.
         transformer: whether outputs are transformed samples.
+        copy: of a plan that hides weights, what its answers give away.
 
     """
     outputs, features = ring.shape
@@ -101,6 +104,8 @@ def table(
         "error": f"{ring.error:.3g}, the root mean square of a score's error, at most, in units of "
         f"{units(classes, transformer=transformer)}",
     }
+    if copy is not None:
+        rows["copies"] = str(copy)
     if fidelity is not None:
         rows["fidelity"] = str(fidelity)
     if agreement is not None:
@@ -181,5 +186,6 @@ def _weights(ring: Plan) -> str:
         return "THE CLIENT CAN COMPUTE ALL OF THEM from the first answer (hidden=True drowns them)"
     return (
         f"hidden from an honest client, but for bounds (powers of two) and what scores say: "
-        f"{ring.answers} numbers in all, {ring.shape[0]} a sample, then the server refuses"
+        f"{ring.answers} numbers in all, {ring.shape[0]} a sample, then the server refuses, under "
+        f"whichever plan of this model"
     )

@@ -13,6 +13,7 @@ from hesc.inputs import real_array, whole
 from hesc.ml import transforms
 from hesc.ml.agreement import kept, typical_of
 from hesc.ml.callers import callers_level
+from hesc.ml.copies import Copies
 from hesc.ml.plans import PrivatePlan
 from hesc.ml.samples import are_ranges
 from hesc.ring_products.plans import Bounds, Plan, spread
@@ -20,6 +21,7 @@ from hesc.ring_products.plans import Bounds, Plan, spread
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from hesc.ml.copies import Copy
     from hesc.ml.extraction import Linear
     from hesc.ml.fidelity import Fidelity
 
@@ -64,7 +66,8 @@ def make(
         max_error: the root mean square that is wanted; None for a hundredth of the median margin
             between classes, or of the scores' deviation, or up to two times less.
         hidden: whether weights are hidden from the client.
-        answers: numbers that a hidden model gives in all; None for as many as may be.
+        answers: numbers that a hidden model gives in all; None for as many as leave copies of it
+            bad, see `copies.Copy.is_bounded`.
         ranges: the least and greatest values of features after the transforms; None takes those
             in `x`.
         under: which of the client's keys weights are encrypted under, "public" or "secret"; None
@@ -88,7 +91,10 @@ def make(
         transformer=transformer,
         fidelity=fidelity,
     )
-    answers = _allowed_answers(hidden, answers, model, features, inputs=x.shape[1])
+    classifies = classes is not None
+    answers, copy = _allowed_answers(
+        hidden, answers, model, features, inputs=x.shape[1], classifies=classifies
+    )
     ring = _ring(model, low, high, error, answers=answers, under=under)
     plan = kind(
         ring,
@@ -99,6 +105,7 @@ def make(
         model.link,
         fidelity=fidelity,
         transformer=transformer,
+        copy=copy,
     )
     if classes is None:
         return plan
@@ -179,15 +186,23 @@ def typical(features: Array, low: Array, high: Array) -> tuple[Array, NDArray[np
 
 
 def _allowed_answers(
-    hidden: object, answers: int | None, model: Linear, computed: Array, *, inputs: int
-) -> int | None:
-    """How many numbers a model gives: as many as linear algebra needs more than, if it is hidden.
+    hidden: object,
+    answers: int | None,
+    model: Linear,
+    computed: Array,
+    *,
+    inputs: int,
+    classifies: bool,
+) -> tuple[int | None, Copy | None]:
+    """How many numbers a model gives, if it is hidden, and how good a copy they give.
 
-    A sample's score is one equation for each output, and the unknowns are as many as directions in
-    which features vary, constant ones not counted, nor an intercept, which may be known.
+    At most as many as linear algebra needs more than: a sample's score is one equation for each
+    output, and the unknowns are as many as directions in which features vary, constant ones not
+    counted, nor an intercept, which may be known.
 
     Raises:
-        ParameterError: more than that, which would give the scores away whatever hides weights.
+        ParameterError: more than that, which would give the scores away whatever hides weights; no
+            number is wished, and a copy made from one sample is a good one.
 
     """
     if not isinstance(hidden, bool):
@@ -196,7 +211,7 @@ def _allowed_answers(
     if not hidden:
         if answers is not None:
             raise ParameterError("answers are counted where weights are hidden: hidden=True")
-        return None
+        return None, None
     directions = directions_of(computed)
     # Further components of a linear kernel are roundings, which vary in any number of directions.
     kernels = (step for step in model.steps if isinstance(step, transforms.Kernel))
@@ -208,9 +223,7 @@ def _allowed_answers(
             "hidden=True hides nothing of features that vary in one direction: one score gives "
             "them away; write hidden=False"
         )
-    if answers is None:
-        return most
-    if whole(answers, "answers", 1) > most:
+    if answers is not None and whole(answers, "answers", 1) > most:
         raise ParameterError(
             f"hidden=True with {answers} answers is refused: features vary in {directions} "
             f"directions, and as many samples with their {outputs} scores give the model to a "
@@ -218,7 +231,17 @@ def _allowed_answers(
             f"numbers are fewer, over everyone who may put answers together; otherwise write "
             f"hidden=False, which is what they would learn"
         )
-    return answers
+    copies = Copies(model.weights, model.intercepts, computed, classifies=classifies)
+    if answers is not None:
+        return answers, copies.best(max(1, answers // outputs))
+    copy = copies.most(most // outputs)
+    if copy is None:
+        raise ParameterError(
+            f"hidden=True hides too little of this model: {copies.best(1)}. Write hidden=False, "
+            f"and give answers to whom the model may be known; or say how many by answers=, and "
+            f"read in the plan what they give away"
+        )
+    return outputs * copy.samples, copy
 
 
 def directions_of(rows: Array) -> int:

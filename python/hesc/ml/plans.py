@@ -18,6 +18,7 @@ from hesc.ring_products.plans import Plan, Sizes
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from hesc.ml.copies import Copy
     from hesc.ml.fidelity import Fidelity
     from hesc.ml.transforms import Transform
 
@@ -54,6 +55,8 @@ class PrivatePlan(Disclosing, Concluding):
     """Where what is computed is not the model that was fitted: how near it comes."""
     transformer: bool = False
     """Whether outputs are transformed samples."""
+    copy: Copy | None = None
+    """Of the maker of a plan that hides weights: how good a copy its answers give."""
 
     @property
     def error(self) -> float:
@@ -139,6 +142,7 @@ class PrivatePlan(Disclosing, Concluding):
             agreement=self.agreement,
             fidelity=self.fidelity,
             transformer=self.transformer,
+            copy=self.copy,
         )
 
     def __repr__(self) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from hesc._native import ParameterError
 from hesc.ml import extraction, planning, scorecards, transforms
 from hesc.ml.known import Known
+from hesc.ml.ledger import Count
 from hesc.ml.plans import PrivatePlan
 from hesc.ml.runs import simulate
 from hesc.ml.server import Server
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from hesc.ml.extraction import Linear
     from hesc.ml.fidelity import Fidelity
+    from hesc.ml.measuring import Measured
     from hesc.ml.runs import Progress, Run
     from hesc.planner import Decision
 
@@ -103,10 +105,18 @@ class ScoreService(Service):
         found: Array = self.plan.scores(features @ self.linear.weights.T + self.linear.intercepts)
         return found
 
-    def most_measured(self, server: Any) -> int | None:
+    def most_measured(self, _server: Any) -> int | None:
         """Rows that a report's run may take: hidden weights give so many numbers."""
-        left = getattr(server, "answers_left", None)
-        return None if left is None else left // max(1, self.plan.ring.shape[0])
+        most: int | None = getattr(self.plan, "samples_in_all", None)
+        return most
+
+    def measured(
+        self, client: Any, server: Any, rows: Array, scores: Array, predictions: NDArray[Any]
+    ) -> Measured | None:
+        """A run for the report, which is the owner's own: no client has any of its answers."""
+        if self.most_measured(server) is not None:
+            server.count = Count()
+        return super().measured(client, server, rows, scores, predictions)
 
     def contenders(self, *, samples: int, objective: str, bandwidth: float) -> Decision:
         """The table of ways to compute the same scores; see `Serving.contenders`."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import TYPE_CHECKING, Never
 
 from hesc._native import ParameterError
 from hesc.inputs import of_kind
 from hesc.leveled.keys import PublicKeys
-from hesc.ml import documents
+from hesc.ml import documents, ledger
 from hesc.ml.plans import PrivatePlan
 from hesc.ml.weights import FIELDS, Weights, read
 from hesc.ring_products.models import Model
@@ -24,7 +25,8 @@ class Server:
         weights: a row for each output, on features after the plan's transforms.
         intercepts: one for each output.
         keys: where the plan hides weights, what the client's `public_keys` gave: the server then
-            answers this client alone, and counts what it answers in memory.
+            answers this client alone. What it gives is counted in memory, with what other
+            servers of these weights give in this process, under whichever plan.
 
     Raises:
         OutOfRangeError: weights beyond what the plan declares.
@@ -49,6 +51,12 @@ class Server:
             )
         public = None if keys is None else public_key(plan, keys)
         self._model = Model(plan.ring, *self._weights, keys=public)
+        self.fingerprint = self._weights.fingerprint
+        """Of the weights, which a ledger is opened with; for no client."""
+        self.count = ledger.of_process(self.fingerprint) if plan.hidden else ledger.Count()
+        """Where weights are hidden, how many numbers the model has given; another may be put here,
+        by who keeps count elsewhere."""
+        self._answering = Lock()
 
     def __repr__(self) -> str:
         return f"<hesc.ml.Server: {self.plan!r}>"
@@ -61,15 +69,26 @@ class Server:
 
         Raises:
             WireError, ParameterError, KeyMismatchError: damaged bytes, a query for another plan or
-                of another client; more numbers than a plan that hides weights has left.
+                of another client; more numbers than a model whose weights are hidden has left.
 
         """
-        return self._model.evaluate(query)
+        most = self.plan.ring.answers
+        if most is None:
+            return self._model.evaluate(query)
+        self.count.check()
+        with self._answering:
+            before = self._model.answers_left or 0
+            answer = self._model.evaluate(query)
+            numbers = before - (self._model.answers_left or 0)
+        # Nobody has it before it is counted.
+        self.count.spend(numbers, most)
+        return answer
 
     @property
     def answers_left(self) -> int | None:
         """Numbers that may still be given; None where nothing is hidden."""
-        return self._model.answers_left
+        own, most = self._model.answers_left, self.plan.ring.answers
+        return None if own is None or most is None else max(0, min(own, most - self.count.given))
 
     def to_bytes(self) -> bytes:
         """Plan and **weights in the clear**: for who runs the server, and for no client."""
@@ -78,7 +97,7 @@ class Server:
 
     @classmethod
     def from_bytes(cls, data: bytes, *, keys: bytes | None = None) -> Server:
-        """What `to_bytes` wrote. A count of answers begins anew: whoever reads it keeps count.
+        """What `to_bytes` wrote. What another process gave is not counted: keep a ledger.
 
         Raises:
             WireError: damaged bytes, or another object's.

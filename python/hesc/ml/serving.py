@@ -105,11 +105,14 @@ class Serving(Deployable):
                 hundredth of the median margin between classes over `X`, or of the deviation of a
                 regressor's predictions, of several outputs the least.
             hidden: hide the weights from the client, who otherwise reads them from an answer. It
-                takes larger rings and works for few answers, since scores give a model away.
-            answers: how many numbers a hidden model gives in all its life, samples times outputs;
-                at most and by default one less for each output than directions in which features
-                vary. That is linear algebra's limit: who knows more of the weights beforehand, such
-                as that few are not zero, finds them with fewer.
+                takes larger rings and works for few answers, since scores give a model away: the
+                plan says how good a copy they give.
+            answers: how many numbers a hidden model gives in all its life, under all its plans:
+                samples times outputs. None takes the most whose best copy, of those that are tried
+                on half of `X`, explains less than half of the variance of the scores and has fewer
+                classes alike than half way between the most frequent class's share and all; where
+                one sample gives a better one `hidden` is refused. At most one less for each output
+                than directions in which features vary, which is linear algebra's limit.
             parties: with setting="many_parties": the columns of each owner, by names or numbers,
                 such as `{"bank": ["income", "debt"], "clinic": ["age"]}`.
             own_model: with setting="outsourced": the model is the client's own, who encrypts it

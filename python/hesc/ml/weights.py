@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -38,6 +39,18 @@ class Weights(NamedTuple):
         if rows.shape != shape:
             raise ShapeError(f"the plan is for weights of shape {shape}; got {rows.shape}")
         return cls(rows, spread(intercepts, shape[0], "intercepts"))
+
+    @property
+    def fingerprint(self) -> bytes:
+        """SHA-256 of shape and numbers: what a model is the same by, however it is planned.
+
+        Who has it can try weights on it, so that it is written nowhere.
+        """
+        digest = hashlib.sha256(str(self.weights.shape).encode())
+        for numbers in self:
+            # Less than nothing is nothing.
+            digest.update(np.ascontiguousarray(numbers + 0.0, dtype="<f8").tobytes())
+        return digest.digest()
 
     def described(self) -> dict[str, Any]:
         """For a document."""

@@ -52,7 +52,9 @@ class Model:
             added,
             None if keys is None else keys.public,
         )
-        self._counts = None if keys is None else OneProcess()
+        elsewhere = "Answer in one process, or by `hesc eval --ledger`, which counts in a file"
+        hidden = keys is not None
+        self._counts = OneProcess("a model with hidden weights", elsewhere) if hidden else None
 
     def __reduce__(self) -> Never:
         raise TypeError(

@@ -21,6 +21,7 @@ from hesc.leveled.vectors import EncryptedVector
 from hesc.logarithms.plans import Plan as LogarithmPlan
 from hesc.logarithms.plans import numbers_of as factor_numbers
 from hesc.new_files import new_file
+from hesc.one_process import OneProcess
 from hesc.packing.messages import NORMAL, NUMBERS, encoded
 from hesc.packing.messages import decoded as decoded_slots
 from hesc.packing.slots import EncryptedSlots
@@ -55,6 +56,10 @@ class LeveledSecretKey:
     def __init__(self, params: LeveledParams, native: _native.LeveledSecretKey) -> None:
         self.params = params
         self._native = native
+        self._counts = OneProcess(
+            "a secret key that counts what it shows",
+            "Show numbers in one process, or load the key in each, with `shared=` what others show",
+        )
 
     def __reduce__(self) -> Never:
         raise TypeError("a secret key is not pickled or copied; write it with save")
@@ -377,7 +382,8 @@ class LeveledSecretKey:
 
         Raises:
             ParameterError: another program's result; no room for the noise; a key that has shown
-                as many numbers as it may (`shared`).
+                as many numbers as it may (`shared`); a process that was forked since the key was
+                made or loaded.
             DecryptionError: numbers that the program cannot give. They count as shown; tell
                 nobody that this happened.
 
@@ -398,6 +404,7 @@ class LeveledSecretKey:
                 f"the expected result has {len(expected)} {kind} numbers; this one says otherwise "
                 "of itself, so that it is another program's"
             )
+        self._counts.check()
         numbers, deviation = self._native.decrypt_shared(
             vector.native, expected.native, len(vector), answers, statistical_bits
         )

@@ -197,8 +197,8 @@ impl EncryptedCodes {
         self.shape.bits
     }
 
-    /// Coefficients that the distances to so many codes have, those behind the last record included: what
-    /// [`Hiding::coefficients`] counts.
+    /// Coefficients that the distances to so many codes have, those behind the last record included, which are cut
+    /// off: what [`Hiding::coefficients`] counts, since all are flooded.
     pub fn coefficients(&self, codes: usize) -> u64 {
         let n = self.scheme.block_length();
         (self.shape.slabs(n) * n) as u64 * codes as u64
@@ -254,7 +254,8 @@ impl EncryptedCodes {
             let columns = Columns { first: slab * bits, bits, records: here };
             let codes = &codes[group * GROUP * per_code..last];
             let sums = self.scheme.distances_vartime(&self.columns, columns, codes)?;
-            Part::of(&self.scheme, finish(own, sums)?)
+            // The sender's word is that nothing lies behind its records: nothing of it travels back.
+            Part::of(&self.scheme, self.scheme.cut_distances(finish(own, sums)?, here))
         };
         let mut parts = Vec::with_capacity(own.len());
         let mut left = own.into_iter().enumerate();

@@ -76,6 +76,52 @@ fn distances_are_popcounts() {
     }
 }
 
+/// Noise is planned for whole rings, of each code that is compared and each ring degree of records that is begun.
+#[test]
+fn whole_rings_are_counted() {
+    let scheme = scheme("bfv_1024_distances");
+    let mut rng = AesCtrRng::from_seed([4; 32]);
+    let (secret, _) = scheme.generate_keys(&mut rng);
+    for (records, codes, expected) in
+        [(1, 1, 1024), (1, 7, 7 * 1024), (1024, 2, 2048), (1025, 3, 3 * 2048), (1300, 1, 2048)]
+    {
+        let seeded = SeededCodes::encrypt(&scheme, &secret, &vec![7; records], 64, &mut rng);
+        let found = seeded.unwrap().expand().unwrap().coefficients(codes);
+        assert_eq!(found, expected, "{records} records, {codes} codes");
+    }
+}
+
+/// A query that says one record and holds many is answered about one: what else is read is no distance. By both ways,
+/// and where rings are cut in groups.
+#[test]
+fn answers_hold_what_was_asked_for() {
+    let mut rng = AesCtrRng::from_seed([5; 32]);
+    let scheme = scheme("bfv_4096_distances");
+    let (secret, public) = scheme.generate_keys(&mut rng);
+    let (records, bits) = (200, 64);
+    let sent = random(&mut rng, records, bits);
+    let clear = random(&mut rng, 300, bits);
+    let honest = EncryptedCodes::encrypt(&scheme, &public, &sent, bits, &mut rng).unwrap();
+    let relabelled = |bytes: Vec<u8>, at: usize, value: u32| {
+        let mut bytes = bytes;
+        bytes[14 + at..18 + at].copy_from_slice(&value.to_le_bytes());
+        let end = bytes.len() - 16;
+        let sum = hesc_schemes::wire::checksum(&bytes[..end]);
+        bytes[end..].copy_from_slice(&sum);
+        bytes
+    };
+    let liar = EncryptedCodes::from_bytes(&scheme, &relabelled(honest.to_bytes(), 0, 1)).unwrap();
+    let hiding = Hiding { coefficients: liar.coefficients(300), statistical_bits: 40 };
+    let hidden = liar.hidden_distances_vartime(&public, &clear, hiding, &mut rng).unwrap();
+    for answer in [liar.distances_vartime(&clear).unwrap(), hidden] {
+        assert_eq!(answer.decrypt(&secret).unwrap(), popcounts(&clear, &sent[..1], bits));
+        let whole = relabelled(answer.to_bytes(), 4, records as u32);
+        let read = Distances::from_bytes(&scheme, &whole).unwrap();
+        // Of 60,000 coefficients one in eight at most would do for a distance.
+        assert!(matches!(read.decrypt(&secret), Err(SchemeError::NotACount { .. })));
+    }
+}
+
 /// Sizes follow from numbers of codes and records, whatever is in them; so do the bytes that are no residues.
 #[test]
 fn sizes_say_nothing_of_codes() {

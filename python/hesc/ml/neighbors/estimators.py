@@ -61,7 +61,6 @@ class PrivateNeighbors(Classifying):
         bits: int | None = None,
         min_agreement: float = 0.9,
         hidden: bool = False,
-        answers: int | None = None,
         names: Sequence[str] = (),
         random_state: int = 0,
         table: bool | None = None,
@@ -74,16 +73,10 @@ class PrivateNeighbors(Classifying):
                 neighbour, or better rows that were kept from training.
             setting: "client_server": the server knows the records, the client has samples and key.
             disclose: "distances": what the client learns, to **every record**, and classes.
-            bits: of a code, a multiple of 64: up to 960, and 512 where codes are hidden. None takes
-                as many. Bytes up are proportional to it, and more bits tell angles more finely.
+            bits: of a code, a multiple of 64, up to 960. None takes as many. Bytes up are proportional to it, and more bits tell angles more finely.
             min_agreement: the least share of the rows tried that have the class of exact
                 neighbours; less is refused.
-            hidden: hide the records' codes from the client, who otherwise reads them from the
-                noise of an answer. It takes larger rings and works for few answers, since
-                distances locate a record.
-            answers: how many samples a hidden model answers in all its life: each tells a number
-                about every record. At most and by default one less than directions in which
-                records vary.
+            hidden: refused, with the reason.
             names: of the features, where the model was fitted without.
             random_state: what the public projections are drawn from.
             table: whether to print the table of contenders; None prints it where Python is
@@ -105,7 +98,6 @@ class PrivateNeighbors(Classifying):
             bits=bits,
             min_agreement=min_agreement,
             hidden=hidden,
-            answers=answers,
             random_state=random_state,
         )
         return found
@@ -133,7 +125,7 @@ class PrivateNeighbors(Classifying):
 
         Raises:
             OutOfRangeError: where cosines count, a sample of zeros.
-            ParameterError: there is no plan; more answers than a hidden model has left.
+            ParameterError: there is no plan.
 
         """
         found: NeighborsRun = super().run(  # type: ignore[assignment]

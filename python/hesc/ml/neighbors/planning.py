@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
     Array = NDArray[np.float64]
 
-_PLAIN_BITS: Final = sets.PLAIN.bits
-_HIDING_BITS: Final = 512
+_MOST_BITS: Final = sets.PLAIN.bits
 _CLOSE: Final = 1e-9
 """Of rows' typical length: nearer than that a row and a record are the same one."""
 _FAR: Final = np.iinfo(np.uint32).max
@@ -35,8 +34,6 @@ class Wishes(NamedTuple):
 
     bits: int | None = None
     min_agreement: object = 0.9
-    hidden: object = False
-    answers: int | None = None
     random_state: int = 0
 
 
@@ -61,8 +58,7 @@ def make(
             f"n_neighbors={model.neighbors} of {len(model.labels)} records: all of them vote, so "
             f"that none is nearer than others; take fewer"
         )
-    answers = _allowed_answers(wishes.hidden, wishes.answers, model.vectors)
-    bits = _bits(wishes.bits, answers, model.vectors)
+    bits = _bits(wishes.bits, model.vectors)
     least = _share(wishes.min_agreement)
     seed = whole(wishes.random_state, "random_state", 0, (1 << 32) - 1)
     lengths = model.metric == "euclidean"
@@ -77,7 +73,6 @@ def make(
         model.neighbors,
         model.weights,
         model.metric,
-        answers,
     )
     _check_room(plan)
     codes = coding.encode(model.vectors)
@@ -89,54 +84,18 @@ def make(
             f"with codes of {bits} bits {100 * agreement:.2f} % of {len(rows)} rows have the class "
             f"of exact nearest neighbours, fewer than min_agreement={least:g}: "
             f"{'' if plan.steps else 'put a StandardScaler first, '}"
-            f"{_more_bits(bits, _most_bits(answers))}take more neighbours, or a smaller "
+            f"{_more_bits(bits)}take more neighbours, or a smaller "
             f"min_agreement="
         )
     return replace(plan, agreement=agreement, tried=len(rows)), codes
 
 
-def _allowed_answers(hidden: object, answers: int | None, records: Array) -> int | None:
-    """Samples that a plan answers in all, if codes are hidden: fewer than locate a record.
-
-    Raises:
-        ParameterError: more than that, which would give records away whatever hides codes.
-
-    """
-    if not isinstance(hidden, bool):
-        raise ParameterError(f"hidden is True or False; got {hidden!r}")
-    if not hidden:
-        if answers is not None:
-            raise ParameterError("answers are counted where codes are hidden: hidden=True")
-        return None
-    directions = planning.directions_of(records)
-    if directions < 2:
-        raise ParameterError(
-            "hidden=True hides nothing of records that vary in one direction: one distance gives "
-            "them away; write hidden=False"
-        )
-    if answers is None:
-        return directions - 1
-    if whole(answers, "answers", 1) >= directions:
-        raise ParameterError(
-            f"hidden=True with {answers} answers is refused: records vary in {directions} "
-            f"directions, and distances of as many samples locate every record, whatever encrypts "
-            f"them. Up to {directions - 1} samples are fewer, over everyone who may put answers "
-            f"together; otherwise write hidden=False, which is what they would learn"
-        )
-    return answers
+def _more_bits(bits: int) -> str:
+    return "" if bits == _MOST_BITS else f"ask for more bits= ({_MOST_BITS} at most), "
 
 
-def _most_bits(answers: int | None) -> int:
-    return _PLAIN_BITS if answers is None else _HIDING_BITS
-
-
-def _more_bits(bits: int, most: int) -> str:
-    return "" if bits == most else f"ask for more bits= ({most} at most), "
-
-
-def _bits(bits: int | None, answers: int | None, records: Array) -> int:
-    most = _most_bits(answers)
-    found = most if bits is None else whole(bits, "bits", 64, most)
+def _bits(bits: int | None, records: Array) -> int:
+    found = _MOST_BITS if bits is None else whole(bits, "bits", 64, _MOST_BITS)
     if found % 64:
         raise ParameterError(f"bits is {found}; codes have a multiple of 64")
     if (records.shape[1] + 1) * found > LARGEST:

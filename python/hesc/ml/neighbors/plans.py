@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
-from hesc._native import OutOfRangeError, ParameterError, WireError
+from hesc._native import OutOfRangeError, WireError
 from hesc.codes import sets
 from hesc.inputs import whole
 from hesc.ml import conclusions, documents, frames, labels, samples, transforms
@@ -31,7 +31,6 @@ QUERY: Final = "neighbors query"
 ANSWER: Final = "neighbors answer"
 RECORDS: Final = 1 << 16
 """Of a plan, at most."""
-_ANSWERS: Final = 1 << 32
 
 
 class Concluded(NamedTuple):
@@ -57,6 +56,8 @@ class NeighborsPlan(Disclosing):
     kind: ClassVar[str] = "neighbors plan"
     error: ClassVar[float | None] = None
     encrypts_publicly: ClassVar[bool] = False
+    needs_keys: ClassVar[bool] = False
+    distance_set: ClassVar[DistanceSet] = sets.PLAIN
     steps: list[Transform]
     """What the client does with features before it codes them."""
     inputs: int
@@ -75,8 +76,6 @@ class NeighborsPlan(Disclosing):
     """How votes count: one of `voting.WEIGHTS`."""
     metric: str
     """Which distance is estimated: one of `voting.METRICS`."""
-    answers: int | None = None
-    """Where codes are hidden, samples that the server answers in all."""
     agreement: float | None = None
     """Of a plan's maker: the share of rows that have the class of exact nearest neighbours."""
     tried: int | None = None
@@ -88,55 +87,14 @@ class NeighborsPlan(Disclosing):
         return len(self.labels)
 
     @property
-    def hidden(self) -> bool:
-        """Whether codes are hidden from the client, as far as distances leave them hidden."""
-        return self.answers is not None
-
-    @property
-    def needs_keys(self) -> bool:
-        """Whether the server is given the client's public key before it answers."""
-        return self.hidden
-
-    @property
-    def samples_in_all(self) -> int | None:
-        """Samples that the server answers in all its life; None where nothing is counted."""
-        return self.answers
-
-    @cached_property
-    def distance_set(self) -> DistanceSet:
-        """The parameter set.
-
-        Raises:
-            ParameterError: none has room.
-
-        """
-        if self.answers is None:
-            return sets.PLAIN
-        found = sets.hiding(self.coding.bits, self.coefficients(self.answers))
-        if found is None:
-            raise ParameterError(
-                f"no set of parameters hides {self.records} codes of {self.coding.bits} bits from "
-                f"{self.answers} answers; take 512 bits at most, or fewer answers or records"
-            )
-        return found
-
-    @property
     def params(self) -> Params:
         """The parameters of the client's keys."""
         return Params.preset(self.distance_set.name)
 
-    def coefficients(self, answers: int) -> int:
-        """Coefficients that so many answers show at most: each may come in a query of its own."""
-        return answers * self.records * max(s.block for s in sets.SETS)
-
     @property
     def rows(self) -> int:
         """Samples of one query, at most; one costs as much as all of them."""
-        return (
-            self.distance_set.block
-            if self.answers is None
-            else min(self.distance_set.block, self.answers)
-        )
+        return self.distance_set.block
 
     @cached_property
     def name(self) -> bytes:
@@ -224,7 +182,6 @@ class NeighborsPlan(Disclosing):
             "neighbors": self.neighbors,
             "weights": self.weights,
             "metric": self.metric,
-            "answers": self.answers,
         }
         return documents.write(self.kind, fields)
 
@@ -237,7 +194,7 @@ class NeighborsPlan(Disclosing):
 
         """
         names = {"inputs", "names", "steps", "classes", "labels", "coding", "neighbors"}
-        given = documents.read(data, cls.kind, names | {"weights", "metric", "answers"})
+        given = documents.read(data, cls.kind, names | {"weights", "metric"})
         inputs = given["inputs"]
         named = documents.read_names(given["names"], inputs)
         steps, width = transforms.read(given["steps"], inputs)
@@ -250,16 +207,16 @@ class NeighborsPlan(Disclosing):
             raise WireError(f"a plan of nearest neighbours has from 2 to {RECORDS} labels")
         if not all(type(place) is int and 0 <= place < len(classes) for place in places):
             raise WireError("labels of records are places of classes")
-        neighbors, answers = given["neighbors"], given["answers"]
+        neighbors = given["neighbors"]
         if type(neighbors) is not int or not 0 < neighbors < len(places):
             raise WireError("fewer records vote than there are, and one at least")
-        if answers is not None and (type(answers) is not int or not 0 < answers < _ANSWERS):
-            raise WireError("a plan that hides codes gives some answers, below 2^32")
         weights = documents.one_of(given["weights"], voting.WEIGHTS, "weights")
         metric = documents.one_of(given["metric"], voting.METRICS, "a metric")
         if (metric == "cosine") != (how.centre is None):
             raise WireError("codes of cosines have no centre, and those of distances have one")
-        found = cls(
+        if how.bits > cls.distance_set.bits:
+            raise WireError(f"codes that are compared have {cls.distance_set.bits} bits at most")
+        return cls(
             steps,
             inputs,
             named,
@@ -269,15 +226,7 @@ class NeighborsPlan(Disclosing):
             neighbors,
             weights,
             metric,
-            answers,
         )
-        try:
-            room = found.distance_set.bits
-        except ParameterError as error:
-            raise WireError(f"a plan of nearest neighbours: {error}") from error
-        if how.bits > room:
-            raise WireError(f"codes that are compared have {room} bits at most")
-        return found
 
 
 def _table(plan: NeighborsPlan) -> Disclosure:
@@ -334,14 +283,8 @@ _METRICS: Final = {
 
 
 def _records(plan: NeighborsPlan) -> str:
-    if plan.answers is None:
-        each = plan.coding.bits / plan.coding.features
-        return (
-            "NOT HIDDEN: THE CLIENT CAN COMPUTE EVERY RECORD'S CODE from the noise of the first "
-            f"answer, and from {each:.3g} bits to a feature the record itself, roughly "
-            "(hidden=True drowns codes)"
-        )
+    each = plan.coding.bits / plan.coding.features
     return (
-        f"codes are hidden from an honest client, but for what distances say: {plan.answers} "
-        "numbers about each record, one a sample, then the server refuses"
+        "NOT HIDDEN: THE CLIENT CAN COMPUTE EVERY RECORD'S CODE from the noise of the first "
+        f"answer, and from {each:.3g} bits to a feature the record itself, roughly"
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from threading import Lock
 from typing import TYPE_CHECKING, Final, Never
 
 import numpy as np
@@ -10,17 +9,13 @@ import numpy as np
 from hesc._native import ParameterError, ShapeError, WireError
 from hesc.codes import EncryptedCodes
 from hesc.codes.rows import checked
-from hesc.encryptor import PublicKey
 from hesc.inputs import of_kind
 from hesc.ml import documents, frames
 from hesc.ml.callers import usual_floats
 from hesc.ml.neighbors.plans import ANSWER, QUERY, NeighborsPlan
-from hesc.one_process import OneProcess
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-
-    from hesc.codes import EncryptedDistances
 
 _KIND: Final = "neighbors server"
 
@@ -31,12 +26,11 @@ class NeighborsServer:
     Args:
         plan: what both sides agreed upon.
         codes: of the records, a row for each, in the order of the plan's labels.
-        keys: where the plan hides codes, what the client's `public_keys` gave: the server then
-            answers this client alone, and counts what it answers in memory.
+        keys: of no use here, where nothing is hidden from the client.
 
     Raises:
         ShapeError: codes that are not the plan's in number or bits.
-        ParameterError, WireError: keys missing, too many, damaged or of another set.
+        ParameterError: keys are given.
 
     """
 
@@ -45,24 +39,14 @@ class NeighborsServer:
         self._codes = checked(codes)
         if self._codes.shape != (plan.records, plan.coding.bits // 64):
             raise ShapeError("codes of a server are as many, and as long, as its plan says")
-        if (keys is None) == plan.needs_keys:
-            raise ParameterError(
-                "this plan hides the codes, under the client's public key: give keys=, the bytes "
-                "of client.public_keys()"
-                if plan.needs_keys
-                else "this plan hides nothing and needs no keys: leave out keys="
-            )
-        self._public = None if keys is None else PublicKey.from_bytes(plan.params, keys)
-        self._left, self._counting = plan.answers, Lock()
-        self._counts = OneProcess()
+        if keys is not None:
+            raise ParameterError("this plan hides nothing and needs no keys: leave out keys=")
 
     def __repr__(self) -> str:
         return f"<hesc.ml.neighbors.NeighborsServer: {self.plan!r}>"
 
     def __reduce__(self) -> Never:
-        raise TypeError(
-            "a NeighborsServer is not pickled or copied, nor its count; write to_bytes()"
-        )
+        raise TypeError("a NeighborsServer is not pickled or copied; write to_bytes()")
 
     @usual_floats
     def answer(self, query: bytes) -> bytes:
@@ -72,9 +56,7 @@ class NeighborsServer:
         however many samples there are; its time depends on the codes.
 
         Raises:
-            WireError, ParameterError, KeyMismatchError: damaged bytes, a query for another plan or
-                of another client; more samples than a plan that hides codes has left, and any in a
-                process that was forked since this server was made.
+            WireError, ParameterError: damaged bytes, or a query for another plan.
 
         """
         name, data = frames.split(query, QUERY, 2)
@@ -85,32 +67,7 @@ class NeighborsServer:
             raise WireError(
                 f"a query has codes of {self.plan.coding.bits} bits, {self.plan.rows} at most"
             )
-        if self._public is None:
-            found = asked.distances(self._codes)
-        else:
-            with self._counting:
-                found = self._hidden(asked, self._public)
-        return frames.join(ANSWER, [name, found.to_bytes()])
-
-    def _hidden(self, asked: EncryptedCodes, public: PublicKey) -> EncryptedDistances:
-        self._counts.check()
-        left = self._left or 0
-        if len(asked) > left:
-            raise ParameterError(
-                f"this model gives {self.plan.answers} numbers about each record in all, one a "
-                f"sample; {left} are left and {len(asked)} are asked for: no answer. More would "
-                f"give the records away"
-            )
-        found = asked.hidden_distances(
-            public, self._codes, coefficients=self.plan.coefficients(self.plan.answers or 0)
-        )
-        self._left = left - len(asked)
-        return found
-
-    @property
-    def answers_left(self) -> int | None:
-        """Samples that may still be asked about; None where nothing is hidden."""
-        return self._left
+        return frames.join(ANSWER, [name, asked.distances(self._codes).to_bytes()])
 
     def to_bytes(self) -> bytes:
         """Plan and **codes in the clear**: for who runs the server, and for no client."""
@@ -120,7 +77,7 @@ class NeighborsServer:
 
     @classmethod
     def from_bytes(cls, data: bytes, *, keys: bytes | None = None) -> NeighborsServer:
-        """What `to_bytes` wrote. A count of answers begins anew: whoever reads it keeps count.
+        """What `to_bytes` wrote.
 
         Raises:
             WireError: damaged bytes, or another object's.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from hesc._native import ParameterError
 from hesc.ml.neighbors import extraction, planning
 from hesc.ml.neighbors.runs import NeighborsSession, simulate
 from hesc.ml.neighbors.server import NeighborsServer
@@ -24,8 +23,16 @@ class NeighborsService(Service):
     """Codes of records at the server, distances for the client."""
 
     takes: ClassVar[frozenset[str]] = frozenset(
-        {"bits", "min_agreement", "hidden", "answers", "random_state"}
+        {"bits", "min_agreement", "random_state"}
     )
+    refuses: ClassVar[dict[str, str]] = {
+        "hidden": "within any number of answers that is of use a client that follows the protocol "
+        "finds most of the records' variance from distances alone, whatever drowns the codes, so "
+        "that nothing is hidden. Leave hidden= out: the plan says that the client can compute "
+        "every record's code, and is for records that it may have. Of a linear model fitted to "
+        "the same data weights can be hidden for a few answers (PrivateClassifier)",
+        "answers": "they are counted where weights are hidden, and no records are; leave it out",
+    }
 
     def __init__(
         self, plan: NeighborsPlan, asked: Asked, model: Records, codes: NDArray[np.uint64]
@@ -50,7 +57,7 @@ class NeighborsService(Service):
         return self._model.same_as(extraction.records_of(estimator))
 
     def server(self, *, keys: bytes | None = None) -> NeighborsServer:
-        """A server, which cannot decrypt; where codes are hidden, of one client's keys."""
+        """A server, which cannot decrypt."""
         return NeighborsServer(self.plan, self.codes, keys=keys)
 
     def simulated(
@@ -67,20 +74,10 @@ class NeighborsService(Service):
     def _opened(self, client: Any, server: Any) -> NeighborsSession:
         return NeighborsSession(client, server)
 
-    def most_measured(self, _server: Any) -> int | None:
-        """Rows that a report's run may take: hidden codes are compared with so many."""
-        most: int | None = self.plan.samples_in_all
-        return most
-
     def contenders(self, *, samples: int, objective: str, bandwidth: float) -> Decision:
         """The table of ways to compute the same distances; see `Serving.contenders`."""
         from hesc.planner import Distances, Task, decide
 
-        if self.plan.hidden:
-            raise ParameterError(
-                "this plan hides its codes, which one way alone does here: there is nothing to "
-                "compare it with"
-            )
         return decide(
             Task(
                 Distances(self.codes),

@@ -17,6 +17,7 @@ use zeroize::Zeroizing;
 
 use super::{Bfv, Ciphertexts, CompactCiphertexts, Precision};
 use crate::error::refuse;
+use crate::gaussian::gaussian_pair;
 use crate::rlwe::{PublicKey, noise};
 use crate::streams::{Batch, Encrypt};
 use crate::{Packing, SchemeError};
@@ -195,6 +196,19 @@ impl Bfv<u32> {
         Ok(hidden)
     }
 
+    /// The same ciphertexts with what lies behind the last record taken out: coefficients of their first part become
+    /// zero, and nobody reads what they were. After [`Self::hide_noise`], which makes the first part independent of
+    /// the columns: before it the key's owner would solve the second part for them.
+    pub fn cut_distances(&self, mut a: Ciphertexts<u32>, records: usize) -> Ciphertexts<u32> {
+        let (ring, n) = (self.ring(), self.ring().ring_degree());
+        for block in a.words.chunks_exact_mut(2 * ring.poly_len()) {
+            for limb in block[..ring.poly_len()].chunks_exact_mut(n) {
+                limb[records.min(n)..].fill(0);
+            }
+        }
+        a
+    }
+
     /// Deviation of the noise that hides all others, if the set has room for it.
     fn hiding_deviation(&self, a: &Ciphertexts<u32>, hiding: Hiding) -> Result<f64, SchemeError> {
         let Hiding { coefficients, statistical_bits } = hiding;
@@ -321,15 +335,13 @@ fn add_constant(a: &mut [u32], constant: u32, q: &Modulus) {
     }
 }
 
-/// Integers next to normal numbers (Box and Muller) of this deviation, at most `2^57`: nothing is beyond nine of
-/// them. Doubles are coarser than integers far from zero; what is shown is rounded to far less than they have.
+/// Integers next to normal numbers of this deviation, at most `2^57`: nothing is beyond nine of them. Doubles are
+/// coarser than integers far from zero; what is shown is rounded to far less than they have.
 fn sample_wide(out: &mut [i64], deviation: f64, rng: &mut impl CryptoRng) {
-    let mut uniform = || ((rng.next_u64() >> 11) as f64 + 0.5) * 2f64.powi(-53);
     for pair in out.chunks_mut(2) {
-        let radius = deviation * (-2.0 * uniform().ln()).sqrt();
-        let (sine, cosine) = (2.0 * std::f64::consts::PI * uniform()).sin_cos();
-        for (out, part) in pair.iter_mut().zip([cosine, sine]) {
-            *out = (radius * part).round_ties_even() as i64;
+        let noise = gaussian_pair(rng);
+        for (out, part) in pair.iter_mut().zip([noise.re, noise.im]) {
+            *out = (deviation * part).round_ties_even() as i64;
         }
     }
 }

@@ -5,6 +5,7 @@ use hesc_math::{Coeff, Eval, Poly, kernels, ntt_primes};
 use super::*;
 use crate::Assurance;
 use crate::rlwe::{PlaintextSpace, SchemeKind, SecretKey, Spec};
+use crate::gaussian::correlations;
 use crate::streams::{Combine, Decrypt};
 use hesc_math::RingIndex;
 
@@ -143,6 +144,62 @@ fn noise_gives_codes_away_until_it_is_hidden() {
     let square: f64 = noise.iter().map(|x| x * x).sum::<f64>() / noise.len() as f64;
     let ratio = square.sqrt() / hidden.state.deviation;
     assert!((ratio - 1.0).abs() < 6.0 / (2.0 * noise.len() as f64).sqrt(), "{ratio}");
+    // It hides the fresh zero's noise too, and is hidden by no less than what was to be hidden.
+    let floods = (12.0 * 16.0 * DEGREE as f64).sqrt() * 20f64.exp2();
+    let least = floods * sums.state.deviation.hypot(columns.state.deviation);
+    assert!((hidden.state.deviation / least - 1.0).abs() < 1e-9);
+}
+
+/// The noise that was really added has no relation between neighbours, next but few, or the places of two blocks: who
+/// subtracts one coefficient from another has both. And the second part is a fresh one.
+#[test]
+fn noise_that_hides_is_drawn_for_each_coefficient() {
+    let scheme = roomy();
+    let mut rng = AesCtrRng::from_seed([12; 32]);
+    let (secret, public) = scheme.generate_keys(&mut rng);
+    let columns = scheme.encrypt(&public, &vec![0; BITS * DEGREE / 64], &mut rng).unwrap();
+    let all = Columns { first: 0, bits: BITS, records: DEGREE };
+    let sums = scheme.distances_vartime(&columns, all, &[5; 16]).unwrap();
+    let hiding = Hiding { coefficients: 16 * DEGREE as u64, statistical_bits: 40 };
+    let hidden = scheme.hide_noise(&public, &sums, hiding, NoiseSeed::draw(&mut rng)).unwrap();
+    let noise = noise_of(&scheme, &secret, &hidden);
+    let far = [1, 2, 3, 4, 7, 8, DEGREE - 1, DEGREE, DEGREE + 1, 8 * DEGREE];
+    // Six deviations each: 2e-8 for all, seeded.
+    for (lag, found) in correlations(&noise, &far) {
+        assert!(found.abs() < 6.0, "{lag}: {found}");
+    }
+    let size = scheme.ring().poly_len();
+    let parts = sums.words.chunks_exact(size).zip(hidden.words.chunks_exact(size));
+    for (before, after) in parts {
+        let same = before.iter().zip(after).filter(|(a, b)| a == b).count();
+        assert!(same < 8, "{same} words of {size} were left as they were");
+    }
+}
+
+/// Cut off means gone: behind the last record the key's owner reads what does not depend on what lay there.
+#[test]
+fn nothing_travels_behind_the_last_record() {
+    let scheme = roomy();
+    let mut rng = AesCtrRng::from_seed([13; 32]);
+    let (secret, public) = scheme.generate_keys(&mut rng);
+    // A sender that says one record and sends ones in all places.
+    let columns = scheme.encrypt(&public, &vec![u64::MAX; BITS * DEGREE / 64], &mut rng).unwrap();
+    let one = Columns { first: 0, bits: BITS, records: 1 };
+    let codes = [0x0123_4567_89ab_cdef_u64; 4];
+    let sums = scheme.distances_vartime(&columns, one, &codes).unwrap();
+    let hiding = Hiding { coefficients: 4 * DEGREE as u64, statistical_bits: 40 };
+    let hidden = scheme.hide_noise(&public, &sums, hiding, NoiseSeed::draw(&mut rng)).unwrap();
+    let told = scheme.decrypt(&secret, &hidden).unwrap();
+    let cut = scheme.decrypt(&secret, &scheme.cut_distances(hidden, 1)).unwrap();
+    // Behind the record its place less twice the code's weight, modulo 65, whole as it came and cut off now.
+    let weight = codes[0].count_ones();
+    for (told, cut) in told.chunks_exact(DEGREE).zip(cut.chunks_exact(DEGREE)) {
+        assert_eq!((told[0], cut[0]), (64 - weight, 64 - weight));
+        let right = |row: &[u32]| row[1..].iter().filter(|&&count| count == told[1]).count();
+        assert_eq!(right(told), DEGREE - 1);
+        // One in 65 by chance: six deviations above that are 40.
+        assert!(right(cut) < 45, "{}", right(cut));
+    }
 }
 
 /// What has no room or no meaning is refused before anything is added.

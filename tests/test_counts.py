@@ -1,0 +1,446 @@
+"""What is given or shown no more often than was said: over forks, plans, processes and kills."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import fcntl
+import json
+import os
+import pickle
+import re
+import signal
+import stat
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import hesc
+from hesc.cli import files
+from hesc.linkage import Comparer, LinkagePlan, Sender
+from hesc.ml import PrivateRegressor, Server, ledger
+from hesc.ml.weights import Weights
+from hesc.one_process import OneProcess
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+# Later versions of Python warn of what is tested here.
+pytestmark = pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+
+ROOT = Path(hesc.__file__).parent
+RNG = np.random.default_rng(0)
+X = RNG.uniform(-1, 1, (300, 12))
+NAMES = [f"f{n}" for n in range(12)]
+
+
+def planned(answers: int = 11, **wishes: Any) -> PrivateRegressor:
+    made = PrivateRegressor(LinearRegression()).fit(X, X @ np.arange(1.0, 13))
+    wishes = {"max_error": 0.5, "ranges": (-1, 1), "names": NAMES} | wishes
+    made.plan(X, hidden=True, answers=answers, **wishes)
+    return made
+
+
+def in_a_child(work: Callable[[], object]) -> str:
+    """What work raises in a forked process."""
+    read, write = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            work()
+            said = "nothing"
+        except hesc.HescError as error:
+            said = str(error)
+        os.write(write, said.encode())
+        os._exit(0)
+    os.close(write)
+    os.waitpid(child, 0)
+    with os.fdopen(read) as file:
+        return file.read()
+
+
+# All counts ---------------------------------------------------------------------------------------
+
+GUARDED = {
+    ("linkage/parties.py", "Comparer", "_answered"),
+    ("ml/ledger.py", "Count", "given"),
+    ("ring_products/models.py", "Model", "_native"),
+    ("secret/leveled.py", "LeveledSecretKey", "_native"),
+}
+"""What counts, or whose compiled part counts, towards no more than may be."""
+HARMLESS = {
+    "cli/columns.py Table _line": "a line's number, for errors",
+    "iris/contenders.py Layered bytes_down": "what was measured",
+    "iris/contenders.py Layered bytes_up": "what was measured",
+    "iris/contenders.py Monomial bytes_down": "what was measured",
+    "iris/contenders.py Monomial bytes_up": "what was measured",
+    "ml/onnx/values.py Budget _left": "memory of one reader, which a fork has twice",
+    "networks/batches.py BatchWriter _batches": "what one file says of itself",
+    "planner/contenders/encrypted_columns.py _Parties _held": "memory that was measured",
+    "progress.py Bar done": "what a bar shows",
+    "stages.py Stopwatch milliseconds": "what was measured",
+}
+"""Other numbers and truths that change, and what they are."""
+COMPILED = {
+    "hesc-circuits/src/gates/monitor.rs": "progress of one circuit",
+    "hesc-circuits/src/ring_products/server.rs": "GUARDED by ring_products/models.py",
+    "hesc-schemes/src/ckks/sharing.rs": "GUARDED by secret/leveled.py",
+    "hesc-schemes/src/rlwe/buffer.rs": "memory that is kept",
+    "hesc-schemes/src/streams/pad/keys.rs": "hashed with fresh random bytes, which a fork has anew",
+}
+"""Compiled counts, and what they are."""
+
+
+def changing(path: Path) -> Iterator[tuple[str, str]]:
+    """Classes and attributes that a method adds to, takes from, or sets to a number or a truth."""
+    for of in ast.walk(ast.parse(path.read_text())):
+        if not isinstance(of, ast.ClassDef):
+            continue
+        for method in of.body:
+            if not isinstance(method, ast.FunctionDef) or method.name == "__init__":
+                continue
+            for step in ast.walk(method):
+                if isinstance(step, ast.AugAssign):
+                    targets: list[ast.expr] = [step.target]
+                elif isinstance(step, ast.Assign) and counts(step.value):
+                    targets = step.targets
+                else:
+                    continue
+                for name in (each for target in targets for each in ast.walk(target)):
+                    own = isinstance(name, ast.Attribute) and isinstance(name.value, ast.Name)
+                    if own and name.value.id in ("self", "cls"):
+                        yield of.name, name.attr
+
+
+def counts(value: ast.expr) -> bool:
+    """Whether a value that is set is a number, a truth, or computed of some."""
+    parts = value.elts if isinstance(value, ast.Tuple) else [value]
+    return any(
+        (isinstance(part, ast.Constant) and isinstance(part.value, int | float))
+        or (isinstance(part, ast.BinOp) and isinstance(part.op, ast.Add | ast.Sub))
+        for part in parts
+    )
+
+
+def test_every_count_is_known() -> None:
+    """A new one is in one of the lists above: guarded against forks, or of no consequence."""
+    found = {
+        (path.relative_to(ROOT).as_posix(), *each)
+        for path in ROOT.rglob("*.py")
+        for each in changing(path)
+    }
+    unknown = {" ".join(each) for each in found - GUARDED} - set(HARMLESS)
+    assert not unknown, "counts that are in no list"
+    for place, name, _ in GUARDED:
+        of = next(
+            node
+            for node in ast.walk(ast.parse((ROOT / place).read_text()))
+            if isinstance(node, ast.ClassDef) and node.name == name
+        )
+        said = ast.unparse(of)
+        assert "OneProcess(" in said, name
+        assert "self._counts.check()" in said, name
+
+
+@pytest.mark.skipif(not (ROOT.parents[1] / "crates").exists(), reason="without the sources")
+def test_every_compiled_count_is_known() -> None:
+    crates = ROOT.parents[1] / "crates"
+    kinds = re.compile(r"Mutex<(u\d+|usize|f64|bool)>|Atomic(U|I)\w+::new|: Atomic(U|I|Bool)")
+    found = {
+        path.relative_to(crates).as_posix()
+        for path in crates.glob("*/src/**/*.rs")
+        if kinds.search(path.read_text().split("#[cfg(test)]")[0])
+    }
+    assert found - set(COMPILED) == set()
+
+
+# Forks --------------------------------------------------------------------------------------------
+
+
+def test_a_fork_does_not_double_what_a_key_shows() -> None:
+    params = hesc.LeveledParams.preset("ckks_8192_shared")
+    secret, public = hesc.leveled_keygen(params)
+    vector, expected = public.encrypt([0.5]), public.encrypt([0.0])
+    show = partial(secret.decrypt_shared, vector, expected=expected, answers=1 << 20)
+    assert "forked after a secret key that counts" in in_a_child(show)
+    before = secret.shared
+    show()
+    assert secret.shared > before
+    # What counts nothing is had in both.
+    assert in_a_child(lambda: secret.decrypt(vector)) == "nothing"
+
+
+def test_a_fork_does_not_double_what_a_comparer_answers() -> None:
+    plan = LinkagePlan(4, 520, 64)
+    matcher, public = hesc.keygen(plan.params())
+    codes = RNG.integers(0, 2**63, (520, 1)).astype(np.uint64)
+    message, comparer = Sender(plan, public, codes[:4]).message(), Comparer(plan, public, codes)
+    assert "forked after a Comparer" in in_a_child(lambda: list(comparer.answers(message)))
+    answers = comparer.answers(message)
+    first = next(answers)
+    # The rest belongs to whoever has the first part.
+    assert "forked after a Comparer" in in_a_child(lambda: list(answers))
+    assert len([first, *answers]) == 2
+    with pytest.raises(hesc.ParameterError, match="compared already"):
+        comparer.answers(message)
+    for doubled in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match="answers once"):
+            doubled(comparer)  # type: ignore[operator]
+
+
+def test_a_fork_does_not_double_what_a_count_has(tmp_path: Path) -> None:
+    made = planned()
+    client = made.client()
+    server = made.server(keys=client.public_keys())
+    query = client.encrypt(X[:1]).data
+    assert "forked after a server" in in_a_child(partial(server.answer, query))
+    assert server.answers_left == 11
+    with ledger.opened(tmp_path / "l", bytes(32)) as counted:
+        assert "forked after" in in_a_child(partial(counted.spend, 1, 9))
+        counted.spend(9, 9)
+    # What a child makes itself is its own.
+    assert in_a_child(OneProcess("it", "").check) == "nothing"
+
+
+# Plans --------------------------------------------------------------------------------------------
+
+
+def test_budgets_follow_weights() -> None:
+    """Another plan of the same model goes on where the last was; another model does not."""
+    made = planned()
+    made.run(X[:7], progress=False)
+    for wishes in ({}, {"max_error": 0.25}, {"ranges": (-2, 2)}):
+        made.plan(X, hidden=True, answers=11, **({"max_error": 0.5, "ranges": (-1, 1)} | wishes))
+        client = made.client()
+        server = made.server(keys=client.public_keys())
+        assert server.answers_left == 4
+        again = Server.from_bytes(server.to_bytes(), keys=client.public_keys())
+        with pytest.raises(hesc.ParameterError, match="7 are given and 5 more"):
+            again.answer(client.encrypt(X[:5]).data)
+    client.decrypt(server.answer(client.encrypt(X[:4]).data))
+    assert server.answers_left == 0
+    with pytest.raises(hesc.ParameterError, match="under whichever plan; 11 are given"):
+        made.run(X[:1], progress=False)
+    # A smaller limit than was spent, and the same weights in another estimator.
+    other = planned(5)
+    assert other.server(keys=other.client().public_keys()).answers_left == 0
+    new = PrivateRegressor(LinearRegression()).fit(X, X @ np.arange(2.0, 14))
+    new.plan(X, hidden=True, answers=11, max_error=0.5, ranges=(-1, 1))
+    assert new.server(keys=new.client().public_keys()).answers_left == 11
+
+
+def test_a_report_spends_nothing(tmp_path: Path) -> None:
+    made = planned()
+    made.save(tmp_path / "d", sample=11)
+    assert made.server(keys=made.client().public_keys()).answers_left == 11
+
+
+def test_fingerprints() -> None:
+    one = Weights.of([[1.0, -0.0]], [2.0], (1, 2))
+    assert one.fingerprint == Weights.of([[1.0, 0.0]], [2.0], (1, 2)).fingerprint
+    for weights, added in (([[1.0, 0.0]], [3.0]), ([[1.0], [0.0]], [2.0, 0.0]), ([[2.0, 0.0]], 1.0)):
+        shape = np.shape(weights)
+        assert Weights.of(weights, added, shape).fingerprint != one.fingerprint  # type: ignore[arg-type]
+
+
+# Ledgers ------------------------------------------------------------------------------------------
+
+
+def test_a_ledger_does_not_say_whose_it_is(tmp_path: Path) -> None:
+    """Two of one model have nothing in common: who tries weights tries them on each, slowly."""
+    model = Weights.of([[1.0, 2.0]], [0.0], (1, 2)).fingerprint
+    found = []
+    for name in "ab":
+        with ledger.opened(tmp_path / name, model):
+            found.append(json.loads((tmp_path / name).read_bytes()))
+        assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o600
+        assert model.hex() not in (tmp_path / name).read_text()
+    assert all(found[0][key] != found[1][key] for key in ("model", "salt"))
+    with pytest.raises(hesc.WireError, match="another model's"), ledger.opened(
+        tmp_path / "a", bytes(32)
+    ):
+        pass
+
+
+def test_ledgers_are_for_one_process_at_a_time(tmp_path: Path) -> None:
+    path = tmp_path / "l"
+    with ledger.opened(path, bytes(32)):
+        other = os.open(path, os.O_RDWR)
+        # Not even for who would share it.
+        with pytest.raises(BlockingIOError):
+            fcntl.flock(other, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        os.close(other)
+    turns = 6
+    children = []
+    for _ in range(2):
+        child = os.fork()
+        if not child:
+            try:
+                for _ in range(turns):
+                    with ledger.opened(path, bytes(32)) as counted:
+                        counted.spend(1, 100)
+            finally:
+                os._exit(0)
+        children.append(child)
+    for child in children:
+        os.waitpid(child, 0)
+    with ledger.opened(path, bytes(32)) as counted:
+        assert counted.given == 2 * turns
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A deployment with hidden weights, keys, and a query of two samples in two parts."""
+    at = tmp_path_factory.mktemp("desk")
+    made = planned()
+    made.save(at / "d", sample=0)
+    files.keygen(at / "d" / "client", at / "k", at / "keys")
+    np.savetxt(at / "r.csv", X[:2], delimiter=",", header=",".join(NAMES), comments="")
+    files.encrypt(at / "r.csv", at / "d" / "client", at / "k", at / "q")
+    return at
+
+
+STEPS = {"evaluate", "spend", "_keep", "new_files", "new_file", "_sync", "_link", "write", "finish"}
+"""Functions of `eval` whose lines are its steps."""
+
+
+def killed_at(step: int, work: Callable[[], object]) -> int:
+    """Work in a child that is killed before its step of that number; how many steps it took."""
+    read, write = os.pipe()
+    child = os.fork()
+    if not child:
+        taken = 0
+
+        def trace(frame: Any, event: str, _: object) -> Any:
+            nonlocal taken
+            if frame.f_code.co_name not in STEPS or "hesc" not in frame.f_code.co_filename:
+                return None
+            if event == "line":
+                taken += 1
+                if taken == step:
+                    os.kill(os.getpid(), signal.SIGKILL)
+            return trace
+
+        try:
+            sys.settrace(trace)
+            work()
+            sys.settrace(None)
+            os.write(write, str(taken).encode())
+        finally:
+            os._exit(0)
+    os.close(write)
+    _, status = os.waitpid(child, 0)
+    with os.fdopen(read) as file:
+        said = file.read()
+    assert os.WIFSIGNALED(status) or said, "the command failed"
+    return int(said or 0)
+
+
+def test_no_more_is_readable_than_was_counted(desk: Path, tmp_path: Path) -> None:
+    """`eval` killed at every step: what lies on the disk then, under any name, is counted.
+
+    And nobody else may read what was half written.
+    """
+
+    def work(folder: Path) -> None:
+        folder.mkdir()
+        keys, out = desk / "keys", folder / "a"
+        files.evaluate(desk / "q", desk / "d" / "server", out, keys, folder / "l")
+
+    steps = killed_at(0, partial(work, tmp_path / "0"))
+    assert steps > 40
+    answered = 0
+    for step in range(1, steps + 1):
+        folder = tmp_path / str(step)
+        assert killed_at(step, partial(work, folder)) == 0
+        there = list(folder.iterdir()) if folder.exists() else []
+        given = 0
+        if (folder / "l").exists():
+            given = json.loads((folder / "l").read_bytes())["given"]
+        # Ledgers are shorter than any answer.
+        found = [path for path in there if path.name != "l" and path.stat().st_size > 1000]
+        assert given in (0, 2)
+        assert not found or given == 2, step
+        answered += bool(found)
+        parts = (path for path in there if path.name.startswith("."))
+        assert all(stat.S_IMODE(path.stat().st_mode) == 0o600 for path in parts)
+    # Some died with the answer there, and some before.
+    assert 0 < answered < steps
+
+
+def test_what_is_refused_is_not_counted_and_not_there(desk: Path, tmp_path: Path) -> None:
+    out, counted = tmp_path / "a", tmp_path / "l"
+    for turn in range(5):
+        files.evaluate(
+            desk / "q", desk / "d" / "server", out.with_name(f"a{turn}"), desk / "keys", counted
+        )
+    before = counted.read_bytes()
+    with pytest.raises(hesc.ParameterError, match="10 are given and 2 more"):
+        files.evaluate(desk / "q", desk / "d" / "server", out, desk / "keys", counted)
+    assert counted.read_bytes() == before
+    assert not out.exists()
+
+
+def test_a_model_that_is_planned_again_keeps_its_ledger(desk: Path, tmp_path: Path) -> None:
+    made = planned(max_error=0.25, ranges=(-2, 2))
+    made.save(tmp_path / "d", sample=0)
+    client, server = tmp_path / "d" / "client", tmp_path / "d" / "server"
+    files.keygen(client, tmp_path / "k", tmp_path / "keys")
+    files.encrypt(desk / "r.csv", client, tmp_path / "k", tmp_path / "q")
+    counted = tmp_path / "l"
+    files.evaluate(desk / "q", desk / "d" / "server", tmp_path / "a", desk / "keys", counted)
+    files.evaluate(tmp_path / "q", server, tmp_path / "b", tmp_path / "keys", counted)
+    assert json.loads(counted.read_bytes())["given"] == 4
+
+
+# Copies -------------------------------------------------------------------------------------------
+
+
+def test_copies_are_as_good_as_a_client_makes_them() -> None:
+    """What a plan says of its answers, beside a client that asks along its own rows' axes."""
+    rng = np.random.default_rng(1)
+    mixed = rng.normal(size=(2000, 30)) @ (rng.normal(size=(30, 30)) / np.arange(1, 31))
+    y = mixed @ rng.normal(size=30)
+    train, own, fresh = mixed[:800], mixed[800:1400], mixed[1400:]
+    made = PrivateRegressor(make_pipeline(StandardScaler(), Ridge())).fit(train, y[:800])
+    for answers in (2, 4, 8, 16):
+        plan = made.plan(train, hidden=True, answers=answers, max_error=0.05)
+        centre, scale = own.mean(axis=0), own.std(axis=0)
+        axes = np.linalg.svd((own - centre) / scale)[2][: answers - 1]
+        asked = np.vstack([centre, centre + axes * scale])
+        low, high = plan.ring.ranges
+        inner = made.estimator_[0].transform(asked)
+        assert ((inner >= low) & (inner <= high)).all()
+        scores = made.predict(asked)
+        found = scores[0] + (fresh - centre) / scale @ axes.T @ (scores[1:] - scores[0])
+        truth = made.predict(fresh)
+        explained = 1 - np.square(found - truth).sum() / np.square(truth - truth.mean()).sum()
+        assert plan.copy is not None
+        assert plan.copy.samples == answers
+        assert plan.copy.explained > explained - 0.1
+        assert f"R^2 of scores {plan.copy.explained:.2f}" in str(plan)
+
+
+def test_default_answers_leave_copies_bad() -> None:
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=(600, 40))
+    made = PrivateRegressor(make_pipeline(StandardScaler(), Ridge())).fit(x, x @ rng.normal(size=40))
+    plan = made.plan(x, hidden=True, max_error=0.1)
+    assert plan.copy.explained < 0.5
+    assert 8 < plan.ring.answers == plan.copy.samples < 36
+    more = made.plan(x, hidden=True, max_error=0.1, answers=plan.ring.answers + 8)
+    assert more.copy.explained > 0.5
+    # One direction in which nearly everything varies: one answer is too many.
+    y = 100 * x[:, 0] + x[:, 1:] @ rng.normal(size=39)
+    alike = x[:, :1] + 0.01 * x
+    single = PrivateRegressor(Ridge(alpha=1e-6)).fit(alike, y)
+    with pytest.raises(hesc.ParameterError, match=r"hides too little.*R\^2 of scores.*answers="):
+        single.plan(alike, hidden=True, max_error=1.0)
+    assert single.plan(alike, hidden=True, max_error=1.0, answers=1).ring.answers == 1
