@@ -773,6 +773,19 @@ mod tests {
         assert!(!s.outline(&a).is_drawn_within(&more));
     }
 
+    /// Messages of more than 256 encryptions, which may all be the same, would be above their noise under the secret key.
+    #[test]
+    fn many_encryptions_under_the_secret_key_are_taken_for_public_ones() {
+        let s = set(255, 36, 24);
+        let deviation = |under, count| s.fresh_outlines(under, count)[0].shell.noise.deviation;
+        for (count, few) in [(1, true), (256, true), (257, false), (1000, false)] {
+            let own = deviation(Encryption::SecretKey, count);
+            let public = deviation(Encryption::PublicKey, count);
+            assert_eq!(own < public, few, "{count}");
+            assert!(own <= public);
+        }
+    }
+
     /// A sum of products of sums of what there is, one level down.
     fn product(
         s: &Rlwe,

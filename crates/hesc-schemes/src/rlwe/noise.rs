@@ -216,3 +216,24 @@ pub fn square_of_secret(ring_degree: usize) -> (f64, f64) {
 pub fn budget(deviation: f64, reach: f64, scale: f64) -> f64 {
     (LIMIT * scale / (reach * deviation)).log2()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each of the numbers that describe noise counts by itself.
+    #[test]
+    fn noise_is_within_other_noise_in_every_number() {
+        let noise = Noise { deviation: 2.0, values: 3.0, peak: 5.0, magnitude: 7.0, degree: 2 };
+        assert!(noise.is_within(noise));
+        for larger in [
+            Noise { deviation: 2.5, ..noise },
+            Noise { values: 3.5, ..noise },
+            Noise { peak: 5.5, ..noise },
+            Noise { magnitude: 7.5, ..noise },
+            Noise { degree: 3, ..noise },
+        ] {
+            assert!(noise.is_within(larger) && !larger.is_within(noise));
+        }
+    }
+}
