@@ -121,7 +121,10 @@ class EncryptedVector(Opaque):
 
     @property
     def bound(self) -> int | None:
-        """BFV and BGV: what absolute values stay within; None for integers modulo the modulus."""
+        """BFV and BGV: what absolute values stay within, public.
+
+        None for integers modulo `params.plain_modulus` (`wrap=True`), and for CKKS.
+        """
         return self.claimed.most
 
     def _with(
