@@ -14,6 +14,9 @@ use crate::source::Source;
 /// The square of how many deviations from zero a value may be read of a product that is zero.
 const EXPLAINED: f64 = 4.0;
 
+/// The square of how many times what factors agree in is never read.
+const REACHED: f64 = 16.0;
+
 /// The least product for which factors are told apart; below, errors grow by no more than a seventh.
 const LEAST_SEEN: f64 = 1e-3;
 
@@ -194,7 +197,10 @@ impl ErrorLaw {
         match self.representation {
             Representation::Unipolar => self.agreement,
             Representation::InvertedBipolar => {
-                self.agreement.min((value * value - EXPLAINED * explained).max(0.0))
+                let square = value * value;
+                let reached = square <= REACHED * self.agreement;
+                let left = (square - EXPLAINED * explained).max(0.0);
+                if reached { self.agreement.min(left) } else { 0.0 }
             }
         }
     }
