@@ -161,8 +161,7 @@ impl ErrorLaw {
 
     /// The same where the factors' values are known, none for those that are not.
     pub fn variance_knowing(&self, value: f64, factors: &[f64]) -> f64 {
-        let own = self.variance_of_whole(value, factors) + self.variance_of_excess(value);
-        own + self.variance_of_agreement(value, own)
+        self.variance_of_whole(value, factors) + self.variance_of_excess(value)
     }
 
     /// The covariance of the means over two parts of the same streams, of which `common` positions are
@@ -292,8 +291,8 @@ impl ErrorLaw {
         let of_bits = self.variance_of_bits(value);
         let seen = self.representation.variance_of_value(value.abs().min(1.0)) / self.length;
         let hidden = (of_bits - seen).max(0.0);
-        match self.sizes {
-            Sizes::Binomial => of_bits + self.variance_of_agreement(value, of_bits),
+        let own = match self.sizes {
+            Sizes::Binomial => of_bits,
             Sizes::Selected(law) => {
                 self.variance_of_selection(law, value, of_bits) + self.variance_of_excess(value)
             }
@@ -307,7 +306,8 @@ impl ErrorLaw {
                 self.variance_knowing(value, factors) + pairs.max(more).min(1.0) * hidden
             }
             _ => self.variance_knowing(value, factors),
-        }
+        };
+        own + self.variance_of_agreement(value, own)
     }
 
     /// The variance of a selection whose independent bits would have this one. Beyond the outermost values that a
