@@ -16,6 +16,8 @@ import hesc
 from hesc import theory
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
 LENGTHS = (64, 128, 256, 512, 1024, 2048, 4096, 8192)
@@ -211,7 +213,7 @@ def test_what_no_stream_has_is_refused() -> None:
         # A stream of one bit is one or the other.
         bit = theory.product_variance([[0.1], [0.2]], 1, generator=generator)
         assert bit == pytest.approx(1 - 0.02**2)
-    for wrong, call in {
+    calls: dict[str, Callable[[], object]] = {
         "no factors": lambda: theory.product_variance([], 64),
         "beyond": lambda: theory.product_variance([[3.0], [2.0]], 64),
         "not a number": lambda: theory.product_variance([[np.nan]], 64),
@@ -237,6 +239,7 @@ def test_what_no_stream_has_is_refused() -> None:
         "selection beyond": lambda: one.multiplexed_variance(3.0),
         "pieces of nothing": lambda: one.variance(half, kept=np.array([[False, False]])),
         "pieces of others": lambda: one.variance(half, kept=np.array([True])),
-    }.items():
+    }
+    for wrong, call in calls.items():
         with pytest.raises(hesc.HescError):
             raise AssertionError((wrong, call()))

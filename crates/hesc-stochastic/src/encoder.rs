@@ -191,7 +191,7 @@ impl Encoder {
                     Rows::Sobol(Sobol::new(dimension)?),
                     Origin::Dimension { generator, dimension },
                 ),
-                // No dimension is left that is better than this.
+                // No dimension is left that goes well with all before it.
                 None => (Rows::ExactWeight, random(Generator::ExactWeight)),
             },
             Generator::Joint => {

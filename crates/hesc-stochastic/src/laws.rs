@@ -11,6 +11,12 @@ use crate::plain_points::PlainPoints;
 use crate::selection_law::{KNOTS, SelectionLaw};
 use crate::source::Source;
 
+/// The square of how many deviations from zero a value may be read of a product that is zero.
+const EXPLAINED: f64 = 4.0;
+
+/// The square of how many times what factors agree in is never read.
+const REACHED: f64 = 16.0;
+
 /// The least product for which factors are told apart; below, errors grow by no more than a seventh.
 const LEAST_SEEN: f64 = 1e-3;
 
@@ -155,9 +161,7 @@ impl ErrorLaw {
 
     /// The same where the factors' values are known, none for those that are not.
     pub fn variance_knowing(&self, value: f64, factors: &[f64]) -> f64 {
-        self.variance_of_whole(value, factors)
-            + self.variance_of_excess(value)
-            + self.variance_of_agreement(value)
+        self.variance_of_whole(value, factors) + self.variance_of_excess(value)
     }
 
     /// The covariance of the means over two parts of the same streams, of which `common` positions are
@@ -186,11 +190,17 @@ impl ErrorLaw {
         common as f64 / (self.length * other.length)
     }
 
-    /// What was read may be what the factors agree in and nothing of their product: as far as it goes.
-    fn variance_of_agreement(&self, value: f64) -> f64 {
+    /// What was read may be what the factors agree in and nothing of their product: as far as the law of the
+    /// product, of this variance, does not explain it.
+    fn variance_of_agreement(&self, value: f64, explained: f64) -> f64 {
         match self.representation {
             Representation::Unipolar => self.agreement,
-            Representation::InvertedBipolar => self.agreement.min(value * value),
+            Representation::InvertedBipolar => {
+                let square = value * value;
+                let reached = square <= REACHED * self.agreement;
+                let left = (square - EXPLAINED * explained).max(0.0);
+                if reached { self.agreement.min(left) } else { 0.0 }
+            }
         }
     }
 
@@ -281,8 +291,8 @@ impl ErrorLaw {
         let of_bits = self.variance_of_bits(value);
         let seen = self.representation.variance_of_value(value.abs().min(1.0)) / self.length;
         let hidden = (of_bits - seen).max(0.0);
-        match self.sizes {
-            Sizes::Binomial => of_bits + self.variance_of_agreement(value),
+        let own = match self.sizes {
+            Sizes::Binomial => of_bits,
             Sizes::Selected(law) => {
                 self.variance_of_selection(law, value, of_bits) + self.variance_of_excess(value)
             }
@@ -296,7 +306,8 @@ impl ErrorLaw {
                 self.variance_knowing(value, factors) + pairs.max(more).min(1.0) * hidden
             }
             _ => self.variance_knowing(value, factors),
-        }
+        };
+        own + self.variance_of_agreement(value, own)
     }
 
     /// The variance of a selection whose independent bits would have this one. Beyond the outermost values that a

@@ -172,7 +172,8 @@ mod tests {
     fn first_digits_are_independent_at_every_length() {
         for digits in 0..=MOST_DIGITS {
             let length = 1 << digits;
-            let offered: Vec<u32> = (0..40).map_while(|slot| good_dimension(slot, length)).collect();
+            let offered: Vec<u32> =
+                (0..40).map_while(|slot| good_dimension(slot, length)).collect();
             assert_eq!(offered.len(), digits as usize, "{length}");
             let mut basis = [0; 32];
             for &dimension in &offered {

@@ -326,6 +326,70 @@ fn errors_of_unipolar_streams() {
     }
 }
 
+/// Streams of a few bits, one by one: read at the ends of the range they may have been far from it.
+#[test]
+fn errors_of_short_streams() {
+    let mut numbers = Numbers(9);
+    for generator in GENERATORS {
+        for length in (1..=20).chain([31, 32, 33, 63]) {
+            for representation in [InvertedBipolar, Unipolar] {
+                for kind in [Values::Even, Values::Extreme] {
+                    let mut all = Scaled::default();
+                    for dimension in 0..4 {
+                        let of = [(generator, dimension)];
+                        let found = errors(&of, representation, length, 300, kind, &mut numbers);
+                        all.0.extend(found.map(|found| found.0).unwrap_or_default());
+                    }
+                    // Short lattices have few dimensions.
+                    if !all.0.is_empty() {
+                        let what =
+                            format!("{generator}, {length} bits, {representation}, {kind:?}");
+                        assert!(all.rms() < OF_ALL.end, "{what}: {}", all.rms());
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Independent bits do not hide what a factor of few levels, or of few bits, is rounded to.
+#[test]
+fn errors_of_independent_bits_with_coarse_streams() {
+    let mut numbers = Numbers(10);
+    for (generator, factors, length) in [
+        (Generator::ClockDivision, 3, 4096),
+        (Generator::Rotation, 3, 4096),
+        (Generator::CoprimeLengths, 2, 4032),
+        (Generator::ClockDivision, 2, 256),
+        (Generator::Lfsr, 2, 10),
+    ] {
+        for representation in [InvertedBipolar, Unipolar] {
+            let lowest = representation.lowest();
+            let mut all = Scaled::default();
+            for dimension in 0..2 {
+                let mut call = |of| {
+                    let values: Vec<f64> =
+                        (0..600).map(|_| Values::Even.draw(lowest, &mut numbers)).collect();
+                    encode(of, factors, representation, length, values, &mut numbers).unwrap()
+                };
+                let coarse = call((generator, dimension));
+                let bits = call((Generator::Bernoulli, 0));
+                let products = match representation {
+                    Unipolar => coarse.streams.and(&bits.streams),
+                    InvertedBipolar => coarse.streams.xor(&bits.streams),
+                };
+                let exact: Vec<f64> =
+                    coarse.values.iter().zip(&bits.values).map(|(x, y)| x * y).collect();
+                let of = [coarse.origin, bits.origin].map(|origin| Factor { origin, row: 1 });
+                let law = ErrorLaw::of(&of, representation, length, length);
+                all.0.extend(scaled(&law, &products.unwrap().values(representation), &exact).0);
+            }
+            let what = format!("{generator}, {factors} factors, {length} bits, {representation}");
+            assert!(OF_ALL.contains(&all.rms()), "{what}: {}", all.rms());
+        }
+    }
+}
+
 /// The mean over some runs of positions of a stream: what sums that keep parts of their operands read. The
 /// runs are an eighth, a half that winds around, and all but an eighth.
 #[test]
