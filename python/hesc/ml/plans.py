@@ -57,7 +57,7 @@ class PrivatePlan(Concluding):
 
     @property
     def error(self) -> float:
-        """The root mean square of a score's error, at most, over servers: each rounds its weights."""
+        """The root mean square of a score's error, at most, over servers that round the weights."""
         return self.ring.error
 
     @property

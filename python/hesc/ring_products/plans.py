@@ -290,8 +290,9 @@ class Plan:
 
     @property
     def deployment_error(self) -> float:
-        """What holds for one key and one server with a probability of 99 %: at most this is the
-        root mean square of the errors of its rows, however they are spread within their ranges.
+        """The root mean square of the errors of one server's rows, at most: with 99 % probability.
+
+        However these rows are spread within their ranges, and for one key.
         """
         return self.native.deployment_error
 

@@ -52,7 +52,8 @@ mod tests {
         };
         for count in [1, 2, 3, 10, 100, 3000] {
             for most in [2, 60, 300] {
-                let pairs: Vec<(f64, f64)> = (0..count).map(|_| (number(most), number(most))).collect();
+                let pairs: Vec<(f64, f64)> =
+                    (0..count).map(|_| (number(most), number(most))).collect();
                 let negative = pairs.iter().rev().map(|&(a, b)| (-b, a));
                 let all: Vec<(f64, f64)> = pairs.iter().copied().chain(negative).collect();
                 let rest = number(40);
