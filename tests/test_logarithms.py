@@ -420,6 +420,17 @@ def test_other_plans_and_keys_are_refused(party: Party) -> None:
         Evaluator(both.plan).evaluate(uploads)
 
 
+def test_bounds_that_were_declared_stay() -> None:
+    """Neither by the array that they came in, nor by the factor's own."""
+    given = np.ones(3)
+    factor = Factor(3, bound=given)
+    before = Plan.elementwise([factor, Factor(3)], error=0.05).to_bytes()
+    given[:] = 100.0
+    assert Plan.elementwise([factor, Factor(3)], error=0.05).to_bytes() == before
+    with pytest.raises(ValueError, match="read-only"):
+        factor.bounds[0] = 100.0
+
+
 def test_what_is_public_cannot_decrypt() -> None:
     assert set(logarithms.__all__) == {"Evaluator", "Factor", "Plan", "encrypt"}
     kinds = (Evaluator, Factor, Plan)

@@ -40,6 +40,8 @@ from hesc.ml import (
     PrivateClassifier,
     PrivatePlan,
     PrivateRegressor,
+    PrivateTransformer,
+    Server,
 )
 from hesc.ml.measuring import measure
 from hesc.ml.runs import Session
@@ -198,6 +200,44 @@ def test_diabetes_over_ten_splits() -> None:
         assert abs(explained - clear) <= 0.01
 
 
+def refused_or_right(private: Any, rows: Any, expected: Any, **wishes: Any) -> str:
+    """Why a model is refused, or nothing, where no score is eight errors off (one of 10^15)."""
+    try:
+        private.plan(rows, **wishes)
+        found = private.run(rows[:2], progress=False)
+    except hesc.HescError as problem:
+        return str(problem)
+    assert np.abs(found.scores - expected[:2]).max() < 8 * found.error
+    return ""
+
+
+@pytest.mark.parametrize(
+    "wishes",
+    [{}, {"hidden": True}, {"setting": "outsourced"}, {"setting": "outsourced", "own_model": True}],
+    ids=["open", "hidden", "public key", "secret key"],
+)
+def test_weights_that_cancel_beyond_doubles_are_refused(wishes: Any) -> None:
+    """A whitened column that is constant has a weight of 10^15 and scores of roundings alone."""
+    wine = datasets.load_wine().data
+    squares = make_pipeline(StandardScaler(), PolynomialFeatures(2), PCA(whiten=True)).fit(wine)
+    rng = np.random.default_rng(3)
+    constant = rng.normal(size=(50, 4)) * [1e-3, 1, 1, 10] + [70.0, 0, 30, 0]
+    constant[:, 0] = constant[0, 0]
+    whitened = PCA(whiten=True).fit(constant)
+    # As eigenvalues are rounded it may be a little more.
+    whitened.explained_variance_[-1] = 0
+    for rows, model in ((wine, squares), (constant, whitened)):
+        private = PrivateTransformer.from_fitted(model)
+        assert "VarianceThreshold" in refused_or_right(
+            private, rows, model.transform(rows), **wishes
+        )
+    # What cancels within doubles is served.
+    far = rng.normal(size=(50, 3)) + 1e6
+    ridge = Ridge().fit(far, far @ [1.0, -2, 1])
+    private = PrivateRegressor.from_fitted(ridge)
+    assert refused_or_right(private, far, ridge.predict(far), **wishes) == ""
+
+
 @pytest.mark.parametrize("fhe", ["execute", "simulate"])
 def test_stated_errors_are_true(fhe: Any) -> None:
     """Errors in units of their own law have a mean square of one.
@@ -215,6 +255,15 @@ def test_stated_errors_are_true(fhe: Any) -> None:
     z = errors / law
     assert 0.8 < np.mean(z**2) < 1.22
     assert abs(np.mean(z)) < 5 / np.sqrt(2000)
+
+
+def test_servers_keep_the_weights_that_they_were_given() -> None:
+    service = private()._served()
+    weights = service.linear.weights.copy()
+    server = Server(service.plan, weights, service.linear.intercepts)
+    written = server.to_bytes()
+    weights[:] = 0.0
+    assert server.to_bytes() == written
 
 
 def test_simulations_follow_their_seed() -> None:

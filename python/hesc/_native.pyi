@@ -612,6 +612,13 @@ class RingProductPlan:
         error: float,
     ) -> RingProductPlan: ...
     @staticmethod
+    def bounds_of(
+        weights: NDArray[np.float64],
+        intercepts: NDArray[np.float64],
+        low: NDArray[np.float64],
+        high: NDArray[np.float64],
+    ) -> tuple[float, float, float]: ...
+    @staticmethod
     def declared(
         *,
         low: NDArray[np.float64],
@@ -639,6 +646,8 @@ class RingProductPlan:
     def scales(self) -> tuple[int, float, int]: ...
     @property
     def error(self) -> float: ...
+    @property
+    def deployment_error(self) -> float: ...
     @property
     def hiding(self) -> tuple[int, int] | None: ...
     @property

@@ -55,6 +55,25 @@ impl RingProductPlan {
         plan.map(Self).map_err(ring_product_to_py)
     }
 
+    /// What a model keeps to, as it is: the sizes of an output's weights, the norm of all, and what they give at the middle
+    /// of all ranges.
+    #[staticmethod]
+    fn bounds_of(
+        weights: Numbers<'_>,
+        intercepts: Numbers<'_>,
+        low: Numbers<'_>,
+        high: Numbers<'_>,
+    ) -> PyResult<(f64, f64, f64)> {
+        let (weights, intercepts) = (weights.as_slice()?, intercepts.as_slice()?);
+        // The error has no part in it.
+        let declared =
+            Declared::of_model(weights, intercepts, low.as_slice()?, high.as_slice()?, 1.0);
+        let Declared { weights_l1, weights_l2, centres, .. } =
+            declared.map_err(ring_product_to_py)?;
+        let offset = centres.iter().fold(0.0, |most: f64, centre| most.max(centre.abs()));
+        Ok((weights_l1, weights_l2, offset))
+    }
+
     #[staticmethod]
     #[expect(clippy::too_many_arguments, reason = "keywords of the Python function")]
     #[pyo3(signature = (*, low, high, centres, offset, weights_l1, weights_l2, error, hiding, encrypted))]
@@ -125,6 +144,11 @@ impl RingProductPlan {
     #[getter]
     fn error(&self) -> f64 {
         self.0.error()
+    }
+    /// What the root mean square of one deployment's errors stays within with a probability of 99 %.
+    #[getter]
+    fn deployment_error(&self) -> f64 {
+        self.0.deployment_error()
     }
     /// Numbers that a model gives, and bits of statistical security, where weights are hidden.
     #[getter]

@@ -59,7 +59,8 @@ class Factor:
             )
         if np.prod(self.shape, dtype=np.float64) > ELEMENTS:
             raise ShapeError(f"a factor has {ELEMENTS} numbers at most; got the shape {self.shape}")
-        self.bounds: NDArray[np.float64] = np.broadcast_to(bounds, self.shape)
+        # A copy: what was declared is not the caller's to change.
+        self.bounds: NDArray[np.float64] = np.broadcast_to(np.array(bounds), self.shape)
 
     def __repr__(self) -> str:
         shared = ", shared" if self.shared else ""

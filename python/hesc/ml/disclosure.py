@@ -102,7 +102,8 @@ def table(
         "queries": f"{features + 1} samples with their scores give a linear model away, whatever "
         "encrypts them",
         "error": f"{ring.error:.3g}, the root mean square of a score's error, at most, in units of "
-        f"{units(classes, transformer=transformer)}",
+        f"{units(classes, transformer=transformer)}: over servers, which round their weights once; "
+        f"of one of them {ring.deployment_error:.3g} at most, with 99 % probability",
     }
     if copy is not None:
         rows["copies"] = str(copy)

@@ -168,6 +168,7 @@ def grounds(
             "rows that the model was trained on, or ranges="
         )
     error = _error(clear, max_error, margins=margins, transformer=transformer)
+    _check_cancelling(model, low, high, error)
     found = features @ model.weights.T + model.intercepts
     apart = np.abs(found - clear).max()
     if fidelity is None and not apart <= error / 100:
@@ -177,6 +178,31 @@ def grounds(
             f"or take a larger max_error"
         )
     return Grounds(features, low, high, error)
+
+
+def _check_cancelling(model: Linear, low: Array, high: Array, error: float) -> None:
+    """Refuses a model whose weights times features cancel beyond what doubles hold.
+
+    What is computed on encrypted features is exact but for the error that a plan states, and what
+    scikit-learn and numpy compute is not: a sum of `n` products is off by up to `n` roundings of
+    the sum of absolute values (Higham 2002, "Accuracy and Stability of Numerical Algorithms", 3.1).
+
+    Raises:
+        ParameterError: that may be beside the error, whichever of both is right.
+
+    """
+    largest = np.maximum(np.abs(low), np.abs(high))
+    with np.errstate(over="ignore", invalid="ignore"):
+        size = (np.abs(model.weights) @ largest + np.abs(model.intercepts)).max()
+    lost = (len(largest) + 2) * 2.0**-53 * float(size)
+    if not lost <= error / 100:
+        raise ParameterError(
+            f"weights times features go up to {size:.2g} before they cancel, so that scikit-learn "
+            f"itself, in double precision, loses up to {lost:.2g} of a score: too much beside an "
+            f"error of {error:.2g}. Centre and scale features (StandardScaler), drop columns that "
+            f"are constant or sums of others (VarianceThreshold; of a PCA fewer n_components), or "
+            f"take a larger max_error"
+        )
 
 
 def typical(features: Array, low: Array, high: Array) -> tuple[Array, NDArray[np.intp]]:

@@ -60,8 +60,13 @@ class PrivatePlan(Disclosing, Concluding):
 
     @property
     def error(self) -> float:
-        """The root mean square of a score's error, at most."""
+        """The root mean square of a score's error, at most, over servers that round the weights."""
         return self.ring.error
+
+    @property
+    def deployment_error(self) -> float:
+        """What the root mean square of one server's errors stays within with 99 % probability."""
+        return self.ring.deployment_error
 
     @property
     def hidden(self) -> bool:

@@ -116,7 +116,10 @@ def _rows(plan: Plan, measured: Measured | None) -> list[Row]:
             spread = float(np.sqrt(np.mean(measured.errors**2))) * plan.error
             unsure = 2 / np.sqrt(2 * len(measured.errors))
             found = f"{spread:.3g} ± {spread * unsure:.1g} (two standard errors)"
-        rows.append(Row("root mean square of a score's error", f"≤ {plan.error:.3g}", found))
+        planned, of_one = f"≤ {plan.error:.3g}", getattr(plan, "deployment_error", None)
+        if of_one is not None:
+            planned += f" over servers; of one, as here, ≤ {of_one:.3g} with 99 % probability"
+        rows.append(Row("root mean square of a score's error", planned, found))
     if plan.classes is not None:
         stated, counted = getattr(plan, "agreement", None), getattr(plan, "counted", None)
         apart = None if counted is None else counted.rows

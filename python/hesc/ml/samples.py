@@ -60,7 +60,8 @@ class Result(NamedTuple):
     scores: Any
     """As scikit-learn's `decision_function` has them; None where an answer holds classes alone."""
     error: Any
-    """The root mean square of the scores' errors, at most; None where nothing errs."""
+    """The root mean square of the scores' errors, at most, as the plan states it; None where
+    nothing errs."""
 
 
 @usual_floats

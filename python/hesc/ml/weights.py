@@ -38,7 +38,8 @@ class Weights(NamedTuple):
         rows = weight_rows(weights)
         if rows.shape != shape:
             raise ShapeError(f"the plan is for weights of shape {shape}; got {rows.shape}")
-        return cls(rows, spread(intercepts, shape[0], "intercepts"))
+        # A copy, as it was planned: the caller's array may be edited where it lies.
+        return cls(rows.copy(), spread(intercepts, shape[0], "intercepts"))
 
     @property
     def fingerprint(self) -> bytes:

@@ -37,6 +37,7 @@ class Bounds(NamedTuple):
     offset: float
 
     @classmethod
+    @explained
     def of_model(
         cls, weights: ArrayLike, intercepts: ArrayLike = 0.0, *, low: ArrayLike, high: ArrayLike
     ) -> Bounds:
@@ -48,15 +49,19 @@ class Bounds(NamedTuple):
             low: the least declared value of each feature, or one for all.
             high: the greatest.
 
+        Raises:
+            ParameterError, ShapeError: numbers, ranges or shapes that cannot be.
+
         """
         rows = weight_rows(weights)
         outputs, features = rows.shape
-        ends = spread(low, features, "low"), spread(high, features, "high")
-        added = spread(intercepts, outputs, "intercepts")
-        scaled = np.abs(rows) * (ends[1] - ends[0]) / 2
-        middle = rows @ ((ends[0] + ends[1]) / 2) + added
-        sizes = scaled.sum(axis=1).max(), np.linalg.norm(scaled), np.abs(middle).max()
-        return cls(*(power_above(float(size)) for size in sizes))
+        sizes = _native.RingProductPlan.bounds_of(
+            rows.reshape(-1),
+            spread(intercepts, outputs, "intercepts"),
+            spread(low, features, "low"),
+            spread(high, features, "high"),
+        )
+        return cls(*map(power_above, sizes))
 
 
 def power_above(size: float) -> float:
@@ -97,7 +102,9 @@ class Plan:
                 refused when they are encrypted; the wider the ranges, the more bits an error takes.
                 Whoever takes them from data to be hidden publishes what he saw.
             high: the greatest.
-            error: the root mean square of a score's error that is wanted, in units of the scores.
+            error: the root mean square of a score's error that is wanted, in units of the scores,
+                over servers as `Plan.error` is. What it is beside is the exact score of these
+                doubles, however much of weights times features cancels.
 
         Raises:
             NoiseBudgetError: no set reaches this error.
@@ -274,8 +281,20 @@ class Plan:
 
     @property
     def error(self) -> float:
-        """The root mean square of a score's error, at features and weights where it is largest."""
+        """The root mean square of a score's error, at features and weights where it is largest.
+
+        Over the noise of queries and keys, and over servers: each rounds or encrypts its weights
+        once, and all its rows share these roundings. `deployment_error` is of one.
+        """
         return self.native.error
+
+    @property
+    def deployment_error(self) -> float:
+        """The root mean square of the errors of one server's rows, at most: with 99 % probability.
+
+        However these rows are spread within their ranges, and for one key.
+        """
+        return self.native.deployment_error
 
     @property
     def answer_bits(self) -> int:
@@ -319,7 +338,8 @@ class Plan:
     def errors_of(self, weights: ArrayLike, samples: ArrayLike) -> NDArray[np.float64]:
         """The law itself: the root mean square errors of scores, for these weights.
 
-        Over the noise of encryption, keys and roundings; `error` is its largest value.
+        Over the noise of encryption, keys and roundings, of weights among them, hence over servers;
+        `error` is its largest value.
 
         Args:
             weights: those of the model.

@@ -24,7 +24,7 @@ class Scores(NamedTuple):
     values: NDArray[np.float64]
     """A row of outputs for each sample."""
     error: float
-    """The root mean square of their errors, at most: `Plan.error`."""
+    """The root mean square of their errors, at most, over servers: `Plan.error`."""
 
 
 class Products(NamedTuple):

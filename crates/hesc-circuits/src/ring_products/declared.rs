@@ -1,6 +1,7 @@
 use hesc_schemes::rlwe::flooding::LEAST_STATISTICAL_BITS;
 
 use super::error::RingProductError;
+use super::sums::sum_of_products;
 
 /// Coefficients of the largest ring.
 pub(super) const MOST_PLACES: usize = 32768;
@@ -83,7 +84,7 @@ impl Declared {
         let squares = rows().flat_map(|row| scaled(row, low, high)).map(|w| w * w);
         let weights_l2 = squares.sum::<f64>().sqrt();
         let centres: Vec<f64> =
-            rows().zip(intercepts).map(|(row, b)| b + middle(row, low, high)).collect();
+            rows().zip(intercepts).map(|(row, &b)| middle(row, low, high, &[b])).collect();
         // What the caller gave has other names than what follows from it.
         let refuse = |name, remedy| Err(RingProductError::Declared { name, remedy });
         if !centres.iter().all(|&x| sized(x)) {
@@ -122,12 +123,12 @@ impl Declared {
         }
     }
 
-    /// What sums in doubles go through, at most, but for features that are always the same.
+    /// What roundings of doubles are relative to: scores, and what they are made of at the client and at the server.
+    /// However far weights times features go beyond, nothing of it is rounded: [`middle`] loses nothing, and what
+    /// features are away from the middle is rounded relative to half the width of their range.
     pub(super) fn largest(&self) -> f64 {
-        let ranges = self.low.iter().zip(&self.high).filter(|(low, high)| low < high);
-        let far = ranges.map(|(&low, &high)| mid(low, high).abs() / half(low, high));
         let centre = self.centres.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
-        centre + self.offset + self.weights_l1 * (1.0 + far.fold(0.0, f64::max))
+        centre + self.offset + self.weights_l1
     }
 
     pub(super) fn check(&self) -> Result<(), RingProductError> {
@@ -251,14 +252,15 @@ fn check_ranges(low: &[f64], high: &[f64]) -> Result<(), RingProductError> {
     Ok(())
 }
 
-/// Half the width of a range.
+/// Half the width of a range, or what its ends are away from its middle as that is rounded: no feature is farther.
 pub(super) fn half(low: f64, high: f64) -> f64 {
-    (high - low) / 2.0
+    let mid = mid(low, high);
+    (high - mid).max(mid - low)
 }
 
 /// The middle of a range.
 pub(super) fn mid(low: f64, high: f64) -> f64 {
-    low + half(low, high)
+    low + (high - low) / 2.0
 }
 
 /// Weights of features in [-1, 1].
@@ -266,7 +268,11 @@ pub(super) fn scaled(row: &[f64], low: &[f64], high: &[f64]) -> impl Iterator<It
     row.iter().zip(low.iter().zip(high)).map(|(w, (&low, &high))| w * half(low, high))
 }
 
-/// What a row of weights gives at the middle of all ranges.
-pub(super) fn middle(row: &[f64], low: &[f64], high: &[f64]) -> f64 {
-    row.iter().zip(low.iter().zip(high)).map(|(w, (&low, &high))| w * mid(low, high)).sum()
+/// What a row of weights gives at the middle of all ranges, and these numbers, whatever cancels; no number where a
+/// weight goes too far.
+pub(super) fn middle(row: &[f64], low: &[f64], high: &[f64], more: &[f64]) -> f64 {
+    let mids = || low.iter().zip(high).map(|(&low, &high)| mid(low, high));
+    let pairs = || row.iter().copied().zip(mids());
+    let inside = pairs().fold(true, |inside, (w, mid)| inside & ((w * mid).abs() <= LARGEST));
+    if inside { sum_of_products(pairs(), more) } else { f64::NAN }
 }

@@ -68,11 +68,12 @@ impl EncryptedWeights {
         if self.added { secret_key_deviation().powi(2) * zero } else { 0.0 }
     }
 
-    /// The variance of `m f + e f` and of the noise that comes with what is added, for an `m` of this squared norm.
-    pub fn variance_of(self, message: f64) -> f64 {
+    /// The variance of `e f`; and that of `m f` and of the noise that comes with what is added, which are those of a model,
+    /// for an `m` of this squared norm.
+    pub fn variances_of(self, message: f64) -> [f64; 2] {
         let own = secret_key_deviation().powi(2);
         let added = if self.added { 1.0 } else { 0.0 };
-        self.variance() * (message + self.ring_degree * own + added)
+        [self.ring_degree * own, message + added].map(|norm| self.variance() * norm)
     }
 
     /// Bits that the third part has beyond those of an answer, so that its rounding, times `s^2`, is no larger than

@@ -6,7 +6,7 @@ use hesc_schemes::{KeyId, SchemeError};
 use proptest::prelude::*;
 use rand_core::SeedableRng;
 
-use super::tests::{Case, generator, uniform, untruncated};
+use super::tests::{Case, deployments_beyond, generator, uniform, untruncated};
 use super::wire::{answer_from_bytes, query_from_bytes};
 use super::*;
 
@@ -124,6 +124,30 @@ fn errors_follow_their_law() {
         }
         let ratio = (measured / stated).sqrt();
         assert!((0.95..1.05).contains(&ratio), "{features} features, {under:?}: {ratio}");
+    }
+}
+
+/// As for weights in the clear, with the norms that weights have, where the law is tight.
+#[test]
+fn deployments_keep_to_what_is_stated_of_one() {
+    let rng = &mut generator(22);
+    for (features, outputs, relative, under) in
+        [(4, 3, 0.02, Under::Secret), (30, 1, 1e-5, Under::Secret), (20, 2, 1e-3, Under::Public)]
+    {
+        let [mut beyond_one, mut beyond_all, mut count] = [0; 3];
+        while count < 300 {
+            let case = Case::new(features, outputs, rng);
+            let Declared { weights_l1, weights_l2, .. } = case.declared(1.0);
+            let declared = case.encrypted(weights_l1 * relative, under);
+            let plan = Plan::new(Declared { weights_l1, weights_l2, ..declared }).unwrap();
+            let found = deployments_beyond(&case, &plan, 60 / outputs, rng, |rows, rng| {
+                exchange(&case, &plan, rows, rng).scores
+            });
+            (beyond_one, beyond_all, count) =
+                (beyond_one + found[0], beyond_all + found[1], count + found[2]);
+        }
+        let all = format!("{features} features, {under:?}: {beyond_one}, {beyond_all} of {count}");
+        assert!(beyond_one <= 6, "{all}");
     }
 }
 

@@ -24,6 +24,7 @@ mod plan;
 mod plan_wire;
 mod scales;
 mod server;
+mod sums;
 #[cfg(test)]
 mod tests;
 mod weights;

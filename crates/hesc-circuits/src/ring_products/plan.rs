@@ -169,14 +169,20 @@ impl Plan {
         (MOST_WORDS / self.layout().ring_degree).max(1) * self.layout().capacity()
     }
 
-    /// The root mean square of a score's error: over noise and roundings, at features at the ends of their ranges and
-    /// weights at the declared bounds, where it is largest.
+    /// The root mean square of a score's error: over noise and roundings, of weights too, hence over servers; at features
+    /// at the ends of their ranges and weights at the declared bounds, where it is largest.
     pub fn error(&self) -> f64 {
         self.0.demand.variance(self.scales(), self.0.demand.largest()).sqrt()
     }
 
+    /// What the root mean square of a score's errors over the rows of one deployment stays within with a probability of
+    /// 99 %: its weights are rounded, or encrypted, once for all rows, and its key is one.
+    pub fn deployment_error(&self) -> f64 {
+        self.0.demand.variance_of_one(self.scales()).sqrt()
+    }
+
     /// The law itself: the root mean square of the errors of the scores of samples that share a ciphertext, for weights that
-    /// are given. Where these are encrypted, the errors of one sample depend on the others'.
+    /// are given, over servers as [`Self::error`]. Where these are encrypted, the errors of one sample depend on the others'.
     ///
     /// # Errors
     /// As encryption refuses features and a model weights; more samples than a ciphertext takes.

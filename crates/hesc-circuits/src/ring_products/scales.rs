@@ -13,6 +13,12 @@ use super::layout::Layout;
 /// The variance of a rounding at random, and how far it goes at most.
 const ROUNDING: f64 = 0.25;
 const FURTHEST: f64 = 1.5;
+/// The square of what a deployment's own share of an error, in deviations, is beyond with a probability of 1 % at most: of
+/// normal numbers it is 6.6, of sums of few roundings at random up to 9 was found. Rows that are all alike are the worst
+/// case (Székely and Bakirov 2003, "Extremal probabilities for Gaussian quadratic forms").
+const ONCE: f64 = 9.0;
+/// Deviations that norms of keys and of rounded weights are not beyond, with a probability of 0.1 % each.
+const NORMS: f64 = 3.1;
 /// Scales of weights that are tried, to each power of two: fourths of an octave, about.
 const STEPS: [f64; 4] = [1.0, 1.1875, 1.4375, 1.6875];
 const OCTAVES: i32 = 50;
@@ -174,8 +180,25 @@ impl Demand {
         Norms { sample: self.features, ciphertext, row: square, all: square }
     }
 
-    /// The variance of a score's error.
+    /// The variance of a score's error: of queries, keys and models that are drawn each time.
     pub fn variance(&self, scales: Scales, norms: Norms) -> f64 {
+        let [each, once] = self.variances(scales, norms);
+        each + once
+    }
+
+    /// What the mean square of a score's errors over the rows of one deployment, whose key and rounded or encrypted weights
+    /// are drawn once, stays within with a probability of 99 %, however these rows are spread within their ranges.
+    pub fn variance_of_one(&self, scales: Scales) -> f64 {
+        let norms = self.largest();
+        let [each, once] = self.variances(scales, norms);
+        // The noise is as large as the key's norm, and that of the weights as they were rounded.
+        let key = NORMS / (2.0 * self.layout.ring_degree as f64).sqrt();
+        let weights = NORMS / (norms.all.sqrt() * scales.weight_scale);
+        each * (1.0 + key + weights) + ONCE * once
+    }
+
+    /// What is drawn for each query, and what is drawn once for a model, as it is rounded or encrypted.
+    fn variances(&self, scales: Scales, norms: Norms) -> [f64; 2] {
         let square = |x: f64| x * x;
         let (x, w) = (square(scales.feature_scale as f64), square(scales.weight_scale));
         let n = self.layout.ring_degree as f64;
@@ -185,17 +208,19 @@ impl Demand {
             Some(_) => square(secret_key_deviation()) * (4.0 / 3.0 * n + 1.0),
         };
         let flood = self.flooding(scales.weight_scale).map_or(0.0, square);
-        let encrypted = self.encrypted.map_or(0.0, |encrypted| {
-            encrypted.variance_of(norms.ciphertext * x + ROUNDING * encrypted.features)
-        });
+        let message = norms.ciphertext * x
+            + self.encrypted.map_or(0.0, |encrypted| ROUNDING * encrypted.features);
+        let [encrypted, of_model] =
+            self.encrypted.map_or([0.0; 2], |encrypted| encrypted.variances_of(message));
         let answer = truncation_square(self.modulus, scales.bits)
             * square(rounding_deviation(self.layout.ring_degree))
             + self.third_square(scales.bits)[0];
         let added = if self.offset > 0.0 { 1.0 / 12.0 } else { 0.0 };
         let both = ROUNDING * ROUNDING * self.features;
-        (noise + zero + encrypted + flood + answer + added + both) / (x * w)
-            + ROUNDING * (norms.row / x + norms.sample / w)
-            + square(self.doubles)
+        let each = (noise + zero + encrypted + flood + answer + both) / (x * w)
+            + ROUNDING * norms.row / x
+            + square(self.doubles);
+        [each, (of_model + added) / (x * w) + ROUNDING * norms.sample / w]
     }
 
     /// The largest scale of features that keeps scores within half of the modulus.

@@ -8,7 +8,7 @@ use super::error::RingProductError;
 use super::plan::Plan;
 use super::scales::dithered;
 
-/// A model's centre is its plan's if it is off by no more than this share of the wanted error.
+/// A model's centre is its plan's if it is off by no more than this share of the wanted error, and its own rounding.
 const SAME: f64 = 1e-3;
 
 /// Weights of a row for each output in the places of the layout, rounded at random.
@@ -44,13 +44,12 @@ pub(super) fn added(
     }
     let mut added = Zeroizing::new(Vec::with_capacity(layout.outputs));
     let rows = weights.chunks_exact(layout.features).zip(intercepts);
-    for ((row, intercept), centre) in rows.zip(&declared.centres) {
-        let beyond = intercept + middle(row, &declared.low, &declared.high) - centre;
-        // Where centres are the model's own, what is left is the rounding of sums. What is no number is beyond
-        // both.
+    for ((row, &intercept), &centre) in rows.zip(&declared.centres) {
+        let beyond = middle(row, &declared.low, &declared.high, &[intercept, -centre]);
+        // Where centres are the model's own, what is left is their rounding. What is no number is beyond both.
         let own = declared.hiding().is_none() && declared.offset == 0.0;
-        let size = beyond.abs();
-        if !(size <= declared.offset * UP || own && size <= SAME * declared.error) {
+        let (size, rounding) = (beyond.abs(), centre.abs() * f64::EPSILON);
+        if !(size <= declared.offset * UP || own && size <= SAME * declared.error + rounding) {
             let what = "what the model adds beyond the centres is";
             return Err(RingProductError::Weights { what });
         }

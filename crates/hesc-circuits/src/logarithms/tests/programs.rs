@@ -108,20 +108,24 @@ proptest! {
     }
 }
 
-/// Samples that take several ciphertexts, with an operand that serves all of them.
+/// Samples that take several ciphertexts, with an operand that serves all of them, and bounds that differ from product to
+/// product.
 #[test]
 fn products_take_several_ciphertexts() {
     let rng = &mut generator(4);
     for (products, samples) in [(1024, 2), (1500, 3), (2049, 1), (300, 11)] {
-        let operands = vec![
+        let mut operands = vec![
             simple(Source::Secret, false, products, 2.0),
             simple(Source::Public, true, products, 1.0),
             simple(Source::Clear, true, products, 1.0),
         ];
-        let plan = Plan::new(apart(operands, 0.2)).unwrap();
+        let bounds = operands[0].bounds.iter_mut().enumerate();
+        bounds.for_each(|(at, bound)| *bound = 1.0 + (at % 7) as f64);
+        let (first, ones) = (operands[0].bounds.repeat(samples), vec![1.0; products]);
+        let plan = Plan::new(apart(operands, 1.0)).unwrap();
         let parties = Parties::new(plan, rng);
-        let numbers: Vec<Vec<f64>> = [(2.0, samples), (1.0, 1), (1.0, 1)]
-            .map(|(bound, rows)| (0..rows * products).map(|_| number(bound, rng)).collect())
+        let numbers: Vec<Vec<f64>> = [first, ones.clone(), ones]
+            .map(|bounds| bounds.into_iter().map(|bound| number(bound, rng)).collect())
             .to_vec();
         let (found, _) = parties.run(&numbers, rng);
         let expected = parties.in_the_clear(&numbers, samples);
