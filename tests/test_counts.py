@@ -357,11 +357,15 @@ def killed_at(step: int, work: Callable[[], object]) -> int:
     return int(said or 0)
 
 
-def test_no_more_is_readable_than_was_counted(desk: Path, tmp_path: Path) -> None:
+def test_no_more_is_readable_than_was_counted(
+    desk: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """`eval` killed at every step: what lies on the disk then, under any name, is counted.
 
     And nobody else may read what was half written.
     """
+    # It is slow on purpose.
+    monkeypatch.setattr(ledger, "_named", lambda *_: "0" * 64)
 
     def work(folder: Path) -> None:
         folder.mkdir()
@@ -440,6 +444,14 @@ def test_copies_are_as_good_as_a_client_makes_them() -> None:
         assert copied.agreement > alike - 0.05
     assert (copied.samples, copied.rows) == (29, 400)
     assert copied.explained > 0.99
+
+
+def test_copies_are_held_against_rows_that_nobody_asked_about() -> None:
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=(60, 100))
+    tried = Copies(rng.normal(size=(1, 100)), np.zeros(1), x, classifies=False).best(59)
+    # Thirty rows span less than a third of all directions; on themselves they would explain all.
+    assert tried.explained < 0.6
 
 
 def test_more_answers_are_never_said_to_give_less() -> None:

@@ -354,7 +354,7 @@ def test_hidden_weights_are_saved_and_want_keys(tmp_path: Path) -> None:
     """The keys that the report's run is made with are gone: a server takes its client's."""
     x, y = load_breast_cancer(return_X_y=True)
     made = PrivateClassifier(make_pipeline(StandardScaler(), RidgeClassifier())).fit(x, y)
-    made.plan(x, hidden=True, max_error=0.05)
+    made.plan(x, hidden=True, max_error=0.05, answers=29)
     opened = Deployment.open(made.save(tmp_path / "d"))
     with pytest.raises(hesc.ParameterError, match="needs the client's public keys"):
         opened.server.server()

@@ -390,8 +390,10 @@ def test_hidden_models_give_fewer_answers_than_features_vary_in_directions() -> 
         (wide, rows),
         (Ridge(), np.column_stack([rows, np.ones((300, 3))])),
     ):
-        plan = PrivateRegressor(model).fit(features, target).plan(features, hidden=True)
-        assert plan.ring.answers == 9
+        made = PrivateRegressor(model).fit(features, target)
+        assert made.plan(features, hidden=True, answers=9).ring.answers == 9
+        with pytest.raises(hesc.ParameterError, match="vary in 10 directions"):
+            made.plan(features, hidden=True, answers=10)
     alone = PrivateRegressor(Ridge()).fit(rows[:, :1], target)
     with pytest.raises(hesc.ParameterError, match="hides nothing"):
         alone.plan(rows[:, :1], hidden=True)
