@@ -193,7 +193,7 @@ def test_a_fork_does_not_double_what_a_key_shows() -> None:
 
 def test_a_fork_does_not_double_what_a_comparer_answers() -> None:
     plan = LinkagePlan(4, 520, 64)
-    matcher, public = hesc.keygen(plan.params())
+    _, public = hesc.keygen(plan.params())
     codes = RNG.integers(0, 2**63, (520, 1)).astype(np.uint64)
     message, comparer = Sender(plan, public, codes[:4]).message(), Comparer(plan, public, codes)
     assert "forked after a Comparer" in in_a_child(lambda: list(comparer.answers(message)))
@@ -259,7 +259,11 @@ def test_a_report_spends_nothing(tmp_path: Path) -> None:
 def test_fingerprints() -> None:
     one = Weights.of([[1.0, -0.0]], [2.0], (1, 2))
     assert one.fingerprint == Weights.of([[1.0, 0.0]], [2.0], (1, 2)).fingerprint
-    for weights, added in (([[1.0, 0.0]], [3.0]), ([[1.0], [0.0]], [2.0, 0.0]), ([[2.0, 0.0]], 1.0)):
+    for weights, added in (
+        ([[1.0, 0.0]], [3.0]),
+        ([[1.0], [0.0]], [2.0, 0.0]),
+        ([[2.0, 0.0]], 1.0),
+    ):
         shape = np.shape(weights)
         assert Weights.of(weights, added, shape).fingerprint != one.fingerprint  # type: ignore[arg-type]
 
@@ -277,8 +281,9 @@ def test_a_ledger_does_not_say_whose_it_is(tmp_path: Path) -> None:
         assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o600
         assert model.hex() not in (tmp_path / name).read_text()
     assert all(found[0][key] != found[1][key] for key in ("model", "salt"))
-    with pytest.raises(hesc.WireError, match="another model's"), ledger.opened(
-        tmp_path / "a", bytes(32)
+    with (
+        pytest.raises(hesc.WireError, match="another model's"),
+        ledger.opened(tmp_path / "a", bytes(32)),
     ):
         pass
 

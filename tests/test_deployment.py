@@ -377,7 +377,7 @@ def test_ledgers_count_over_runs(tmp_path: Path) -> None:
             counted.spend(4, 12)
     with (
         ledger.opened(path, name) as counted,
-        pytest.raises(hesc.ParameterError, match="12 numbers in all.*12 are given"),
+        pytest.raises(hesc.ParameterError, match=r"12 numbers in all.*12 are given"),
     ):
         counted.spend(1, 12)
     with pytest.raises(hesc.WireError, match="another model's"), ledger.opened(path, b"cd" * 16):

@@ -17,7 +17,6 @@ from sklearn.ensemble import (
 )
 from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
@@ -34,7 +33,6 @@ import hesc
 from hesc.ml import (
     PrivateClassifier,
     PrivateMLPClassifier,
-    PrivateNeighbors,
     PrivateRegressor,
     transforms,
 )

@@ -12,7 +12,7 @@
 use hesc_math::{AesCtrRng, Modulus, RngSeed, sampling};
 #[cfg(not(feature = "portable"))]
 use multiversion::multiversion;
-use rand_core::{CryptoRng, SeedableRng};
+use rand_core::{CryptoRng, Rng as _, SeedableRng};
 use zeroize::Zeroizing;
 
 use super::{Bfv, Ciphertexts, CompactCiphertexts, Precision};

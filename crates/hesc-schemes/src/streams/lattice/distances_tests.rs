@@ -4,8 +4,8 @@ use hesc_math::{Coeff, Eval, Poly, kernels, ntt_primes};
 
 use super::*;
 use crate::Assurance;
-use crate::rlwe::{PlaintextSpace, SchemeKind, SecretKey, Spec};
 use crate::gaussian::correlations;
+use crate::rlwe::{PlaintextSpace, SchemeKind, SecretKey, Spec};
 use crate::streams::{Combine, Decrypt};
 use hesc_math::RingIndex;
 
@@ -127,7 +127,8 @@ fn noise_gives_codes_away_until_it_is_hidden() {
     let all = Columns { first: 0, bits: BITS, records: DEGREE };
     let sums = scheme.distances_vartime(&columns, all, &codes).unwrap();
     let hiding = Hiding { coefficients: 16 * DEGREE as u64, statistical_bits: 40 };
-    let hidden = scheme.hide_noise(&public, &sums, DEGREE, hiding, NoiseSeed::draw(&mut rng)).unwrap();
+    let hidden =
+        scheme.hide_noise(&public, &sums, DEGREE, hiding, NoiseSeed::draw(&mut rng)).unwrap();
     let read = |a: &Ciphertexts<u32>| -> u32 {
         let noise = noise_of(&scheme, &secret, a);
         let rows = noise.chunks_exact(DEGREE).zip(&codes);
@@ -161,7 +162,8 @@ fn noise_that_hides_is_drawn_for_each_coefficient() {
     let all = Columns { first: 0, bits: BITS, records: DEGREE };
     let sums = scheme.distances_vartime(&columns, all, &[5; 16]).unwrap();
     let hiding = Hiding { coefficients: 16 * DEGREE as u64, statistical_bits: 40 };
-    let hidden = scheme.hide_noise(&public, &sums, DEGREE, hiding, NoiseSeed::draw(&mut rng)).unwrap();
+    let hidden =
+        scheme.hide_noise(&public, &sums, DEGREE, hiding, NoiseSeed::draw(&mut rng)).unwrap();
     let noise = noise_of(&scheme, &secret, &hidden);
     let far = [1, 2, 3, 4, 7, 8, DEGREE - 1, DEGREE, DEGREE + 1, 8 * DEGREE];
     // Six deviations each: 2e-8 for all, seeded.
@@ -208,5 +210,61 @@ fn what_was_not_asked_about_is_masked() {
         // All numbers are as frequent: seven deviations each, 2e-10 for all of them, seeded.
         let each = 4.0 * left as f64 / 65.0;
         assert!(found.iter().all(|&count| (f64::from(count) - each).abs() <= 7.0 * each.sqrt()));
+    }
+}
+
+/// What has no room or no meaning is refused before anything is added.
+#[test]
+fn refusals_name_what_to_do() {
+    let scheme = roomy();
+    let mut rng = AesCtrRng::from_seed([10; 32]);
+    let (_, public) = scheme.generate_keys(&mut rng);
+    let columns = scheme.encrypt(&public, &vec![0; BITS * DEGREE / 64], &mut rng).unwrap();
+    let all = Columns { first: 0, bits: BITS, records: DEGREE };
+    let refused = |a: &Ciphertexts<u32>, of: Columns, codes: &[u64]| {
+        scheme.distances_vartime(a, of, codes).unwrap_err().to_string()
+    };
+    assert!(refused(&columns, Columns { bits: 128, ..all }, &[0; 2]).contains("wrap"));
+    assert!(refused(&columns, Columns { bits: 63, ..all }, &[0]).contains("multiple of 64"));
+    assert!(refused(&columns, Columns { first: 1, ..all }, &[0]).contains("does not exist"));
+    assert!(
+        refused(&columns, Columns { first: usize::MAX, ..all }, &[0]).contains("does not exist")
+    );
+    assert!(refused(&columns, Columns { records: 1025, ..all }, &[0]).contains("ring degree"));
+    assert!(refused(&columns, all, &[]).contains("empty"));
+    let sum = scheme.combine(&columns, &columns).unwrap();
+    assert!(refused(&sum, all, &[0]).contains("fresh"));
+    let hide = |coefficients, statistical_bits| {
+        let hiding = Hiding { coefficients, statistical_bits };
+        scheme
+            .hide_noise(&public, &columns, DEGREE, hiding, NoiseSeed(Zeroizing::new([1; 32])))
+            .unwrap_err()
+    };
+    let enough = (BITS * DEGREE) as u64;
+    assert!(hide(enough, 39).to_string().contains("at least 40"));
+    assert!(hide(enough - 1, 40).to_string().contains("every coefficient"));
+    assert!(matches!(hide(u64::MAX, 40), SchemeError::NoiseBudget { .. }));
+    let (_, other) = scheme.generate_keys(&mut rng);
+    let hiding = Hiding { coefficients: enough, statistical_bits: 40 };
+    let mismatch =
+        scheme.hide_noise(&other, &columns, DEGREE, hiding, NoiseSeed::draw(&mut rng)).unwrap_err();
+    assert!(matches!(mismatch, SchemeError::KeyMismatch { .. }));
+}
+
+/// What lies behind the last record stays zero, whatever the codes are: their weights are not shown there.
+#[test]
+fn nothing_is_shown_behind_the_last_record() {
+    let scheme = roomy();
+    let mut rng = AesCtrRng::from_seed([11; 32]);
+    let (secret, public) = scheme.generate_keys(&mut rng);
+    let columns = scheme.encrypt(&public, &vec![0; BITS * DEGREE / 64], &mut rng).unwrap();
+    let some = Columns { first: 0, bits: BITS, records: 100 };
+    for codes in [vec![u64::MAX, 7], vec![0xffff; 20]] {
+        let sums = scheme.distances_vartime(&columns, some, &codes).unwrap();
+        let counts = scheme.decrypt(&secret, &sums).unwrap();
+        for (row, code) in counts.chunks_exact(DEGREE).zip(&codes) {
+            assert!(row[..100].iter().all(|&count| count == code.count_ones()));
+            assert!(row[100..].iter().all(|&count| count == 0));
+        }
     }
 }
