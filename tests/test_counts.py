@@ -43,7 +43,7 @@ NAMES = [f"f{n}" for n in range(12)]
 
 def planned(answers: int = 11, **wishes: Any) -> PrivateRegressor:
     made = PrivateRegressor(LinearRegression()).fit(X, X @ np.arange(1.0, 13))
-    wishes = {"max_error": 0.5, "ranges": (-1, 1), "names": NAMES} | wishes
+    wishes = {"max_error": 0.5, "ranges": (-1, 1), "names": NAMES, **wishes}
     made.plan(X, hidden=True, answers=answers, **wishes)
     return made
 
@@ -206,7 +206,7 @@ def test_a_fork_does_not_double_what_a_comparer_answers() -> None:
         comparer.answers(message)
     for doubled in (copy.copy, copy.deepcopy, pickle.dumps):
         with pytest.raises(TypeError, match="answers once"):
-            doubled(comparer)  # type: ignore[operator]
+            doubled(comparer)
 
 
 def test_a_fork_does_not_double_what_a_count_has(tmp_path: Path) -> None:
@@ -230,8 +230,8 @@ def test_budgets_follow_weights() -> None:
     """Another plan of the same model goes on where the last was; another model does not."""
     made = planned()
     made.run(X[:7], progress=False)
-    for wishes in ({}, {"max_error": 0.25}, {"ranges": (-2, 2)}):
-        made.plan(X, hidden=True, answers=11, **({"max_error": 0.5, "ranges": (-1, 1)} | wishes))
+    for error, ranges in ((0.5, (-1, 1)), (0.25, (-1, 1)), (0.5, (-2, 2))):
+        made.plan(X, hidden=True, answers=11, max_error=error, ranges=ranges)
         client = made.client()
         server = made.server(keys=client.public_keys())
         assert server.answers_left == 4
@@ -265,7 +265,7 @@ def test_fingerprints() -> None:
         ([[2.0, 0.0]], 1.0),
     ):
         shape = np.shape(weights)
-        assert Weights.of(weights, added, shape).fingerprint != one.fingerprint  # type: ignore[arg-type]
+        assert Weights.of(weights, added, shape).fingerprint != one.fingerprint
 
 
 # Ledgers ------------------------------------------------------------------------------------------
