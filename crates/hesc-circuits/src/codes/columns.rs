@@ -214,8 +214,8 @@ impl EncryptedCodes {
         self.compared(codes, parts, |(), sums, _| Ok(sums))
     }
 
-    /// Distances to clear codes which tell who decrypts nothing but distances to the records that there are: see [`Bfv::hide_noise`]. It also
-    /// costs an encryption and as much wide noise for each ring degree of distances.
+    /// Distances to clear codes which tell who decrypts nothing but distances to the records that there are: see
+    /// [`Bfv::hide_noise`]. It also costs an encryption and as much wide noise for each ring degree of distances.
     ///
     /// # Errors
     /// Those of [`Self::distances_vartime`] and [`Bfv::hide_noise`].

@@ -191,9 +191,9 @@ impl Bfv<u32> {
         let plain_modulus = u128::from(self.encoding().plain_modulus());
         for block in hidden.words.chunks_exact_mut(2 * ring.poly_len()) {
             sample_wide(&mut noise, deviation, &mut rng);
-            masks
-                .iter_mut()
-                .for_each(|mask| *mask = (u128::from(rng.next_u64()) * plain_modulus >> 64) as u64);
+            for mask in masks.iter_mut() {
+                *mask = ((u128::from(rng.next_u64()) * plain_modulus) >> 64) as u64;
+            }
             let limbs = block.chunks_exact_mut(n).zip(ring.moduli()).zip(self.encoding().one());
             for ((limb, q), &one) in limbs {
                 for (word, &noise) in limb.iter_mut().zip(noise.iter()) {
