@@ -409,7 +409,7 @@ def test_hidden_weights_are_counted_over_runs(tmp_path: Path) -> None:
     x, y = load_breast_cancer(return_X_y=True)
     made = PrivateClassifier(make_pipeline(StandardScaler(), RidgeClassifier())).fit(x, y)
     names = [f"f{n}" for n in range(30)]
-    made.plan(x, hidden=True, max_error=0.05, names=names)
+    made.plan(x, hidden=True, max_error=0.05, names=names, answers=29)
     made.save(tmp_path / "d", sample=4)
     client, server = tmp_path / "d" / "client", tmp_path / "d" / "server"
     with pytest.raises(hesc.ParameterError, match="give --keys"):

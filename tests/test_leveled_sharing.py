@@ -40,6 +40,11 @@ def test_shared_numbers_are_drowned_in_noise(precise: Keys, tmp_path: Path) -> N
     noise = values - numbers * np.exp(1j)
     scatter = np.concatenate([noise.real, noise.imag]).std()
     assert 0.88 < scatter / deviation < 1.12
+    # Each part of each number has a draw of its own: six deviations.
+    parts = np.concatenate([noise.real, noise.imag])
+    for lag in (1, 2, len(noise)):
+        related = (parts[lag:] * parts[:-lag]).mean() / deviation**2
+        assert abs(related) < 6 / np.sqrt(len(parts) - lag)
     # No digits below the noise, where doubles would show what it was added to.
     grid = 2.0 ** (np.floor(np.log2(deviation)) - 10)
     np.testing.assert_array_equal(values.real / grid, np.round(values.real / grid))

@@ -140,7 +140,25 @@ def test_masks_are_normal_in_every_part() -> None:
     assert abs((parts**4).mean() - 3) < 6 * np.sqrt(96 / len(parts))
     assert np.abs(found).max() < 8.6
     assert abs((found.real * found.imag).mean()) < 6 / np.sqrt(len(found))
+    assert abs((found[1:] * found[:-1].conj()).mean()) < 9 / np.sqrt(len(found))
     assert not np.array_equal(masks.normal(4), masks.normal(4))
+
+
+def test_masks_are_the_system_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who seeds numpy foresees none, and all of a mask is the system's bytes."""
+    state = np.random.get_state()  # noqa: NPY002 - what masks must not be drawn from
+    one = masks.normal(8)
+    np.random.set_state(state)  # noqa: NPY002
+    assert not np.array_equal(masks.normal(8), one)
+    asked = []
+
+    def zeros(count: int) -> bytes:
+        asked.append(count)
+        return bytes(count)
+
+    monkeypatch.setattr("os.urandom", zeros)
+    assert np.array_equal(masks.normal(8), np.zeros(8))
+    assert asked == [128]
 
 
 def raw(found: World, answer: bytes) -> NDArray[np.complex128]:

@@ -164,8 +164,12 @@ assert ("PrivateClassifier" in given) == (sys.argv[1] == "onnx")
 def test_hidden_weights_and_their_count() -> None:
     rows, labels = datasets.load_breast_cancer(return_X_y=True)
     made = PrivateClassifier(make_pipeline(StandardScaler(), RidgeClassifier())).fit(rows, labels)
-    plan = made.plan(rows, hidden=True, max_error=0.05)
+    # One answer along the first axis gives most of it.
+    with pytest.raises(hesc.ParameterError, match="hides too little of this model: from 1 sample"):
+        made.plan(rows, hidden=True, max_error=0.05)
+    plan = made.plan(rows, hidden=True, max_error=0.05, answers=29)
     assert plan.hidden
+    assert "from 29 samples of its choice" in str(plan)
     assert "hidden from an honest client" in str(plan)
     assert "29 numbers in all" in str(plan)
     assert "down for 29 samples" in str(plan)
@@ -175,10 +179,10 @@ def test_hidden_weights_and_their_count() -> None:
         made.run(rows[:10])
     client = made.client()
     server = made.server(keys=client.public_keys())
-    assert server.answers_left == 29
+    assert server.answers_left == 9
     again = Server.from_bytes(server.to_bytes(), keys=client.public_keys())
     client.decrypt(again.answer(client.encrypt(rows[:1]).data))
-    assert (server.answers_left, again.answers_left) == (29, 28)
+    assert (server.answers_left, again.answers_left) == (8, 8)
     with pytest.raises(hesc.ParameterError, match=r"client\.public_keys"):
         made.server()
     with pytest.raises(hesc.ParameterError, match="vary in 30 directions"):
@@ -387,8 +391,10 @@ def test_hidden_models_give_fewer_answers_than_features_vary_in_directions() -> 
         (wide, rows),
         (Ridge(), np.column_stack([rows, np.ones((300, 3))])),
     ):
-        plan = PrivateRegressor(model).fit(features, target).plan(features, hidden=True)
-        assert plan.ring.answers == 9
+        made = PrivateRegressor(model).fit(features, target)
+        assert made.plan(features, hidden=True, answers=9).ring.answers == 9
+        with pytest.raises(hesc.ParameterError, match="vary in 10 directions"):
+            made.plan(features, hidden=True, answers=10)
     alone = PrivateRegressor(Ridge()).fit(rows[:, :1], target)
     with pytest.raises(hesc.ParameterError, match="hides nothing"):
         alone.plan(rows[:, :1], hidden=True)

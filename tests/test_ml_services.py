@@ -330,11 +330,11 @@ def test_plans_print_their_contenders_to_who_looks(
     assert "* ring products" in printed
     assert "not clear: " in printed
     monkeypatch.setattr("sys.ps1", ">>> ", raising=False)
-    private.plan(X, hidden=True)
+    private.plan(X, hidden=True, answers=3)
     assert "no contenders: this plan hides" in capsys.readouterr().out
     private.plan(X, setting="one_side_clear")
     assert "no contenders: the client computes" in capsys.readouterr().out
-    private.plan(X, hidden=True, table=False)
+    private.plan(X, hidden=True, answers=3, table=False)
     assert not capsys.readouterr().out
 
 

@@ -15,10 +15,7 @@ pub(crate) fn gaussian_pair(rng: &mut impl CryptoRng) -> Complex64 {
 
 /// How far numbers are related to those so many places behind them, in deviations of what independent ones show.
 #[cfg(test)]
-pub(crate) fn correlations(
-    noise: &[f64],
-    lags: &[usize],
-) -> impl Iterator<Item = (usize, f64)> {
+pub(crate) fn correlations(noise: &[f64], lags: &[usize]) -> impl Iterator<Item = (usize, f64)> {
     let square = noise.iter().map(|x| x * x).sum::<f64>() / noise.len() as f64;
     lags.iter().map(move |&lag| {
         let pairs = noise.iter().zip(&noise[lag..]);

@@ -287,6 +287,9 @@ def evaluate(
     check_apart(outputs, server, json_file)
     given = None if keys is None else read_whole(keys, KEYS_BYTES, "a file of public keys")
     served: Any = folder.server(keys=given)
+    if hasattr(served, "count"):
+        # A ledger has the count of all processes; this one adds up its own for it.
+        served.count = ledger.Count()
     most: int | None = getattr(served, "answers_left", None)
     if most is not None and ledger_file is None:
         raise ParameterError(
@@ -302,8 +305,6 @@ def evaluate(
         counted = None
         if most is not None and ledger_file is not None:
             counted = stack.enter_context(ledger.opened(ledger_file, served.fingerprint))
-            # The ledger has the count of all processes, this one's queries are added up for it.
-            served.count = ledger.Count()
         file = stack.enter_context(reading(query, "evaluating"))
         found = _answers(read_queries(file, Message.SAMPLES, folder, served.plan), served, name)
         if counted is not None and most is not None:

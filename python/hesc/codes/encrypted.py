@@ -96,7 +96,9 @@ class EncryptedCodes(ByWireForm, Opaque):
         """Distances to clear codes, and nothing else for who decrypts them.
 
         An encryption of zero and wide noise are added: see SECURITY.md for whom that holds.
-        Distances themselves tell much: 512 of them, to known codes, tell a code of 512 bits.
+        Distances themselves tell much: some `2 L / log2 L` of them, to codes that were chosen for
+        it, tell a code of `L` bits exactly (Lindström 1965; Cantor and Mills 1966), 159 one of 512.
+        Behind the records that these codes say they are, what comes back is random.
 
         Args:
             public: the key that these codes are under.

@@ -38,12 +38,11 @@ class DistanceSet(NamedTuple):
 PLAIN: Final = DistanceSet("bfv_1024_distances", 1024, 960, 0, 3328, 6656, 90)
 """The smallest; its noise tells who decrypts the clear codes."""
 # With room for noise that hides, the smaller first.
-_HIDING: Final = (
+HIDING: Final = (
     DistanceSet("bfv_4096_distances", 4096, 512, 42_000_000, 31744, 18432, 83),
     DistanceSet("bfv_4096_distances_large", 4096, 512, 1 << 36, 47616, 18432, 83),
 )
-SETS: Final = (PLAIN, *_HIDING)
-"""All of them."""
+"""Those whose noise leaves a reader nothing but distances."""
 
 
 def hiding(bits: int, coefficients: int) -> DistanceSet | None:
@@ -54,5 +53,5 @@ def hiding(bits: int, coefficients: int) -> DistanceSet | None:
         coefficients: that answers about these codes show in all.
 
     """
-    fitting = (s for s in _HIDING if bits <= s.bits and coefficients <= s.coefficients)
+    fitting = (s for s in HIDING if bits <= s.bits and coefficients <= s.coefficients)
     return next(fitting, None)

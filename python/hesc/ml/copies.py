@@ -106,7 +106,7 @@ class Copies:
         if not len(fresh):
             fresh = self._own
         self._fresh = fresh
-        self._score = lambda rows: rows @ weights.T + intercepts
+        self._intercepts = intercepts
         self._scores = self._score(fresh)
         self._spread = np.square(self._scores - self._scores.mean(axis=0)).sum()
         self._views = [self._seen(scale) for scale in self._scales()]
@@ -138,6 +138,9 @@ class Copies:
         for other in each[1:]:
             best = _better(best, other)
         return best
+
+    def _score(self, rows: Array) -> Array:
+        return np.asarray(rows @ self._weights.T + self._intercepts)
 
     def _scales(self) -> Iterator[Array]:
         """What features are counted in: their deviations, or as they are."""

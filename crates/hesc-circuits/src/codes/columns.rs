@@ -197,8 +197,8 @@ impl EncryptedCodes {
         self.shape.bits
     }
 
-    /// Coefficients that the distances to so many codes have, those behind the last record included, which are cut
-    /// off: what [`Hiding::coefficients`] counts, since all are flooded.
+    /// Coefficients that the distances to so many codes have, those behind the last record included, whose noise is
+    /// shown too: what [`Hiding::coefficients`] counts.
     pub fn coefficients(&self, codes: usize) -> u64 {
         let n = self.scheme.block_length();
         (self.shape.slabs(n) * n) as u64 * codes as u64
@@ -211,11 +211,11 @@ impl EncryptedCodes {
     /// Those of [`Bfv::distances_vartime`], [`SchemeError::Interrupted`].
     pub fn distances_vartime(&self, codes: &[u64]) -> Result<Distances, SchemeError> {
         let parts = vec![(); self.parts(codes)];
-        self.compared(codes, parts, |(), sums| Ok(sums))
+        self.compared(codes, parts, |(), sums, _| Ok(sums))
     }
 
-    /// Distances to clear codes which tell who decrypts nothing but distances: see [`Bfv::hide_noise`]. It also
-    /// costs an encryption and as much wide noise for each ring degree of distances.
+    /// Distances to clear codes which tell who decrypts nothing but distances to the records that there are: see
+    /// [`Bfv::hide_noise`]. It also costs an encryption and as much wide noise for each ring degree of distances.
     ///
     /// # Errors
     /// Those of [`Self::distances_vartime`] and [`Bfv::hide_noise`].
@@ -227,7 +227,9 @@ impl EncryptedCodes {
         rng: &mut impl CryptoRng,
     ) -> Result<Distances, SchemeError> {
         let seeds = (0..self.parts(codes)).map(|_| NoiseSeed::draw(rng)).collect();
-        self.compared(codes, seeds, |seed, sums| self.scheme.hide_noise(key, &sums, hiding, seed))
+        self.compared(codes, seeds, |seed, sums, records| {
+            self.scheme.hide_noise(key, &sums, records, hiding, seed)
+        })
     }
 
     /// Parts of the distances to these codes.
@@ -237,12 +239,12 @@ impl EncryptedCodes {
     }
 
     /// Sums of a group of codes and a slab of records at a time, finished by `finish` with what each part has of
-    /// its own.
+    /// its own, and how many records that are.
     fn compared<T: Send>(
         &self,
         codes: &[u64],
         own: Vec<T>,
-        finish: impl Fn(T, Ciphertexts<u32>) -> Result<Ciphertexts<u32>, SchemeError> + Sync,
+        finish: impl Fn(T, Ciphertexts<u32>, usize) -> Result<Ciphertexts<u32>, SchemeError> + Sync,
     ) -> Result<Distances, SchemeError> {
         let Shape { records, bits } = Shape::of(&self.scheme, codes, self.shape.bits)?;
         let (n, per_code) = (self.scheme.block_length(), bits / 64);
@@ -254,8 +256,7 @@ impl EncryptedCodes {
             let columns = Columns { first: slab * bits, bits, records: here };
             let codes = &codes[group * GROUP * per_code..last];
             let sums = self.scheme.distances_vartime(&self.columns, columns, codes)?;
-            // The sender's word is that nothing lies behind its records: nothing of it travels back.
-            Part::of(&self.scheme, self.scheme.cut_distances(finish(own, sums)?, here))
+            Part::of(&self.scheme, finish(own, sums, here)?)
         };
         let mut parts = Vec::with_capacity(own.len());
         let mut left = own.into_iter().enumerate();

@@ -73,7 +73,8 @@ class PrivateNeighbors(Classifying):
                 neighbour, or better rows that were kept from training.
             setting: "client_server": the server knows the records, the client has samples and key.
             disclose: "distances": what the client learns, to **every record**, and classes.
-            bits: of a code, a multiple of 64, up to 960. None takes as many. Bytes up are proportional to it, and more bits tell angles more finely.
+            bits: of a code, a multiple of 64, up to 960. None takes as many. Bytes up are
+                proportional to it, and more bits tell angles more finely.
             min_agreement: the least share of the rows tried that have the class of exact
                 neighbours; less is refused.
             hidden: refused, with the reason.

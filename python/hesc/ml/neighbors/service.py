@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 class NeighborsService(Service):
     """Codes of records at the server, distances for the client."""
 
-    takes: ClassVar[frozenset[str]] = frozenset(
-        {"bits", "min_agreement", "random_state"}
-    )
+    takes: ClassVar[frozenset[str]] = frozenset({"bits", "min_agreement", "random_state"})
     refuses: ClassVar[dict[str, str]] = {
         "hidden": "within any number of answers that is of use a client that follows the protocol "
         "finds most of the records' variance from distances alone, whatever drowns the codes, so "

@@ -12,7 +12,7 @@
 use hesc_math::{AesCtrRng, Modulus, RngSeed, sampling};
 #[cfg(not(feature = "portable"))]
 use multiversion::multiversion;
-use rand_core::{CryptoRng, SeedableRng};
+use rand_core::{CryptoRng, Rng as _, SeedableRng};
 use zeroize::Zeroizing;
 
 use super::{Bfv, Ciphertexts, CompactCiphertexts, Precision};
@@ -166,7 +166,9 @@ impl Bfv<u32> {
     /// part, and then Gaussian noise so wide that the noise of all before drowns: `sqrt(12 tau) 2^(s/2)` times its
     /// deviation, `tau` the coefficients that are shown in all (Li, Micciancio, Schultz and Sorrell 2022, whose
     /// argument bounds a divergence by the second moment of what is hidden; here that is known, since encryptors
-    /// are honest and keys are made as they should be).
+    /// are honest and keys are made as they should be). Behind the `records` of each block, which were asked about, what
+    /// is there is masked by uniform numbers modulo the plaintext's (but for a bias of `2^-48`): a sender that says one
+    /// record and sends many is answered about one.
     ///
     /// # Errors
     /// [`SchemeError::ParameterMismatch`] and [`SchemeError::KeyMismatch`] for another key,
@@ -176,6 +178,7 @@ impl Bfv<u32> {
         &self,
         key: &PublicKey<u32>,
         a: &Ciphertexts<u32>,
+        records: usize,
         hiding: Hiding,
         seed: NoiseSeed,
     ) -> Result<Ciphertexts<u32>, SchemeError> {
@@ -184,29 +187,25 @@ impl Bfv<u32> {
         let mut rng = AesCtrRng::from_seed(*seed.0);
         let mut hidden = self.rerandomise(key, a, &mut rng)?;
         let mut noise = Zeroizing::new(vec![0i64; n]);
+        let mut masks = Zeroizing::new(vec![0u64; n.saturating_sub(records)]);
+        let plain_modulus = u128::from(self.encoding().plain_modulus());
         for block in hidden.words.chunks_exact_mut(2 * ring.poly_len()) {
             sample_wide(&mut noise, deviation, &mut rng);
-            for (limb, q) in block.chunks_exact_mut(n).zip(ring.moduli()) {
+            for mask in masks.iter_mut() {
+                *mask = ((u128::from(rng.next_u64()) * plain_modulus) >> 64) as u64;
+            }
+            let limbs = block.chunks_exact_mut(n).zip(ring.moduli()).zip(self.encoding().one());
+            for ((limb, q), &one) in limbs {
                 for (word, &noise) in limb.iter_mut().zip(noise.iter()) {
                     *word = q.add(u64::from(*word), q.reduce_signed(noise)) as u32;
+                }
+                for (word, &mask) in limb[n - masks.len()..].iter_mut().zip(masks.iter()) {
+                    *word = q.add(u64::from(*word), q.mul(mask, one)) as u32;
                 }
             }
         }
         hidden.state.deviation = deviation.hypot(hidden.state.deviation);
         Ok(hidden)
-    }
-
-    /// The same ciphertexts with what lies behind the last record taken out: coefficients of their first part become
-    /// zero, and nobody reads what they were. After [`Self::hide_noise`], which makes the first part independent of
-    /// the columns: before it the key's owner would solve the second part for them.
-    pub fn cut_distances(&self, mut a: Ciphertexts<u32>, records: usize) -> Ciphertexts<u32> {
-        let (ring, n) = (self.ring(), self.ring().ring_degree());
-        for block in a.words.chunks_exact_mut(2 * ring.poly_len()) {
-            for limb in block[..ring.poly_len()].chunks_exact_mut(n) {
-                limb[records.min(n)..].fill(0);
-            }
-        }
-        a
     }
 
     /// Deviation of the noise that hides all others, if the set has room for it.
