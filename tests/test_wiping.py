@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-LEVELED = ("ckks_32768", "bgv_8191", "bfv_4096")
+LEVELED = ("ckks_8192", "bgv_8191", "bfv_4096")
 TERNARY = ("bfv_1024", "bfv_4096_distances", "ckks_2048", "unipolar_bgv_8192", *LEVELED)
 BINARY = ("tfhe_2048",)
 BYTES = (
@@ -35,8 +35,8 @@ BYTES = (
     "ec_elgamal_ristretto255",
     "ec_elgamal_secp256r1",
 )
-KINDS = (*TERNARY, *BINARY, *BYTES)
-"""A set for each kind of key."""
+KINDS = (*BYTES, *TERNARY, *BINARY)
+"""A set for each kind of key, those of little memory first."""
 
 # What a frame has around the key: magic, version, kind, length, two names; a hash.
 HEAD, TAIL = 14 + 32, 16
@@ -45,17 +45,21 @@ CHILD = """
 import gc, sys
 import numpy as np
 import hesc
+from hesc.secret import wants_passphrase
 folder, mode, leveled, *kinds = sys.argv[1:]
 
 def made(params, name):
     if name in leveled.split(","):
-        return hesc.leveled_keygen(params, products=False)[0]
-    return hesc.keygen(params)[0]
+        return hesc.leveled_keygen(params, products=False)
+    return hesc.keygen(params)
 
-def used(secret, name):
-    if name in leveled.split(","):
-        vector = hesc.EncryptedVector.from_bytes(secret.params, secret.encrypt_to_bytes([1, 0, 1]))
-        secret.decrypt(vector)
+def used(secret, public, name):
+    if name == "bgv_8191":
+        secret.pack([[1, 0, 1]])
+    elif name in leveled.split(","):
+        sent = secret.encrypt_to_bytes([1, 0, 1])
+        if public is not None:
+            secret.decrypt(public.read(sent))
     elif not name.startswith("bfv_4096"):
         array = hesc.SecretEncryptor(secret, 64).encrypt([0.25, 0.5]).expand()
         hesc.Decryptor(secret).decrypt(array.answer())
@@ -64,20 +68,20 @@ for name in kinds:
     of = hesc.LeveledParams if name in leveled.split(",") else hesc.Params
     params, path = of.preset(name), folder + "/" + name
     if mode == "make":
-        secret = made(params, name)
+        secret, public = made(params, name)
         secret.save(path)
         secret.save(path + ".sealed", passphrase="correct horse")
     else:
+        public = None
         passphrase = "correct horse" if mode == "sealed" else None
         file = path + (".sealed" if passphrase else "")
-        assert hesc.secret.wants_passphrase(file) == bool(passphrase)
+        assert wants_passphrase(file) == bool(passphrase)
         if of is hesc.LeveledParams:
             secret = hesc.LeveledSecretKey.load(params, file, passphrase=passphrase)
         else:
             secret = hesc.load_secret_key(params, file, passphrase=passphrase)
-    if mode != "make":
-        used(secret, name)
-    del secret
+    used(secret, public, name)
+    del secret, public
     gc.collect()
     print(name, flush=True)
     sys.stdin.readline()
@@ -85,7 +89,7 @@ for name in kinds:
 
 
 def _both_orders(key: bytes) -> Iterator[tuple[str, bytes]]:
-    for at in range(0, len(key) - 15, max(8, len(key) // 64 * 8)):
+    for at in range(0, len(key) - 15, max(16, len(key) // 4)):
         yield f"bytes from {at}", key[at : at + 16]
         yield f"bytes from {at}, turned", key[at : at + 16][::-1]
 
@@ -94,14 +98,14 @@ def _limbs(number: bytes) -> Iterator[tuple[str, bytes]]:
     """Limbs of 52 bits, in a row and eight times each."""
     value = int.from_bytes(number, "big")
     limbs = [(value >> (52 * i)) % 2**52 for i in range(len(number) * 8 // 52)]
-    for at in range(0, len(limbs) - 2, 4):
+    for at in range(0, len(limbs) - 2, 12):
         words = np.array(limbs[at : at + 3], dtype=np.uint64)
         yield f"limbs from {at}", words.tobytes()
         yield f"vectors of limbs from {at}", np.repeat(words, 8).tobytes()
 
 
 def _numbers(digits: NDArray[np.int64]) -> Iterator[tuple[str, bytes]]:
-    for kind in (np.int8, np.int16, np.int32, np.int64, np.float32, np.float64, np.complex128):
+    for kind in (np.int8, np.int16, np.int32, np.int64, np.float64):
         yield np.dtype(kind).name, digits.astype(kind).tobytes()
 
 
@@ -116,7 +120,7 @@ def _moduli(name: str) -> list[int]:
 def _ternary(name: str, body: bytes) -> Iterator[tuple[str, bytes]]:
     bits = np.unpackbits(np.frombuffer(body, np.uint8), bitorder="little").reshape(-1, 2)
     trits = bits @ np.array([1, 2]) - 1
-    for at in (64, trits.size // 2):
+    for at in (trits.size // 2, trits.size - 64):
         run = trits[at : at + 48].astype(np.int64)
         yield f"packed at {at}", body[at // 4 : at // 4 + 12]
         for kind, words in (*_numbers(run), *((f"1 + {k}", w) for k, w in _numbers(run + 1))):
@@ -157,7 +161,7 @@ def _forms(name: str, path: Path) -> dict[str, bytes]:
 
 
 def _memory(process: int) -> Iterator[bytes]:
-    """All that the process may write and has written, in pieces that overlap."""
+    """All that the process may write and has written, in pieces that overlap; no pages of zeros."""
     page, step = 4096, 1 << 22
     maps = Path(f"/proc/{process}/maps").read_text().splitlines()
     memory, pages = Path(f"/proc/{process}/mem"), Path(f"/proc/{process}/pagemap")
@@ -175,7 +179,8 @@ def _memory(process: int) -> Iterator[bytes]:
                 # Present or swapped.
                 if (entries >> np.uint64(62)).any():
                     words.seek(at)
-                    piece = before + words.read(size)
+                    read = np.frombuffer(words.read(size), np.uint64).reshape(-1, page // 8)
+                    piece = before + read[read.any(1)].tobytes()
                     yield piece
                     before = piece[-2048:]
                 else:
