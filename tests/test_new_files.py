@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -107,7 +109,7 @@ def test_outputs_are_checked_before_work(tmp_path: Path) -> None:
 def test_endless_inputs_are_refused(tmp_path: Path) -> None:
     with pytest.raises(hesc.HescError, match="longer than a key"):
         read_whole("/dev/zero", 1000, "a key")
-    with pytest.raises(hesc.HescError, match="longer than a secret key"):
+    with pytest.raises(hesc.HescError, match="no file"):
         wants_passphrase("/dev/zero")
     (tmp_path / "exact").write_bytes(bytes(1000))
     assert len(read_whole(tmp_path / "exact", 1000, "a key")) == 1000
@@ -126,10 +128,56 @@ def test_a_secret_key_that_others_may_read_is_refused(tmp_path: Path) -> None:
     hesc.load_secret_key(PARAMS, path)
     for mode in (0o640, 0o604, 0o622, 0o777):
         path.chmod(mode)
-        with pytest.raises(PermissionError, match="chmod 600"):
-            hesc.load_secret_key(PARAMS, path)
+        for use in (wants_passphrase, partial(hesc.load_secret_key, PARAMS)):
+            with pytest.raises(PermissionError, match="chmod 600"):
+                use(path)
     path.chmod(0o400)
     hesc.load_secret_key(PARAMS, path)
+
+
+def test_a_secret_key_of_somebody_else_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where who runs may read everything."""
+    path = tmp_path / "s.key"
+    _secret(path)
+    stranger = os.geteuid() + 1
+    if os.geteuid() == 0:
+        os.chown(path, stranger, -1)
+    else:
+        monkeypatch.setattr(os, "geteuid", lambda: stranger)
+    for use in (wants_passphrase, partial(hesc.load_secret_key, PARAMS)):
+        with pytest.raises(PermissionError, match="chown"):
+            use(path)
+
+
+def test_the_bytes_of_a_key_file_do_not_pass_through_python(tmp_path: Path) -> None:
+    """Python says to who listens which files it opens."""
+    path, opened, listening = tmp_path / "s.key", [], True
+
+    def listen(event: str, arguments: tuple[object, ...]) -> None:
+        if listening and event == "open" and "s.key" in str(arguments[0]):
+            opened.append(arguments)
+
+    sys.addaudithook(listen)
+    try:
+        hesc.save_secret_key(hesc.keygen(PARAMS)[0], path, passphrase="correct horse")
+        made = len(opened)
+        assert wants_passphrase(path)
+        hesc.load_secret_key(PARAMS, path, passphrase="correct horse")
+        assert len(opened) == made
+        path.read_bytes()
+        assert len(opened) == made + 1
+    finally:
+        listening = False
+
+
+def test_a_pipe_is_no_key_file(tmp_path: Path) -> None:
+    """Nobody writes to it: opening it would wait for ever."""
+    os.mkfifo(tmp_path / "pipe")
+    for use in (wants_passphrase, partial(hesc.load_secret_key, PARAMS)):
+        with pytest.raises(hesc.ParameterError, match="no file"):
+            use(tmp_path / "pipe")
 
 
 def test_a_secret_key_never_takes_the_place_of_a_file(tmp_path: Path) -> None:

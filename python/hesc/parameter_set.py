@@ -90,7 +90,11 @@ class ParameterSet(Generic[N]):
 
     @property
     def assurance(self) -> str:
-        """`"guidelines2024"`, `"hestd2018"`, `"classical128"`, `"symmetric128"` or `"insecure"`."""
+        """`"guidelines2024"`, `"hestd2018"`, `"classical128"`, `"symmetric128"` or `"insecure"`.
+
+        `"classical128"` is 128 bits as NIST SP 800-57 counts moduli of 3072 bits and curves of 256;
+        RFC 7919 gives the group ffdhe3072 125.
+        """
         return self._native.assurance
 
     def __eq__(self, other: object) -> bool:

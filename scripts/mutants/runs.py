@@ -155,6 +155,7 @@ def rust_programs(tree: Path) -> list[Program]:
     built = _cargo(
         tree,
         *("test", "--no-run", "--lib", "--tests", "--workspace", "--exclude", "hesc-py"),
+        *("--features", "hesc-circuits/tfhe"),
         "--message-format=json-render-diagnostics",
     )
     programs = []

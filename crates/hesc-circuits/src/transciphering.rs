@@ -30,20 +30,23 @@ const MOST_STREAMS: usize = u32::MAX as usize;
 /// Runs of fewer slots than a word has bits, at most.
 const MOST_SMALL_RUNS: usize = 1 << 12;
 
-/// A key of Kreyvium. Neither printed nor compared, and wiped.
-pub struct CipherKey(Zeroizing<[u8; KEY_BYTES]>);
+/// A key of Kreyvium. Neither printed nor compared, and wiped: it stays where it was filled in, since what moves leaves
+/// copies behind.
+pub struct CipherKey(Box<Zeroizing<[u8; KEY_BYTES]>>);
 
 impl CipherKey {
     /// A new one.
     pub fn generate(rng: &mut impl CryptoRng) -> Self {
-        let mut bytes = Zeroizing::new([0; KEY_BYTES]);
-        rng.fill_bytes(bytes.as_mut());
-        Self(bytes)
+        let mut key = Self(Box::default());
+        rng.fill_bytes(&mut key.0[..]);
+        key
     }
 
     /// One that was made before.
-    pub fn new(bytes: Zeroizing<[u8; KEY_BYTES]>) -> Self {
-        Self(bytes)
+    pub fn new(bytes: &[u8; KEY_BYTES]) -> Self {
+        let mut key = Self(Box::default());
+        key.0.copy_from_slice(bytes);
+        key
     }
 
     /// What its owner keeps.
@@ -334,6 +337,9 @@ pub fn decipherer(bits: usize) -> Result<Netlist, GateError> {
 
 #[cfg(test)]
 mod tests {
+    use hesc_math::AesCtrRng;
+    use rand_core::SeedableRng;
+
     use super::*;
 
     fn message(count: usize, width: usize, shape: Shape) -> Message {
@@ -346,7 +352,7 @@ mod tests {
     /// Stream by stream as the cipher's definition has it: another way through the bits.
     #[test]
     fn rows_are_bits_of_the_streams() {
-        let key = CipherKey::new(Zeroizing::new(*b"sixteen bytes..."));
+        let key = CipherKey::new(b"sixteen bytes...");
         let shape = Shape { slots: 21, blocks: 3 };
         let (count, width) = (150, 5);
         let mut all = message(count, width, shape);
@@ -372,6 +378,21 @@ mod tests {
         }
         key.apply(&mut all).unwrap();
         assert!(all.rows.iter().all(|&byte| byte == 0));
+    }
+
+    /// Every byte of a nonce takes other values among sixteen messages; one of twelve does not with a probability
+    /// below 2^-116.
+    #[test]
+    fn whole_nonces_are_drawn() {
+        let rng = &mut AesCtrRng::from_seed([7; 32]);
+        let key = CipherKey::generate(rng);
+        let clear = message(8, 1, Shape { slots: 8, blocks: 1 });
+        let mut nonce =
+            || key.encrypt(clear.integers, clear.shape, &clear.rows, rng).unwrap().nonce;
+        let nonces: Vec<[u8; NONCE_BYTES]> = (0..16).map(|_| nonce()).collect();
+        for at in 0..NONCE_BYTES {
+            assert!(nonces.iter().any(|nonce| nonce[at] != nonces[0][at]), "byte {at}");
+        }
     }
 
     #[test]

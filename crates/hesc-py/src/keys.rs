@@ -1,83 +1,18 @@
-use std::fs::OpenOptions;
-use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use hesc_circuits::Layout;
-use hesc_schemes::{SchemeError, sealing};
-use pyo3::exceptions::{PyPermissionError, PyTypeError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-
-use zeroize::Zeroizing;
 
 use crate::arrays::{Answer, Array, Counts, SeededArray};
 use crate::encoder::BitStreams;
 use crate::erased;
-use crate::errors::{ParameterError, scheme_to_py, stochastic_to_py, to_py};
+use crate::errors::{ParameterError, stochastic_to_py, to_py};
 use crate::interrupt::interruptible;
+use crate::key_files::write_key_file;
 use crate::workers::Compute;
-
-/// Longest file that is read as a secret key: above the largest ring degree's.
-const MAX_KEY_FILE: u64 = 1 << 20;
-
-/// Whether a key file wants a passphrase.
-#[pyfunction]
-pub fn is_sealed(data: &[u8]) -> bool {
-    sealing::is_sealed(data)
-}
-
-/// The bytes of a key file, wiped when dropped. A file that others than its owner may touch is refused.
-fn read_key_file(path: PathBuf) -> PyResult<Zeroizing<Vec<u8>>> {
-    let file = OpenOptions::new().read(true).open(&path)?;
-    let metadata = file.metadata()?;
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        let mode = metadata.permissions().mode() & 0o777;
-        if mode & 0o077 != 0 {
-            return Err(PyPermissionError::new_err(format!(
-                "{path:?} has mode {mode:04o}: others than its owner may read or change this secret \
-                 key; run chmod 600 on it, and make a new key if others had access"
-            )));
-        }
-    }
-    if metadata.len() > MAX_KEY_FILE {
-        return Err(ParameterError::new_err(format!("{path:?} is longer than any secret key")));
-    }
-    // Reserved whole, so that no partial copy stays behind.
-    let mut bytes = Zeroizing::new(Vec::with_capacity(metadata.len() as usize + 1));
-    file.take(metadata.len()).read_to_end(&mut bytes)?;
-    Ok(bytes)
-}
-
-/// The wire form of a secret key in a file, unsealed by the passphrase if it wants one.
-pub fn open_key_file(path: PathBuf, passphrase: Option<&str>) -> PyResult<Zeroizing<Vec<u8>>> {
-    let file = read_key_file(path)?;
-    let problem = match (sealing::is_sealed(&file), passphrase) {
-        (true, Some(passphrase)) => {
-            return sealing::open(&file, passphrase.as_bytes()).map_err(scheme_to_py);
-        }
-        (false, None) => return Ok(file),
-        (true, None) => "it is missing",
-        (false, Some(_)) => "this key file has none",
-    };
-    Err(scheme_to_py(SchemeError::Passphrase { problem }))
-}
-
-/// Writes a new file that only its owner can read, to the disk. Who calls removes what an error leaves.
-pub fn write_key_file(path: PathBuf, bytes: &[u8]) -> PyResult<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        options.mode(0o600);
-    }
-    let mut file = options.open(path)?;
-    file.write_all(bytes)?;
-    Ok(file.sync_all()?)
-}
 
 fn layout_from(name: &str) -> PyResult<Layout> {
     match name {

@@ -1,6 +1,9 @@
 //! Python bindings: conversion and error mapping only. What they convert is documented in
 //! `python/hesc/_native.pyi`; the face that users see is the package `hesc`.
 
+use mimalloc::MiMalloc;
+use zeroizing_alloc::ZeroAlloc;
+
 mod arrays;
 mod bit_set;
 #[cfg(feature = "tfhe")]
@@ -14,6 +17,7 @@ mod galois_ring;
 mod gates;
 mod integer_circuits;
 mod interrupt;
+mod key_files;
 mod keys;
 mod leveled;
 mod logarithms;
@@ -31,8 +35,10 @@ mod workers;
 
 /// Batches of ciphertexts are megabytes that come and go with every operation. The system's
 /// allocator returns each to the kernel and pays for every page again (docs/adr/0006-allocator.md).
+/// Whatever is freed is wiped: copies of keys lie where vectors grew, numbers of other crates were, and threads were
+/// handed work.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: ZeroAlloc<MiMalloc> = ZeroAlloc(MiMalloc);
 
 /// The compiled part of `hesc`.
 #[pyo3::pymodule]
@@ -72,7 +78,9 @@ mod _native {
         integers_circuit,
     };
     #[pymodule_export]
-    use crate::keys::{PublicKey, SecretKey, is_sealed};
+    use crate::key_files::wants_passphrase;
+    #[pymodule_export]
+    use crate::keys::{PublicKey, SecretKey};
     #[pymodule_export]
     use crate::leveled::{
         GaloisKeys, LeveledCiphertext, LeveledMatrix, LeveledParams, LeveledPlaintext,

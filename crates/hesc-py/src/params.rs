@@ -13,7 +13,8 @@ use crate::bit_set::{self, Numbers};
 use crate::erased::{Set, SetOf};
 use crate::errors::{ParameterError, scheme_to_py, to_py};
 use crate::interrupt::interruptible;
-use crate::keys::{PublicKey, SecretKey, open_key_file};
+use crate::key_files::read_secret;
+use crate::keys::{PublicKey, SecretKey};
 use crate::leveled::LeveledParams;
 use crate::presets;
 use crate::workers::Compute;
@@ -247,9 +248,8 @@ impl Params {
         path: PathBuf,
         passphrase: Option<&str>,
     ) -> PyResult<SecretKey> {
-        py.compute(|| {
-            let bytes = open_key_file(path, passphrase)?;
-            self.0.read_secret(&bytes).map(SecretKey).map_err(to_py)
+        read_secret(py, &path, passphrase, |bytes| {
+            self.0.read_secret(bytes).map(SecretKey).map_err(to_py)
         })
     }
 

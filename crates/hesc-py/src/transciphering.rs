@@ -6,7 +6,6 @@ use hesc_circuits::vectors::Integers;
 use numpy::{PyArray2, PyArrayMethods, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use zeroize::Zeroizing;
 
 use crate::errors::{ParameterError, gate_to_py, scheme_to_py};
 use crate::gates::{Circuit, make};
@@ -20,19 +19,17 @@ pub struct CipherKey(transciphering::CipherKey);
 #[pymethods]
 impl CipherKey {
     #[staticmethod]
-    fn generate() -> PyResult<Self> {
-        let mut rng = generator().map_err(scheme_to_py)?;
-        Ok(Self(transciphering::CipherKey::generate(&mut rng)))
+    fn generate(py: Python<'_>) -> PyResult<Self> {
+        let made = py.compute(|| Ok(transciphering::CipherKey::generate(&mut generator()?)));
+        made.map(Self).map_err(scheme_to_py)
     }
 
     #[staticmethod]
     fn from_bytes(data: &[u8]) -> PyResult<Self> {
-        if data.len() != KEY_BYTES {
+        let Ok(bytes) = data.try_into() else {
             let problem = format!("a key has {KEY_BYTES} bytes; got {}", data.len());
             return Err(ParameterError::new_err(problem));
-        }
-        let mut bytes = Zeroizing::new([0; KEY_BYTES]);
-        bytes.copy_from_slice(data);
+        };
         Ok(Self(transciphering::CipherKey::new(bytes)))
     }
 

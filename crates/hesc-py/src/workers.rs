@@ -4,6 +4,7 @@
 //! has the pool's memory and none of its threads: whatever it hands over is never done. The child
 //! therefore gets a pool of its own, at its first call.
 
+use std::hint::black_box;
 use std::process;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -45,13 +46,29 @@ impl Workers {
         Self(Some(pool))
     }
 
-    /// Runs work, whose parallel parts run on these threads.
+    /// Runs work, whose parallel parts run on these threads. Where it ran, its stack is overwritten at the end.
     pub fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        let work = || {
+            let found = work();
+            wipe_stack();
+            found
+        };
         match &self.0 {
             Some(pool) => pool.install(work),
             None => work(),
         }
     }
+}
+
+/// Bytes of the stack that are overwritten: more than any work has in its frames.
+const STACK: usize = 1 << 17;
+
+/// Overwrites what calls before this one left on the stack: a value that moves leaves a copy where it was, keys and
+/// the blocks of them that are hashed among the rest. What is dropped later lies in memory of its own, which is wiped
+/// when it is freed. Cost: some microseconds.
+#[inline(never)]
+fn wipe_stack() {
+    black_box(&mut [0u8; STACK]);
 }
 
 /// What every call does that takes longer than a moment.

@@ -39,7 +39,8 @@ pub enum Assurance {
 pub enum Security {
     /// What the tables say of a lattice, or nothing.
     Of(Assurance),
-    /// 128 bits against classical computers alone: where factors or logarithms are the secret.
+    /// 128 bits against classical computers alone, as NIST SP 800-57 counts moduli and curves: where factors or
+    /// logarithms are the secret. RFC 7919 gives ffdhe3072 125.
     Classical128,
     /// 128 bits against quantum computers too, by a block cipher with a key of 256 bits.
     Symmetric128,

@@ -105,7 +105,9 @@ class EncryptedCodes(ByWireForm, Opaque):
             codes: clear ones.
             coefficients: those of all answers that this party will ever give about these clear
                 codes, see `coefficients`.
-            statistical_bits: at least 40.
+            statistical_bits: `s`, at least 40: with and without what it hides, noise differs by a
+                divergence of `2**-s / 24` over all answers, a statistical distance of
+                `2**-(s / 2 + 3)`: `2**-23` for 40.
 
         Raises:
             NoiseBudgetError: parameters without room for the noise.

@@ -18,7 +18,8 @@ class DistanceSet(NamedTuple):
     bits: int
     """Of a code, at most: the plaintext modulus holds their number."""
     coefficients: int
-    """That may be shown with 40 bits of statistical security; 0 without room for such noise."""
+    """That may be shown with 40 bits of statistical security, `2**-23` as a statistical distance;
+    0 without room for such noise."""
     column: int
     """Bytes of the block's bits at one place of the codes."""
     record: int

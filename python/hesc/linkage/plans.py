@@ -88,7 +88,7 @@ class LinkagePlan:
 
     @property
     def statistical_bits(self) -> int:
-        """Bits of statistical security with which noise is hidden."""
+        """Bits of statistical security of hidden noise: 40, `2**-23` as a statistical distance."""
         return _BITS
 
     @property

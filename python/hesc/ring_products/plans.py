@@ -155,7 +155,9 @@ class Plan:
             offset: what each output at the middle of all ranges, intercept included, stays within,
                 less its centre.
             centres: public numbers that are added to the outputs after decryption.
-            statistical_bits: at least 40.
+            statistical_bits: `s`, at least 40: with and without what it hides, noise differs by a
+                divergence of `2**-s / 24` over all answers, a statistical distance of
+                `2**-(s / 2 + 3)`: `2**-23` for 40.
 
         **As many scores as a model has numbers give it away, whatever hides them**: `features + 1`
         samples and a linear solver do. Let `answers` and whom you serve be less than that.

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from hesc import _native
 from hesc._native import ParameterError
-from hesc.new_files import read_whole
 
 if TYPE_CHECKING:
     from os import PathLike
-
-
-# As the reader of keys has it.
-_KEY_FILE: Final = 1 << 20
 
 
 def text(passphrase: str | None) -> str | None:
@@ -24,5 +19,11 @@ def text(passphrase: str | None) -> str | None:
 
 
 def wants_passphrase(path: str | PathLike[str]) -> bool:
-    """Whether a key file was saved with a passphrase."""
-    return _native.is_sealed(read_whole(path, _KEY_FILE, "a secret key"))
+    """Whether a key file was saved with a passphrase. Its bytes are read outside Python.
+
+    Raises:
+        PermissionError: others than its owner may read or change the file, or another user owns it.
+        ParameterError: it is no file, or longer than any key.
+
+    """
+    return _native.wants_passphrase(path)

@@ -15,7 +15,7 @@ pub(super) const UP: f64 = 1.0 + 1e-8;
 pub struct Hiding {
     /// Numbers that a model gives in all its life.
     pub answers: u64,
-    /// Bits of statistical security, at least 40.
+    /// Bits of statistical security, at least 40: `2^-23` as a statistical distance.
     pub statistical_bits: u32,
 }
 

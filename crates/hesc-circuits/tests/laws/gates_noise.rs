@@ -304,6 +304,7 @@ fn noisy_programs_are_wrong_as_often_as_they_say() {
 /// six deviations of that number and a quarter, for what one key's noise is off, with a probability below 1e-8.
 #[cfg(feature = "tfhe")]
 #[test]
+#[ignore = "a quarter of a million bootstraps"]
 fn noisy_bootstraps_are_wrong_as_often_as_programs_say() {
     use hesc_circuits::gates::{Evaluator, Monitor};
     use hesc_schemes::Assurance;

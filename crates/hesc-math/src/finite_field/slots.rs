@@ -359,10 +359,13 @@ mod tests {
                 assert_eq!(slots.value(&coordinates), slots.ring().constant(number));
                 assert_eq!(slots.number(&coordinates), Some(number));
             }
-            if d > 1 {
-                let mut coordinates = vec![0; d];
-                coordinates[1] = 1;
-                assert_eq!(slots.number(&coordinates), None);
+            // Two values in any places among the first eight: differences of several coordinates do not cancel.
+            for places in 1..(1u32 << d.min(8)) - u32::from(d <= 8) {
+                let mut coordinates = vec![modulus - 1; d];
+                coordinates[..d.min(8)].iter_mut().enumerate().for_each(|(place, x)| {
+                    *x = if places >> place & 1 == 1 { 0 } else { *x };
+                });
+                assert_eq!(slots.number(&coordinates), None, "{places:b}");
             }
         }
     }

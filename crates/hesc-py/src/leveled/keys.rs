@@ -16,7 +16,7 @@ use super::{
     Described, GaloisKeys, LeveledCiphertext, LeveledPlaintext, RelinKey, content_from, described,
     detached, generator, layout_from,
 };
-use crate::keys::write_key_file;
+use crate::key_files::write_key_file;
 use crate::workers::Compute;
 
 #[pyclass(frozen, module = "hesc")]

@@ -20,7 +20,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::errors::{ParameterError, scheme_to_py};
-use crate::keys::open_key_file;
+use crate::key_files::read_secret;
 use crate::presets;
 use crate::workers::Compute;
 
@@ -417,9 +417,8 @@ impl LeveledParams {
         shared: f64,
     ) -> PyResult<LeveledSecretKey> {
         let shared = SharedSoFar::starting_at(shared).map_err(scheme_to_py)?;
-        let key = py.compute(|| {
-            let bytes = open_key_file(path, passphrase)?;
-            self.0.secret_key_from_bytes(&bytes).map_err(scheme_to_py)
+        let key = read_secret(py, &path, passphrase, |bytes| {
+            self.0.secret_key_from_bytes(bytes).map_err(scheme_to_py)
         })?;
         Ok(LeveledSecretKey(self.0.clone(), key, shared))
     }

@@ -4,7 +4,7 @@
 //! Homomorphic Encryption Using Differential Privacy") ask for: with a deviation of
 //! `sqrt(12 tau) 2^(s/2)` error bounds, `tau` numbers shown in all tell the errors from none with a
 //! divergence of `2^-s / 24`, so that the scheme keeps `s` bits of statistical security, beside those
-//! that it has, in their game IND-CPA-D.
+//! that it has, in their game IND-CPA-D. As a statistical distance that is `2^-(s/2 + 3)` at most.
 //!
 //! That game is about ciphertexts which honest parties made from honest ones. It promises nothing
 //! for ciphertexts that were crafted: what they decrypt to is for the owner alone.
@@ -82,7 +82,7 @@ pub struct Sharing<'a> {
     pub expected: &'a Ciphertext,
     /// Numbers that this key will show in all, the same for each call: more of them need more noise.
     pub answers: u64,
-    /// Bits of statistical security, at least 40.
+    /// Bits of statistical security, at least 40: `2^-23` as a statistical distance.
     pub statistical_bits: u32,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Names that begin with `hestd2018_` meet the 2018 standard only, names that begin with `insecure_` no
 //! standard for 128 bits; all others the 2024 guidelines or, where factors or logarithms are the secret,
-//! 128 bits against classical computers.
+//! 128 bits against classical computers as NIST SP 800-57 counts them.
 
 mod table;
 

@@ -37,7 +37,7 @@ pub static PRESETS: [Preset; 71] = [
     factors("gm_4096", 4096, "Beyond 128 bits of security."),
     factors("insecure_gm_2048", 2048, "For comparisons: 112 bits of security."),
     pads("pad_1024", 1024, "A bit for each bit, where the key owner encrypts everything: no homomorphic encryption."),
-    logarithms("elgamal_ffdhe3072", GroupName::Ffdhe3072, Some(64), "Counts up to 64: three products as digits of base 3, or 64 factors."),
+    logarithms("elgamal_ffdhe3072", GroupName::Ffdhe3072, Some(64), "Counts up to 64: three products as digits of base 3, or 64 factors; 125 bits by RFC 7919, 128 by NIST."),
     logarithms("elgamal_ffdhe3072_full_exponents", GroupName::Ffdhe3072FullExponents, Some(64), "Exponents as long as the order, as in koseki2022hesc; RFC 7919 allows short ones."),
     logarithms("ec_elgamal_ristretto255", GroupName::Ristretto255, Some(64), "Counts up to 64 over the fastest group, 32 bytes an element."),
     logarithms("ec_elgamal_secp256r1", GroupName::Secp256r1, Some(64), "The curve of koseki2022hesc."),

@@ -298,7 +298,7 @@ impl Rlwe {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use hesc_math::AesCtrRng;
     use rand_core::SeedableRng;
 
@@ -307,7 +307,7 @@ mod tests {
     use crate::Assurance;
 
     /// A set for bits in the ring of an index.
-    fn set(index: usize) -> Rlwe {
+    pub(in crate::rlwe) fn set(index: usize) -> Rlwe {
         let ring = RingIndex::new(index).unwrap();
         let mut coeff_moduli = ring.ntt_primes(50, 4).unwrap();
         let special_moduli = vec![coeff_moduli.remove(0)];

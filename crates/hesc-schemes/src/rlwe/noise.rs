@@ -66,7 +66,7 @@ pub(crate) const SLOT_TAILS: f64 = 14.0;
 
 /// The same in sets for streams of bits, whose decryption sees most failures: a Gaussian value is further out with
 /// probability 2.6e-12, and a block of 1024 values whose bound is tight and at its limit decrypts wrongly, or is
-/// refused, with probability 2.6e-9.
+/// refused, with probability 2.6e-9; one of 4096, the largest of a named set, with 1.05e-8.
 pub const STREAM_TAILS: f64 = 7.0;
 /// Share of a count's size that noise may reach. One half would still round correctly; the rest
 /// lets decryption tell damaged ciphertexts, whose values fall anywhere, from good ones.

@@ -412,3 +412,38 @@ impl Images {
         images.map(|image| image.split_at(n)).unzip()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use hesc_math::AesCtrRng;
+    use rand_core::SeedableRng;
+
+    use super::super::estimates::tests::set;
+    use super::*;
+
+    /// An extraction claims what all images of its product have, and a switch of keys for each image but the first.
+    #[test]
+    fn extraction_claims_all_images_and_every_switch() {
+        for index in [255, 4369] {
+            let s = set(index);
+            let rng = &mut AesCtrRng::from_seed([index as u8; 32]);
+            let (secret, public) = s.generate_keys(rng);
+            let elements = s.extraction_elements().unwrap();
+            let keys = s.generate_galois_keys(&secret, &elements, rng).unwrap();
+            let plain = s.encode_slots(Basis::Normal, &vec![1; s.ring_degree()]).unwrap();
+            let a = s.encrypt(&public, &plain, rng).unwrap();
+            let d = s.field_slots().unwrap().ring().degree();
+            for output in [0, d - 1] {
+                let extracted = s.extract(&a, Basis::Powers, output, &keys).unwrap();
+                let words = s.constant_of(Basis::Powers, output).unwrap().words.clone();
+                let constant = Plaintext::integers(s.fingerprint(), words);
+                let product = s.multiply_plain(&a, &constant).unwrap();
+                let images = s.orbit_sum(product.noise, a.noise, d).deviation;
+                let switches = extracted.noise.deviation - images;
+                let each = s.switching_noise(a.level).deviation;
+                let found = switches / each;
+                assert!((found - (d - 1) as f64).abs() < 1e-6, "{index}: {found} of {d}");
+            }
+        }
+    }
+}

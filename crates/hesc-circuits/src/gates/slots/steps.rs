@@ -3,7 +3,7 @@
 use super::arithmetic::{Arithmetic, Value, centred, operands};
 
 /// Sums that a product is made for again, at most: beyond that a relinearisation is cheaper.
-const MOST_COPIES: usize = 8;
+const MOST_COPIES: u64 = 8;
 
 /// What makes a ciphertext.
 #[derive(Debug, Clone)]
@@ -234,9 +234,9 @@ fn read_by_others(arithmetic: &Arithmetic, live: &[bool]) -> Vec<bool> {
 /// Which products, and sums of them, join the sums that read them instead of being relinearised.
 fn joining(arithmetic: &Arithmetic, live: &[bool]) -> Vec<bool> {
     let values = &arithmetic.values;
-    // How many sums read each value; others count for more than all.
-    const OTHER: usize = 1 << 32;
-    let mut readers = vec![0usize; values.len()];
+    // How many sums read each value; others count for more than all, on machines of 32 bits too.
+    const OTHER: u64 = 1 << 32;
+    let mut readers = vec![0; values.len()];
     for (_, value) in values.iter().enumerate().filter(|(at, _)| live[*at]) {
         let weight = if matches!(value, Value::Sum(_)) { 1 } else { OTHER };
         operands(value).into_iter().for_each(|operand| readers[operand] += weight);

@@ -46,8 +46,8 @@ impl Encrypt for Pad {
 
     fn generate_keys(&self, rng: &mut impl CryptoRng) -> (SecretKey, Tag) {
         let tag = Tag { params: self.fingerprint, key: KeyId::random(rng) };
-        let mut seed = Zeroizing::new(RngSeed::default());
-        rng.fill_bytes(&mut *seed);
+        let mut seed = Box::<Zeroizing<RngSeed>>::default();
+        rng.fill_bytes(&mut seed[..]);
         (SecretKey { tag, seed }, tag)
     }
 
@@ -112,15 +112,17 @@ impl Encrypt for Pad {
     }
 
     fn secret_key_to_bytes(&self, key: &SecretKey) -> Zeroizing<Vec<u8>> {
-        let mut writer = Writer::new(Kind::SecretKey);
-        writer.tag(key.tag).bytes(&*key.seed);
+        // Room for everything at once: a vector that grows leaves copies behind.
+        let mut writer = Writer::with_capacity(Kind::SecretKey, 64 + key.seed.len());
+        writer.tag(key.tag).bytes(&key.seed[..]);
         Zeroizing::new(writer.finish())
     }
 
     fn secret_key_from_bytes(&self, bytes: &[u8]) -> Result<SecretKey, SchemeError> {
         let mut reader = Reader::open(bytes, Kind::SecretKey)?;
         let tag = reader.tag(self.fingerprint)?;
-        let seed = Zeroizing::new(reader.array()?);
+        let mut seed = Box::<Zeroizing<RngSeed>>::default();
+        seed.copy_from_slice(reader.bytes(size_of::<RngSeed>())?);
         reader.finish()?;
         Ok(SecretKey { tag, seed })
     }
@@ -179,4 +181,31 @@ fn for_each_block(
         checkpoint()?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A block twice under one number would have one pad twice. Batches of several rounds of all threads, and of
+    /// a block more and less.
+    #[test]
+    fn every_block_has_its_number() {
+        for threads in [1, 2, 3] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            for size in [16, 1001, 1 << 14] {
+                let round = threads * GROUP.div_ceil(size);
+                for blocks in [1, round - 1, round, round + 1, 2 * round + round / 2 + 1] {
+                    let mut words = vec![u64::MAX; blocks * size];
+                    let number = |index: usize, block: &mut [u64]| block.fill(index as u64);
+                    pool.install(|| for_each_block(&mut words, size, number)).unwrap();
+                    let mut blocks = words.chunks(size).enumerate();
+                    let right = |(index, block): (usize, &[u64])| {
+                        block.iter().all(|&number| number == index as u64)
+                    };
+                    assert!(blocks.all(right), "{threads} threads, blocks of {size} words");
+                }
+            }
+        }
+    }
 }

@@ -15,7 +15,8 @@ pub type Nonce = [u8; NONCE];
 /// 256 bits of which pads are made. No `Debug`, no equality, no `Clone`; wiped on drop.
 pub struct SecretKey {
     pub(super) tag: Tag,
-    pub(super) seed: Zeroizing<RngSeed>,
+    /// Filled in where it stays: what moves leaves copies behind.
+    pub(super) seed: Box<Zeroizing<RngSeed>>,
 }
 
 /// Encryptions of this process so far, by whatever key.

@@ -6,6 +6,14 @@ use crate::{Assurance, Fingerprint, SchemeError};
 /// Words of evaluation keys in the form that computes, at most: 4 GB. What travels may be a twentieth.
 const MOST_KEY_WORDS: usize = 1 << 29;
 
+/// The least dimension, of bits and of ring elements, that counts as secure, however wide the noise.
+///
+/// Both curves that noise is held against are for attacks by lattice reduction. In small dimensions, where noise is
+/// wide, coded BKW (Guo, Johansson and Stankovski 2015) is faster, and evaluation keys publish samples enough to make
+/// as many more as it takes. With the least noise that the curves allow the lattice estimator's formulas (commit
+/// 27a581b) give 2^116 operations at dimension 308, 2^128 at 449 and 2^135 at 512, from 2^26 samples.
+const LEAST_SECURE_DIMENSION: usize = 512;
+
 /// How a word is cut into digits: `levels` of `base_log` bits, from the top.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Decomposition {
@@ -67,10 +75,12 @@ impl Spec {
     ///
     /// The guidelines have ternary secrets and noise of deviation 3.19; what counts is the modulus over
     /// the noise. Binary secrets are a little weaker: the noise must also be that of the 132 bits
-    /// that the `tfhe` crate computes with the lattice estimator for them.
+    /// that the `tfhe` crate computes with the lattice estimator for them. Neither says anything of dimensions below
+    /// 512, which are not secure.
     pub fn assurance(&self) -> Assurance {
         let of = |dimension: usize, log2_noise: f64| {
-            let binary = log2_noise >= log2_noise_132_bits(dimension);
+            let binary =
+                log2_noise >= log2_noise_132_bits(dimension) && dimension >= LEAST_SECURE_DIMENSION;
             match Assurance::of_dimension(dimension, 3.19f64.log2() - log2_noise) {
                 assurance if binary => assurance,
                 _ => Assurance::Insecure,
@@ -138,6 +148,12 @@ impl Spec {
         if self.assurance() >= assurance {
             return Ok(());
         }
+        if self.lwe_dimension < LEAST_SECURE_DIMENSION {
+            return Err(SchemeError::Weak {
+                set: "a small dimension below 512, where combining samples beats lattice reduction,",
+                remedy: "take lwe_dimension=512 or more",
+            });
+        }
         Err(SchemeError::Security {
             ring_degree: self.lwe_dimension,
             log2_modulus: 3.19f64.log2() - self.log2_lwe_noise.min(self.log2_ring_noise),
@@ -197,6 +213,23 @@ mod tests {
                 Spec { bootstrap, keyswitch, packing, ..large }.check(Assurance::Insecure);
             assert!(matches!(refused, Err(SchemeError::Parameter { .. })), "{digits:?}");
         }
+    }
+
+    /// However wide the noise, which both curves ask little of.
+    #[test]
+    fn small_dimensions_are_not_secure() {
+        let spec = crate::streams::tfhe::tests::secure();
+        for dimension in [16, 308, 449, 450, 511] {
+            let small = Spec { lwe_dimension: dimension, log2_lwe_noise: -5.0, ..spec };
+            assert_eq!(small.assurance(), Assurance::Insecure, "{dimension}");
+            let refused = small.check(Assurance::Guidelines2024);
+            assert!(matches!(refused, Err(SchemeError::Weak { .. })), "{dimension}");
+            assert!(small.check(Assurance::Insecure).is_ok());
+        }
+        let least = Spec { lwe_dimension: 512, log2_lwe_noise: -9.0, ..spec };
+        assert_eq!(least.assurance(), Assurance::Guidelines2024);
+        let ring = Spec { ring_degree: 256, lwe_dimension: 256, log2_ring_noise: -5.0, ..least };
+        assert_eq!(ring.assurance(), Assurance::Insecure);
     }
 
     #[test]

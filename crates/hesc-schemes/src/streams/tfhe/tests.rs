@@ -3,6 +3,8 @@ use std::collections::BTreeSet;
 use hesc_math::AesCtrRng;
 use rand_core::SeedableRng;
 
+use super::keys::fresh_seeds;
+use super::polynomial::fill_binary;
 use super::{Ciphertexts, CompactCiphertexts, Decomposition, PublicKey, Spec, Tfhe};
 use crate::streams::{Combine, Compact, Decrypt, Encrypt, WeightedSums, Wire};
 use crate::{Assurance, SchemeError};
@@ -150,6 +152,39 @@ fn evaluation_keys_are_rows_of_their_messages_with_the_stated_noise() {
     assert_eq!(words.collect::<BTreeSet<_>>().len(), n * 5 + 63 * 2);
     let own = errors[1].chunks(n).map(|row| row.iter().map(|error| error.to_bits()).collect());
     assert_eq!(own.collect::<BTreeSet<Vec<_>>>().len(), 63 * 2);
+}
+
+/// Public keys, and encryptions under either key: of the mask and of the body what is left without the product.
+/// Each of eight numbers is off by five deviations with a probability below 1e-6.
+#[test]
+fn encryptions_have_the_stated_noise_in_every_part() {
+    let scheme = insecure();
+    let n = scheme.spec().ring_degree;
+    let (secret, public) = scheme.generate_keys(&mut rng(7));
+    let seeded = scheme.encrypt_seeded(&secret, &[0; 8], &mut rng(8)).unwrap();
+    let own = scheme.expand(&seeded).unwrap().words;
+    let fresh = scheme.encrypt(&public, &[0; 8], &mut rng(9)).unwrap().words;
+    // The mask that the second encryption drew first.
+    let mut mask = vec![0; n];
+    let seed = fresh_seeds(1, &mut rng(9)).remove(0);
+    fill_binary(&mut mask, &mut AesCtrRng::from_seed(*seed));
+    let (key, both) = (&public.words, [&own, &fresh]);
+    for (part, errors) in [
+        ("public key", phase(&key[..n], &key[n..], &secret.ring)),
+        ("under the secret key", phase(&both[0][..n], &both[0][n..], &secret.ring)),
+        ("mask under the public key", phase(&key[..n], &both[1][..n], &mask)),
+        ("body under the public key", phase(&key[n..], &both[1][n..], &mask)),
+    ] {
+        let units = (64.0 + scheme.spec().log2_ring_noise).exp2();
+        let errors: Vec<f64> = errors.iter().map(|error| *error as i64 as f64 / units).collect();
+        let (count, sum) = (n as f64, errors.iter().sum::<f64>());
+        let squares = errors.iter().map(|error| error * error).sum::<f64>();
+        assert!(sum.abs() < 5.0 * count.sqrt(), "{part}: {sum} of {count}");
+        assert!(
+            (squares - count).abs() < 5.0 * (2.0 * count).sqrt(),
+            "{part}: {squares} of {count}"
+        );
+    }
 }
 
 #[test]

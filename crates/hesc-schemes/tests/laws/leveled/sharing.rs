@@ -1,6 +1,7 @@
 //! What `decrypt_shared` shows: numbers under exactly the noise that was promised, as often as was promised.
 
 use hesc_schemes::rlwe::PlaintextSpace;
+use hesc_schemes::rlwe::flooding::flooding_factor;
 use hesc_schemes::rlwe::{Ciphertext, Rlwe, SchemeKind, Spec};
 use hesc_schemes::{Complex64, SchemeError, SharedSoFar, Sharing};
 
@@ -16,6 +17,23 @@ fn roomy() -> Spec {
     let mut spec = chained(SchemeKind::Ckks, (&[60, 60], &[60]));
     spec.plaintext = PlaintextSpace::Approximate { scale: SHARED_SCALE };
     spec
+}
+
+/// What SECURITY.md says of `s` bits: a divergence of `2^-s / 24`, and between normal noise as far apart as that a
+/// statistical distance of `2^-(s/2 + 3)`, however many numbers are shown.
+#[test]
+fn statistical_bits_are_a_divergence_and_half_as_many_of_distance() {
+    for bits in [40, 41, 64, 80, 128] {
+        for answers in [1, 600, 1 << 40] {
+            // All numbers off by their bound, in deviations of the noise.
+            let apart = (answers as f64).sqrt() / flooding_factor(answers, bits);
+            let s = f64::from(bits);
+            assert!((apart * apart / 2.0 / ((-s).exp2() / 24.0) - 1.0).abs() < 1e-9, "{bits}");
+            // `erf(x / sqrt 8)` for small `x`.
+            let distance = apart / (2.0 * std::f64::consts::PI).sqrt();
+            assert!((0.9..1.0).contains(&(distance * (s / 2.0 + 3.0).exp2())), "{bits}");
+        }
+    }
 }
 
 fn encrypted(p: &mut Party, number: Complex64, bound: f64) -> Ciphertext {
