@@ -6,13 +6,12 @@ import json
 import math
 from dataclasses import dataclass, fields
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from hesc._native import HescError, OutOfRangeError, ShapeError
-from hesc.new_files import read_whole
+from hesc.new_files import new_file, read_whole
 from hesc.strict_json import parsed
 
 if TYPE_CHECKING:
@@ -112,7 +111,12 @@ class Preprocessing:
         return result
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes a JSON file."""
+        """Writes a JSON file, whole or not at all.
+
+        Raises:
+            OSError: something of that name is there, which is not overwritten, or the disk is full.
+
+        """
         _save(self, _PREPROCESSING_FORMAT, path)
 
     @classmethod
@@ -203,7 +207,12 @@ class SquareNetwork:
     # File ---------------------------------------------------------------------------------------
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes the network as JSON."""
+        """Writes the network as JSON, whole or not at all.
+
+        Raises:
+            OSError: something of that name is there, which is not overwritten, or the disk is full.
+
+        """
         _save(self, _FORMAT, path)
 
     @classmethod
@@ -232,7 +241,8 @@ def _save(of: Preprocessing | SquareNetwork, kind: str, path: str | PathLike[str
         if field.name != "classes"
     }
     document = {"format": kind, "classes": list(of.classes), **arrays}
-    Path(path).write_text(json.dumps(document, indent=1) + "\n")
+    with new_file(path) as part:
+        part.write_text(json.dumps(document, indent=1) + "\n")
 
 
 def _load(path: str | PathLike[str]) -> Any:
