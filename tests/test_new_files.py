@@ -192,8 +192,9 @@ def test_whatever_writes_files_does_it_by_new_files() -> None:
     for source in sorted(package.rglob("*.py")):
         if source.name == "new_files.py":
             continue
-        for node in ast.walk(ast.parse(source.read_text())):
-            target = _written(node) if isinstance(node, ast.Call) else None
+        calls = (x for x in ast.walk(ast.parse(source.read_text())) if isinstance(x, ast.Call))
+        for node in calls:
+            target = _written(node)
             # `params_part`, `parts[1]` and `folder / name` are free names.
             if target is None or target == "os.devnull":
                 continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -12,6 +13,7 @@ from hesc import _native
 from hesc._native import NoiseBudgetError, ParameterError, ShapeError, WireError
 from hesc.encoding import EncodedArray
 from hesc.inputs import INDEX, WORD, flat, real_array, whole, whole_array, wire_bytes
+from hesc.memory import make_room
 from hesc.opaque import Opaque
 from hesc.pickling import ByWireForm
 
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from hesc.params import Params
 
 _MAX_DIMENSIONS = 8
+# Memory beside ciphertexts: positions and a number of an element; weight and place of a term.
+_ELEMENT_BYTES, _TERM_BYTES = 24, 32
 # Place and value of the byte that marks seeded streams (hesc_schemes::wire).
 _KIND, _SEEDED = 5, b"\x11"
 
@@ -167,7 +171,14 @@ class EncryptedArray(ByWireForm, Opaque):
         """The index of each element among all, in the array's shape."""
         return np.arange(self.size, dtype=np.int64).reshape(self.shape)
 
+    def _room(self, elements: int) -> None:
+        """Refuses results of so many elements that there is no memory for."""
+        terms = self.native.terms_per_element
+        what = f"an array of {elements:,} elements" + (f" of {terms:,} terms" if terms > 1 else "")
+        make_room(elements * (_ELEMENT_BYTES + terms * _TERM_BYTES), what)
+
     def _taken(self, positions: NDArray[np.int64]) -> EncryptedArray:
+        self._room(positions.size)
         native = self.native.select(flat(positions))
         return EncryptedArray(self.params, native, positions.shape)
 
@@ -202,28 +213,40 @@ class EncryptedArray(ByWireForm, Opaque):
     # Arithmetic -------------------------------------------------------------------------------
 
     def _pairs(
-        self, other: EncryptedArray
+        self, other: EncryptedArray, check: Callable[[int], None]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], tuple[int, ...]]:
         if self.shape == other.shape:
+            check(self.size)
             same = np.arange(self.size, dtype=np.int64)
             return same, same, self.shape
         try:
             left, right = np.broadcast_arrays(self.positions(), other.positions())
         except ValueError as error:
             raise ShapeError(f"shapes {self.shape} and {other.shape} do not broadcast") from error
+        check(left.size)
         return flat(left), flat(right), left.shape
+
+    def _room_for_products(self, other: EncryptedArray, elements: int) -> None:
+        """Refuses products of so many elements: a block of each pair of blocks that meet."""
+        pairs = elements * self.native.terms_per_element * other.native.terms_per_element
+        together = max(-(-array.size // max(1, array.blocks)) for array in (self, other))
+        needed = pairs * _TERM_BYTES + elements * _ELEMENT_BYTES
+        needed += pairs // max(1, together) * self.params.block_bytes
+        make_room(needed, f"products of {elements:,} elements")
 
     def _combine(
         self,
         other: EncryptedArray,
         operation: Callable[[_native.Array, NDArray[np.int64], NDArray[np.int64]], _native.Array],
+        check: Callable[[int], None],
     ) -> EncryptedArray:
-        left, right, shape = self._pairs(other)
+        left, right, shape = self._pairs(other, check)
         return EncryptedArray(self.params, operation(other.native, left, right), shape)
 
     def __mul__(self, other: EncryptedArray | ArrayLike) -> EncryptedArray:
         if isinstance(other, EncryptedArray):
-            return self._combine(other, self.native.multiply)
+            room = partial(self._room_for_products, other)
+            return self._combine(other, self.native.multiply, room)
         taken, factors = self._with_numbers(other)
         return EncryptedArray(self.params, taken.native.scale(factors), taken.shape)
 
@@ -245,7 +268,7 @@ class EncryptedArray(ByWireForm, Opaque):
 
     def __add__(self, other: EncryptedArray | ArrayLike) -> EncryptedArray:
         if isinstance(other, EncryptedArray):
-            return self._combine(other, self.native.add)
+            return self._combine(other, self.native.add, self._room)
         # A public constant: exact, free, and visible to whoever holds the array.
         taken, constants = self._with_numbers(other)
         return EncryptedArray(self.params, taken.native.add_constants(constants), taken.shape)
@@ -276,6 +299,7 @@ class EncryptedArray(ByWireForm, Opaque):
             positions, array = np.broadcast_arrays(self.positions(), array)
         except ValueError as error:
             raise ShapeError(f"shapes {self.shape} and {array.shape} do not broadcast") from error
+        self._room(array.size)
         taken = self if positions.shape == self.shape else self._taken(positions)
         return taken, np.ascontiguousarray(array).reshape(-1)
 
@@ -303,6 +327,7 @@ class EncryptedArray(ByWireForm, Opaque):
         if left.ndim != 2 or right.ndim != 2 or left.shape[1] != right.shape[0]:
             raise ShapeError(f"shapes {self.shape} and {other.shape} do not multiply")
         left, right = np.broadcast_arrays(left[:, np.newaxis, :], right.T[np.newaxis, :, :])
+        self._room_for_products(other, left.size)
         native = self.native.multiply(other.native, flat(left), flat(right))
         product = EncryptedArray(self.params, native, left.shape).sum(axis=-1)
         shape = (() if self.ndim == 1 else self.shape[:1]) + (

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import numpy as np
 
 from hesc._native import OutOfRangeError, ParameterError, ShapeError, WireError
+from hesc.memory import make_room
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -46,6 +47,7 @@ def real_array(values: ArrayLike, name: str = "values") -> NDArray[np.float64]:
     """Values as doubles, aligned and contiguous.
 
     Raises:
+        MemoryError: values that there is no memory for.
         ShapeError: what is not an array of real numbers: strings, complex numbers, objects, arrays
             with masked entries.
 
@@ -55,6 +57,9 @@ def real_array(values: ArrayLike, name: str = "values") -> NDArray[np.float64]:
         raise ShapeError(
             f"{name} must be real numbers, got dtype {array.dtype}; convert them to float"
         )
+    # What was broadcast takes no memory before it is copied.
+    if array.dtype != np.float64 or not array.flags.c_contiguous:
+        make_room(8 * array.size, f"{array.size:,} {name}")
     # Not ascontiguousarray, which gives a number an axis.
     array = np.asarray(array, dtype=np.float64, order="C")
     return array if array.flags.aligned else array.copy()
@@ -122,6 +127,26 @@ def wire_bytes(data: object) -> bytes:
     return bytes(data)
 
 
+def written(value: object, name: str) -> str:
+    """A text that can be written: of whole letters.
+
+    Half a pair of surrogates is none. Files that are damaged, and JSON's escapes, give such texts.
+
+    Raises:
+        ParameterError: what is no text, or none that can be written; the text is not repeated.
+
+    """
+    text = of_kind(value, name, str, "it is a text")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ParameterError(
+            f"{name} holds half a pair of surrogates, which is no letter; read the text anew, or "
+            "replace it: text.encode(errors='replace').decode()"
+        ) from None
+    return text
+
+
 def one_name(value: object, name: str, names: Collection[str]) -> str:
     """One of some names.
 
@@ -133,7 +158,7 @@ def one_name(value: object, name: str, names: Collection[str]) -> str:
         raise ParameterError(
             f"{name} is one of {', '.join(names)}; got what is of the type {type(value).__name__}"
         )
-    if value not in names:
+    if written(value, name) not in names:
         raise ParameterError(f"there is no {name} {value!r}; choose one of {', '.join(names)}")
     return value
 
@@ -164,7 +189,13 @@ def not_endless(values: object, name: str) -> None:
 
 
 def flat(positions: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Positions one after the other; broadcast arrays repeat theirs without holding them."""
+    """Positions one after the other; broadcast arrays repeat theirs without holding them.
+
+    Raises:
+        MemoryError: positions that there is no memory for.
+
+    """
+    make_room(8 * positions.size, f"{positions.size:,} elements")
     return np.ascontiguousarray(positions.reshape(-1))
 
 

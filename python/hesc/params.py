@@ -243,6 +243,13 @@ class Params(ParameterSet[_native.Params]):
         return self._native.block_length
 
     @property
+    def block_bytes(self) -> int:
+        """Bytes of memory that a block takes at least, whoever has encrypted it."""
+        if self.ring_degree is None:
+            return self.block_length // 8
+        return 2 * self.ring_degree * max(1, len(self.coeff_moduli)) * 4
+
+    @property
     def fingerprint(self) -> str:
         """Eight hexadecimal digits that tell sets apart."""
         return self._native.fingerprint

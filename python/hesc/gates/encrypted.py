@@ -15,6 +15,7 @@ from hesc.gates.answers import MOST_OUTPUTS, BitAnswer
 from hesc.gates.circuit import Builder, Circuit, Precision, Program
 from hesc.gates.words import bit_array, to_bits
 from hesc.inputs import of_kind, wire_bytes
+from hesc.memory import make_room
 from hesc.opaque import Opaque
 from hesc.pickling import ByWireForm
 from hesc.progress import Bar
@@ -164,6 +165,8 @@ def encrypt_bits(public: PublicKey, bits: ArrayLike) -> EncryptedBits:
     """
     array = bit_array(bits)
     of_kind(public, "the key", PublicKey, "bits are encrypted with a hesc.PublicKey")
+    blocks = -(-array.size // public.params.block_length)
+    make_room(blocks * public.params.block_bytes, f"{array.size:,} encrypted bits")
     native = _native.encrypt_bits(public.native, array.reshape(-1), list(array.shape))
     return EncryptedBits(public.params, native)
 

@@ -10,6 +10,7 @@ from hesc.inputs import wire_bytes
 from hesc.integers.bits import bits_of, numbers_in
 from hesc.integers.expressions import Integers
 from hesc.integers.kinds import Kind
+from hesc.memory import make_room
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
@@ -97,6 +98,9 @@ def plain_bits(
         raise ParameterError(
             f"{params.name} is of {params.scheme}; bits in slots take BGV: see plan.params"
         )
+    count = -(-array.size // params.slot_count) * kind.width
+    needed = 16 * count * params.ring_degree * len(params.coeff_moduli)
+    make_room(needed, f"{count:,} ciphertexts of bits")
     plain: list[_native.LeveledPlaintext] = []
     for first in range(0, array.size, params.slot_count):
         rows = bits_of(array[first : first + params.slot_count], kind)

@@ -10,9 +10,9 @@ import numpy as np
 from hesc import _native
 from hesc._native import ParameterError
 from hesc.arrays import Answer, SeededArray
-from hesc.codes.encrypted import EncryptedDistances
+from hesc.codes.encrypted import EncryptedDistances, room_for_codes
 from hesc.codes.rows import checked
-from hesc.encryptor import resolve_layout, row_length
+from hesc.encryptor import resolve_layout, room_for_ciphertexts, row_length
 from hesc.gates.answers import BitAnswer
 from hesc.gates.encrypted import EncryptedBits, EvaluationKey
 from hesc.inputs import of_kind
@@ -43,6 +43,7 @@ class SecretKey:
     def encrypt_streams(self, encoded: EncodedArray, layout: str) -> SeededArray:
         """Encrypts streams. `SecretEncryptor` is the comfortable way."""
         layout = resolve_layout(layout, encoded.streams.stream_length, self.params)
+        room_for_ciphertexts(self.params, layout, encoded.streams.stream_length, encoded.shape)
         native = self._native.encrypt(encoded.streams, layout, row_length(encoded.shape))
         return SeededArray(self.params, native, encoded.shape)
 
@@ -61,7 +62,9 @@ class SecretKey:
             ParameterError: parameters that do not hold distances of codes so long.
 
         """
-        return _native.SeededCodes.encrypt(self._native, checked(codes)).to_bytes()
+        rows = checked(codes)
+        room_for_codes(self.params, rows)
+        return _native.SeededCodes.encrypt(self._native, rows).to_bytes()
 
     def distances(self, encrypted: EncryptedDistances) -> NDArray[np.uint16]:
         """Distances of clear codes (rows) to encrypted ones (columns).
