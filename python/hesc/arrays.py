@@ -12,9 +12,10 @@ import numpy as np
 from hesc import _native
 from hesc._native import NoiseBudgetError, ParameterError, ShapeError, WireError
 from hesc.encoding import EncodedArray
-from hesc.inputs import INDEX, WORD, flat, real_array, whole, whole_array, wire_bytes
+from hesc.inputs import INDEX, WORD, flat, real_array, several, whole, whole_array, wire_bytes
 from hesc.memory import make_room
 from hesc.opaque import Opaque
+from hesc.params import checked_params
 from hesc.pickling import ByWireForm
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class Answer(ByWireForm, Opaque):
     def from_bytes(cls, params: Params, data: bytes) -> Answer:
         """Reads the wire form; strict."""
         shape, body = shape_from_bytes(data)
-        native = params.native.read_answer(body)
+        native = checked_params(params).native.read_answer(body)
         check_elements(shape, native.elements)
         return cls(params, native, shape)
 
@@ -100,7 +101,7 @@ class SeededArray(ByWireForm, Opaque):
     def from_bytes(cls, params: Params, data: bytes) -> SeededArray:
         """Reads the wire form as it is; `EncryptedArray.from_bytes` expands it as well. Strict."""
         shape, body = shape_from_bytes(data)
-        native = params.native.read_seeded_array(body)
+        native = checked_params(params).native.read_seeded_array(body)
         check_elements(shape, native.elements)
         return cls(params, native, shape)
 
@@ -183,14 +184,18 @@ class EncryptedArray(ByWireForm, Opaque):
         return EncryptedArray(self.params, native, positions.shape)
 
     def __getitem__(self, key: Any) -> EncryptedArray:
-        return self._taken(np.asarray(self.positions()[key]))
+        try:
+            chosen = self.positions()[key]
+        except ValueError as error:  # An index out of range is Python's own error, as of lists.
+            raise ShapeError(f"nothing is chosen from shape {self.shape}: {error}") from error
+        return self._taken(np.asarray(chosen))
 
     def reshape(self, *shape: int) -> EncryptedArray:
         """The same elements in another shape; free."""
         try:
             found = self.positions().reshape(*shape).shape
-        except ValueError as error:
-            raise ShapeError(f"shape {self.shape} does not become {shape}: {error}") from error
+        except (TypeError, ValueError, OverflowError) as error:
+            raise ShapeError(f"shape {self.shape} becomes no other: {error}") from error
         return EncryptedArray(self.params, self.native, found)
 
     def ravel(self) -> EncryptedArray:
@@ -201,8 +206,8 @@ class EncryptedArray(ByWireForm, Opaque):
         """The elements repeated to fill a shape; free."""
         try:
             positions = np.broadcast_to(self.positions(), shape)
-        except ValueError as error:
-            raise ShapeError(f"shape {self.shape} does not broadcast to {shape}") from error
+        except (TypeError, ValueError, OverflowError) as error:
+            raise ShapeError(f"shape {self.shape} does not broadcast to what is given") from error
         return self._taken(positions)
 
     @property
@@ -406,14 +411,15 @@ class EncryptedArray(ByWireForm, Opaque):
         cls, arrays: Sequence[EncryptedArray | SeededArray], weights: ArrayLike
     ) -> EncryptedArray:
         """`sum_k weights[k] * arrays[k]` of arrays of one shape: concatenation, exact and free."""
-        if not arrays:
+        given = several(arrays, "arrays", "give a list of encrypted arrays")
+        if not given:
             raise ShapeError("nothing to sum; give at least one array")
-        first, *rest = map(expanded, arrays)
+        first, *rest = map(expanded, given)
         if any(array.shape != first.shape for array in rest):
             raise ShapeError("arrays of a weighted sum have one shape; broadcast_to makes it so")
         numbers = real_array(weights, "weights")
-        if numbers.shape != (len(arrays),):
-            raise ShapeError(f"{len(arrays)} weights are needed, got shape {numbers.shape}")
+        if numbers.shape != (len(given),):
+            raise ShapeError(f"{len(given)} weights are needed, got shape {numbers.shape}")
         native = first.native.weighted_sum([array.native for array in rest], numbers)
         return cls(first.params, native, first.shape)
 
@@ -491,6 +497,10 @@ class EncryptedArray(ByWireForm, Opaque):
 
         Call it last: what is selected afterwards is in sight again.
         """
+        if not callable(getattr(public, "rerandomise", None)):
+            raise ParameterError(
+                f"public is of the type {type(public).__name__}; hesc.keygen gives a public key"
+            )
         return EncryptedArray(self.params, public.rerandomise(self.native, self.shape), self.shape)
 
     @classmethod
@@ -498,15 +508,16 @@ class EncryptedArray(ByWireForm, Opaque):
         cls, arrays: Sequence[EncryptedArray | SeededArray], axis: int = 0
     ) -> EncryptedArray:
         """Joins arrays along an axis, as numpy does. No ciphertext moves."""
-        if not arrays:
+        given = several(arrays, "arrays", "give a list of encrypted arrays")
+        if not given:
             raise ShapeError("nothing to concatenate; give at least one array")
-        first, *rest = map(expanded, arrays)
+        first, *rest = map(expanded, given)
         native, positions = first.native, [first.positions()]
         for array in rest:
             positions.append(native.elements + array.positions())
             native = native.append(array.native)
         try:
-            joined = np.concatenate(positions, axis=axis)
+            joined = np.concatenate(positions, axis=whole(axis, "axis", -_MAX_DIMENSIONS))
         except ValueError as error:
             raise ShapeError(f"these arrays do not concatenate: {error}") from error
         return EncryptedArray(first.params, native, (native.elements,))[joined]
@@ -568,6 +579,7 @@ class EncryptedArray(ByWireForm, Opaque):
     def from_bytes(cls, params: Params, data: bytes) -> EncryptedArray:
         """Reads the wire form of an array or of a `SeededArray`, which it expands; strict."""
         shape, body = shape_from_bytes(data)
+        checked_params(params)
         if body[_KIND : _KIND + 1] == _SEEDED:
             native = params.native.read_seeded_array(body).expand()
         else:

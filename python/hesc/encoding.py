@@ -10,7 +10,7 @@ import numpy as np
 
 from hesc import _native
 from hesc._native import OutOfRangeError, ShapeError
-from hesc.inputs import INDEX, LONGEST, WORD, flat, of_kind, real_array, whole, written
+from hesc.inputs import INDEX, LONGEST, WORD, flat, of_kind, real, real_array, whole, written
 from hesc.memory import make_room
 
 if TYPE_CHECKING:
@@ -105,6 +105,7 @@ class EncodedArray:
 
     def correlation(self, other: EncodedArray) -> NDArray[np.float64]:
         """Stochastic cross-correlation (SCC) with the streams of an array of the same shape."""
+        of_kind(other, "other", EncodedArray, "Encoder.encode returns streams")
         if self.shape != other.shape:
             raise ShapeError(f"shapes {self.shape} and {other.shape} differ")
         return _native.scc(self.streams, other.streams).reshape(self.shape)
@@ -298,7 +299,8 @@ class Encoder:
         probability `1 - failure_probability`. None where nothing below the range is proved. For
         "joint" it holds for prefixes of one `encode_factors`.
         """
-        return self._native.error_bound(whole(factors, "factors", 1, INDEX), failure_probability)
+        count = whole(factors, "factors", 1, INDEX)
+        return self._native.error_bound(count, real(failure_probability, "failure_probability"))
 
     def predicted_error(self, values: ArrayLike, factors: int = 1) -> NDArray[np.float64]:
         """The standard deviation of products with these values, by the generator's law.

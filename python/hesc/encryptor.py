@@ -10,8 +10,9 @@ import numpy as np
 from hesc._native import ShapeError
 from hesc.arrays import EncryptedArray, SeededArray
 from hesc.encoding import EncodedArray, Encoder, EncoderOptions
-from hesc.inputs import one_name, real_array, whole, wire_bytes
+from hesc.inputs import of_kind, one_name, real_array, several, whole, wire_bytes
 from hesc.memory import make_room
+from hesc.params import checked_params
 from hesc.pickling import ByWireForm
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class PublicKey(ByWireForm):
     @classmethod
     def from_bytes(cls, params: Params, data: bytes) -> PublicKey:
         """Reads a serialised key of these parameters; strict."""
-        return cls(params, params.native.read_public_key(wire_bytes(data)))
+        return cls(params, checked_params(params).native.read_public_key(wire_bytes(data)))
 
     def to_bytes(self) -> bytes:
         """The wire form: half the key, the random half being a seed."""
@@ -92,6 +93,9 @@ class PublicKey(ByWireForm):
 
     def encrypt_streams(self, encoded: Sequence[EncodedArray], layout: str) -> list[EncryptedArray]:
         """Encrypts arrays of streams of one shape. `Encryptor` is the comfortable way."""
+        remedy = "give a list of what Encoder.encode returns"
+        for array in several(encoded, "encoded", remedy):
+            of_kind(array, "an array of streams", EncodedArray, remedy)
         shapes = {array.shape for array in encoded}
         if len(shapes) != 1:
             raise ShapeError(f"give arrays of one shape, at least one; these have {shapes}")

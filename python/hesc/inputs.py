@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import operator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
@@ -11,7 +13,7 @@ from hesc._native import OutOfRangeError, ParameterError, ShapeError, WireError
 from hesc.memory import make_room
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -94,6 +96,41 @@ def whole(value: object, name: str, least: int, most: int = 2**63 - 1) -> int:
         shown = number if abs(number) < _WRITTEN else "a number of very many digits"
         raise OutOfRangeError(f"{name} is {shown}, not in {least} to {most}")
     return number
+
+
+def real(value: object, name: str, least: float = -math.inf, most: float = math.inf) -> float:
+    """A finite number from `least` to `most`.
+
+    Raises:
+        ShapeError: what is no real number ("2", None, True).
+        OutOfRangeError: NaN, infinities, one outside the range or beyond doubles.
+
+    """
+    is_real = isinstance(value, float | int | np.floating | np.integer)
+    if not is_real or isinstance(value, bool):
+        raise ShapeError(f"{name} must be a number, not of the type {type(value).__name__}")
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except OverflowError:
+        number = math.inf
+    if not (math.isfinite(number) and least <= number <= most):
+        raise OutOfRangeError(f"{name} is a finite number from {least:g} to {most:g}; got {number}")
+    return number
+
+
+def several(values: Iterable[T], name: str, remedy: str) -> list[T]:
+    """What a list, or anything else that has entries, has.
+
+    Raises:
+        ParameterError: what has none, and texts, which have letters.
+
+    """
+    if isinstance(values, str | bytes | bytearray) or not isinstance(values, Iterable):
+        raise ParameterError(f"{name} are of the type {type(values).__name__}; {remedy}")
+    try:
+        return list(values)
+    except TypeError as error:  # An array without axes has entries by its type only.
+        raise ParameterError(f"{name} have no entries: {error}; {remedy}") from None
 
 
 def wholes(values: Iterable[object], name: str) -> list[int]:
@@ -206,7 +243,7 @@ def as_many(found: int, asked: int | None) -> None:
         WireError: naming both numbers.
 
     """
-    if asked not in (None, found):
+    if asked is not None and asked != found:
         raise WireError(
             f"the answer is of {found} samples, the query of {asked}: which is whose cannot be "
             f"told; ask again"

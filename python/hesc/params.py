@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from hesc import _native
 from hesc._native import ParameterError
-from hesc.inputs import whole, wholes
+from hesc.inputs import of_kind, whole, wholes
 from hesc.leveled.params import LeveledParams
 from hesc.parameter_set import ParameterSet, explained
 from hesc.presets import Presets, table_of
@@ -27,6 +27,16 @@ _RECOMMENDED: Final = {
     "unipolar_bfv": "unipolar_bfv_8192",
     "unipolar_bgv": "unipolar_bgv_8192",
 }
+
+
+def checked_params(params: object) -> Params:
+    """Parameters that bytes are read with.
+
+    Raises:
+        ParameterError: anything else.
+
+    """
+    return of_kind(params, "params", Params, "hesc.Params.preset makes a set")
 
 
 class Params(ParameterSet[_native.Params]):

@@ -6,25 +6,40 @@
 //! are processors is worked with as it is; where it gives none, the calling thread does all of it.
 
 use std::cell::RefCell;
+use std::error::Error;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::{io, process, thread};
 
 use pyo3::Python;
 use rayon::{ThreadBuilder, ThreadPool, ThreadPoolBuilder};
 
-/// The process that loaded the module: rayon's own pool is there, or will be.
+/// The process that loaded the module.
 static HOME: OnceLock<u32> = OnceLock::new();
-/// Whether rayon's own pool has threads, once the process that loaded the module has started it.
+/// Whether rayon's own pool has all its threads, once that process has started it.
 static AT_HOME: OnceLock<bool> = OnceLock::new();
-/// The pool of a forked process and whose it is. Locked only by who holds Python's lock, as a
+/// The pool of a process that has not rayon's own, and whose it is. Locked only by who holds Python's lock, as a
 /// process does that forks: no fork finds it locked.
-static FORKED: Mutex<Option<Forked>> = Mutex::new(None);
+static OWN: Mutex<Option<Own>> = Mutex::new(None);
 
 #[derive(Clone)]
-struct Forked {
-    owner: u32,
+struct Own {
+    process: u32,
     /// None where the system gave no thread.
     pool: Option<Arc<ThreadPool>>,
+}
+
+impl Own {
+    /// Starts as many threads as the system gives. One that it does not give is for the pool one that is busy for
+    /// ever: others do the work.
+    fn start(process: u32) -> Self {
+        let mut started = 0;
+        let spawn = |thread: ThreadBuilder| -> io::Result<()> {
+            started += usize::from(thread::Builder::new().spawn(|| thread.run()).is_ok());
+            Ok(())
+        };
+        let built = ThreadPoolBuilder::new().spawn_handler(spawn).build();
+        Self { process, pool: built.ok().filter(|_| started > 0).map(Arc::new) }
+    }
 }
 
 thread_local! {
@@ -37,37 +52,21 @@ pub fn remember_home() {
     HOME.get_or_init(process::id);
 }
 
-/// Starts threads of a pool, as many as the system gives, and counts them. One that it does not give is for the pool
-/// one that is busy for ever: others do the work.
-fn starting(started: &mut usize) -> impl FnMut(ThreadBuilder) -> io::Result<()> {
-    |thread| {
-        *started += usize::from(thread::Builder::new().spawn(|| thread.run()).is_ok());
-        Ok(())
-    }
-}
-
-/// Starts rayon's own pool; whether it has threads.
+/// Starts rayon's own pool; whether it has all its threads.
 fn start_at_home() -> bool {
-    let mut started = 0;
-    let built = ThreadPoolBuilder::new().spawn_handler(starting(&mut started)).build_global();
-    // Of two that start it the first one's has threads, or none could be started then.
-    built.is_err() || started > 0
-}
-
-/// A pool for a forked process.
-fn start_forked(owner: u32) -> Forked {
-    let mut started = 0;
-    let built = ThreadPoolBuilder::new().spawn_handler(starting(&mut started)).build();
-    let pool = built.ok().filter(|_| started > 0).map(Arc::new);
-    Forked { owner, pool }
+    match ThreadPoolBuilder::new().build_global() {
+        Ok(()) => true,
+        // Of the system, or else that it is there already.
+        Err(error) => error.source().is_none(),
+    }
 }
 
 /// Threads that the current process has.
 pub enum Workers {
-    /// rayon's own.
+    /// Those of rayon's own pool.
     AtHome,
-    /// Those of a forked process.
-    Forked(Arc<ThreadPool>),
+    /// Those of a pool of this process.
+    Own(Arc<ThreadPool>),
     /// The thread that calls.
     Alone,
 }
@@ -76,27 +75,28 @@ impl Workers {
     /// Those of this process. Cost: a system call; a process starts threads at its first.
     pub fn of_process(_: Python<'_>) -> Self {
         let process = process::id();
-        if HOME.get().is_none_or(|&home| home == process) {
-            return if *AT_HOME.get_or_init(start_at_home) { Self::AtHome } else { Self::Alone };
+        let is_home = HOME.get().is_none_or(|&home| home == process);
+        if is_home && *AT_HOME.get_or_init(start_at_home) {
+            return Self::AtHome;
         }
-        let mut forked = FORKED.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = match &*forked {
-            Some(found) if found.owner == process => found.clone(),
+        let mut own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = match &*own {
+            Some(found) if found.process == process => found.clone(),
             _ => {
-                let found = start_forked(process);
+                let found = Own::start(process);
                 // The parent's is not dropped, which would wait for threads that are not here.
-                std::mem::forget(forked.replace(found.clone()));
+                std::mem::forget(own.replace(found.clone()));
                 found
             }
         };
-        found.pool.map_or(Self::Alone, Self::Forked)
+        found.pool.map_or(Self::Alone, Self::Own)
     }
 
     /// Runs work, whose parallel parts run on these threads.
     pub fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         match self {
             Self::AtHome => work(),
-            Self::Forked(pool) => pool.install(work),
+            Self::Own(pool) => pool.install(work),
             Self::Alone => {
                 ALONE.with_borrow_mut(|alone| {
                     if alone.is_none() {

@@ -14,7 +14,7 @@ import numpy as np
 
 from hesc._native import OutOfRangeError, ParameterError, ShapeError
 from hesc.codes.rows import packed
-from hesc.inputs import of_kind, one_name, whole, written
+from hesc.inputs import of_kind, one_name, whole, wire_bytes, written
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,7 +54,7 @@ class HashKey:
 
     def digest(self, message: bytes) -> bytes:
         """HMAC-SHA512 of a message."""
-        return hmac.digest(self._data, message, "sha512")
+        return hmac.digest(self._data, wire_bytes(message), "sha512")
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 from hesc import _native
 from hesc._native import ParameterError
 from hesc.gates.words import signed_of, words_of
-from hesc.inputs import of_kind, whole
+from hesc.inputs import of_kind, whole, written
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -133,7 +133,7 @@ class Circuit:
             CircuitError: for loops, wires that nothing drives, and unknown gates.
 
         """
-        return cls(_native.Circuit.from_bristol(text))
+        return cls(_native.Circuit.from_bristol(written(text, "text")))
 
     def to_bristol(self) -> str:
         """The circuit in Bristol fashion; gates that the format lacks become several."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from hesc._native import OutOfRangeError, ParameterError, ShapeError
-from hesc.inputs import unmasked, whole
+from hesc.inputs import of_kind, unmasked, whole
 from hesc.memory import make_room
 
 if TYPE_CHECKING:
@@ -80,6 +80,7 @@ def to_numbers(bits: ArrayLike, *, signed: bool = False) -> NDArray[Any]:
         OutOfRangeError: for what is neither 0 nor 1.
 
     """
+    of_kind(signed, "signed", bool, "it is True or False")
     array = bit_array(bits).astype(np.uint64)
     if np.ndim(bits) == 0 or array.shape[-1] > _WORD:
         raise ShapeError("numbers have their bits along the last axis, at most 64")

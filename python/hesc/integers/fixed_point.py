@@ -94,7 +94,10 @@ class FixedPoint:
         array = unmasked(integers, "integers").astype(object)
         if not all(isinstance(number, int) for number in array.flat):
             raise OutOfRangeError("decode takes whole numbers, as they were decrypted")
-        return array.astype(np.float64) * self.resolution
+        try:
+            return array.astype(np.float64) * self.resolution
+        except OverflowError:
+            raise OutOfRangeError("decode takes whole numbers that doubles hold") from None
 
     def multiply(self, a: Integers, b: Integers) -> Integers:
         """The product at the same scale, rounded to the nearest, halves up; wraps as integers."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from hesc._native import HescError, OutOfRangeError, ShapeError
+from hesc.inputs import real_array, several, written
 from hesc.new_files import new_file, read_whole
 from hesc.strict_json import parsed
 
@@ -46,6 +47,7 @@ class Preprocessing:
     """A name for each output."""
 
     def __post_init__(self) -> None:
+        _take_arrays(self)
         inputs = len(self.center) if self.center.ndim == 1 else 0
         if not inputs:
             raise ModelFormatError(f"center must be a vector, not of shape {self.center.shape}")
@@ -72,7 +74,7 @@ class Preprocessing:
 
     def normalise(self, features: ArrayLike) -> NDArray[np.float64]:
         """Features (samples, inputs) scaled into [-1, 1] and clipped there."""
-        x = np.asarray(features, dtype=np.float64)
+        x = real_array(features, "features")
         if x.ndim != 2 or x.shape[1] != self.inputs:
             raise ShapeError(f"features must have shape (samples, {self.inputs}), not {x.shape}")
         matrix, offset = self._affine
@@ -157,6 +159,7 @@ class SquareNetwork:
     """A name for each output."""
 
     def __post_init__(self) -> None:
+        _take_arrays(self)
         inputs, outputs = self.preprocessing.inputs, len(self.classes)
         hidden = len(self.hidden_bias) if self.hidden_bias.ndim == 1 else 0
         if not hidden:
@@ -225,6 +228,15 @@ class SquareNetwork:
         """
         names, arrays = _fields(cls, _FORMAT, _load(path))
         return cls(classes=names, **arrays)
+
+
+def _take_arrays(of: Preprocessing | SquareNetwork) -> None:
+    """Refuses what are no arrays of numbers, and no names."""
+    for field in fields(of):
+        if field.name != "classes":
+            object.__setattr__(of, field.name, real_array(getattr(of, field.name), field.name))
+    names = several(of.classes, "classes", "give a name for each output")
+    object.__setattr__(of, "classes", tuple(written(name, "a name of a class") for name in names))
 
 
 def _check_shapes(of: object, shapes: dict[str, tuple[int, ...]], given: str) -> None:

@@ -63,7 +63,7 @@ def measured_error(
     flat = [np.ascontiguousarray(value).reshape(-1) for value in values]
     found = np.empty(values[0].size)
     # Whole values, so that what is held at a time does not grow with their number.
-    size = max(1, _BITS // bits)
+    size = max(1, _BITS // max(1, bits))
     # Nothing is refused where it is encoded.
     for first in range(0, max(1, found.size), size):
         some = [value[first : first + size] for value in flat]
@@ -80,7 +80,7 @@ def _measured(
     """`measured_error` of a row of values, in the memory of one draw of all."""
     shape = values[0].shape
     degrees = [max(powers) for powers in zip(*summed.exponents, strict=True)]
-    row = values[0].size * summed.stream_length * len(summed.exponents)
+    row = max(1, values[0].size) * summed.stream_length * len(summed.exponents)
     at_once = max(1, _BITS // row)
     # One seed for all: batches of draws go on where the one before ended.
     seeds = np.random.default_rng(options["random_state"])

@@ -10,7 +10,7 @@ import numpy as np
 
 from hesc._native import OutOfRangeError, ParameterError, ShapeError
 from hesc.arrays import EncryptedArray
-from hesc.inputs import LONGEST, WORD, real_array, whole
+from hesc.inputs import LONGEST, WORD, one_name, real_array, whole, written
 from hesc.polynomials.measured import Summed, measured_error
 from hesc.theory import MonomialSum
 
@@ -180,8 +180,7 @@ class Plan:
             granularity = stream_length // 64 if stream_length % 64 == 0 else stream_length
             while granularity < len(coefficients) and stream_length % (2 * granularity) == 0:
                 granularity *= 2
-        if method not in METHODS:
-            raise ParameterError(f"unknown method {method!r}; choose one of {', '.join(METHODS)}")
+        one_name(method, "method", METHODS)
         pieces, order = None, np.arange(len(coefficients))
         if method == "mixed":
             if ciphertexts is None:
@@ -290,7 +289,8 @@ class Plan:
             kept = np.empty((len(self.order), self.granularity), dtype=np.bool_)
             kept[self.order] = kept_pieces(self.pieces, self.granularity)
         at_random = self.method == "multiplexed"
-        generator = options.get("generator") or ""
+        generator = options.get("generator")
+        generator = "" if generator is None else written(generator, "generator")
         lawful = generator == "bernoulli" or (
             generator == "exact_weight" and variables == 1 and self.method == "concatenated"
         )

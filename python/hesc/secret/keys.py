@@ -12,6 +12,7 @@ from hesc._native import ParameterError
 from hesc.arrays import Answer, SeededArray
 from hesc.codes.encrypted import EncryptedDistances, room_for_codes
 from hesc.codes.rows import checked
+from hesc.encoding import EncodedArray
 from hesc.encryptor import resolve_layout, room_for_ciphertexts, row_length
 from hesc.gates.answers import BitAnswer
 from hesc.gates.encrypted import EncryptedBits, EvaluationKey
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc.encoding import EncodedArray
     from hesc.params import Params
 
 
@@ -42,6 +42,7 @@ class SecretKey:
 
     def encrypt_streams(self, encoded: EncodedArray, layout: str) -> SeededArray:
         """Encrypts streams. `SecretEncryptor` is the comfortable way."""
+        of_kind(encoded, "encoded", EncodedArray, "Encoder.encode returns streams")
         layout = resolve_layout(layout, encoded.streams.stream_length, self.params)
         room_for_ciphertexts(self.params, layout, encoded.streams.stream_length, encoded.shape)
         native = self._native.encrypt(encoded.streams, layout, row_length(encoded.shape))
@@ -49,6 +50,7 @@ class SecretKey:
 
     def decrypt(self, answer: Answer) -> _native.Counts:
         """Decrypts to counts. `Decryptor` is the comfortable way."""
+        of_kind(answer, "answer", Answer, "EncryptedArray.answer makes one")
         return self._native.decrypt(answer.native)
 
     def encrypt_codes(self, codes: ArrayLike) -> bytes:
@@ -132,6 +134,7 @@ class SecretKey:
 
     def bit_noise(self, bits: EncryptedBits) -> tuple[float, float]:
         """The mean square of the bits' noise, and what the model expects at most; torus units."""
+        of_kind(bits, "bits", EncryptedBits, "EncryptedBits.from_bytes reads them")
         return _native.bit_noise(self._native, bits.native)
 
     def save(self, path: str | PathLike[str], *, passphrase: str | None = None) -> None:
