@@ -263,7 +263,10 @@ class EncryptedArray(ByWireForm, Opaque):
         divisors = real_array(other)
         if not np.all(divisors):
             raise ZeroDivisionError("a division by zero has no value")
-        return self * (1.0 / divisors)
+        # What overflows is refused by the product.
+        with np.errstate(over="ignore", under="ignore"):
+            factors = 1.0 / divisors
+        return self * factors
 
     def __pos__(self) -> EncryptedArray:
         return self
@@ -561,7 +564,8 @@ class EncryptedArray(ByWireForm, Opaque):
             # More digits than ciphertexts are not needed.
             bases = [self.native.max_count + 1] * (min(digits, self.blocks) - 1)
         elif fuse is not None:
-            bases = [whole(base, "a base", 1, WORD) for base in fuse]
+            given = several(fuse, "bases", "give the base below each digit but the first")
+            bases = [whole(base, "a base", 1, WORD) for base in given]
         try:
             native = self.native.answer(bases=bases, compact=compact is not False)
         except NoiseBudgetError:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import operator
+import os
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
@@ -182,6 +184,23 @@ def written(value: object, name: str) -> str:
             "replace it: text.encode(errors='replace').decode()"
         ) from None
     return text
+
+
+def path_of(value: object, name: str = "path") -> Path:
+    """Where a file is, or is to be.
+
+    Raises:
+        ParameterError: what is no path, or no name that a file can have.
+
+    """
+    if not isinstance(value, str | os.PathLike):
+        raise ParameterError(f"{name} is of the type {type(value).__name__}; give a path as text")
+    path = Path(value)
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        raise ParameterError(f"{name} holds what no name of a file can; give another") from None
+    return path
 
 
 def one_name(value: object, name: str, names: Collection[str]) -> str:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from hesc._native import HescError
+from hesc.inputs import path_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -85,7 +86,7 @@ def new_files(*paths: Path) -> Iterator[list[Path]]:
 @contextmanager
 def new_file(path: str | PathLike[str]) -> Iterator[Path]:
     """`new_files` for one."""
-    with new_files(Path(path)) as (part,):
+    with new_files(path_of(path)) as (part,):
         yield part
 
 
@@ -100,7 +101,7 @@ def new_folder(path: str | PathLike[str]) -> Iterator[Path]:
         OSError: as `check_new`, or the disk is full.
 
     """
-    folder = Path(path)
+    folder = path_of(path)
     check_new({"the folder": folder})
     part = folder.with_name(f".{secrets.token_hex(8)}.part")
     # Twice, as in `new_files`.
@@ -153,7 +154,7 @@ def read_whole(path: str | PathLike[str], limit: int, what: str) -> bytes:
         HescError: it is longer.
 
     """
-    with Path(path).open("rb") as file:
+    with path_of(path).open("rb") as file:
         data = file.read(limit + 1)
     if len(data) > limit:
         raise HescError(f"{path} is longer than {what} ever is; is it the right file?")

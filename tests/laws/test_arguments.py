@@ -56,6 +56,36 @@ def test_all_that_is_public_is_called(tmp_path: Path) -> None:
     assert public() - called >= LEFT_OUT
 
 
+# At the ends of doubles, alone and in arrays.
+EXTREME: Final[tuple[Any, ...]] = tuple(
+    form
+    for number in (1e308, -1e308, 5e-324, 1e-200, 0.0)
+    for form in (number, [number], [number] * 2, [[number]], [[number, 1.0]], [[number] * 4])
+)
+
+
+def test_numbers_at_the_ends_of_doubles_are_taken_or_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where numpy raises at every overflow and underflow, as careful programs have it, too."""
+    (tmp_path / "given").mkdir()
+    monkeypatch.chdir(tmp_path)
+    found = []
+    with np.errstate(all="raise"):
+        for name, function, right in calls(tmp_path / "given"):
+            for place in right:
+                for number in (right[place], *EXTREME):
+                    try:
+                        made = function(**right | {place: number})
+                        if inspect.isgenerator(made):
+                            list(made)
+                    except FloatingPointError as error:
+                        found.append(f"{name}({place}={number!r:.30}): {error}")
+                    except Exception as error:  # noqa: BLE001 - others are looked at below
+                        assert _is_ours(error, name), f"{name}({place}={number!r:.30}): {error!r}"
+    assert not found, "\n".join(found)
+
+
 def test_what_is_refused_is_refused_by_an_error_of_ours(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -76,7 +76,8 @@ class SignProjection:
         if not largest.all():
             raise OutOfRangeError("a vector of zeros has no direction; leave it out")
         # The angle is the same, and nothing overflows.
-        return packed((rows / largest) @ self._projections > 0)
+        with np.errstate(under="ignore"):
+            return packed((rows / largest) @ self._projections > 0)
 
     def angles(self, distances: ArrayLike) -> NDArray[np.float64]:
         """The angles that distances of these codes stand for, in radians.

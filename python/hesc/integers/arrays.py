@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hesc import _native
 from hesc._native import ParameterError
-from hesc.inputs import wire_bytes
+from hesc.inputs import of_kind, wire_bytes
 from hesc.integers.bits import bits_of, numbers_in
 from hesc.integers.expressions import Integers
 from hesc.integers.kinds import Kind
+from hesc.leveled.keys import PublicKeys
 from hesc.memory import make_room
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
 
-    from hesc.leveled.keys import PublicKeys
     from hesc.leveled.params import LeveledParams
 
 Block = list[_native.LeveledCiphertext]
@@ -54,6 +54,7 @@ class EncryptedIntegers(Integers):
     @classmethod
     def from_bytes(cls, keys: PublicKeys, data: bytes) -> EncryptedIntegers:
         """Reads what `to_bytes` wrote, or the key owner's shorter form; strict."""
+        of_kind(keys, "keys", PublicKeys, "hesc.leveled_keygen returns them")
         bits, of, layout = keys.params.native.integers_from_bytes(wire_bytes(data))
         count, width, signed, boolean = of
         if layout != cls.layout:

@@ -74,7 +74,9 @@ class FixedPoint:
             OutOfRangeError, ShapeError: numbers beyond the type, NaN, infinities; nothing wraps.
 
         """
-        scaled = np.rint(real_array(numbers, "numbers") * 2.0**self.fraction_bits)
+        # What overflows is beyond the type.
+        with np.errstate(over="ignore"):
+            scaled = np.rint(real_array(numbers, "numbers") * 2.0**self.fraction_bits)
         if scaled.size and not (
             np.all(scaled >= self.kind.least) and np.all(scaled <= self.kind.most)
         ):

@@ -78,7 +78,7 @@ class Preprocessing:
         if x.ndim != 2 or x.shape[1] != self.inputs:
             raise ShapeError(f"features must have shape (samples, {self.inputs}), not {x.shape}")
         matrix, offset = self._affine
-        with np.errstate(over="ignore", invalid="ignore"):
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             z = x @ matrix
             z += offset
             # One sum tells that all is finite: a single sample costs little more than its checks.
@@ -93,7 +93,7 @@ class Preprocessing:
     def _affine(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """`z = x @ matrix + offset` before the clip."""
         # What overflows is refused when the object is made.
-        with np.errstate(over="ignore", invalid="ignore"):
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             matrix = self.axes.T / self.scale
             return matrix, -self.center @ matrix
 
@@ -187,8 +187,10 @@ class SquareNetwork:
     def values(self, features: ArrayLike) -> NDArray[np.float64]:
         """Outputs (samples, outputs) in floating point."""
         z = self.preprocessing.normalise(features)
-        hidden = z @ self.hidden_weights.T + self.hidden_bias
-        result: NDArray[np.float64] = hidden**2 @ self.output_weights.T + self.output_bias
+        # Squares of small numbers are nothing beside the bias.
+        with np.errstate(under="ignore"):
+            hidden = z @ self.hidden_weights.T + self.hidden_bias
+            result: NDArray[np.float64] = hidden**2 @ self.output_weights.T + self.output_bias
         return result
 
     def predict(self, features: ArrayLike) -> NDArray[np.intp]:

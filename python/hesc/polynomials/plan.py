@@ -240,6 +240,8 @@ class Plan:
             granularity=self.granularity,
         )
 
+    # Squares of small values are nothing beside one, and large values are refused.
+    @np.errstate(over="ignore", under="ignore")
     def predicted_error(
         self, *values: ArrayLike, draws: int = 64, **options: Unpack[EncoderOptions]
     ) -> NDArray[np.float64]:

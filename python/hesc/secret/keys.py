@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Never
 
 import numpy as np
@@ -16,14 +15,16 @@ from hesc.encoding import EncodedArray
 from hesc.encryptor import resolve_layout, room_for_ciphertexts, row_length
 from hesc.gates.answers import BitAnswer
 from hesc.gates.encrypted import EncryptedBits, EvaluationKey
-from hesc.inputs import of_kind
+from hesc.inputs import of_kind, path_of
 from hesc.integers.bits import numbers_of
 from hesc.integers.bootstrapped import BootstrappedIntegers, IntegerAnswer
 from hesc.new_files import new_file
+from hesc.params import checked_params
 from hesc.secret.files import text
 
 if TYPE_CHECKING:
     from os import PathLike
+    from pathlib import Path
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -157,7 +158,7 @@ def save_secret_key(
 
     With a passphrase the file is of no use without it: Argon2id with 64 MiB, XChaCha20-Poly1305.
     """
-    secret.save(path, passphrase=passphrase)
+    checked_secret(secret).save(path, passphrase=passphrase)
 
 
 def load_secret_key(
@@ -171,7 +172,8 @@ def load_secret_key(
         PermissionError: others than the file's owner may read or write it.
 
     """
-    return SecretKey(params, params.native.load_secret_key(Path(path), text(passphrase)))
+    native = checked_params(params).native
+    return SecretKey(params, native.load_secret_key(path_of(path), text(passphrase)))
 
 
 def checked_secret(secret: SecretKey) -> SecretKey:
