@@ -142,7 +142,7 @@ def calls(folder: Path) -> Iterator[Call]:
     yield from _networks(folder)
 
 
-def _streams() -> Iterator[Call]:
+def _streams() -> Iterator[Call]:  # noqa: PLR0915 - a list
     params = hesc.Params.insecure_plain()
     secret, key = hesc.keygen(params)
     encryptor = hesc.Encryptor(key, 64, random_state=1)
@@ -324,7 +324,7 @@ def _vectors() -> Iterator[Call]:
     yield _of(secret.noise_budget, vector=vector)
 
 
-def _codes() -> Iterator[Call]:
+def _codes() -> Iterator[Call]:  # noqa: PLR0915 - a list
     params = hesc.Params.preset("bfv_1024_distances")
     secret, public = hesc.keygen(params)
     key = codes.HashKey.generate()
@@ -434,7 +434,7 @@ def _gates() -> Iterator[Call]:
     yield _of(gates.EncryptedBits.from_bytes, params=params, data=bits.to_bytes())
 
 
-def _integers() -> Iterator[Call]:
+def _integers() -> Iterator[Call]:  # noqa: PLR0915 - a list
     params = hesc.LeveledParams.preset("bgv_4369")
     secret, keys = hesc.leveled_keygen(params, products=False)
     x = integers.encrypt(keys, [1, 2, 3], "uint4")
@@ -507,7 +507,8 @@ def _products() -> Iterator[Call]:
     yield _of(logarithms.Plan.elementwise, factors=factors, error=0.05)
     yield _of(logarithms.Plan.sums, factors=factors, error=0.05, weights=1.0)
     yield _of(
-        logarithms.Plan.polynomial, factors=factors, exponents=[[[1, 1]], [[1, 1]]], coefficients=[1.0],
+        logarithms.Plan.polynomial, factors=factors, exponents=[[[1, 1]], [[1, 1]]],
+        coefficients=[1.0],
         error=0.05,
     )  # fmt: skip
     yield _of(logarithms.Plan.from_bytes, data=agreed.to_bytes())
