@@ -307,7 +307,6 @@ class EncryptedArray(ByWireForm, Opaque):
             positions, array = np.broadcast_arrays(self.positions(), array)
         except ValueError as error:
             raise ShapeError(f"shapes {self.shape} and {array.shape} do not broadcast") from error
-        self._room(array.size)
         taken = self if positions.shape == self.shape else self._taken(positions)
         return taken, np.ascontiguousarray(array).reshape(-1)
 
