@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hesc._native import DecryptionError, OutOfRangeError, ParameterError, ShapeError
-from hesc.inputs import not_endless
+from hesc.inputs import not_endless, real
 from hesc.leveled.bounds import Bound
 
 if TYPE_CHECKING:
@@ -177,8 +177,8 @@ def encode_for_encryption(
     declared = Bound.declared(params, array.dtype, bound, wrap=wrap)
     if params.is_approximate:
         numbers = filled(params, complex_numbers(array), len(array))
-        bound = params.bound if bound is None else bound
-        return params.native.encode_bounded(numbers, bound), declared
+        most = params.bound if bound is None else real(bound, "bound")
+        return params.native.encode_bounded(numbers, most), declared
     if not declared.holds(integers(params, array)):
         raise OutOfRangeError(
             "the absolute value of a number is beyond the bound declared for encrypted integers, "

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from hesc import _native
-from hesc._native import ShapeError
+from hesc._native import OutOfRangeError, ShapeError
 from hesc.inputs import of_kind, real_array, whole, wire_bytes
 from hesc.leveled.params import LeveledParams
 from hesc.parameter_set import explained
@@ -50,6 +50,7 @@ class Bounds(NamedTuple):
             high: the greatest.
 
         Raises:
+            OutOfRangeError: scores that doubles do not hold.
             ParameterError, ShapeError: numbers, ranges or shapes that cannot be.
 
         """
@@ -61,6 +62,12 @@ class Bounds(NamedTuple):
             spread(low, features, "low"),
             spread(high, features, "high"),
         )
+        # Half of the largest double, since bounds are rounded up.
+        if not all(size < 2.0**1022 for size in sizes):
+            raise OutOfRangeError(
+                "weights times ranges are beyond what doubles hold, or no numbers; scale features "
+                "or weights"
+            )
         return cls(*map(power_above, sizes))
 
 
