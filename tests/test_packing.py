@@ -151,8 +151,10 @@ def test_numbers_are_given_from_either_side(plain_modulus: int) -> None:
         slots = packing.encrypt(public, [number] * 3, content=packing.NUMBERS)
         assert secret.decrypt_slots(slots + number)[:3].tolist() == [2 * number % t] * 3
         assert secret.decrypt_slots(number - slots)[0] == 0
-    with pytest.raises(hesc.OutOfRangeError, match="numbers in slots"):
-        packing.encrypt(public, [t], content=packing.NUMBERS)
+    # Whatever else has the same residue is refused: it would act as another number.
+    for number in (t, t + 1, 2 * t, *range(-2 * t, -(t // 2))):
+        with pytest.raises(hesc.OutOfRangeError, match="numbers in slots"):
+            packing.encrypt(public, [number], content=packing.NUMBERS)
 
 
 def test_a_ring_of_one_slot_spreads_its_message() -> None:
@@ -212,6 +214,39 @@ def test_numbers_rotate_along_dimensions(keys: Keys) -> None:
     np.testing.assert_array_equal(modulo(keys, secret.decrypt_slots(slots.frobenius())), numbers)
 
 
+@pytest.mark.parametrize("index", [17, 119, 255])
+def test_values_rotate_as_rows_or_not_at_all(index: int) -> None:
+    """By whatever they are given: coordinates change along dimensions with a twist, of one map too.
+
+    The rings have dimensions with a twist of 1, two of them, and with one of 2 beside none.
+    """
+    params = hesc.LeveledParams.cyclotomic(
+        index, [45] * 2, [50], plain_modulus=2, assurance="insecure"
+    )
+    lengths = [dimension.length for dimension in params.dimensions]
+    rotations = [(axis, step) for axis in range(len(lengths)) for step in (1, -1)]
+    secret, public = hesc.leveled_keygen(params, slot_rotations=rotations)
+    rows = messages((secret, public), 7)
+    moved = 0
+    for content, given in (
+        (packing.NUMBERS, rows[:, 0]),
+        (packing.NORMAL, rows),
+        (packing.POWERS, rows),
+    ):
+        slots = packing.encrypt(public, given, content=content)
+        for axis, step in rotations:
+            try:
+                found = secret.decrypt_slots(slots.rotate(step, axis))
+            except hesc.ParameterError:
+                assert content != packing.NUMBERS
+                continue
+            along = given.reshape(*lengths, *given.shape[1:])
+            expected = np.roll(along, -step, axis=axis).reshape(given.shape)
+            np.testing.assert_array_equal(found, expected)
+            moved += 1
+    assert moved >= len(rotations)
+
+
 def test_frobenius_maps_move_coordinates(keys: Keys) -> None:
     secret, public = keys
     rows = messages(keys, 5)
@@ -232,6 +267,15 @@ def test_wrong_operands_are_refused(bits: Keys) -> None:
     cases: list[tuple[Any, type[Exception], str]] = [
         (lambda: packed + powers, hesc.ParameterError, "unpack first"),
         (lambda: packed * powers, hesc.ParameterError, "unpack first"),
+        (lambda: powers + packed, hesc.ParameterError, "unpack first"),
+        (lambda: powers - packed, hesc.ParameterError, "unpack first"),
+        (lambda: powers * packed, hesc.ParameterError, "unpack first"),
+        (lambda: packing.sum_of_products([], [powers, packed]), hesc.ParameterError, "unpack"),
+        (
+            lambda: packing.sum_of_products([(numbers, powers)], [packed]),
+            hesc.ParameterError,
+            "unpack first",
+        ),
         (lambda: packed.rotate(1), hesc.ParameterError, "unpack first"),
         (lambda: powers.rotate(1), hesc.ParameterError, "unpack first"),
         (powers.frobenius, hesc.ParameterError, "unpack first"),

@@ -50,6 +50,29 @@ fn a_nonce_is_never_used_twice() {
     assert!(nonces.windows(2).all(|pair| apart(pair) >= 40));
 }
 
+/// The first encryption of a process has the same number in each: nonces differ by what is drawn.
+#[test]
+fn processes_that_begin_alike_have_nonces_of_their_own() {
+    const SEED: &str = "HESC_TEST_FIRST_NONCE";
+    if let Ok(seed) = std::env::var(SEED) {
+        let party = pad();
+        let bits = party.filled(1, 3);
+        let rng = &mut rng(seed.parse().unwrap());
+        let seeded = party.scheme.encrypt_seeded(&party.secret, &bits, rng).unwrap();
+        println!("nonce {:?}", nonce_of(&party.scheme.write(&seeded)));
+        return;
+    }
+    let first = |seed: &str| {
+        let name = "streams::pads::processes_that_begin_alike_have_nonces_of_their_own";
+        let mut process = std::process::Command::new(std::env::current_exe().unwrap());
+        process.args(["--exact", name, "--nocapture", "--test-threads=1"]).env(SEED, seed);
+        let told = String::from_utf8(process.output().unwrap().stdout).unwrap();
+        let nonce = told.lines().find_map(|line| line.split_once("nonce ")).unwrap();
+        nonce.1.to_owned()
+    };
+    assert_ne!(first("1"), first("2"));
+}
+
 /// A block under its pad is the bits, and the generator's output under `BLAKE3(key, nonce)`, from there on where
 /// the block begins.
 #[test]
