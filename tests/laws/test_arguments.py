@@ -79,7 +79,7 @@ def test_numbers_at_the_ends_of_doubles_are_taken_or_refused(
                         made = function(**right | {place: number})
                         if inspect.isgenerator(made):
                             list(made)
-                    except Exception as error:  # noqa: BLE001 - which ones is the question
+                    except Exception as error:
                         if not _is_ours(error, name):
                             found.append(f"{name}({place}={number!r:.30}): {error!r}")
     assert not found, "\n".join(found)

@@ -280,8 +280,8 @@ class Arrays(MovingArrays):
 class RealArrays(Arrays):
     """The same on ciphertexts.
 
-    An honest block whose noise is just below its limit is refused with a probability of 1.05e-8 or less;
-    a long run decrypts a million blocks, few of which are that noisy.
+    An honest block whose noise is just below its limit is refused with a probability of 1.05e-8 or
+    less; a long run decrypts a million blocks, few of which are that noisy.
     """
 
     name = "arrays, encrypted"
