@@ -52,7 +52,7 @@ REQUESTS: dict[str, Callable[[], object]] = {
         hesc.EncodedArray(_streams(2**16, 1000).streams, (1000, 1)) * _streams(2**16, 1000)
     ),
     "bits of streams": lambda: (
-        (hesc.EncodedArray(_streams(2**16, 100).streams, (100, 1)) * _streams(2**16, 200)).bits
+        (hesc.EncodedArray(_streams(2**16, 100).streams, (100, 1)) ^ _streams(2**16, 200)).bits
     ),
     "ciphertexts": lambda: hesc.Encryptor(_given()[1], 64, layout="one_per_block").encrypt(
         np.zeros(10**6)

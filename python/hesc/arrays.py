@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 _MAX_DIMENSIONS = 8
 # Memory beside ciphertexts: positions and a number of an element; weight and place of a term.
 _ELEMENT_BYTES, _TERM_BYTES = 24, 32
+# Pairs of blocks that take little memory whatever the set.
+_FEW = 256
 # Place and value of the byte that marks seeded streams (hesc_schemes::wire).
 _KIND, _SEEDED = 5, b"\x11"
 
@@ -234,6 +236,8 @@ class EncryptedArray(ByWireForm, Opaque):
     def _room_for_products(self, other: EncryptedArray, elements: int) -> None:
         """Refuses products of so many elements: a block of each pair of blocks that meet."""
         pairs = elements * self.native.terms_per_element * other.native.terms_per_element
+        if pairs < _FEW:
+            return
         together = max(-(-array.size // max(1, array.blocks)) for array in (self, other))
         needed = pairs * _TERM_BYTES + elements * _ELEMENT_BYTES
         needed += pairs // max(1, together) * self.params.block_bytes

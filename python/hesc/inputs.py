@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-import os
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
@@ -186,23 +184,6 @@ def written(value: object, name: str) -> str:
     return text
 
 
-def path_of(value: object, name: str = "path") -> Path:
-    """Where a file is, or is to be.
-
-    Raises:
-        ParameterError: what is no path, or no name that a file can have.
-
-    """
-    if not isinstance(value, str | os.PathLike):
-        raise ParameterError(f"{name} is of the type {type(value).__name__}; give a path as text")
-    path = Path(value)
-    try:
-        os.fsencode(path)
-    except UnicodeEncodeError:
-        raise ParameterError(f"{name} holds what no name of a file can; give another") from None
-    return path
-
-
 def one_name(value: object, name: str, names: Collection[str]) -> str:
     """One of some names.
 
@@ -262,7 +243,7 @@ def as_many(found: int, asked: int | None) -> None:
         WireError: naming both numbers.
 
     """
-    if asked is not None and asked != found:
+    if asked not in (None, found):
         raise WireError(
             f"the answer is of {found} samples, the query of {asked}: which is whose cannot be "
             f"told; ask again"

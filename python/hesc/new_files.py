@@ -15,8 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from hesc._native import HescError
-from hesc.inputs import path_of
+from hesc._native import HescError, ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -24,6 +23,23 @@ if TYPE_CHECKING:
 
 # What `os.link` says where a file system has no hard links.
 _NO_LINKS: Final = {errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP}
+
+
+def path_of(value: object, name: str = "path") -> Path:
+    """Where a file is, or is to be.
+
+    Raises:
+        ParameterError: what is no path, or no name that a file can have.
+
+    """
+    if not isinstance(value, str | os.PathLike):
+        raise ParameterError(f"{name} is of the type {type(value).__name__}; give a path as text")
+    path = Path(value)
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        raise ParameterError(f"{name} holds what no name of a file can; give another") from None
+    return path
 
 
 def check_new(paths: Mapping[str, Path]) -> None:

@@ -15,10 +15,10 @@ from hesc.encoding import EncodedArray
 from hesc.encryptor import resolve_layout, room_for_ciphertexts, row_length
 from hesc.gates.answers import BitAnswer
 from hesc.gates.encrypted import EncryptedBits, EvaluationKey
-from hesc.inputs import of_kind, path_of
+from hesc.inputs import of_kind
 from hesc.integers.bits import numbers_of
 from hesc.integers.bootstrapped import BootstrappedIntegers, IntegerAnswer
-from hesc.new_files import new_file
+from hesc.new_files import new_file, path_of
 from hesc.params import checked_params
 from hesc.secret.files import text
 

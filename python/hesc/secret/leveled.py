@@ -10,7 +10,7 @@ import numpy as np
 from hesc._native import ParameterError, ShapeError
 from hesc.codes.galleries import GalleryPlan
 from hesc.codes.rows import checked
-from hesc.inputs import of_kind, path_of, real, real_array, whole
+from hesc.inputs import of_kind, real, real_array, whole
 from hesc.integers.arrays import EncryptedIntegers, described
 from hesc.integers.bits import numbers_of
 from hesc.integers.layouts import PackedIntegers, SlotwiseArray, check_layout, plaintexts
@@ -20,7 +20,7 @@ from hesc.leveled.params import LeveledParams
 from hesc.leveled.vectors import EncryptedVector
 from hesc.logarithms.plans import Plan as LogarithmPlan
 from hesc.logarithms.plans import numbers_of as factor_numbers
-from hesc.new_files import new_file
+from hesc.new_files import new_file, path_of
 from hesc.one_process import OneProcess
 from hesc.packing.messages import NORMAL, NUMBERS, encoded
 from hesc.packing.messages import decoded as decoded_slots
