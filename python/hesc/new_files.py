@@ -11,11 +11,11 @@ import errno
 import os
 import secrets
 import shutil
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from hesc._native import HescError
+from hesc._native import HescError, ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -23,6 +23,23 @@ if TYPE_CHECKING:
 
 # What `os.link` says where a file system has no hard links.
 _NO_LINKS: Final = {errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP}
+
+
+def path_of(value: object, name: str = "path") -> Path:
+    """Where a file is, or is to be.
+
+    Raises:
+        ParameterError: what is no path, or no name that a file can have.
+
+    """
+    if not isinstance(value, str | os.PathLike):
+        raise ParameterError(f"{name} is of the type {type(value).__name__}; give a path as text")
+    path = Path(value)
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        raise ParameterError(f"{name} holds what no name of a file can; give another") from None
+    return path
 
 
 def check_new(paths: Mapping[str, Path]) -> None:
@@ -63,34 +80,29 @@ def new_files(*paths: Path) -> Iterator[list[Path]]:
     """Names beside these paths for what is written; on leaving, all move to their own names.
 
     The names are free and nobody else's; whoever writes there chooses the mode. After an error
-    nothing is left, under either name.
+    nothing is left, under either name, and after an interrupt nothing or all files.
 
     Raises:
         OSError: as `check_new`, or the disk is full.
 
     """
     check_new({"the file" if len(paths) == 1 else f"file {i + 1}": p for i, p in enumerate(paths)})
-    # The ending is kept: some libraries choose the format by it.
-    parts = [path.with_name(f".{secrets.token_hex(8)}.part{path.suffix}") for path in paths]
-    with ExitStack() as whatever_happens:
-        for part in parts:
-            whatever_happens.callback(part.unlink, missing_ok=True)
-        yield parts
-        for part in parts:
-            _sync(part)
-        with ExitStack() as after_an_error:
-            for part, path in zip(parts, paths, strict=True):
-                _link(part, path)
-                after_an_error.callback(path.unlink, missing_ok=True)
-            for folder in {path.parent for path in paths}:
-                _sync(folder)
-            after_an_error.pop_all()
+    made = _Made(paths)
+    # Once more: what ends the first `clear`, or keeps it from beginning, is one interrupt.
+    try:
+        try:
+            yield made.parts
+            made.name()
+        finally:
+            made.clear()
+    finally:
+        made.clear()
 
 
 @contextmanager
 def new_file(path: str | PathLike[str]) -> Iterator[Path]:
     """`new_files` for one."""
-    with new_files(Path(path)) as (part,):
+    with new_files(path_of(path)) as (part,):
         yield part
 
 
@@ -105,19 +117,22 @@ def new_folder(path: str | PathLike[str]) -> Iterator[Path]:
         OSError: as `check_new`, or the disk is full.
 
     """
-    folder = Path(path)
+    folder = path_of(path)
     check_new({"the folder": folder})
     part = folder.with_name(f".{secrets.token_hex(8)}.part")
-    part.mkdir()
+    # Twice, as in `new_files`.
     try:
-        yield part
-        for inside in (*part.rglob("*"), part):
-            _sync(inside)
-        # Refused where there is a file, a link, or a folder that holds something.
-        part.rename(folder)
-    except BaseException:
+        try:
+            part.mkdir()
+            yield part
+            for inside in (*part.rglob("*"), part):
+                _sync(inside)
+            # Refused where there is a file, a link, or a folder that holds something.
+            part.rename(folder)
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+    finally:
         shutil.rmtree(part, ignore_errors=True)
-        raise
     _sync(folder.parent)
 
 
@@ -130,14 +145,17 @@ def replace_file(path: str | PathLike[str], data: bytes) -> None:
     """
     target = Path(path)
     part = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
+    # Twice, as in `new_files`.
     try:
-        with part.open("xb") as file:
-            file.write(data)
-        _sync(part)
-        part.replace(target)
-    except BaseException:
+        try:
+            with part.open("xb") as file:
+                file.write(data)
+            _sync(part)
+            part.replace(target)
+        finally:
+            part.unlink(missing_ok=True)
+    finally:
         part.unlink(missing_ok=True)
-        raise
 
 
 def read_whole(path: str | PathLike[str], limit: int, what: str) -> bytes:
@@ -152,7 +170,7 @@ def read_whole(path: str | PathLike[str], limit: int, what: str) -> bytes:
         HescError: it is longer.
 
     """
-    with Path(path).open("rb") as file:
+    with path_of(path).open("rb") as file:
         data = file.read(limit + 1)
     if len(data) > limit:
         raise HescError(f"{path} is longer than {what} ever is; is it the right file?")
@@ -168,18 +186,73 @@ def _sync(path: Path) -> None:
         os.close(descriptor)
 
 
-def _link(part: Path, path: Path) -> None:
-    """The file's second name, which must be free: a link that dangles is not followed."""
-    try:
-        os.link(part, path)
-    except FileExistsError as error:
-        raise FileExistsError(f"{path} came into being meanwhile and is not overwritten") from error
-    except OSError as error:
-        if error.errno not in _NO_LINKS:
-            raise
-        # A name of one's own, then the file over it.
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-        with ExitStack() as after_an_error:
-            after_an_error.callback(path.unlink, missing_ok=True)
+class _Made:
+    """Files on the way to their names, and which of the names are theirs."""
+
+    def __init__(self, paths: tuple[Path, ...]) -> None:
+        self._paths = paths
+        # The ending is kept: some libraries choose the format by it.
+        self.parts = [
+            path.with_name(f".{secrets.token_hex(8)}.part{path.suffix}") for path in paths
+        ]
+        self._complete = False
+        # What a name holds if it is ours, entered before it is taken: an interrupt may arrive when
+        # the system has made the name and Python does not know of it yet.
+        self._ours: dict[Path, tuple[int, int]] = {}
+        self._reserved: set[Path] = set()
+
+    def name(self) -> None:
+        """Gives the files their names, all or none."""
+        for part in self.parts:
+            _sync(part)
+        for part, path in zip(self.parts, self._paths, strict=True):
+            self._ours[path] = _identity(part)
+            self._link(part, path)
+        for folder in {path.parent for path in self._paths}:
+            _sync(folder)
+        self._complete = True
+
+    def clear(self) -> None:
+        """Removes what should not stay; may be called again after it was ended by an interrupt."""
+        for path in () if self._complete else self._ours:
+            if self._is_ours(path):
+                path.unlink(missing_ok=True)
+        for part in self.parts:
+            part.unlink(missing_ok=True)
+
+    def _is_ours(self, path: Path) -> bool:
+        """Whether what has this name now was put there here, and not by somebody else meanwhile."""
+        with suppress(FileNotFoundError):
+            empty = not path.lstat().st_size
+            return _identity(path) == self._ours[path] or (path in self._reserved and empty)
+        return False
+
+    def _link(self, part: Path, path: Path) -> None:
+        """The file's second name, which must be free: a link that dangles is not followed."""
+        try:
+            os.link(part, path)
+        except FileExistsError as error:
+            raise _overtaken(path) from error
+        except OSError as error:
+            if error.errno not in _NO_LINKS:
+                raise
+            # A name of one's own, then the file over it.
+            if os.path.lexists(path):
+                raise _overtaken(path) from error
+            self._reserved.add(path)
+            try:
+                os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+            except FileExistsError as overtaken:
+                self._reserved.remove(path)
+                raise _overtaken(path) from overtaken
             part.replace(path)
-            after_an_error.pop_all()
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    """Which file of the machine it is, not that which a link points to."""
+    status = path.lstat()
+    return status.st_dev, status.st_ino
+
+
+def _overtaken(path: Path) -> FileExistsError:
+    return FileExistsError(f"{path} came into being meanwhile and is not overwritten")

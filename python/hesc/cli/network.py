@@ -119,8 +119,8 @@ def keygen(
 def _new_folder(folder: Path) -> Iterator[None]:
     """A folder that goes again, with those above it that are new, if an error follows."""
     new = [path for path in (folder, *folder.parents) if not path.exists()]
-    folder.mkdir(parents=True, exist_ok=True)
     try:
+        folder.mkdir(parents=True, exist_ok=True)
         yield
     except BaseException:
         for path in new:

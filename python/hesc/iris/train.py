@@ -1,6 +1,6 @@
 """Trains the 4-4-3 network of koseki2022hesc section 4.3 and writes `network.json`.
 
-Run: python -m hesc.iris.train [--output FILE]
+Run: python -m hesc.iris.train [--output FILE], with no file of that name there.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from scipy.optimize import minimize
 
 from hesc.iris.data import load_split
 from hesc.networks import SquareNetwork
+from hesc.new_files import check_new
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -124,8 +125,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     default = Path(__file__).with_name("network.json")
     parser.add_argument("--output", type=Path, default=default)
+    output = parser.parse_args().output
+    check_new({"--output": output})
     network = train()
-    network.save(parser.parse_args().output)
+    network.save(output)
     split = load_split()
     for part, features, classes in (
         ("training", split.train_features, split.train_classes),

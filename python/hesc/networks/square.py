@@ -6,13 +6,13 @@ import json
 import math
 from dataclasses import dataclass, fields
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from hesc._native import HescError, OutOfRangeError, ShapeError
-from hesc.new_files import read_whole
+from hesc.inputs import real_array, several, written
+from hesc.new_files import new_file, read_whole
 from hesc.strict_json import parsed
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ class Preprocessing:
     """A name for each output."""
 
     def __post_init__(self) -> None:
+        _take_arrays(self)
         inputs = len(self.center) if self.center.ndim == 1 else 0
         if not inputs:
             raise ModelFormatError(f"center must be a vector, not of shape {self.center.shape}")
@@ -73,11 +74,11 @@ class Preprocessing:
 
     def normalise(self, features: ArrayLike) -> NDArray[np.float64]:
         """Features (samples, inputs) scaled into [-1, 1] and clipped there."""
-        x = np.asarray(features, dtype=np.float64)
+        x = real_array(features, "features")
         if x.ndim != 2 or x.shape[1] != self.inputs:
             raise ShapeError(f"features must have shape (samples, {self.inputs}), not {x.shape}")
         matrix, offset = self._affine
-        with np.errstate(over="ignore", invalid="ignore"):
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             z = x @ matrix
             z += offset
             # One sum tells that all is finite: a single sample costs little more than its checks.
@@ -92,7 +93,7 @@ class Preprocessing:
     def _affine(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """`z = x @ matrix + offset` before the clip."""
         # What overflows is refused when the object is made.
-        with np.errstate(over="ignore", invalid="ignore"):
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             matrix = self.axes.T / self.scale
             return matrix, -self.center @ matrix
 
@@ -112,7 +113,12 @@ class Preprocessing:
         return result
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes a JSON file."""
+        """Writes a JSON file, whole or not at all.
+
+        Raises:
+            OSError: something of that name is there, which is not overwritten, or the disk is full.
+
+        """
         _save(self, _PREPROCESSING_FORMAT, path)
 
     @classmethod
@@ -153,6 +159,7 @@ class SquareNetwork:
     """A name for each output."""
 
     def __post_init__(self) -> None:
+        _take_arrays(self)
         inputs, outputs = self.preprocessing.inputs, len(self.classes)
         hidden = len(self.hidden_bias) if self.hidden_bias.ndim == 1 else 0
         if not hidden:
@@ -180,8 +187,10 @@ class SquareNetwork:
     def values(self, features: ArrayLike) -> NDArray[np.float64]:
         """Outputs (samples, outputs) in floating point."""
         z = self.preprocessing.normalise(features)
-        hidden = z @ self.hidden_weights.T + self.hidden_bias
-        result: NDArray[np.float64] = hidden**2 @ self.output_weights.T + self.output_bias
+        # Squares of small numbers are nothing beside the bias.
+        with np.errstate(under="ignore"):
+            hidden = z @ self.hidden_weights.T + self.hidden_bias
+            result: NDArray[np.float64] = hidden**2 @ self.output_weights.T + self.output_bias
         return result
 
     def predict(self, features: ArrayLike) -> NDArray[np.intp]:
@@ -203,7 +212,12 @@ class SquareNetwork:
     # File ---------------------------------------------------------------------------------------
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes the network as JSON."""
+        """Writes the network as JSON, whole or not at all.
+
+        Raises:
+            OSError: something of that name is there, which is not overwritten, or the disk is full.
+
+        """
         _save(self, _FORMAT, path)
 
     @classmethod
@@ -216,6 +230,15 @@ class SquareNetwork:
         """
         names, arrays = _fields(cls, _FORMAT, _load(path))
         return cls(classes=names, **arrays)
+
+
+def _take_arrays(of: Preprocessing | SquareNetwork) -> None:
+    """Refuses what are no arrays of numbers, and no names."""
+    for field in fields(of):
+        if field.name != "classes":
+            object.__setattr__(of, field.name, real_array(getattr(of, field.name), field.name))
+    names = several(of.classes, "classes", "give a name for each output")
+    object.__setattr__(of, "classes", tuple(written(name, "a name of a class") for name in names))
 
 
 def _check_shapes(of: object, shapes: dict[str, tuple[int, ...]], given: str) -> None:
@@ -232,7 +255,8 @@ def _save(of: Preprocessing | SquareNetwork, kind: str, path: str | PathLike[str
         if field.name != "classes"
     }
     document = {"format": kind, "classes": list(of.classes), **arrays}
-    Path(path).write_text(json.dumps(document, indent=1) + "\n")
+    with new_file(path) as part:
+        part.write_text(json.dumps(document, indent=1) + "\n")
 
 
 def _load(path: str | PathLike[str]) -> Any:
