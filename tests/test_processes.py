@@ -6,7 +6,10 @@ import itertools
 import multiprocessing
 import os
 import pickle
+import resource
 import signal
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
@@ -15,7 +18,7 @@ import numpy as np
 import pytest
 
 import hesc
-from hesc import gates
+from hesc import _native, gates
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,6 +88,63 @@ def test_a_forked_child_computes(work: Callable[[], None]) -> None:
 
     _in_child(child)
     work()
+
+
+def _with_threads(count: int, work: Callable[[], None]) -> None:
+    """Does work where the system gives so many threads more, as in containers with limits."""
+    # Of root the kernel counts none: a user who has nothing else.
+    if os.getuid() == 0:
+        os.setgid(54321)
+        os.setuid(54321)
+        count += 1
+    else:
+        count = 0
+    resource.setrlimit(resource.RLIMIT_NPROC, (count, count))
+    work()
+
+
+@pytest.mark.parametrize("threads", [0, 1])
+@pytest.mark.parametrize("work", [_streams, _group, _leveled, _bits])
+def test_a_process_that_gets_no_more_threads_computes(
+    work: Callable[[], None], threads: int
+) -> None:
+    """On those that it gets, or on its own; no panic, and nobody waits."""
+    work()
+    _in_child(lambda: _with_threads(threads, work))
+
+
+LIMITED = """
+import os, resource
+import numpy as np
+import hesc, hesc.secret
+count = {threads}
+if os.getuid() == 0:
+    os.setgid(54321)
+    os.setuid(54321)
+    count += 1
+resource.setrlimit(resource.RLIMIT_NPROC, (count, count))
+secret, public = hesc.keygen(hesc.Params.preset("bfv_1024"))
+found = hesc.Decryptor(secret).decrypt(hesc.Encryptor(public, 64).encrypt(np.full(5000, 0.5)))
+assert np.abs(found - 0.5).max() < 0.2
+"""
+
+
+@pytest.mark.parametrize("threads", [0, 1])
+def test_a_process_that_never_got_threads_computes(threads: int) -> None:
+    """Where the limit is there before the first computation."""
+    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED.format(threads=threads)],
+        check=False,
+        timeout=60,
+        env=environment,
+    )
+    assert done.returncode == 0
+
+
+def test_a_panic_is_an_exception() -> None:
+    """Whoever catches exceptions catches a fault of the compiled part, too."""
+    assert issubclass(_native.PanicException, RuntimeError)
 
 
 def test_a_child_forked_while_threads_work_computes() -> None:

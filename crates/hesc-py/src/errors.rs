@@ -6,9 +6,10 @@ use hesc_circuits::logarithms::LogarithmError;
 use hesc_circuits::ring_products::RingProductError;
 use hesc_schemes::SchemeError;
 use hesc_stochastic::StochasticError;
-use pyo3::PyErr;
 use pyo3::create_exception;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::panic::PanicException;
+use pyo3::prelude::*;
 
 create_exception!(hesc, HescError, PyValueError, "What hesc refuses; the message says what to do.");
 create_exception!(hesc, OutOfRangeError, HescError, "A value that the encoding cannot hold.");
@@ -27,6 +28,16 @@ create_exception!(
 );
 create_exception!(hesc, CircuitError, HescError, "A gate circuit that is none.");
 create_exception!(hesc, DecryptionError, HescError, "Ciphertexts that no honest party made.");
+
+/// Makes a panic an exception like others. PyO3's derives from `BaseException` and would pass every
+/// `except Exception` of a server; a fault of ours in one call is no reason to end it.
+///
+/// # Errors
+/// Python's, if it does not allow that.
+pub fn panics_are_exceptions(py: Python<'_>) -> PyResult<()> {
+    let bases = (py.get_type::<PyRuntimeError>(),);
+    py.get_type::<PanicException>().setattr("__bases__", bases)
+}
 
 fn of_stochastic(error: &StochasticError) -> PyErr {
     let text = error.to_string();

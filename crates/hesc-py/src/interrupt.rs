@@ -3,6 +3,8 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 use std::time::Duration;
 
 use hesc_circuits::gates::{GateError, Monitor};
@@ -42,7 +44,8 @@ pub fn interruptible<R: Send, E: Send>(
 }
 
 /// Runs work of many bootstraps or products on another thread. Meanwhile this one calls `progress(done, total)` and
-/// looks for an interrupt; either's exception ends the work.
+/// looks for an interrupt; either's exception ends the work. Where the system gives no thread, this one works, and does
+/// both at the end.
 pub fn watched<R: Send>(
     py: Python<'_>,
     progress: Option<&Py<PyAny>>,
@@ -60,9 +63,18 @@ pub fn watched<R: Send>(
     // Signals come to the thread that called.
     #[expect(clippy::disallowed_methods, reason = "the work itself runs on the workers")]
     let found = py.detach(|| {
-        std::thread::scope(|scope| {
+        // Not in the thread's closure, which is lost where there is no thread.
+        let waiting = Mutex::new(Some(work));
+        let run = &|| {
+            let work = waiting.lock().unwrap_or_else(PoisonError::into_inner).take();
+            workers.run(work.expect("it runs once"))
+        };
+        thread::scope(|scope| {
             let (sender, receiver) = channel();
-            let worker = scope.spawn(move || sender.send(workers.run(work)));
+            let started = thread::Builder::new().spawn_scoped(scope, move || sender.send(run()));
+            let Ok(worker) = started else {
+                return run().map_err(gate_to_py);
+            };
             loop {
                 match receiver.recv_timeout(PULSE) {
                     Ok(found) => return found.map_err(gate_to_py),

@@ -38,9 +38,9 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[pyo3::pymodule]
 mod _native {
     #[pymodule_init]
-    fn init(_module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+    fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
         crate::workers::remember_home();
-        Ok(())
+        crate::errors::panics_are_exceptions(module.py())
     }
 
     #[pymodule_export]
@@ -55,6 +55,9 @@ mod _native {
     use crate::codes::{EncryptedCodes, EncryptedDistances, SeededCodes};
     #[pymodule_export]
     use crate::encoder::{BitStreams, Encoder, Selector, scc, sobol_points};
+    #[pymodule_export]
+    use pyo3::panic::PanicException;
+
     #[pymodule_export]
     use crate::errors::{
         CircuitError, CorrelationError, DecryptionError, FusionError, HescError, KeyMismatchError,

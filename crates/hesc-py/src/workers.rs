@@ -2,54 +2,110 @@
 //!
 //! rayon starts its threads once and for all in the process that first needs them. A forked child
 //! has the pool's memory and none of its threads: whatever it hands over is never done. The child
-//! therefore gets a pool of its own, at its first call.
+//! therefore gets a pool of its own, at its first call. A system that gives fewer threads than there
+//! are processors is worked with as it is; where it gives none, the calling thread does all of it.
 
-use std::process;
+use std::cell::RefCell;
+use std::error::Error;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::{io, process, thread};
 
 use pyo3::Python;
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use rayon::{ThreadBuilder, ThreadPool, ThreadPoolBuilder};
 
-/// The process that loaded the module: rayon's own pool is there, or will be.
+/// The process that loaded the module.
 static HOME: OnceLock<u32> = OnceLock::new();
-/// The pool of a forked process and whose it is. Locked only by who holds Python's lock, as a
+/// Whether rayon's own pool has all its threads, once that process has started it.
+static AT_HOME: OnceLock<bool> = OnceLock::new();
+/// The pool of a process that has not rayon's own, and whose it is. Locked only by who holds Python's lock, as a
 /// process does that forks: no fork finds it locked.
-static FORKED: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
+static OWN: Mutex<Option<Own>> = Mutex::new(None);
+
+#[derive(Clone)]
+struct Own {
+    process: u32,
+    /// None where the system gave no thread.
+    pool: Option<Arc<ThreadPool>>,
+}
+
+impl Own {
+    /// Starts as many threads as the system gives. One that it does not give is for the pool one that is busy for
+    /// ever: others do the work.
+    fn start(process: u32) -> Self {
+        let mut started = 0;
+        let spawn = |thread: ThreadBuilder| -> io::Result<()> {
+            started += usize::from(thread::Builder::new().spawn(|| thread.run()).is_ok());
+            Ok(())
+        };
+        let built = ThreadPoolBuilder::new().spawn_handler(spawn).build();
+        Self { process, pool: built.ok().filter(|_| started > 0).map(Arc::new) }
+    }
+}
+
+thread_local! {
+    /// A pool that this thread is all of.
+    static ALONE: RefCell<Option<ThreadPool>> = const { RefCell::new(None) };
+}
 
 /// Remembers the process that loads the module.
 pub fn remember_home() {
     HOME.get_or_init(process::id);
 }
 
+/// Starts rayon's own pool; whether it has all its threads.
+fn start_at_home() -> bool {
+    match ThreadPoolBuilder::new().build_global() {
+        Ok(()) => true,
+        // Of the system, or else that it is there already.
+        Err(error) => error.source().is_none(),
+    }
+}
+
 /// Threads that the current process has.
-pub struct Workers(Option<Arc<ThreadPool>>);
+pub enum Workers {
+    /// Those of rayon's own pool.
+    AtHome,
+    /// Those of a pool of this process.
+    Own(Arc<ThreadPool>),
+    /// The thread that calls.
+    Alone,
+}
 
 impl Workers {
-    /// Those of this process. Cost: a system call; a forked process starts threads at its first.
+    /// Those of this process. Cost: a system call; a process starts threads at its first.
     pub fn of_process(_: Python<'_>) -> Self {
         let process = process::id();
-        if HOME.get().is_none_or(|&home| home == process) {
-            return Self(None);
+        let is_home = HOME.get().is_none_or(|&home| home == process);
+        if is_home && *AT_HOME.get_or_init(start_at_home) {
+            return Self::AtHome;
         }
-        let mut forked = FORKED.lock().unwrap_or_else(PoisonError::into_inner);
-        let pool = match &*forked {
-            Some((owner, pool)) if *owner == process => Arc::clone(pool),
+        let mut own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = match &*own {
+            Some(found) if found.process == process => found.clone(),
             _ => {
-                let pool = ThreadPoolBuilder::new().build();
-                let pool = Arc::new(pool.expect("a process that computes may start threads"));
+                let found = Own::start(process);
                 // The parent's is not dropped, which would wait for threads that are not here.
-                std::mem::forget(forked.replace((process, Arc::clone(&pool))));
-                pool
+                std::mem::forget(own.replace(found.clone()));
+                found
             }
         };
-        Self(Some(pool))
+        found.pool.map_or(Self::Alone, Self::Own)
     }
 
     /// Runs work, whose parallel parts run on these threads.
     pub fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
-        match &self.0 {
-            Some(pool) => pool.install(work),
-            None => work(),
+        match self {
+            Self::AtHome => work(),
+            Self::Own(pool) => pool.install(work),
+            Self::Alone => {
+                ALONE.with_borrow_mut(|alone| {
+                    if alone.is_none() {
+                        let builder = ThreadPoolBuilder::new().num_threads(1).use_current_thread();
+                        *alone = builder.build().ok();
+                    }
+                });
+                work()
+            }
         }
     }
 }
