@@ -200,6 +200,58 @@ def test_codes_of_records_are_what_is_written(kind: str, bits: int) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Zo\u00eb", "Zoe\u0308"),  # composed and not
+        ("\u212bngstr\u00f6m", "a\u030angstro\u0308m"),  # the sign of the unit
+        ("Stra\u00dfe", "STRASSE"),
+        ("\uff2d\uff29\uff2b\uff21", "mika"),  # full width
+        ("\ufb01nn", "FINN"),  # a ligature
+        ("\u03b1\u0345\u0301", "\u03b1\u0301\u0345"),  # marks in another order
+        ("\u00a0ann ", "ann"),  # blanks of another kind
+        ("\u017fara", "sara"),  # the long s
+    ],
+)
+def test_values_that_unicode_writes_in_several_ways_have_one_code(one: str, other: str) -> None:
+    """Two systems write names of one person differently; the columns' names as well."""
+    coder = RecordCoder(KEY, [Field("x"), Field("y", positional=True)])
+    found = coder.encode({"x": [one, other], "y": [one, other]})
+    assert np.array_equal(found[0], found[1])
+    names = [Field(name) for name in ("Zo\u00eb", "Zoe\u0308")]
+    codes_of = [RecordCoder(KEY, [of]).encode({of.name: ["a"]}) for of in names]
+    assert np.array_equal(codes_of[0], codes_of[1])
+
+
+def test_letters_with_marks_are_letters_of_their_own() -> None:
+    coder = RecordCoder(KEY, [Field("x")])
+    found = coder.encode({"x": ["zoe", "zo\u00eb", "zo\u00e9"]})
+    assert len({row.tobytes() for row in found}) == 3
+
+
+def test_what_is_missing_is_missing_however_it_is_written() -> None:
+    coder = RecordCoder(KEY, FIELDS)
+    empty = coder.encode({"name": ["ann", ""], "born": ["1", ""]})
+    pandas = pytest.importorskip("pandas")
+    for missing in (None, float("nan"), np.float32("nan"), pandas.NA, pandas.NaT):
+        found = coder.encode({"name": ["ann", missing], "born": ["1", ""]})
+        assert np.array_equal(found, empty)
+    names = pandas.array(["ann", None], dtype="string")
+    assert np.array_equal(coder.encode(pandas.DataFrame({"name": names, "born": ["1", ""]})), empty)
+
+
+@pytest.mark.parametrize("half", ["a\ud800b", "\udfff"])
+def test_half_a_pair_of_surrogates_is_refused_by_its_column(half: str) -> None:
+    """As JSON's escapes and damaged files give them; the value is not repeated."""
+    coder = RecordCoder(KEY, FIELDS)
+    with pytest.raises(hesc.ParameterError, match="column 'name' holds half a pair") as caught:
+        coder.encode({"name": ["ann", half], "born": ["1", "2"]})
+    assert half not in str(caught.value)
+    for call in (lambda: Field(half), lambda: Field("x").pieces(half)):
+        with pytest.raises(hesc.ParameterError, match="half a pair of surrogates"):
+            call()
+
+
 def test_what_are_no_records_is_refused() -> None:
     coder = RecordCoder(KEY, FIELDS)
     with pytest.raises(hesc.ParameterError, match="no column 'born'"):

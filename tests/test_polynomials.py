@@ -167,7 +167,7 @@ def test_simulation_and_encryption_give_the_same_values() -> None:
     assert again == secret.params
     with pytest.raises(hesc.ParameterError, match="encrypts nothing"):
         hesc.Params.from_bytes(secret.params.to_bytes())
-    with pytest.raises(hesc.ParameterError, match="encrypt or simulate"):
+    with pytest.raises(hesc.ParameterError, match="choose one of encrypt, simulate"):
         hesc.keygen(params, mode="dream")  # type: ignore[arg-type]
 
 

@@ -247,6 +247,18 @@ def test_other_plans_are_refused() -> None:
         first.secret.encrypt_features(fine, HIGH)
 
 
+def test_bounds_of_models_that_doubles_do_not_hold_are_refused() -> None:
+    """What overflows, and differences of what does, which are no numbers."""
+    ends: dict[str, Any]
+    for weights, ends in (
+        ([[1e300]], {"low": 0, "high": 1e300}),
+        ([[0.0]], {"low": -1.7e308, "high": 1.7e308}),
+        ([[1.0], [1.0]], {"low": 0, "high": 1e308}),
+    ):
+        with pytest.raises(hesc.OutOfRangeError, match="beyond what doubles hold"):
+            ring_products.Bounds.of_model(weights, **ends)
+
+
 def test_what_is_public_cannot_decrypt() -> None:
     assert set(ring_products.__all__) == {"Bounds", "EncryptedModel", "Model", "Plan"}
     kinds = (ring_products.Bounds, ring_products.EncryptedModel, Model, Plan)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -11,8 +12,10 @@ import numpy as np
 from hesc import _native
 from hesc._native import NoiseBudgetError, ParameterError, ShapeError, WireError
 from hesc.encoding import EncodedArray
-from hesc.inputs import INDEX, WORD, flat, real_array, whole, whole_array, wire_bytes
+from hesc.inputs import INDEX, WORD, flat, real_array, several, whole, whole_array, wire_bytes
+from hesc.memory import make_room
 from hesc.opaque import Opaque
+from hesc.params import checked_params
 from hesc.pickling import ByWireForm
 
 if TYPE_CHECKING:
@@ -23,6 +26,10 @@ if TYPE_CHECKING:
     from hesc.params import Params
 
 _MAX_DIMENSIONS = 8
+# Memory beside ciphertexts: positions and a number of an element; weight and place of a term.
+_ELEMENT_BYTES, _TERM_BYTES = 24, 32
+# Pairs of blocks that take little memory whatever the set.
+_FEW = 256
 # Place and value of the byte that marks seeded streams (hesc_schemes::wire).
 _KIND, _SEEDED = 5, b"\x11"
 
@@ -71,7 +78,7 @@ class Answer(ByWireForm, Opaque):
     def from_bytes(cls, params: Params, data: bytes) -> Answer:
         """Reads the wire form; strict."""
         shape, body = shape_from_bytes(data)
-        native = params.native.read_answer(body)
+        native = checked_params(params).native.read_answer(body)
         check_elements(shape, native.elements)
         return cls(params, native, shape)
 
@@ -96,7 +103,7 @@ class SeededArray(ByWireForm, Opaque):
     def from_bytes(cls, params: Params, data: bytes) -> SeededArray:
         """Reads the wire form as it is; `EncryptedArray.from_bytes` expands it as well. Strict."""
         shape, body = shape_from_bytes(data)
-        native = params.native.read_seeded_array(body)
+        native = checked_params(params).native.read_seeded_array(body)
         check_elements(shape, native.elements)
         return cls(params, native, shape)
 
@@ -167,19 +174,30 @@ class EncryptedArray(ByWireForm, Opaque):
         """The index of each element among all, in the array's shape."""
         return np.arange(self.size, dtype=np.int64).reshape(self.shape)
 
+    def _room(self, elements: int) -> None:
+        """Refuses results of so many elements that there is no memory for."""
+        terms = self.native.terms_per_element
+        what = f"an array of {elements:,} elements" + (f" of {terms:,} terms" if terms > 1 else "")
+        make_room(elements * (_ELEMENT_BYTES + terms * _TERM_BYTES), what)
+
     def _taken(self, positions: NDArray[np.int64]) -> EncryptedArray:
+        self._room(positions.size)
         native = self.native.select(flat(positions))
         return EncryptedArray(self.params, native, positions.shape)
 
     def __getitem__(self, key: Any) -> EncryptedArray:
-        return self._taken(np.asarray(self.positions()[key]))
+        try:
+            chosen = self.positions()[key]
+        except ValueError as error:  # An index out of range is Python's own error, as of lists.
+            raise ShapeError(f"nothing is chosen from shape {self.shape}: {error}") from error
+        return self._taken(np.asarray(chosen))
 
     def reshape(self, *shape: int) -> EncryptedArray:
         """The same elements in another shape; free."""
         try:
             found = self.positions().reshape(*shape).shape
-        except ValueError as error:
-            raise ShapeError(f"shape {self.shape} does not become {shape}: {error}") from error
+        except (TypeError, ValueError, OverflowError) as error:
+            raise ShapeError(f"shape {self.shape} becomes no other: {error}") from error
         return EncryptedArray(self.params, self.native, found)
 
     def ravel(self) -> EncryptedArray:
@@ -190,8 +208,8 @@ class EncryptedArray(ByWireForm, Opaque):
         """The elements repeated to fill a shape; free."""
         try:
             positions = np.broadcast_to(self.positions(), shape)
-        except ValueError as error:
-            raise ShapeError(f"shape {self.shape} does not broadcast to {shape}") from error
+        except (TypeError, ValueError, OverflowError) as error:
+            raise ShapeError(f"shape {self.shape} does not broadcast to what is given") from error
         return self._taken(positions)
 
     @property
@@ -202,28 +220,42 @@ class EncryptedArray(ByWireForm, Opaque):
     # Arithmetic -------------------------------------------------------------------------------
 
     def _pairs(
-        self, other: EncryptedArray
+        self, other: EncryptedArray, check: Callable[[int], None]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], tuple[int, ...]]:
         if self.shape == other.shape:
+            check(self.size)
             same = np.arange(self.size, dtype=np.int64)
             return same, same, self.shape
         try:
             left, right = np.broadcast_arrays(self.positions(), other.positions())
         except ValueError as error:
             raise ShapeError(f"shapes {self.shape} and {other.shape} do not broadcast") from error
+        check(left.size)
         return flat(left), flat(right), left.shape
+
+    def _room_for_products(self, other: EncryptedArray, elements: int) -> None:
+        """Refuses products of so many elements: a block of each pair of blocks that meet."""
+        pairs = elements * self.native.terms_per_element * other.native.terms_per_element
+        if pairs < _FEW:
+            return
+        together = max(-(-array.size // max(1, array.blocks)) for array in (self, other))
+        needed = pairs * _TERM_BYTES + elements * _ELEMENT_BYTES
+        needed += pairs // max(1, together) * self.params.block_bytes
+        make_room(needed, f"products of {elements:,} elements")
 
     def _combine(
         self,
         other: EncryptedArray,
         operation: Callable[[_native.Array, NDArray[np.int64], NDArray[np.int64]], _native.Array],
+        check: Callable[[int], None],
     ) -> EncryptedArray:
-        left, right, shape = self._pairs(other)
+        left, right, shape = self._pairs(other, check)
         return EncryptedArray(self.params, operation(other.native, left, right), shape)
 
     def __mul__(self, other: EncryptedArray | ArrayLike) -> EncryptedArray:
         if isinstance(other, EncryptedArray):
-            return self._combine(other, self.native.multiply)
+            room = partial(self._room_for_products, other)
+            return self._combine(other, self.native.multiply, room)
         taken, factors = self._with_numbers(other)
         return EncryptedArray(self.params, taken.native.scale(factors), taken.shape)
 
@@ -235,7 +267,10 @@ class EncryptedArray(ByWireForm, Opaque):
         divisors = real_array(other)
         if not np.all(divisors):
             raise ZeroDivisionError("a division by zero has no value")
-        return self * (1.0 / divisors)
+        # What overflows is refused by the product.
+        with np.errstate(over="ignore", under="ignore"):
+            factors = 1.0 / divisors
+        return self * factors
 
     def __pos__(self) -> EncryptedArray:
         return self
@@ -245,7 +280,7 @@ class EncryptedArray(ByWireForm, Opaque):
 
     def __add__(self, other: EncryptedArray | ArrayLike) -> EncryptedArray:
         if isinstance(other, EncryptedArray):
-            return self._combine(other, self.native.add)
+            return self._combine(other, self.native.add, self._room)
         # A public constant: exact, free, and visible to whoever holds the array.
         taken, constants = self._with_numbers(other)
         return EncryptedArray(self.params, taken.native.add_constants(constants), taken.shape)
@@ -303,6 +338,7 @@ class EncryptedArray(ByWireForm, Opaque):
         if left.ndim != 2 or right.ndim != 2 or left.shape[1] != right.shape[0]:
             raise ShapeError(f"shapes {self.shape} and {other.shape} do not multiply")
         left, right = np.broadcast_arrays(left[:, np.newaxis, :], right.T[np.newaxis, :, :])
+        self._room_for_products(other, left.size)
         native = self.native.multiply(other.native, flat(left), flat(right))
         product = EncryptedArray(self.params, native, left.shape).sum(axis=-1)
         shape = (() if self.ndim == 1 else self.shape[:1]) + (
@@ -381,14 +417,15 @@ class EncryptedArray(ByWireForm, Opaque):
         cls, arrays: Sequence[EncryptedArray | SeededArray], weights: ArrayLike
     ) -> EncryptedArray:
         """`sum_k weights[k] * arrays[k]` of arrays of one shape: concatenation, exact and free."""
-        if not arrays:
+        given = several(arrays, "arrays", "give a list of encrypted arrays")
+        if not given:
             raise ShapeError("nothing to sum; give at least one array")
-        first, *rest = map(expanded, arrays)
+        first, *rest = map(expanded, given)
         if any(array.shape != first.shape for array in rest):
             raise ShapeError("arrays of a weighted sum have one shape; broadcast_to makes it so")
         numbers = real_array(weights, "weights")
-        if numbers.shape != (len(arrays),):
-            raise ShapeError(f"{len(arrays)} weights are needed, got shape {numbers.shape}")
+        if numbers.shape != (len(given),):
+            raise ShapeError(f"{len(given)} weights are needed, got shape {numbers.shape}")
         native = first.native.weighted_sum([array.native for array in rest], numbers)
         return cls(first.params, native, first.shape)
 
@@ -466,6 +503,10 @@ class EncryptedArray(ByWireForm, Opaque):
 
         Call it last: what is selected afterwards is in sight again.
         """
+        if not callable(getattr(public, "rerandomise", None)):
+            raise ParameterError(
+                f"public is of the type {type(public).__name__}; hesc.keygen gives a public key"
+            )
         return EncryptedArray(self.params, public.rerandomise(self.native, self.shape), self.shape)
 
     @classmethod
@@ -473,15 +514,16 @@ class EncryptedArray(ByWireForm, Opaque):
         cls, arrays: Sequence[EncryptedArray | SeededArray], axis: int = 0
     ) -> EncryptedArray:
         """Joins arrays along an axis, as numpy does. No ciphertext moves."""
-        if not arrays:
+        given = several(arrays, "arrays", "give a list of encrypted arrays")
+        if not given:
             raise ShapeError("nothing to concatenate; give at least one array")
-        first, *rest = map(expanded, arrays)
+        first, *rest = map(expanded, given)
         native, positions = first.native, [first.positions()]
         for array in rest:
             positions.append(native.elements + array.positions())
             native = native.append(array.native)
         try:
-            joined = np.concatenate(positions, axis=axis)
+            joined = np.concatenate(positions, axis=whole(axis, "axis", -_MAX_DIMENSIONS))
         except ValueError as error:
             raise ShapeError(f"these arrays do not concatenate: {error}") from error
         return EncryptedArray(first.params, native, (native.elements,))[joined]
@@ -525,7 +567,8 @@ class EncryptedArray(ByWireForm, Opaque):
             # More digits than ciphertexts are not needed.
             bases = [self.native.max_count + 1] * (min(digits, self.blocks) - 1)
         elif fuse is not None:
-            bases = [whole(base, "a base", 1, WORD) for base in fuse]
+            given = several(fuse, "bases", "give the base below each digit but the first")
+            bases = [whole(base, "a base", 1, WORD) for base in given]
         try:
             native = self.native.answer(bases=bases, compact=compact is not False)
         except NoiseBudgetError:
@@ -543,6 +586,7 @@ class EncryptedArray(ByWireForm, Opaque):
     def from_bytes(cls, params: Params, data: bytes) -> EncryptedArray:
         """Reads the wire form of an array or of a `SeededArray`, which it expands; strict."""
         shape, body = shape_from_bytes(data)
+        checked_params(params)
         if body[_KIND : _KIND + 1] == _SEEDED:
             native = params.native.read_seeded_array(body).expand()
         else:

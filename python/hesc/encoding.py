@@ -10,7 +10,8 @@ import numpy as np
 
 from hesc import _native
 from hesc._native import OutOfRangeError, ShapeError
-from hesc.inputs import INDEX, LONGEST, WORD, flat, of_kind, real_array, whole
+from hesc.inputs import INDEX, LONGEST, WORD, flat, of_kind, real, real_array, whole, written
+from hesc.memory import make_room
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,6 +59,7 @@ class EncodedArray:
     @property
     def bits(self) -> NDArray[np.uint8]:
         """Zeros and ones, one a byte, along a new last axis of `stream_length`."""
+        make_room(len(self.streams) * self.streams.stream_length, "bits, a byte each,")
         words = self.streams.words().astype("<u8", copy=False)
         bits = np.unpackbits(words.view(np.uint8), bitorder="little")
         length = self.streams.stream_length
@@ -74,6 +76,7 @@ class EncodedArray:
             left, right = np.broadcast_arrays(own, others)
         except ValueError as error:
             raise ShapeError(f"shapes {self.shape} and {other.shape} do not broadcast") from error
+        _room_for_streams(left.size, self.streams.stream_length)
         a = self.streams if left.shape == self.shape else self.streams.select(flat(left))
         b = other.streams if right.shape == other.shape else other.streams.select(flat(right))
         return EncodedArray(operation(a, b), left.shape)
@@ -102,6 +105,7 @@ class EncodedArray:
 
     def correlation(self, other: EncodedArray) -> NDArray[np.float64]:
         """Stochastic cross-correlation (SCC) with the streams of an array of the same shape."""
+        of_kind(other, "other", EncodedArray, "Encoder.encode returns streams")
         if self.shape != other.shape:
             raise ShapeError(f"shapes {self.shape} and {other.shape} differ")
         return _native.scc(self.streams, other.streams).reshape(self.shape)
@@ -164,6 +168,12 @@ class EncodedArray:
         return self.streams.approximate_parallel_count(group).reshape(shape)
 
 
+def _room_for_streams(streams: int, stream_length: int) -> None:
+    """Refuses streams that there is no memory for."""
+    needed = 8 * streams * -(-stream_length // 64)
+    make_room(needed, f"{streams:,} streams of {stream_length:,} bits")
+
+
 class EncoderOptions(TypedDict, total=False):
     """The keyword arguments of `Encoder`."""
 
@@ -215,6 +225,7 @@ class Encoder:
         for name, value in (("generator", generator), ("representation", representation)):
             if value is not None or name == "representation":
                 of_kind(value, name, str, "it is a name; help(hesc.Encoder) lists them")
+                written(value, name)
         self._representation = representation
         # Conjunctions have no joint streams.
         self._jointly = generator is None and representation == "inverted_bipolar"
@@ -248,9 +259,11 @@ class Encoder:
             ShapeError: an empty array, or values that are no real numbers.
             CorrelationError: all dimensions of the generator are used; Sobol's never are: random
                 arrangements of exact weight take their place.
+            MemoryError: streams that there is no memory for.
 
         """
         array = real_array(values)
+        _room_for_streams(array.size, self.stream_length)
         return EncodedArray(self._native.encode(array.reshape(-1)), array.shape)
 
     def encode_factors(self, values: ArrayLike) -> list[EncodedArray]:
@@ -273,6 +286,7 @@ class Encoder:
         array = real_array(values)
         if array.ndim == 0:
             raise ShapeError("give the factors along the first axis")
+        _room_for_streams(array.size, self.stream_length)
         encoded = self._native.encode_factors(
             array.reshape(-1), len(array), jointly=self._jointly and len(array) > 1
         )
@@ -285,7 +299,8 @@ class Encoder:
         probability `1 - failure_probability`. None where nothing below the range is proved. For
         "joint" it holds for prefixes of one `encode_factors`.
         """
-        return self._native.error_bound(whole(factors, "factors", 1, INDEX), failure_probability)
+        count = whole(factors, "factors", 1, INDEX)
+        return self._native.error_bound(count, real(failure_probability, "failure_probability"))
 
     def predicted_error(self, values: ArrayLike, factors: int = 1) -> NDArray[np.float64]:
         """The standard deviation of products with these values, by the generator's law.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Final, Protocol, Unpack
 
 import numpy as np
@@ -9,7 +10,9 @@ import numpy as np
 from hesc._native import ShapeError
 from hesc.arrays import EncryptedArray, SeededArray
 from hesc.encoding import EncodedArray, Encoder, EncoderOptions
-from hesc.inputs import one_name, real_array, whole, wire_bytes
+from hesc.inputs import of_kind, one_name, real_array, several, whole, wire_bytes
+from hesc.memory import make_room
+from hesc.params import checked_params
 from hesc.pickling import ByWireForm
 
 if TYPE_CHECKING:
@@ -36,7 +39,26 @@ def repeated(values: ArrayLike, copies: int) -> NDArray[np.float64]:
     """The same values for every factor."""
     count = whole(copies, "copies", 1)
     array = real_array(values)
+    make_room(8 * count * array.size, f"{count:,} copies of {array.size:,} values")
     return np.ascontiguousarray(np.broadcast_to(array, (count, *array.shape)))
+
+
+def room_for_ciphertexts(
+    params: Params, layout: str, stream_length: int, shape: tuple[int, ...], arrays: int = 1
+) -> None:
+    """Refuses arrays of streams whose ciphertexts there is no memory for.
+
+    Raises:
+        MemoryError: naming what they take.
+
+    """
+    row = max(1, row_length(shape))
+    if layout == "side_by_side":
+        in_row = -(-row // max(1, params.block_length // stream_length))
+    else:
+        in_row = row * -(-stream_length // params.block_length)
+    blocks = arrays * math.prod(shape[:-1]) * in_row
+    make_room(blocks * params.block_bytes, f"{blocks:,} ciphertexts")
 
 
 def row_length(shape: tuple[int, ...]) -> int:
@@ -54,7 +76,7 @@ class PublicKey(ByWireForm):
     @classmethod
     def from_bytes(cls, params: Params, data: bytes) -> PublicKey:
         """Reads a serialised key of these parameters; strict."""
-        return cls(params, params.native.read_public_key(wire_bytes(data)))
+        return cls(params, checked_params(params).native.read_public_key(wire_bytes(data)))
 
     def to_bytes(self) -> bytes:
         """The wire form: half the key, the random half being a seed."""
@@ -71,12 +93,17 @@ class PublicKey(ByWireForm):
 
     def encrypt_streams(self, encoded: Sequence[EncodedArray], layout: str) -> list[EncryptedArray]:
         """Encrypts arrays of streams of one shape. `Encryptor` is the comfortable way."""
+        remedy = "give a list of what Encoder.encode returns"
+        for array in several(encoded, "encoded", remedy):
+            of_kind(array, "an array of streams", EncodedArray, remedy)
         shapes = {array.shape for array in encoded}
         if len(shapes) != 1:
             raise ShapeError(f"give arrays of one shape, at least one; these have {shapes}")
         (shape,) = shapes
         streams = [array.streams for array in encoded]
         layout = resolve_layout(layout, streams[0].stream_length, self.params)
+        length = streams[0].stream_length
+        room_for_ciphertexts(self.params, layout, length, shape, len(streams))
         arrays = self._native.encrypt(streams, layout, row_length(shape))
         return [EncryptedArray(self.params, native, shape) for native in arrays]
 
@@ -130,6 +157,7 @@ class Encryptor:
         Raises:
             OutOfRangeError: a value outside the range, or NaN.
             ShapeError: an empty array, or streams that do not fit side by side.
+            MemoryError: streams or ciphertexts that there is no memory for; see `encrypt_batches`.
 
         """
         return self.public.encrypt_streams([self.encoder.encode(values)], self.layout)[0]

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import operator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 
 from hesc._native import OutOfRangeError, ParameterError, ShapeError, WireError
+from hesc.memory import make_room
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -46,6 +49,7 @@ def real_array(values: ArrayLike, name: str = "values") -> NDArray[np.float64]:
     """Values as doubles, aligned and contiguous.
 
     Raises:
+        MemoryError: values that there is no memory for.
         ShapeError: what is not an array of real numbers: strings, complex numbers, objects, arrays
             with masked entries.
 
@@ -55,6 +59,9 @@ def real_array(values: ArrayLike, name: str = "values") -> NDArray[np.float64]:
         raise ShapeError(
             f"{name} must be real numbers, got dtype {array.dtype}; convert them to float"
         )
+    # What was broadcast takes no memory before it is copied.
+    if array.dtype != np.float64 or not array.flags.c_contiguous:
+        make_room(8 * array.size, f"{array.size:,} {name}")
     # Not ascontiguousarray, which gives a number an axis.
     array = np.asarray(array, dtype=np.float64, order="C")
     return array if array.flags.aligned else array.copy()
@@ -91,6 +98,41 @@ def whole(value: object, name: str, least: int, most: int = 2**63 - 1) -> int:
     return number
 
 
+def real(value: object, name: str, least: float = -math.inf, most: float = math.inf) -> float:
+    """A finite number from `least` to `most`.
+
+    Raises:
+        ShapeError: what is no real number ("2", None, True).
+        OutOfRangeError: NaN, infinities, one outside the range or beyond doubles.
+
+    """
+    is_real = isinstance(value, float | int | np.floating | np.integer)
+    if not is_real or isinstance(value, bool):
+        raise ShapeError(f"{name} must be a number, not of the type {type(value).__name__}")
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except OverflowError:
+        number = math.inf
+    if not (math.isfinite(number) and least <= number <= most):
+        raise OutOfRangeError(f"{name} is a finite number from {least:g} to {most:g}; got {number}")
+    return number
+
+
+def several(values: Iterable[T], name: str, remedy: str) -> list[T]:
+    """What a list, or anything else that has entries, has.
+
+    Raises:
+        ParameterError: what has none, and texts, which have letters.
+
+    """
+    if isinstance(values, str | bytes | bytearray) or not isinstance(values, Iterable):
+        raise ParameterError(f"{name} are of the type {type(values).__name__}; {remedy}")
+    try:
+        return list(values)
+    except TypeError as error:  # An array without axes has entries by its type only.
+        raise ParameterError(f"{name} have no entries: {error}; {remedy}") from None
+
+
 def wholes(values: Iterable[object], name: str) -> list[int]:
     """Numbers from zero on, each as `whole` takes it."""
     return [whole(value, name, 0) for value in values]
@@ -122,6 +164,26 @@ def wire_bytes(data: object) -> bytes:
     return bytes(data)
 
 
+def written(value: object, name: str) -> str:
+    """A text that can be written: of whole letters.
+
+    Half a pair of surrogates is none. Files that are damaged, and JSON's escapes, give such texts.
+
+    Raises:
+        ParameterError: what is no text, or none that can be written; the text is not repeated.
+
+    """
+    text = of_kind(value, name, str, "it is a text")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ParameterError(
+            f"{name} holds half a pair of surrogates, which is no letter; read the text anew, or "
+            "replace it: text.encode(errors='replace').decode()"
+        ) from None
+    return text
+
+
 def one_name(value: object, name: str, names: Collection[str]) -> str:
     """One of some names.
 
@@ -133,7 +195,7 @@ def one_name(value: object, name: str, names: Collection[str]) -> str:
         raise ParameterError(
             f"{name} is one of {', '.join(names)}; got what is of the type {type(value).__name__}"
         )
-    if value not in names:
+    if written(value, name) not in names:
         raise ParameterError(f"there is no {name} {value!r}; choose one of {', '.join(names)}")
     return value
 
@@ -164,7 +226,13 @@ def not_endless(values: object, name: str) -> None:
 
 
 def flat(positions: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Positions one after the other; broadcast arrays repeat theirs without holding them."""
+    """Positions one after the other; broadcast arrays repeat theirs without holding them.
+
+    Raises:
+        MemoryError: positions that there is no memory for.
+
+    """
+    make_room(8 * positions.size, f"{positions.size:,} elements")
     return np.ascontiguousarray(positions.reshape(-1))
 
 

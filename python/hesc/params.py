@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from hesc import _native
 from hesc._native import ParameterError
-from hesc.inputs import whole, wholes
+from hesc.inputs import of_kind, whole, wholes
 from hesc.leveled.params import LeveledParams
 from hesc.parameter_set import ParameterSet, explained
 from hesc.presets import Presets, table_of
@@ -27,6 +27,16 @@ _RECOMMENDED: Final = {
     "unipolar_bfv": "unipolar_bfv_8192",
     "unipolar_bgv": "unipolar_bgv_8192",
 }
+
+
+def checked_params(params: object) -> Params:
+    """Parameters that bytes are read with.
+
+    Raises:
+        ParameterError: anything else.
+
+    """
+    return of_kind(params, "params", Params, "hesc.Params.preset makes a set")
 
 
 class Params(ParameterSet[_native.Params]):
@@ -241,6 +251,13 @@ class Params(ParameterSet[_native.Params]):
     def block_length(self) -> int:
         """Bits in one block: a ciphertext of the lattice schemes, 64 of the others."""
         return self._native.block_length
+
+    @property
+    def block_bytes(self) -> int:
+        """Bytes of memory that a block takes at least, whoever has encrypted it."""
+        if self.ring_degree is None:
+            return self.block_length // 8
+        return 2 * self.ring_degree * max(1, len(self.coeff_moduli)) * 4
 
     @property
     def fingerprint(self) -> str:

@@ -8,19 +8,30 @@ from hesc import _native
 from hesc.codes.rows import checked
 from hesc.encryptor import PublicKey
 from hesc.inputs import WORD, of_kind, whole, wire_bytes
+from hesc.memory import make_room
 from hesc.opaque import Opaque
-from hesc.params import Params
+from hesc.params import checked_params
 from hesc.pickling import ByWireForm
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    from hesc.params import Params
 
 _KIND = 5
 _SEEDED = 57
 
 
-def _params(params: object) -> Params:
-    return of_kind(params, "params", Params, 'hesc.Params.preset("bfv_1024_distances")')
+def room_for_codes(params: Params, codes: NDArray[np.uint64]) -> None:
+    """Refuses codes whose ciphertexts, one for each bit of many, there is no memory for.
+
+    Raises:
+        MemoryError: naming what they take.
+
+    """
+    blocks = -(-len(codes) // params.block_length) * 64 * codes.shape[1]
+    make_room(blocks * params.block_bytes, f"{len(codes):,} encrypted codes")
 
 
 class EncryptedCodes(ByWireForm, Opaque):
@@ -46,12 +57,14 @@ class EncryptedCodes(ByWireForm, Opaque):
 
         """
         key = of_kind(public, "public", PublicKey, "hesc.keygen makes it")
-        return cls(key.params, _native.EncryptedCodes.encrypt(key.native, checked(codes)))
+        rows = checked(codes)
+        room_for_codes(key.params, rows)
+        return cls(key.params, _native.EncryptedCodes.encrypt(key.native, rows))
 
     @classmethod
     def from_bytes(cls, params: Params, data: bytes) -> EncryptedCodes:
         """Reads the wire form, under whichever key they are; strict."""
-        native, data = _params(params).native, wire_bytes(data)
+        native, data = checked_params(params).native, wire_bytes(data)
         if data[_KIND : _KIND + 1] == bytes([_SEEDED]):
             return cls(params, _native.SeededCodes.from_bytes(native, data).expand())
         return cls(params, _native.EncryptedCodes.from_bytes(native, data))
@@ -132,9 +145,8 @@ class EncryptedDistances(ByWireForm, Opaque):
     @classmethod
     def from_bytes(cls, params: Params, data: bytes) -> EncryptedDistances:
         """Reads the wire form; strict."""
-        return cls(
-            params, _native.EncryptedDistances.from_bytes(_params(params).native, wire_bytes(data))
-        )
+        native = checked_params(params).native
+        return cls(params, _native.EncryptedDistances.from_bytes(native, wire_bytes(data)))
 
     def to_bytes(self) -> bytes:
         """The wire form, whose length follows from the shape."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 import math
 import secrets
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Never, Protocol
@@ -13,7 +14,7 @@ import numpy as np
 
 from hesc._native import OutOfRangeError, ParameterError, ShapeError
 from hesc.codes.rows import packed
-from hesc.inputs import of_kind, one_name, whole
+from hesc.inputs import of_kind, one_name, whole, wire_bytes, written
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,7 +54,7 @@ class HashKey:
 
     def digest(self, message: bytes) -> bytes:
         """HMAC-SHA512 of a message."""
-        return hmac.digest(self._data, message, "sha512")
+        return hmac.digest(self._data, wire_bytes(message), "sha512")
 
 
 @dataclass(frozen=True)
@@ -77,14 +78,19 @@ class Field:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise ParameterError("a field has the name of a column")
+        written(self.name, "the name of a field")
         of_kind(self.positional, "positional", bool, "it is True or False")
         whole(self.grams, "grams", 1, 8)
         whole(self.hashes, "hashes", 1, _MOST_HASHES)
 
     def pieces(self, value: str) -> list[str]:
-        """The pieces of a value; upper and lower case and blanks around it are alike."""
+        """The pieces of a value.
+
+        Alike are upper and lower case, all ways to write a letter in Unicode (composed or not, of
+        another width or font), and blanks around the value.
+        """
         text = of_kind(value, "a value", str, "make it text, or None where it is missing")
-        text = text.strip().casefold()
+        text = _alike(written(text, "a value")).strip()
         if not text:
             return []
         if not self.positional:
@@ -92,6 +98,29 @@ class Field:
         size = self.grams
         cut = [text[i : i + size] for i in range(max(1, len(text) - size + 1))]
         return [f"{place}:{piece}" for place, piece in enumerate(cut)] if self.positional else cut
+
+
+def _alike(text: str) -> str:
+    """What all ways to write a text have in common.
+
+    Compatibility caseless matching of the Unicode Standard (section 3.13, D146), for which texts
+    are decomposed before their case is folded, since marks hide letters from it.
+    """
+    if text.isascii():
+        return text.casefold()
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFD", text).casefold())
+    return unicodedata.normalize("NFKC", folded.casefold())
+
+
+def _is_missing(value: object) -> bool:
+    """Whether a table has no value there: None, NaN, and pandas' NA and NaT."""
+    if isinstance(value, float | np.floating):
+        return math.isnan(value)
+    # By name: who has no pandas need not have it, and these are like nothing, themselves included.
+    kind = type(value)
+    return value is None or (
+        kind.__module__.startswith("pandas.") and kind.__name__ in {"NAType", "NaTType"}
+    )
 
 
 class Table(Protocol):
@@ -105,9 +134,10 @@ class RecordCoder:
 
     `"bloom"` sets a few bits for each piece (Schnell, Bachteler and Reiher 2009,
     "Privacy-preserving record linkage using Bloom filters"); `"simhash"` takes the signs of sums of
-    pieces' random signs (Charikar 2002). Both by HMAC-SHA512 under the key. Codes are pseudonyms,
-    not encryptions: who has the key tries names on them, and who has many codes counts frequent
-    bits.
+    pieces' random signs (Charikar 2002). Both by HMAC-SHA512 under the key. Values that differ in
+    case, or in how Unicode writes their letters, have one code: see `Field.pieces`. Codes are
+    pseudonyms, not encryptions: who has the key tries names on them, and who has many codes counts
+    frequent bits.
 
     Args:
         key: `HashKey`, the same on both sides.
@@ -144,7 +174,8 @@ class RecordCoder:
         Raises:
             ParameterError: a column that is not there.
             ShapeError: columns of different lengths, or no record.
-            OutOfRangeError: a value that is neither text nor missing (None, NaN).
+            ParameterError: a text that holds half a pair of surrogates.
+            OutOfRangeError: a value that is neither text nor missing (None, NaN, pandas' NA).
 
         """
         columns = [self._column(table, field) for field in self.fields]
@@ -179,19 +210,22 @@ class RecordCoder:
         values = list(found)
         column = []
         for value in values:
-            missing = value is None or (isinstance(value, float) and math.isnan(value))
-            if not missing and not isinstance(value, str):
+            if _is_missing(value):
+                column.append("")
+                continue
+            if not isinstance(value, str):
                 raise OutOfRangeError(
                     f"column {field.name!r} holds a {type(value).__name__}; make it text as the "
                     f"other party does, or None where it is missing"
                 )
-            column.append("" if missing else str(value))
+            column.append(written(str(value), f"column {field.name!r}"))
         return column
 
     def _of_piece(self, field: Field, piece: str) -> NDArray[np.int32]:
         """What a piece adds to each bit's sum."""
         # The length parts the field's name from the piece.
-        message = f"{self.kind} {self.bits} {len(field.name)} {field.name}{piece}".encode()
+        name = unicodedata.normalize("NFC", field.name)
+        message = f"{self.kind} {self.bits} {len(name)} {name}{piece}".encode()
         if self.kind == "bloom":
             places = np.frombuffer(self._key.digest(message), dtype="<u4")[: field.hashes]
             added = np.zeros(self.bits, dtype=np.int32)

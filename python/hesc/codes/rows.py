@@ -8,6 +8,7 @@ import numpy as np
 
 from hesc._native import OutOfRangeError, ShapeError
 from hesc.inputs import unmasked, whole
+from hesc.memory import make_room
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -60,6 +61,7 @@ def checked(codes: ArrayLike, name: str = "codes") -> NDArray[np.uint64]:
             f"{name} are rows of uint64, as coders and hesc.codes.packed make them; got shape "
             f"{array.shape} of {array.dtype}"
         )
+    make_room(8 * array.size * (not array.flags.c_contiguous), f"{len(array):,} {name}")
     return np.ascontiguousarray(array)
 
 
@@ -76,6 +78,7 @@ def hamming(a: ArrayLike, b: ArrayLike) -> NDArray[np.uint16]:
             f"codes of {64 * left.shape[1]} and {64 * right.shape[1]} bits have no distance; make "
             f"both with one coder"
         )
+    make_room(2 * len(left) * len(right), f"{len(left):,} by {len(right):,} distances")
     distances = np.empty((len(left), len(right)), dtype=np.uint16)
     rows = max(1, _BLOCK // right.size)
     for first in range(0, len(left), rows):

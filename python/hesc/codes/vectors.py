@@ -10,6 +10,7 @@ import numpy as np
 from hesc._native import OutOfRangeError, ShapeError
 from hesc.codes.rows import packed
 from hesc.inputs import real_array, unmasked, whole
+from hesc.memory import make_room
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -35,6 +36,7 @@ class SignProjection:
         self.bits = whole(bits, "bits", 64, 1 << 16)
         if self.bits % 64:
             raise ShapeError(f"bits is {bits}; codes have a multiple of 64")
+        make_room(8 * self.dimension * self.bits, f"{self.bits:,} projections")
         rng = np.random.Generator(np.random.PCG64(whole(random_state, "random_state", 0)))
         self._projections = rng.standard_normal((self.dimension, self.bits))
         self._projections.flags.writeable = False
@@ -67,13 +69,15 @@ class SignProjection:
             raise ShapeError(
                 f"vectors of shape {rows.shape}; give rows of {self.dimension} numbers each"
             )
+        make_room(8 * len(rows) * (self.dimension + self.bits), f"{len(rows):,} codes")
         if not np.isfinite(rows).all():
             raise OutOfRangeError("vectors hold NaN or infinities; remove them")
         largest = np.abs(rows).max(axis=1, keepdims=True)
         if not largest.all():
             raise OutOfRangeError("a vector of zeros has no direction; leave it out")
         # The angle is the same, and nothing overflows.
-        return packed((rows / largest) @ self._projections > 0)
+        with np.errstate(under="ignore"):
+            return packed((rows / largest) @ self._projections > 0)
 
     def angles(self, distances: ArrayLike) -> NDArray[np.float64]:
         """The angles that distances of these codes stand for, in radians.

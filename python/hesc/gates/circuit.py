@@ -11,7 +11,7 @@ import numpy as np
 from hesc import _native
 from hesc._native import ParameterError
 from hesc.gates.words import signed_of, words_of
-from hesc.inputs import of_kind, whole
+from hesc.inputs import of_kind, several, whole, written
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -133,7 +133,7 @@ class Circuit:
             CircuitError: for loops, wires that nothing drives, and unknown gates.
 
         """
-        return cls(_native.Circuit.from_bristol(text))
+        return cls(_native.Circuit.from_bristol(written(text, "text")))
 
     def to_bristol(self) -> str:
         """The circuit in Bristol fashion; gates that the format lacks become several."""
@@ -273,6 +273,10 @@ def _wire(wire: int) -> int:
     return whole(wire, "a wire", 0, _MOST_WIRES)
 
 
+def _wires(wires: Sequence[int]) -> list[int]:
+    return [_wire(wire) for wire in several(wires, "wires", "give a list of their numbers")]
+
+
 class Builder:
     """Builds a circuit gate by gate; wires are their numbers.
 
@@ -289,7 +293,7 @@ class Builder:
 
     def gate(self, name: str, a: int, b: int) -> int:
         """Adds "AND", "OR", "XOR", "NAND", "NOR" or "XNOR"; its wire."""
-        return self._native.binary(str(name), _wire(a), _wire(b))
+        return self._native.binary(written(name, "name"), _wire(a), _wire(b))
 
     def invert(self, a: int) -> int:
         """Adds an inverter; its wire."""
@@ -301,12 +305,14 @@ class Builder:
 
     def constant(self, bit: bool) -> int:
         """Adds a constant; its wire."""
+        if not isinstance(bit, bool | np.bool_):
+            bit = whole(bit, "bit", 0, 1) == 1
         return self._native.constant(bool(bit))
 
     def append(self, circuit: Circuit, inputs: Sequence[int]) -> list[list[int]]:
         """Adds another circuit's gates on these wires; its output wires."""
         of_kind(circuit, "the circuit", Circuit, "append a hesc.gates.Circuit")
-        return self._native.append(circuit.native, [_wire(wire) for wire in inputs])
+        return self._native.append(circuit.native, _wires(inputs))
 
     def finish(self, *outputs: Sequence[int]) -> Circuit:
         """The circuit with these groups of output wires.
@@ -315,4 +321,4 @@ class Builder:
             CircuitError: for a wire that does not exist.
 
         """
-        return Circuit(self._native.finish([[_wire(wire) for wire in group] for group in outputs]))
+        return Circuit(self._native.finish([_wires(group) for group in outputs]))

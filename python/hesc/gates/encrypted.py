@@ -14,8 +14,10 @@ from hesc.encryptor import PublicKey
 from hesc.gates.answers import MOST_OUTPUTS, BitAnswer
 from hesc.gates.circuit import Builder, Circuit, Precision, Program
 from hesc.gates.words import bit_array, to_bits
-from hesc.inputs import of_kind, wire_bytes
+from hesc.inputs import of_kind, several, wire_bytes
+from hesc.memory import make_room
 from hesc.opaque import Opaque
+from hesc.params import checked_params
 from hesc.pickling import ByWireForm
 from hesc.progress import Bar
 
@@ -62,7 +64,8 @@ class EncryptedBits(ByWireForm, Opaque):
     @classmethod
     def from_bytes(cls, params: Params, data: bytes) -> EncryptedBits:
         """Reads what `to_bytes` wrote; strict."""
-        return cls(params, _native.EncryptedBits.from_bytes(params.native, wire_bytes(data)))
+        native = checked_params(params).native
+        return cls(params, _native.EncryptedBits.from_bytes(native, wire_bytes(data)))
 
     def to_bytes(self) -> bytes:
         """The wire form of packed bits: 16 bytes a bit, in whole blocks."""
@@ -99,12 +102,16 @@ class EncryptedBits(ByWireForm, Opaque):
         try:
             single = shape[0] if len(shape) == 1 else shape
             wanted = np.empty(self.shape, dtype=np.uint8).reshape(single).shape
-        except ValueError as error:
-            raise ShapeError(f"bits of shape {self.shape} have no shape {shape}") from error
+        except (TypeError, ValueError, OverflowError) as error:
+            raise ShapeError(f"bits of shape {self.shape} have no such shape: {error}") from error
         return EncryptedBits(self.params, self._native.reshape(list(wanted)))
 
     def __getitem__(self, index: Any) -> EncryptedBits:
-        places = np.arange(math.prod(self.shape), dtype=np.uint64).reshape(self.shape)[index]
+        all_places = np.arange(math.prod(self.shape), dtype=np.uint64).reshape(self.shape)
+        try:
+            places = all_places[index]
+        except ValueError as error:  # An index out of range is Python's own error, as of lists.
+            raise ShapeError(f"nothing is chosen from shape {self.shape}: {error}") from error
         chosen = np.asarray(places, dtype=np.uint64)
         native = self._native.select(chosen.reshape(-1), list(chosen.shape))
         return EncryptedBits(self.params, native)
@@ -142,7 +149,8 @@ class EncryptedBits(ByWireForm, Opaque):
 
 def concatenate(parts: Sequence[EncryptedBits]) -> EncryptedBits:
     """Arrays one after the other along their first axis."""
-    shapes = [_encrypted(part).shape for part in parts]
+    parts = [_encrypted(part) for part in several(parts, "parts", "give a list of encrypted bits")]
+    shapes = [part.shape for part in parts]
     if len({shape[1:] for shape in shapes}) != 1 or not all(shapes):
         raise ShapeError("give arrays that differ in their first axis only, at least one")
     shape = [sum(part.shape[0] for part in parts), *parts[0].shape[1:]]
@@ -164,6 +172,8 @@ def encrypt_bits(public: PublicKey, bits: ArrayLike) -> EncryptedBits:
     """
     array = bit_array(bits)
     of_kind(public, "the key", PublicKey, "bits are encrypted with a hesc.PublicKey")
+    blocks = -(-array.size // public.params.block_length)
+    make_room(blocks * public.params.block_bytes, f"{array.size:,} encrypted bits")
     native = _native.encrypt_bits(public.native, array.reshape(-1), list(array.shape))
     return EncryptedBits(public.params, native)
 
@@ -191,7 +201,8 @@ class EvaluationKey(ByWireForm):
     @classmethod
     def from_bytes(cls, params: Params, data: bytes) -> EvaluationKey:
         """Reads what `to_bytes` wrote; strict."""
-        return cls(params, _native.EvaluationKey.from_bytes(params.native, wire_bytes(data)))
+        native = checked_params(params).native
+        return cls(params, _native.EvaluationKey.from_bytes(native, wire_bytes(data)))
 
     def to_bytes(self) -> bytes:
         """The wire form."""

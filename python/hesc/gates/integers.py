@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final
 from hesc import _native
 from hesc._native import ParameterError
 from hesc.gates.circuit import Circuit, Signs, unsigned
-from hesc.inputs import INDEX, whole
+from hesc.inputs import INDEX, whole, written
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,7 +42,9 @@ def _of_width(
     operation: str, width: int, *, adder: str = "sklansky", signed: bool = False
 ) -> Circuit:
     width = whole(width, "width", 0, INDEX)
-    native = _native.integer_circuit(operation, width, str(adder), _flag(signed, "signed"))
+    native = _native.integer_circuit(
+        operation, width, written(adder, "adder"), _flag(signed, "signed")
+    )
     return Circuit(native) if signed or operation in _EITHER else unsigned(native)
 
 
@@ -167,7 +169,9 @@ def _shifter(width: int, amount_width: int, *, left: bool, signed: bool) -> Circ
 
 def _of_many(operation: str, count: int, width: int, adder: str, *, signed: bool) -> Circuit:
     count, width = whole(count, "count", 0, INDEX), whole(width, "width", 0, INDEX)
-    native = _native.integers_circuit(operation, count, width, str(adder), _flag(signed, "signed"))
+    native = _native.integers_circuit(
+        operation, count, width, written(adder, "adder"), _flag(signed, "signed")
+    )
     if not signed:
         return unsigned(native)
     # A place is not signed.

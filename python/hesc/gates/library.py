@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hesc import _native
 from hesc.gates.circuit import Circuit, unsigned
-from hesc.inputs import INDEX, whole
+from hesc.inputs import INDEX, whole, written
 
 
 def _size(value: int, name: str) -> int:
@@ -30,7 +30,9 @@ def comparator(width: int) -> Circuit:
 def stream_multiplier(gate: str, stream_length: int) -> Circuit:
     """The product of two streams: "AND" for unipolar, "XOR" for inverted-bipolar ones."""
     return unsigned(
-        _native.Circuit.stream_multiplier(str(gate), _size(stream_length, "stream_length"))
+        _native.Circuit.stream_multiplier(
+            written(gate, "gate"), _size(stream_length, "stream_length")
+        )
     )
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 
 from hesc._native import OutOfRangeError, ParameterError, ShapeError
-from hesc.inputs import unmasked, whole
+from hesc.inputs import of_kind, unmasked, whole
+from hesc.memory import make_room
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -56,6 +57,9 @@ def to_bits(numbers: ArrayLike, width: int, *, signed: bool = False) -> NDArray[
 
     """
     width = whole(width, "width", 1, 2**20)
+    # A word for each bit, before it is a byte.
+    count = np.size(unmasked(numbers, "numbers"))
+    make_room(8 * count * width, f"{count:,} numbers of {width:,} bits")
     array = words_of(numbers, width, signed=signed)
     places = np.arange(width, dtype=np.uint64)
     # Shifts beyond a word are not defined; the sign goes on there.
@@ -76,6 +80,7 @@ def to_numbers(bits: ArrayLike, *, signed: bool = False) -> NDArray[Any]:
         OutOfRangeError: for what is neither 0 nor 1.
 
     """
+    of_kind(signed, "signed", bool, "it is True or False")
     array = bit_array(bits).astype(np.uint64)
     if np.ndim(bits) == 0 or array.shape[-1] > _WORD:
         raise ShapeError("numbers have their bits along the last axis, at most 64")

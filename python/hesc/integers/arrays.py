@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hesc import _native
 from hesc._native import ParameterError
-from hesc.inputs import wire_bytes
+from hesc.inputs import of_kind, wire_bytes
 from hesc.integers.bits import bits_of, numbers_in
 from hesc.integers.expressions import Integers
 from hesc.integers.kinds import Kind
+from hesc.leveled.keys import PublicKeys
+from hesc.memory import make_room
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
 
-    from hesc.leveled.keys import PublicKeys
     from hesc.leveled.params import LeveledParams
 
 Block = list[_native.LeveledCiphertext]
@@ -53,6 +54,7 @@ class EncryptedIntegers(Integers):
     @classmethod
     def from_bytes(cls, keys: PublicKeys, data: bytes) -> EncryptedIntegers:
         """Reads what `to_bytes` wrote, or the key owner's shorter form; strict."""
+        of_kind(keys, "keys", PublicKeys, "hesc.leveled_keygen returns them")
         bits, of, layout = keys.params.native.integers_from_bytes(wire_bytes(data))
         count, width, signed, boolean = of
         if layout != cls.layout:
@@ -97,6 +99,9 @@ def plain_bits(
         raise ParameterError(
             f"{params.name} is of {params.scheme}; bits in slots take BGV: see plan.params"
         )
+    count = -(-array.size // params.slot_count) * kind.width
+    needed = 16 * count * params.ring_degree * len(params.coeff_moduli)
+    make_room(needed, f"{count:,} ciphertexts of bits")
     plain: list[_native.LeveledPlaintext] = []
     for first in range(0, array.size, params.slot_count):
         rows = bits_of(array[first : first + params.slot_count], kind)

@@ -9,6 +9,7 @@ import numpy as np
 from hesc._native import DecryptionError, ShapeError
 from hesc.inputs import not_endless
 from hesc.integers.kinds import Kind, check_range, kind_of
+from hesc.memory import make_room
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -25,6 +26,8 @@ def numbers_in(numbers: ArrayLike, dtype: DTypeLike | Kind | None) -> tuple[Kind
     shape = array.shape
     if len(shape) != 1 or not shape[0]:
         raise ShapeError(f"integers are a row of at least one; got shape {shape}")
+    # A word for each bit, in whichever layout.
+    make_room(8 * array.size * kind.width, f"{array.size:,} integers of {kind}")
     return kind, check_range(numbers, kind, "numbers")
 
 

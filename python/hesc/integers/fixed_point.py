@@ -74,7 +74,9 @@ class FixedPoint:
             OutOfRangeError, ShapeError: numbers beyond the type, NaN, infinities; nothing wraps.
 
         """
-        scaled = np.rint(real_array(numbers, "numbers") * 2.0**self.fraction_bits)
+        # What overflows is beyond the type.
+        with np.errstate(over="ignore"):
+            scaled = np.rint(real_array(numbers, "numbers") * 2.0**self.fraction_bits)
         if scaled.size and not (
             np.all(scaled >= self.kind.least) and np.all(scaled <= self.kind.most)
         ):
@@ -94,7 +96,10 @@ class FixedPoint:
         array = unmasked(integers, "integers").astype(object)
         if not all(isinstance(number, int) for number in array.flat):
             raise OutOfRangeError("decode takes whole numbers, as they were decrypted")
-        return array.astype(np.float64) * self.resolution
+        try:
+            return array.astype(np.float64) * self.resolution
+        except OverflowError:
+            raise OutOfRangeError("decode takes whole numbers that doubles hold") from None
 
     def multiply(self, a: Integers, b: Integers) -> Integers:
         """The product at the same scale, rounded to the nearest, halves up; wraps as integers."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hesc._native import DecryptionError, OutOfRangeError, ShapeError
-from hesc.inputs import unmasked, whole
+from hesc.inputs import several, unmasked, whole
 from hesc.integers.expressions import dot, total
 
 if TYPE_CHECKING:
@@ -36,8 +36,10 @@ def sums(x: Sequence[object], y: Sequence[object] | None = None) -> list[Integer
         `sum(y * y)`. Cost: a product for each observation, three for two.
 
     """
+    x = several(x, "x", "give a list of encrypted integers")
     if y is None:
         return [total(x), dot(x, x)]
+    y = several(y, "y", "give a list of encrypted integers")
     if len(x) != len(y):
         raise ShapeError(f"observations are pairs; got {len(x)} and {len(y)}")
     return [total(x), total(y), dot(x, x), dot(x, y), dot(y, y)]
@@ -67,7 +69,8 @@ class Moments:
 
         """
         self.observations = whole(observations, "observations", 1)
-        rows = [unmasked(row, "sums") for row in sums]
+        remedy = "give the decrypted results of hesc.integers.sums"
+        rows = [unmasked(row, "sums") for row in several(sums, "sums", remedy)]
         if len(rows) not in _SUMS.values() or len({row.shape for row in rows}) != 1:
             raise ShapeError(
                 "moments take the two or five sums of hesc.integers.sums, of one shape; got "

@@ -19,6 +19,7 @@ from hesc.integers.bits import bits_of, numbers_of
 from hesc.integers.kinds import BOOL, Kind, check_range, kind_of
 from hesc.integers.prefixes import chosen, equal, less
 from hesc.leveled.keys import PublicKeys
+from hesc.leveled.params import LeveledParams
 from hesc.opaque import Opaque
 from hesc.packing.messages import NUMBERS
 from hesc.packing.slots import EncryptedSlots, carries
@@ -27,8 +28,6 @@ from hesc.packing.slots import read as read_slots
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
-
-    from hesc.leveled.params import LeveledParams
 
 
 class Slotwise:
@@ -41,6 +40,7 @@ class Slotwise:
     """
 
     def __init__(self, params: LeveledParams, dtype: DTypeLike | Kind) -> None:
+        of_kind(params, "params", LeveledParams, "hesc.LeveledParams.preset makes a set")
         if params.plain_modulus != 2 or not params.dimensions:
             raise ParameterError(
                 f"{params.name} has no bits in circles of slots; take a preset of an odd ring: "
@@ -91,7 +91,7 @@ class Slotwise:
 
     def slots_of(self, numbers: ArrayLike) -> NDArray[np.int64]:
         """A row of bits, one for each slot."""
-        shape = np.shape(numbers)
+        shape = unmasked(numbers, "numbers").shape
         if len(shape) != 1 or not 1 <= shape[0] <= self.capacity:
             raise ShapeError(
                 f"a ciphertext takes a row of 1 to {self.capacity} numbers of {self.kind}; got "
@@ -107,8 +107,8 @@ class Slotwise:
 
     def numbers_of(self, row: NDArray[Any], count: int) -> NDArray[Any]:
         """What `slots_of` was given; the inverse."""
-        width = self.kind.width
-        bits = row.reshape(-1, self._lanes)[: self._each * width]
+        width, count = self.kind.width, self._count(count)
+        bits = self._row(row).reshape(-1, self._lanes)[: self._each * width]
         blocks = bits.reshape(self._each, width, self._lanes).transpose(1, 0, 2)
         return numbers_of(blocks.reshape(width, -1)[:, :count], self.kind)
 
@@ -127,9 +127,23 @@ class Slotwise:
         slots = read_slots(keys, data)
         if slots.content != NUMBERS:
             raise ParameterError("these slots hold coordinates, not bits: unpack them first")
+        return SlotwiseIntegers(self, slots, self._count(count))
+
+    def _count(self, count: int) -> int:
+        """How many numbers a ciphertext has."""
         if not 1 <= whole(count, "count", 0) <= self.capacity:
             raise ShapeError(f"a ciphertext has 1 to {self.capacity} numbers; got {count}")
-        return SlotwiseIntegers(self, slots, count)
+        return count
+
+    def _row(self, row: NDArray[Any]) -> NDArray[Any]:
+        """A row of bits, one for each slot."""
+        array = unmasked(row, "a row of slots")
+        if array.dtype.kind not in "bui" or array.size != self.params.slot_count:
+            raise ShapeError(
+                f"a row has {self.params.slot_count} bits, one for each slot; got shape "
+                f"{array.shape} of {array.dtype}"
+            )
+        return array
 
     def inner(self, slots: EncryptedSlots) -> EncryptedSlots:
         """All bits but the highest of each number; zero there."""
@@ -147,6 +161,7 @@ class Slotwise:
             raise ParameterError(
                 "truth values go with truth values, not with numbers: compare them"
             )
+        count = self._count(count)
         array = unmasked(truths, "public truth values")
         if array.dtype.kind != "b":
             raise ParameterError(f"truth values go with truth values, not with {array.dtype}")
@@ -159,8 +174,8 @@ class Slotwise:
 
     def truths_of(self, row: NDArray[Any], count: int) -> NDArray[np.bool_]:
         """The truth values that `highest` left."""
-        width = self.kind.width
-        bits = row.reshape(-1, self._lanes)[: self._each * width]
+        width, count = self.kind.width, self._count(count)
+        bits = self._row(row).reshape(-1, self._lanes)[: self._each * width]
         highest = bits.reshape(self._each, width, self._lanes)[:, -1]
         return np.asarray(highest.reshape(-1)[:count], dtype=bool)
 
@@ -211,9 +226,12 @@ class SlotwiseIntegers(_AlongSlots):
                     "do not go together"
                 )
             return other.slots
-        return self.layout.slots_of(
-            np.broadcast_to(unmasked(other, "public numbers"), (self.count,))
-        )
+        numbers = unmasked(other, "public numbers")
+        if numbers.shape not in {(), (1,), (self.count,)}:
+            raise ShapeError(
+                f"public numbers are one, or a row of {self.count}; got {numbers.shape}"
+            )
+        return self.layout.slots_of(np.broadcast_to(numbers, (self.count,)))
 
     def __invert__(self) -> SlotwiseIntegers:
         return self._with(self.slots + 1)

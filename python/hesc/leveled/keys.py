@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hesc._native import ParameterError, ShapeError
+from hesc.inputs import of_kind, whole, wire_bytes
 from hesc.leveled.numbers import encode_for_encryption, plain_array, vectors_only
+from hesc.leveled.params import LeveledParams
 from hesc.leveled.vectors import EncryptedVector
 from hesc.parameter_set import explained
 from hesc.pickling import ByWireForm
@@ -14,7 +16,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from hesc import _native
-    from hesc.leveled.params import LeveledParams
 
 
 class PublicKeys(ByWireForm):
@@ -54,8 +55,11 @@ class PublicKeys(ByWireForm):
 
         """
         vectors_only(self.params)
-        native, found, zeros_behind, complex_values = self.params.native.vector_from_bytes(data)
-        if length is not None and length != found:
+        wanted = None if length is None else whole(length, "length", 0)
+        native, found, zeros_behind, complex_values = self.params.native.vector_from_bytes(
+            wire_bytes(data)
+        )
+        if wanted not in (None, found):
             raise ShapeError(f"a vector of {length} numbers was expected; these bytes hold {found}")
         return EncryptedVector(
             self, native, found, complex_values=complex_values, zeros_behind=zeros_behind
@@ -74,6 +78,7 @@ class PublicKeys(ByWireForm):
     @explained
     def from_bytes(cls, params: LeveledParams, forms: dict[str, bytes]) -> PublicKeys:
         """Reads what `to_bytes` gave."""
+        of_kind(params, "params", LeveledParams, "hesc.LeveledParams.preset makes a set")
         if "public" not in forms:
             raise ParameterError("there is no public key among these; give what to_bytes returned")
         native = params.native

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from hesc import _native
 from hesc._native import ShapeError
-from hesc.inputs import whole
+from hesc.inputs import of_kind, whole
 from hesc.leveled.numbers import coefficients_of, plain_array
+from hesc.leveled.params import LeveledParams
+from hesc.memory import make_room
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
-
-    from hesc.leveled.params import LeveledParams
 
 # No parameter set has more slots.
 _MOST: int = 1 << 16
@@ -53,6 +53,7 @@ class Matrix:
     def __init__(
         self, params: LeveledParams, values: ArrayLike, *, level: int | None = None
     ) -> None:
+        of_kind(params, "params", LeveledParams, "hesc.LeveledParams.preset makes a set")
         array = plain_array(values)
         if array.ndim != 2:
             raise ShapeError(f"a matrix has two dimensions; got shape {array.shape}")
@@ -62,6 +63,10 @@ class Matrix:
                 f"a matrix has from 1 to {row} rows and columns, as many as a row of slots; got "
                 f"shape {array.shape}"
             )
+        # Diagonals of the filled matrix, each a plaintext.
+        diagonals = 1 << (min(array.shape) - 1).bit_length()
+        needed = 8 * diagonals * params.ring_degree * len(params.coeff_moduli)
+        make_room(needed, f"a matrix of shape {array.shape}")
         numbers = coefficients_of(params, array)
         self.params = params
         self.shape: tuple[int, int] = (array.shape[0], array.shape[1])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hesc._native import OutOfRangeError, ParameterError, ShapeError
-from hesc.inputs import not_endless
+from hesc.inputs import not_endless, real
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -177,7 +177,8 @@ def encode_for_encryption(
             )
         return encode_operand(params, array, len(array))
     numbers = filled(params, complex_numbers(array), len(array))
-    return params.native.encode_bounded(numbers, params.bound if bound is None else bound)
+    most = params.bound if bound is None else real(bound, "bound")
+    return params.native.encode_bounded(numbers, most)
 
 
 def encode_operand(

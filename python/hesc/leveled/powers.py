@@ -64,7 +64,7 @@ def reciprocals(params: LeveledParams, divisors: ArrayLike | Any) -> NDArray[Any
     array = as_doubles(plain_array(divisors)) * 1.0
     if np.any(array == 0):
         raise ZeroDivisionError("a division by zero has no value")
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", under="ignore"):
         found: NDArray[Any] = 1.0 / array
     if not np.all(np.isfinite(found)):
         raise OutOfRangeError("a divisor is not finite, or its reciprocal is not; give other ones")

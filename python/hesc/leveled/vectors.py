@@ -9,7 +9,7 @@ import numpy as np
 
 from hesc import _native
 from hesc._native import ParameterError, ShapeError
-from hesc.inputs import of_kind, whole
+from hesc.inputs import of_kind, several, whole
 from hesc.leveled.matrices import Matrix
 from hesc.leveled.numbers import (
     coefficients_of,
@@ -272,7 +272,8 @@ class EncryptedVector(Opaque):
 
     def rotate_many(self, steps: Sequence[int]) -> list[EncryptedVector]:
         """Several rotations at once: most of the work is shared."""
-        steps = [whole(step, "steps", -(2**31), 2**31 - 1) for step in steps]
+        given = several(steps, "steps", "give a list of whole numbers")
+        steps = [whole(step, "steps", -(2**31), 2**31 - 1) for step in given]
         if self._has_both_rows:
             raise ShapeError(
                 f"{len(self)} numbers lie in both rows of slots, which rotate apart; "

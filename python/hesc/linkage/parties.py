@@ -28,11 +28,15 @@ def _order(count: int) -> NDArray[np.int64]:
     return np.array(order, dtype=np.int64)
 
 
+def _plan(plan: object) -> LinkagePlan:
+    return of_kind(plan, "plan", LinkagePlan, "LinkagePlan(sent, compared)")
+
+
 class _Party:
     """Records in an order that nobody else knows."""
 
     def __init__(self, plan: LinkagePlan, public: PublicKey, codes: ArrayLike, count: int) -> None:
-        self.plan = of_kind(plan, "plan", LinkagePlan, "LinkagePlan(sent, compared)")
+        self.plan = plan
         self._public = of_kind(public, "public", PublicKey, "the matcher's, of hesc.keygen")
         if public.params != plan.params():
             raise ParameterError(
@@ -66,7 +70,7 @@ class Sender(_Party):
     """
 
     def __init__(self, plan: LinkagePlan, public: PublicKey, codes: ArrayLike) -> None:
-        super().__init__(plan, public, codes, plan.sent)
+        super().__init__(_plan(plan), public, codes, plan.sent)
 
     def message(self) -> bytes:
         """Its codes for the comparer, and **for nobody else**: the matcher could decrypt them."""
@@ -88,7 +92,7 @@ class Comparer(_Party):
     """
 
     def __init__(self, plan: LinkagePlan, public: PublicKey, codes: ArrayLike) -> None:
-        super().__init__(plan, public, codes, plan.compared)
+        super().__init__(_plan(plan), public, codes, plan.compared)
         self._answered = False
 
     def answers(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from hesc._native import OutOfRangeError, ParameterError, ShapeError
+from hesc.inputs import one_name
 from hesc.leveled.numbers import plain_array
 
 if TYPE_CHECKING:
@@ -107,9 +108,7 @@ def residues(params: LeveledParams, values: ArrayLike) -> NDArray[np.int64]:
 
 def encoded(params: LeveledParams, messages: ArrayLike, content: str) -> _native.LeveledPlaintext:
     """A plaintext of messages: numbers, one a slot, or coordinates in a basis."""
-    if not isinstance(content, str):
-        raise ParameterError('content is "numbers", "normal" or "powers"')
-    if content != NUMBERS:
+    if one_name(content, "content", (NUMBERS, NORMAL, POWERS)) != NUMBERS:
         return params.native.encode_slots(coordinates_of(params, messages), content)
     slots = params.slot_count
     array = residues(params, messages)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from hesc._native import OutOfRangeError
 from hesc.encoding import Encoder
 from hesc.encryptor import repeated
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 # Bits of streams that are held at a time, as bytes.
 _BITS: Final = 1 << 22
+# Bits that are encoded for one call.
+_MOST_BITS: Final = 1 << 40
 
 
 class Summed(NamedTuple):
@@ -44,8 +47,37 @@ def measured_error(
 
     Streams are what an encryptor with these options makes of the values, in its first calls: the
     encodings are those that are encrypted, so that nothing has to be.
+
+    Raises:
+        OutOfRangeError: more than is encoded in a quarter of an hour, or values beyond streams.
+
     """
-    options = options.copy()
+    shape = values[0].shape
+    bits = summed.stream_length * len(summed.exponents)
+    if bits * values[0].size * draws > _MOST_BITS:
+        raise OutOfRangeError(
+            f"{values[0].size:,} values in {draws} draws of streams of {summed.stream_length:,} "
+            "bits would be encoded for a quarter of an hour and more; give some of the values, or "
+            "take fewer draws"
+        )
+    flat = [np.ascontiguousarray(value).reshape(-1) for value in values]
+    found = np.empty(values[0].size)
+    # Whole values, so that what is held at a time does not grow with their number.
+    size = max(1, _BITS // max(1, bits))
+    # Nothing is refused where it is encoded.
+    for first in range(0, max(1, found.size), size):
+        some = [value[first : first + size] for value in flat]
+        found[first : first + size] = _measured(summed, some, options.copy(), draws)
+    return found.reshape(shape)
+
+
+def _measured(
+    summed: Summed,
+    values: Sequence[NDArray[np.float64]],
+    options: EncoderOptions,
+    draws: int,
+) -> NDArray[np.float64]:
+    """`measured_error` of a row of values, in the memory of one draw of all."""
     shape = values[0].shape
     degrees = [max(powers) for powers in zip(*summed.exponents, strict=True)]
     row = max(1, values[0].size) * summed.stream_length * len(summed.exponents)

@@ -9,7 +9,7 @@ import numpy as np
 
 from hesc._native import OutOfRangeError, ParameterError, ShapeError
 from hesc.arrays import EncryptedArray, expanded, powers
-from hesc.inputs import real_array, whole
+from hesc.inputs import of_kind, real_array, several, whole
 from hesc.polynomials.plan import Plan
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ Inputs = Sequence[Sequence[Sequence["EncryptedArray | SeededArray"]]]
 """For each repetition and each variable, independent encryptions of its values."""
 
 _MAX_FACTORS: Final = 1024
+_INPUTS: Final = "give what encrypt_inputs returns, or lists of its form"
 # Terms that a representation shows.
 _SHOWN: Final = 8
 
@@ -178,6 +179,7 @@ class Polynomial:
 
         """
         self._checked(values)
+        _checked_encryptor(encryptor)
         count = whole(repetitions, "repetitions", 1)
         return [
             [
@@ -196,6 +198,7 @@ class Polynomial:
         Cost: a product for each power of a variable but the first, and one for each variable more
         that a monomial has; monomials share the products of their first variables.
         """
+        copies = [several(some, "copies", _INPUTS) for some in several(copies, "copies", _INPUTS)]
         used = [index for index, degree in enumerate(self.degrees) if degree > 0]
         if len(copies) != len(used):
             raise ShapeError(f"{len(used)} variables are in use, got copies of {len(copies)}")
@@ -240,8 +243,11 @@ class Polynomial:
             ParameterError: a plan of another polynomial.
 
         """
+        inputs = several(inputs, "inputs", _INPUTS)
         if not inputs:
             raise ShapeError("there is nothing to evaluate; see encrypt_inputs")
+        if plan is not None:
+            of_kind(plan, "plan", Plan, "Polynomial.plan makes one")
         if plan is not None and not plan.sums(self.coefficients, self.exponents):
             raise ParameterError(
                 "this plan sums another polynomial; evaluate with what the plan method of this one "
@@ -297,12 +303,21 @@ class Polynomial:
 
         The encryptor's dimensions must differ from those of the inputs: another `first_dimension`.
         """
+        _checked_encryptor(encryptor)
         normalised = self.coefficients / self.scale
         encrypted = [expanded(encryptor.encrypt(value)) for value in normalised]
         # What it keeps in the clear must not tell coefficients: all are as large as the largest.
         public: dict[Exponents, float] = dict.fromkeys(self.exponents, self.scale)
         public[(0,) * self.variables] = self.constant
         return EncryptedPolynomial(Polynomial(public), encrypted)
+
+
+def _checked_encryptor(encryptor: object) -> None:
+    if not callable(getattr(encryptor, "encrypt_copies", None)):
+        raise ParameterError(
+            f"the encryptor is of the type {type(encryptor).__name__}; give a hesc.Encryptor or "
+            "hesc.SecretEncryptor"
+        )
 
 
 class EncryptedPolynomial:
@@ -318,6 +333,7 @@ class EncryptedPolynomial:
 
     def evaluate(self, inputs: Inputs) -> EncryptedArray:
         """The values, by concatenation; a product more for each monomial than in the clear."""
+        inputs = several(inputs, "inputs", _INPUTS)
         if not inputs:
             raise ShapeError("there is nothing to evaluate; see encrypt_inputs")
         products = [

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from hesc import _native
-from hesc._native import ShapeError
+from hesc._native import OutOfRangeError, ShapeError
 from hesc.inputs import of_kind, real_array, whole, wire_bytes
 from hesc.leveled.params import LeveledParams
 from hesc.parameter_set import explained
@@ -48,14 +48,25 @@ class Bounds(NamedTuple):
             low: the least declared value of each feature, or one for all.
             high: the greatest.
 
+        Raises:
+            OutOfRangeError: scores that doubles do not hold.
+            ShapeError: another shape.
+
         """
         rows = weight_rows(weights)
         outputs, features = rows.shape
         ends = spread(low, features, "low"), spread(high, features, "high")
         added = spread(intercepts, outputs, "intercepts")
-        scaled = np.abs(rows) * (ends[1] - ends[0]) / 2
-        middle = rows @ ((ends[0] + ends[1]) / 2) + added
-        sizes = scaled.sum(axis=1).max(), np.linalg.norm(scaled), np.abs(middle).max()
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            scaled = np.abs(rows) * (ends[1] - ends[0]) / 2
+            middle = rows @ ((ends[0] + ends[1]) / 2) + added
+            sizes = scaled.sum(axis=1).max(), np.linalg.norm(scaled), np.abs(middle).max()
+        # Half of the largest double, since bounds are rounded up.
+        if not all(size < 2.0**1022 for size in sizes):
+            raise OutOfRangeError(
+                "weights times ranges are beyond what doubles hold, or no numbers; scale features "
+                "or weights"
+            )
         return cls(*(power_above(float(size)) for size in sizes))
 
 

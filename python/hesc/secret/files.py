@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from hesc import _native
 from hesc._native import ParameterError
+from hesc.inputs import of_kind
 from hesc.new_files import read_whole
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ _KEY_FILE: Final = 1 << 20
 
 def text(passphrase: str | None) -> str | None:
     """A passphrase that has bytes. Without it the error would hold the passphrase."""
+    if passphrase is not None:
+        of_kind(passphrase, "the passphrase", str, "it is a text")
     if passphrase is not None and any("\ud800" <= letter <= "\udfff" for letter in passphrase):
         raise ParameterError("the passphrase holds half a character, which no keyboard types")
     return passphrase

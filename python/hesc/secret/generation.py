@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from hesc._native import ParameterError
 from hesc.encryptor import PublicKey
-from hesc.inputs import of_kind, whole
+from hesc.inputs import of_kind, one_name, whole
 from hesc.leveled.keys import PublicKeys
 from hesc.leveled.params import LeveledParams
 from hesc.packing.moves import spreading_elements
@@ -39,10 +39,8 @@ def keygen(
             f"keygen takes a parameter set, not {params!r}: hesc.Params.preset(name) or "
             f"hesc.Params.recommended(scheme); a leveled set goes to hesc.leveled_keygen"
         )
-    if mode == "simulate":
+    if one_name(mode, "mode", ("encrypt", "simulate")) == "simulate":
         params = params.simulated()
-    elif mode != "encrypt":
-        raise ParameterError(f"unknown mode {mode!r}; choose encrypt or simulate")
     secret, public = params.native.generate_keys()
     return SecretKey(params, secret), PublicKey(params, public)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Never
 
 import numpy as np
@@ -10,23 +9,25 @@ import numpy as np
 from hesc import _native
 from hesc._native import ParameterError
 from hesc.arrays import Answer, SeededArray
-from hesc.codes.encrypted import EncryptedDistances
+from hesc.codes.encrypted import EncryptedDistances, room_for_codes
 from hesc.codes.rows import checked
-from hesc.encryptor import resolve_layout, row_length
+from hesc.encoding import EncodedArray
+from hesc.encryptor import resolve_layout, room_for_ciphertexts, row_length
 from hesc.gates.answers import BitAnswer
 from hesc.gates.encrypted import EncryptedBits, EvaluationKey
 from hesc.inputs import of_kind
 from hesc.integers.bits import numbers_of
 from hesc.integers.bootstrapped import BootstrappedIntegers, IntegerAnswer
-from hesc.new_files import new_file
+from hesc.new_files import new_file, path_of
+from hesc.params import checked_params
 from hesc.secret.files import text
 
 if TYPE_CHECKING:
     from os import PathLike
+    from pathlib import Path
 
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc.encoding import EncodedArray
     from hesc.params import Params
 
 
@@ -42,12 +43,15 @@ class SecretKey:
 
     def encrypt_streams(self, encoded: EncodedArray, layout: str) -> SeededArray:
         """Encrypts streams. `SecretEncryptor` is the comfortable way."""
+        of_kind(encoded, "encoded", EncodedArray, "Encoder.encode returns streams")
         layout = resolve_layout(layout, encoded.streams.stream_length, self.params)
+        room_for_ciphertexts(self.params, layout, encoded.streams.stream_length, encoded.shape)
         native = self._native.encrypt(encoded.streams, layout, row_length(encoded.shape))
         return SeededArray(self.params, native, encoded.shape)
 
     def decrypt(self, answer: Answer) -> _native.Counts:
         """Decrypts to counts. `Decryptor` is the comfortable way."""
+        of_kind(answer, "answer", Answer, "EncryptedArray.answer makes one")
         return self._native.decrypt(answer.native)
 
     def encrypt_codes(self, codes: ArrayLike) -> bytes:
@@ -61,7 +65,9 @@ class SecretKey:
             ParameterError: parameters that do not hold distances of codes so long.
 
         """
-        return _native.SeededCodes.encrypt(self._native, checked(codes)).to_bytes()
+        rows = checked(codes)
+        room_for_codes(self.params, rows)
+        return _native.SeededCodes.encrypt(self._native, rows).to_bytes()
 
     def distances(self, encrypted: EncryptedDistances) -> NDArray[np.uint16]:
         """Distances of clear codes (rows) to encrypted ones (columns).
@@ -129,6 +135,7 @@ class SecretKey:
 
     def bit_noise(self, bits: EncryptedBits) -> tuple[float, float]:
         """The mean square of the bits' noise, and what the model expects at most; torus units."""
+        of_kind(bits, "bits", EncryptedBits, "EncryptedBits.from_bytes reads them")
         return _native.bit_noise(self._native, bits.native)
 
     def save(self, path: str | PathLike[str], *, passphrase: str | None = None) -> None:
@@ -151,7 +158,7 @@ def save_secret_key(
 
     With a passphrase the file is of no use without it: Argon2id with 64 MiB, XChaCha20-Poly1305.
     """
-    secret.save(path, passphrase=passphrase)
+    checked_secret(secret).save(path, passphrase=passphrase)
 
 
 def load_secret_key(
@@ -165,7 +172,8 @@ def load_secret_key(
         PermissionError: others than the file's owner may read or write it.
 
     """
-    return SecretKey(params, params.native.load_secret_key(Path(path), text(passphrase)))
+    native = checked_params(params).native
+    return SecretKey(params, native.load_secret_key(path_of(path), text(passphrase)))
 
 
 def checked_secret(secret: SecretKey) -> SecretKey:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Never
 
 import numpy as np
@@ -11,16 +10,17 @@ import numpy as np
 from hesc._native import ParameterError, ShapeError
 from hesc.codes.galleries import GalleryPlan
 from hesc.codes.rows import checked
-from hesc.inputs import real_array, whole
+from hesc.inputs import of_kind, real, real_array, whole
 from hesc.integers.arrays import EncryptedIntegers, described
 from hesc.integers.bits import numbers_of
-from hesc.integers.layouts import PackedIntegers, SlotwiseArray, plaintexts
+from hesc.integers.layouts import PackedIntegers, SlotwiseArray, check_layout, plaintexts
 from hesc.integers.slotwise import SlotwiseIntegers, SlotwiseTruths
 from hesc.leveled.numbers import decoded, encode_for_encryption, plain_array
+from hesc.leveled.params import LeveledParams
 from hesc.leveled.vectors import EncryptedVector
 from hesc.logarithms.plans import Plan as LogarithmPlan
 from hesc.logarithms.plans import numbers_of as factor_numbers
-from hesc.new_files import new_file
+from hesc.new_files import new_file, path_of
 from hesc.packing.messages import NORMAL, NUMBERS, encoded
 from hesc.packing.messages import decoded as decoded_slots
 from hesc.packing.slots import EncryptedSlots
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
     from hesc import _native
     from hesc.integers.kinds import Kind
-    from hesc.leveled.params import LeveledParams
 
 
 def _leveled(value: object, kind: type, remedy: str) -> None:
@@ -279,6 +278,7 @@ class LeveledSecretKey:
 
         `hesc.integers.read` is what the other side calls. `layout` as for `integers.encrypt`.
         """
+        check_layout(layout)
         kind, count, plain = plaintexts(self.params, numbers, dtype, layout)
         return self._native.encrypt_integers_to_bytes(plain, described(count, kind), layout)
 
@@ -439,4 +439,7 @@ class LeveledSecretKey:
         `shared` is what that property was when the key was last in use. Files do not hold it: a key
         that is loaded without it may show everything again, which is then more than was promised.
         """
-        return cls(params, params.native.secret_key_from_file(Path(path), text(passphrase), shared))
+        of_kind(params, "params", LeveledParams, "hesc.LeveledParams.preset makes a set")
+        shared = real(shared, "shared")
+        native = params.native.secret_key_from_file(path_of(path), text(passphrase), shared)
+        return cls(params, native)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, Unpack, overload
 from hesc.arrays import Answer, EncryptedArray, SeededArray, expanded
 from hesc.encoding import Encoder, EncoderOptions, Estimates
 from hesc.encryptor import LAYOUTS, repeated
-from hesc.inputs import one_name
+from hesc.inputs import of_kind, one_name
 from hesc.secret.keys import SecretKey, checked_secret
 
 if TYPE_CHECKING:
@@ -91,6 +91,7 @@ class Decryptor:
                 "these are bytes: read them with hesc.Answer.from_bytes or "
                 "hesc.EncryptedArray.from_bytes first"
             )
+        of_kind(return_std, "return_std", bool, "it is True or False")
         answer = encrypted
         if not isinstance(answer, Answer):
             # Nothing travels: a smaller modulus would only take its time.
