@@ -344,8 +344,10 @@ fn product(
     let mut bands = found.map(|[square, expected]| {
         if expected > 0.0 { (square / expected).clamp(BAND_LIMITS.0, BAND_LIMITS.1) } else { 1.0 }
     });
-    // All that random factors seldom show: the middle is told apart where it errs much more.
-    if let Some(sample) = Sample::next_to_zero(sources, representation, encoded) {
+    // What random factors seldom show: where many that are next to zero err much more, all in the middle do.
+    let many = sources.len() > 2;
+    let small = many.then(|| Sample::next_to_zero(sources, representation, encoded)).flatten();
+    if let Some(sample) = small {
         let (mut square, mut expected) = (0.0, 0.0);
         for (values, found) in sample.values.iter().zip(sample.squares(length)) {
             let [single, two, all] = parts(values, singles, representation, length as f64);

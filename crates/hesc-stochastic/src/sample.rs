@@ -22,10 +22,10 @@ const MOST_FACTORS: usize = 16;
 const NEXT: f64 = 0.1;
 
 /// Streams of zeros whose products tell what factors agree in, how many words these products may have,
-/// and what is more than chance: 64 random arrangements have a mean square of 1.5 and more once in 200.
+/// and what is more than laws of products make up for, in units of random arrangements' mean square.
 const HALVES: usize = 64;
 const MOST_WORDS: f64 = 8e6;
-const NOTICED: f64 = 1.5;
+const NOTICED: f64 = 3.0;
 
 /// The random state of all measurements: laws are the same in every process.
 pub(crate) const STATE: u64 = 0x6865_7363;
