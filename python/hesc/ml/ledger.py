@@ -70,7 +70,8 @@ class Count:
                 raise ParameterError(
                     f"this model gives {most} numbers in all, under whichever plan; {self.given} "
                     f"are given and {numbers} more are asked for: no answer. More would give away "
-                    f"what it hides"
+                    f"what it hides; who only tries it, and shows nobody an answer, starts another "
+                    f"process or another ledger"
                 )
             self._keep(self.given + numbers)
             self.given += numbers
