@@ -74,11 +74,11 @@ for name in kinds:
         secret, public = made(params, name)
         path += ".used" * (mode == "use")
         secret.save(path)
-        if name in sealed.split(","):
+        if mode == "use" and name in sealed.split(","):
             secret.save(path + ".sealed", passphrase="correct horse")
     else:
         passphrase = "correct horse" if mode == "sealed" else None
-        file = path + (".sealed" if passphrase else "")
+        file = path + ".used.sealed" * bool(passphrase)
         assert wants_passphrase(file) == bool(passphrase)
         if of is hesc.LeveledParams:
             secret = hesc.LeveledSecretKey.load(params, file, passphrase=passphrase)
@@ -210,7 +210,7 @@ def test_keys_leave_nothing_in_memory(tmp_path: Path) -> None:
             assert child.stdout is not None
             for name in kinds:
                 assert child.stdout.readline().strip() == name
-                file = name + ".used" * (mode == "use")
+                file = name + ".used" * (mode in {"use", "sealed"})
                 found = _found(child.pid, _forms(name, tmp_path / file))
                 if found:
                     left[mode, name] = found
