@@ -280,7 +280,7 @@ class Arrays(MovingArrays):
 class RealArrays(Arrays):
     """The same on ciphertexts.
 
-    An honest block whose noise is just below its limit is refused with a probability of 1.05e-8 or less;
+    An honest block whose noise is just below its limit is refused with probability 1.05e-8 at most;
     a long run decrypts a million blocks, few of which are that noisy.
     """
 
