@@ -96,7 +96,7 @@ impl Workers {
     /// Runs work, whose parallel parts run on these threads. Where it ran, its stack is overwritten at the end.
     pub fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         let work = || {
-            let found = work();
+            let found = below(work);
             wipe_stack();
             found
         };
@@ -118,6 +118,12 @@ impl Workers {
 
 /// Bytes of the stack that are overwritten: more than any work has in its frames.
 const STACK: usize = 1 << 17;
+
+/// Runs work in frames of its own, below its caller's, where they are overwritten.
+#[inline(never)]
+fn below<T>(work: impl FnOnce() -> T) -> T {
+    work()
+}
 
 /// Overwrites what calls before this one left on the stack: a value that moves leaves a copy where it was, keys and
 /// the blocks of them that are hashed among the rest. What is dropped later lies in memory of its own, which is wiped

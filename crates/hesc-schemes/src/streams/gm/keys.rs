@@ -14,6 +14,9 @@ use crate::KeyId;
 pub type PublicKey = Arc<Modulus>;
 
 /// The primes. No `Debug`, no equality, no `Clone`; wiped on drop.
+///
+/// The crates that search and test primes leave copies of them in what they free: programs that make or read these
+/// keys want an allocator that wipes, as the Python module has one (docs/adr/0006-allocator.md).
 pub struct SecretKey {
     pub(super) modulus: Arc<Modulus>,
     /// `p = 3 (mod 8)`.
