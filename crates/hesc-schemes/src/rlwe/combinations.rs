@@ -759,6 +759,9 @@ mod tests {
         for again in [&a, &negative, &added] {
             assert!(!drawn(&[&a, &b, again]));
         }
+        // Nor where its bytes say that it has the noise of an encryption.
+        let said = Ciphertext { noise: a.noise, ..added };
+        assert!(!drawn(&[&a, &b, &said]));
         let sum = s.add(&own, &own).unwrap();
         let lower = s.mod_switch(&a).unwrap();
         for other in [&sum, &lower, &s.square(&a).unwrap()] {
@@ -770,7 +773,13 @@ mod tests {
             outlines.remove(0)
         });
         assert!(less.is_drawn_within(&more) && !more.is_drawn_within(&less));
+        // Nor is what is bounded for one of draws, whatever little noise it has.
         assert!(!s.outline(&a).is_drawn_within(&more));
+        assert!(!less.settled().is_drawn_within(&more) && !more.is_drawn_within(&more.settled()));
+        // Of multiples the bound is one, and with what they have in common.
+        let bounded = s.outline(&own);
+        let known = s.combination_outline(&[(-2, &bounded), (3, &bounded)], 1).unwrap();
+        assert!(known.shell.noise.deviation >= 4.99 * bounded.shell.noise.deviation);
     }
 
     /// A sum of products of sums of what there is, one level down.
