@@ -782,6 +782,24 @@ mod tests {
         assert!(known.shell.noise.deviation >= 4.99 * bounded.shell.noise.deviation);
     }
 
+    /// Public numbers that are all alike have as many signs of either kind as chance gives: 64 of 128, beside a drawn
+    /// seed within six deviations but for 2e-9.
+    #[test]
+    fn public_numbers_have_signs_at_random() {
+        let s = set(255, 36, 24);
+        let rng = &mut AesCtrRng::from_seed([4; 32]);
+        let (_, public) = s.generate_keys(rng);
+        let beside = s.encrypt(&public, &s.encode_integers(&[1]).unwrap(), rng).unwrap();
+        let ones = Plaintext::integers(s.fingerprint(), vec![1; s.ring_degree()]);
+        let made = s.public_ciphertext(&ones, &beside, (1, 7)).unwrap();
+        let prime = &s.chain().level(1)[0];
+        let mut row = made.words[..s.ring_degree()].to_vec();
+        prime.inverse(&mut row);
+        assert!(row.iter().all(|&x| x == 1 || x == prime.value() - 1));
+        let positive = row.iter().filter(|&&x| x == 1).count();
+        assert!(positive.abs_diff(64) < 34, "{positive}");
+    }
+
     /// A sum of products of sums of what there is, one level down.
     fn product(
         s: &Rlwe,
