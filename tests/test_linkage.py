@@ -129,6 +129,14 @@ def test_nearest_pairs_come_in_parts() -> None:
             at += step
         pairs, found = nearest.pairs()
         assert set(map(tuple, pairs.tolist())) == in_the_clear(distances, 1 << 16)
+        # Of equal distances the first counts, in whichever part it came.
+        tied, whole = (MutualNearest(int(shape[1])) for _ in range(2))
+        equal = distances % 3
+        whole.add(equal)
+        for row in equal:
+            tied.add(row[None])
+        assert tied.pairs()[0].tolist() == whole.pairs()[0].tolist()
+        assert set(map(tuple, whole.pairs()[0].tolist())) == in_the_clear(equal, 3)
         assert np.array_equal(found, distances[pairs[:, 1], pairs[:, 0]])
 
 
@@ -160,8 +168,11 @@ def test_the_threshold_parts_matches_from_others() -> None:
     assert threshold.training == (1, 1, 1)
     wrong = choose_threshold(codes[:2], codes[[2, 0]] ^ np.uint64(1), [[0, 1]])
     assert 1 <= wrong.distance < 8 + 16
-    with pytest.raises(hesc.OutOfRangeError, match="not there"):
-        choose_threshold(codes, codes, [[0, 3]])
+    # Each side has rows of its own number.
+    assert choose_threshold(codes, codes[:2], [[2, 0]]).distance >= 0
+    for pair in ([0, 3], [3, 0], [-1, 0], [0, 2]):
+        with pytest.raises(hesc.OutOfRangeError, match="not there"):
+            choose_threshold(codes, codes[:2], [pair])
 
 
 def test_people_of_febrl_are_found() -> None:

@@ -28,12 +28,12 @@ from hesc.decisions.circuits import Words
 from hesc.decisions.quantisation import quantised
 from hesc.integers import Integers
 from hesc.integers.circuits import Style, circuit_of
-from hesc.ml import PrivateClassifier, extraction, transforms, ways
+from hesc.ml import PrivateClassifier, extraction, frames, transforms, ways
 from hesc.ml.decisions.client import ClassClient
 from hesc.ml.decisions.planning import held_out
 from hesc.ml.decisions.plans import ClassPlan, Counted
 from hesc.ml.decisions.quantisation import trees
-from hesc.ml.decisions.server import ClassServer
+from hesc.ml.decisions.server import KEYS, ClassServer
 from hesc.ml.extraction import linear_form
 from hesc.ml.runs import Session
 from hesc.ml.trees import TreeEnsemble
@@ -270,6 +270,36 @@ def test_executed_is_simulated(tree: PrivateClassifier) -> None:
     share = float((expected.predictions == TREE.predict(X))[held].mean())
     assert tree._served().plan.agreement == share
     assert found.scores is found.error is None
+
+
+@pytest.mark.parametrize("bits", [1, 3, 8])
+def test_trees_of_steps_are_the_trees_at_the_steps(bits: int) -> None:
+    """In whole numbers as on the values that these stand for; a feature may have one value."""
+    model: Any = extraction.form_of(TREE)[1]
+    rng, most = np.random.default_rng(bits), (1 << bits) - 1
+    least, greatest = X.min(axis=0), X.max(axis=0)
+    root = model.roots[0]
+    feature, threshold = int(model.features[root]), float(model.thresholds[root])
+    for fixed in (None, threshold - 1, threshold, np.nextafter(threshold, 9), threshold + 1):
+        low, high = least.copy(), greatest.copy()
+        if fixed is not None:
+            low[feature] = high[feature] = fixed
+        steps = rng.integers(0, most, (500, 4), endpoint=True)
+        steps[:, low == high] = 0
+        found = models.classify(trees(model, (low, high), bits, 8), steps)
+        expected = model.scores(low + steps * ((high - low) / most)).argmax(axis=1)
+        assert np.array_equal(found, expected), fixed
+
+
+def test_a_kept_key_goes_with_its_own_public_one() -> None:
+    """Bits that bootstrap are encrypted under it: whoever has another's key reads samples."""
+    plan = planned(TREE, engine="bootstrapped", batch=1)._served().plan
+    client, (_, other) = ClassClient(plan), hesc.keygen(plan.params)  # type: ignore[arg-type]
+    keys = client.public_keys()
+    assert ClassClient(plan, secret=client.secret, keys=keys).public_keys() == keys
+    foreign = frames.join(KEYS, [other.to_bytes(), frames.split(keys, KEYS, 2)[1]])
+    with pytest.raises(hesc.KeyMismatchError):
+        ClassClient(plan, secret=client.secret, keys=foreign)
 
 
 def test_parties_apart(parties: tuple[ClassClient, ClassServer], tmp_path: Any) -> None:

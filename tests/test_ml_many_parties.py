@@ -312,6 +312,16 @@ WORD: Any = "x"
             "OutOfRange",
             "beyond what the plan",
         ),
+        (
+            lambda w: PartiesServer(w.plan, [[0.0] * 4, [99.0] * 4, [0.0] * 4], 0),
+            "OutOfRange",
+            "beyond what the plan",
+        ),
+        (
+            lambda w: PartiesServer(w.plan, [[0.0] * 4] * 3, [0, 0, 9e9]),
+            "OutOfRange",
+            "beyond what the plan",
+        ),
         (lambda w: PartiesServer(w.plan, [[1.0] * 3] * 3, 0), "Shape", "of shape"),
         (lambda w: PartiesClient(w.plan, secret=finer_secret()), "Parameter", "another set"),
         (lambda _: PartiesClient(WORD), "Parameter", "PartiesPlan.from_bytes"),

@@ -112,6 +112,25 @@ def test_every_way_does_what_it_offers(name: str) -> None:
         assert np.abs(found.values - exact).max() <= 7 * offer.error, offer.way
 
 
+@pytest.mark.parametrize(
+    ("setting", "disclose"),
+    [("client_server", "scores"), ("client_server", "products"), ("outsourced", "scores")],
+)
+def test_errors_are_in_the_units_of_scores(setting: str, disclose: str) -> None:
+    """A model whose scores are so many times as large errs as much more, in every way."""
+    given = scores(3, 2)
+
+    def offers(by: float) -> dict[str, float]:
+        problem = Scores(given.weights * by, given.intercepts * by, low=given.low, high=given.high)
+        task = Task(problem, setting, disclose, 0.3 * by, 5)
+        return {offer.way: offer.error for offer in decide(task, calibration=SHIPPED).offers}
+
+    once = offers(1)
+    assert once
+    for by in (2.0**-7, 2.0**7):
+        assert offers(by) == pytest.approx({way: by * error for way, error in once.items()})
+
+
 def test_measured_figures_stand_in_the_table() -> None:
     task = TASKS["scores"]
     decision = decide(task, calibration=SHIPPED)

@@ -359,6 +359,7 @@ mod tests {
         key.apply(&mut all).unwrap();
         assert!(all.is_possible());
         let circuit = Cipher::Kreyvium.keystream(3 * width).unwrap();
+        let public: Vec<_> = (0..all.runs()).map(|run| all.public_rows(run).unwrap()).collect();
         for number in 0..count {
             let (block, slot) = (number / 21, number % 21);
             let (run, place) = (block / 3, block % 3);
@@ -374,6 +375,9 @@ mod tests {
                 let found = all.rows[before + slot / 8] >> (slot % 8) & 1;
                 let expected = stream[place * width + bit] & 1;
                 assert_eq!(u64::from(found), expected, "number {number}, bit {bit}");
+                // What a server is given of it.
+                let row = &public[run][KEY_BITS + place * width + bit];
+                assert_eq!(u64::from(row[slot]), expected, "number {number}, bit {bit}");
             }
         }
         key.apply(&mut all).unwrap();

@@ -759,6 +759,9 @@ mod tests {
         for again in [&a, &negative, &added] {
             assert!(!drawn(&[&a, &b, again]));
         }
+        // Nor where its bytes say that it has the noise of an encryption.
+        let said = Ciphertext { noise: a.noise, ..added };
+        assert!(!drawn(&[&a, &b, &said]));
         let sum = s.add(&own, &own).unwrap();
         let lower = s.mod_switch(&a).unwrap();
         for other in [&sum, &lower, &s.square(&a).unwrap()] {
@@ -770,7 +773,31 @@ mod tests {
             outlines.remove(0)
         });
         assert!(less.is_drawn_within(&more) && !more.is_drawn_within(&less));
+        // Nor is what is bounded for one of draws, whatever little noise it has.
         assert!(!s.outline(&a).is_drawn_within(&more));
+        assert!(!less.settled().is_drawn_within(&more) && !more.is_drawn_within(&more.settled()));
+        // Of multiples the bound is one, and with what they have in common.
+        let bounded = s.outline(&own);
+        let known = s.combination_outline(&[(-2, &bounded), (3, &bounded)], 1).unwrap();
+        assert!(known.shell.noise.deviation >= 4.99 * bounded.shell.noise.deviation);
+    }
+
+    /// Public numbers that are all alike have as many signs of either kind as chance gives: 64 of 128, beside a drawn
+    /// seed within six deviations but for 2e-9.
+    #[test]
+    fn public_numbers_have_signs_at_random() {
+        let s = set(255, 36, 24);
+        let rng = &mut AesCtrRng::from_seed([4; 32]);
+        let (_, public) = s.generate_keys(rng);
+        let beside = s.encrypt(&public, &s.encode_integers(&[1]).unwrap(), rng).unwrap();
+        let ones = Plaintext::integers(s.fingerprint(), vec![1; s.ring_degree()]);
+        let made = s.public_ciphertext(&ones, &beside, (1, 7)).unwrap();
+        let prime = &s.chain().level(1)[0];
+        let mut row = made.words[..s.ring_degree()].to_vec();
+        prime.inverse(&mut row);
+        assert!(row.iter().all(|&x| x == 1 || x == prime.value() - 1));
+        let positive = row.iter().filter(|&&x| x == 1).count();
+        assert!(positive.abs_diff(64) < 34, "{positive}");
     }
 
     /// Messages of more than 256 encryptions, which may all be the same, would be above their noise under the secret key.

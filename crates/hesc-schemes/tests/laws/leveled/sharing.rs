@@ -156,6 +156,16 @@ fn the_owners_result_decides() {
         (encrypted(&mut p, NUMBER, 1.0), encrypted(&mut p, Complex64::default(), 0.5));
     let sharing = Sharing { expected: &expected, answers: 100, statistical_bits: 40 };
     let so_far = SharedSoFar::default();
+    // More parts than the owner's, at its scale: of a product that the owner's program has not.
+    let one = vec![Complex64::new(1.0, 0.0); DEGREE / 2];
+    let one = s.encode_complex(&one, SHARED_SCALE, s.levels()).unwrap();
+    let two_parts = s.multiply_plain(&expected, &one).unwrap();
+    let three_parts = s.multiply(&expected, &expected).unwrap();
+    let of_two = Sharing { expected: &two_parts, ..sharing };
+    assert!(share(&s, &mut p, &two_parts, of_two, 1, &SharedSoFar::default()).is_ok());
+    let result = share(&s, &mut p, &three_parts, of_two, 1, &so_far);
+    let Err(SchemeError::NotShared { problem }) = result else { panic!("{result:?}") };
+    assert!(problem.contains("number of parts"), "{problem}");
     // |0.25 - 0.5 i| is beyond 0.5.
     let result = share(&s, &mut p, &a, sharing, 1, &so_far);
     assert_eq!(result, Err(SchemeError::NoiseTooLarge));

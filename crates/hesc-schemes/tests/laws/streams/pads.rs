@@ -130,6 +130,11 @@ fn products_have_as_many_factors_as_blocks_remember() {
     let bits: Vec<u32> =
         (0..scheme.block_length()).map(|i| (expected >> (i % 64)) as u32 & 1).collect();
     assert_eq!(counts, bits);
+    let alone = scheme.combine_rows(&parts, &row(1)).unwrap();
+    let of_one = |a| scheme.decrypt(&party.secret, a).unwrap();
+    assert_eq!(of_one(&alone), of_one(&factors[0]));
+    let second = scheme.combine_rows(&parts, &[vec![(1, 0)]]).unwrap();
+    assert_eq!(of_one(&second), of_one(&factors[1]));
     let refused = scheme.combine_rows(&parts, &row(MAX_PADS + 1)).unwrap_err();
     assert!(refused.to_string().contains("factors = 256"), "{refused}");
     let refused = scheme.combine(&most, &factors[MAX_PADS]).unwrap_err();
