@@ -81,7 +81,7 @@ def test_runs_of_many_minutes_say_so_before_they_begin(
     client = SimpleNamespace(plan=slow)
     samples = np.zeros((3 * plan.rows, 4))
     with pytest.warns(UserWarning, match=r"5 min.*batch="), pytest.raises(ZeroDivisionError):
-        Session(client, None).run(samples, clip=False, progress=False)  # type: ignore[arg-type]
+        Session(client, None).run(samples, clip=False, progress=False)
 
 
 def in_the_clear(model: models.Scores, words: Words, steps: Any, argmax: str) -> Any:

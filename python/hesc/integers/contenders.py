@@ -157,7 +157,9 @@ def sets_of(engine: str | None, params: LeveledParams | Params | None) -> Sets:
         return [(_engine_of(given), [[lambda: given]])]
     chosen = {engine: ENGINES[engine]} if engine else dict(ENGINES)
     # A build for the demo is without gates on encrypted bits.
-    if not hasattr(_native, "Evaluator") and chosen.pop("bootstrapped", None) and not chosen:
+    if not hasattr(_native, "Evaluator"):
+        chosen.pop("bootstrapped", ())
+    if not chosen:
         raise CircuitError(
             "this build of hesc has no gates on encrypted bits: build it with the feature tfhe "
             "(make setup), or take another engine"
