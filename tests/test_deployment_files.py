@@ -118,6 +118,9 @@ def test_figures(desk: Desk, tmp_path: Path, capsys: pytest.CaptureFixture[str])
     )
     found = json.loads(capsys.readouterr().out)
     assert sum(found["classes"].values()) == found["samples"] == 150
+    # Results are as secret as samples: of one and what is said of all.
+    for path in (tmp_path / "a", tmp_path / "f", tmp_path / "p"):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
     header, table = read(tmp_path / "p")
     places = [place for place, name in enumerate(header) if name.startswith("probability")]
     shares = np.array([[float(row[place]) for place in places] for row in table])

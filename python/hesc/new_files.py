@@ -136,6 +136,14 @@ def new_folder(path: str | PathLike[str]) -> Iterator[Path]:
     _sync(folder.parent)
 
 
+def for_owner(path: str, flags: int) -> int:
+    """Opens a new file with mode 0600: `open(part, "x", opener=for_owner)`.
+
+    For results, which are as secret as samples, and for what is not yet complete.
+    """
+    return os.open(path, flags, 0o600)
+
+
 def replace_file(path: str | PathLike[str], data: bytes) -> None:
     """Writes a file in place of the one that is there, in one step: for caches.
 

@@ -7,7 +7,6 @@ after an error.
 
 from __future__ import annotations
 
-import os
 import time
 from collections import Counter
 from contextlib import ExitStack
@@ -33,7 +32,7 @@ from hesc.ml.deployment import ClientFolder, ServerFolder
 from hesc.ml.folders import MANIFEST
 from hesc.networks.batches import BatchWriter, read_batches
 from hesc.networks.messages import Message
-from hesc.new_files import check_new, new_file, new_files, read_whole
+from hesc.new_files import check_new, for_owner, new_file, new_files, read_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -256,11 +255,6 @@ def _answers(
         yield len(asked), Answered(name.add(digest_of(batch)), served.answer(asked))
 
 
-def _for_one(path: str, flags: int) -> int:
-    """Opens a new file that nobody else reads: whoever has the key reads what was half written."""
-    return os.open(path, flags, 0o600)
-
-
 def evaluate(
     query: Annotated[Path, typer.Argument(help="Encrypted samples.")],
     server: Annotated[Path, typer.Option(help="The folder server/ of a deployment.")],
@@ -313,7 +307,7 @@ def evaluate(
             found = iter(list(found))
             counted.spend(served.count.given, most)
         part = stack.enter_context(new_file(out))
-        with open(part, "xb", opener=_for_one) as answer:
+        with open(part, "xb", opener=for_owner) as answer:
             writer = BatchWriter(answer, Message.SCORES)
             writer.write(bytes.fromhex(folder.digest))
             for asked, answered in found:
@@ -354,6 +348,8 @@ def decrypt(
 ) -> None:
     """Decrypts an answer: a row with prediction and scores for each sample, in their order.
 
+    The file of predictions has mode 0600.
+
     Example: hesc decrypt answer.hesc --client credit/client --secret k.key --out predictions.csv
     With --query query.hesc, or --name 4f1c20d97a31, it must be the answer to that query.
     """
@@ -382,7 +378,7 @@ def decrypt(
             sent = stack.enter_context(query.open("rb"))
             answers = answers_to(read_queries(sent, Message.SAMPLES, folder, plan), answers)
         part = stack.enter_context(new_file(out))
-        table = stack.enter_context(part.open("x", newline="", encoding="utf-8"))
+        table = stack.enter_context(open(part, "x", newline="", encoding="utf-8", opener=for_owner))
         for each in answers:
             found_name.add(each.digest)
             found = opened.decrypt(each.data, samples=each.samples)
@@ -397,7 +393,9 @@ def decrypt(
         figures["error"] = plan.error
         if plan.classes is not None:
             figures["classes"] = dict(sorted(classes.items()))
-        error = "" if plan.error is None else f", scores within {plan.error:.3g} (root mean square)"
+        error = ""
+        if plan.error is not None:
+            error = f", scores within {plan.error:.3g} (root mean square over servers and samples)"
         table.flush()
         warn_of_formulas(plan.classes)
         tell(json_file, figures, f"predictions: {count}{error}: {out} (query {found_name})")

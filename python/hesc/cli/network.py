@@ -35,7 +35,7 @@ from hesc.networks import Preprocessing, SquareNetwork
 from hesc.networks.batches import BatchWriter, read_batches
 from hesc.networks.messages import Message
 from hesc.networks.monomial import QUERY_DIMENSION, MonomialModel
-from hesc.new_files import check_new, new_file, new_files, read_whole
+from hesc.new_files import check_new, for_owner, new_file, new_files, read_whole
 from hesc.params import Params
 
 if TYPE_CHECKING:
@@ -283,7 +283,7 @@ def decrypt(
                 _write_document(document, names, batches(answers))
         else:
             part = stack.enter_context(new_file(json_file))
-            with part.open("x") as document:
+            with open(part, "x", encoding="utf-8", opener=for_owner) as document:
                 _write_document(document, names, batches(answers))
         say(f"decrypted (query {name})")
 

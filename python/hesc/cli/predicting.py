@@ -14,7 +14,7 @@ from hesc.cli.terminal import JsonFile, check_outputs, reading, tell
 from hesc.ml.clear.client import ClearClient
 from hesc.ml.clear.plans import ClearPlan
 from hesc.ml.deployment import ClientFolder
-from hesc.new_files import new_file
+from hesc.new_files import for_owner, new_file
 
 
 def predict(
@@ -44,7 +44,7 @@ def predict(
     with (
         reading(rows, "predicting") as file,
         new_file(out) as part,
-        part.open("x", newline="", encoding="utf-8") as table,
+        open(part, "x", newline="", encoding="utf-8", opener=for_owner) as table,
     ):
         for first, batch in batches(file, plan, ignore_extra=ignore_extra):
             with after(first):

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.text import Text
 
 from hesc._native import HescError
-from hesc.new_files import check_new, new_file
+from hesc.new_files import check_new, for_owner, new_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -113,8 +113,12 @@ def write_text(json_file: str | None, text: str) -> None:
         with standard_output() as out:
             out.write(text)
     elif json_file is not None:
-        with new_file(json_file) as part:
-            part.write_text(text)
+        # Figures may be of samples: how many were clipped, or have which class.
+        with (
+            new_file(json_file) as part,
+            open(part, "x", encoding="utf-8", opener=for_owner) as file,
+        ):
+            file.write(text)
 
 
 @contextmanager
