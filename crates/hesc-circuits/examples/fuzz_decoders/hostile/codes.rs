@@ -15,7 +15,7 @@ const BITS: usize = 64;
 const RECORDS: usize = 260;
 
 /// The plaintext modulus of the set.
-pub const MODULUS: u16 = 256;
+pub const MODULUS: u32 = 256;
 
 /// One set with codes under both keys, and distances.
 pub struct CodesTarget {

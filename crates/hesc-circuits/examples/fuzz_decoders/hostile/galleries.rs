@@ -52,7 +52,7 @@ impl GalleryTarget {
         let last = found.first + found.distances.len();
         let there = found.probe < found.probes && last <= found.records;
         asked.that(there, "records or probes that are not there");
-        let within = found.distances.iter().all(|&d| usize::from(d) <= self.plan.bits());
+        let within = found.distances.iter().all(|&d| d as usize <= self.plan.bits());
         asked.that(within, "a distance that no codes have");
         true
     }
