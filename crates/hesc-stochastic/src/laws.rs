@@ -73,7 +73,8 @@ impl ErrorLaw {
     ) -> Self {
         let sources = Source::of(factors);
         let sizes = measured::sizes(&sources, representation, encoded, length, budget);
-        let pieces = (0..encoded / length).map(|piece| vec![piece * length..(piece + 1) * length]);
+        let runs = (0..encoded / length).map(|piece| piece * length..(piece + 1) * length);
+        let pieces = runs.map(|run| Vec::from([run]));
         let agreement =
             measured::agreement(&sources, representation, encoded, pieces.collect(), budget);
         let points = match sources[..] {
