@@ -196,7 +196,8 @@ def test_a_fork_does_not_double_what_a_comparer_answers() -> None:
     _, public = hesc.keygen(plan.params())
     codes = RNG.integers(0, 2**63, (520, 1)).astype(np.uint64)
     message, comparer = Sender(plan, public, codes[:4]).message(), Comparer(plan, public, codes)
-    assert "forked after a Comparer" in in_a_child(lambda: list(comparer.answers(message)))
+    # Before any of it is asked for.
+    assert "forked after a Comparer" in in_a_child(lambda: comparer.answers(message))
     answers = comparer.answers(message)
     first = next(answers)
     # The rest belongs to whoever has the first part.
@@ -451,6 +452,8 @@ def test_copies_are_as_good_as_a_client_makes_them() -> None:
         assert copied.agreement > alike - 0.05
     assert (copied.samples, copied.rows) == (29, 400)
     assert copied.explained > 0.99
+    # The middle and every axis: the model itself.
+    np.testing.assert_allclose(next(tried._guesses(31)), tried._scores, atol=1e-9)
 
 
 def test_copies_are_held_against_rows_that_nobody_asked_about() -> None:
