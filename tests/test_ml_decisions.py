@@ -33,7 +33,7 @@ from hesc.ml.decisions.client import ClassClient
 from hesc.ml.decisions.planning import held_out
 from hesc.ml.decisions.plans import ClassPlan, Counted
 from hesc.ml.decisions.quantisation import trees
-from hesc.ml.decisions.server import KEYS, ClassServer
+from hesc.ml.decisions.server import ANSWER, KEYS, ClassServer
 from hesc.ml.extraction import linear_form
 from hesc.ml.runs import Session
 from hesc.ml.trees import TreeEnsemble
@@ -376,6 +376,30 @@ def test_refusals(tree: PrivateClassifier, parties: tuple[ClassClient, ClassServ
     for party in parties:
         with pytest.raises(TypeError):
             pickle.dumps(party)
+
+
+def test_a_class_that_there_is_not_is_no_answer(
+    parties: tuple[ClassClient, ClassServer],
+) -> None:
+    """Two bits say four places, of which there are three."""
+    client, _ = parties
+    secret: Any = client.secret
+    for place in range(4):
+        data = secret.encrypt_integers_to_bytes([place], "uint2")
+        answer = frames.join(ANSWER, [client.plan.digest, data])
+        if place < 3:
+            assert client.decrypt(answer).predictions.tolist() == [place]
+            continue
+        with pytest.raises(hesc.DecryptionError, match="class that there is not"):
+            client.decrypt(answer)
+
+
+@pytest.mark.parametrize("behind", [b"x", bytes(8), (1).to_bytes(8, "little") + b"x"])
+def test_nothing_follows_upon_the_parts_of_a_message(behind: bytes) -> None:
+    data = frames.join(KEYS, [b"one", b"two"])
+    assert frames.split(refitted(data), KEYS, 2) == [b"one", b"two"]
+    with pytest.raises(hesc.WireError, match="2 parts here"):
+        frames.split(refitted(data + behind), KEYS, 2)
 
 
 def test_damaged_bytes(tree: PrivateClassifier, parties: tuple[ClassClient, ClassServer]) -> None:
