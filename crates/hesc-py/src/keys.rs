@@ -79,9 +79,9 @@ impl SecretKey {
     /// existing file is never overwritten.
     #[pyo3(signature = (path, passphrase))]
     fn save(&self, py: Python<'_>, path: PathBuf, passphrase: Option<&str>) -> PyResult<()> {
-        // Sealed before the file exists.
-        let bytes = py.compute(|| self.0.to_file(passphrase)).map_err(to_py)?;
-        write_key_file(path, &bytes)
+        // Sealed before the file exists, and written where the stack is overwritten: calls that are bound late keep
+        // registers there, with what was copied last.
+        py.compute(|| write_key_file(path, &self.0.to_file(passphrase).map_err(to_py)?))
     }
 
     fn encrypt(

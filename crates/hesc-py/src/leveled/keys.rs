@@ -16,6 +16,7 @@ use super::{
     Described, GaloisKeys, LeveledCiphertext, LeveledPlaintext, RelinKey, content_from, described,
     detached, generator, layout_from,
 };
+use crate::errors::scheme_to_py;
 use crate::key_files::write_key_file;
 use crate::workers::Compute;
 
@@ -164,15 +165,15 @@ impl LeveledSecretKey {
     }
 
     fn save(&self, py: Python<'_>, path: PathBuf, passphrase: Option<&str>) -> PyResult<()> {
-        let bytes = detached(py, || {
+        let bytes = || {
             let bytes = self.0.secret_key_to_bytes(&self.1);
             match passphrase {
                 Some(passphrase) => sealing::seal(&bytes, passphrase.as_bytes(), &mut generator()?)
                     .map(Zeroizing::new),
                 None => Ok(bytes),
             }
-        })?;
-        write_key_file(path, &bytes)
+        };
+        py.compute(|| write_key_file(path, &bytes().map_err(scheme_to_py)?))
     }
 
     fn __reduce__(&self) -> PyResult<()> {
