@@ -360,6 +360,23 @@ def test_mixed_layouts_are_refused_by_name(keys: Any, small: LeveledParams) -> N
         along + given["packed"]
 
 
+@pytest.mark.parametrize("count", [1, 2, 3, 5])
+def test_public_numbers_go_with_those_of_their_block(
+    keys: Any, small: LeveledParams, count: int
+) -> None:
+    """Of blocks of two numbers, whose last one may have one."""
+    secret, public = keys
+    numbers, row = np.arange(count, dtype=np.uint8), 7 * np.arange(1, count + 1, dtype=np.uint8)
+    plan = integers.plan(
+        lambda a: (a ^ row, a & row), "uint8", count=count, params=small, layout="slotwise"
+    )
+    given = integers.encrypt(public, numbers, "uint8", layout="slotwise")
+    for found, expected in zip(
+        plan(given, progress=False), (numbers ^ row, numbers & row), strict=True
+    ):
+        np.testing.assert_array_equal(secret.decrypt_integers(found), expected)
+
+
 def test_expressions_along_slots_are_evaluated(keys: Any) -> None:
     secret, public = keys
     x = integers.encrypt(public, [1, 2, 250], "uint8", layout="slotwise")

@@ -294,7 +294,7 @@ def test_trees_of_steps_are_the_trees_at_the_steps(bits: int) -> None:
 def test_a_kept_key_goes_with_its_own_public_one() -> None:
     """Bits that bootstrap are encrypted under it: whoever has another's key reads samples."""
     plan = planned(TREE, engine="bootstrapped", batch=1)._served().plan
-    client, (_, other) = ClassClient(plan), hesc.keygen(plan.params)  # type: ignore[arg-type]
+    client, (_, other) = ClassClient(plan), hesc.keygen(plan.params)
     keys = client.public_keys()
     assert ClassClient(plan, secret=client.secret, keys=keys).public_keys() == keys
     foreign = frames.join(KEYS, [other.to_bytes(), frames.split(keys, KEYS, 2)[1]])

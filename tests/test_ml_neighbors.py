@@ -122,6 +122,17 @@ def test_votes_are_counted_as_scikit_learn_counts_them(weights: str, classes: in
     assert scores.shape == ((80,) if classes == 2 else (80, 5))
 
 
+def test_angles_stand_for_distances_of_vectors_of_one_length() -> None:
+    """Chords, and one less the cosine: up to a factor those of vectors with these angles."""
+    angles = np.linspace(0, np.pi, 64)
+    ends = np.column_stack([np.cos(angles), np.sin(angles)])
+    chords = np.linalg.norm(ends - ends[0], axis=1)
+    for metric, expected in (("euclidean", chords), ("cosine", 1 - ends @ ends[0])):
+        found = voting.apart(angles, metric)
+        assert np.allclose(found * expected[-1], expected * found[-1], atol=1e-12)
+        assert (np.diff(found) > 0).all()
+
+
 def test_of_equal_distances_the_earlier_record_is_nearer(monkeypatch: pytest.MonkeyPatch) -> None:
     distances = np.array([[5, 3, 5, 3, 0], [2, 2, 2, 2, 2], [9, 8, 7, 6, 6]], dtype=np.uint32)
     found = voting.nearest_of(distances, 3, 64)
