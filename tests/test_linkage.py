@@ -133,13 +133,8 @@ def test_nearest_pairs_come_in_parts() -> None:
         tied, whole = (MutualNearest(int(shape[1])) for _ in range(2))
         equal = distances % 3
         whole.add(equal)
-<<<<<<< HEAD
         for row in range(len(equal)):
             tied.add(equal[row : row + 1])
-=======
-        for at in range(len(equal)):
-            tied.add(equal[at : at + 1])
->>>>>>> h8/main
         assert tied.pairs()[0].tolist() == whole.pairs()[0].tolist()
         assert set(map(tuple, whole.pairs()[0].tolist())) == in_the_clear(equal, 3)
         assert np.array_equal(found, distances[pairs[:, 1], pairs[:, 0]])
