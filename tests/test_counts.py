@@ -84,6 +84,7 @@ HARMLESS = {
     "linkage/matching.py MutualNearest _row": "which pairs came so far, of the matcher's own",
     "linkage/matching.py MutualNearest rows": "which pairs came so far, of the matcher's own",
     "ml/onnx/values.py Budget _left": "memory of one reader, which a fork has twice",
+    "new_files.py _Made _complete": "whether files of one call have their names",
     "networks/batches.py BatchWriter _batches": "what one file says of itself",
     "planner/contenders/encrypted_columns.py _Parties _held": "memory that was measured",
     "progress.py Bar done": "what a bar shows",
@@ -92,6 +93,7 @@ HARMLESS = {
 """Other numbers and truths that change, and what they are."""
 COMPILED = {
     "hesc-circuits/src/gates/monitor.rs": "progress of one circuit",
+    "hesc-math/src/rng.rs": "a moment, hashed with fresh random bytes, which a fork has anew",
     "hesc-circuits/src/ring_products/server.rs": "GUARDED by ring_products/models.py",
     "hesc-schemes/src/ckks/sharing.rs": "GUARDED by secret/leveled.py",
     "hesc-schemes/src/rlwe/buffer.rs": "memory that is kept",

@@ -189,7 +189,8 @@ def test_transformers(tmp_path: Path, parts: int, hidden: bool) -> None:
     samples = rng.normal(size=(200, 12))
     names = [f"f{n}" for n in range(12)]
     made = PrivateTransformer(make_pipeline(StandardScaler(), PCA(parts, whiten=True)))
-    plan = made.fit(samples).plan(samples, names=names, hidden=hidden)
+    wishes = {"hidden": True, "answers": 9 * parts} if hidden else {}
+    plan = made.fit(samples).plan(samples, names=names, **wishes)
     made.save(tmp_path / "d")
     report = (tmp_path / "d" / "report.html").read_text()
     assert "Private transformer" in report

@@ -110,7 +110,7 @@ def test_one_element_broadcasts() -> None:
     polynomial = hesc.Polynomial([0, 1, 0.5])
     values = np.array([0.5, -1.0, 0.25])
     inputs = polynomial.encrypt_inputs(encryptor(), values)
-    model = polynomial.encrypt(encryptor(9))
+    model = polynomial.encrypt(encryptor(6))
     np.testing.assert_allclose(DECRYPT(model.evaluate(inputs)), polynomial(values), atol=0.05)
     a = hesc.Encoder(1024, random_state=1).encode([0.5, -0.5])
     b = hesc.Encoder(1024, random_state=1, first_dimension=1).encode(0.5)

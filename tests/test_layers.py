@@ -81,7 +81,7 @@ class Crate:
     def code(text: str) -> str:
         """Without comments, and without tests, which may use everything."""
         text = re.sub(r"//.*", "", text)
-        while found := re.search(r"#\[cfg\(test\)\]\s*mod \w+ \{", text):
+        while found := re.search(r"#\[cfg\(test\)\]\s*(?:pub(?:\([\w: ]+\))? )?mod \w+ \{", text):
             text = text[: found.start()] + text[block_end(text, found.start()) :]
         return text
 

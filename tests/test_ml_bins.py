@@ -361,7 +361,6 @@ PAIR, LIST = numbers(1, 2), numbers(3)
         {"steps": {"counts": PAIR(1e9, 0)}},
         {"steps": {"counts": numbers(2, 1)(3, 0)}},
         {"steps": {"edges": LIST(1, 3, 2)}},
-        {"steps": {"edges": LIST(1, 1, 2)}},
         {"steps": {"edges": numbers(2)(1, 2)}},
         {"steps": {"edges": {"shape": [3], "f8": "AAAA"}}},
         {"steps": {"step": "bin"}},

@@ -211,7 +211,7 @@ def test_an_answer_says_no_more_of_few_valued_features_than_its_scores() -> None
 def test_plans_say_who_learns_what(all_of_them: World) -> None:
     text = str(all_of_them.plan)
     for said in (
-        "bank holds d, a; clinic holds b, c",
+        "'bank' holds 'd', 'a'; 'clinic' holds 'b', 'c'",
         "no feature, no score",
         "3 linear equations in the 4 features",
         "client and server read every feature",

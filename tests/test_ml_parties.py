@@ -341,7 +341,7 @@ def test_other_estimators_are_refused(act: Callable[[], Any], error: str, text: 
         ({"max_error": 0}, "Parameter", "above zero"),
         ({"max_error": True}, "Parameter", "above zero"),
         ({"max_error": [1, 2]}, "Parameter", "above zero"),
-        ({"max_error": 1e-14}, "Parameter", "apart from"),
+        ({"max_error": 1e-14}, "Parameter", "in double precision, loses"),
         ({"max_error": 1e-11}, "NoiseBudget", "no set reaches"),
         ({"answers": 5}, "Parameter", "hidden=True"),
         ({"hidden": 1}, "Parameter", "True or False"),

@@ -114,7 +114,8 @@ def real(value: object, name: str, least: float = -math.inf, most: float = math.
     except OverflowError:
         number = math.inf
     if not (math.isfinite(number) and least <= number <= most):
-        raise OutOfRangeError(f"{name} is a finite number from {least:g} to {most:g}; got {number}")
+        ends = f" from {least:g}" * (least > -math.inf) + f" to {most:g}" * (most < math.inf)
+        raise OutOfRangeError(f"{name} is a finite number{ends}; got {number}")
     return number
 
 

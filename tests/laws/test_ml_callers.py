@@ -53,7 +53,7 @@ def logistic(copy: bool) -> Any:
 PARTIES = {"parties": {"a": [0, 2], "b": [1, 3]}, "setting": "many_parties"}
 CASES: dict[str, Case] = {
     "scores": Case(logistic, {}),
-    "scores, hidden": Case(logistic, {"hidden": True}),
+    "scores, hidden": Case(logistic, {"hidden": True, "answers": 9}),
     "scores, outsourced": Case(logistic, {"setting": "outsourced"}),
     "scores, several parties": Case(logistic, PARTIES),
     "scores, published": Case(logistic, {"setting": "one_side_clear"}),

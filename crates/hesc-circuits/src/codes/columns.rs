@@ -201,7 +201,7 @@ impl EncryptedCodes {
     /// shown too: what [`Hiding::coefficients`] counts.
     pub fn coefficients(&self, codes: usize) -> u64 {
         let n = self.scheme.block_length();
-        (self.shape.records.min(self.shape.slabs(n) * n)) as u64 * codes as u64
+        (self.shape.slabs(n) * n) as u64 * codes as u64
     }
 
     /// Distances to clear codes, packed rows of `bits / 64` words, for who may know these: their noise tells them.
@@ -228,7 +228,7 @@ impl EncryptedCodes {
     ) -> Result<Distances, SchemeError> {
         let seeds = (0..self.parts(codes)).map(|_| NoiseSeed::draw(rng)).collect();
         self.compared(codes, seeds, |seed, sums, records| {
-            self.scheme.hide_noise(key, &sums, records.max(1 << 20), hiding, seed)
+            self.scheme.hide_noise(key, &sums, records, hiding, seed)
         })
     }
 
