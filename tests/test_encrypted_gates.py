@@ -526,7 +526,7 @@ def test_an_evaluation_tells_how_far_it_is_and_can_be_ended(secure: Parties) -> 
 def test_weights_below_128_bits_are_refused() -> None:
     params = hesc.Params.preset("insecure_tfhe_512")
     assert params.assurance == "insecure"
-    with pytest.raises(hesc.SecurityError, match="below 512.* is below 128-bit security"):
+    with pytest.raises(hesc.SecurityError, match=r"below 512.* is below 128-bit security"):
         hesc.Params.from_bytes(params.to_bytes())
     again = hesc.Params.from_bytes(params.to_bytes(), assurance="insecure")
     assert (again, again.name) == (params, "insecure_tfhe_512")

@@ -333,7 +333,7 @@ def test_bounds_of_models_that_doubles_do_not_hold_are_refused() -> None:
         ([[0.0]], {"low": -1.7e308, "high": 1.7e308}),
         ([[1.0], [1.0]], {"low": 0, "high": 1e308}),
     ):
-        with pytest.raises(hesc.HescError, match="beyond what doubles hold|within 1e100"):
+        with pytest.raises(hesc.HescError, match=r"beyond what doubles hold|within 1e100"):
             ring_products.Bounds.of_model(weights, **ends)
 
 
