@@ -131,7 +131,21 @@ fn below<T>(work: impl FnOnce() -> T) -> T {
 #[inline(never)]
 fn wipe_stack() {
     black_box(&mut [0u8; STACK]);
+    // Vector registers hold what was copied last, and the next function that is bound late puts them on the stack.
+    // Copies of each size have registers of their own.
+    let zeros = [0u8; LONGEST];
+    let mut copied = [0u8; LONGEST];
+    for size in (0..).map(|power| 16 << power).take_while(|&size| size <= LONGEST) {
+        for size in [size, size + size / 2] {
+            let size = size.min(LONGEST);
+            black_box(&mut copied[..size]).copy_from_slice(&black_box(&zeros)[..size]);
+        }
+    }
+    black_box(&copied);
 }
+
+/// Bytes of the longest copy that uses vector registers in a way of its own.
+const LONGEST: usize = 1 << 12;
 
 /// What every call does that takes longer than a moment.
 pub trait Compute {
