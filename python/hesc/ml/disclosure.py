@@ -184,7 +184,10 @@ def _weights(ring: Plan) -> str:
             "and the answer to it"
         )
     if ring.answers is None:
-        return "THE CLIENT CAN COMPUTE ALL OF THEM from the first answer (hidden=True drowns them)"
+        return (
+            "THE CLIENT CAN COMPUTE ALL OF THEM from the first answer (hidden=True drowns them, for "
+            "a few answers)"
+        )
     return (
         f"hidden from an honest client, but for bounds (powers of two) and what scores say: "
         f"{ring.answers} numbers in all, {ring.shape[0]} a sample, then the server refuses, under "
