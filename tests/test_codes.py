@@ -296,6 +296,9 @@ def test_what_are_no_records_is_refused() -> None:
         RecordCoder(KEY, FIELDS, kind="minhash")
     with pytest.raises(hesc.ParameterError, match="name of its own"):
         RecordCoder(KEY, [FIELDS[0], FIELDS[0]])
+    # Names that are one in NFC: values of the one column would set the bits of the other's.
+    with pytest.raises(hesc.ParameterError, match="name of its own"):
+        RecordCoder(KEY, [Field("N\u00e9"), Field("Ne\u0301")])
     with pytest.raises(hesc.ParameterError, match="32 bytes"):
         HashKey(b"short")
     for forbidden in (pickle.dumps, copy.copy, copy.deepcopy):

@@ -156,6 +156,10 @@ def test_bounds_are_declared_in_whole_numbers_that_hold(p: Party) -> None:
                 encrypt(x, bound=wrong)  # type: ignore[arg-type]
         with pytest.raises(hesc.ParameterError, match="either"):
             encrypt(x, bound=4, wrap=True)
+        # A text that says no is no consent to wrap.
+        for neither in ("no", 0, None, np.array([True])):
+            with pytest.raises(hesc.ParameterError, match="wrap"):
+                encrypt(x, wrap=neither)  # type: ignore[arg-type]
     with pytest.raises(hesc.ParameterError, match="CKKS"):
         party("ckks").public.encrypt([1], wrap=True)
 

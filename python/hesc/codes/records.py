@@ -112,6 +112,11 @@ def _alike(text: str) -> str:
     return unicodedata.normalize("NFKC", folded.casefold())
 
 
+def _hashed_name(field: Field) -> str:
+    """The name of a field, however Unicode writes it."""
+    return unicodedata.normalize("NFC", field.name)
+
+
 def _is_missing(value: object) -> bool:
     """Whether a table has no value there: None, NaN, and pandas' NA and NaT."""
     if isinstance(value, float | np.floating):
@@ -159,7 +164,9 @@ class RecordCoder:
         self.fields = tuple(
             of_kind(field, "a field", Field, "hesc.codes.Field(name)") for field in fields
         )
-        if not self.fields or len({field.name for field in self.fields}) != len(self.fields):
+        # As they are hashed: pieces of two fields of one name would be the same.
+        names = {_hashed_name(field) for field in self.fields}
+        if not self.fields or len(names) != len(self.fields):
             raise ParameterError("fields are one at least, each with a name of its own")
         self.bits = whole(bits, "bits", 64, 1 << 16)
         if self.bits % 64:
@@ -224,7 +231,7 @@ class RecordCoder:
     def _of_piece(self, field: Field, piece: str) -> NDArray[np.int32]:
         """What a piece adds to each bit's sum."""
         # The length parts the field's name from the piece.
-        name = unicodedata.normalize("NFC", field.name)
+        name = _hashed_name(field)
         message = f"{self.kind} {self.bits} {len(name)} {name}{piece}".encode()
         if self.kind == "bloom":
             places = np.frombuffer(self._key.digest(message), dtype="<u4")[: field.hashes]

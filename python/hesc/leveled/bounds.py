@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from hesc._native import OutOfRangeError, ParameterError
-from hesc.inputs import whole
+from hesc.inputs import of_kind, whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,11 +38,13 @@ class Bound(NamedTuple):
         """That of numbers to be encrypted: as declared, or what all integers of the type have.
 
         Raises:
-            ParameterError: a bound of integers modulo the plaintext modulus, or those in CKKS.
+            ParameterError: a bound of integers modulo the plaintext modulus, or those in CKKS; a
+                `wrap` that is neither True nor False.
             ShapeError, OutOfRangeError: a bound that is no whole number from 1 to the largest
                 integer.
 
         """
+        of_kind(wrap, "wrap", bool, "it is True or False")
         if params.is_approximate and wrap:
             raise ParameterError("wrap=True is for BFV and BGV: CKKS has no modulus to wrap at")
         if wrap and bound is not None:

@@ -51,7 +51,8 @@ class PublicKeys(ByWireForm):
             OutOfRangeError: numbers outside their range or bound; a bound of integers that is.
             ShapeError: no vector, an empty one, or more numbers than there are slots; a bound of
                 integers that is no whole number.
-            ParameterError: a bound that is not positive, or with `wrap`; `wrap` in CKKS.
+            ParameterError: a bound that is not positive, or with `wrap`; `wrap` in CKKS, or neither
+                True nor False.
 
         >>> import hesc, numpy as np
         >>> params = hesc.LeveledParams.recommended("bfv")
