@@ -9,6 +9,7 @@ import json
 import os
 import pickle
 import re
+import resource
 import signal
 import stat
 import sys
@@ -224,6 +225,24 @@ def test_a_fork_does_not_double_what_a_count_has(tmp_path: Path) -> None:
         counted.spend(9, 9)
     # What a child makes itself is its own.
     assert in_a_child(lambda: OneProcess("it", "").check()) == "nothing"
+
+
+def test_a_ledger_that_is_written_in_part_gives_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "l"
+    with ledger.opened(path, bytes(32)) as counted:
+        counted.spend(1, 9)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with ledger.opened(path, bytes(32)) as counted:
+        # A limit inside the file: the system writes up to it, and says no error.
+        resource.setrlimit(resource.RLIMIT_FSIZE, (150, before[1]))
+        try:
+            with pytest.raises(OSError, match="in part"):
+                counted.spend(5, 9)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        assert counted.given == 1
+    with ledger.opened(path, bytes(32)) as counted:
+        assert counted.given == 1
 
 
 # Plans --------------------------------------------------------------------------------------------
@@ -464,6 +483,21 @@ def test_copies_are_held_against_rows_that_nobody_asked_about() -> None:
     tried = Copies(rng.normal(size=(1, 100)), np.zeros(1), x, classifies=False).best(59)
     # Thirty rows span less than a third of all directions; on themselves they would explain all.
     assert tried.explained < 0.6
+
+
+def test_copies_know_that_scores_may_all_be_above_zero() -> None:
+    """Half of what an end of the first axis has is the middle's: R^2 0.5 of these scores."""
+    rng = np.random.default_rng(6)
+    x = rng.normal(size=(600, 1)) + 0.7 * rng.normal(size=(600, 8))
+    scores = x.sum(axis=1)
+    truth = Copies(np.ones((1, 8)), np.full(1, -scores.min()), x, classifies=False)
+    assert truth.best(1).explained > 0.5
+    # Whichever way the first axis points.
+    other = Copies(-np.ones((1, 8)), np.full(1, scores.max()), x, classifies=False)
+    assert abs(other.best(1).explained - truth.best(1).explained) < 0.1
+    # Rows that do not vary have no axes.
+    still = Copies(np.ones((1, 2)), np.ones(1), np.ones((4, 2)), classifies=False)
+    assert still.best(2).explained == 1
 
 
 def test_more_answers_are_never_said_to_give_less() -> None:

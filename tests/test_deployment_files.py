@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 import tracemalloc
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -22,7 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import hesc
-from hesc.cli import batches, compiling, files
+from hesc.cli import batches, compiling, files, terminal
 from hesc.cli.columns import Table
 from hesc.ml import ClientFolder, PrivateClassifier, PrivateRegressor, PrivateTransformer
 from hesc.networks.batches import BatchWriter, read_batches
@@ -384,6 +385,39 @@ def test_a_command_that_cannot_say_what_it_did_leaves_nothing(desk: Desk, tmp_pa
                 (tmp_path / "x").unlink()
     with pytest.raises(hesc.HescError, match="--out is a file"):
         files.decrypt(tmp_path / "a", desk.client, desk.secret, Path("-"))
+
+
+def test_figures_have_their_name_with_the_result(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever takes the result's name meanwhile, its figures are not left alone."""
+    rows = write(tmp_path / "r.csv", NAMES, X[:5])
+    answered(desk, rows, tmp_path)
+    out, there = tmp_path / "x", sorted(tmp_path.iterdir())
+    monkeypatch.setattr(terminal, "say", lambda *_: out.touch())
+    beside = str(tmp_path / "figures.json")
+    for run in (
+        partial(files.encrypt, rows, desk.client, desk.secret, out, json_file=beside),
+        partial(files.evaluate, tmp_path / "q", desk.server, out, json_file=beside),
+        partial(files.decrypt, tmp_path / "a", desk.client, desk.secret, out, json_file=beside),
+    ):
+        with pytest.raises(FileExistsError, match="meanwhile"):
+            run()
+        out.unlink()
+        assert sorted(tmp_path.iterdir()) == there
+
+
+def test_names_of_files_are_no_lines_of_the_terminals(desk: Desk, tmp_path: Path) -> None:
+    """A peer that names its file cannot forge what a command says, nor send escapes."""
+    odd = tmp_path / "\x1b[31mq\nerror: none\u202e"
+    odd.write_text("none")
+    command = [sys.executable, "-m", "hesc", "decrypt", odd, "--client", desk.client]
+    command += ["--secret", desk.secret, "--out", tmp_path / "p.csv"]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert found.returncode == 1
+    assert "q\\nerror: none\\u202e: this is no" in found.stderr
+    assert found.stderr.endswith("\n")
+    assert found.stderr[:-1].isprintable()
 
 
 def test_keys_have_a_place_of_their_own(desk: Desk, tmp_path: Path) -> None:

@@ -57,6 +57,9 @@ REQUESTS: dict[str, Callable[[], object]] = {
     "ciphertexts": lambda: hesc.Encryptor(_given()[1], 64, layout="one_per_block").encrypt(
         np.zeros(10**6)
     ),
+    "evaluation keys": lambda: hesc.leveled_keygen(
+        hesc.LeveledParams.preset("ckks_32768"), rotations=range(1, 500)
+    ),
     "seeded ciphertexts": lambda: hesc.SecretEncryptor(
         _given()[0], 64, layout="one_per_block"
     ).encrypt(np.zeros(10**6)),

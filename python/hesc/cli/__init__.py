@@ -24,6 +24,7 @@ from hesc.cli import (
     predicting,
     reproduce,
 )
+from hesc.cli.terminal import printable
 
 
 def _version(asked: bool) -> None:
@@ -91,5 +92,6 @@ def main() -> None:
     except (HescError, OSError) as error:
         # No markup: names of files and classes may hold brackets.
         console = Console(stderr=True)
-        console.print(Text.assemble(("error: ", "bold red"), _told(error)), soft_wrap=True)
+        words = printable(_told(error))
+        console.print(Text.assemble(("error: ", "bold red"), words), soft_wrap=True)
         sys.exit(1)

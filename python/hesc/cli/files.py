@@ -22,6 +22,7 @@ from hesc.cli.terminal import (
     JsonFile,
     PassphraseFile,
     check_outputs,
+    new_result,
     read_passphrase,
     reading,
     say,
@@ -32,7 +33,7 @@ from hesc.ml.deployment import ClientFolder, ServerFolder
 from hesc.ml.folders import MANIFEST
 from hesc.networks.batches import BatchWriter, read_batches
 from hesc.networks.messages import Message
-from hesc.new_files import check_new, for_owner, new_file, new_files, read_whole
+from hesc.new_files import check_new, for_owner, new_files, read_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -206,7 +207,11 @@ def encrypt(
                     plan.prepared(batch, clip=clip)
     count = clipped = clipped_samples = queries = up = 0
     name = QueryName()
-    with reading(rows, "encrypting") as file, new_file(out) as part, part.open("xb") as query:
+    with (
+        reading(rows, "encrypting") as file,
+        new_result(out, json_file) as (part, beside),
+        part.open("xb") as query,
+    ):
         writer = BatchWriter(query, Message.SAMPLES)
         writer.write(bytes.fromhex(folder.digest))
         for first, batch in batches(file, plan, ignore_extra=ignore_extra):
@@ -233,7 +238,7 @@ def encrypt(
                 f"{clipped} values in {clipped_samples} samples were brought within their ranges"
             )
         query.flush()
-        tell(json_file, figures, *lines)
+        tell(beside, figures, *lines)
 
 
 def _check_served(server: Path) -> None:
@@ -306,7 +311,7 @@ def evaluate(
             # are few.
             found = iter(list(found))
             counted.spend(served.count.given, most)
-        part = stack.enter_context(new_file(out))
+        part, beside = stack.enter_context(new_result(out, json_file))
         with open(part, "xb", opener=for_owner) as answer:
             writer = BatchWriter(answer, Message.SCORES)
             writer.write(bytes.fromhex(folder.digest))
@@ -325,7 +330,7 @@ def evaluate(
         if counted is not None and most is not None:
             figures["numbers_left"] = most - counted.given
             lines.append(f"{most - counted.given} numbers left of {most}")
-        tell(json_file, figures, *lines)
+        tell(beside, figures, *lines)
 
 
 def decrypt(
@@ -377,7 +382,7 @@ def decrypt(
         if query is not None:
             sent = stack.enter_context(query.open("rb"))
             answers = answers_to(read_queries(sent, Message.SAMPLES, folder, plan), answers)
-        part = stack.enter_context(new_file(out))
+        part, beside = stack.enter_context(new_result(out, json_file))
         table = stack.enter_context(open(part, "x", newline="", encoding="utf-8", opener=for_owner))
         for each in answers:
             found_name.add(each.digest)
@@ -398,4 +403,4 @@ def decrypt(
             error = f", scores within {plan.error:.3g} (root mean square over servers and samples)"
         table.flush()
         warn_of_formulas(plan.classes)
-        tell(json_file, figures, f"predictions: {count}{error}: {out} (query {found_name})")
+        tell(beside, figures, f"predictions: {count}{error}: {out} (query {found_name})")

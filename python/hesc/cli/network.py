@@ -24,6 +24,7 @@ from hesc.cli.tables import read_rows
 from hesc.cli.terminal import (
     PassphraseFile,
     check_outputs,
+    printable,
     read_passphrase,
     reading,
     say,
@@ -112,7 +113,8 @@ def keygen(
             key.write(secret_part, passphrase=words)
             params_part.write_bytes(chosen.to_bytes())
             public_part.write_bytes(public_key.to_bytes())
-    Console().print(Text(f"public: {public}\nsecret: {secret} (mode 0600)"), soft_wrap=True)
+    lines = (f"public: {public}", f"secret: {secret} (mode 0600)")
+    Console().print(Text("\n".join(map(printable, lines))), soft_wrap=True)
 
 
 @contextmanager

@@ -12,14 +12,14 @@ from hesc._native import ParameterError, WireError
 from hesc.cli.batches import IgnoreExtra, after, batches
 from hesc.cli.files import KEYS_BYTES, Folder, check_apart, read_queries
 from hesc.cli.pairing import Asked, QueryName, digest_of
-from hesc.cli.terminal import JsonFile, check_outputs, reading, tell
+from hesc.cli.terminal import JsonFile, check_outputs, new_result, reading, tell
 from hesc.ml.deployment import ClientFolder
 from hesc.ml.parties import pieces
 from hesc.ml.parties.party import Party
 from hesc.ml.parties.plans import PartiesPlan
 from hesc.networks.batches import BatchWriter
 from hesc.networks.messages import Message
-from hesc.new_files import new_file, read_whole
+from hesc.new_files import read_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,7 +70,11 @@ def encrypt(
                     owner.side.prepared(batch, clip=clip)
     count = clipped = clipped_samples = up = 0
     name = QueryName()
-    with reading(rows, "encrypting") as file, new_file(out) as part, part.open("xb") as piece:
+    with (
+        reading(rows, "encrypting") as file,
+        new_result(out, json_file) as (part, beside),
+        part.open("xb") as piece,
+    ):
         writer = BatchWriter(piece, Message.SAMPLES)
         writer.write(bytes.fromhex(folder.digest))
         for first, batch in batches(file, owner.side, ignore_extra=ignore_extra):
@@ -94,7 +98,7 @@ def encrypt(
                 f"{clipped} values in {clipped_samples} rows were brought within their ranges"
             )
         piece.flush()
-        tell(json_file, figures, *lines)
+        tell(beside, figures, *lines)
 
 
 @app.command("join")
@@ -116,7 +120,7 @@ def join(
     queries = up = samples = 0
     with ExitStack() as stack:
         opened = [stack.enter_context(reading(path, "joining")) for path in files]
-        part = stack.enter_context(new_file(out))
+        part, beside = stack.enter_context(new_result(out, json_file))
         query = stack.enter_context(part.open("xb"))
         writer = BatchWriter(query, Message.SAMPLES)
         writer.write(bytes.fromhex(folder.digest))
@@ -139,7 +143,7 @@ def join(
         }
         query.flush()
         tell(
-            json_file,
+            beside,
             figures,
             f"samples: {samples}, queries: {queries}, {up} bytes: {out} (query {name})",
             *(f"{path} is piece {each}" for path, each in zip(files, named, strict=True)),

@@ -10,11 +10,11 @@ import typer
 from hesc._native import ParameterError
 from hesc.cli.batches import IgnoreExtra, after, batches, write_rows
 from hesc.cli.files import check_apart, warn_of_formulas
-from hesc.cli.terminal import JsonFile, check_outputs, reading, tell
+from hesc.cli.terminal import JsonFile, check_outputs, new_result, reading, tell
 from hesc.ml.clear.client import ClearClient
 from hesc.ml.clear.plans import ClearPlan
 from hesc.ml.deployment import ClientFolder
-from hesc.new_files import for_owner, new_file
+from hesc.new_files import for_owner
 
 
 def predict(
@@ -43,7 +43,7 @@ def predict(
     count = 0
     with (
         reading(rows, "predicting") as file,
-        new_file(out) as part,
+        new_result(out, json_file) as (part, beside),
         open(part, "x", newline="", encoding="utf-8", opener=for_owner) as table,
     ):
         for first, batch in batches(file, plan, ignore_extra=ignore_extra):
@@ -54,4 +54,4 @@ def predict(
             count += len(batch)
         table.flush()
         warn_of_formulas(plan.classes)
-        tell(json_file, {"samples": count}, f"predictions: {count}: {out}")
+        tell(beside, {"samples": count}, f"predictions: {count}: {out}")

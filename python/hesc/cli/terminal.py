@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.text import Text
 
 from hesc._native import HescError
-from hesc.new_files import check_new, for_owner, new_file
+from hesc.new_files import check_new, for_owner, new_file, new_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -85,7 +85,29 @@ def check_outputs(outputs: Mapping[str, Path], json_file: str | None) -> None:
 def say(*lines: str) -> None:
     """Lines on the terminal."""
     # No markup: names of files may hold brackets.
-    Console(stderr=True).print(Text("\n".join(lines)), soft_wrap=True)
+    Console(stderr=True).print(Text("\n".join(map(printable, lines))), soft_wrap=True)
+
+
+def printable(text: str) -> str:
+    """A text of one line, with other letters as Python writes them.
+
+    Names of files may be a peer's, and hold line feeds and escape sequences.
+    """
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
+
+
+@contextmanager
+def new_result(out: Path, json_file: str | None) -> Iterator[tuple[Path, str | None]]:
+    """As `new_file`, of a result and the figures beside it, which have their names together.
+
+    Gives where the result is written, and what `tell` takes for the figures.
+    """
+    if json_file in (None, "-"):
+        with new_file(out) as part:
+            yield part, json_file
+    else:
+        with new_files(out, Path(json_file)) as (part, figures):
+            yield part, str(figures)
 
 
 def tell(json_file: str | None, figures: Mapping[str, Any], *lines: str) -> None:

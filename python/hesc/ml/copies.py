@@ -168,10 +168,10 @@ class Copies:
             # The middle of all, and then a sample along each of the first axes: where least
             # squares have the smallest solution.
             yield view.middle + view.along[:, : samples - 1] @ view.slopes[: samples - 1]
-            # No sample for the middle, whose scores are guessed to be zero: as far along each axis
-            # as samples are.
-            far = np.where(view.far > 0, view.far, 1)[:samples, None]
-            yield view.along[:, :samples] @ (view.slopes[:samples] + view.middle / far)
+            # No sample for the middle: as far along each axis as samples are, to either side.
+            far = np.where(view.far > 0, view.far, 1)[:samples]
+            for ends in (far, -far):
+                yield from _by_ends(view, ends)
             yield from self._by_rows(view, samples)
 
     def _by_rows(self, view: _View, samples: int) -> Iterator[Array]:
@@ -198,6 +198,21 @@ class Copies:
         return Copy(
             samples, count, float(explained), float((true == copied).mean()), float(majority)
         )
+
+
+def _by_ends(view: _View, ends: Array) -> Iterator[Array]:
+    """Scores of the fresh rows from one sample at an end of each of the first axes.
+
+    The smallest solution without a constant, which the scores of the middle are guessed to be zero
+    by, and with one, which counts as much as features do: of scores that are all above zero half of
+    what an end has is the middle's.
+    """
+    count = len(ends)
+    scores = view.middle + ends[:, None] * view.slopes[:count]
+    tried = view.along[:, :count] * ends
+    for constant in (0.0, np.square(ends).sum() / max(count, 1)):
+        inner = np.diag(np.square(ends)) + constant
+        yield (tried + constant) @ np.linalg.solve(inner, scores)
 
 
 def _counts(most: int) -> Iterator[int]:

@@ -8,6 +8,7 @@ the weights are found by linear algebra. `hesc eval --ledger` does.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import os
@@ -89,8 +90,10 @@ class Ledger(Count):
 
     def _keep(self, given: int) -> None:
         data = _written(self._model, self._salt, given)
-        # Over the old count, which is never longer unless somebody edited it.
-        os.pwrite(self._descriptor, data, 0)
+        # Over the old count, which is never longer unless somebody edited it. What is written in
+        # part (a limit of the process, a file system over a network) has the old count at its end.
+        if os.pwrite(self._descriptor, data, 0) != len(data):
+            raise OSError(errno.EIO, "a ledger was written in part; nothing more is given")
         os.ftruncate(self._descriptor, len(data))
         os.fsync(self._descriptor)
 

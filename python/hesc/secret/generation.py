@@ -9,6 +9,7 @@ from hesc.encryptor import PublicKey
 from hesc.inputs import of_kind, one_name, whole
 from hesc.leveled.keys import PublicKeys
 from hesc.leveled.params import LeveledParams
+from hesc.memory import make_room
 from hesc.packing.moves import spreading_elements
 from hesc.parameter_set import explained
 from hesc.params import Params
@@ -80,8 +81,6 @@ def leveled_keygen(
     for name, flag in flags.items():
         if not isinstance(flag, bool):
             raise ParameterError(f"{name} is True or False; got {flag!r}")
-    secret, public = params.native.generate_keys()
-    relin = secret.relin_key() if products else None
     steps = [whole(step, "rotations", -(2**31), 2**31 - 1) for step in rotations]
     along = list(slot_rotations)
     if any(not isinstance(pair, tuple | list) or len(pair) != 2 for pair in along):
@@ -104,5 +103,25 @@ def leveled_keygen(
         elements += spreading_elements(params)
     wanted = sorted(set(elements) - {1})
     some = bool(steps or wanted or unpacking or spreading) or conjugate
+    # Steps around a row are one.
+    apart = {step % max(1, params.slot_count // 2) for step in steps} - {0}
+    _room_for_keys(params, len(apart) + len(wanted) + products + conjugate)
+    secret, public = params.native.generate_keys()
+    relin = secret.relin_key() if products else None
     galois = secret.galois_keys(steps, conjugate, wanted) if some else None
     return LeveledSecretKey(params, secret), PublicKeys(params, public, relin, galois)
+
+
+def _room_for_keys(params: LeveledParams, count: int) -> None:
+    """Refuses evaluation keys that there is no memory for: two elements for each digit of a part.
+
+    Raises:
+        MemoryError: naming what there is and what they take.
+
+    """
+    special = len(params.special_moduli)
+    if special:
+        moduli = len(params.coeff_moduli)
+        digits = -(-moduli // special)
+        needed = count * 2 * digits * (moduli + special) * 8 * params.ring_degree
+        make_room(needed, f"{count:,} evaluation keys")
