@@ -18,7 +18,7 @@ import pytest
 import typer
 
 import hesc
-from hesc import _native, studies
+from hesc import _native, cli, studies
 from hesc.cli import app, demo, reproduce
 from hesc.iris import load_network, load_split
 from hesc_papers import identifiers, tfhe_peer
@@ -522,3 +522,23 @@ def test_presets_are_tables_of_what_sets_say(
     assert absent not in presets
     with pytest.raises(hesc.ParameterError, match="names"):
         presets[absent]
+
+
+def test_commands_without_memory_end_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # `main` takes signals, which tests keep.
+    monkeypatch.setattr("hesc.cli.signal.signal", lambda *_: None)
+    for said, told in ((MemoryError(), "not enough memory"), (MemoryError("3 GB"), "3 GB")):
+
+        def refused(error: MemoryError = said) -> None:
+            raise error
+
+        monkeypatch.setattr(cli, "app", refused)
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        assert ended.value.code == 1
+        found = capsys.readouterr().err
+        assert found.startswith("error: ")
+        assert told in found
+        assert found.count("\n") == 1

@@ -77,7 +77,7 @@ def _told(error: Exception) -> str:
     """An error in words, without the system's number."""
     if isinstance(error, OSError) and error.strerror and isinstance(error.filename, str):
         return f"{error.filename}: {error.strerror}"
-    return str(error)
+    return str(error) or "there is not enough memory"
 
 
 def main() -> None:
@@ -89,7 +89,7 @@ def main() -> None:
             signal.signal(number, lambda number, _: sys.exit(128 + number))
     try:
         app()
-    except (HescError, OSError) as error:
+    except (HescError, OSError, MemoryError) as error:
         # No markup: names of files and classes may hold brackets.
         console = Console(stderr=True)
         words = printable(_told(error))
