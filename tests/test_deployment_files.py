@@ -190,7 +190,7 @@ def test_transformers(tmp_path: Path, parts: int, hidden: bool) -> None:
     samples = rng.normal(size=(200, 12))
     names = [f"f{n}" for n in range(12)]
     made = PrivateTransformer(make_pipeline(StandardScaler(), PCA(parts, whiten=True)))
-    wishes = {"hidden": True, "answers": 9 * parts} if hidden else {}
+    wishes: dict[str, Any] = {"hidden": True, "answers": 9 * parts} if hidden else {}
     plan = made.fit(samples).plan(samples, names=names, **wishes)
     made.save(tmp_path / "d")
     report = (tmp_path / "d" / "report.html").read_text()
@@ -411,7 +411,7 @@ def test_names_of_files_are_no_lines_of_the_terminals(desk: Desk, tmp_path: Path
     """A peer that names its file cannot forge what a command says, nor send escapes."""
     odd = tmp_path / "\x1b[31mq\nerror: none\u202e"
     odd.write_text("none")
-    command = [sys.executable, "-m", "hesc", "decrypt", odd, "--client", desk.client]
+    command: list[Any] = [sys.executable, "-m", "hesc", "decrypt", odd, "--client", desk.client]
     command += ["--secret", desk.secret, "--out", tmp_path / "p.csv"]
     found = subprocess.run(command, capture_output=True, text=True, check=False)
     assert found.returncode == 1

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -78,10 +78,10 @@ def test_runs_of_many_minutes_say_so_before_they_begin(
     plan = tree._served().plan
     slow = replace(plan, seconds=100.0)
     monkeypatch.setattr(slow.__class__, "prepared", lambda *_args, **_options: 1 / 0)
-    client = SimpleNamespace(plan=slow)
+    client, server = SimpleNamespace(plan=slow), cast("ways.Server", None)
     samples = np.zeros((3 * plan.rows, 4))
     with pytest.warns(UserWarning, match=r"5 min.*batch="), pytest.raises(ZeroDivisionError):
-        Session(client, None).run(samples, clip=False, progress=False)
+        Session(client, server).run(samples, clip=False, progress=False)
 
 
 def in_the_clear(model: models.Scores, words: Words, steps: Any, argmax: str) -> Any:
