@@ -117,7 +117,7 @@ impl Workers {
 }
 
 /// Bytes of the stack that are overwritten: more than any work has in its frames.
-const STACK: usize = 1 << 17;
+const STACK: usize = 1 << 15;
 
 /// Runs work in frames of its own, below its caller's, where they are overwritten.
 #[inline(never)]
@@ -127,7 +127,7 @@ fn below<T>(work: impl FnOnce() -> T) -> T {
 
 /// Overwrites what calls before this one left on the stack: a value that moves leaves a copy where it was, keys and
 /// the blocks of them that are hashed among the rest. What is dropped later lies in memory of its own, which is wiped
-/// when it is freed. Cost: some microseconds.
+/// when it is freed. Cost: about a microsecond.
 #[inline(never)]
 fn wipe_stack() {
     black_box(&mut [0u8; STACK]);
