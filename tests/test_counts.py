@@ -29,6 +29,7 @@ from hesc.ml.copies import Copies
 from hesc.ml.weights import Weights
 from hesc.one_process import OneProcess
 from tests.leveled_cases import precise_keys
+from tests.test_ml_same_model import in_a_child
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -47,24 +48,6 @@ def planned(answers: int = 11, **wishes: Any) -> PrivateRegressor:
     wishes = {"max_error": 0.5, "ranges": (-1, 1), "names": NAMES, **wishes}
     made.plan(X, hidden=True, answers=answers, **wishes)
     return made
-
-
-def in_a_child(work: Callable[[], object]) -> str:
-    """What work raises in a forked process."""
-    read, write = os.pipe()
-    child = os.fork()
-    if not child:
-        try:
-            work()
-            said = "nothing"
-        except hesc.HescError as error:
-            said = str(error)
-        os.write(write, said.encode())
-        os._exit(0)
-    os.close(write)
-    os.waitpid(child, 0)
-    with os.fdopen(read) as file:
-        return file.read()
 
 
 # All counts ---------------------------------------------------------------------------------------
