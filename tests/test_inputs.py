@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import hesc
+from hesc._support.inputs import real_array, whole, whole_array
 from hesc.gates import (
     EncryptedBits,
     Evaluator,
@@ -18,7 +19,6 @@ from hesc.gates import (
     to_bits,
     to_numbers,
 )
-from hesc.inputs import real_array, whole, whole_array
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 import numpy as np
 
 from hesc._native import HescError, Selector
-from hesc.encoding import Encoder
+from hesc._support.stages import medians
 from hesc.params import Params
 from hesc.secret import keygen
-from hesc.stages import medians
+from hesc.streams.encoding import Encoder
 from hesc_papers.report import Report, alternating
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from hesc.studies import Options
+    from hesc._support.studies import Options
 
 IDENTIFIER: Final = "koseki2022hesc:table-2"
 TITLE: Final = "Time for each bit of a stochastic number, all schemes"

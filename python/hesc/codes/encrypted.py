@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hesc import _native
+from hesc._support.inputs import WORD, of_kind, whole, wire_bytes
+from hesc._support.memory import make_room
+from hesc._support.opaque import Opaque
+from hesc._support.pickling import ByWireForm
 from hesc.codes.rows import checked
-from hesc.encryptor import PublicKey
-from hesc.inputs import WORD, of_kind, whole, wire_bytes
-from hesc.memory import make_room
-from hesc.opaque import Opaque
 from hesc.params import checked_params
-from hesc.pickling import ByWireForm
+from hesc.streams.encryptor import PublicKey
 
 if TYPE_CHECKING:
     import numpy as np

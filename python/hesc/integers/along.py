@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from hesc._native import CircuitError, NoiseBudgetError, ParameterError
+from hesc._support.progress import Bar
 from hesc.integers.circuits import in_order
 from hesc.integers.expressions import PublicIntegers
 from hesc.integers.layouts import SlotwiseArray
@@ -15,7 +16,6 @@ from hesc.integers.slotwise import Slotwise, SlotwiseIntegers, SlotwiseTruths
 from hesc.packing.messages import NUMBERS
 from hesc.packing.slots import EncryptedSlots
 from hesc.packing.traces import TracedSlots, Trial
-from hesc.progress import Bar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from hesc.integers.expressions import Integers
     from hesc.integers.kinds import Kind
-    from hesc.leveled.params import LeveledParams
+    from hesc.params.vectors import LeveledParams
 
 Value = Any
 """`SlotwiseIntegers`, `SlotwiseTruths`, or a row of public numbers or truth values."""

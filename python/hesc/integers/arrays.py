@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hesc import _native
 from hesc._native import ParameterError
-from hesc.inputs import of_kind, wire_bytes
+from hesc._support.inputs import of_kind, wire_bytes
+from hesc._support.memory import make_room
 from hesc.integers.bits import bits_of, numbers_in
 from hesc.integers.expressions import Integers
 from hesc.integers.kinds import Kind
-from hesc.leveled.keys import PublicKeys
-from hesc.memory import make_room
+from hesc.vectors.keys import PublicKeys
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
 
-    from hesc.leveled.params import LeveledParams
+    from hesc.params.vectors import LeveledParams
 
 Block = list[_native.LeveledCiphertext]
 """The bits of as many numbers as there are slots, the lowest first."""

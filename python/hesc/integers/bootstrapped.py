@@ -11,24 +11,24 @@ import numpy as np
 
 from hesc import _native
 from hesc._native import ParameterError
+from hesc._support.inputs import of_kind, wire_bytes
+from hesc._support.opaque import Opaque
+from hesc._support.pickling import ByWireForm
 from hesc.gates.answers import BitAnswer
 from hesc.gates.encrypted import EncryptedBits, Evaluator, encrypt_bits
-from hesc.inputs import of_kind, wire_bytes
 from hesc.integers.bits import bits_of, numbers_in
 from hesc.integers.expressions import Integers
 from hesc.integers.kinds import Kind
-from hesc.opaque import Opaque
-from hesc.pickling import ByWireForm
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-    from hesc.encryptor import PublicKey
     from hesc.gates.circuit import Circuit
     from hesc.integers.expressions import PublicIntegers
     from hesc.params import Params
+    from hesc.streams.encryptor import PublicKey
 
 
 class BootstrappedIntegers(ByWireForm, Integers):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, overload
 
 from hesc._native import ParameterError
-from hesc.encryptor import PublicKey
 from hesc.integers.bootstrapped import BootstrappedIntegers
 from hesc.integers.layouts import (
     SLICED,
@@ -15,7 +14,8 @@ from hesc.integers.layouts import (
     plaintexts,
     read_layout,
 )
-from hesc.leveled.keys import PublicKeys
+from hesc.streams.encryptor import PublicKey
+from hesc.vectors.keys import PublicKeys
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike

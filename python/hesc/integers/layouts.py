@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from hesc._native import NoiseBudgetError, ParameterError
-from hesc.inputs import one_name, wire_bytes
+from hesc._support.inputs import one_name, wire_bytes
+from hesc._support.opaque import Opaque
 from hesc.integers.arrays import EncryptedIntegers, described, plain_bits
 from hesc.integers.bits import bits_of, numbers_in
 from hesc.integers.expressions import Integers
 from hesc.integers.kinds import Kind
 from hesc.integers.slotwise import Slotwise
-from hesc.opaque import Opaque
 from hesc.packing.messages import NORMAL, NUMBERS, POWERS, degree_of, encoded
 from hesc.packing.slots import EncryptedSlots, pack
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
 
     from hesc import _native
-    from hesc.leveled.keys import PublicKeys
-    from hesc.leveled.params import LeveledParams
+    from hesc.params.vectors import LeveledParams
+    from hesc.vectors.keys import PublicKeys
 
 SLICED: Final = "sliced"
 """A ciphertext for each bit, a number in each slot."""

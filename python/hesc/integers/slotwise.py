@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hesc._native import ParameterError, ShapeError
-from hesc.inputs import of_kind, unmasked, whole
+from hesc._support.inputs import of_kind, unmasked, whole
+from hesc._support.opaque import Opaque
 from hesc.integers.bits import bits_of, numbers_of
 from hesc.integers.kinds import BOOL, Kind, check_range, kind_of
 from hesc.integers.prefixes import chosen, equal, less
-from hesc.leveled.keys import PublicKeys
-from hesc.leveled.params import LeveledParams
-from hesc.opaque import Opaque
 from hesc.packing.messages import NUMBERS
 from hesc.packing.slots import EncryptedSlots, carries
 from hesc.packing.slots import encrypt as encrypt_slots
 from hesc.packing.slots import read as read_slots
+from hesc.params.vectors import LeveledParams
+from hesc.vectors.keys import PublicKeys
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray

@@ -11,8 +11,8 @@ from hesc.packing.slots import EncryptedSlots
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hesc.leveled.keys import PublicKeys
-    from hesc.leveled.params import LeveledParams
+    from hesc.params.vectors import LeveledParams
+    from hesc.vectors.keys import PublicKeys
 
 
 class _NoKeys(NamedTuple):

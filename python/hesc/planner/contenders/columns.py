@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from hesc.leveled.params import LeveledParams
+from hesc.params.vectors import LeveledParams
 from hesc.planner.contenders.problems import ForScores
 from hesc.planner.offers import LATTICE, Offer, Refusal
 from hesc.planner.roles import Sees

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from hesc._native import NoiseBudgetError
-from hesc.leveled.params import LeveledParams
+from hesc.params.vectors import LeveledParams
 from hesc.planner.contenders.columns import scales_of
 from hesc.planner.contenders.problems import ForScores
 from hesc.planner.offers import LATTICE, Offer, Refusal
@@ -20,10 +20,10 @@ from hesc.secret import leveled_keygen
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.leveled.keys import PublicKeys
-    from hesc.leveled.vectors import EncryptedVector
     from hesc.planner.tasks import Scores, Task
     from hesc.secret import LeveledSecretKey
+    from hesc.vectors.keys import PublicKeys
+    from hesc.vectors.vectors import EncryptedVector
 
 _PRESETS: Final = ("ckks_4096", "ckks_8192")
 """The smallest that has the error is taken."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hesc.leveled.params import LeveledParams
+from hesc.params.vectors import LeveledParams
 from hesc.planner.contenders.problems import ForProducts
 from hesc.planner.offers import LATTICE, Offer, Refusal
 from hesc.planner.roles import Sees
@@ -17,8 +17,8 @@ from hesc.secret import leveled_keygen
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.leveled.vectors import EncryptedVector
     from hesc.planner.tasks import Products, Task
+    from hesc.vectors.vectors import EncryptedVector
 
 
 class LeveledFactors(ForProducts):
