@@ -55,7 +55,7 @@ LEFT_OUT: Final = {
     "hesc.integers.bootstrapped.IntegerAnswer.from_bytes",
     "hesc.integers.layouts.PackedIntegers.unpack", "hesc.integers.plans.evaluate",
     "hesc.integers.plans.plan", "hesc.integers.slotwise.SlotwiseTruths.where",
-    "hesc.params.vectors.LeveledParams.cyclotomic", "hesc.params.Params.tfhe",
+    "hesc.params.vectors.LeveledParams.cyclotomic", "hesc.params.streams.Params.tfhe",
     "hesc.packing.moves.Spread", "hesc.packing.moves.gather",
     "hesc.packing.slots.EncryptedSlots.extract", "hesc.packing.slots.EncryptedSlots.frobenius",
     "hesc.packing.slots.EncryptedSlots.rotate", "hesc.packing.slots.EncryptedSlots.unpack",
