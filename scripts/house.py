@@ -222,9 +222,8 @@ class Kinds:
 
     A kind is a text that reaches a call in `KINDS_OF` as that argument: as a literal, as a
     constant of this module or of one that it is imported from, as a name of the class or of one
-    derived from it, or through
-    a parameter of the function around, whose calls are then looked at. An enumeration called
-    Message or MessageKind is a container too, and each of its members a kind.
+    derived from it, or through a parameter of the function around, whose calls are then looked at.
+    An enumeration called Message or MessageKind is a container too, and each of its members a kind.
     """
 
     def __init__(self, found: Mapping[str, Module]) -> None:

@@ -22,8 +22,8 @@ LIMITS: Final = {
     "names of files that stand for several": 29,  # wanted: 0
     "names of classes that stand for several": 21,  # wanted: 0
     "methods that only forward": 103,  # wanted: 0
-    "docstrings that lean, public": 140,  # wanted: 0
-    "docstrings that lean, private": 50,  # wanted: 0
+    "docstrings that lean, public": 0,
+    "docstrings that lean, private": 0,
     "public names": 224,  # wanted: fewer
 }
 

@@ -27,7 +27,7 @@ MANIFEST: Final = "manifest.json"
 MANIFEST_BYTES: Final = 1 << 16
 """The longest manifest."""
 KINDS: Final = ("client folder", "server folder", "owner folder", "deployment")
-"""Of manifests."""
+"""Kinds of manifests."""
 _FIELDS: Final = {"plan", "hesc", "files"}
 
 

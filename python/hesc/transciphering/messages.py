@@ -62,7 +62,7 @@ class Message:
 
     @property
     def kind(self) -> Kind:
-        """Of the numbers."""
+        """The kind of the numbers."""
         return Kind(*self.native.integers[1:])
 
     @property

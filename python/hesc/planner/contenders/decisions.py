@@ -176,7 +176,7 @@ def _on_bits(samples: int, found: Quantised[LinearScores], circuit: integers.Pla
 
 
 def bits_up(bits: int) -> int:
-    """Of a query on its way up: sixteen for each place of its blocks."""
+    """Bits of a query on its way up: sixteen for each place of its blocks."""
     return _HEAD + -(-bits // BLOCK) * 16 * BLOCK
 
 
