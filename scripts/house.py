@@ -37,6 +37,8 @@ KINDS_OF: Final[dict[str, dict[str, int]]] = {
     "messages": {"Message": 0, "Message.read": 1, "Message.from_bytes": 1},
 }
 """Containers of messages in Python: their calls, and which argument is the kind."""
+MODELS: Final = ("ml", "models", "protocols")
+"""Packages about models and what is computed on them, whose rooms are counted too."""
 _DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 _FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -442,12 +444,12 @@ def public_names(found: Mapping[str, Module]) -> int:
 
 
 def plan_arguments(found: Mapping[str, Module]) -> int:
-    """The most arguments of a method of `hesc.ml` called `plan`, besides `self` and the data."""
+    """The most arguments of a method about models called `plan`, besides `self` and the data."""
     return max(
         (
             len(_parameters(node)) - 2
             for module in found.values()
-            if module.name.startswith("hesc.ml")
+            if room(module.name, "hesc") in MODELS
             for node in ast.walk(module.tree)
             if isinstance(node, _FUNCTION) and node.name == "plan"
         ),
@@ -616,11 +618,10 @@ def measure(root: Path) -> House:
         for path in sorted(root.glob("crates/*/src/**/*.rs"))
     }
     stub = root / "python/hesc/_native.pyi"
-    top, models = floors(hesc, "hesc"), floors(hesc, "hesc.ml")
+    tops = {name: floors(hesc, name) for name in ("hesc", *(f"hesc.{each}" for each in MODELS))}
     kinds = {"Rust frame": frame_kinds(rust)} | Kinds(hesc).count()
     lists: dict[str, Sequence[object] | Mapping[str, object]] = {
-        "rooms of `hesc`": top.rooms,
-        "rooms of `hesc.ml`": models.rooms,
+        **{f"rooms, {name}": each.rooms for name, each in tops.items()},
         "circles of modules": module_circles(hesc),
         "plan classes in Python": plan_classes(hesc),
         "plan structs in Rust": plan_structs(rust),
@@ -634,11 +635,11 @@ def measure(root: Path) -> House:
     counts: dict[str, int] = {}
     for name, items in lists.items():
         counts[name] = len(items)
-        if name.startswith("rooms"):
-            each = top if name == "rooms of `hesc`" else models
-            counts[f"floors, {name[9:]}"] = each.count
-            counts[f"arrows, {name[9:]}"] = len(each.arrows)
-            counts[f"arrows in circles, {name[9:]}"] = each.up
+        if name.startswith("rooms, "):
+            each = tops[name.removeprefix("rooms, ")]
+            counts[name.replace("rooms", "floors")] = each.count
+            counts[name.replace("rooms", "arrows")] = len(each.arrows)
+            counts[name.replace("rooms", "arrows in circles")] = each.up
         if name == "containers of messages":
             counts["kinds of messages"] = sum(map(len, kinds.values()))
     poor = leaning(hesc | papers)
