@@ -131,7 +131,7 @@ class KeyHolder(ABC, Generic[ReadT]):
 
     @abstractmethod
     def _decrypted(self, answer: bytes) -> ReadT:
-        """Of an answer of as many samples as it says."""
+        """What an answer holds, decrypted; its number of samples is what the answer says."""
 
     def _read_beside(self, params: LeveledParams) -> PublicKeys:
         """Keys that answers are read beside; decryption uses their parameters alone.

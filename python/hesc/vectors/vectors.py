@@ -76,7 +76,7 @@ class EncryptedVector(Opaque):
 
     @property
     def shape(self) -> tuple[int]:
-        """As numpy has it: one axis."""
+        """The vector's shape, as numpy has it: one axis."""
         return (self._length,)
 
     @property
