@@ -48,7 +48,7 @@ class Side:
         self.inputs = len(own)
         """Columns that the party holds."""
         self.names = [plan.names[column] for column in own] if plan.names else []
-        """Their names, or none."""
+        """Names of the features, or none."""
         self.rows = plan.rows
         """Samples of one piece, at most."""
         self.steps, self.features = columns.restricted(plan.steps, own)
