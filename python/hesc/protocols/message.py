@@ -1,0 +1,300 @@
+"""What parties send each other: one frame for queries, answers and pieces, in memory and in files.
+
+A message says what it is, which plan it belongs to, which query it answers, and of how many samples
+it is. Its parts are ciphertexts, each in a wire form of its own. The checksum is against damage;
+nobody who means to change a message is stopped by it.
+
+    offset  bytes
+         0      4   magic, `HSCM`
+         4      1   version, 1
+         5      1   kind, one of `Kind`
+         6     16   the plan's digest, its first half
+        22     16   name of the query that is answered; zeros in other kinds
+        38      4   samples
+        42      2   parts
+        44      4   CRC-32 of the bytes before it and of those behind it
+        48          each part behind its length of four bytes
+
+Numbers are little-endian. A file is any number of messages of one kind, and one that counts them.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import struct
+from enum import IntEnum
+from hashlib import sha256
+from typing import IO, TYPE_CHECKING, Final, NamedTuple
+from zlib import crc32
+
+from hesc._native import ParameterError, WireError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_HEAD: Final = struct.Struct("<4sBB16s16sIH")
+_SUM: Final = struct.Struct("<I")
+_LENGTH: Final = struct.Struct("<I")
+_MAGIC: Final = b"HSCM"
+_VERSION: Final = 1
+HEAD_BYTES: Final = _HEAD.size + _SUM.size
+"""Bytes of a message before its parts."""
+PART_BYTES: Final = _LENGTH.size
+"""Bytes of a part beside its content."""
+NAME_BYTES: Final = 16
+"""Bytes of a query's name, and of a plan's digest as messages have it."""
+LARGEST: Final = 1 << 30
+"""Bytes of a message, at most."""
+_NOTHING: Final = bytes(NAME_BYTES)
+_MOST_PARTS: Final = (1 << 16) - 1
+_MOST_SAMPLES: Final = (1 << 32) - 1
+
+
+class Kind(IntEnum):
+    """What a message is."""
+
+    QUERY = 1
+    """Encrypted samples, for a server."""
+    ANSWER = 2
+    """What a server computed of a query, for who has the key."""
+    PIECE = 3
+    """One party's columns of a query."""
+    END = 4
+    """The end of a file; its samples are the number of messages before it."""
+
+    @property
+    def description(self) -> str:
+        """The kind in words, for errors."""
+        return _DESCRIPTIONS[self]
+
+
+_DESCRIPTIONS: Final = {
+    Kind.QUERY: "a query",
+    Kind.ANSWER: "an answer",
+    Kind.PIECE: "a party's piece of a query",
+    Kind.END: "the end of a file",
+}
+
+
+class Message(NamedTuple):
+    """One message between the parties of a plan."""
+
+    kind: Kind
+    """What it is."""
+    plan: bytes
+    """The first `NAME_BYTES` bytes of the plan's digest."""
+    samples: int
+    """How many samples it is of, as its sender says."""
+    parts: tuple[bytes, ...]
+    """Ciphertexts, each in its own wire form."""
+    query: bytes = _NOTHING
+    """Name of the query that an answer is to; see `name_of`."""
+
+    def to_bytes(self) -> bytes:
+        """The wire form.
+
+        Raises:
+            ParameterError: more samples, parts or bytes than a message holds.
+
+        """
+        if not 0 <= self.samples <= _MOST_SAMPLES or len(self.parts) > _MOST_PARTS:
+            raise ParameterError(
+                f"a message has up to {_MOST_SAMPLES} samples and {_MOST_PARTS} parts; send several"
+            )
+        head = _HEAD.pack(
+            _MAGIC,
+            _VERSION,
+            self.kind,
+            self.plan[:NAME_BYTES],
+            self.query,
+            self.samples,
+            len(self.parts),
+        )
+        size = message_size(map(len, self.parts))
+        if size > LARGEST:
+            raise ParameterError(f"a message of {size} bytes is longer than any reader takes")
+        body = [piece for part in self.parts for piece in (_LENGTH.pack(len(part)), part)]
+        check = crc32(head)
+        for piece in body:
+            check = crc32(piece, check)
+        return b"".join([head, _SUM.pack(check), *body])
+
+    @classmethod
+    def from_bytes(cls, data: bytes, kind: Kind, *, plan: bytes, parts: int | None = None) -> Message:
+        """A message of one kind and one plan from its wire form; its parts are not looked at.
+
+        Args:
+            data: the wire form.
+            kind: what it has to be.
+            plan: the digest of the plan that it has to belong to.
+            parts: how many it has to have; None takes any number from one on.
+
+        Raises:
+            WireError: damaged bytes, another kind, another plan's, other parts; it says which.
+
+        """
+        if not isinstance(data, bytes) or len(data) > LARGEST:
+            raise WireError(f"{kind.description} is bytes, up to {LARGEST} of them")
+        found = _checked_head(data, kind)
+        if found.plan != plan[:NAME_BYTES]:
+            raise WireError(
+                f"this {kind.description.partition(' ')[2]} is of another plan; give both sides "
+                f"the same one"
+            )
+        view = memoryview(data)
+        check = crc32(view[HEAD_BYTES:], crc32(view[: _HEAD.size]))
+        if check != _SUM.unpack_from(data, _HEAD.size)[0]:
+            raise WireError(f"{kind.description} is damaged; get it again")
+        if found.count != parts and (parts is not None or not found.count):
+            raise WireError(f"{kind.description} has other parts than its plan says")
+        if not found.samples:
+            raise WireError(f"{kind.description} is of no sample")
+        if kind is not Kind.ANSWER and found.query != _NOTHING:
+            raise WireError(f"{kind.description} names a query, which only answers do")
+        cut = _cut(data, found.count, kind)
+        return cls(kind, found.plan, found.samples, cut, found.query)
+
+
+class _Head(NamedTuple):
+    plan: bytes
+    query: bytes
+    samples: int
+    count: int
+
+
+def _checked_head(data: bytes, kind: Kind) -> _Head:
+    """The head of a message that is of one kind.
+
+    Raises:
+        WireError: no message, another version or kind.
+
+    """
+    if len(data) < HEAD_BYTES or data[:4] != _MAGIC:
+        raise WireError(f"this is no message of hesc, where {kind.description} belongs")
+    _, version, found, plan, query, samples, count = _HEAD.unpack_from(data)
+    if version != _VERSION:
+        raise WireError(f"a message of version {version}; this hesc reads version {_VERSION}")
+    if found != kind:
+        known = _DESCRIPTIONS.get(found, "of no kind that this hesc knows")
+        raise WireError(
+            f"this message is {known}, where {kind.description} belongs; check the order of the "
+            f"files"
+        )
+    return _Head(plan, query, samples, count)
+
+
+def _cut(data: bytes, count: int, kind: Kind) -> tuple[bytes, ...]:
+    parts, at = [], HEAD_BYTES
+    for _ in range(count):
+        if len(data) - at < PART_BYTES:
+            raise WireError(f"{kind.description} ends before its parts do")
+        (size,) = _LENGTH.unpack_from(data, at)
+        at += PART_BYTES
+        if size > len(data) - at:
+            raise WireError(f"{kind.description} ends before its parts do")
+        parts.append(data[at : at + size])
+        at += size
+    if at != len(data):
+        raise WireError(f"something follows the parts of {kind.description}")
+    return tuple(parts)
+
+
+def name_of(query: bytes) -> bytes:
+    """Name of a query, which its answer repeats: the first bytes of SHA-256 of its wire form.
+
+    Ciphertexts are random: no two queries have one name, and it tells nothing of samples.
+    """
+    return sha256(query).digest()[:NAME_BYTES]
+
+
+def message_size(parts: Sequence[int] | Iterator[int]) -> int:
+    """Bytes of a message whose parts have so many bytes."""
+    return HEAD_BYTES + sum(PART_BYTES + size for size in parts)
+
+
+class MessageWriter:
+    """Writes messages of one plan into a file; `finish` makes the file complete.
+
+    Args:
+        file: where to.
+        plan: the plan's digest.
+
+    """
+
+    def __init__(self, file: IO[bytes], plan: bytes) -> None:
+        self._file, self._plan = file, plan
+        self._messages = 0
+
+    def write(self, message: bytes) -> None:
+        """Appends a message, in its wire form."""
+        self._file.write(message)
+        self._messages += 1
+
+    def finish(self) -> None:
+        """Writes the end, which counts the messages. Nothing follows it."""
+        self._file.write(Message(Kind.END, self._plan, self._messages, ()).to_bytes())
+
+
+def read_messages(
+    file: IO[bytes], kind: Kind, plan: bytes, *, longest: int = LARGEST
+) -> Iterator[bytes]:
+    """The messages of a file in their wire forms, one after the other; strict.
+
+    Lengths are checked before anything is read for them. `Message.from_bytes` checks each message.
+
+    Args:
+        file: with a name, which errors begin with.
+        kind: what each message has to be.
+        plan: the digest of the plan that they have to belong to.
+        longest: bytes of a message, at most.
+
+    Raises:
+        WireError: another kind or plan, or a file that is damaged, cut or goes on after its end.
+
+    """
+    try:
+        yield from _messages(file, kind, plan, min(longest, LARGEST))
+    except WireError as error:
+        raise WireError(f"{file.name}: {error}") from error
+
+
+def _messages(file: IO[bytes], kind: Kind, plan: bytes, longest: int) -> Iterator[bytes]:
+    count = 0
+    while True:
+        head = _exactly(file, HEAD_BYTES)
+        if head[:4] == _MAGIC and head[5] == Kind.END:
+            break
+        pieces, total = [head], HEAD_BYTES
+        for _ in range(_checked_head(head, kind).count):
+            length = _exactly(file, PART_BYTES)
+            (size,) = _LENGTH.unpack(length)
+            total += PART_BYTES + size
+            if total > longest or size > _left(file):
+                raise WireError(
+                    f"message {count + 1} is damaged, cut off, or longer than one ever is here; "
+                    f"get the file again"
+                )
+            pieces += [length, _exactly(file, size)]
+        message = b"".join(pieces)
+        Message.from_bytes(message, kind, plan=plan)
+        yield message
+        count += 1
+    if not count:
+        raise WireError("the file holds no sample")
+    end = Message(Kind.END, plan, count, ()).to_bytes()
+    if head != end or file.read(1):
+        raise WireError(f"the file does not end after {count} messages as it says; get it again")
+
+
+def _exactly(file: IO[bytes], length: int) -> bytes:
+    data = file.read(length)
+    if len(data) < length:
+        raise WireError("the file is damaged or cut off; get it again")
+    return data
+
+
+def _left(file: IO[bytes]) -> int:
+    """Bytes that follow, where a file has a length."""
+    status = os.fstat(file.fileno())
+    return status.st_size - file.tell() if stat.S_ISREG(status.st_mode) else LARGEST
