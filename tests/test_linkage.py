@@ -14,7 +14,7 @@ from hesc.linkage.demonstration import link
 from hesc.linkage.matching import MutualNearest
 
 SENT, COMPARED = 70, 530
-Party = tuple[LinkagePlan, hesc.SecretKey, hesc.PublicKey]
+Party = tuple[LinkagePlan, hesc.SecretKey, hesc.PublicKeys]
 
 
 @pytest.fixture(scope="module")

@@ -31,7 +31,7 @@ from hesc._native import (
 )
 from hesc.arrays import Answer, EncryptedArray, SeededArray, powers
 from hesc.encoding import EncodedArray, Encoder
-from hesc.encryptor import Encryptor, PublicKey
+from hesc.encryptor import Encryptor
 from hesc.leveled import EncryptedVector, LeveledParams, PublicKeys
 from hesc.params import Params
 from hesc.polynomials import Plan, Polynomial
@@ -86,7 +86,6 @@ __all__ = [
     "Params",
     "Plan",
     "Polynomial",
-    "PublicKey",
     "PublicKeys",
     "SecretEncryptor",
     "SecretKey",

@@ -9,6 +9,7 @@ import numpy as np
 
 from hesc._native import HescError, Selector
 from hesc.encoding import Encoder
+from hesc.encryptor import encrypt_streams
 from hesc.params import Params
 from hesc.secret import keygen
 from hesc.stages import medians
@@ -115,7 +116,7 @@ class _Hesc:
         self._slots = params.packing == "slots"
 
     def _encrypt(self, encoded: Any) -> Any:
-        return self._public.encrypt_streams([encoded], "one_per_block")[0]
+        return encrypt_streams(self._public, [encoded], "one_per_block")[0]
 
     def run(self, number: int) -> Mapping[str, float]:
         """Microseconds a bit."""

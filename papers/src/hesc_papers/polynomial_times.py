@@ -9,7 +9,7 @@ import numpy as np
 
 from hesc.arrays import EncryptedArray, powers
 from hesc.encoding import Encoder
-from hesc.encryptor import Encryptor
+from hesc.encryptor import Encryptor, encrypt_streams
 from hesc.leveled import LeveledParams
 from hesc.params import Params
 from hesc.polynomials import Polynomial
@@ -90,7 +90,7 @@ class Streams:
         clock = Stopwatch()
         encoded = Encoder(length, generator=generator).encode_factors(values)
         clock("B2S")
-        copies = self._public.encrypt_streams(encoded, "one_per_block")
+        copies = encrypt_streams(self._public, encoded, "one_per_block")
         clock("Enc")
         if self._encrypt_constant:
             # As the paper: the constant is a stream like the others.

@@ -30,8 +30,9 @@ from hesc.cli.terminal import (
     say,
     standard_output,
 )
-from hesc.encryptor import Encryptor, PublicKey
+from hesc.encryptor import Encryptor
 from hesc.inputs import as_many
+from hesc.leveled.keys import PublicKeys
 from hesc.networks import Preprocessing, SquareNetwork
 from hesc.networks.batches import BatchWriter, read_batches
 from hesc.networks.messages import Message
@@ -70,9 +71,9 @@ def _read_params(public: Path, assurance: str) -> Params:
     return Params.from_bytes(data, assurance=assurance)
 
 
-def _read_public(params: Params, public: Path) -> PublicKey:
+def _read_public(params: Params, public: Path) -> PublicKeys:
     data = read_whole(public / PUBLIC_FILE, KEY_BYTES, "a public key")
-    return PublicKey.from_bytes(params, data)
+    return PublicKeys.from_bytes(params, data)
 
 
 @app.command("keygen")

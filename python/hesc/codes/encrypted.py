@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from hesc import _native
 from hesc.codes.rows import checked
-from hesc.encryptor import PublicKey
-from hesc.inputs import WORD, of_kind, whole, wire_bytes
+from hesc.encryptor import stream_keys
+from hesc.inputs import WORD, whole, wire_bytes
 from hesc.memory import make_room
 from hesc.opaque import Opaque
 from hesc.params import checked_params
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
+    from hesc.leveled.keys import PublicKeys
     from hesc.params import Params
 
 _KIND = 5
@@ -46,7 +47,7 @@ class EncryptedCodes(ByWireForm, Opaque):
         self._native = native
 
     @classmethod
-    def encrypt(cls, public: PublicKey, codes: ArrayLike) -> EncryptedCodes:
+    def encrypt(cls, public: PublicKeys, codes: ArrayLike) -> EncryptedCodes:
         """Encrypts codes under a public key.
 
         Cost: for each bit of each ring degree of records three transforms.
@@ -56,10 +57,10 @@ class EncryptedCodes(ByWireForm, Opaque):
             ParameterError: parameters that do not hold distances of codes so long.
 
         """
-        key = of_kind(public, "public", PublicKey, "hesc.keygen makes it")
+        key = stream_keys(public)
         rows = checked(codes)
         room_for_codes(key.params, rows)
-        return cls(key.params, _native.EncryptedCodes.encrypt(key.native, rows))
+        return cls(key.params, _native.EncryptedCodes.encrypt(key.public, rows))
 
     @classmethod
     def from_bytes(cls, params: Params, data: bytes) -> EncryptedCodes:
@@ -100,7 +101,7 @@ class EncryptedCodes(ByWireForm, Opaque):
 
     def hidden_distances(
         self,
-        public: PublicKey,
+        public: PublicKeys,
         codes: ArrayLike,
         *,
         coefficients: int,
@@ -129,9 +130,9 @@ class EncryptedCodes(ByWireForm, Opaque):
             ShapeError: what are no codes, or of another length.
 
         """
-        key = of_kind(public, "public", PublicKey, "hesc.keygen makes it")
+        key = stream_keys(public)
         native = self._native.hidden_distances(
-            key.native,
+            key.public,
             checked(codes),
             whole(coefficients, "coefficients", 1, WORD),
             whole(statistical_bits, "statistical_bits", 1, 1 << 10),

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-    from hesc.encryptor import PublicKey
     from hesc.gates.circuit import Circuit
     from hesc.integers.expressions import PublicIntegers
+    from hesc.leveled.keys import PublicKeys
     from hesc.params import Params
 
 
@@ -48,7 +48,7 @@ class BootstrappedIntegers(ByWireForm, Integers):
 
     @classmethod
     def encrypt(
-        cls, key: PublicKey, numbers: ArrayLike, dtype: DTypeLike | Kind | None = None
+        cls, key: PublicKeys, numbers: ArrayLike, dtype: DTypeLike | Kind | None = None
     ) -> BootstrappedIntegers:
         """As `hesc.integers.encrypt`."""
         kind, array = numbers_in(numbers, dtype)

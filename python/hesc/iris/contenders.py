@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from hesc.arrays import EncryptedArray
 from hesc.encoding import Encoder
-from hesc.encryptor import Encryptor
+from hesc.encryptor import Encryptor, encrypt_streams
 from hesc.networks.layered import COPIES, LayeredModel
 from hesc.networks.monomial import MODEL_DIMENSION, QUERY_DIMENSION, MonomialModel
 from hesc.secret import SecretEncryptor, keygen
@@ -70,7 +70,7 @@ class Layered:
         encoder = Encoder(self._length, generator=self._generator)
         encoded = [encoder.encode(z) for _ in range(COPIES)]
         clock("B2S")
-        query = self._public.encrypt_streams(encoded, "one_per_block")
+        query = encrypt_streams(self._public, encoded, "one_per_block")
         clock("Enc")
         hidden = self._model.hidden(query)
         clock("FC1")
@@ -133,7 +133,7 @@ class Monomial:
         if self._public is None:
             query = self._secret.encrypt_streams(encoded, "side_by_side")
         else:
-            (query,) = self._public.encrypt_streams([encoded], "side_by_side")
+            (query,) = encrypt_streams(self._public, [encoded], "side_by_side")
         clock("Enc")
         received = query if isinstance(query, EncryptedArray) else query.expand()
         answer = self._model.answer(received)

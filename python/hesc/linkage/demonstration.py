@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.codes.records import Table
-    from hesc.encryptor import PublicKey
+    from hesc.leveled.keys import PublicKeys
     from hesc.linkage.matching import SecretKey
     from hesc.params import Params
 
@@ -96,7 +96,7 @@ def _people(records: int) -> tuple[list[dict[str, list[Any]]], NDArray[np.int64]
 
 
 def link(
-    keygen: Callable[[Params], tuple[SecretKey, PublicKey]],
+    keygen: Callable[[Params], tuple[SecretKey, PublicKeys]],
     records: int = 5000,
     *,
     progress: bool | Callable[[int, int], object] = False,

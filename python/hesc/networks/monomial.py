@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.arrays import Answer
-    from hesc.encryptor import AnyEncryptor, PublicKey
+    from hesc.encryptor import AnyEncryptor
+    from hesc.leveled.keys import PublicKeys
     from hesc.networks.square import SquareNetwork
     from hesc.params import Params
 
@@ -56,7 +57,7 @@ class MonomialModel:
     def encrypt(
         cls,
         network: SquareNetwork,
-        public: PublicKey,
+        public: PublicKeys,
         *,
         stream_length: int = 64,
         random_state: int | None = None,

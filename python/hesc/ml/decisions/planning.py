@@ -16,7 +16,7 @@ from hesc.integers import ENGINES
 from hesc.ml import frames, transforms
 from hesc.ml.decisions.plans import ClassPlan, Counted
 from hesc.ml.decisions.quantisation import trees
-from hesc.ml.decisions.server import ANSWER, KEYS, QUERY
+from hesc.ml.decisions.server import ANSWER, QUERY
 from hesc.ml.extraction import Linear
 from hesc.ml.planning import ranges_of, spread_out
 from hesc.planner import shares
@@ -194,8 +194,6 @@ def _costs(circuit: integers.Plan, words: Words, rows: int, classes: int) -> tup
 
 def _key_bytes(circuit: integers.Plan) -> int:
     """Bytes of what the server is given once."""
-    bootstrapped = circuit.chosen.engine == "bootstrapped"
-    parts = 3 if circuit.upload == "packed" and not bootstrapped else 2
-    beside = len(frames.join(KEYS, [b""] * parts))
-    keys = EVALUATION if bootstrapped else costs.keys(circuit.chosen.params, circuit.upload)
-    return beside + keys
+    if circuit.chosen.engine == "bootstrapped":
+        return EVALUATION
+    return costs.keys(circuit.chosen.params, circuit.upload)

@@ -9,6 +9,7 @@ import numpy as np
 
 from hesc._native import HescError, NoiseBudgetError, ParameterError, ShapeError
 from hesc.inputs import real_array
+from hesc.leveled.vectors import EncryptedVector
 from hesc.ml import transforms
 from hesc.ml.agreement import typical_of
 from hesc.ml.layers import Network
@@ -334,7 +335,8 @@ class _Trials:
         rows = self._u[: packing.samples]
         data = secret.encrypt_to_bytes(packing.packed(rows))
         try:
-            found = evaluated(packing, ready.layers, keys.read(data))
+            vector = EncryptedVector.from_bytes(plan.params, data).with_keys(keys)
+            found = evaluated(packing, ready.layers, vector)
         except (NoiseBudgetError, ShapeError):
             return None
         outputs = packing.unpacked(secret.decrypt(found), len(rows))

@@ -8,6 +8,7 @@ import numpy as np
 
 from hesc._native import DecryptionError, ParameterError
 from hesc.inputs import of_kind
+from hesc.leveled.vectors import EncryptedVector
 from hesc.ml.holding import ScoreReader
 from hesc.ml.parties import pieces
 from hesc.ml.parties.plans import SHARE, PartiesPlan
@@ -50,7 +51,7 @@ class PartiesClient(ScoreReader[Result]):
                 raise ParameterError("the secret key is of another set than the plan's")
 
     def _public_form(self) -> bytes | None:
-        return None if self._public is None else self._public.to_bytes()["public"]
+        return None if self._public is None else self._public.to_bytes()
 
     def encrypt(self, samples: ArrayLike, *, clip: bool = False) -> Never:
         """Refused, for the client has no samples: always a ParameterError."""
@@ -69,8 +70,7 @@ class PartiesClient(ScoreReader[Result]):
     def _decrypted(self, answer: bytes) -> Result:
         plan = self.plan
         rows, parts = pieces.read_answer(plan, answer)
-        keys = self._public or self._read_beside(plan.params)
-        vectors = [keys.read(part, SLOTS) for part in parts]
+        vectors = [EncryptedVector.from_bytes(plan.params, part, SLOTS) for part in parts]
         values = np.column_stack([self.secret.decrypt(vector) for vector in vectors])
         if not np.isfinite(values).all() or (np.abs(values) > _MOST).any():
             raise DecryptionError(

@@ -19,7 +19,7 @@ from hesc.secret import Decryptor, SecretEncryptor, keygen
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.encryptor import PublicKey
+    from hesc.leveled.keys import PublicKeys
     from hesc.planner.tasks import Products, Task
     from hesc.secret import SecretKey
 
@@ -115,7 +115,7 @@ def sizes(preset: str, factors: int) -> tuple[_Sizes, _Sizes]:
 
 
 @cache
-def _keys(preset: str) -> tuple[SecretKey, PublicKey]:
+def _keys(preset: str) -> tuple[SecretKey, PublicKeys]:
     """For all runs of this process, which has both sides anyway: large primes take a moment."""
     return keygen(Params.preset(preset))
 
