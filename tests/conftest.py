@@ -25,6 +25,6 @@ settings.load_profile(_OWN)
 def nothing_given_yet(monkeypatch: pytest.MonkeyPatch) -> None:
     """Models of one test that are those of another begin anew, as in a process of their own."""
     # Loading it is not for every test.
-    ledger = sys.modules.get("hesc.ml.ledger")
+    ledger = sys.modules.get("hesc.protocols.ledger")
     if ledger is not None:
         monkeypatch.setattr(ledger, "_HERE", {})

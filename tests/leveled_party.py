@@ -72,5 +72,5 @@ def party(scheme: str, degree: int = DEGREE, levels: int = 9, plain_bits: int = 
         bound=16.0 if ckks else 1.0,
         assurance="insecure",
     )
-    steps = sorted({*range(-32, 33), *hesc.leveled.dot_rotations(degree // 2)} - {0})
+    steps = sorted({*range(-32, 33), *hesc.vectors.dot_rotations(degree // 2)} - {0})
     return Party(params, *hesc.leveled_keygen(params, rotations=steps, conjugate=True))

@@ -18,9 +18,10 @@ import pytest
 import typer
 
 import hesc
-from hesc import _native, cli, studies
+from hesc import _native, cli
+from hesc._support import studies
 from hesc.cli import app, demo, reproduce
-from hesc.iris import load_network, load_split
+from hesc.streams.iris import load_network, load_split
 from hesc_papers import identifiers, tfhe_peer
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 ENVIRONMENT = {"PATH": "/usr/bin:/bin", "COLUMNS": "200", "HOME": "/tmp"} | {  # noqa: S108
     name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ
 }
-NETWORK = Path(hesc.__file__).parent / "iris" / "network.json"
+NETWORK = Path(hesc.__file__).parent / "streams" / "iris" / "network.json"
 
 
 def run(*arguments: str, cwd: Path | None = None, ok: bool = True) -> str:

@@ -22,12 +22,13 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 import hesc
+from hesc._support.one_process import OneProcess
 from hesc.cli import files
-from hesc.linkage import Comparer, LinkagePlan, Sender
-from hesc.ml import PrivateRegressor, Server, ledger
-from hesc.ml.copies import Copies
-from hesc.ml.weights import Weights
-from hesc.one_process import OneProcess
+from hesc.ml import PrivateRegressor, Server
+from hesc.protocols import ledger
+from hesc.protocols.copies import Copies
+from hesc.protocols.linkage import Comparer, LinkagePlan, Sender
+from hesc.protocols.weights import Weights
 from tests.leveled_cases import precise_keys
 from tests.test_ml_same_model import in_a_child
 
@@ -53,26 +54,26 @@ def planned(answers: int = 11, **wishes: Any) -> PrivateRegressor:
 # All counts ---------------------------------------------------------------------------------------
 
 GUARDED = {
-    ("linkage/parties.py", "Comparer", "_answered"),
-    ("ml/ledger.py", "Count", "given"),
+    ("protocols/linkage/party.py", "Comparer", "_answered"),
+    ("protocols/ledger.py", "Count", "given"),
     ("ring_products/models.py", "Model", "_native"),
     ("secret/leveled.py", "LeveledSecretKey", "_native"),
 }
 """What counts, or whose compiled part counts, towards no more than may be."""
 HARMLESS = {
     "cli/columns.py Table _line": "a line's number, for errors",
-    "iris/contenders.py Layered bytes_down": "what was measured",
-    "iris/contenders.py Layered bytes_up": "what was measured",
-    "iris/contenders.py Monomial bytes_down": "what was measured",
-    "iris/contenders.py Monomial bytes_up": "what was measured",
-    "linkage/matching.py MutualNearest _row": "which pairs came so far, of the matcher's own",
-    "linkage/matching.py MutualNearest rows": "which pairs came so far, of the matcher's own",
-    "ml/onnx/values.py Budget _left": "memory of one reader, which a fork has twice",
-    "new_files.py _Made _complete": "whether files of one call have their names",
-    "networks/batches.py BatchWriter _batches": "what one file says of itself",
+    "protocols/streams/contenders.py Layered bytes_down": "what was measured",
+    "protocols/streams/contenders.py Layered bytes_up": "what was measured",
+    "protocols/streams/contenders.py Monomial bytes_down": "what was measured",
+    "protocols/streams/contenders.py Monomial bytes_up": "what was measured",
+    "protocols/linkage/matching.py MutualNearest _row": "pairs so far, of the matcher's own",
+    "protocols/linkage/matching.py MutualNearest rows": "pairs so far, of the matcher's own",
+    "models/onnx/values.py Budget _left": "memory of one reader, which a fork has twice",
+    "_support/new_files.py _Made _complete": "whether files of one call have their names",
+    "streams/networks/batches.py BatchWriter _batches": "what one file says of itself",
     "planner/contenders/encrypted_columns.py _Parties _held": "memory that was measured",
-    "progress.py Bar done": "what a bar shows",
-    "stages.py Stopwatch milliseconds": "what was measured",
+    "_support/progress.py Bar done": "what a bar shows",
+    "_support/stages.py Stopwatch milliseconds": "what was measured",
 }
 """Other numbers and truths that change, and what they are."""
 COMPILED = {

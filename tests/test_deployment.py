@@ -18,16 +18,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import hesc
-from hesc.ml import (
-    ClientFolder,
-    Deployment,
-    PrivateClassifier,
-    ServerFolder,
-    folders,
-    ledger,
-    ways,
-)
-from hesc.new_files import new_folder
+from hesc._support.new_files import new_folder
+from hesc.ml import ClientFolder, Deployment, PrivateClassifier, ServerFolder
+from hesc.protocols import folders, ledger, ways
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -309,7 +302,8 @@ def test_a_server_folder_is_opened_without_what_decrypts(saved: Path) -> None:
 import sys
 from hesc.ml import ServerFolder
 ServerFolder.open(sys.argv[1]).server()
-loaded = {"hesc.secret", "hesc.ml.client", "sklearn", "matplotlib", "jinja2"} & set(sys.modules)
+unwanted = {"hesc.secret", "hesc.protocols.linear.client", "sklearn", "matplotlib", "jinja2"}
+loaded = unwanted & set(sys.modules)
 assert not loaded, loaded
 """
     subprocess.run([sys.executable, "-c", code, str(saved / "server")], check=True)

@@ -26,8 +26,8 @@ import hesc
 from hesc.cli import batches, compiling, files, terminal
 from hesc.cli.columns import Table
 from hesc.ml import ClientFolder, PrivateClassifier, PrivateRegressor, PrivateTransformer
-from hesc.networks.batches import BatchWriter, read_batches
-from hesc.networks.messages import Message
+from hesc.streams.networks.batches import BatchWriter, read_batches
+from hesc.streams.networks.messages import Message
 
 X, Y = load_iris(return_X_y=True)
 NAMES = ["sepal length", "sepal, width", 'petal "length"', "largeur du pétale"]
@@ -478,7 +478,7 @@ import sys
 from pathlib import Path
 from hesc.cli import files
 files.evaluate(Path("q"), Path(sys.argv[1]), Path("a"))
-loaded = {"hesc.secret", "hesc.ml.client", "sklearn"} & set(sys.modules)
+loaded = {"hesc.secret", "hesc.protocols.linear.client", "sklearn"} & set(sys.modules)
 assert not loaded, loaded
 """
     command = [sys.executable, "-c", code, str(desk.server)]

@@ -21,16 +21,16 @@ import hesc
 from hesc.cli import network
 from hesc.cli.tables import read_rows
 from hesc.cli.terminal import read_passphrase
-from hesc.iris import load_network, load_split
-from hesc.networks import ModelFormatError, Preprocessing
-from hesc.networks.batches import BatchWriter, read_batches
-from hesc.networks.messages import Message
+from hesc.streams.iris import load_network, load_split
+from hesc.streams.networks import ModelFormatError, Preprocessing
+from hesc.streams.networks.batches import BatchWriter, read_batches
+from hesc.streams.networks.messages import Message
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 NETWORK, SPLIT = load_network(), load_split()
-MODEL = Path(hesc.__file__).parent / "iris" / "network.json"
+MODEL = Path(hesc.__file__).parent / "streams" / "iris" / "network.json"
 
 
 def _names(folder: Path) -> list[str]:

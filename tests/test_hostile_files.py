@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import hesc
-from hesc.iris import load_network
-from hesc.networks import Preprocessing, SquareNetwork
-from hesc.networks.batches import BatchWriter, read_batches
-from hesc.networks.messages import Message
-from hesc.networks.monomial import MonomialModel
+from hesc.streams.iris import load_network
+from hesc.streams.networks import Preprocessing, SquareNetwork
+from hesc.streams.networks.batches import BatchWriter, read_batches
+from hesc.streams.networks.messages import Message
+from hesc.streams.networks.monomial import MonomialModel
 from tests.second_implementation.blake3 import blake3
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import hesc
-from hesc.encryptor import encrypt_streams
+from hesc._support.inputs import real_array, whole, whole_array
 from hesc.gates import (
     EncryptedBits,
     Evaluator,
@@ -19,7 +19,7 @@ from hesc.gates import (
     to_bits,
     to_numbers,
 )
-from hesc.inputs import real_array, whole, whole_array
+from hesc.streams.encryptor import encrypt_streams
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -191,7 +191,7 @@ def test_arguments_that_nothing_takes_are_refused_by_name(wrong: Any) -> None:
         lambda: hesc.Params.from_bytes(wrong),
         lambda: hesc.Params.elgamal(wrong),
         lambda: hesc.Params.insecure_plain(block_length=wrong),
-        lambda: hesc.leveled.matrix_rotations(wrong),
+        lambda: hesc.vectors.matrix_rotations(wrong),
     ]
     for call in calls:
         with pytest.raises(hesc.HescError):

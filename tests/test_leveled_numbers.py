@@ -120,7 +120,7 @@ def test_operands_of_ckks_are_numbers(precise: Keys) -> None:
             with pytest.raises(hesc.OutOfRangeError):
                 call(wrong)
     # One real column times one number is real.
-    column = hesc.leveled.Matrix(public.params, [[0.5], [1.0], [2.0]]) @ public.encrypt([0.5])
+    column = hesc.vectors.Matrix(public.params, [[0.5], [1.0], [2.0]]) @ public.encrypt([0.5])
     assert secret.decrypt(column).dtype == np.float64
     close(secret.decrypt(column), [0.25, 0.5, 1.0])
 
@@ -151,7 +151,7 @@ def test_integers_come_back_or_are_refused(scheme: str) -> None:
         lambda wrong: one - [wrong, 0],
         lambda wrong: one * [0, wrong],
         lambda wrong: one.polynomial([0, wrong]),
-        lambda wrong: hesc.leveled.Matrix(params, [[wrong]]),
+        lambda wrong: hesc.vectors.Matrix(params, [[wrong]]),
     ]
     for wrong in (largest + 1, smallest - 1, params.plain_modulus - 1, 2**63, 2**64 - 5, 2**70):
         for call in calls:

@@ -54,16 +54,16 @@ def test_matrices_multiply_whatever_happened_to_the_vector(p: Party, n: int) -> 
         p.check(b @ vector, [b @ numbers])
     p.check(square @ ((square @ v) + b), square @ (square @ x + b))
     u, y = tall.T @ (tall @ v), tall.T @ tall @ x
-    p.check(hesc.leveled.Matrix(p.params, wide, level=u.level) @ u, wide @ y)
+    p.check(hesc.vectors.Matrix(p.params, wide, level=u.level) @ u, wide @ y)
     low = u.mod_switch_to(u.level - 1)
     # A vector comes down to a matrix, which cannot come up; one of integers fits every level.
-    fixed = hesc.leveled.Matrix(p.params, wide)
+    fixed = hesc.vectors.Matrix(p.params, wide)
     if p.params.scheme == "ckks":
         with pytest.raises(hesc.ShapeError, match=f"level={low.level}"):
             fixed @ low
     else:
         p.check(fixed @ low, wide @ y)
-    p.check(hesc.leveled.Matrix(p.params, wide, level=low.level) @ u, wide @ y)
+    p.check(hesc.vectors.Matrix(p.params, wide, level=low.level) @ u, wide @ y)
 
 
 def test_one_number_goes_with_many_and_other_lengths_do_not(p: Party) -> None:
@@ -126,16 +126,16 @@ def test_constant_polynomials_and_zero_matrices(p: Party) -> None:
     with pytest.raises(hesc.ShapeError, match="one dimension"):
         v.polynomial([[1, 2]])
     with pytest.raises(hesc.ShapeError, match="two dimensions"):
-        hesc.leveled.Matrix(p.params, [1, 2])
+        hesc.vectors.Matrix(p.params, [1, 2])
     row = p.params.ring_degree // 2
     for shape in ((0, 3), (row + 1, 3)):
         with pytest.raises(hesc.ShapeError, match="rows and columns"):
-            hesc.leveled.Matrix(p.params, np.zeros(shape, dtype=int))
+            hesc.vectors.Matrix(p.params, np.zeros(shape, dtype=int))
     for size in (0, -1, 2**20):
         with pytest.raises(hesc.ShapeError, match="lengths and sides"):
-            hesc.leveled.dot_rotations(size)
+            hesc.vectors.dot_rotations(size)
         with pytest.raises(hesc.ShapeError, match="lengths and sides"):
-            hesc.leveled.matrix_rotations(3, size)
+            hesc.vectors.matrix_rotations(3, size)
 
 
 @pytest.mark.parametrize("scheme", ["bfv", "bgv"])
@@ -196,7 +196,7 @@ def test_imaginary_parts_stay() -> None:
         (v * w, x * z),
         (v * [1j], x * 1j),
         (matrix @ v, matrix @ x),
-        (hesc.leveled.Matrix(p.params, matrix) @ w, matrix @ z),
+        (hesc.vectors.Matrix(p.params, matrix) @ w, matrix @ z),
         (z @ v, [z @ x]),
         (v.polynomial([1j, 0, 2 - 1j]), 1j + (2 - 1j) * x**2),
         (w.polynomial([0, 0, 0, 1]), z**3),
@@ -296,7 +296,7 @@ def test_errors_name_rotations(p: Party) -> None:
     with pytest.raises(hesc.ParameterError, match=r"matrix_rotations\(2, 5\)"):
         np.ones((2, 5), dtype=int) @ v
     none = hesc.leveled_keygen(p.params)[1].encrypt([1, 2, 3], bound=3)
-    with pytest.raises(hesc.ParameterError, match=r"rotations=hesc.leveled.dot_rotations\(3\)"):
+    with pytest.raises(hesc.ParameterError, match=r"rotations=hesc.vectors.dot_rotations\(3\)"):
         none.dot(none)
     with pytest.raises(hesc.ParameterError, match=r"rotations=\[-2, 1\]"):
         none.rotate(1)
@@ -364,7 +364,7 @@ def test_what_vectors_cannot_do_is_refused_with_a_remedy(p: Party) -> None:
         (lambda: 1 / one, TypeError, "polynomial"),
         (lambda: v @ np.ones((2, 2, 2)), hesc.ShapeError, "two dimensions"),
         (lambda: v @ np.ones((2, 2), dtype=int), hesc.ShapeError, "columns"),
-        (lambda: v @ hesc.leveled.Matrix(p.params, np.eye(3)), TypeError, "stands left"),
+        (lambda: v @ hesc.vectors.Matrix(p.params, np.eye(3)), TypeError, "stands left"),
         (bare.sum, hesc.ParameterError, "dot_rotations\\(3\\)|rotations need keys"),
     ]
     if p.params.is_approximate:

@@ -9,9 +9,17 @@ import pytest
 
 import hesc
 from hesc.codes import EncryptedCodes, HashKey, RecordCoder, hamming
-from hesc.linkage import Comparer, LinkagePlan, Matcher, Sender, choose_threshold, febrl, quality
-from hesc.linkage.demonstration import link
-from hesc.linkage.matching import MutualNearest
+from hesc.protocols.linkage import (
+    Comparer,
+    LinkagePlan,
+    Matcher,
+    Sender,
+    choose_threshold,
+    febrl,
+    quality,
+)
+from hesc.protocols.linkage.demonstration import link
+from hesc.protocols.linkage.matching import MutualNearest
 
 SENT, COMPARED = 70, 530
 Party = tuple[LinkagePlan, hesc.SecretKey, hesc.PublicKeys]

@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 
 import hesc
-from hesc import codes, gates, integers, leveled, memory
+from hesc import codes, gates, integers
+from hesc import vectors as leveled
+from hesc._support import memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -43,8 +43,8 @@ from hesc.ml import (
     PrivateTransformer,
     Server,
 )
-from hesc.ml.measuring import measure
-from hesc.ml.runs import Session
+from hesc.protocols.measuring import measure
+from hesc.protocols.runs import Session
 
 if TYPE_CHECKING:
     from collections.abc import Callable

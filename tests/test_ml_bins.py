@@ -39,18 +39,11 @@ from sklearn.random_projection import GaussianRandomProjection, SparseRandomProj
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import hesc
-from hesc.ml import (
-    PrivateClassifier,
-    PrivatePlan,
-    PrivateRegressor,
-    PrivateTransformer,
-    additive,
-    documents,
-    steps,
-    transforms,
-)
-from hesc.ml.transforms import transformed
-from hesc.ml.trees import TreeEnsemble
+from hesc._support import documents
+from hesc.ml import PrivateClassifier, PrivatePlan, PrivateRegressor, PrivateTransformer
+from hesc.models import additive, steps, transforms
+from hesc.models.transforms import transformed
+from hesc.models.trees import TreeEnsemble
 
 X, Y = datasets.load_wine(return_X_y=True)
 PATIENTS = datasets.load_diabetes(return_X_y=True)

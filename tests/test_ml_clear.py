@@ -32,6 +32,7 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import hesc
+from hesc._support import documents
 from hesc.cli import files, predicting
 from hesc.ml import (
     ClearClient,
@@ -43,9 +44,8 @@ from hesc.ml import (
     PrivateMLPRegressor,
     PrivateRegressor,
     PrivateTransformer,
-    documents,
-    ways,
 )
+from hesc.protocols import ways
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -368,7 +368,7 @@ def test_other_values_are_refused(field: str) -> None:
 
 def test_trees_that_go_nowhere_are_refused() -> None:
     """Children before their parents would be walked for ever."""
-    from hesc.ml import documents
+    from hesc._support import documents
 
     _, document = documents_of("scaled forest")
     model = document["model"]

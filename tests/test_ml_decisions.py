@@ -23,21 +23,23 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import hesc
-from hesc.decisions import models, quantisation
-from hesc.decisions.circuits import Words
-from hesc.decisions.quantisation import quantised
+from hesc._support import shares
 from hesc.integers import Integers
 from hesc.integers.circuits import Style, circuit_of
-from hesc.ml import PrivateClassifier, extraction, frames, transforms, ways
-from hesc.ml.decisions.client import ClassClient
-from hesc.ml.decisions.planning import held_out
-from hesc.ml.decisions.plans import ClassPlan, Counted
-from hesc.ml.decisions.quantisation import trees
-from hesc.ml.decisions.server import ANSWER, KEYS, ClassServer
-from hesc.ml.extraction import linear_form
-from hesc.ml.runs import Session
-from hesc.ml.trees import TreeEnsemble
-from hesc.planner import shares
+from hesc.ml import PrivateClassifier
+from hesc.models import extraction, transforms
+from hesc.models.extraction import linear_form
+from hesc.models.trees import TreeEnsemble
+from hesc.protocols import frames, ways
+from hesc.protocols.classes import models, quantisation
+from hesc.protocols.classes.circuits import Words
+from hesc.protocols.classes.client import ClassClient
+from hesc.protocols.classes.plan import ClassPlan, Counted
+from hesc.protocols.classes.planning import held_out
+from hesc.protocols.classes.quantisation import quantised
+from hesc.protocols.classes.server import ANSWER, KEYS, ClassServer
+from hesc.protocols.classes.trees import trees
+from hesc.protocols.runs import Session
 from tests.lying_frames import refitted
 
 X, Y = datasets.load_iris(return_X_y=True)

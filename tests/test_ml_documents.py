@@ -19,8 +19,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures
 
 import hesc
-from hesc import strict_json
-from hesc.ml import PrivateClassifier, PrivatePlan, Server, documents
+from hesc._support import documents, strict_json
+from hesc.ml import PrivateClassifier, PrivatePlan, Server
 
 if TYPE_CHECKING:
     from collections.abc import Callable

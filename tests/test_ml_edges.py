@@ -23,8 +23,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import all_estimators
 
 import hesc
+from hesc._support import documents
 from hesc.cli import calibrate, compiling, files
-from hesc.decisions.models import TreeVotes
 from hesc.ml import (
     ClientFolder,
     PrivateClassifier,
@@ -33,17 +33,11 @@ from hesc.ml import (
     PrivatePlan,
     PrivateRegressor,
     PrivateTransformer,
-    agreement,
     deployment,
-    documents,
-    extraction,
-    folders,
-    labels,
-    ledger,
-    projections,
-    steps,
-    transforms,
 )
+from hesc.models import agreement, extraction, projections, steps, transforms
+from hesc.protocols import folders, labels, ledger
+from hesc.protocols.classes.models import TreeVotes
 
 if TYPE_CHECKING:
     from collections.abc import Callable

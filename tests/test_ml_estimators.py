@@ -37,7 +37,8 @@ from sklearn.svm import LinearSVC, LinearSVR
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import check_estimator
 
-from hesc.ml import PrivateClassifier, PrivateRegressor, PrivateTransformer, extraction
+from hesc.ml import PrivateClassifier, PrivateRegressor, PrivateTransformer
+from hesc.models import extraction
 
 # Checks seed an outer `random_state` only, and want a fit that is better than a guess.
 CLASSIFIERS = [

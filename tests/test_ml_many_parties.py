@@ -23,7 +23,6 @@ from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures, StandardScal
 import hesc
 from hesc.cli import compiling, files
 from hesc.cli import parties as commands
-from hesc.leveled.vectors import EncryptedVector
 from hesc.ml import (
     Deployment,
     PartiesClient,
@@ -33,12 +32,13 @@ from hesc.ml import (
     PrivateClassifier,
     PrivateRegressor,
     PrivateTransformer,
-    ways,
 )
-from hesc.ml.parties import columns, masks, pieces, sets
-from hesc.ml.transforms import Bins
-from hesc.networks.batches import BatchWriter, read_batches
-from hesc.networks.messages import Message
+from hesc.models.transforms import Bins
+from hesc.protocols import ways
+from hesc.protocols.owners import columns, masks, pieces, sets
+from hesc.streams.networks.batches import BatchWriter, read_batches
+from hesc.streams.networks.messages import Message
+from hesc.vectors.vectors import EncryptedVector
 from tests.lying_frames import refitted
 
 if TYPE_CHECKING:
@@ -643,7 +643,7 @@ parties.encrypt(at / "b.csv", own, "bank", keys, at / "b")
 parties.encrypt(at / "c.csv", own, "clinic", keys, at / "c")
 parties.join([at / "b", at / "c"], own, at / "q")
 files.evaluate(at / "q", at / "d" / "server", at / "a", keys)
-loaded = {"hesc.secret", "hesc.ml.client", "sklearn"} & set(sys.modules)
+loaded = {"hesc.secret", "hesc.protocols.linear.client", "sklearn"} & set(sys.modules)
 assert not loaded, loaded
 """
     command = [sys.executable, "-c", code, str(tmp_path)]

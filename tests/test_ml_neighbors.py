@@ -32,18 +32,11 @@ from sklearn.utils.estimator_checks import check_estimator
 import hesc
 from hesc.cli import files
 from hesc.codes import EncryptedCodes, SignProjection, hamming, sets
-from hesc.ml import (
-    Deployment,
-    NeighborsClient,
-    NeighborsPlan,
-    NeighborsServer,
-    PrivateNeighbors,
-    frames,
-    ways,
-)
-from hesc.ml.neighbors import voting
-from hesc.ml.neighbors.coding import Coding
-from hesc.ml.neighbors.plans import ANSWER, QUERY
+from hesc.ml import Deployment, NeighborsClient, NeighborsPlan, NeighborsServer, PrivateNeighbors
+from hesc.protocols import frames, ways
+from hesc.protocols.neighbours import voting
+from hesc.protocols.neighbours.coding import Coding
+from hesc.protocols.neighbours.plan import ANSWER, QUERY
 from tests.lying_frames import refitted
 
 if TYPE_CHECKING:
@@ -693,7 +686,7 @@ def test_other_classes_name_this_one() -> None:
         ({"disclose": "scores"}, "Parameter", "counts votes itself"),
         ({"disclose": "nothing"}, "Parameter", "no disclose 'nothing'"),
         ({"setting": "outsourced"}, "Parameter", "EncryptedGallery"),
-        ({"setting": "many_parties"}, "Parameter", "hesc.linkage"),
+        ({"setting": "many_parties"}, "Parameter", "hesc.protocols.linkage"),
         ({"setting": "else"}, "Parameter", "no setting 'else'"),
         ({"bits": 100}, "Parameter", "multiple of 64"),
         ({"bits": 1024}, "OutOfRange", "64 to 960"),

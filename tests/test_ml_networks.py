@@ -31,12 +31,12 @@ from hesc.ml import (
     PrivateMLPRegressor,
     frames,
 )
-from hesc.ml.described import Described
-from hesc.ml.given import GivenClassifier
-from hesc.ml.layers import ACTIVATIONS, Layer, Network
-from hesc.ml.mlp import planning
-from hesc.ml.mlp.fits import extremes, farthest, fitted
-from hesc.ml.mlp.packing import Packing
+from hesc.models.described import Described
+from hesc.models.given import GivenClassifier
+from hesc.models.layers import ACTIVATIONS, Layer, Network
+from hesc.protocols.networks import planning
+from hesc.protocols.networks.fits import extremes, farthest, fitted
+from hesc.protocols.networks.packing import Packing
 from tests import reading
 from tests.lying_frames import refitted
 
@@ -436,7 +436,10 @@ def test_scores_that_no_sample_has_are_refused(private: PrivateMLPClassifier) ->
 
 
 def test_the_server_imports_nothing_that_decrypts() -> None:
-    code = "import sys, hesc.ml.mlp.server, hesc.ml.ways; sys.exit('hesc.secret' in sys.modules)"
+    code = (
+        "import sys, hesc.protocols.networks.server, hesc.protocols.ways; "
+        "sys.exit('hesc.secret' in sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

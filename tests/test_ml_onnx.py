@@ -49,9 +49,9 @@ from hesc.ml import (
     PrivateRegressor,
     load_onnx,
 )
-from hesc.ml.layers import Network
-from hesc.ml.onnx import read
-from hesc.ml.trees import TreeEnsemble
+from hesc.models.layers import Network
+from hesc.models.onnx import read
+from hesc.models.trees import TreeEnsemble
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -128,7 +128,7 @@ def test_classifiers_are_those_of_scikit_learn(model: Any, two: bool, zipmap: bo
     best = (scores[:, 0] > 0).astype(int) if two else scores.argmax(axis=1)
     assert (found.classes[best] == model.predict(X)).mean() > 0.99
     if found.link != "none":
-        from hesc.ml.conclusions import probabilities
+        from hesc.models.conclusions import probabilities
 
         shares = probabilities(found.link, scores[:, 0] if two else scores)
         assert shares == pytest.approx(model.predict_proba(X), abs=1e-4)
@@ -636,7 +636,7 @@ def test_what_is_no_file(data: Any) -> None:
 
 
 def test_files_that_are_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hesc.ml.onnx.files.LARGEST", 100)
+    monkeypatch.setattr("hesc.models.onnx.files.LARGEST", 100)
     with pytest.raises(hesc.WireError, match="100 bytes"):
         read(graph_bytes([gemm(transB=1)], constants={"w": W, "b": B}))
 
@@ -645,7 +645,7 @@ def test_what_onnxruntime_computes_otherwise_is_not_loaded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The check itself is checked: weights that are a little wrong are noticed."""
-    from hesc.ml.onnx import graphs
+    from hesc.models.onnx import graphs
 
     data = written(LogisticRegression().fit(X, Y))
     right = graphs.described

@@ -15,8 +15,8 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import hesc
-from hesc.ml.conclusions import predictions, probabilities
-from hesc.ml.onnx import read
+from hesc.models.conclusions import predictions, probabilities
+from hesc.models.onnx import read
 from tests.test_ml_onnx import NETWORKS, TREES, TWO, B, W, X, Y, disturbed, graph_bytes, written
 
 if TYPE_CHECKING:
@@ -345,7 +345,7 @@ def test_whatever_is_read_has_the_runtime_s_labels() -> None:
 
 def test_the_check_survives_any_output() -> None:
     """What a file gives may have any shape and type: it agrees, or it is refused."""
-    from hesc.ml.onnx import checks, files, graphs
+    from hesc.models.onnx import checks, files, graphs
 
     data = graph(linear(), outputs=("l", "p"))
     given = files.read(data)

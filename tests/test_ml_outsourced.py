@@ -37,9 +37,8 @@ from hesc.ml import (
     PrivateTransformer,
     Server,
     ServerFolder,
-    folders,
-    ways,
 )
+from hesc.protocols import folders, ways
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -165,7 +164,9 @@ def test_a_plan_says_who_learns_what(public: World) -> None:
         assert said in text
     assert "no sample, no weight, no score" in text
     assert "the client itself" in str(world(own=True).client.plan)
-    assert repr(public.server).startswith("<hesc.ml.outsourced.OutsourcedServer: <hesc.ml.Outs")
+    assert repr(public.server).startswith(
+        "<hesc.protocols.outsourced.OutsourcedServer: <hesc.ml.Outs"
+    )
 
 
 def test_bounds_are_powers_of_two_and_weights_keep_to_them(public: World) -> None:
@@ -274,7 +275,7 @@ WORD: Any = "x"
         (lambda _: private(answers=3), "Parameter", "hidden= is of"),
         (lambda _: private(own=WORD), "Parameter", "own_model is True or False"),
         (lambda _: private(disclose="class"), "Parameter", "not served"),
-        (lambda _: network().plan(X, setting="outsourced"), "Parameter", "hesc.networks"),
+        (lambda _: network().plan(X, setting="outsourced"), "Parameter", "hesc.streams.networks"),
     ],
 )
 def test_refusals(public: World, act: Callable[[World], object], error: str, text: str) -> None:
@@ -444,7 +445,7 @@ at = Path(sys.argv[1])
 outsourcing.encrypt_model(at / "d" / "owner", at / "server", at / "keys")
 server = ServerFolder.open(at / "server").server()
 (at / "answer").write_bytes(server.answer((at / "query").read_bytes()))
-loaded = {"hesc.secret", "hesc.ml.client", "sklearn"} & set(sys.modules)
+loaded = {"hesc.secret", "hesc.protocols.linear.client", "sklearn"} & set(sys.modules)
 assert not loaded, loaded
 """
     command = [sys.executable, "-c", code, str(tmp_path)]

@@ -81,7 +81,7 @@ from hesc.ml import Server
 folder = Path(sys.argv[1])
 server = Server.from_bytes((folder / "server").read_bytes())
 (folder / "answer").write_bytes(server.answer((folder / "query").read_bytes()))
-assert not {"hesc.secret", "hesc.ml.client", "sklearn"} & set(sys.modules)
+assert not {"hesc.secret", "hesc.protocols.linear.client", "sklearn"} & set(sys.modules)
 """
     subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True)
     found = client.decrypt((tmp_path / "answer").read_bytes())

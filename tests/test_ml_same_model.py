@@ -30,14 +30,10 @@ from sklearn.preprocessing import (
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import hesc
-from hesc.ml import (
-    PrivateClassifier,
-    PrivateMLPClassifier,
-    PrivateRegressor,
-    transforms,
-)
-from hesc.ml.mlp.plans import NetworkPlan
-from hesc.ml.steps import transforms_of
+from hesc.ml import PrivateClassifier, PrivateMLPClassifier, PrivateRegressor
+from hesc.models import transforms
+from hesc.models.steps import transforms_of
+from hesc.protocols.networks.plan import NetworkPlan
 
 if TYPE_CHECKING:
     from collections.abc import Callable

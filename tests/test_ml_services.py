@@ -47,15 +47,15 @@ from hesc.ml import (
     PrivateRegressor,
     PrivateTransformer,
     report,
-    services,
 )
-from hesc.ml.decisions.planning import held_out
-from hesc.ml.deployable import SAMPLE
-from hesc.ml.described import Described
-from hesc.ml.given import GivenClassifier
-from hesc.ml.transforms import Affine
-from hesc.ml.trees import TreeEnsemble
+from hesc.models.described import Described
+from hesc.models.given import GivenClassifier
+from hesc.models.transforms import Affine
+from hesc.models.trees import TreeEnsemble
 from hesc.planner.roles import DISCLOSURES, SETTINGS
+from hesc.protocols import services
+from hesc.protocols.classes.planning import held_out
+from hesc.protocols.measuring import SAMPLE
 
 X, Y = datasets.load_iris(return_X_y=True)
 NAMES = ["a", "b", "c", "d"]
@@ -357,7 +357,7 @@ def test_no_refusal_of_contenders_keeps_a_plan_from_being_made(
     def refuse(*_: object, **__: object) -> None:
         raise hesc.OutOfRangeError("beyond")
 
-    monkeypatch.setattr("hesc.planner.Scores", refuse)
+    monkeypatch.setattr("hesc.ml.contenders.Scores", refuse)
     private = PrivateClassifier(LogisticRegression(max_iter=500)).fit(X, Y)
     assert private.plan(X, table=True).error > 0
     assert capsys.readouterr().out == "no contenders: beyond\n"

@@ -17,8 +17,6 @@ from typer.testing import CliRunner
 
 from hesc import CircuitError, OutOfRangeError, ParameterError, ShapeError, WireError
 from hesc.cli import app
-from hesc.decisions.circuits import Words, cheapest
-from hesc.decisions.models import LinearScores, TreeVotes
 from hesc.ml import (
     ClearClient,
     Deployment,
@@ -28,8 +26,10 @@ from hesc.ml import (
     Party,
     PrivateClassifier,
     PrivateNeighbors,
-    ways,
 )
+from hesc.protocols import ways
+from hesc.protocols.classes.circuits import Words, cheapest
+from hesc.protocols.classes.models import LinearScores, TreeVotes
 from tests.test_reports import Page
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def test_ranges_that_nobody_computes_with_are_refused(
 def test_no_reader_takes_such_ranges(
     private: PrivateClassifier, name: str, ends: tuple[float, float]
 ) -> None:
-    from hesc.ml import documents
+    from hesc._support import documents
 
     given = json.loads(private.plan(X, **SETTINGS[name]).to_bytes())
     for field, end in zip(("low", "high"), ends, strict=True):

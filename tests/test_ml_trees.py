@@ -12,7 +12,7 @@ from sklearn import ensemble, tree
 from sklearn.datasets import load_diabetes, load_iris
 
 import hesc
-from hesc.ml.trees import FAMILIES, TreeEnsemble, double_thresholds
+from hesc.models.trees import FAMILIES, TreeEnsemble, double_thresholds
 
 FLOWERS = load_iris(return_X_y=True)
 PATIENTS = load_diabetes(return_X_y=True)

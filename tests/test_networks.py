@@ -15,19 +15,19 @@ from sklearn.datasets import load_iris
 from sklearn.model_selection import train_test_split
 
 import hesc
-from hesc.iris import load_network, load_split
-from hesc.iris.train import HIDDEN, loss, train
-from hesc.networks import ModelFormatError, Preprocessing, SquareNetwork, conventional
-from hesc.networks.layered import COPIES, LayeredModel, encrypt_query
-from hesc.networks.messages import LABEL_BYTES, Message
-from hesc.networks.monomial import MonomialModel
+from hesc.streams.iris import load_network, load_split
+from hesc.streams.iris.train import HIDDEN, loss, train
+from hesc.streams.networks import ModelFormatError, Preprocessing, SquareNetwork, conventional
+from hesc.streams.networks.layered import COPIES, LayeredModel, encrypt_query
+from hesc.streams.networks.messages import LABEL_BYTES, Message
+from hesc.streams.networks.monomial import MonomialModel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 NETWORK = load_network()
 SPLIT = load_split()
-FILE = Path(hesc.__file__).parent / "iris" / "network.json"
+FILE = Path(hesc.__file__).parent / "streams" / "iris" / "network.json"
 
 
 def test_split_is_the_papers() -> None:

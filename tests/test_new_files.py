@@ -15,10 +15,17 @@ import numpy as np
 import pytest
 
 import hesc
-from hesc import new_files as new_files_module
-from hesc.iris import load_network
-from hesc.new_files import check_new, new_file, new_files, new_folder, read_whole, replace_file
+from hesc._support import new_files as new_files_module
+from hesc._support.new_files import (
+    check_new,
+    new_file,
+    new_files,
+    new_folder,
+    read_whole,
+    replace_file,
+)
 from hesc.secret import wants_passphrase
+from hesc.streams.iris import load_network
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import hesc
-from hesc.iris import load_network, load_split
-from hesc.iris.contenders import Monomial
-from hesc.networks.monomial import MODEL_DIMENSION, QUERY_DIMENSION, MonomialModel
+from hesc.protocols.streams.contenders import Monomial
+from hesc.streams.iris import load_network, load_split
+from hesc.streams.networks.monomial import MODEL_DIMENSION, QUERY_DIMENSION, MonomialModel
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

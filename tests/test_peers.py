@@ -10,7 +10,7 @@ import pytest
 import seal
 
 import hesc
-from hesc.iris import load_network, load_split
+from hesc.streams.iris import load_network, load_split
 from hesc_papers.gmp_peer import EcElgamalPeer, ElgamalPeer
 from hesc_papers.hsiao2022sche_figure_2 import binary_error, bits_for
 from hesc_papers.report import Report

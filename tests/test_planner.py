@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from hesc import HescError, OutOfRangeError, ParameterError, ShapeError
+from hesc._support.shares import surprise
 from hesc.codes import SignProjection
 from hesc.planner import (
     Calibration,
@@ -29,7 +30,6 @@ from hesc.planner.contenders import CONTENDERS
 from hesc.planner.decision import objective
 from hesc.planner.offers import measure
 from hesc.planner.roles import DISCLOSURES, SETTINGS, Sees, objection
-from hesc.planner.shares import surprise
 from hesc.planner.work import Count, counted, fitted, seconds
 from hesc_papers.planner_problems import made
 from hesc_papers.planner_tasks import FIRST, HELD_OUT, LATER, later, names, part_of

@@ -13,13 +13,11 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from hesc import HescError, OutOfRangeError, ShapeError
-from hesc.arrays import EncryptedArray
-from hesc.decisions.models import classify
-from hesc.decisions.quantisation import MODELS, quantised
+from hesc._support import shares
 from hesc.integers import BootstrappedIntegers, Kind
-from hesc.leveled.params import LeveledParams
-from hesc.params import Params
-from hesc.planner import Calibration, Classes, Distances, Products, Scores, Task, decide, shares
+from hesc.params.streams import Params
+from hesc.params.vectors import LeveledParams
+from hesc.planner import Calibration, Classes, Distances, Products, Scores, Task, decide
 from hesc.planner.contenders import CONTENDERS
 from hesc.planner.contenders import decisions as deciding
 from hesc.planner.contenders.encrypted_columns import EncryptedColumns
@@ -27,7 +25,11 @@ from hesc.planner.contenders.ring_products import RingProducts
 from hesc.planner.contenders.stream_sums import StreamSums
 from hesc.planner.contenders.whole_columns import WholeColumns
 from hesc.planner.offers import Offer, measure, timed
+from hesc.protocols.classes import sizes
+from hesc.protocols.classes.models import classify
+from hesc.protocols.classes.quantisation import MODELS, quantised
 from hesc.secret import keygen, leveled_keygen
+from hesc.streams.arrays import EncryptedArray
 
 SHIPPED = Calibration.shipped()
 BFV = LeveledParams.preset("bfv_4096")
@@ -198,8 +200,8 @@ def test_keys_are_as_large_as_said(name: str) -> None:
     params = LeveledParams.preset(name)
     public = leveled_keygen(params, unpacking=True)[1]
     size = len(public.to_bytes())
-    assert deciding.keys(name, "packed") == size
-    assert deciding.keys(name, "sliced") == len(public.only("relinearisation").to_bytes())
+    assert sizes.keys(name, "packed") == size
+    assert sizes.keys(name, "sliced") == len(public.only("relinearisation").to_bytes())
 
 
 @pytest.mark.parametrize(("samples", "width"), [(1, 1), (64, 32), (64, 33), (64, 200)])
@@ -207,7 +209,7 @@ def test_queries_of_bits_are_as_large_as_said(samples: int, width: int) -> None:
     _, public = keygen(Params.preset("tfhe_2048"))
     numbers = np.zeros(samples, dtype=object)
     sent = BootstrappedIntegers.encrypt(public, numbers, Kind(width)).to_bytes()
-    assert len(sent) == deciding.bits_up(samples * width)
+    assert len(sent) == sizes.bits_up(samples * width)
 
 
 # Whole numbers in columns.

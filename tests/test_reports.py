@@ -13,7 +13,7 @@ from sklearn.datasets import load_diabetes
 from sklearn.linear_model import Ridge, RidgeClassifier
 
 from hesc.ml import Client, PrivateClassifier, PrivateRegressor
-from hesc.ml.measuring import measure
+from hesc.protocols.measuring import measure
 from tests.test_deployment import X, Y, planned
 
 if TYPE_CHECKING:

@@ -243,7 +243,8 @@ def test_key_files_take_a_passphrase(tmp_path: Path) -> None:
 
 def test_a_server_never_loads_what_decrypts() -> None:
     code = (
-        "import sys, hesc, hesc.cli, hesc.gates, hesc.networks.monomial, hesc.networks.layered\n"
+        "import sys, hesc, hesc.cli, hesc.gates\n"
+        "import hesc.streams.networks.monomial, hesc.streams.networks.layered\n"
         "hesc.Params.recommended('bfv'); hesc.Encryptor; hesc.EncryptedArray\n"
         "assert 'hesc.secret' not in sys.modules\n"
         "hesc.keygen\n"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import hesc
-from hesc.encryptor import encrypt_streams
+from hesc.streams.encryptor import encrypt_streams
 
 
 def encoder(generator: str = "sobol", **options: str) -> hesc.Encoder:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import hesc
-from hesc import theory
+from hesc.streams import theory
 
 if TYPE_CHECKING:
     from collections.abc import Callable

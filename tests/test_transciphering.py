@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import hesc
-from hesc import CipherKey, LeveledParams, integers, leveled_keygen, transciphering
-from hesc.integers import encrypt
-from hesc.transciphering import Message, Shape
+from hesc import CipherKey, LeveledParams, integers, leveled_keygen
+from hesc.integers import encrypt, transciphering
+from hesc.integers.transciphering import Message, Shape
 
 Party = tuple[transciphering.Plan, hesc.LeveledSecretKey, hesc.PublicKeys]
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import hesc
-from hesc import codes, gates, integers, logarithms, ring_products, transciphering
+from hesc import codes, gates, integers, logarithms, ring_products
+from hesc.integers import transciphering
 
 if TYPE_CHECKING:
     from collections.abc import Callable

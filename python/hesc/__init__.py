@@ -29,12 +29,12 @@ from hesc._native import (
     WireError,
     scc,
 )
-from hesc.arrays import Answer, EncryptedArray, SeededArray, powers
-from hesc.encoding import EncodedArray, Encoder
-from hesc.encryptor import Encryptor
-from hesc.leveled import EncryptedVector, LeveledParams, PublicKeys
-from hesc.params import Params
-from hesc.polynomials import Plan, Polynomial
+from hesc.params.streams import Params
+from hesc.streams.arrays import Answer, EncryptedArray, SeededArray, powers
+from hesc.streams.encoding import EncodedArray, Encoder
+from hesc.streams.encryptor import Encryptor
+from hesc.streams.polynomials import Plan, Polynomial
+from hesc.vectors import EncryptedVector, LeveledParams, PublicKeys
 
 if TYPE_CHECKING:
     from hesc.secret import (

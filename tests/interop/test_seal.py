@@ -9,7 +9,7 @@ import pytest
 import seal
 
 import hesc
-from hesc.encryptor import encrypt_streams
+from hesc.streams.encryptor import encrypt_streams
 from hesc_papers.seal_peer.setup import make
 from tests.interop import seal_format
 from tests.second_implementation import wire

@@ -21,23 +21,24 @@ from hesc import (
     ring_products,
     transciphering,
 )
-from hesc.iris import load_network
+from hesc.streams.iris import load_network
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
 PACKAGES: Final = (
-    "hesc", "hesc.codes", "hesc.gates", "hesc.integers", "hesc.leveled", "hesc.linkage",
-    "hesc.logarithms", "hesc.networks", "hesc.packing", "hesc.ring_products",
-    "hesc.transciphering",
+    "hesc", "hesc.codes", "hesc.gates", "hesc.integers", "hesc.vectors", "hesc.protocols.linkage",
+    "hesc.logarithms", "hesc.streams.networks", "hesc.packing", "hesc.ring_products",
+    "hesc.integers.transciphering",
 )  # fmt: skip
 
 LEFT_OUT: Final = {
     # Made by the package itself, from objects of its own.
-    "hesc.encoding.EncodedArray", "hesc.leveled.keys.PublicKeys", "hesc.polynomials.plan.Plan",
-    "hesc.polynomials.plan.Plan.for_sum", "hesc.polynomials.plan.Plan.sums",
-    "hesc.polynomials.plan.Plan.sum",
+    "hesc.streams.encoding.EncodedArray", "hesc.vectors.keys.PublicKeys",
+    "hesc.streams.polynomials.plan.Plan",
+    "hesc.streams.polynomials.plan.Plan.for_sum", "hesc.streams.polynomials.plan.Plan.sums",
+    "hesc.streams.polynomials.plan.Plan.sum",
     "hesc.secret.keys.SecretKey.write", "hesc.integers.bootstrapped.BootstrappedIntegers",
     "hesc.integers.bootstrapped.IntegerAnswer", "hesc.integers.contenders.Contender",
     "hesc.integers.arrays.EncryptedIntegers", "hesc.integers.expressions.Integers",
@@ -61,7 +62,7 @@ LEFT_OUT: Final = {
     "hesc.integers.bootstrapped.IntegerAnswer.from_bytes",
     "hesc.integers.layouts.PackedIntegers.unpack", "hesc.integers.plans.evaluate",
     "hesc.integers.plans.plan", "hesc.integers.slotwise.SlotwiseTruths.where",
-    "hesc.leveled.params.LeveledParams.cyclotomic", "hesc.params.Params.tfhe",
+    "hesc.params.vectors.LeveledParams.cyclotomic", "hesc.params.streams.Params.tfhe",
     "hesc.packing.moves.Spread", "hesc.packing.moves.gather",
     "hesc.packing.slots.EncryptedSlots.extract", "hesc.packing.slots.EncryptedSlots.frobenius",
     "hesc.packing.slots.EncryptedSlots.rotate", "hesc.packing.slots.EncryptedSlots.unpack",
@@ -69,8 +70,9 @@ LEFT_OUT: Final = {
     "hesc.secret.keys.SecretKey.decrypt_integers", "hesc.secret.keys.SecretKey.decrypt_outputs",
     "hesc.secret.leveled.LeveledSecretKey.decrypt_shared",
     "hesc.secret.leveled.LeveledSecretKey.decrypt_slotwise",
-    "hesc.transciphering.plans.Plan.decipher", "hesc.transciphering.plans.plan",
-    "hesc.linkage.parties.Comparer.answers", "hesc.leveled.vectors.EncryptedVector.rotate_rows",
+    "hesc.integers.transciphering.plans.Plan.decipher", "hesc.integers.transciphering.plans.plan",
+    "hesc.protocols.linkage.party.Comparer.answers",
+    "hesc.vectors.vectors.EncryptedVector.rotate_rows",
 }  # fmt: skip
 """What is not called here, and why."""
 
@@ -206,7 +208,7 @@ def _streams() -> Iterator[Call]:  # noqa: PLR0915 - a list
     )  # fmt: skip
     yield _of(polynomial.encrypt, encryptor=encryptor)
     yield Call(
-        "hesc.polynomials.polynomial.Polynomial.encrypt_inputs",
+        "hesc.streams.polynomials.polynomial.Polynomial.encrypt_inputs",
         lambda encryptor, values, repetitions: polynomial.encrypt_inputs(
             encryptor, values, repetitions=repetitions
         ),
@@ -215,7 +217,7 @@ def _streams() -> Iterator[Call]:  # noqa: PLR0915 - a list
     yield _of(polynomial.evaluate, inputs=inputs, plan=plan)
     yield _of(polynomial.monomials, copies=[encryptor.encrypt_copies([0.5], 2)])
     yield Call(
-        "hesc.polynomials.plan.Plan.predicted_error",
+        "hesc.streams.polynomials.plan.Plan.predicted_error",
         lambda values, draws, generator: plan.predicted_error(
             values, draws=draws, generator=generator
         ),
@@ -393,7 +395,7 @@ def _codes() -> Iterator[Call]:  # noqa: PLR0915 - a list
     yield _of(comparer.matched, matches=[[0, 0]])
     yield _of(matcher.matches, threshold=3)
     yield Call(
-        "hesc.linkage.matching.Matcher.read",
+        "hesc.protocols.linkage.matching.Matcher.read",
         lambda answer: linkage.Matcher(agreed, matcher_secret).read(answer),
         {"answer": answers[0]},
     )

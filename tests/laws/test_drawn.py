@@ -10,9 +10,9 @@ import pytest
 
 import hesc
 from hesc.codes import HashKey
-from hesc.linkage import Comparer, LinkagePlan, Sender
-from hesc.ml.parties import masks, sets
-from hesc.transciphering import Shape
+from hesc.integers.transciphering import Shape
+from hesc.protocols.linkage import Comparer, LinkagePlan, Sender
+from hesc.protocols.owners import masks, sets
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -212,7 +212,7 @@ class Vectors(VectorProgram):
             return
         level = max(1, x.vector.level - int(self.rng.integers(0, 2)))
         try:
-            matrix = hesc.leveled.Matrix(self.party.params, m, level=level)
+            matrix = hesc.vectors.Matrix(self.party.params, m, level=level)
         except hesc.NoiseBudgetError:
             # CKKS's products need a prime to take.
             assert (self.ckks, level) == (True, 1)

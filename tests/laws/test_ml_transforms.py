@@ -25,9 +25,10 @@ from sklearn.preprocessing import (
 )
 from sklearn.tree import DecisionTreeClassifier
 
-from hesc.inputs import real_array
-from hesc.ml import PrivateClassifier, transforms
-from hesc.ml.steps import transforms_of
+from hesc._support.inputs import real_array
+from hesc.ml import PrivateClassifier
+from hesc.models import transforms
+from hesc.models.steps import transforms_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import hesc
-from hesc.networks import SquareNetwork, conventional
-from hesc.networks.layered import COPIES, LayeredModel, encrypt_query
-from hesc.networks.messages import Message
-from hesc.networks.monomial import MonomialModel
+from hesc.streams.networks import SquareNetwork, conventional
+from hesc.streams.networks.layered import COPIES, LayeredModel, encrypt_query
+from hesc.streams.networks.messages import Message
+from hesc.streams.networks.monomial import MonomialModel
 from tests.laws.array_worlds import STEPS, Mode, Owner, Z, owner
 from tests.laws.programs import (
     FLAG,

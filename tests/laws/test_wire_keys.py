@@ -12,7 +12,7 @@ import pytest
 
 import hesc
 from hesc import _native, gates
-from hesc.leveled.keys import PARTS
+from hesc.vectors.keys import PARTS
 from tests.second_implementation import wire
 
 SETS = {

@@ -12,8 +12,8 @@ import pytest
 
 import hesc
 from hesc import gates
-from hesc.networks.messages import Message
-from hesc.networks.monomial import MonomialModel
+from hesc.streams.networks.messages import Message
+from hesc.streams.networks.monomial import MonomialModel
 from tests.laws.wire import check_ciphertexts_only, check_no_word_repeats
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def test_encrypted_bits_tell_nothing() -> None:
 @pytest.mark.parametrize("preset", ["bfv_1024_fusion", "ckks_1024"])
 def test_messages_of_networks_tell_nothing(preset: str) -> None:
     """Models whose monomials have the same largest sizes, which are public; any queries."""
-    from hesc.iris import load_network
+    from hesc.streams.iris import load_network
 
     params = hesc.Params.preset(preset)
     secret, public = hesc.keygen(params)

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from hesc.studies import Study
+    from hesc._support.studies import Study
 
 # A module, or one of several studies in a module: `module:key`.
 _MODULES: Final = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from hesc.stages import medians
+from hesc._support.stages import medians
 from hesc_papers.babenko2020ckksbfv_figures import TABLES
 from hesc_papers.leveled_operations import (
     LENGTHS,
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from hesc.studies import Options
+    from hesc._support.studies import Options
 
 SCHEMES: Final = ("ckks", "bfv", "bgv")
 LOG_DEGREES: Final = (12, 13, 14, 15)

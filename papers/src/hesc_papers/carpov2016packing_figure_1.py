@@ -12,7 +12,7 @@ from hesc_papers.vandermonde_times import DUAL_BASIS, Inversions, invert
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from hesc.studies import Options
+    from hesc._support.studies import Options
 
 IDENTIFIER: Final = "carpov2016packing:figure-1"
 TITLE: Final = "Time to invert the Vandermonde matrix in GF(1033^(n-1))"

@@ -13,7 +13,7 @@ from hesc_papers.vandermonde_times import DUAL_BASIS, METHODS, Inversions, inver
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from hesc.studies import Options
+    from hesc._support.studies import Options
 
 IDENTIFIER: Final = "carpov2016packing:figure-2"
 TITLE: Final = "Time to invert the Vandermonde matrix of size 88"

@@ -12,7 +12,7 @@ from hesc_papers.unpacking import INDICES, QUICK_INDICES, Packed, params_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from hesc.studies import Options
+    from hesc._support.studies import Options
 
 IDENTIFIER: Final = "carpov2016packing:figure-3"
 TITLE: Final = "Noise of unpacking"

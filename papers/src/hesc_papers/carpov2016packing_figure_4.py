@@ -13,7 +13,7 @@ from hesc_papers.unpacking import INDICES, QUICK_INDICES, Packed, params_of, tim
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from hesc.studies import Options
+    from hesc._support.studies import Options
 
 IDENTIFIER: Final = "carpov2016packing:figure-4"
 TITLE: Final = "Time of unpacking"

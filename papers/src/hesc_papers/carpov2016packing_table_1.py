@@ -12,8 +12,8 @@ import numpy as np
 import hesc
 from hesc import CircuitError, NoiseBudgetError, _native, integers
 from hesc.gates import Builder, ciphers
-from hesc.leveled.params import LeveledParams
-from hesc.transciphering import PRESETS, Shape
+from hesc.integers.transciphering import PRESETS, Shape
+from hesc.params.vectors import LeveledParams
 from hesc_papers import stream_ciphers, tfhe_peer
 from hesc_papers.clock import Clock, Timing
 from hesc_papers.integer_circuits import Slots
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from hesc._support.studies import Options
     from hesc.gates import Circuit
-    from hesc.studies import Options
 
 IDENTIFIER: Final = "carpov2016packing:table-1"
 TITLE: Final = "Stream ciphers computed on encrypted keys"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from hesc.leveled.params import LeveledParams
+from hesc.params.vectors import LeveledParams
 from hesc_papers.report import Report
 from hesc_papers.unpacking import Packed, bits_a_message, params_of, timed
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from hesc.studies import Options
+    from hesc._support.studies import Options
 
 IDENTIFIER: Final = "carpov2016packing:table-2"
 TITLE: Final = "Latency, throughput and expansion of unpacking"

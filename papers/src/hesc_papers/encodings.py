@@ -10,7 +10,7 @@ from hesc_papers.report import Report
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from hesc.studies import Options
+    from hesc._support.studies import Options
 
 IDENTIFIER: Final = "hesc:encodings"
 TITLE: Final = "Encodings beside bit streams: scores, distances, products, pads"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from hesc.studies import Options
+    from hesc._support.studies import Options
 
 BITS: Final = 512
 # Bits of a piece: those of one comparison, and two for a search.

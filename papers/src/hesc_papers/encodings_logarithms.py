@@ -10,9 +10,9 @@ import numpy as np
 
 import hesc
 from hesc import logarithms
-from hesc.iris import load_network, load_split
-from hesc.iris.contenders import Monomial
 from hesc.logarithms import Factor
+from hesc.protocols.streams.contenders import Monomial
+from hesc.streams.iris import load_network, load_split
 from hesc_papers.encodings import Part, rounds
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from hesc.studies import Options
+    from hesc._support.studies import Options
 
 FACTORS: Final = 10
 # Root mean squares that are wanted at the numbers where errors are largest.

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 import hesc
-from hesc.iris import load_network, load_split
-from hesc.networks.monomial import MODEL_DIMENSION, QUERY_DIMENSION, MonomialModel
+from hesc.streams.iris import load_network, load_split
+from hesc.streams.networks.monomial import MODEL_DIMENSION, QUERY_DIMENSION, MonomialModel
 from hesc_papers.encodings import Part, rounds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.networks import SquareNetwork
-    from hesc.studies import Options
+    from hesc._support.studies import Options
+    from hesc.streams.networks import SquareNetwork
 
 STREAM_LENGTH: Final = 64
 # Flowers in a query: all that there are, so that a call's own cost does not count.

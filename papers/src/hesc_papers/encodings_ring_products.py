@@ -16,7 +16,7 @@ from hesc_papers.linear_models import LinearModel, digits, logistic30
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hesc.studies import Options
+    from hesc._support.studies import Options
 
 # The error that is wanted, as a share of the scores' deviation.
 ERROR: Final = 0.005

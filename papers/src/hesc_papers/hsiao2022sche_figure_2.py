@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from hesc import _native, gates
-from hesc.encoding import Encoder
+from hesc.streams.encoding import Encoder
 from hesc_papers.gate_contenders import (
     AND_COMPILED,
     AND_STREAMS,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from hesc.studies import Options
+    from hesc._support.studies import Options
 
 IDENTIFIER: Final = "hsiao2022sche:figure-2"
 TITLE: Final = "Time against RMSE of a product on encrypted bits"

@@ -28,7 +28,7 @@ from hesc_papers.report import Report
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from hesc.studies import Options
+    from hesc._support.studies import Options
 
 IDENTIFIER: Final = "hsiao2022sche:figure-3"
 TITLE: Final = "Latency of stream products over that of array multipliers"

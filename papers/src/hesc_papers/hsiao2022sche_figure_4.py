@@ -14,7 +14,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import MinMaxScaler
 
-from hesc.encoding import Encoder
+from hesc.streams.encoding import Encoder
 from hesc_papers.report import Report
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from hesc.studies import Options
+    from hesc._support.studies import Options
 
 IDENTIFIER: Final = "hsiao2022sche:figure-4"
 TITLE: Final = "Linear regression with a threshold: R² against the precision"

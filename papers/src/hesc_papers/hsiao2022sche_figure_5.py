@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from hesc import packing
-from hesc.encryptor import Encryptor
-from hesc.leveled import LeveledParams
 from hesc.params import Params
 from hesc.secret import Decryptor, keygen, leveled_keygen
+from hesc.streams.encryptor import Encryptor
+from hesc.vectors import LeveledParams
 from hesc_papers.report import Report
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from hesc.studies import Options
+    from hesc._support.studies import Options
 
 IDENTIFIER: Final = "hsiao2022sche:figure-5"
 TITLE: Final = "SIMD: products of streams over array multipliers"

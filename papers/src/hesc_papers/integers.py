@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 import hesc
-from hesc import integers, transciphering
+from hesc import integers
+from hesc.integers import transciphering
 from hesc_papers import tfhe_peer
 from hesc_papers.clock import Clock
 from hesc_papers.integer_circuits import OPERATIONS, Slots, prepare
@@ -18,7 +19,7 @@ from hesc_papers.report import Report
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from hesc.studies import Options
+    from hesc._support.studies import Options
 
 IDENTIFIER: Final = "hesc:integers"
 TITLE: Final = "Encrypted integers: sums, comparisons, products, quotients"

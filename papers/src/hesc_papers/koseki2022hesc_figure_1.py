@@ -18,7 +18,7 @@ from hesc_papers.report import Report
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from hesc.studies import Options
+    from hesc._support.studies import Options
 
 IDENTIFIER: Final = "koseki2022hesc:figure-1"
 TITLE: Final = "Outlines of x^2 + x + 1 by conventional and concatenated sums"

@@ -9,7 +9,7 @@ from hesc_papers import encrypted_outlines
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from hesc.studies import Options
+    from hesc._support.studies import Options
     from hesc_papers.report import Report
 
 IDENTIFIER: Final = "koseki2022hesc:figure-5"

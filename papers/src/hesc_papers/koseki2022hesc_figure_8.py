@@ -10,7 +10,7 @@ from hesc_papers.report import Report
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from hesc.studies import Options
+    from hesc._support.studies import Options
 
 IDENTIFIER: Final = "koseki2022hesc:figure-8"
 TITLE: Final = "Total time of polynomials against the degree"

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from hesc.encryptor import Encryptor
-from hesc.iris import load_network, load_split
-from hesc.iris.contenders import Monomial
-from hesc.networks import conventional
-from hesc.networks.layered import COPIES, LayeredModel, encrypt_query
 from hesc.params import Params
+from hesc.protocols.streams.contenders import Monomial
 from hesc.secret import Decryptor, keygen
+from hesc.streams.encryptor import Encryptor
+from hesc.streams.iris import load_network, load_split
+from hesc.streams.networks import conventional
+from hesc.streams.networks.layered import COPIES, LayeredModel, encrypt_query
 from hesc_papers.report import Report
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from hesc.networks import SquareNetwork
-    from hesc.studies import Options
+    from hesc._support.studies import Options
+    from hesc.streams.networks import SquareNetwork
 
 IDENTIFIER: Final = "koseki2022hesc:figure-9"
 TITLE: Final = "Accuracy of the Iris network against the stream length"

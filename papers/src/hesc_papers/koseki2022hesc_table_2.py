@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 import numpy as np
 
 from hesc._native import HescError, Selector
-from hesc.encoding import Encoder
-from hesc.encryptor import encrypt_streams
-from hesc.params import Params
+from hesc._support.stages import medians
+from hesc.params.streams import Params
 from hesc.secret import keygen
-from hesc.stages import medians
+from hesc.streams.encoding import Encoder
+from hesc.streams.encryptor import encrypt_streams
 from hesc_papers.report import Report, alternating
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from hesc.studies import Options
+    from hesc._support.studies import Options
 
 IDENTIFIER: Final = "koseki2022hesc:table-2"
 TITLE: Final = "Time for each bit of a stochastic number, all schemes"

@@ -23,7 +23,7 @@ from hesc_papers.report import Report
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from hesc.studies import Options
+    from hesc._support.studies import Options
 
 IDENTIFIER: Final = "koseki2022hesc:table-3"
 TITLE: Final = "Time of polynomials of one encrypted number"

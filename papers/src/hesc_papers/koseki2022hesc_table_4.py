@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from hesc.iris import load_network, load_split
-from hesc.iris.contenders import Layered, Monomial
+from hesc._support.stages import Contender, medians
 from hesc.params import Params
-from hesc.stages import Contender, medians
+from hesc.protocols.streams.contenders import Layered, Monomial
+from hesc.streams.iris import load_network, load_split
 from hesc_papers.leveled_network import LeveledNetwork
 from hesc_papers.report import Report, alternating
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from hesc.networks import SquareNetwork
-    from hesc.studies import Options
+    from hesc._support.studies import Options
+    from hesc.streams.networks import SquareNetwork
 
 IDENTIFIER: Final = "koseki2022hesc:table-4"
 TITLE: Final = "Time of one Iris inference"

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from hesc._native import FusionError
-from hesc.iris import load_network, load_split
-from hesc.iris.contenders import Layered
+from hesc._support.stages import Contender, medians
 from hesc.params import Params
-from hesc.stages import Contender, medians
+from hesc.protocols.streams.contenders import Layered
+from hesc.streams.iris import load_network, load_split
 from hesc_papers.report import Report, alternating
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from hesc.networks import SquareNetwork
-    from hesc.studies import Options
+    from hesc._support.studies import Options
+    from hesc.streams.networks import SquareNetwork
 
 IDENTIFIER: Final = "koseki2022hesc:table-5"
 TITLE: Final = "Iris inference with and without fusion, N = 2048"

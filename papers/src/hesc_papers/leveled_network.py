@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hesc._native import primes_of_bits
-from hesc.leveled import LeveledParams
+from hesc._support.stages import Run, Stopwatch
 from hesc.secret import leveled_keygen
-from hesc.stages import Run, Stopwatch
+from hesc.vectors import LeveledParams
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.leveled import EncryptedVector
-    from hesc.networks import SquareNetwork
+    from hesc.streams.networks import SquareNetwork
+    from hesc.vectors import EncryptedVector
 
 
 class LeveledNetwork:

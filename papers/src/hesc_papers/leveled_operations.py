@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import numpy as np
 
 from hesc._native import primes_of_bits
-from hesc.leveled.params import LeveledParams
+from hesc.params.vectors import LeveledParams
 from hesc_papers.other_process import OtherProcess
 
 if TYPE_CHECKING:

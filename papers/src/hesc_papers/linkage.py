@@ -12,8 +12,8 @@ import numpy as np
 import hesc
 from hesc import codes
 from hesc.codes import EncryptedCodes
-from hesc.linkage import LinkagePlan, febrl, quality
-from hesc.linkage.matching import MutualNearest
+from hesc.protocols.linkage import LinkagePlan, febrl, quality
+from hesc.protocols.linkage.matching import MutualNearest
 from hesc_papers.other_process import OtherProcess
 from hesc_papers.report import Report
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from hesc.studies import Options
+    from hesc._support.studies import Options
 
 IDENTIFIER: Final = "hesc:linkage"
 TITLE: Final = "Private record linkage: distances of codes of 512 bits"

@@ -6,7 +6,7 @@ import json
 import sys
 
 import hesc
-from hesc.linkage.demonstration import link
+from hesc.protocols.linkage.demonstration import link
 
 if __name__ == "__main__":
     records = int(sys.argv[1])

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from hesc.codes import unpacked
 from hesc.ml import PrivateNeighbors
-from hesc.ml.measuring import measure
+from hesc.protocols.measuring import measure
 from hesc_papers.report import Report
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from hesc._support.studies import Options
     from hesc.ml import NeighborsPlan
-    from hesc.studies import Options
 
 IDENTIFIER: Final = "hesc:neighbors"
 TITLE: Final = "Classes by the five nearest of binary codes, beside exact neighbours"

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from hesc._support.shares import surprise
 from hesc.planner import Calibration, Classes, decide
 from hesc.planner.decision import objective
-from hesc.planner.shares import surprise
 from hesc_papers.planner_problems import made
 from hesc_papers.planner_tasks import FIRST, PARTS, later, names, part_of
 from hesc_papers.report import Report
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from hesc._support.studies import Options
     from hesc.planner import Task
-    from hesc.studies import Options
 
 IDENTIFIER: Final = "hesc:planner"
 TITLE: Final = "the planner: its choices beside every feasible way, run"

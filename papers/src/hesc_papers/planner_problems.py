@@ -74,8 +74,8 @@ def _scores(name: str) -> tuple[Scores, NDArray[np.float64]]:
         weights = rng.normal(size=(outputs, features))
         return Scores(weights, low=-1.0, high=1.0), rng.uniform(-1, 1, (1000, features))
     model, x = _fitted(name)
-    from hesc.ml import transforms
-    from hesc.ml.extraction import linear_form
+    from hesc.models import transforms
+    from hesc.models.extraction import linear_form
 
     form = linear_form(model)
     rows = transforms.transformed(form.steps, x)

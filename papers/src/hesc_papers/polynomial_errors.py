@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from hesc.encryptor import Encryptor
 from hesc.params import Params
-from hesc.polynomials import Polynomial
 from hesc.secret import Decryptor, keygen
+from hesc.streams.encryptor import Encryptor
+from hesc.streams.polynomials import Polynomial
 from hesc_papers.report import Report
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from hesc.studies import Options
+    from hesc._support.studies import Options
 
 X: Final = np.round(np.linspace(-1, 1, 201), 2)
 STREAM_LENGTH: Final = 2048

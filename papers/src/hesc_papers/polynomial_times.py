@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
-from hesc.arrays import EncryptedArray, powers
-from hesc.encoding import Encoder
-from hesc.encryptor import Encryptor, encrypt_streams
-from hesc.leveled import LeveledParams
-from hesc.params import Params
-from hesc.polynomials import Polynomial
+from hesc._support.stages import Stopwatch, medians
+from hesc.params.streams import Params
 from hesc.secret import keygen, leveled_keygen
-from hesc.stages import Stopwatch, medians
+from hesc.streams.arrays import EncryptedArray, powers
+from hesc.streams.encoding import Encoder
+from hesc.streams.encryptor import Encryptor, encrypt_streams
+from hesc.streams.polynomials import Polynomial
+from hesc.vectors import LeveledParams
 from hesc_papers.report import alternating
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from hesc.studies import Options
+    from hesc._support.studies import Options
 
 STAGES: Final = ("B2S", "Enc", "Eval", "Dec", "S2B")
 

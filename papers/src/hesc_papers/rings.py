@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from hesc.studies import Options
+    from hesc._support.studies import Options
 
 IDENTIFIER: Final = "hesc:rings"
 TITLE: Final = "Rings of odd index: transforms, products, unpacking, expansion"

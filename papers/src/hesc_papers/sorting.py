@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from hesc._support.studies import Options
     from hesc.integers import EncryptedIntegers, Integers
-    from hesc.studies import Options
 
 IDENTIFIER: Final = "hesc:sorting"
 TITLE: Final = "Rows of 64 encrypted bytes, sorted"

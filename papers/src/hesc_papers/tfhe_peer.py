@@ -13,7 +13,7 @@ from hesc import _native
 from hesc._native import HescError
 
 if TYPE_CHECKING:
-    from hesc.studies import Options
+    from hesc._support.studies import Options
 
 WIDTHS: Final = (8, 16, 32, 64)
 OPERATIONS: Final = ("add", "less", "multiply", "divide")

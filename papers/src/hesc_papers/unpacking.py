@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 import numpy as np
 
 from hesc._native import HescError, NoiseBudgetError
-from hesc.leveled.params import LeveledParams
 from hesc.packing import NORMAL, EncryptedSlots, Spread
 from hesc.packing import pack as pack_columns
+from hesc.params.vectors import LeveledParams
 from hesc.secret import leveled_keygen
 
 if TYPE_CHECKING:

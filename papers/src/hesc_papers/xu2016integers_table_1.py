@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
+    from hesc._support.studies import Options
     from hesc.gates import Circuit
-    from hesc.studies import Options
 
 IDENTIFIER: Final = "xu2016integers:table-1"
 TITLE: Final = "Binary arithmetic on encrypted integers in slots"

@@ -12,13 +12,13 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
+from hesc._support.stages import medians
 from hesc.cli.terminal import check_outputs, write_text
-from hesc.iris import Split, load_network, load_split
 from hesc.params import Params
-from hesc.stages import medians
+from hesc.streams.iris import Split, load_network, load_split
 
 if TYPE_CHECKING:
-    from hesc.stages import Contender
+    from hesc._support.stages import Contender
 
 _HELP: Final = """Runs on real data, from encryption to answer.
 
@@ -59,7 +59,7 @@ def iris(
     Two ways: the algorithm of the paper koseki2022hesc, and ours.
     """
     # It is client, model owner and server in one; a command that only serves loads no keys.
-    from hesc.iris.contenders import Layered, Monomial
+    from hesc.protocols.streams.contenders import Layered, Monomial
 
     console = Console(stderr=json_file == "-")
     if scheme not in SETS:
@@ -113,7 +113,7 @@ def linkage(
     Every person of one party is compared to every one of the other, by codes of 512 bits.
     """
     # It is all three parties in one; a command of one of them loads no others' keys.
-    from hesc.linkage.demonstration import link
+    from hesc.protocols.linkage.demonstration import link
     from hesc.secret import keygen
 
     console = Console(stderr=json_file == "-")

@@ -16,6 +16,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from hesc._native import HescError, ParameterError, WireError
+from hesc._support.new_files import check_new, for_owner, new_files, read_whole
 from hesc.cli.batches import IgnoreExtra, after, batches, write_rows
 from hesc.cli.pairing import Answered, Asked, QueryName, answers_to, checked_name, digest_of
 from hesc.cli.terminal import (
@@ -28,12 +29,11 @@ from hesc.cli.terminal import (
     say,
     tell,
 )
-from hesc.ml import ledger, ways
 from hesc.ml.deployment import ClientFolder, ServerFolder
-from hesc.ml.folders import MANIFEST
-from hesc.networks.batches import BatchWriter, read_batches
-from hesc.networks.messages import Message
-from hesc.new_files import check_new, for_owner, new_files, read_whole
+from hesc.protocols import ledger, ways
+from hesc.protocols.folders import MANIFEST
+from hesc.streams.networks.batches import BatchWriter, read_batches
+from hesc.streams.networks.messages import Message
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -18,7 +18,8 @@ from rich.table import Table
 from rich.text import Text
 
 from hesc._native import HescError
-from hesc.arrays import Answer, EncryptedArray
+from hesc._support.inputs import as_many
+from hesc._support.new_files import check_new, for_owner, new_file, new_files, read_whole
 from hesc.cli.pairing import Answered, Asked, QueryName, answers_to, digest_of
 from hesc.cli.tables import read_rows
 from hesc.cli.terminal import (
@@ -30,21 +31,20 @@ from hesc.cli.terminal import (
     say,
     standard_output,
 )
-from hesc.encryptor import Encryptor
-from hesc.inputs import as_many
-from hesc.leveled.keys import PublicKeys
-from hesc.networks import Preprocessing, SquareNetwork
-from hesc.networks.batches import BatchWriter, read_batches
-from hesc.networks.messages import Message
-from hesc.networks.monomial import QUERY_DIMENSION, MonomialModel
-from hesc.new_files import check_new, for_owner, new_file, new_files, read_whole
-from hesc.params import Params
+from hesc.params.streams import Params
+from hesc.streams.arrays import Answer, EncryptedArray
+from hesc.streams.encryptor import Encryptor
+from hesc.streams.networks import Preprocessing, SquareNetwork
+from hesc.streams.networks.batches import BatchWriter, read_batches
+from hesc.streams.networks.messages import Message
+from hesc.streams.networks.monomial import QUERY_DIMENSION, MonomialModel
+from hesc.vectors.keys import PublicKeys
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import TextIO
 
-    from hesc.encoding import Estimates
+    from hesc.streams.encoding import Estimates
 
 _HELP: Final = """Small networks whose model is encrypted too, as files.
 

@@ -8,10 +8,11 @@ from typing import Annotated
 import typer
 
 from hesc._native import ParameterError
+from hesc._support.new_files import read_whole
 from hesc.cli.files import KEYS_BYTES, check_apart, opened_client
 from hesc.cli.terminal import JsonFile, PassphraseFile, check_outputs, tell
-from hesc.ml.deployment import SERVER, OwnerFolder
-from hesc.new_files import read_whole
+from hesc.ml.deployment import OwnerFolder
+from hesc.protocols.folders import SERVER
 
 
 def encrypt_model(

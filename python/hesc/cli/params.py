@@ -12,11 +12,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from hesc.cli.terminal import standard_output
-from hesc.leveled.params import LeveledParams
 from hesc.params import Params
+from hesc.params.vectors import LeveledParams
 
 if TYPE_CHECKING:
-    from hesc.presets import Preset
+    from hesc.params.presets import Preset
 
 
 # Characters from which all columns have room.

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from hesc._native import ParameterError, WireError
+from hesc._support.new_files import read_whole
 from hesc.cli.batches import IgnoreExtra, after, batches
 from hesc.cli.files import KEYS_BYTES, Folder, check_apart, read_queries
 from hesc.cli.pairing import Asked, QueryName, digest_of
 from hesc.cli.terminal import JsonFile, check_outputs, new_result, reading, tell
 from hesc.ml.deployment import ClientFolder
-from hesc.ml.parties import pieces
-from hesc.ml.parties.party import Party
-from hesc.ml.parties.plans import PartiesPlan
-from hesc.networks.batches import BatchWriter
-from hesc.networks.messages import Message
-from hesc.new_files import read_whole
+from hesc.protocols.owners import pieces
+from hesc.protocols.owners.party import Party
+from hesc.protocols.owners.plan import PartiesPlan
+from hesc.streams.networks.batches import BatchWriter
+from hesc.streams.networks.messages import Message
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,13 +8,13 @@ from typing import Annotated
 import typer
 
 from hesc._native import ParameterError
+from hesc._support.new_files import for_owner
 from hesc.cli.batches import IgnoreExtra, after, batches, write_rows
 from hesc.cli.files import check_apart, warn_of_formulas
 from hesc.cli.terminal import JsonFile, check_outputs, new_result, reading, tell
 from hesc.ml.clear.client import ClearClient
 from hesc.ml.clear.plans import ClearPlan
 from hesc.ml.deployment import ClientFolder
-from hesc.new_files import for_owner
 
 
 def predict(

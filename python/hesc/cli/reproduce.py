@@ -12,9 +12,9 @@ from rich.progress import track
 from rich.table import Table
 from rich.text import Text
 
+from hesc._support.new_files import check_new, new_file
+from hesc._support.studies import Options, identifiers, study
 from hesc.cli.terminal import write_text
-from hesc.new_files import check_new, new_file
-from hesc.studies import Options, identifiers, study
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.text import Text
 
 from hesc._native import HescError
-from hesc.new_files import check_new, for_owner, new_file, new_files
+from hesc._support.new_files import check_new, for_owner, new_file, new_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hesc import _native
+from hesc._support.inputs import WORD, whole, wire_bytes
+from hesc._support.memory import make_room
+from hesc._support.opaque import Opaque
+from hesc._support.pickling import ByWireForm
 from hesc.codes.rows import checked
-from hesc.encryptor import stream_keys
-from hesc.inputs import WORD, whole, wire_bytes
-from hesc.memory import make_room
-from hesc.opaque import Opaque
-from hesc.params import checked_params
-from hesc.pickling import ByWireForm
+from hesc.params.streams import checked_params
+from hesc.streams.encryptor import stream_keys
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc.leveled.keys import PublicKeys
-    from hesc.params import Params
+    from hesc.params.streams import Params
+    from hesc.vectors.keys import PublicKeys
 
 _KIND = 5
 _SEEDED = 57

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hesc import _native
 from hesc._native import ParameterError
-from hesc.inputs import of_kind, whole, wire_bytes
-from hesc.leveled.params import LeveledParams
-from hesc.opaque import Opaque
-from hesc.parameter_set import explained
+from hesc._support.inputs import of_kind, whole, wire_bytes
+from hesc._support.opaque import Opaque
+from hesc.params.parameter_set import explained
+from hesc.params.vectors import LeveledParams
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

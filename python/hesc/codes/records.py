@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final, Never, Protocol
 import numpy as np
 
 from hesc._native import OutOfRangeError, ParameterError, ShapeError
+from hesc._support.inputs import of_kind, one_name, whole, wire_bytes, written
 from hesc.codes.rows import packed
-from hesc.inputs import of_kind, one_name, whole, wire_bytes, written
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

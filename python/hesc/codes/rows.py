@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hesc._native import OutOfRangeError, ShapeError
-from hesc.inputs import unmasked, whole
-from hesc.memory import make_room
+from hesc._support.inputs import unmasked, whole
+from hesc._support.memory import make_room
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hesc._native import OutOfRangeError, ShapeError
+from hesc._support.inputs import real_array, unmasked, whole
+from hesc._support.memory import make_room
 from hesc.codes.rows import packed
-from hesc.inputs import real_array, unmasked, whole
-from hesc.memory import make_room
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

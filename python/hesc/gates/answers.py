@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 from hesc import _native
 from hesc._native import ShapeError, WireError
-from hesc.arrays import shape_from_bytes, shape_to_bytes
-from hesc.inputs import wire_bytes
-from hesc.opaque import Opaque
-from hesc.pickling import ByWireForm
+from hesc._support.inputs import wire_bytes
+from hesc._support.opaque import Opaque
+from hesc._support.pickling import ByWireForm
+from hesc.streams.arrays import shape_from_bytes, shape_to_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

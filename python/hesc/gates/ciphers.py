@@ -1,8 +1,8 @@
 """Keystreams of stream ciphers: circuits for servers that hold a cipher's key in encrypted form.
 
-`hesc.transciphering` is what applications take. The circuits have two inputs, the key and the
-initial value, and one output, the first bits of the keystream; bits are those of bytes, the lowest
-of each byte first.
+`hesc.integers.transciphering` is what applications take. The circuits have two inputs, the key and
+the initial value, and one output, the first bits of the keystream; bits are those of bytes, the
+lowest of each byte first.
 
 >>> circuit = kreyvium(8)
 >>> circuit.inputs, circuit.outputs, circuit.product_depth
@@ -12,8 +12,8 @@ of each byte first.
 from __future__ import annotations
 
 from hesc import _native
+from hesc._support.inputs import INDEX, whole
 from hesc.gates.circuit import Circuit
-from hesc.inputs import INDEX, whole
 
 
 def kreyvium(bits: int) -> Circuit:

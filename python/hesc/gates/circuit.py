@@ -10,8 +10,8 @@ import numpy as np
 
 from hesc import _native
 from hesc._native import ParameterError
+from hesc._support.inputs import of_kind, several, whole, written
 from hesc.gates.words import signed_of, words_of
-from hesc.inputs import of_kind, several, whole, written
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,25 +10,25 @@ import numpy as np
 
 from hesc import _native
 from hesc._native import ParameterError, ShapeError
-from hesc.encryptor import stream_keys
+from hesc._support.inputs import of_kind, several, wire_bytes
+from hesc._support.memory import make_room
+from hesc._support.opaque import Opaque
+from hesc._support.pickling import ByWireForm
+from hesc._support.progress import Bar
 from hesc.gates.answers import MOST_OUTPUTS, BitAnswer
 from hesc.gates.circuit import Builder, Circuit, Precision, Program
 from hesc.gates.words import bit_array, to_bits
-from hesc.inputs import of_kind, several, wire_bytes
-from hesc.memory import make_room
-from hesc.opaque import Opaque
-from hesc.params import checked_params
-from hesc.pickling import ByWireForm
-from hesc.progress import Bar
+from hesc.params.streams import checked_params
+from hesc.streams.encryptor import stream_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import ArrayLike
 
-    from hesc.arrays import EncryptedArray
-    from hesc.leveled.keys import PublicKeys
-    from hesc.params import Params
+    from hesc.params.streams import Params
+    from hesc.streams.arrays import EncryptedArray
+    from hesc.vectors.keys import PublicKeys
 
 T = TypeVar("T")
 

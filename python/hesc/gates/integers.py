@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Final
 
 from hesc import _native
 from hesc._native import ParameterError
+from hesc._support.inputs import INDEX, whole, written
 from hesc.gates.circuit import Circuit, Signs, unsigned
-from hesc.inputs import INDEX, whole, written
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hesc import _native
+from hesc._support.inputs import INDEX, whole, written
 from hesc.gates.circuit import Circuit, unsigned
-from hesc.inputs import INDEX, whole, written
 
 
 def _size(value: int, name: str) -> int:

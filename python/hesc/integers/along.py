@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from hesc._native import CircuitError, NoiseBudgetError, ParameterError
+from hesc._support.progress import Bar
 from hesc.integers.circuits import in_order
 from hesc.integers.expressions import PublicIntegers
 from hesc.integers.layouts import SlotwiseArray
 from hesc.integers.slotwise import Slotwise, SlotwiseIntegers, SlotwiseTruths
-from hesc.leveled.evaluation import galois_of, keys_of, relin_of
 from hesc.packing.messages import NUMBERS
 from hesc.packing.slots import EncryptedSlots
 from hesc.packing.traces import TracedSlots, Trial
-from hesc.progress import Bar
+from hesc.vectors.evaluation import galois_of, keys_of, relin_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from hesc.integers.expressions import Integers
     from hesc.integers.kinds import Kind
-    from hesc.leveled.params import LeveledParams
+    from hesc.params.vectors import LeveledParams
 
 Value = Any
 """`SlotwiseIntegers`, `SlotwiseTruths`, or a row of public numbers or truth values."""

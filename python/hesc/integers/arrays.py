@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Final
 
 from hesc import _native
 from hesc._native import ParameterError
-from hesc.inputs import of_kind, wire_bytes
+from hesc._support.inputs import of_kind, wire_bytes
+from hesc._support.memory import make_room
 from hesc.integers.bits import bits_of, numbers_in
 from hesc.integers.expressions import Integers
 from hesc.integers.kinds import Kind
-from hesc.leveled.evaluation import Bindable, EvaluationKeys
-from hesc.leveled.params import LeveledParams
-from hesc.memory import make_room
+from hesc.params.vectors import LeveledParams
+from hesc.vectors.evaluation import Bindable, EvaluationKeys
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike

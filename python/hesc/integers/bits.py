@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hesc._native import DecryptionError, ShapeError
-from hesc.inputs import not_endless
+from hesc._support.inputs import not_endless
+from hesc._support.memory import make_room
 from hesc.integers.kinds import Kind, check_range, kind_of
-from hesc.memory import make_room
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray

@@ -11,14 +11,14 @@ import numpy as np
 
 from hesc import _native
 from hesc._native import ParameterError
+from hesc._support.inputs import of_kind, wire_bytes
+from hesc._support.opaque import Opaque
+from hesc._support.pickling import ByWireForm
 from hesc.gates.answers import BitAnswer
 from hesc.gates.encrypted import EncryptedBits, Evaluator, encrypt_bits
-from hesc.inputs import of_kind, wire_bytes
 from hesc.integers.bits import bits_of, numbers_in
 from hesc.integers.expressions import Integers
 from hesc.integers.kinds import Kind
-from hesc.opaque import Opaque
-from hesc.pickling import ByWireForm
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from hesc.gates.circuit import Circuit
     from hesc.integers.expressions import PublicIntegers
-    from hesc.leveled.keys import PublicKeys
     from hesc.params import Params
+    from hesc.vectors.keys import PublicKeys
 
 
 class BootstrappedIntegers(ByWireForm, Integers):

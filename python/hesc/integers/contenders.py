@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hesc import _native
 from hesc._native import CircuitError, NoiseBudgetError, ParameterError
+from hesc._support.memory import machine_memory
 from hesc.gates.circuit import Builder, Circuit, Precision
 from hesc.integers.along import obstacle, on_slotwise
 from hesc.integers.circuits import Style, circuit_of, styles
 from hesc.integers.layouts import PACKED, SLICED, SLOTWISE, SlotwiseArray
 from hesc.integers.ways import AlongSlots, OnBits, OnSlots, Way
-from hesc.leveled.params import LeveledParams
-from hesc.memory import machine_memory
 from hesc.params import Params
+from hesc.params.vectors import LeveledParams
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

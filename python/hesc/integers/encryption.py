@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, overload
 
 from hesc._native import ParameterError
-from hesc.inputs import of_kind
+from hesc._support.inputs import of_kind
 from hesc.integers.bootstrapped import BootstrappedIntegers
 from hesc.integers.layouts import (
     SLICED,
@@ -15,9 +15,9 @@ from hesc.integers.layouts import (
     plaintexts,
     read_layout,
 )
-from hesc.leveled.keys import PublicKeys
-from hesc.leveled.params import LeveledParams
-from hesc.params import Params
+from hesc.params.streams import Params
+from hesc.params.vectors import LeveledParams
+from hesc.vectors.keys import PublicKeys
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Never
 import numpy as np
 
 from hesc._native import ParameterError, ShapeError
-from hesc.inputs import whole
+from hesc._support.inputs import whole
+from hesc._support.opaque import Opaque
 from hesc.integers.kinds import BOOL, Kind, check_range, common, kind_of
-from hesc.opaque import Opaque
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

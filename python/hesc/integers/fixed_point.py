@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hesc._native import OutOfRangeError, ParameterError
-from hesc.inputs import real_array, unmasked, whole
+from hesc._support.inputs import real_array, unmasked, whole
 from hesc.integers.expressions import Integers
 from hesc.integers.kinds import Kind, kind_of
 

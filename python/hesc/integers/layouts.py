@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from hesc._native import NoiseBudgetError, ParameterError
-from hesc.inputs import one_name, wire_bytes
+from hesc._support.inputs import one_name, wire_bytes
+from hesc._support.opaque import Opaque
 from hesc.integers.arrays import EncryptedIntegers, described, plain_bits
 from hesc.integers.bits import bits_of, numbers_in
 from hesc.integers.expressions import Integers
 from hesc.integers.kinds import Kind
 from hesc.integers.slotwise import Slotwise
-from hesc.leveled.evaluation import Bindable, EvaluationKeys
-from hesc.opaque import Opaque
 from hesc.packing.messages import NORMAL, NUMBERS, POWERS, degree_of, encoded
 from hesc.packing.slots import EncryptedSlots, pack
+from hesc.vectors.evaluation import Bindable, EvaluationKeys
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
 
     from hesc import _native
-    from hesc.leveled.params import LeveledParams
+    from hesc.params.vectors import LeveledParams
 
 SLICED: Final = "sliced"
 """A ciphertext for each bit, a number in each slot."""

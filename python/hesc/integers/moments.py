@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hesc._native import DecryptionError, OutOfRangeError, ShapeError
-from hesc.inputs import several, unmasked, whole
+from hesc._support.inputs import several, unmasked, whole
 from hesc.integers.expressions import dot, total
 
 if TYPE_CHECKING:

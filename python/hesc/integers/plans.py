@@ -6,8 +6,9 @@ import inspect
 from typing import TYPE_CHECKING, Any, Never
 
 from hesc._native import CircuitError, ParameterError, ShapeError
+from hesc._support.inputs import of_kind, one_name, whole
+from hesc._support.memory import machine_memory
 from hesc.gates.encrypted import Evaluator
-from hesc.inputs import of_kind, one_name, whole
 from hesc.integers.arrays import EncryptedIntegers
 from hesc.integers.bootstrapped import BootstrappedIntegers
 from hesc.integers.circuits import in_order, publics_of
@@ -16,7 +17,6 @@ from hesc.integers.expressions import Integers
 from hesc.integers.kinds import Kind, kind_of
 from hesc.integers.layouts import PACKED, SLICED, SLOTWISE, PackedIntegers, SlotwiseArray
 from hesc.integers.ways import AlongSlots, Given, OnBits, OnSlots, Way
-from hesc.memory import machine_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
     from hesc.integers.expressions import PublicIntegers
-    from hesc.leveled.params import LeveledParams
     from hesc.params import Params
+    from hesc.params.vectors import LeveledParams
 
 
 class Plan:

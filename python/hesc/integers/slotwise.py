@@ -14,21 +14,21 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from hesc._native import ParameterError, ShapeError
-from hesc.inputs import of_kind, unmasked, whole
+from hesc._support.inputs import of_kind, unmasked, whole
+from hesc._support.opaque import Opaque
 from hesc.integers.bits import bits_of, numbers_of
 from hesc.integers.kinds import BOOL, Kind, check_range, kind_of
 from hesc.integers.prefixes import chosen, equal, less
-from hesc.leveled.keys import PublicKeys
-from hesc.leveled.params import LeveledParams
-from hesc.opaque import Opaque
 from hesc.packing.messages import NUMBERS
 from hesc.packing.slots import EncryptedSlots, carries
 from hesc.packing.slots import encrypt as encrypt_slots
+from hesc.params.vectors import LeveledParams
+from hesc.vectors.keys import PublicKeys
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-    from hesc.leveled.evaluation import EvaluationKeys
+    from hesc.vectors.evaluation import EvaluationKeys
 
 
 class Slotwise:

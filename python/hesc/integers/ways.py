@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from hesc._native import CircuitError, ParameterError
+from hesc._support.progress import Bar
 from hesc.integers import bootstrapped
 from hesc.integers.arrays import EncryptedIntegers
 from hesc.integers.bits import bits_of
 from hesc.integers.layouts import PACKED, SLICED, PackedIntegers, packed
-from hesc.leveled.evaluation import keys_of, relin_of
-from hesc.progress import Bar
+from hesc.vectors.evaluation import keys_of, relin_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from hesc.gates.encrypted import Evaluator
     from hesc.integers.along import OnSlotwise
     from hesc.integers.expressions import Integers, PublicIntegers
-    from hesc.leveled.params import LeveledParams
-    from hesc.params import Params
+    from hesc.params.streams import Params
+    from hesc.params.vectors import LeveledParams
 
 
 class Given(NamedTuple):

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from hesc import _native
 from hesc._native import ParameterError
-from hesc.inputs import of_kind
-from hesc.leveled.keys import PublicKeys
+from hesc._support.inputs import of_kind
 from hesc.logarithms.plans import Plan, numbers_of
+from hesc.vectors.keys import PublicKeys
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

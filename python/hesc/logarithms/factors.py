@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from hesc._native import ParameterError, ShapeError
-from hesc.inputs import one_name, real_array, whole
+from hesc._support.inputs import one_name, real_array, whole
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -9,10 +9,10 @@ import numpy as np
 
 from hesc import _native
 from hesc._native import OutOfRangeError, ParameterError, ShapeError
-from hesc.inputs import of_kind, real_array, whole, whole_array, wire_bytes
-from hesc.leveled.params import LeveledParams
+from hesc._support.inputs import of_kind, real_array, whole, whole_array, wire_bytes
 from hesc.logarithms.factors import Factor, rows_of
-from hesc.parameter_set import explained
+from hesc.params.parameter_set import explained
+from hesc.params.vectors import LeveledParams
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

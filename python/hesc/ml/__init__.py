@@ -5,7 +5,7 @@
     private.predict(samples, fhe="execute")           # both parties in this process
 
 Apart: `private.client()` and `private.server()`, or their wire forms, exchange bytes. Clients and
-servers need no scikit-learn; what a server imports (`hesc.ml.server`) cannot decrypt.
+servers need no scikit-learn; what a server imports (`hesc.protocols.linear.server`) cannot decrypt.
 """
 
 from __future__ import annotations
@@ -15,36 +15,36 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
 from hesc.ml.deployment import ClientFolder, Deployment, OwnerFolder, ServerFolder
-from hesc.ml.mlp.plans import NetworkPlan
-from hesc.ml.mlp.server import NetworkServer
-from hesc.ml.neighbors.plans import NeighborsPlan
-from hesc.ml.neighbors.server import NeighborsServer
-from hesc.ml.outsourced.owner import ModelOwner
-from hesc.ml.outsourced.plans import OutsourcedPlan
-from hesc.ml.outsourced.server import OutsourcedServer
-from hesc.ml.parties.party import Party
-from hesc.ml.parties.plans import PartiesPlan
-from hesc.ml.parties.server import PartiesServer
-from hesc.ml.plans import PrivatePlan
-from hesc.ml.server import Server
+from hesc.protocols.linear.plan import PrivatePlan
+from hesc.protocols.linear.server import Server
+from hesc.protocols.neighbours.plan import NeighborsPlan
+from hesc.protocols.neighbours.server import NeighborsServer
+from hesc.protocols.networks.plan import NetworkPlan
+from hesc.protocols.networks.server import NetworkServer
+from hesc.protocols.outsourced.owner import ModelOwner
+from hesc.protocols.outsourced.plan import OutsourcedPlan
+from hesc.protocols.outsourced.server import OutsourcedServer
+from hesc.protocols.owners.party import Party
+from hesc.protocols.owners.plan import PartiesPlan
+from hesc.protocols.owners.server import PartiesServer
 
 if TYPE_CHECKING:
     from hesc.ml.clear.client import ClearClient
     from hesc.ml.clear.plans import ClearPlan
-    from hesc.ml.client import Client
-    from hesc.ml.decisions.client import ClassClient
-    from hesc.ml.decisions.plans import ClassPlan
-    from hesc.ml.decisions.server import ClassServer
     from hesc.ml.estimators import PrivateClassifier, PrivateRegressor
-    from hesc.ml.mlp.client import NetworkClient
-    from hesc.ml.mlp.estimators import PrivateMLPClassifier, PrivateMLPRegressor
-    from hesc.ml.neighbors.client import NeighborsClient
-    from hesc.ml.neighbors.estimators import PrivateNeighbors
+    from hesc.ml.mlp import PrivateMLPClassifier, PrivateMLPRegressor
+    from hesc.ml.neighbours import PrivateNeighbors
     from hesc.ml.onnx import load_onnx
-    from hesc.ml.outsourced.client import OutsourcedClient
-    from hesc.ml.parties.client import PartiesClient
     from hesc.ml.serving import ClippedWarning
     from hesc.ml.transformers import PrivateTransformer
+    from hesc.protocols.classes.client import ClassClient
+    from hesc.protocols.classes.plan import ClassPlan
+    from hesc.protocols.classes.server import ClassServer
+    from hesc.protocols.linear.client import Client
+    from hesc.protocols.neighbours.client import NeighborsClient
+    from hesc.protocols.networks.client import NetworkClient
+    from hesc.protocols.outsourced.client import OutsourcedClient
+    from hesc.protocols.owners.client import PartiesClient
 
 __all__ = [
     "ClassClient",
@@ -85,21 +85,21 @@ __all__ = [
 
 # Loaded on first use: clients hold secret keys, some need scikit-learn, others load much.
 _LATER: Final = {
-    "ClassClient": "hesc.ml.decisions.client",
-    "ClassPlan": "hesc.ml.decisions.plans",
-    "ClassServer": "hesc.ml.decisions.server",
+    "ClassClient": "hesc.protocols.classes.client",
+    "ClassPlan": "hesc.protocols.classes.plan",
+    "ClassServer": "hesc.protocols.classes.server",
     "ClearClient": "hesc.ml.clear.client",
     "ClearPlan": "hesc.ml.clear.plans",
-    "Client": "hesc.ml.client",
+    "Client": "hesc.protocols.linear.client",
     "ClippedWarning": "hesc.ml.serving",
-    "NeighborsClient": "hesc.ml.neighbors.client",
-    "NetworkClient": "hesc.ml.mlp.client",
-    "OutsourcedClient": "hesc.ml.outsourced.client",
-    "PartiesClient": "hesc.ml.parties.client",
+    "NeighborsClient": "hesc.protocols.neighbours.client",
+    "NetworkClient": "hesc.protocols.networks.client",
+    "OutsourcedClient": "hesc.protocols.outsourced.client",
+    "PartiesClient": "hesc.protocols.owners.client",
     "PrivateClassifier": "hesc.ml.estimators",
-    "PrivateMLPClassifier": "hesc.ml.mlp.estimators",
-    "PrivateMLPRegressor": "hesc.ml.mlp.estimators",
-    "PrivateNeighbors": "hesc.ml.neighbors.estimators",
+    "PrivateMLPClassifier": "hesc.ml.mlp",
+    "PrivateMLPRegressor": "hesc.ml.mlp",
+    "PrivateNeighbors": "hesc.ml.neighbours",
     "PrivateRegressor": "hesc.ml.estimators",
     "PrivateTransformer": "hesc.ml.transformers",
     "load_onnx": "hesc.ml.onnx",
@@ -109,8 +109,8 @@ _EXTRAS: Final = {"sklearn": ("ml", "scikit-learn"), "onnx": ("onnx", "onnx")}
 """What brings a missing package, and its name."""
 _NEEDS: Final = {
     "hesc.ml.estimators": ["sklearn"],
-    "hesc.ml.mlp.estimators": ["sklearn"],
-    "hesc.ml.neighbors.estimators": ["sklearn"],
+    "hesc.ml.mlp": ["sklearn"],
+    "hesc.ml.neighbours": ["sklearn"],
     "hesc.ml.onnx": ["sklearn", "onnx"],
     "hesc.ml.serving": ["sklearn"],
     "hesc.ml.transformers": ["sklearn"],

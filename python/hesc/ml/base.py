@@ -11,11 +11,11 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hesc._native import ParameterError
-from hesc.inputs import not_masked
-from hesc.ml import extraction
-from hesc.ml.callers import usual_floats
-from hesc.ml.samples import on_copies, quietly
+from hesc._support.callers import usual_floats
+from hesc._support.inputs import not_masked
 from hesc.ml.serving import NOT_FITTED, Serving
+from hesc.models import extraction
+from hesc.models.samples import on_copies, quietly
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -11,9 +11,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from hesc._native import ParameterError
+from hesc._support.callers import usual_floats
 from hesc.ml.base import Private, has_probabilities, no_options
-from hesc.ml.callers import usual_floats
-from hesc.ml.samples import on_copies, quietly
+from hesc.models.samples import on_copies, quietly
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hesc._native import ParameterError
-from hesc.inputs import whole
+from hesc._support.callers import usual_floats
+from hesc._support.inputs import whole
+from hesc._support.new_files import check_new
 from hesc.ml import deployment
-from hesc.ml.callers import usual_floats
-from hesc.ml.samples import check_names, on_copies
-from hesc.new_files import check_new
+from hesc.models.samples import check_names, on_copies
+from hesc.protocols.measuring import SAMPLE, spread_out
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,10 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc.ml.measuring import Measured
-
-SAMPLE: Final = 256
-"""Rows that the report's run encrypts, at most, unless told otherwise."""
+    from hesc.protocols.measuring import Measured
 
 
 class Deployable:
@@ -111,9 +109,3 @@ class Deployable:
         # Not decision_function, which would miss the names of these rows' columns.
         scores = private._clear_scores(rows)  # noqa: SLF001 - of the same object
         return scores[:, 0] if scores.shape[1] == 1 else scores, predictions
-
-
-def spread_out(rows: NDArray[np.float64], most: int) -> NDArray[np.float64]:
-    """Rows at even distances, so many at most; a copy."""
-    places = np.unique(np.linspace(0, len(rows) - 1, most).astype(np.intp))
-    return rows[places].copy()

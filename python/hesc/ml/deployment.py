@@ -20,16 +20,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from hesc._native import ParameterError, WireError
-from hesc.ml import documents, folders, ways
-from hesc.new_files import new_folder
+from hesc._support import documents
+from hesc._support.new_files import new_folder
+from hesc.protocols import folders, ways
+from hesc.protocols.folders import MODEL, PLAN, SERVER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from os import PathLike
 
-PLAN: Final = "plan.json"
-SERVER: Final = "server.json"
-MODEL: Final = "model.json"
 REPORT: Final = "report.html"
 _REPORT_BYTES: Final = 1 << 24
 
@@ -66,13 +65,13 @@ class ClientFolder:
             keys: what `public_keys` gave with it, where the plan `encrypts_publicly`.
 
         Raises:
-            ParameterError, KeyMismatchError, WireError: as `hesc.ml.ways.client_of`.
+            ParameterError, KeyMismatchError, WireError: as `hesc.protocols.ways.client_of`.
 
         """
         return ways.client_of(self.plan, secret=secret, keys=keys)
 
     def load_secret(self, path: str | PathLike[str], *, passphrase: str | None = None) -> Any:
-        """A key of this plan from a file; see `hesc.ml.ways.load_secret`."""
+        """A key of this plan from a file; see `hesc.protocols.ways.load_secret`."""
         return ways.load_secret(self.plan, path, passphrase)
 
 

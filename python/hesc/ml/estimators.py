@@ -9,16 +9,16 @@ from sklearn.base import RegressorMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import validate_data
 
-from hesc.ml import extraction
+from hesc._support.callers import usual_floats
 from hesc.ml.base import Private
-from hesc.ml.callers import usual_floats
 from hesc.ml.classifying import Classifying
-from hesc.ml.samples import on_copies, quietly
+from hesc.models import extraction
+from hesc.models.samples import on_copies, quietly
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc.ml.services import Table
+    from hesc.protocols.services import Table
 
 
 class PrivateClassifier(Classifying):
@@ -41,7 +41,7 @@ class PrivateClassifier(Classifying):
     _finals = extraction.CLASSIFIERS
     _services: ClassVar[Table] = {
         **Private._services,  # noqa: SLF001 - of what this is a kind of
-        ("client_server", "class"): "hesc.ml.decisions.service:ClassService",
+        ("client_server", "class"): "hesc.protocols.classes.backend:ClassService",
     }
 
 

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from hesc.ml import ways
-from hesc.ml.folders import digest
-from hesc.progress import duration
+from hesc._support.progress import duration
+from hesc.protocols import ways
+from hesc.protocols.folders import digest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from hesc.ml.measuring import Measured
-    from hesc.ml.ways import Plan
+    from hesc.protocols.measuring import Measured
+    from hesc.protocols.ways import Plan
 
 _COUNTS: Final = (1, 10, 100, 1000)
 

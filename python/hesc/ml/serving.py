@@ -10,20 +10,21 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from hesc._native import ParameterError
-from hesc.ml import documents, labels, services
-from hesc.ml.callers import callers_level, usual_floats
+from hesc._support import documents
+from hesc._support.callers import callers_level, usual_floats
 from hesc.ml.deployable import Deployable
-from hesc.ml.samples import check_names
+from hesc.models.samples import check_names
+from hesc.protocols import labels, services
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc.ml.additive import Wish
-    from hesc.ml.runs import Run
-    from hesc.ml.services import Service, Table
+    from hesc.models.additive import Wish
     from hesc.planner import Decision
+    from hesc.protocols.runs import Run
+    from hesc.protocols.services import Service, Table
 
 NOT_FITTED: Final = (
     "this %(name)s is not fitted: call fit, or make it by %(name)s.from_fitted(estimator) of an "
@@ -40,9 +41,9 @@ class Serving(Deployable):
     """Plans a fitted model and plays both parties. A class that has it is an estimator."""
 
     _services: ClassVar[Table] = {
-        ("client_server", "scores"): "hesc.ml.scoring:ScoreService",
-        ("outsourced", "scores"): "hesc.ml.outsourced.service:OutsourcedService",
-        ("many_parties", "scores"): "hesc.ml.parties.service:PartiesService",
+        ("client_server", "scores"): "hesc.protocols.linear.backend:ScoreService",
+        ("outsourced", "scores"): "hesc.protocols.outsourced.backend:OutsourcedService",
+        ("many_parties", "scores"): "hesc.protocols.owners.backend:PartiesService",
         ("one_side_clear", "scores"): "hesc.ml.clear.service:ClearService",
     }
     """What serves which setting and disclosure."""
@@ -141,7 +142,7 @@ class Serving(Deployable):
         Returns:
             The plan, which is public: a `PrivatePlan`; of an encrypted model an `OutsourcedPlan`;
             of features of several owners a `PartiesPlan`;
-            of classes alone a `hesc.ml.decisions.plans.ClassPlan`; of a model that is nobody's
+            of classes alone a `hesc.protocols.classes.plan.ClassPlan`; of a model that is nobody's
             secret a `hesc.ml.clear.plans.ClearPlan`.
 
         Raises:
@@ -201,7 +202,9 @@ class Serving(Deployable):
         )
         self._service = service.make(asked)
         if table or (table is None and _somebody_looks()):
-            print(self._service.table())
+            from hesc.ml import contenders
+
+            print(contenders.table(self._service))
         return self._service.plan
 
     def _named(self, names: Sequence[str]) -> list[str]:
@@ -234,7 +237,7 @@ class Serving(Deployable):
         """A client of the plan with new keys, of the plan's way: a `Client`, or as its plan says.
 
         Elsewhere it is made of the plan's bytes: `Client(PrivatePlan.from_bytes(data))`, or of any
-        way `hesc.ml.ways.client_of(hesc.ml.ways.read_plan(data))`.
+        way `hesc.protocols.ways.client_of(hesc.protocols.ways.read_plan(data))`.
 
         Raises:
             ParameterError: there is no plan.
@@ -244,7 +247,7 @@ class Serving(Deployable):
 
     @usual_floats
     def server(self, *, keys: bytes | None = None) -> Any:
-        """A server of the plan, which cannot decrypt. Elsewhere: `hesc.ml.ways.read_server`.
+        """A server of the plan, which cannot decrypt. Elsewhere: `hesc.protocols.ways.read_server`.
 
         Args:
             keys: where the plan needs them, the client's `public_keys()`: to hide weights, or to
@@ -334,11 +337,10 @@ class Serving(Deployable):
                 it is no plan of linear scores.
 
         """
+        from hesc.ml.contenders import contenders
+
         service = self._served()
-        found: Decision = service.contenders(
-            samples=samples, objective=objective, bandwidth=bandwidth
-        )
-        return found
+        return contenders(service, samples=samples, objective=objective, bandwidth=bandwidth)
 
 
 def _somebody_looks() -> bool:

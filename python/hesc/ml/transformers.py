@@ -9,12 +9,12 @@ from sklearn.base import TransformerMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from hesc.ml import extraction
+from hesc._support.callers import usual_floats
 from hesc.ml.base import Private, no_options
-from hesc.ml.callers import usual_floats
-from hesc.ml.projections import TRANSFORMERS
-from hesc.ml.samples import on_copies, quietly
 from hesc.ml.serving import NOT_FITTED
+from hesc.models import extraction
+from hesc.models.projections import TRANSFORMERS
+from hesc.models.samples import on_copies, quietly
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from hesc._native import OutOfRangeError, ParameterError, ShapeError
-from hesc.inputs import one_name
-from hesc.leveled.numbers import plain_array
+from hesc._support.inputs import one_name
+from hesc.vectors.numbers import plain_array
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from hesc import _native
-    from hesc.leveled.params import LeveledParams
+    from hesc.params.vectors import LeveledParams
 
 NUMBERS: Final = "numbers"
 """Each slot holds a number below the plaintext modulus."""

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from hesc._native import ParameterError, ShapeError
-from hesc.inputs import of_kind, whole
-from hesc.leveled.evaluation import galois_of
-from hesc.leveled.keys import PublicKeys
-from hesc.leveled.params import LeveledParams
+from hesc._support.inputs import of_kind, whole
 from hesc.packing.messages import NORMAL, NUMBERS, degree_of, encoded
 from hesc.packing.slots import EncryptedSlots, chosen_outputs, several
+from hesc.params.vectors import LeveledParams
+from hesc.vectors.evaluation import galois_of
+from hesc.vectors.keys import PublicKeys
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -10,13 +10,13 @@ import numpy as np
 
 from hesc import _native
 from hesc._native import ParameterError, ShapeError
-from hesc.inputs import of_kind, whole, wholes, wire_bytes
-from hesc.leveled.evaluation import Bindable, EvaluationKeys, galois_of, keys_of, relin_of
-from hesc.leveled.keys import PublicKeys
-from hesc.leveled.numbers import plain_array
-from hesc.leveled.params import LeveledParams
-from hesc.opaque import Opaque
+from hesc._support.inputs import of_kind, whole, wholes, wire_bytes
+from hesc._support.opaque import Opaque
 from hesc.packing.messages import NORMAL, NUMBERS, POWERS, degree_of, encoded
+from hesc.params.vectors import LeveledParams
+from hesc.vectors.evaluation import Bindable, EvaluationKeys, galois_of, keys_of, relin_of
+from hesc.vectors.keys import PublicKeys
+from hesc.vectors.numbers import plain_array
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

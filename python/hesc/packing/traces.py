@@ -11,7 +11,7 @@ from hesc.packing.slots import EncryptedSlots
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from hesc.leveled.params import LeveledParams
+    from hesc.params.vectors import LeveledParams
 
 
 class TracedSlots(EncryptedSlots):

@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from hesc import _native
 from hesc._native import HescError, WireError
-from hesc.new_files import read_whole, replace_file
+from hesc._support.new_files import read_whole, replace_file
+from hesc._support.processor import cpuinfo, processor
+from hesc._support.progress import Bar
+from hesc._support.strict_json import parsed
 from hesc.planner.offers import timed
 from hesc.planner.probes import probes
 from hesc.planner.work import STAGES, fitted
-from hesc.processor import cpuinfo, processor
-from hesc.progress import Bar
-from hesc.strict_json import parsed
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,13 +8,13 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from hesc._native import HescError, ParameterError
-from hesc.inputs import of_kind, real_array, whole
+from hesc._support.inputs import of_kind, real_array, whole
+from hesc._support.progress import duration
 from hesc.planner.calibration import Calibration
 from hesc.planner.contenders import CONTENDERS
 from hesc.planner.offers import MOST_RUNS, Measured, Offer, Refusal, measure
 from hesc.planner.roles import SETTINGS, objection
 from hesc.planner.tasks import Classes, Task
-from hesc.progress import duration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
-from hesc.inputs import whole
+from hesc._support.inputs import whole
 from hesc.planner.work import STAGES, seconds
 from hesc.planner.yardstick import reading
 

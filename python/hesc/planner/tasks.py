@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from hesc._native import OutOfRangeError, ParameterError, ShapeError
-from hesc.inputs import one_name, real_array, whole
+from hesc._support.inputs import one_name, real_array, whole
 from hesc.planner.roles import DISCLOSURES, SETTINGS
 
 if TYPE_CHECKING:

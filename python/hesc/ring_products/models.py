@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Never
 
 from hesc import _native
 from hesc._native import ParameterError, ShapeError
-from hesc.inputs import of_kind
-from hesc.leveled.keys import PublicKeys
-from hesc.one_process import OneProcess
-from hesc.opaque import Opaque
+from hesc._support.inputs import of_kind
+from hesc._support.one_process import OneProcess
+from hesc._support.opaque import Opaque
 from hesc.ring_products.plans import Plan, spread, weight_rows
+from hesc.vectors.keys import PublicKeys
 
 if TYPE_CHECKING:
     import numpy as np

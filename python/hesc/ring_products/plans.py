@@ -8,9 +8,9 @@ import numpy as np
 
 from hesc import _native
 from hesc._native import OutOfRangeError, ShapeError
-from hesc.inputs import of_kind, real_array, whole, wire_bytes
-from hesc.leveled.params import LeveledParams
-from hesc.parameter_set import explained
+from hesc._support.inputs import of_kind, real_array, whole, wire_bytes
+from hesc.params.parameter_set import explained
+from hesc.params.vectors import LeveledParams
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

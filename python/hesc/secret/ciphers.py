@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Never
 import numpy as np
 
 from hesc import _native
-from hesc.inputs import of_kind, whole, wire_bytes
+from hesc._support.inputs import of_kind, whole, wire_bytes
 from hesc.integers.bits import bits_of, numbers_in, numbers_of
+from hesc.integers.transciphering.messages import Message, Shape
 from hesc.secret.leveled import LeveledSecretKey
-from hesc.transciphering.messages import Message, Shape
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class CipherKey:
-    """A key of the stream cipher Kreyvium, for `hesc.transciphering`.
+    """A key of the stream cipher Kreyvium, for `hesc.integers.transciphering`.
 
     It cannot be printed, compared, copied or pickled; `secret_bytes` are for its owner to keep.
     """
@@ -68,7 +68,12 @@ class CipherKey:
 
         """
         kind, array = numbers_in(numbers, dtype)
-        of_kind(shape, "shape", Shape, "plan.shape, or hesc.transciphering.Shape(slots, blocks)")
+        of_kind(
+            shape,
+            "shape",
+            Shape,
+            "plan.shape, or hesc.integers.transciphering.Shape(slots, blocks)",
+        )
         slots = whole(shape.slots, "shape.slots", 1, 1 << 16)
         blocks = whole(shape.blocks, "shape.blocks", 1, 1 << 12)
         packed = [

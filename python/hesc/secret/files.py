@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from hesc import _native
 from hesc._native import ParameterError
-from hesc.inputs import of_kind
+from hesc._support.inputs import of_kind
 
 if TYPE_CHECKING:
     from os import PathLike

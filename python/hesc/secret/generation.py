@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from hesc._native import ParameterError
-from hesc.inputs import of_kind, one_name, whole
-from hesc.leveled.keys import PublicKeys
-from hesc.leveled.params import LeveledParams
-from hesc.memory import make_room
+from hesc._support.inputs import of_kind, one_name, whole
+from hesc._support.memory import make_room
 from hesc.packing.moves import spreading_elements
-from hesc.parameter_set import explained
-from hesc.params import Params
+from hesc.params.parameter_set import explained
+from hesc.params.streams import Params
+from hesc.params.vectors import LeveledParams
 from hesc.secret.keys import SecretKey
 from hesc.secret.leveled import LeveledSecretKey
+from hesc.vectors.keys import PublicKeys
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,20 +8,20 @@ import numpy as np
 
 from hesc import _native
 from hesc._native import ParameterError
-from hesc.arrays import Answer, SeededArray
+from hesc._support.inputs import of_kind
+from hesc._support.new_files import new_file, path_of
 from hesc.codes.encrypted import EncryptedDistances, room_for_codes
 from hesc.codes.rows import checked
-from hesc.encoding import EncodedArray
-from hesc.encryptor import resolve_layout, room_for_ciphertexts, row_length
 from hesc.gates.answers import BitAnswer
 from hesc.gates.encrypted import EncryptedBits
-from hesc.inputs import of_kind
 from hesc.integers.bits import numbers_of
 from hesc.integers.bootstrapped import BootstrappedIntegers, IntegerAnswer
-from hesc.leveled.keys import PublicKeys
-from hesc.new_files import new_file, path_of
-from hesc.params import checked_params
+from hesc.params.streams import checked_params
 from hesc.secret.files import text
+from hesc.streams.arrays import Answer, SeededArray
+from hesc.streams.encoding import EncodedArray
+from hesc.streams.encryptor import resolve_layout, room_for_ciphertexts, row_length
+from hesc.vectors.keys import PublicKeys
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc.params import Params
+    from hesc.params.streams import Params
 
 
 class SecretKey:
@@ -149,7 +149,7 @@ class SecretKey:
     def write(self, part: Path, *, passphrase: str | None = None) -> None:
         """As `save`, without its care: an error may leave a part of the key behind.
 
-        For a name that `hesc.new_files` gave, when other files belong to the key's.
+        For a name that `hesc._support.new_files` gave, when other files belong to the key's.
         """
         self._native.save(part, text(passphrase))
 

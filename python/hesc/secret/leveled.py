@@ -8,27 +8,27 @@ from typing import TYPE_CHECKING, Any, Never
 import numpy as np
 
 from hesc._native import ParameterError, ShapeError
+from hesc._support.inputs import of_kind, real, real_array, whole
+from hesc._support.new_files import new_file, path_of
+from hesc._support.one_process import OneProcess
 from hesc.codes.galleries import GalleryPlan
 from hesc.codes.rows import checked
-from hesc.inputs import of_kind, real, real_array, whole
 from hesc.integers.arrays import EncryptedIntegers, described
 from hesc.integers.bits import numbers_of
 from hesc.integers.layouts import PackedIntegers, SlotwiseArray, check_layout, plaintexts
 from hesc.integers.slotwise import SlotwiseIntegers, SlotwiseTruths
-from hesc.leveled.numbers import decoded, encode_for_encryption, plain_array
-from hesc.leveled.params import LeveledParams
-from hesc.leveled.vectors import EncryptedVector
 from hesc.logarithms.plans import Plan as LogarithmPlan
 from hesc.logarithms.plans import numbers_of as factor_numbers
-from hesc.new_files import new_file, path_of
-from hesc.one_process import OneProcess
 from hesc.packing.messages import NORMAL, NUMBERS, encoded
 from hesc.packing.messages import decoded as decoded_slots
 from hesc.packing.slots import EncryptedSlots
+from hesc.params.vectors import LeveledParams
 from hesc.ring_products.models import model_arrays
 from hesc.ring_products.plans import Plan
 from hesc.secret.files import text
 from hesc.secret.results import Products, Scores, SharedNumbers
+from hesc.vectors.numbers import decoded, encode_for_encryption, plain_array
+from hesc.vectors.vectors import EncryptedVector
 
 if TYPE_CHECKING:
     from os import PathLike

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hesc.encoding import Encoder
-from hesc.stages import Stopwatch
+from hesc._support.stages import Stopwatch
+from hesc.streams.encoding import Encoder
 from hesc_papers.seal_peer.setup import make, size
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from hesc.networks import SquareNetwork
+    from hesc.streams.networks import SquareNetwork
 
     Array = NDArray[np.object_]
 

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hesc.stages import Stopwatch
+from hesc._support.stages import Stopwatch
 from hesc_papers.leveled_network import slot_cube
 from hesc_papers.seal_peer.setup import make, primes, size
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.networks import SquareNetwork
+    from hesc.streams.networks import SquareNetwork
 
 _SIDE = 4
 

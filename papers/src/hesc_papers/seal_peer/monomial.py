@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hesc.encoding import Encoder
-from hesc.networks.monomial import MODEL_DIMENSION, QUERY_DIMENSION
-from hesc.stages import Stopwatch
+from hesc._support.stages import Stopwatch
+from hesc.streams.encoding import Encoder
+from hesc.streams.networks.monomial import MODEL_DIMENSION, QUERY_DIMENSION
 from hesc_papers.seal_peer.setup import make, primes, size
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from hesc.networks import SquareNetwork
+    from hesc.streams.networks import SquareNetwork
 
 
 class MonomialCkks:

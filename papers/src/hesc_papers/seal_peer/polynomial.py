@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from hesc.encoding import Encoder
-from hesc.stages import Stopwatch
+from hesc._support.stages import Stopwatch
+from hesc.streams.encoding import Encoder
 from hesc_papers.seal_peer.all_one import AllOne
 from hesc_papers.seal_peer.setup import make, primes
 

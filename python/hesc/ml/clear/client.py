@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Never
 import numpy as np
 
 from hesc._native import ParameterError
-from hesc.inputs import of_kind
-from hesc.ml.callers import usual_floats
+from hesc._support.callers import usual_floats
+from hesc._support.inputs import of_kind
 from hesc.ml.clear.plans import ClearPlan
-from hesc.ml.samples import Result
-from hesc.ml.ways import NOTHING_ENCRYPTED
+from hesc.models.samples import Result
+from hesc.protocols.ways import NOTHING_ENCRYPTED
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -8,19 +8,21 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from hesc._native import HescError, OutOfRangeError, WireError
-from hesc.ml import documents, labels, samples, transforms
-from hesc.ml.callers import usual_floats
-from hesc.ml.conclusions import LINKS, Concluding
-from hesc.ml.described import Described
-from hesc.ml.disclosure import Disclosing, Disclosure, model_kind
-from hesc.ml.layers import ACTIVATIONS, Layer, Network
-from hesc.ml.trees import TreeEnsemble
+from hesc._support import documents
+from hesc._support.callers import usual_floats
+from hesc.models import samples, transforms
+from hesc.models.conclusions import LINKS, Concluding
+from hesc.models.described import Described
+from hesc.models.layers import ACTIVATIONS, Layer, Network
+from hesc.models.trees import TreeEnsemble
+from hesc.protocols import labels
+from hesc.protocols.disclosure import Disclosing, Disclosure, model_kind
 from hesc.ring_products.plans import Sizes
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc.ml.samples import Clipped
+    from hesc.models.samples import Clipped
 
     Array = NDArray[np.float64]
 
@@ -69,7 +71,7 @@ class ClearPlan(Disclosing, Concluding):
 
     @property
     def link(self) -> str:
-        """One of `hesc.ml.conclusions.LINKS`."""
+        """One of `hesc.models.conclusions.LINKS`."""
         return self.described.link
 
     def sizes(self, _samples: int = 1) -> Sizes:

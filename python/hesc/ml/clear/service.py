@@ -8,22 +8,23 @@ from typing import TYPE_CHECKING, Any, ClassVar, Never
 import numpy as np
 
 from hesc._native import ParameterError, WireError
-from hesc.ml import extraction, ways
 from hesc.ml.clear.client import ClearClient
 from hesc.ml.clear.plans import ClearPlan
-from hesc.ml.deployment import PLAN
-from hesc.ml.described import Described
-from hesc.ml.layers import Layer, Network
-from hesc.ml.measuring import Measured
-from hesc.ml.runs import Run
-from hesc.ml.services import WISHES, Asked, Service, check_concluded
-from hesc.ml.trees import TreeEnsemble
+from hesc.models import extraction
+from hesc.models.described import Described
+from hesc.models.layers import Layer, Network
+from hesc.models.trees import TreeEnsemble
+from hesc.protocols import ways
+from hesc.protocols.folders import PLAN
+from hesc.protocols.measuring import Measured
+from hesc.protocols.runs import Run
+from hesc.protocols.services import WISHES, Asked, Service, check_concluded
 from hesc.ring_products.plans import Sizes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.ml.runs import Progress
+    from hesc.protocols.runs import Progress
 
     Array = NDArray[np.float64]
 
@@ -135,9 +136,8 @@ class ClearService(Service):
         found = ClearClient(self.plan).results(rows)
         return Run(found.predictions, found.scores, None, Sizes(0, 0), 0, 0)
 
-    def contenders(self, *, samples: int, objective: str, bandwidth: float) -> Never:
+    def check_compared(self) -> Never:
         """Refused: always a ParameterError."""
-        del samples, objective, bandwidth
         raise ParameterError(
             "the client computes this model itself and nothing travels: no other way takes less"
         )

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from hesc import gates, integers
-from hesc.decisions.circuits import Words
-from hesc.decisions.quantisation import quantised
 from hesc.integers import BootstrappedIntegers, IntegerAnswer, Kind
-from hesc.params import Params
+from hesc.params.streams import Params
+from hesc.protocols.classes.circuits import Words
+from hesc.protocols.classes.quantisation import quantised
 from hesc.secret import keygen, leveled_keygen
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.decisions.models import LinearScores
-    from hesc.decisions.quantisation import Quantised
-    from hesc.leveled.keys import PublicKeys
     from hesc.planner.tasks import Classes
+    from hesc.protocols.classes.models import LinearScores
+    from hesc.protocols.classes.quantisation import Quantised
     from hesc.secret import SecretKey
+    from hesc.vectors.keys import PublicKeys
 
 TOGETHER: Final = 64
 """Samples of a query whose bits bootstrap: each takes memory."""

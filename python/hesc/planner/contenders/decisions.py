@@ -7,39 +7,33 @@ features and weights does to classes, counted on the problem's rows.
 
 from __future__ import annotations
 
-from functools import cache, lru_cache, partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from hesc import integers
 from hesc._native import CircuitError, ParameterError
-from hesc.decisions.circuits import BLOCK, EVALUATION, Words, cheapest
-from hesc.decisions.models import index_kind
-from hesc.decisions.quantisation import MODELS, fewest_bits, linear
-from hesc.integers import EncryptedIntegers, Kind
-from hesc.leveled.params import LeveledParams
-from hesc.planner import shares
+from hesc._support import shares
+from hesc.params.vectors import LeveledParams
 from hesc.planner.contenders.deciding import TOGETHER, Bits, Slots, words_of
 from hesc.planner.offers import LATTICE, Offer, Refusal
 from hesc.planner.roles import Sees
 from hesc.planner.tasks import Classes
 from hesc.planner.work import Count, counted, parts_of
-from hesc.secret import leveled_keygen
+from hesc.protocols.classes.circuits import EVALUATION, Words, cheapest
+from hesc.protocols.classes.models import index_kind
+from hesc.protocols.classes.quantisation import MODELS, fewest_bits, linear
+from hesc.protocols.classes.sizes import DOWN, bits_up, keys, sizes
 
 if TYPE_CHECKING:
-    from hesc.decisions.models import LinearScores
-    from hesc.decisions.quantisation import Quantised
-    from hesc.leveled.keys import PublicKeys
+    from hesc import integers
     from hesc.planner.tasks import Task
     from hesc.planner.work import Work
+    from hesc.protocols.classes.models import LinearScores
+    from hesc.protocols.classes.quantisation import Quantised
 
 _MOST: Final = 1 << 12
 """Additions of encrypted bits, at most: circuits of more take minutes to be planned."""
-_HEAD: Final = 185
-"""Bytes of a query of such bits before its blocks."""
-DOWN: Final = 5_802
-"""Bytes of an answer, one block of such bits."""
 
 
 class Decisions:
@@ -174,44 +168,3 @@ def _on_bits(samples: int, found: Quantised[LinearScores], circuit: integers.Pla
         decrypt=Count(len(parts), 0, samples, down),
     )
     return _Costs(work, up, down, EVALUATION)
-
-
-def bits_up(bits: int) -> int:
-    """Of a query on its way up: sixteen for each place of its blocks."""
-    return _HEAD + -(-bits // BLOCK) * 16 * BLOCK
-
-
-@cache
-def keys(preset: str, upload: str) -> int:
-    """Bytes of the public keys that a server is given.
-
-    Large sets have hundreds of megabytes of them: what a key for each power of Frobenius takes is
-    the relinearisation key's size, and heads are those of the smallest set.
-    """
-    params = LeveledParams.preset(preset)
-    public = leveled_keygen(params)[1]
-    size = len(public.to_bytes())
-    if upload != "packed":
-        return size
-    small = LeveledParams.preset("bgv_13107_shallow")
-    made = leveled_keygen(small, unpacking=True)[1]
-    few, turns = made.only("relinearisation"), (small.slot_degree or 1) - 1
-    heads = turns * _relinearisation(few) - len(made.to_bytes()) + len(few.to_bytes())
-    return size + ((params.slot_degree or 1) - 1) * _relinearisation(public) - heads
-
-
-def _relinearisation(public: PublicKeys) -> int:
-    return len(public.to_bytes()) - len(public.only("public").to_bytes())
-
-
-@cache
-def sizes(
-    preset: str, upload: str, kinds: tuple[Kind, ...], answer: Kind, level: int
-) -> tuple[int, int]:
-    """Bytes of a query and its answer, of zeros under a key that is thrown away."""
-    params = LeveledParams.preset(preset)
-    secret, public = leveled_keygen(params, products=False)
-    up = sum(len(secret.encrypt_integers_to_bytes([0], str(kind), layout=upload)) for kind in kinds)
-    fresh = integers.encrypt(public, [0], answer)
-    blocks = [[bit.mod_switch_to(level) for bit in block] for block in fresh.blocks]
-    return up, len(EncryptedIntegers(params, answer, 1, blocks).to_bytes())

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from hesc._native import NoiseBudgetError
-from hesc.leveled.params import LeveledParams
-from hesc.leveled.vectors import EncryptedVector
+from hesc.params.vectors import LeveledParams
 from hesc.planner.contenders.columns import scales_of
 from hesc.planner.contenders.problems import ForScores
 from hesc.planner.offers import LATTICE, Offer, Refusal
@@ -17,13 +16,14 @@ from hesc.planner.roles import Sees
 from hesc.planner.work import Count, counted
 from hesc.ring_products.plans import power_above
 from hesc.secret import leveled_keygen
+from hesc.vectors.vectors import EncryptedVector
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.leveled.keys import PublicKeys
     from hesc.planner.tasks import Scores, Task
     from hesc.secret import LeveledSecretKey
+    from hesc.vectors.keys import PublicKeys
 
 _PRESETS: Final = ("ckks_4096", "ckks_8192")
 """The smallest that has the error is taken."""

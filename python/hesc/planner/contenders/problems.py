@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from hesc.planner import shares
+from hesc._support import shares
 from hesc.planner.offers import Offer, Refusal
 from hesc.planner.tasks import Classes, Distances, Products, Scores
 

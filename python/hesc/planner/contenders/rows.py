@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hesc.leveled.matrices import Matrix, matrix_rotations
-from hesc.leveled.params import LeveledParams
-from hesc.leveled.vectors import EncryptedVector
+from hesc.params.vectors import LeveledParams
 from hesc.planner.contenders.problems import ForScores
 from hesc.planner.offers import LATTICE, Offer, Refusal
 from hesc.planner.roles import Sees
 from hesc.planner.work import Count, counted
 from hesc.secret import leveled_keygen
+from hesc.vectors.matrices import Matrix, matrix_rotations
+from hesc.vectors.vectors import EncryptedVector
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

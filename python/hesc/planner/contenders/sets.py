@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from hesc.leveled.params import LeveledParams
+    from hesc.params.vectors import LeveledParams
 
 
 def set_of(params: LeveledParams) -> str:

@@ -13,9 +13,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from hesc.arrays import Answer, EncryptedArray
-from hesc.encoding import EncodedArray, Encoder
-from hesc.encryptor import Encryptor
 from hesc.params import Params
 from hesc.planner.contenders.problems import ForScores
 from hesc.planner.offers import ROUNDING, Offer, Refusal
@@ -24,6 +21,9 @@ from hesc.planner.tasks import Scores
 from hesc.planner.work import Count, counted
 from hesc.ring_products.plans import power_above
 from hesc.secret import Decryptor, SecretEncryptor, keygen
+from hesc.streams.arrays import Answer, EncryptedArray
+from hesc.streams.encoding import EncodedArray, Encoder
+from hesc.streams.encryptor import Encryptor
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from hesc.arrays import Answer, EncryptedArray
-from hesc.encryptor import Encryptor
-from hesc.params import Params
+from hesc.params.streams import Params
 from hesc.planner.contenders.problems import ForProducts
 from hesc.planner.offers import Offer, Refusal
 from hesc.planner.roles import Sees
 from hesc.planner.work import CACHE, Count, counted
 from hesc.secret import Decryptor, SecretEncryptor, keygen
+from hesc.streams.arrays import Answer, EncryptedArray
+from hesc.streams.encryptor import Encryptor
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.leveled.keys import PublicKeys
     from hesc.planner.tasks import Products, Task
     from hesc.secret import SecretKey
+    from hesc.vectors.keys import PublicKeys
 
 _MOST_BITS: Final = 1 << 22
 """Bits of all streams of one factor or sample, at most."""

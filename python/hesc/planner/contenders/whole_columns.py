@@ -17,7 +17,7 @@ from hesc.planner.offers import ROUNDING
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.leveled.params import LeveledParams
+    from hesc.params.vectors import LeveledParams
     from hesc.planner.tasks import Scores
 
     Reals = NDArray[np.float64]

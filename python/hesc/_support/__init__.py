@@ -1,0 +1,1 @@
+"""Helpers of all rooms: files, inputs, progress, processes. They know nothing of encryption."""

@@ -1,0 +1,24 @@
+"""Transciphering: data travel under a stream cipher, and a server makes encrypted integers of them.
+
+The server has the cipher's key (Kreyvium: Canteaut, Carpov and others 2018) in encrypted form. The
+owner of the data encrypts it once, a ciphertext for each bit; then numbers take the bits that they
+have, rounded up to bytes where they are few, not kilobytes::
+
+    plan = transciphering.plan("uint8")                           # both: parameters and shape
+    secret, public = leveled_keygen(plan.params)                  # client
+    key = CipherKey.generate()
+    once = key.encrypt_to_bytes(secret)                           # 83 MB, to the server
+    message = key.encrypt([3, 1, 4], "uint8", shape=plan.shape)   # 75 bytes
+    stored = integers.read(plan.params, once).with_keys(public)   # server
+    numbers = plan.decipher(stored, message)
+    secret.decrypt_integers(numbers)                              # client: 3, 1, 4
+
+Nothing in this package can decrypt.
+"""
+
+from __future__ import annotations
+
+from hesc.integers.transciphering.messages import Message, Shape
+from hesc.integers.transciphering.plans import PRESETS, Plan, plan
+
+__all__ = ["PRESETS", "Message", "Plan", "Shape", "plan"]

@@ -1,0 +1,54 @@
+"""Models as numbers, wherever they come from: public transforms, then layers or trees."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from hesc.models.layers import Layer, Network
+from hesc.models.transforms import Scaler
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from hesc.models.transforms import Transform
+    from hesc.models.trees import TreeEnsemble
+
+
+class Described(NamedTuple):
+    """What a model computes, without whoever trained it."""
+
+    inputs: int
+    """Features of a sample."""
+    names: list[str]
+    """Of features, or none."""
+    steps: list[Transform]
+    """Which a client computes."""
+    model: Network | TreeEnsemble
+    """What makes scores of the features after them."""
+    classes: NDArray[Any] | None
+    """Of a classifier; of two, one score is above zero where the second is predicted."""
+    link: str
+    """How scores become probabilities: one of `hesc.models.conclusions.LINKS`."""
+
+    def scores(self, samples: NDArray[np.float64]) -> NDArray[np.float64]:
+        """A row of outputs for each sample, in double precision."""
+        for step in self.steps:
+            samples = step(samples)
+        return self.model.scores(samples)
+
+    def folded(self) -> Described:
+        """The same with trailing scalers as parts of the first layer, and as few layers."""
+        if not isinstance(self.model, Network):
+            return self
+        layers = list(self.model.folded().layers)
+        steps = list(self.steps)
+        while steps and isinstance(scaler := steps[-1], Scaler):
+            steps.pop()
+            first = layers[0]
+            with np.errstate(over="ignore", invalid="ignore"):
+                weights = first.weights * scaler.factor
+                intercepts = first.intercepts - weights @ scaler.centre
+            layers[0] = Layer(weights, intercepts, first.activation)
+        return self._replace(steps=steps, model=Network(tuple(layers)))

@@ -1,0 +1,174 @@
+"""Samples on their way to encryption, by shape, names and ranges; and what comes back of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from hesc._native import OutOfRangeError, ShapeError
+from hesc._support.callers import usual_floats
+from hesc._support.inputs import real_array, unmasked
+from hesc.models import transforms
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from hesc.models.transforms import Transform
+
+
+FARTHEST: Final = 1e100
+"""What no end of a range is beyond."""
+_ROWS: Final = 1000
+"""Rows that forms are compared on and agreement is predicted of."""
+_NARROWEST: Final = 1e-100
+"""What no range is narrower than that is no point."""
+
+
+class Clipped(NamedTuple):
+    """Features ready to be encrypted."""
+
+    features: NDArray[np.float64]
+    """After transforms, within the ranges."""
+    values: int
+    """How many were beyond, and were brought to the end of their range."""
+    which: NDArray[np.bool_]
+    """Samples that had such values."""
+
+    @property
+    def samples(self) -> int:
+        """How many had such values."""
+        return int(self.which.sum())
+
+
+class Query(NamedTuple):
+    """Encrypted samples."""
+
+    data: bytes
+    """For the server."""
+    clipped: int
+    """Values that were brought within their ranges, for the eyes of who encrypted."""
+    clipped_samples: int
+    """Samples that had such values."""
+
+
+class Result(NamedTuple):
+    """What an answer says, for the client's eyes: whoever it is shown to learns of the key."""
+
+    predictions: NDArray[Any]
+    """Classes, a regressor's numbers, or transformed samples."""
+    scores: Any
+    """As scikit-learn's `decision_function` has them; None where an answer holds classes alone."""
+    error: Any
+    """The root mean square of the scores' errors, at most, as the plan states it; None where
+    nothing errs."""
+
+
+@usual_floats
+def prepared(
+    samples: ArrayLike,
+    *,
+    inputs: int,
+    names: list[str],
+    steps: list[Transform],
+    ranges: tuple[NDArray[np.float64], NDArray[np.float64]],
+    clip: bool,
+) -> Clipped:
+    """Rows of features after the client's transforms, within their declared ranges.
+
+    Args:
+        samples: a row of features for each, as the model's owner has them; the columns of a
+            DataFrame have these names.
+        inputs: features before the transforms.
+        names: their names, or none.
+        steps: the transforms.
+        ranges: the least and greatest value of each feature after them.
+        clip: bring values beyond the ranges to their ends instead of refusing them.
+
+    Raises:
+        OutOfRangeError: a value beyond its range, or one that is no number.
+        ShapeError: rows of another length, columns of other names.
+
+    """
+    check_names(samples, names)
+    x = real_array(unmasked(samples, "samples"), "samples")
+    if x.ndim != 2 or x.shape[1] != inputs or not len(x):
+        raise ShapeError(f"samples are rows of {inputs} features; got the shape {x.shape}")
+    x = transforms.transformed(steps, x)
+    low, high = ranges
+    beyond = (x < low) | (x > high)
+    if beyond.any() and not clip:
+        # Places, no values.
+        row, column = np.argwhere(beyond)[0]
+        name = f" ({names[column]!r})" if names and not steps else ""
+        raise OutOfRangeError(
+            f"feature {column}{name} of sample {row} is beyond its declared range; "
+            f"{beyond.sum()} of {beyond.size} values are. clip=True, or --clip, brings them to the "
+            f"ends; the model's owner can plan wider ranges="
+        )
+    return Clipped(np.clip(x, low, high), int(beyond.sum()), np.asarray(beyond.any(axis=1)))
+
+
+def are_ranges(low: NDArray[np.float64], high: NDArray[np.float64]) -> bool:
+    """Whether features may be within these: numbers that can be computed with, in their order."""
+    if not (np.abs([low, high]) <= FARTHEST).all():
+        return False
+    return bool(((low == high) | (high - low >= _NARROWEST)).all())
+
+
+def check_names(samples: ArrayLike | None, names: list[str]) -> None:
+    """Refuses a table whose columns are named otherwise than these, where there are names.
+
+    Raises:
+        ShapeError: other names, or another order.
+
+    """
+    columns = getattr(samples, "columns", None)
+    if columns is None or not names or list(columns) == names:
+        return
+    raise ShapeError(
+        f"columns are named otherwise than the plan's features, or in another order; select "
+        f"them by plan.names, which begins with {names[:3]}"
+    )
+
+
+def on_copies(method: Callable[..., Any], *arrays: ArrayLike, **options: Any) -> Any:
+    """What one of scikit-learn's methods says of rows, and of targets: always of copies.
+
+    Estimators overwrite what they are given if their options say so (`copy=False`), and some keep
+    it: what the caller gave stays as it was, and the caller's.
+    """
+    return method(*(np.array(array) for array in arrays), **options)
+
+
+_QUOTING: Final = {
+    "could not convert": "samples are numbers; some of these are texts",
+    "Expected 2D": "samples are rows of features, and these are none. Reshape your data: "
+    "array.reshape(1, -1) is one sample, array.reshape(-1, 1) are samples of one feature",
+    "Complex data": "Complex data not supported: samples are real numbers",
+}
+"""What scikit-learn's errors that repeat the data begin with, and what is said instead."""
+
+
+def quietly(check: Callable[..., Any], *args: Any, **options: Any) -> Any:
+    """One of scikit-learn's checks, with errors that do not repeat the samples.
+
+    Raises:
+        ShapeError: what is no matrix of real numbers.
+        ValueError: as the check.
+
+    """
+    try:
+        return check(*args, **options)
+    except ValueError as error:
+        for begin, text in _QUOTING.items():
+            if str(error).startswith(begin):
+                raise ShapeError(text) from None
+        raise
+
+
+def spread_out(count: int) -> NDArray[np.intp]:
+    """Places of a thousand rows among so many, or of all."""
+    return np.unique(np.linspace(0, count - 1, _ROWS).astype(np.intp))

@@ -1,0 +1,156 @@
+"""Models of trees as linear models of public bins, and how near these come to them."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from sklearn.ensemble import AdaBoostRegressor
+
+from hesc._native import ParameterError
+from hesc._support.inputs import one_name, real_array
+from hesc.models import additive, extraction, fidelity, transforms
+from hesc.models.extraction import Linear
+from hesc.models.steps import transforms_of
+from hesc.models.trees import TreeEnsemble
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from hesc.models.additive import Table, Wish
+    from hesc.models.fidelity import Fidelity
+
+    Array = NDArray[np.float64]
+
+LEAST: Final = 0.9
+"""Of agreement, or of R^2, below which a plan is refused unless asked otherwise."""
+_AS_THEY_ARE: Final = "disclose='class' computes these trees as they are, for the class alone; "
+
+
+def of(
+    estimator: Any,
+    rows: Array,
+    clear: Array,
+    *,
+    bins: Wish | None,
+    refit: str | None,
+    min_fidelity: float | None,
+) -> tuple[Linear, Fidelity]:
+    """A linear model of bins for a fitted model of trees, and its fidelity.
+
+    Args:
+        estimator: whose last step `extraction.has_trees`.
+        rows: samples before all transforms.
+        clear: scikit-learn's scores of them.
+        bins: as `additive.edges_of` has them; None for the default number.
+        refit: "additive" fits another model to the scores; None takes trees as they are.
+        min_fidelity: below which the model is refused; None for `LEAST`.
+
+    Raises:
+        ParameterError: trees that are no sums of functions of single features, without a re-fit;
+            a fidelity below the least.
+
+    """
+    *before, final = extraction.parts_of(estimator)
+    least = _share(min_fidelity)
+    steps = [step for part in before for step in transforms_of(part)]
+    # A model from a file may begin with transforms of its own.
+    given = getattr(final, "described", None)
+    steps += [] if given is None else given.steps
+    x = transforms.transformed(steps, rows)
+    wish = additive.DEFAULT_BINS if bins is None else bins
+    if refit is None:
+        table, held = _exact(final, x, clear, wish), np.arange(len(x))
+    else:
+        one_name(refit, "refit", ("additive",))
+        trees = _trees_of(final) if isinstance(wish, str) else None
+        fitted, held = additive.split(len(x))
+        edges = additive.edges_of(x[fitted], wish, trees)
+        score = partial(extraction.clear_scores, final) if given is None else given.model.scores
+        table = additive.refitted(x[fitted], score, edges)
+    found = table.bins(x[held]) @ table.weights.T + table.intercepts
+    classes = None
+    if hasattr(final, "classes_"):
+        classes = _concluded(found), _concluded(clear[held])
+    way = "bins" if refit is None else refit
+    near = fidelity.measured(way, found, clear[held], classes, unseen=refit is not None)
+    if near.share < least:
+        raise ParameterError(
+            f"too far from the fitted model for min_fidelity={least:g}: {near}. "
+            f"{_nearer(final, refit)}, or write a smaller min_fidelity="
+        )
+    model = Linear([*steps, table.bins], table.weights, table.intercepts, extraction.link_of(final))
+    return model, near
+
+
+def _trees_of(final: Any) -> TreeEnsemble:
+    """Of a model of scikit-learn, or of one from a file."""
+    given = getattr(final, "described", None)
+    return TreeEnsemble.from_sklearn(final) if given is None else given.model
+
+
+def _exact(final: Any, x: Array, clear: Array, wish: Wish) -> Table:
+    name = type(final).__name__ if not hasattr(final, "described") else "model"
+    hint = (
+        f"refit='additive' fits a sum of functions of single features to this {name}'s scores: "
+        f"another model, whose fidelity the plan reports and min_fidelity bounds from below"
+    )
+    if type(final) is AdaBoostRegressor:
+        raise ParameterError(f"{name} predicts medians, which are no sums of its trees; {hint}")
+    trees = _trees_of(final)
+    apart = np.abs(trees.scores(x) - clear).max()
+    if not apart <= 1e-9 * max(1.0, float(np.abs(clear).max())):
+        raise ParameterError(
+            f"the trees of this {name} add up to scores that are {apart:.2g} apart from "
+            f"scikit-learn's; {hint}"
+        )
+    table = additive.tabled(trees, additive.edges_of(x, wish, trees), x)
+    if table is None:
+        raise ParameterError(
+            f"trees of this {name} compare several features each, which no sum of functions of "
+            f"single features is; {_AS_THEY_ARE if hasattr(final, 'classes_') else ''}{hint}; with "
+            f"max_depth=1 boosted trees are computed as they are"
+        )
+    return table
+
+
+def _nearer(final: Any, refit: str | None) -> str:
+    """What would come nearer to the fitted model."""
+    if refit is None:
+        return "bins='thresholds' takes the trees' own and loses nothing; more bins= come nearer"
+    whole = _AS_THEY_ARE if hasattr(final, "classes_") else ""
+    return (
+        f"{whole}more bins= and models of fewer levels come nearer (boosted trees with max_depth=1 "
+        f"are computed as they are)"
+    )
+
+
+def _concluded(scores: Array) -> NDArray[np.intp]:
+    if scores.shape[1] == 1:
+        return (scores[:, 0] > 0).astype(np.intp)
+    best: NDArray[np.intp] = scores.argmax(axis=1)
+    return best
+
+
+def _share(min_fidelity: float | None) -> float:
+    if min_fidelity is None:
+        return LEAST
+    least = real_array(min_fidelity, "min_fidelity")
+    if least.shape or isinstance(min_fidelity, bool) or not 0 <= least <= 1:
+        raise ParameterError("min_fidelity is a share from 0 to 1, of classes or of variance")
+    return float(least)
+
+
+def refuse_wishes(**wishes: object) -> None:
+    """Refuses wishes about bins for a model that has none.
+
+    Raises:
+        ParameterError: naming them.
+
+    """
+    given = [name for name, value in wishes.items() if value is not None]
+    if given:
+        raise ParameterError(
+            f"{', '.join(given)}: for models of trees; this one is computed as it is, without"
+        )

@@ -1,0 +1,394 @@
+"""Trees and sums of trees as arrays: what scikit-learn and ONNX files have in common.
+
+    ensemble = TreeEnsemble.from_sklearn(RandomForestClassifier().fit(X, y))
+    ensemble.scores(X)
+
+numpy alone, but for `from_sklearn`. Thresholds are those on features in double precision, whatever
+precision the trees were made for: what is compared in float32 has, for each threshold, exactly one
+double that sends every double the same way (`double_thresholds`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from hesc._native import OutOfRangeError, ParameterError, ShapeError
+from hesc._support.inputs import real_array, unmasked
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    Array = NDArray[np.float64]
+    Places = NDArray[np.int64]
+
+_AT_ONCE: Final = 1 << 20
+"""Places in trees that are kept at once."""
+_EXACT: Final = 2.0**52
+"""Sums of its whole parts are exact, up to one."""
+_BEYOND: Final = 2.0**128
+"""What would follow upon the largest float32."""
+
+
+@dataclass(frozen=True, eq=False)
+class TreeEnsemble:
+    """Scores that are an offset plus a leaf's values of every tree, divided by one number.
+
+    Nodes of all trees stand one after the other, children behind their parents. A sample goes left
+    where `x[features[node]] <= thresholds[node]`.
+
+    Raises:
+        ShapeError: arrays of lengths that do not go together.
+        ParameterError: children before their parents or of two, nodes that no tree has.
+        OutOfRangeError: thresholds or values that are not finite, a divisor that is not above
+            zero, features beyond `inputs`.
+
+    """
+
+    inputs: int
+    """Features of a sample."""
+    roots: Places
+    """Where each tree begins."""
+    features: Places
+    """Of each node: what it compares, or -1 of a leaf."""
+    thresholds: Array
+    """Of each node; 0 of a leaf."""
+    left: Places
+    """Of each node: where smaller and equal features go, or -1 of a leaf."""
+    right: Places
+    """Of each node: where greater features go, or -1 of a leaf."""
+    values: Array
+    """A row of outputs for each node; zeros where it is no leaf."""
+    offset: Array
+    """What all leaves are added to, one number for each output."""
+    divisor: float = 1.0
+    """What sums are divided by."""
+
+    def __post_init__(self) -> None:
+        nodes = len(self.features)
+        alike = (self.thresholds, self.left, self.right, self.values)
+        if any(len(part) != nodes for part in alike) or self.values.ndim != 2:
+            raise ShapeError("the arrays of a tree ensemble have an entry for each node")
+        if not len(self.roots) or self.values.shape[1] != len(self.offset) or not len(self.offset):
+            raise ShapeError("a tree ensemble has a tree and an output, and an offset for each")
+        numbers = (self.thresholds, self.values, self.offset)
+        if not all(np.isfinite(part).all() for part in numbers):
+            raise OutOfRangeError("thresholds and values of trees are finite numbers")
+        if not 0 < self.divisor < np.inf:
+            raise OutOfRangeError("sums of trees are divided by a number above zero")
+        inside = self.features >= 0
+        if ((self.features < -1) | (self.features >= self.inputs)).any():
+            raise OutOfRangeError(f"a tree compares a feature beyond the {self.inputs} there are")
+        children = np.concatenate([self.left[inside], self.right[inside]])
+        parents = np.tile(np.flatnonzero(inside), 2)
+        if (children <= parents).any() or (children >= nodes).any():
+            raise ParameterError("a child of a tree stands behind its parent, and is a node")
+        named = np.sort(np.concatenate([children, self.roots]))
+        if not np.array_equal(named, np.arange(nodes)):
+            raise ParameterError("every node of a tree is a root or the child of one other node")
+
+    @property
+    def outputs(self) -> int:
+        """Numbers of a score."""
+        return len(self.offset)
+
+    @property
+    def leaves(self) -> NDArray[np.bool_]:
+        """Which nodes are leaves."""
+        return self.features < 0
+
+    def depths(self) -> Places:
+        """Comparisons before each node is reached; 0 of a root."""
+        found = np.zeros(len(self.features), dtype=np.int64)
+        # Children stand behind their parents.
+        for node in np.flatnonzero(~self.leaves):
+            found[[self.left[node], self.right[node]]] = found[node] + 1
+        return found
+
+    def scores(self, samples: ArrayLike) -> Array:
+        """A row of outputs for each sample, in double precision.
+
+        Every leaf is the one that the model itself reaches, and leaves are added to the offset in
+        the order of the trees. Cost: as many comparisons for each sample and tree as the deepest
+        tree has levels.
+
+        Args:
+            samples: a row of `inputs` finite numbers for each.
+
+        Raises:
+            ShapeError: rows of another length.
+            OutOfRangeError: a number that is not finite.
+
+        """
+        x = real_array(unmasked(samples, "samples"), "samples")
+        if x.ndim != 2 or x.shape[1] != self.inputs:
+            raise ShapeError(f"samples are rows of {self.inputs} features; got the shape {x.shape}")
+        if not np.isfinite(x).all():
+            raise OutOfRangeError("trees compare finite numbers; remove or impute others first")
+        found = np.empty((len(x), self.outputs))
+        turn = max(1, _AT_ONCE // len(self.roots))
+        for first in range(0, len(x), turn):
+            rows = x[first : first + turn]
+            total = np.tile(self.offset, (len(rows), 1))
+            # One after the other: sums in another order have other last bits.
+            for leaves in self._reached(rows).T:
+                total += self.values[leaves]
+            found[first : first + turn] = total / self.divisor
+        return found
+
+    def _reached(self, x: Array) -> Places:
+        """The leaf of each tree, a row for each sample."""
+        nodes = np.broadcast_to(self.roots, (len(x), len(self.roots))).copy()
+        rows, trees = np.nonzero(~self.leaves[nodes])
+        while len(rows):
+            at = nodes[rows, trees]
+            smaller = x[rows, self.features[at]] <= self.thresholds[at]
+            below = np.where(smaller, self.left[at], self.right[at])
+            nodes[rows, trees] = below
+            further = ~self.leaves[below]
+            rows, trees = rows[further], trees[further]
+        return nodes
+
+    @classmethod
+    def from_sklearn(cls, model: Any, *, exact: bool = False) -> TreeEnsemble:
+        """The trees of a fitted model of scikit-learn.
+
+        Scores are those of `PrivateClassifier`: of two classes one output, which is above zero
+        where the second one is predicted. Of DecisionTree, RandomForest and ExtraTrees classifiers
+        they are probabilities, of two classes the second one's less 1/2; of boosted classifiers
+        `decision_function`; of regressors predictions.
+
+        Args:
+            model: one of `FAMILIES`, by exact class.
+            exact: whether scores are scikit-learn's to the last bit (where it adds trees up in one
+                thread), and so are classes where votes tie but for roundings; of trees and
+                forests of two classes there are then two outputs, the shares of both. Otherwise
+                sums that tie are equal, and nothing is left to divide by.
+
+        Raises:
+            ParameterError: another class, several targets, categorical features, a boosted
+                model's own first estimator, a loss whose predictions are no sums.
+            sklearn.exceptions.NotFittedError: a model that is not fitted.
+
+        """
+        from sklearn.utils.validation import check_is_fitted
+
+        name = type(model).__name__
+        if not type(model).__module__.startswith("sklearn.") or name not in FAMILIES:
+            raise ParameterError(
+                f"{name} is not read as a sum of trees; these are, by exact class: "
+                f"{', '.join(FAMILIES)}"
+            )
+        check_is_fitted(model)
+        if getattr(model, "n_outputs_", 1) != 1:
+            raise ParameterError(f"this {name} has several targets; fit a model of each")
+        if name.startswith("Hist"):
+            return cls._histograms(model)
+        if name.startswith("Gradient"):
+            return cls._boosted(model, exact=exact)
+        if name.startswith("Ada"):
+            found = cls._voting(model)
+            return found if exact else _divided(found, found.values / found.divisor)
+        trees = [model] if name.startswith("Decision") else model.estimators_
+        grown = [_grown(tree.tree_, tree.tree_.value[:, 0, :]) for tree in trees]
+        offset = np.zeros(grown[0].values.shape[1])
+        found = cls._joined(model.n_features_in_, grown, offset, divisor=len(trees))
+        if exact:
+            return found
+        shares = name.endswith("Classifier")
+        values = _tied(found.values, len(trees)) if shares else found.values / len(trees)
+        return _divided(found, values)
+
+    @classmethod
+    def _boosted(cls, model: Any, *, exact: bool) -> TreeEnsemble:
+        if model.init is not None and model.init != "zero":
+            raise ParameterError(
+                "this boosted model begins with an estimator of its own; fit it with init=None"
+            )
+        stages, outputs = model.estimators_.shape
+        nothing = np.zeros((1, model.n_features_in_), dtype=np.float32)
+        # The same of all samples: a prior, or zeros.
+        offset = np.asarray(model._raw_predict_init(nothing), dtype=np.float64).reshape(-1)  # noqa: SLF001 - no public name
+        grown = []
+        for stage in range(stages):
+            for output in range(outputs):
+                tree = model.estimators_[stage, output].tree_
+                values = np.zeros((tree.node_count, outputs))
+                values[:, output] = model.learning_rate * tree.value[:, 0, 0]
+                grown.append(_grown(tree, values))
+        if exact and len(getattr(model, "classes_", ())) == 2:
+            # Of a score of zero it takes the second class. No other score is changed by this.
+            grown.append(_leaf(np.array([[np.finfo(np.float64).smallest_subnormal]])))
+        return cls._joined(model.n_features_in_, grown, offset)
+
+    @classmethod
+    def _voting(cls, model: Any) -> TreeEnsemble:
+        """AdaBoost: each tree votes for the class of its leaf, and a little against the others."""
+        from sklearn.tree import DecisionTreeClassifier
+
+        if any(type(tree) is not DecisionTreeClassifier for tree in model.estimators_):
+            raise ParameterError(
+                "this AdaBoostClassifier boosts other models than trees; give it "
+                "estimator=DecisionTreeClassifier(max_depth=1)"
+            )
+        classes = len(model.classes_)
+        grown = []
+        for tree, weight in zip(model.estimators_, model.estimator_weights_, strict=False):
+            named = tree.classes_[tree.tree_.value[:, 0, :].argmax(axis=1)]
+            votes = np.where(named[:, None] == model.classes_, 1.0, -1 / (classes - 1))
+            votes = votes[:, 1:] - votes[:, :1] if classes == 2 else votes
+            grown.append(_grown(tree.tree_, weight * votes))
+        return cls._joined(
+            model.n_features_in_,
+            grown,
+            np.zeros(1 if classes == 2 else classes),
+            divisor=model.estimator_weights_.sum(),
+        )
+
+    @classmethod
+    def _histograms(cls, model: Any) -> TreeEnsemble:
+        if model.is_categorical_ is not None and np.any(model.is_categorical_):
+            raise ParameterError(
+                "this model compares categorical features; encode them as numbers before it "
+                "(sklearn.preprocessing.OneHotEncoder) and fit it with categorical_features=None"
+            )
+        losses = {"log_loss", "squared_error", "absolute_error", "quantile"}
+        if model.loss not in losses:
+            raise ParameterError(
+                f"with loss={model.loss!r} predictions are no sums of trees but exponentials of "
+                f"them; fit the logarithm of the target with squared_error"
+            )
+        offset = np.asarray(model._baseline_prediction, dtype=np.float64).reshape(-1)  # noqa: SLF001 - no public name
+        grown = []
+        for stage in model._predictors:  # noqa: SLF001 - no public name
+            for output, tree in enumerate(stage):
+                nodes = tree.nodes
+                leaf = nodes["is_leaf"].astype(bool)
+                values = np.zeros((len(nodes), len(offset)))
+                values[:, output] = nodes["value"]
+                grown.append(
+                    _Grown(
+                        np.where(leaf, -1, nodes["feature_idx"].astype(np.int64)),
+                        np.array(nodes["num_threshold"], dtype=np.float64),
+                        nodes["left"].astype(np.int64),
+                        nodes["right"].astype(np.int64),
+                        values,
+                    )
+                )
+        return cls._joined(model.n_features_in_, grown, offset)
+
+    @classmethod
+    def _joined(
+        cls, inputs: int, grown: list[_Grown], offset: Array, *, divisor: float = 1.0
+    ) -> TreeEnsemble:
+        roots = np.cumsum([0, *(len(tree.features) for tree in grown[:-1])]).astype(np.int64)
+        features = np.concatenate([tree.features for tree in grown])
+        leaf = features < 0
+
+        def moved(parts: list[Places]) -> Places:
+            shifted = [part + root for part, root in zip(parts, roots, strict=True)]
+            return np.where(leaf, -1, np.concatenate(shifted))
+
+        return cls(
+            int(inputs),
+            roots,
+            features,
+            np.where(leaf, 0.0, np.concatenate([tree.thresholds for tree in grown])),
+            moved([tree.left for tree in grown]),
+            moved([tree.right for tree in grown]),
+            np.where(leaf[:, None], np.concatenate([tree.values for tree in grown]), 0.0),
+            offset,
+            float(divisor),
+        )
+
+
+FAMILIES: Final = (
+    "DecisionTreeClassifier",
+    "DecisionTreeRegressor",
+    "RandomForestClassifier",
+    "RandomForestRegressor",
+    "ExtraTreesClassifier",
+    "ExtraTreesRegressor",
+    "GradientBoostingClassifier",
+    "GradientBoostingRegressor",
+    "HistGradientBoostingClassifier",
+    "HistGradientBoostingRegressor",
+    "AdaBoostClassifier",
+)
+"""Classes of scikit-learn that `TreeEnsemble.from_sklearn` reads."""
+
+
+def double_thresholds(thresholds: ArrayLike) -> Array:
+    """For each `t` the largest double `T` such that `float32(x) <= t` for all doubles `x <= T`.
+
+    That is where rounding goes over to the next float32 above `t`: halfway, and there to the even
+    one of both. So `x <= T` is what a tree decides that compares features in float32, for every
+    double `x` that is finite and in its range. scikit-learn's trees do that with thresholds in
+    double precision, ONNX with thresholds in float32.
+
+    >>> float(double_thresholds([1.0])[0]) == 1 + 2**-24  # halfway from 1 to 1 + 2**-23
+    True
+    """
+    given = np.asarray(thresholds, dtype=np.float64)
+    with np.errstate(over="ignore", under="ignore"):
+        near = given.astype(np.float32)
+        less = np.nextafter(near, np.float32(-np.inf))
+        # The largest float32 that is not above, and the one that follows upon it.
+        below = np.where(near.astype(np.float64) > given, less, near)
+        above = np.nextafter(below, np.float32(np.inf)).astype(np.float64)
+    low = below.astype(np.float64)
+    above = np.where(np.isposinf(above), _BEYOND, above)
+    low = np.where(np.isneginf(low), -_BEYOND, low)
+    middle = (low + above) / 2
+    even = below.view(np.uint32) & 1 == 0
+    return np.where(even, middle, np.nextafter(middle, -np.inf))
+
+
+def _tied(shares: Array, trees: int) -> Array:
+    """Shares of classes over so many trees, such that votes that are tied have equal sums.
+
+    Votes are often tied, and scikit-learn then takes the first class. Thirds and tenths add up to
+    other numbers in another order; multiples of 2^-52 do not. Of two classes it is half of what the
+    second is ahead by.
+    """
+    given = (shares[:, 1:] - shares[:, :1]) / 2 if shares.shape[1] == 2 else shares
+    found: Array = np.rint(given / trees * _EXACT) / _EXACT
+    return found
+
+
+def _divided(trees: TreeEnsemble, values: Array) -> TreeEnsemble:
+    """The same trees with values that are divided already, and no offset."""
+    return replace(trees, values=values, offset=np.zeros(values.shape[1]), divisor=1.0)
+
+
+class _Grown:
+    """A tree whose nodes are numbered from its root on."""
+
+    def __init__(
+        self, features: Places, thresholds: Array, left: Places, right: Places, values: Array
+    ) -> None:
+        self.features = features
+        self.thresholds = thresholds
+        self.left = left
+        self.right = right
+        self.values = values
+
+
+def _leaf(values: Array) -> _Grown:
+    """A tree that says the same of all samples."""
+    nowhere = np.array([-1])
+    return _Grown(nowhere, np.zeros(1), nowhere, nowhere, values)
+
+
+def _grown(tree: Any, values: Array) -> _Grown:
+    """A tree of scikit-learn, which compares features in float32."""
+    leaf = tree.children_left < 0
+    return _Grown(
+        np.where(leaf, -1, tree.feature).astype(np.int64),
+        double_thresholds(np.where(leaf, 0.0, tree.threshold)),
+        tree.children_left.astype(np.int64),
+        tree.children_right.astype(np.int64),
+        np.ascontiguousarray(values, dtype=np.float64),
+    )

@@ -1,6 +1,0 @@
-"""Polynomials of encrypted numbers, and where to spend the length of their streams."""
-
-from hesc.polynomials.plan import Plan
-from hesc.polynomials.polynomial import EncryptedPolynomial, Polynomial
-
-__all__ = ["EncryptedPolynomial", "Plan", "Polynomial"]

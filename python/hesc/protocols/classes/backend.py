@@ -1,0 +1,126 @@
+"""Linear classifiers and trees that compare on the server: the client learns classes alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from hesc._native import ParameterError
+from hesc.models import extraction
+from hesc.models.extraction import Linear
+from hesc.models.known import Known
+from hesc.models.samples import on_copies, spread_out
+from hesc.protocols.classes import planning
+from hesc.protocols.classes.models import classify
+from hesc.protocols.classes.server import ClassServer
+from hesc.protocols.runs import Run
+from hesc.protocols.services import Asked, Service
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from hesc.models.trees import TreeEnsemble
+    from hesc.protocols.classes.models import Scores
+    from hesc.protocols.classes.plan import ClassPlan
+    from hesc.protocols.runs import Progress
+
+    Array = NDArray[np.float64]
+
+_WHOLE = "trees are compared as they are, on features of feature_bits= bits; leave it out"
+
+
+class ClassService(Service):
+    """A model in whole numbers at the server, classes for the client."""
+
+    takes: ClassVar[frozenset[str]] = frozenset(
+        {"ranges", "min_agreement", "feature_bits", "engine", "batch"}
+    )
+    refuses: ClassVar[dict[str, str]] = {
+        "max_error": "no score is there to err; min_agreement= is the least share of rows whose "
+        "class quantisation keeps",
+        "hidden": "no score leaves the server that weights could be computed of, and nothing here "
+        "drowns what ciphertexts tell of the model, as the plan says; leave it out, or take "
+        "disclose='scores'",
+        "answers": "classes are not counted; who runs the server limits queries",
+        "bins": _WHOLE,
+        "refit": _WHOLE,
+        "min_fidelity": "min_agreement= is the least share of rows that keep their class",
+    }
+    has_scores: ClassVar[bool] = False
+
+    def __init__(
+        self, plan: ClassPlan, asked: Asked, model: Scores, form: Linear | TreeEnsemble
+    ) -> None:
+        super().__init__(plan, asked)
+        self.model = model
+        """What the server computes."""
+        self._known = Known(asked.estimator, asked.rows, asked.clear)
+        self.form = form
+        """The model before it was quantised."""
+        self.rows = asked.rows[spread_out(len(asked.rows))]
+        """Samples that contenders are compared on, before all transforms."""
+
+    @classmethod
+    def make(cls, asked: Asked) -> ClassService:
+        """Plans comparisons: see `hesc.protocols.classes.planning.make`."""
+        steps, form = extraction.form_of(asked.estimator)
+        wishes = {name: wish for name, wish in asked.wishes.items() if name != "ranges"}
+        plan, model = planning.make(
+            form,
+            asked.rows,
+            _places(asked),
+            steps=steps,
+            names=asked.names,
+            classes=np.asarray(asked.classes),
+            ranges=asked.wishes.get("ranges"),
+            wishes=planning.Wishes(**wishes),
+        )
+        return cls(plan, asked, model, form)
+
+    def is_of(self, estimator: Any) -> bool:
+        """Whether a fitted model is the one that was planned."""
+        return self._known.is_still(estimator)
+
+    def server(self, *, keys: bytes | None = None) -> ClassServer:
+        """A server, which cannot decrypt and answers nothing without keys."""
+        return ClassServer(self.plan, self.model, keys=keys)
+
+    def simulated(
+        self,
+        rows: Array,
+        *,
+        clip: bool,
+        random_state: int | None,  # noqa: ARG002 - nothing is drawn
+        progress: Progress,  # noqa: ARG002 - it takes no time
+    ) -> Run:
+        """Classes by the model in whole numbers: exactly what encrypted ones give."""
+        ready = self.plan.prepared(rows, clip=clip)
+        places = classify(self.model, self.plan.quantised(ready.features))
+        sizes = self.plan.sizes(len(rows))
+        found = self.plan.predictions(places)
+        return Run(found, None, None, sizes, ready.values, ready.samples)
+
+    def check_compared(self) -> None:
+        """Refuses trees."""
+        if not isinstance(self.form, Linear):
+            raise ParameterError(
+                "classes of trees are computed in one way here, by comparisons in whole numbers: "
+                "there is nothing to compare it with"
+            )
+
+    def most_measured(self, _server: Any) -> int | None:
+        """Rows that a report's run may take: those of one query, each of which takes its time."""
+        most: int = self.plan.rows
+        return most
+
+
+def _places(asked: Asked) -> NDArray[np.int64]:
+    """The place of each row's class by the fitted model."""
+    predicted = np.asarray(on_copies(asked.estimator.predict, asked.rows))
+    if predicted.ndim != 1 or asked.classes is None:
+        raise ParameterError(
+            "a class alone is one label to a sample; this model gives several: fit one for each"
+        )
+    places = {label: place for place, label in enumerate(asked.classes.tolist())}
+    return np.array([places[label] for label in predicted.tolist()])

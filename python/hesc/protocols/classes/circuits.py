@@ -1,0 +1,180 @@
+"""Plans of `hesc.integers` for a model's decision: which engine, how the largest is found."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from hesc import integers
+from hesc._native import CircuitError
+from hesc.integers import ENGINES, Kind
+from hesc.params import Params
+from hesc.params.vectors import LeveledParams
+from hesc.protocols.classes.models import ARGMAX, LinearScores, function, index_kind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from hesc.protocols.classes.models import Scores
+
+_WIDEST: Final = 256
+"""Bits of an encrypted word, which holds the features of a sample side by side."""
+UPLOADS: Final = {"binary": "packed", "prime": "sliced", "bootstrapped": "sliced"}
+"""How words come: slots of "binary" have room for sixteen of their bits."""
+EVALUATION: Final = 42_369_212
+"""Bytes of the keys for bits that bootstrap, which have one set: of evaluation, and public."""
+BLOCK: Final = 2048
+"""Bits of a block of those."""
+
+
+_LARGEST: Final = 1 << 20
+"""Gates of a circuit, about: more take minutes to plan and hours to compute."""
+_PAIRS: Final = 24
+"""Classes of which each may be compared with each: planning takes minutes from there on."""
+
+
+class Words(NamedTuple):
+    """How a sample's features lie in words."""
+
+    inputs: int
+    """Features of a sample."""
+    bits: int
+    """Of each."""
+
+    @property
+    def per_word(self) -> int:
+        """Features of a word."""
+        return _WIDEST // self.bits
+
+    @property
+    def kinds(self) -> list[Kind]:
+        """The type of each word."""
+        places = range(0, self.inputs, self.per_word)
+        return [Kind(self.bits * min(self.per_word, self.inputs - first)) for first in places]
+
+    def numbers(self, steps: NDArray[np.int64]) -> list[NDArray[Any]]:
+        """Rows of quantised features as numbers of these kinds, the first feature lowest."""
+        rows = steps.tolist()
+        return [
+            np.array(
+                [_joined(row[first : first + self.per_word], self.bits) for row in rows],
+                dtype=object,
+            )
+            for first in range(0, self.inputs, self.per_word)
+        ]
+
+
+def _joined(numbers: Sequence[int], bits: int) -> int:
+    return sum(number << bits * at for at, number in enumerate(numbers))
+
+
+def preset(engine: str, name: str) -> LeveledParams | Params:
+    """A parameter set by its name."""
+    return Params.preset(name) if engine == "bootstrapped" else LeveledParams.preset(name)
+
+
+def names_of(engine: str) -> list[str]:
+    """The sets of an engine."""
+    return [name for ring in ENGINES[engine] for name in ring]
+
+
+_KEPT: Final = 32
+"""Plans that are remembered."""
+
+
+class _ByContent:
+    """A model whose equals hold the same numbers, as they are now."""
+
+    def __init__(self, model: Scores) -> None:
+        self.model = model
+        parts = [getattr(model, part.name) for part in fields(model)]
+        self._content = model.name, *((part.shape, part.tobytes()) for part in parts)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _ByContent) and self._content == other._content
+
+    def __hash__(self) -> int:
+        return hash(self._content)
+
+
+def cheapest(
+    model: Scores,
+    words: Words,
+    *,
+    engine: str,
+    batch: int,
+    params: LeveledParams | Params | None = None,
+) -> integers.Plan:
+    """The circuit that takes least of an engine's sets, or of one set.
+
+    The last ones are remembered: a table of contenders asks for those of the plan again.
+
+    Args:
+        model: what the server knows.
+        words: how features come.
+        engine: one of `hesc.integers.ENGINES`.
+        batch: samples that go together.
+        params: the set that is agreed upon.
+
+    Raises:
+        CircuitError: too deep, or too large, for every set.
+
+    """
+    return _cheapest(_ByContent(model), words, engine, batch, params)
+
+
+@lru_cache(maxsize=_KEPT)
+def _cheapest(
+    of: _ByContent, words: Words, engine: str, batch: int, params: LeveledParams | Params | None
+) -> integers.Plan:
+    model = of.model
+    found: list[integers.Plan] = []
+    reason: CircuitError | None = None
+    classes = len(model.offsets)
+    gates = _gates(model, words.bits)
+    if gates > _LARGEST:
+        raise CircuitError(
+            f"comparisons of this model take about {gates} gates on bits, and {_LARGEST} at most "
+            f"are computed here: take fewer classes, features or trees, or smaller trees"
+        )
+    # Two are one pair.
+    tried = ARGMAX[:1] if classes == 2 else ARGMAX if classes <= _PAIRS else ARGMAX[1:]
+    for argmax in tried:
+        decide = function(model, words.bits, words.per_word, words.inputs, argmax)
+        try:
+            plan = integers.plan(
+                decide,
+                *words.kinds,
+                count=batch,
+                engine=engine,
+                params=params,
+                layout="sliced",
+                upload=UPLOADS[engine],
+            )
+        except CircuitError as error:
+            reason = reason or error
+        else:
+            found.append(plan)
+    if not found:
+        raise reason or CircuitError("no circuit was tried")
+    return min(found, key=lambda plan: plan.chosen.seconds)
+
+
+def _gates(model: Scores, bits: int) -> int:
+    """About how many gates a decision takes: five for each bit of a sum, two of a comparison."""
+    classes = len(model.offsets)
+    width = int(model.most(bits).max()).bit_length()
+    largest = classes * width * 4
+    if isinstance(model, LinearScores):
+        ones: int = sum(weight.bit_count() for weight in model.weights.ravel().tolist())
+        return 5 * ones * width + largest
+    nodes = len(model.nodes)
+    if len(model.roots) == 1:
+        return nodes * (2 * bits + index_kind(classes).width)
+    leaf = int(model.values.max()).bit_length()
+    return nodes * (2 * bits + classes * leaf) + 5 * len(model.roots) * classes * width + largest

@@ -1,0 +1,276 @@
+"""What both sides of a decision know, and what each learns, in words."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
+
+import numpy as np
+
+from hesc._native import WireError
+from hesc._support import documents
+from hesc._support.inputs import whole
+from hesc.integers import ENGINES
+from hesc.models import samples, transforms
+from hesc.protocols import labels
+from hesc.protocols.classes.circuits import UPLOADS, Words, names_of, preset
+from hesc.protocols.classes.models import BITS
+from hesc.protocols.classes.quantisation import quantised
+from hesc.protocols.disclosure import Disclosing, Disclosure, secure
+from hesc.ring_products.plans import Sizes
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from hesc.models.samples import Clipped
+    from hesc.models.transforms import Transform
+    from hesc.params import Params
+    from hesc.params.vectors import LeveledParams
+
+_MOST: Final = 1 << 16
+"""Samples of a query, features and classes."""
+_MANY: Final = 100
+"""Samples from which on slots are worth a look."""
+
+
+class Counted(NamedTuple):
+    """How many classes quantisation keeps."""
+
+    agreement: float
+    """The share of the rows."""
+    rows: int | None
+    """Rows that bits were not chosen on; None where there were too few to keep some apart."""
+    least: float | None
+    """Of other rows like these the share that does, at least: wrong once in a hundred plans."""
+
+    def __str__(self) -> str:
+        share = f"{100 * self.agreement:.2f} %"
+        if self.rows is None or self.least is None:
+            return (
+                f"{share} of the rows planned with have the clear model's class, counted on the "
+                "quantised model, whose bits were chosen on them: of others fewer may, give more"
+            )
+        # Rounded down: it says at least.
+        least = math.floor(1000 * self.least) / 10
+        return (
+            f"{share} of {self.rows} rows that bits were not chosen on have the clear model's "
+            f"class, counted on the quantised model: of rows like them {least:.1f} % at "
+            "least, 99 % sure (more rows, surer; of rows that the model was not trained on fewer "
+            "may)"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ClassPlan(Disclosing):
+    """Public, and the same on both sides, for a client that learns classes and no scores.
+
+    `PrivateClassifier.plan(X, disclose="class")` makes one; print it to read who holds and learns
+    what. It says nothing of weights, thresholds or their number, but what its sizes do: a set of
+    parameters with room for the model's circuit.
+    """
+
+    kind: ClassVar[str] = "class plan"
+    error: ClassVar[float | None] = None
+    steps: list[Transform]
+    """What the client does with features before it encrypts them."""
+    inputs: int
+    """Features of a sample before that."""
+    names: list[str]
+    """Their names, or none."""
+    classes: NDArray[Any]
+    """What an answer is one of."""
+    ranges: tuple[NDArray[np.float64], NDArray[np.float64]]
+    """The least and greatest value of each encrypted feature."""
+    bits: int
+    """Of an encrypted feature, a whole number of equal steps in its range."""
+    engine: str
+    """One of `hesc.integers.ENGINES`."""
+    preset: str
+    """The name of the parameter set."""
+    rows: int
+    """Samples of one query, at most."""
+    costs: dict[str, int]
+    """Bytes that were counted when it was made: "keys" once, "up" and "down" of a full query."""
+    counted: Counted | None = None
+    """Of a plan's maker: how many classes are the clear model's."""
+    seconds: float | None = None
+    """Of a plan's maker: of a full query on one thread, by operations counted."""
+
+    @property
+    def agreement(self) -> float | None:
+        """Of a plan's maker: the share of rows counted whose class is the clear model's."""
+        return None if self.counted is None else self.counted.agreement
+
+    @property
+    def needs_keys(self) -> bool:
+        """Always: the server computes with the client's public keys."""
+        return True
+
+    @property
+    def encrypts_publicly(self) -> bool:
+        """Whether a client encrypts under its public keys, and keeps them beside the secret one."""
+        return self.engine == "bootstrapped"
+
+    @property
+    def params(self) -> LeveledParams | Params:
+        """The parameter set."""
+        return preset(self.engine, self.preset)
+
+    @cached_property
+    def digest(self) -> bytes:
+        """What queries and answers call this plan by: they hold neither ranges nor classes."""
+        return hashlib.blake2b(self.to_bytes(), digest_size=16).digest()
+
+    def check_named(self, named: bytes, what: str) -> None:
+        """Refuses a query or an answer of another plan.
+
+        Raises:
+            WireError: it names another one.
+
+        """
+        if named != self.digest:
+            raise WireError(f"this {what} is of another plan; give both sides the same one")
+
+    @property
+    def words(self) -> Words:
+        """How a sample's features lie in encrypted words."""
+        return Words(len(self.ranges[0]), self.bits)
+
+    @property
+    def upload(self) -> str:
+        """The layout of encrypted words."""
+        return UPLOADS[self.engine]
+
+    def sizes(self, samples: int = 1) -> Sizes:
+        """Bytes up and down for so many samples, over as many queries as they take.
+
+        A query in slots has all of its slots, however few samples it has.
+        """
+        queries = -(-whole(samples, "samples", 1) // self.rows)
+        return Sizes(queries * self.costs["up"], queries * self.costs["down"])
+
+    def prepared(self, given: ArrayLike, *, clip: bool = False) -> Clipped:
+        """Samples as they are quantised: as `PrivatePlan.prepared`."""
+        return samples.prepared(
+            given,
+            inputs=self.inputs,
+            names=self.names,
+            steps=self.steps,
+            ranges=self.ranges,
+            clip=clip,
+        )
+
+    def quantised(self, features: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Features within their ranges as whole numbers of steps, from zero on.
+
+        The nearest of `2**bits` values from the least to the greatest, of which two halfway the
+        even one: off by half a step at most.
+        """
+        return quantised(features, self.ranges, self.bits)
+
+    def predictions(self, places: NDArray[Any]) -> NDArray[Any]:
+        """Classes by their places."""
+        chosen: NDArray[Any] = self.classes[np.asarray(places, dtype=np.int64)]
+        return chosen
+
+    def disclosure(self) -> Disclosure:
+        """Who holds and learns what, with errors and bytes."""
+        slots = "" if self.engine == "bootstrapped" else " (a query has all slots, used or not)"
+        time = "" if self.seconds is None else f"; {self.seconds:.2g} s a query on one thread"
+        if self.seconds is not None and self.engine == "bootstrapped":
+            time += ", as its samples take their time one by one"
+            time += f"; batch={_MANY} or more may find an engine for many at once"
+        most = "1 class" if self.rows == 1 else f"up to {self.rows} classes"
+        given = [f"ranges of {len(self.ranges[0])} features", f"{self.bits} bits for each"]
+        given += ["their names"] * bool(self.names) + ["names of classes"]
+        rows = {
+            "setting": "client_server: the server holds the model, the client samples and key",
+            "server": "sees sizes, the plan, the key's name; no sample, no score, no class",
+            "client": "sees its samples, a class for each, and no score",
+            "is given": "; ".join([*given, *(step.discloses for step in self.steps)]),
+            "model": "the answer's level and stated noise follow from the model's circuit, and so "
+            "does the noise itself: NOT HIDDEN from a client that studies ciphertexts, who can "
+            "also check a guess of the whole model by computing the answer again",
+            "queries": f"{most} in one query; classes of enough samples of the "
+            "client's choice let it fit a model that decides alike, whatever encrypts them: the "
+            "server limits queries",
+            "sizes": "bits of a feature and parameter set were chosen for the model: they tell how "
+            "fine its boundaries and how large its circuit are",
+            "error": "none beside quantisation: the class is that of the model on "
+            f"{1 << self.bits} steps of each range, exactly",
+        }
+        if self.counted is not None:
+            rows["agreement"] = str(self.counted)
+        rows["bytes"] = (
+            f"{self.costs['up']} up, {self.costs['down']} down for {_samples(self.rows)}"
+            f"{slots}; keys once: {self.costs['keys']}"
+        )
+        rows["engine"] = (
+            f"{self.engine}, {self.preset} ({secure(self.params.assurance)}){time}; a class "
+            "decrypts wrongly with a probability below 2^-128"
+        )
+        title = (
+            f"Private classifier of {len(self.classes)} classes: the class alone, by comparisons"
+        )
+        return Disclosure(title, rows)
+
+    def __repr__(self) -> str:
+        return f"<hesc.ml.ClassPlan: {len(self.classes)} classes, {self.preset}>"
+
+    def to_bytes(self) -> bytes:
+        """The wire form, for a client."""
+        fields = {
+            "inputs": self.inputs,
+            "names": self.names,
+            "steps": transforms.described(self.steps),
+            "classes": labels.described(self.classes),
+            "low": documents.packed(self.ranges[0]),
+            "high": documents.packed(self.ranges[1]),
+            "bits": self.bits,
+            "engine": self.engine,
+            "preset": self.preset,
+            "rows": self.rows,
+            "costs": self.costs,
+        }
+        return documents.write(self.kind, fields)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> ClassPlan:
+        """A plan from its wire form.
+
+        Raises:
+            WireError: damaged bytes, or another object's.
+
+        """
+        names = {"inputs", "names", "steps", "classes", "low", "high", "bits", "engine", "preset"}
+        given = documents.read(data, cls.kind, names | {"rows", "costs"})
+        inputs = _count(given["inputs"], "features", _MOST)
+        named = documents.read_names(given["names"], inputs)
+        steps, features = transforms.read(given["steps"], inputs)
+        low = documents.unpacked(given["low"], 1, "least values")
+        high = documents.unpacked(given["high"], 1, "greatest values")
+        if not len(low) == len(high) == features or not samples.are_ranges(low, high):
+            raise WireError("a class plan has a range for each feature after its transforms")
+        classes = labels.read(given["classes"])
+        if len(classes) > _MOST:
+            raise WireError(f"a class plan has {_MOST} classes at most")
+        engine = documents.one_of(given["engine"], tuple(ENGINES), "an engine")
+        name = documents.one_of(given["preset"], tuple(names_of(engine)), "a parameter set")
+        costs = documents.exactly(given["costs"], {"keys", "up", "down"}, "costs of a plan")
+        for what, count in costs.items():
+            _count(count, f"bytes ({what})", 1 << 40)
+        bits, rows = _count(given["bits"], "bits", BITS), _count(given["rows"], "rows", _MOST)
+        return cls(steps, inputs, named, classes, (low, high), bits, engine, name, rows, costs)
+
+
+def _samples(rows: int) -> str:
+    return "1 sample" if rows == 1 else f"up to {rows} samples"
+
+
+def _count(value: object, what: str, most: int) -> int:
+    if type(value) is not int or not 1 <= value <= most:
+        raise WireError(f"a class plan has from 1 to {most} {what}")
+    return value

@@ -1,0 +1,200 @@
+"""A plan for classes alone: bits by agreement, then the engine by predicted time."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from hesc._native import CircuitError, ParameterError
+from hesc._support import shares
+from hesc._support.inputs import one_name, real_array, whole
+from hesc.integers import ENGINES
+from hesc.models import transforms
+from hesc.models.extraction import Linear
+from hesc.protocols import frames
+from hesc.protocols.classes import sizes
+from hesc.protocols.classes.circuits import BLOCK, EVALUATION, Words, cheapest
+from hesc.protocols.classes.models import BITS, index_kind
+from hesc.protocols.classes.plan import ClassPlan, Counted
+from hesc.protocols.classes.quantisation import fewest_bits, linear
+from hesc.protocols.classes.server import ANSWER, QUERY
+from hesc.protocols.classes.trees import trees
+from hesc.protocols.linear.planning import ranges_of, spread_out
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from hesc import integers
+    from hesc.models.transforms import Transform
+    from hesc.models.trees import TreeEnsemble
+    from hesc.protocols.classes.models import Scores
+    from hesc.protocols.classes.quantisation import Quantised
+
+_BOOTSTRAPPED: Final = 16
+"""Samples of a query whose bits bootstrap, at most: each takes its own time."""
+_DIGEST: Final = 16
+"""Bytes of a plan's name."""
+_FEW: Final = 20
+"""Rows below which none are held out."""
+_BANDWIDTH: Final = 12.5e6
+"""Bytes a second that time is weighed with: 100 Mbit/s."""
+
+
+class Wishes(NamedTuple):
+    """What is asked of a plan for classes."""
+
+    min_agreement: float = 0.99
+    """The share of a thousand rows whose class quantisation must keep: of those that bits are
+    chosen on, and of those that are held out."""
+    feature_bits: int | None = None
+    """Of an encrypted feature; None takes those of the cheapest model that keeps them."""
+    engine: str | None = None
+    """One of `hesc.integers.ENGINES`; None that of the least predicted time, with bytes at
+    100 Mbit/s."""
+    batch: int = 1
+    """Samples that are to go together."""
+
+
+def make(
+    form: Linear | TreeEnsemble,
+    x: NDArray[np.float64],
+    clear: NDArray[np.int64],
+    *,
+    steps: list[Transform],
+    names: list[str],
+    classes: NDArray[Any],
+    ranges: tuple[ArrayLike, ArrayLike] | None,
+    wishes: Wishes,
+) -> tuple[ClassPlan, Scores]:
+    """The plan, and the model for the server.
+
+    Args:
+        form: a linear model, or trees, of features after the transforms.
+        x: rows of features before the transforms.
+        clear: the places of their classes by scikit-learn.
+        steps: transforms that the client computes.
+        names: of the features, or none.
+        classes: all of them.
+        ranges: the least and greatest values of features after the transforms; None for those in
+            `x`.
+        wishes: agreement, bits, engine and samples of a query.
+
+    Raises:
+        ParameterError: wishes that cannot be.
+        CircuitError: no set has room for the circuit.
+
+    """
+    agreement = real_array(wishes.min_agreement, "min_agreement")
+    if agreement.shape or isinstance(wishes.min_agreement, bool) or not 0 <= agreement <= 1:
+        raise ParameterError("min_agreement is a share of rows, from 0 to 1")
+    bits = wishes.feature_bits
+    bits = None if bits is None else whole(bits, "feature_bits", 1, BITS)
+    batch = whole(wishes.batch, "batch", 1, 1 << 16)
+    if wishes.engine is not None:
+        one_name(wishes.engine, "engine", tuple(ENGINES))
+    features = transforms.transformed(steps, x)
+    low, high = ranges_of(features, ranges, computed=bool(steps))
+    places = spread_out(len(features))
+    held = held_out(len(places))
+    made = (
+        partial(linear, form.weights, form.intercepts)
+        if isinstance(form, Linear)
+        else partial(trees, form)
+    )
+    found = fewest_bits(
+        lambda of_features, of_numbers: made((low, high), of_features, of_numbers),
+        np.clip(features[places], low, high),
+        clear[places],
+        (low, high),
+        bits=bits,
+        least=float(agreement),
+        held=held,
+    )
+    words = Words(features.shape[1], found.bits)
+    engine, circuit = _chosen(found.model, words, wishes.engine, batch)
+    row = circuit.chosen
+    rows = _rows(engine, batch, row.slots)
+    up, down = _costs(circuit, words, rows, len(classes))
+    plan = ClassPlan(
+        list(steps),
+        x.shape[1],
+        names,
+        classes,
+        (low, high),
+        found.bits,
+        engine,
+        row.params,
+        rows,
+        {"keys": _key_bytes(circuit), "up": up, "down": down},
+        _counted(found, held),
+        row.latency * (rows if engine == "bootstrapped" else 1),
+    )
+    return plan, found.model
+
+
+def held_out(rows: int) -> NDArray[np.bool_] | None:
+    """Which of so many rows bits are not chosen on: a quarter, or none of few.
+
+    Drawn once for all, since rows may come in an order.
+    """
+    if rows < _FEW:
+        return None
+    found: NDArray[np.bool_] = np.random.default_rng(0).permutation(rows) < rows // 4
+    return found
+
+
+def _counted(found: Quantised[Any], held: NDArray[np.bool_] | None) -> Counted:
+    if held is None:
+        return Counted(found.agreement, None, None)
+    rows = int(held.sum())
+    misses = round((1 - found.agreement) * rows)
+    return Counted(found.agreement, rows, 1 - shares.most(misses, rows, tried=found.among))
+
+
+def _chosen(
+    model: Scores, words: Words, engine: str | None, batch: int
+) -> tuple[str, integers.Plan]:
+    """The engine that takes least time for a batch, with its bytes on the way."""
+    found: list[tuple[float, str, integers.Plan]] = []
+    reason: CircuitError | None = None
+    for name in ENGINES if engine is None else [engine]:
+        try:
+            circuit = cheapest(model, words, engine=name, batch=batch)
+        except CircuitError as error:
+            reason = reason or error
+            continue
+        row = circuit.chosen
+        queries = -(-batch // _rows(name, batch, row.slots))
+        sizes = _costs(circuit, words, _rows(name, batch, row.slots), len(model.offsets))
+        found.append((row.seconds + queries * (sizes[0] + sizes[1]) / _BANDWIDTH, name, circuit))
+    if not found:
+        raise reason or CircuitError("no engine was tried")
+    return min(found, key=lambda each: each[0])[1:]
+
+
+def _rows(engine: str, batch: int, slots: int) -> int:
+    """Samples of a query: all of a block of slots, or as many as are asked for."""
+    return min(batch, _BOOTSTRAPPED) if engine == "bootstrapped" else slots
+
+
+def _costs(circuit: integers.Plan, words: Words, rows: int, classes: int) -> tuple[int, int]:
+    """Bytes of a full query and of its answer."""
+    row, answer = circuit.chosen, index_kind(classes)
+    if row.engine == "bootstrapped":
+        up = sum(sizes.bits_up(rows * kind.width) for kind in words.kinds)
+        down = -(-rows * answer.width // BLOCK) * sizes.DOWN
+    else:
+        up, down = sizes.sizes(
+            row.params, circuit.upload, tuple(words.kinds), answer, circuit.levels[-1]
+        )
+    query = frames.join(QUERY, [bytes(_DIGEST), *(b"" for _ in words.kinds)])
+    return up + len(query), down + len(frames.join(ANSWER, [bytes(_DIGEST), b""]))
+
+
+def _key_bytes(circuit: integers.Plan) -> int:
+    """Bytes of what the server is given once."""
+    if circuit.chosen.engine == "bootstrapped":
+        return EVALUATION
+    return sizes.keys(circuit.chosen.params, circuit.upload)

@@ -1,0 +1,95 @@
+"""Names of classes in documents: texts, whole numbers, finite numbers or truth values."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from hesc._native import ParameterError, WireError
+from hesc._support import documents
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MOST: Final = 1 << 15
+"""Classes of a plan: an array of them has as many letters for each as the longest has."""
+_KINDS: Final = "biufUO"
+"""Of arrays: truth values, numbers, texts, objects."""
+_LABELS: Final = {"bool": bool, "int": int, "float": float, "str": str}
+
+
+def described(classes: NDArray[Any]) -> dict[str, Any]:
+    """Classes for a document.
+
+    Raises:
+        ParameterError: labels that no document holds.
+
+    """
+    values = classes.tolist()
+    # Lists of dates hold whole numbers where a date has too many digits for Python's own.
+    listed = classes.dtype.kind in _KINDS
+    for name, kind in _LABELS.items():
+        if listed and all(type(value) is kind for value in values) and _are_apart(values):
+            _check_count(len(values), ParameterError)
+            return {"type": name, "values": values}
+    found = {type(value).__name__ for value in values} if listed else {classes.dtype.name}
+    raise ParameterError(
+        f"a client is told classes that are texts of {documents.NAME} printable letters at most, "
+        "whole numbers of 64 bits with a sign, finite numbers or truth values, all of one kind and "
+        f"each another; these are of the type {', '.join(sorted(found)[:3])}: encode them first "
+        "(sklearn.preprocessing.LabelEncoder)"
+    )
+
+
+def _are_apart(values: list[Any]) -> bool:
+    """Whether labels are all different, names that can be printed, and numbers that arrays hold."""
+    texts = all(documents.is_name(value) for value in values if isinstance(value, str))
+    numbers = all(math.isfinite(value) for value in values if isinstance(value, float))
+    whole = all(-1 << 63 <= value < 1 << 63 for value in values if isinstance(value, int))
+    return texts and numbers and whole and len(set(values)) == len(values)
+
+
+def _check_count(count: int, error: type[Exception]) -> None:
+    if count > MOST:
+        raise error(f"a plan has up to {MOST} classes; these are {count}")
+
+
+def read(value: object) -> NDArray[Any]:
+    """Classes from a document.
+
+    Raises:
+        WireError: fewer than two, of another type, or one of them twice.
+
+    """
+    given = documents.exactly(value, {"type", "values"}, "list of classes")
+    kind = _LABELS[documents.one_of(given["type"], tuple(_LABELS), "a type of classes")]
+    values = given["values"]
+    if not isinstance(values, list) or len(values) < 2 or any(type(x) is not kind for x in values):
+        raise WireError("the classes of a plan are two or more, of the type that is named")
+    _check_count(len(values), WireError)
+    if not _are_apart(values):
+        raise WireError(
+            "the classes of a plan are numbers of 64 bits, or names of printable letters, each "
+            "another"
+        )
+    return np.array(values)
+
+
+def described_or_none(classes: NDArray[Any] | None) -> dict[str, Any] | None:
+    """Classes for a document, or none of a model that has no classes."""
+    return None if classes is None else described(classes)
+
+
+def read_for_scores(value: object, outputs: int) -> NDArray[Any] | None:
+    """Classes from a document, of which so many scores tell: one of two, else one of each.
+
+    Raises:
+        WireError: as `read`; another number of classes.
+
+    """
+    classes = None if value is None else read(value)
+    if classes is not None and outputs != (1 if len(classes) == 2 else len(classes)):
+        raise WireError("a plan has another number of classes than of scores")
+    return classes

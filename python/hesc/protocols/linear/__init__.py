@@ -1,0 +1,1 @@
+"""Scores of linear models, and of trees in public bins, by ring products."""

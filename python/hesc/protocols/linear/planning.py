@@ -1,0 +1,348 @@
+"""A plan from a model, data that its ranges are taken from, and what is wished."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from hesc._native import ParameterError, ShapeError
+from hesc._support.callers import callers_level
+from hesc._support.inputs import real_array, whole
+from hesc.models import transforms
+from hesc.models.agreement import kept, typical_of
+from hesc.models.samples import are_ranges, spread_out
+from hesc.protocols.copies import Copies
+from hesc.protocols.linear.plan import PrivatePlan
+from hesc.ring_products.plans import Bounds, Plan, spread
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from hesc.models.extraction import Linear
+    from hesc.models.fidelity import Fidelity
+    from hesc.protocols.copies import Copy
+
+    Array = NDArray[np.float64]
+
+RANGES: Final = (
+    "ranges are a pair: all least values, then all greatest ones, each one number or one for each "
+    "encrypted feature in their order; of a list of pairs it is tuple(zip(*pairs))"
+)
+"""What is said of any others."""
+_FEW: Final = 0.01
+"""The share of rows beyond declared ranges that nothing is said of."""
+
+
+def make(
+    model: Linear,
+    x: Array,
+    clear: Array,
+    *,
+    names: list[str],
+    classes: NDArray[Any] | None,
+    max_error: float | None,
+    hidden: object,
+    answers: int | None,
+    ranges: tuple[ArrayLike, ArrayLike] | None,
+    under: str | None = None,
+    kind: type[PrivatePlan] = PrivatePlan,
+    fidelity: Fidelity | None = None,
+    transformer: bool = False,
+) -> PrivatePlan:
+    """The plan of a linear form.
+
+    Args:
+        model: transforms and weights.
+        x: rows of features before the transforms.
+        clear: scikit-learn's scores of them, which the linear form has to give too where there is
+            no `fidelity`.
+        names: of the features, or none.
+        classes: of a classifier.
+        max_error: the root mean square that is wanted; None for a hundredth of the median margin
+            between classes, or of the scores' deviation, or up to two times less.
+        hidden: whether weights are hidden from the client.
+        answers: numbers that a hidden model gives in all; None for as many as leave copies of it
+            bad, see `copies.Copy.is_bounded`.
+        ranges: the least and greatest values of features after the transforms; None takes those
+            in `x`.
+        under: which of the client's keys weights are encrypted under, "public" or "secret"; None
+            for weights that the server has in the clear.
+        kind: of the plan, as that says.
+        fidelity: how near the linear form comes to the scores, if it does not give them.
+        transformer: whether outputs are transformed samples.
+
+    Raises:
+        ParameterError: forms that disagree, wishes that cannot be.
+        NoiseBudgetError: no set reaches this error.
+
+    """
+    features, low, high, error = grounds(
+        model,
+        x,
+        clear,
+        ranges=ranges,
+        max_error=max_error,
+        margins=classes is not None,
+        transformer=transformer,
+        fidelity=fidelity,
+    )
+    classifies = classes is not None
+    answers, copy = _allowed_answers(
+        hidden, answers, model, features, inputs=x.shape[1], classifies=classifies
+    )
+    ring = _ring(model, low, high, error, answers=answers, under=under)
+    plan = kind(
+        ring,
+        model.steps,
+        x.shape[1],
+        names,
+        classes,
+        model.link,
+        fidelity=fidelity,
+        transformer=transformer,
+        copy=copy,
+    )
+    if classes is None:
+        return plan
+    rows, places = typical(features, low, high)
+    errors = plan.errors_of(model.weights, rows)
+    scores = rows @ model.weights.T + model.intercepts
+    # A row that was clipped may have another class before any error.
+    agreement = kept(scores, errors, clear[places])
+    return replace(plan, agreement=agreement)
+
+
+class Grounds(NamedTuple):
+    """What any plan of a linear form is made of."""
+
+    features: Array
+    """Rows after the transforms."""
+    low: Array
+    """The least value of each that is encrypted."""
+    high: Array
+    """The greatest."""
+    error: float
+    """The root mean square of a score's error that is wanted."""
+
+
+def grounds(
+    model: Linear,
+    x: Array,
+    clear: Array,
+    *,
+    ranges: tuple[ArrayLike, ArrayLike] | None,
+    max_error: float | None,
+    margins: bool,
+    transformer: bool,
+    fidelity: Fidelity | None,
+) -> Grounds:
+    """Ranges and error of a plan, and whether the linear form gives the model's scores.
+
+    Args:
+        model: transforms and weights.
+        x: rows of features before the transforms.
+        clear: scores of them.
+        ranges: as `make` takes them.
+        max_error: as `make` takes it.
+        margins: whether errors are taken from margins between classes.
+        transformer: whether outputs are transformed samples.
+        fidelity: how near the linear form comes to the scores, if it does not give them.
+
+    Raises:
+        ParameterError: forms that disagree, wishes that cannot be.
+
+    """
+    features = transforms.transformed(model.steps, x)
+    ends = transforms.limits(model.steps)
+    if ends is not None and ranges is not None:
+        raise ParameterError("bins are encrypted as zeros and ones, which takes no ranges=")
+    low, high = ranges_of(features, ends or ranges, computed=bool(model.steps))
+    if not (low != high).any():
+        raise ParameterError(
+            "no feature varies in the rows given, so that no ranges follow from them: give the "
+            "rows that the model was trained on, or ranges="
+        )
+    error = _error(clear, max_error, margins=margins, transformer=transformer)
+    _check_cancelling(model, low, high, error)
+    found = features @ model.weights.T + model.intercepts
+    apart = np.abs(found - clear).max()
+    if fidelity is None and not apart <= error / 100:
+        raise ParameterError(
+            f"the model as transforms and weights gives scores that are {apart:.2g} apart from "
+            f"scikit-learn's, too much beside an error of {error:.2g}: put a StandardScaler first, "
+            f"or take a larger max_error"
+        )
+    return Grounds(features, low, high, error)
+
+
+def _check_cancelling(model: Linear, low: Array, high: Array, error: float) -> None:
+    """Refuses a model whose weights times features cancel beyond what doubles hold.
+
+    What is computed on encrypted features is exact but for the error that a plan states, and what
+    scikit-learn and numpy compute is not: a sum of `n` products is off by up to `n` roundings of
+    the sum of absolute values (Higham 2002, "Accuracy and Stability of Numerical Algorithms", 3.1).
+
+    Raises:
+        ParameterError: that may be beside the error, whichever of both is right.
+
+    """
+    largest = np.maximum(np.abs(low), np.abs(high))
+    with np.errstate(over="ignore", invalid="ignore"):
+        size = (np.abs(model.weights) @ largest + np.abs(model.intercepts)).max()
+    lost = (len(largest) + 2) * 2.0**-53 * float(size)
+    if not lost <= error / 100:
+        raise ParameterError(
+            f"weights times features go up to {size:.2g} before they cancel, so that scikit-learn "
+            f"itself, in double precision, loses up to {lost:.2g} of a score: too much beside an "
+            f"error of {error:.2g}. Centre and scale features (StandardScaler), drop columns that "
+            f"are constant or sums of others (VarianceThreshold; of a PCA fewer n_components), or "
+            f"take a larger max_error"
+        )
+
+
+def typical(features: Array, low: Array, high: Array) -> tuple[Array, NDArray[np.intp]]:
+    """Rows that agreement is predicted of, within their ranges, and their places."""
+    places = spread_out(len(features))
+    return np.clip(features[places], low, high), places
+
+
+def _allowed_answers(
+    hidden: object,
+    answers: int | None,
+    model: Linear,
+    computed: Array,
+    *,
+    inputs: int,
+    classifies: bool,
+) -> tuple[int | None, Copy | None]:
+    """How many numbers a model gives, if it is hidden, and how good a copy they give.
+
+    At most as many as linear algebra needs more than: a sample's score is one equation for each
+    output, and the unknowns are as many as directions in which features vary, constant ones not
+    counted, nor an intercept, which may be known.
+
+    Raises:
+        ParameterError: more than that, which would give the scores away whatever hides weights; no
+            number is wished, and a copy made from one sample is a good one.
+
+    """
+    if not isinstance(hidden, bool):
+        raise ParameterError(f"hidden is True or False; got {hidden!r}")
+    outputs, features = model.weights.shape
+    if not hidden:
+        if answers is not None:
+            raise ParameterError("answers are counted where weights are hidden: hidden=True")
+        return None, None
+    directions = directions_of(computed)
+    # Further components of a linear kernel are roundings, which vary in any number of directions.
+    kernels = (step for step in model.steps if isinstance(step, transforms.Kernel))
+    if any(step.kernel == "linear" for step in kernels):
+        directions = min(directions, inputs)
+    most: int = outputs * (directions - 1)
+    if most < 1:
+        raise ParameterError(
+            "hidden=True hides nothing of features that vary in one direction: one score gives "
+            "them away; write hidden=False"
+        )
+    if answers is not None and whole(answers, "answers", 1) > most:
+        raise ParameterError(
+            f"hidden=True with {answers} answers is refused: features vary in {directions} "
+            f"directions, and as many samples with their {outputs} scores give the model to a "
+            f"linear solver, or {features + 1} at most, whatever encrypts them. Up to {most} "
+            f"numbers are fewer, over everyone who may put answers together; otherwise write "
+            f"hidden=False, which is what they would learn"
+        )
+    copies = Copies(model.weights, model.intercepts, computed, classifies=classifies)
+    if answers is not None:
+        return answers, copies.best(max(1, answers // outputs))
+    copy = copies.most(most // outputs)
+    if copy is None:
+        raise ParameterError(
+            f"hidden=True hides too little of this model: {copies.best(1)}. Write hidden=False, "
+            f"and give answers to whom the model may be known; or say how many by answers=, and "
+            f"read in the plan what they give away"
+        )
+    return outputs * copy.samples, copy
+
+
+def directions_of(rows: Array) -> int:
+    """In how many directions rows vary: the rank of what is left without their mean."""
+    apart = rows - rows.mean(axis=0)
+    deviations = apart.std(axis=0)
+    return int(np.linalg.matrix_rank(apart / np.where(deviations > 0, deviations, 1)))
+
+
+def ranges_of(
+    features: Array, ranges: tuple[ArrayLike, ArrayLike] | None, *, computed: bool
+) -> tuple[Array, Array]:
+    """The least and greatest value of each feature, as declared or as they are in the rows.
+
+    Raises:
+        ParameterError: ranges that are none, or of numbers that no feature should have.
+        ShapeError: no pair, or not one for each feature.
+
+    """
+    low, high = _ends(features, ranges, computed=computed)
+    if not are_ranges(low, high):
+        raise ParameterError(
+            "ranges are pairs of the least and the greatest value of each feature, low at most "
+            "high: finite, within 1e100, and points or wider than 1e-100; scale features, or give "
+            "ranges="
+        )
+    if ranges is not None:
+        warn_of_narrow(features, low, high)
+    return low, high
+
+
+def _ends(
+    features: Array, ranges: tuple[ArrayLike, ArrayLike] | None, *, computed: bool
+) -> tuple[Array, Array]:
+    if ranges is None:
+        low, high = features.min(axis=0), features.max(axis=0)
+        # Matrix products of other numbers of rows differ in their last bits.
+        room = (high - low) * 1e-9 if computed else 0.0
+        return low - room, high + room
+    if not isinstance(ranges, tuple | list) or len(ranges) != 2:
+        raise ShapeError(RANGES)
+    count = features.shape[1]
+    return spread(ranges[0], count, "ranges[0]"), spread(ranges[1], count, "ranges[1]")
+
+
+def warn_of_narrow(features: Array, low: Array, high: Array) -> None:
+    """Warns of declared ranges that leave out more than one in a hundred of the rows given."""
+    beyond = np.asarray(((features < low) | (features > high)).any(axis=1))
+    if beyond.mean() > _FEW:
+        warnings.warn(
+            f"{beyond.sum()} of {len(features)} rows planned with lie beyond ranges=: clients "
+            f"refuse such samples, or clip them. Ranges are those of features as they are "
+            f"encrypted, after transforms that the client computes",
+            UserWarning,
+            stacklevel=callers_level(),
+        )
+
+
+def _error(clear: Array, max_error: float | None, *, margins: bool, transformer: bool) -> float:
+    if max_error is not None:
+        error = real_array(max_error, "max_error")
+        if error.shape or isinstance(max_error, bool) or not 0 < error < np.inf:
+            raise ParameterError("max_error is a number above zero, in units of the scores")
+        return float(error)
+    beside = typical_of(clear, margins=margins, together=transformer)
+    # A power of two, so that it says little of the data.
+    return float(2.0 ** np.floor(np.log2(beside / 100)))
+
+
+def _ring(
+    model: Linear, low: Array, high: Array, error: float, *, answers: int | None, under: str | None
+) -> Plan:
+    """Sizes and scales, from the weights themselves where the client may know them."""
+    weights, intercepts, shape = model.weights, model.intercepts, model.weights.shape
+    if answers is None and under is None:
+        return Plan.of_model(weights, intercepts, low=low, high=high, error=error)
+    bounds = Bounds.of_model(weights, intercepts, low=low, high=high)._asdict()
+    if answers is not None:
+        return Plan.hiding(shape, low=low, high=high, error=error, answers=answers, **bounds)
+    return Plan.encrypted(shape, low=low, high=high, error=error, under=str(under), **bounds)

@@ -1,0 +1,76 @@
+"""Nearest neighbours by codes: the client learns distances to all records."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from hesc.models import neighbours as extraction
+from hesc.protocols.neighbours import planning
+from hesc.protocols.neighbours.runs import NeighborsSession, simulate
+from hesc.protocols.neighbours.server import NeighborsServer
+from hesc.protocols.services import Asked, Service
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from hesc.models.neighbours import Records
+    from hesc.protocols.neighbours.plan import NeighborsPlan
+    from hesc.protocols.runs import Progress
+
+
+class NeighborsService(Service):
+    """Codes of records at the server, distances for the client."""
+
+    takes: ClassVar[frozenset[str]] = frozenset({"bits", "min_agreement", "random_state"})
+    refuses: ClassVar[dict[str, str]] = {
+        "hidden": "within any number of answers that is of use a client that follows the protocol "
+        "finds most of the records' variance from distances alone, whatever drowns the codes, so "
+        "that nothing is hidden. Leave hidden= out: the plan says that the client can compute "
+        "every record's code, and is for records that it may have. Of a linear model fitted to "
+        "the same data weights can be hidden for a few answers (PrivateClassifier)",
+        "answers": "they are counted where weights are hidden, and no records are; leave it out",
+    }
+
+    def __init__(
+        self, plan: NeighborsPlan, asked: Asked, model: Records, codes: NDArray[np.uint64]
+    ) -> None:
+        super().__init__(plan, asked)
+        self.codes = codes
+        """Of the records."""
+        self._model = model
+
+    @classmethod
+    def make(cls, asked: Asked) -> NeighborsService:
+        """Plans codes: see `hesc.protocols.neighbours.planning.make`."""
+        model = extraction.records_of(asked.estimator)
+        wishes = planning.Wishes(**asked.wishes)
+        plan, codes = planning.make(
+            model, asked.estimator, asked.rows, names=asked.names, wishes=wishes
+        )
+        return cls(plan, asked, model, codes)
+
+    def is_of(self, estimator: Any) -> bool:
+        """Whether a fitted model is the one that was planned."""
+        return self._model.same_as(extraction.records_of(estimator))
+
+    def server(self, *, keys: bytes | None = None) -> NeighborsServer:
+        """A server, which cannot decrypt."""
+        return NeighborsServer(self.plan, self.codes, keys=keys)
+
+    def simulated(
+        self,
+        rows: NDArray[np.float64],
+        *,
+        clip: bool,  # noqa: ARG002 - codes have no ranges
+        random_state: int | None,  # noqa: ARG002 - nothing is drawn
+        progress: Progress,  # noqa: ARG002 - it takes no time
+    ) -> Any:
+        """Codes compared in the clear: exactly what encrypted ones give."""
+        return simulate(self.plan, self.codes, rows)
+
+    def _opened(self, client: Any, server: Any) -> NeighborsSession:
+        return NeighborsSession(client, server)
+
+    def check_compared(self) -> None:
+        """Any such plan is compared with others."""

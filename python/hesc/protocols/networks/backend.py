@@ -1,0 +1,92 @@
+"""Networks by polynomials on CKKS: the client learns scores."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from hesc.models import mlp as extraction
+from hesc.models import transforms
+from hesc.models.extraction import parts_of
+from hesc.protocols.networks import planning
+from hesc.protocols.networks.runs import simulate
+from hesc.protocols.networks.server import NetworkServer
+from hesc.protocols.services import Asked, Service, check_concluded
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from hesc.models.described import Described
+    from hesc.protocols.networks.plan import NetworkPlan
+    from hesc.protocols.networks.planning import Prepared
+    from hesc.protocols.runs import Progress, Run
+
+    Array = NDArray[np.float64]
+
+
+class NetworkService(Service):
+    """Layers at the server, scores for the client."""
+
+    takes: ClassVar[frozenset[str]] = frozenset({"ranges", "max_error"})
+    refuses: ClassVar[dict[str, str]] = {
+        "hidden": "a network's weights are not hidden from the client: nothing drowns what noise "
+        "says of them, and no bound on answers is known below which they stay unknown. A linear "
+        "model can be hidden for few answers (PrivateClassifier); else write hidden=False",
+    }
+
+    def __init__(self, plan: NetworkPlan, asked: Asked, layers: Prepared) -> None:
+        super().__init__(plan, asked)
+        self.layers = layers
+        """What the server computes."""
+        model = described(asked.estimator, asked.names)
+        self._model: Any = model.model
+        self._as_planned = _beside_layers(model, asked.estimator)
+
+    @classmethod
+    def make(cls, asked: Asked) -> NetworkService:
+        """Plans polynomials: see `hesc.protocols.networks.planning.make`."""
+        model = described(asked.estimator, asked.names)
+        plan, layers = planning.make(
+            model,
+            asked.rows,
+            asked.clear,
+            names=model.names,
+            max_error=asked.wishes.get("max_error"),
+            ranges=asked.wishes.get("ranges"),
+        )
+        check_concluded(plan, asked)
+        return cls(plan, asked, layers)
+
+    def is_of(self, estimator: Any) -> bool:
+        """Whether a fitted model is the one that was planned."""
+        now = described(estimator, [])
+        found: bool = self._model.same_as(now.model)
+        return found and _beside_layers(now, estimator) == self._as_planned
+
+    def server(self, *, keys: bytes | None = None) -> NetworkServer:
+        """A server, which cannot decrypt and answers nothing without keys."""
+        return NetworkServer(self.plan, self.layers.layers, keys=keys)
+
+    def simulated(
+        self,
+        rows: Array,
+        *,
+        clip: bool,
+        random_state: int | None,
+        progress: Progress,  # noqa: ARG002 - it takes no time
+    ) -> Run:
+        """Scores of the polynomials, with errors of the plan's noise."""
+        return simulate(self.plan, self.layers, rows, clip=clip, random_state=random_state)
+
+
+def _beside_layers(model: Described, estimator: Any) -> list[Any]:
+    """What else a network is known by: transforms, its link, and the names it predicts."""
+    binarizer = getattr(parts_of(estimator)[-1], "_label_binarizer", None)
+    named = None if binarizer is None else np.array(binarizer.classes_).tolist()
+    return [*transforms.described(model.steps), model.link, named]
+
+
+def described(estimator: Any, names: list[str]) -> Described:
+    """What a fitted network computes."""
+    return extraction.described(estimator, names=names)

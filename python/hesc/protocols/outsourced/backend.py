@@ -1,0 +1,76 @@
+"""Linear models, and trees in public bins, whose server has them under encryption."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from hesc._native import ParameterError
+from hesc.protocols.folders import MODEL, PLAN
+from hesc.protocols.linear.backend import ScoreService
+from hesc.protocols.outsourced.owner import ModelOwner
+from hesc.protocols.outsourced.plan import OutsourcedPlan
+from hesc.protocols.outsourced.server import OutsourcedServer
+
+_BOTH = (
+    "from the client, who owns the key, an encrypted model is not hidden: hidden= is of "
+    "setting='client_server', whose server knows the model"
+)
+
+
+class OutsourcedService(ScoreService):
+    """An owner with weights in the clear, a server with encrypted ones, scores for the client."""
+
+    takes: ClassVar[frozenset[str]] = (ScoreService.takes - {"hidden", "answers"}) | {"own_model"}
+    refuses: ClassVar[dict[str, str]] = {
+        **ScoreService.refuses,
+        "hidden": _BOTH,
+        "answers": _BOTH,
+    }
+
+    _kind = OutsourcedPlan
+
+    @classmethod
+    def _under(cls, wishes: dict[str, Any]) -> str | None:
+        own = wishes.get("own_model", False)
+        if not isinstance(own, bool):
+            raise ParameterError(f"own_model is True or False; got {own!r}")
+        return "secret" if own else "public"
+
+    def owner(self) -> ModelOwner:
+        """The model's owner: plan and weights in the clear."""
+        return ModelOwner(self.plan, self.linear.weights, self.linear.intercepts)
+
+    def server(self, *, keys: bytes | None = None) -> OutsourcedServer:
+        """The server of one client, with the model under its public key and nothing in the clear.
+
+        Raises:
+            ParameterError: no keys; a plan whose client encrypts its own model.
+
+        """
+        if keys is None and not self.plan.own_model:
+            raise ParameterError(
+                "this plan's model is encrypted under the client's public key: give keys=, the "
+                "bytes of client.public_keys()"
+            )
+        if keys is None:
+            raise ParameterError(
+                "this plan's model is the client's own: client.encrypt_model(private.owner()) "
+                "gives the bytes that OutsourcedServer.from_bytes reads"
+            )
+        return OutsourcedServer.from_bytes(self.owner().encrypt_model(keys))
+
+    def parties(self) -> tuple[Any, Any]:
+        """A client with new keys and its server."""
+        if not self.plan.own_model:
+            return super().parties()
+        client = self.client()
+        return client, OutsourcedServer.from_bytes(client.encrypt_model(self.owner()))
+
+    def sides(self, _server: Any) -> dict[str, dict[str, bytes]]:
+        """Files of a deployment by name, by folder: weights are for the owner alone."""
+        plan = self.plan.to_bytes()
+        return {"client": {PLAN: plan}, "owner": {PLAN: plan, MODEL: self.owner().to_bytes()}}
+
+    def roles(self) -> dict[str, Any]:
+        """An encrypted model, and whose it is."""
+        return {"setting": "outsourced", "own_model": self.plan.own_model}

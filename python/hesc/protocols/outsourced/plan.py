@@ -1,0 +1,41 @@
+"""Plans of models that the server has under encryption."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from hesc._native import WireError
+from hesc.protocols.linear.plan import PrivatePlan
+
+if TYPE_CHECKING:
+    from hesc.ring_products.plans import Plan
+
+
+class OutsourcedPlan(PrivatePlan):
+    """As `PrivatePlan`, for weights that are encrypted under the client's key.
+
+    `PrivateClassifier.plan(X, setting="outsourced")` makes one; print it to read who holds and
+    learns what. Bounds on the weights are public in it, as powers of two.
+    """
+
+    kind: ClassVar[str] = "outsourced plan"
+
+    @property
+    def own_model(self) -> bool:
+        """Whether the model is the client's own, who encrypts it under the secret key."""
+        return self.ring.encrypted_under == "secret"
+
+    @property
+    def needs_keys(self) -> bool:
+        """Whether the model's owner is given the client's public keys; the server has none."""
+        return not self.own_model
+
+    @property
+    def model_size(self) -> int:
+        """Bytes of the encrypted model, before it is put into a document."""
+        return self.ring.model_size or 0
+
+    @classmethod
+    def _check_ring(cls, ring: Plan) -> None:
+        if ring.encrypted_under is None:
+            raise WireError("an outsourced plan of hesc.ml has weights in the clear")

@@ -1,0 +1,119 @@
+"""Linear models, and trees in public bins, on features of several owners."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Never
+
+import numpy as np
+
+from hesc._native import ParameterError
+from hesc._support.inputs import whole
+from hesc.models.samples import Query
+from hesc.protocols.linear.backend import ScoreService, form_of
+from hesc.protocols.owners import pieces, planning
+from hesc.protocols.owners.client import PartiesClient
+from hesc.protocols.owners.party import Party
+from hesc.protocols.owners.server import PartiesServer
+from hesc.protocols.runs import Run
+from hesc.protocols.services import Asked, check_concluded
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from hesc.models.samples import Result
+    from hesc.protocols.owners.plan import PartiesPlan
+    from hesc.protocols.runs import Progress
+
+    Array = NDArray[np.float64]
+
+_HIDDEN = (
+    "nothing hides weights from the client of several parties, who has no samples; hidden= is of "
+    "setting='client_server'"
+)
+
+
+class PartiesService(ScoreService):
+    """Parties with columns, a server with weights, and a client with the key."""
+
+    takes: ClassVar[frozenset[str]] = (ScoreService.takes - {"hidden", "answers"}) | {"parties"}
+    refuses: ClassVar[dict[str, str]] = {
+        **ScoreService.refuses,
+        "hidden": _HIDDEN,
+        "answers": _HIDDEN,
+    }
+
+    @classmethod
+    def make(cls, asked: Asked) -> PartiesService:
+        """Plans weights: see `hesc.protocols.owners.planning.make`."""
+        linear, fidelity = form_of(asked)
+        plan = planning.make(linear, asked, fidelity)
+        if not asked.transformer:
+            check_concluded(plan, asked)
+        return cls(plan, asked, linear)
+
+    def client(self) -> PartiesClient:
+        """A client with new keys."""
+        return PartiesClient(self.plan)
+
+    def server(self, *, keys: bytes | None = None) -> PartiesServer:
+        """A server, which answers where it is given a client's keys."""
+        return PartiesServer(self.plan, self.linear.weights, self.linear.intercepts, keys=keys)
+
+    def parties(self) -> tuple[Any, PartiesServer]:
+        """A client with new keys who plays all parties, and its server."""
+        everybody = _Everybody(self.client())
+        return everybody, self.server(keys=everybody.public_keys())
+
+    def simulated(
+        self, rows: Array, *, clip: bool, random_state: int | None, progress: Progress
+    ) -> Run:
+        """Scores with normal errors of the stated size."""
+        del progress
+        seed = None if random_state is None else whole(random_state, "random_state", 0)
+        plan = self.plan
+        ready = plan.prepared(rows, clip=clip)
+        raw = ready.features @ self.linear.weights.T + self.linear.intercepts
+        raw += np.random.default_rng(seed).standard_normal(raw.shape) * plan.error
+        scores = plan.scores(raw)
+        sizes = plan.sizes(len(rows))
+        return Run(plan.predictions(scores), scores, plan.error, sizes, ready.values, ready.samples)
+
+    def check_compared(self) -> Never:
+        """Refused: there are no others.
+
+        Raises:
+            ParameterError: always.
+
+        """
+        raise ParameterError(
+            "scores of features of several owners are computed in one way here: there is nothing "
+            "to compare it with"
+        )
+
+
+class _Everybody:
+    """All parties and the client in one process."""
+
+    def __init__(self, client: PartiesClient) -> None:
+        self.plan: PartiesPlan = client.plan
+        self._client = client
+        keys = client.public_keys()
+        self._parties = [Party(client.plan, name, keys) for name in client.plan.parties]
+
+    def public_keys(self) -> bytes:
+        """The client's."""
+        return self._client.public_keys()
+
+    def encrypt(self, samples: ArrayLike, *, clip: bool = False) -> Query:
+        """A query of rows of all columns."""
+        ready = self.plan.prepared(samples, clip=clip)
+        return Query(self.encrypted(ready.features), ready.values, ready.samples)
+
+    def encrypted(self, features: NDArray[np.float64]) -> bytes:
+        """A query of prepared features."""
+        found = [party.encrypted(features[:, party.side.features]) for party in self._parties]
+        return pieces.joined(self.plan, found)
+
+    def decrypt(self, answer: bytes, *, samples: int | None = None) -> Result:
+        """The client's scores."""
+        return self._client.decrypt(answer, samples=samples)

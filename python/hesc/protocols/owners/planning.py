@@ -1,0 +1,129 @@
+"""A plan of a linear model whose features have several owners."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hesc._native import NoiseBudgetError, ParameterError
+from hesc.models.agreement import kept
+from hesc.protocols.linear import planning
+from hesc.protocols.owners import columns
+from hesc.protocols.owners.plan import MOST_FEATURES, ROOM, SHARE, PartiesPlan, beyond
+from hesc.protocols.owners.sets import SETS, SLOTS, noise_of, params_of
+from hesc.vectors.vectors import EncryptedVector
+
+if TYPE_CHECKING:
+    from hesc.models.extraction import Linear
+    from hesc.models.fidelity import Fidelity
+    from hesc.protocols.services import Asked
+
+_PRODUCTS = 1 << 15
+"""Of weights and ciphertexts, at most: more take minutes."""
+
+
+def make(model: Linear, asked: Asked, fidelity: Fidelity | None) -> PartiesPlan:
+    """The plan of a linear form whose columns have owners.
+
+    Args:
+        model: transforms and weights.
+        asked: rows, names, and the wishes `parties`, `ranges` and `max_error`.
+        fidelity: how near the linear form comes to the scores, if it does not give them.
+
+    Raises:
+        ParameterError: wishes that cannot be; transforms that mix columns; an error as large as
+            scores.
+        NoiseBudgetError: an error that no set reaches.
+
+    """
+    inputs = asked.rows.shape[1]
+    parties = columns.resolved(asked.wishes.get("parties"), asked.names, inputs)
+    for name, own in parties.items():
+        if not columns.restricted(model.steps, own)[1]:
+            raise ParameterError(
+                f"the model uses no column of party {name!r}: leave the party and its columns out"
+            )
+    features, low, high, error = planning.grounds(
+        model,
+        asked.rows,
+        asked.clear,
+        ranges=asked.wishes.get("ranges"),
+        max_error=asked.wishes.get("max_error"),
+        margins=asked.classes is not None,
+        transformer=asked.transformer,
+        fidelity=fidelity,
+    )
+    outputs, count = model.weights.shape
+    if count > MOST_FEATURES or outputs > MOST_FEATURES or count * outputs > _PRODUCTS:
+        raise ParameterError(
+            f"{count} encrypted features and {outputs} scores are {count * outputs} products of "
+            f"ciphertexts; several parties have up to {_PRODUCTS}, and {MOST_FEATURES} features: "
+            f"take fewer features or bins"
+        )
+    scale = _scale(model, low, high)
+    name = _set(scale, error)
+    plan = PartiesPlan(
+        parties,
+        (low, high),
+        outputs,
+        scale,
+        error,
+        name,
+        costs_of(name),
+        inputs,
+        asked.names,
+        model.steps,
+        asked.classes,
+        model.link,
+        fidelity=fidelity,
+        transformer=asked.transformer,
+    )
+    if asked.classes is None:
+        return plan
+    rows, places = planning.typical(features, low, high)
+    scores = rows @ model.weights.T + model.intercepts
+    agreement = kept(scores, np.full(scores.shape, error), asked.clear[places])
+    return replace(plan, agreement=agreement)
+
+
+def _scale(model: Linear, low: Any, high: Any) -> float:
+    """A power of two that twice the largest score is not beyond."""
+    reach = np.abs(model.weights) @ ((high - low) / 2)
+    middle = np.abs(model.weights @ ((low + high) / 2) + model.intercepts)
+    # Sums in another order are a little larger.
+    most = float((reach + middle).max()) * (1 + 1e-9)
+    if not 2.0**-490 < most < 2.0**490:
+        raise ParameterError("the model's scores are all zero, or too large; nothing to encrypt")
+    return float(2.0 ** np.ceil(np.log2(2 * most)))
+
+
+def _set(scale: float, error: float) -> str:
+    for name in SETS:
+        if not beyond(scale, error, name):
+            return name
+    least, most = ROOM * noise_of(SETS[-1]) * scale, scale / SHARE
+    if error > most:
+        raise ParameterError(
+            f"an error of {error:.3g} is as large as the scores, which stay within "
+            f"{scale / 2:.3g}: write max_error={most:.2g} or less"
+        )
+    raise NoiseBudgetError(
+        f"no set reaches an error of {error:.3g} for scores up to {scale / 2:.3g}; write "
+        f"max_error={least:.2g} or more, or narrower ranges="
+    )
+
+
+@cache
+def costs_of(name: str) -> dict[str, int]:
+    """Bytes of a set's ciphertexts and public key, of zeros under a key that is thrown away."""
+    from hesc.secret import leveled_keygen
+
+    _, keys = leveled_keygen(params_of(name), products=False)
+    column = keys.encrypt(np.zeros(SLOTS))
+    total = column.native.multiply_real(1.0, column.native.operand_scale).rescale()
+    score = EncryptedVector(keys.params, total, SLOTS, complex_values=True)
+    sizes = keys.to_bytes(), column.to_bytes(), score.to_bytes()
+    return dict(zip(("keys", "column", "score"), map(len, sizes), strict=True))

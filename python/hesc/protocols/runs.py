@@ -1,0 +1,88 @@
+"""Samples through a plan, simulated or encrypted, both parties in one process."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from hesc._support.progress import Bar, duration
+from hesc.ring_products.plans import Sizes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from hesc.models.samples import Clipped
+    from hesc.protocols import ways
+
+    Progress = bool | Callable[[int, int], object]
+
+_LONG = 60.0
+"""Seconds of a run that nobody should begin without knowing."""
+
+
+class Run(NamedTuple):
+    """What came out of it."""
+
+    predictions: NDArray[Any]
+    """Classes, or a regressor's numbers."""
+    scores: Any
+    """As `decision_function` has them; None where the client learns classes alone."""
+    error: Any
+    """The root mean square of a score's error that the plan states, at most; None where nothing
+    errs."""
+    sizes: Sizes
+    """Bytes up and down; predicted where it was simulated."""
+    clipped: int
+    """Values that were brought within their ranges."""
+    clipped_samples: int
+    """Samples that had such values."""
+
+
+def _warn_of_long_runs(plan: Any, samples: int) -> None:
+    """Says that a run takes minutes or hours, where its plan knows, before it begins."""
+    seconds = getattr(plan, "seconds", None)
+    queries = -(-samples // plan.rows)
+    if seconds is not None and queries > 1 and queries * seconds >= _LONG:
+        warnings.warn(
+            f"{samples} samples take about {duration(queries * seconds)} on one thread, in "
+            f"{queries} queries one after the other. plan(X, batch={samples}) plans for as many "
+            f"together, and may find what takes less",
+            stacklevel=4,
+        )
+
+
+class Session:
+    """A client and a server of one plan, of any way, whose keys stay."""
+
+    def __init__(self, client: Any, server: ways.Server) -> None:
+        self._client, self._server = client, server
+
+    def run(self, samples: NDArray[np.float64], *, clip: bool, progress: Progress) -> Any:
+        """Samples encrypted, evaluated and decrypted."""
+        plan = self._client.plan
+        _warn_of_long_runs(plan, len(samples))
+        ready = plan.prepared(samples, clip=clip)
+        up = down = 0
+        found = []
+        with Bar("samples scored", progress) as bar:
+            for first in range(0, len(samples), plan.rows):
+                rows = ready.features[first : first + plan.rows]
+                query = self._client.encrypted(rows)
+                answer = self._server.answer(query)
+                found.append(self._client.decrypt(answer, samples=len(rows)))
+                up, down = up + len(query), down + len(answer)
+                bar.show(first + len(rows), len(samples))
+        return self._together(found, Sizes(up, down), ready)
+
+    def _together(self, found: list[Any], sizes: Sizes, ready: Clipped) -> Any:
+        """What the results of all queries are together."""
+        error = self._client.plan.error
+        predictions = np.concatenate([result.predictions for result in found])
+        scores = None
+        if found[0].scores is not None:
+            scores = np.concatenate([result.scores for result in found])
+        return Run(predictions, scores, error, sizes, ready.values, ready.samples)

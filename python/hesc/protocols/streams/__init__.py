@@ -1,0 +1,1 @@
+"""The network of stochastic numbers: evaluations of it, one beside the other."""

@@ -1,0 +1,1 @@
+"""Stochastic numbers as streams of bits: encoding, encryption, arrays, polynomials, networks."""

@@ -1,0 +1,20 @@
+"""BFV, BGV and CKKS with multiplication: the exact and approximate competitors of streams.
+
+Numbers are encrypted as they are, many to a ciphertext; sums, products and rotations act on all
+slots at once. What can decrypt lives in `hesc.secret`.
+"""
+
+from hesc.params.vectors import Dimension, LeveledParams
+from hesc.vectors.keys import PublicKeys
+from hesc.vectors.matrices import Matrix, dot_rotations, matrix_rotations
+from hesc.vectors.vectors import EncryptedVector
+
+__all__ = [
+    "Dimension",
+    "EncryptedVector",
+    "LeveledParams",
+    "Matrix",
+    "PublicKeys",
+    "dot_rotations",
+    "matrix_rotations",
+]
