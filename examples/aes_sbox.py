@@ -112,7 +112,7 @@ def main() -> None:
     upload = secret.pack(bits @ basis % 2)
 
     # The server: x^254, the inverse, by four products; Frobenius maps are squares.
-    x = packing.read(keys, upload)
+    x = packing.EncryptedSlots.from_bytes(keys.params, upload).with_keys(keys)
     x2 = x.frobenius()
     x3 = x * x2
     x12 = x3.frobenius(2)
@@ -125,7 +125,7 @@ def main() -> None:
     answer = packing.pack([bit.mod_switch_to(1) for bit in [*output, both_ends]]).to_bytes()
 
     # The client again.
-    found = secret.decrypt_slots(packing.read(keys, answer))
+    found = secret.decrypt_slots(packing.EncryptedSlots.from_bytes(keys.params, answer))
     substituted = np.packbits(found[:, :8].astype(np.uint8), axis=1, bitorder="little")[:, 0]
     print(f"S-box of {data[:4]}: {substituted[:4]}")
     expected = np.array([sbox(int(byte)) for byte in data])

@@ -56,11 +56,11 @@ def main() -> None:
     uploads = [integers.encrypt(public, firm, TYPE).to_bytes() for firm in salaries]
     # The server.
     start = time.perf_counter()
-    answers = plan(*(integers.read(public, upload) for upload in uploads))
+    answers = plan(*(integers.read(public.params, upload).with_keys(public) for upload in uploads))
     seconds = time.perf_counter() - start
     replies = [answer.to_bytes() for answer in answers]
     # The office.
-    found = [secret.decrypt_integers(integers.read(public, reply)) for reply in replies]
+    found = [secret.decrypt_integers(integers.read(public.params, reply)) for reply in replies]
 
     ordered = np.sort(salaries, axis=0)
     expected = ordered[[0, (arguments.firms - 1) // 2, -1]]

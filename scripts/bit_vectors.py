@@ -24,17 +24,17 @@ PRESET = "insecure_tfhe_512"
 def main() -> None:
     """Fresh bits, a sum of two arrays, and a circuit's answer."""
     params = hesc.Params.preset(PRESET)
-    secret, public = hesc.keygen(params)
+    secret, public = hesc.keygen(params, bootstrapping=True)
     a, b = np.random.default_rng(2026).integers(0, 2, (2, 3, 100))
     left, right = gates.encrypt_bits(public, a), gates.encrypt_bits(public, b)
-    server = gates.Evaluator(secret.evaluation_key())
+    server = gates.Evaluator(public)
     with TemporaryDirectory() as folder:
         path = Path(folder) / "secret"
         hesc.save_secret_key(secret, path)
         parts = {
             "params": params.to_bytes(),
             "secret": path.read_bytes(),
-            "public": public.to_bytes(),
+            "public": public.public.to_bytes(),
             "fresh": left.to_bytes(),
             "sum": (left ^ right).to_bytes(),
             "conjunction": server.pack(server.gate("AND", left, right)).to_bytes(),

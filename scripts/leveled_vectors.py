@@ -13,18 +13,20 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import hesc
-from hesc._native import primes_of_bits
+from hesc._native import primes_of_bits, split_keys
 
 TARGET = Path(__file__).parents[1] / "vectors" / "leveled.json"
 DEGREE = 256
 LEFT, RIGHT = [3, -2, 5, 7], [4, 6, -1, 2]
 BOUND = 8
+PARTS = {"public": "public", "relin": "relinearisation", "galois": "rotations"}
 
 
 def stored(
     secret: hesc.LeveledSecretKey, public: hesc.PublicKeys, **others: bytes
 ) -> dict[str, str]:
     """A set, its keys and other objects as text."""
+    keys = dict(split_keys(public.to_bytes(), None))
     with TemporaryDirectory() as folder:
         path = Path(folder) / "secret"
         secret.save(path)
@@ -32,7 +34,7 @@ def stored(
             "params": secret.params.to_bytes(),
             "secret": path.read_bytes(),
             **others,
-            **public.to_bytes(),
+            **{name: keys[part] for name, part in PARTS.items()},
         }
     return {key: base64.b64encode(data).decode() for key, data in parts.items()}
 

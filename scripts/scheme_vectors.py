@@ -60,7 +60,7 @@ def main() -> None:
             parts = {
                 "params": params.to_bytes(),
                 "secret": path.read_bytes(),
-                "public": public.to_bytes(),
+                "public": public.public.to_bytes(),
                 "product": product.to_bytes(),
             }
         cases.append(

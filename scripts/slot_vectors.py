@@ -37,7 +37,8 @@ def main() -> None:
         shape = (params.slot_count, params.slot_degree or 1)
         rows = np.random.default_rng(plain_modulus).integers(0, plain_modulus, shape)
         packed = secret.pack(rows)
-        first, second = packing.read(public, packed).unpack([0, 1])
+        read = packing.EncryptedSlots.from_bytes(public.params, packed)
+        first, second = read.with_keys(public).unpack([0, 1])
         product = (first * second).to_bytes()
         powers = packing.pack([first, second]).mod_switch_to(1).to_bytes()
         cases.append(

@@ -9,6 +9,7 @@ import numpy as np
 
 import hesc
 from hesc._native import primes_of_bits
+from tests import reading
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SCHEMES = ("bfv", "bgv", "ckks")
-FORMS = ("public", "relin", "galois")
+PARTS = {"public": "public", "relinearisation": "relin", "rotations": "galois"}
 Keys = tuple[hesc.LeveledSecretKey, hesc.PublicKeys]
 
 
@@ -30,13 +31,14 @@ def close(found: NDArray[Any], expected: Any) -> None:
 
 def stored_keys(case: dict[str, Any], folder: Path) -> Keys:
     """The set and the keys of a case of stored vectors."""
-    bytes_of = {key: base64.b64decode(case[key]) for key in ("params", "secret", *FORMS)}
+    bytes_of = {key: base64.b64decode(case[key]) for key in ("params", "secret", *PARTS.values())}
     params = hesc.LeveledParams.from_bytes(bytes_of["params"], assurance="insecure")
     assert params.to_bytes() == bytes_of["params"]
     (folder / "secret").write_bytes(bytes_of["secret"])
     (folder / "secret").chmod(0o600)
     secret = hesc.LeveledSecretKey.load(params, folder / "secret")
-    return secret, hesc.PublicKeys.from_bytes(params, {name: bytes_of[name] for name in FORMS})
+    parts = {part: bytes_of[name] for part, name in PARTS.items()}
+    return secret, reading.public_keys(params, **parts)
 
 
 def precise_keys() -> Keys:

@@ -38,7 +38,7 @@ class Party(NamedTuple):
         assert len(vector) == len(expected)
         self.close(self.secret.decrypt(vector), expected, vector.error_bound)
         whole = hesc.EncryptedVector(
-            vector.keys, vector.native, self.params.slot_count, complex_values=True
+            vector.params, vector.native, self.params.slot_count, complex_values=True
         )
         period = 1 << (len(vector) - 1).bit_length()
         copies = self.secret.decrypt(whole).reshape(-1, period)

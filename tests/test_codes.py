@@ -22,7 +22,7 @@ from hesc.codes import (
 )
 
 KEY = HashKey(bytes(range(32)))
-Party = tuple[hesc.Params, hesc.SecretKey, hesc.PublicKey]
+Party = tuple[hesc.Params, hesc.SecretKey, hesc.PublicKeys]
 
 
 @pytest.fixture(scope="module")

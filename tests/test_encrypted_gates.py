@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 
 import hesc
 from hesc import gates
+from tests import reading
 from tests.second_implementation import bits as second
 from tests.second_implementation import wire
 
@@ -36,7 +37,7 @@ class Parties(NamedTuple):
     """A key owner and a server."""
 
     secret: hesc.SecretKey
-    public: hesc.PublicKey
+    public: hesc.PublicKeys
     server: gates.Evaluator
 
     def run(self, circuit: gates.Circuit, *numbers: np.ndarray) -> list[np.ndarray]:
@@ -50,9 +51,8 @@ class Parties(NamedTuple):
 
 
 def parties(name: str) -> Parties:
-    secret, public = hesc.keygen(hesc.Params.preset(name))
-    key = secret.evaluation_key().to_bytes()
-    server = gates.Evaluator(gates.EvaluationKey.from_bytes(secret.params, key))
+    secret, public = hesc.keygen(hesc.Params.preset(name), bootstrapping=True)
+    server = gates.Evaluator(hesc.PublicKeys.from_bytes(secret.params, public.to_bytes()))
     return Parties(secret, public, server)
 
 
@@ -292,9 +292,9 @@ def test_bits_travel_and_come_home(quick: Parties) -> None:
     for damaged in (data[:-1], data[:40] + b"\xff" + data[41:], sent.to_bytes(), b""):
         with pytest.raises(hesc.WireError):
             gates.BitAnswer.from_bytes(params, damaged)
-    key = quick.secret.evaluation_key().to_bytes()
+    key = quick.public.to_bytes()
     with pytest.raises(hesc.WireError):
-        gates.EvaluationKey.from_bytes(params, key[:-40] + key[-39:])
+        hesc.PublicKeys.from_bytes(params, key[:-40] + key[-39:])
 
 
 def test_signed_numbers_are_subtracted_compared_and_chosen(quick: Parties) -> None:
@@ -490,8 +490,8 @@ def test_the_failure_probability_is_chosen(quick: Parties) -> None:
     seldom = circuit.compile(gates.Precision.of(params))
     assert seldom.log2_failure <= -128
     assert seldom.bootstraps > circuit.compile(often).bootstraps
-    secret, public = hesc.keygen(params)
-    server = gates.Evaluator(secret.evaluation_key())
+    secret, public = hesc.keygen(params, bootstrapping=True)
+    server = gates.Evaluator(public)
     a, b = (gates.encrypt_numbers(public, number, 8) for number in (201, 187))
     (total,) = server(gates.ripple_carry_adder(8), a, b, log2_failure=-40, progress=False)
     assert gates.to_numbers(secret.decrypt_bits(total)) == 388
@@ -574,7 +574,7 @@ def test_known_answers(tmp_path: Path) -> None:
     (tmp_path / "secret").write_bytes(data["secret"])
     (tmp_path / "secret").chmod(0o600)
     secret = hesc.load_secret_key(params, tmp_path / "secret")
-    assert hesc.PublicKey.from_bytes(params, data["public"]).to_bytes() == data["public"]
+    assert reading.public_keys(params, public=data["public"]).public.to_bytes() == data["public"]
     key = second.secret(data["secret"], params.ring_degree or 0)
     a, b = np.array(stored["a"]), np.array(stored["b"])
     expected = {"fresh": a, "sum": a ^ b, "conjunction": a & b, "answer": a & b}
@@ -591,11 +591,11 @@ def test_evaluation_keys_hide_bits_under_the_stated_noise(tmp_path: Path) -> Non
 
     Too little noise would give the secret away, and too much would end in wrong bits.
     """
-    secret, _ = hesc.keygen(hesc.Params.preset("insecure_tfhe_512"))
+    secret, public = hesc.keygen(hesc.Params.preset("insecure_tfhe_512"))
     secret.save(tmp_path / "secret")
     data = (tmp_path / "secret").read_bytes()
     ring, small = second.secret(data, 512), second.small_secret(data, 512, 64)
-    keys = [secret.evaluation_key().to_bytes() for _ in range(2)]
+    keys = [secret.with_bootstrapping(public).bootstrapping.to_bytes() for _ in range(2)]
     found = [second.key_errors(key, ring, small, [(23, 1), (3, 5), (16, 1)]) for key in keys]
     for part, log2_noise in enumerate((-50.0, -30.0, -50.0)):
         shares = np.concatenate([errors[part] for errors in found]) / 2.0 ** (64 + log2_noise)
@@ -769,7 +769,7 @@ def test_arguments_that_are_none_are_named(quick: Parties) -> None:
         with pytest.raises((hesc.ShapeError, hesc.OutOfRangeError), match=r"masked|integers"):
             gates.ripple_carry_adder(4)(values, values)
     secret: Any = quick.secret
-    key: Any = secret.evaluation_key()
+    key: Any = public.bootstrapping
     anything: Any = public
     zeros: Any = np.zeros(4, dtype=int)
     name: Any = "AND"

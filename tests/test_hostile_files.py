@@ -81,7 +81,7 @@ def _readers() -> dict[str, Reader]:
         "leveled params": Reader(
             LEVELED.to_bytes(), lambda b: hesc.LeveledParams.from_bytes(b, assurance="insecure")
         ),
-        "public key": Reader(PUBLIC.to_bytes(), lambda b: hesc.PublicKey.from_bytes(PARAMS, b)),
+        "public key": Reader(PUBLIC.to_bytes(), lambda b: hesc.PublicKeys.from_bytes(PARAMS, b)),
         "array": Reader(x.to_bytes(), lambda b: _use(hesc.EncryptedArray.from_bytes(PARAMS, b))),
         "product": Reader(
             product.to_bytes(), lambda b: _use(hesc.EncryptedArray.from_bytes(PARAMS, b))
@@ -93,7 +93,9 @@ def _readers() -> dict[str, Reader]:
             product.answer().to_bytes(), lambda b: _use_answer(hesc.Answer.from_bytes(PARAMS, b))
         ),
         "model": Reader(model.to_bytes(), model_read),
-        "vector": Reader(vector.to_bytes(), keys.read),
+        "vector": Reader(
+            vector.to_bytes(), lambda b: hesc.EncryptedVector.from_bytes(keys.params, b)
+        ),
         "query": Reader(
             Message.QUERY.label + x.to_bytes(),
             lambda b: _use(hesc.EncryptedArray.from_bytes(PARAMS, Message.QUERY.open(b))),

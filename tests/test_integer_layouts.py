@@ -141,13 +141,16 @@ def test_programs_in_every_layout_are_numpys(
     ]
     seen: list[tuple[int, int]] = []
     results = plan(
-        *(integers.read(public, data, layout=plan.upload) for data in uploads),
+        *(
+            integers.read(public.params, data, layout=plan.upload).with_keys(public)
+            for data in uploads
+        ),
         progress=lambda done, total: seen.append((done, total)),
     )
     assert seen == sorted(seen)
     assert all(done == total for done, total in seen[-1:])
     for found, wanted in zip(results, expected, strict=True):
-        back = integers.read(public, found.to_bytes(), layout=plan.answer)
+        back = integers.read(public.params, found.to_bytes(), layout=plan.answer)
         decrypted = secret.decrypt_integers(back)
         assert decrypted.dtype == wanted.dtype
         np.testing.assert_array_equal(decrypted, wanted)
@@ -267,7 +270,9 @@ def test_plans_on_presets_compute_in_every_layout() -> None:
         )
         secret, public = leveled_keygen(plan.params, **plan.keys)
         data = [secret.encrypt_integers_to_bytes(x, layout=plan.upload) for x in (a, b)]
-        inputs = [integers.read(public, x, layout=plan.upload) for x in data]
+        inputs = [
+            integers.read(public.params, x, layout=plan.upload).with_keys(public) for x in data
+        ]
         for found, wanted in zip(plan(*inputs, progress=False), expected, strict=True):
             np.testing.assert_array_equal(secret.decrypt_integers(found), wanted)
         # What an upload has, with its frame, is half of what a plan says of the public key's.
@@ -284,14 +289,14 @@ def test_noise_of_what_is_unpacked_is_within_what_plans_go_by() -> None:
     for encrypted in (
         integers.encrypt(public, [1, 2, 65535], "uint16", layout="packed"),
         integers.read(
-            public,
+            public.params,
             secret.encrypt_integers_to_bytes([7, 8, 9], "uint16", layout="packed"),
             layout="packed",
-        ),
+        ).with_keys(public),
     ):
         assert isinstance(encrypted, integers.PackedIntegers)
         for bit in encrypted.unpack(start).bits():
-            slots = EncryptedSlots(public, bit, "numbers")
+            slots = EncryptedSlots(public.params, bit, "numbers")
             assert secret.noise_budget(slots) >= slots.noise_budget
             assert bit.level == start
             bits += 1
@@ -308,24 +313,24 @@ def test_wire_forms_of_layouts_lead_back(keys: Any, layout: str) -> None:
         ("uint1", [1, 0, 1]),
     ):
         x = integers.encrypt(public, values, dtype, layout=layout)
-        again = integers.read(public, x.to_bytes(), layout=layout)
+        again = integers.read(public.params, x.to_bytes(), layout=layout)
         assert again.to_bytes() == x.to_bytes() == pickle.loads(pickle.dumps(x)).to_bytes()  # noqa: S301
         assert (again.dtype, len(again), again.layout) == (dtype, len(values), layout)
         assert secret.decrypt_integers(again).tolist() == values
         seeded = secret.encrypt_integers_to_bytes(values, dtype, layout=layout)
         assert len(seeded) < 0.6 * len(x.to_bytes())
-        other = integers.read(public, seeded, layout=layout)
+        other = integers.read(public.params, seeded, layout=layout)
         assert secret.decrypt_integers(other).tolist() == values
         for expected in set(integers.LAYOUTS) - {layout}:
             with pytest.raises(hesc.ParameterError, match=f'layout="{layout}"'):
-                integers.read(public, seeded, layout=expected)
+                integers.read(public.params, seeded, layout=expected)
         data = bytearray(x.to_bytes())
         for place in (0, 20, 24, len(data) // 2, len(data) - 1):
             damaged = bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
             with pytest.raises((hesc.WireError, hesc.ParameterError)):
-                integers.read(public, damaged, layout=layout)
+                integers.read(public.params, damaged, layout=layout)
         with pytest.raises(hesc.WireError):
-            integers.read(public, bytes(data[:-1]), layout=layout)
+            integers.read(public.params, bytes(data[:-1]), layout=layout)
 
 
 def test_mixed_layouts_are_refused_by_name(keys: Any, small: LeveledParams) -> None:

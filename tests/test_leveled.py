@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import hesc
+from tests import reading
 from tests.leveled_cases import SCHEMES, Keys, close, stored_keys
 from tests.second_implementation import leveled, wire
 
@@ -126,8 +127,8 @@ def test_everything_travels(keys: Keys, tmp_path: Path) -> None:
     sent = secret.encrypt_to_bytes([1, 2, 3], bound=3)
     full = public.encrypt([1, 2, 3], bound=3).to_bytes()
     assert len(sent) < 0.51 * len(full)
-    product = server.read(sent, 3) * server.read(full, 3)
-    back = public.read(product.to_bytes(), 3)
+    product = reading.vector(server, sent, 3) * reading.vector(server, full, 3)
+    back = reading.vector(public, product.to_bytes(), 3)
     close(secret.decrypt(back), [1, 4, 9])
     secret.save(tmp_path / "open")
     secret.save(tmp_path / "sealed", passphrase="pass")
@@ -142,7 +143,7 @@ def test_everything_travels(keys: Keys, tmp_path: Path) -> None:
         pickle.dumps(secret)
     for data in (full[:100], full[:-1], b"", sent + b"x"):
         with pytest.raises(hesc.WireError):
-            public.read(data, 3)
+            reading.vector(public, data, 3)
 
 
 def test_errors_speak_of_what_users_know(keys: Keys) -> None:
@@ -260,10 +261,10 @@ def test_stored_vectors(case: dict[str, Any], tmp_path: Path) -> None:
     left, right = (np.array(case[f"{side}_values"]) for side in ("left", "right"))
     secret, public = stored_keys(case, tmp_path)
     params = secret.params
-    product = public.read(stored("product"), 4)
+    product = reading.vector(public, stored("product"), 4)
     close(secret.decrypt(product), left * right)
     # The keys still do what they did.
-    x = public.read(stored("left"), 4)
+    x = reading.vector(public, stored("left"), 4)
     close(secret.decrypt(x.square()), left**2)
     close(secret.decrypt(x.rotate(1))[:3], left[1:])
     close(secret.decrypt(public.encrypt(right)), right)
@@ -289,7 +290,8 @@ EVALUATION = """
 import pickle, sys, hesc
 name, forms, x, y = pickle.load(sys.stdin.buffer)
 public = hesc.PublicKeys.from_bytes(hesc.LeveledParams.preset(name), forms)
-x, y = (public.read(data, 3) for data in (x, y))
+x, y = (hesc.EncryptedVector.from_bytes(public.params, data, 3) for data in (x, y))
+x = x.with_keys(public)
 results = [x + y, x * y, x.square(), x.rotate(1), (x * y).mod_switch_to(1)]
 sys.stdout.buffer.write(b"".join(result.to_bytes() for result in results))
 """
@@ -312,3 +314,35 @@ def test_two_threads_compute_what_one_does(scheme: str) -> None:
         for threads in "12"
     )
     assert one == two
+
+
+def test_ciphertexts_are_read_without_keys_and_bound_to_compute() -> None:
+    params = hesc.LeveledParams.preset("bfv_4096")
+    secret, public = hesc.leveled_keygen(params, products=False, rotations=[1])
+    data = public.encrypt([3, 4], bound=4).to_bytes()
+    x = hesc.EncryptedVector.from_bytes(params, data)
+    assert x.keys is None
+    assert secret.decrypt(x + x - 1).tolist() == [5, 7]
+    for compute in (lambda: x * x, lambda: x.rotate(1), lambda: x @ x):
+        with pytest.raises(hesc.ParameterError, match=r"with_keys\(public\)"):
+            compute()
+    bound = x.with_keys(public)
+    assert x.keys is None
+    # One operand is enough, and results stay bound.
+    for result in (bound + x, x + bound, x - bound, bound * 2):
+        assert result.keys is public
+    assert secret.decrypt((x + bound).rotate(1)).tolist() == [8, 6]
+    with pytest.raises(hesc.ParameterError, match="products=True"):
+        x * bound
+    assert pickle.loads(pickle.dumps(x)).keys is None  # noqa: S301 - our own
+    again = pickle.loads(pickle.dumps([bound, bound]))  # noqa: S301 - our own
+    assert again[0].keys is again[1].keys
+    assert secret.decrypt(again[0].rotate(1)).tolist() == [4, 3]
+    _, others = hesc.leveled_keygen(hesc.LeveledParams.preset("bfv_8192"), products=False)
+    with pytest.raises(hesc.ParameterError, match="bfv_8192"):
+        x.with_keys(others)
+    with pytest.raises(hesc.ParameterError, match="public keys"):
+        x.with_keys(secret)  # type: ignore[arg-type]
+    _, strangers = hesc.leveled_keygen(params, products=False, rotations=[1])
+    with pytest.raises(hesc.KeyMismatchError):
+        x.with_keys(strangers).rotate(1)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import hesc
+from tests import reading
 from tests.leveled_party import Party, party
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ def test_types_have_bounds_and_lists_have_the_sets(p: Party) -> None:
     }
     for dtype, bound in types.items():
         x = np.array([1, 0, 1], dtype=dtype)
-        seeded = p.public.read(p.secret.encrypt_to_bytes(x))
+        seeded = reading.vector(p.public, p.secret.encrypt_to_bytes(x))
         for vector in (p.public.encrypt(x), seeded, copy.copy(seeded)):
             assert vector.bound == min(bound, largest)
     assert p.public.encrypt([1, 2]).bound == largest
@@ -169,8 +170,8 @@ def test_what_wraps_goes_on_wrapping(p: Party) -> None:
     v, w = p.public.encrypt(x, bound=2), p.public.encrypt(x, wrap=True)
     for mixed in (v + w, w - v, v * w, w * v, w + 1, 3 * w, v.dot(w), w.sum(), w**2, w.rotate(1)):
         assert mixed.bound is None
-        assert p.public.read(mixed.to_bytes()).bound is None
-    assert p.public.read((v + v).to_bytes()).bound == 4
+        assert hesc.EncryptedVector.from_bytes(p.public.params, mixed.to_bytes()).bound is None
+    assert hesc.EncryptedVector.from_bytes(p.public.params, (v + v).to_bytes()).bound == 4
 
 
 def test_operands_in_the_clear_tell_their_size_up_to_a_power_of_two(p: Party) -> None:
@@ -183,7 +184,7 @@ def test_operands_in_the_clear_tell_their_size_up_to_a_power_of_two(p: Party) ->
 
 def test_numbers_beyond_what_a_vector_claims_are_refused(p: Party) -> None:
     v = p.public.encrypt([6, -7, 1], bound=7)
-    true, lie = (hesc.EncryptedVector(p.public, v.native, 3, bound=bound) for bound in (7, 6))
+    true, lie = (hesc.EncryptedVector(p.params, v.native, 3, bound=bound) for bound in (7, 6))
     assert p.secret.decrypt(true).tolist() == [6, -7, 1]
     with pytest.raises(hesc.DecryptionError, match="claims"):
         p.secret.decrypt(lie)

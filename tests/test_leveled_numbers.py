@@ -9,6 +9,7 @@ import pytest
 
 import hesc
 from hesc._native import primes_of_bits
+from tests import reading
 from tests.leveled_cases import SCHEMES, Keys, close, precise_keys
 from tests.second_implementation import wire
 
@@ -43,7 +44,7 @@ def test_nothing_on_the_wire_but_residues_depends_on_the_data(scheme: str) -> No
 
     def forms(data: NDArray[Any], operand: NDArray[Any]) -> list[bytes]:
         x = public.encrypt(data, bound=bound)
-        y = public.read(secret.encrypt_to_bytes(data, bound=bound), len(data))
+        y = reading.vector(public, secret.encrypt_to_bytes(data, bound=bound), len(data))
         results = [x, y, x + y, x * y, x * operand, x + operand, x.rotate(1)]
         return [result.to_bytes() for result in results]
 
@@ -132,7 +133,12 @@ def test_integers_come_back_or_are_refused(scheme: str) -> None:
     assert params.plain_modulus == largest - smallest + 1
     ends = [smallest, -1, 0, largest]
     close(secret.decrypt(public.encrypt(ends)), ends)
-    close(secret.decrypt(public.read(secret.encrypt_to_bytes(ends), 4)), ends)
+    close(
+        secret.decrypt(
+            hesc.EncryptedVector.from_bytes(public.params, secret.encrypt_to_bytes(ends), 4)
+        ),
+        ends,
+    )
     one = public.encrypt([1, 1], bound=1)
     close(secret.decrypt(one * largest), [largest, largest])
     assert params.plain_modulus is not None
@@ -222,7 +228,7 @@ def test_errors_of_ckks_stay_within_their_bound(precise: Keys, size: float) -> N
     for _ in range(6):
         exact = [numbers(size) for _ in range(3)]
         sent = secret.encrypt_to_bytes(exact[0], bound=size)
-        pool = [public.read(sent, slots)]
+        pool = [reading.vector(public, sent, slots)]
         pool += [public.encrypt(x, bound=size) for x in exact[1:]]
         for _ in range(8):
             i, j = rng.integers(len(pool), size=2)

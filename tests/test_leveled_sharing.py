@@ -26,7 +26,7 @@ def vector_of(
     public: hesc.PublicKeys, ciphertext: bytes, length: int, *, complex_values: bool = False
 ) -> hesc.EncryptedVector:
     native = public.params.native.ciphertext_from_bytes(ciphertext)
-    return hesc.EncryptedVector(public, native, length, complex_values=complex_values)
+    return hesc.EncryptedVector(public.params, native, length, complex_values=complex_values)
 
 
 def test_shared_numbers_are_drowned_in_noise(precise: Keys, tmp_path: Path) -> None:
@@ -92,7 +92,9 @@ def test_what_is_shared_follows_the_owners_bounds(precise: Keys) -> None:
         assert secret.decrypt_shared(lying, expected=expected, answers=4).deviation == deviation
     # Nor do its words about which slots it fills and whether with complex numbers.
     for length, complex_values in ((128, False), (1, True)):
-        label = hesc.EncryptedVector(public, vector.native, length, complex_values=complex_values)
+        label = hesc.EncryptedVector(
+            public.params, vector.native, length, complex_values=complex_values
+        )
         with pytest.raises(hesc.ParameterError, match="another program"):
             secret.decrypt_shared(label, expected=expected, answers=4)
     with pytest.raises(TypeError, match="EncryptedVectors"):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import hesc
+from tests import reading
 from tests.leveled_party import SCHEMES, Party, party
 
 if TYPE_CHECKING:
@@ -176,7 +177,7 @@ def test_one_level_policy_for_products(p: Party) -> None:
         if p.params.scheme != "ckks":
             # CKKS's coefficient 1 takes a level: it brings the scale back to that of the set.
             assert (written.level, written.noise_budget) == (other.level, other.noise_budget)
-    copy = p.public.read(v.to_bytes())
+    copy = reading.vector(p.public, v.to_bytes())
     assert (v * copy).noise_budget == (v * v).noise_budget
 
 
@@ -203,8 +204,8 @@ def test_imaginary_parts_stay() -> None:
         (w.dot(v), [x @ z]),
         ((v * 1j).conjugate(), x * -1j),
         ((v * 1j).rotate(1), np.roll(x, -1) * 1j),
-        (p.public.read((v * 1j).to_bytes()), x * 1j),
-        (p.public.read(p.secret.encrypt_to_bytes(z)), z),
+        (reading.vector(p.public, (v * 1j).to_bytes()), x * 1j),
+        (reading.vector(p.public, p.secret.encrypt_to_bytes(z)), z),
     ]
     for vector, expected in cases:
         assert np.iscomplexobj(p.secret.decrypt(vector))
@@ -266,13 +267,13 @@ def test_operands_in_the_clear_are_numbers_or_refused(p: Party) -> None:
 def test_what_travels_says_what_it_is(p: Party) -> None:
     v, s = p.encrypt([1, 2, 3]), p.encrypt([2])
     # Something lies behind this one, and its reader knows.
-    again = p.public.read((v + s).to_bytes())
+    again = reading.vector(p.public, (v + s).to_bytes())
     assert (len(again), again.zeros_behind) == (3, False)
     p.check(again.dot(again), [9 + 16 + 25])
-    assert len(p.public.read(v.to_bytes(), 3)) == 3
+    assert len(reading.vector(p.public, v.to_bytes(), 3)) == 3
     for wrong in (1, 2, 4):
         with pytest.raises(hesc.ShapeError, match="these bytes hold 3"):
-            p.public.read(v.to_bytes(), wrong)
+            reading.vector(p.public, v.to_bytes(), wrong)
 
 
 def test_rotations_take_any_key_that_does_it() -> None:
@@ -348,7 +349,8 @@ def test_powers_take_the_least_depth() -> None:
 def test_what_vectors_cannot_do_is_refused_with_a_remedy(p: Party) -> None:
     v = p.encrypt([1, 2, 3])
     one: Any = v
-    bare = hesc.PublicKeys(p.params, p.public.public, p.public.relin, None).read(v.to_bytes())
+    unturned = p.public.only("relinearisation")
+    bare = reading.vector(unturned, v.to_bytes())
     calls: list[tuple[Callable[[], object], type[Exception], str]] = [
         (lambda: one**0, hesc.ParameterError, "x \\*\\* 0 is one"),
         (lambda: one**-1, hesc.ParameterError, "polynomial"),

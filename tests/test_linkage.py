@@ -22,7 +22,7 @@ from hesc.protocols.linkage.demonstration import link
 from hesc.protocols.linkage.matching import MutualNearest
 
 SENT, COMPARED = 70, 530
-Party = tuple[LinkagePlan, hesc.SecretKey, hesc.PublicKey]
+Party = tuple[LinkagePlan, hesc.SecretKey, hesc.PublicKeys]
 
 
 @pytest.fixture(scope="module")

@@ -165,8 +165,12 @@ def raw(found: World, answer: bytes) -> NDArray[np.complex128]:
     """All slots of an answer as its client decrypts them, a row for each score."""
     _, parts = pieces.read_answer(found.plan, answer)
     client = found.client
-    keys = client._public or client._read_beside(client.plan.params)
-    return np.array([client.secret.decrypt(keys.read(part)) for part in parts])
+    return np.array(
+        [
+            client.secret.decrypt(EncryptedVector.from_bytes(client.plan.params, part))
+            for part in parts
+        ]
+    )
 
 
 def test_what_is_decrypted_beside_scores_is_noise_that_says_nothing(all_of_them: World) -> None:
@@ -509,8 +513,8 @@ def test_columns_that_are_no_fresh_encryption_are_refused(all_of_them: World) ->
         keys.encrypt(np.zeros(SLOTS), bound=100),
         keys.encrypt(np.zeros(5)),
         fresh + fresh,
-        EncryptedVector(keys, product, SLOTS, complex_values=False),
-        EncryptedVector(keys, product.rescale(), SLOTS, complex_values=False),
+        EncryptedVector(keys.params, product, SLOTS, complex_values=False),
+        EncryptedVector(keys.params, product.rescale(), SLOTS, complex_values=False),
     ]
     other = found.pieces(X)
     read = pieces.read(found.plan, other[0])

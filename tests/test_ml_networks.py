@@ -29,14 +29,15 @@ from hesc.ml import (
     NetworkServer,
     PrivateMLPClassifier,
     PrivateMLPRegressor,
+    frames,
 )
 from hesc.models.described import Described
 from hesc.models.given import GivenClassifier
 from hesc.models.layers import ACTIVATIONS, Layer, Network
-from hesc.protocols import frames
 from hesc.protocols.networks import planning
 from hesc.protocols.networks.fits import extremes, farthest, fitted
 from hesc.protocols.networks.packing import Packing
+from tests import reading
 from tests.lying_frames import refitted
 
 if TYPE_CHECKING:
@@ -208,7 +209,7 @@ def test_matrices_act_on_every_sample(widths: tuple[int, int]) -> None:
     rng = np.random.default_rng(0)
     x = rng.uniform(-1, 1, (packing.samples, widths[0]))
     weights = rng.uniform(-1, 1, widths[::-1]) / widths[0]
-    vector = keys.read(secret.encrypt_to_bytes(packing.packed(x)))
+    vector = reading.vector(keys, secret.encrypt_to_bytes(packing.packed(x)))
     found = packing.times(weights, vector)
     result = packing.unpacked(secret.decrypt(found), len(x))
     assert np.abs(result - x @ weights.T).max() < found.error_bound
@@ -371,7 +372,7 @@ def damage(client: NetworkClient, server: NetworkServer, query: bytes, answer: b
             with pytest.raises(hesc.WireError):
                 reader(frames.join(kind, changed))
     keys = client.public_keys()
-    for bad in (b"", keys[:-1], keys + b"x", keys[:100], keys.replace(b"relin", b"RELIN", 1), 7):
+    for bad in (b"", keys[:-1], keys + b"x", keys[:100], keys.replace(b"HESC", b"hesc", 1), 7):
         with pytest.raises((hesc.WireError, hesc.ParameterError)):
             NetworkServer.from_bytes(server.to_bytes(), keys=bad)  # type: ignore[arg-type]
 

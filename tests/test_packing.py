@@ -14,6 +14,7 @@ import pytest
 
 import hesc
 from hesc import packing
+from tests import reading
 from tests.leveled_cases import stored_keys
 from tests.second_implementation import cyclotomic, wire
 
@@ -66,14 +67,14 @@ def test_messages_come_back(keys: Keys) -> None:
             secret.pack(rows.reshape(-1), content=content),
             packing.encrypt(public, rows, content=content).to_bytes(),
         ):
-            slots = packing.read(public, data)
+            slots = reading.slots(public, data)
             assert slots.content == content
             np.testing.assert_array_equal(secret.decrypt_slots(slots), rows)
             assert slots.noise_budget <= secret.noise_budget(slots)
-    short = packing.read(public, secret.pack(rows.reshape(-1)[:3]))
+    short = reading.slots(public, secret.pack(rows.reshape(-1)[:3]))
     np.testing.assert_array_equal(secret.decrypt_slots(short).reshape(-1)[:3], rows.reshape(-1)[:3])
     assert not secret.decrypt_slots(short).reshape(-1)[3:].any()
-    numbers = packing.read(public, secret.pack(rows[:, 0] % 2, content=packing.NUMBERS))
+    numbers = reading.slots(public, secret.pack(rows[:, 0] % 2, content=packing.NUMBERS))
     np.testing.assert_array_equal(modulo(keys, secret.decrypt_slots(numbers)), rows[:, 0] % 2)
 
 
@@ -83,7 +84,7 @@ def test_every_level_takes_messages(bits: Keys) -> None:
     sizes = []
     for level in range(1, len(secret.params.levels) + 1):
         data = secret.pack(rows, level=level)
-        slots = packing.read(public, data)
+        slots = reading.slots(public, data)
         assert slots.level == level
         np.testing.assert_array_equal(secret.decrypt_slots(slots), rows)
         sizes.append(len(data))
@@ -96,7 +97,7 @@ def test_unpacked_coordinates_are_numbers_that_compute(keys: Keys) -> None:
     secret, public = keys
     rows = messages(keys, 1)
     for content in (packing.NORMAL, packing.POWERS):
-        slots = packing.read(public, secret.pack(rows, content=content))
+        slots = reading.slots(public, secret.pack(rows, content=content))
         columns = slots.unpack()
         assert len(columns) == rows.shape[1]
         for column, expected in zip(columns, rows.T, strict=True):
@@ -133,11 +134,13 @@ def test_unpacked_coordinates_are_numbers_that_compute(keys: Keys) -> None:
 def test_packed_answers_have_the_columns(keys: Keys) -> None:
     secret, public = keys
     rows = messages(keys, 2)
-    columns = packing.read(public, secret.pack(rows)).unpack()
+    columns = reading.slots(public, secret.pack(rows)).unpack()
     packed = packing.pack([columns[0], *(c.mod_switch_to(2) for c in columns[1:])])
     assert packed.content == packing.POWERS
     assert packed.level == (2 if len(columns) > 1 else columns[0].level)
-    found = secret.decrypt_slots(packing.read(public, packed.to_bytes()))
+    found = secret.decrypt_slots(
+        packing.EncryptedSlots.from_bytes(public.params, packed.to_bytes())
+    )
     np.testing.assert_array_equal(found, rows)
     again = packed.unpack([0])[0]
     np.testing.assert_array_equal(modulo(keys, secret.decrypt_slots(again)), rows[:, 0])
@@ -170,7 +173,7 @@ def test_a_ring_of_one_slot_spreads_its_message() -> None:
 def test_bits_have_the_operators_of_bits(bits: Keys) -> None:
     secret, public = bits
     rows = messages(bits, 6)
-    a, b = packing.read(public, secret.pack(rows)).unpack([0, 1])
+    a, b = reading.slots(public, secret.pack(rows)).unpack([0, 1])
     x, y = rows[:, 0], rows[:, 1]
     for found, expected in [(a ^ b, x ^ y), (a & b, x & y), (a ^ 1, 1 - x), (1 & a, x)]:
         np.testing.assert_array_equal(secret.decrypt_slots(found), expected)
@@ -185,7 +188,7 @@ def test_large_primes_have_normal_bases() -> None:
 def test_messages_are_spread_and_gathered(keys: Keys) -> None:
     secret, public = keys
     rows = messages(keys, 3)
-    spread = packing.Spread(packing.read(public, secret.pack(rows)), level=3)
+    spread = packing.Spread(reading.slots(public, secret.pack(rows)), level=3)
     alone = dict(spread)
     assert sorted(alone) == list(range(len(spread))) == list(range(rows.size))
     flat = rows.reshape(-1)
@@ -196,7 +199,7 @@ def test_messages_are_spread_and_gathered(keys: Keys) -> None:
     few = secret.decrypt_slots(packing.gather([alone[5], alone[0]], public)).reshape(-1)
     np.testing.assert_array_equal(few[:2], flat[[5, 0]])
     assert not few[2:].any()
-    column = packing.read(public, secret.pack(rows[:, 0] % 2, content=packing.NUMBERS))
+    column = reading.slots(public, secret.pack(rows[:, 0] % 2, content=packing.NUMBERS))
     for message, slots in packing.Spread(column):
         assert modulo(keys, secret.decrypt_slots(slots)[0]) == rows[message, 0] % 2
 
@@ -250,7 +253,7 @@ def test_values_rotate_as_rows_or_not_at_all(index: int) -> None:
 def test_frobenius_maps_move_coordinates(keys: Keys) -> None:
     secret, public = keys
     rows = messages(keys, 5)
-    slots = packing.read(public, secret.pack(rows))
+    slots = reading.slots(public, secret.pack(rows))
     found = secret.decrypt_slots(slots.frobenius(2))
     np.testing.assert_array_equal(found, np.roll(rows, 2, axis=1))
 
@@ -261,8 +264,8 @@ def test_wrong_operands_are_refused(bits: Keys) -> None:
     from_bytes: Any = hesc.PublicKeys.from_bytes
     secret, public = bits
     rows = messages(bits)
-    packed = packing.read(public, secret.pack(rows))
-    powers = packing.read(public, secret.pack(rows, content=packing.POWERS))
+    packed = reading.slots(public, secret.pack(rows))
+    powers = reading.slots(public, secret.pack(rows, content=packing.POWERS))
     numbers = packed.unpack([0])[0]
     cases: list[tuple[Any, type[Exception], str]] = [
         (lambda: packed + powers, hesc.ParameterError, "unpack first"),
@@ -310,8 +313,8 @@ def test_wrong_operands_are_refused(bits: Keys) -> None:
         (lambda: secret.pack([1], content="bits"), hesc.ParameterError, "numbers, normal"),
         (lambda: numbers + np.array([1, 0]), hesc.ShapeError, "16"),
         (lambda: public.encrypt([1]), hesc.ParameterError, "packing"),
-        (lambda: public.read(packed.to_bytes()), hesc.ParameterError, "packing"),
-        (lambda: packing.read(public, packed.native.to_bytes()), hesc.WireError, "slots"),
+        (lambda: reading.vector(public, packed.to_bytes()), hesc.ParameterError, "packing"),
+        (lambda: reading.slots(public, packed.native.to_bytes()), hesc.WireError, "slots"),
         (lambda: bool(packed), TypeError, "decrypt"),
         (lambda: hesc.leveled_keygen(secret.params, rotations=[1]), hesc.ParameterError, "ring"),
         (lambda: keygen(secret.params, rotations=3), hesc.ParameterError, "help"),
@@ -333,7 +336,7 @@ def test_missing_keys_are_named(bits: Keys) -> None:
     rows = messages(bits)
     data = secret.pack(rows)
     bare = hesc.PublicKeys(full.params, full.public, None, None)
-    packed = packing.read(bare, data)
+    packed = reading.slots(bare, data)
     cases: list[tuple[Callable[[], Any], str]] = [
         (packed.unpack, "unpacking=True"),
         (lambda: packed.extract(0), 'unpacking="extract"'),
@@ -346,16 +349,16 @@ def test_missing_keys_are_named(bits: Keys) -> None:
         with pytest.raises(hesc.ParameterError, match=remedy):
             call()
     few = hesc.leveled_keygen(secret.params, unpacking="extract")
-    some = packing.read(few[1], few[0].pack(rows))
+    some = reading.slots(few[1], few[0].pack(rows))
     np.testing.assert_array_equal(few[0].decrypt_slots(some.extract(3)), rows[:, 3])
     with pytest.raises(hesc.ParameterError, match="unpacking=True"):
         some.unpack()
     # Ciphertexts of other keys are refused before anything is computed.
-    foreign = packing.read(few[1], few[0].pack(rows))
+    foreign = reading.slots(few[1], few[0].pack(rows))
     with pytest.raises(hesc.KeyMismatchError):
-        foreign + packing.read(full, data)
+        foreign + reading.slots(full, data)
     with pytest.raises(hesc.KeyMismatchError):
-        packing.sum_of_products([(packing.read(full, data), foreign)])
+        packing.sum_of_products([(reading.slots(full, data), foreign)])
     with pytest.raises(hesc.KeyMismatchError):
         secret.decrypt_slots(foreign)
 
@@ -386,7 +389,7 @@ def test_indices_that_make_no_ring_are_refused() -> None:
 def test_slots_survive_pickling(bits: Keys) -> None:
     secret, public = bits
     rows = messages(bits)
-    slots = pickle.loads(pickle.dumps(packing.read(public, secret.pack(rows))))  # noqa: S301
+    slots = pickle.loads(pickle.dumps(reading.slots(public, secret.pack(rows))))  # noqa: S301
     np.testing.assert_array_equal(secret.decrypt_slots(slots), rows)
     assert "normal" in repr(slots)
     assert len(slots) == 16
@@ -426,13 +429,13 @@ def test_second_implementation_reads_slots(index: int, tmp_path: Path) -> None:
     assert len(polynomials) == params.slot_count
     rng = np.random.default_rng(index)
     rows = rng.integers(0, t, (params.slot_count, params.slot_degree or 1))
-    packed = packing.read(public, secret.pack(rows))
+    packed = reading.slots(public, secret.pack(rows))
     # A slot alone is a remainder alone: which belongs to which.
     factor_of = []
     for slot in range(params.slot_count):
         alone = np.zeros_like(rows)
         alone[slot, 0] = 1
-        found = values(packing.read(public, secret.pack(alone)))
+        found = values(reading.slots(public, secret.pack(alone)))
         others = [i for i, value in enumerate(found) if any(value)]
         assert len(others) == 1
         factor_of.append(others[0])
@@ -470,13 +473,17 @@ def test_stored_vectors(case: dict[str, Any], tmp_path: Path) -> None:
 
     rows = np.array(case["rows"])
     secret, public = stored_keys(case, tmp_path)
-    packed = packing.read(public, stored("packed"))
+    packed = reading.slots(public, stored("packed"))
     assert packed.content == packing.NORMAL
     np.testing.assert_array_equal(secret.decrypt_slots(packed), rows)
     product = rows[:, 0] * rows[:, 1] % case["plain_modulus"]
-    found = secret.decrypt_slots(packing.read(public, stored("product")))
+    found = secret.decrypt_slots(
+        packing.EncryptedSlots.from_bytes(public.params, stored("product"))
+    )
     np.testing.assert_array_equal(found, product)
-    powers = secret.decrypt_slots(packing.read(public, stored("powers")))
+    powers = secret.decrypt_slots(
+        packing.EncryptedSlots.from_bytes(public.params, stored("powers"))
+    )
     np.testing.assert_array_equal(powers[:, :2], rows[:, :2])
     assert not powers[:, 2:].any()
     # The keys still do what they did.
@@ -495,10 +502,10 @@ def test_slots_on_the_wire_are_strict(bits: Keys) -> None:
     for flags in range(256):
         changed = wire.frame("leveled slots", struct.pack("<B", flags) + body[1:])
         if flags in {4, 5, 6}:
-            assert packing.read(public, changed).content is not None
+            assert reading.slots(public, changed).content is not None
         else:
             with pytest.raises(hesc.WireError):
-                packing.read(public, changed)
+                reading.slots(public, changed)
     for wrong in (body[:-1], body + b"\0", b""):
         with pytest.raises(hesc.WireError):
-            packing.read(public, wire.frame("leveled slots", wrong))
+            reading.slots(public, wire.frame("leveled slots", wrong))

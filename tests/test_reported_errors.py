@@ -40,13 +40,13 @@ def beyond_two(scaled: list[NDArray[np.float64]]) -> float:
 
 
 @pytest.fixture(scope="module")
-def keys() -> tuple[hesc.Decryptor, hesc.PublicKey]:
+def keys() -> tuple[hesc.Decryptor, hesc.PublicKeys]:
     secret, public = hesc.keygen(hesc.Params.preset("bfv_2048_slots"), mode="simulate")
     return hesc.Decryptor(secret), public
 
 
 def programs(
-    keys: tuple[hesc.Decryptor, hesc.PublicKey], generator: str, length: int, seed: int
+    keys: tuple[hesc.Decryptor, hesc.PublicKeys], generator: str, length: int, seed: int
 ) -> Scaled:
     """Errors of the simplest uses, in reported ones."""
     decryptor, public = keys
@@ -99,7 +99,7 @@ def programs(
 
 
 @pytest.mark.parametrize("generator", GENERATORS)
-def test_simple_programs(keys: tuple[hesc.Decryptor, hesc.PublicKey], generator: str) -> None:
+def test_simple_programs(keys: tuple[hesc.Decryptor, hesc.PublicKeys], generator: str) -> None:
     for length in LENGTHS:
         total: Scaled = {}
         for seed in range(3):
@@ -114,7 +114,7 @@ def test_simple_programs(keys: tuple[hesc.Decryptor, hesc.PublicKey], generator:
 
 @pytest.mark.parametrize("length", [64, 256, 1024])
 def test_sobol_dimensions_are_independent_streams(
-    keys: tuple[hesc.Decryptor, hesc.PublicKey], length: int
+    keys: tuple[hesc.Decryptor, hesc.PublicKeys], length: int
 ) -> None:
     """0 * 0 is 0 for every pair of calls: none of the dimensions that short streams confuse."""
     decryptor, public = keys
@@ -149,7 +149,7 @@ def test_products_of_four_default_streams_of_small_numbers(length: int) -> None:
 
 
 def test_elements_of_other_products_are_not_joint(
-    keys: tuple[hesc.Decryptor, hesc.PublicKey],
+    keys: tuple[hesc.Decryptor, hesc.PublicKeys],
 ) -> None:
     """Jointly encoded factors are exact with their own products' next factors only."""
     decryptor, public = keys
@@ -174,7 +174,7 @@ def test_elements_of_other_products_are_not_joint(
         assert 0.7 < rms(scaled) < 1.5, [rms(z) for z in (own, others, apart)]
 
 
-def test_two_generators(keys: tuple[hesc.Decryptor, hesc.PublicKey]) -> None:
+def test_two_generators(keys: tuple[hesc.Decryptor, hesc.PublicKeys]) -> None:
     decryptor, public = keys
     rng = np.random.default_rng(3)
     scaled = []
@@ -236,7 +236,7 @@ def test_complements(generator: str) -> None:
         assert 0.5 < rms(scaled) < 1.5, (representation, rms(scaled))
 
 
-def test_answers_by_wire_report_the_same(keys: tuple[hesc.Decryptor, hesc.PublicKey]) -> None:
+def test_answers_by_wire_report_the_same(keys: tuple[hesc.Decryptor, hesc.PublicKeys]) -> None:
     decryptor, public = keys
     params = public.params
     encryptor = hesc.Encryptor(public, 256, layout="one_per_block", random_state=1)

@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hesc
+from tests import reading
 from tests.second_implementation import encoders, groups, pads, wire
 from tests.second_implementation.blake3 import blake3
 
@@ -55,7 +56,7 @@ def test_known_answers(case: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "secret").write_bytes(data["secret"])
     (tmp_path / "secret").chmod(0o600)
     secret = hesc.load_secret_key(params, tmp_path / "secret")
-    assert hesc.PublicKey.from_bytes(params, data["public"]).to_bytes() == data["public"]
+    assert reading.public_keys(params, public=data["public"]).public.to_bytes() == data["public"]
     product = hesc.EncryptedArray.from_bytes(params, data["product"])
     assert product.to_bytes() == data["product"]
     counts = product_bits(case)
@@ -119,7 +120,7 @@ def test_truncated_and_extended_bytes_are_refused(cut: int) -> None:
             hesc.Answer.from_bytes(params, damaged)
     public = base64.b64decode(case["public"])
     with pytest.raises(hesc.WireError):
-        hesc.PublicKey.from_bytes(params, public[:cut])
+        hesc.PublicKeys.from_bytes(params, public[:cut])
 
 
 def test_parameters_and_keys_do_not_mix() -> None:
@@ -139,7 +140,7 @@ def test_parameters_and_keys_do_not_mix() -> None:
     with pytest.raises(hesc.ParameterError, match="same parameter set"):
         hesc.EncryptedArray.from_bytes(other, x.to_bytes())
     with pytest.raises(hesc.ParameterError, match="same parameter set"):
-        hesc.PublicKey.from_bytes(other, public.to_bytes())
+        hesc.PublicKeys.from_bytes(other, public.to_bytes())
     assert hesc.Decryptor(secret).decrypt(x).shape == (1,)
 
 

@@ -53,7 +53,7 @@ def looking_at(data: bytes, offset: int) -> bytes:
     return parts.shape + framed + blake3(framed)[:16]
 
 
-def encrypted(preset: str) -> tuple[hesc.SecretKey, hesc.PublicKey, hesc.EncryptedArray]:
+def encrypted(preset: str) -> tuple[hesc.SecretKey, hesc.PublicKeys, hesc.EncryptedArray]:
     params = hesc.Params.preset(preset)
     secret, public = hesc.keygen(params)
     representation = "unipolar" if preset.startswith("unipolar") else "inverted_bipolar"

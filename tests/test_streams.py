@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import hesc
+from hesc.streams.encryptor import encrypt_streams
 
 
 def encoder(generator: str = "sobol", **options: str) -> hesc.Encoder:
@@ -183,9 +184,9 @@ def test_delayed_streams_of_a_sequence_are_no_factors() -> None:
 def test_computed_streams_are_not_encrypted() -> None:
     _, public = hesc.keygen(hesc.Params.preset("bfv_1024"))
     a = hesc.Encoder(64).encode([0.5, 0.25])
-    assert public.encrypt_streams([a], "side_by_side")[0].shape == (2,)
+    assert encrypt_streams(public, [a], "side_by_side")[0].shape == (2,)
     with pytest.raises(hesc.CorrelationError, match="what an Encoder returned"):
-        public.encrypt_streams([~a], "side_by_side")
+        encrypt_streams(public, [~a], "side_by_side")
 
 
 def test_deterministic_products_are_exact() -> None:

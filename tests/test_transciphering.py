@@ -34,7 +34,7 @@ def key() -> CipherKey:
 
 @pytest.fixture(scope="module")
 def stored(party: Party, key: CipherKey) -> integers.EncryptedIntegers:
-    return integers.read(party[2], key.encrypt_to_bytes(party[1]))
+    return integers.read(party[2].params, key.encrypt_to_bytes(party[1])).with_keys(party[2])
 
 
 def test_numbers_arrive_and_are_computed_with(
@@ -147,7 +147,7 @@ def test_what_does_not_fit_is_refused(
             noisy, key.encrypt([True], "bool", shape=Shape(16, 1))
         )
     _, other = leveled_keygen(params)
-    foreign = integers.EncryptedIntegers(other, stored.kind, len(stored), stored.blocks)
+    foreign = stored.with_keys(other)
     with pytest.raises(hesc.KeyMismatchError):
         plan.decipher(foreign, message)
     with pytest.raises(hesc.CircuitError, match="products in sequence"):
@@ -181,7 +181,7 @@ def test_presets_have_room_for_what_is_said_of_them() -> None:
         assert plan.depth == depth
         secret, public = leveled_keygen(plan.params)
         key = CipherKey.generate()
-        stored = integers.read(public, key.encrypt_to_bytes(secret))
+        stored = integers.read(public.params, key.encrypt_to_bytes(secret)).with_keys(public)
         numbers = np.random.default_rng(1).integers(0, 1 << 20, plan.shape.slots * 2)
         message = key.encrypt(numbers, dtype, shape=plan.shape)
         found = plan.decipher(stored, message, progress=False)

@@ -61,7 +61,7 @@ def used(secret, public, name):
         secret.pack([[1, 0, 1]])
     elif name in leveled.split(","):
         sent = secret.encrypt_to_bytes([1, 0, 1])
-        secret.decrypt(public.read(sent))
+        secret.decrypt(hesc.EncryptedVector.from_bytes(public.params, sent))
     elif not name.startswith("bfv_4096"):
         array = hesc.SecretEncryptor(secret, 64).encrypt([0.25, 0.5]).expand()
         hesc.Decryptor(secret).decrypt(array.answer())

@@ -24,7 +24,7 @@ class Given(NamedTuple):
 
     params: hesc.Params
     secret: hesc.SecretKey
-    public: hesc.PublicKey
+    public: hesc.PublicKeys
     slots: hesc.PublicKeys
     bits: hesc.Params
 
@@ -44,14 +44,14 @@ def test_what_is_no_bytes_is_not_read(data: Any) -> None:
         lambda: hesc.Answer.from_bytes(g.params, data),
         lambda: hesc.EncryptedArray.from_bytes(g.params, data),
         lambda: hesc.SeededArray.from_bytes(g.params, data),
-        lambda: hesc.PublicKey.from_bytes(g.params, data),
+        lambda: hesc.PublicKeys.from_bytes(g.params, data),
         lambda: codes.EncryptedCodes.from_bytes(g.params, data),
         lambda: codes.EncryptedDistances.from_bytes(g.params, data),
         lambda: gates.BitAnswer.from_bytes(g.bits, data),
         lambda: gates.EncryptedBits.from_bytes(g.bits, data),
-        lambda: gates.EvaluationKey.from_bytes(g.bits, data),
-        lambda: integers.read(g.slots, data),
-        lambda: integers.EncryptedIntegers.from_bytes(g.slots, data),
+        lambda: hesc.PublicKeys.from_bytes(g.bits, data),
+        lambda: integers.read(g.slots.params, data),
+        lambda: integers.EncryptedIntegers.from_bytes(g.slots.params, data),
         lambda: integers.BootstrappedIntegers.from_bytes(g.bits, data),
         lambda: integers.IntegerAnswer.from_bytes(g.bits, data),
         lambda: ring_products.Plan.from_bytes(data),

@@ -29,10 +29,10 @@ from hesc._native import (
     WireError,
     scc,
 )
-from hesc.params import Params
+from hesc.params.streams import Params
 from hesc.streams.arrays import Answer, EncryptedArray, SeededArray, powers
 from hesc.streams.encoding import EncodedArray, Encoder
-from hesc.streams.encryptor import Encryptor, PublicKey
+from hesc.streams.encryptor import Encryptor
 from hesc.streams.polynomials import Plan, Polynomial
 from hesc.vectors import EncryptedVector, LeveledParams, PublicKeys
 
@@ -86,7 +86,6 @@ __all__ = [
     "Params",
     "Plan",
     "Polynomial",
-    "PublicKey",
     "PublicKeys",
     "SecretEncryptor",
     "SecretKey",

@@ -9,6 +9,7 @@ import pytest
 import seal
 
 import hesc
+from hesc.streams.encryptor import encrypt_streams
 from hesc_papers.seal_peer.setup import make
 from tests.interop import seal_format
 from tests.second_implementation import wire
@@ -30,7 +31,7 @@ class Pair(NamedTuple):
     degree: int
     modulus: int
     secret: hesc.SecretKey
-    public: hesc.PublicKey
+    public: hesc.PublicKeys
     ternary: NDArray[np.int64]
     context: Any
     encryptor: Any
@@ -95,7 +96,7 @@ def encrypted(p: Pair) -> tuple[hesc.EncryptedArray, NDArray[np.int64], NDArray[
     encryptor = hesc.Encryptor(p.public, p.degree, layout="one_per_block", random_state=3)
     encoded = encryptor.encoder.encode([0.3])
     bits = np.unpackbits(encoded.streams.words().view(np.uint8), bitorder="little").astype(np.int64)
-    (array,) = p.public.encrypt_streams([encoded], "one_per_block")
+    (array,) = encrypt_streams(p.public, [encoded], "one_per_block")
     _, (nested,), _ = wire.read_array(array.to_bytes())
     return array, bits, wire.read_ciphertexts(nested, p.degree, p.modulus).parts[0]
 
@@ -202,7 +203,7 @@ def test_slots_are_seals_slots(packing: str, tmp_path: Path) -> None:
     encryptor = hesc.Encryptor(ckks.public, params.block_length, layout="one_per_block")
     encoded = encryptor.encoder.encode([0.3])
     bits = np.unpackbits(encoded.streams.words().view(np.uint8), bitorder="little").astype(float)
-    (array,) = ckks.public.encrypt_streams([encoded], "one_per_block")
+    (array,) = encrypt_streams(ckks.public, [encoded], "one_per_block")
     _, (nested,), _ = wire.read_array(array.to_bytes())
     residues = wire.read_ciphertexts(nested, degree, modulus).parts[0]
     like = ckks.encryptor.encrypt(encoder.encode(0.0, scale))

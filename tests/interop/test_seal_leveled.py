@@ -149,7 +149,7 @@ def close(found: NDArray[Any], expected: NDArray[Any], atol: float = 1e-5) -> No
 def raw(p: Pair, native: _native.LeveledCiphertext) -> hesc.EncryptedVector:
     complex_values = p.scheme == "ckks"
     return hesc.EncryptedVector(
-        p.public, native, p.secret.params.slot_count, complex_values=complex_values
+        p.secret.params, native, p.secret.params.slot_count, complex_values=complex_values
     )
 
 

@@ -9,11 +9,18 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 import hesc
-from hesc import codes, gates, integers, logarithms, packing, ring_products
-from hesc import vectors as leveled
-from hesc.integers import transciphering
-from hesc.protocols import linkage
-from hesc.streams import networks
+from hesc import (
+    codes,
+    gates,
+    integers,
+    leveled,
+    linkage,
+    logarithms,
+    networks,
+    packing,
+    ring_products,
+    transciphering,
+)
 from hesc.streams.iris import load_network
 
 if TYPE_CHECKING:
@@ -31,7 +38,7 @@ LEFT_OUT: Final = {
     "hesc.streams.encoding.EncodedArray", "hesc.vectors.keys.PublicKeys",
     "hesc.streams.polynomials.plan.Plan",
     "hesc.streams.polynomials.plan.Plan.for_sum", "hesc.streams.polynomials.plan.Plan.sums",
-    "hesc.streams.polynomials.plan.Plan.sum", "hesc.streams.encryptor.PublicKey.rerandomise",
+    "hesc.streams.polynomials.plan.Plan.sum",
     "hesc.secret.keys.SecretKey.write", "hesc.integers.bootstrapped.BootstrappedIntegers",
     "hesc.integers.bootstrapped.IntegerAnswer", "hesc.integers.contenders.Contender",
     "hesc.integers.arrays.EncryptedIntegers", "hesc.integers.expressions.Integers",
@@ -46,7 +53,7 @@ LEFT_OUT: Final = {
     "hesc.gates.encrypted.Evaluator", "hesc.gates.encrypted.Evaluator.answer",
     "hesc.gates.encrypted.Evaluator.gate", "hesc.gates.encrypted.Evaluator.pack",
     "hesc.gates.encrypted.Evaluator.program", "hesc.gates.encrypted.Evaluator.refresh",
-    "hesc.gates.encrypted.Evaluator.seconds", "hesc.gates.encrypted.EvaluationKey.from_bytes",
+    "hesc.gates.encrypted.Evaluator.seconds",
     "hesc.gates.answers.BitAnswer.from_bytes", "hesc.gates.encrypted.EncryptedBits.of_streams",
     "hesc.integers.bootstrapped.BootstrappedIntegers.answer",
     "hesc.integers.bootstrapped.BootstrappedIntegers.encrypt",
@@ -171,7 +178,7 @@ def _streams() -> Iterator[Call]:  # noqa: PLR0915 - a list
     yield _of(encryptor.encrypt_batches, values=[0.5], batch_size=1)
     yield _of(key.encrypt_streams, encoded=[streams], layout="auto")
     yield _of(secret.encrypt_streams, encoded=streams, layout="auto")
-    yield _of(hesc.PublicKey.from_bytes, params=params, data=key.to_bytes())
+    yield _of(hesc.PublicKeys.from_bytes, params=params, data=key.to_bytes())
     yield _of(hesc.Answer.from_bytes, params=params, data=array.answer().to_bytes())
     yield _of(hesc.EncryptedArray.from_bytes, params=params, data=array.to_bytes())
     yield _of(hesc.SeededArray.from_bytes, params=params, data=up.encrypt([0.5]).to_bytes())
@@ -298,7 +305,8 @@ def _vectors() -> Iterator[Call]:
         slot_rotations=(), unpacking=False, spreading=False,
     )  # fmt: skip
     yield _of(keys.encrypt, values=[0.5], bound=1.0)
-    yield _of(keys.read, data=vector.to_bytes(), length=2)
+    yield _of(vector.with_keys, keys=keys)
+    yield _of(hesc.EncryptedVector.from_bytes, params=params, data=vector.to_bytes(), length=2)
     yield _of(hesc.PublicKeys.from_bytes, params=params, forms=keys.to_bytes())
     yield _of(vector.dot, other=vector)
     yield _of(vector.mod_switch_to, level=1)
@@ -455,15 +463,15 @@ def _integers() -> Iterator[Call]:  # noqa: PLR0915 - a list
     yield _of(integers.Slotwise, params=params, dtype="uint4")
     yield _of(slotwise.slots_of, numbers=[1])
     yield _of(slotwise.encrypt, keys=keys, numbers=[1])
-    yield _of(slotwise.read, keys=keys, data=along.to_bytes(), count=1)
+    yield _of(slotwise.read, data=along.to_bytes(), count=1)
     yield _of(slotwise.truths_row, truths=True, count=1)
     yield _of(slotwise.numbers_of, row=row, count=1)
     yield _of(slotwise.truths_of, row=row, count=1)
     yield _of(along.slots_beside, other=1)
     yield _of(along.__xor__, other=1)
     yield _of(integers.encrypt, keys=keys, numbers=[1], dtype="uint4", layout="sliced")
-    yield _of(integers.read, keys=keys, data=x.to_bytes(), layout="sliced")
-    yield _of(integers.EncryptedIntegers.from_bytes, keys=keys, data=x.to_bytes())
+    yield _of(integers.read, params=params, data=x.to_bytes(), layout="sliced")
+    yield _of(integers.EncryptedIntegers.from_bytes, params=params, data=x.to_bytes())
     for pair in (integers.maximum, integers.minimum):
         yield _of(pair, a=x, b=x)
     yield _of(integers.dot, a=[x], b=[x])
@@ -479,7 +487,7 @@ def _integers() -> Iterator[Call]:  # noqa: PLR0915 - a list
     yield _of(secret.decrypt_integers, integers=x)
     yield _of(secret.encrypt_integers_to_bytes, numbers=[1], dtype="uint4", layout="sliced")
     yield _of(packing.encrypt, keys=keys, messages=[1, 0], content="numbers")
-    yield _of(packing.read, keys=keys, data=slots.to_bytes())
+    yield _of(packing.EncryptedSlots.from_bytes, params=params, data=slots.to_bytes())
     yield _of(packing.pack, columns=[slots])
     yield _of(packing.spreading_elements, params=params)
     yield _of(slots.mod_switch_to, level=1)

@@ -50,9 +50,9 @@ class Owner(NamedTuple):
     """A key pair, and another of the same parameters."""
 
     secret: hesc.SecretKey
-    public: hesc.PublicKey
+    public: hesc.PublicKeys
     stranger: hesc.SecretKey
-    strange: hesc.PublicKey
+    strange: hesc.PublicKeys
 
 
 @cache
@@ -122,7 +122,7 @@ class World(NamedTuple):
 
 
 def encryptor_of(
-    keys: tuple[hesc.SecretKey, hesc.PublicKey], length: int, **options: Any
+    keys: tuple[hesc.SecretKey, hesc.PublicKeys], length: int, **options: Any
 ) -> hesc.Encryptor | Expanding:
     """What encrypts under the public key, or under the secret one where there is none."""
     secret, public = keys

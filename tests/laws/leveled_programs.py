@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 import hesc
+from tests import reading
 from tests.laws.programs import FLAG, OPERAND, Programs, between, one_of, operation
 from tests.leveled_party import Party, party
 
@@ -71,7 +72,7 @@ class VectorProgram(Programs[Kept]):
 
     def seeded(self, numbers: Any) -> hesc.EncryptedVector:
         data = self.party.secret.encrypt_to_bytes(numbers, **self.terms(numbers))
-        return self.party.public.read(data)
+        return reading.vector(self.party.public, data)
 
     def reduced(self, numbers: Any) -> Any:
         """Exact results without bounds are known modulo the plaintext modulus."""
@@ -159,7 +160,8 @@ class VectorProgram(Programs[Kept]):
         x = bound * self.rng.uniform(-1, 1, 5)
         if seeded:
             self.compared(
-                lambda: p.public.read(p.secret.encrypt_to_bytes(x, bound=bound)), lambda: x
+                lambda: reading.vector(p.public, p.secret.encrypt_to_bytes(x, bound=bound)),
+                lambda: x,
             )
         else:
             self.compared(lambda: p.public.encrypt(x, bound=bound), lambda: x)
@@ -199,11 +201,13 @@ class VectorProgram(Programs[Kept]):
             self.refused(lambda: v.mod_switch_to(level), hesc.ShapeError)
             return
         self.compared(
-            lambda: self.party.public.read(v.mod_switch_to(level).to_bytes(), len(x)),
+            lambda: reading.vector(self.party.public, v.mod_switch_to(level).to_bytes(), len(x)),
             lambda: x,
             kept,
         )
-        self.refused(lambda: self.party.public.read(v.to_bytes(), len(x) + 1), hesc.ShapeError)
+        self.refused(
+            lambda: reading.vector(self.party.public, v.to_bytes(), len(x) + 1), hesc.ShapeError
+        )
 
     @operation(a=OPERAND, how=one_of("+", "-", "*", "dot", "decrypt", "rotate", "relin"))
     def other_keys(self, a: int, how: str) -> None:
@@ -212,7 +216,7 @@ class VectorProgram(Programs[Kept]):
         numbers = self.numbers(len(x), z=False)
         w = other.public.encrypt(numbers, **self.terms(numbers))
         # The vector, with keys of a stranger.
-        mixed = hesc.EncryptedVector(other.public, v.native, len(x))
+        mixed = hesc.EncryptedVector(v.params, v.native, len(x), keys=other.public)
         calls: dict[str, Callable[[], Any]] = {
             "+": lambda: v + w,
             "-": lambda: w - v,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 CODES = np.arange(256, dtype=np.uint64).reshape(128, 2)
 
 
-def order_of(party: type[Sender | Comparer], public: hesc.PublicKey) -> bytes:
+def order_of(party: type[Sender | Comparer], public: hesc.PublicKeys) -> bytes:
     """Where a linkage's matches lead: the order that only the party knows."""
     made = party(LinkagePlan(128, 128, 128), public, CODES)
     return made.matched([[place, place] for place in range(128)]).tobytes()

@@ -186,7 +186,7 @@ class Parties(NamedTuple):
     """A key owner and a server of the insecure set, whose bootstraps take a quarter of a ms."""
 
     secret: hesc.SecretKey
-    public: hesc.PublicKey
+    public: hesc.PublicKeys
     server: gates.Evaluator
 
 
@@ -194,8 +194,8 @@ class Parties(NamedTuple):
 def parties(number: int) -> Parties:
     """Keys of one of two owners."""
     assert number < 2
-    secret, public = hesc.keygen(hesc.Params.preset("insecure_tfhe_512"))
-    return Parties(secret, public, gates.Evaluator(secret.evaluation_key()))
+    secret, public = hesc.keygen(hesc.Params.preset("insecure_tfhe_512"), bootstrapping=True)
+    return Parties(secret, public, gates.Evaluator(public))
 
 
 class Bits(NamedTuple):

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import hesc
+from tests import reading
 from tests.laws.leveled_programs import VectorProgram
 from tests.laws.programs import (
     FLAG,
@@ -180,7 +181,9 @@ class Vectors(VectorProgram):
         elif then == "dot" and len(x) <= self.row:
             self.compared(lambda: v.dot(v), lambda: np.dot(x, x), filled)
         elif then == "read":
-            self.compared(lambda: self.party.public.read(v.to_bytes()), lambda: x, filled)
+            self.compared(
+                lambda: reading.vector(self.party.public, v.to_bytes()), lambda: x, filled
+            )
 
     @operation(a=OPERAND, degree=between(0, 9), z=FLAG, zeros=FLAG)
     def polynomial(self, a: int, degree: int, z: bool, zeros: bool) -> None:

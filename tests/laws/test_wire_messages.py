@@ -27,14 +27,14 @@ class Gates(NamedTuple):
     """A key owner and a server."""
 
     secret: hesc.SecretKey
-    public: hesc.PublicKey
+    public: hesc.PublicKeys
     server: gates.Evaluator
 
 
 @cache
 def parties() -> Gates:
-    secret, public = hesc.keygen(hesc.Params.preset("insecure_tfhe_512"))
-    return Gates(secret, public, gates.Evaluator(secret.evaluation_key()))
+    secret, public = hesc.keygen(hesc.Params.preset("insecure_tfhe_512"), bootstrapping=True)
+    return Gates(secret, public, gates.Evaluator(public))
 
 
 def test_encrypted_bits_tell_nothing() -> None:
@@ -140,8 +140,8 @@ def test_keys_are_made_of_fresh_randomness() -> None:
         return hesc.keygen(hesc.Params.preset(preset))[1].to_bytes()
 
     def evaluation_key() -> bytes:
-        secret, _ = hesc.keygen(hesc.Params.preset("insecure_tfhe_512"))
-        return secret.evaluation_key().to_bytes()
+        params = hesc.Params.preset("insecure_tfhe_512")
+        return hesc.keygen(params, bootstrapping=True)[1].to_bytes()
 
     for preset, head in heads.items():
         check_no_word_repeats(preset, partial(public_key, preset), head=head)

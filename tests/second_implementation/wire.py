@@ -26,6 +26,7 @@ KINDS = {
     "bit answer": 42,
     "leveled ciphertext": 38,
     "leveled vector": 43,
+    "public keys": 8,
     "leveled slots": 44,
     "leveled seeded": 39,
     "ring product plan": 60,

@@ -27,6 +27,7 @@ mod peer;
 #[cfg(feature = "peer-integers")]
 mod peer_integers;
 mod presets;
+mod public_keys;
 mod ring_products;
 mod transciphering;
 #[cfg(feature = "peers")]
@@ -102,6 +103,8 @@ mod _native {
     use crate::peer_integers::{TfheIntegers, time_tfhe_kreyvium};
     #[pymodule_export]
     use crate::presets::{Entry, presets};
+    #[pymodule_export]
+    use crate::public_keys::{join_keys, split_keys};
     #[pymodule_export]
     use crate::ring_products::{RingProductEncryptedModel, RingProductModel, RingProductPlan};
     #[pymodule_export]

@@ -17,6 +17,7 @@ mod identity;
 mod interrupt;
 mod kinds;
 pub mod presets;
+pub mod public_keys;
 pub mod rlwe;
 mod roots;
 mod schemes;

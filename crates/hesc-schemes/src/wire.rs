@@ -36,6 +36,8 @@ pub enum Kind {
     CompactCiphertexts = 6,
     /// A secret key under a passphrase.
     SealedSecretKey = 7,
+    /// The keys that a key owner gives away.
+    PublicKeys = 8,
     /// A relinearisation key.
     RelinKey = 35,
     /// Keys for rotations.
@@ -108,6 +110,7 @@ impl Kind {
             Self::SeededCiphertexts => "seeded ciphertexts",
             Self::CompactCiphertexts => "compact ciphertexts",
             Self::SealedSecretKey => "a sealed secret key",
+            Self::PublicKeys => "public keys",
             Self::RelinKey => "a relinearisation key",
             Self::GaloisKeys => "rotation keys",
             Self::SwitchKey => "a switching key",
@@ -251,6 +254,15 @@ pub fn checksum(framed: &[u8]) -> [u8; CHECKSUM] {
     let mut first = [0; CHECKSUM];
     first.copy_from_slice(&blake3::hash(framed).as_bytes()[..CHECKSUM]);
     first
+}
+
+/// The names of parameter set and key pair that the body of a frame begins with; none where it is shorter. They are
+/// not checked.
+pub(crate) fn tag_of(frame: &[u8]) -> Option<Tag> {
+    let (params, rest) = frame.get(HEADER..)?.split_first_chunk::<16>()?;
+    let (key, rest) = rest.split_first_chunk::<16>()?;
+    let of = Tag { params: Fingerprint::from_bytes(*params), key: KeyId::from_bytes(*key) };
+    (rest.len() >= CHECKSUM).then_some(of)
 }
 
 fn packed_len(count: usize, bits: u32) -> Option<usize> {

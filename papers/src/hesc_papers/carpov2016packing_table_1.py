@@ -119,7 +119,7 @@ class Server(Slots):
         self.upload = self.secret.encrypt_integers_to_bytes(
             np.full(params.slot_count, number, dtype=object), f"uint{width}"
         )
-        self.inputs = integers.read(self.keys, self.upload).blocks[0]
+        self.inputs = integers.read(self.keys.params, self.upload).blocks[0]
 
     def run(self, keystream: Keystream) -> list[_native.LeveledCiphertext]:
         """The keystream, encrypted."""

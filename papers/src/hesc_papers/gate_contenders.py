@@ -39,8 +39,8 @@ class Bench:
     params: Params = field(default_factory=lambda: Params.recommended("tfhe"))
 
     def __post_init__(self) -> None:
-        self.secret, self.public = keygen(self.params)
-        self.server = gates.Evaluator(self.secret.evaluation_key())
+        self.secret, self.public = keygen(self.params, bootstrapping=True)
+        self.server = gates.Evaluator(self.public)
         self.precision = gates.Precision.of(self.params)
 
     def program(self, contender: str, bits: int) -> gates.Program:

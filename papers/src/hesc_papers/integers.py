@@ -161,7 +161,7 @@ def keystream(clock: Clock, spare: int, name: str) -> dict[str, Any]:
     secret, keys = hesc.leveled_keygen(plan.params)
     key = hesc.CipherKey.generate()
     once = key.encrypt_to_bytes(secret)
-    stored = integers.read(keys, once)
+    stored = integers.read(keys.params, once).with_keys(keys)
     count = plan.shape.slots * plan.shape.blocks
     numbers = np.random.default_rng(0).integers(0, 1 << 25, count, dtype=np.uint32)
     message = key.encrypt(numbers, "uint25", shape=plan.shape)

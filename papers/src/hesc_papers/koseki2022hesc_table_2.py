@@ -9,9 +9,10 @@ import numpy as np
 
 from hesc._native import HescError, Selector
 from hesc._support.stages import medians
-from hesc.params import Params
+from hesc.params.streams import Params
 from hesc.secret import keygen
 from hesc.streams.encoding import Encoder
+from hesc.streams.encryptor import encrypt_streams
 from hesc_papers.report import Report, alternating
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ class _Hesc:
         self._slots = params.packing == "slots"
 
     def _encrypt(self, encoded: Any) -> Any:
-        return self._public.encrypt_streams([encoded], "one_per_block")[0]
+        return encrypt_streams(self._public, [encoded], "one_per_block")[0]
 
     def run(self, number: int) -> Mapping[str, float]:
         """Microseconds a bit."""

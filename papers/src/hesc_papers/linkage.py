@@ -74,7 +74,7 @@ def reproduce(options: Options) -> Report:
 
         def compare(
             encrypted: EncryptedCodes = encrypted,
-            public: hesc.PublicKey = public,
+            public: hesc.PublicKeys = public,
             shown: int = shown,
             *,
             hidden: bool = hidden,

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import numpy as np
 
 from hesc._support.stages import Stopwatch, medians
-from hesc.params import Params
+from hesc.params.streams import Params
 from hesc.secret import keygen, leveled_keygen
 from hesc.streams.arrays import EncryptedArray, powers
 from hesc.streams.encoding import Encoder
-from hesc.streams.encryptor import Encryptor
+from hesc.streams.encryptor import Encryptor, encrypt_streams
 from hesc.streams.polynomials import Polynomial
 from hesc.vectors import LeveledParams
 from hesc_papers.report import alternating
@@ -90,7 +90,7 @@ class Streams:
         clock = Stopwatch()
         encoded = Encoder(length, generator=generator).encode_factors(values)
         clock("B2S")
-        copies = self._public.encrypt_streams(encoded, "one_per_block")
+        copies = encrypt_streams(self._public, encoded, "one_per_block")
         clock("Enc")
         if self._encrypt_constant:
             # As the paper: the constant is a stream like the others.

@@ -49,7 +49,8 @@ class World:
     def upload(self, level: int) -> tuple[packing.EncryptedSlots, float]:
         """Packed messages at a level, and how many bits each has on the wire."""
         data = self.secret.pack(self.rows, level=level)
-        return packing.read(self.keys, data), 8 * len(data) / self.rows.size
+        read = packing.EncryptedSlots.from_bytes(self.keys.params, data)
+        return read.with_keys(self.keys), 8 * len(data) / self.rows.size
 
     def level(self, primes: int) -> int:
         """The highest level with so many primes."""
@@ -76,7 +77,7 @@ def products(world: World, clock: Clock) -> list[dict[str, Any]]:
         a, b = (number.mod_switch_to(min(number.level, level)).native for number in numbers)
 
         product = partial(_product, a, b, relin, below)
-        found = packing.EncryptedSlots(world.keys, product(), packing.NUMBERS)
+        found = packing.EncryptedSlots(world.keys.params, product(), packing.NUMBERS)
         world.check(found, world.rows[:, 0] & world.rows[:, 1], "a product")
         timing = clock.time(product)
         rows.append(

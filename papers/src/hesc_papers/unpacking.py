@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 import numpy as np
 
 from hesc._native import HescError, NoiseBudgetError
-from hesc.packing import NORMAL, EncryptedSlots, Spread, read
+from hesc.packing import NORMAL, EncryptedSlots, Spread
 from hesc.packing import pack as pack_columns
 from hesc.params.vectors import LeveledParams
 from hesc.secret import leveled_keygen
@@ -130,7 +130,8 @@ class Packed:
 
     def received(self, level: int | None = None, content: str = NORMAL) -> EncryptedSlots:
         """All messages, as the server has them."""
-        return read(self.keys, self.upload(level, content))
+        data = self.upload(level, content)
+        return EncryptedSlots.from_bytes(self.keys.params, data).with_keys(self.keys)
 
     def decrypted(self, slots: EncryptedSlots) -> Any:
         """What slots hold, from 0 to below the modulus: numbers are decrypted around zero."""

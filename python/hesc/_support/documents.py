@@ -77,6 +77,19 @@ def kind_of(data: bytes) -> str:
     return text[len(head) : -len(tail)]
 
 
+def protocol_of(data: bytes, kind: str) -> object:
+    """The protocol that a document of some kind names; its other fields are not looked at.
+
+    Raises:
+        WireError: damaged bytes, another kind or version, or no document.
+
+    """
+    found = _parsed(data, kind)
+    if not isinstance(found, dict) or found.get("format") != _format(kind):
+        raise WireError(f"this is no {kind} of hesc, version {_VERSION}; check what was sent")
+    return found.get("protocol")
+
+
 def _parsed(data: bytes, kind: str) -> object:
     if not isinstance(data, bytes) or len(data) > LARGEST:
         raise WireError(f"a {kind} is bytes, up to {LARGEST} of them")

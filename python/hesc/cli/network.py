@@ -31,13 +31,14 @@ from hesc.cli.terminal import (
     say,
     standard_output,
 )
-from hesc.params import Params
+from hesc.params.streams import Params
 from hesc.streams.arrays import Answer, EncryptedArray
-from hesc.streams.encryptor import Encryptor, PublicKey
+from hesc.streams.encryptor import Encryptor
 from hesc.streams.networks import Preprocessing, SquareNetwork
 from hesc.streams.networks.batches import BatchWriter, read_batches
 from hesc.streams.networks.messages import Message
 from hesc.streams.networks.monomial import QUERY_DIMENSION, MonomialModel
+from hesc.vectors.keys import PublicKeys
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -70,9 +71,9 @@ def _read_params(public: Path, assurance: str) -> Params:
     return Params.from_bytes(data, assurance=assurance)
 
 
-def _read_public(params: Params, public: Path) -> PublicKey:
+def _read_public(params: Params, public: Path) -> PublicKeys:
     data = read_whole(public / PUBLIC_FILE, KEY_BYTES, "a public key")
-    return PublicKey.from_bytes(params, data)
+    return PublicKeys.from_bytes(params, data)
 
 
 @app.command("keygen")

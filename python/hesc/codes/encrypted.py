@@ -5,19 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hesc import _native
-from hesc._support.inputs import WORD, of_kind, whole, wire_bytes
+from hesc._support.inputs import WORD, whole, wire_bytes
 from hesc._support.memory import make_room
 from hesc._support.opaque import Opaque
 from hesc._support.pickling import ByWireForm
 from hesc.codes.rows import checked
-from hesc.params import checked_params
-from hesc.streams.encryptor import PublicKey
+from hesc.params.streams import checked_params
+from hesc.streams.encryptor import stream_keys
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc.params import Params
+    from hesc.params.streams import Params
+    from hesc.vectors.keys import PublicKeys
 
 _KIND = 5
 _SEEDED = 57
@@ -46,7 +47,7 @@ class EncryptedCodes(ByWireForm, Opaque):
         self._native = native
 
     @classmethod
-    def encrypt(cls, public: PublicKey, codes: ArrayLike) -> EncryptedCodes:
+    def encrypt(cls, public: PublicKeys, codes: ArrayLike) -> EncryptedCodes:
         """Encrypts codes under a public key.
 
         Cost: for each bit of each ring degree of records three transforms.
@@ -56,10 +57,10 @@ class EncryptedCodes(ByWireForm, Opaque):
             ParameterError: parameters that do not hold distances of codes so long.
 
         """
-        key = of_kind(public, "public", PublicKey, "hesc.keygen makes it")
+        key = stream_keys(public)
         rows = checked(codes)
         room_for_codes(key.params, rows)
-        return cls(key.params, _native.EncryptedCodes.encrypt(key.native, rows))
+        return cls(key.params, _native.EncryptedCodes.encrypt(key.public, rows))
 
     @classmethod
     def from_bytes(cls, params: Params, data: bytes) -> EncryptedCodes:
@@ -100,7 +101,7 @@ class EncryptedCodes(ByWireForm, Opaque):
 
     def hidden_distances(
         self,
-        public: PublicKey,
+        public: PublicKeys,
         codes: ArrayLike,
         *,
         coefficients: int,
@@ -129,9 +130,9 @@ class EncryptedCodes(ByWireForm, Opaque):
             ShapeError: what are no codes, or of another length.
 
         """
-        key = of_kind(public, "public", PublicKey, "hesc.keygen makes it")
+        key = stream_keys(public)
         native = self._native.hidden_distances(
-            key.native,
+            key.public,
             checked(codes),
             whole(coefficients, "coefficients", 1, WORD),
             whole(statistical_bits, "statistical_bits", 1, 1 << 10),

@@ -5,7 +5,6 @@ from hesc.gates.answers import BitAnswer
 from hesc.gates.circuit import Builder, Circuit, Precision, Program
 from hesc.gates.encrypted import (
     EncryptedBits,
-    EvaluationKey,
     Evaluator,
     concatenate,
     encrypt_bits,
@@ -41,7 +40,6 @@ __all__ = [
     "Builder",
     "Circuit",
     "EncryptedBits",
-    "EvaluationKey",
     "Evaluator",
     "Precision",
     "Program",

@@ -18,16 +18,17 @@ from hesc._support.progress import Bar
 from hesc.gates.answers import MOST_OUTPUTS, BitAnswer
 from hesc.gates.circuit import Builder, Circuit, Precision, Program
 from hesc.gates.words import bit_array, to_bits
-from hesc.params import checked_params
-from hesc.streams.encryptor import PublicKey
+from hesc.params.streams import checked_params
+from hesc.streams.encryptor import stream_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import ArrayLike
 
-    from hesc.params import Params
+    from hesc.params.streams import Params
     from hesc.streams.arrays import EncryptedArray
+    from hesc.vectors.keys import PublicKeys
 
 T = TypeVar("T")
 
@@ -163,7 +164,7 @@ def _encrypted(bits: Any) -> EncryptedBits:
     return of_kind(bits, "the operand", EncryptedBits, remedy)
 
 
-def encrypt_bits(public: PublicKey, bits: ArrayLike) -> EncryptedBits:
+def encrypt_bits(public: PublicKeys, bits: ArrayLike) -> EncryptedBits:
     """Encrypts an array of zeros and ones.
 
     Raises:
@@ -171,15 +172,15 @@ def encrypt_bits(public: PublicKey, bits: ArrayLike) -> EncryptedBits:
 
     """
     array = bit_array(bits)
-    of_kind(public, "the key", PublicKey, "bits are encrypted with a hesc.PublicKey")
+    stream_keys(public)
     blocks = -(-array.size // public.params.block_length)
     make_room(blocks * public.params.block_bytes, f"{array.size:,} encrypted bits")
-    native = _native.encrypt_bits(public.native, array.reshape(-1), list(array.shape))
+    native = _native.encrypt_bits(public.public, array.reshape(-1), list(array.shape))
     return EncryptedBits(public.params, native)
 
 
 def encrypt_numbers(
-    public: PublicKey, numbers: ArrayLike, width: int, *, signed: bool = False
+    public: PublicKeys, numbers: ArrayLike, width: int, *, signed: bool = False
 ) -> EncryptedBits:
     """Encrypts the bits of integers, along a new last axis of `width`.
 
@@ -188,45 +189,28 @@ def encrypt_numbers(
     return encrypt_bits(public, to_bits(numbers, width, signed=signed))
 
 
-class EvaluationKey(ByWireForm):
-    """What a server runs circuits with; it decrypts nothing. `SecretKey.evaluation_key` makes it.
-
-    42 MB on the wire and 150 MB in use, at a ring degree of 2048.
-    """
-
-    def __init__(self, params: Params, native: _native.EvaluationKey) -> None:
-        self.params = params
-        self.native = native
-
-    @classmethod
-    def from_bytes(cls, params: Params, data: bytes) -> EvaluationKey:
-        """Reads what `to_bytes` wrote; strict."""
-        native = checked_params(params).native
-        return cls(params, _native.EvaluationKey.from_bytes(native, wire_bytes(data)))
-
-    def to_bytes(self) -> bytes:
-        """The wire form."""
-        return self.native.to_bytes()
-
-
 class Evaluator:
     """Runs circuits on encrypted bits, on all cores.
 
     Circuits are compiled once for each probability of failure. Evaluations of more than a second
     show a bar with the time that is left, on a terminal; an interrupt ends them within 0.1 s and
     leaves their inputs as they were.
+
+    Args:
+        public: keys of `hesc.keygen(params, bootstrapping=True)`: 42 MB on the wire and 150 MB in
+            use, at a ring degree of 2048.
+
     """
 
-    def __init__(self, key: EvaluationKey) -> None:
-        of_kind(key, "the key", EvaluationKey, "SecretKey.evaluation_key makes what is needed")
-        self.params = key.params
-        self._native = _native.Evaluator(key.native)
+    def __init__(self, public: PublicKeys) -> None:
+        self.params = stream_keys(public).params
+        self._native = _native.Evaluator(public.bootstrapping)
         self._programs: WeakKeyDictionary[Circuit, dict[float, Program]] = WeakKeyDictionary()
         self._seconds: float | None = None
 
     def __reduce__(self) -> Never:
         raise TypeError(
-            "an Evaluator is not pickled or copied; send the EvaluationKey and make one of it there"
+            "an Evaluator is not pickled or copied; send the public keys and make one of them there"
         )
 
     def program(self, circuit: Circuit, log2_failure: float = -128.0) -> Program:

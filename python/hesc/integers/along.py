@@ -16,6 +16,7 @@ from hesc.integers.slotwise import Slotwise, SlotwiseIntegers, SlotwiseTruths
 from hesc.packing.messages import NUMBERS
 from hesc.packing.slots import EncryptedSlots
 from hesc.packing.traces import TracedSlots, Trial
+from hesc.vectors.evaluation import galois_of, keys_of, relin_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -170,19 +171,22 @@ class OnSlotwise(NamedTuple):
         progress: bool | Callable[[int, int], object],
     ) -> list[SlotwiseArray]:
         """The results, encrypted; nothing is begun that has no room."""
-        keys, counts = numbers[0].keys, numbers[0].counts()
-        if keys.relin is None:
-            raise ParameterError("products need the relinearisation key: leveled_keygen makes it")
-        there = set() if keys.galois is None else set(keys.galois.elements)
+        keys, counts = keys_of(*numbers), numbers[0].counts()
+        relin = relin_of(numbers)
+        made = f"slot_rotations={self.slot_rotations}"
+        rotations = f"leveled_keygen(plan.params, **plan.keys): {made}"
+        there = set(galois_of(numbers, rotations).elements) if self.elements else set()
         if not there.issuperset(self.elements):
             raise ParameterError(
-                "these keys have not the rotations that the plan needs; make them with "
-                f"leveled_keygen(plan.params, **plan.keys): slot_rotations={self.slot_rotations}"
+                f"these keys have not the rotations that the plan needs; make them with {rotations}"
             )
-        Trial(self.params).native.check(keys.relin, [x for given in numbers for x in given.blocks])
+        Trial(self.params).native.check(relin, [x for given in numbers for x in given.blocks])
         blocks = [
             _Block(
-                [EncryptedSlots(given.keys, given.blocks[at], NUMBERS) for given in numbers],
+                [
+                    EncryptedSlots(given.params, given.blocks[at], NUMBERS, keys)
+                    for given in numbers
+                ],
                 at * self.lying.capacity,
                 count,
             )
@@ -208,7 +212,7 @@ class OnSlotwise(NamedTuple):
                 for result, value in zip(results, found, strict=True):
                     result.append(value.slots.native)
         return [
-            SlotwiseArray(keys, root.kind, len(numbers[0]), natives, self.lying)
+            SlotwiseArray(self.params, root.kind, len(numbers[0]), natives, self.lying, keys)
             for root, natives in zip(roots, results, strict=True)
         ]
 
@@ -270,7 +274,7 @@ def on_slotwise(
     lying = Slotwise(params, leaves[0].kind)
     block = None
     if given is not None:
-        slots = [EncryptedSlots(x.keys, x.blocks[0], NUMBERS) for x in given]
+        slots = [EncryptedSlots(x.params, x.blocks[0], NUMBERS) for x in given]
         block = _Block(slots, 0, given[0].counts()[0])
     trial, results, seconds = _tried(params, roots, leaves, lying, block, count, spare)
     wanted = set(trial.native.elements)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from hesc import _native
 from hesc._native import ParameterError
@@ -11,18 +11,17 @@ from hesc._support.memory import make_room
 from hesc.integers.bits import bits_of, numbers_in
 from hesc.integers.expressions import Integers
 from hesc.integers.kinds import Kind
-from hesc.vectors.keys import PublicKeys
+from hesc.params.vectors import LeveledParams
+from hesc.vectors.evaluation import Bindable, EvaluationKeys
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
-
-    from hesc.params.vectors import LeveledParams
 
 Block = list[_native.LeveledCiphertext]
 """The bits of as many numbers as there are slots, the lowest first."""
 
 
-class EncryptedIntegers(Integers):
+class EncryptedIntegers(Bindable, Integers):
     """`count` encrypted integers of one kind. Operators build expressions: see `Integers`.
 
     Make them with `encrypt` or `read`, or as results of plans.
@@ -30,17 +29,22 @@ class EncryptedIntegers(Integers):
 
     layout: Final = "sliced"
 
-    def __init__(self, keys: PublicKeys, kind: Kind, count: int, blocks: list[Block]) -> None:
+    def __init__(
+        self,
+        params: LeveledParams,
+        kind: Kind,
+        count: int,
+        blocks: list[Block],
+        keys: EvaluationKeys | None = None,
+    ) -> None:
         super().__init__(kind)
+        self.params = params
         self.keys = keys
         self.count = count
         self.blocks = blocks
 
     def __len__(self) -> int:
         return self.count
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return EncryptedIntegers.from_bytes, (self.keys, self.to_bytes())
 
     def __repr__(self) -> str:
         bits = self.bits()
@@ -52,10 +56,10 @@ class EncryptedIntegers(Integers):
         )
 
     @classmethod
-    def from_bytes(cls, keys: PublicKeys, data: bytes) -> EncryptedIntegers:
+    def from_bytes(cls, params: LeveledParams, data: bytes) -> EncryptedIntegers:
         """Reads what `to_bytes` wrote, or the key owner's shorter form; strict."""
-        of_kind(keys, "keys", PublicKeys, "hesc.leveled_keygen returns them")
-        bits, of, layout = keys.params.native.integers_from_bytes(wire_bytes(data))
+        of_kind(params, "params", LeveledParams, "hesc.LeveledParams.preset makes a set")
+        bits, of, layout = params.native.integers_from_bytes(wire_bytes(data))
         count, width, signed, boolean = of
         if layout != cls.layout:
             raise ParameterError(
@@ -63,12 +67,7 @@ class EncryptedIntegers(Integers):
                 "reads all layouts"
             )
         blocks = [bits[first : first + width] for first in range(0, len(bits), width)]
-        return cls(keys, Kind(width, signed, boolean), count, blocks)
-
-    @property
-    def params(self) -> LeveledParams:
-        """The parameter set."""
-        return self.keys.params
+        return cls(params, Kind(width, signed, boolean), count, blocks)
 
     def bits(self) -> list[_native.LeveledCiphertext]:
         """All ciphertexts."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hesc.gates.circuit import Circuit
     from hesc.integers.expressions import PublicIntegers
     from hesc.params import Params
-    from hesc.streams.encryptor import PublicKey
+    from hesc.vectors.keys import PublicKeys
 
 
 class BootstrappedIntegers(ByWireForm, Integers):
@@ -48,7 +48,7 @@ class BootstrappedIntegers(ByWireForm, Integers):
 
     @classmethod
     def encrypt(
-        cls, key: PublicKey, numbers: ArrayLike, dtype: DTypeLike | Kind | None = None
+        cls, key: PublicKeys, numbers: ArrayLike, dtype: DTypeLike | Kind | None = None
     ) -> BootstrappedIntegers:
         """Encrypts integers, each bit by itself, as `hesc.integers.encrypt` does."""
         kind, array = numbers_in(numbers, dtype)

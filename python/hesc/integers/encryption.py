@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, overload
 
 from hesc._native import ParameterError
+from hesc._support.inputs import of_kind
 from hesc.integers.bootstrapped import BootstrappedIntegers
 from hesc.integers.layouts import (
     SLICED,
@@ -14,7 +15,8 @@ from hesc.integers.layouts import (
     plaintexts,
     read_layout,
 )
-from hesc.streams.encryptor import PublicKey
+from hesc.params.streams import Params
+from hesc.params.vectors import LeveledParams
 from hesc.vectors.keys import PublicKeys
 
 if TYPE_CHECKING:
@@ -26,22 +28,23 @@ if TYPE_CHECKING:
 
 @overload
 def read(
-    keys: PublicKeys, data: bytes, *, layout: Literal["sliced"] = "sliced"
+    params: LeveledParams, data: bytes, *, layout: Literal["sliced"] = "sliced"
 ) -> EncryptedIntegers: ...
 @overload
-def read(keys: PublicKeys, data: bytes, *, layout: str) -> Encrypted: ...
+def read(params: LeveledParams, data: bytes, *, layout: str) -> Encrypted: ...
 @overload
-def read(keys: PublicKey, data: bytes, *, layout: str = "sliced") -> BootstrappedIntegers: ...
+def read(params: Params, data: bytes, *, layout: str = "sliced") -> BootstrappedIntegers: ...
 def read(
-    keys: PublicKeys | PublicKey, data: bytes, *, layout: str = SLICED
+    params: LeveledParams | Params, data: bytes, *, layout: str = SLICED
 ) -> Encrypted | BootstrappedIntegers:
-    """Integers from their wire form; strict.
+    """Integers from their wire form; strict, and without keys.
 
-    That slots hold bits is the sender's word: others give results that decrypt to nonsense, or to
-    an error.
+    Those in slots are computed with under public keys: `x.with_keys(public)` for one of a plan's
+    inputs is enough. Bits that bootstrap take `server=` instead. That slots hold bits is the
+    sender's word: others give results that decrypt to nonsense, or to an error.
 
     Args:
-        keys: the public keys.
+        params: the plan's parameters.
         data: what `to_bytes`, or `secret.encrypt_integers_to_bytes`, made.
         layout: `plan.upload` for inputs, `plan.answer` for results.
 
@@ -50,10 +53,11 @@ def read(
         ParameterError, NoiseBudgetError: of other parameters or another layout, or without room.
 
     """
-    _check_layout(keys, layout)
-    if isinstance(keys, PublicKey):
-        return BootstrappedIntegers.from_bytes(keys.params, data)
-    return read_layout(_checked(keys), data, layout)
+    _check_layout(layout, bits=isinstance(params, Params))
+    if isinstance(params, Params):
+        return BootstrappedIntegers.from_bytes(params, data)
+    of_kind(params, "params", LeveledParams, "give plan.params: integers are read without keys")
+    return read_layout(params, data, layout)
 
 
 @overload
@@ -70,14 +74,14 @@ def encrypt(
 ) -> Encrypted: ...
 @overload
 def encrypt(
-    keys: PublicKey,
+    keys: PublicKeys,
     numbers: ArrayLike,
     dtype: DTypeLike | Kind | None = None,
     *,
     layout: str = "sliced",
 ) -> BootstrappedIntegers: ...
 def encrypt(
-    keys: PublicKeys | PublicKey,
+    keys: PublicKeys,
     numbers: ArrayLike,
     dtype: DTypeLike | Kind | None = None,
     *,
@@ -100,16 +104,18 @@ def encrypt(
         ParameterError: a layout that the parameters have not.
 
     """
-    _check_layout(keys, layout)
-    if isinstance(keys, PublicKey):
+    keys = _checked(keys)
+    _check_layout(layout, bits=isinstance(keys.params, Params))
+    if isinstance(keys.params, Params):
         return BootstrappedIntegers.encrypt(keys, numbers, dtype)
-    kind, count, plain = plaintexts(_checked(keys).params, numbers, dtype, layout)
-    return made(keys, kind, count, [keys.public.encrypt(x) for x in plain], layout)
+    kind, count, plain = plaintexts(keys.params, numbers, dtype, layout)
+    ciphertexts = [keys.public.encrypt(x) for x in plain]
+    return made(keys.params, kind, count, ciphertexts, layout).with_keys(keys)
 
 
-def _check_layout(keys: object, layout: object) -> None:
+def _check_layout(layout: object, *, bits: bool) -> None:
     check_layout(layout)
-    if isinstance(keys, PublicKey) and layout != SLICED:
+    if bits and layout != SLICED:
         raise ParameterError(
             f"bits that bootstrap lie one by one: there is no layout {layout!r} of them"
         )

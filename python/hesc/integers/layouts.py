@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from hesc.integers.kinds import Kind
 from hesc.integers.slotwise import Slotwise
 from hesc.packing.messages import NORMAL, NUMBERS, POWERS, degree_of, encoded
 from hesc.packing.slots import EncryptedSlots, pack
+from hesc.vectors.evaluation import Bindable, EvaluationKeys
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
     from hesc import _native
     from hesc.params.vectors import LeveledParams
-    from hesc.vectors.keys import PublicKeys
 
 SLICED: Final = "sliced"
 """A ciphertext for each bit, a number in each slot."""
@@ -35,7 +35,7 @@ PACKED: Final = "packed"
 LAYOUTS: Final = (SLICED, SLOTWISE, PACKED)
 
 
-class SlotwiseArray(Integers):
+class SlotwiseArray(Bindable, Integers):
     """`count` encrypted integers of one kind, their bits along slots. Operators build expressions.
 
     `encrypt` and `read` make them with the layout "slotwise", or they are results of such plans.
@@ -46,13 +46,15 @@ class SlotwiseArray(Integers):
 
     def __init__(
         self,
-        keys: PublicKeys,
+        params: LeveledParams,
         kind: Kind,
         count: int,
         blocks: list[_native.LeveledCiphertext],
         lying: Slotwise,
+        keys: EvaluationKeys | None = None,
     ) -> None:
         super().__init__(kind)
+        self.params = params
         self.keys = keys
         self.count = count
         self.blocks = blocks
@@ -60,9 +62,6 @@ class SlotwiseArray(Integers):
 
     def __len__(self) -> int:
         return self.count
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return read_layout, (self.keys, self.to_bytes(), self.layout)
 
     def __repr__(self) -> str:
         level = min(block.level for block in self.blocks)
@@ -72,15 +71,15 @@ class SlotwiseArray(Integers):
             f"noise_budget={budget:.1f} bits)"
         )
 
-    @property
-    def params(self) -> LeveledParams:
-        """The parameter set."""
-        return self.keys.params
-
     def to_bytes(self) -> bytes:
         """The wire form, with type, count and layout, which are public."""
         of = (self.count, self.lying.kind.width, self.kind.signed, self.kind.boolean)
         return self.params.native.integers_to_bytes(self.blocks, of, SLOTWISE)
+
+    @classmethod
+    def from_bytes(cls, params: LeveledParams, data: bytes) -> Encrypted:
+        """Reads what `to_bytes` wrote, or the key owner's shorter form; strict."""
+        return read_layout(params, data, SLOTWISE)
 
     def counts(self) -> list[int]:
         """Numbers in each ciphertext."""
@@ -88,7 +87,7 @@ class SlotwiseArray(Integers):
         return [min(capacity, self.count - at) for at in range(0, self.count, capacity)]
 
 
-class PackedIntegers(Opaque):
+class PackedIntegers(Bindable, Opaque):
     """Encrypted integers on their way, the bits of several in one ciphertext: `ceil(width / d)`.
 
     Plans with `upload="packed"` take them; those with `answer="packed"` give them.
@@ -97,8 +96,14 @@ class PackedIntegers(Opaque):
     layout: Final = PACKED
 
     def __init__(
-        self, keys: PublicKeys, kind: Kind, count: int, packed: list[EncryptedSlots]
+        self,
+        params: LeveledParams,
+        kind: Kind,
+        count: int,
+        packed: list[EncryptedSlots],
+        keys: EvaluationKeys | None = None,
     ) -> None:
+        self.params = params
         self.keys = keys
         self.kind = kind
         self.count = count
@@ -106,9 +111,6 @@ class PackedIntegers(Opaque):
 
     def __len__(self) -> int:
         return self.count
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return read_layout, (self.keys, self.to_bytes(), self.layout)
 
     def __repr__(self) -> str:
         return (
@@ -121,10 +123,10 @@ class PackedIntegers(Opaque):
         """The type's name."""
         return str(self.kind)
 
-    @property
-    def params(self) -> LeveledParams:
-        """The parameter set."""
-        return self.keys.params
+    @classmethod
+    def from_bytes(cls, params: LeveledParams, data: bytes) -> Encrypted:
+        """Reads what `to_bytes` wrote, or the key owner's shorter form; strict."""
+        return read_layout(params, data, PACKED)
 
     def to_bytes(self) -> bytes:
         """The wire form, with type, count and layout, which are public."""
@@ -147,9 +149,10 @@ class PackedIntegers(Opaque):
         bits: list[_native.LeveledCiphertext] = []
         for slots in self.packed:
             outputs = range(min(degree, wanted - len(bits)))
-            bits += [bit.native for bit in slots.unpack(outputs, level=level)]
+            bound = slots if self.keys is None else slots.with_keys(self.keys)
+            bits += [bit.native for bit in bound.unpack(outputs, level=level)]
         blocks = [bits[at : at + width] for at in range(0, wanted, width)]
-        return EncryptedIntegers(self.keys, self.kind, self.count, blocks)
+        return EncryptedIntegers(self.params, self.kind, self.count, blocks, self.keys)
 
 
 Encrypted = EncryptedIntegers | SlotwiseArray | PackedIntegers
@@ -167,10 +170,11 @@ def packed(integers: EncryptedIntegers) -> PackedIntegers:
         NoiseBudgetError: no room: results with some to spare have it.
 
     """
-    keys, degree = integers.keys, degree_of(integers.params)
-    bits = [EncryptedSlots(keys, bit, NUMBERS) for bit in integers.bits()]
+    params, degree = integers.params, degree_of(integers.params)
+    bits = [EncryptedSlots(params, bit, NUMBERS) for bit in integers.bits()]
     together = [pack(bits[at : at + degree]) for at in range(0, len(bits), degree)]
-    return PackedIntegers(keys, integers.kind, len(integers), [_lowest(x) for x in together])
+    lowest = [_lowest(slots) for slots in together]
+    return PackedIntegers(params, integers.kind, len(integers), lowest, integers.keys)
 
 
 def _lowest(slots: EncryptedSlots) -> EncryptedSlots:
@@ -220,7 +224,7 @@ def check_layout(layout: object) -> None:
 
 
 def made(
-    keys: PublicKeys,
+    params: LeveledParams,
     kind: Kind,
     count: int,
     ciphertexts: Sequence[_native.LeveledCiphertext],
@@ -231,18 +235,18 @@ def made(
     if layout == SLICED:
         size = kind.width
         blocks = [list(ciphertexts[at : at + size]) for at in range(0, len(ciphertexts), size)]
-        return EncryptedIntegers(keys, kind, count, blocks)
+        return EncryptedIntegers(params, kind, count, blocks)
     if layout == SLOTWISE:
-        lying = Slotwise(keys.params, Kind(width or 1) if kind.boolean else kind)
-        return SlotwiseArray(keys, kind, count, list(ciphertexts), lying)
+        lying = Slotwise(params, Kind(width or 1) if kind.boolean else kind)
+        return SlotwiseArray(params, kind, count, list(ciphertexts), lying)
     content = NORMAL if layout == PACKED else POWERS
-    slots = [EncryptedSlots(keys, ciphertext, content) for ciphertext in ciphertexts]
-    return PackedIntegers(keys, kind, count, slots)
+    slots = [EncryptedSlots(params, ciphertext, content) for ciphertext in ciphertexts]
+    return PackedIntegers(params, kind, count, slots)
 
 
-def read_layout(keys: PublicKeys, data: bytes, layout: str) -> Encrypted:
+def read_layout(params: LeveledParams, data: bytes, layout: str) -> Encrypted:
     """Integers of a layout from their wire form, or the key owner's shorter one; strict."""
-    ciphertexts, of, found = keys.params.native.integers_from_bytes(wire_bytes(data))
+    ciphertexts, of, found = params.native.integers_from_bytes(wire_bytes(data))
     count, width, signed, boolean = of
     if found.split(" ")[0] != layout:
         name = found.split(" ")[0]
@@ -251,6 +255,6 @@ def read_layout(keys: PublicKeys, data: bytes, layout: str) -> Encrypted:
             f'the plan has it (plan.upload, plan.answer), or read with layout="{name}"'
         )
     if layout == PACKED:
-        _check_packs(keys.params)
+        _check_packs(params)
     kind = Kind(1 if boolean else width, signed, boolean)
-    return made(keys, kind, count, ciphertexts, found, width)
+    return made(params, kind, count, ciphertexts, found, width)

@@ -9,7 +9,7 @@ slots holds two numbers of 64 bits.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -22,12 +22,13 @@ from hesc.integers.prefixes import chosen, equal, less
 from hesc.packing.messages import NUMBERS
 from hesc.packing.slots import EncryptedSlots, carries
 from hesc.packing.slots import encrypt as encrypt_slots
-from hesc.packing.slots import read as read_slots
 from hesc.params.vectors import LeveledParams
 from hesc.vectors.keys import PublicKeys
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+    from hesc.vectors.evaluation import EvaluationKeys
 
 
 class Slotwise:
@@ -118,13 +119,13 @@ class Slotwise:
         slots = encrypt_slots(keys, self.slots_of(numbers), content=NUMBERS)
         return SlotwiseIntegers(self, slots, np.size(numbers))
 
-    def read(self, keys: PublicKeys, data: bytes, count: int) -> SlotwiseIntegers:
-        """Numbers from the wire form of their slots.
+    def read(self, data: bytes, count: int) -> SlotwiseIntegers:
+        """Numbers from the wire form of their slots; without keys, see `with_keys`.
 
         `SlotwiseIntegers.to_bytes` makes it, and `secret.pack(layout.slots_of(numbers),
         content="numbers")` half of its size.
         """
-        slots = read_slots(keys, data)
+        slots = EncryptedSlots.from_bytes(self.params, data)
         if slots.content != NUMBERS:
             raise ParameterError("these slots hold coordinates, not bits: unpack them first")
         return SlotwiseIntegers(self, slots, self._count(count))
@@ -148,12 +149,12 @@ class Slotwise:
     def inner(self, slots: EncryptedSlots) -> EncryptedSlots:
         """All bits but the highest of each number; zero there."""
         native = slots.native.multiply_plain(self._inner)
-        return type(slots)(slots.keys, native, NUMBERS)
+        return type(slots)(slots.params, native, NUMBERS, slots.keys)
 
     def highest(self, slots: EncryptedSlots) -> EncryptedSlots:
         """The highest bit of each number; zero elsewhere."""
         native = slots.native.multiply_plain(self._highest)
-        return type(slots)(slots.keys, native, NUMBERS)
+        return type(slots)(slots.params, native, NUMBERS, slots.keys)
 
     def truths_row(self, truths: ArrayLike, count: int) -> NDArray[np.int64]:
         """A row of slots with truth values where `highest` leaves bits."""
@@ -191,11 +192,18 @@ class _AlongSlots(Opaque):
     def __len__(self) -> int:
         return self.count
 
+    def with_keys(self: AlongT, keys: EvaluationKeys) -> AlongT:
+        """The same numbers, to be computed with under these keys: `hesc.PublicKeys`."""
+        return type(self)(self.layout, self.slots.with_keys(keys), self.count)
+
     def __repr__(self) -> str:
         return (
             f"{type(self).__name__}({self.count} of {self.layout.kind}, {self.slots.params.name}, "
             f"level={self.slots.level}, noise_budget={self.slots.noise_budget:.1f} bits)"
         )
+
+
+AlongT = TypeVar("AlongT", bound=_AlongSlots)
 
 
 class SlotwiseIntegers(_AlongSlots):

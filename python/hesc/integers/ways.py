@@ -12,6 +12,7 @@ from hesc.integers import bootstrapped
 from hesc.integers.arrays import EncryptedIntegers
 from hesc.integers.bits import bits_of
 from hesc.integers.layouts import PACKED, SLICED, PackedIntegers, packed
+from hesc.vectors.evaluation import keys_of, relin_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from hesc.gates.encrypted import Evaluator
     from hesc.integers.along import OnSlotwise
     from hesc.integers.expressions import Integers, PublicIntegers
-    from hesc.params import Params
+    from hesc.params.streams import Params
     from hesc.params.vectors import LeveledParams
 
 
@@ -108,10 +109,8 @@ def _run(
     progress: bool | Callable[[int, int], object],
 ) -> list[EncryptedIntegers]:
     """Computes block after block; memory is that of one."""
-    keys = numbers[0].keys
-    if keys.relin is None:
-        raise ParameterError("products need the relinearisation key: leveled_keygen makes it")
-    if any(given.params.native.fingerprint != keys.params.native.fingerprint for given in numbers):
+    params, keys, relin = numbers[0].params, keys_of(*numbers), relin_of(numbers)
+    if any(given.params.native.fingerprint != params.native.fingerprint for given in numbers):
         raise ParameterError(
             "the inputs are of several parameter sets; encrypt all with the keys of one"
         )
@@ -123,19 +122,19 @@ def _run(
     ]
     # All of them before any is computed: blocks of others may differ.
     for block in blocks:
-        native.check(keys.relin, block)
+        native.check(relin, block)
     with Bar("products", progress) as bar:
         for at, inputs in enumerate(blocks):
 
             def report(done: int, total: int, before: int = at) -> None:
                 bar.show(before * total + done, len(blocks) * total)
 
-            rows = _rows(publics, at * keys.params.slot_count, keys.params.slot_count)
-            bits = iter(native.evaluate(keys.relin, inputs, report, rows))
+            rows = _rows(publics, at * params.slot_count, params.slot_count)
+            bits = iter(native.evaluate(relin, inputs, report, rows))
             for result, width in zip(results, widths, strict=True):
                 result.append([next(bits) for _ in range(width)])
     return [
-        EncryptedIntegers(keys, root.kind, len(numbers[0]), blocks_of)
+        EncryptedIntegers(params, root.kind, len(numbers[0]), blocks_of, keys)
         for root, blocks_of in zip(roots, results, strict=True)
     ]
 

@@ -13,17 +13,18 @@ decrypt or pack under the secret key is in `hesc.secret`: `LeveledSecretKey.pack
 >>> secret, keys = hesc.leveled_keygen(params, unpacking=True)
 >>> bits = np.unpackbits(np.frombuffer(b"512 bytes at a time", dtype=np.uint8))
 >>> upload = secret.pack(bits)
->>> columns = packing.read(keys, upload).unpack([0, 1])
+>>> packed = packing.EncryptedSlots.from_bytes(params, upload)
+>>> columns = packed.with_keys(keys).unpack([0, 1])
 >>> both = columns[0] * columns[1]
 >>> answer = packing.pack([both]).to_bytes()
->>> found = secret.decrypt_slots(packing.read(keys, answer))[:, 0]
+>>> found = secret.decrypt_slots(packing.EncryptedSlots.from_bytes(params, answer))[:, 0]
 >>> bool(np.all(found[:9] == bits[:144:16] * bits[1:144:16]))
 True
 """
 
 from hesc.packing.messages import NORMAL, NUMBERS, POWERS
 from hesc.packing.moves import Spread, gather, spreading_elements
-from hesc.packing.slots import EncryptedSlots, encrypt, pack, read, sum_of_products
+from hesc.packing.slots import EncryptedSlots, encrypt, pack, sum_of_products
 
 __all__ = [
     "NORMAL",
@@ -34,7 +35,6 @@ __all__ = [
     "encrypt",
     "gather",
     "pack",
-    "read",
     "spreading_elements",
     "sum_of_products",
 ]

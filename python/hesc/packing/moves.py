@@ -13,6 +13,7 @@ from hesc._support.inputs import of_kind, whole
 from hesc.packing.messages import NORMAL, NUMBERS, degree_of, encoded
 from hesc.packing.slots import EncryptedSlots, chosen_outputs, several
 from hesc.params.vectors import LeveledParams
+from hesc.vectors.evaluation import galois_of
 from hesc.vectors.keys import PublicKeys
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from hesc import _native
 
-_REMEDY: Final = "make the keys with leveled_keygen(..., unpacking=True, spreading=True)"
+_KEYS: Final = "leveled_keygen(..., unpacking=True, spreading=True)"
 
 
 class _TwoSteps:
@@ -71,11 +72,10 @@ class _TwoSteps:
         """Whether a long step and a short one lead to a slot: the last long step may have fewer."""
         return not self.lengths or steps[0] + short < self.lengths[0]
 
-    def keys(self, keys: PublicKeys) -> _native.GaloisKeys:
+    def keys(self, galois: _native.GaloisKeys | None) -> _native.GaloisKeys:
         """The keys, if they are all there."""
-        galois = keys.galois
         if galois is None or not set(self.elements()) <= set(galois.elements):
-            raise ParameterError(f"keys for rotations are missing; {_REMEDY}")
+            raise ParameterError(f"keys for rotations are missing; make the keys with {_KEYS}")
         return galois
 
 
@@ -112,9 +112,9 @@ class Spread:
         *,
         level: int | None = None,
     ) -> None:
-        slots = of_kind(slots, "slots", EncryptedSlots, "packing.read makes them")
+        slots = of_kind(slots, "slots", EncryptedSlots, "EncryptedSlots.from_bytes reads them")
         self._steps = _TwoSteps(slots.params)
-        self._galois = self._steps.keys(slots.keys)
+        self._galois = self._steps.keys(galois_of([slots], _KEYS))
         self._slots = slots
         self._level = None if level is None else whole(level, "level", 1, slots.level)
         d = degree_of(slots.params)
@@ -148,7 +148,7 @@ class Spread:
                 for step, image in zip(short, images, strict=True):
                     at = place if not place else (place[0] + step, *place[1:])
                     message = steps.slot(at) * self._degree + output
-                    yield message, EncryptedSlots(slots.keys, image, NUMBERS)
+                    yield message, EncryptedSlots(slots.params, image, NUMBERS, slots.keys)
 
 
 def _few(
@@ -178,7 +178,7 @@ def gather(ciphertexts: Iterable[EncryptedSlots], keys: PublicKeys) -> Encrypted
     params = keys.params
     d, count = degree_of(params), params.slot_count
     steps, source = _TwoSteps(params), iter(several(ciphertexts, "ciphertexts"))
-    galois = steps.keys(keys)
+    galois = steps.keys(keys.galois)
     masks: dict[int, _native.LeveledPlaintext] = {}
     long_sums: dict[int, dict[int, _native.LeveledCiphertext]] = {}
     for slot in range(count):
@@ -217,7 +217,7 @@ def gather(ciphertexts: Iterable[EncryptedSlots], keys: PublicKeys) -> Encrypted
             total = image if total is None else total.sum(image, False)
     if total is None:
         raise ParameterError("there is nothing to gather; give at least one ciphertext")
-    return EncryptedSlots(keys, total, NORMAL)
+    return EncryptedSlots(params, total, NORMAL, keys)
 
 
 def _way_back(steps: _TwoSteps, slot: int) -> tuple[int, int, int]:

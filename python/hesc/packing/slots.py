@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import operator
 from functools import reduce
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from hesc import _native
 from hesc._native import ParameterError, ShapeError
-from hesc._support.inputs import of_kind, whole, wholes
+from hesc._support.inputs import of_kind, whole, wholes, wire_bytes
 from hesc._support.opaque import Opaque
 from hesc.packing.messages import NORMAL, NUMBERS, POWERS, degree_of, encoded
+from hesc.params.vectors import LeveledParams
+from hesc.vectors.evaluation import Bindable, EvaluationKeys, galois_of, keys_of, relin_of
 from hesc.vectors.keys import PublicKeys
 from hesc.vectors.numbers import plain_array
 
@@ -21,15 +23,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from hesc.params.vectors import LeveledParams
-
 T = TypeVar("T")
 
 _KEYS = "the public keys that leveled_keygen returns"
-_NO_RELIN = "products need the relinearisation key; make the keys with products=True"
 
 
-class EncryptedSlots(Opaque):
+class EncryptedSlots(Bindable, Opaque):
     """Encrypted values in the slots of one ciphertext: `params.slot_count` of them.
 
     `+`, `-` and `*` act slot by slot on values: with plaintext modulus 2 a sum is an exclusive or
@@ -38,14 +37,22 @@ class EncryptedSlots(Opaque):
     which the next one has the most room.
 
     Args:
-        keys: the public keys.
+        params: the parameter set.
         native: the ciphertext.
         content: what slots hold, "numbers", or values by coordinates in a "normal" basis or in
             "powers" of X. It travels with the ciphertext.
+        keys: what it is bound to; see `with_keys`.
 
     """
 
-    def __init__(self, keys: PublicKeys, native: _native.LeveledCiphertext, content: str) -> None:
+    def __init__(
+        self,
+        params: LeveledParams,
+        native: _native.LeveledCiphertext,
+        content: str,
+        keys: EvaluationKeys | None = None,
+    ) -> None:
+        self.params = params
         self.keys = keys
         self.native = native
         self.content = content
@@ -53,19 +60,11 @@ class EncryptedSlots(Opaque):
     def __len__(self) -> int:
         return self.params.slot_count
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return read, (self.keys, self.to_bytes())
-
     def __repr__(self) -> str:
         return (
             f"EncryptedSlots({self.params.name}, {len(self)} slots of {self.content}, "
             f"level={self.level}, noise_budget={self.noise_budget:.1f} bits)"
         )
-
-    @property
-    def params(self) -> LeveledParams:
-        """The parameter set."""
-        return self.keys.params
 
     @property
     def level(self) -> int:
@@ -78,9 +77,13 @@ class EncryptedSlots(Opaque):
         return self.native.noise_budget
 
     def _with(
-        self, native: _native.LeveledCiphertext, content: str | None = None
+        self,
+        native: _native.LeveledCiphertext,
+        content: str | None = None,
+        others: Iterable[EncryptedSlots] = (),
     ) -> EncryptedSlots:
-        return EncryptedSlots(self.keys, native, self.content if content is None else content)
+        content = self.content if content is None else content
+        return EncryptedSlots(self.params, native, content, keys_of(self, *others))
 
     # Sums and products
 
@@ -102,7 +105,7 @@ class EncryptedSlots(Opaque):
     def __add__(self, other: EncryptedSlots | ArrayLike) -> EncryptedSlots:
         if isinstance(other, EncryptedSlots):
             native = self.native.sum(other.native, False)
-            return self._with(native, _joint([self, other]))
+            return self._with(native, _joint([self, other]), [other])
         return self._plus_plain(other)
 
     def _plus_plain(self, values: ArrayLike) -> EncryptedSlots:
@@ -117,7 +120,7 @@ class EncryptedSlots(Opaque):
     def __sub__(self, other: EncryptedSlots | ArrayLike) -> EncryptedSlots:
         if isinstance(other, EncryptedSlots):
             native = self.native.sum(other.native, True)
-            return self._with(native, _joint([self, other]))
+            return self._with(native, _joint([self, other]), [other])
         return -((-self)._plus_plain(other))
 
     def __rsub__(self, other: ArrayLike) -> EncryptedSlots:
@@ -138,27 +141,23 @@ class EncryptedSlots(Opaque):
         others: Sequence[EncryptedSlots],
         content: str,
     ) -> EncryptedSlots:
-        """`sum_of_products`, by the keys of this one, of what has been checked."""
-        if self.keys.relin is None:
-            raise ParameterError(_NO_RELIN)
+        """`sum_of_products` of what has been checked, this one among it."""
+        everything = [*(slots for pair in pairs for slots in pair), *others]
         native = _native.sum_of_products(
             [(a.native, None if a is b else b.native) for a, b in pairs],
             [other.native for other in others],
-            self.keys.relin,
+            relin_of(everything),
         )
-        return self._with(native, content)
+        return self._with(native, content, everything)
 
     def carried(
         self, passes: EncryptedSlots, elements: Sequence[int], remedy: str
     ) -> EncryptedSlots:
-        """`carries`, by the keys of this one."""
-        if self.keys.relin is None:
-            raise ParameterError(_NO_RELIN)
-        galois = self._galois(elements, remedy)
-        native = _native.carries(
-            self.native, passes.native, list(elements), self.keys.relin, galois
-        )
-        return self._with(native, _joint([self, passes]))
+        """`carries`, of this one as what generates."""
+        relin = relin_of([self, passes])
+        galois = self._galois(elements, remedy, [passes])
+        native = _native.carries(self.native, passes.native, list(elements), relin, galois)
+        return self._with(native, _joint([self, passes]), [passes])
 
     def __xor__(self, other: EncryptedSlots | ArrayLike) -> EncryptedSlots:
         self._bits("^", "+ adds modulo the plaintext modulus")
@@ -229,10 +228,12 @@ class EncryptedSlots(Opaque):
             return self._with(self.native)
         return self._with(self.native.apply_galois(element, self._galois([element], remedy)))
 
-    def _galois(self, elements: Sequence[int], remedy: str) -> _native.GaloisKeys:
-        galois = self.keys.galois
-        present = set() if galois is None else set(galois.elements)
-        if galois is None or any(element not in present for element in elements if element != 1):
+    def _galois(
+        self, elements: Sequence[int], remedy: str, others: Sequence[EncryptedSlots] = ()
+    ) -> _native.GaloisKeys:
+        galois = galois_of([self, *others], f"leveled_keygen(..., {remedy})")
+        present = set(galois.elements)
+        if any(element not in present for element in elements if element != 1):
             raise ParameterError(
                 f"there is no key for this automorphism; make the keys with "
                 f"leveled_keygen(..., {remedy})"
@@ -299,6 +300,24 @@ class EncryptedSlots(Opaque):
         level = whole(level, "level", 1, self.level)
         return self._with(self.native.mod_switch_to(level))
 
+    @classmethod
+    def from_bytes(
+        cls, params: LeveledParams, data: bytes | bytearray | memoryview
+    ) -> EncryptedSlots:
+        """Slots from their wire form, or from `LeveledSecretKey.pack`; without keys.
+
+        What slots hold stands in the bytes. That is the sender's word, as the values are.
+
+        Raises:
+            WireError: damaged bytes, or another object's.
+            ParameterError: another parameter set's, or a power-of-two ring's.
+
+        """
+        of_kind(params, "params", LeveledParams, "hesc.LeveledParams.preset makes a set")
+        degree_of(params)
+        native, content = params.native.slots_from_bytes(wire_bytes(data))
+        return cls(params, native, content)
+
     def to_bytes(self) -> bytes:
         """The wire form, with what the slots hold."""
         return self.native.slots_to_bytes(self.content)
@@ -345,7 +364,8 @@ def _joint(slots: Sequence[EncryptedSlots]) -> str:
 
 
 def _of_slots(value: object, name: str) -> EncryptedSlots:
-    return of_kind(value, name, EncryptedSlots, "packing.read or packing.encrypt makes them")
+    remedy = "EncryptedSlots.from_bytes or packing.encrypt makes them"
+    return of_kind(value, name, EncryptedSlots, remedy)
 
 
 def sum_of_products(
@@ -421,7 +441,8 @@ def pack(columns: Sequence[EncryptedSlots]) -> EncryptedSlots:
         column.native if column.level == level else column.native.mod_switch_to(level)
         for column in slots
     ]
-    return EncryptedSlots(slots[0].keys, _native.pack(params.native, natives), POWERS)
+    packed = _native.pack(params.native, natives)
+    return EncryptedSlots(params, packed, POWERS, keys_of(*slots))
 
 
 def encrypt(keys: PublicKeys, messages: ArrayLike, *, content: str = NORMAL) -> EncryptedSlots:
@@ -435,22 +456,4 @@ def encrypt(keys: PublicKeys, messages: ArrayLike, *, content: str = NORMAL) -> 
     """
     keys = of_kind(keys, "keys", PublicKeys, f"give {_KEYS}")
     plaintext = encoded(keys.params, messages, content)
-    return EncryptedSlots(keys, keys.public.encrypt(plaintext), content)
-
-
-def read(keys: PublicKeys, data: bytes | bytearray | memoryview) -> EncryptedSlots:
-    """Slots from their wire form, or from `LeveledSecretKey.pack`.
-
-    What slots hold stands in the bytes. That is the sender's word, as the values are.
-
-    Raises:
-        WireError: damaged bytes, or another object's.
-        ParameterError: another parameter set's.
-
-    """
-    keys = of_kind(keys, "keys", PublicKeys, f"give {_KEYS}")
-    degree_of(keys.params)
-    if not isinstance(data, bytes | bytearray | memoryview):
-        raise TypeError(f"slots are read from bytes; got {type(data).__name__}")
-    native, content = keys.params.native.slots_from_bytes(bytes(data))
-    return EncryptedSlots(keys, native, content)
+    return EncryptedSlots(keys.params, keys.public.encrypt(plaintext), content, keys)

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from hesc import _native
 from hesc.packing.messages import NUMBERS
 from hesc.packing.slots import EncryptedSlots
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from hesc.params.vectors import LeveledParams
-    from hesc.vectors.keys import PublicKeys
-
-
-class _NoKeys(NamedTuple):
-    """What a trial has of keys: all that are asked for."""
-
-    params: LeveledParams
 
 
 class TracedSlots(EncryptedSlots):
@@ -51,11 +44,17 @@ class TracedSlots(EncryptedSlots):
         native = _trace(self).carries(_trace(passes), list(elements))
         return self._traced(native, self.content)
 
-    def _with(self, native: Any, content: str | None = None) -> EncryptedSlots:
+    def _with(
+        self,
+        native: Any,
+        content: str | None = None,
+        others: Iterable[EncryptedSlots] = (),
+    ) -> EncryptedSlots:
+        del others  # A trial is bound to no keys.
         return self._traced(native, self.content if content is None else content)
 
     def _traced(self, native: _native.SlotsTrace, content: str) -> EncryptedSlots:
-        return TracedSlots(self.keys, cast("Any", native), content)
+        return TracedSlots(self.params, cast("Any", native), content)
 
     def _moved(self, element: int, remedy: str) -> EncryptedSlots:
         del remedy  # Keys are made for what a trial needs.
@@ -83,5 +82,4 @@ class Trial:
     def input(self, of: EncryptedSlots | None = None) -> TracedSlots:
         """What stands for a ciphertext, or for an encryption under the public key."""
         trace = self.native.input(None if of is None else of.native)
-        keys = cast("PublicKeys", _NoKeys(self.params))
-        return TracedSlots(keys, cast("Any", trace), NUMBERS)
+        return TracedSlots(self.params, cast("Any", trace), NUMBERS)

@@ -97,6 +97,10 @@ class ParameterSet(Generic[N]):
         """
         return self._native.assurance
 
+    def key_readers(self) -> dict[str, Callable[[bytes], Any]]:
+        """The parts of `hesc.PublicKeys` that this set has, and what reads each of them."""
+        raise NotImplementedError
+
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
 from hesc import _native
 from hesc._native import ParameterError
@@ -12,7 +13,7 @@ from hesc.params.presets import Presets, table_of
 from hesc.params.vectors import LeveledParams
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 
 _RECOMMENDED: Final = {
@@ -236,6 +237,14 @@ class Params(ParameterSet[_native.Params]):
         a peer cannot talk anyone into weak parameters.
         """
         return cls(_native.Params.from_bytes(data, assurance=assurance))
+
+    def key_readers(self) -> dict[str, Callable[[bytes], Any]]:
+        """What reads the parts of public keys."""
+        native = self._native
+        readers: dict[str, Callable[[bytes], Any]] = {"public": native.read_public_key}
+        if self.scheme == "tfhe":
+            readers["bootstrapping"] = partial(_native.EvaluationKey.from_bytes, native)
+        return readers
 
     @property
     def ring_degree(self) -> int | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import isqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hesc import _native
 from hesc._native import ParameterError
@@ -12,7 +12,7 @@ from hesc.params.parameter_set import ParameterSet, explained
 from hesc.params.presets import Presets, table_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 
 class Dimension(NamedTuple):
@@ -196,6 +196,15 @@ class LeveledParams(ParameterSet[_native.LeveledParams]):
     def from_bytes(cls, data: bytes, *, assurance: str = "guidelines2024") -> LeveledParams:
         """Reads a set and checks it as its maker did."""
         return cls(_native.LeveledParams.from_bytes(data, assurance))
+
+    def key_readers(self) -> dict[str, Callable[[bytes], Any]]:
+        """What reads the parts of public keys."""
+        native = self._native
+        return {
+            "public": native.public_key_from_bytes,
+            "relinearisation": native.relin_key_from_bytes,
+            "rotations": native.galois_keys_from_bytes,
+        }
 
     @property
     def ring_degree(self) -> int:

@@ -9,14 +9,10 @@ from hesc._native import ParameterError, ShapeError
 from hesc._support.callers import usual_floats
 from hesc._support.inputs import as_many, whole
 from hesc.models.samples import Query
-from hesc.secret import leveled_keygen
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
-
-    from hesc.params.vectors import LeveledParams
-    from hesc.vectors.keys import PublicKeys
 
 
 class Read(Protocol):
@@ -42,7 +38,6 @@ class KeyHolder(ABC, Generic[ReadT]):
     """With `.save(path, passphrase=)`."""
     _takes_keys: ClassVar[bool] = False
     """Whether public keys that were kept can be given back as `keys=`."""
-    _beside: PublicKeys | None = None
 
     def __repr__(self) -> str:
         package = type(self).__module__.rpartition(".")[0]
@@ -132,15 +127,6 @@ class KeyHolder(ABC, Generic[ReadT]):
     @abstractmethod
     def _decrypted(self, answer: bytes) -> ReadT:
         """What an answer holds, decrypted; its number of samples is what the answer says."""
-
-    def _read_beside(self, params: LeveledParams) -> PublicKeys:
-        """Keys that answers are read beside; decryption uses their parameters alone.
-
-        Of another pair, and never handed out: the answer's own key is checked by its name.
-        """
-        if self._beside is None:
-            self._beside = leveled_keygen(params, products=False)[1]
-        return self._beside
 
 
 class ScoreReader(KeyHolder[ReadT]):

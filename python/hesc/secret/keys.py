@@ -13,14 +13,15 @@ from hesc._support.new_files import new_file, path_of
 from hesc.codes.encrypted import EncryptedDistances, room_for_codes
 from hesc.codes.rows import checked
 from hesc.gates.answers import BitAnswer
-from hesc.gates.encrypted import EncryptedBits, EvaluationKey
+from hesc.gates.encrypted import EncryptedBits
 from hesc.integers.bits import numbers_of
 from hesc.integers.bootstrapped import BootstrappedIntegers, IntegerAnswer
-from hesc.params import checked_params
+from hesc.params.streams import checked_params
 from hesc.secret.files import text
 from hesc.streams.arrays import Answer, SeededArray
 from hesc.streams.encoding import EncodedArray
 from hesc.streams.encryptor import resolve_layout, room_for_ciphertexts, row_length
+from hesc.vectors.keys import PublicKeys
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc.params import Params
+    from hesc.params.streams import Params
 
 
 class SecretKey:
@@ -80,12 +81,14 @@ class SecretKey:
         kind, remedy = EncryptedDistances, "hesc.codes.EncryptedDistances.from_bytes reads one"
         return of_kind(encrypted, "encrypted", kind, remedy).native.decrypt(self._native)
 
-    def evaluation_key(self) -> EvaluationKey:
-        """What a server needs to run gate circuits on this key's bits; scheme "tfhe" only.
+    def with_bootstrapping(self, public: PublicKeys) -> PublicKeys:
+        """Public keys of this pair with what servers run gate circuits with; scheme "tfhe" only.
 
         Cost: 0.4 s of one core at a ring degree of 2048, on all cores.
         """
-        return EvaluationKey(self.params, _native.evaluation_key(self._native))
+        of_kind(public, "public", PublicKeys, "hesc.keygen gives them beside the secret key")
+        made = _native.evaluation_key(self._native)
+        return PublicKeys(self.params, {"public": public.public, "bootstrapping": made})
 
     def decrypt_bits(self, bits: EncryptedBits | BitAnswer) -> NDArray[np.uint8]:
         """Zeros and ones, in the shape of `bits`; `hesc.gates.to_numbers` reads numbers of them.

@@ -68,7 +68,8 @@ class LeveledSecretKey:
     ) -> bytes:
         """Encrypts under the secret key: half the size of a public-key encryption, less noise.
 
-        `PublicKeys.read` makes a vector of it; `bound` and `wrap` as for `PublicKeys.encrypt`.
+        `EncryptedVector.from_bytes` makes a vector of it; `bound` and `wrap` as for
+        `PublicKeys.encrypt`.
         """
         array = plain_array(values)
         plaintext, declared = encode_for_encryption(self.params, array, bound, wrap=wrap)
@@ -80,7 +81,7 @@ class LeveledSecretKey:
     ) -> bytes:
         """Messages into the slots of an odd ring, encrypted: the seeded wire form.
 
-        `hesc.packing.read` makes `EncryptedSlots` of it.
+        `EncryptedSlots.from_bytes` reads it.
 
         Args:
             messages: whole numbers from 0 to below the plaintext modulus: up to `phi(m)` of them
@@ -269,9 +270,7 @@ class LeveledSecretKey:
             ParameterError: slots that are said to hold numbers and do not.
 
         """
-        _leveled(
-            slots, EncryptedSlots, "decrypt_slots takes EncryptedSlots; packing.read makes them"
-        )
+        _leveled(slots, EncryptedSlots, "EncryptedSlots.from_bytes reads what decrypt_slots takes")
         plaintext = self._native.decrypt(slots.native)
         return np.asarray(decoded_slots(self.params, plaintext, slots.content))
 
@@ -315,7 +314,7 @@ class LeveledSecretKey:
     def _decrypt_blocks(self, integers: SlotwiseArray) -> NDArray[Any]:
         numbers = []
         for block, count in zip(integers.blocks, integers.counts(), strict=True):
-            row = self.decrypt_slots(EncryptedSlots(integers.keys, block, NUMBERS))
+            row = self.decrypt_slots(EncryptedSlots(integers.params, block, NUMBERS))
             lying, truths = integers.lying, integers.kind.boolean
             numbers.append((lying.truths_of if truths else lying.numbers_of)(row, count))
         return np.concatenate(numbers)
@@ -347,9 +346,7 @@ class LeveledSecretKey:
                 Tell nobody who made it.
 
         """
-        _leveled(
-            vector, EncryptedVector, "decrypt takes an EncryptedVector; PublicKeys.read makes one"
-        )
+        _leveled(vector, EncryptedVector, "EncryptedVector.from_bytes reads what decrypt takes")
         plaintext = self._native.decrypt(vector.native)
         return decoded(plaintext, len(vector), vector.claimed, complex_values=vector.complex_values)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from hesc._support.inputs import (
     INDEX,
     WORD,
     flat,
+    of_kind,
     real_array,
     several,
     whole,
@@ -24,15 +25,16 @@ from hesc._support.inputs import (
 from hesc._support.memory import make_room
 from hesc._support.opaque import Opaque
 from hesc._support.pickling import ByWireForm
-from hesc.params import checked_params
+from hesc.params.streams import checked_params
 from hesc.streams.encoding import EncodedArray
+from hesc.vectors.keys import PublicKeys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc.params import Params
+    from hesc.params.streams import Params
 
 _MAX_DIMENSIONS = 8
 # Memory beside ciphertexts: positions and a number of an element; weight and place of a term.
@@ -117,11 +119,9 @@ class SeededArray(ByWireForm, Opaque):
         return cls(params, native, shape)
 
 
-class EncryptsZeros(Protocol):
-    """What fresh ciphertexts come from: `hesc.PublicKey`."""
-
-    def rerandomise(self, array: _native.Array, shape: tuple[int, ...]) -> _native.Array:
-        """Adds fresh encryptions of zero."""
+def row_length(shape: tuple[int, ...]) -> int:
+    """Streams that share blocks: those of the last axis."""
+    return shape[-1] if shape else 1
 
 
 class EncryptedArray(ByWireForm, Opaque):
@@ -498,7 +498,7 @@ class EncryptedArray(ByWireForm, Opaque):
         count = whole(granularity, "granularity", 1)
         return EncryptedArray(self.params, taken.native.allocated(weights, kept, count), shape)
 
-    def rerandomise(self, public: EncryptsZeros) -> EncryptedArray:
+    def rerandomise(self, public: PublicKeys) -> EncryptedArray:
         """The same streams in fresh ciphertexts: an encryption and an addition for each.
 
         With a ciphertext for each bit ("gm", "elgamal", "ec_elgamal", "unipolar_elgamal") they also
@@ -512,11 +512,10 @@ class EncryptedArray(ByWireForm, Opaque):
 
         Call it last: what is selected afterwards is in sight again.
         """
-        if not callable(getattr(public, "rerandomise", None)):
-            raise ParameterError(
-                f"public is of the type {type(public).__name__}; hesc.keygen gives a public key"
-            )
-        return EncryptedArray(self.params, public.rerandomise(self.native, self.shape), self.shape)
+        of_kind(public, "public", PublicKeys, "hesc.keygen gives public keys")
+        checked_params(public.params)
+        native = public.public.rerandomise(self.native, row_length(self.shape))
+        return EncryptedArray(self.params, native, self.shape)
 
     @classmethod
     def concatenate(

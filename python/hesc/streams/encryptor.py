@@ -8,20 +8,19 @@ from typing import TYPE_CHECKING, Final, Protocol, Unpack
 import numpy as np
 
 from hesc._native import ShapeError
-from hesc._support.inputs import of_kind, one_name, real_array, several, whole, wire_bytes
+from hesc._support.inputs import of_kind, one_name, real_array, several, whole
 from hesc._support.memory import make_room
-from hesc._support.pickling import ByWireForm
-from hesc.params import checked_params
-from hesc.streams.arrays import EncryptedArray, SeededArray
+from hesc.params.streams import checked_params
+from hesc.streams.arrays import EncryptedArray, SeededArray, row_length
 from hesc.streams.encoding import EncodedArray, Encoder, EncoderOptions
+from hesc.vectors.keys import PublicKeys
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc import _native
-    from hesc.params import Params
+    from hesc.params.streams import Params
 
 
 LAYOUTS: Final = ("auto", "side_by_side", "one_per_block")
@@ -61,51 +60,36 @@ def room_for_ciphertexts(
     make_room(blocks * params.block_bytes, f"{blocks:,} ciphertexts")
 
 
-def row_length(shape: tuple[int, ...]) -> int:
-    """Streams that share blocks: those of the last axis."""
-    return shape[-1] if shape else 1
+def stream_keys(public: object) -> PublicKeys:
+    """Public keys of a set for streams.
+
+    Raises:
+        ParameterError: what are no public keys, or those of another kind of set.
+
+    """
+    keys = of_kind(public, "public", PublicKeys, "hesc.keygen makes public keys")
+    checked_params(keys.params)
+    return keys
 
 
-class PublicKey(ByWireForm):
-    """A public key together with its parameters, as `hesc.keygen` returns it."""
-
-    def __init__(self, params: Params, native: _native.PublicKey) -> None:
-        self.params = params
-        self._native = native
-
-    @classmethod
-    def from_bytes(cls, params: Params, data: bytes) -> PublicKey:
-        """Reads a serialised key of these parameters; strict."""
-        return cls(params, checked_params(params).native.read_public_key(wire_bytes(data)))
-
-    def to_bytes(self) -> bytes:
-        """The wire form: half the key, the random half being a seed."""
-        return self._native.to_bytes()
-
-    @property
-    def native(self) -> _native.PublicKey:
-        """The compiled object, for this package's own modules."""
-        return self._native
-
-    def rerandomise(self, array: _native.Array, shape: tuple[int, ...]) -> _native.Array:
-        """Adds fresh encryptions of zero. `EncryptedArray.rerandomise` is the comfortable way."""
-        return self._native.rerandomise(array, row_length(shape))
-
-    def encrypt_streams(self, encoded: Sequence[EncodedArray], layout: str) -> list[EncryptedArray]:
-        """Encrypts arrays of streams of one shape. `Encryptor` is the comfortable way."""
-        remedy = "give a list of what Encoder.encode returns"
-        for array in several(encoded, "encoded", remedy):
-            of_kind(array, "an array of streams", EncodedArray, remedy)
-        shapes = {array.shape for array in encoded}
-        if len(shapes) != 1:
-            raise ShapeError(f"give arrays of one shape, at least one; these have {shapes}")
-        (shape,) = shapes
-        streams = [array.streams for array in encoded]
-        layout = resolve_layout(layout, streams[0].stream_length, self.params)
-        length = streams[0].stream_length
-        room_for_ciphertexts(self.params, layout, length, shape, len(streams))
-        arrays = self._native.encrypt(streams, layout, row_length(shape))
-        return [EncryptedArray(self.params, native, shape) for native in arrays]
+def encrypt_streams(
+    public: PublicKeys, encoded: Sequence[EncodedArray], layout: str
+) -> list[EncryptedArray]:
+    """Encrypts arrays of streams of one shape. `Encryptor` is the comfortable way."""
+    remedy = "give a list of what Encoder.encode returns"
+    for array in several(encoded, "encoded", remedy):
+        of_kind(array, "an array of streams", EncodedArray, remedy)
+    shapes = {array.shape for array in encoded}
+    if len(shapes) != 1:
+        raise ShapeError(f"give arrays of one shape, at least one; these have {shapes}")
+    (shape,) = shapes
+    streams = [array.streams for array in encoded]
+    params = checked_params(public.params)
+    layout = resolve_layout(layout, streams[0].stream_length, params)
+    length = streams[0].stream_length
+    room_for_ciphertexts(params, layout, length, shape, len(streams))
+    arrays = public.public.encrypt(streams, layout, row_length(shape))
+    return [EncryptedArray(params, native, shape) for native in arrays]
 
 
 class AnyEncryptor(Protocol):
@@ -124,7 +108,7 @@ class Encryptor:
     """Encodes and encrypts arrays under a public key.
 
     Args:
-        public: the public key.
+        public: the public keys, of a set for streams.
         stream_length: bits of a stream.
         layout: "side_by_side" packs the streams of the last axis into shared ciphertexts,
             "one_per_block" gives each its own (the layout of koseki2022hesc), "auto" chooses the
@@ -136,18 +120,18 @@ class Encryptor:
 
     def __init__(
         self,
-        public: PublicKey,
+        public: PublicKeys,
         stream_length: int = 256,
         *,
         layout: str = "auto",
         **options: Unpack[EncoderOptions],
     ) -> None:
-        if not isinstance(public, PublicKey):
+        if not isinstance(public, PublicKeys):
             raise TypeError(
-                f"an Encryptor takes a public key, not {type(public).__name__}; a secret key "
+                f"an Encryptor takes public keys, not {type(public).__name__}; a secret key "
                 f"encrypts with hesc.SecretEncryptor"
             )
-        self.public = public
+        self.public = stream_keys(public)
         self.layout = one_name(layout, "layout", LAYOUTS)
         self.encoder = Encoder(stream_length, **options)
 
@@ -160,11 +144,11 @@ class Encryptor:
             MemoryError: streams or ciphertexts that there is no memory for; see `encrypt_batches`.
 
         """
-        return self.public.encrypt_streams([self.encoder.encode(values)], self.layout)[0]
+        return encrypt_streams(self.public, [self.encoder.encode(values)], self.layout)[0]
 
     def encrypt_factors(self, values: ArrayLike) -> list[EncryptedArray]:
         """Encrypts the factors of products, `values[k]` the k-th; see `Encoder.encode_factors`."""
-        return self.public.encrypt_streams(self.encoder.encode_factors(values), self.layout)
+        return encrypt_streams(self.public, self.encoder.encode_factors(values), self.layout)
 
     def encrypt_copies(self, values: ArrayLike, copies: int) -> list[EncryptedArray]:
         """Independent encryptions of the same values, for `hesc.powers` and `hesc.Polynomial`.

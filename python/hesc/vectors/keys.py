@@ -2,36 +2,80 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from hesc._native import ParameterError, ShapeError
-from hesc._support.inputs import of_kind, whole, wire_bytes
-from hesc._support.pickling import ByWireForm
-from hesc.params.parameter_set import explained
+from hesc import _native
+from hesc._native import ParameterError, WireError
+from hesc._support.inputs import of_kind, one_name, wire_bytes
+from hesc.params.parameter_set import ParameterSet
 from hesc.params.vectors import LeveledParams
-from hesc.vectors.numbers import encode_for_encryption, plain_array, vectors_only
+from hesc.vectors.evaluation import EvaluationKeys
+from hesc.vectors.numbers import encode_for_encryption, plain_array
 from hesc.vectors.vectors import EncryptedVector
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from numpy.typing import ArrayLike
 
-    from hesc import _native
+PARTS = ("public", "relinearisation", "rotations", "bootstrapping")
+"""What public keys may consist of, in the order of their wire form."""
 
 
-class PublicKeys(ByWireForm):
-    """What everyone may have: to encrypt, to relinearise and to rotate."""
+class PublicKeys(EvaluationKeys):
+    """What everyone may have: to encrypt, and to multiply, rotate or bootstrap with.
 
-    def __init__(
-        self,
-        params: LeveledParams,
-        public: _native.LeveledPublicKey,
-        relin: _native.RelinKey | None,
-        galois: _native.GaloisKeys | None,
-    ) -> None:
-        self.params = params
-        self.public = public
-        self.relin = relin
-        self.galois = galois
+    `hesc.keygen` makes them beside the secret key. One wire form holds all parts that there are, by
+    name: "public" always, "relinearisation", "rotations" and "bootstrapping" if they were made.
+
+    Args:
+        params: the parameter set.
+        keys: compiled keys by the names of their parts.
+
+    """
+
+    def __init__(self, params: ParameterSet[Any], keys: Mapping[str, Any]) -> None:
+        self.params: Any = params
+        self._keys = {name: keys[name] for name in PARTS if name in keys}
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Which keys there are, by name."""
+        return tuple(self._keys)
+
+    def __repr__(self) -> str:
+        return f"<hesc.PublicKeys {self.params.name}: {', '.join(self.parts)}>"
+
+    @property
+    def public(self) -> Any:
+        """The compiled key to encrypt with, for this package's own modules."""
+        return self._keys["public"]
+
+    @property
+    def relin(self) -> _native.RelinKey | None:
+        """The compiled relinearisation key, if there is one."""
+        return self._keys.get("relinearisation")
+
+    @property
+    def galois(self) -> _native.GaloisKeys | None:
+        """The compiled rotation keys, if there are some."""
+        return self._keys.get("rotations")
+
+    @property
+    def bootstrapping(self) -> _native.EvaluationKey:
+        """The compiled key to bootstrap with.
+
+        Raises:
+            ParameterError: there is none.
+
+        """
+        found: _native.EvaluationKey | None = self._keys.get("bootstrapping")
+        if found is None:
+            raise ParameterError(
+                "gate circuits need the key to bootstrap with: make the keys with "
+                "keygen(params, bootstrapping=True)"
+            )
+        return found
 
     def encrypt(
         self, values: ArrayLike, *, bound: float | None = None, wrap: bool = False
@@ -52,7 +96,7 @@ class PublicKeys(ByWireForm):
             ShapeError: no vector, an empty one, or more numbers than there are slots; a bound of
                 integers that is no whole number.
             ParameterError: a bound that is not positive, or with `wrap`; `wrap` in CKKS, or neither
-                True nor False.
+                True nor False; a set whose numbers are streams, which `hesc.Encryptor` encrypts.
 
         >>> import hesc, numpy as np
         >>> params = hesc.LeveledParams.recommended("bfv")
@@ -62,64 +106,75 @@ class PublicKeys(ByWireForm):
         (510, [400, 14])
 
         """
+        params = of_kind(
+            self.params, "the set of these keys", LeveledParams, "Encryptor encrypts streams"
+        )
         array = plain_array(values)
-        plaintext, declared = encode_for_encryption(self.params, array, bound, wrap=wrap)
+        plaintext, declared = encode_for_encryption(params, array, bound, wrap=wrap)
         return EncryptedVector(
-            self,
+            params,
             self.public.encrypt(plaintext),
             len(array),
+            keys=self,
             complex_values=array.dtype.kind == "c",
             bound=declared.most,
         )
 
-    def read(self, data: bytes, length: int | None = None) -> EncryptedVector:
-        """A vector from its wire form, or from `LeveledSecretKey.encrypt_to_bytes`.
-
-        How many numbers there are, what lies behind them, whether they are complex and what
-        integers stay within stands in the bytes. That is the sender's word, as the numbers are: a
-        false one gives other results.
+    def only(self, *parts: str) -> PublicKeys:
+        """These parts alone: `public.only("public")` is what somebody needs who only encrypts.
 
         Raises:
-            WireError: damaged bytes, or another object's.
-            ShapeError: another length than `length`, where that is given.
+            ParameterError: a part that is not there, or without "public".
 
         """
-        vectors_only(self.params)
-        wanted = None if length is None else whole(length, "length", 0)
-        read = self.params.native.vector_from_bytes
-        native, found, zeros_behind, complex_values, bound = read(wire_bytes(data))
-        if wanted not in (None, found):
-            raise ShapeError(f"a vector of {length} numbers was expected; these bytes hold {found}")
-        return EncryptedVector(
-            self,
-            native,
-            found,
-            complex_values=complex_values,
-            zeros_behind=zeros_behind,
-            bound=bound,
-        )
+        wanted = {one_name(part, "a part", PARTS) for part in parts} | {"public"}
+        self.require(*wanted)
+        return PublicKeys(self.params, {name: self._keys[name] for name in wanted})
 
-    def to_bytes(self) -> dict[str, bytes]:
-        """Wire forms by name: what a server is given."""
-        forms = {"public": self.public.to_bytes()}
-        if self.relin is not None:
-            forms["relin"] = self.relin.to_bytes()
-        if self.galois is not None:
-            forms["galois"] = self.galois.to_bytes()
-        return forms
+    def require(self, *parts: str) -> None:
+        """Refuses keys that lack a part.
+
+        Raises:
+            ParameterError: naming what is missing.
+
+        """
+        missing = [part for part in PARTS if part in parts and part not in self._keys]
+        if missing:
+            raise ParameterError(
+                f"these public keys have {', '.join(self.parts)}, and {', '.join(missing)} is "
+                "needed: make them anew with keygen, which has an option for each"
+            )
+
+    def to_bytes(self) -> bytes:
+        """The wire form of all parts, one frame; see `only` for fewer."""
+        return _native.join_keys([(name, key.to_bytes()) for name, key in self._keys.items()])
 
     @classmethod
-    @explained
-    def from_bytes(cls, params: LeveledParams, forms: dict[str, bytes]) -> PublicKeys:
-        """Reads what `to_bytes` gave."""
-        of_kind(params, "params", LeveledParams, "hesc.LeveledParams.preset makes a set")
-        if "public" not in forms:
-            raise ParameterError("there is no public key among these; give what to_bytes returned")
-        native = params.native
-        relin, galois = forms.get("relin"), forms.get("galois")
-        return cls(
-            params,
-            native.public_key_from_bytes(forms["public"]),
-            None if relin is None else native.relin_key_from_bytes(relin),
-            None if galois is None else native.galois_keys_from_bytes(galois),
-        )
+    def from_bytes(
+        cls, params: ParameterSet[Any], data: bytes, *, parts: Sequence[str] | None = None
+    ) -> PublicKeys:
+        """Reads what `to_bytes` wrote; strict.
+
+        Args:
+            params: the set that they are for.
+            data: the bytes.
+            parts: what the reader needs: these have to be there, and others are not opened. By
+                default all are read that are there.
+
+        Raises:
+            WireError: damaged bytes, another object's, parts that are unknown or there twice.
+            ParameterError: keys of another set; parts that are missing, or that the set has not.
+            KeyMismatchError: parts of several key pairs.
+
+        """
+        of_kind(params, "params", ParameterSet, "hesc.Params.preset makes a set")
+        wanted = None if parts is None else ["public", *parts]
+        readers = params.key_readers()
+        keys = {}
+        for name, key in _native.split_keys(wire_bytes(data), wanted):
+            if name not in readers:
+                raise WireError(f"{params.name} has no keys for {name}; these are another set's")
+            keys[name] = readers[name](key)
+        found = cls(params, keys)
+        found.require(*(wanted or ()))
+        return found

@@ -9,9 +9,11 @@ import numpy as np
 
 from hesc import _native
 from hesc._native import ParameterError, ShapeError
-from hesc._support.inputs import of_kind, several, whole
+from hesc._support.inputs import of_kind, several, whole, wire_bytes
 from hesc._support.opaque import Opaque
+from hesc.params.vectors import LeveledParams
 from hesc.vectors.bounds import Bound, size_of
+from hesc.vectors.evaluation import Bindable, EvaluationKeys, galois_of, keys_of, relin_of
 from hesc.vectors.matrices import Matrix
 from hesc.vectors.numbers import (
     coefficients_of,
@@ -21,6 +23,7 @@ from hesc.vectors.numbers import (
     one_axis,
     period_of,
     plain_array,
+    vectors_only,
 )
 from hesc.vectors.powers import only_axis, power, reciprocals
 
@@ -29,11 +32,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from hesc.params.vectors import LeveledParams
-    from hesc.vectors.keys import PublicKeys
 
-
-class EncryptedVector(Opaque):
+class EncryptedVector(Bindable, Opaque):
     """Encrypted numbers in the slots of one ciphertext.
 
     `+`, `-` and `*` act number by number, with vectors, numbers and arrays in the clear, and by
@@ -56,18 +56,20 @@ class EncryptedVector(Opaque):
 
     def __init__(
         self,
-        keys: PublicKeys,
+        params: LeveledParams,
         native: _native.LeveledCiphertext,
         length: int,
         *,
+        keys: EvaluationKeys | None = None,
         complex_values: bool = False,
         zeros_behind: bool = True,
         bound: int | None = None,
     ) -> None:
+        self.params = params
         self.keys = keys
         self.native = native
         self.complex_values = complex_values
-        self.claimed = Bound(bound, keys.params)
+        self.claimed = Bound(bound, params)
         self.zeros_behind = zeros_behind or length == period_of(length)
         self._length = length
 
@@ -89,20 +91,12 @@ class EncryptedVector(Opaque):
         """Number of axes: 1."""
         return 1
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return self.keys.read, (self.to_bytes(),)
-
     def __repr__(self) -> str:
         within = "" if self.bound is None else f"bound={self.bound}, "
         return (
-            f"EncryptedVector(length={len(self)}, {self.keys.params.name}, {within}"
+            f"EncryptedVector(length={len(self)}, {self.params.name}, {within}"
             f"level={self.level}, noise_budget={self.noise_budget:.1f} bits)"
         )
-
-    @property
-    def params(self) -> LeveledParams:
-        """The parameter set."""
-        return self.keys.params
 
     @property
     def level(self) -> int:
@@ -135,13 +129,15 @@ class EncryptedVector(Opaque):
         complex_values: bool = False,
         zeros_behind: bool | None = None,
         claimed: Bound | None = None,
+        other: EncryptedVector | None = None,
     ) -> EncryptedVector:
-        """A result; complex if an operand is."""
+        """A result, bound to keys if an operand is; complex if asked for or if this one is."""
         bound = self.claimed if claimed is None else claimed
         return EncryptedVector(
-            self.keys,
+            self.params,
             native,
             len(self) if length is None else length,
+            keys=keys_of(self, *([] if other is None else [other])),
             complex_values=self.complex_values or complex_values,
             zeros_behind=self.zeros_behind if zeros_behind is None else zeros_behind,
             bound=bound.most,
@@ -186,6 +182,7 @@ class EncryptedVector(Opaque):
         return self._with(
             self.native.sum(other.native, subtract),
             length,
+            other=other,
             complex_values=other.complex_values,
             zeros_behind=zeros,
             claimed=claimed,
@@ -217,8 +214,9 @@ class EncryptedVector(Opaque):
             zeros = any(v.zeros_behind for v in (self, other) if len(v) == length)
             claimed = self.claimed.times(other.claimed)
             return self._with(
-                self.native.product(factor, self._relin()),
+                self.native.product(factor, relin_of([self, other])),
                 length,
+                other=other,
                 complex_values=other.complex_values,
                 zeros_behind=zeros,
                 claimed=claimed,
@@ -278,26 +276,16 @@ class EncryptedVector(Opaque):
             raise ShapeError("a polynomial has at least one coefficient, the constant one")
         sizes = [] if self.params.is_approximate else np.abs(array).tolist()
         claimed = self.claimed.polynomial(sizes)
-        native = self.native.polynomial(self._relin(), array, len(self))
+        native = self.native.polynomial(relin_of([self]), array, len(self))
         is_complex = plain_array(coefficients).dtype.kind == "c"
         return self._with(native, complex_values=is_complex, claimed=claimed)
 
-    def _relin(self) -> _native.RelinKey:
-        if self.keys.relin is None:
-            raise ParameterError(
-                "products need the relinearisation key; make the keys with products=True"
-            )
-        return self.keys.relin
-
     # Rotations
 
-    def _galois(self, remedy: str) -> _native.GaloisKeys:
-        if self.keys.galois is None:
-            raise ParameterError(f"rotations need keys; make them with {remedy}")
-        return self.keys.galois
-
-    def _rotation_keys(self, steps: Sequence[int], remedy: str) -> _native.GaloisKeys:
-        galois = self._galois(remedy)
+    def _rotation_keys(
+        self, steps: Sequence[int], remedy: str, other: EncryptedVector | None = None
+    ) -> _native.GaloisKeys:
+        galois = galois_of([self] if other is None else [self, other], remedy)
         missing = sorted({step for step in steps if not galois.rotates(step)})
         if missing:
             raise ParameterError(
@@ -351,7 +339,7 @@ class EncryptedVector(Opaque):
 
     def _step(self, turn: int, period: int) -> int:
         """A rotation that has a key and moves vectors of this period as `turn` does."""
-        galois = self.keys.galois
+        galois = None if self.keys is None else self.keys.galois
         alike = [turn, turn % period, turn % period - period]
         return next((s for s in alike if galois is not None and galois.rotates(s)), turn)
 
@@ -390,7 +378,7 @@ class EncryptedVector(Opaque):
         For vectors longer than a row; the result has `slot_count` numbers, zeros filling it up.
         """
         self._require_both_rows("swap_rows", "both rows hold the same copies of it")
-        galois = self._galois("conjugate=True")
+        galois = galois_of([self], "conjugate=True")
         return self._both_rows(lambda native: native.swap_or_conjugate(galois))
 
     def _require_both_rows(self, name: str, instead: str) -> None:
@@ -414,7 +402,7 @@ class EncryptedVector(Opaque):
         """Complex conjugates (CKKS)."""
         if not self.params.is_approximate:
             raise ParameterError("integers have no conjugates; swap_rows exchanges the rows")
-        return self._with(self.native.swap_or_conjugate(self._galois("conjugate=True")))
+        return self._with(self.native.swap_or_conjugate(galois_of([self], "conjugate=True")))
 
     # Sums over numbers
 
@@ -436,9 +424,11 @@ class EncryptedVector(Opaque):
         a, b = self, other
         if not (a.zeros_behind or b.zeros_behind):
             a = a._with_zeros_behind()
-        _, galois = self._folding_keys()
-        native = a.native.inner_product(b.native, length, self._relin(), galois)
-        return self._with(native, 1, complex_values=other.complex_values, claimed=claimed)
+        _, galois = self._folding_keys(other)
+        native = a.native.inner_product(b.native, length, relin_of([self, other]), galois)
+        return self._with(
+            native, 1, complex_values=other.complex_values, claimed=claimed, other=other
+        )
 
     def sum(self, axis: int | tuple[int, ...] | None = None) -> EncryptedVector:
         """The sum of all numbers, a vector of one number; `axis` is 0, the only one, if given.
@@ -480,14 +470,16 @@ class EncryptedVector(Opaque):
         """The same vector: it has one axis."""
         return self._with(self.native)
 
-    def _folding_keys(self) -> tuple[list[int], _native.GaloisKeys]:
+    def _folding_keys(
+        self, other: EncryptedVector | None = None
+    ) -> tuple[list[int], _native.GaloisKeys]:
         """Rotations that bring all numbers together, and their keys."""
         length = min(len(self), self.params.ring_degree // 2)
         steps = _native.dot_rotations(length)
         remedy = f"rotations=hesc.vectors.dot_rotations({length})"
         if self._has_both_rows:
             remedy += " and conjugate=True"
-        return steps, self._rotation_keys(steps, remedy)
+        return steps, self._rotation_keys(steps, remedy, other)
 
     def __matmul__(self, other: EncryptedVector | Matrix | ArrayLike) -> EncryptedVector:
         """The inner product with a vector, or the product with a matrix in the clear, as in numpy.
@@ -552,6 +544,43 @@ class EncryptedVector(Opaque):
         if not 1 <= whole(level, "level", -(2**63)) <= self.level:
             raise ShapeError(f"a vector of level {self.level} comes down to 1..{self.level}")
         return self._with(self.native.mod_switch_to(level))
+
+    @classmethod
+    def from_bytes(
+        cls, params: LeveledParams, data: bytes, length: int | None = None
+    ) -> EncryptedVector:
+        """A vector from its wire form, or from `LeveledSecretKey.encrypt_to_bytes`; without keys.
+
+        How many numbers there are, what lies behind them, whether they are complex and what
+        integers stay within stands in the bytes. That is the sender's word, as the numbers are: a
+        false one gives other results.
+
+        Args:
+            params: the set that it was encrypted under.
+            data: the bytes.
+            length: how many numbers there are to be, if that is known.
+
+        Raises:
+            WireError: damaged bytes, or another object's.
+            ParameterError: bytes of another set.
+            ShapeError: another length than `length`.
+
+        """
+        of_kind(params, "params", LeveledParams, "hesc.LeveledParams.preset makes a set")
+        vectors_only(params)
+        wanted = None if length is None else whole(length, "length", 0)
+        read = params.native.vector_from_bytes
+        native, found, zeros_behind, complex_values, bound = read(wire_bytes(data))
+        if wanted not in (None, found):
+            raise ShapeError(f"a vector of {length} numbers was expected; these bytes hold {found}")
+        return cls(
+            params,
+            native,
+            found,
+            complex_values=complex_values,
+            zeros_behind=zeros_behind,
+            bound=bound,
+        )
 
     def to_bytes(self) -> bytes:
         """The wire form: the ciphertext, the length, and what is known of the numbers."""

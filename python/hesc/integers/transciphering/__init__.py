@@ -9,7 +9,7 @@ have, rounded up to bytes where they are few, not kilobytes::
     key = CipherKey.generate()
     once = key.encrypt_to_bytes(secret)                           # 83 MB, to the server
     message = key.encrypt([3, 1, 4], "uint8", shape=plan.shape)   # 75 bytes
-    stored = integers.read(public, once)                          # server
+    stored = integers.read(plan.params, once).with_keys(public)   # server
     numbers = plan.decipher(stored, message)
     secret.decrypt_integers(numbers)                              # client: 3, 1, 4
 

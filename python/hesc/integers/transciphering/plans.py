@@ -14,6 +14,7 @@ from hesc.integers.arrays import EncryptedIntegers
 from hesc.integers.kinds import Kind, kind_of
 from hesc.integers.transciphering.messages import Message, Shape
 from hesc.params.vectors import LeveledParams
+from hesc.vectors.evaluation import relin_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -99,7 +100,7 @@ class Plan:
                 others leaves no room; `spare` holds for fresh ones.
 
         """
-        of_kind(key, "key", EncryptedIntegers, "hesc.integers.read(public, bytes) makes it")
+        of_kind(key, "key", EncryptedIntegers, "hesc.integers.read(plan.params, bytes) makes it")
         of_kind(message, "message", Message, "Message.from_bytes reads one")
         if key.kind != _KEY or len(key) != self.params.slot_count:
             raise ParameterError(
@@ -111,9 +112,7 @@ class Plan:
                 f"the message has {message.kind} in {message.shape}; the plan is for {self.kind} "
                 f"in {self.shape}: encrypt with shape=plan.shape"
             )
-        relin = key.keys.relin
-        if relin is None:
-            raise ParameterError("products need the relinearisation key: leveled_keygen makes it")
+        relin = relin_of([key])
         inputs, width = key.blocks[0], self.kind.width
         self._native.check(relin, inputs)
         blocks: list[list[_native.LeveledCiphertext]] = []
@@ -128,7 +127,7 @@ class Plan:
                 blocks.extend(bits[at : at + width] for at in range(0, len(bits), width))
         # Streams of the last run may have more blocks than there are numbers.
         needed = -(-len(message) // self.params.slot_count)
-        return EncryptedIntegers(key.keys, self.kind, len(message), blocks[:needed])
+        return EncryptedIntegers(key.params, self.kind, len(message), blocks[:needed], key.keys)
 
 
 def plan(

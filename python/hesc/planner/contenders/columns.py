@@ -17,6 +17,7 @@ from hesc.planner.offers import LATTICE, Offer, Refusal
 from hesc.planner.roles import Sees
 from hesc.planner.work import Count, counted
 from hesc.secret import leveled_keygen
+from hesc.vectors.vectors import EncryptedVector
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -129,8 +130,10 @@ def claims(preset: str) -> tuple[float, float]:
     From a ciphertext of zeros under a key that is thrown away: claims are public.
     """
     params = LeveledParams.preset(preset)
-    secret, public = leveled_keygen(params, products=False)
-    vector = public.read(secret.encrypt_to_bytes(np.zeros(params.slot_count)))
+    secret, _ = leveled_keygen(params, products=False)
+    vector = EncryptedVector.from_bytes(
+        params, secret.encrypt_to_bytes(np.zeros(params.slot_count))
+    )
     none, one = (vector * 0.0).error_bound, (vector * 1.0).error_bound
     return max(one - none, vector.error_bound), none
 
@@ -139,16 +142,16 @@ def claims(preset: str) -> tuple[float, float]:
 def sizes(preset: str, level: int | None) -> tuple[int, int]:
     """Bytes up and down of a ciphertext; sizes are public too."""
     params = LeveledParams.preset(preset)
-    secret, public = leveled_keygen(params, products=False)
+    secret, _ = leveled_keygen(params, products=False)
     data = secret.encrypt_to_bytes(np.zeros(params.slot_count, dtype=np.int64))
-    product = public.read(data) * (0.5 if params.is_approximate else 1)
+    product = EncryptedVector.from_bytes(params, data) * (0.5 if params.is_approximate else 1)
     return len(data), len((product if level is None else product.mod_switch_to(level)).to_bytes())
 
 
 class _Parties:
     def __init__(self, params: LeveledParams, numbers: Numbers) -> None:
         self._slots, self._numbers = params.slot_count, numbers
-        self._secret, self._public = leveled_keygen(params, products=False)
+        self._secret, _ = leveled_keygen(params, products=False)
 
     def encrypt(self, x: Reals) -> list[bytes]:
         """Column after column, of as many samples as there are slots."""
@@ -167,7 +170,10 @@ class _Parties:
         features = len(weights[0])
         found = []
         for first in range(0, len(up), features):
-            columns = [self._public.read(data) for data in up[first : first + features]]
+            columns = [
+                EncryptedVector.from_bytes(self._secret.params, data)
+                for data in up[first : first + features]
+            ]
             for row, intercept in zip(weights, added, strict=True):
                 total = columns[0] * row[0]
                 for column, weight in zip(columns[1:], row[1:], strict=True):
@@ -180,7 +186,8 @@ class _Parties:
     def decrypt(self, down: list[bytes]) -> Reals:
         """Scores."""
         outputs = len(self._numbers.weights)
-        found = [self._secret.decrypt(self._public.read(data)) for data in down]
+        read = [EncryptedVector.from_bytes(self._secret.params, data) for data in down]
+        found = [self._secret.decrypt(vector) for vector in read]
         return self._numbers.results(
             np.concatenate(
                 [np.column_stack(found[at : at + outputs]) for at in range(0, len(found), outputs)]

@@ -9,7 +9,7 @@ import numpy as np
 
 from hesc import gates, integers
 from hesc.integers import BootstrappedIntegers, IntegerAnswer, Kind
-from hesc.params import Params
+from hesc.params.streams import Params
 from hesc.protocols.classes.circuits import Words
 from hesc.protocols.classes.quantisation import quantised
 from hesc.secret import keygen, leveled_keygen
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hesc.protocols.classes.models import LinearScores
     from hesc.protocols.classes.quantisation import Quantised
     from hesc.secret import SecretKey
-    from hesc.streams.encryptor import PublicKey
+    from hesc.vectors.keys import PublicKeys
 
 TOGETHER: Final = 64
 """Samples of a query whose bits bootstrap: each takes memory."""
@@ -71,9 +71,13 @@ class Slots(_Sides):
     def answer(self, up: list[bytes]) -> list[bytes]:
         """Places of classes."""
         count, layout = len(self._words.kinds), self._circuit.upload
+        params = self._circuit.params
         return [
             self._circuit(
-                *(integers.read(self._public, word, layout=layout) for word in up[at : at + count]),
+                *(
+                    integers.read(params, word, layout=layout).with_keys(self._public)
+                    for word in up[at : at + count]
+                ),
                 progress=False,
             ).to_bytes()
             for at in range(0, len(up), count)
@@ -81,12 +85,13 @@ class Slots(_Sides):
 
     def decrypt(self, down: list[bytes]) -> NDArray[np.float64]:
         """Classes."""
-        found = [self._secret.decrypt_integers(integers.read(self._public, data)) for data in down]
+        read = [integers.read(self._secret.params, data) for data in down]
+        found = [self._secret.decrypt_integers(places) for places in read]
         return np.concatenate(found).astype(np.float64)
 
     def held(self) -> int:
         """Keys and model."""
-        return sum(map(len, self._public.to_bytes().values())) + self._model
+        return len(self._public.to_bytes()) + self._model
 
 
 class Bits(_Sides):
@@ -133,7 +138,7 @@ class _Keys(NamedTuple):
     """The keys of bits that bootstrap."""
 
     secret: SecretKey
-    public: PublicKey
+    public: PublicKeys
     server: gates.Evaluator
     size: int
     """Bytes of the public ones."""
@@ -142,7 +147,5 @@ class _Keys(NamedTuple):
 @cache
 def _bootstrapping(preset: str) -> _Keys:
     """Keys for all runs of this process, which has both sides anyway: they are 200 MB."""
-    secret, public = keygen(Params.preset(preset))
-    key = secret.evaluation_key()
-    size = len(key.to_bytes()) + len(public.to_bytes())
-    return _Keys(secret, public, gates.Evaluator(key), size)
+    secret, public = keygen(Params.preset(preset), bootstrapping=True)
+    return _Keys(secret, public, gates.Evaluator(public), len(public.to_bytes()))

@@ -16,6 +16,7 @@ from hesc.planner.roles import Sees
 from hesc.planner.work import Count, counted
 from hesc.ring_products.plans import power_above
 from hesc.secret import leveled_keygen
+from hesc.vectors.vectors import EncryptedVector
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from hesc.planner.tasks import Scores, Task
     from hesc.secret import LeveledSecretKey
     from hesc.vectors.keys import PublicKeys
-    from hesc.vectors.vectors import EncryptedVector
 
 _PRESETS: Final = ("ckks_4096", "ckks_8192")
 """The smallest that has the error is taken."""
@@ -105,9 +105,10 @@ def facts(preset: str, features: int, under: str) -> Facts | None:
     secret, public = leveled_keygen(params)
     weight = _weight(secret, public, 0.0, under)
     data = secret.encrypt_to_bytes(np.zeros(params.slot_count))
-    read = public.read(weight)
+    read = EncryptedVector.from_bytes(params, weight).with_keys(public)
+    column = EncryptedVector.from_bytes(params, data)
     try:
-        total = _times(public.read(data) * read, features) + read * public.encrypt([1.0])
+        total = _times(column * read, features) + read * public.encrypt([1.0])
     except NoiseBudgetError:
         return None
     for level in range(1, total.level + 1):
@@ -121,8 +122,7 @@ def facts(preset: str, features: int, under: str) -> Facts | None:
 
 
 def _keys(public: PublicKeys) -> int:
-    forms = public.to_bytes()
-    return len(forms["relin"]) + len(forms["public"])
+    return len(public.to_bytes())
 
 
 def _times(vector: EncryptedVector, count: int) -> EncryptedVector:
@@ -154,8 +154,11 @@ class _Parties:
         self._held += _keys(self._public)
         # What is added is brought to the level and scale of products by a product with one.
         one = self._public.encrypt([1.0])
-        self._weights = [[self._public.read(data) for data in row[:-1]] for row in model]
-        self._added = [self._public.read(row[-1]) * one for row in model]
+        self._weights = [[self._read(data) for data in row[:-1]] for row in model]
+        self._added = [self._read(row[-1]) * one for row in model]
+
+    def _read(self, data: bytes) -> EncryptedVector:
+        return EncryptedVector.from_bytes(self._secret.params, data).with_keys(self._public)
 
     def encrypt(self, x: NDArray[Any]) -> list[bytes]:
         """Column after column, of as many samples as there are slots."""
@@ -170,7 +173,7 @@ class _Parties:
         found = []
         features = len(self._scales)
         for first in range(0, len(up), features):
-            columns = [self._public.read(data) for data in up[first : first + features]]
+            columns = [self._read(data) for data in up[first : first + features]]
             for weights, added in zip(self._weights, self._added, strict=True):
                 total = columns[0] * weights[0]
                 for column, weight in zip(columns[1:], weights[1:], strict=True):
@@ -181,7 +184,8 @@ class _Parties:
     def decrypt(self, down: list[bytes]) -> NDArray[np.float64]:
         """Scores."""
         outputs = len(self._added)
-        found = [np.real(self._secret.decrypt(self._public.read(data))) for data in down]
+        read = [EncryptedVector.from_bytes(self._secret.params, data) for data in down]
+        found = [np.real(self._secret.decrypt(vector)) for vector in read]
         scores = np.concatenate(
             [np.column_stack(found[at : at + outputs]) for at in range(0, len(found), outputs)]
         )

@@ -13,12 +13,12 @@ from hesc.planner.offers import LATTICE, Offer, Refusal
 from hesc.planner.roles import Sees
 from hesc.planner.work import Count, counted
 from hesc.secret import leveled_keygen
+from hesc.vectors.vectors import EncryptedVector
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.planner.tasks import Products, Task
-    from hesc.vectors.vectors import EncryptedVector
 
 
 class LeveledFactors(ForProducts):
@@ -75,7 +75,7 @@ class _Parties:
 
     def claimed(self, answer: bytes) -> float:
         """The error that an answer claims at most."""
-        return self._public.read(answer).error_bound
+        return EncryptedVector.from_bytes(self._secret.params, answer).error_bound
 
     def encrypt(self, x: NDArray[Any]) -> list[bytes]:
         """All factors of some samples, then of the next; under the public key."""
@@ -90,7 +90,8 @@ class _Parties:
         found = []
         for first in range(0, len(up), self._factors):
             left: list[EncryptedVector] = [
-                self._public.read(data) for data in up[first : first + self._factors]
+                EncryptedVector.from_bytes(self._secret.params, data).with_keys(self._public)
+                for data in up[first : first + self._factors]
             ]
             while len(left) > 1:
                 pairs = zip(left[::2], left[1::2], strict=False)
@@ -100,10 +101,9 @@ class _Parties:
 
     def decrypt(self, down: list[bytes]) -> NDArray[np.float64]:
         """The products."""
-        return np.concatenate(
-            [np.real(self._secret.decrypt(self._public.read(data))) for data in down]
-        )
+        read = [EncryptedVector.from_bytes(self._secret.params, data) for data in down]
+        return np.concatenate([np.real(self._secret.decrypt(vector)) for vector in read])
 
     def held(self) -> int:
         """The relinearisation key."""
-        return len(self._public.to_bytes()["relin"])
+        return len(self._public.to_bytes()) - len(self._public.only("public").to_bytes())

@@ -14,6 +14,7 @@ from hesc.planner.roles import Sees
 from hesc.planner.work import Count, counted
 from hesc.secret import leveled_keygen
 from hesc.vectors.matrices import Matrix, matrix_rotations
+from hesc.vectors.vectors import EncryptedVector
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -72,13 +73,15 @@ def facts(preset: str, shape: tuple[int, int]) -> tuple[float, int, int, int]:
     params = LeveledParams.preset(preset)
     secret, public = leveled_keygen(params, products=False, rotations=matrix_rotations(*shape))
     data = secret.encrypt_to_bytes(np.zeros(shape[1]))
-    product = Matrix(params, np.full(shape, 1 / shape[1])) @ public.read(data)
+    product = Matrix(params, np.full(shape, 1 / shape[1])) @ EncryptedVector.from_bytes(
+        params, data
+    ).with_keys(public)
     product = product + np.zeros(shape[0])
     return product.error_bound, len(data), len(product.to_bytes()), _keys(public)
 
 
 def _keys(public: Any) -> int:
-    return sum(len(data) for name, data in public.to_bytes().items() if name != "public")
+    return len(public.to_bytes()) - len(public.only("public").to_bytes())
 
 
 class _Parties:
@@ -98,11 +101,14 @@ class _Parties:
     def answer(self, up: list[bytes]) -> list[bytes]:
         """One for each."""
         added = self._problem.intercepts / self._problem.largest
-        return [(self._matrix @ self._public.read(data) + added).to_bytes() for data in up]
+        params = self._secret.params
+        read = [EncryptedVector.from_bytes(params, data).with_keys(self._public) for data in up]
+        return [(self._matrix @ vector + added).to_bytes() for vector in read]
 
     def decrypt(self, down: list[bytes]) -> NDArray[np.float64]:
         """Scores."""
-        found = [np.real(self._secret.decrypt(self._public.read(data))) for data in down]
+        read = [EncryptedVector.from_bytes(self._secret.params, data) for data in down]
+        found = [np.real(self._secret.decrypt(vector)) for vector in read]
         return np.array(found) * self._problem.largest
 
     def held(self) -> int:

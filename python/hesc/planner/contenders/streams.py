@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from hesc.params import Params
+from hesc.params.streams import Params
 from hesc.planner.contenders.problems import ForProducts
 from hesc.planner.offers import Offer, Refusal
 from hesc.planner.roles import Sees
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from hesc.planner.tasks import Products, Task
     from hesc.secret import SecretKey
-    from hesc.streams.encryptor import PublicKey
+    from hesc.vectors.keys import PublicKeys
 
 _MOST_BITS: Final = 1 << 22
 """Bits of all streams of one factor or sample, at most."""
@@ -115,7 +115,7 @@ def sizes(preset: str, factors: int) -> tuple[_Sizes, _Sizes]:
 
 
 @cache
-def _keys(preset: str) -> tuple[SecretKey, PublicKey]:
+def _keys(preset: str) -> tuple[SecretKey, PublicKeys]:
     """For all runs of this process, which has both sides anyway: large primes take a moment."""
     return keygen(Params.preset(preset))
 

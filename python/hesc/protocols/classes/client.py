@@ -15,16 +15,16 @@ from hesc.params.vectors import LeveledParams
 from hesc.protocols import frames
 from hesc.protocols.classes.models import index_kind
 from hesc.protocols.classes.plan import ClassPlan
-from hesc.protocols.classes.server import ANSWER, KEYS, QUERY, public_of
+from hesc.protocols.classes.server import ANSWER, QUERY, public_of
 from hesc.protocols.holding import KeyHolder
 from hesc.secret import LeveledSecretKey, SecretKey, keygen, leveled_keygen, load_secret_key
-from hesc.streams.encryptor import PublicKey
-from hesc.vectors.keys import PublicKeys
 
 if TYPE_CHECKING:
     from os import PathLike
 
     from numpy.typing import NDArray
+
+    from hesc.vectors.keys import PublicKeys
 
 
 _PROBES: Final = 64
@@ -61,7 +61,7 @@ class ClassClient(KeyHolder[Result]):
         self.plan = of_kind(plan, "plan", ClassPlan, "ClassPlan.from_bytes reads one")
         params = plan.params
         self._keys = keys
-        self._public: PublicKeys | PublicKey | None = None
+        self._public: PublicKeys | None = None
         if secret is not None:
             if isinstance(params, LeveledParams):
                 self.secret = of_kind(
@@ -72,7 +72,7 @@ class ClassClient(KeyHolder[Result]):
             if secret.params.native.fingerprint != params.native.fingerprint:
                 raise ParameterError(f"the secret key is of another set than {plan.preset}")
             if keys is not None:
-                self._public = public_of(plan, keys)[0]
+                self._public = public_of(plan, keys)
                 self._check_pair()
         elif keys is not None:
             raise ParameterError("keys= comes with the secret= that it was made with")
@@ -87,7 +87,7 @@ class ClassClient(KeyHolder[Result]):
 
         It does not tell a key that was made to hide nothing: who keeps it sees to that.
         """
-        if not isinstance(self.secret, SecretKey) or not isinstance(self._public, PublicKey):
+        if not isinstance(self.secret, SecretKey) or self._public is None:
             return
         bits = np.arange(_PROBES) % 2
         found = self.secret.decrypt_integers(integers.encrypt(self._public, bits, "uint1"))
@@ -97,13 +97,10 @@ class ClassClient(KeyHolder[Result]):
     def _public_form(self) -> bytes | None:
         """Made once: tens of megabytes, `plan.costs["keys"]`."""
         if self._keys is None and self._public is not None:
-            if isinstance(self._public, PublicKeys):
-                forms = self._public.to_bytes()
-                parts = [forms[name] for name in ("public", "relin", "galois") if name in forms]
-            else:
-                secret = of_kind(self.secret, "secret", SecretKey, "hesc.keygen's first")
-                parts = [self._public.to_bytes(), secret.evaluation_key().to_bytes()]
-            self._keys = frames.join(KEYS, parts)
+            public = self._public
+            if isinstance(self.secret, SecretKey):
+                public = self.secret.with_bootstrapping(public)
+            self._keys = public.to_bytes()
         return self._keys
 
     def _encrypted(self, features: NDArray[np.float64]) -> bytes:
@@ -116,7 +113,7 @@ class ClassClient(KeyHolder[Result]):
     def _word(self, numbers: NDArray[Any], kind: str) -> bytes:
         if isinstance(self.secret, LeveledSecretKey):
             return self.secret.encrypt_integers_to_bytes(numbers, kind, layout=self.plan.upload)
-        if not isinstance(self._public, PublicKey):
+        if self._public is None:
             raise ParameterError(
                 "bits that bootstrap are encrypted under the public key: give keys=, the bytes "
                 "that public_keys() gave when the secret key was made"
@@ -128,8 +125,7 @@ class ClassClient(KeyHolder[Result]):
         self.plan.check_named(named, "answer")
         params = self.plan.params
         if isinstance(self.secret, LeveledSecretKey):
-            keys = self._reading()
-            found = self.secret.decrypt_integers(integers.read(keys, data))
+            found = self.secret.decrypt_integers(integers.read(self.secret.params, data))
         else:
             found = self.secret.decrypt_integers(IntegerAnswer.from_bytes(params, data))  # type: ignore[arg-type]
         places = np.asarray(found)
@@ -139,14 +135,6 @@ class ClassClient(KeyHolder[Result]):
         if (places >= len(self.plan.classes)).any():
             raise DecryptionError("the answer names a class that there is not")
         return Result(self.plan.predictions(places), None, None)
-
-    def _reading(self) -> PublicKeys:
-        """Keys that answers are read beside."""
-        if isinstance(self._public, PublicKeys):
-            return self._public
-        return self._read_beside(
-            of_kind(self.plan.params, "params", LeveledParams, "of an engine in slots")
-        )
 
 
 def load_secret(

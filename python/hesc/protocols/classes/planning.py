@@ -13,16 +13,15 @@ from hesc._support.inputs import one_name, real_array, whole
 from hesc.integers import ENGINES
 from hesc.models import transforms
 from hesc.models.extraction import Linear
-from hesc.models.samples import spread_out
 from hesc.protocols import frames
-from hesc.protocols.classes import sizes as costs
+from hesc.protocols.classes import sizes
 from hesc.protocols.classes.circuits import BLOCK, EVALUATION, Words, cheapest
 from hesc.protocols.classes.models import BITS, index_kind
 from hesc.protocols.classes.plan import ClassPlan, Counted
 from hesc.protocols.classes.quantisation import fewest_bits, linear
-from hesc.protocols.classes.server import ANSWER, KEYS, QUERY
+from hesc.protocols.classes.server import ANSWER, QUERY
 from hesc.protocols.classes.trees import trees
-from hesc.protocols.linear.planning import ranges_of
+from hesc.protocols.linear.planning import ranges_of, spread_out
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -185,10 +184,10 @@ def _costs(circuit: integers.Plan, words: Words, rows: int, classes: int) -> tup
     """Bytes of a full query and of its answer."""
     row, answer = circuit.chosen, index_kind(classes)
     if row.engine == "bootstrapped":
-        up = sum(costs.bits_up(rows * kind.width) for kind in words.kinds)
-        down = -(-rows * answer.width // BLOCK) * costs.DOWN
+        up = sum(sizes.bits_up(rows * kind.width) for kind in words.kinds)
+        down = -(-rows * answer.width // BLOCK) * sizes.DOWN
     else:
-        up, down = costs.sizes(
+        up, down = sizes.sizes(
             row.params, circuit.upload, tuple(words.kinds), answer, circuit.levels[-1]
         )
     query = frames.join(QUERY, [bytes(_DIGEST), *(b"" for _ in words.kinds)])
@@ -197,8 +196,6 @@ def _costs(circuit: integers.Plan, words: Words, rows: int, classes: int) -> tup
 
 def _key_bytes(circuit: integers.Plan) -> int:
     """Bytes of what the server is given once."""
-    bootstrapped = circuit.chosen.engine == "bootstrapped"
-    parts = 3 if circuit.upload == "packed" and not bootstrapped else 2
-    beside = len(frames.join(KEYS, [b""] * parts))
-    keys = EVALUATION if bootstrapped else costs.keys(circuit.chosen.params, circuit.upload)
-    return beside + keys
+    if circuit.chosen.engine == "bootstrapped":
+        return EVALUATION
+    return sizes.keys(circuit.chosen.params, circuit.upload)

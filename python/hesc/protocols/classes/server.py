@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Never
+from typing import TYPE_CHECKING, Any, Final, Never
 
 from hesc import gates, integers
 from hesc._native import ParameterError, ShapeError
@@ -15,13 +15,11 @@ from hesc.protocols import frames
 from hesc.protocols.classes.circuits import cheapest
 from hesc.protocols.classes.described import described, read
 from hesc.protocols.classes.plan import ClassPlan
-from hesc.streams.encryptor import PublicKey
 from hesc.vectors.keys import PublicKeys
 
 if TYPE_CHECKING:
     from hesc.protocols.classes.models import Scores
 
-KEYS: Final = "class keys"
 QUERY: Final = "class query"
 ANSWER: Final = "class answer"
 
@@ -48,12 +46,12 @@ class ClassServer:
             raise ShapeError("the model is of other features or classes than its plan")
         self._model = model
         self._circuit: integers.Plan | None = None
-        self._public: PublicKeys | PublicKey | None = None
+        self._public: PublicKeys | None = None
         self._evaluator: gates.Evaluator | None = None
         if keys is not None:
-            self._public, evaluation = public_of(plan, keys)
-            if evaluation is not None:
-                self._evaluator = gates.Evaluator(evaluation)
+            self._public = public_of(plan, keys)
+            if not isinstance(plan.params, LeveledParams):
+                self._evaluator = gates.Evaluator(self._public)
             self._circuit = cheapest(
                 model, words, engine=plan.engine, batch=plan.rows, params=plan.params
             )
@@ -84,7 +82,12 @@ class ClassServer:
         kinds = self.plan.words.kinds
         named, *parts = frames.split(query, QUERY, 1 + len(kinds))
         self.plan.check_named(named, "query")
-        numbers = [integers.read(self._public, part, layout=self.plan.upload) for part in parts]
+        params = self.plan.params
+        numbers: list[Any] = [
+            integers.read(params, part, layout=self.plan.upload) for part in parts
+        ]
+        if self._evaluator is None:
+            numbers = [given.with_keys(self._public) for given in numbers]
         counts = {len(given) for given in numbers}
         if len(counts) != 1 or not 1 <= min(counts) <= self.plan.rows:
             raise ShapeError(
@@ -115,22 +118,16 @@ class ClassServer:
         return cls(plan, model, keys=keys)
 
 
-def public_of(
-    plan: ClassPlan, keys: bytes
-) -> tuple[PublicKeys | PublicKey, gates.EvaluationKey | None]:
-    """A client's public keys, and the one to bootstrap with where bits do.
+def public_of(plan: ClassPlan, keys: bytes) -> PublicKeys:
+    """What a client's `public_keys` gave, with all parts that the plan's engine needs.
 
     Raises:
-        WireError, ParameterError: damaged bytes, keys of other parameters.
+        WireError, ParameterError: damaged bytes, keys of other parameters, parts that are missing.
 
     """
     if not isinstance(keys, bytes):
         raise ParameterError(f"keys are bytes, not {type(keys).__name__}")
-    params = plan.params
-    if isinstance(params, LeveledParams):
-        names = ["public", "relin"] + ["galois"] * (plan.upload == "packed")
-        parts = frames.split(keys, KEYS, len(names))
-        return PublicKeys.from_bytes(params, dict(zip(names, parts, strict=True))), None
-    public, evaluation = frames.split(keys, KEYS, 2)
-    key = gates.EvaluationKey.from_bytes(params, evaluation)
-    return PublicKey.from_bytes(params, public), key
+    if not isinstance(plan.params, LeveledParams):
+        return PublicKeys.from_bytes(plan.params, keys, parts=["bootstrapping"])
+    rotations = ["rotations"] if plan.upload == "packed" else []
+    return PublicKeys.from_bytes(plan.params, keys, parts=["relinearisation", *rotations])

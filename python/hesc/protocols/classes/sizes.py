@@ -13,6 +13,7 @@ from hesc.secret import leveled_keygen
 
 if TYPE_CHECKING:
     from hesc.integers import Kind
+    from hesc.vectors.keys import PublicKeys
 
 _HEAD: Final = 185
 """Bytes of a query of bits that bootstrap, before its blocks."""
@@ -33,14 +34,19 @@ def keys(preset: str, upload: str) -> int:
     the relinearisation key's size, and heads are those of the smallest set.
     """
     params = LeveledParams.preset(preset)
-    forms = leveled_keygen(params)[1].to_bytes()
-    size = len(forms["public"]) + len(forms["relin"])
+    public = leveled_keygen(params)[1]
+    size = len(public.to_bytes())
     if upload != "packed":
         return size
     small = LeveledParams.preset("bgv_13107_shallow")
-    made = leveled_keygen(small, unpacking=True)[1].to_bytes()
-    heads = ((small.slot_degree or 1) - 1) * len(made["relin"]) - len(made["galois"])
-    return size + ((params.slot_degree or 1) - 1) * len(forms["relin"]) - heads
+    made = leveled_keygen(small, unpacking=True)[1]
+    few, turns = made.only("relinearisation"), (small.slot_degree or 1) - 1
+    heads = turns * _relinearisation(few) - len(made.to_bytes()) + len(few.to_bytes())
+    return size + ((params.slot_degree or 1) - 1) * _relinearisation(public) - heads
+
+
+def _relinearisation(public: PublicKeys) -> int:
+    return len(public.to_bytes()) - len(public.only().to_bytes())
 
 
 @cache
@@ -53,4 +59,4 @@ def sizes(
     up = sum(len(secret.encrypt_integers_to_bytes([0], str(kind), layout=upload)) for kind in kinds)
     fresh = integers.encrypt(public, [0], answer)
     blocks = [[bit.mod_switch_to(level) for bit in block] for block in fresh.blocks]
-    return up, len(EncryptedIntegers(public, answer, 1, blocks).to_bytes())
+    return up, len(EncryptedIntegers(params, answer, 1, blocks).to_bytes())

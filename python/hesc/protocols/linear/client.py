@@ -34,7 +34,7 @@ class Client(ScoreReader[Result]):
         self.plan = of_kind(plan, "plan", PrivatePlan, "PrivatePlan.from_bytes reads one")
         if secret is None:
             self.secret, keys = leveled_keygen(plan.ring.params, products=False)
-            self._public: bytes | None = keys.to_bytes()["public"]
+            self._public: bytes | None = keys.to_bytes()
         else:
             self.secret = of_kind(secret, "secret", LeveledSecretKey, "hesc.leveled_keygen's first")
             self._public = None

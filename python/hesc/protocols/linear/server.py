@@ -119,4 +119,4 @@ def public_key(plan: PrivatePlan, keys: bytes) -> PublicKeys:
     """
     if not isinstance(keys, bytes):
         raise ParameterError(f"keys are bytes, not {type(keys).__name__}")
-    return PublicKeys.from_bytes(plan.ring.params, {"public": keys})
+    return PublicKeys.from_bytes(plan.ring.params, keys, parts=["public"])

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.codes.records import Table
-    from hesc.params import Params
+    from hesc.params.streams import Params
     from hesc.protocols.linkage.matching import SecretKey
-    from hesc.streams.encryptor import PublicKey
+    from hesc.vectors.keys import PublicKeys
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def _people(records: int) -> tuple[list[dict[str, list[Any]]], NDArray[np.int64]
 
 
 def link(
-    keygen: Callable[[Params], tuple[SecretKey, PublicKey]],
+    keygen: Callable[[Params], tuple[SecretKey, PublicKeys]],
     records: int = 5000,
     *,
     progress: bool | Callable[[int, int], object] = False,

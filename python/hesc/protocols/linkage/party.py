@@ -15,12 +15,14 @@ from hesc._support.progress import Bar
 from hesc.codes.encrypted import EncryptedCodes
 from hesc.codes.rows import checked
 from hesc.protocols.linkage.plan import ROWS, LinkagePlan, numbered, pairs_of
-from hesc.streams.encryptor import PublicKey
+from hesc.streams.encryptor import stream_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from numpy.typing import ArrayLike, NDArray
+
+    from hesc.vectors.keys import PublicKeys
 
 
 def _order(count: int) -> NDArray[np.int64]:
@@ -37,9 +39,9 @@ def _plan(plan: object) -> LinkagePlan:
 class _Party:
     """Records in an order that nobody else knows."""
 
-    def __init__(self, plan: LinkagePlan, public: PublicKey, codes: ArrayLike, count: int) -> None:
+    def __init__(self, plan: LinkagePlan, public: PublicKeys, codes: ArrayLike, count: int) -> None:
         self.plan = plan
-        self._public = of_kind(public, "public", PublicKey, "the matcher's, of hesc.keygen")
+        self._public = stream_keys(public)
         if public.params != plan.params():
             raise ParameterError(
                 f"this key is not of the plan's parameters, {plan.preset}; the matcher makes its "
@@ -71,7 +73,7 @@ class Sender(_Party):
 
     """
 
-    def __init__(self, plan: LinkagePlan, public: PublicKey, codes: ArrayLike) -> None:
+    def __init__(self, plan: LinkagePlan, public: PublicKeys, codes: ArrayLike) -> None:
         super().__init__(_plan(plan), public, codes, plan.sent)
 
     def message(self) -> bytes:
@@ -93,7 +95,7 @@ class Comparer(_Party):
 
     """
 
-    def __init__(self, plan: LinkagePlan, public: PublicKey, codes: ArrayLike) -> None:
+    def __init__(self, plan: LinkagePlan, public: PublicKeys, codes: ArrayLike) -> None:
         super().__init__(_plan(plan), public, codes, plan.compared)
         self._answered = False
         self._answering = Lock()

@@ -9,8 +9,9 @@ from hesc._support.inputs import of_kind
 from hesc.models.samples import Result
 from hesc.protocols.holding import ScoreReader
 from hesc.protocols.networks.plan import DEVIATIONS, NetworkPlan
-from hesc.protocols.networks.server import read_keys, write_keys
+from hesc.protocols.networks.server import read_keys
 from hesc.secret import LeveledSecretKey, leveled_keygen
+from hesc.vectors.vectors import EncryptedVector
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -48,15 +49,15 @@ class NetworkClient(ScoreReader[Result]):
         self.plan = of_kind(plan, "plan", NetworkPlan, "NetworkPlan.from_bytes reads one")
         if secret is None:
             self.secret, made = leveled_keygen(plan.params, rotations=plan.packing.rotations())
-            self._public: bytes | None = write_keys(made)
-            self._keys = made
+            self._public: bytes | None = made.to_bytes()
         else:
             self.secret = of_kind(secret, "secret", LeveledSecretKey, "hesc.leveled_keygen's first")
             if secret.params != plan.params:
                 raise ParameterError(
                     f"this secret key is of {secret.params.name}, the plan of {plan.params.name}"
                 )
-            self._keys = self._read_beside(plan.params) if keys is None else read_keys(plan, keys)
+            if keys is not None:
+                read_keys(plan, keys)
             self._public = keys
 
     def _public_form(self) -> bytes | None:
@@ -68,7 +69,8 @@ class NetworkClient(ScoreReader[Result]):
 
     def _decrypted(self, answer: bytes) -> Result:
         count, data = self.plan.read_message("answer", answer)
-        vector = self._keys.read(data, self.plan.params.slot_count)
+        params = self.plan.params
+        vector = EncryptedVector.from_bytes(params, data, params.slot_count)
         allowed = DEVIATIONS * self.plan.noise / self.plan.unit
         if vector.complex_values or vector.error_bound > allowed * _UP:
             raise WireError("this answer is of another computation than the plan's")

@@ -18,6 +18,7 @@ from hesc.protocols.networks.fits import extremes, farthest, fitted
 from hesc.protocols.networks.plan import DEVIATIONS, KEYS, NetworkPlan, middle_and_half
 from hesc.protocols.networks.server import SQUARE, Served, evaluated
 from hesc.ring_products.plans import spread
+from hesc.vectors.vectors import EncryptedVector
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -334,7 +335,8 @@ class _Trials:
         rows = self._u[: packing.samples]
         data = secret.encrypt_to_bytes(packing.packed(rows))
         try:
-            found = evaluated(packing, ready.layers, keys.read(data))
+            vector = EncryptedVector.from_bytes(plan.params, data).with_keys(keys)
+            found = evaluated(packing, ready.layers, vector)
         except (NoiseBudgetError, ShapeError):
             return None
         outputs = packing.unpacked(secret.decrypt(found), len(rows))

@@ -14,21 +14,18 @@ from hesc._support.callers import usual_floats
 from hesc._support.inputs import of_kind
 from hesc.protocols.networks.plan import NetworkPlan
 from hesc.vectors.keys import PublicKeys
+from hesc.vectors.vectors import EncryptedVector
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.protocols.networks.packing import Packing
-    from hesc.vectors.vectors import EncryptedVector
 
     Array = NDArray[np.float64]
 
 SQUARE: Final = (0.0, 0.0, 1.0)
 """The polynomial that is one product."""
 _DEGREE: Final = 32
-_KEYS: Final = {"public", "relin"}
-_TURNING: Final = "galois"
-"""Keys of rotations, which a network whose layers are one unit wide has none of."""
 _LARGEST_KEYS: Final = 1 << 30
 
 
@@ -126,7 +123,7 @@ class NetworkServer:
                 "of client.public_keys()"
             )
         count, data = self.plan.read_message("query", query)
-        vector = self._keys.read(data)
+        vector = EncryptedVector.from_bytes(self.plan.params, data).with_keys(self._keys)
         if len(vector) != self.plan.params.slot_count or vector.complex_values:
             raise WireError("the ciphertext of a query has all slots, of real numbers")
         if vector.level != len(self.plan.params.levels):
@@ -176,33 +173,16 @@ def _read_layer(columns: int, rows: int, value: Any) -> Served:
     return Served(weights, intercepts, coefficients)
 
 
-def write_keys(keys: PublicKeys) -> bytes:
-    """Keys for a server: a line of sizes, and the wire forms behind it."""
-    forms = keys.to_bytes()
-    head = documents.write("network keys", {"sizes": {name: len(forms[name]) for name in forms}})
-    return b"\n".join([head, b"".join(forms.values())])
-
-
 def read_keys(plan: NetworkPlan, data: bytes) -> PublicKeys:
-    """What `write_keys` wrote, for the parameters of a plan.
+    """What `client.public_keys` gave, for the parameters of a plan.
 
     Raises:
         WireError: damaged bytes, or another object's.
-        ParameterError: what is no bytes; keys of another set.
+        ParameterError: what is no bytes; keys of another set, or missing.
 
     """
     if not isinstance(data, bytes) or len(data) > _LARGEST_KEYS:
         raise ParameterError("keys are the bytes of client.public_keys()")
-    head, _, rest = data.partition(b"\n")
-    sizes = documents.read(head, "network keys", {"sizes"})["sizes"]
-    kinds = _KEYS | ({_TURNING} if plan.packing.rotations() else set())
-    known = isinstance(sizes, dict) and set(sizes) == kinds
-    if not known or not all(type(size) is int and size > 0 for size in sizes.values()):
-        raise WireError(f"keys for this network are {', '.join(sorted(kinds))}, each of some bytes")
-    if sum(sizes.values()) != len(rest):
-        raise WireError("keys for a network are cut off, or something follows upon them")
-    forms, first = {}, 0
-    for name, size in sizes.items():
-        forms[name] = rest[first : first + size]
-        first += size
-    return PublicKeys.from_bytes(plan.params, forms)
+    # A network whose layers are one unit wide has nothing to rotate.
+    turning = ["rotations"] if plan.packing.rotations() else []
+    return PublicKeys.from_bytes(plan.params, data, parts=["relinearisation", *turning])

@@ -14,6 +14,7 @@ from hesc.protocols.owners import pieces
 from hesc.protocols.owners.plan import SHARE, PartiesPlan
 from hesc.protocols.owners.sets import SLOTS
 from hesc.secret import LeveledSecretKey, leveled_keygen
+from hesc.vectors.vectors import EncryptedVector
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -51,7 +52,7 @@ class PartiesClient(ScoreReader[Result]):
                 raise ParameterError("the secret key is of another set than the plan's")
 
     def _public_form(self) -> bytes | None:
-        return None if self._public is None else self._public.to_bytes()["public"]
+        return None if self._public is None else self._public.to_bytes()
 
     def encrypt(self, samples: ArrayLike, *, clip: bool = False) -> Never:
         """Refused, for the client has no samples: always a ParameterError."""
@@ -70,8 +71,7 @@ class PartiesClient(ScoreReader[Result]):
     def _decrypted(self, answer: bytes) -> Result:
         plan = self.plan
         rows, parts = pieces.read_answer(plan, answer)
-        keys = self._public or self._read_beside(plan.params)
-        vectors = [keys.read(part, SLOTS) for part in parts]
+        vectors = [EncryptedVector.from_bytes(plan.params, part, SLOTS) for part in parts]
         values = np.column_stack([self.secret.decrypt(vector) for vector in vectors])
         if not np.isfinite(values).all() or (np.abs(values) > _MOST).any():
             raise DecryptionError(

@@ -20,4 +20,4 @@ def public_of(plan: PartiesPlan, keys: bytes) -> PublicKeys:
     """
     if not isinstance(keys, bytes):
         raise ParameterError(f"keys are bytes, not {type(keys).__name__}")
-    return PublicKeys.from_bytes(plan.params, {"public": keys})
+    return PublicKeys.from_bytes(plan.params, keys, parts=["public"])

@@ -124,6 +124,6 @@ def costs_of(name: str) -> dict[str, int]:
     _, keys = leveled_keygen(params_of(name), products=False)
     column = keys.encrypt(np.zeros(SLOTS))
     total = column.native.multiply_real(1.0, column.native.operand_scale).rescale()
-    score = EncryptedVector(keys, total, SLOTS, complex_values=True)
-    sizes = keys.to_bytes()["public"], column.to_bytes(), score.to_bytes()
+    score = EncryptedVector(keys.params, total, SLOTS, complex_values=True)
+    sizes = keys.to_bytes(), column.to_bytes(), score.to_bytes()
     return dict(zip(("keys", "column", "score"), map(len, sizes), strict=True))

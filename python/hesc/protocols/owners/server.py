@@ -94,7 +94,7 @@ class PartiesServer:
         columns: list[Any] = [None] * plan.shape[1]
         for name, piece in found.items():
             for place, each in zip(plan.side(name).features, piece.columns, strict=True):
-                columns[place] = _read(keys, each, fresh).native
+                columns[place] = _read(each, fresh).native
         scores = [
             self._score(keys, columns, row, float(added), rows)
             for row, added in zip(self._scaled, self._added, strict=True)
@@ -123,7 +123,7 @@ class PartiesServer:
         total = total.multiply_real(1.0, scale)
         for column, weight in zip(columns, weights, strict=True):
             total = total.add(column.multiply_real(float(weight), scale))
-        return EncryptedVector(keys, total.rescale(), SLOTS, complex_values=True).to_bytes()
+        return EncryptedVector(plan.params, total.rescale(), SLOTS, complex_values=True).to_bytes()
 
     def to_bytes(self) -> bytes:
         """Plan and **weights in the clear**: for who runs the server, and for nobody else."""
@@ -163,9 +163,9 @@ def scaled(plan: PartiesPlan, weights: Weights) -> tuple[NDArray[np.float64], ND
     return found, added
 
 
-def _read(keys: PublicKeys, data: bytes, fresh: EncryptedVector) -> EncryptedVector:
+def _read(data: bytes, fresh: EncryptedVector) -> EncryptedVector:
     """A column that was freshly encrypted under the plan's set, as far as it says itself."""
-    found = keys.read(data)
+    found = EncryptedVector.from_bytes(fresh.params, data)
     if (len(found), found.level, found.native.size, found.native.scale) != (
         len(fresh),
         fresh.level,

@@ -8,7 +8,7 @@ from hesc._support.stages import Run, Stopwatch
 from hesc.secret import SecretEncryptor, keygen
 from hesc.streams.arrays import EncryptedArray
 from hesc.streams.encoding import Encoder
-from hesc.streams.encryptor import Encryptor
+from hesc.streams.encryptor import Encryptor, encrypt_streams
 from hesc.streams.networks.layered import COPIES, LayeredModel
 from hesc.streams.networks.monomial import MODEL_DIMENSION, QUERY_DIMENSION, MonomialModel
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from hesc.params import Params
+    from hesc.params.streams import Params
     from hesc.secret import SecretKey
     from hesc.streams.arrays import Answer, SeededArray
     from hesc.streams.networks import SquareNetwork
@@ -70,7 +70,7 @@ class Layered:
         encoder = Encoder(self._length, generator=self._generator)
         encoded = [encoder.encode(z) for _ in range(COPIES)]
         clock("B2S")
-        query = self._public.encrypt_streams(encoded, "one_per_block")
+        query = encrypt_streams(self._public, encoded, "one_per_block")
         clock("Enc")
         hidden = self._model.hidden(query)
         clock("FC1")
@@ -133,7 +133,7 @@ class Monomial:
         if self._public is None:
             query = self._secret.encrypt_streams(encoded, "side_by_side")
         else:
-            (query,) = self._public.encrypt_streams([encoded], "side_by_side")
+            (query,) = encrypt_streams(self._public, [encoded], "side_by_side")
         clock("Enc")
         received = query if isinstance(query, EncryptedArray) else query.expand()
         answer = self._model.answer(received)

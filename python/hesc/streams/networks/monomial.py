@@ -25,10 +25,11 @@ from hesc.streams.networks.messages import Message
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.params import Params
+    from hesc.params.streams import Params
     from hesc.streams.arrays import Answer
-    from hesc.streams.encryptor import AnyEncryptor, PublicKey
+    from hesc.streams.encryptor import AnyEncryptor
     from hesc.streams.networks.square import SquareNetwork
+    from hesc.vectors.keys import PublicKeys
 
 QUERY_DIMENSION = 0
 MODEL_DIMENSION = 1
@@ -56,7 +57,7 @@ class MonomialModel:
     def encrypt(
         cls,
         network: SquareNetwork,
-        public: PublicKey,
+        public: PublicKeys,
         *,
         stream_length: int = 64,
         random_state: int | None = None,

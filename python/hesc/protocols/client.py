@@ -1,0 +1,199 @@
+"""Who holds the secret key of a plan: encrypts samples and reads answers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Never, Protocol, TypeVar
+
+from hesc._native import ParameterError, ShapeError, WireError
+from hesc._support.callers import usual_floats
+from hesc._support.inputs import as_many, of_kind, whole, wire_bytes
+from hesc.models.samples import Query
+from hesc.protocols.message import NAME_BYTES, Kind, Message, name_of
+from hesc.secret import new_keys
+from hesc.vectors.keys import PublicKeys
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    from hesc.protocols.plan import Plan
+
+
+class Read(Protocol):
+    """What an answer says, at least."""
+
+    @property
+    def predictions(self) -> NDArray[Any]:
+        """One for each sample."""
+
+    @property
+    def scores(self) -> Any:
+        """What they were drawn from; None where an answer holds predictions alone."""
+
+
+ReadT = TypeVar("ReadT", bound=Read)
+
+
+class Client(ABC, Generic[ReadT]):
+    """A plan and a secret key. Not printed with it, copied or pickled; needs no scikit-learn.
+
+    Args:
+        plan: what the model's owner sent. Print it before you use it.
+        secret: a key of the plan's parameters that was kept (`SecretKey.load`); without it a new
+            pair is made.
+        keys: what `public_keys` gave when that key was made. Answers are read without them, and
+            samples are encrypted without them unless the plan `encrypts_publicly`.
+
+    Raises:
+        ParameterError, WireError: another protocol's plan; keys of other parameters, or damaged.
+        KeyMismatchError: public keys of another pair.
+
+    """
+
+    plan_type: ClassVar[type[Plan]]
+    """Class of the plan."""
+    answer_parts: ClassVar[int | None] = 1
+    """Ciphertexts of an answer; None where the plan tells."""
+    plan: Any
+    secret: Any
+    """The secret key, with `.save(path, passphrase=)`."""
+
+    def __init__(self, plan: Any, *, secret: Any = None, keys: bytes | None = None) -> None:
+        kind = self.plan_type
+        self.plan = of_kind(plan, "plan", kind, f"{kind.__name__}.from_bytes reads one")
+        self.keys: PublicKeys | None
+        if secret is None:
+            if keys is not None:
+                raise ParameterError("keys= comes with the secret= that it was made with")
+            self.secret, self.keys = new_keys(plan.params, **plan.key_options)
+            return
+        params = plan.params
+        if getattr(secret, "params", None) != params:
+            raise ParameterError(
+                f"secret= is a secret key of the plan's set, {params.name}, which SecretKey.load "
+                "reads; this is another's"
+            )
+        self.secret, self.keys = secret, None
+        if keys is not None:
+            self.keys = PublicKeys.from_bytes(params, keys, parts=plan.key_parts)
+            self._check_pair()
+
+    def _check_pair(self) -> None:
+        """Refuses public keys of another pair, where samples are encrypted under them.
+
+        Raises:
+            KeyMismatchError: they are.
+
+        """
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__module__.rpartition('.')[0]}.{type(self).__name__}: {self.plan!r}>"
+
+    def __reduce__(self) -> Never:
+        raise TypeError(
+            f"a {type(self).__name__} holds a secret key: not pickled or copied; see "
+            "client.secret.save"
+        )
+
+    def public_keys(self) -> bytes:
+        """What is given once to whom the plan says: a server, a model's owner, parties.
+
+        Raises:
+            ParameterError: a client that was made of a kept key, without its public ones.
+
+        """
+        if self.keys is None:
+            raise ParameterError(
+                "a kept secret key comes without its public ones; write public_keys() beside it "
+                "when you save it, and give them as keys=, or make a new client"
+            )
+        return self.keys.only(*self.plan.key_parts).to_bytes()
+
+    @usual_floats
+    def encrypt(self, samples: ArrayLike, *, clip: bool = False) -> Query:
+        """Transforms and encrypts rows of features, `plan.rows` of them at most.
+
+        Args:
+            samples: as the plan's `prepared` takes them.
+            clip: bring values beyond what the plan declares within it, and count them.
+
+        Raises:
+            OutOfRangeError, ShapeError: as the plan's `prepared`; too many rows.
+            ParameterError: what is encrypted under public keys that are not there.
+
+        """
+        ready = self.plan.prepared(samples, clip=clip)
+        return Query(self.encrypted(ready.features), ready.values, ready.samples)
+
+    @usual_floats
+    def encrypted(self, features: NDArray[np.float64]) -> bytes:
+        """A query of features that the plan's `prepared` gave, `plan.rows` at most.
+
+        Raises:
+            ShapeError: too many rows.
+
+        """
+        if len(features) > self.plan.rows:
+            raise ShapeError(
+                f"{len(features)} samples in a query of {self.plan.rows} at most; send them as "
+                f"several"
+            )
+        plan = self.plan.digest[:NAME_BYTES]
+        parts = tuple(self.encrypt_parts(features))
+        return Message(Kind.QUERY, plan, len(features), parts).to_bytes()
+
+    @abstractmethod
+    def encrypt_parts(self, features: NDArray[np.float64]) -> list[bytes]:
+        """Ciphertexts of a query of no more features than fit."""
+
+    @usual_floats
+    def decrypt(
+        self, answer: bytes, *, query: bytes | None = None, samples: int | None = None
+    ) -> ReadT:
+        """What an answer says: `predictions`, `scores`, `error`.
+
+        Args:
+            answer: the server's.
+            query: what was asked: an answer to another query is refused, or one of more or fewer
+                samples. Without it which samples these are, and how many, is the server's word.
+            samples: how many the query has, for who did not keep it.
+
+        Raises:
+            WireError, ParameterError, KeyMismatchError: damaged bytes, another plan's or key's;
+                the answer to another query; another number of samples.
+            DecryptionError: what no declared features give. Tell nobody who made it.
+
+        """
+        asked = None if samples is None else whole(samples, "samples", 1)
+        found = self.plan.opened(answer, Kind.ANSWER, self.answer_parts)
+        if query is not None:
+            if found.query != name_of(wire_bytes(query)):
+                raise WireError("the answer is to another query; take the two that belong together")
+            as_many(found.samples, self.plan.opened(query, Kind.QUERY).samples)
+        as_many(found.samples, asked)
+        return self.decrypt_parts(found.parts, found.samples)
+
+    @abstractmethod
+    def decrypt_parts(self, parts: tuple[bytes, ...], samples: int) -> ReadT:
+        """What the ciphertexts of an answer of so many samples say.
+
+        Raises:
+            WireError, ParameterError, KeyMismatchError, DecryptionError: as `decrypt`; ciphertexts
+                of another number of samples.
+
+        """
+
+    def probabilities(
+        self, answer: bytes, *, query: bytes | None = None, samples: int | None = None
+    ) -> NDArray[np.float64]:
+        """Probabilities of all classes, of what an answer says; arguments as of `decrypt`.
+
+        Raises:
+            ParameterError: a model whose scores give none; as `decrypt`.
+
+        """
+        found: NDArray[np.float64] = self.plan.probabilities(
+            self.decrypt(answer, query=query, samples=samples).scores
+        )
+        return found

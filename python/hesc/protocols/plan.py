@@ -1,0 +1,110 @@
+"""What all plans have: fields declared once, a digest, samples, sizes and who learns what."""
+
+from __future__ import annotations
+
+import hashlib
+from abc import abstractmethod
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from hesc._native import WireError
+from hesc.models import samples
+from hesc.protocols.disclosure import Disclosing
+from hesc.protocols.message import Kind, Message
+from hesc.protocols.wire import Documented
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from hesc.models.samples import Clipped
+    from hesc.models.transforms import Transform
+    from hesc.ring_products.plans import Sizes
+
+
+class Plan(Documented, Disclosing):
+    """Public, and the same on all sides: what both compute with, and what each learns.
+
+    A plan is a frozen dataclass (`eq=False`) with `inputs`, `names`, `steps` and `classes` among
+    its declared fields; see `hesc.protocols.wire`.
+    """
+
+    document: ClassVar[str] = "plan"
+    encrypts_publicly: ClassVar[bool] | bool = False
+    """Whether a client encrypts under its public keys, and keeps them beside the secret one."""
+    key_parts: ClassVar[tuple[str, ...]] | tuple[str, ...] = ()
+    """Parts of the public keys that are given away, beside the public one itself."""
+
+    if TYPE_CHECKING:
+        inputs: int
+        names: list[str]
+        steps: list[Transform]
+        classes: NDArray[Any] | None
+
+        @property
+        def rows(self) -> int:
+            """Samples of one query, at most; more of them go as several."""
+
+        @property
+        def error(self) -> float | None:
+            """The root mean square of a score's error, at most; None where nothing errs."""
+
+        @property
+        def ranges(self) -> tuple[NDArray[Any], NDArray[Any]]:
+            """The least and the greatest value of each encrypted feature."""
+
+    @property
+    @abstractmethod
+    def params(self) -> Any:
+        """The parameter set of the client's keys."""
+
+    @property
+    @abstractmethod
+    def needs_keys(self) -> bool:
+        """Whether somebody is given the client's public keys before samples are answered."""
+
+    @abstractmethod
+    def sizes(self, samples: int = 1) -> Sizes:
+        """Bytes up and down for so many samples, over as many queries as they take."""
+
+    @cached_property
+    def digest(self) -> bytes:
+        """SHA-256 of the wire form: what messages, manifests and people call this plan by."""
+        return hashlib.sha256(self.to_bytes()).digest()
+
+    def prepared(self, given: ArrayLike, *, clip: bool = False) -> Clipped:
+        """Samples as they are encrypted: after the client's transforms, within the ranges.
+
+        Args:
+            given: a row of features for each, as the model's owner has them; the columns of a
+                DataFrame have the plan's names.
+            clip: bring values beyond the ranges to their ends instead of refusing them.
+
+        Raises:
+            OutOfRangeError: a value beyond its range, or one that is no number.
+            ShapeError: rows of another length, columns of other names.
+
+        """
+        return samples.prepared(
+            given,
+            inputs=self.inputs,
+            names=self.names,
+            steps=self.steps,
+            ranges=self.ranges,
+            clip=clip,
+        )
+
+    def opened(self, data: bytes, kind: Kind, parts: int | None = None) -> Message:
+        """A message of this plan from its wire form.
+
+        Raises:
+            WireError: damaged bytes, another kind or plan, other parts, more samples than a query
+                has.
+
+        """
+        found = Message.from_bytes(data, kind, plan=self.digest, parts=parts)
+        if found.samples > self.rows:
+            raise WireError(
+                f"{kind.description} of this plan has {self.rows} samples at most; this one says "
+                f"{found.samples}"
+            )
+        return found

@@ -1,0 +1,146 @@
+"""The protocols: a row each, and a folder each with the same file names.
+
+A row names the classes in `plan.py`, `client.py`, `server.py` and, where a model is encrypted for
+its server, `owner.py`. Modules are loaded when they are needed: a server loads what reads its plan
+and answers, and nothing that decrypts.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from hesc._native import ParameterError, WireError
+from hesc._support import documents
+
+if TYPE_CHECKING:
+    from hesc.protocols.client import Client
+    from hesc.protocols.plan import Plan
+    from hesc.protocols.server import Server
+
+
+class Protocol(NamedTuple):
+    """Where a protocol's parts are."""
+
+    package: str
+    """Dotted name of its folder."""
+    stem: str
+    """What its classes begin with: `LinearPlan`, `LinearClient`, `LinearServer`, `LinearOwner`."""
+    has_owner: bool = False
+    """Whether the model's owner encrypts it for its server: then the owner is given the client's
+    public keys, and the server none."""
+
+    def loaded(self, part: str) -> Any:
+        """A class: of the part "plan", "client", "server", "owner" or "backend"."""
+        return getattr(import_module(f"{self.package}.{part}"), f"{self.stem}{part.capitalize()}")
+
+    @property
+    def sides(self) -> tuple[str, ...]:
+        """Folders of a deployment, the client's first."""
+        return ("client", "owner") if self.has_owner else ("client", "server")
+
+
+PROTOCOLS: dict[str, Protocol] = {
+    name: Protocol(f"hesc.protocols.{name}", stem, owned)
+    for name, stem, owned in (
+        ("linear", "Linear", False),
+        ("outsourced", "Outsourced", True),
+        ("owners", "Owners", False),
+        ("classes", "Class", False),
+        ("networks", "Network", False),
+        ("neighbours", "Neighbours", False),
+    )
+}
+"""Rows by name."""
+
+
+def protocol_of(plan: object) -> Protocol:
+    """The row of a plan.
+
+    Raises:
+        ParameterError: what is no plan of a protocol.
+
+    """
+    name = getattr(type(plan), "protocol", None)
+    found = PROTOCOLS.get(name) if isinstance(name, str) else None
+    if found is None:
+        raise ParameterError(f"this is no plan of a protocol but a {type(plan).__name__}")
+    return found
+
+
+def _named(data: bytes, document: str) -> Protocol:
+    """The row that a document names.
+
+    Raises:
+        WireError: damaged bytes, another document, a protocol that this hesc does not know.
+
+    """
+    name = documents.protocol_of(data, document)
+    if name not in PROTOCOLS:
+        raise WireError(f"this {document} is of no protocol that this hesc knows; use a newer one")
+    return PROTOCOLS[name]
+
+
+def read_plan(data: bytes) -> Plan:
+    """A plan of any protocol, from its wire form.
+
+    Raises:
+        WireError: damaged bytes, or no plan.
+
+    """
+    found: Plan = _named(data, "plan").loaded("plan").from_bytes(data)
+    return found
+
+
+def read_server(data: bytes, *, keys: bytes | None = None) -> Server[Any]:
+    """A server of any protocol, from its wire form. Loads nothing that decrypts.
+
+    Args:
+        data: what `to_bytes` of a server wrote.
+        keys: where the plan needs them, what the client's `public_keys` gave.
+
+    Raises:
+        WireError: damaged bytes, or no server.
+        ParameterError: keys missing, or too many.
+
+    """
+    found: Server[Any] = _named(data, "server").loaded("server").from_bytes(data, keys=keys)
+    return found
+
+
+def read_owner(plan: Plan, data: bytes) -> Any:
+    """The model of a plan in the clear, as its owner keeps it, from its wire form.
+
+    Raises:
+        WireError: damaged bytes, or another object's.
+        ParameterError: a protocol whose server has the model in the clear.
+
+    """
+    if not protocol_of(plan).has_owner:
+        raise ParameterError(
+            "the server of this plan has the model in the clear, and nobody encrypts it; "
+            "plan(X, Outsourced()) makes a plan whose owner does"
+        )
+    return protocol_of(plan).loaded("owner").from_bytes(data)
+
+
+def client_of(plan: Plan, *, secret: Any = None, keys: bytes | None = None) -> Client[Any]:
+    """A client of a plan: with a key that was kept, or a new one.
+
+    Args:
+        plan: what the model's owner sent.
+        secret: a key that was kept.
+        keys: what `public_keys` gave with it, where the plan `encrypts_publicly`.
+
+    Raises:
+        ParameterError: what is no plan, or keys of another set.
+        WireError, KeyMismatchError: keys that are damaged, or of another pair.
+
+    """
+    found: Client[Any] = protocol_of(plan).loaded("client")(plan, secret=secret, keys=keys)
+    return found
+
+
+def server_takes_keys(plan: Plan) -> bool:
+    """Whether a server is given the client's public keys, and not the model's owner."""
+    return plan.needs_keys and not protocol_of(plan).has_owner
