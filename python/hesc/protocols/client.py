@@ -9,8 +9,9 @@ from hesc._native import ParameterError, ShapeError, WireError
 from hesc._support.callers import usual_floats
 from hesc._support.inputs import as_many, of_kind, whole, wire_bytes
 from hesc.models.samples import Query
+from hesc.params import LeveledParams
 from hesc.protocols.message import NAME_BYTES, Kind, Message, name_of
-from hesc.secret import new_keys
+from hesc.secret import keygen, leveled_keygen
 from hesc.vectors.keys import PublicKeys
 
 if TYPE_CHECKING:
@@ -18,6 +19,12 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from hesc.protocols.plan import Plan
+
+
+def new_keys(params: Any, **options: Any) -> tuple[Any, PublicKeys]:
+    """A key pair of a set, with the parts that these options of its generation name."""
+    make = leveled_keygen if isinstance(params, LeveledParams) else keygen
+    return make(params, **options)
 
 
 class Read(Protocol):

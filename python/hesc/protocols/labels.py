@@ -82,6 +82,17 @@ def described_or_none(classes: NDArray[Any] | None) -> dict[str, Any] | None:
     return None if classes is None else described(classes)
 
 
+def check_scores(classes: NDArray[Any] | None, outputs: int) -> None:
+    """Refuses classes that so many scores do not tell: one score of two, else one of each.
+
+    Raises:
+        WireError: another number of classes.
+
+    """
+    if classes is not None and outputs != (1 if len(classes) == 2 else len(classes)):
+        raise WireError("a plan has another number of classes than of scores")
+
+
 def read_for_scores(value: object, outputs: int) -> NDArray[Any] | None:
     """Classes from a document, of which so many scores tell: one of two, else one of each.
 

@@ -121,7 +121,9 @@ class Message(NamedTuple):
         return b"".join([head, _SUM.pack(check), *body])
 
     @classmethod
-    def from_bytes(cls, data: bytes, kind: Kind, *, plan: bytes, parts: int | None = None) -> Message:
+    def from_bytes(
+        cls, data: bytes, kind: Kind, *, plan: bytes, parts: int | None = None
+    ) -> Message:
         """A message of one kind and one plan from its wire form; its parts are not looked at.
 
         Args:
@@ -146,13 +148,13 @@ class Message(NamedTuple):
         check = crc32(view[HEAD_BYTES:], crc32(view[: _HEAD.size]))
         if check != _SUM.unpack_from(data, _HEAD.size)[0]:
             raise WireError(f"{kind.description} is damaged; get it again")
-        if found.count != parts and (parts is not None or not found.count):
+        if found.part_count != parts and (parts is not None or not found.part_count):
             raise WireError(f"{kind.description} has other parts than its plan says")
         if not found.samples:
             raise WireError(f"{kind.description} is of no sample")
         if kind is not Kind.ANSWER and found.query != _NOTHING:
             raise WireError(f"{kind.description} names a query, which only answers do")
-        cut = _cut(data, found.count, kind)
+        cut = _cut(data, found.part_count, kind)
         return cls(kind, found.plan, found.samples, cut, found.query)
 
 
@@ -160,7 +162,7 @@ class _Head(NamedTuple):
     plan: bytes
     query: bytes
     samples: int
-    count: int
+    part_count: int
 
 
 def _checked_head(data: bytes, kind: Kind) -> _Head:
@@ -266,7 +268,7 @@ def _messages(file: IO[bytes], kind: Kind, plan: bytes, longest: int) -> Iterato
         if head[:4] == _MAGIC and head[5] == Kind.END:
             break
         pieces, total = [head], HEAD_BYTES
-        for _ in range(_checked_head(head, kind).count):
+        for _ in range(_checked_head(head, kind).part_count):
             length = _exactly(file, PART_BYTES)
             (size,) = _LENGTH.unpack(length)
             total += PART_BYTES + size

@@ -29,10 +29,6 @@ class Plan(Documented, Disclosing):
     """
 
     document: ClassVar[str] = "plan"
-    encrypts_publicly: ClassVar[bool] | bool = False
-    """Whether a client encrypts under its public keys, and keeps them beside the secret one."""
-    key_parts: ClassVar[tuple[str, ...]] | tuple[str, ...] = ()
-    """Parts of the public keys that are given away, beside the public one itself."""
 
     if TYPE_CHECKING:
         inputs: int
@@ -56,6 +52,21 @@ class Plan(Documented, Disclosing):
     @abstractmethod
     def params(self) -> Any:
         """The parameter set of the client's keys."""
+
+    @property
+    def encrypts_publicly(self) -> bool:
+        """Whether a client encrypts under its public keys, and keeps them beside the secret one."""
+        return False
+
+    @property
+    def key_parts(self) -> tuple[str, ...]:
+        """Parts of the public keys that are given away, beside the public one itself."""
+        return ()
+
+    @property
+    def key_options(self) -> dict[str, Any]:
+        """Options of key generation, by name: what a client of this plan makes."""
+        return {}
 
     @property
     @abstractmethod

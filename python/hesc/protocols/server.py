@@ -1,4 +1,4 @@
-"""Who holds a model: servers, which answer queries, and owners, who encrypt it. Neither decrypts."""
+"""Who holds a model: servers, which answer, and owners, who encrypt it. Neither can decrypt."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ class ModelHolder(ABC, Generic[PlanT]):
 
     def __init__(self, plan: PlanT) -> None:
         kind = self.plan_type
-        self.plan = of_kind(plan, "plan", kind, f"{kind.__name__}.from_bytes reads one")
+        of_kind(plan, "plan", kind, f"{kind.__name__}.from_bytes reads one")
+        self.plan = plan
 
     def __repr__(self) -> str:
         return f"<{type(self).__module__.rpartition('.')[0]}.{type(self).__name__}: {self.plan!r}>"

@@ -17,7 +17,7 @@ from hesc._native import ParameterError
 from hesc._support.inputs import one_name
 from hesc.models.agreement import margins_of
 from hesc.models.samples import on_copies
-from hesc.protocols import ways
+from hesc.protocols import registry
 from hesc.protocols.folders import PLAN, SERVER
 from hesc.protocols.measuring import SAMPLE, measure, spread_out
 from hesc.protocols.runs import Session
@@ -145,7 +145,7 @@ class Service(ABC):
 
     def client(self) -> Any:
         """A client with new keys."""
-        return ways.client_of(self.plan)
+        return registry.client_of(self.plan)
 
     @abstractmethod
     def server(self, *, keys: bytes | None = None) -> Any:

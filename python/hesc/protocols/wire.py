@@ -13,8 +13,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
-import numpy as np
-
 from hesc._native import WireError
 from hesc._support import documents
 from hesc.models import fidelity, samples, transforms
@@ -22,6 +20,7 @@ from hesc.models.conclusions import LINKS
 from hesc.protocols import labels
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
 Earlier = Mapping[str, Any]
