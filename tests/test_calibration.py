@@ -16,11 +16,15 @@ from hesc import HescError, WireError, _native
 from hesc.cli import app
 from hesc.planner import Calibration, calibration
 from hesc.planner.calibration import cache_file, own_threads
-from hesc.planner.probes import probes
+from hesc.planner.contenders import CONTENDERS, probes
+from hesc.planner.contenders.candidate import Candidate
+from hesc.planner.offers import Offer, Refusal
 from hesc.planner.work import fitted, seconds
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from hesc.planner.tasks import Task
 
 SHIPPED = Calibration.shipped()
 MINE = Calibration({"a.b.encrypt.calls": 1e-6}, "here", 4e-5)
@@ -256,3 +260,20 @@ def test_the_command_measures_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     assert runner.invoke(app, ["calibrate", "--json", str(file)]).exit_code == 0
     assert Calibration.from_json(file.read_text()) == MINE
     assert runner.invoke(app, ["calibrate", "--threads", "0"]).exit_code == 2
+
+
+def test_a_candidate_without_probes_cannot_be_made() -> None:
+    class Untimed(Candidate):
+        name = "untimed"
+
+        def consider(self, task: Task) -> Offer | Refusal:
+            del task
+            return Refusal(self.name, "never")
+
+    with pytest.raises(TypeError, match="probes"):
+        Untimed()  # type: ignore[abstract]
+
+
+def test_every_candidate_offers_something_for_its_probes() -> None:
+    timed = {offer.way for offer, _ in probes()}
+    assert timed == {candidate.name for candidate in CONTENDERS}

@@ -25,8 +25,8 @@ from hesc._support.new_files import read_whole, replace_file
 from hesc._support.processor import cpuinfo, processor
 from hesc._support.progress import Bar
 from hesc._support.strict_json import parsed
+from hesc.planner.contenders import probes
 from hesc.planner.offers import timed
-from hesc.planner.probes import probes
 from hesc.planner.work import STAGES, fitted
 
 if TYPE_CHECKING:

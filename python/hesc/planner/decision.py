@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from hesc.planner.contenders import Contender
+    from hesc.planner.contenders import Candidate
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +166,7 @@ def decide(
     task: Task,
     *,
     calibration: Calibration | None = None,
-    contenders: Sequence[Contender] = CONTENDERS,
+    contenders: Sequence[Candidate] = CONTENDERS,
 ) -> Decision:
     """Compares all ways to compute a task.
 
@@ -225,7 +225,7 @@ def _apart(error: float, most: float) -> str:
     return f"{error:.{digits}g}, above {most:.{digits}g}"
 
 
-def _considered(contender: Contender, task: Task) -> Offer | Refusal:
+def _considered(contender: Candidate, task: Task) -> Offer | Refusal:
     try:
         return contender.consider(task)
     except HescError as error:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
 
 from hesc.planner.contenders.clear import Clear
 from hesc.planner.contenders.codes import ClearRecords, EncryptedRecords
@@ -16,27 +18,15 @@ from hesc.planner.contenders.rows import Rows
 from hesc.planner.contenders.stream_sums import StreamSums
 from hesc.planner.contenders.streams import StreamFactors
 from hesc.planner.contenders.whole_columns import WholeColumns
+from hesc.planner.offers import Offer
 
 if TYPE_CHECKING:
-    from hesc.planner.offers import Offer, Refusal
-    from hesc.planner.tasks import Task
+    from numpy.typing import NDArray
+
+    from hesc.planner.contenders.candidate import Candidate
 
 
-class Contender(Protocol):
-    """One way."""
-
-    name: str
-
-    def consider(self, task: Task) -> Offer | Refusal:
-        """What it takes for a task, or why it does not compute it.
-
-        Raises:
-            HescError: as the ways' own plans refuse; taken as a reason against it.
-
-        """
-
-
-CONTENDERS: Final[tuple[Contender, ...]] = (
+CONTENDERS: Final[tuple[Candidate, ...]] = (
     Clear(),
     RingProducts(),
     ApproximateColumns("ckks_4096"),
@@ -57,3 +47,19 @@ CONTENDERS: Final[tuple[Contender, ...]] = (
     EncryptedRecords(),
 )
 """All of them."""
+
+
+def probes() -> list[tuple[Offer, NDArray[Any]]]:
+    """Offers and data that times are measured with, of all candidates in an order by chance.
+
+    Cost: plans, and keys for those that learn sizes by trying.
+    """
+    rng = np.random.default_rng(1)
+    found: list[tuple[Offer, NDArray[Any]]] = []
+    for candidate in CONTENDERS:
+        asked = list(candidate.probes(rng))
+        for one in candidate.timed_as():
+            offers = ((one.consider(task), x) for task, x in asked)
+            found += [(offer, x) for offer, x in offers if isinstance(offer, Offer)]
+    # What slows the processor for a second is then no one way's.
+    return [found[at] for at in rng.permutation(len(found))]

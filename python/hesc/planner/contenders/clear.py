@@ -2,28 +2,51 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from hesc.planner import probes
+from hesc.planner.contenders.candidate import Candidate
 from hesc.planner.offers import ROUNDING, Offer, Refusal
 from hesc.planner.roles import Sees
 from hesc.planner.tasks import Distances, Products, Scores
 from hesc.planner.work import Count, counted
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
+    from hesc.planner.probes import Probe
     from hesc.planner.tasks import Problem, Task
 
+_PROBES: Final = (
+    (4, 1, 1),
+    (4, 3, 1000),
+    (16, 2, 1),
+    (512, 10, 1),
+    (64, 10, 100),
+    (256, 1, 1000),
+    (256, 10, 1000),
+)
+"""Features, outputs and samples that it is timed on."""
 
-class Clear:
+
+class Clear(Candidate):
     """The model goes to the client, once; samples go nowhere."""
 
     name = "clear"
 
+    def probes(self, rng: np.random.Generator) -> Iterator[Probe]:
+        """See `Candidate`."""
+        for shape in _PROBES:
+            yield probes.scores(rng, shape, 0.01, "one_side_clear")
+        for bits, records, samples in probes.CODES:
+            yield probes.distances(rng, bits, records, samples, "one_side_clear")
+
     def consider(self, task: Task) -> Offer | Refusal:
-        """See `Contender`."""
+        """See `Candidate`."""
         problem = task.problem
         if isinstance(problem, Products):
             return Refusal(self.name, "the factors have several owners, who would see each other's")

@@ -10,6 +10,7 @@ import numpy as np
 
 from hesc.codes import EncryptedCodes, EncryptedDistances, EncryptedGallery, GalleryPlan
 from hesc.params import Params
+from hesc.planner import probes
 from hesc.planner.contenders.problems import ForDistances
 from hesc.planner.offers import LATTICE, Offer, Refusal
 from hesc.planner.roles import Sees
@@ -17,8 +18,11 @@ from hesc.planner.work import Count, counted, parts_of
 from hesc.secret import keygen, leveled_keygen
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
+    from hesc.planner.probes import Probe
     from hesc.planner.tasks import Distances, Task
 
 _PRESET: Final = "bfv_1024_distances"
@@ -33,11 +37,19 @@ _MESSAGE: Final = 1 << 12
 _WORDS: Final = 1 << 27
 """Words of the ciphertexts of such a message, at most."""
 
+_MANY: Final = (256, 500, 1000)
+"""Bits, records and probes: as many probes as share a block."""
+
 
 class ClearRecords(ForDistances):
     """Bit columns of probes are encrypted; the server adds them by its records' bits."""
 
     name = "codes"
+
+    def probes(self, rng: np.random.Generator) -> Iterator[Probe]:
+        """See `Candidate`."""
+        for bits, records, samples in (*probes.CODES, _MANY):
+            yield probes.distances(rng, bits, records, samples, "client_server")
 
     def distances(self, task: Task, problem: Distances) -> Offer | Refusal:
         """See `ForDistances`."""
@@ -112,6 +124,11 @@ class EncryptedRecords(ForDistances):
     """Products of ciphertexts; records and probes under one secret key."""
 
     name = "galleries"
+
+    def probes(self, rng: np.random.Generator) -> Iterator[Probe]:
+        """See `Candidate`."""
+        for bits, records, samples in probes.CODES:
+            yield probes.distances(rng, bits, records, samples, "outsourced")
 
     def distances(self, task: Task, problem: Distances) -> Offer | Refusal:
         """See `ForDistances`."""

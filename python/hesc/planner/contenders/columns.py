@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from hesc.params.vectors import LeveledParams
+from hesc.planner import probes
 from hesc.planner.contenders.problems import ForScores
 from hesc.planner.offers import LATTICE, Offer, Refusal
 from hesc.planner.roles import Sees
@@ -20,10 +21,11 @@ from hesc.secret import leveled_keygen
 from hesc.vectors.vectors import EncryptedVector
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
+    from hesc.planner.probes import Probe
     from hesc.planner.tasks import Scores, Task
 
     Reals = NDArray[np.float64]
@@ -55,6 +57,11 @@ class Columns(ForScores):
     def __init__(self, preset: str) -> None:
         self.name = f"{preset.split('_', maxsplit=1)[0]} columns"
         self._preset = preset
+
+    def probes(self, rng: np.random.Generator) -> Iterator[Probe]:
+        """See `Candidate`."""
+        for shape in probes.COLUMNS:
+            yield probes.scores(rng, shape, 0.01, "client_server")
 
     def scores(self, task: Task, problem: Scores) -> Offer | Refusal:
         """See `ForScores`."""

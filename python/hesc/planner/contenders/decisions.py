@@ -15,6 +15,8 @@ import numpy as np
 from hesc._native import CircuitError, ParameterError
 from hesc._support import shares
 from hesc.params.vectors import LeveledParams
+from hesc.planner import probes
+from hesc.planner.contenders.candidate import Candidate
 from hesc.planner.contenders.deciding import TOGETHER, Bits, Slots, words_of
 from hesc.planner.offers import LATTICE, Offer, Refusal
 from hesc.planner.roles import Sees
@@ -26,7 +28,10 @@ from hesc.protocols.classes.quantisation import MODELS, fewest_bits, linear
 from hesc.protocols.classes.sizes import DOWN, bits_up, keys, sizes
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from hesc import integers
+    from hesc.planner.probes import Probe
     from hesc.planner.tasks import Task
     from hesc.planner.work import Work
     from hesc.protocols.classes.models import LinearScores
@@ -35,16 +40,35 @@ if TYPE_CHECKING:
 _MOST: Final = 1 << 12
 """Additions of encrypted bits, at most: circuits of more take minutes to be planned."""
 
+_PROBES: Final = {
+    "binary": ((8, 1), (12, 1), (5, 1000)),
+    "prime": ((2, 1), (4, 100), (8, 1)),
+    "bootstrapped": ((1, 1), (2, 1)),
+}
+"""Features and samples of two classes that an engine is timed on: those of small sets."""
 
-class Decisions:
+
+class Decisions(Candidate):
     """The largest of a linear model's scores, or the sign of one, by comparisons."""
 
     def __init__(self, name: str, engines: tuple[str, ...]) -> None:
         self.name = name
         self._engines = engines
 
+    def probes(self, rng: np.random.Generator) -> Iterator[Probe]:
+        """See `Candidate`."""
+        del rng
+        error = 0.05 if "bootstrapped" in self._engines else 0.2
+        for engine in self._engines:
+            for features, samples in _PROBES[engine]:
+                yield probes.classes(features, samples, error)
+
+    def timed_as(self) -> tuple[Candidate, ...]:
+        """One engine each: to plan circuits for all of them takes longer than to run these."""
+        return tuple(Decisions(self.name, (engine,)) for engine in self._engines)
+
     def consider(self, task: Task) -> Offer | Refusal:
-        """See `Contender`."""
+        """See `Candidate`."""
         problem = task.problem
         if not isinstance(problem, Classes):
             return Refusal(

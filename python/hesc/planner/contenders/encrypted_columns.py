@@ -9,6 +9,7 @@ import numpy as np
 
 from hesc._native import NoiseBudgetError
 from hesc.params.vectors import LeveledParams
+from hesc.planner import probes
 from hesc.planner.contenders.columns import scales_of
 from hesc.planner.contenders.problems import ForScores
 from hesc.planner.offers import LATTICE, Offer, Refusal
@@ -19,8 +20,11 @@ from hesc.secret import leveled_keygen
 from hesc.vectors.vectors import EncryptedVector
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
+    from hesc.planner.probes import Probe
     from hesc.planner.tasks import Scores, Task
     from hesc.secret import LeveledSecretKey
     from hesc.vectors.keys import PublicKeys
@@ -30,11 +34,20 @@ _PRESETS: Final = ("ckks_4096", "ckks_8192")
 _MOST: Final = 1 << 10
 """Ciphertexts of weights, at most: at a third of a megabyte each."""
 
+_PROBES: Final = ((2, 1, 1), (6, 2, 64), (2, 2, 3000), (32, 1, 1))
+"""Features, outputs and samples that it is timed on, at errors of either set."""
+
 
 class EncryptedColumns(ForScores):
     """Features as in `Columns`; each weight fills the slots of a ciphertext of its own."""
 
     name = "ckks encrypted columns"
+
+    def probes(self, rng: np.random.Generator) -> Iterator[Probe]:
+        """See `Candidate`."""
+        for shape in _PROBES:
+            for error in (1.0, 1e-4):
+                yield probes.scores(rng, shape, error, "outsourced")
 
     def scores(self, task: Task, problem: Scores) -> Offer | Refusal:
         """See `ForScores`."""

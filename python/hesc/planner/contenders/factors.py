@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from hesc.params.vectors import LeveledParams
+from hesc.planner import probes
 from hesc.planner.contenders.problems import ForProducts
 from hesc.planner.offers import LATTICE, Offer, Refusal
 from hesc.planner.roles import Sees
@@ -16,9 +17,15 @@ from hesc.secret import leveled_keygen
 from hesc.vectors.vectors import EncryptedVector
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
+    from hesc.planner.probes import Probe
     from hesc.planner.tasks import Products, Task
+
+FACTORS: Final = ((2, 1), (8, 1), (4, 256), (8, 2048), (2, 1024))
+"""Factors and samples that products are timed on."""
 
 
 class LeveledFactors(ForProducts):
@@ -27,6 +34,11 @@ class LeveledFactors(ForProducts):
     def __init__(self, preset: str) -> None:
         self.name = f"{preset.split('_', maxsplit=1)[0]} products"
         self._preset = preset
+
+    def probes(self, rng: np.random.Generator) -> Iterator[Probe]:
+        """See `Candidate`."""
+        for factors, samples in FACTORS:
+            yield probes.products(rng, factors, samples, 0.01)
 
     def products(self, task: Task, problem: Products) -> Offer | Refusal:
         """See `ForProducts`."""

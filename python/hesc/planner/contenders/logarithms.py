@@ -9,6 +9,8 @@ import numpy as np
 
 from hesc import logarithms
 from hesc.logarithms import Factor, Plan
+from hesc.planner import probes
+from hesc.planner.contenders.factors import FACTORS
 from hesc.planner.contenders.problems import ForProducts
 from hesc.planner.contenders.sets import set_of
 from hesc.planner.offers import LATTICE, Offer, Refusal
@@ -17,8 +19,11 @@ from hesc.planner.work import Count, counted, parts_of
 from hesc.secret import leveled_keygen
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
+    from hesc.planner.probes import Probe
     from hesc.planner.tasks import Products, Task
 
 
@@ -26,6 +31,12 @@ class Logarithms(ForProducts):
     """Each owner encrypts logarithms under the public key; the server adds."""
 
     name = "logarithms"
+
+    def probes(self, rng: np.random.Generator) -> Iterator[Probe]:
+        """See `Candidate`."""
+        for factors, samples in FACTORS:
+            for error in (0.1, 0.01, 0.001, 1e-5):
+                yield probes.products(rng, factors, samples, error)
 
     def products(self, task: Task, problem: Products) -> Offer | Refusal:
         """See `ForProducts`."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from hesc._support import shares
+from hesc.planner.contenders.candidate import Candidate
 from hesc.planner.offers import Offer, Refusal
 from hesc.planner.tasks import Classes, Distances, Products, Scores
 
@@ -24,13 +25,11 @@ _ERRORS: Final = 10.0
 """Errors of a score that a class is to be ahead by: seven deviations of a difference of two."""
 
 
-class ForScores(ABC):
+class ForScores(Candidate):
     """Ways for linear scores, and for classes where the client may see the scores."""
 
-    name: str
-
     def consider(self, task: Task) -> Offer | Refusal:
-        """See `Contender`."""
+        """See `Candidate`."""
         if isinstance(task.problem, Scores):
             return self.scores(task, task.problem)
         if isinstance(task.problem, Classes):
@@ -70,13 +69,11 @@ class ForScores(ABC):
         )
 
 
-class ForProducts(ABC):
+class ForProducts(Candidate):
     """Ways for products of encrypted factors."""
 
-    name: str
-
     def consider(self, task: Task) -> Offer | Refusal:
-        """See `Contender`."""
+        """See `Candidate`."""
         if isinstance(task.problem, Products):
             return self.products(task, task.problem)
         name = task.problem.name
@@ -90,13 +87,11 @@ class ForProducts(ABC):
         """What it takes for products."""
 
 
-class ForDistances(ABC):
+class ForDistances(Candidate):
     """Ways for distances of binary codes."""
 
-    name: str
-
     def consider(self, task: Task) -> Offer | Refusal:
-        """See `Contender`."""
+        """See `Candidate`."""
         if isinstance(task.problem, Distances):
             return self.distances(task, task.problem)
         return Refusal(self.name, f"it compares binary codes; {task.problem.name} are of numbers")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from itertools import product
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from hesc.planner import probes
 from hesc.planner.contenders.problems import ForScores
 from hesc.planner.contenders.sets import set_of
 from hesc.planner.offers import LATTICE, Offer, Refusal
@@ -16,15 +18,44 @@ from hesc.ring_products import Bounds, EncryptedModel, Model, Plan
 from hesc.secret import leveled_keygen
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
+    from hesc.planner.probes import Probe
     from hesc.planner.tasks import Scores, Task
+
+_RINGS: Final = (1024, 2048, 4096, 8192)
+_LARGE: Final = (16384, 32768)
+"""Rings that few tasks need."""
+
+
+def _shapes() -> list[tuple[int, int, int]]:
+    """Features, outputs and samples that one ring is the smallest for, and that all take."""
+    shapes = [(8, 1, 1), (32, 2, 10)]
+    for ring in _RINGS:
+        shapes += [(ring // 2 + 8, 1, 1), (8, 1, ring // 4)]
+        shapes += [(ring // 16, 10, samples) for samples in (1, 20)]
+    return shapes
 
 
 class RingProducts(ForScores):
     """The smallest set that has the error; queries of as many samples as it takes."""
 
     name = "ring products"
+
+    def probes(self, rng: np.random.Generator) -> Iterator[Probe]:
+        """See `Candidate`."""
+        for (setting, own), error in product(probes.OWNERS, (0.05, 1e-4)):
+            for shape in _shapes():
+                yield probes.scores(rng, shape, error, setting, own=own)
+        for setting, own in probes.OWNERS:
+            for ring in _LARGE:
+                for shape in ((ring // 2 + 8, 1, 1), (8, 1, ring // 4), (ring // 40, 25, 4)):
+                    yield probes.scores(rng, shape, 0.05, setting, own=own)
+        # The smallest ring has no room for finer errors of weights under the public key.
+        for shape in ((8, 1, 1), (64, 10, 1), (64, 10, 20), (8, 1, 256)):
+            yield probes.scores(rng, shape, 0.5, "outsourced")
 
     def scores(self, task: Task, problem: Scores) -> Offer | Refusal:
         """See `ForScores`."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from hesc.params.vectors import LeveledParams
+from hesc.planner import probes
 from hesc.planner.contenders.problems import ForScores
 from hesc.planner.offers import LATTICE, Offer, Refusal
 from hesc.planner.roles import Sees
@@ -17,9 +18,15 @@ from hesc.vectors.matrices import Matrix, matrix_rotations
 from hesc.vectors.vectors import EncryptedVector
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
+    from hesc.planner.probes import Probe
     from hesc.planner.tasks import Scores, Task
+
+_PROBES: Final = ((4, 1, 4), (8, 4, 1), (64, 1, 1), (64, 10, 1), (256, 10, 1))
+"""Features, outputs and samples that it is timed on."""
 
 
 class Rows(ForScores):
@@ -28,6 +35,11 @@ class Rows(ForScores):
     def __init__(self, preset: str) -> None:
         self.name = f"{preset.split('_', maxsplit=1)[0]} rows"
         self._preset = preset
+
+    def probes(self, rng: np.random.Generator) -> Iterator[Probe]:
+        """See `Candidate`."""
+        for shape in _PROBES:
+            yield probes.scores(rng, shape, 0.01, "client_server")
 
     def scores(self, task: Task, problem: Scores) -> Offer | Refusal:
         """See `ForScores`."""

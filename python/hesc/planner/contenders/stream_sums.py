@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from hesc.params import Params
+from hesc.planner import probes
 from hesc.planner.contenders.problems import ForScores
 from hesc.planner.offers import ROUNDING, Offer, Refusal
 from hesc.planner.roles import Sees
@@ -26,14 +27,28 @@ from hesc.streams.encoding import EncodedArray, Encoder
 from hesc.streams.encryptor import Encryptor
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
+    from hesc.planner.probes import Probe
     from hesc.planner.tasks import Task
 
 _MOST_BITS: Final = 1 << 24
 """Bits of all summands, at most."""
 _MOST_LENGTH: Final = 1 << 16
 _WORD: Final = 64
+
+_PROBES: Final = (
+    (2, 1, 1, 0.1),
+    (8, 2, 16, 0.3),
+    (32, 4, 16, 0.5),
+    (16, 1, 40, 0.2),
+    (4, 1, 1, 0.01),
+    (16, 4, 1, 0.03),
+    (64, 10, 1, 0.08),
+)
+"""Features, outputs, samples and errors that it is timed on: short streams, and long ones."""
 
 
 class StreamSums(ForScores):
@@ -42,6 +57,14 @@ class StreamSums(ForScores):
     def __init__(self, preset: str) -> None:
         self.name = f"stream sums {preset.rsplit('_', 1)[0]}"
         self._preset = preset
+
+    def probes(self, rng: np.random.Generator) -> Iterator[Probe]:
+        """See `Candidate`."""
+        for setting, own in probes.OWNERS:
+            for *shape, error in _PROBES:
+                features, outputs, samples = map(int, shape)
+                at = features, outputs, samples
+                yield probes.scores(rng, at, error, setting, own=own, disclose="products")
 
     def scores(self, task: Task, problem: Scores) -> Offer | Refusal:
         """See `ForScores`."""

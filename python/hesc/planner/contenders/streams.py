@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from hesc.params.streams import Params
+from hesc.planner import probes
 from hesc.planner.contenders.problems import ForProducts
 from hesc.planner.offers import Offer, Refusal
 from hesc.planner.roles import Sees
@@ -17,8 +18,11 @@ from hesc.streams.arrays import Answer, EncryptedArray
 from hesc.streams.encryptor import Encryptor
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
+    from hesc.planner.probes import Probe
     from hesc.planner.tasks import Products, Task
     from hesc.secret import SecretKey
     from hesc.vectors.keys import PublicKeys
@@ -37,6 +41,12 @@ def _length(error: float) -> int:
     return max(64, 1 << int(np.ceil(bits)))
 
 
+_BIT_BY_BIT: Final = frozenset({"streams gm", "streams ec_elgamal"})
+"""Ways with a ciphertext for each bit, which take too long for more than two factors."""
+_PROBES: Final = ((2, 1), (3, 16), (2, 64), (2, 256), (2, 1000))
+"""Factors and samples that others are timed on."""
+
+
 class StreamFactors(ForProducts):
     """Each factor a stream of independent bits; products are exclusive ors."""
 
@@ -44,6 +54,15 @@ class StreamFactors(ForProducts):
         self.name = f"streams {preset.rsplit('_', 1)[0]}"
         self._preset = preset
         self._parity = preset in _PARITY
+
+    def probes(self, rng: np.random.Generator) -> Iterator[Probe]:
+        """See `Candidate`."""
+        if _BIT_BY_BIT.isdisjoint({self.name}):
+            for factors, samples in _PROBES:
+                yield probes.products(rng, factors, samples, 0.03)
+            return
+        for error in (0.12, 0.06):
+            yield probes.products(rng, 2, 1, error)
 
     def products(self, task: Task, problem: Products) -> Offer | Refusal:
         """See `ForProducts`."""

@@ -1,0 +1,39 @@
+"""What a candidate is: a way to compute tasks, with the probes that it is timed on."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import numpy as np
+
+    from hesc.planner.offers import Offer, Refusal
+    from hesc.planner.probes import Probe
+    from hesc.planner.tasks import Task
+
+
+class Candidate(ABC):
+    """One way to compute tasks. It is not made without probes, which its times come from."""
+
+    name: str
+    """What tables call it, and its kernels."""
+
+    @abstractmethod
+    def consider(self, task: Task) -> Offer | Refusal:
+        """What it takes for a task, or why it does not compute it.
+
+        Raises:
+            HescError: as the ways' own plans refuse; taken as a reason against it.
+
+        """
+
+    @abstractmethod
+    def probes(self, rng: np.random.Generator) -> Iterator[Probe]:
+        """Small tasks with data that it is timed on: each set and stage at sizes far apart."""
+
+    def timed_as(self) -> tuple[Candidate, ...]:
+        """Candidates that the probes are run on: by default this one."""
+        return (self,)
