@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from hesc.planner.contenders import Candidate
+    from hesc.planner.contenders.candidate import Candidate
 
 
 @dataclass(frozen=True, eq=False)
