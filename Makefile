@@ -1,14 +1,17 @@
 # Everything starts here. Needs Python 3.11, a Rust toolchain, a C compiler and make; nothing else.
 .DEFAULT_GOAL := help
-.PHONY: help setup build peers lean demo lint audit test test-rust test-python test-long mutants bench fuzz leakage vectors clean
+.PHONY: help setup build peers lean demo lint lint-rust lint-python audit test test-rust test-python test-long mutants bench fuzz leakage vectors clean
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 FUZZ_CASES ?= 1000000
-# The bindings have no tests of their own: Python's are theirs. Bits that bootstrap are tested in one of the runs.
-RUST_TESTS := --workspace --exclude hesc-py
-BOOTSTRAPS := --features hesc-circuits/tfhe
+# Python compiles what it imports, which is a small part of what is installed. (PIP_NO_COMPILE=1 would mean the opposite.)
+export PIP_COMPILE := 0
+# The bindings have no tests of their own: Python's are theirs. With its features what crates build on is compiled once
+# for the module and for the tests.
+CHECKED := --release --config .cargo/tests.toml
+RUST_TESTS := cargo test --quiet --no-fail-fast $(CHECKED) --workspace --exclude hesc-py --exclude hesc-bench --features hesc-circuits/tfhe
 # pip is quiet by this only.
 MATURIN := PIP_QUIET=1 $(BIN)/maturin develop --quiet
 
@@ -42,47 +45,54 @@ lean: $(BIN)/maturin
 demo: $(if $(wildcard $(VENV)/ready),build,lean) ## Classify Iris flowers that the server never sees
 	$(BIN)/hesc demo iris
 
-# Unoptimised: it runs for seconds and compiles in half the time.
+# For `make audit` alone. Unoptimised: it runs for seconds and compiles in half the time.
 $(BIN)/cargo-deny:
 	cargo install --quiet --debug --locked --root $(VENV) cargo-deny@0.20.2
 
-lint: setup $(BIN)/cargo-deny ## Formatting, clippy, ruff, mypy, licences and sources of what we build on
+lint: setup ## Formatting, clippy, ruff, mypy, licences and sources of what we build on
+	$(MAKE) --jobs 2 --output-sync=target lint-rust lint-python
+
+# Benchmarks apart: with Criterion's features all crates would be read a second time.
+lint-rust:
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --features hesc-py/peers -- -D warnings
-	cargo clippy --package hesc-py --no-default-features -- -D warnings
-	RUSTDOCFLAGS='-D warnings' cargo doc --quiet --workspace --no-deps
+	cargo clippy $(CHECKED) --workspace --exclude hesc-bench --all-targets --features hesc-py/peers -- -D warnings
+	cargo clippy $(CHECKED) --package hesc-py --package hesc-bench --all-targets --no-default-features -- -D warnings
+	RUSTDOCFLAGS='-D warnings' cargo doc $(CHECKED) --quiet --workspace --exclude hesc-bench --no-deps --features hesc-py/peers
+
+lint-python:
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache --no-logo
-	$(BIN)/cargo-deny --offline --log-level warn check bans licenses sources
+	$(BIN)/python -m scripts.crates
+	$(BIN)/mypy
 
 audit: setup $(BIN)/cargo-deny ## Known vulnerabilities of what we build on; fails where no service answers
 	$(BIN)/python -m scripts.audit
 
 # The portable twins of kernels are tested beside them and in arithmetic; all laws on them are long.
 test-rust:
-	cargo test --quiet --no-fail-fast $(RUST_TESTS) $(BOOTSTRAPS) --lib --tests
-	cargo test --quiet --no-fail-fast $(RUST_TESTS) $(BOOTSTRAPS) --doc
-	cargo test --quiet --no-fail-fast --package hesc-math --features portable
-	cargo test --quiet --no-fail-fast $(RUST_TESTS) --lib --features portable
+	$(RUST_TESTS) --lib --tests
+	$(RUST_TESTS) --doc
+	$(RUST_TESTS) --features portable --lib --test arithmetic
+	$(RUST_TESTS) --features portable --doc
 
+# A process for each core already: libraries that take all cores would wait for each other.
 test-python: build
-	$(BIN)/pytest -n auto -m 'not long'
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n auto -m 'not long'
 
 test: lint test-rust test-python ## Lint and every test but the long ones
 
 test-long: build ## Tests that take minutes; docs/benchmarks.md holds the last result
 	$(BIN)/pytest -m long
-	cargo test --quiet --no-fail-fast $(RUST_TESTS) --tests --features portable -- --include-ignored
-	cargo test --quiet --release --package hesc-circuits --features tfhe --test laws noisy_bootstraps -- --ignored
+	$(RUST_TESTS) --tests --features portable -- --include-ignored
+	$(RUST_TESTS) --test laws noisy_bootstraps -- --ignored
 	$(MAKE) fuzz
 
 mutants: build ## Put slips into the code one at a time: do the tests notice? Over an hour
 	$(BIN)/python -m scripts.mutants
 
 bench: build ## Criterion benchmarks and table 4 with SEAL in the same run
-	RAYON_NUM_THREADS=1 cargo bench --workspace
+	RAYON_NUM_THREADS=1 cargo bench --package hesc-bench
 	$(BIN)/hesc reproduce koseki2022hesc:table-4 --peer seal
 
 fuzz: ## Damaged and lying objects to every reader, FUZZ_CASES of them

@@ -154,7 +154,8 @@ def rust_programs(tree: Path) -> list[Program]:
     """The test programs of all crates but the bindings, built once with every slip in them."""
     built = _cargo(
         tree,
-        *("test", "--no-run", "--lib", "--tests", "--workspace", "--exclude", "hesc-py"),
+        *("test", "--no-run", "--lib", "--tests", "--release", "--config", ".cargo/tests.toml"),
+        *("--workspace", "--exclude", "hesc-py", "--exclude", "hesc-bench"),
         *("--features", "hesc-circuits/tfhe"),
         "--message-format=json-render-diagnostics",
     )

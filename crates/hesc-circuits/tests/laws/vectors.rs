@@ -205,6 +205,12 @@ fn vectors_travel_with_what_is_known_of_them() {
             let bytes = vector_to_bytes(&p.scheme, wrong, &a);
             assert!(matches!(vector_from_bytes(&p.scheme, &bytes), Err(SchemeError::Wire { .. })));
         }
+        // Bounds are of integers that there are: the last one, and one beyond.
+        let most = p.scheme.integer_range().map_or(0, |(smallest, _)| smallest.unsigned_abs());
+        let [largest, beyond] = [most, most + 1].map(|bound| Label { bound: Some(bound), ..label });
+        let read = |label| vector_from_bytes(&p.scheme, &vector_to_bytes(&p.scheme, label, &a));
+        assert!(complex || read(largest).unwrap().0 == largest);
+        assert!(matches!(read(beyond), Err(SchemeError::Wire { .. })));
         if !complex {
             let bytes = vector_to_bytes(&p.scheme, Label { complex: true, ..label }, &a);
             assert!(vector_from_bytes(&p.scheme, &bytes).is_err());

@@ -664,6 +664,7 @@ mod tests {
     use hesc_math::{AesCtrRng, RingIndex};
     use rand_core::{Rng as _, SeedableRng as _};
 
+    use super::super::sampled::RARE;
     use super::super::{PlaintextSpace, PrimeSet, Spec};
     use super::*;
     use crate::Assurance;
@@ -740,6 +741,56 @@ mod tests {
                 }
             }
             assert!(compared >= 50, "{compared} of {made} had room");
+        }
+    }
+
+    /// Noise at a root where the secret and remainders are as large as they get, which is what Euclidean norms allow
+    /// for: where `u` and `v_1 ... v_m` are sizes of complex Gaussian numbers, all `u^2 + v_1^2 + ... + v_m^2` have a
+    /// probability of `2^-128` to be 89 and more. What is left of a product of `m` remainders with one secret is
+    /// largest there for `u^2 = m v_i^2`.
+    #[test]
+    fn what_is_left_of_products_has_no_longer_tails_than_claimed() {
+        const SUM_OF_SQUARES: f64 = 128.0 * std::f64::consts::LN_2;
+        let s = set(255, 36, 24);
+        let (level, rounding) = (s.levels(), s.rounding(2));
+        let mut degrees = Vec::new();
+        for factors in [2, 3, 4] {
+            let product = (1..factors).fold(Samples::with_secret(1.0, 1), |product, seed| {
+                let mut sum = Sum::new();
+                sum.add_product(1.0, &product, &Samples::with_secret(1.0, 1 + seed));
+                sum.finish()
+            });
+            for share in (1..=60).map(|tenths| 0.1 * f64::from(tenths)) {
+                let mut left = Sum::new();
+                left.add(1.0, &product);
+                left.divide(left.deviation() / (share * rounding));
+                left.divide(left.deviation() / (share * rounding));
+                let most = left.deviation();
+                assert!((most / (share * rounding) - 1.0).abs() < 1e-9 && left.usual() < most);
+                let degree = 2 * factors as u32;
+                let shell = Ciphertext {
+                    noise: Noise { degree, ..s.white(most) },
+                    ..s.fresh_shell(Encryption::PublicKey)
+                };
+                let known = s.divided_outline(shell, left, (level, rounding), 99).unwrap();
+                let noise = known.shell.noise;
+                degrees.push(noise.degree);
+                // At roots with |s(z)| = RARE it is `2 RARE` times what counts.
+                let m = f64::from(factors as u32);
+                let (u, v) = ((SUM_OF_SQUARES / 2.0).sqrt(), (SUM_OF_SQUARES / (2.0 * m)).sqrt());
+                let largest = 2.0 * RARE * most * (u / RARE).powf(m) * v.powf(m);
+                // A pair of conjugate roots has that.
+                let norm = 2.0 / s.degree() * largest * largest;
+                let squared = s.norms().coefficient_factor.powi(2) * s.degree();
+                let claimed = s.convolved(noise, noise).peak / squared;
+                assert!(
+                    norm <= claimed,
+                    "{factors}, {share:.1}: {norm} where {claimed} is claimed"
+                );
+            }
+        }
+        for degree in [2, 3, 4, 6, 8] {
+            assert!(degrees.contains(&degree), "{degree}");
         }
     }
 

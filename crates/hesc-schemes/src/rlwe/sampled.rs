@@ -27,7 +27,7 @@ const ROOTS: usize = USUAL + 128;
 /// `|s(z)| = a` noise settles that starts below `x = 2 RARE (1 + (1 - a / RARE)^(1/2))`; one ciphertext has `a b` there with
 /// a remainder of size `b`. Both sizes are those of Gaussian numbers: `a b = x` has the probability `exp(-a^2 - b^2)`, at
 /// most `exp(-104) = 2^-150`, for `a = b = 7.2`; of `2^22` roots and ciphertexts together `2^-128`.
-const RARE: f64 = 15.0;
+pub(super) const RARE: f64 = 15.0;
 /// Numbers that draws are taken from.
 const TABLE: usize = 1 << 12;
 /// Factor on deviations that were drawn: those of products scatter by less than a tenth.
@@ -234,5 +234,85 @@ fn add_product(sum: &mut [f64], k: f64, a: &Samples, b: &Samples) {
     for i in 0..ROOTS {
         real[i] += k * (a[i] * b[i] - c[i] * d[i]);
         imaginary[i] += k * (a[i] * d[i] + c[i] * b[i]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A remainder times the secret, of deviation 1.
+    fn remainder(seed: u64) -> Samples {
+        Samples::with_secret(1.0, seed)
+    }
+
+    /// What noise counts as at rare roots, beside what it has there: a product of two remainders has the secret's value
+    /// squared, the mean square of 128 draws scatters by a sixth, in six of these deviations.
+    #[test]
+    fn noise_at_rare_roots_counts_by_what_it_settles_at() {
+        let products = [(1, RARE.powi(2)), (2, 2f64.sqrt() * RARE.powi(2))];
+        for (count, there) in products {
+            let mut sum = Sum::new();
+            sum.add(1.0, &remainder(1));
+            for seed in 1..=count {
+                sum.add_product(1.0, &remainder(2 * seed), &remainder(2 * seed + 1));
+            }
+            let rare = |sum: &Sum| sum.root_mean_square(USUAL..ROOTS);
+            assert!((rare(&sum) / there - 1.0).abs() < 0.5, "{}", rare(&sum) / there);
+            // Products settle at the square of what their factors settle at.
+            assert!(rare(&sum) / (2.0 * RARE).powi(2) < sum.usual());
+            assert_eq!(sum.deviation(), sum.usual());
+            // Sums with products count as products.
+            let with_more = |sum: &Sum| {
+                let mut more = Sum::of(&remainder(9));
+                more.add(1e6, &sum.clone().finish());
+                more
+            };
+            let more = with_more(&sum);
+            assert_eq!(more.deviation(), more.usual());
+            // However many products are summed, and of whatever: what they have beyond that counts.
+            let mut further = Sum::new();
+            for seed in [20, 21] {
+                further.add_product(1.0, &sum.clone().finish(), &{
+                    let mut other = Sum::new();
+                    other.add_product(1.0, &remainder(seed), &remainder(seed + 2));
+                    other.finish()
+                });
+            }
+            let counted = rare(&further) / (2.0 * RARE).powi(2);
+            assert!(counted > 2.0 * further.usual());
+            assert!((further.deviation() / counted - 1.0).abs() < 1e-12);
+            // What a division leaves is a factor of the next products.
+            sum.divide(64.0);
+            let counted = rare(&sum) / (2.0 * RARE);
+            assert!(counted > 2.0 * sum.usual());
+            assert!((sum.deviation() / counted - 1.0).abs() < 1e-12);
+            let more = with_more(&sum);
+            assert!((more.deviation() / (rare(&more) / (2.0 * RARE)) - 1.0).abs() < 1e-12);
+        }
+    }
+
+    /// Levels that leave up to a sixtieth of products settle at once and for ever, with next to what divisions add;
+    /// where more is left, that is seen before noise at rare roots is beyond what settles.
+    #[test]
+    fn noise_that_runs_away_is_seen() {
+        for (left, settles) in [(1.0 / 90.0, true), (1.0 / 70.0, true), (1.0 / 25.0, false)] {
+            let mut chain = [remainder(1), remainder(2)];
+            let mut most = 0.0f64;
+            for level in 1..=12 {
+                chain = [0, 1].map(|at| {
+                    let mut sum = Sum::new();
+                    sum.add_product(1.0, &chain[0], &chain[1 - at]);
+                    sum.divide(1.0 / left);
+                    sum.add(1.0, &remainder(10 * level + at as u64));
+                    most = most.max(sum.deviation());
+                    sum.finish()
+                });
+                if most > 1.5 {
+                    break;
+                }
+            }
+            assert_eq!(most < 1.5, settles, "{left}: {most}");
+        }
     }
 }

@@ -416,10 +416,69 @@ impl Images {
 #[cfg(test)]
 mod tests {
     use hesc_math::AesCtrRng;
+    use hesc_math::rns::Composition;
     use rand_core::SeedableRng;
 
     use super::super::estimates::tests::set;
     use super::*;
+
+    /// Products with monomials make coefficients larger than those of the factor: noise and messages of one size, with
+    /// signs that all add up in one coefficient, are within what packing claims of them.
+    #[test]
+    fn packing_claims_what_monomials_make_of_the_worst_signs() {
+        const SIZE: i64 = 1 << 20;
+        for index in [255, 4369] {
+            let s = set(index);
+            let rng = &mut AesCtrRng::from_seed([index as u8; 32]);
+            let (secret, public) = s.generate_keys(rng);
+            let plain = s.encode_slots(Basis::Normal, &[0]).unwrap();
+            let shell = s.encrypt(&public, &plain, rng).unwrap().shell();
+            let d = s.field_slots().unwrap().ring().degree();
+            let (n, exponents) = (s.ring_degree(), s.ring().exponents());
+            let primes = s.chain().level(shell.level);
+            // Numbers as a ciphertext that hides nothing.
+            let clear = |coefficients: &[i64], noise: Noise| {
+                let mut words = Buffer::take(2 * n * primes.len());
+                words.fill(0);
+                for (row, prime) in words.chunks_exact_mut(2 * n).zip(primes) {
+                    for (word, &x) in row.iter_mut().zip(coefficients) {
+                        *word = prime.modulus().reduce_signed(x);
+                    }
+                    prime.forward(&mut row[..n]);
+                }
+                Ciphertext { words, noise, ..shell.shell() }
+            };
+            let nothing = clear(&[], s.white(s.least_deviation()));
+            let mut grown = 0.0f64;
+            for j in 1..d {
+                // What each coefficient gives to each of the product.
+                let rows: Vec<Vec<i8>> = exponents.iter().map(|e| s.ring().power(e + j)).collect();
+                let terms = |k: usize| rows.iter().filter(|row| row[k] != 0).count();
+                let worst = (0..n).max_by_key(|&k| terms(k)).unwrap();
+                let signs: Vec<i64> = rows.iter().map(|row| SIZE * i64::from(row[worst])).collect();
+                let known = s.white(s.least_deviation());
+                let size = SIZE as f64;
+                for noise in [Noise { peak: size, ..known }, known.of_message(size)] {
+                    let mut all = vec![&nothing; j + 1];
+                    let a = clear(&signs, noise);
+                    all[j] = &a;
+                    let packed = s.pack(&all).unwrap();
+                    let mut phase = s.phase(&secret, &packed).unwrap();
+                    s.to_coefficients(&mut phase, packed.level);
+                    let mut found = vec![0.0; n];
+                    Composition::new(primes).centred(&mut found, &mut phase);
+                    let largest = found.iter().fold(0.0f64, |most, x| most.max(x.abs()));
+                    grown = grown.max(largest / size);
+                    let claimed = packed.noise.peak + packed.noise.magnitude;
+                    assert!(
+                        largest <= claimed,
+                        "{index}, {j}: {largest} where {claimed} is claimed"
+                    );
+                }
+            }
+            assert_eq!(grown, s.norms().monomial_growth, "{index}");
+        }
+    }
 
     /// An extraction claims what all images of its product have, and a switch of keys for each image but the first.
     #[test]
