@@ -45,11 +45,11 @@ lean: $(BIN)/maturin
 demo: $(if $(wildcard $(VENV)/ready),build,lean) ## Classify Iris flowers that the server never sees
 	$(BIN)/hesc demo iris
 
-# For `make audit` alone. Unoptimised: it runs for seconds and compiles in half the time.
+# Unoptimised: it runs for seconds and compiles in half the time.
 $(BIN)/cargo-deny:
 	cargo install --quiet --debug --locked --root $(VENV) cargo-deny@0.20.2
 
-lint: setup ## Formatting, clippy, ruff, mypy, licences and sources of what we build on
+lint: setup $(BIN)/cargo-deny ## Formatting, clippy, ruff, mypy, licences and sources of what we build on
 	$(MAKE) --jobs 2 --output-sync=target lint-rust lint-python
 
 # Benchmarks apart: with Criterion's features all crates would be read a second time.
@@ -58,12 +58,12 @@ lint-rust:
 	cargo clippy $(CHECKED) --workspace --exclude hesc-bench --all-targets --features hesc-py/peers -- -D warnings
 	cargo clippy $(CHECKED) --package hesc-py --package hesc-bench --all-targets --no-default-features -- -D warnings
 	RUSTDOCFLAGS='-D warnings' cargo doc $(CHECKED) --quiet --workspace --exclude hesc-bench --no-deps --features hesc-py/peers
+	$(BIN)/cargo-deny --offline --log-level warn check bans licenses sources
 
 lint-python:
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports --no-cache --no-logo
-	$(BIN)/python -m scripts.crates
 	$(BIN)/mypy
 
 audit: setup $(BIN)/cargo-deny ## Known vulnerabilities of what we build on; fails where no service answers
