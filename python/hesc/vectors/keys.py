@@ -100,7 +100,7 @@ class PublicKeys(EvaluationKeys):
 
         >>> import hesc, numpy as np
         >>> params = hesc.LeveledParams.recommended("bfv")
-        >>> secret, public = hesc.leveled_keygen(params)
+        >>> secret, public = hesc.keygen(params)
         >>> x = public.encrypt(np.array([200, 7], dtype=np.uint8))
         >>> (x + x).bound, secret.decrypt(x + x).tolist()
         (510, [400, 14])
