@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import doctest
 import pkgutil
 import re
@@ -14,7 +13,6 @@ from pathlib import Path
 import pytest
 
 import hesc
-from hesc import _native
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -58,21 +56,6 @@ def test_links_lead_somewhere(document: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)[^)]*\)", document.read_text()):
         if not target.startswith(("http:", "https:")):
             assert (document.parent / target).exists(), target
-
-
-def test_stubs_describe_the_binary() -> None:
-    tree = ast.parse((ROOT / "python/hesc/_native.pyi").read_text())
-    described = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
-    functions = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
-    public = {name for name in dir(_native) if not name.startswith("_")}
-    absent = {"TfheIntegers", "time_tfhe_kreyvium"} - public  # Only in builds of `make peers`.
-    assert public == (set(described) | functions) - absent
-    for name in absent & set(described):
-        del described[name]
-    for name, node in described.items():
-        members = {item.name for item in node.body if isinstance(item, ast.FunctionDef)}
-        actual = {member for member in vars(getattr(_native, name)) if not member.startswith("_")}
-        assert actual == {member for member in members if not member.startswith("_")}, name
 
 
 def test_public_names_are_documented() -> None:

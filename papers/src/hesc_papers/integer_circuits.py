@@ -42,7 +42,7 @@ class Operation(NamedTuple):
 
 
 def quotient_and_rest(a: int, b: int) -> int:
-    """Of four bits, as the dividers have them, in one number of eight."""
+    """The quotient and the rest of numbers of four bits, as the dividers have them: one byte."""
     return (a // b | a % b << 4) if b else 15 | a << 4
 
 

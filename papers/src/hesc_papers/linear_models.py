@@ -22,7 +22,7 @@ class LinearModel(NamedTuple):
     high: NDArray[np.float64]
     samples: NDArray[np.float64]
     deviation: float
-    """Of the scores of training data: errors are wanted as shares of it."""
+    """The deviation of the scores of training data: errors are wanted as shares of it."""
 
     def scores(self, samples: NDArray[np.float64]) -> NDArray[np.float64]:
         """Scores in the clear."""

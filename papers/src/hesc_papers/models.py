@@ -28,7 +28,7 @@ PEERS: Final = ("concrete-ml",)
 SPLITS: Final = 10
 QUICK_SPLITS: Final = 2
 RUNS: Final = 15
-"""Of one sample, whose median is its time; of what takes over a second, fewer."""
+"""Runs of one sample, whose median is its time; fewer of what takes over a second."""
 LONGEST: Final = 3.0
 """Seconds of all runs of one sample."""
 
@@ -197,7 +197,7 @@ def _score(right: NDArray[Any], found: NDArray[Any], plan: Any) -> float:
 
 
 def _error(made: Any, plan: Any, test: NDArray[Any], run: Any) -> float:
-    """Of rows that were within their ranges: of others the clear model sees another sample."""
+    """The error of scores over what the plan states, on the rows within their ranges."""
     inside = np.array([not plan.prepared(row[None], clip=True).values for row in test])
     if getattr(plan, "fidelity", None) is not None:
         truth = made.decision_function(test, fhe="simulate", clip=True, progress=False)

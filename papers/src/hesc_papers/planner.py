@@ -33,7 +33,7 @@ MOST_SECONDS: Final = 1.0
 """Ways that are predicted to take longer are run once, beyond five times as long not at all."""
 WITHIN: Final = 0.2
 FALSE_ALARM: Final = 1e-6
-"""Of each error that is compared with what is allowed."""
+"""The probability of a false alarm for each error that is compared with what is allowed."""
 TARGETS: Final = {
     "regret.median": "<= 1.05",
     "regret.p95": "<= 1.25",

@@ -60,7 +60,7 @@ class _Product:
         raise NotImplementedError
 
     def row(self) -> dict[str, Any]:
-        """Its columns of the report."""
+        """The columns of the report that this peer fills."""
         up, down = self.sizes
         bits = float(sum(_BITS[:-1]))
         return {"ring degree": _DEGREE, "bits of q": bits, "bytes up": up, "bytes down": down}

@@ -151,7 +151,7 @@ class Packed:
             self.check(column, self.messages[:, output])
 
     def growth(self, before: EncryptedSlots, after: Sequence[EncryptedSlots]) -> Growth:
-        """Of the worst of several results at the level of what they were made of."""
+        """The noise growth of the worst of several results, at the level of their operand."""
         if any(slots.level != before.level for slots in after):
             raise HescError("a change of level takes room that is no noise of the operation")
         left = min(self.secret.noise_budget(slots) for slots in after)

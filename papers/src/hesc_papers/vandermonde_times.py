@@ -66,7 +66,7 @@ class Inversions:
 
 
 def _product_seconds(ring: GaloisRing) -> float:
-    """Of a product in a sum of as many as elimination's sums have on average.
+    """Seconds of a product in a sum of as many as elimination's sums have on average.
 
     Products by zeros are left out: what a sum of such takes is the call's, not theirs.
     """

@@ -52,7 +52,7 @@ def surprise(seen: float, rows: int, share: float) -> float:
 
 
 def _divergence(seen: float, share: float) -> float:
-    """Of two coins (Kullback and Leibler), in nats."""
+    """The divergence of two coins (Kullback and Leibler), in nats."""
     if share >= 1:
         return 0.0 if seen >= 1 else math.inf
     if share <= 0:

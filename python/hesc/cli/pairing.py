@@ -76,7 +76,7 @@ class Asked(NamedTuple):
     """What is encrypted."""
 
     def to_bytes(self) -> bytes:
-        """As it lies in a file."""
+        """The batch as it lies in a file: the number of samples, then what is encrypted."""
         return _COUNT.pack(self.samples) + self.data
 
     @classmethod
@@ -96,14 +96,14 @@ class Answered(NamedTuple):
     """A batch of an answer."""
 
     digest: bytes
-    """Of the query's batch."""
+    """The digest of the query's batch."""
     data: bytes
     """What decrypts."""
     samples: int | None = None
     """How many the query's batch has; None where the query is not there."""
 
     def to_bytes(self) -> bytes:
-        """As it lies in a file."""
+        """The batch as it lies in a file: the digest, then what decrypts."""
         return self.digest + self.data
 
     @classmethod

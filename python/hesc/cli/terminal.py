@@ -98,7 +98,7 @@ def printable(text: str) -> str:
 
 @contextmanager
 def new_result(out: Path, json_file: str | None) -> Iterator[tuple[Path, str | None]]:
-    """As `new_file`, of a result and the figures beside it, which have their names together.
+    """A new result and a file of figures, which appear together, as `new_file` makes one.
 
     Gives where the result is written, and what `tell` takes for the figures.
     """

@@ -23,11 +23,11 @@ class GallerySizes(NamedTuple):
     """Bytes on the wire, the same whatever the codes are."""
 
     gallery: int
-    """Of a gallery."""
+    """Bytes of an encrypted gallery."""
     probes: int
-    """Of a message of probes."""
+    """Bytes of a message of probes."""
     distances: int
-    """Of the distances of one probe to the gallery, in one part."""
+    """Bytes of the distances of one probe to the gallery, in one part."""
 
 
 class GalleryPlan:

@@ -49,7 +49,7 @@ class HashKey:
         raise TypeError("a key for codes is not pickled or copied; keep its secret_bytes yourself")
 
     def secret_bytes(self) -> bytes:
-        """Its 32 bytes: whoever has them can try names on codes."""
+        """The 32 secret bytes of the hashes: whoever has them can try names on codes."""
         return self._data
 
     def digest(self, message: bytes) -> bytes:

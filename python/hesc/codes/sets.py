@@ -12,14 +12,14 @@ class DistanceSet(NamedTuple):
     """A preset, and the bytes of one block of probes under it, which tests hold to real ones."""
 
     name: str
-    """Of the preset."""
+    """The preset's name."""
     block: int
     """Probes that share a block: the ring degree."""
     bits: int
-    """Of a code, at most: the plaintext modulus holds their number."""
+    """Bits of a code, at most: the plaintext modulus holds their number."""
     coefficients: int
-    """That may be shown with 40 bits of statistical security, `2**-23` as a statistical distance;
-    0 without room for such noise."""
+    """Coefficients that may be shown with 40 bits of statistical security, `2**-23` as a
+    statistical distance; 0 without room for such noise."""
     column: int
     """Bytes of the block's bits at one place of the codes."""
     record: int

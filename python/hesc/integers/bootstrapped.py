@@ -50,7 +50,7 @@ class BootstrappedIntegers(ByWireForm, Integers):
     def encrypt(
         cls, key: PublicKeys, numbers: ArrayLike, dtype: DTypeLike | Kind | None = None
     ) -> BootstrappedIntegers:
-        """As `hesc.integers.encrypt`."""
+        """Encrypts integers, each bit by itself, as `hesc.integers.encrypt` does."""
         kind, array = numbers_in(numbers, dtype)
         return cls(kind, encrypt_bits(key, bits_of(array, kind).T))
 

@@ -185,7 +185,7 @@ class _Making:
         return self.apply(circuits.subtractor(len(a), adder=self.style.adder), a, b)[0]
 
     def multiply(self, node: Integers, a: Wires, b: Wires) -> Wires:
-        """Of what numbers were before they were widened, where they were."""
+        """The product of two numbers, at the widths that they had before they were widened."""
         width = len(a)
         for number, factor in ((a, node.operands[1]), (b, node.operands[0])):
             if factor.operation == "constant":

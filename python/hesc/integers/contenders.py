@@ -183,7 +183,7 @@ def _engine_of(params: LeveledParams | Params) -> str:
 
 @cache
 def _bootstrap_seconds() -> float:
-    """Of one bootstrap on one thread, by the speed of products that is measured anyway."""
+    """Seconds of one bootstrap on one thread, from the speed of products, which is measured."""
     builder = Builder(1, 1)
     ((a,), (b,)) = builder.inputs
     circuit = builder.finish([builder.gate("AND", a, b)])
@@ -246,7 +246,7 @@ def _planned(
 
 
 def _level_bytes(params: LeveledParams, level: int) -> int:
-    """Of a ciphertext of a level."""
+    """Bytes of a ciphertext of a level."""
     primes = [params.coeff_moduli[at] for at in params.levels[level - 1]]
     return 2 * params.ring_degree * sum(q.bit_length() for q in primes) // 8
 

@@ -237,7 +237,7 @@ class PublicIntegers(Integers):
 
 
 def _places(divisor: object, kind: Kind) -> int | None:
-    """Of a public power of two: dividing by it is a shift, rounded down as numpy rounds."""
+    """The shift that divides by a public power of two, rounded down; None of other divisors."""
     if not isinstance(divisor, int) or isinstance(divisor, bool) or kind.boolean:
         return None
     power = 0 < divisor <= kind.most and divisor & (divisor - 1) == 0

@@ -35,7 +35,7 @@ class FixedPoint:
     """
 
     def __init__(self, dtype: DTypeLike | Kind, fraction_bits: int) -> None:
-        """Of integers of at most 53 bits, which doubles hold.
+        """Fixed-point numbers in integers of at most 53 bits, which doubles hold.
 
         Raises:
             ParameterError, OutOfRangeError: truth values, wider types, scales beyond the type.

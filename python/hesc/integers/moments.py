@@ -96,20 +96,20 @@ class Moments:
 
     @property
     def mean(self) -> NDArray[np.float64]:
-        """Of `x`."""
+        """The mean of `x`."""
         return _over(self._x, self.observations)
 
     @property
     def mean_of_y(self) -> NDArray[np.float64]:
-        """Of `y`."""
+        """The mean of `y`."""
         return _over(self._second(), self.observations)
 
     def variance(self, ddof: int = 1) -> NDArray[np.float64]:
-        """Of `x`, over `observations - ddof` as `numpy.var` has it; that of a sample by default."""
+        """The variance of `x`, over `observations - ddof` as `numpy.var`; a sample's by default."""
         return self._divided(self._about[0], ddof)
 
     def covariance(self, ddof: int = 1) -> NDArray[np.float64]:
-        """Of `x` and `y`, as `numpy.cov`."""
+        """The covariance of `x` and `y`, as `numpy.cov`."""
         self._second()
         return self._divided(self._about[1], ddof)
 

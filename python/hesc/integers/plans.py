@@ -211,7 +211,7 @@ class Plan:
 
 
 def _class_of(way: Way) -> type:
-    """Of the integers that it takes."""
+    """The class of the encrypted integers that a way takes."""
     if isinstance(way, OnBits):
         return BootstrappedIntegers
     if isinstance(way, AlongSlots):

@@ -26,7 +26,7 @@ class Lying(Protocol):
 
     @property
     def kind(self) -> Kind:
-        """Of the numbers."""
+        """The kind of the numbers."""
 
     def highest(self, slots: EncryptedSlots) -> EncryptedSlots:
         """The highest bit of each number; zero elsewhere."""
@@ -103,7 +103,7 @@ def chosen(layout: Lying, truths: EncryptedSlots, one: Operand, zero: Operand) -
 
 
 def _sum(a: Operand, b: Operand) -> EncryptedSlots:
-    """Of which one is encrypted."""
+    """The sum of two operands, at least one of which is encrypted."""
     return a + b if isinstance(a, EncryptedSlots) else b + a  # type: ignore[return-value]
 
 

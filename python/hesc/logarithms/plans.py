@@ -28,16 +28,16 @@ class Sizes(NamedTuple):
     """Bytes on the wire, the same whatever the numbers are."""
 
     up: tuple[int, ...]
-    """Of each factor's upload; 0 for one in the clear."""
+    """Bytes of each factor's upload; 0 for a factor in the clear."""
     down: int
-    """Of the answer."""
+    """Bytes of the answer."""
 
 
 class Code(NamedTuple):
     """How a number within [-1, 1] is a sign and a count of steps."""
 
     bits: int
-    """Of the plaintext modulus `2**bits`."""
+    """Bits of the plaintext modulus `2**bits`."""
     octaves: int
     """Sizes below `2**-octaves` are that or zero, at random."""
     step: int
@@ -223,7 +223,7 @@ class Plan:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the outputs of a sample."""
+        """The shape of the outputs of a sample."""
         return tuple(self.native.shape)
 
     @property

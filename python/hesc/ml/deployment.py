@@ -82,7 +82,7 @@ class ServerFolder:
     path: Path
     """Where it lies."""
     plan: Any
-    """As the client has it."""
+    """The plan as the client has it."""
     digest: str
     """SHA-256 of the plan's bytes."""
     model: bytes
@@ -141,7 +141,7 @@ class OwnerFolder:
     path: Path
     """Where it lies."""
     plan: Any
-    """As the client has it."""
+    """The plan as the client has it."""
     digest: str
     """SHA-256 of the plan's bytes."""
     owner: ways.Owner

@@ -23,7 +23,7 @@ class Concluding:
 
         @property
         def classes(self) -> NDArray[Any] | None:
-            """Of a classifier."""
+            """A classifier's classes; None of other models."""
 
         @property
         def link(self) -> str:

@@ -22,13 +22,13 @@ class Described(NamedTuple):
     inputs: int
     """Features of a sample."""
     names: list[str]
-    """Of features, or none."""
+    """Names of the features, or none."""
     steps: list[Transform]
     """Which a client computes."""
     model: Network | TreeEnsemble
     """What makes scores of the features after them."""
     classes: NDArray[Any] | None
-    """Of a classifier; of two, one score is above zero where the second is predicted."""
+    """A classifier's classes; of two, one score is above zero where the second is predicted."""
     link: str
     """How scores become probabilities: one of `hesc.models.conclusions.LINKS`."""
 

@@ -54,7 +54,7 @@ def quadratic(model: Any) -> Parts:
 def _decision(
     weights: NDArray[np.float64], intercepts: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Of two classes the difference, which says less than both."""
+    """Weights and intercepts of scores: of two classes the difference, which says less."""
     if len(weights) != 2:
         return weights, intercepts
     return weights[1:] - weights[:1], intercepts[1:] - intercepts[:1]

@@ -35,7 +35,7 @@ class Fidelity:
     unseen: bool
     """Whether what is computed was made without these rows."""
     agreement: float | None
-    """Of classifiers: the share of rows that both put in the same class."""
+    """The share of rows that both models put in the same class; None of regressors."""
     explained: float | None
     """The share of the variance of the fitted model's scores (R^2); None where it has none."""
     apart: float

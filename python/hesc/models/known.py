@@ -52,7 +52,7 @@ class Known:
 
 
 class _Numbers(NamedTuple):
-    """Of a model, equal if they are."""
+    """The numbers of a model: equal for equal models."""
 
     parts: list[Any]
     """Transforms, link, weights, as parts of documents; of trees a digest."""
@@ -76,7 +76,7 @@ def _numbers(estimator: Any) -> _Numbers:
 
 
 def _digest(form: Any) -> bytes:
-    """Of all arrays of trees."""
+    """The SHA-256 digest of all arrays of trees."""
     digest = sha256()
     for field in fields(form):
         digest.update(np.ascontiguousarray(getattr(form, field.name)).tobytes())

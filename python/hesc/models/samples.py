@@ -60,7 +60,8 @@ class Result(NamedTuple):
     predictions: NDArray[Any]
     """Classes, a regressor's numbers, or transformed samples."""
     scores: Any
-    """As scikit-learn's `decision_function` has them; None where an answer holds classes alone."""
+    """Scores as scikit-learn's `decision_function` has them; None where an answer holds classes
+    alone."""
     error: Any
     """The root mean square of the scores' errors, at most, as the plan states it; None where
     nothing errs."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 LEAST: Final = 0.9
-"""Of agreement, or of R^2, below which a plan is refused unless asked otherwise."""
+"""The least agreement, or R^2, with which a plan is made unless asked otherwise."""
 _AS_THEY_ARE: Final = "disclose='class' computes these trees as they are, for the class alone; "
 
 
@@ -85,7 +85,7 @@ def of(
 
 
 def _trees_of(final: Any) -> TreeEnsemble:
-    """Of a model of scikit-learn, or of one from a file."""
+    """The trees of a model of scikit-learn, or of one from a file."""
     given = getattr(final, "described", None)
     return TreeEnsemble.from_sklearn(final) if given is None else given.model
 

@@ -213,7 +213,8 @@ class Bins:
     counts: Array
     """Edges of both, two for each block."""
     edges: Array
-    """Of all blocks, one after the other; in a block, those of its first feature come first."""
+    """Edges of all blocks, one after the other; in a block, those of its first feature come
+    first."""
 
     @property
     def widths(self) -> tuple[int, int]:

@@ -52,13 +52,13 @@ class TreeEnsemble:
     roots: Places
     """Where each tree begins."""
     features: Places
-    """Of each node: what it compares, or -1 of a leaf."""
+    """The feature that each node compares, or -1 of a leaf."""
     thresholds: Array
-    """Of each node; 0 of a leaf."""
+    """The threshold of each node; 0 of a leaf."""
     left: Places
-    """Of each node: where smaller and equal features go, or -1 of a leaf."""
+    """The node where smaller and equal features go, for each node, or -1 of a leaf."""
     right: Places
-    """Of each node: where greater features go, or -1 of a leaf."""
+    """The node where greater features go, for each node, or -1 of a leaf."""
     values: Array
     """A row of outputs for each node; zeros where it is no leaf."""
     offset: Array

@@ -29,7 +29,7 @@ class TracedSlots(EncryptedSlots):
         others: Sequence[EncryptedSlots],
         content: str,
     ) -> EncryptedSlots:
-        """As those of ciphertexts."""
+        """The trace of `sum_of_products`, refused where ciphertexts would be."""
         native = _native.SlotsTrace.sum_of_products(
             [(_trace(a), None if a is b else _trace(b)) for a, b in pairs],
             [_trace(other) for other in others],
@@ -39,7 +39,7 @@ class TracedSlots(EncryptedSlots):
     def carried(
         self, passes: EncryptedSlots, elements: Sequence[int], remedy: str
     ) -> EncryptedSlots:
-        """As those of ciphertexts."""
+        """The trace of `carries`, refused where ciphertexts would be."""
         del remedy
         native = _trace(self).carries(_trace(passes), list(elements))
         return self._traced(native, self.content)

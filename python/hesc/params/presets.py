@@ -31,9 +31,9 @@ class Preset:
     slots: int
     """Bits in a block, or numbers in a vector."""
     ciphertext_bytes: int
-    """Of a block of bits, or of a vector; the key owner's uploads of lattices take half."""
+    """Bytes of a block of bits, or of a vector; the key owner's uploads of lattices take half."""
     switching_key_bytes: int | None
-    """Of the key for products, or of one rotation."""
+    """Bytes of the key for products, or of one rotation; None without such keys."""
     depth: int | None
     """Products in a row; None for streams, whose products are additions: `about` says how many."""
     about: str

@@ -61,7 +61,7 @@ class Calibration:
 
     @classmethod
     def load(cls, threads: int | None = None) -> Self:
-        """That of this processor and build, which `hesc calibrate` has stored, or the shipped one.
+        """The calibration of this processor and build, from `hesc calibrate`, or the shipped one.
 
         Args:
             threads: how many. None takes those of this process, or where these were not measured
@@ -84,7 +84,7 @@ class Calibration:
 
     @classmethod
     def shipped(cls) -> Self:
-        """That of another machine, which `source` names: good for comparing, not for promises."""
+        """The calibration of another machine, in `source`: good for comparing, not for promises."""
         found = cls.from_json((files("hesc.planner") / "shipped.json").read_bytes())
         return replace(
             found, source=f"{found.source} (shipped with hesc: hesc calibrate times this)"
@@ -135,7 +135,7 @@ class Calibration:
         return path
 
     def to_json(self) -> str:
-        """Its form as a file."""
+        """The calibration as the text of a file."""
         times = dict(sorted(self.times.items()))
         fields: dict[str, Any] = {"source": self.source, "threads": self.threads}
         fields |= {"yardstick": self.yardstick, "seconds": times}
@@ -209,7 +209,7 @@ def cache_file(threads: int) -> Path | None:
 
 @cache
 def _machine_hash() -> str:
-    """Of what decides times: processor, its vector extensions, and the compiled code."""
+    """The hash of what decides times: processor, its vector extensions, and the compiled code."""
     parts = (cpuinfo("model name") or platform.processor(), platform.machine(), _extensions())
     code = sha256(Path(_native.__file__).read_bytes()).hexdigest()
     return sha256("\n".join([*parts, code]).encode()).hexdigest()[:16]

@@ -152,7 +152,7 @@ class Decision:
         return f"<pre>{escape(self.explain())}</pre>"
 
     def _error(self, error: float) -> str:
-        """As the table has it, rounded against the way: of classes the share that stays."""
+        """The error for the table, rounded against the way: of classes the share that stays."""
         if isinstance(self.task.problem, Classes):
             return f"{math.floor(1e4 * (1 - error)) / 100:.2f} %"
         return _rounded_up(error)

@@ -66,7 +66,7 @@ class Offer:
     way: str
     """The contender's name."""
     parameters: str
-    """Its parameter set, and what else it chose."""
+    """The way's parameter set, and what else it chose."""
     work: Work
     """Kernels, by stage."""
     up: int
@@ -90,7 +90,7 @@ class Offer:
         return self.held + self.up + self.down
 
     def seconds(self, times: Mapping[str, float]) -> float | None:
-        """Of all sides; None where the calibration does not know its kernels."""
+        """Seconds of all sides; None where the calibration does not know the way's kernels."""
         return seconds(self.work, times)
 
 
@@ -105,7 +105,7 @@ class Measured(NamedTuple):
     values: NDArray[np.float64]
     """Results of the first run."""
     error: float
-    """Their root mean square error; of classes the share that differs."""
+    """The results' root mean square error; of classes the share that differs."""
     yardstick: float
     """Seconds of `hesc.planner.yardstick` beside the runs."""
 
@@ -116,7 +116,7 @@ class Measured(NamedTuple):
 
     @property
     def seconds(self) -> float:
-        """Of all sides."""
+        """Seconds of all sides."""
         return sum(self.stages.values())
 
 

@@ -95,7 +95,7 @@ class Scores(_Numbers):
 
     @property
     def nbytes(self) -> int:
-        """Of the model, in the clear."""
+        """Bytes of the model, in the clear."""
         return self.weights.nbytes + self.intercepts.nbytes
 
     @property

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 STAGES: Final = ("encrypt", "answer", "decrypt")
-"""Of a run: the client's, the server's, the client's again."""
+"""The stages of a run: the client's, the server's, the client's again."""
 
 Work = dict[str, float]
 """How often each kernel runs, by its name `way.set.stage.kernel`."""
@@ -34,7 +34,7 @@ class Count(NamedTuple):
     bytes: float = 0
     """Written or read."""
     spilled: float = 0
-    """Of these, those beyond what processors keep close."""
+    """Bytes among these that are beyond what processors keep close."""
     counted: float = 0
     """Seconds, by the way's own count of its operations and their speed on this machine: what they
     take is known."""

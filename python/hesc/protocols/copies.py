@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MOST_EXPLAINED: Final = 0.5
 """The share of the scores' variance (R^2) that default numbers of answers stay below."""
 _ROWS: Final = 2000
-"""That are parted, at most."""
+"""Rows that are parted, at most."""
 _RIDGES: Final = (1e-9, 1e-3, 1e-1)
 """Penalties, of the mean square length of what was asked."""
 
@@ -31,15 +31,15 @@ class Copy(NamedTuple):
     """The best copy that was found from some answers, on rows that it was not made from."""
 
     samples: int
-    """That were answered, at most."""
+    """Samples that were answered, at most."""
     rows: int
-    """That it was held against."""
+    """Rows that the copy was held against."""
     explained: float
     """The share of the variance of the model's scores (R^2), of all outputs together."""
     agreement: float | None
-    """Of a classifier: the share of rows that both put in the same class."""
+    """The share of rows that the model and its copy put in the same class; None of regressors."""
     majority: float | None
-    """Of a classifier: the share of rows in the model's most frequent class."""
+    """The share of rows in the model's most frequent class; None of regressors."""
 
     @property
     def is_bounded(self) -> bool:
@@ -75,7 +75,7 @@ class _View(NamedTuple):
     middle: Array
     """The scores of the mean."""
     slopes: Array
-    """Of the scores along each principal axis, a row for each."""
+    """Slopes of the scores along each principal axis, a row for each."""
     along: Array
     """Where the fresh rows are on these."""
     far: Array
@@ -119,7 +119,7 @@ class Copies:
         return found
 
     def most(self, samples: int) -> Copy | None:
-        """That of the largest number of samples, so many at most, whose best copy is bounded.
+        """The copy by the largest number of samples, at most `samples`, whose best copy is bounded.
 
         None where that of one sample is not.
         """

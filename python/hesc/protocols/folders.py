@@ -33,7 +33,7 @@ SERVER: Final = "server.json"
 MODEL: Final = "model.json"
 """The name of the file that an owner keeps the model in."""
 KINDS: Final = ("client folder", "server folder", "owner folder", "deployment")
-"""Of manifests."""
+"""Kinds of manifests."""
 _FIELDS: Final = {"plan", "hesc", "files"}
 
 

@@ -126,7 +126,7 @@ class KeyHolder(ABC, Generic[ReadT]):
 
     @abstractmethod
     def _decrypted(self, answer: bytes) -> ReadT:
-        """Of an answer of as many samples as it says."""
+        """What an answer holds, decrypted; its number of samples is what the answer says."""
 
 
 class ScoreReader(KeyHolder[ReadT]):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MOST: Final = 1 << 15
 """Classes of a plan: an array of them has as many letters for each as the longest has."""
 _KINDS: Final = "biufUO"
-"""Of arrays: truth values, numbers, texts, objects."""
+"""Letters of numpy's kinds of arrays: truth values, numbers, texts, objects."""
 _LABELS: Final = {"bool": bool, "int": int, "float": float, "str": str}
 
 

@@ -78,7 +78,7 @@ class Count:
             self.given += numbers
 
     def _keep(self, given: int) -> None:
-        """Of a count in memory there is nothing to keep."""
+        """Keeps the count; one in memory has nothing to keep."""
 
 
 class Ledger(Count):

@@ -28,7 +28,7 @@ class Measured(NamedTuple):
     beyond: int
     """How many were left out, since they are beyond the declared ranges."""
     same: int | None
-    """Of a classifier: samples whose class is that in the clear."""
+    """Samples whose class is that in the clear; None of regressors."""
     errors: NDArray[np.float64] | None
     """Errors of all scores in units of the stated one, in an order that says nothing; None where
     nothing errs."""

@@ -30,7 +30,7 @@ class Run(NamedTuple):
     predictions: NDArray[Any]
     """Classes, or a regressor's numbers."""
     scores: Any
-    """As `decision_function` has them; None where the client learns classes alone."""
+    """Scores as `decision_function` has them; None where the client learns classes alone."""
     error: Any
     """The root mean square of a score's error that the plan states, at most; None where nothing
     errs."""

@@ -82,15 +82,15 @@ class Asked(NamedTuple):
     """A fitted model, the rows that it is planned with, and what is wished."""
 
     estimator: Any
-    """As it was fitted."""
+    """The estimator as it was fitted."""
     rows: Array
     """Samples before all transforms."""
     clear: Array
     """The model's scores of them, a row of outputs each."""
     names: list[str]
-    """Of features, or none."""
+    """Names of the features, or none."""
     classes: NDArray[Any] | None
-    """Of a classifier."""
+    """A classifier's classes; None of other models."""
     transformer: bool
     """Whether outputs are transformed samples."""
     wishes: dict[str, Any]
@@ -104,9 +104,9 @@ class Service(ABC):
     """
 
     takes: ClassVar[frozenset[str]]
-    """Of `WISHES`."""
+    """The names in `WISHES` that the service takes."""
     refuses: ClassVar[Mapping[str, str]] = {}
-    """Of other wishes what would do, where that is not plain from `WISHES`."""
+    """Other wishes, and what would do instead, where that is not plain from `WISHES`."""
     has_scores: ClassVar[bool] = True
     """Whether the client learns scores."""
 

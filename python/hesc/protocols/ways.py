@@ -27,7 +27,7 @@ class Plan(Protocol):
 
     @property
     def names(self) -> list[str]:
-        """Of features, or none."""
+        """Names of the features, or none."""
 
     @property
     def inputs(self) -> int:
@@ -35,7 +35,7 @@ class Plan(Protocol):
 
     @property
     def classes(self) -> Any:
-        """Of a classifier, or None."""
+        """A classifier's classes; None of other models."""
 
     @property
     def rows(self) -> int:

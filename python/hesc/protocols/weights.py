@@ -19,7 +19,7 @@ FIELDS: Final = frozenset({"weights", "intercepts"})
 
 
 class Weights(NamedTuple):
-    """Of a linear model, on features after its plan's transforms."""
+    """Weights and intercepts of a linear model, on features after its plan's transforms."""
 
     weights: NDArray[np.float64]
     """A row for each output."""

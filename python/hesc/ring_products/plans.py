@@ -24,9 +24,9 @@ class Sizes(NamedTuple):
     """Bytes on the wire, the same whatever the numbers are."""
 
     up: int
-    """Of a query."""
+    """Bytes of a query."""
     down: int
-    """Of the answer to it."""
+    """Bytes of the answer to a query."""
 
 
 class Bounds(NamedTuple):

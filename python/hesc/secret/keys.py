@@ -206,7 +206,7 @@ class SecretKey:
             self.write(part, passphrase=passphrase)
 
     def write(self, part: Path, *, passphrase: str | None = None) -> None:
-        """Writes as `save`, without its care: an error may leave a part of the key behind.
+        """Writes the key as `save` does, without its care: an error may leave a part of it behind.
 
         For a name that `hesc._support.new_files` gave, when other files belong to the key's.
         """

@@ -14,4 +14,4 @@ class SharedNumbers(NamedTuple):
     values: NDArray[Any]
     """With noise."""
     deviation: float
-    """Of the noise, in the real and in the imaginary part."""
+    """The deviation of the noise, in the real and in the imaginary part."""

@@ -407,7 +407,7 @@ class EncryptedArray(ByWireForm, Opaque):
     def _axes_last(
         self, axis: int | tuple[int, ...] | None
     ) -> tuple[EncryptedArray, int, tuple[int, ...]]:
-        """As `_groups_last`, for several axes at once."""
+        """The elements of several axes side by side, as `_groups_last` has those of one axis."""
         if not isinstance(axis, tuple):
             return self._groups_last(axis)
         axes = [whole(each, "axis", -INDEX) for each in axis]

@@ -35,7 +35,7 @@ class Bound(NamedTuple):
     def declared(
         cls, params: LeveledParams, dtype: np.dtype[Any], bound: float | None, *, wrap: bool
     ) -> Bound:
-        """That of numbers to be encrypted: as declared, or what all integers of the type have.
+        """The bound of numbers to be encrypted: as declared, or what the whole type stays within.
 
         Raises:
             ParameterError: a bound of integers modulo the plaintext modulus, or those in CKKS; a
@@ -63,24 +63,24 @@ class Bound(NamedTuple):
         return self.most is None or size_of(numbers) <= self.most
 
     def plus(self, other: Bound) -> Bound:
-        """That of a sum or difference."""
+        """The bound of a sum or difference."""
         if self.most is None or other.most is None:
             return Bound(None, self.params)
         return Bound(self._checked(self.most + other.most), self.params)
 
     def times(self, other: Bound) -> Bound:
-        """That of a product."""
+        """The bound of a product."""
         if self.most is None or other.most is None:
             return Bound(None, self.params)
         return Bound(self._checked(self.most * other.most), self.params)
 
     def summed(self, count: int) -> Bound:
-        """That of a sum of so many."""
+        """The bound of a sum of `count` numbers."""
         most = self.most
         return self if most is None else Bound(self._checked(most * count), self.params)
 
     def polynomial(self, sizes: Sequence[int]) -> Bound:
-        """That of a polynomial with coefficients of these absolute values in the clear."""
+        """The bound of a polynomial with clear coefficients of these absolute values."""
         if self.most is None:
             return self
         exact, told, largest = 0, 0, _largest(self.params)

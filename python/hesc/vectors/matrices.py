@@ -89,7 +89,7 @@ class Matrix:
 
 
 def _largest_row_sum(numbers: NDArray[Any]) -> int:
-    """Of absolute values, exactly."""
+    """The largest sum of the absolute values of a row, exactly."""
     sizes = np.abs(numbers)
     # Python's integers where 64 bits could wrap.
     exact = sizes if size_of(sizes) * sizes.shape[1] < 2**63 else sizes.astype(object)

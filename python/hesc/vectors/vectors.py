@@ -78,7 +78,7 @@ class EncryptedVector(Bindable, Opaque):
 
     @property
     def shape(self) -> tuple[int]:
-        """As numpy has it: one axis."""
+        """The vector's shape, as numpy has it: one axis."""
         return (self._length,)
 
     @property

@@ -33,7 +33,7 @@ class Columns:
 
     @property
     def bytes(self) -> int:
-        """Of the columns, both halves of each, as the wheel computes with them."""
+        """Bytes of the columns, both halves of each, as the wheel computes with them."""
         return size(self._columns)
 
     def sum(self, code: NDArray[np.uint8]) -> Any:

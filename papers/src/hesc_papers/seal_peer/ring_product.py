@@ -82,6 +82,6 @@ class RingProduct:
         return scores
 
     def row(self) -> dict[str, Any]:
-        """Its columns of the report."""
+        """The columns of the report that this peer fills."""
         up, down = self.sizes
         return {"ring degree": _DEGREE, "bits of q": 54.0, "bytes up": up, "bytes down": down}

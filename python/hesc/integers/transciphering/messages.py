@@ -63,7 +63,7 @@ class Message:
 
     @property
     def kind(self) -> Kind:
-        """Of the numbers."""
+        """The kind of the numbers."""
         return Kind(*self.native.integers[1:])
 
     @property

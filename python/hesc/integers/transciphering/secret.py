@@ -41,7 +41,7 @@ class CipherKey:
         raise TypeError("a cipher's key is not pickled or copied; keep its secret_bytes yourself")
 
     def secret_bytes(self) -> bytes:
-        """Its 16 bytes: whoever has them reads every message."""
+        """The cipher's 16 secret bytes: whoever has them reads every message."""
         return self._native.secret_bytes()
 
     def encrypt_to_bytes(self, secret: SecretKey) -> bytes:

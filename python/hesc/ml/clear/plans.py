@@ -66,7 +66,7 @@ class ClearPlan(Disclosing, Concluding):
 
     @property
     def classes(self) -> NDArray[Any] | None:
-        """Of a classifier."""
+        """A classifier's classes; None of other models."""
         return self.described.classes
 
     @property

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 _APART = 1e-6
-"""Of scores in another order of sums, beside the largest."""
+"""How far scores may differ for sums in another order, beside the largest score."""
 
 
 def _are_close(found: Array, clear: Array) -> bool:

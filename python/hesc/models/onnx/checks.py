@@ -150,7 +150,7 @@ def _close(found: NDArray[Any], expected: Array, doubt: Array, rows: NDArray[np.
 def _same_classes(
     found: NDArray[Any], model: Described, scores: Array, doubt: Array, rows: NDArray[np.bool_]
 ) -> bool:
-    """Of labels, probabilities, or scores as LinearClassifier and trees give them."""
+    """Whether what ONNX gives (labels, probabilities or scores) says the same classes."""
     flat = scores[:, 0] if scores.shape[1] == 1 else scores
     if found.ndim == 1 or (found.shape[1] == 1 and found.dtype.kind in "iUSO"):
         if found.dtype.kind == "f":

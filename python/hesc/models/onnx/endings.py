@@ -111,7 +111,7 @@ def _features(chain: Chain) -> int:
 
 
 def _of_one(link: str) -> str:
-    """Of a single score nothing but a sigmoid makes probabilities."""
+    """The link of a single score: nothing but a sigmoid makes probabilities of one."""
     return "sigmoid" if link == "one_against_rest" else "none"
 
 

@@ -38,7 +38,7 @@ _SQUARE: Final = 1 << 20
 _BESIDE: Final = 1 << 20
 """Numbers that operators may make beside those that a file's bytes account for."""
 _COPIES: Final = 2
-"""And for each byte of it."""
+"""Numbers that operators may make for each byte of a file."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,7 +204,7 @@ def softmaxed(chain: Chain) -> Scored:
 
 
 def difference(model: Network | TreeEnsemble) -> Network | TreeEnsemble:
-    """Of two outputs the second less the first, which says less than both."""
+    """The model whose one output is the second less the first: it says less than both."""
     if isinstance(model, TreeEnsemble):
         values = model.values[:, 1:] - model.values[:, :1]
         return replace(model, values=values, offset=model.offset[1:] - model.offset[:1])

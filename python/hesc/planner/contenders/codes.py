@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _PRESET: Final = "bfv_1024_distances"
 _PROBES: Final = 1024
-"""That share a block: its ring degree."""
+"""Probes that share a block: its ring degree."""
 _PART: Final = 256
 """Records whose distances travel together."""
 PART: Final = 8192
@@ -38,7 +38,7 @@ PART: Final = 8192
 _MESSAGE: Final = 1 << 12
 """Probes of a message to a gallery, at most."""
 _WORDS: Final = 1 << 27
-"""And words of their ciphertexts."""
+"""Words of the ciphertexts of such a message, at most."""
 
 
 class ClearRecords(ForDistances):

@@ -44,9 +44,9 @@ class Numbers(NamedTuple):
     results: Callable[[NDArray[Any]], Reals]
     """Scores of what was decrypted."""
     error: float
-    """Of scores, root mean square, at most."""
+    """The root mean square error of scores, at most."""
     level: int | None = None
-    """That answers are brought down to; None leaves them where they are."""
+    """The level that answers are brought down to; None leaves them where they are."""
 
 
 class Columns(ForScores):

@@ -136,7 +136,7 @@ class Bits(_Sides):
 
 
 class _Keys(NamedTuple):
-    """Of bits that bootstrap."""
+    """The keys of bits that bootstrap."""
 
     secret: SecretKey
     public: PublicKeys

@@ -87,15 +87,15 @@ class Facts(NamedTuple):
     error: float
     """Claimed, of scores within [-1, 1]."""
     level: int
-    """That answers are brought down to."""
+    """The level that answers are brought down to."""
     up: int
     """Bytes of a ciphertext of samples."""
     down: int
-    """Of an answer."""
+    """Bytes of a ciphertext of an answer."""
     weight: int
-    """Of a weight."""
+    """Bytes of a ciphertext of a weight."""
     keys: int
-    """Of the relinearisation key, and of the public one."""
+    """Bytes of the relinearisation key and of the public one, together."""
 
 
 @cache

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class LeveledFactors(ForProducts):
-    """As many levels as the tree is deep."""
+    """Products of encrypted vectors in a tree, with as many levels as the tree is deep."""
 
     def __init__(self, preset: str) -> None:
         self.name = f"{preset.split('_', maxsplit=1)[0]} products"
@@ -86,7 +86,7 @@ class _Parties:
         ]
 
     def answer(self, up: list[bytes]) -> list[bytes]:
-        """Their products."""
+        """The server's part: products of the factors."""
         found = []
         for first in range(0, len(up), self._factors):
             left: list[EncryptedVector] = [

@@ -74,7 +74,7 @@ class _Parties:
         ]
 
     def answer(self, up: list[bytes]) -> list[bytes]:
-        """Their sums."""
+        """The server's part: sums of the factors' logarithms."""
         size = self._factors
         return [self._server.evaluate(up[at : at + size]) for at in range(0, len(up), size)]
 

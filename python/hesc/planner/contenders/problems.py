@@ -113,7 +113,7 @@ class _Largest:
         self._parties, self._problem = prepare(), problem
 
     def encrypt(self, x: NDArray[Any]) -> list[bytes]:
-        """As for scores."""
+        """The client's encrypted samples, as for scores."""
         return self._parties.encrypt(x)
 
     def answer(self, up: list[bytes]) -> list[bytes]:
@@ -125,5 +125,5 @@ class _Largest:
         return self._problem.places(self._parties.decrypt(down))
 
     def held(self) -> int:
-        """As for scores."""
+        """Bytes of keys and model at the server, as for scores."""
         return self._parties.held()

@@ -103,7 +103,7 @@ class StreamSums(ForScores):
 
 
 def _blocks(length: int, streams: int, block_length: int) -> int:
-    """Of a row of streams: several lie side by side in a block, or each has blocks of its own."""
+    """Blocks of a row of streams: several share a block, or each has blocks of its own."""
     if length > block_length:
         return streams * -(-length // block_length)
     return -(-streams // (block_length // length))
@@ -126,7 +126,7 @@ def _unit(problem: Scores, *, encrypted: bool) -> float:
 
 
 def _deviation(length: int, features: int, *, rounded: int) -> float:
-    """Of a sum, in units, at most: of the features' bits, and of weights rounded to such streams.
+    """The standard deviation of a sum, in units, at most: of features' bits and rounded weights.
 
     Independent bits of a mean `x` have the variance `(1 - x**2) / length`; a weight is off by half
     of a step of `2 / length` at most.

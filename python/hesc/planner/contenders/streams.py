@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _MOST_BITS: Final = 1 << 22
 """Bits of all streams of one factor or sample, at most."""
 _PARITY: Final = {"bfv_1024", "gm_3072", "pad_1024"}
-"""Of whose sums the parity alone is left."""
+"""Parameter sets of whose sums the parity alone is left."""
 _MOST_LENGTH: Final = 1 << 16
 
 
@@ -92,7 +92,7 @@ class _Sizes(NamedTuple):
     stream: int
 
     def of(self, blocks: int, streams: int) -> int:
-        """Of so many blocks with so many streams."""
+        """Bytes of so many blocks with so many streams."""
         return self.base + blocks * self.block + streams * self.stream
 
 
@@ -142,7 +142,7 @@ class _Factors:
         return found
 
     def answer(self, up: list[bytes]) -> list[bytes]:
-        """Their product."""
+        """The server's part: the product of the factors."""
         first, *rest = (EncryptedArray.from_bytes(self._params, data) for data in up)
         for factor in rest:
             first = first * factor

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _TRIED: Final = 4
 """Sizes of features that are tried in each octave."""
 _LEVEL: Final = 1
-"""Of answers: after products with numbers the lowest level has room."""
+"""The level of answers: after products with numbers the lowest level has room."""
 
 
 class WholeColumns(Columns):

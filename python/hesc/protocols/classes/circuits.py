@@ -44,7 +44,7 @@ class Words(NamedTuple):
     inputs: int
     """Features of a sample."""
     bits: int
-    """Of each."""
+    """Bits of each feature."""
 
     @property
     def per_word(self) -> int:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Whole = NDArray[np.int64]
 
 BITS: Final = 16
-"""Of a quantised feature, at most."""
+"""Bits of a quantised feature, at most."""
 LARGEST: Final = 1 << 52
 """Totals stay below: doubles hold them exactly."""
 ARGMAX: Final = ("pairs", "rounds")
@@ -131,13 +131,13 @@ class TreeVotes:
         ]
 
     def index(self, features: Sequence[Integers], kind: Kind) -> Integers | None:
-        """Of a single tree the class itself, which its leaves hold."""
+        """The class of a sample from a single tree, whose leaves hold classes."""
         if len(self.roots) > 1:
             return None
         return self._chosen(features, (self.values + self.offsets).argmax(axis=1), kind)[0]
 
     def _chosen(self, features: Sequence[Integers], leaves: Whole, kind: Kind) -> list[Integers]:
-        """Of each tree the number of the leaf that is reached."""
+        """The numbers of the leaves that are reached, one of each tree."""
         greater: dict[tuple[int, int], Integers] = {}
         found: dict[int, Integers | int] = {}
         for node in reversed(range(len(self.nodes))):
@@ -201,7 +201,7 @@ def classify(model: Scores, features: Whole) -> Whole:
 
 
 def index_kind(classes: int) -> Kind:
-    """Of the place of a class."""
+    """The kind of integer that holds the place of a class, `0 <= place < classes`."""
     return Kind(max(1, (classes - 1).bit_length()))
 
 

@@ -44,7 +44,8 @@ class Counted(NamedTuple):
     rows: int | None
     """Rows that bits were not chosen on; None where there were too few to keep some apart."""
     least: float | None
-    """Of other rows like these the share that does, at least: wrong once in a hundred plans."""
+    """The share of other rows like these that keeps its class, at least: wrong once in a hundred
+    plans."""
 
     def __str__(self) -> str:
         share = f"{100 * self.agreement:.2f} %"
@@ -79,13 +80,13 @@ class ClassPlan(Disclosing):
     inputs: int
     """Features of a sample before that."""
     names: list[str]
-    """Their names, or none."""
+    """Names of the features, or none."""
     classes: NDArray[Any]
     """What an answer is one of."""
     ranges: tuple[NDArray[np.float64], NDArray[np.float64]]
     """The least and greatest value of each encrypted feature."""
     bits: int
-    """Of an encrypted feature, a whole number of equal steps in its range."""
+    """Bits of an encrypted feature, a whole number of equal steps in its range."""
     engine: str
     """One of `hesc.integers.ENGINES`."""
     preset: str
@@ -95,13 +96,14 @@ class ClassPlan(Disclosing):
     costs: dict[str, int]
     """Bytes that were counted when it was made: "keys" once, "up" and "down" of a full query."""
     counted: Counted | None = None
-    """Of a plan's maker: how many classes are the clear model's."""
+    """How many classes are the clear model's; only the plan's maker knows it."""
     seconds: float | None = None
-    """Of a plan's maker: of a full query on one thread, by operations counted."""
+    """Seconds of a full query on one thread, by operations counted; only the plan's maker knows
+    them."""
 
     @property
     def agreement(self) -> float | None:
-        """Of a plan's maker: the share of rows counted whose class is the clear model's."""
+        """The share of rows counted whose class is the clear model's; None in a plan read."""
         return None if self.counted is None else self.counted.agreement
 
     @property

@@ -50,7 +50,8 @@ class Wishes(NamedTuple):
     """The share of a thousand rows whose class quantisation must keep: of those that bits are
     chosen on, and of those that are held out."""
     feature_bits: int | None = None
-    """Of an encrypted feature; None takes those of the cheapest model that keeps them."""
+    """Bits of an encrypted feature; None takes those of the cheapest model that keeps the
+    classes."""
     engine: str | None = None
     """One of `hesc.integers.ENGINES`; None that of the least predicted time, with bytes at
     100 Mbit/s."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _FEATURES: Final = range(1, 11)
 """Bits of a feature that are tried."""
 _NUMBERS: Final = range(1, 11)
-"""And of a weight or of what a leaf says."""
+"""Bits of a weight, or of a number that a leaf holds, that are tried."""
 MODELS: Final = len(_FEATURES) * len(_NUMBERS)
 """Models that there are to choose from."""
 
@@ -36,7 +36,7 @@ class Quantised(NamedTuple, Generic[M]):
 
     model: M
     bits: int
-    """Of a feature."""
+    """Bits of a feature."""
     agreement: float
     """The share of rows whose class it keeps, of those that it was counted on."""
     among: int

@@ -23,7 +23,7 @@ DOWN: Final = 5_802
 
 
 def bits_up(bits: int) -> int:
-    """Of a query on its way up: sixteen for each place of its blocks."""
+    """Bits of a query on its way up: sixteen for each place of its blocks."""
     return _HEAD + -(-bits // BLOCK) * 16 * BLOCK
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from hesc.protocols.copies import Copy
 
 _CIPHERTEXTS: Final = 64
-"""Of a query: enough that seeds and heads do not count, few enough to show progress."""
+"""Ciphertexts of a query: enough that seeds and heads do not count, few enough to show progress."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class PrivatePlan(Disclosing, Concluding):
 
     encrypts_publicly: ClassVar[bool] = False
     kind: ClassVar[str] = "plan"
-    """Of its document."""
+    """The kind of the plan's document."""
     ring: Plan
     """Sizes and scales."""
     steps: list[Transform]
@@ -46,19 +46,20 @@ class PrivatePlan(Disclosing, Concluding):
     inputs: int
     """Features of a sample before that."""
     names: list[str]
-    """Their names, or none."""
+    """Names of the features, or none."""
     classes: NDArray[Any] | None
-    """Of a classifier."""
+    """A classifier's classes; None of regressors."""
     link: str
     """One of `LINKS`."""
     agreement: float | None = None
-    """Of a classifier's maker: the least share of rows that is expected to keep its class."""
+    """The least share of rows that is expected to keep its class; only a classifier's maker knows
+    it."""
     fidelity: Fidelity | None = None
     """Where what is computed is not the model that was fitted: how near it comes."""
     transformer: bool = False
     """Whether outputs are transformed samples."""
     copy: Copy | None = None
-    """Of the maker of a plan that hides weights: how good a copy its answers give."""
+    """How good a copy the answers give of hidden weights; only the plan's maker knows it."""
 
     @property
     def error(self) -> float:

@@ -53,7 +53,7 @@ class Server:
         public = None if keys is None else public_key(plan, keys)
         self._model = Model(plan.ring, *self._weights, keys=public)
         self.fingerprint = self._weights.fingerprint
-        """Of the weights, which a ledger is opened with; for no client."""
+        """Fingerprint of the weights, which a ledger is opened with; for no client."""
         self.count = ledger.of_process(self.fingerprint) if plan.hidden else ledger.Count()
         """Where weights are hidden, how many numbers the model has given; another may be put here,
         by who keeps count elsewhere."""

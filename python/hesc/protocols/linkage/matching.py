@@ -124,7 +124,7 @@ class Quality(NamedTuple):
 
 
 def quality(found: ArrayLike, true: ArrayLike) -> Quality:
-    """Of pairs that were found against those that there are.
+    """The quality of pairs that were found, against the true pairs.
 
     Raises:
         ShapeError: what are no rows of two numbers; no true pair.

@@ -77,11 +77,11 @@ class Sender(_Party):
         super().__init__(_plan(plan), public, codes, plan.sent)
 
     def message(self) -> bytes:
-        """Its codes for the comparer, and **for nobody else**: the matcher could decrypt them."""
+        """The sender's codes, for the comparer **and nobody else**: the matcher could decrypt."""
         return EncryptedCodes.encrypt(self._public, self._codes).to_bytes()
 
     def matched(self, matches: ArrayLike) -> NDArray[np.int64]:
-        """Its records, by their rows, of the matches that the matcher sent."""
+        """The sender's records, by their rows, of the matches that the matcher sent."""
         return self._own(pairs_of(matches, "matches")[:, 0])
 
 
@@ -150,5 +150,5 @@ class Comparer(_Party):
                 bar.show(min(first + ROWS, len(self._codes)), len(self._codes))
 
     def matched(self, matches: ArrayLike) -> NDArray[np.int64]:
-        """Its records, by their rows, of the matches that the matcher sent."""
+        """The comparer's records, by their rows, of the matches that the matcher sent."""
         return self._own(pairs_of(matches, "matches")[:, 1])

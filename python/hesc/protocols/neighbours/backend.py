@@ -37,7 +37,7 @@ class NeighborsService(Service):
     ) -> None:
         super().__init__(plan, asked)
         self.codes = codes
-        """Of the records."""
+        """The codes of the records."""
         self._model = model
 
     @classmethod

@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 LARGEST: Final = 1 << 24
 """Numbers of the projections: features by bits."""
 BITS: Final = 4096
-"""Of a code, at most, whatever the set of parameters."""
+"""Bits of a code, at most, whatever the set of parameters."""
 _SEEDS: Final = 1 << 32
 _FINEST: Final = 2.0**-60
-"""Of a number: steps so fine round no double, and finer ones might have no quotient."""
+"""The finest step of a number: steps so fine round no double, and finer ones might have no
+quotient."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,11 +43,11 @@ class Coding:
     lift: float
     """The constant, a power of two; 0 where angles themselves are wanted."""
     bits: int
-    """Of a code."""
+    """Bits of a code."""
     seed: int
     """What the projections are drawn from."""
     digest: str
-    """Of the projections, as `SignProjection.digest` has it."""
+    """The digest of the projections, as `SignProjection.digest` has it."""
 
     @classmethod
     def of_records(cls, records: Array, *, lengths: bool, bits: int, seed: int) -> Coding:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 QUERY: Final = "neighbors query"
 ANSWER: Final = "neighbors answer"
 RECORDS: Final = 1 << 16
-"""Of a plan, at most."""
+"""Records of a plan, at most."""
 
 
 class Concluded(NamedTuple):
@@ -65,7 +65,7 @@ class NeighborsPlan(Disclosing):
     inputs: int
     """Features of a sample before that."""
     names: list[str]
-    """Their names, or none."""
+    """Names of the features, or none."""
     classes: NDArray[Any]
     """All that there are."""
     labels: NDArray[np.intp]
@@ -79,9 +79,10 @@ class NeighborsPlan(Disclosing):
     metric: str
     """Which distance is estimated: one of `voting.METRICS`."""
     agreement: float | None = None
-    """Of a plan's maker: the share of rows that have the class of exact nearest neighbours."""
+    """The share of rows that have the class of exact nearest neighbours; only the plan's maker
+    knows it."""
     tried: int | None = None
-    """Of a plan's maker: how many rows that was."""
+    """Rows on which the agreement was measured; only the plan's maker knows it."""
 
     @property
     def records(self) -> int:

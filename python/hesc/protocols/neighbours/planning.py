@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _MOST_BITS: Final = sets.PLAIN.bits
 _CLOSE: Final = 1e-9
-"""Of rows' typical length: nearer than that a row and a record are the same one."""
+"""The share of rows' typical length below which a row and a record are the same one."""
 _FAR: Final = np.iinfo(np.uint32).max
 
 

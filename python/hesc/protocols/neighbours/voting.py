@@ -25,7 +25,7 @@ class Nearest(NamedTuple):
     """The records that are nearest to samples, a row for each, the nearest first."""
 
     indices: NDArray[np.intp]
-    """Their places in the order of the model's training data."""
+    """Places of the neighbours in the order of the model's training data."""
     angles: Array
     """Between their vectors and the sample's, in radians, as codes tell them."""
 

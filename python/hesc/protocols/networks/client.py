@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _UP = 1 + 1e-6
-"""Of bounds that travel in fewer bits than they are computed in."""
+"""A factor on bounds, which travel in fewer bits than they are computed in."""
 
 
 class NetworkClient(ScoreReader[Result]):

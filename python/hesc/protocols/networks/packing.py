@@ -31,7 +31,7 @@ class Packing:
     """How samples of a network lie in slots."""
 
     slots: int
-    """Of a ciphertext."""
+    """Slots of a ciphertext."""
     widths: tuple[int, ...]
     """Features, units of each hidden layer, outputs."""
 
@@ -42,7 +42,7 @@ class Packing:
 
     @property
     def samples(self) -> int:
-        """Of one ciphertext."""
+        """Samples of one ciphertext."""
         return self.slots // self.period
 
     def rotations(self) -> list[int]:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 RINGS: Final = (8192, 16384, 32768)
 DEVIATIONS: Final = 14
-"""Of an error that CKKS states: a bound of that many deviations."""
+"""Standard deviations of an error of CKKS that its stated bound covers."""
 _DEEPEST: Final = 16
 KEYS: Final = 1 << 29
 """Bytes of a client's public keys, at most: making them takes seven times as much memory."""
@@ -43,7 +43,7 @@ _KEYS: Final = {
 }
 """Bytes of the key to encrypt by, and of one to multiply, or to rotate by one step."""
 _HEADS: Final = 58
-"""Of which those of a head."""
+"""Bytes of a head, which are among those of each key."""
 _HEAD: Final = 1 << 12
 """Bytes of a message about its ciphertext, at most."""
 _COUNT: Final = 4
@@ -73,9 +73,9 @@ class NetworkPlan(Disclosing, Concluding):
     high: Array
     """The greatest one."""
     centre: Array
-    """Of the ball, in ranges that are [-1, 1]."""
+    """The centre of the ball, in ranges that are [-1, 1]."""
     radius: float
-    """Of the ball."""
+    """The radius of the ball, in ranges that are [-1, 1]."""
     unit: float
     """A power of two that no score exceeds."""
     noise: float
@@ -91,13 +91,14 @@ class NetworkPlan(Disclosing, Concluding):
     inputs: int
     """Features of a sample before that."""
     names: list[str]
-    """Their names, or none."""
+    """Names of the features, or none."""
     classes: NDArray[Any] | None
-    """Of a classifier."""
+    """A classifier's classes; None of regressors."""
     link: str
     """One of `hesc.ml.LINKS`."""
     agreement: float | None = None
-    """Of a classifier's maker: the share of rows planned with whose class the polynomials kept."""
+    """The share of the rows planned with whose class the polynomials kept; only a classifier's
+    maker knows it."""
 
     @property
     def error(self) -> float:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 KIND: Final = "model owner"
-"""Of the owner's document."""
+"""The kind of the owner's document."""
 
 
 class ModelOwner:

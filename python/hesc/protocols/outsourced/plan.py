@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class OutsourcedPlan(PrivatePlan):
-    """As `PrivatePlan`, for weights that are encrypted under the client's key.
+    """A plan like `PrivatePlan`, for weights that are encrypted under the client's key.
 
     `PrivateClassifier.plan(X, setting="outsourced")` makes one; print it to read who holds and
     learns what. Bounds on the weights are public in it, as powers of two.

@@ -11,7 +11,7 @@ from hesc.protocols.outsourced.plan import OutsourcedPlan
 from hesc.ring_products.models import EncryptedModel
 
 KIND: Final = "outsourced server"
-"""Of the server's document."""
+"""The kind of the server's document."""
 
 
 class OutsourcedServer:

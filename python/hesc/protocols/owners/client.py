@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from hesc.vectors.keys import PublicKeys
 
 _MOST = 0.5 + 13 / SHARE
-"""Of a score in units of the scale: half, and complex noise, whose parts are within nine errors."""
+"""The largest score in units of the scale: half, and complex noise, whose parts are within nine
+errors."""
 
 
 class PartiesClient(ScoreReader[Result]):

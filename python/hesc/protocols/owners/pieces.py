@@ -41,7 +41,7 @@ class Agreed(Protocol):
 
     @property
     def digest(self) -> str:
-        """Its name."""
+        """The plan's digest, which pieces and answers carry."""
 
     def side(self, name: str) -> Any:
         """One party's part."""

@@ -48,7 +48,7 @@ class Side:
         self.inputs = len(own)
         """Columns that the party holds."""
         self.names = [plan.names[column] for column in own] if plan.names else []
-        """Their names, or none."""
+        """Names of the features, or none."""
         self.rows = plan.rows
         """Samples of one piece, at most."""
         self.steps, self.features = columns.restricted(plan.steps, own)
@@ -88,7 +88,7 @@ class PartiesPlan(Disclosing, Concluding):
     """
 
     kind: ClassVar[str] = "parties plan"
-    """Of its document."""
+    """The kind of the plan's document."""
     needs_keys: ClassVar[bool] = True
     encrypts_publicly: ClassVar[bool] = False
     rows: ClassVar[int] = SLOTS
@@ -110,11 +110,11 @@ class PartiesPlan(Disclosing, Concluding):
     inputs: int
     """Features of a sample, of all parties."""
     names: list[str]
-    """Their names, or none."""
+    """Names of the features, or none."""
     steps: list[Transform]
     """What parties do with their columns before they encrypt them, each column by itself."""
     classes: NDArray[Any] | None
-    """Of a classifier."""
+    """A classifier's classes; None of regressors."""
     link: str
     """One of `hesc.models.conclusions.LINKS`."""
     fidelity: Fidelity | None = None
@@ -122,7 +122,8 @@ class PartiesPlan(Disclosing, Concluding):
     transformer: bool = False
     """Whether outputs are transformed samples."""
     agreement: float | None = None
-    """Of a classifier's maker: the least share of rows that is expected to keep its class."""
+    """The least share of rows that is expected to keep its class; only a classifier's maker knows
+    it."""
 
     @property
     def params(self) -> LeveledParams:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hesc.protocols.services import Asked
 
 _PRODUCTS = 1 << 15
-"""Of weights and ciphertexts, at most: more take minutes."""
+"""Products of weights and ciphertexts, at most: more take minutes."""
 
 
 def make(model: Linear, asked: Asked, fidelity: Fidelity | None) -> PartiesPlan:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from hesc.vectors.keys import PublicKeys
 
 KIND: Final = "parties server"
-"""Of the server's document."""
+"""The kind of the server's document."""
 
 
 class PartiesServer:

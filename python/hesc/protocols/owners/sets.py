@@ -15,7 +15,7 @@ norms vary, and tests measure it."""
 
 class _Set(NamedTuple):
     moduli: tuple[int, int]
-    """Of answers, and what is dropped after the products with weights."""
+    """Moduli: that of answers, and the one that is dropped after the products with weights."""
     scale: float
 
 
