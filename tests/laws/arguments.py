@@ -63,6 +63,9 @@ LEFT_OUT: Final = {
     "hesc.integers.layouts.PackedIntegers.unpack", "hesc.integers.plans.evaluate",
     "hesc.integers.plans.plan", "hesc.integers.slotwise.SlotwiseTruths.where",
     "hesc.params.vectors.LeveledParams.cyclotomic", "hesc.params.streams.Params.tfhe",
+    "hesc.integers.layouts.SlotwiseArray.from_bytes",
+    "hesc.integers.layouts.PackedIntegers.from_bytes", "hesc.vectors.keys.PublicKeys.only",
+    "hesc.vectors.keys.PublicKeys.require", "hesc.secret.keys.SecretKey.with_bootstrapping",
     "hesc.packing.moves.Spread", "hesc.packing.moves.gather",
     "hesc.packing.slots.EncryptedSlots.extract", "hesc.packing.slots.EncryptedSlots.frobenius",
     "hesc.packing.slots.EncryptedSlots.rotate", "hesc.packing.slots.EncryptedSlots.unpack",
@@ -301,7 +304,7 @@ def _vectors() -> Iterator[Call]:
     yield _of(keys.encrypt, values=[0.5], bound=1.0)
     yield _of(vector.with_keys, keys=keys)
     yield _of(hesc.EncryptedVector.from_bytes, params=params, data=vector.to_bytes(), length=2)
-    yield _of(hesc.PublicKeys.from_bytes, params=params, forms=keys.to_bytes())
+    yield _of(hesc.PublicKeys.from_bytes, params=params, data=keys.to_bytes(), parts=[])
     yield _of(vector.dot, other=vector)
     yield _of(vector.mod_switch_to, level=1)
     yield _of(vector.polynomial, coefficients=[0.0, 1.0])
@@ -318,7 +321,7 @@ def _vectors() -> Iterator[Call]:
     yield _of(leveled.matrix_rotations, rows=4, columns=2)
     yield _of(secret.encrypt_to_bytes, values=[0.5], bound=1.0)
     yield _of(secret.decrypt, vector=vector)
-    yield _of(secret.noise_budget, vector=vector)
+    yield _of(secret.noise_budget, ciphertext=vector)
 
 
 def _codes() -> Iterator[Call]:  # noqa: PLR0915 - a list
