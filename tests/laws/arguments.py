@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 PACKAGES: Final = (
     "hesc", "hesc.codes", "hesc.gates", "hesc.integers", "hesc.vectors", "hesc.protocols.linkage",
     "hesc.logarithms", "hesc.streams.networks", "hesc.packing", "hesc.ring_products",
-    "hesc.integers.transciphering",
+    "hesc.integers.transciphering", "hesc.codes.secret", "hesc.gates.secret",
+    "hesc.integers.secret", "hesc.logarithms.secret", "hesc.packing.secret",
+    "hesc.ring_products.secret",
 )  # fmt: skip
 
 LEFT_OUT: Final = {
@@ -89,12 +91,18 @@ class Call(NamedTuple):
     right: dict[str, Any]
 
 
+def _functions_of(module: Any) -> list[str]:
+    """Public functions that a module defines itself."""
+    found = inspect.getmembers(module, inspect.isfunction)
+    return [n for n, f in found if f.__module__ == module.__name__ and not n.startswith("_")]
+
+
 def public() -> set[str]:
     """What the packages offer that takes arguments, by name."""
     found = set()
     for package in PACKAGES:
         module = import_module(package)
-        for offered in module.__all__:
+        for offered in getattr(module, "__all__", _functions_of(module)):
             for name, function in _parts(getattr(module, offered)):
                 if _arguments(function):
                     found.add(name)
