@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 import hesc
 from hesc import packing
 from hesc._native import GaloisRing
+from hesc.packing.secret import decrypt_slots, encrypt_slots
 
 Bits = NDArray[np.uint8]
 
@@ -102,14 +103,14 @@ def exclusive_or(
 def main() -> None:
     """Encrypts 512 bytes, has them substituted, and compares."""
     params = hesc.LeveledParams.preset("bgv_13107")
-    secret, keys = hesc.leveled_keygen(params, unpacking=True)
+    secret, keys = hesc.keygen(params, unpacking=True)
     basis = byte_basis(field_of(params))
     chosen, back = inverse_modulo_2(basis)
 
     # The client: a byte a slot, the lowest bit first.
     data = np.random.default_rng(1).integers(0, 256, params.slot_count, dtype=np.uint8)
     bits = np.unpackbits(data[:, None], axis=1, bitorder="little")
-    upload = secret.pack(bits @ basis % 2)
+    upload = encrypt_slots(secret, bits @ basis % 2)
 
     # The server: x^254, the inverse, by four products; Frobenius maps are squares.
     x = packing.EncryptedSlots.from_bytes(keys.params, upload).with_keys(keys)
@@ -125,7 +126,7 @@ def main() -> None:
     answer = packing.pack([bit.mod_switch_to(1) for bit in [*output, both_ends]]).to_bytes()
 
     # The client again.
-    found = secret.decrypt_slots(packing.EncryptedSlots.from_bytes(keys.params, answer))
+    found = decrypt_slots(secret, packing.EncryptedSlots.from_bytes(keys.params, answer))
     substituted = np.packbits(found[:, :8].astype(np.uint8), axis=1, bitorder="little")[:, 0]
     print(f"S-box of {data[:4]}: {substituted[:4]}")
     expected = np.array([sbox(int(byte)) for byte in data])

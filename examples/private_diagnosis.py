@@ -23,6 +23,7 @@ from sklearn.preprocessing import MinMaxScaler
 
 import hesc
 from hesc import gates
+from hesc.gates.secret import decrypt_bits
 
 
 def main() -> None:
@@ -66,7 +67,7 @@ def main() -> None:
         answer = server.answer(verdict).to_bytes()
         seconds = time.perf_counter() - start
 
-        (found,) = secret.decrypt_bits(gates.BitAnswer.from_bytes(secret.params, answer))  # client
+        (found,) = decrypt_bits(secret, gates.BitAnswer.from_bytes(secret.params, answer))  # client
         cells = (found, malignant[patient], not benign[patient])
         names = ("malignant" if cell else "benign" for cell in cells)
         table.add_row(str(patient), *names, f"{seconds:.1f}")

@@ -20,6 +20,7 @@ from rich.console import Console
 
 import hesc
 from hesc import integers
+from hesc.integers.secret import decrypt_integers
 
 if TYPE_CHECKING:
     from hesc.integers import Integers
@@ -51,7 +52,7 @@ def main() -> None:
     plan = integers.plan(statistics, *[TYPE] * arguments.firms, count=arguments.jobs)
     console.print(plan.explain(), soft_wrap=True)
     # The office.
-    secret, public = hesc.leveled_keygen(plan.params)
+    secret, public = hesc.keygen(plan.params)
     # The firms.
     uploads = [integers.encrypt(public, firm, TYPE).to_bytes() for firm in salaries]
     # The server.
@@ -60,7 +61,7 @@ def main() -> None:
     seconds = time.perf_counter() - start
     replies = [answer.to_bytes() for answer in answers]
     # The office.
-    found = [secret.decrypt_integers(integers.read(public.params, reply)) for reply in replies]
+    found = [decrypt_integers(secret, integers.read(public.params, reply)) for reply in replies]
 
     ordered = np.sort(salaries, axis=0)
     expected = ordered[[0, (arguments.firms - 1) // 2, -1]]

@@ -30,7 +30,7 @@ def main() -> None:
     server = gates.Evaluator(public)
     with TemporaryDirectory() as folder:
         path = Path(folder) / "secret"
-        hesc.save_secret_key(secret, path)
+        secret.save(path)
         parts = {
             "params": params.to_bytes(),
             "secret": path.read_bytes(),

@@ -22,9 +22,7 @@ BOUND = 8
 PARTS = {"public": "public", "relin": "relinearisation", "galois": "rotations"}
 
 
-def stored(
-    secret: hesc.LeveledSecretKey, public: hesc.PublicKeys, **others: bytes
-) -> dict[str, str]:
+def stored(secret: hesc.SecretKey, public: hesc.PublicKeys, **others: bytes) -> dict[str, str]:
     """A set, its keys and other objects as text."""
     keys = dict(split_keys(public.to_bytes(), None))
     with TemporaryDirectory() as folder:
@@ -57,7 +55,7 @@ def main() -> None:
             bound=float(BOUND) if ckks else 1.0,
             assurance="insecure",
         )
-        secret, public = hesc.leveled_keygen(params, rotations=[1])
+        secret, public = hesc.keygen(params, rotations=[1])
         product = public.encrypt(LEFT, bound=BOUND) * public.encrypt(RIGHT, bound=BOUND)
         left = secret.encrypt_to_bytes(LEFT, bound=BOUND)
         below = product.mod_switch_to(2).to_bytes()

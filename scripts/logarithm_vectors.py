@@ -18,6 +18,7 @@ import numpy as np
 import hesc
 from hesc import logarithms
 from hesc.logarithms import Factor, Plan
+from hesc.logarithms.secret import decrypt_logarithms, encrypt_logarithms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -62,7 +63,7 @@ def main() -> None:
     """Everything that parties of each plan exchange."""
     generator, cases = np.random.default_rng(19), []
     for name, plan in plans().items():
-        secret, keys = hesc.leveled_keygen(plan.params, products=False)
+        secret, keys = hesc.keygen(plan.params, products=False)
         given = [numbers(factor, 3, generator) for factor in plan.factors]
         clear: dict[int, NDArray[np.float64]] = {}
         shared: list[bytes] = []
@@ -74,7 +75,7 @@ def main() -> None:
                 upload = logarithms.encrypt(plan, at, keys, values)
                 (shared if factor.shared else uploads).append(upload)
             else:
-                uploads.append(secret.encrypt_logarithms(plan, at, values))
+                uploads.append(encrypt_logarithms(secret, plan, at, values))
         server = logarithms.Evaluator(plan, shared=shared, clear=clear)
         answer = server.evaluate(uploads)
         with TemporaryDirectory() as folder:
@@ -90,7 +91,7 @@ def main() -> None:
                 "shared": [text(upload) for upload in shared],
                 "uploads": [text(upload) for upload in uploads],
                 "answer": text(answer),
-                "products": secret.decrypt_logarithms(plan, answer).products.tolist(),
+                "products": decrypt_logarithms(secret, plan, answer).products.tolist(),
             }
         )
     TARGET.write_text(json.dumps(cases, indent=1) + "\n")

@@ -17,7 +17,9 @@ import numpy as np
 import hesc
 from hesc._native import primes_of_bits
 from hesc.codes import EncryptedCodes, EncryptedGallery, GalleryPlan, hamming
+from hesc.codes.secret import encrypt_codes, encrypt_gallery, encrypt_probes
 from hesc.ring_products import EncryptedModel, Model, Plan
+from hesc.ring_products.secret import decrypt_scores, encrypt_features, encrypt_model
 
 TARGET = Path(__file__).parents[1] / "vectors" / "products.json"
 RNG = np.random.default_rng(19)
@@ -38,7 +40,7 @@ def _text(**parts: bytes) -> dict[str, str]:
     return {key: base64.b64encode(data).decode() for key, data in parts.items()}
 
 
-def _key(secret: hesc.LeveledSecretKey | hesc.SecretKey) -> bytes:
+def _key(secret: hesc.SecretKey | hesc.SecretKey) -> bytes:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "secret"
         secret.save(path)
@@ -53,20 +55,20 @@ def ring_product(name: str) -> dict[str, Any]:
         "secret": lambda: Plan.encrypted((3, 4), **BOUNDS),
         "public": lambda: Plan.encrypted((3, 4), under="public", **BOUNDS),
     }[name]()
-    secret, keys = hesc.leveled_keygen(plan.params, products=False)
-    query = secret.encrypt_features(plan, SAMPLES)
+    secret, keys = hesc.keygen(plan.params, products=False)
+    query = encrypt_features(secret, plan, SAMPLES)
     parts = {"plan": plan.to_bytes(), "secret": _key(secret), "query": query}
     if plan.encrypted_under is None:
         model = Model(plan, WEIGHTS, INTERCEPTS, keys=keys if name == "hidden" else None)
         parts["answer"] = model.evaluate(query)
     else:
         parts["model"] = (
-            secret.encrypt_model(plan, WEIGHTS, INTERCEPTS)
+            encrypt_model(secret, plan, WEIGHTS, INTERCEPTS)
             if name == "secret"
             else EncryptedModel.encrypt(plan, keys, WEIGHTS, INTERCEPTS)
         )
         parts["answer"] = EncryptedModel.from_bytes(plan, parts["model"]).evaluate(query)
-    scores = secret.decrypt_scores(plan, parts["answer"]).values
+    scores = decrypt_scores(secret, plan, parts["answer"]).values
     return {"weights": name, "scores": scores.tolist(), **_text(**parts)}
 
 
@@ -82,7 +84,7 @@ def columns() -> dict[str, Any]:
     )
     secret, _ = hesc.keygen(params)
     sent, clear = (RNG.integers(0, 2**64, (count, 1), dtype=np.uint64) for count in (40, 3))
-    encrypted = secret.encrypt_codes(sent)
+    encrypted = encrypt_codes(secret, sent)
     distances = EncryptedCodes.from_bytes(params, encrypted).distances(clear)
     return {
         "clear": clear.tolist(),
@@ -100,10 +102,10 @@ def columns() -> dict[str, Any]:
 def gallery() -> dict[str, Any]:
     """A gallery of two blocks, two probes, and all distances in parts."""
     plan = GalleryPlan(128, piece=64)
-    secret, _ = hesc.leveled_keygen(plan.params, products=False)
+    secret, _ = hesc.keygen(plan.params, products=False)
     codes = RNG.integers(0, 2**64, (40, 2), dtype=np.uint64)
     probes = codes[[5, 39]] ^ np.array([[1, 0], [0, 7 << 60]], dtype=np.uint64)
-    sent, asked = secret.encrypt_gallery(plan, codes), secret.encrypt_probes(plan, probes)
+    sent, asked = encrypt_gallery(secret, plan, codes), encrypt_probes(secret, plan, probes)
     parts = list(EncryptedGallery.from_bytes(plan, sent).answers(asked, records=32))
     return {
         "gallery_codes": codes.tolist(),

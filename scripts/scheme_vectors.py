@@ -56,7 +56,7 @@ def main() -> None:
             product = encryptor.encrypt(left) * encryptor.encrypt(right)
         with TemporaryDirectory() as folder:
             path = Path(folder) / "secret"
-            hesc.save_secret_key(secret, path)
+            secret.save(path)
             parts = {
                 "params": params.to_bytes(),
                 "secret": path.read_bytes(),

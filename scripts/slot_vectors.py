@@ -13,6 +13,7 @@ import numpy as np
 
 import hesc
 from hesc import packing
+from hesc.packing.secret import encrypt_slots
 from scripts.leveled_vectors import stored
 
 TARGET = Path(__file__).parents[1] / "vectors" / "slots.json"
@@ -33,10 +34,10 @@ def main() -> None:
             large=2,
             assurance="insecure",
         )
-        secret, public = hesc.leveled_keygen(params, unpacking=True, slot_rotations=[(0, 1)])
+        secret, public = hesc.keygen(params, unpacking=True, slot_rotations=[(0, 1)])
         shape = (params.slot_count, params.slot_degree or 1)
         rows = np.random.default_rng(plain_modulus).integers(0, plain_modulus, shape)
-        packed = secret.pack(rows)
+        packed = encrypt_slots(secret, rows)
         read = packing.EncryptedSlots.from_bytes(public.params, packed)
         first, second = read.with_keys(public).unpack([0, 1])
         product = (first * second).to_bytes()

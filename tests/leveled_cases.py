@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 SCHEMES = ("bfv", "bgv", "ckks")
 PARTS = {"public": "public", "relinearisation": "relin", "rotations": "galois"}
-Keys = tuple[hesc.LeveledSecretKey, hesc.PublicKeys]
+Keys = tuple[hesc.SecretKey, hesc.PublicKeys]
 
 
 def close(found: NDArray[Any], expected: Any) -> None:
@@ -36,7 +36,7 @@ def stored_keys(case: dict[str, Any], folder: Path) -> Keys:
     assert params.to_bytes() == bytes_of["params"]
     (folder / "secret").write_bytes(bytes_of["secret"])
     (folder / "secret").chmod(0o600)
-    secret = hesc.LeveledSecretKey.load(params, folder / "secret")
+    secret = hesc.SecretKey.load(params, folder / "secret")
     parts = {part: bytes_of[name] for part, name in PARTS.items()}
     return secret, reading.public_keys(params, **parts)
 
@@ -48,4 +48,4 @@ def precise_keys() -> Keys:
     params = hesc.LeveledParams.lattice(
         "ckks", degree, primes[1:], special_moduli=primes[:1], scale=2.0**55, assurance="insecure"
     )
-    return hesc.leveled_keygen(params, rotations=[1])
+    return hesc.keygen(params, rotations=[1])

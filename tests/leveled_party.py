@@ -18,7 +18,7 @@ class Party(NamedTuple):
     """A key owner and what he publishes."""
 
     params: hesc.LeveledParams
-    secret: hesc.LeveledSecretKey
+    secret: hesc.SecretKey
     public: hesc.PublicKeys
 
     def numbers(self, rng: np.random.Generator, shape: Any) -> Any:
@@ -73,4 +73,4 @@ def party(scheme: str, degree: int = DEGREE, levels: int = 9, plain_bits: int = 
         assurance="insecure",
     )
     steps = sorted({*range(-32, 33), *hesc.vectors.dot_rotations(degree // 2)} - {0})
-    return Party(params, *hesc.leveled_keygen(params, rotations=steps, conjugate=True))
+    return Party(params, *hesc.keygen(params, rotations=steps, conjugate=True))

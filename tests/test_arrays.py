@@ -344,7 +344,7 @@ def test_other_threads_run_meanwhile() -> None:
 def test_stages_are_separate() -> None:
     kit = Kit(hesc.Params.preset("bfv_1024_fusion"), 64)
     answer = (kit.encrypt(X) * kit.encrypt(X)).answer()
-    counts = kit.secret.decrypt(answer)
+    counts = kit.secret.counts(answer)
     readout = counts.separate()
     assert isinstance(readout, Readout)
     assert readout.counts().max() <= 2

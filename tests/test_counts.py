@@ -57,7 +57,7 @@ GUARDED = {
     ("protocols/linkage/party.py", "Comparer", "_answered"),
     ("protocols/ledger.py", "Count", "given"),
     ("ring_products/models.py", "Model", "_native"),
-    ("secret/leveled.py", "LeveledSecretKey", "_native"),
+    ("secret/keys.py", "SecretKey", "_native"),
 }
 """What counts, or whose compiled part counts, towards no more than may be."""
 HARMLESS = {
@@ -80,7 +80,7 @@ COMPILED = {
     "hesc-circuits/src/gates/monitor.rs": "progress of one circuit",
     "hesc-math/src/rng.rs": "a moment, hashed with fresh random bytes, which a fork has anew",
     "hesc-circuits/src/ring_products/server.rs": "GUARDED by ring_products/models.py",
-    "hesc-schemes/src/ckks/sharing.rs": "GUARDED by secret/leveled.py",
+    "hesc-schemes/src/ckks/sharing.rs": "GUARDED by secret/keys.py",
     "hesc-schemes/src/rlwe/buffer.rs": "memory that is kept",
     "hesc-schemes/src/streams/pad/keys.rs": "hashed with fresh random bytes, which a fork has anew",
 }

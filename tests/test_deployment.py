@@ -320,7 +320,7 @@ def test_every_way_is_there_and_kinds_are_apart() -> None:
         assert plan.kind == kind
         assert hasattr(plan, "needs_keys")
         assert hasattr(plan, "encrypts_publicly")
-        for place in (way.client, way.server, way.load_secret):
+        for place in (way.client, way.server):
             assert place is None or callable(ways._loaded(place))
         assert (way.server is None) == (way.server_kind is None)
         assert way.sides[0] == "client"

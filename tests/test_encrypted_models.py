@@ -9,6 +9,7 @@ import pytest
 
 import hesc
 from hesc.ring_products import EncryptedModel, Model, Plan
+from hesc.ring_products.secret import decrypt_scores, encrypt_features, encrypt_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,21 +32,21 @@ class Party(NamedTuple):
     """Everybody's things."""
 
     plan: Plan
-    secret: hesc.LeveledSecretKey
+    secret: hesc.SecretKey
     keys: hesc.PublicKeys
     model: bytes
     server: EncryptedModel
 
 
-def encrypted(plan: Plan, secret: hesc.LeveledSecretKey, keys: hesc.PublicKeys) -> bytes:
+def encrypted(plan: Plan, secret: hesc.SecretKey, keys: hesc.PublicKeys) -> bytes:
     if plan.encrypted_under == "secret":
-        return secret.encrypt_model(plan, WEIGHTS, INTERCEPTS)
+        return encrypt_model(secret, plan, WEIGHTS, INTERCEPTS)
     return EncryptedModel.encrypt(plan, keys, WEIGHTS, INTERCEPTS)
 
 
 def make(under: str, error: float = 0.05) -> Party:
     plan = Plan.encrypted((3, 5), error=error, under=under, **BOUNDS)
-    secret, keys = hesc.leveled_keygen(plan.params, products=False)
+    secret, keys = hesc.keygen(plan.params, products=False)
     model = encrypted(plan, secret, keys)
     return Party(plan, secret, keys, model, EncryptedModel.from_bytes(plan, model))
 
@@ -63,11 +64,11 @@ def samples(count: int) -> NDArray[np.float64]:
 def test_scores_are_those_of_numpy(party: Party, count: int) -> None:
     """Beyond seven errors one of 10^11; sizes are those stated."""
     x = samples(count)
-    query = party.secret.encrypt_features(party.plan, x)
+    query = encrypt_features(party.secret, party.plan, x)
     answer = party.server.evaluate(query)
     assert party.plan.sizes(count) == (len(query), len(answer))
     assert party.plan.model_size == len(party.model)
-    found = party.secret.decrypt_scores(party.plan, answer)
+    found = decrypt_scores(party.secret, party.plan, answer)
     assert np.abs(found.values - (x @ WEIGHTS.T + INTERCEPTS)).max() < 7 * found.error
 
 
@@ -107,15 +108,15 @@ WORD: Any = "x"
 @pytest.mark.parametrize(
     ("act", "error", "text"),
     [
-        (lambda p: p.secret.encrypt_model(p.plan, WEIGHTS * 100), "OutOfRange", "declares"),
-        (lambda p: p.secret.encrypt_model(p.plan, WEIGHTS * np.nan), "OutOfRange", "no numbers"),
-        (lambda p: p.secret.encrypt_model(p.plan, WEIGHTS, 1e9), "OutOfRange", "model adds"),
-        (lambda p: p.secret.encrypt_model(p.plan, WEIGHTS.T), "Shape", "of shape"),
-        (lambda p: p.secret.encrypt_model(p.plan, WEIGHTS, [1, 2]), "Shape", "intercepts"),
-        (lambda p: p.secret.encrypt_model(None, WEIGHTS), "Parameter", "Plan first"),
-        (lambda p: p.secret.encrypt_model(open_plan(), WEIGHTS), "Parameter", "secret key"),
+        (lambda p: encrypt_model(p.secret, p.plan, WEIGHTS * 100), "OutOfRange", "declares"),
+        (lambda p: encrypt_model(p.secret, p.plan, WEIGHTS * np.nan), "OutOfRange", "no numbers"),
+        (lambda p: encrypt_model(p.secret, p.plan, WEIGHTS, 1e9), "OutOfRange", "model adds"),
+        (lambda p: encrypt_model(p.secret, p.plan, WEIGHTS.T), "Shape", "of shape"),
+        (lambda p: encrypt_model(p.secret, p.plan, WEIGHTS, [1, 2]), "Shape", "intercepts"),
+        (lambda p: encrypt_model(p.secret, None, WEIGHTS), "Parameter", "plan is of the type"),  # type: ignore[arg-type]
+        (lambda p: encrypt_model(p.secret, open_plan(), WEIGHTS), "Parameter", "secret key"),
         (lambda p: EncryptedModel.encrypt(p.plan, p.keys, WEIGHTS), "Parameter", "public key"),
-        (lambda p: EncryptedModel.encrypt(p.plan, p.secret, WEIGHTS), "Parameter", "leveled_keyg"),
+        (lambda p: EncryptedModel.encrypt(p.plan, p.secret, WEIGHTS), "Parameter", "keygen gives"),
         (lambda p: EncryptedModel.from_bytes(p.plan, WORD), "Parameter", "bytes"),
         (lambda p: EncryptedModel.from_bytes(p.plan, b"model"), "Wire", "fewer bytes"),
         (lambda p: EncryptedModel.from_bytes(p.plan, p.plan.to_bytes()), "Wire", "another kind"),
@@ -137,24 +138,24 @@ def test_refusals(act: Callable[[Party], object], error: str, text: str) -> None
 def test_other_plans_and_keys_are_refused(party: Party) -> None:
     """Answers of products with clear weights are of other plans, as are those of finer ones."""
     x = samples(1)
-    other, _ = hesc.leveled_keygen(party.plan.params, products=False)
-    query = party.secret.encrypt_features(party.plan, x)
+    other, _ = hesc.keygen(party.plan.params, products=False)
+    query = encrypt_features(party.secret, party.plan, x)
     answer = party.server.evaluate(query)
     with pytest.raises(hesc.KeyMismatchError):
-        party.server.evaluate(other.encrypt_features(party.plan, x))
+        party.server.evaluate(encrypt_features(other, party.plan, x))
     with pytest.raises(hesc.KeyMismatchError):
-        other.decrypt_scores(party.plan, answer)
+        decrypt_scores(other, party.plan, answer)
     clear = open_plan()
-    owner, _ = hesc.leveled_keygen(clear.params, products=False)
-    asked = owner.encrypt_features(clear, x)
+    owner, _ = hesc.keygen(clear.params, products=False)
+    asked = encrypt_features(owner, clear, x)
     with pytest.raises(hesc.ParameterError):
         party.server.evaluate(asked)
     with pytest.raises(hesc.ParameterError):
         Model(clear, WEIGHTS, INTERCEPTS).evaluate(query)
     first_degree = Model(clear, WEIGHTS, INTERCEPTS).evaluate(asked)
     with pytest.raises(hesc.ParameterError):
-        party.secret.decrypt_scores(party.plan, first_degree)
+        decrypt_scores(party.secret, party.plan, first_degree)
     with pytest.raises(hesc.ParameterError):
-        owner.decrypt_scores(clear, answer)
+        decrypt_scores(owner, clear, answer)
     with pytest.raises(TypeError):
         bool(party.server)

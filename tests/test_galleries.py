@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 import hesc
 from hesc.codes import EncryptedGallery, GalleryPlan, hamming, nearest, packed
+from hesc.codes.secret import encrypt_gallery, encrypt_probes, gallery_distances
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,10 +30,10 @@ def rows(count: int, bits: int) -> np.ndarray[Any, np.dtype[np.uint64]]:
 def test_distances_are_numpys(bits: int, piece: int, records: int, probes: int) -> None:
     """Exact, with the same code and the opposite one among them, and in parts of any size."""
     plan = GalleryPlan(bits, piece=piece)
-    secret, _ = hesc.leveled_keygen(plan.params, products=False)
+    secret, _ = hesc.keygen(plan.params, products=False)
     codes, asked = rows(records, bits), rows(probes, bits)
     codes[0], codes[-1] = asked[0], ~asked[0]
-    sent, message = secret.encrypt_gallery(plan, codes), secret.encrypt_probes(plan, asked)
+    sent, message = encrypt_gallery(secret, plan, codes), encrypt_probes(secret, plan, asked)
     assert plan.sizes(records, probes)[:2] == (len(sent), len(message))
     gallery = EncryptedGallery.from_bytes(plan, sent)
     assert len(gallery) == records
@@ -40,20 +42,20 @@ def test_distances_are_numpys(bits: int, piece: int, records: int, probes: int) 
         parts = list(gallery.answers(message, records=size))
         if len(parts) == probes:
             assert {len(part) for part in parts} == {plan.sizes(records).distances}
-        found = secret.gallery_distances(plan, reversed(parts))
+        found = gallery_distances(secret, plan, reversed(parts))
         assert found.dtype == np.uint32
         assert np.array_equal(found, expected)
 
 
 def test_a_search_finds_the_nearest() -> None:
     plan = GalleryPlan(256, piece=32)
-    secret, _ = hesc.leveled_keygen(plan.params, products=False)
+    secret, _ = hesc.keygen(plan.params, products=False)
     bits = RNG.integers(0, 2, (300, 256))
     probe = bits[[123]].copy()
     probe[0, :20] ^= 1
-    gallery = EncryptedGallery.from_bytes(plan, secret.encrypt_gallery(plan, packed(bits)))
-    answers = gallery.answers(secret.encrypt_probes(plan, packed(probe)))
-    distances = secret.gallery_distances(plan, answers)
+    gallery = EncryptedGallery.from_bytes(plan, encrypt_gallery(secret, plan, packed(bits)))
+    answers = gallery.answers(encrypt_probes(secret, plan, packed(probe)))
+    distances = gallery_distances(secret, plan, answers)
     assert distances[0, 123] == 20
     order = nearest(distances, 5)
     assert order[0, 0] == 123
@@ -74,9 +76,9 @@ def test_plans_travel_and_name_their_set() -> None:
 def test_bytes_tell_nothing_of_codes() -> None:
     """The heads are alike; seeds and residues are not, of equal codes either."""
     plan = GalleryPlan(64)
-    secret, _ = hesc.leveled_keygen(plan.params, products=False)
+    secret, _ = hesc.keygen(plan.params, products=False)
     kinds = [np.zeros((2, 1), np.uint64), ~np.zeros((2, 1), np.uint64), rows(2, 64)]
-    for act in (secret.encrypt_gallery, secret.encrypt_probes):
+    for act in (partial(encrypt_gallery, secret), partial(encrypt_probes, secret)):
         made = [act(plan, codes) for codes in (*kinds, kinds[0])]
         assert len({len(one) for one in made}) == 1
         assert len({one[:50] for one in made}) == 1
@@ -92,11 +94,11 @@ class Party:
 
     def __init__(self) -> None:
         self.plan = GalleryPlan(128)
-        self.secret, _ = hesc.leveled_keygen(self.plan.params, products=False)
+        self.secret, _ = hesc.keygen(self.plan.params, products=False)
         self.codes = rows(70, 128)
-        self.sent = self.secret.encrypt_gallery(self.plan, self.codes)
+        self.sent = encrypt_gallery(self.secret, self.plan, self.codes)
         self.gallery = EncryptedGallery.from_bytes(self.plan, self.sent)
-        self.asked = self.secret.encrypt_probes(self.plan, self.codes[:2])
+        self.asked = encrypt_probes(self.secret, self.plan, self.codes[:2])
         self.parts = list(self.gallery.answers(self.asked, records=32))
 
 
@@ -118,13 +120,17 @@ WORD: Any = "x"
         (lambda _: GalleryPlan(512, piece=1024), "Parameter", "make up a code"),
         (lambda _: GalleryPlan(WORD), "Shape", "bits"),
         (lambda _: GalleryPlan.from_bytes(b"plan"), "Wire", "plan"),
-        (lambda p: p.secret.encrypt_gallery(p.plan, masked()), "Shape", "masked"),
-        (lambda p: p.secret.encrypt_gallery(p.plan, np.zeros((1, 2))), "Shape", "uint64"),
-        (lambda p: p.secret.encrypt_gallery(p.plan, rows(0, 128)), "Shape", "uint64"),
-        (lambda p: p.secret.encrypt_gallery(p.plan, rows(1, 64)), "Shape", "64 bits; the plan"),
-        (lambda p: p.secret.encrypt_probes(p.plan, rows(1, 192)), "Shape", "192 bits; the plan"),
-        (lambda p: p.secret.encrypt_probes(p.plan, rows(5000, 128)), "Parameter", "several mess"),
-        (lambda p: p.secret.encrypt_probes(None, rows(1, 128)), "Parameter", "GalleryPlan first"),
+        (lambda p: encrypt_gallery(p.secret, p.plan, masked()), "Shape", "masked"),
+        (lambda p: encrypt_gallery(p.secret, p.plan, np.zeros((1, 2))), "Shape", "uint64"),
+        (lambda p: encrypt_gallery(p.secret, p.plan, rows(0, 128)), "Shape", "uint64"),
+        (lambda p: encrypt_gallery(p.secret, p.plan, rows(1, 64)), "Shape", "64 bits; the plan"),
+        (lambda p: encrypt_probes(p.secret, p.plan, rows(1, 192)), "Shape", "192 bits; the plan"),
+        (lambda p: encrypt_probes(p.secret, p.plan, rows(5000, 128)), "Parameter", "several mess"),
+        (
+            lambda p: encrypt_probes(p.secret, None, rows(1, 128)),  # type: ignore[arg-type]
+            "Parameter",
+            "plan is of the type",
+        ),
         (lambda p: EncryptedGallery.from_bytes(p.plan, WORD), "Parameter", "bytes"),
         (lambda p: EncryptedGallery.from_bytes(p.plan, p.asked), "Wire", "another kind"),
         (lambda p: EncryptedGallery.from_bytes(GalleryPlan(64), p.sent), "Parameter", "set"),
@@ -132,13 +138,13 @@ WORD: Any = "x"
         (lambda p: p.gallery.answers(p.sent), "Wire", "another kind"),
         (lambda p: p.gallery.answers(WORD), "Parameter", "bytes"),
         (lambda p: p.gallery.answers(p.asked, records=0), "OutOfRange", "records"),
-        (lambda p: p.secret.gallery_distances(p.plan, p.parts[0]), "Parameter", "list"),
-        (lambda p: p.secret.gallery_distances(p.plan, [WORD]), "Parameter", "a part is bytes"),
-        (lambda p: p.secret.gallery_distances(p.plan, []), "Shape", "missing"),
-        (lambda p: p.secret.gallery_distances(p.plan, p.parts[:-1]), "Shape", "missing"),
-        (lambda p: p.secret.gallery_distances(p.plan, p.parts + p.parts), "Shape", "twice"),
-        (lambda p: p.secret.gallery_distances(p.plan, [p.sent]), "Wire", "another kind"),
-        (lambda p: p.secret.gallery_distances(GalleryPlan(64), p.parts), "Parameter", "set"),
+        (lambda p: gallery_distances(p.secret, p.plan, p.parts[0]), "Parameter", "list"),
+        (lambda p: gallery_distances(p.secret, p.plan, [WORD]), "Parameter", "a part is bytes"),
+        (lambda p: gallery_distances(p.secret, p.plan, []), "Shape", "missing"),
+        (lambda p: gallery_distances(p.secret, p.plan, p.parts[:-1]), "Shape", "missing"),
+        (lambda p: gallery_distances(p.secret, p.plan, p.parts + p.parts), "Shape", "twice"),
+        (lambda p: gallery_distances(p.secret, p.plan, [p.sent]), "Wire", "another kind"),
+        (lambda p: gallery_distances(p.secret, GalleryPlan(64), p.parts), "Parameter", "set"),
     ],
 )
 def test_refusals(party: Party, act: Callable[[Party], object], error: str, text: str) -> None:
@@ -147,20 +153,20 @@ def test_refusals(party: Party, act: Callable[[Party], object], error: str, text
 
 
 def test_keys_and_answers_of_others_are_refused(party: Party) -> None:
-    other, _ = hesc.leveled_keygen(party.plan.params, products=False)
+    other, _ = hesc.keygen(party.plan.params, products=False)
     with pytest.raises(hesc.KeyMismatchError):
-        party.gallery.answers(other.encrypt_probes(party.plan, party.codes[:1]))
+        party.gallery.answers(encrypt_probes(other, party.plan, party.codes[:1]))
     with pytest.raises(hesc.KeyMismatchError):
-        other.gallery_distances(party.plan, party.parts)
-    fewer = list(party.gallery.answers(party.secret.encrypt_probes(party.plan, party.codes[:1])))
+        gallery_distances(other, party.plan, party.parts)
+    fewer = list(party.gallery.answers(encrypt_probes(party.secret, party.plan, party.codes[:1])))
     with pytest.raises(hesc.ShapeError, match="several answers"):
-        party.secret.gallery_distances(party.plan, [*party.parts, *fewer])
+        gallery_distances(party.secret, party.plan, [*party.parts, *fewer])
     damaged = bytearray(party.parts[0])
     damaged[200] ^= 1
     with pytest.raises(hesc.WireError, match="checksum"):
-        party.secret.gallery_distances(party.plan, [bytes(damaged)])
+        gallery_distances(party.secret, party.plan, [bytes(damaged)])
     wider = GalleryPlan(4096)
     with pytest.raises(hesc.ParameterError):
-        party.secret.encrypt_gallery(wider, rows(1, 4096))
+        encrypt_gallery(party.secret, wider, rows(1, 4096))
     with pytest.raises(TypeError):
         bool(party.gallery)

@@ -68,7 +68,7 @@ def _readers() -> dict[str, Reader]:
     product = x * _encrypted([0.75, 0.5], 1) + 2.0
     seeded = hesc.SecretEncryptor(SECRET, LENGTH).encrypt([0.5, 0.25])
     model = MonomialModel.encrypt(NETWORK, PUBLIC, stream_length=LENGTH)
-    _, keys = hesc.leveled_keygen(LEVELED, products=False)
+    _, keys = hesc.keygen(LEVELED, products=False)
     vector = keys.encrypt([1, 2, 3])
 
     def model_read(data: bytes) -> object:
@@ -269,9 +269,9 @@ def test_damaged_batches_are_refused_or_the_same(tmp_path: Path) -> None:
 def test_damaged_key_files_are_refused(passphrase: str | None, tmp_path: Path) -> None:
     """Under a passphrase every change is noticed; without one the form is checked."""
     path = tmp_path / "secret.key"
-    hesc.save_secret_key(SECRET, path, passphrase=passphrase)
+    SECRET.save(path, passphrase=passphrase)
     original = path.read_bytes()
-    assert hesc.load_secret_key(PARAMS, path, passphrase=passphrase) is not None
+    assert hesc.SecretKey.load(PARAMS, path, passphrase=passphrase) is not None
     rng = np.random.default_rng(4)
     refused = tried = 0
     # A guess costs 64 MiB and a fraction of a second.
@@ -282,7 +282,7 @@ def test_damaged_key_files_are_refused(passphrase: str | None, tmp_path: Path) -
         tried += 1
         path.write_bytes(data)
         try:
-            hesc.load_secret_key(PARAMS, path, passphrase=passphrase)
+            hesc.SecretKey.load(PARAMS, path, passphrase=passphrase)
         except hesc.HescError:
             refused += 1
     assert refused == tried if passphrase else refused > 250

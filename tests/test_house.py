@@ -19,16 +19,16 @@ LIMITS: Final = {
     "arrows in circles, hesc.ml": 0,
     "arrows in circles, hesc.models": 0,
     "arrows in circles, hesc.protocols": 0,
-    "circles of modules": 1,  # wanted: 0
+    "circles of modules": 0,
     "plan classes in Python": 16,  # wanted: 12, those of Rust and the bindings among them
     "containers of messages": 4,  # wanted: 2
     "kinds of messages": 76,  # wanted: 50
-    "names of files that stand for several": 29,  # wanted: 0
-    "names of classes that stand for several": 21,  # wanted: 0
-    "methods that only forward": 103,  # wanted: 0
+    "names of files that stand for several": 27,  # wanted: 0
+    "names of classes that stand for several": 20,  # wanted: 0
+    "methods that only forward": 97,  # wanted: 0
     "docstrings that lean, public": 0,
     "docstrings that lean, private": 0,
-    "public names": 224,  # wanted: fewer
+    "public names": 213,  # wanted: fewer
 }
 
 

@@ -12,9 +12,11 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import hesc
-from hesc import LeveledParams, integers, leveled_keygen
+from hesc import LeveledParams, integers, keygen
 from hesc.integers.kinds import kind_of
+from hesc.integers.secret import decrypt_integers, decrypt_slotwise, encrypt_integers
 from hesc.packing import EncryptedSlots
+from hesc.packing.secret import decrypt_slots
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -93,7 +95,7 @@ def small() -> LeveledParams:
 @pytest.fixture(scope="module")
 def keys(small: LeveledParams) -> Any:
     rotations = [(0, sign * step) for step in (1, 2, 4) for sign in (1, -1)]
-    return leveled_keygen(small, slot_rotations=rotations, unpacking=True)
+    return keygen(small, slot_rotations=rotations, unpacking=True)
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
@@ -136,7 +138,7 @@ def test_programs_in_every_layout_are_numpys(
         scalar = np.array(row[0])
         expected = program(steps, arrays, [row, scalar], clear=True)
     uploads = [
-        secret.encrypt_integers_to_bytes(arrays[0], layout=plan.upload),
+        encrypt_integers(secret, arrays[0], layout=plan.upload),
         integers.encrypt(public, arrays[1], layout=plan.upload).to_bytes(),
     ]
     seen: list[tuple[int, int]] = []
@@ -151,7 +153,7 @@ def test_programs_in_every_layout_are_numpys(
     assert all(done == total for done, total in seen[-1:])
     for found, wanted in zip(results, expected, strict=True):
         back = integers.read(public.params, found.to_bytes(), layout=plan.answer)
-        decrypted = secret.decrypt_integers(back)
+        decrypted = decrypt_integers(secret, back)
         assert decrypted.dtype == wanted.dtype
         np.testing.assert_array_equal(decrypted, wanted)
 
@@ -175,11 +177,11 @@ def test_what_a_plan_says_along_slots_is_what_comes(
     inputs = [integers.encrypt(public, array, layout=plan.upload) for array in arrays[:2]]
     results = plan(*inputs, progress=False)
     assert min(result.blocks[0].level for result in results) == plan.levels[-1]
-    secret, few = leveled_keygen(small, **plan.keys)
+    secret, few = keygen(small, **plan.keys)
     again = [integers.encrypt(few, array, layout=plan.upload) for array in arrays[:2]]
     for result, other in zip(plan(*again, progress=False), results, strict=True):
         assert result.blocks[0].level == other.blocks[0].level
-        assert secret.decrypt_integers(result).shape == (4,)
+        assert decrypt_integers(secret, result).shape == (4,)
 
 
 @pytest.mark.parametrize(
@@ -189,7 +191,7 @@ def test_comparisons_along_slots_are_those_of_numbers(small: LeveledParams, dtyp
     """All widths up to a circle: windows of bits are no powers of two."""
     lying = integers.Slotwise(small, dtype)
     rotations = lying.slot_rotations + lying.choice_rotations
-    secret, public = leveled_keygen(small, slot_rotations=rotations)
+    secret, public = keygen(small, slot_rotations=rotations)
     kind, rng = lying.kind, np.random.default_rng(lying.kind.width)
     for count in {1, lying.capacity}:
         a, b = (rng.integers(kind.least, kind.most, count, endpoint=True) for _ in range(2))
@@ -198,22 +200,22 @@ def test_comparisons_along_slots_are_those_of_numbers(small: LeveledParams, dtyp
         for compare in COMPARED.values():
             for found in (compare(x, y), compare(x, b)):
                 assert isinstance(found, integers.SlotwiseTruths)
-                assert secret.decrypt_slotwise(found).tolist() == compare(a, b).tolist()
+                assert decrypt_slotwise(secret, found).tolist() == compare(a, b).tolist()
         chosen = ((x < y) | (x == kind.most) ^ True).where(x, b)
         expected = np.where((a < b) | (a == kind.most) ^ True, a, b)
-        assert secret.decrypt_slotwise(chosen).tolist() == expected.tolist()
+        assert decrypt_slotwise(secret, chosen).tolist() == expected.tolist()
         constant = (x >= y).where(kind.most, kind.least)
         expected = np.where(a >= b, kind.most, kind.least)
-        assert secret.decrypt_slotwise(constant).tolist() == expected.tolist()
+        assert decrypt_slotwise(secret, constant).tolist() == expected.tolist()
 
 
 def test_truth_values_leave_nothing_beside_them(small: LeveledParams) -> None:
     """Slots of a comparison hold its result, and nothing of how it was found."""
     lying = integers.Slotwise(small, "int4")
-    secret, public = leveled_keygen(small, slot_rotations=lying.slot_rotations)
+    secret, public = keygen(small, slot_rotations=lying.slot_rotations)
     x, y = (lying.encrypt(public, numbers) for numbers in ([1, -3, 7], [2, -4, 7]))
     for truths in (x < y, x == y, ~(x == y), (x < y) ^ (x > y), (x < y) | (x != y)):
-        row = secret.decrypt_slots(truths.slots)
+        row = decrypt_slots(secret, truths.slots)
         row[lying.truths_row(True, lying.capacity) == 1] = 0
         assert not row.any()
 
@@ -246,11 +248,11 @@ def test_integers_that_are_sliced_are_computed_so_by_plans_that_chose() -> None:
     """
     plan = integers.plan(operator.add, "uint32", "uint32", count=3, engine="binary")
     assert plan.layout == "slotwise"
-    secret, public = leveled_keygen(plan.params)
+    secret, public = keygen(plan.params)
     a, b = (integers.encrypt(public, [1, 2, 2**32 - 6], "uint32") for _ in range(2))
     found = plan(a, b)
     assert isinstance(found, integers.EncryptedIntegers)
-    assert secret.decrypt_integers(found).tolist() == [2, 4, 2**32 - 12]
+    assert decrypt_integers(secret, found).tolist() == [2, 4, 2**32 - 12]
     along = integers.encrypt(public, [1, 2, 2**32 - 6], "uint32", layout="slotwise")
     with pytest.raises(hesc.ParameterError, match="slotwise, and these are sliced"):
         plan(along, b)
@@ -268,13 +270,13 @@ def test_plans_on_presets_compute_in_every_layout() -> None:
             engine="binary",
             **form,
         )
-        secret, public = leveled_keygen(plan.params, **plan.keys)
-        data = [secret.encrypt_integers_to_bytes(x, layout=plan.upload) for x in (a, b)]
+        secret, public = keygen(plan.params, **plan.keys)
+        data = [encrypt_integers(secret, x, layout=plan.upload) for x in (a, b)]
         inputs = [
             integers.read(public.params, x, layout=plan.upload).with_keys(public) for x in data
         ]
         for found, wanted in zip(plan(*inputs, progress=False), expected, strict=True):
-            np.testing.assert_array_equal(secret.decrypt_integers(found), wanted)
+            np.testing.assert_array_equal(decrypt_integers(secret, found), wanted)
         # What an upload has, with its frame, is half of what a plan says of the public key's.
         blocks = -(-40 // plan.chosen.slots)
         assert 0.9 < 2 * sum(map(len, data)) / (blocks * plan.chosen.bytes_in) < 1.2
@@ -284,13 +286,13 @@ def test_noise_of_what_is_unpacked_is_within_what_plans_go_by() -> None:
     plan = integers.plan(
         operator.add, "uint16", "uint16", count=3, engine="binary", upload="packed"
     )
-    secret, public = leveled_keygen(plan.params, **plan.keys)
+    secret, public = keygen(plan.params, **plan.keys)
     (start, *_), bits = plan.levels, 0
     for encrypted in (
         integers.encrypt(public, [1, 2, 65535], "uint16", layout="packed"),
         integers.read(
             public.params,
-            secret.encrypt_integers_to_bytes([7, 8, 9], "uint16", layout="packed"),
+            encrypt_integers(secret, [7, 8, 9], "uint16", layout="packed"),
             layout="packed",
         ).with_keys(public),
     ):
@@ -316,11 +318,11 @@ def test_wire_forms_of_layouts_lead_back(keys: Any, layout: str) -> None:
         again = integers.read(public.params, x.to_bytes(), layout=layout)
         assert again.to_bytes() == x.to_bytes() == pickle.loads(pickle.dumps(x)).to_bytes()  # noqa: S301
         assert (again.dtype, len(again), again.layout) == (dtype, len(values), layout)
-        assert secret.decrypt_integers(again).tolist() == values
-        seeded = secret.encrypt_integers_to_bytes(values, dtype, layout=layout)
+        assert decrypt_integers(secret, again).tolist() == values
+        seeded = encrypt_integers(secret, values, dtype, layout=layout)
         assert len(seeded) < 0.6 * len(x.to_bytes())
         other = integers.read(public.params, seeded, layout=layout)
-        assert secret.decrypt_integers(other).tolist() == values
+        assert decrypt_integers(secret, other).tolist() == values
         for expected in set(integers.LAYOUTS) - {layout}:
             with pytest.raises(hesc.ParameterError, match=f'layout="{layout}"'):
                 integers.read(public.params, seeded, layout=expected)
@@ -352,7 +354,7 @@ def test_mixed_layouts_are_refused_by_name(keys: Any, small: LeveledParams) -> N
             plan(own, integers.encrypt(public, [1], "uint8", layout=plan.upload))
         with pytest.raises(hesc.ParameterError, match="uint7"):
             plan(own, integers.encrypt(public, [1, 2], "uint7", layout=plan.upload))
-        _, others = leveled_keygen(small, **plan.keys)
+        _, others = keygen(small, **plan.keys)
         with pytest.raises(hesc.KeyMismatchError):
             plan(own, integers.encrypt(others, [1, 2], "uint8", layout=plan.upload))
     along, sliced = given["slotwise"], given["sliced"]
@@ -360,7 +362,7 @@ def test_mixed_layouts_are_refused_by_name(keys: Any, small: LeveledParams) -> N
     with pytest.raises(hesc.ParameterError, match="layout="):
         integers.evaluate(along + sliced)
     with pytest.raises(hesc.ParameterError, match="PackedIntegers"):
-        given["packed"] + sliced
+        given["packed"] + sliced  # type: ignore[operator]
     with pytest.raises(hesc.ParameterError, match="PackedIntegers"):
         along + given["packed"]
 
@@ -379,7 +381,7 @@ def test_public_numbers_go_with_those_of_their_block(
     for found, expected in zip(
         plan(given, progress=False), (numbers ^ row, numbers & row), strict=True
     ):
-        np.testing.assert_array_equal(secret.decrypt_integers(found), expected)
+        np.testing.assert_array_equal(decrypt_integers(secret, found), expected)
 
 
 def test_expressions_along_slots_are_evaluated(keys: Any) -> None:
@@ -388,9 +390,9 @@ def test_expressions_along_slots_are_evaluated(keys: Any) -> None:
     y = integers.encrypt(public, [7, 250, 250], "uint8", layout="slotwise")
     assert isinstance(x, integers.SlotwiseArray)
     summed, larger = integers.evaluate(x + y, x > y, spare=1)
-    assert secret.decrypt_integers(summed).tolist() == [8, 252, 244]
-    assert secret.decrypt_integers(larger).tolist() == [False, False, False]
-    assert secret.decrypt_integers(integers.evaluate(summed - x)).tolist() == [7, 250, 250]
+    assert decrypt_integers(secret, summed).tolist() == [8, 252, 244]
+    assert decrypt_integers(secret, larger).tolist() == [False, False, False]
+    assert decrypt_integers(secret, integers.evaluate(summed - x)).tolist() == [7, 250, 250]
     with pytest.raises(hesc.ParameterError, match="multiply"):
         integers.evaluate(x * y)
     deep: Any = x
@@ -404,7 +406,7 @@ def test_packed_answers_of_several_blocks_have_room(keys: Any, small: LeveledPar
     """Bits of all blocks lie together, however narrow results are: plans count on that."""
     secret, public = keys
     params = LeveledParams.cyclotomic(51, [50] * 12, [50], plain_modulus=2, assurance="insecure")
-    tiny = leveled_keygen(params, unpacking=True)
+    tiny = keygen(params, unpacking=True)
     numbers = np.arange(9) % 16
     try:
         plan = integers.plan(
@@ -414,11 +416,11 @@ def test_packed_answers_of_several_blocks_have_room(keys: Any, small: LeveledPar
         pass
     else:
         found = plan(integers.encrypt(tiny[1], numbers, "uint4"), progress=False)
-        assert tiny[0].decrypt_integers(found[1]).tolist() == numbers.tolist()
+        assert decrypt_integers(tiny[0], found[1]).tolist() == numbers.tolist()
     many = np.arange(100, dtype=np.uint8) % 4
     plan = integers.plan(operator.sub, "uint2", "uint2", count=100, params=small, answer="packed")
     a, b = (integers.encrypt(public, x, "uint2") for x in (many, many[::-1]))
-    found = secret.decrypt_integers(plan(a, b, progress=False))
+    found = decrypt_integers(secret, plan(a, b, progress=False))
     np.testing.assert_array_equal(found, (many - many[::-1]) % 4)
     # Of two sets, whose blocks are as many or not.
     foreign = integers.encrypt(tiny[1], many, "uint2")
@@ -438,14 +440,14 @@ def test_answers_are_no_inputs_of_packed_plans(keys: Any, small: LeveledParams) 
 
 
 def test_keys_without_what_a_plan_needs_are_refused(small: LeveledParams) -> None:
-    _, bare = leveled_keygen(small)
+    _, bare = keygen(small)
     for form in ({"layout": "slotwise"}, {"upload": "packed"}):
         plan = integers.plan(operator.add, "uint8", "uint8", count=2, params=small, **form)  # type: ignore[arg-type]
         x = integers.encrypt(bare, [1, 2], "uint8", layout=plan.upload)
         with pytest.raises(hesc.ParameterError, match=next(iter(plan.keys))):
             plan(x, x)
     plan = integers.plan(operator.add, "uint8", "uint8", count=2, params=small, layout="slotwise")
-    _, without = leveled_keygen(small, products=False, **plan.keys)
+    _, without = keygen(small, products=False, **plan.keys)
     x = integers.encrypt(without, [1, 2], "uint8", layout="slotwise")
     with pytest.raises(hesc.ParameterError, match="relinearisation"):
         plan(x, x)
@@ -493,7 +495,7 @@ def test_what_no_layout_computes_is_refused(keys: Any, small: LeveledParams) -> 
             params=LeveledParams.preset("bgv_13107"),
             layout="slotwise",
         )
-    _, many = leveled_keygen(LeveledParams.preset("bgv_16384"), products=False)
+    _, many = keygen(LeveledParams.preset("bgv_16384"), products=False)
     with pytest.raises(hesc.ParameterError, match="bgv_16384"):
         integers.encrypt(many, [1], "uint8", layout="packed")
     for encrypted in ("diagonal", "packed by powers"):

@@ -13,9 +13,11 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import hesc
-from hesc import LeveledParams, gates, integers, leveled_keygen
+from hesc import LeveledParams, gates, integers, keygen
 from hesc.integers.circuits import circuit_of, styles
 from hesc.integers.kinds import common, kind_of
+from hesc.integers.secret import decrypt_integers, decrypt_slotwise, encrypt_integers
+from hesc.packing.secret import encrypt_slots
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -298,7 +300,7 @@ def small() -> LeveledParams:
 
 @pytest.fixture(scope="module")
 def keys(small: LeveledParams) -> Any:
-    return leveled_keygen(small)
+    return keygen(small)
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
@@ -327,7 +329,7 @@ def test_encrypted_programs_are_numpys(
         lambda *given_arrays: program(steps, list(given_arrays), clear=True), *arrays
     )
     found = plan(*(integers.encrypt(public, array) for array in arrays))
-    np.testing.assert_array_equal(secret.decrypt_integers(found), expected)
+    np.testing.assert_array_equal(decrypt_integers(secret, found), expected)
 
 
 @pytest.fixture(scope="module")
@@ -366,7 +368,7 @@ def test_bootstrapped_programs_are_those_in_the_clear(
     encrypted = [
         integers.encrypt(public, array, dtype) for array, dtype in zip(arrays, dtypes, strict=True)
     ]
-    found = secret.decrypt_integers(plan(*encrypted, server=server))
+    found = decrypt_integers(secret, plan(*encrypted, server=server))
     np.testing.assert_array_equal(found, expected)
 
 
@@ -383,7 +385,7 @@ def test_integers_on_bits_that_bootstrap(bit_keys: Any) -> None:
     assert plan.params.name == "tfhe_2048"
     assert "bootstrapped" in plan.explain()
     a, b = np.array([200, 7], dtype=np.uint8), np.array([-3, 100], dtype=np.int8)
-    x = integers.encrypt(public, a)
+    x: Any = integers.encrypt(public, a)
     y = integers.read(public.params, integers.encrypt(public, b).to_bytes())
     assert pickle.loads(pickle.dumps(y)).dtype == "int8"  # noqa: S301 - our own
     results = plan(x, y, server=server, progress=False)
@@ -391,7 +393,7 @@ def test_integers_on_bits_that_bootstrap(bit_keys: Any) -> None:
         answer = integers.IntegerAnswer.from_bytes(plan.params, found.answer(server).to_bytes())
         packed = integers.read(public.params, found.pack(server).to_bytes())
         for form in (found, answer, packed):
-            numbers_of = secret.decrypt_integers(form)
+            numbers_of = decrypt_integers(secret, form)
             np.testing.assert_array_equal(numbers_of, expected)
             assert numbers_of.dtype == expected.dtype
         with pytest.raises(hesc.ParameterError, match="pack"):
@@ -399,7 +401,7 @@ def test_integers_on_bits_that_bootstrap(bit_keys: Any) -> None:
     # Results go on, however deep.
     again = integers.evaluate(integers.minimum(results[0], 50) - 1, server=server, progress=False)
     np.testing.assert_array_equal(
-        secret.decrypt_integers(again), np.minimum(a * weights + b, 50) - 1
+        decrypt_integers(secret, again), np.minimum(a * weights + b, 50) - 1
     )
 
 
@@ -418,8 +420,8 @@ def test_what_no_bootstrapping_plan_takes_is_refused(bit_keys: Any, keys: Any) -
         plan(x, integers.encrypt(public, [1], "uint8"), server=server)
     with pytest.raises(hesc.ParameterError, match=r"hesc\.keygen"):
         integers.encrypt(secret, [1], "uint8")
-    with pytest.raises(hesc.ParameterError, match="leveled_keygen"):
-        secret.decrypt_integers(in_slots)
+    with pytest.raises(hesc.ParameterError, match="keygen"):
+        decrypt_integers(secret, in_slots)
     with pytest.raises(hesc.ParameterError):
         integers.plan(operator.add, "uint8", "uint8", params=3)  # type: ignore[arg-type]
     with pytest.raises(hesc.ShapeError, match="count="):
@@ -428,7 +430,7 @@ def test_what_no_bootstrapping_plan_takes_is_refused(bit_keys: Any, keys: Any) -
     with pytest.raises(hesc.KeyMismatchError):
         plan(x, integers.encrypt(other, [1, 2], "uint8"), server=server)
     with pytest.raises(hesc.KeyMismatchError):
-        other_secret.decrypt_integers(x)
+        decrypt_integers(other_secret, x)
     data = x.to_bytes()
     for lie in (data[:-1], x.bits.to_bytes(), in_slots.to_bytes(), x.answer(server).to_bytes()):
         with pytest.raises(hesc.WireError):
@@ -469,18 +471,18 @@ def test_rows_of_public_numbers_are_numpys(keys: Any, small: LeveledParams) -> N
     plan = integers.plan(function, "int8", "uint8", count=count, params=small)
     first, second = integers.encrypt(public, a), integers.encrypt(public, b)
     for found, expected in zip(plan(first, second), clear(a, b), strict=True):
-        np.testing.assert_array_equal(secret.decrypt_integers(found), expected)
+        np.testing.assert_array_equal(decrypt_integers(secret, found), expected)
     alone = integers.evaluate(first + c)
-    np.testing.assert_array_equal(secret.decrypt_integers(alone), a + c)
+    np.testing.assert_array_equal(decrypt_integers(secret, alone), a + c)
     # Nothing but public numbers in a result.
     _, known = integers.evaluate(first + c, integers.maximum(first, c) * 0 + d)
-    np.testing.assert_array_equal(secret.decrypt_integers(known), d)
+    np.testing.assert_array_equal(decrypt_integers(secret, known), d)
 
 
 @pytest.mark.parametrize("name", ["bgv_13107_circuits", "bgv_16384"])
 def test_engines_compute_the_same(name: str) -> None:
     params = LeveledParams.preset(name)
-    secret, public = leveled_keygen(params)
+    secret, public = keygen(params)
     rng = np.random.default_rng(3)
     a, b = numbers(rng, "int16", 700), numbers(rng, "int16", 700)
 
@@ -492,8 +494,8 @@ def test_engines_compute_the_same(name: str) -> None:
     x, y = integers.encrypt(public, a), integers.encrypt(public, b)
     seen: list[tuple[int, int]] = []
     total, least = plan(x, y, progress=lambda done, all_: seen.append((done, all_)))
-    np.testing.assert_array_equal(secret.decrypt_integers(total), by_numpy(operator.add, a, b))
-    np.testing.assert_array_equal(secret.decrypt_integers(least), np.minimum(a, b))
+    np.testing.assert_array_equal(decrypt_integers(secret, total), by_numpy(operator.add, a, b))
+    np.testing.assert_array_equal(decrypt_integers(secret, least), np.minimum(a, b))
     blocks = -(-700 // params.slot_count)
     assert seen[-1] == (blocks * plan.chosen.products,) * 2
     assert seen == sorted(seen)
@@ -502,15 +504,15 @@ def test_engines_compute_the_same(name: str) -> None:
 def test_expressions_of_encrypted_integers_are_evaluated(keys: Any) -> None:
     secret, public = keys
     a = integers.encrypt(public, [1, 2, 250], "uint8")
-    b = integers.read(
-        public.params, secret.encrypt_integers_to_bytes([7, 250, 250], "uint8")
-    ).with_keys(public)
+    b = integers.read(public.params, encrypt_integers(secret, [7, 250, 250], "uint8")).with_keys(
+        public
+    )
     summed, larger = integers.evaluate(a + b, a > b, spare=2)
-    assert secret.decrypt_integers(summed).tolist() == [8, 252, 244]
-    assert secret.decrypt_integers(larger).tolist() == [False, False, False]
+    assert decrypt_integers(secret, summed).tolist() == [8, 252, 244]
+    assert decrypt_integers(secret, larger).tolist() == [False, False, False]
     # Results go on.
     doubled = integers.evaluate(summed + summed)
-    assert secret.decrypt_integers(doubled).tolist() == [16, 248, 232]
+    assert decrypt_integers(secret, doubled).tolist() == [16, 248, 232]
     deep: Integers = a
     for _ in range(9):
         deep = deep * deep // (b | 1)
@@ -530,10 +532,10 @@ def test_wire_forms_lead_back(keys: Any) -> None:
         again = integers.read(public.params, x.to_bytes())
         assert again.to_bytes() == x.to_bytes()
         assert (again.dtype, len(again)) == (dtype, 3)
-        assert secret.decrypt_integers(again).tolist() == values
-        seeded = secret.encrypt_integers_to_bytes(values, dtype)
+        assert decrypt_integers(secret, again).tolist() == values
+        seeded = encrypt_integers(secret, values, dtype)
         assert len(seeded) < 0.6 * len(x.to_bytes())
-        assert secret.decrypt_integers(integers.read(public.params, seeded)).tolist() == values
+        assert decrypt_integers(secret, integers.read(public.params, seeded)).tolist() == values
         assert pickle.loads(pickle.dumps(x)).to_bytes() == x.to_bytes()  # noqa: S301 - our own
     data = bytearray(x.to_bytes())
     for place in (0, 20, len(data) // 2, len(data) - 1):
@@ -547,7 +549,7 @@ def test_wire_forms_lead_back(keys: Any) -> None:
 @pytest.mark.parametrize("dtype", ["uint1", "int2", "uint3", "int4", "uint8", "int8"])
 def test_integers_along_slots_are_numpys(small: LeveledParams, dtype: str) -> None:
     layout = integers.Slotwise(small, dtype)
-    secret, public = leveled_keygen(small, slot_rotations=layout.slot_rotations)
+    secret, public = keygen(small, slot_rotations=layout.slot_rotations)
     kind, rng = layout.kind, np.random.default_rng(4)
     assert layout.capacity == 2 * (8 // kind.width)
     modulus = 1 << kind.width
@@ -574,19 +576,19 @@ def test_integers_along_slots_are_numpys(small: LeveledParams, dtype: str) -> No
             (x + x, a + a),
         ]
         for found, expected in cases:
-            assert secret.decrypt_slotwise(found).tolist() == wrapped(expected)
+            assert decrypt_slotwise(secret, found).tolist() == wrapped(expected)
 
 
 def test_sums_inside_one_ciphertext() -> None:
     params = LeveledParams.preset("bgv_13107")
     layout = integers.Slotwise(params, "uint64")
-    secret, public = leveled_keygen(params, slot_rotations=layout.slot_rotations)
+    secret, public = keygen(params, slot_rotations=layout.slot_rotations)
     assert (layout.capacity, layout.steps) == (8, [1, 2, 4, 8, 16, 32])
     ends = np.array([0, 1, 2**64 - 1, 2**63], dtype=np.uint64)
     a, b = np.repeat(ends, 2), np.tile(ends, 2)
-    upload = secret.pack(layout.slots_of(b), content="numbers")
+    upload = encrypt_slots(secret, layout.slots_of(b), content="numbers")
     summed = layout.encrypt(public, a) + layout.read(upload, 8)
-    np.testing.assert_array_equal(secret.decrypt_slotwise(summed), a + b)
+    np.testing.assert_array_equal(decrypt_slotwise(secret, summed), a + b)
     with pytest.raises(hesc.NoiseBudgetError):
         summed + summed
 
@@ -596,7 +598,7 @@ def test_what_does_not_lie_along_slots_is_refused(small: LeveledParams) -> None:
         with pytest.raises(hesc.ParameterError):
             integers.Slotwise(LeveledParams.preset(name), dtype)
     layout = integers.Slotwise(small, "uint4")
-    _, public = leveled_keygen(small, slot_rotations=layout.slot_rotations)
+    _, public = keygen(small, slot_rotations=layout.slot_rotations)
     for values in ([1] * 5, [], [[1]]):
         with pytest.raises(hesc.ShapeError):
             layout.encrypt(public, values)
@@ -611,7 +613,7 @@ def test_what_does_not_lie_along_slots_is_refused(small: LeveledParams) -> None:
         layout.read(x.to_bytes(), 5)
     with pytest.raises(TypeError):
         bool(x < 3)
-    _, bare = leveled_keygen(small)
+    _, bare = keygen(small)
     with pytest.raises(hesc.ParameterError, match="slot_rotations"):
         layout.encrypt(bare, [1]) + 1
 
@@ -699,7 +701,7 @@ def test_what_is_no_integer_is_refused(keys: Any) -> None:
     with pytest.raises(hesc.OutOfRangeError):
         a << -1
     with pytest.raises(hesc.ParameterError, match="evaluate"):
-        secret.decrypt_integers(a + a)
+        decrypt_integers(secret, a + a)  # type: ignore[arg-type]
 
 
 def test_what_no_plan_takes_is_refused(keys: Any, small: LeveledParams) -> None:
@@ -712,7 +714,7 @@ def test_what_no_plan_takes_is_refused(keys: Any, small: LeveledParams) -> None:
         plan(a, integers.encrypt(public, [1, 2], "uint16"))
     with pytest.raises(hesc.ParameterError):
         plan(a, a + a)
-    _, other = leveled_keygen(small)
+    _, other = keygen(small)
     with pytest.raises(hesc.KeyMismatchError):
         plan(a, integers.encrypt(other, [1, 2], "uint8"))
     with pytest.raises(hesc.ParameterError, match="BGV"):

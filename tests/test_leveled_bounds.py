@@ -88,7 +88,7 @@ def test_integers_are_right_at_the_bound_and_refused_beyond(p: Party, name: str)
     if m == largest:
         return
     # Before anything is computed: there are no keys for it.
-    bare = hesc.PublicKeys(p.params, p.public.public, None, None)
+    bare = p.public.only()
     v = bare.encrypt(np.zeros(LENGTH, np.int64), bound=m + 1)
     with pytest.raises(hesc.OutOfRangeError, match=r"bound=.*plain_modulus.*wrap=True"):
         compute(v)
@@ -102,7 +102,7 @@ def test_integers_are_right_at_the_bound_and_refused_beyond(p: Party, name: str)
 
 def test_what_stood_in_the_issue_is_refused_or_asked_for() -> None:
     params = hesc.LeveledParams.recommended("bfv")
-    secret, public = hesc.leveled_keygen(params)
+    secret, public = hesc.keygen(params)
     assert "integers from {} to {}".format(*params.integer_range) in repr(params)
     assert "integers" not in repr(hesc.LeveledParams.recommended("ckks"))
     numbers: list[Any] = [[60000], np.array([60000])]

@@ -39,7 +39,7 @@ def test_nothing_on_the_wire_but_residues_depends_on_the_data(scheme: str) -> No
     what was declared. Operands in the clear show their size up to a power of two and no more.
     """
     params = hesc.LeveledParams.recommended(scheme)
-    secret, public = hesc.leveled_keygen(params, rotations=[1, -4])
+    secret, public = hesc.keygen(params, rotations=[1, -4])
     bound = 1 if scheme == "ckks" else 100
 
     def forms(data: NDArray[Any], operand: NDArray[Any]) -> list[bytes]:
@@ -70,7 +70,7 @@ def test_nothing_on_the_wire_but_residues_depends_on_the_data(scheme: str) -> No
 def test_bounds_are_declared_and_never_found_out() -> None:
     params = hesc.LeveledParams.recommended("ckks")
     assert params.bound == 1.0
-    secret, public = hesc.leveled_keygen(params, products=False)
+    secret, public = hesc.keygen(params, products=False)
     for encrypt in (public.encrypt, secret.encrypt_to_bytes):
         with pytest.raises(hesc.OutOfRangeError, match="bound="):
             encrypt([0.5, 1.5])
@@ -128,7 +128,7 @@ def test_operands_of_ckks_are_numbers(precise: Keys) -> None:
 @pytest.mark.parametrize("scheme", ["bfv", "bgv"])
 def test_integers_come_back_or_are_refused(scheme: str) -> None:
     params = hesc.LeveledParams.recommended(scheme)
-    secret, public = hesc.leveled_keygen(params, rotations=[1])
+    secret, public = hesc.keygen(params, rotations=[1])
     smallest, largest = params.integer_range
     assert params.plain_modulus == largest - smallest + 1
     ends = [smallest, -1, 0, largest]
@@ -165,7 +165,7 @@ def test_integers_come_back_or_are_refused(scheme: str) -> None:
 def test_products_with_ones_own_image_are_right_or_refused(scheme: str) -> None:
     """The constant coefficient of `e(X) e(1/X)` is the sum of all squares of the noise."""
     params = hesc.LeveledParams.recommended(scheme, ring_degree=4096)
-    secret, public = hesc.leveled_keygen(params, conjugate=True)
+    secret, public = hesc.keygen(params, conjugate=True)
     smallest, largest = params.integer_range
     values = np.random.default_rng(1).integers(smallest, largest + 1, params.slot_count)
     x = public.encrypt(values, wrap=True)
@@ -258,7 +258,7 @@ def test_primes_of_a_chain_may_differ_in_size(scheme: str) -> None:
         plain_modulus=primes_of_bits(16384, [20])[0] if exact else None,
         scale=None if exact else 2.0**40,
     )
-    secret, public = hesc.leveled_keygen(params, rotations=[1], conjugate=True)
+    secret, public = hesc.keygen(params, rotations=[1], conjugate=True)
     values = np.array([3, -2] if exact else [0.5, -0.25])
     x = public.encrypt(values, bound=3)
     for result, expected in [
@@ -296,7 +296,7 @@ def test_scales_that_leave_no_number_are_refused() -> None:
         scale=2.0**100,
         assurance="insecure",
     )
-    secret, public = hesc.leveled_keygen(params)
+    secret, public = hesc.keygen(params)
     x = public.encrypt([1e-300], bound=1e-200)
     for _ in range(4):
         assert np.all(np.abs(secret.decrypt(x)) <= x.error_bound)

@@ -54,11 +54,11 @@ def test_shared_numbers_are_drowned_in_noise(precise: Keys, tmp_path: Path) -> N
         secret.decrypt_shared(vector, expected=expected, answers=2048)
     for answers in (2048, 10**8):
         with pytest.raises(hesc.ParameterError, match="new key"):
-            hesc.LeveledSecretKey(secret.params, secret._native).decrypt_shared(
+            hesc.SecretKey(secret.params, secret._native).decrypt_shared(
                 vector, expected=expected, answers=answers
             )
     secret.save(tmp_path / "key")
-    again = hesc.LeveledSecretKey.load(secret.params, tmp_path / "key", shared=secret.shared)
+    again = hesc.SecretKey.load(secret.params, tmp_path / "key", shared=secret.shared)
     assert again.shared == 1.0
     for wrong, error in (
         (-0.1, hesc.ParameterError),
@@ -66,12 +66,12 @@ def test_shared_numbers_are_drowned_in_noise(precise: Keys, tmp_path: Path) -> N
         (np.nan, hesc.OutOfRangeError),
     ):
         with pytest.raises(error, match="shared"):
-            hesc.LeveledSecretKey.load(secret.params, tmp_path / "key", shared=wrong)
+            hesc.SecretKey.load(secret.params, tmp_path / "key", shared=wrong)
 
 
 def test_what_is_shared_follows_the_owners_bounds(precise: Keys) -> None:
     params = precise[0].params
-    secret, public = hesc.leveled_keygen(params)
+    secret, public = hesc.keygen(params)
 
     def program(x: hesc.EncryptedVector) -> hesc.EncryptedVector:
         return x * x + x
@@ -116,11 +116,11 @@ def test_what_is_shared_follows_the_owners_bounds(precise: Keys) -> None:
         secret.decrypt_shared(far, expected=public.encrypt([1.0]), answers=10**6)
     with pytest.raises(hesc.ParameterError, match="drown"):
         secret.decrypt_shared(far, expected=public.encrypt([0.0]), answers=10**18)
-    small, keys = hesc.leveled_keygen(hesc.LeveledParams.recommended("ckks"), products=False)
+    small, keys = hesc.keygen(hesc.LeveledParams.recommended("ckks"), products=False)
     with pytest.raises(hesc.ParameterError, match="drown"):
         small.decrypt_shared(keys.encrypt([1]), expected=keys.encrypt([0]), answers=1)
     assert small.shared == 0.0
-    exact, keys = hesc.leveled_keygen(hesc.LeveledParams.recommended("bfv"), products=False)
+    exact, keys = hesc.keygen(hesc.LeveledParams.recommended("bfv"), products=False)
     with pytest.raises(hesc.ParameterError, match="exact"):
         exact.decrypt_shared(keys.encrypt([1]), expected=keys.encrypt([1]), answers=1)
 
@@ -131,7 +131,7 @@ def test_a_crafted_ciphertext_of_the_review_shows_no_secret(precise: Keys) -> No
     A random guess is right in a third of 1024 coefficients, 425 or more times once in 10^7 runs.
     """
     params = precise[0].params
-    secret, public = hesc.leveled_keygen(params, products=False)
+    secret, public = hesc.keygen(params, products=False)
     honest = public.encrypt(np.zeros(512, dtype=np.complex128))
     levels = wire.level_moduli(params.to_bytes())
     head, parts = wire.read_leveled(honest.to_bytes(), params.ring_degree, levels)

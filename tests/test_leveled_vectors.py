@@ -278,7 +278,7 @@ def test_what_travels_says_what_it_is(p: Party) -> None:
 
 def test_rotations_take_any_key_that_does_it() -> None:
     params = party("bfv").params
-    secret, public = hesc.leveled_keygen(params, rotations=[5, -3])
+    secret, public = hesc.keygen(params, rotations=[5, -3])
     x = np.arange(4)
     found = secret.decrypt(public.encrypt(x).rotate(1))
     np.testing.assert_array_equal(found, np.roll(x, -1))
@@ -289,20 +289,20 @@ def test_rotations_take_any_key_that_does_it() -> None:
 
 
 def test_errors_name_rotations(p: Party) -> None:
-    _, public = hesc.leveled_keygen(p.params, rotations=[1])
+    _, public = hesc.keygen(p.params, rotations=[1])
     v = public.encrypt([1, 2, 3, 4, 5], bound=5)
     with pytest.raises(hesc.ParameterError, match=r"by 2, 4.*dot_rotations\(5\)"):
         v.dot(v)
     with pytest.raises(hesc.ParameterError, match=r"matrix_rotations\(2, 5\)"):
         np.ones((2, 5), dtype=int) @ v
-    none = hesc.leveled_keygen(p.params)[1].encrypt([1, 2, 3], bound=3)
+    none = hesc.keygen(p.params)[1].encrypt([1, 2, 3], bound=3)
     with pytest.raises(hesc.ParameterError, match=r"rotations=hesc.vectors.dot_rotations\(3\)"):
         none.dot(none)
     with pytest.raises(hesc.ParameterError, match=r"rotations=\[-2, 1\]"):
         none.rotate(1)
     # What needs no key asks for none.
     one: NDArray[Any] = np.array([3])
-    w = hesc.leveled_keygen(p.params)[1].encrypt(one, bound=3)
+    w = hesc.keygen(p.params)[1].encrypt(one, bound=3)
     for vector in (w.rotate(5), w.dot(w), np.ones((4, 1), dtype=int) @ w, none.rotate(3)):
         assert len(vector) > 0
 

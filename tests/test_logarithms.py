@@ -15,6 +15,7 @@ import pytest
 import hesc
 from hesc import logarithms
 from hesc.logarithms import Evaluator, Factor, Plan
+from hesc.logarithms.secret import decrypt_logarithms, encrypt_logarithms
 from tests.second_implementation import logarithms as second
 from tests.second_implementation import wire
 
@@ -33,16 +34,16 @@ class Party(NamedTuple):
     """Everybody's things."""
 
     plan: Plan
-    secret: hesc.LeveledSecretKey
+    secret: hesc.SecretKey
     keys: hesc.PublicKeys
 
     @classmethod
     def of(cls, plan: Plan) -> Party:
-        return cls(plan, *hesc.leveled_keygen(plan.params, products=False))
+        return cls(plan, *hesc.keygen(plan.params, products=False))
 
     def upload(self, number: int, values: Any) -> bytes:
         if self.plan.factors[number].source == "secret":
-            return self.secret.encrypt_logarithms(self.plan, number, values)
+            return encrypt_logarithms(self.secret, self.plan, number, values)
         return logarithms.encrypt(self.plan, number, self.keys, values)
 
     def server(self, numbers: list[Any]) -> Evaluator:
@@ -61,7 +62,7 @@ class Party(NamedTuple):
 
     def run(self, numbers: list[Any]) -> Any:
         answer = self.server(numbers).evaluate(self.uploads(numbers))
-        return self.secret.decrypt_logarithms(self.plan, answer)
+        return decrypt_logarithms(self.secret, self.plan, answer)
 
 
 def matrix_party(source: str = "public", error: float = 0.05) -> Party:
@@ -225,10 +226,10 @@ def test_stored_vectors(case: dict[str, Any], tmp_path: Path) -> None:
     path = tmp_path / "secret"
     path.write_bytes(stored(case, "secret"))
     path.chmod(0o600)
-    secret = hesc.LeveledSecretKey.load(plan.params, path)
+    secret = hesc.SecretKey.load(plan.params, path)
     key = wire.read_secret(path.read_bytes(), theirs.ring_degree)
     answer = stored(case, "answer")
-    found = secret.decrypt_logarithms(plan, answer)
+    found = decrypt_logarithms(secret, plan, answer)
     assert np.allclose(found.products, case["products"], rtol=1e-12, atol=0)
     decrypted = second.decrypt(answer, theirs, key)
     assert np.allclose(decrypted, case["products"], rtol=1e-12, atol=0)
@@ -262,7 +263,7 @@ def test_stored_vectors(case: dict[str, Any], tmp_path: Path) -> None:
     server = Evaluator(plan, shared=shared, clear=clear)
     if not clear:
         assert server.evaluate(uploads) == answer
-    assert secret.decrypt_logarithms(plan, server.evaluate(uploads)).values.shape[0] == 3
+    assert decrypt_logarithms(secret, plan, server.evaluate(uploads)).values.shape[0] == 3
 
 
 def test_second_implementation_writes_answers_with_clear_factors(tmp_path: Path) -> None:
@@ -277,7 +278,7 @@ def test_second_implementation_writes_answers_with_clear_factors(tmp_path: Path)
     clear = [second.neighbours(theirs, share)[0] for share in (-1.0, 0.5)]
     head = wire.open_frame(upload, "logarithm upload")[:32]
     answer = second.write_answer([blocks], clear, theirs, head, 2)
-    found = party.secret.decrypt_logarithms(party.plan, answer).values
+    found = decrypt_logarithms(party.secret, party.plan, answer).values
     assert np.allclose(found, [[-1, -0.5], [0, 0.5]], rtol=2 ** (1 / theirs.step) - 1, atol=0)
 
 
@@ -330,17 +331,17 @@ def poly(exponents: Any, coefficients: Any) -> Plan:
         (lambda p: p.upload(0, np.zeros((2, 2, 5))), "Shape", "samples before it"),
         (lambda p: p.upload(0, [1j] * 5), "Shape", "real"),
         (lambda p: p.upload(1, np.zeros((2, 3, 5))), "Shape", r"the shape \(3, 5\)"),
-        (lambda p: p.secret.encrypt_logarithms(p.plan, 1, MATRIX), "Parameter", "public keys"),
+        (lambda p: encrypt_logarithms(p.secret, p.plan, 1, MATRIX), "Parameter", "public keys"),
         (lambda p: logarithms.encrypt(p.plan, 0, p.keys, np.zeros(5)), "Parameter", "key owner"),
         (lambda p: logarithms.encrypt(p.plan, 2, p.keys, 0), "Parameter", "factors 0 to 1"),
         (lambda p: logarithms.encrypt(p.plan, -1, p.keys, 0), "Parameter", "factors 0 to 1"),
         (lambda p: logarithms.encrypt(p.plan, WORD, p.keys, 0), "Parameter", "factors 0 to 1"),
         (lambda p: logarithms.encrypt(p.secret, 1, p.keys, 0), "Parameter", "Plan first"),
-        (lambda p: logarithms.encrypt(p.plan, 1, p.secret, MATRIX), "Parameter", "leveled_keygen"),
-        (lambda p: p.secret.encrypt_logarithms(None, 0, 0), "Parameter", "Plan first"),
-        (lambda p: p.secret.decrypt_logarithms(p.plan, "answer"), "Parameter", "bytes"),
-        (lambda p: p.secret.decrypt_logarithms(p.plan, b"answer"), "Wire", "fewer bytes"),
-        (lambda p: p.secret.decrypt_logarithms(None, b""), "Parameter", "Plan first"),
+        (lambda p: logarithms.encrypt(p.plan, 1, p.secret, MATRIX), "Parameter", "keygen"),
+        (lambda p: encrypt_logarithms(p.secret, None, 0, 0), "Parameter", "plan is of the type"),  # type: ignore[arg-type]
+        (lambda p: decrypt_logarithms(p.secret, p.plan, "answer"), "Parameter", "bytes"),  # type: ignore[arg-type]
+        (lambda p: decrypt_logarithms(p.secret, p.plan, b"answer"), "Wire", "fewer bytes"),
+        (lambda p: decrypt_logarithms(p.secret, None, b""), "Parameter", "plan is of the type"),  # type: ignore[arg-type]
         (lambda p: Evaluator(p.plan), "Parameter", "operand 1 is missing"),
         (lambda p: Evaluator(p.plan, clear={1: MATRIX}), "Parameter", "is encrypted"),
         (lambda p: Evaluator(p.plan, clear={7: MATRIX}), "Parameter", "factors 0 to 1"),
@@ -407,13 +408,13 @@ def test_other_plans_and_keys_are_refused(party: Party) -> None:
     with pytest.raises(hesc.KeyMismatchError):
         server.evaluate([other.upload(0, np.ones(5))])
     with pytest.raises(hesc.KeyMismatchError):
-        other.secret.decrypt_logarithms(party.plan, answer)
+        decrypt_logarithms(other.secret, party.plan, answer)
     plan = matrix_party(error=0.051).plan
     assert plan.params.to_bytes() == party.plan.params.to_bytes()
     with pytest.raises(hesc.ParameterError):
         server.evaluate([party._replace(plan=plan).upload(0, np.ones(5))])
     with pytest.raises(hesc.ParameterError):
-        party.secret.decrypt_logarithms(plan, answer)
+        decrypt_logarithms(party.secret, plan, answer)
     both = Party.of(Plan.elementwise([Factor(), Factor()], error=0.1))
     uploads = [both.upload(0, np.ones(3)), both.upload(1, np.ones(2))]
     with pytest.raises(hesc.ShapeError, match="2 samples where others have 3"):

@@ -16,6 +16,7 @@ import hesc
 from hesc import codes, gates, integers
 from hesc import vectors as leveled
 from hesc._support import memory
+from hesc.codes.secret import encrypt_codes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +27,7 @@ GIB = 1 << 30
 @cache
 def _given() -> tuple[Any, Any, Any, Any]:
     secret, public = hesc.keygen(hesc.Params.preset("bfv_1024"))
-    _, keys = hesc.leveled_keygen(hesc.LeveledParams.preset("bgv_4369"), products=False)
+    _, keys = hesc.keygen(hesc.LeveledParams.preset("bgv_4369"), products=False)
     x = hesc.Encryptor(public, 64).encrypt([0.5])
     return secret, public, keys, x
 
@@ -59,7 +60,7 @@ REQUESTS: dict[str, Callable[[], object]] = {
     "ciphertexts": lambda: hesc.Encryptor(_given()[1], 64, layout="one_per_block").encrypt(
         np.zeros(10**6)
     ),
-    "evaluation keys": lambda: hesc.leveled_keygen(
+    "evaluation keys": lambda: hesc.keygen(
         hesc.LeveledParams.preset("ckks_32768"), rotations=range(1, 500)
     ),
     "seeded ciphertexts": lambda: hesc.SecretEncryptor(
@@ -75,7 +76,7 @@ REQUESTS: dict[str, Callable[[], object]] = {
     "a matrix product": lambda: _row(20_000).reshape(-1, 1) @ _row(20_000).reshape(1, -1),
     "projections": lambda: codes.SignProjection(1 << 20, bits=1 << 16, random_state=0),
     "distances in the clear": lambda: codes.hamming(*[np.zeros((10**5, 1), np.uint64)] * 2),
-    "encrypted codes": lambda: _given()[0].encrypt_codes(np.zeros((10**5, 64), np.uint64)),
+    "encrypted codes": lambda: encrypt_codes(_given()[0], np.zeros((10**5, 64), np.uint64)),
     "bits of numbers": lambda: gates.to_bits(_many(10**8, np.uint8(1)), 64),
     "integers": lambda: integers.encrypt(_given()[2], _many(10**8, np.uint8(1)), "uint8"),
     "integers in slots": lambda: integers.encrypt(_given()[2], np.zeros(10**6, int), "uint64"),

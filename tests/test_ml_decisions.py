@@ -26,6 +26,7 @@ import hesc
 from hesc._support import shares
 from hesc.integers import Integers
 from hesc.integers.circuits import Style, circuit_of
+from hesc.integers.secret import encrypt_integers
 from hesc.ml import PrivateClassifier
 from hesc.models import extraction, transforms
 from hesc.models.extraction import linear_form
@@ -37,7 +38,7 @@ from hesc.protocols.classes.client import ClassClient
 from hesc.protocols.classes.plan import ClassPlan, Counted
 from hesc.protocols.classes.planning import held_out
 from hesc.protocols.classes.quantisation import quantised
-from hesc.protocols.classes.server import ANSWER, KEYS, ClassServer
+from hesc.protocols.classes.server import ANSWER, ClassServer
 from hesc.protocols.classes.trees import trees
 from hesc.protocols.runs import Session
 from tests.lying_frames import refitted
@@ -296,12 +297,11 @@ def test_trees_of_steps_are_the_trees_at_the_steps(bits: int) -> None:
 def test_a_kept_key_goes_with_its_own_public_one() -> None:
     """Bits that bootstrap are encrypted under it: whoever has another's key reads samples."""
     plan = planned(TREE, engine="bootstrapped", batch=1)._served().plan
-    client, (_, other) = ClassClient(plan), hesc.keygen(plan.params)
+    client, (_, other) = ClassClient(plan), hesc.keygen(plan.params, bootstrapping=True)
     keys = client.public_keys()
     assert ClassClient(plan, secret=client.secret, keys=keys).public_keys() == keys
-    foreign = frames.join(KEYS, [other.to_bytes(), frames.split(keys, KEYS, 2)[1]])
     with pytest.raises(hesc.KeyMismatchError):
-        ClassClient(plan, secret=client.secret, keys=foreign)
+        ClassClient(plan, secret=client.secret, keys=other.to_bytes())
 
 
 def test_parties_apart(parties: tuple[ClassClient, ClassServer], tmp_path: Any) -> None:
@@ -344,7 +344,7 @@ def test_a_server_needs_no_secrets_and_no_scikit_learn(
     code = """
 import sys
 from pathlib import Path
-from hesc.ml import ways
+from hesc.protocols import ways
 
 at = Path(sys.argv[1])
 server = ways.read_server((at / "server").read_bytes(), keys=(at / "keys").read_bytes())
@@ -387,7 +387,7 @@ def test_a_class_that_there_is_not_is_no_answer(
     client, _ = parties
     secret: Any = client.secret
     for place in range(4):
-        data = secret.encrypt_integers_to_bytes([place], "uint2")
+        data = encrypt_integers(secret, [place], "uint2")
         answer = frames.join(ANSWER, [client.plan.digest, data])
         if place < 3:
             assert client.decrypt(answer).predictions.tolist() == [place]
@@ -398,10 +398,10 @@ def test_a_class_that_there_is_not_is_no_answer(
 
 @pytest.mark.parametrize("behind", [b"x", bytes(8), (1).to_bytes(8, "little") + b"x"])
 def test_nothing_follows_upon_the_parts_of_a_message(behind: bytes) -> None:
-    data = frames.join(KEYS, [b"one", b"two"])
-    assert frames.split(refitted(data), KEYS, 2) == [b"one", b"two"]
+    data = frames.join(ANSWER, [b"one", b"two"])
+    assert frames.split(refitted(data), ANSWER, 2) == [b"one", b"two"]
     with pytest.raises(hesc.WireError, match="2 parts here"):
-        frames.split(refitted(data + behind), KEYS, 2)
+        frames.split(refitted(data + behind), ANSWER, 2)
 
 
 def test_damaged_bytes(tree: PrivateClassifier, parties: tuple[ClassClient, ClassServer]) -> None:

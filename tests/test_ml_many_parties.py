@@ -125,7 +125,7 @@ def test_encryption_errs_as_much_as_its_law_says(name: str) -> None:
     """Over keys; the stated noise is above what is measured, and by no more than a tenth."""
     found = []
     for _ in range(12):
-        secret, keys = hesc.leveled_keygen(sets.params_of(name), products=False)
+        secret, keys = hesc.keygen(sets.params_of(name), products=False)
         found.append(secret.decrypt(keys.encrypt(np.zeros(SLOTS) + 0j)))
     measured = np.sqrt(np.square([np.real(found), np.imag(found)]).mean())
     assert 0.9 * sets.noise_of(name) < measured < sets.noise_of(name)
@@ -343,12 +343,12 @@ def other_answer() -> bytes:
     return other.server.answer(other.pieces(X))
 
 
-def finer_secret() -> hesc.LeveledSecretKey:
-    return hesc.leveled_keygen(sets.params_of("106 bits"), products=False)[0]
+def finer_secret() -> hesc.SecretKey:
+    return hesc.keygen(sets.params_of("106 bits"), products=False)[0]
 
 
 def finer_keys() -> bytes:
-    return hesc.leveled_keygen(sets.params_of("106 bits"), products=False)[1].to_bytes()["public"]
+    return hesc.keygen(sets.params_of("106 bits"), products=False)[1].to_bytes()
 
 
 @pytest.mark.parametrize(

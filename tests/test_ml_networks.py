@@ -29,11 +29,11 @@ from hesc.ml import (
     NetworkServer,
     PrivateMLPClassifier,
     PrivateMLPRegressor,
-    frames,
 )
 from hesc.models.described import Described
 from hesc.models.given import GivenClassifier
 from hesc.models.layers import ACTIVATIONS, Layer, Network
+from hesc.protocols import frames
 from hesc.protocols.networks import planning
 from hesc.protocols.networks.fits import extremes, farthest, fitted
 from hesc.protocols.networks.packing import Packing
@@ -205,7 +205,7 @@ def test_no_sample_in_the_region_is_worse_than_the_worst(activation: str, follow
 def test_matrices_act_on_every_sample(widths: tuple[int, int]) -> None:
     params = hesc.LeveledParams.recommended("ckks", ring_degree=4096)
     packing = Packing(params.slot_count, widths)
-    secret, keys = hesc.leveled_keygen(params, rotations=packing.rotations())
+    secret, keys = hesc.keygen(params, rotations=packing.rotations())
     rng = np.random.default_rng(0)
     x = rng.uniform(-1, 1, (packing.samples, widths[0]))
     weights = rng.uniform(-1, 1, widths[::-1]) / widths[0]

@@ -222,8 +222,8 @@ def clear_answer() -> bytes:
 
 def other_keys() -> bytes:
     """Of another set."""
-    _, keys = hesc.leveled_keygen(hesc.LeveledParams.preset("ckks_4096"), products=False)
-    return keys.to_bytes()["public"]
+    _, keys = hesc.keygen(hesc.LeveledParams.preset("ckks_4096"), products=False)
+    return keys.to_bytes()
 
 
 def relabelled(world: World | None = None) -> bytes:

@@ -58,7 +58,7 @@ def test_parties_apart(tmp_path: Any) -> None:
     assert np.abs(found.scores - made.decision_function(X[:70])).max() < 7 * found.error
     assert client.probabilities(answer).shape == (70, 3)
     client.secret.save(tmp_path / "key")
-    kept = hesc.LeveledSecretKey.load(plan.ring.params, tmp_path / "key")
+    kept = hesc.SecretKey.load(plan.ring.params, tmp_path / "key")
     later = Client(plan, secret=kept)
     assert np.array_equal(later.decrypt(answer).scores, found.scores)
     with pytest.raises(hesc.ParameterError, match="without its public one"):
@@ -371,7 +371,7 @@ def test_wishes_that_cannot_be_are_refused(wishes: dict[str, Any], error: str, t
         (lambda p: p.server(keys=5), "Parameter", "keys are bytes"),
         (lambda _: Client(WORD), "Parameter", "PrivatePlan.from_bytes"),
         (lambda _: Server(WORD, [1], [1]), "Parameter", "PrivateClassifier.plan"),
-        (lambda p: Client(p.client().plan, secret=WORD), "Parameter", "leveled_keygen"),
+        (lambda p: Client(p.client().plan, secret=WORD), "Parameter", "keygen"),
     ],
 )
 def test_parties_refuse(act: Callable[[PrivateClassifier], Any], error: str, text: str) -> None:

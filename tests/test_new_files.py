@@ -300,7 +300,7 @@ def test_endless_inputs_are_refused(tmp_path: Path) -> None:
 
 def _secret(path: Path) -> hesc.SecretKey:
     secret, _ = hesc.keygen(PARAMS)
-    hesc.save_secret_key(secret, path)
+    secret.save(path)
     return secret
 
 
@@ -308,14 +308,14 @@ def test_a_secret_key_that_others_may_read_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "s.key"
     _secret(path)
     assert path.stat().st_mode & 0o777 == 0o600
-    hesc.load_secret_key(PARAMS, path)
+    hesc.SecretKey.load(PARAMS, path)
     for mode in (0o640, 0o604, 0o622, 0o777):
         path.chmod(mode)
-        for use in (wants_passphrase, partial(hesc.load_secret_key, PARAMS)):
+        for use in (wants_passphrase, partial(hesc.SecretKey.load, PARAMS)):
             with pytest.raises(PermissionError, match="chmod 600"):
                 use(path)
     path.chmod(0o400)
-    hesc.load_secret_key(PARAMS, path)
+    hesc.SecretKey.load(PARAMS, path)
 
 
 def test_a_secret_key_of_somebody_else_is_refused(
@@ -329,7 +329,7 @@ def test_a_secret_key_of_somebody_else_is_refused(
         os.chown(path, stranger, -1)
     else:
         monkeypatch.setattr(os, "geteuid", lambda: stranger)
-    for use in (wants_passphrase, partial(hesc.load_secret_key, PARAMS)):
+    for use in (wants_passphrase, partial(hesc.SecretKey.load, PARAMS)):
         with pytest.raises(PermissionError, match="chown"):
             use(path)
 
@@ -344,10 +344,10 @@ def test_the_bytes_of_a_key_file_do_not_pass_through_python(tmp_path: Path) -> N
 
     sys.addaudithook(listen)
     try:
-        hesc.save_secret_key(hesc.keygen(PARAMS)[0], path, passphrase="correct horse")
+        hesc.keygen(PARAMS)[0].save(path, passphrase="correct horse")
         made = len(opened)
         assert wants_passphrase(path)
-        hesc.load_secret_key(PARAMS, path, passphrase="correct horse")
+        hesc.SecretKey.load(PARAMS, path, passphrase="correct horse")
         assert len(opened) == made
         path.read_bytes()
         assert len(opened) == made + 1
@@ -358,7 +358,7 @@ def test_the_bytes_of_a_key_file_do_not_pass_through_python(tmp_path: Path) -> N
 def test_a_pipe_is_no_key_file(tmp_path: Path) -> None:
     """Nobody writes to it: opening it would wait for ever."""
     os.mkfifo(tmp_path / "pipe")
-    for use in (wants_passphrase, partial(hesc.load_secret_key, PARAMS)):
+    for use in (wants_passphrase, partial(hesc.SecretKey.load, PARAMS)):
         with pytest.raises(hesc.ParameterError, match="no file"):
             use(tmp_path / "pipe")
 
@@ -369,7 +369,7 @@ def test_a_secret_key_never_takes_the_place_of_a_file(tmp_path: Path) -> None:
         _secret(tmp_path / "link")
     with pytest.raises(FileNotFoundError, match="make it first"):
         _secret(tmp_path / "nodir" / "s.key")
-    secret, _ = hesc.leveled_keygen(hesc.LeveledParams.preset("bfv_4096"), products=False)
+    secret, _ = hesc.keygen(hesc.LeveledParams.preset("bfv_4096"), products=False)
     with pytest.raises(FileExistsError, match="not overwritten"):
         secret.save(tmp_path / "link")
     assert _names(tmp_path) == ["link"]

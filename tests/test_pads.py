@@ -112,8 +112,8 @@ def test_nonces_differ_over_forked_processes() -> None:
 
 def test_a_saved_key_reads_what_it_wrote(tmp_path: Any) -> None:
     encrypted = hesc.SecretEncryptor(SECRET, 512).encrypt([0.25, -0.5])
-    hesc.save_secret_key(SECRET, tmp_path / "key", passphrase="some words")
-    loaded = hesc.load_secret_key(PARAMS, tmp_path / "key", passphrase="some words")
+    SECRET.save(tmp_path / "key", passphrase="some words")
+    loaded = hesc.SecretKey.load(PARAMS, tmp_path / "key", passphrase="some words")
     expected = hesc.Decryptor(SECRET).decrypt(encrypted.expand())
     np.testing.assert_array_equal(hesc.Decryptor(loaded).decrypt(encrypted.expand()), expected)
     stranger = hesc.keygen(PARAMS)[0]

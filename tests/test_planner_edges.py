@@ -11,12 +11,13 @@ import pytest
 
 import hesc
 from hesc.codes import GalleryPlan
+from hesc.codes.secret import encrypt_probes
 from hesc.planner import Calibration, Classes, Distances, Products, Scores, Task, decide
 from hesc.planner import calibration as calibrating
 from hesc.planner.contenders.codes import EncryptedRecords, most_probes
 from hesc.planner.decision import _rounded_up
 from hesc.planner.offers import Offer, measure
-from hesc.secret import leveled_keygen
+from hesc.secret import keygen
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -210,9 +211,9 @@ def test_galleries_run_and_are_as_large_as_said(bits: int, records: int, probes:
 @pytest.mark.parametrize("bits", [64, 1024, 4096])
 def test_messages_to_galleries_are_as_long_as_they_may_be(bits: int) -> None:
     plan = GalleryPlan(bits)
-    secret, _ = leveled_keygen(plan.params, products=False)
+    secret, _ = keygen(plan.params, products=False)
     most = most_probes(plan)
     if bits == 4096:
-        assert secret.encrypt_probes(plan, codes(most, bits))
+        assert encrypt_probes(secret, plan, codes(most, bits))
     with pytest.raises(hesc.ParameterError, match="several messages"):
-        secret.encrypt_probes(plan, codes(most + 1, bits))
+        encrypt_probes(secret, plan, codes(most + 1, bits))

@@ -28,7 +28,7 @@ from hesc.planner.offers import Offer, measure, timed
 from hesc.protocols.classes import sizes
 from hesc.protocols.classes.models import classify
 from hesc.protocols.classes.quantisation import MODELS, quantised
-from hesc.secret import keygen, leveled_keygen
+from hesc.secret import keygen
 from hesc.streams.arrays import EncryptedArray
 
 SHIPPED = Calibration.shipped()
@@ -198,7 +198,7 @@ def test_integers_are_the_model_in_whole_numbers(features: int, outputs: int) ->
 @pytest.mark.parametrize("name", ["bgv_13107_circuits", "bgv_4369"])
 def test_keys_are_as_large_as_said(name: str) -> None:
     params = LeveledParams.preset(name)
-    public = leveled_keygen(params, unpacking=True)[1]
+    public = keygen(params, unpacking=True)[1]
     size = len(public.to_bytes())
     assert sizes.keys(name, "packed") == size
     assert sizes.keys(name, "sliced") == len(public.only("relinearisation").to_bytes())

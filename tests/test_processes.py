@@ -19,6 +19,7 @@ import pytest
 
 import hesc
 from hesc import _native, gates
+from hesc.gates.secret import decrypt_bits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +31,7 @@ PARAMS = hesc.Params.preset("bfv_1024_fusion")
 SECRET, PUBLIC = hesc.keygen(PARAMS)
 VALUES = np.linspace(-1, 1, 300)
 LEVELED = hesc.LeveledParams.preset("bfv_4096")
-OWNER, KEYS = hesc.leveled_keygen(LEVELED)
+OWNER, KEYS = hesc.keygen(LEVELED)
 
 
 def _streams() -> None:
@@ -59,7 +60,7 @@ def _bits() -> None:
     evaluator = gates.Evaluator(public)
     a = gates.encrypt_bits(public, [0, 0, 1, 1])
     b = gates.encrypt_bits(public, [0, 1, 0, 1])
-    assert secret.decrypt_bits(evaluator.gate("AND", a, b)).tolist() == [0, 0, 0, 1]
+    assert decrypt_bits(secret, evaluator.gate("AND", a, b)).tolist() == [0, 0, 0, 1]
 
 
 def _in_child(work: Callable[[], None]) -> None:
@@ -267,7 +268,7 @@ def test_gates_travel() -> None:
     popcount = _travelled(gates.popcount(3))
     (count,) = evaluator(popcount, bits)
     answer = _travelled(evaluator.answer(count))
-    assert gates.to_numbers(secret.decrypt_bits(answer)) == 2
+    assert gates.to_numbers(decrypt_bits(secret, answer)) == 2
     with pytest.raises(hesc.ParameterError, match=r"Evaluator\.pack"):
         pickle.dumps(count)
     for thing, message in ((evaluator, "public keys"), (evaluator.program(popcount), "Circuit")):
@@ -278,8 +279,8 @@ def test_gates_travel() -> None:
 @pytest.mark.parametrize(
     ("thing", "message"),
     [
-        (SECRET, "save_secret_key"),
-        (hesc.Decryptor(SECRET), "save_secret_key"),
+        (SECRET, "write it with save"),
+        (hesc.Decryptor(SECRET), "write it with save"),
         (OWNER, "write it with save"),
         (hesc.SecretEncryptor(SECRET), "secret key|encoder"),
         (hesc.Encryptor(PUBLIC), "first_dimension of its own"),

@@ -12,7 +12,9 @@ import pytest
 
 import hesc
 from hesc.codes import EncryptedCodes, EncryptedDistances, EncryptedGallery, GalleryPlan, hamming
+from hesc.codes.secret import decrypt_distances, gallery_distances
 from hesc.ring_products import EncryptedModel, Model, Plan
+from hesc.ring_products.secret import decrypt_scores
 from tests.second_implementation import codes as second_codes
 from tests.second_implementation import ring_products as second
 from tests.second_implementation import wire
@@ -31,14 +33,14 @@ def data(case: dict[str, Any], name: str) -> bytes:
 
 def key_of(
     params: hesc.LeveledParams, case: dict[str, Any], folder: Path
-) -> tuple[hesc.LeveledSecretKey, tuple[bytes, Any]]:
+) -> tuple[hesc.SecretKey, tuple[bytes, Any]]:
     """The key for hesc, and its name and coefficients for the second implementation."""
     path = folder / "secret"
     path.write_bytes(data(case, "secret"))
     path.chmod(0o600)
     name = wire.open_frame(data(case, "secret"), "secret")[KEY_NAME]
     ternary = wire.read_secret(data(case, "secret"), params.ring_degree or 0)
-    return hesc.LeveledSecretKey.load(params, path), (name, ternary)
+    return hesc.SecretKey.load(params, path), (name, ternary)
 
 
 @pytest.mark.parametrize("case", STORED["ring_products"], ids=lambda case: case["weights"])
@@ -47,7 +49,7 @@ def test_ring_products(case: dict[str, Any], tmp_path: Path) -> None:
     plan = Plan.from_bytes(data(case, "plan"))
     secret, (name, ternary) = key_of(plan.params, case, tmp_path)
     read = second.read_plan(data(case, "plan"))
-    found = secret.decrypt_scores(plan, data(case, "answer"))
+    found = decrypt_scores(secret, plan, data(case, "answer"))
     assert np.array_equal(found.values, case["scores"])
     assert np.abs(found.values - EXACT).max() < 7 * plan.error
     assert np.array_equal(second.decrypt(data(case, "answer"), read, ternary), found.values)
@@ -57,7 +59,7 @@ def test_ring_products(case: dict[str, Any], tmp_path: Path) -> None:
     if plan.encrypted_under is None:
         if plan.answers is None:
             again = Model(plan, WEIGHTS, INTERCEPTS).evaluate(data(case, "query"))
-            assert np.abs(secret.decrypt_scores(plan, again).values - EXACT).max() < 7 * plan.error
+            assert np.abs(decrypt_scores(secret, plan, again).values - EXACT).max() < 7 * plan.error
         return
     model = EncryptedModel.from_bytes(plan, data(case, "model"))
     # No randomness: the same ciphertexts give the same answer.
@@ -73,7 +75,7 @@ def test_ring_products(case: dict[str, Any], tmp_path: Path) -> None:
     x = SAMPLES[1]
     query = second.encrypt_features(x, read, (name, ternary), bytes(range(32)))
     answer = model.evaluate(query)
-    scores = secret.decrypt_scores(plan, answer).values
+    scores = decrypt_scores(secret, plan, answer).values
     assert np.abs(scores - EXACT[1]).max() < 7 * plan.error
     assert np.array_equal(second.decrypt(answer, read, ternary), scores)
 
@@ -83,12 +85,12 @@ def test_columns(tmp_path: Path) -> None:
     params = hesc.Params.from_bytes(data(case, "params"), assurance="insecure")
     (tmp_path / "secret").write_bytes(data(case, "secret"))
     (tmp_path / "secret").chmod(0o600)
-    secret = hesc.load_secret_key(params, tmp_path / "secret")
+    secret = hesc.SecretKey.load(params, tmp_path / "secret")
     clear = np.array(case["clear"], dtype=np.uint64)
     stored = EncryptedDistances.from_bytes(params, data(case, "answer"))
     again = EncryptedCodes.from_bytes(params, data(case, "columns")).distances(clear)
     assert again.to_bytes() == data(case, "answer")
-    assert np.array_equal(secret.distances(stored), case["distances"])
+    assert np.array_equal(decrypt_distances(secret, stored), case["distances"])
     ternary = wire.read_secret(data(case, "secret"), params.ring_degree or 0)
     found = second_codes.column_distances(data(case, "answer"), ternary, case["plain_modulus"])
     assert np.array_equal(found, case["distances"])
@@ -104,7 +106,7 @@ def test_galleries(tmp_path: Path) -> None:
     )
     expected = hamming(probes, codes)
     parts = [base64.b64decode(part) for part in case["parts"]]
-    assert np.array_equal(secret.gallery_distances(plan, parts[::-1]), expected)
+    assert np.array_equal(gallery_distances(secret, plan, parts[::-1]), expected)
     gallery = EncryptedGallery.from_bytes(plan, data(case, "gallery"))
     assert list(gallery.answers(data(case, "probes"), records=32)) == parts
     for part in parts:
@@ -118,4 +120,4 @@ def test_galleries(tmp_path: Path) -> None:
         bits[1][1].astype(np.int64), read, (name, ternary), bytes(range(32))
     )
     answer = list(gallery.answers(asked))
-    assert np.array_equal(secret.gallery_distances(plan, answer), expected[1:])
+    assert np.array_equal(gallery_distances(secret, plan, answer), expected[1:])

@@ -13,6 +13,7 @@ import pytest
 import hesc
 from hesc import ring_products
 from hesc.ring_products import Bounds, EncryptedModel, Model, Plan
+from hesc.ring_products.secret import decrypt_scores, encrypt_features, encrypt_model
 from tests.second_implementation import ring_products as second
 from tests.second_implementation import wire
 
@@ -32,7 +33,7 @@ class Party(NamedTuple):
     """Everybody's things."""
 
     plan: Plan
-    secret: hesc.LeveledSecretKey
+    secret: hesc.SecretKey
     keys: hesc.PublicKeys
     model: Model
 
@@ -51,7 +52,7 @@ def make(*, hidden: bool = False) -> Party:
         )
     else:
         plan = Plan.of_model(WEIGHTS, INTERCEPTS, low=LOW, high=HIGH, error=0.05)
-    secret, keys = hesc.leveled_keygen(plan.params, products=False)
+    secret, keys = hesc.keygen(plan.params, products=False)
     model = Model(plan, WEIGHTS, INTERCEPTS, keys=keys if hidden else None)
     return Party(plan, secret, keys, model)
 
@@ -69,12 +70,12 @@ def samples(count: int) -> NDArray[np.float64]:
 def test_scores_are_those_of_numpy(party: Party, count: int) -> None:
     """Beyond seven errors one of 10^11; sizes are those stated."""
     x = samples(count)
-    query = party.secret.encrypt_features(party.plan, x)
+    query = encrypt_features(party.secret, party.plan, x)
     if party.plan.answers is not None:
         party = party._replace(model=Model(party.plan, WEIGHTS, INTERCEPTS, keys=party.keys))
     answer = party.model.evaluate(query)
     assert party.plan.sizes(count) == (len(query), len(answer))
-    found = party.secret.decrypt_scores(party.plan, answer)
+    found = decrypt_scores(party.secret, party.plan, answer)
     assert found.error == party.plan.error
     assert found.values.shape == (count, 3)
     assert np.abs(found.values - (x @ WEIGHTS.T + INTERCEPTS)).max() < 7 * found.error
@@ -88,8 +89,8 @@ def test_second_implementation_reads_answers(party: Party, tmp_path: Path) -> No
     secret = wire.read_secret(path.read_bytes(), plan.ring_degree)
     model = Model(party.plan, WEIGHTS, INTERCEPTS, keys=party.keys if party.plan.answers else None)
     x = samples(party.plan.capacity + 1 if party.plan.answers is None else 2)
-    answer = model.evaluate(party.secret.encrypt_features(party.plan, x))
-    ours = party.secret.decrypt_scores(party.plan, answer).values
+    answer = model.evaluate(encrypt_features(party.secret, party.plan, x))
+    ours = decrypt_scores(party.secret, party.plan, answer).values
     assert np.array_equal(second.decrypt(answer, plan, secret), ours)
 
 
@@ -102,8 +103,8 @@ def test_plans_travel_and_share_keys(party: Party) -> None:
     assert np.array_equal(high, HIGH)
     read = hesc.LeveledParams.from_bytes(again.params.to_bytes())
     keys = hesc.PublicKeys.from_bytes(read, party.keys.to_bytes())
-    query = party.secret.encrypt_features(again, samples(1))
-    assert party.secret.decrypt_scores(again, party.model.evaluate(query)).values.shape == (1, 3)
+    query = encrypt_features(party.secret, again, samples(1))
+    assert decrypt_scores(party.secret, again, party.model.evaluate(query)).values.shape == (1, 3)
     if again.answers is not None:
         Model(again, WEIGHTS, keys=keys)
     assert "outputs" in repr(again)
@@ -111,7 +112,7 @@ def test_plans_travel_and_share_keys(party: Party) -> None:
 
 def test_sizes_and_names_tell_nothing_of_the_numbers(party: Party) -> None:
     """All that queries of one count differ in are residues and seeds."""
-    queries = [party.secret.encrypt_features(party.plan, x) for x in (LOW, HIGH, samples(1))]
+    queries = [encrypt_features(party.secret, party.plan, x) for x in (LOW, HIGH, samples(1))]
     heads = {query[: 14 + 36] for query in queries}
     assert len(heads) == 1
     assert len({len(query) for query in queries}) == 1
@@ -180,20 +181,20 @@ def test_scores_are_exact_whatever_cancels(kept_from: str) -> None:
         except (hesc.NoiseBudgetError, hesc.ParameterError):
             # Ranges that are all points, and errors below the last bit of a score.
             continue
-        secret, keys = hesc.leveled_keygen(plan.params, products=False)
+        secret, keys = hesc.keygen(plan.params, products=False)
         server: Model | EncryptedModel
         if kept_from in {"nobody", "hiding"}:
             server = Model(plan, weights, intercept, keys=keys if plan.answers else None)
         else:
             data = (
-                secret.encrypt_model(plan, weights, intercept)
+                encrypt_model(secret, plan, weights, intercept)
                 if kept_from == "secret"
                 else EncryptedModel.encrypt(plan, keys, weights, intercept)
             )
             server = EncryptedModel.from_bytes(plan, data)
         x = np.clip(low + (high - low) * rng.choice([0, 1, rng.random()], low.shape), low, high)
-        answer = server.evaluate(secret.encrypt_features(plan, x))
-        found = secret.decrypt_scores(plan, answer)
+        answer = server.evaluate(encrypt_features(secret, plan, x))
+        found = decrypt_scores(secret, plan, answer)
         true = exact(weights[0], float(intercept[0]), x)
         off = abs(Fraction(float(found.values[0, 0])) - true) / Fraction(found.error)
         assert off < 8, (weights, intercept, low, high, float(off))
@@ -214,15 +215,15 @@ def test_few_features_take_few_bytes() -> None:
 def test_models_count_what_they_give() -> None:
     _, secret, keys, model = make(hidden=True)
     plan = model.plan
-    query = secret.encrypt_features(plan, samples(50))
+    query = encrypt_features(secret, plan, samples(50))
     assert model.answers_left == 300
     assert model.evaluate(query) != model.evaluate(query)
     assert model.answers_left == 0
     with pytest.raises(hesc.ParameterError, match="150 more numbers are beyond the 0"):
         model.evaluate(query)
-    other, _ = hesc.leveled_keygen(plan.params, products=False)
+    other, _ = hesc.keygen(plan.params, products=False)
     with pytest.raises(hesc.KeyMismatchError):
-        model.evaluate(other.encrypt_features(plan, samples(1)))
+        model.evaluate(encrypt_features(other, plan, samples(1)))
     assert make().model.answers_left is None
     for action in (copy.copy, pickle.dumps):
         with pytest.raises(TypeError, match="not pickled or copied"):
@@ -243,15 +244,15 @@ def masked() -> Any:
 @pytest.mark.parametrize(
     ("act", "error", "text"),
     [
-        (lambda p: p.secret.encrypt_features(p.plan, HIGH + 1e-9), "OutOfRange", "feature 0"),
-        (lambda p: p.secret.encrypt_features(p.plan, HIGH * np.nan), "OutOfRange", "declared"),
-        (lambda p: p.secret.encrypt_features(p.plan, masked()), "Shape", "masked"),
-        (lambda p: p.secret.encrypt_features(p.plan, HIGH[:4]), "Shape", "5 features"),
-        (lambda p: p.secret.encrypt_features(p.plan, np.zeros((0, 5))), "Shape", "0 samples"),
-        (lambda p: p.secret.encrypt_features(p.plan, [1j] * 5), "Shape", "real"),
-        (lambda p: p.secret.encrypt_features(None, HIGH), "Parameter", "Plan first"),
-        (lambda p: p.secret.decrypt_scores(p.plan, "answer"), "Parameter", "bytes"),
-        (lambda p: p.secret.decrypt_scores(p.plan, b"answer"), "Wire", "fewer bytes"),
+        (lambda p: encrypt_features(p.secret, p.plan, HIGH + 1e-9), "OutOfRange", "feature 0"),
+        (lambda p: encrypt_features(p.secret, p.plan, HIGH * np.nan), "OutOfRange", "declared"),
+        (lambda p: encrypt_features(p.secret, p.plan, masked()), "Shape", "masked"),
+        (lambda p: encrypt_features(p.secret, p.plan, HIGH[:4]), "Shape", "5 features"),
+        (lambda p: encrypt_features(p.secret, p.plan, np.zeros((0, 5))), "Shape", "0 samples"),
+        (lambda p: encrypt_features(p.secret, p.plan, [1j] * 5), "Shape", "real"),
+        (lambda p: encrypt_features(p.secret, None, HIGH), "Parameter", "plan is of the type"),  # type: ignore[arg-type]
+        (lambda p: decrypt_scores(p.secret, p.plan, "answer"), "Parameter", "bytes"),  # type: ignore[arg-type]
+        (lambda p: decrypt_scores(p.secret, p.plan, b"answer"), "Wire", "fewer bytes"),
         (lambda p: p.model.evaluate(bytearray(9)), "Parameter", "bytes"),
         (lambda p: p.model.evaluate(p.plan.to_bytes()), "Wire", "another kind"),
         (lambda p: Model(p.plan, WEIGHTS * 100, INTERCEPTS), "OutOfRange", "declares"),
@@ -311,18 +312,18 @@ def test_other_plans_are_refused() -> None:
     first = make()
     plan = Plan.of_model(WEIGHTS, INTERCEPTS, low=LOW, high=HIGH, error=0.06)
     assert plan.params.to_bytes() == first.plan.params.to_bytes()
-    query = first.secret.encrypt_features(plan, HIGH)
+    query = encrypt_features(first.secret, plan, HIGH)
     with pytest.raises(hesc.ParameterError):
         first.model.evaluate(query)
     answer = Model(plan, WEIGHTS, INTERCEPTS).evaluate(query)
     with pytest.raises(hesc.ParameterError):
-        first.secret.decrypt_scores(first.plan, answer)
-    other, _ = hesc.leveled_keygen(plan.params, products=False)
+        decrypt_scores(first.secret, first.plan, answer)
+    other, _ = hesc.keygen(plan.params, products=False)
     with pytest.raises(hesc.KeyMismatchError):
-        other.decrypt_scores(plan, answer)
+        decrypt_scores(other, plan, answer)
     fine = Plan.of_model(WEIGHTS, INTERCEPTS, low=LOW, high=HIGH, error=1e-6)
     with pytest.raises(hesc.ParameterError):
-        first.secret.encrypt_features(fine, HIGH)
+        encrypt_features(first.secret, fine, HIGH)
 
 
 def test_bounds_of_models_that_doubles_do_not_hold_are_refused() -> None:

@@ -55,14 +55,14 @@ def test_known_answers(case: dict[str, Any], tmp_path: Path) -> None:
     assert params == hesc.Params.preset(case["preset"])
     (tmp_path / "secret").write_bytes(data["secret"])
     (tmp_path / "secret").chmod(0o600)
-    secret = hesc.load_secret_key(params, tmp_path / "secret")
+    secret = hesc.SecretKey.load(params, tmp_path / "secret")
     assert reading.public_keys(params, public=data["public"]).public.to_bytes() == data["public"]
     product = hesc.EncryptedArray.from_bytes(params, data["product"])
     assert product.to_bytes() == data["product"]
     counts = product_bits(case)
     t = 2 if params.scheme in {"gm", "pad"} else params.plain_modulus
     expected = counts % t if t else counts
-    readout = secret.decrypt(product.answer()).separate()
+    readout = secret.counts(product.answer()).separate()
     np.testing.assert_array_equal(readout.counts()[: counts.size], expected.ravel())
     share = (counts % 2).mean(axis=1)
     values = 1 - 2 * share if case["representation"] == "inverted_bipolar" else share
@@ -209,10 +209,10 @@ def test_secret_keys_stay_secret(tmp_path: Path) -> None:
         with pytest.raises(TypeError, match="not pickled or copied"):
             operation(secret)
     path = tmp_path / "secret"
-    hesc.save_secret_key(secret, path)
+    secret.save(path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     with pytest.raises(FileExistsError):
-        hesc.save_secret_key(secret, path)
+        secret.save(path)
     other, _ = hesc.keygen(hesc.Params.recommended("bfv"))
     assert secret != other
     assert "object at" in repr(secret)
@@ -222,11 +222,11 @@ def test_key_files_take_a_passphrase(tmp_path: Path) -> None:
     params = hesc.Params.preset("gm_3072")
     secret, public = hesc.keygen(params)
     sealed, open_file = tmp_path / "sealed", tmp_path / "open"
-    hesc.save_secret_key(secret, sealed, passphrase="correct horse")
-    hesc.save_secret_key(secret, open_file)
+    secret.save(sealed, passphrase="correct horse")
+    secret.save(open_file)
     assert stat.S_IMODE(sealed.stat().st_mode) == 0o600
     assert open_file.read_bytes()[50:80] not in sealed.read_bytes()
-    again = hesc.load_secret_key(params, sealed, passphrase="correct horse")
+    again = hesc.SecretKey.load(params, sealed, passphrase="correct horse")
     x = hesc.Encryptor(public, 64).encrypt([0.5])
     assert hesc.Decryptor(again).decrypt(x) == hesc.Decryptor(secret).decrypt(x)
     for path, passphrase, message in (
@@ -235,9 +235,9 @@ def test_key_files_take_a_passphrase(tmp_path: Path) -> None:
         (open_file, "horse", "none"),
     ):
         with pytest.raises(hesc.DecryptionError, match=message):
-            hesc.load_secret_key(params, path, passphrase=passphrase)
+            hesc.SecretKey.load(params, path, passphrase=passphrase)
     with pytest.raises(hesc.DecryptionError, match="empty"):
-        hesc.save_secret_key(secret, tmp_path / "new", passphrase="")
+        secret.save(tmp_path / "new", passphrase="")
     assert not (tmp_path / "new").exists()
 
 

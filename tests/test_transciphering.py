@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 import hesc
-from hesc import CipherKey, LeveledParams, integers, leveled_keygen
+from hesc import CipherKey, LeveledParams, integers, keygen
 from hesc.integers import encrypt, transciphering
+from hesc.integers.secret import decrypt_integers
 from hesc.integers.transciphering import Message, Shape
 
-Party = tuple[transciphering.Plan, hesc.LeveledSecretKey, hesc.PublicKeys]
+Party = tuple[transciphering.Plan, hesc.SecretKey, hesc.PublicKeys]
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +25,7 @@ def params() -> LeveledParams:
 
 @pytest.fixture(scope="module")
 def party(params: LeveledParams) -> Party:
-    return transciphering.plan("int5", bits=17, params=params), *leveled_keygen(params)
+    return transciphering.plan("int5", bits=17, params=params), *keygen(params)
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +35,9 @@ def key() -> CipherKey:
 
 @pytest.fixture(scope="module")
 def stored(party: Party, key: CipherKey) -> integers.EncryptedIntegers:
-    return integers.read(party[2].params, key.encrypt_to_bytes(party[1])).with_keys(party[2])
+    read: integers.EncryptedIntegers
+    read = integers.read(party[2].params, key.encrypt_to_bytes(party[1]))
+    return read.with_keys(party[2])
 
 
 def test_numbers_arrive_and_are_computed_with(
@@ -48,10 +51,10 @@ def test_numbers_arrive_and_are_computed_with(
     message = Message.from_bytes(key.encrypt(numbers, "int5", shape=plan.shape).to_bytes())
     assert (message.runs, len(message), str(message.kind)) == (2, 61, "int5")
     found = plan.decipher(stored, message, progress=lambda *done: seen.append(done))
-    assert secret.decrypt_integers(found).tolist() == numbers.tolist()
+    assert decrypt_integers(secret, found).tolist() == numbers.tolist()
     assert seen[-1] == (2 * plan.products, 2 * plan.products)
     both = integers.evaluate(found & 12, progress=False)
-    assert secret.decrypt_integers(both).tolist() == (numbers & 12).tolist()
+    assert decrypt_integers(secret, both).tolist() == (numbers & 12).tolist()
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint3", "uint64", "int200"])
@@ -146,7 +149,7 @@ def test_what_does_not_fit_is_refused(
         transciphering.plan("bool", bits=1, params=params, spare=20).decipher(
             noisy, key.encrypt([True], "bool", shape=Shape(16, 1))
         )
-    _, other = leveled_keygen(params)
+    _, other = keygen(params)
     foreign = stored.with_keys(other)
     with pytest.raises(hesc.KeyMismatchError):
         plan.decipher(foreign, message)
@@ -179,10 +182,10 @@ def test_presets_have_room_for_what_is_said_of_them() -> None:
     for bits, dtype, depth in ((40, "uint20", 12), (120, "uint24", 13)):
         plan = transciphering.plan(dtype, bits=bits)
         assert plan.depth == depth
-        secret, public = leveled_keygen(plan.params)
+        secret, public = keygen(plan.params)
         key = CipherKey.generate()
         stored = integers.read(public.params, key.encrypt_to_bytes(secret)).with_keys(public)
         numbers = np.random.default_rng(1).integers(0, 1 << 20, plan.shape.slots * 2)
         message = key.encrypt(numbers, dtype, shape=plan.shape)
         found = plan.decipher(stored, message, progress=False)
-        assert (secret.decrypt_integers(found) == numbers).all()
+        assert (decrypt_integers(secret, found) == numbers).all()

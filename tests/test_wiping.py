@@ -53,12 +53,12 @@ folder, mode, leveled, sealed, *kinds = sys.argv[1:]
 
 def made(params, name):
     if name in leveled.split(","):
-        return hesc.leveled_keygen(params, products=False)
+        return hesc.keygen(params, products=False)
     return hesc.keygen(params)
 
 def used(secret, public, name):
     if name == "bgv_8191":
-        secret.pack([[1, 0, 1]])
+        encrypt_slots(secret, [[1, 0, 1]])
     elif name in leveled.split(","):
         sent = secret.encrypt_to_bytes([1, 0, 1])
         secret.decrypt(hesc.EncryptedVector.from_bytes(public.params, sent))
@@ -81,9 +81,9 @@ for name in kinds:
         file = path + ".used.sealed" * bool(passphrase)
         assert wants_passphrase(file) == bool(passphrase)
         if of is hesc.LeveledParams:
-            secret = hesc.LeveledSecretKey.load(params, file, passphrase=passphrase)
+            secret = hesc.SecretKey.load(params, file, passphrase=passphrase)
         else:
-            secret = hesc.load_secret_key(params, file, passphrase=passphrase)
+            secret = hesc.SecretKey.load(params, file, passphrase=passphrase)
     if mode == "use":
         used(secret, public, name)
     del secret, public

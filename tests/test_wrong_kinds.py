@@ -10,6 +10,8 @@ import pytest
 
 import hesc
 from hesc import codes, gates, integers, logarithms, ring_products
+from hesc.codes.secret import gallery_distances
+from hesc.gates.secret import decrypt_bits
 from hesc.integers import transciphering
 
 if TYPE_CHECKING:
@@ -33,7 +35,7 @@ class Given(NamedTuple):
 def given() -> Given:
     params = hesc.Params.preset("bfv_1024_distances")
     secret, public = hesc.keygen(params)
-    _, slots = hesc.leveled_keygen(hesc.LeveledParams.preset("bgv_4369"), products=False)
+    _, slots = hesc.keygen(hesc.LeveledParams.preset("bgv_4369"), products=False)
     return Given(params, secret, public, slots, hesc.Params.preset("insecure_tfhe_512"))
 
 
@@ -120,7 +122,7 @@ def test_plans_take_functions_of_their_inputs() -> None:
 
 def test_servers_are_evaluators() -> None:
     plan = integers.plan(lambda a, b: a + b, "uint8", "uint8", engine="binary")
-    _, public = hesc.leveled_keygen(plan.params, **plan.keys)
+    _, public = hesc.keygen(plan.params, **plan.keys)
     a: Any = integers.encrypt(public, [1, 2], "uint8", layout=plan.upload)
     b: Any = integers.encrypt(public, [1, 2], "uint8", layout=plan.upload)
     others: tuple[Any, ...] = (5, "x", [], given().secret)
@@ -149,7 +151,7 @@ def test_rows_of_integers_form_arrays() -> None:
 def test_endless_ranges_are_not_written_out(count: int) -> None:
     """At once: numpy would take eight gigabytes for the first, or give up at the second."""
     numbers: Any = range(count)
-    leveled = hesc.leveled_keygen(hesc.LeveledParams.preset("bfv_4096"), products=False)[1]
+    leveled = hesc.keygen(hesc.LeveledParams.preset("bfv_4096"), products=False)[1]
     calls: list[Callable[[], object]] = [
         lambda: integers.encrypt(given().slots, numbers, "uint8"),
         lambda: leveled.encrypt(numbers),
@@ -189,7 +191,7 @@ def test_records_are_tables_of_texts() -> None:
 def test_only_encrypted_bits_are_decrypted(bits: Any) -> None:
     secret, _ = hesc.keygen(given().bits)
     with pytest.raises(hesc.ParameterError, match="bits is of the type"):
-        secret.decrypt_bits(bits)
+        decrypt_bits(secret, bits)
 
 
 def test_what_multiplies_logarithms_takes_lists_and_mappings() -> None:
@@ -208,10 +210,10 @@ def test_what_multiplies_logarithms_takes_lists_and_mappings() -> None:
         with pytest.raises(hesc.ParameterError):
             call()
     gallery = codes.GalleryPlan(64)
-    secret, _ = hesc.leveled_keygen(gallery.params, products=False)
+    secret, _ = hesc.keygen(gallery.params, products=False)
     for bad in (None, 5, b"x"):
         with pytest.raises(hesc.ParameterError, match="parts are several answers"):
-            secret.gallery_distances(gallery, bad)  # type: ignore[arg-type]
+            gallery_distances(secret, gallery, bad)  # type: ignore[arg-type]
 
 
 def test_numbers_that_python_does_not_write_are_out_of_range() -> None:

@@ -37,30 +37,17 @@ from hesc.streams.polynomials import Plan, Polynomial
 from hesc.vectors import EncryptedVector, LeveledParams, PublicKeys
 
 if TYPE_CHECKING:
-    from hesc.secret import (
-        CipherKey,
-        Decryptor,
-        LeveledSecretKey,
-        SecretEncryptor,
-        SecretKey,
-        keygen,
-        leveled_keygen,
-        load_secret_key,
-        save_secret_key,
-    )
+    from hesc.integers.transciphering.secret import CipherKey
+    from hesc.secret import Decryptor, SecretEncryptor, SecretKey, keygen
 
 __version__ = version("hesc")
 
 _SECRET = {
-    "CipherKey",
-    "Decryptor",
-    "LeveledSecretKey",
-    "SecretEncryptor",
-    "SecretKey",
-    "keygen",
-    "leveled_keygen",
-    "load_secret_key",
-    "save_secret_key",
+    "CipherKey": "hesc.integers.transciphering.secret",
+    "Decryptor": "hesc.secret",
+    "SecretEncryptor": "hesc.secret",
+    "SecretKey": "hesc.secret",
+    "keygen": "hesc.secret",
 }
 
 __all__ = [
@@ -79,7 +66,6 @@ __all__ = [
     "HescError",
     "KeyMismatchError",
     "LeveledParams",
-    "LeveledSecretKey",
     "NoiseBudgetError",
     "OutOfRangeError",
     "ParameterError",
@@ -94,17 +80,14 @@ __all__ = [
     "ShapeError",
     "WireError",
     "keygen",
-    "leveled_keygen",
-    "load_secret_key",
     "powers",
-    "save_secret_key",
     "scc",
 ]
 
 
 def __getattr__(name: str) -> object:
     if name in _SECRET:
-        return getattr(import_module("hesc.secret"), name)
+        return getattr(import_module(_SECRET[name]), name)
     raise AttributeError(f"module 'hesc' has no attribute {name!r}; dir(hesc) lists what there is")
 
 

@@ -41,7 +41,7 @@ class Pair(NamedTuple):
 
 def pair(params: hesc.Params, tmp_path: Path) -> Pair:
     secret, public = hesc.keygen(params)
-    hesc.save_secret_key(secret, tmp_path / "secret")
+    secret.save(tmp_path / "secret")
     degree, (modulus,) = params.ring_degree or 0, params.coeff_moduli
     ternary = wire.read_secret((tmp_path / "secret").read_bytes(), degree)
     assert set(np.unique(ternary)) == {-1, 0, 1}
@@ -102,7 +102,7 @@ def encrypted(p: Pair) -> tuple[hesc.EncryptedArray, NDArray[np.int64], NDArray[
 
 
 def counts(p: Pair, array: hesc.EncryptedArray) -> NDArray[np.int64]:
-    readout = p.secret.decrypt(array.answer()).separate()
+    readout = p.secret.counts(array.answer()).separate()
     return readout.counts().astype(np.int64)
 
 

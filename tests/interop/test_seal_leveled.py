@@ -33,7 +33,7 @@ class Pair(NamedTuple):
     """One secret key in both libraries."""
 
     scheme: str
-    secret: hesc.LeveledSecretKey
+    secret: hesc.SecretKey
     public: hesc.PublicKeys
     context: Any
     encryptor: Any
@@ -57,7 +57,7 @@ def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         bound=1.5 if ckks else 1.0,
         assurance="insecure",
     )
-    secret, public = hesc.leveled_keygen(params, rotations=[1])
+    secret, public = hesc.keygen(params, rotations=[1])
     path: Path = tmp_path_factory.mktemp("keys") / "secret"
     secret.save(path)
     ternary = wire.read_secret(path.read_bytes(), DEGREE)

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 import hesc
-from hesc import (
-    codes,
-    gates,
-    integers,
-    leveled,
-    linkage,
-    logarithms,
-    networks,
-    packing,
-    ring_products,
-    transciphering,
-)
+from hesc import codes, gates, integers, logarithms, packing, ring_products
+from hesc import vectors as leveled
+from hesc.codes import secret as codes_secret
+from hesc.gates import secret as gates_secret
+from hesc.integers import secret as integers_secret
+from hesc.integers import transciphering
+from hesc.logarithms import secret as logarithms_secret
+from hesc.packing import secret as packing_secret
+from hesc.protocols import linkage
+from hesc.ring_products import secret as products_secret
+from hesc.streams import networks
+from hesc.streams.encryptor import encrypt_streams
 from hesc.streams.iris import load_network
 
 if TYPE_CHECKING:
@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 PACKAGES: Final = (
     "hesc", "hesc.codes", "hesc.gates", "hesc.integers", "hesc.vectors", "hesc.protocols.linkage",
     "hesc.logarithms", "hesc.streams.networks", "hesc.packing", "hesc.ring_products",
-    "hesc.integers.transciphering",
+    "hesc.integers.transciphering", "hesc.codes.secret", "hesc.gates.secret",
+    "hesc.integers.secret", "hesc.logarithms.secret", "hesc.packing.secret",
+    "hesc.ring_products.secret",
 )  # fmt: skip
 
 LEFT_OUT: Final = {
@@ -63,13 +65,17 @@ LEFT_OUT: Final = {
     "hesc.integers.layouts.PackedIntegers.unpack", "hesc.integers.plans.evaluate",
     "hesc.integers.plans.plan", "hesc.integers.slotwise.SlotwiseTruths.where",
     "hesc.params.vectors.LeveledParams.cyclotomic", "hesc.params.streams.Params.tfhe",
+    "hesc.integers.layouts.SlotwiseArray.from_bytes",
+    "hesc.integers.layouts.PackedIntegers.from_bytes", "hesc.vectors.keys.PublicKeys.only",
+    "hesc.vectors.keys.PublicKeys.require", "hesc.secret.keys.SecretKey.with_bootstrapping",
     "hesc.packing.moves.Spread", "hesc.packing.moves.gather",
     "hesc.packing.slots.EncryptedSlots.extract", "hesc.packing.slots.EncryptedSlots.frobenius",
     "hesc.packing.slots.EncryptedSlots.rotate", "hesc.packing.slots.EncryptedSlots.unpack",
-    "hesc.packing.slots.sum_of_products", "hesc.secret.ciphers.CipherKey.encrypt_to_bytes",
-    "hesc.secret.keys.SecretKey.decrypt_integers", "hesc.secret.keys.SecretKey.decrypt_outputs",
-    "hesc.secret.leveled.LeveledSecretKey.decrypt_shared",
-    "hesc.secret.leveled.LeveledSecretKey.decrypt_slotwise",
+    "hesc.packing.slots.sum_of_products",
+    "hesc.integers.transciphering.secret.CipherKey.encrypt_to_bytes",
+    "hesc.gates.secret.decrypt_outputs",
+    "hesc.secret.keys.SecretKey.decrypt_shared",
+    "hesc.integers.secret.decrypt_slotwise",
     "hesc.integers.transciphering.plans.Plan.decipher", "hesc.integers.transciphering.plans.plan",
     "hesc.protocols.linkage.party.Comparer.answers",
     "hesc.vectors.vectors.EncryptedVector.rotate_rows",
@@ -85,12 +91,18 @@ class Call(NamedTuple):
     right: dict[str, Any]
 
 
+def _functions_of(module: Any) -> list[str]:
+    """Public functions that a module defines itself."""
+    found = inspect.getmembers(module, inspect.isfunction)
+    return [n for n, f in found if f.__module__ == module.__name__ and not n.startswith("_")]
+
+
 def public() -> set[str]:
     """What the packages offer that takes arguments, by name."""
     found = set()
     for package in PACKAGES:
         module = import_module(package)
-        for offered in module.__all__:
+        for offered in getattr(module, "__all__", _functions_of(module)):
             for name, function in _parts(getattr(module, offered)):
                 if _arguments(function):
                     found.add(name)
@@ -176,7 +188,7 @@ def _streams() -> Iterator[Call]:  # noqa: PLR0915 - a list
         yield _of(of.encrypt_copies, values=[0.5], copies=2)
         yield _of(of.encrypt_factors, values=[[0.5], [0.5]])
     yield _of(encryptor.encrypt_batches, values=[0.5], batch_size=1)
-    yield _of(key.encrypt_streams, encoded=[streams], layout="auto")
+    yield _of(encrypt_streams, public=key, encoded=[streams], layout="auto")
     yield _of(secret.encrypt_streams, encoded=streams, layout="auto")
     yield _of(hesc.PublicKeys.from_bytes, params=params, data=key.to_bytes())
     yield _of(hesc.Answer.from_bytes, params=params, data=array.answer().to_bytes())
@@ -253,10 +265,10 @@ def _secret_keys(folder: Path) -> Iterator[Call]:
     yield _of(hesc.keygen, params=params, mode="encrypt")
     yield _of(hesc.Decryptor, secret=secret)
     yield _of(hesc.Decryptor(secret).decrypt, encrypted=array, return_std=True)
-    yield _of(secret.decrypt, answer=array.answer())
-    yield _of(of_bits.decrypt_bits, bits=encrypted)
-    yield _of(of_bits.bit_noise, bits=encrypted)
-    yield _of(hesc.load_secret_key, params=params, path=folder / "secret.key", passphrase=None)
+    yield _of(secret.counts, answer=array.answer())
+    yield _of(gates_secret.decrypt_bits, secret=of_bits, bits=encrypted)
+    yield _of(gates_secret.bit_noise, secret=of_bits, bits=encrypted)
+    yield _of(hesc.SecretKey.load, params=params, path=folder / "secret.key", passphrase=None)
 
     def new(path: Any) -> Any:
         return folder / f"{next(names)}.key" if path is folder else path
@@ -266,30 +278,23 @@ def _secret_keys(folder: Path) -> Iterator[Call]:
         lambda path, passphrase: secret.save(new(path), passphrase=passphrase),
         {"path": folder, "passphrase": None},
     )
-    yield Call(
-        "hesc.secret.keys.save_secret_key",
-        lambda secret, path, passphrase: hesc.save_secret_key(
-            secret, new(path), passphrase=passphrase
-        ),
-        {"secret": secret, "path": folder, "passphrase": None},
-    )
     ckks = hesc.LeveledParams.preset("ckks_4096")
-    leveled_secret, _ = hesc.leveled_keygen(ckks, products=False)
+    leveled_secret, _ = hesc.keygen(ckks, products=False)
     leveled_secret.save(folder / "leveled.key")
     yield Call(
-        "hesc.secret.leveled.LeveledSecretKey.save",
+        "hesc.secret.keys.SecretKey.save",
         lambda path, passphrase: leveled_secret.save(new(path), passphrase=passphrase),
         {"path": folder, "passphrase": None},
     )
     yield _of(
-        hesc.LeveledSecretKey.load, params=ckks, path=folder / "leveled.key", passphrase=None,
+        hesc.SecretKey.load, params=ckks, path=folder / "leveled.key", passphrase=None,
         shared=0.0,
     )  # fmt: skip
 
 
 def _vectors() -> Iterator[Call]:
     params = hesc.LeveledParams.recommended("ckks", ring_degree=8192)
-    secret, keys = hesc.leveled_keygen(params, rotations=[1], products=True)
+    secret, keys = hesc.keygen(params, rotations=[1], products=True)
     vector = keys.encrypt([0.5, 0.25])
     yield _of(hesc.LeveledParams.preset, name="ckks_4096", bound=1.0)
     yield _of(hesc.LeveledParams.recommended, scheme="ckks", ring_degree=4096, bound=1.0)
@@ -301,13 +306,13 @@ def _vectors() -> Iterator[Call]:
     )  # fmt: skip
     small = hesc.LeveledParams.preset("ckks_4096")
     yield _of(
-        hesc.leveled_keygen, params=small, products=False, rotations=[1], conjugate=False,
+        hesc.keygen, params=small, products=False, rotations=[1], conjugate=False,
         slot_rotations=(), unpacking=False, spreading=False,
     )  # fmt: skip
     yield _of(keys.encrypt, values=[0.5], bound=1.0)
     yield _of(vector.with_keys, keys=keys)
     yield _of(hesc.EncryptedVector.from_bytes, params=params, data=vector.to_bytes(), length=2)
-    yield _of(hesc.PublicKeys.from_bytes, params=params, forms=keys.to_bytes())
+    yield _of(hesc.PublicKeys.from_bytes, params=params, data=keys.to_bytes(), parts=[])
     yield _of(vector.dot, other=vector)
     yield _of(vector.mod_switch_to, level=1)
     yield _of(vector.polynomial, coefficients=[0.0, 1.0])
@@ -324,7 +329,7 @@ def _vectors() -> Iterator[Call]:
     yield _of(leveled.matrix_rotations, rows=4, columns=2)
     yield _of(secret.encrypt_to_bytes, values=[0.5], bound=1.0)
     yield _of(secret.decrypt, vector=vector)
-    yield _of(secret.noise_budget, vector=vector)
+    yield _of(secret.noise_budget, ciphertext=vector)
 
 
 def _codes() -> Iterator[Call]:  # noqa: PLR0915 - a list
@@ -336,8 +341,11 @@ def _codes() -> Iterator[Call]:  # noqa: PLR0915 - a list
     encrypted = codes.EncryptedCodes.encrypt(public, rows)
     distances = encrypted.distances(rows)
     plan = codes.GalleryPlan(64)
-    owner, _ = hesc.leveled_keygen(plan.params, products=False)
-    gallery_bytes, probes = owner.encrypt_gallery(plan, rows), owner.encrypt_probes(plan, rows)
+    owner, _ = hesc.keygen(plan.params, products=False)
+    gallery_bytes, probes = (
+        codes_secret.encrypt_gallery(owner, plan, rows),
+        codes_secret.encrypt_probes(owner, plan, rows),
+    )
     gallery = codes.EncryptedGallery.from_bytes(plan, gallery_bytes)
     projection = codes.SignProjection(2, random_state=0)
     yield _of(codes.Field, name="x", grams=2, positional=False, hashes=2)
@@ -355,8 +363,8 @@ def _codes() -> Iterator[Call]:  # noqa: PLR0915 - a list
     yield _of(codes.nearest, distances=[[1, 2]], count=1)
     yield _of(codes.packed, bits=np.zeros((1, 64), int))
     yield _of(codes.unpacked, codes=rows)
-    yield _of(secret.encrypt_codes, codes=rows)
-    yield _of(secret.distances, encrypted=distances)
+    yield _of(codes_secret.encrypt_codes, secret=secret, codes=rows)
+    yield _of(codes_secret.decrypt_distances, secret=secret, encrypted=distances)
     yield _of(codes.EncryptedCodes.encrypt, public=public, codes=rows)
     yield _of(codes.EncryptedCodes.from_bytes, params=params, data=encrypted.to_bytes())
     yield _of(codes.EncryptedDistances.from_bytes, params=params, data=distances.to_bytes())
@@ -365,9 +373,14 @@ def _codes() -> Iterator[Call]:  # noqa: PLR0915 - a list
     yield _of(codes.GalleryPlan, bits=64, piece=64)
     yield _of(codes.GalleryPlan.from_bytes, data=plan.to_bytes())
     yield _of(plan.sizes, records=1, probes=1)
-    yield _of(owner.encrypt_gallery, plan=plan, codes=rows)
-    yield _of(owner.encrypt_probes, plan=plan, codes=rows)
-    yield _of(owner.gallery_distances, plan=plan, parts=list(gallery.answers(probes)))
+    yield _of(codes_secret.encrypt_gallery, secret=owner, plan=plan, codes=rows)
+    yield _of(codes_secret.encrypt_probes, secret=owner, plan=plan, codes=rows)
+    yield _of(
+        codes_secret.gallery_distances,
+        secret=owner,
+        plan=plan,
+        parts=list(gallery.answers(probes)),
+    )
     yield _of(codes.EncryptedGallery.from_bytes, plan=plan, data=gallery_bytes)
     yield Call(
         "hesc.codes.galleries.EncryptedGallery.answers",
@@ -439,7 +452,7 @@ def _gates() -> Iterator[Call]:
 
 def _integers() -> Iterator[Call]:  # noqa: PLR0915 - a list
     params = hesc.LeveledParams.preset("bgv_4369")
-    secret, keys = hesc.leveled_keygen(params, products=False)
+    secret, keys = hesc.keygen(params, products=False)
     x = integers.encrypt(keys, [1, 2, 3], "uint4")
     wide = integers.encrypt(keys, [1], "int16")
     fixed, moments = integers.FixedPoint("int16", 4), integers.Moments(2, [[3], [5]])
@@ -482,10 +495,22 @@ def _integers() -> Iterator[Call]:  # noqa: PLR0915 - a list
     yield _of(x.astype, dtype="uint8")
     yield _of(x.__add__, other=1)
     yield _of(x.__lt__, other=1)
-    yield _of(secret.pack, messages=[1, 0], content="numbers", level=1)
-    yield _of(secret.decrypt_slots, slots=slots)
-    yield _of(secret.decrypt_integers, integers=x)
-    yield _of(secret.encrypt_integers_to_bytes, numbers=[1], dtype="uint4", layout="sliced")
+    yield _of(
+        packing_secret.encrypt_slots,
+        secret=secret,
+        messages=[1, 0],
+        content="numbers",
+        level=1,
+    )
+    yield _of(packing_secret.decrypt_slots, secret=secret, slots=slots)
+    yield _of(integers_secret.decrypt_integers, secret=secret, integers=x)
+    yield _of(
+        integers_secret.encrypt_integers,
+        secret=secret,
+        numbers=[1],
+        dtype="uint4",
+        layout="sliced",
+    )
     yield _of(packing.encrypt, keys=keys, messages=[1, 0], content="numbers")
     yield _of(packing.EncryptedSlots.from_bytes, params=params, data=slots.to_bytes())
     yield _of(packing.pack, columns=[slots])
@@ -503,8 +528,8 @@ def _integers() -> Iterator[Call]:  # noqa: PLR0915 - a list
 def _products() -> Iterator[Call]:
     factors = [logarithms.Factor(2), logarithms.Factor(2, source="clear")]
     agreed = logarithms.Plan.elementwise(factors, error=0.05)
-    secret, _ = hesc.leveled_keygen(agreed.params, products=False)
-    up = secret.encrypt_logarithms(agreed, 0, [0.5, 0.5])
+    secret, _ = hesc.keygen(agreed.params, products=False)
+    up = logarithms_secret.encrypt_logarithms(secret, agreed, 0, [0.5, 0.5])
     evaluator = logarithms.Evaluator(agreed, clear={1: [0.5, 0.5]})
     yield _of(logarithms.Factor, shape=2, bound=1.0, source="secret", shared=False)
     yield _of(logarithms.Plan.elementwise, factors=factors, error=0.05)
@@ -519,16 +544,27 @@ def _products() -> Iterator[Call]:
     yield _several(agreed.errors_of, a=[0.5, 0.5], b=[0.5, 0.5])
     yield _of(logarithms.Evaluator, plan=agreed, shared=(), clear={1: [0.5, 0.5]})
     yield _of(evaluator.evaluate, uploads=[up])
-    yield _of(secret.encrypt_logarithms, plan=agreed, factor=0, values=[0.5, 0.5])
-    yield _of(secret.decrypt_logarithms, plan=agreed, answer=evaluator.evaluate([up]))
+    yield _of(
+        logarithms_secret.encrypt_logarithms,
+        secret=secret,
+        plan=agreed,
+        factor=0,
+        values=[0.5, 0.5],
+    )
+    yield _of(
+        logarithms_secret.decrypt_logarithms,
+        secret=secret,
+        plan=agreed,
+        answer=evaluator.evaluate([up]),
+    )
     public_plan = logarithms.Plan.elementwise([logarithms.Factor(2, source="public")], error=0.05)
-    _, public = hesc.leveled_keygen(public_plan.params, products=False)
+    _, public = hesc.keygen(public_plan.params, products=False)
     yield _of(logarithms.encrypt, plan=public_plan, factor=0, keys=public, values=[0.5, 0.5])
 
     plan = ring_products.Plan.of_model([[0.5, 0.25]], low=0, high=1, error=0.01)
-    owner, _ = hesc.leveled_keygen(plan.params, products=False)
+    owner, _ = hesc.keygen(plan.params, products=False)
     model = ring_products.Model(plan, [[0.5, 0.25]])
-    query = owner.encrypt_features(plan, [[0.5, 0.5]])
+    query = products_secret.encrypt_features(owner, plan, [[0.5, 0.5]])
     bounds: dict[str, Any] = {"weights_l1": 1.0, "weights_l2": 1.0, "offset": 0.0, "centres": 0.0}
     ranges: dict[str, Any] = {"low": 0, "high": 1}
     yield _of(ring_products.Bounds.of_model, weights=[[0.5]], intercepts=0.0, **ranges)
@@ -545,8 +581,13 @@ def _products() -> Iterator[Call]:
     yield _of(ring_products.Plan.from_bytes, data=plan.to_bytes())
     yield _of(ring_products.Model, plan=plan, weights=[[0.5, 0.25]], intercepts=0.0, keys=None)
     yield _of(model.evaluate, query=query)
-    yield _of(owner.encrypt_features, plan=plan, samples=[[0.5, 0.5]])
-    yield _of(owner.decrypt_scores, plan=plan, answer=model.evaluate(query))
+    yield _of(products_secret.encrypt_features, secret=owner, plan=plan, samples=[[0.5, 0.5]])
+    yield _of(
+        products_secret.decrypt_scores,
+        secret=owner,
+        plan=plan,
+        answer=model.evaluate(query),
+    )
     hidden = {
         under: ring_products.Plan.encrypted(
             (1, 2), error=0.01, weights_l1=1, weights_l2=1, offset=1, under=under, low=0, high=1
@@ -554,16 +595,16 @@ def _products() -> Iterator[Call]:
         for under in ("secret", "public")
     }
     for under, encrypted_plan in hidden.items():
-        asking, keys = hesc.leveled_keygen(encrypted_plan.params, products=False)
+        asking, keys = hesc.keygen(encrypted_plan.params, products=False)
         right: dict[str, Any] = {"plan": encrypted_plan, "weights": [[0.5, 0.25]], "intercepts": 0}
         if under == "public":
             yield _of(ring_products.EncryptedModel.encrypt, keys=keys, **right)
             continue
-        yield _of(asking.encrypt_model, **right)
-        data = asking.encrypt_model(**right)
+        yield _of(products_secret.encrypt_model, secret=asking, **right)
+        data = products_secret.encrypt_model(asking, **right)
         read = ring_products.EncryptedModel.from_bytes(encrypted_plan, data)
         yield _of(ring_products.EncryptedModel.from_bytes, plan=encrypted_plan, data=data)
-        asked = asking.encrypt_features(encrypted_plan, [[0.5, 0.5]])
+        asked = products_secret.encrypt_features(asking, encrypted_plan, [[0.5, 0.5]])
         yield _of(read.evaluate, query=asked)
 
 

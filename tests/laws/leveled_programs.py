@@ -28,7 +28,7 @@ class Kept(NamedTuple):
 @cache
 def strangers(params: hesc.LeveledParams) -> Party:
     """Another key pair of the same set."""
-    return Party(params, *hesc.leveled_keygen(params, rotations=[1, 2], conjugate=True))
+    return Party(params, *hesc.keygen(params, rotations=[1, 2], conjugate=True))
 
 
 class VectorProgram(Programs[Kept]):
@@ -241,8 +241,7 @@ class VectorProgram(Programs[Kept]):
         """Keys that were not made, and what is not to be shared, are refused by name."""
         v, x, _ = kept = self.pick(a)
         p = self.party
-        bare = hesc.PublicKeys(p.params, p.public.public, None, None)
-        vector = bare.read(v.to_bytes())
+        vector = reading.vector(p.public.only(), v.to_bytes())
         calls: dict[str, Callable[[], Any]] = {
             "dot": lambda: vector.dot(vector),
             "times": lambda: self.numbers((2, len(x)), z=False) @ vector,

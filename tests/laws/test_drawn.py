@@ -30,7 +30,7 @@ def order_of(party: type[Sender | Comparer], public: hesc.PublicKeys) -> bytes:
 def draws() -> dict[str, Callable[[], bytes]]:
     _, public = hesc.keygen(LinkagePlan(128, 128, 128).params())
     cipher = hesc.CipherKey.generate()
-    keys = hesc.leveled_keygen(sets.params_of("66 bits"), products=False)[1]
+    keys = hesc.keygen(sets.params_of("66 bits"), products=False)[1]
     return {
         "the sender's order": lambda: order_of(Sender, public),
         "the comparer's order": lambda: order_of(Comparer, public),

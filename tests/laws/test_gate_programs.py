@@ -12,6 +12,7 @@ import pytest
 
 import hesc
 from hesc import gates
+from hesc.gates.secret import decrypt_bits, decrypt_outputs
 from tests.laws.netlists import Netlist, random_netlist
 from tests.laws.programs import (
     FLAG,
@@ -228,7 +229,7 @@ class EncryptedPrograms(Programs[Bits]):
 
     def check(self, encrypted: gates.EncryptedBits | gates.BitAnswer, bits: Any) -> None:
         assert encrypted.shape == np.shape(bits)
-        found = parties(0).secret.decrypt_bits(encrypted)
+        found = decrypt_bits(parties(0).secret, encrypted)
         assert found.dtype == np.uint8
         np.testing.assert_array_equal(found, bits)
 
@@ -323,13 +324,13 @@ class EncryptedPrograms(Programs[Bits]):
         kept = [self.pick(a), self.pick(b), self.pick(a), self.pick(0)][:count]
         sent = parties(0).server.answer(*(x for x, _ in kept)).to_bytes()
         read = gates.BitAnswer.from_bytes(kept[0][0].params, sent)
-        found = parties(0).secret.decrypt_outputs(read)
+        found = decrypt_outputs(parties(0).secret, read)
         assert len(found) == count
         for own, (_, bits) in zip(found, kept, strict=True):
             np.testing.assert_array_equal(own, bits)
             assert own.shape == np.shape(bits)
         with pytest.raises(hesc.KeyMismatchError):
-            parties(1).secret.decrypt_outputs(read)
+            decrypt_outputs(parties(1).secret, read)
         self.agreed()
 
     @operation(a=OPERAND, how=one_of("^", "gate", "decrypt", "pack", "refresh", "join", "answer"))
@@ -340,11 +341,11 @@ class EncryptedPrograms(Programs[Bits]):
         calls: dict[str, Callable[[], Any]] = {
             "^": lambda: x ^ y,
             "gate": lambda: own.server.gate("AND", x, y),
-            "decrypt": lambda: other.secret.decrypt_bits(x),
+            "decrypt": lambda: decrypt_bits(other.secret, x),
             "pack": lambda: other.server.pack(x),
             "refresh": lambda: other.server.refresh(x, progress=False),
             "join": lambda: gates.concatenate([x, y]),
-            "answer": lambda: other.secret.decrypt_bits(own.server.answer(x)),
+            "answer": lambda: decrypt_bits(other.secret, own.server.answer(x)),
         }
         self.refused(calls[how], hesc.KeyMismatchError)
         self.check(x, bits)

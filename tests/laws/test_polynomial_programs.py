@@ -250,7 +250,7 @@ def test_repetitions_select_anew() -> None:
     ((copies,),) = polynomial.encrypt_inputs(encryptor, [0.3])
     plan = polynomial.plan(1024, method="multiplexed")
     counts = [
-        keys.secret.decrypt(plan.sum(polynomial.monomials([copies]), repetition).answer())
+        keys.secret.counts(plan.sum(polynomial.monomials([copies]), repetition).answer())
         .separate()
         .counts()
         for repetition in (0, 1, 0)

@@ -36,7 +36,7 @@ def pair(name: str, number: int = 0) -> tuple[Any, hesc.PublicKeys]:
             "bfv", 256, primes[1:], special_moduli=primes[:1],
             plain_modulus=_native.primes_of_bits(512, [17])[0], assurance="insecure",
         )  # fmt: skip
-        return hesc.leveled_keygen(params, rotations=[1])
+        return hesc.keygen(params, rotations=[1])
     bootstrapping = "bootstrapping" in SETS[name]
     return hesc.keygen(hesc.Params.preset(name), bootstrapping=bootstrapping)
 

@@ -86,7 +86,7 @@ def test_keys_are_made_of_fresh_randomness(scheme: str) -> None:
     params = party(scheme).params
 
     def key(name: str) -> bytes:
-        _, public = hesc.leveled_keygen(params, rotations=[1], conjugate=True)
+        _, public = hesc.keygen(params, rotations=[1], conjugate=True)
         return dict(_native.split_keys(public.to_bytes(), None))[name]
 
     for name in ("public", "relinearisation", "rotations"):

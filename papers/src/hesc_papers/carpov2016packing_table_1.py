@@ -12,6 +12,7 @@ import numpy as np
 import hesc
 from hesc import CircuitError, NoiseBudgetError, _native, integers
 from hesc.gates import Builder, ciphers
+from hesc.integers.secret import encrypt_integers
 from hesc.integers.transciphering import PRESETS, Shape
 from hesc.params.vectors import LeveledParams
 from hesc_papers import stream_ciphers, tfhe_peer
@@ -116,8 +117,8 @@ class Server(Slots):
             for columns in (1, params.slot_count)
         )
         number = sum(int(bit) << at for at, bit in enumerate(self.key[:, 0]))
-        self.upload = self.secret.encrypt_integers_to_bytes(
-            np.full(params.slot_count, number, dtype=object), f"uint{width}"
+        self.upload = encrypt_integers(
+            self.secret, np.full(params.slot_count, number, dtype=object), f"uint{width}"
         )
         self.inputs = integers.read(self.keys.params, self.upload).blocks[0]
 

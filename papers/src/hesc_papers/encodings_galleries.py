@@ -16,6 +16,13 @@ from hesc.codes import (
     GalleryPlan,
     hamming,
 )
+from hesc.codes.secret import (
+    decrypt_distances,
+    encrypt_codes,
+    encrypt_gallery,
+    encrypt_probes,
+    gallery_distances,
+)
 from hesc_papers.encodings import Part
 
 if TYPE_CHECKING:
@@ -63,17 +70,17 @@ def measured(options: Options) -> Part:
 def _gallery(
     plan: GalleryPlan, codes: NDArray[np.uint64], probe: NDArray[np.uint64], rounds: int
 ) -> dict[str, Any]:
-    secret, _ = hesc.leveled_keygen(plan.params, products=False)
-    sent = secret.encrypt_gallery(plan, codes)
+    secret, _ = hesc.keygen(plan.params, products=False)
+    sent = encrypt_gallery(secret, plan, codes)
     gallery = EncryptedGallery.from_bytes(plan, sent)
 
     def run() -> tuple[list[float], int, int, NDArray[np.uint32]]:
         times = [time.perf_counter()]
-        asked = secret.encrypt_probes(plan, probe)
+        asked = encrypt_probes(secret, plan, probe)
         times.append(time.perf_counter())
         parts = list(gallery.answers(asked))
         times.append(time.perf_counter())
-        found = secret.gallery_distances(plan, parts)
+        found = gallery_distances(secret, plan, parts)
         times.append(time.perf_counter())
         return times, len(asked), sum(map(len, parts)), found
 
@@ -91,11 +98,11 @@ def _columns(codes: NDArray[np.uint64], probe: NDArray[np.uint64], rounds: int) 
 
     def run() -> tuple[list[float], int, int, NDArray[np.uint32]]:
         times = [time.perf_counter()]
-        asked = secret.encrypt_codes(probe)
+        asked = encrypt_codes(secret, probe)
         times.append(time.perf_counter())
         answer = EncryptedCodes.from_bytes(params, asked).distances(codes).to_bytes()
         times.append(time.perf_counter())
-        found = secret.distances(EncryptedDistances.from_bytes(params, answer)).T
+        found = decrypt_distances(secret, EncryptedDistances.from_bytes(params, answer)).T
         times.append(time.perf_counter())
         return times, len(asked), len(answer), found
 

@@ -11,6 +11,7 @@ import numpy as np
 import hesc
 from hesc import logarithms
 from hesc.logarithms import Factor
+from hesc.logarithms.secret import decrypt_logarithms, encrypt_logarithms
 from hesc.protocols.streams.contenders import Monomial
 from hesc.streams.iris import load_network, load_split
 from hesc_papers.encodings import Part, rounds
@@ -63,7 +64,7 @@ class Iris:
         )
         factors = [Factor(coefficients.shape[1]), weights]
         self.plan = logarithms.Plan.sums(factors, error=IRIS_ERROR)
-        self._secret, keys = hesc.leveled_keygen(self.plan.params, products=False)
+        self._secret, keys = hesc.keygen(self.plan.params, products=False)
         if source == "clear":
             self._server = logarithms.Evaluator(self.plan, clear={1: coefficients})
         else:
@@ -73,11 +74,11 @@ class Iris:
     def run(self, features: NDArray[np.float64]) -> NDArray[np.float64]:
         """Outputs of flowers, by way of the bytes of query and answer."""
         monomials = self._preprocessing.monomials(features)
-        query = self._secret.encrypt_logarithms(self.plan, 0, monomials)
+        query = encrypt_logarithms(self._secret, self.plan, 0, monomials)
         self.bytes_up = len(query)
         answer = self._server.evaluate([query])
         self.bytes_down = len(answer)
-        return self._secret.decrypt_logarithms(self.plan, answer).values
+        return decrypt_logarithms(self._secret, self.plan, answer).values
 
     def law(self, features: NDArray[np.float64]) -> float:
         """The root mean square of errors that the plan states for these flowers."""
@@ -109,7 +110,7 @@ class Factors:
     def __init__(self, *, source: str) -> None:
         factors = [Factor((), source=source)] * FACTORS
         self.plan = logarithms.Plan.elementwise(factors, error=FACTORS_ERROR)
-        self._secret, self._keys = hesc.leveled_keygen(self.plan.params, products=False)
+        self._secret, self._keys = hesc.keygen(self.plan.params, products=False)
         self._server = logarithms.Evaluator(self.plan)
         self._owner = source == "secret"
 
@@ -117,7 +118,8 @@ class Factors:
         """The product of each column."""
         if self._owner:
             uploads = [
-                self._secret.encrypt_logarithms(self.plan, at, row) for at, row in enumerate(values)
+                encrypt_logarithms(self._secret, self.plan, at, row)
+                for at, row in enumerate(values)
             ]
         else:
             uploads = [
@@ -125,7 +127,7 @@ class Factors:
             ]
         answer = self._server.evaluate(uploads)
         self.bytes_up, self.bytes_down = sum(map(len, uploads)), len(answer)
-        return self._secret.decrypt_logarithms(self.plan, answer).values
+        return decrypt_logarithms(self._secret, self.plan, answer).values
 
     def law(self, values: NDArray[np.float64]) -> float:
         """The root mean square of errors that the plan states for these products."""

@@ -10,6 +10,7 @@ import numpy as np
 
 import hesc
 from hesc import ring_products
+from hesc.ring_products.secret import decrypt_scores, encrypt_features, encrypt_model
 from hesc_papers.encodings import Part, rounds
 from hesc_papers.linear_models import LinearModel, digits, logistic30
 
@@ -34,7 +35,7 @@ class Ours:
 
     def __init__(self, model: LinearModel, plan: ring_products.Plan) -> None:
         self.model, self.plan = model, plan
-        self.secret, keys = hesc.leveled_keygen(plan.params, products=False)
+        self.secret, keys = hesc.keygen(plan.params, products=False)
         self._server: ring_products.Model | ring_products.EncryptedModel | None = None
         self._keys = keys
         self.restart()
@@ -45,7 +46,7 @@ class Ours:
         if self.plan.encrypted_under is not None:
             own = self.plan.encrypted_under == "secret"
             data = (
-                self.secret.encrypt_model(self.plan, *numbers)
+                encrypt_model(self.secret, self.plan, *numbers)
                 if own
                 else ring_products.EncryptedModel.encrypt(self.plan, self._keys, *numbers)
             )
@@ -57,9 +58,9 @@ class Ours:
     def run(self, samples: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
         """Scores of samples, by way of the bytes of query and answer."""
         assert self._server is not None  # noqa: S101 - restart made it
-        query = self.secret.encrypt_features(self.plan, samples)
+        query = encrypt_features(self.secret, self.plan, samples)
         answer = self._server.evaluate(query)
-        return self.secret.decrypt_scores(self.plan, answer).values
+        return decrypt_scores(self.secret, self.plan, answer).values
 
 
 def public_plan(model: LinearModel) -> ring_products.Plan:

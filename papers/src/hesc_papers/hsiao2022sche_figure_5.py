@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from hesc import packing
+from hesc.packing.secret import decrypt_slots
 from hesc.params import Params
-from hesc.secret import Decryptor, keygen, leveled_keygen
+from hesc.secret import Decryptor, keygen
 from hesc.streams.encryptor import Encryptor
 from hesc.vectors import LeveledParams
 from hesc_papers.report import Report
@@ -86,14 +87,14 @@ class Vectors:
     def _gate(preset: str, repetitions: int) -> float:
         """A product of vectors of bits, in as many ciphertexts as they take."""
         params = LeveledParams.preset(preset)
-        secret, public = leveled_keygen(params)
+        secret, public = keygen(params)
         rng = np.random.default_rng(0)
         a, b = rng.integers(0, 2, (2, params.slot_count))
         x: Any
         y: Any
         if params.ring_index % 2:
             x, y = (packing.encrypt(public, bits, content="numbers") for bits in (a, b))
-            found = secret.decrypt_slots(x * y)
+            found = decrypt_slots(secret, x * y)
         else:
             x, y = public.encrypt(a, bound=1), public.encrypt(b, bound=1)
             found = secret.decrypt(x * y)

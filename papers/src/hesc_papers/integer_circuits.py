@@ -97,7 +97,7 @@ class Slots:
 
     def __init__(self, params: hesc.LeveledParams) -> None:
         self.params = params
-        self.secret, self.keys = hesc.leveled_keygen(self.params)
+        self.secret, self.keys = hesc.keygen(self.params)
 
     @property
     def relin(self) -> _native.RelinKey:

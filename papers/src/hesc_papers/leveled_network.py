@@ -8,7 +8,7 @@ import numpy as np
 
 from hesc._native import primes_of_bits
 from hesc._support.stages import Run, Stopwatch
-from hesc.secret import leveled_keygen
+from hesc.secret import keygen
 from hesc.vectors import LeveledParams
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class LeveledNetwork:
                 plain_modulus=primes_of_bits(params.ring_index, [self.PLAIN_BITS])[0],
             )
         steps = [1, 2, self.SIDE, 2 * self.SIDE]
-        self._secret, self._public = leveled_keygen(params, rotations=steps)
+        self._secret, self._public = keygen(params, rotations=steps)
         # A bias meets products of two (five) scaled factors.
         self._model = [
             self._encrypt(tile, power)

@@ -12,6 +12,7 @@ import numpy as np
 import hesc
 from hesc import codes
 from hesc.codes import EncryptedCodes
+from hesc.codes.secret import decrypt_distances, encrypt_codes
 from hesc.protocols.linkage import LinkagePlan, febrl, quality
 from hesc.protocols.linkage.matching import MutualNearest
 from hesc_papers.other_process import OtherProcess
@@ -68,7 +69,7 @@ def reproduce(options: Options) -> Report:
         secret, public = hesc.keygen(params)
         count = params.ring_degree or 0
         sent = rng.integers(0, 2**64, (count, BITS // 64), dtype=np.uint64)
-        message = secret.encrypt_codes(sent)
+        message = encrypt_codes(secret, sent)
         encrypted = EncryptedCodes.from_bytes(params, message)
         shown = encrypted.coefficients(CODES)
 
@@ -85,7 +86,11 @@ def reproduce(options: Options) -> Report:
 
         seconds = _median(compare, rounds)
         answer = compare().to_bytes()
-        _check(secret.distances(codes.EncryptedDistances.from_bytes(params, answer)), clear, sent)
+        _check(
+            decrypt_distances(secret, codes.EncryptedDistances.from_bytes(params, answer)),
+            clear,
+            sent,
+        )
         name = f"hesc: {preset}" + (", hidden" if hidden else "")
         row(name, seconds, CODES * count, threads=1, up=len(message), down=len(answer))
         key = {"bfv_1024_distances": "columns.512"}.get(preset, f"columns.{preset}")
@@ -191,7 +196,9 @@ def _one_against_many() -> tuple[float, float]:
     message = EncryptedCodes.encrypt(public, sent).to_bytes()
     encrypted = EncryptedCodes.from_bytes(plan.params(), message)
     answer = encrypted.hidden_distances(public, sent[:1], coefficients=plan.coefficients).to_bytes()
-    distances = secret.distances(codes.EncryptedDistances.from_bytes(plan.params(), answer))
+    distances = decrypt_distances(
+        secret, codes.EncryptedDistances.from_bytes(plan.params(), answer)
+    )
     seconds = time.perf_counter() - start
     _check(distances, sent[:1], sent)
     return seconds, 8 * (len(message) + len(answer)) / (1e6 * MEGABITS) + 1.5 * ROUND_TRIP

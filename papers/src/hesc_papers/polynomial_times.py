@@ -9,7 +9,7 @@ import numpy as np
 
 from hesc._support.stages import Stopwatch, medians
 from hesc.params.streams import Params
-from hesc.secret import keygen, leveled_keygen
+from hesc.secret import keygen
 from hesc.streams.arrays import EncryptedArray, powers
 from hesc.streams.encoding import Encoder
 from hesc.streams.encryptor import Encryptor, encrypt_streams
@@ -100,7 +100,7 @@ class Streams:
             total = self._polynomial.evaluate([[copies]])
         answer = total.answer(compact=False)
         clock("Eval")
-        counts = self._secret.decrypt(answer)
+        counts = self._secret.counts(answer)
         clock("Dec")
         value = counts.separate().values()[0]
         clock("S2B")
@@ -115,7 +115,7 @@ class Leveled:
         # Degree 10 takes six primes of CKKS.
         ring_degree = 16384 if degree > 3 and not self._exact else 8192
         params = LeveledParams.recommended(scheme, ring_degree=ring_degree)
-        self._secret, self._public = leveled_keygen(params)
+        self._secret, self._public = keygen(params)
         # BFV: the sum of n + 1 terms of this precision stays below t / 2.
         t = params.plain_modulus or 0
         self._precision = max(1, int((t / 2 / (degree + 1)) ** (1 / degree))) if t else 1

@@ -10,6 +10,7 @@ import numpy as np
 
 import hesc
 from hesc import _native, packing
+from hesc.packing.secret import decrypt_slots, encrypt_slots
 from hesc_papers.clock import UNIT, Clock, Timing
 from hesc_papers.report import Report
 from hesc_papers.vandermonde_times import DUAL_BASIS, invert
@@ -42,13 +43,13 @@ class World:
 
     def __init__(self, params: hesc.LeveledParams) -> None:
         self.params = params
-        self.secret, self.keys = hesc.leveled_keygen(params, unpacking=True)
+        self.secret, self.keys = hesc.keygen(params, unpacking=True)
         shape = (params.slot_count, params.slot_degree or 1)
         self.rows = np.random.default_rng(0).integers(0, 2, shape)
 
     def upload(self, level: int) -> tuple[packing.EncryptedSlots, float]:
         """Packed messages at a level, and how many bits each has on the wire."""
-        data = self.secret.pack(self.rows, level=level)
+        data = encrypt_slots(self.secret, self.rows, level=level)
         read = packing.EncryptedSlots.from_bytes(self.keys.params, data)
         return read.with_keys(self.keys), 8 * len(data) / self.rows.size
 
@@ -59,7 +60,7 @@ class World:
 
     def check(self, slots: packing.EncryptedSlots, expected: Any, what: str) -> None:
         """Refuses to report times of wrong results."""
-        if not np.array_equal(self.secret.decrypt_slots(slots), expected):
+        if not np.array_equal(decrypt_slots(self.secret, slots), expected):
             raise RuntimeError(f"{what} gave another result than arithmetic in the clear")
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 import hesc
 from hesc import integers
+from hesc.integers.secret import decrypt_integers
 from hesc_papers.report import Report
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def reproduce(options: Options) -> Report:
     """Sorts random rows, one for each slot, and compares with numpy."""
     count = 8 if options.quick else COUNT
     params = hesc.LeveledParams.preset(PARAMS)
-    secret, keys = hesc.leveled_keygen(params)
+    secret, keys = hesc.keygen(params)
     rows = params.slot_count
     clear = np.random.default_rng(0).integers(0, 256, (count, rows), dtype=np.uint8)
     numbers = [integers.encrypt(keys, column, DTYPE) for column in clear]
@@ -87,7 +88,7 @@ def reproduce(options: Options) -> Report:
             *(chosen(place, ranks, numbers) for place in places), progress=False
         )
         seconds["places"] += time.perf_counter() - start
-    decrypted = np.array([secret.decrypt_integers(place) for place in found])
+    decrypted = np.array([decrypt_integers(secret, place) for place in found])
     if not np.array_equal(decrypted, np.sort(clear, axis=0)):
         raise RuntimeError("rows are sorted otherwise than in the clear")
     total = sum(seconds.values())

@@ -16,8 +16,9 @@ import numpy as np
 from hesc._native import HescError, NoiseBudgetError
 from hesc.packing import NORMAL, EncryptedSlots, Spread
 from hesc.packing import pack as pack_columns
+from hesc.packing.secret import decrypt_slots, encrypt_slots
 from hesc.params.vectors import LeveledParams
-from hesc.secret import leveled_keygen
+from hesc.secret import keygen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -117,7 +118,7 @@ class Packed:
 
     def __init__(self, params: LeveledParams, *, spreading: bool = False) -> None:
         self.params = params
-        self.secret, self.keys = leveled_keygen(params, unpacking=True, spreading=spreading)
+        self.secret, self.keys = keygen(params, unpacking=True, spreading=spreading)
         self.slots = params.slot_count
         self.degree = params.ring_degree // self.slots
         rng = np.random.default_rng(0)
@@ -126,7 +127,7 @@ class Packed:
 
     def upload(self, level: int | None = None, content: str = NORMAL) -> bytes:
         """All messages, as they are sent."""
-        return self.secret.pack(self.messages, level=level, content=content)
+        return encrypt_slots(self.secret, self.messages, level=level, content=content)
 
     def received(self, level: int | None = None, content: str = NORMAL) -> EncryptedSlots:
         """All messages, as the server has them."""
@@ -135,7 +136,7 @@ class Packed:
 
     def decrypted(self, slots: EncryptedSlots) -> Any:
         """What slots hold, from 0 to below the modulus: numbers are decrypted around zero."""
-        return self.secret.decrypt_slots(slots) % self.modulus
+        return decrypt_slots(self.secret, slots) % self.modulus
 
     def check(self, column: EncryptedSlots, expected: Any) -> None:
         """Decrypts; raises where slots hold anything else."""

@@ -252,7 +252,7 @@ def decrypt(
 
     Example: hesc network decrypt answer.hesc --secret s.key --preprocessing p.json --public keys
     """
-    from hesc.secret import Decryptor, load_secret_key, wants_passphrase
+    from hesc.secret import Decryptor, SecretKey, wants_passphrase
 
     check_outputs({}, json_file)
     params = _read_params(public, assurance)
@@ -260,7 +260,7 @@ def decrypt(
     words = read_passphrase(passphrase_file)
     if words is None and wants_passphrase(secret):
         words = typer.prompt("passphrase", hide_input=True)
-    decryptor = Decryptor(load_secret_key(params, secret, passphrase=words))
+    decryptor = Decryptor(SecretKey.load(params, secret, passphrase=words))
 
     name = QueryName()
 

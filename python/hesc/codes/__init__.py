@@ -2,22 +2,23 @@
 
 `SignProjection` makes codes of vectors, `RecordCoder` keyed codes of records. One party encrypts
 its codes, another adds them to clear ones, who has the secret key reads distances
-(`hesc.SecretKey.encrypt_codes`, `EncryptedCodes.distances`, `hesc.SecretKey.distances`):
+(`hesc.codes.secret.encrypt_codes`, `EncryptedCodes.distances`, `decrypt_distances`):
 
 >>> import numpy as np, hesc
 >>> from hesc.codes import EncryptedCodes, EncryptedDistances, SignProjection, nearest
+>>> from hesc.codes.secret import decrypt_distances, encrypt_codes
 >>> params = hesc.Params.preset("bfv_1024_distances")
 >>> secret, public = hesc.keygen(params)
 >>> gallery, query = np.eye(8), np.eye(8)[[5]] + 0.1
 >>> coder = SignProjection(8, bits=256, random_state=1)
->>> asked = secret.encrypt_codes(coder.encode(query))
+>>> asked = encrypt_codes(secret, coder.encode(query))
 >>> answer = EncryptedCodes.from_bytes(params, asked).distances(coder.encode(gallery)).to_bytes()
->>> distances = secret.distances(EncryptedDistances.from_bytes(params, answer))
+>>> distances = decrypt_distances(secret, EncryptedDistances.from_bytes(params, answer))
 >>> distances.shape, nearest(distances[:, 0], 1).tolist()
 ((8, 1), [5])
 
-Where whoever compares must see neither side, `hesc.LeveledSecretKey.encrypt_gallery` and
-`encrypt_probes` encrypt both, and an `EncryptedGallery` compares them.
+Where whoever compares must see neither side, `hesc.codes.secret.encrypt_gallery`
+and `encrypt_probes` encrypt both, and an `EncryptedGallery` compares them.
 """
 
 from hesc.codes.encrypted import EncryptedCodes, EncryptedDistances

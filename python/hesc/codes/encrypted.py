@@ -38,7 +38,7 @@ def room_for_codes(params: Params, codes: NDArray[np.uint64]) -> None:
 class EncryptedCodes(ByWireForm, Opaque):
     """Codes of records, a ciphertext for each bit of as many records as a ring has coefficients.
 
-    `hesc.SecretKey.encrypt_codes` makes their bytes at half the size; `encrypt` encrypts under a
+    `hesc.codes.secret.encrypt_codes` makes their bytes at half the size; `encrypt` encrypts under a
     public key. Their number and their bits are public.
     """
 

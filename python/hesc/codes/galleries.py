@@ -110,7 +110,7 @@ class GalleryPlan:
 class EncryptedGallery(Opaque):
     """Codes under the secret key of who asks, as a server keeps them: it can read none.
 
-    `hesc.LeveledSecretKey.encrypt_gallery` makes the bytes of one. In memory it takes sixteen bytes
+    `hesc.codes.secret.encrypt_gallery` makes the bytes of one. In memory it takes sixteen bytes
     for each coefficient: `2 * bits / piece` polynomials of words to a block. Galleries are
     up to 1.7 gigabytes; of a larger one make several.
     """
@@ -138,11 +138,11 @@ class EncryptedGallery(Opaque):
         """Encrypted distances of every probe to every record, for who sent the probes.
 
         Parts of bounded size, made one after the other, in any order for
-        `hesc.LeveledSecretKey.gallery_distances`. Cost for each block of `plan.capacity` records:
+        `hesc.codes.secret.gallery_distances`. Cost for each block of `plan.capacity` records:
         a product of ciphertexts for each piece, and two transforms; on all cores.
 
         Args:
-            probes: what `hesc.LeveledSecretKey.encrypt_probes` made.
+            probes: what `hesc.codes.secret.encrypt_probes` made.
             records: of a part, at most (a block at least).
 
         Raises:

@@ -28,7 +28,7 @@ class DistanceSet(NamedTuple):
     """Bytes that `_GROUP` records add together."""
 
     def up(self, bits: int) -> int:
-        """Bytes of a block of probes, as `hesc.SecretKey.encrypt_codes` gives them."""
+        """Bytes of a block of probes, as `hesc.codes.secret.encrypt_codes` gives them."""
         return 144 + bits * self.column
 
     def down(self, records: int) -> int:

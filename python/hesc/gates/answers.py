@@ -78,6 +78,6 @@ class BitAnswer(ByWireForm, Opaque):
         if len(self.shapes) != 1:
             raise ShapeError(
                 f"this answer has {len(self.shapes)} outputs; see `shapes`, and decrypt it with "
-                "SecretKey.decrypt_outputs"
+                "hesc.gates.secret.decrypt_outputs"
             )
         return self.shapes[0]

@@ -290,7 +290,7 @@ class Evaluator:
     def answer(self, *outputs: EncryptedBits) -> BitAnswer:
         """What goes to the key owner: packed and made compact, several outputs in shared blocks.
 
-        `SecretKey.decrypt_bits` reads an answer of one, `SecretKey.decrypt_outputs` of any number.
+        `hesc.gates.secret.decrypt_bits` reads an answer of one, `decrypt_outputs` of any number.
         An interrupt ends it within a second.
 
         Raises:

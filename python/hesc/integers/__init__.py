@@ -4,17 +4,18 @@ A number's bits lie in ciphertexts of their own, as many numbers beside each oth
 slots, or along the slots of one, which is for few numbers. A plan chooses parameters, layout and
 circuits before anything is encrypted:
 
->>> from hesc import integers, leveled_keygen
+>>> from hesc import integers, keygen
 >>> plan = integers.plan(lambda a, b: integers.minimum(a + b, 200), "uint8", "uint8", count=100)
 >>> plan.engine  # the circuit goes by the times of the machine that plans
 'binary'
->>> secret, public = leveled_keygen(plan.params, **plan.keys)
+>>> secret, public = keygen(plan.params, **plan.keys)
 >>> a = integers.encrypt(public, [1, 250, 17], "uint8", layout=plan.upload)
 >>> b = integers.encrypt(public, [2, 10, 190], "uint8", layout=plan.upload)
->>> secret.decrypt_integers(plan(a, b)).tolist()
+>>> from hesc.integers.secret import decrypt_integers
+>>> decrypt_integers(secret, plan(a, b)).tolist()
 [3, 4, 200]
 
-Nothing in this package can decrypt.
+Nothing in this package can decrypt but `hesc.integers.secret`.
 """
 
 from __future__ import annotations

@@ -174,7 +174,7 @@ class OnSlotwise(NamedTuple):
         keys, counts = keys_of(*numbers), numbers[0].counts()
         relin = relin_of(numbers)
         made = f"slot_rotations={self.slot_rotations}"
-        rotations = f"leveled_keygen(plan.params, **plan.keys): {made}"
+        rotations = f"keygen(plan.params, **plan.keys): {made}"
         there = set(galois_of(numbers, rotations).elements) if self.elements else set()
         if not there.issuperset(self.elements):
             raise ParameterError(

@@ -45,7 +45,7 @@ def read(
 
     Args:
         params: the plan's parameters.
-        data: what `to_bytes`, or `secret.encrypt_integers_to_bytes`, made.
+        data: what `to_bytes`, or `hesc.integers.secret.encrypt_integers`, made.
         layout: `plan.upload` for inputs, `plan.answer` for results.
 
     Raises:
@@ -90,7 +90,7 @@ def encrypt(
     """Encrypts a row of integers.
 
     Args:
-        keys: the public keys of `plan.params`: of `hesc.leveled_keygen` for a set of BGV, or of
+        keys: the public keys of `plan.params`: of `hesc.keygen` for a set of BGV, or of
             `hesc.keygen` for one of "tfhe", whose bits bootstrap.
         numbers: one or more; within the type, nothing wraps.
         dtype: "uint24", numpy.int8, "bool" ...; that of the array by default.
@@ -125,6 +125,6 @@ def _checked(keys: object) -> PublicKeys:
     if not isinstance(keys, PublicKeys):
         raise ParameterError(
             f"keys is {type(keys).__name__}; integers take the public keys of "
-            "hesc.leveled_keygen(plan.params), or of hesc.keygen for bits that bootstrap"
+            "hesc.keygen(plan.params), or of hesc.keygen for bits that bootstrap"
         )
     return keys

@@ -14,9 +14,10 @@ from hesc.integers.bits import bits_of, numbers_in
 from hesc.integers.expressions import Integers
 from hesc.integers.kinds import Kind
 from hesc.integers.slotwise import Slotwise
-from hesc.packing.messages import NORMAL, NUMBERS, POWERS, degree_of, encoded
+from hesc.packing.messages import NORMAL, NUMBERS, POWERS, encoded
 from hesc.packing.slots import EncryptedSlots, pack
 from hesc.vectors.evaluation import Bindable, EvaluationKeys
+from hesc.vectors.steps import degree_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -138,7 +139,7 @@ class PackedIntegers(Bindable, Opaque):
     def unpack(self, level: int | None = None) -> EncryptedIntegers:
         """A ciphertext for each bit, to compute with: all Frobenius images, and a sum for a bit.
 
-        Needs keys: `leveled_keygen(..., unpacking=True)`.
+        Needs keys: `keygen(..., unpacking=True)`.
 
         Args:
             level: where bits come to; by default where a product of them has the most room.

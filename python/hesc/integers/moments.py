@@ -54,7 +54,7 @@ class Moments:
 
         plan = integers.plan(lambda *ages: integers.sums(ages), *["uint7"] * 20, count=1)
         ...
-        ages = Moments(20, [secret.decrypt_integers(row) for row in plan(*encrypted)])
+        ages = Moments(20, [decrypt_integers(secret, row) for row in plan(*encrypted)])
         ages.mean, ages.variance()
 
     """

@@ -54,7 +54,7 @@ class Plan:
     def params(self) -> Any:
         """The parameter set.
 
-        `LeveledParams`, for which `hesc.leveled_keygen(plan.params)` makes keys, or, for the engine
+        `LeveledParams`, for which `hesc.keygen(plan.params)` makes keys, or, for the engine
         "bootstrapped", `Params`, for which `hesc.keygen(plan.params)` does.
         """
         return self._chosen[1].params
@@ -83,7 +83,7 @@ class Plan:
 
     @property
     def keys(self) -> dict[str, Any]:
-        """What `hesc.leveled_keygen(plan.params, **plan.keys)` has to make beside the usual."""
+        """What `hesc.keygen(plan.params, **plan.keys)` has to make beside the usual."""
         way = self._chosen[1]
         if isinstance(way, AlongSlots):
             return {"slot_rotations": list(way.tried.slot_rotations)}

@@ -82,7 +82,7 @@ class Slotwise:
 
     @property
     def slot_rotations(self) -> list[tuple[int, int]]:
-        """The keys that sums and comparisons need: `leveled_keygen(params, slot_rotations=...)`."""
+        """The keys that sums and comparisons need: `keygen(params, slot_rotations=...)`."""
         return [(0, -step) for step in self.steps]
 
     @property
@@ -115,15 +115,15 @@ class Slotwise:
 
     def encrypt(self, keys: PublicKeys, numbers: ArrayLike) -> SlotwiseIntegers:
         """Encrypts up to `capacity` numbers into one ciphertext."""
-        of_kind(keys, "keys", PublicKeys, "leveled_keygen returns them")
+        of_kind(keys, "keys", PublicKeys, "keygen returns them")
         slots = encrypt_slots(keys, self.slots_of(numbers), content=NUMBERS)
         return SlotwiseIntegers(self, slots, np.size(numbers))
 
     def read(self, data: bytes, count: int) -> SlotwiseIntegers:
         """Numbers from the wire form of their slots; without keys, see `with_keys`.
 
-        `SlotwiseIntegers.to_bytes` makes it, and `secret.pack(layout.slots_of(numbers),
-        content="numbers")` half of its size.
+        `SlotwiseIntegers.to_bytes` makes it, and, half as long, `hesc.packing.secret.encrypt_slots`
+        of `slots_of(numbers)` with `content="numbers"`.
         """
         slots = EncryptedSlots.from_bytes(self.params, data)
         if slots.content != NUMBERS:

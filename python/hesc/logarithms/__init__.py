@@ -5,16 +5,16 @@ decrypts every product and adds up those that belong together.
 
     factors = [Factor(64), Factor((10, 64), source="public", shared=True)]
     plan = logarithms.Plan.sums(factors, error=0.01)                    # all sides
-    secret, keys = hesc.leveled_keygen(plan.params, products=False)     # key owner
+    secret, keys = hesc.keygen(plan.params, products=False)     # key owner
     weights = logarithms.encrypt(plan, 1, keys, matrix)                 # a model's owner
-    upload = secret.encrypt_logarithms(plan, 0, samples)                # key owner
+    upload = encrypt_logarithms(secret, plan, 0, samples)                # key owner
     server = logarithms.Evaluator(plan, shared=[weights])               # whoever computes
     answer = server.evaluate([upload])
-    secret.decrypt_logarithms(plan, answer).values                      # key owner
+    decrypt_logarithms(secret, plan, answer).values                      # key owner
 
 **Whoever owns the key sees every product**, not only their sums.
 
-Nothing in this package can decrypt.
+Nothing in this package can decrypt but `hesc.logarithms.secret`.
 """
 
 from __future__ import annotations

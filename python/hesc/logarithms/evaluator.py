@@ -36,7 +36,7 @@ def encrypt(plan: Plan, factor: int, keys: PublicKeys, values: ArrayLike) -> byt
 
     """
     of_kind(plan, "plan", Plan, "encrypt takes a logarithms.Plan first")
-    of_kind(keys, "keys", PublicKeys, "leveled_keygen gives them beside the secret key")
+    of_kind(keys, "keys", PublicKeys, "keygen gives them beside the secret key")
     rows = numbers_of(plan, factor, values)
     return plan.native.encrypt_public(factor, keys.public, rows)
 

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from hesc._native import OutOfRangeError, ParameterError, ShapeError
+from hesc._native import OutOfRangeError, ShapeError
 from hesc._support.inputs import one_name
 from hesc.vectors.numbers import plain_array
+from hesc.vectors.steps import degree_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -22,23 +23,6 @@ NORMAL: Final = "normal"
 """Slots hold values whose coordinates belong to an element and its Frobenius images."""
 POWERS: Final = "powers"
 """Slots hold values whose coordinates belong to `1, X, X^2, ...`, `X` another root in each slot."""
-
-
-def degree_of(params: LeveledParams) -> int:
-    """Coordinates of a slot's value.
-
-    Raises:
-        ParameterError: a power-of-two ring, whose slots hold numbers, or a plaintext modulus that
-            has no slots in this ring.
-
-    """
-    degree = params.slot_degree
-    if degree is None:
-        raise ParameterError(
-            f"{params.name} has a power-of-two ring, whose slots hold numbers (EncryptedVector); "
-            "packing needs a ring of odd index: preset bgv_4369, bgv_13107, ..."
-        )
-    return degree
 
 
 def coordinates_of(params: LeveledParams, messages: ArrayLike) -> NDArray[np.uint64]:

@@ -2,98 +2,38 @@
 
 from __future__ import annotations
 
-from itertools import islice, product
-from math import isqrt
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from hesc._native import ParameterError, ShapeError
 from hesc._support.inputs import of_kind, whole
-from hesc.packing.messages import NORMAL, NUMBERS, degree_of, encoded
+from hesc.packing.messages import NORMAL, NUMBERS, encoded
 from hesc.packing.slots import EncryptedSlots, chosen_outputs, several
-from hesc.params.vectors import LeveledParams
 from hesc.vectors.evaluation import galois_of
 from hesc.vectors.keys import PublicKeys
+from hesc.vectors.steps import TwoSteps, degree_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from hesc import _native
 
-_KEYS: Final = "leveled_keygen(..., unpacking=True, spreading=True)"
+_KEYS: Final = "keygen(..., unpacking=True, spreading=True)"
 
 
-class _TwoSteps:
-    """Rotations by any slot as a long one and then a short one: few keys for many slots.
-
-    Slot `i` is at `(i_0, i_1, ...)` along the dimensions, the last one's neighbours next to each
-    other. Short steps are the last places along the first dimension, long ones all the rest.
-    """
-
-    def __init__(self, params: LeveledParams) -> None:
-        self.params = params
-        self.index = params.ring_index
-        degree_of(params)
-        dimensions = params.dimensions
-        self.lengths = [dimension.length for dimension in dimensions]
-        self.generators = [dimension.generator for dimension in dimensions]
-        count = params.slot_count
-        first = self.lengths[0] if self.lengths else 1
-        # About as many short steps as long ones.
-        self.short_count = max(1, min(first, isqrt(count)))
-        long = [range(0, length, self.short_count) for length in self.lengths[:1]]
-        rest = [range(length) for length in self.lengths[1:]]
-        # A ring with one slot has no dimension, and one way to go nowhere.
-        self.long: Final = list(product(*long, *rest))
-        self.short: Final = list(range(self.short_count))
-
-    def element(self, steps: Sequence[int]) -> int:
-        """The exponent of the automorphism that rotates by these steps."""
-        element = 1
-        for generator, step in zip(self.generators, steps, strict=False):
-            element = element * pow(generator, step, self.index) % self.index
-        return element
-
-    def slot(self, steps: Sequence[int]) -> int:
-        """The slot at this place."""
-        slot = 0
-        for length, step in zip(self.lengths, steps, strict=True):
-            slot = slot * length + step
-        return slot
-
-    def elements(self) -> list[int]:
-        """The exponents of all automorphisms that have to have keys."""
-        short = [self.element([step]) for step in self.short]
-        long = [self.element(steps) for steps in self.long]
-        return sorted({*short, *long} - {1})
-
-    def inside(self, steps: Sequence[int], short: int) -> bool:
-        """Whether a long step and a short one lead to a slot: the last long step may have fewer."""
-        return not self.lengths or steps[0] + short < self.lengths[0]
-
-    def keys(self, galois: _native.GaloisKeys | None) -> _native.GaloisKeys:
-        """The keys, if they are all there."""
-        if galois is None or not set(self.elements()) <= set(galois.elements):
-            raise ParameterError(f"keys for rotations are missing; make the keys with {_KEYS}")
-        return galois
-
-
-def spreading_elements(params: LeveledParams) -> list[int]:
-    """Exponents of the automorphisms that `Spread` and `gather` need keys for.
-
-    Raises:
-        ParameterError: a power-of-two ring.
-
-    """
-    params = of_kind(params, "params", LeveledParams, "give the set that the keys are for")
-    return _TwoSteps(params).elements()
+def _keys(steps: TwoSteps, galois: _native.GaloisKeys | None) -> _native.GaloisKeys:
+    """The keys, if they are all there."""
+    if galois is None or not set(steps.elements()) <= set(galois.elements):
+        raise ParameterError(f"keys for rotations are missing; make the keys with {_KEYS}")
+    return galois
 
 
 class Spread:
     """Every message in a ciphertext of its own, in slot 0; other slots hold others.
 
-    Iterating yields `(message, ciphertext)`. Messages count as `LeveledSecretKey.pack` takes them:
+    Iterating yields `(message, ciphertext)`. Messages count as `SecretKey.pack` takes them:
     the coordinate `c` of slot `s` is `s * d + c`. They come coordinate after coordinate, in the
     order of the rotations; one at a time is held. Two automorphisms at most each, of which the
     expensive part of the second is shared.
@@ -113,8 +53,8 @@ class Spread:
         level: int | None = None,
     ) -> None:
         slots = of_kind(slots, "slots", EncryptedSlots, "EncryptedSlots.from_bytes reads them")
-        self._steps = _TwoSteps(slots.params)
-        self._galois = self._steps.keys(galois_of([slots], _KEYS))
+        self._steps = TwoSteps(slots.params)
+        self._galois = _keys(self._steps, galois_of([slots], _KEYS))
         self._slots = slots
         self._level = None if level is None else whole(level, "level", 1, slots.level)
         d = degree_of(slots.params)
@@ -161,7 +101,7 @@ def _few(
 
 
 def gather(ciphertexts: Iterable[EncryptedSlots], keys: PublicKeys) -> EncryptedSlots:
-    """Messages in slot 0 of a ciphertext each back into one, as `LeveledSecretKey.pack` packs them.
+    """Messages in slot 0 of a ciphertext each back into one, as `SecretKey.pack` packs them.
 
     The `k`-th ciphertext's message becomes coordinate `k % d` of slot `k // d`. Each is multiplied
     with
@@ -174,11 +114,11 @@ def gather(ciphertexts: Iterable[EncryptedSlots], keys: PublicKeys) -> Encrypted
         NoiseBudgetError: no room for masks: gather at a higher level.
 
     """
-    keys = of_kind(keys, "keys", PublicKeys, "give the public keys that leveled_keygen returns")
+    keys = of_kind(keys, "keys", PublicKeys, "give the public keys that keygen returns")
     params = keys.params
     d, count = degree_of(params), params.slot_count
-    steps, source = _TwoSteps(params), iter(several(ciphertexts, "ciphertexts"))
-    galois = steps.keys(keys.galois)
+    steps, source = TwoSteps(params), iter(several(ciphertexts, "ciphertexts"))
+    galois = _keys(steps, keys.galois)
     masks: dict[int, _native.LeveledPlaintext] = {}
     long_sums: dict[int, dict[int, _native.LeveledCiphertext]] = {}
     for slot in range(count):
@@ -220,7 +160,7 @@ def gather(ciphertexts: Iterable[EncryptedSlots], keys: PublicKeys) -> Encrypted
     return EncryptedSlots(params, total, NORMAL, keys)
 
 
-def _way_back(steps: _TwoSteps, slot: int) -> tuple[int, int, int]:
+def _way_back(steps: TwoSteps, slot: int) -> tuple[int, int, int]:
     """Two automorphisms that move slot 0 to another, and how far they move coordinates on."""
     places = []
     rest = slot

@@ -12,11 +12,12 @@ from hesc import _native
 from hesc._native import ParameterError, ShapeError
 from hesc._support.inputs import of_kind, whole, wholes, wire_bytes
 from hesc._support.opaque import Opaque
-from hesc.packing.messages import NORMAL, NUMBERS, POWERS, degree_of, encoded
+from hesc.packing.messages import NORMAL, NUMBERS, POWERS, encoded
 from hesc.params.vectors import LeveledParams
 from hesc.vectors.evaluation import Bindable, EvaluationKeys, galois_of, keys_of, relin_of
 from hesc.vectors.keys import PublicKeys
 from hesc.vectors.numbers import plain_array
+from hesc.vectors.steps import degree_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_KEYS = "the public keys that leveled_keygen returns"
+_KEYS = "the public keys that keygen returns"
 
 
 class EncryptedSlots(Bindable, Opaque):
@@ -184,7 +185,7 @@ class EncryptedSlots(Bindable, Opaque):
     def rotate(self, steps: int, dimension: int = 0) -> EncryptedSlots:
         """Values moved along a dimension of `params.dimensions`: slot `i` gets that of `i + steps`.
 
-        Needs a key: `leveled_keygen(..., slot_rotations=[(dimension, steps)])`.
+        Needs a key: `keygen(..., slot_rotations=[(dimension, steps)])`.
 
         Raises:
             ParameterError: no such dimension or key; values that would come around changed (a
@@ -212,7 +213,7 @@ class EncryptedSlots(Bindable, Opaque):
         """Each value `v` becomes `v**(p**times)`, `p` the prime of the plaintext modulus.
 
         Coordinates in the normal basis move on by as many places, numbers stay. Needs keys:
-        `leveled_keygen(..., unpacking=True)`.
+        `keygen(..., unpacking=True)`.
         """
         if self.content == POWERS:
             raise ParameterError(
@@ -231,12 +232,11 @@ class EncryptedSlots(Bindable, Opaque):
     def _galois(
         self, elements: Sequence[int], remedy: str, others: Sequence[EncryptedSlots] = ()
     ) -> _native.GaloisKeys:
-        galois = galois_of([self, *others], f"leveled_keygen(..., {remedy})")
+        galois = galois_of([self, *others], f"keygen(..., {remedy})")
         present = set(galois.elements)
         if any(element not in present for element in elements if element != 1):
             raise ParameterError(
-                f"there is no key for this automorphism; make the keys with "
-                f"leveled_keygen(..., {remedy})"
+                f"there is no key for this automorphism; make the keys with keygen(..., {remedy})"
             )
         return galois
 
@@ -247,7 +247,7 @@ class EncryptedSlots(Bindable, Opaque):
     ) -> list[EncryptedSlots]:
         """Coordinates of the values, each in a ciphertext of its own whose slots hold numbers.
 
-        Needs keys: `leveled_keygen(..., unpacking=True)`. All Frobenius images are made once, then
+        Needs keys: `keygen(..., unpacking=True)`. All Frobenius images are made once, then
         each output costs `2 d` products with constants and a division; for one or two of many
         coordinates `extract` is cheaper and has less noise.
 
@@ -277,7 +277,7 @@ class EncryptedSlots(Bindable, Opaque):
         """One coordinate as `unpack` gives it, by Frobenius images of a product.
 
         A product with a constant and up to `2 log2(d)` automorphisms, which have keys by
-        `leveled_keygen(..., unpacking=True)` or, fewer of them, `unpacking="extract"`. Its noise is
+        `keygen(..., unpacking=True)` or, fewer of them, `unpacking="extract"`. Its noise is
         smaller by what constants make of that of the keys.
         """
         basis, d = self._basis("extract"), degree_of(self.params)
@@ -304,7 +304,7 @@ class EncryptedSlots(Bindable, Opaque):
     def from_bytes(
         cls, params: LeveledParams, data: bytes | bytearray | memoryview
     ) -> EncryptedSlots:
-        """Slots from their wire form, or from `LeveledSecretKey.pack`; without keys.
+        """Slots from their wire form, or from `SecretKey.pack`; without keys.
 
         What slots hold stands in the bytes. That is the sender's word, as the values are.
 
@@ -403,7 +403,7 @@ def carries(
     the sum of bits beside each other (Kogge and Stone 1973).
 
     Raises:
-        ParameterError: no keys; leveled_keygen(..., slot_rotations=[(0, -step), ...]) makes them.
+        ParameterError: no keys; keygen(..., slot_rotations=[(0, -step), ...]) makes them.
         NoiseBudgetError: more steps than there is room for.
 
     """
@@ -446,11 +446,11 @@ def pack(columns: Sequence[EncryptedSlots]) -> EncryptedSlots:
 
 
 def encrypt(keys: PublicKeys, messages: ArrayLike, *, content: str = NORMAL) -> EncryptedSlots:
-    """Encrypts under the public key; `LeveledSecretKey.pack` takes half the bytes and less noise.
+    """Encrypts under the public key; `SecretKey.pack` takes half the bytes and less noise.
 
     Args:
         keys: the public keys.
-        messages: as `LeveledSecretKey.pack` takes them.
+        messages: as `SecretKey.pack` takes them.
         content: "normal" or "powers" for coordinates, "numbers" for a number in each slot.
 
     """

@@ -128,10 +128,8 @@ class Way(NamedTuple):
     """Class; its `from_bytes(data)` reads a plan."""
     client: str
     """Class; called with a plan and `secret=`."""
-    load_secret: str | None
-    """Function of a plan, a path and `passphrase=`; None where nothing is encrypted."""
     server: str | None
-    """Class; its `from_bytes(data, keys=)` reads a server."""
+    """Class, None where nothing is encrypted; its `from_bytes(data, keys=)` reads a server."""
     server_kind: str | None
     """The kind of the server's document."""
     sides: tuple[str, ...] = ("client", "server")
@@ -145,14 +143,12 @@ WAYS: Final[dict[str, Way]] = {
     "plan": Way(
         "hesc.protocols.linear.plan:PrivatePlan",
         "hesc.protocols.linear.client:Client",
-        "hesc.protocols.linear.client:load_secret",
         "hesc.protocols.linear.server:Server",
         "server",
     ),
     "class plan": Way(
         "hesc.protocols.classes.plan:ClassPlan",
         "hesc.protocols.classes.client:ClassClient",
-        "hesc.protocols.classes.client:load_secret",
         "hesc.protocols.classes.server:ClassServer",
         "class server",
     ),
@@ -161,27 +157,23 @@ WAYS: Final[dict[str, Way]] = {
         "hesc.ml.clear.client:ClearClient",
         None,
         None,
-        None,
         ("client",),
     ),
     "network plan": Way(
         "hesc.protocols.networks.plan:NetworkPlan",
         "hesc.protocols.networks.client:NetworkClient",
-        "hesc.protocols.networks.client:load_secret",
         "hesc.protocols.networks.server:NetworkServer",
         "network server",
     ),
     "neighbors plan": Way(
         "hesc.protocols.neighbours.plan:NeighborsPlan",
         "hesc.protocols.neighbours.client:NeighborsClient",
-        "hesc.protocols.neighbours.client:load_secret",
         "hesc.protocols.neighbours.server:NeighborsServer",
         "neighbors server",
     ),
     "outsourced plan": Way(
         "hesc.protocols.outsourced.plan:OutsourcedPlan",
         "hesc.protocols.outsourced.client:OutsourcedClient",
-        "hesc.protocols.linear.client:load_secret",
         "hesc.protocols.outsourced.server:OutsourcedServer",
         "outsourced server",
         ("client", "owner"),
@@ -190,7 +182,6 @@ WAYS: Final[dict[str, Way]] = {
     "parties plan": Way(
         "hesc.protocols.owners.plan:PartiesPlan",
         "hesc.protocols.owners.client:PartiesClient",
-        "hesc.protocols.owners.client:load_secret",
         "hesc.protocols.owners.server:PartiesServer",
         "parties server",
     ),
@@ -231,7 +222,7 @@ def is_encrypted(plan: Plan) -> bool:
         ParameterError: what is no plan.
 
     """
-    return way_for(plan).load_secret is not None
+    return way_for(plan).server is not None
 
 
 def check_encrypted(plan: Plan) -> None:
@@ -278,10 +269,9 @@ def load_secret(plan: Plan, path: str | PathLike[str] | Path, passphrase: str | 
         PermissionError: others than the file's owner may read or write it.
 
     """
-    place = way_for(plan).load_secret
-    if place is None:
-        raise ParameterError(NOTHING_ENCRYPTED)
-    return _loaded(place)(plan, path, passphrase=passphrase)
+    check_encrypted(plan)
+    of: Any = plan
+    return _loaded("hesc.secret:SecretKey").load(of.params, path, passphrase=passphrase)
 
 
 def server_takes_keys(plan: Plan) -> bool:

@@ -45,7 +45,7 @@ class Model:
         self.plan = of_kind(plan, "plan", Plan, "Plan.of_model or Plan.hiding makes it")
         rows, added = model_arrays(plan, weights, intercepts)
         if keys is not None:
-            of_kind(keys, "keys", PublicKeys, "leveled_keygen gives them beside the secret key")
+            of_kind(keys, "keys", PublicKeys, "keygen gives them beside the secret key")
         self._native = _native.RingProductModel(
             plan.native,
             rows,
@@ -87,7 +87,7 @@ class Model:
 class EncryptedModel(Opaque):
     """Weights that the server has under encryption, for plans of `Plan.encrypted`.
 
-    `hesc.LeveledSecretKey.encrypt_model` makes the bytes of one under the secret key, `encrypt`
+    `hesc.SecretKey.encrypt_model` makes the bytes of one under the secret key, `encrypt`
     under the public key; `from_bytes` reads both. It answers queries under the same key pair alone.
     """
 
@@ -117,7 +117,7 @@ class EncryptedModel(Opaque):
 
         """
         of_kind(plan, "plan", Plan, 'Plan.encrypted(..., under="public") makes it')
-        of_kind(keys, "keys", PublicKeys, "leveled_keygen gives them beside the secret key")
+        of_kind(keys, "keys", PublicKeys, "keygen gives them beside the secret key")
         rows, added = model_arrays(plan, weights, intercepts)
         return plan.native.encrypt_model_public(keys.public, rows, added)
 

@@ -2,93 +2,127 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from hesc._native import ParameterError
-from hesc._support.inputs import of_kind, one_name, whole
+from hesc._support.inputs import one_name, whole
 from hesc._support.memory import make_room
-from hesc.packing.moves import spreading_elements
 from hesc.params.parameter_set import explained
 from hesc.params.streams import Params
 from hesc.params.vectors import LeveledParams
 from hesc.secret.keys import SecretKey
-from hesc.secret.leveled import LeveledSecretKey
 from hesc.vectors.keys import PublicKeys
+from hesc.vectors.steps import spreading_elements
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def keygen(
-    params: Params,
-    *,
-    bootstrapping: bool = False,
-    mode: Literal["encrypt", "simulate"] = "encrypt",
-) -> tuple[SecretKey, PublicKeys]:
-    """A new key pair from the operating system's randomness.
-
-    Args:
-        params: the parameter set.
-        bootstrapping: scheme "tfhe": make what servers run gate circuits with, 42 MB at a ring
-            degree of 2048. Cost: 0.4 s of one core, on all cores.
-        mode: "simulate" gives keys that encrypt nothing: the same program then runs on bits in the
-            clear with the layout of these parameters, many times faster, and answers have the
-            errors that encrypted ones have. What the scheme itself cannot do is not simulated:
-            masks (multiplexed and allocated sums) on sets without slots, products beyond its
-            number, noise that runs out. Encryption refuses these, always before an answer. Fusion
-            as digits needs counts: `Params.insecure_plain` simulates that.
-
-    """
-    of_kind(bootstrapping, "bootstrapping", bool, "it is True or False")
-    if not isinstance(params, Params):
-        raise TypeError(
-            f"keygen takes a parameter set, not {params!r}: hesc.Params.preset(name) or "
-            f"hesc.Params.recommended(scheme); a leveled set goes to hesc.leveled_keygen"
-        )
-    if one_name(mode, "mode", ("encrypt", "simulate")) == "simulate":
-        params = params.simulated()
-    secret, public = params.native.generate_keys()
-    key, keys = SecretKey(params, secret), PublicKeys(params, {"public": public})
-    return key, key.with_bootstrapping(keys) if bootstrapping else keys
-
-
 @explained
-def leveled_keygen(
-    params: LeveledParams,
+def keygen(
+    params: Params | LeveledParams,
     *,
-    products: bool = True,
+    products: bool | None = None,
     rotations: Sequence[int] = (),
     conjugate: bool = False,
     slot_rotations: Sequence[tuple[int, int]] = (),
     unpacking: bool | Literal["extract"] = False,
     spreading: bool = False,
-) -> tuple[LeveledSecretKey, PublicKeys]:
-    """New keys of a scheme with multiplication, from the operating system's randomness.
+    bootstrapping: bool = False,
+    mode: Literal["encrypt", "simulate"] = "encrypt",
+) -> tuple[SecretKey, PublicKeys]:
+    """New keys of any set, from the operating system's randomness.
+
+    Sets for vectors have keys for products, rotations, unpacking and spreading; sets of "tfhe" the
+    one to bootstrap with; all sets for streams can be simulated. An option that a set has no use
+    for is refused by name.
 
     Args:
         params: the parameter set.
-        products: make the relinearisation key.
-        rotations: steps to make keys for; each is as large as the relinearisation key.
-        conjugate: make the key for complex conjugates (CKKS) or for swapping rows.
+        products: vectors: make the relinearisation key, as is done by default.
+        rotations: vectors: steps to make keys for; each is as large as the relinearisation key.
+        conjugate: vectors: make the key for complex conjugates (CKKS) or for swapping rows.
         slot_rotations: odd rings: pairs of a dimension and steps along it.
         unpacking: odd rings: make the keys of all Frobenius maps; "extract" makes the few that
             `EncryptedSlots.extract` needs.
         spreading: odd rings: make the keys for one message to a ciphertext (`packing.Spread`).
+        bootstrapping: scheme "tfhe": make what servers run gate circuits with, 42 MB at a ring
+            degree of 2048. Cost: 0.4 s of one core, on all cores.
+        mode: streams: "simulate" gives keys that encrypt nothing: the same program then runs on
+            bits in the clear with the layout of these parameters, many times faster, and answers
+            have the errors that encrypted ones have. What the scheme itself cannot do is not
+            simulated: masks (multiplexed and allocated sums) on sets without slots, products beyond
+            its number, noise that runs out. Encryption refuses these, always before an answer.
+            Fusion as digits needs counts: `Params.insecure_plain` simulates that.
+
+    Raises:
+        ParameterError: what is no parameter set; an option that the set has no use for, or of
+            another type.
 
     """
-    of_kind(
-        params,
-        "what leveled_keygen takes",
-        LeveledParams,
-        "give it a set that hesc.LeveledParams.recommended or preset makes (keygen is for "
-        "hesc.Params)",
-    )
-    flags = {"products": products, "conjugate": conjugate, "spreading": spreading}
+    flags = {
+        "conjugate": conjugate,
+        "spreading": spreading,
+        "bootstrapping": bootstrapping,
+        "products": products is not None and products,
+    }
     for name, flag in flags.items():
         if not isinstance(flag, bool):
             raise ParameterError(f"{name} is True or False; got {flag!r}")
-    steps = [whole(step, "rotations", -(2**31), 2**31 - 1) for step in rotations]
-    along = list(slot_rotations)
+    simulated = one_name(mode, "mode", ("encrypt", "simulate")) == "simulate"
+    own = {"bootstrapping": bootstrapping, 'mode="simulate"': simulated}
+    others = {
+        "products": products is not None,
+        "rotations": bool(rotations),
+        "conjugate": conjugate,
+        "slot_rotations": bool(slot_rotations),
+        "unpacking": unpacking is not False,
+        "spreading": spreading,
+    }
+    if isinstance(params, LeveledParams):
+        _refuse(params, "vectors", own)
+        asked = _Rotations(rotations, conjugate, slot_rotations, unpacking, spreading)
+        return _of_vectors(params, products is not False, asked)
+    if not isinstance(params, Params):
+        raise ParameterError(
+            f"keygen takes a parameter set, not {params!r}: hesc.Params.preset(name) or "
+            f"hesc.Params.recommended(scheme)"
+        )
+    _refuse(params, "streams", others)
+    if bootstrapping and params.scheme != "tfhe":
+        _refuse(params, params.scheme, {"bootstrapping": True})
+    if simulated:
+        params = params.simulated()
+    native, public = params.native.generate_keys()
+    secret, keys = SecretKey(params, native), PublicKeys(params, {"public": public})
+    return secret, secret.with_bootstrapping(keys) if bootstrapping else keys
+
+
+def _refuse(params: Params | LeveledParams, what: str, options: dict[str, bool]) -> None:
+    """Refuses options that were given to a set that has no use for them."""
+    given = [name for name, is_given in options.items() if is_given]
+    if given:
+        raise ParameterError(
+            f"{params.name} is a set for {what}, which has no use for {', '.join(given)}: leave it "
+            "out, or take another set"
+        )
+
+
+class _Rotations(NamedTuple):
+    """What moves values in slots."""
+
+    steps: Sequence[int]
+    conjugate: bool
+    along: Sequence[tuple[int, int]]
+    unpacking: bool | Literal["extract"]
+    spreading: bool
+
+
+def _of_vectors(
+    params: LeveledParams, products: bool, asked: _Rotations
+) -> tuple[SecretKey, PublicKeys]:
+    steps = [whole(step, "rotations", -(2**31), 2**31 - 1) for step in asked.steps]
+    along = list(asked.along)
     if any(not isinstance(pair, tuple | list) or len(pair) != 2 for pair in along):
         raise ParameterError("slot_rotations are pairs of a dimension and steps along it")
     elements = [
@@ -97,28 +131,28 @@ def leveled_keygen(
         )
         for dimension, step in along
     ]
-    if conjugate and params.ring_index % 2:
+    if asked.conjugate and params.ring_index % 2:
         raise ParameterError("rings of odd index have no rows to swap; leave out conjugate")
-    if not isinstance(unpacking, bool) and unpacking != "extract":
-        raise ParameterError(f'unpacking is True, False or "extract"; got {unpacking!r}')
-    if unpacking == "extract":
+    if not isinstance(asked.unpacking, bool) and asked.unpacking != "extract":
+        raise ParameterError(f'unpacking is True, False or "extract"; got {asked.unpacking!r}')
+    if asked.unpacking == "extract":
         elements += params.native.extraction_elements()
-    elif unpacking:
+    elif asked.unpacking:
         elements += params.native.unpacking_elements()
-    if spreading:
+    if asked.spreading:
         elements += spreading_elements(params)
     wanted = sorted(set(elements) - {1})
-    some = bool(steps or wanted or unpacking or spreading) or conjugate
+    some = bool(steps or wanted or asked.unpacking or asked.spreading) or asked.conjugate
     # Steps around a row are one.
     apart = {step % max(1, params.slot_count // 2) for step in steps} - {0}
-    _room_for_keys(params, len(apart) + len(wanted) + products + conjugate)
+    _room_for_keys(params, len(apart) + len(wanted) + products + asked.conjugate)
     secret, public = params.native.generate_keys()
     keys: dict[str, object] = {"public": public}
     if products:
         keys["relinearisation"] = secret.relin_key()
     if some:
-        keys["rotations"] = secret.galois_keys(steps, conjugate, wanted)
-    return LeveledSecretKey(params, secret), PublicKeys(params, keys)
+        keys["rotations"] = secret.galois_keys(steps, asked.conjugate, wanted)
+    return SecretKey(params, secret), PublicKeys(params, keys)
 
 
 def _room_for_keys(params: LeveledParams, count: int) -> None:

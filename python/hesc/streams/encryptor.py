@@ -76,6 +76,7 @@ def encrypt_streams(
     public: PublicKeys, encoded: Sequence[EncodedArray], layout: str
 ) -> list[EncryptedArray]:
     """Encrypts arrays of streams of one shape. `Encryptor` is the comfortable way."""
+    params = stream_keys(public).params
     remedy = "give a list of what Encoder.encode returns"
     for array in several(encoded, "encoded", remedy):
         of_kind(array, "an array of streams", EncodedArray, remedy)
@@ -84,7 +85,6 @@ def encrypt_streams(
         raise ShapeError(f"give arrays of one shape, at least one; these have {shapes}")
     (shape,) = shapes
     streams = [array.streams for array in encoded]
-    params = checked_params(public.params)
     layout = resolve_layout(layout, streams[0].stream_length, params)
     length = streams[0].stream_length
     room_for_ciphertexts(params, layout, length, shape, len(streams))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from hesc import _native
 from hesc._native import ParameterError, WireError
-from hesc._support.inputs import of_kind, one_name, wire_bytes
+from hesc._support.inputs import of_kind, one_name, several, wire_bytes
 from hesc.params.parameter_set import ParameterSet
 from hesc.params.vectors import LeveledParams
 from hesc.vectors.evaluation import EvaluationKeys
@@ -100,7 +100,7 @@ class PublicKeys(EvaluationKeys):
 
         >>> import hesc, numpy as np
         >>> params = hesc.LeveledParams.recommended("bfv")
-        >>> secret, public = hesc.leveled_keygen(params)
+        >>> secret, public = hesc.keygen(params)
         >>> x = public.encrypt(np.array([200, 7], dtype=np.uint8))
         >>> (x + x).bound, secret.decrypt(x + x).tolist()
         (510, [400, 14])
@@ -168,7 +168,10 @@ class PublicKeys(EvaluationKeys):
 
         """
         of_kind(params, "params", ParameterSet, "hesc.Params.preset makes a set")
-        wanted = None if parts is None else ["public", *parts]
+        wanted = None
+        if parts is not None:
+            given = several(parts, "parts", "give a list of names")
+            wanted = ["public", *(one_name(part, "a part", PARTS) for part in given)]
         readers = params.key_readers()
         keys = {}
         for name, key in _native.split_keys(wire_bytes(data), wanted):

@@ -143,7 +143,7 @@ def vectors_only(params: LeveledParams) -> None:
     if params.ring_index % 2:
         raise ParameterError(
             f"{params.name} has a ring of odd index: its slots are encrypted by "
-            "LeveledSecretKey.pack and packing.encrypt, and read by EncryptedSlots.from_bytes"
+            "SecretKey.pack and packing.encrypt, and read by EncryptedSlots.from_bytes"
         )
 
 

@@ -439,7 +439,7 @@ class EncryptedVector(Bindable, Opaque):
 
         >>> import hesc
         >>> params = hesc.LeveledParams.recommended("ckks")
-        >>> secret, public = hesc.leveled_keygen(params, rotations=hesc.vectors.dot_rotations(3))
+        >>> secret, public = hesc.keygen(params, rotations=hesc.vectors.dot_rotations(3))
         >>> x = public.encrypt([0.5, -1.0, 0.25])
         >>> round(float(secret.decrypt((x**2 / 2).sum())[0]), 3)
         0.656
@@ -549,7 +549,7 @@ class EncryptedVector(Bindable, Opaque):
     def from_bytes(
         cls, params: LeveledParams, data: bytes, length: int | None = None
     ) -> EncryptedVector:
-        """A vector from its wire form, or from `LeveledSecretKey.encrypt_to_bytes`; without keys.
+        """A vector from its wire form, or from `SecretKey.encrypt_to_bytes`; without keys.
 
         How many numbers there are, what lies behind them, whether they are complex and what
         integers stay within stands in the bytes. That is the sender's word, as the numbers are: a

@@ -5,13 +5,13 @@ owner of the data encrypts it once, a ciphertext for each bit; then numbers take
 have, rounded up to bytes where they are few, not kilobytes::
 
     plan = transciphering.plan("uint8")                           # both: parameters and shape
-    secret, public = leveled_keygen(plan.params)                  # client
+    secret, public = keygen(plan.params)                  # client
     key = CipherKey.generate()
     once = key.encrypt_to_bytes(secret)                           # 83 MB, to the server
     message = key.encrypt([3, 1, 4], "uint8", shape=plan.shape)   # 75 bytes
     stored = integers.read(plan.params, once).with_keys(public)   # server
     numbers = plan.decipher(stored, message)
-    secret.decrypt_integers(numbers)                              # client: 3, 1, 4
+    decrypt_integers(secret, numbers)                              # client: 3, 1, 4
 
 Nothing in this package can decrypt.
 """

@@ -9,13 +9,20 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from hesc.codes import EncryptedCodes, EncryptedDistances, EncryptedGallery, GalleryPlan
+from hesc.codes.secret import (
+    decrypt_distances,
+    encrypt_codes,
+    encrypt_gallery,
+    encrypt_probes,
+    gallery_distances,
+)
 from hesc.params import Params
 from hesc.planner import probes
 from hesc.planner.contenders.problems import ForDistances
 from hesc.planner.offers import LATTICE, Offer, Refusal
 from hesc.planner.roles import Sees
 from hesc.planner.work import Count, counted, parts_of
-from hesc.secret import keygen, leveled_keygen
+from hesc.secret import keygen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,7 +111,7 @@ class _Clear:
 
     def encrypt(self, x: NDArray[Any]) -> list[bytes]:
         """All probes."""
-        return [self._secret.encrypt_codes(x)]
+        return [encrypt_codes(self._secret, x)]
 
     def answer(self, up: list[bytes]) -> list[bytes]:
         """Distances to all records."""
@@ -112,7 +119,9 @@ class _Clear:
 
     def decrypt(self, down: list[bytes]) -> NDArray[np.float64]:
         """Probes by records."""
-        found = self._secret.distances(EncryptedDistances.from_bytes(self._params, down[0]))
+        found = decrypt_distances(
+            self._secret, EncryptedDistances.from_bytes(self._params, down[0])
+        )
         return found.T.astype(np.float64)
 
     def held(self) -> int:
@@ -172,8 +181,8 @@ def most_probes(plan: GalleryPlan) -> int:
 class _Encrypted:
     def __init__(self, plan: GalleryPlan, records: NDArray[np.uint64]) -> None:
         self._plan = plan
-        self._secret, _ = leveled_keygen(plan.params, products=False)
-        data = self._secret.encrypt_gallery(plan, records)
+        self._secret, _ = keygen(plan.params, products=False)
+        data = encrypt_gallery(self._secret, plan, records)
         self._held = len(data)
         self._server = EncryptedGallery.from_bytes(plan, data)
         blocks = -(-len(records) // plan.capacity)
@@ -183,7 +192,7 @@ class _Encrypted:
         """Probes, as many in a message as it takes."""
         most = most_probes(self._plan)
         return [
-            self._secret.encrypt_probes(self._plan, x[first : first + most])
+            encrypt_probes(self._secret, self._plan, x[first : first + most])
             for first in range(0, len(x), most)
         ]
 
@@ -197,7 +206,7 @@ class _Encrypted:
         probes = parts_of(len(down) // self._parts, most_probes(self._plan))
         ends = (np.cumsum(probes) * self._parts).tolist()
         messages = (down[first:last] for first, last in pairwise([0, *ends]))
-        found = [self._secret.gallery_distances(self._plan, parts) for parts in messages]
+        found = [gallery_distances(self._secret, self._plan, parts) for parts in messages]
         return np.concatenate(found).astype(np.float64)
 
     def held(self) -> int:

@@ -17,7 +17,7 @@ from hesc.planner.contenders.problems import ForScores
 from hesc.planner.offers import LATTICE, Offer, Refusal
 from hesc.planner.roles import Sees
 from hesc.planner.work import Count, counted
-from hesc.secret import leveled_keygen
+from hesc.secret import keygen
 from hesc.vectors.vectors import EncryptedVector
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def claims(preset: str) -> tuple[float, float]:
     From a ciphertext of zeros under a key that is thrown away: claims are public.
     """
     params = LeveledParams.preset(preset)
-    secret, _ = leveled_keygen(params, products=False)
+    secret, _ = keygen(params, products=False)
     vector = EncryptedVector.from_bytes(
         params, secret.encrypt_to_bytes(np.zeros(params.slot_count))
     )
@@ -149,7 +149,7 @@ def claims(preset: str) -> tuple[float, float]:
 def sizes(preset: str, level: int | None) -> tuple[int, int]:
     """Bytes up and down of a ciphertext; sizes are public too."""
     params = LeveledParams.preset(preset)
-    secret, _ = leveled_keygen(params, products=False)
+    secret, _ = keygen(params, products=False)
     data = secret.encrypt_to_bytes(np.zeros(params.slot_count, dtype=np.int64))
     product = EncryptedVector.from_bytes(params, data) * (0.5 if params.is_approximate else 1)
     return len(data), len((product if level is None else product.mod_switch_to(level)).to_bytes())
@@ -158,7 +158,7 @@ def sizes(preset: str, level: int | None) -> tuple[int, int]:
 class _Parties:
     def __init__(self, params: LeveledParams, numbers: Numbers) -> None:
         self._slots, self._numbers = params.slot_count, numbers
-        self._secret, _ = leveled_keygen(params, products=False)
+        self._secret, _ = keygen(params, products=False)
 
     def encrypt(self, x: Reals) -> list[bytes]:
         """Column after column, of as many samples as there are slots."""

@@ -9,10 +9,11 @@ import numpy as np
 
 from hesc import gates, integers
 from hesc.integers import BootstrappedIntegers, IntegerAnswer, Kind
+from hesc.integers.secret import decrypt_integers, encrypt_integers
 from hesc.params.streams import Params
 from hesc.protocols.classes.circuits import Words
 from hesc.protocols.classes.quantisation import quantised
-from hesc.secret import keygen, leveled_keygen
+from hesc.secret import keygen
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -59,12 +60,12 @@ class Slots(_Sides):
         self, problem: Classes, found: Quantised[LinearScores], circuit: integers.Plan
     ) -> None:
         super().__init__(problem, found, circuit)
-        self._secret, self._public = leveled_keygen(circuit.params, **circuit.keys)
+        self._secret, self._public = keygen(circuit.params, **circuit.keys)
 
     def encrypt(self, x: NDArray[Any]) -> list[bytes]:
         """All words of some samples, then of the next."""
         return [
-            self._secret.encrypt_integers_to_bytes(word, str(kind), layout=self._circuit.upload)
+            encrypt_integers(self._secret, word, str(kind), layout=self._circuit.upload)
             for word, kind in self._queries(x, self._circuit.chosen.slots)
         ]
 
@@ -86,7 +87,7 @@ class Slots(_Sides):
     def decrypt(self, down: list[bytes]) -> NDArray[np.float64]:
         """Classes."""
         read = [integers.read(self._secret.params, data) for data in down]
-        found = [self._secret.decrypt_integers(places) for places in read]
+        found = [decrypt_integers(self._secret, places) for places in read]
         return np.concatenate(found).astype(np.float64)
 
     def held(self) -> int:
@@ -126,7 +127,7 @@ class Bits(_Sides):
     def decrypt(self, down: list[bytes]) -> NDArray[np.float64]:
         """Classes."""
         read = [IntegerAnswer.from_bytes(self._params, data) for data in down]
-        found = [self._keys.secret.decrypt_integers(places) for places in read]
+        found = [decrypt_integers(self._keys.secret, places) for places in read]
         return np.concatenate(found).astype(np.float64)
 
     def held(self) -> int:

@@ -16,7 +16,7 @@ from hesc.planner.offers import LATTICE, Offer, Refusal
 from hesc.planner.roles import Sees
 from hesc.planner.work import Count, counted
 from hesc.ring_products.plans import power_above
-from hesc.secret import leveled_keygen
+from hesc.secret import keygen
 from hesc.vectors.vectors import EncryptedVector
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from hesc.planner.probes import Probe
     from hesc.planner.tasks import Scores, Task
-    from hesc.secret import LeveledSecretKey
+    from hesc.secret import SecretKey
     from hesc.vectors.keys import PublicKeys
 
 _PRESETS: Final = ("ckks_4096", "ckks_8192")
@@ -115,7 +115,7 @@ class Facts(NamedTuple):
 def facts(preset: str, features: int, under: str) -> Facts | None:
     """By products of zeros under a key that is thrown away; None where there is no room."""
     params = LeveledParams.preset(preset)
-    secret, public = leveled_keygen(params)
+    secret, public = keygen(params)
     weight = _weight(secret, public, 0.0, under)
     data = secret.encrypt_to_bytes(np.zeros(params.slot_count))
     read = EncryptedVector.from_bytes(params, weight).with_keys(public)
@@ -146,7 +146,7 @@ def _times(vector: EncryptedVector, count: int) -> EncryptedVector:
     return half + half + vector if count % 2 else half + half
 
 
-def _weight(secret: LeveledSecretKey, public: PublicKeys, number: float, under: str) -> bytes:
+def _weight(secret: SecretKey, public: PublicKeys, number: float, under: str) -> bytes:
     """One number in all slots."""
     if under == "secret":
         return secret.encrypt_to_bytes([number])
@@ -157,7 +157,7 @@ class _Parties:
     def __init__(self, params: LeveledParams, problem: Scores, under: str, level: int) -> None:
         self._slots, self._level, self._scales = params.slot_count, level, scales_of(problem)
         self._largest = power_above(problem.largest)
-        self._secret, self._public = leveled_keygen(params)
+        self._secret, self._public = keygen(params)
         numbers = np.column_stack([problem.weights * self._scales, problem.intercepts])
         model = [
             [_weight(self._secret, self._public, number, under) for number in row]

@@ -13,7 +13,7 @@ from hesc.planner.contenders.problems import ForProducts
 from hesc.planner.offers import LATTICE, Offer, Refusal
 from hesc.planner.roles import Sees
 from hesc.planner.work import Count, counted
-from hesc.secret import leveled_keygen
+from hesc.secret import keygen
 from hesc.vectors.vectors import EncryptedVector
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def facts(preset: str, factors: int) -> tuple[float, int, int, int]:
 class _Parties:
     def __init__(self, params: LeveledParams, factors: int) -> None:
         self._factors, self._slots = factors, params.slot_count
-        self._secret, self._public = leveled_keygen(params)
+        self._secret, self._public = keygen(params)
 
     def claimed(self, answer: bytes) -> float:
         """The error that an answer claims at most."""

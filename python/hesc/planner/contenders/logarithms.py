@@ -9,6 +9,7 @@ import numpy as np
 
 from hesc import logarithms
 from hesc.logarithms import Factor, Plan
+from hesc.logarithms.secret import decrypt_logarithms
 from hesc.planner import probes
 from hesc.planner.contenders.factors import FACTORS
 from hesc.planner.contenders.problems import ForProducts
@@ -16,7 +17,7 @@ from hesc.planner.contenders.sets import set_of
 from hesc.planner.offers import LATTICE, Offer, Refusal
 from hesc.planner.roles import Sees
 from hesc.planner.work import Count, counted, parts_of
-from hesc.secret import leveled_keygen
+from hesc.secret import keygen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,7 +72,7 @@ class Logarithms(ForProducts):
 class _Parties:
     def __init__(self, plan: Plan, factors: int) -> None:
         self._plan, self._factors = plan, factors
-        self._secret, self._keys = leveled_keygen(plan.params, products=False)
+        self._secret, self._keys = keygen(plan.params, products=False)
         self._server = logarithms.Evaluator(plan)
 
     def encrypt(self, x: NDArray[Any]) -> list[bytes]:
@@ -90,7 +91,7 @@ class _Parties:
 
     def decrypt(self, down: list[bytes]) -> NDArray[np.float64]:
         """The products."""
-        found = [self._secret.decrypt_logarithms(self._plan, answer).values for answer in down]
+        found = [decrypt_logarithms(self._secret, self._plan, answer).values for answer in down]
         return np.concatenate([values.reshape(-1) for values in found])
 
     def held(self) -> int:

@@ -15,7 +15,8 @@ from hesc.planner.offers import LATTICE, Offer, Refusal
 from hesc.planner.roles import Sees
 from hesc.planner.work import Count, counted, parts_of
 from hesc.ring_products import Bounds, EncryptedModel, Model, Plan
-from hesc.secret import leveled_keygen
+from hesc.ring_products.secret import decrypt_scores, encrypt_features, encrypt_model
+from hesc.secret import keygen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,7 +112,7 @@ def plan_of(problem: Scores, error: float, under: str | None) -> Plan:
 class _Parties:
     def __init__(self, plan: Plan, problem: Scores, under: str | None) -> None:
         self._plan, self._problem = plan, problem
-        self._secret, keys = leveled_keygen(plan.params, products=False)
+        self._secret, keys = keygen(plan.params, products=False)
         numbers = problem.weights, problem.intercepts
         self._server: Model | EncryptedModel
         if under is None:
@@ -119,7 +120,7 @@ class _Parties:
             self._server = Model(plan, *numbers)
             return
         data = (
-            self._secret.encrypt_model(plan, *numbers)
+            encrypt_model(self._secret, plan, *numbers)
             if under == "secret"
             else EncryptedModel.encrypt(plan, keys, *numbers)
         )
@@ -130,7 +131,7 @@ class _Parties:
         """A query for each so many samples."""
         most = self._plan.most_samples
         return [
-            self._secret.encrypt_features(self._plan, x[first : first + most])
+            encrypt_features(self._secret, self._plan, x[first : first + most])
             for first in range(0, len(x), most)
         ]
 
@@ -140,7 +141,7 @@ class _Parties:
 
     def decrypt(self, down: list[bytes]) -> NDArray[np.float64]:
         """Scores."""
-        found = [self._secret.decrypt_scores(self._plan, answer).values for answer in down]
+        found = [decrypt_scores(self._secret, self._plan, answer).values for answer in down]
         return np.concatenate([rows.reshape(-1, self._problem.outputs) for rows in found])
 
     def held(self) -> int:

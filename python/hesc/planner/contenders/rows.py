@@ -13,7 +13,7 @@ from hesc.planner.contenders.problems import ForScores
 from hesc.planner.offers import LATTICE, Offer, Refusal
 from hesc.planner.roles import Sees
 from hesc.planner.work import Count, counted
-from hesc.secret import leveled_keygen
+from hesc.secret import keygen
 from hesc.vectors.matrices import Matrix, matrix_rotations
 from hesc.vectors.vectors import EncryptedVector
 
@@ -83,7 +83,7 @@ def facts(preset: str, shape: tuple[int, int]) -> tuple[float, int, int, int]:
     From a product under keys that are thrown away: claims and sizes are public.
     """
     params = LeveledParams.preset(preset)
-    secret, public = leveled_keygen(params, products=False, rotations=matrix_rotations(*shape))
+    secret, public = keygen(params, products=False, rotations=matrix_rotations(*shape))
     data = secret.encrypt_to_bytes(np.zeros(shape[1]))
     product = Matrix(params, np.full(shape, 1 / shape[1])) @ EncryptedVector.from_bytes(
         params, data
@@ -100,7 +100,7 @@ class _Parties:
     def __init__(self, params: LeveledParams, problem: Scores) -> None:
         self._problem = problem
         shape = problem.outputs, problem.features
-        self._secret, self._public = leveled_keygen(
+        self._secret, self._public = keygen(
             params, products=False, rotations=matrix_rotations(*shape)
         )
         self._scales = np.where(problem.reach > 0, problem.reach, 1.0)

@@ -10,6 +10,7 @@ from hesc import integers
 from hesc._native import DecryptionError, KeyMismatchError, ParameterError
 from hesc._support.inputs import of_kind
 from hesc.integers import IntegerAnswer
+from hesc.integers.secret import decrypt_integers, encrypt_integers
 from hesc.models.samples import Result
 from hesc.params.vectors import LeveledParams
 from hesc.protocols import frames
@@ -17,11 +18,9 @@ from hesc.protocols.classes.models import index_kind
 from hesc.protocols.classes.plan import ClassPlan
 from hesc.protocols.classes.server import ANSWER, QUERY, public_of
 from hesc.protocols.holding import KeyHolder
-from hesc.secret import LeveledSecretKey, SecretKey, keygen, leveled_keygen, load_secret_key
+from hesc.secret import SecretKey, keygen
 
 if TYPE_CHECKING:
-    from os import PathLike
-
     from numpy.typing import NDArray
 
     from hesc.vectors.keys import PublicKeys
@@ -36,8 +35,8 @@ class ClassClient(KeyHolder[Result]):
 
     Args:
         plan: what the model's owner sent, see `ClassPlan.from_bytes`. Print it before you use it.
-        secret: a key of the plan's parameters that was kept, `LeveledSecretKey.load` or for the
-            engine "bootstrapped" `hesc.load_secret_key`; without it a new pair is made.
+        secret: a key of the plan's parameters that was kept, `SecretKey.load`; without it a new
+            pair is made.
         keys: what `public_keys` gave when that key was made. Answers are read without them, and
             samples are encrypted without them where `plan.encrypts_publicly` is False.
 
@@ -48,14 +47,14 @@ class ClassClient(KeyHolder[Result]):
     """
 
     plan: ClassPlan
-    secret: LeveledSecretKey | SecretKey
+    secret: SecretKey
     _takes_keys: ClassVar[bool] = True
 
     def __init__(
         self,
         plan: ClassPlan,
         *,
-        secret: LeveledSecretKey | SecretKey | None = None,
+        secret: SecretKey | None = None,
         keys: bytes | None = None,
     ) -> None:
         self.plan = of_kind(plan, "plan", ClassPlan, "ClassPlan.from_bytes reads one")
@@ -63,12 +62,7 @@ class ClassClient(KeyHolder[Result]):
         self._keys = keys
         self._public: PublicKeys | None = None
         if secret is not None:
-            if isinstance(params, LeveledParams):
-                self.secret = of_kind(
-                    secret, "secret", LeveledSecretKey, "hesc.leveled_keygen's first"
-                )
-            else:
-                self.secret = of_kind(secret, "secret", SecretKey, "hesc.keygen's first")
+            self.secret = of_kind(secret, "secret", SecretKey, "hesc.keygen's first")
             if secret.params.native.fingerprint != params.native.fingerprint:
                 raise ParameterError(f"the secret key is of another set than {plan.preset}")
             if keys is not None:
@@ -77,7 +71,7 @@ class ClassClient(KeyHolder[Result]):
         elif keys is not None:
             raise ParameterError("keys= comes with the secret= that it was made with")
         elif isinstance(params, LeveledParams):
-            self.secret, public = leveled_keygen(params, unpacking=plan.upload == "packed")
+            self.secret, public = keygen(params, unpacking=plan.upload == "packed")
             self._public = public
         else:
             self.secret, self._public = keygen(params)
@@ -87,10 +81,10 @@ class ClassClient(KeyHolder[Result]):
 
         It does not tell a key that was made to hide nothing: who keeps it sees to that.
         """
-        if not isinstance(self.secret, SecretKey) or self._public is None:
+        if self._public is None or not self.plan.encrypts_publicly:
             return
         bits = np.arange(_PROBES) % 2
-        found = self.secret.decrypt_integers(integers.encrypt(self._public, bits, "uint1"))
+        found = decrypt_integers(self.secret, integers.encrypt(self._public, bits, "uint1"))
         if not np.array_equal(found, bits):
             raise KeyMismatchError("keys= are of another pair than the secret key; give its own")
 
@@ -98,7 +92,7 @@ class ClassClient(KeyHolder[Result]):
         """Made once: tens of megabytes, `plan.costs["keys"]`."""
         if self._keys is None and self._public is not None:
             public = self._public
-            if isinstance(self.secret, SecretKey):
+            if self.plan.encrypts_publicly:
                 public = self.secret.with_bootstrapping(public)
             self._keys = public.to_bytes()
         return self._keys
@@ -111,8 +105,8 @@ class ClassClient(KeyHolder[Result]):
         return frames.join(QUERY, [self.plan.digest, *parts])
 
     def _word(self, numbers: NDArray[Any], kind: str) -> bytes:
-        if isinstance(self.secret, LeveledSecretKey):
-            return self.secret.encrypt_integers_to_bytes(numbers, kind, layout=self.plan.upload)
+        if not self.plan.encrypts_publicly:
+            return encrypt_integers(self.secret, numbers, kind, layout=self.plan.upload)
         if self._public is None:
             raise ParameterError(
                 "bits that bootstrap are encrypted under the public key: give keys=, the bytes "
@@ -124,29 +118,15 @@ class ClassClient(KeyHolder[Result]):
         named, data = frames.split(answer, ANSWER, 2)
         self.plan.check_named(named, "answer")
         params = self.plan.params
-        if isinstance(self.secret, LeveledSecretKey):
-            found = self.secret.decrypt_integers(integers.read(self.secret.params, data))
+        sent: Any
+        if isinstance(params, LeveledParams):
+            sent = integers.read(params, data)
         else:
-            found = self.secret.decrypt_integers(IntegerAnswer.from_bytes(params, data))  # type: ignore[arg-type]
-        places = np.asarray(found)
+            sent = IntegerAnswer.from_bytes(params, data)
+        places = np.asarray(decrypt_integers(self.secret, sent))
         kind = index_kind(len(self.plan.classes))
         if len(places) > self.plan.rows or places.dtype != kind.numpy:
             raise DecryptionError("the answer holds other numbers than places of classes")
         if (places >= len(self.plan.classes)).any():
             raise DecryptionError("the answer names a class that there is not")
         return Result(self.plan.predictions(places), None, None)
-
-
-def load_secret(
-    plan: ClassPlan, path: str | PathLike[str], *, passphrase: str | None = None
-) -> LeveledSecretKey | SecretKey:
-    """The key of a client of this plan, from the file that `client.secret.save` wrote.
-
-    Raises:
-        DecryptionError, ParameterError, WireError, PermissionError: as `LeveledSecretKey.load`.
-
-    """
-    params = plan.params
-    if isinstance(params, LeveledParams):
-        return LeveledSecretKey.load(params, path, passphrase=passphrase)
-    return load_secret_key(params, path, passphrase=passphrase)

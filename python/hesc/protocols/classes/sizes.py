@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 from hesc import integers
 from hesc.integers import EncryptedIntegers
+from hesc.integers.secret import encrypt_integers
 from hesc.params.vectors import LeveledParams
 from hesc.protocols.classes.circuits import BLOCK
-from hesc.secret import leveled_keygen
+from hesc.secret import keygen
 
 if TYPE_CHECKING:
     from hesc.integers import Kind
@@ -34,12 +35,12 @@ def keys(preset: str, upload: str) -> int:
     the relinearisation key's size, and heads are those of the smallest set.
     """
     params = LeveledParams.preset(preset)
-    public = leveled_keygen(params)[1]
+    public = keygen(params)[1]
     size = len(public.to_bytes())
     if upload != "packed":
         return size
     small = LeveledParams.preset("bgv_13107_shallow")
-    made = leveled_keygen(small, unpacking=True)[1]
+    made = keygen(small, unpacking=True)[1]
     few, turns = made.only("relinearisation"), (small.slot_degree or 1) - 1
     heads = turns * _relinearisation(few) - len(made.to_bytes()) + len(few.to_bytes())
     return size + ((params.slot_degree or 1) - 1) * _relinearisation(public) - heads
@@ -55,8 +56,8 @@ def sizes(
 ) -> tuple[int, int]:
     """Bytes of a query and its answer, of zeros under a key that is thrown away."""
     params = LeveledParams.preset(preset)
-    secret, public = leveled_keygen(params, products=False)
-    up = sum(len(secret.encrypt_integers_to_bytes([0], str(kind), layout=upload)) for kind in kinds)
+    secret, public = keygen(params, products=False)
+    up = sum(len(encrypt_integers(secret, [0], str(kind), layout=upload)) for kind in kinds)
     fresh = integers.encrypt(public, [0], answer)
     blocks = [[bit.mod_switch_to(level) for bit in block] for block in fresh.blocks]
     return up, len(EncryptedIntegers(params, answer, 1, blocks).to_bytes())

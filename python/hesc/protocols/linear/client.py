@@ -8,11 +8,10 @@ from hesc._support.inputs import of_kind
 from hesc.models.samples import Result
 from hesc.protocols.holding import ScoreReader
 from hesc.protocols.linear.plan import PrivatePlan
-from hesc.secret import LeveledSecretKey, leveled_keygen
+from hesc.ring_products.secret import decrypt_scores, encrypt_features
+from hesc.secret import SecretKey, keygen
 
 if TYPE_CHECKING:
-    from os import PathLike
-
     import numpy as np
     from numpy.typing import NDArray
 
@@ -22,42 +21,30 @@ class Client(ScoreReader[Result]):
 
     Args:
         plan: what the model's owner sent, see `PrivatePlan.from_bytes`. Print it before you use it.
-        secret: a key of the plan's parameters that was kept (`LeveledSecretKey.load`); without it a
+        secret: a key of the plan's parameters that was kept (`SecretKey.load`); without it a
             new pair is made.
 
     """
 
     plan: PrivatePlan
-    secret: LeveledSecretKey
+    secret: SecretKey
 
-    def __init__(self, plan: PrivatePlan, *, secret: LeveledSecretKey | None = None) -> None:
+    def __init__(self, plan: PrivatePlan, *, secret: SecretKey | None = None) -> None:
         self.plan = of_kind(plan, "plan", PrivatePlan, "PrivatePlan.from_bytes reads one")
         if secret is None:
-            self.secret, keys = leveled_keygen(plan.ring.params, products=False)
+            self.secret, keys = keygen(plan.ring.params, products=False)
             self._public: bytes | None = keys.to_bytes()
         else:
-            self.secret = of_kind(secret, "secret", LeveledSecretKey, "hesc.leveled_keygen's first")
+            self.secret = of_kind(secret, "secret", SecretKey, "hesc.keygen's first")
             self._public = None
 
     def _public_form(self) -> bytes | None:
         return self._public
 
     def _encrypted(self, features: NDArray[np.float64]) -> bytes:
-        return self.secret.encrypt_features(self.plan.ring, features)
+        return encrypt_features(self.secret, self.plan.ring, features)
 
     def _decrypted(self, answer: bytes) -> Result:
-        found = self.secret.decrypt_scores(self.plan.ring, answer)
+        found = decrypt_scores(self.secret, self.plan.ring, answer)
         scores = self.plan.scores(found.values)
         return Result(self.plan.predictions(scores), scores, found.error)
-
-
-def load_secret(
-    plan: PrivatePlan, path: str | PathLike[str], *, passphrase: str | None = None
-) -> LeveledSecretKey:
-    """The key of a client of this plan, from the file that `client.secret.save` wrote.
-
-    Raises:
-        DecryptionError, ParameterError, WireError, PermissionError: as `LeveledSecretKey.load`.
-
-    """
-    return LeveledSecretKey.load(plan.ring.params, path, passphrase=passphrase)

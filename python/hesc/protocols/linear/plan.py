@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from hesc.models.fidelity import Fidelity
     from hesc.models.transforms import Transform
+    from hesc.params.vectors import LeveledParams
     from hesc.protocols.copies import Copy
 
 _CIPHERTEXTS: Final = 64
@@ -161,6 +162,11 @@ class PrivatePlan(Disclosing, Concluding):
         """The wire form, for a client."""
         ring = {"ring": documents.base64_of(self.ring.to_bytes())}
         return documents.write(self.kind, ring | linear_fields.described(self))
+
+    @property
+    def params(self) -> LeveledParams:
+        """The parameter set of the client's key."""
+        return self.ring.params
 
     @classmethod
     def _check_ring(cls, ring: Plan) -> None:

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.codes.records import Table
-    from hesc.params.streams import Params
-    from hesc.protocols.linkage.matching import SecretKey
     from hesc.vectors.keys import PublicKeys
 
 
@@ -96,7 +94,7 @@ def _people(records: int) -> tuple[list[dict[str, list[Any]]], NDArray[np.int64]
 
 
 def link(
-    keygen: Callable[[Params], tuple[SecretKey, PublicKeys]],
+    keygen: Callable[[Any], tuple[Any, PublicKeys]],
     records: int = 5000,
     *,
     progress: bool | Callable[[int, int], object] = False,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -15,16 +15,15 @@ from hesc.protocols.linkage.plan import LinkagePlan, numbers_of, pairs_of
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc.params import Params
-
 
 class SecretKey(Protocol):
     """What the matcher needs of `hesc.SecretKey`, which this package does not import."""
 
-    params: Params
+    params: Any
 
-    def distances(self, encrypted: EncryptedDistances) -> NDArray[np.uint32]:
-        """Decrypts."""
+    @property
+    def native(self) -> Any:
+        """The compiled key."""
 
 
 class MutualNearest:
@@ -95,7 +94,7 @@ class Matcher:
                 f"an answer of {codes} by {records} distances after {self._nearest.rows} is not of "
                 f"a plan of {self.plan.compared} by {self.plan.sent}: it is of another linkage"
             )
-        self._nearest.add(self._secret.distances(distances))
+        self._nearest.add(distances.native.decrypt(self._secret.native))
 
     def matches(self, threshold: int) -> NDArray[np.int64]:
         """Pairs of positions, the sender's and the comparer's, up to this distance.

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hesc._native import DecryptionError, ParameterError, WireError
 from hesc._support.inputs import of_kind
 from hesc.codes import EncryptedDistances
+from hesc.codes.secret import decrypt_distances, encrypt_codes
 from hesc.protocols import frames
 from hesc.protocols.holding import ScoreReader
 from hesc.protocols.neighbours.plan import ANSWER, QUERY, NeighborsPlan
-from hesc.secret import SecretKey, keygen, load_secret_key
+from hesc.secret import SecretKey, keygen
 
 if TYPE_CHECKING:
-    from os import PathLike
-
     import numpy as np
     from numpy.typing import NDArray
 
@@ -40,7 +39,7 @@ class NeighborsClient(ScoreReader[NeighborsResult]):
     Args:
         plan: what the records' owner sent, see `NeighborsPlan.from_bytes`. Print it before you use
             it.
-        secret: a key of the plan's parameters that was kept, `hesc.load_secret_key`; without it a
+        secret: a key of the plan's parameters that was kept, `hesc.SecretKey.load`; without it a
             new pair is made.
 
     """
@@ -67,7 +66,7 @@ class NeighborsClient(ScoreReader[NeighborsResult]):
 
     def _encrypted(self, features: NDArray[np.float64]) -> bytes:
         codes = self.plan.coding.encode(features)
-        return frames.join(QUERY, [self.plan.name, self.secret.encrypt_codes(codes)])
+        return frames.join(QUERY, [self.plan.name, encrypt_codes(self.secret, codes)])
 
     def _decrypted(self, answer: bytes) -> NeighborsResult:
         name, data = frames.split(answer, ANSWER, 2)
@@ -77,22 +76,10 @@ class NeighborsClient(ScoreReader[NeighborsResult]):
         records, samples = found.shape
         if records != self.plan.records or not 1 <= samples <= self.plan.rows:
             raise WireError("this answer has distances of other records than the plan's")
-        distances = self.secret.distances(found)
+        distances = decrypt_distances(self.secret, found)
         if (distances > self.plan.coding.bits).any():
             raise DecryptionError(
                 "these distances are none that codes of the plan have: the answer is altered, or "
                 "of another plan. Tell nobody who made it"
             )
         return NeighborsResult(*self.plan.concluded(distances.T))
-
-
-def load_secret(
-    plan: NeighborsPlan, path: str | PathLike[str], *, passphrase: str | None = None
-) -> SecretKey:
-    """The key of a client of this plan, from the file that `client.secret.save` wrote.
-
-    Raises:
-        DecryptionError, ParameterError, WireError, PermissionError: as `hesc.load_secret_key`.
-
-    """
-    return load_secret_key(plan.params, path, passphrase=passphrase)

@@ -10,12 +10,10 @@ from hesc.models.samples import Result
 from hesc.protocols.holding import ScoreReader
 from hesc.protocols.networks.plan import DEVIATIONS, NetworkPlan
 from hesc.protocols.networks.server import read_keys
-from hesc.secret import LeveledSecretKey, leveled_keygen
+from hesc.secret import SecretKey, keygen
 from hesc.vectors.vectors import EncryptedVector
 
 if TYPE_CHECKING:
-    from os import PathLike
-
     import numpy as np
     from numpy.typing import NDArray
 
@@ -36,22 +34,22 @@ class NetworkClient(ScoreReader[Result]):
     """
 
     plan: NetworkPlan
-    secret: LeveledSecretKey
+    secret: SecretKey
     _takes_keys: ClassVar[bool] = True
 
     def __init__(
         self,
         plan: NetworkPlan,
         *,
-        secret: LeveledSecretKey | None = None,
+        secret: SecretKey | None = None,
         keys: bytes | None = None,
     ) -> None:
         self.plan = of_kind(plan, "plan", NetworkPlan, "NetworkPlan.from_bytes reads one")
         if secret is None:
-            self.secret, made = leveled_keygen(plan.params, rotations=plan.packing.rotations())
+            self.secret, made = keygen(plan.params, rotations=plan.packing.rotations())
             self._public: bytes | None = made.to_bytes()
         else:
-            self.secret = of_kind(secret, "secret", LeveledSecretKey, "hesc.leveled_keygen's first")
+            self.secret = of_kind(secret, "secret", SecretKey, "hesc.keygen's first")
             if secret.params != plan.params:
                 raise ParameterError(
                     f"this secret key is of {secret.params.name}, the plan of {plan.params.name}"
@@ -82,15 +80,3 @@ class NetworkClient(ScoreReader[Result]):
             )
         scores = self.plan.scores(raw * self.plan.unit)
         return Result(self.plan.predictions(scores), scores, self.plan.error)
-
-
-def load_secret(
-    plan: NetworkPlan, path: str | PathLike[str], *, passphrase: str | None = None
-) -> LeveledSecretKey:
-    """The key of a client of this plan, from the file that `client.secret.save` wrote.
-
-    Raises:
-        DecryptionError, ParameterError, WireError, PermissionError: as `LeveledSecretKey.load`.
-
-    """
-    return LeveledSecretKey.load(plan.params, path, passphrase=passphrase)

@@ -325,11 +325,11 @@ class _Trials:
 
         What CKKS says of an error follows from public data, the same for any numbers and keys.
         """
-        from hesc.secret import leveled_keygen
+        from hesc.secret import keygen
 
         packing = plan.packing
         if plan.ring_degree not in self._keys:
-            made = leveled_keygen(plan.params, rotations=packing.rotations())
+            made = keygen(plan.params, rotations=packing.rotations())
             self._keys = {plan.ring_degree: made}
         secret, keys = self._keys[plan.ring_degree]
         rows = self._u[: packing.samples]

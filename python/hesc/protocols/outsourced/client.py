@@ -10,9 +10,10 @@ from hesc.protocols.linear.client import Client
 from hesc.protocols.outsourced.owner import ModelOwner
 from hesc.protocols.outsourced.plan import OutsourcedPlan
 from hesc.protocols.outsourced.server import OutsourcedServer
+from hesc.ring_products.secret import encrypt_model
 
 if TYPE_CHECKING:
-    from hesc.secret import LeveledSecretKey
+    from hesc.secret import SecretKey
 
 
 class OutsourcedClient(Client):
@@ -25,7 +26,7 @@ class OutsourcedClient(Client):
 
     plan: OutsourcedPlan
 
-    def __init__(self, plan: OutsourcedPlan, *, secret: LeveledSecretKey | None = None) -> None:
+    def __init__(self, plan: OutsourcedPlan, *, secret: SecretKey | None = None) -> None:
         of_kind(plan, "plan", OutsourcedPlan, "OutsourcedPlan.from_bytes reads one")
         super().__init__(plan, secret=secret)
 
@@ -51,5 +52,5 @@ class OutsourcedClient(Client):
             )
         if owner.plan.to_bytes() != plan.to_bytes():
             raise ParameterError("the model is of another plan than this client's")
-        model = self.secret.encrypt_model(plan.ring, *owner.weights)
+        model = encrypt_model(self.secret, plan.ring, *owner.weights)
         return OutsourcedServer(plan, model).to_bytes()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Never
+from typing import TYPE_CHECKING, Never
 
 import numpy as np
 
@@ -13,12 +13,10 @@ from hesc.protocols.holding import ScoreReader
 from hesc.protocols.owners import pieces
 from hesc.protocols.owners.plan import SHARE, PartiesPlan
 from hesc.protocols.owners.sets import SLOTS
-from hesc.secret import LeveledSecretKey, leveled_keygen
+from hesc.secret import SecretKey, keygen
 from hesc.vectors.vectors import EncryptedVector
 
 if TYPE_CHECKING:
-    from os import PathLike
-
     from numpy.typing import ArrayLike, NDArray
 
     from hesc.vectors.keys import PublicKeys
@@ -33,21 +31,21 @@ class PartiesClient(ScoreReader[Result]):
 
     Args:
         plan: what the model's owner sent, see `PartiesPlan.from_bytes`. Print it before you use it.
-        secret: a key of the plan's parameters that was kept (`LeveledSecretKey.load`); without it a
+        secret: a key of the plan's parameters that was kept (`SecretKey.load`); without it a
             new pair is made.
 
     """
 
     plan: PartiesPlan
-    secret: LeveledSecretKey
+    secret: SecretKey
 
-    def __init__(self, plan: PartiesPlan, *, secret: LeveledSecretKey | None = None) -> None:
+    def __init__(self, plan: PartiesPlan, *, secret: SecretKey | None = None) -> None:
         self.plan = of_kind(plan, "plan", PartiesPlan, "PartiesPlan.from_bytes reads one")
         self._public: PublicKeys | None = None
         if secret is None:
-            self.secret, self._public = leveled_keygen(plan.params, products=False)
+            self.secret, self._public = keygen(plan.params, products=False)
         else:
-            self.secret = of_kind(secret, "secret", LeveledSecretKey, "hesc.leveled_keygen's first")
+            self.secret = of_kind(secret, "secret", SecretKey, "hesc.keygen's first")
             if secret.params.native.fingerprint != plan.params.native.fingerprint:
                 raise ParameterError("the secret key is of another set than the plan's")
 
@@ -79,15 +77,3 @@ class PartiesClient(ScoreReader[Result]):
             )
         scores = plan.scores(np.real(values[:rows]) * plan.scale)
         return Result(plan.predictions(scores), scores, plan.error)
-
-
-def load_secret(
-    plan: PartiesPlan, path: str | PathLike[str], *, passphrase: str | None = None
-) -> Any:
-    """The key of a client of this plan, from the file that `client.secret.save` wrote.
-
-    Raises:
-        DecryptionError, ParameterError, WireError, PermissionError: as `LeveledSecretKey.load`.
-
-    """
-    return LeveledSecretKey.load(plan.params, path, passphrase=passphrase)

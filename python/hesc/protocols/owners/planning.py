@@ -119,9 +119,9 @@ def _set(scale: float, error: float) -> str:
 @cache
 def costs_of(name: str) -> dict[str, int]:
     """Bytes of a set's ciphertexts and public key, of zeros under a key that is thrown away."""
-    from hesc.secret import leveled_keygen
+    from hesc.secret import keygen
 
-    _, keys = leveled_keygen(params_of(name), products=False)
+    _, keys = keygen(params_of(name), products=False)
     column = keys.encrypt(np.zeros(SLOTS))
     total = column.native.multiply_real(1.0, column.native.operand_scale).rescale()
     score = EncryptedVector(keys.params, total, SLOTS, complex_values=True)

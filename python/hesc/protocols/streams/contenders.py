@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def _read(secret: SecretKey, answer: Answer, clock: Stopwatch) -> NDArray[np.float64]:
     """The client's last steps, each timed."""
-    counts = secret.decrypt(answer)
+    counts = secret.counts(answer)
     clock("Dec")
     readout = counts.separate()
     clock("Separation")

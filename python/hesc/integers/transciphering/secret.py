@@ -10,7 +10,7 @@ from hesc import _native
 from hesc._support.inputs import of_kind, whole, wire_bytes
 from hesc.integers.bits import bits_of, numbers_in, numbers_of
 from hesc.integers.transciphering.messages import Message, Shape
-from hesc.secret.leveled import LeveledSecretKey
+from hesc.secret.keys import SecretKey, for_vectors
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -44,13 +44,13 @@ class CipherKey:
         """The cipher's 16 secret bytes: whoever has them reads every message."""
         return self._native.secret_bytes()
 
-    def encrypt_to_bytes(self, secret: LeveledSecretKey) -> bytes:
+    def encrypt_to_bytes(self, secret: SecretKey) -> bytes:
         """The key under another one, bit by bit, for a server: once. `hesc.integers.read` reads it.
 
         Size: 128 ciphertexts under the secret key.
         """
-        of_kind(secret, "secret", LeveledSecretKey, "leveled_keygen(plan.params) makes it")
-        return self._native.encrypt_to_bytes(secret._native)  # noqa: SLF001 - of this module
+        for_vectors(secret)
+        return self._native.encrypt_to_bytes(secret.native)
 
     def encrypt(
         self, numbers: ArrayLike, dtype: DTypeLike | Kind | None = None, *, shape: Shape
