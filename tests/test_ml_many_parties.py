@@ -34,7 +34,7 @@ from hesc.ml import (
     PrivateTransformer,
 )
 from hesc.models.transforms import Bins
-from hesc.protocols import ways
+from hesc.protocols import registry
 from hesc.protocols.owners import columns, masks, pieces, sets
 from hesc.streams.networks.batches import BatchWriter, read_batches
 from hesc.streams.networks.messages import Message
@@ -404,8 +404,8 @@ def test_parties_without_a_use_are_refused() -> None:
 def test_keys_and_sides_are_kept_apart(all_of_them: World, tmp_path: Path) -> None:
     found = all_of_them
     found.client.secret.save(tmp_path / "key")
-    secret = ways.load_secret(found.plan, tmp_path / "key")
-    kept = ways.client_of(found.plan, secret=secret)
+    secret = registry.load_secret(found.plan, tmp_path / "key")
+    kept = registry.client_of(found.plan, secret=secret)
     answer = found.server.answer(found.pieces(X))
     assert np.array_equal(kept.decrypt(answer).scores, found.client.decrypt(answer).scores)
     with pytest.raises(hesc.ParameterError, match="without its public one"):

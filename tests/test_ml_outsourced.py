@@ -38,7 +38,7 @@ from hesc.ml import (
     Server,
     ServerFolder,
 )
-from hesc.protocols import folders, ways
+from hesc.protocols import folders, registry
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -190,7 +190,9 @@ def test_bounds_are_powers_of_two_and_weights_keep_to_them(public: World) -> Non
 def test_kept_keys_and_other_clients(both: World, tmp_path: Path) -> None:
     client, server = both.client, both.server
     client.secret.save(tmp_path / "key")
-    kept = ways.client_of(client.plan, secret=ways.load_secret(client.plan, tmp_path / "key"))
+    kept = registry.client_of(
+        client.plan, secret=registry.load_secret(client.plan, tmp_path / "key")
+    )
     answer = server.answer(kept.encrypt(X[:3]).data)
     assert np.array_equal(kept.decrypt(answer).scores, client.decrypt(answer).scores)
     stranger = OutsourcedClient(client.plan)
@@ -270,7 +272,11 @@ WORD: Any = "x"
         (lambda w: ModelOwner(w.owner.plan, [[1, 2]], 0), "Shape", "of shape"),
         (lambda w: Server(w.owner.plan, *w.owner.weights), "Parameter", "EncryptedModel"),
         (lambda _: clear().owner(), "Parameter", "setting='outsourced'"),
-        (lambda w: ways.read_owner(clear_client().plan, w.owner.to_bytes()), "Parameter", "clear"),
+        (
+            lambda w: registry.read_owner(clear_client().plan, w.owner.to_bytes()),
+            "Parameter",
+            "clear",
+        ),
         (lambda _: private(hidden=True), "Parameter", "hidden= is of"),
         (lambda _: private(answers=3), "Parameter", "hidden= is of"),
         (lambda _: private(own=WORD), "Parameter", "own_model is True or False"),

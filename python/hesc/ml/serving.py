@@ -237,7 +237,7 @@ class Serving(Deployable):
         """A client of the plan with new keys, of the plan's way: a `Client`, or as its plan says.
 
         Elsewhere it is made of the plan's bytes: `Client(PrivatePlan.from_bytes(data))`, or of any
-        way `hesc.protocols.ways.client_of(hesc.protocols.ways.read_plan(data))`.
+        way `hesc.protocols.registry.client_of(hesc.protocols.registry.read_plan(data))`.
 
         Raises:
             ParameterError: there is no plan.
@@ -247,7 +247,7 @@ class Serving(Deployable):
 
     @usual_floats
     def server(self, *, keys: bytes | None = None) -> Any:
-        """A server of the plan, which cannot decrypt. Elsewhere: `hesc.protocols.ways.read_server`.
+        """A server of the plan, which cannot decrypt. Elsewhere: `hesc.protocols.registry.read_server`.
 
         Args:
             keys: where the plan needs them, the client's `public_keys()`: to hide weights, or to
