@@ -20,7 +20,6 @@ from hesc.cli import app
 from hesc.decisions.circuits import Words, cheapest
 from hesc.decisions.models import LinearScores, TreeVotes
 from hesc.ml import (
-    ClearClient,
     Deployment,
     PartiesClient,
     PartiesPlan,
@@ -30,6 +29,7 @@ from hesc.ml import (
     PrivateNeighbors,
     ways,
 )
+from hesc.ml.trees import TreeEnsemble
 from tests.test_reports import Page
 
 if TYPE_CHECKING:
@@ -43,7 +43,6 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "outsourced": {"setting": "outsourced"},
     "own model": {"setting": "outsourced", "own_model": True},
     "parties": {"setting": "many_parties", "parties": {"one": [0, 3], "two": [2, 1]}},
-    "clear": {"setting": "one_side_clear"},
 }
 
 
@@ -73,7 +72,7 @@ def test_neighbours_are_tried_on_the_columns_that_are_named() -> None:
         private.plan(table[NAMES[::-1]], names=NAMES)
 
 
-@pytest.mark.parametrize("name", [name for name in SETTINGS if name != "clear"])
+@pytest.mark.parametrize("name", SETTINGS)
 @pytest.mark.parametrize(
     "ranges",
     [
@@ -114,11 +113,11 @@ def test_a_server_of_weights_beyond_all_numbers_is_refused(private: PrivateClass
         PartiesServer(plan, np.full((3, 4), 1e308), np.zeros(3))
 
 
-@pytest.mark.parametrize("name", ["clear", "neighbors"])
+@pytest.mark.parametrize("name", ["parties", "neighbors"])
 def test_no_plan_has_one_name_for_two_features(private: PrivateClassifier, name: str) -> None:
     plan = (
         private.plan(X, names=NAMES, **SETTINGS[name])
-        if name == "clear"
+        if name == "parties"
         else PrivateNeighbors(KNeighborsClassifier()).fit(X, Y).plan(X, names=NAMES)
     )
     given = json.loads(plan.to_bytes()) | {"names": ["a", "a", "c", "d"]}
@@ -133,11 +132,12 @@ def test_tied_votes_go_to_the_class_that_scikit_learn_takes(made: Any, trees: in
     forest = made(trees, random_state=0, max_features=1).fit(x[::3], y[::3])
     rows = np.random.default_rng(0).uniform(x.min(axis=0), x.max(axis=0), (3000, x.shape[1]))
     private = PrivateClassifier.from_fitted(forest)
-    client = ClearClient(private.plan(x[::3], setting="one_side_clear"))
     votes = forest.predict_proba(rows)
-    assert (votes[:, 0] == votes[:, 1]).any()
-    np.testing.assert_array_equal(client.predict(rows), forest.predict(rows))
-    assert (private.decision_function(rows)[votes[:, 0] == votes[:, 1]] == 0).all()
+    tied = votes[:, 0] == votes[:, 1]
+    assert tied.any()
+    second = TreeEnsemble.from_sklearn(forest).scores(rows)[:, 0] > 0
+    np.testing.assert_array_equal(forest.classes_[second.astype(int)], forest.predict(rows))
+    assert (private.decision_function(rows)[tied] == 0).all()
 
 
 def test_a_tree_of_weighted_rows_is_decided_by_its_own_margin() -> None:
@@ -152,9 +152,8 @@ def test_a_tree_of_weighted_rows_is_decided_by_its_own_margin() -> None:
             of = here & (y == label)
             weights[of] = 1 / of.sum()
     tree = DecisionTreeClassifier(random_state=0).fit(x, y, sample_weight=weights)
-    private = PrivateClassifier.from_fitted(tree)
-    client = ClearClient(private.plan(x, setting="one_side_clear"))
-    np.testing.assert_array_equal(client.predict(x), tree.predict(x))
+    second = TreeEnsemble.from_sklearn(tree).scores(x)[:, 0] > 0
+    np.testing.assert_array_equal(second, tree.predict(x))
 
 
 @pytest.mark.parametrize("classes", [2000, 32_768])

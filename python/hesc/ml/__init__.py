@@ -29,8 +29,6 @@ from hesc.ml.plans import PrivatePlan
 from hesc.ml.server import Server
 
 if TYPE_CHECKING:
-    from hesc.ml.clear.client import ClearClient
-    from hesc.ml.clear.plans import ClearPlan
     from hesc.ml.client import Client
     from hesc.ml.decisions.client import ClassClient
     from hesc.ml.decisions.plans import ClassPlan
@@ -50,8 +48,6 @@ __all__ = [
     "ClassClient",
     "ClassPlan",
     "ClassServer",
-    "ClearClient",
-    "ClearPlan",
     "Client",
     "ClientFolder",
     "ClippedWarning",
@@ -88,8 +84,6 @@ _LATER: Final = {
     "ClassClient": "hesc.ml.decisions.client",
     "ClassPlan": "hesc.ml.decisions.plans",
     "ClassServer": "hesc.ml.decisions.server",
-    "ClearClient": "hesc.ml.clear.client",
-    "ClearPlan": "hesc.ml.clear.plans",
     "Client": "hesc.ml.client",
     "ClippedWarning": "hesc.ml.serving",
     "NeighborsClient": "hesc.ml.neighbors.client",

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from hesc.ml import transforms
-from hesc.ml.clear.service import ClearService
 from hesc.ml.extraction import parts_of
 from hesc.ml.mlp import extraction, planning
 from hesc.ml.mlp.runs import simulate
@@ -78,15 +77,6 @@ class NetworkService(Service):
     ) -> Run:
         """Scores of the polynomials, with errors of the plan's noise."""
         return simulate(self.plan, self.layers, rows, clip=clip, random_state=random_state)
-
-
-class ClearNetworkService(ClearService):
-    """A network that its client computes, activations as they are."""
-
-    @staticmethod
-    def described(asked: Asked) -> Described:
-        """What a fitted network computes."""
-        return _described(asked.estimator, asked.names)
 
 
 def _beside_layers(model: Described, estimator: Any) -> list[Any]:
