@@ -17,10 +17,11 @@ from sklearn.model_selection import train_test_split
 import hesc
 from hesc.iris import load_network, load_split
 from hesc.iris.train import HIDDEN, loss, train
-from hesc.networks import ModelFormatError, Preprocessing, SquareNetwork, conventional
+from hesc.networks import ModelFormatError, Preprocessing, SquareNetwork
 from hesc.networks.layered import COPIES, LayeredModel, encrypt_query
 from hesc.networks.messages import LABEL_BYTES, Message
 from hesc.networks.monomial import MonomialModel
+from hesc_papers import conventional
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import hesc
-from hesc.networks import SquareNetwork, conventional
+from hesc.networks import SquareNetwork
 from hesc.networks.layered import COPIES, LayeredModel, encrypt_query
 from hesc.networks.messages import Message
 from hesc.networks.monomial import MonomialModel
+from hesc_papers import conventional
 from tests.laws.array_worlds import STEPS, Mode, Owner, Z, owner
 from tests.laws.programs import (
     FLAG,

@@ -13,10 +13,10 @@ import numpy as np
 from hesc.encryptor import Encryptor
 from hesc.iris import load_network, load_split
 from hesc.iris.contenders import Monomial
-from hesc.networks import conventional
 from hesc.networks.layered import COPIES, LayeredModel, encrypt_query
 from hesc.params import Params
 from hesc.secret import Decryptor, keygen
+from hesc_papers import conventional
 from hesc_papers.report import Report
 
 if TYPE_CHECKING:
