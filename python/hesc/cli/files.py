@@ -63,7 +63,6 @@ def keygen(
     Example: hesc keygen credit/client --secret secret.key --keys client.keys
     """
     folder = ClientFolder.open(client)
-    ways.check_encrypted(folder.plan)
     outputs = {"--secret": secret} | ({} if keys is None else {"--keys": keys})
     check_new(outputs)
     check_apart(outputs, client)
@@ -187,7 +186,6 @@ def encrypt(
     folder = ClientFolder.open(client)
     check_apart({"--out": out}, client, json_file)
     plan = folder.plan
-    ways.check_encrypted(plan)
     if hasattr(plan, "parties"):
         raise ParameterError(
             f"this plan's samples are of several owners, {', '.join(map(repr, plan.parties))}, and "
@@ -241,16 +239,6 @@ def encrypt(
         tell(beside, figures, *lines)
 
 
-def _check_served(server: Path) -> None:
-    """Says of a deployment whose client computes by itself why there is no server."""
-    try:
-        found = ClientFolder.open(server if server.exists() else server.parent / "client")
-    except (HescError, OSError):
-        # What is wrong with it is said by who opens it as a server's.
-        return
-    ways.check_encrypted(found.plan)
-
-
 def _answers(
     batches: Iterator[bytes], served: Any, name: QueryName
 ) -> Iterator[tuple[int, Answered]]:
@@ -280,7 +268,6 @@ def evaluate(
     Example: hesc eval query.hesc --server credit/server --out answer.hesc
     """
     check_outputs({"--out": out}, json_file)
-    _check_served(server)
     folder = ServerFolder.open(server)
     outputs = {"--out": out} | ({} if ledger_file is None else {"--ledger": ledger_file})
     check_apart(outputs, server, json_file)
@@ -362,7 +349,6 @@ def decrypt(
     folder = ClientFolder.open(client)
     check_apart({"--out": out}, client, json_file)
     plan = folder.plan
-    ways.check_encrypted(plan)
     if probabilities and not hasattr(plan, "probabilities"):
         raise ParameterError("this plan gives no probabilities: leave out --probabilities")
     wanted = None if name is None else checked_name(name)

@@ -128,11 +128,11 @@ class Way(NamedTuple):
     """Class; its `from_bytes(data)` reads a plan."""
     client: str
     """Class; called with a plan and `secret=`."""
-    load_secret: str | None
-    """Function of a plan, a path and `passphrase=`; None where nothing is encrypted."""
-    server: str | None
+    load_secret: str
+    """Function of a plan, a path and `passphrase=`."""
+    server: str
     """Class; its `from_bytes(data, keys=)` reads a server."""
-    server_kind: str | None
+    server_kind: str
     """The kind of the server's document."""
     sides: tuple[str, ...] = ("client", "server")
     """Folders of a deployment, the client's first."""
@@ -155,14 +155,6 @@ WAYS: Final[dict[str, Way]] = {
         "hesc.protocols.classes.client:load_secret",
         "hesc.protocols.classes.server:ClassServer",
         "class server",
-    ),
-    "clear plan": Way(
-        "hesc.ml.clear.plans:ClearPlan",
-        "hesc.ml.clear.client:ClearClient",
-        None,
-        None,
-        None,
-        ("client",),
     ),
     "network plan": Way(
         "hesc.protocols.networks.plan:NetworkPlan",
@@ -196,11 +188,6 @@ WAYS: Final[dict[str, Way]] = {
     ),
 }
 """By the kind of a plan's document."""
-NOTHING_ENCRYPTED: Final = (
-    "nothing of this plan is encrypted or sent, for its model is nobody's secret: the client has "
-    "it and computes by itself, client.predict(samples) or `hesc predict rows.csv --client client "
-    "--out predictions.csv`"
-)
 
 
 def read_plan(data: bytes) -> Plan:
@@ -222,27 +209,6 @@ def sides_of(plan: Plan) -> tuple[str, ...]:
 
     """
     return way_for(plan).sides
-
-
-def is_encrypted(plan: Plan) -> bool:
-    """Whether anything is encrypted and sent under a plan.
-
-    Raises:
-        ParameterError: what is no plan.
-
-    """
-    return way_for(plan).load_secret is not None
-
-
-def check_encrypted(plan: Plan) -> None:
-    """Refuses a plan of which nothing is encrypted.
-
-    Raises:
-        ParameterError: with what the client does instead.
-
-    """
-    if not is_encrypted(plan):
-        raise ParameterError(NOTHING_ENCRYPTED)
 
 
 def client_of(plan: Plan, *, secret: Any = None, keys: bytes | None = None) -> Client:
@@ -278,10 +244,7 @@ def load_secret(plan: Plan, path: str | PathLike[str] | Path, passphrase: str | 
         PermissionError: others than the file's owner may read or write it.
 
     """
-    place = way_for(plan).load_secret
-    if place is None:
-        raise ParameterError(NOTHING_ENCRYPTED)
-    return _loaded(place)(plan, path, passphrase=passphrase)
+    return _loaded(way_for(plan).load_secret)(plan, path, passphrase=passphrase)
 
 
 def server_takes_keys(plan: Plan) -> bool:
@@ -321,7 +284,7 @@ def read_server(data: bytes, *, keys: bytes | None = None) -> Server:
     """
     kind = documents.kind_of(data)
     for way in WAYS.values():
-        if way.server is not None and way.server_kind == kind:
+        if way.server_kind == kind:
             found: Server = _loaded(way.server).from_bytes(data, keys=keys)
             return found
     raise WireError(
