@@ -61,7 +61,7 @@ def _scores(service: ScoreService, wishes: dict[str, Any]) -> Task:
 
 
 def _classes(service: ClassService, form: Linear, wishes: dict[str, Any]) -> Task:
-    """The planner's task of a plan of classes: as many rows may change class as this plan changes."""
+    """The task of a plan of classes: as many rows may change their class as it changes."""
     plan = service.plan
     low, high = plan.ranges
     rows = np.clip(transforms.transformed(plan.steps, service.rows), low, high)
