@@ -276,6 +276,18 @@ def test_lying_manifests_are_refused(copied: Path) -> None:
     assert refused > 300
 
 
+def test_folders_that_a_plan_does_not_have_are_refused(copied: Path) -> None:
+    """With a manifest that fits, as a liar would write it."""
+    manifest = json.loads((copied / "manifest.json").read_text())
+    del manifest["files"]["server/manifest.json"]
+    shutil.rmtree(copied / "server")
+    with pytest.raises(hesc.WireError, match="list of files"):
+        Deployment.open(copied)
+    (copied / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(hesc.WireError, match="other folders than its plan"):
+        Deployment.open(copied)
+
+
 @pytest.mark.parametrize("name", ["client/plan.json", "server/server.json"])
 def test_lying_documents_under_fitting_manifests_are_refused(copied: Path, name: str) -> None:
     """Hashes that fit say nothing of what is behind them: errors of ours alone, no crash."""

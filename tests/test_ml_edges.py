@@ -451,7 +451,7 @@ def test_classes_of_other_kinds_are_refused_by_name(name: str) -> None:
         labels.described(LABELS[name])
 
 
-@pytest.mark.parametrize("wishes", [{}, {"setting": "one_side_clear"}, {"disclose": "class"}])
+@pytest.mark.parametrize("wishes", [{}, {"disclose": "class"}])
 @pytest.mark.parametrize("name", ["datetime64", "timedelta64"])
 def test_dates_are_no_classes_of_any_setting(name: str, wishes: dict[str, Any]) -> None:
     dates = LABELS[name]

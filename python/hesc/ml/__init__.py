@@ -29,8 +29,6 @@ from hesc.protocols.owners.plan import PartiesPlan
 from hesc.protocols.owners.server import PartiesServer
 
 if TYPE_CHECKING:
-    from hesc.ml.clear.client import ClearClient
-    from hesc.ml.clear.plans import ClearPlan
     from hesc.ml.estimators import PrivateClassifier, PrivateRegressor
     from hesc.ml.mlp import PrivateMLPClassifier, PrivateMLPRegressor
     from hesc.ml.neighbours import PrivateNeighbors
@@ -50,8 +48,6 @@ __all__ = [
     "ClassClient",
     "ClassPlan",
     "ClassServer",
-    "ClearClient",
-    "ClearPlan",
     "Client",
     "ClientFolder",
     "ClippedWarning",
@@ -88,8 +84,6 @@ _LATER: Final = {
     "ClassClient": "hesc.protocols.classes.client",
     "ClassPlan": "hesc.protocols.classes.plan",
     "ClassServer": "hesc.protocols.classes.server",
-    "ClearClient": "hesc.ml.clear.client",
-    "ClearPlan": "hesc.ml.clear.plans",
     "Client": "hesc.protocols.linear.client",
     "ClippedWarning": "hesc.ml.serving",
     "NeighborsClient": "hesc.protocols.neighbours.client",

@@ -44,7 +44,6 @@ class Serving(Deployable):
         ("client_server", "scores"): "hesc.protocols.linear.backend:ScoreService",
         ("outsourced", "scores"): "hesc.protocols.outsourced.backend:OutsourcedService",
         ("many_parties", "scores"): "hesc.protocols.owners.backend:PartiesService",
-        ("one_side_clear", "scores"): "hesc.ml.clear.service:ClearService",
     }
     """What serves which setting and disclosure."""
     _transforms: ClassVar[bool] = False
@@ -94,8 +93,6 @@ class Serving(Deployable):
                 neither; the client, whose key it is, can compute the weights.
                 "many_parties": features have several owners, each of whom encrypts its own columns
                 under the key of the client, who has no samples and learns the scores.
-                "one_side_clear": the model is nobody's secret; the client is given it and computes
-                by itself, nothing is encrypted, and there is no server.
             disclose: what the client learns: "scores", or of a classifier the "class" alone, by
                 comparisons on the server. What cannot be kept from it is refused.
             ranges: a pair: the least and the greatest values of what is encrypted, each one number
@@ -142,8 +139,7 @@ class Serving(Deployable):
         Returns:
             The plan, which is public: a `PrivatePlan`; of an encrypted model an `OutsourcedPlan`;
             of features of several owners a `PartiesPlan`;
-            of classes alone a `hesc.protocols.classes.plan.ClassPlan`; of a model that is nobody's
-            secret a `hesc.ml.clear.plans.ClearPlan`.
+            of classes alone a `hesc.protocols.classes.plan.ClassPlan`.
 
         Raises:
             ParameterError: a wish that this cannot keep, with the reason and what would do.
