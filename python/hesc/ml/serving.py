@@ -41,9 +41,9 @@ class Serving(Deployable):
     """Plans a fitted model and plays both parties. A class that has it is an estimator."""
 
     _services: ClassVar[Table] = {
-        ("client_server", "scores"): "hesc.protocols.linear.backend:ScoreService",
-        ("outsourced", "scores"): "hesc.protocols.outsourced.backend:OutsourcedService",
-        ("many_parties", "scores"): "hesc.protocols.owners.backend:PartiesService",
+        ("client_server", "scores"): "hesc.protocols.linear.backend:LinearBackend",
+        ("outsourced", "scores"): "hesc.protocols.outsourced.backend:OutsourcedBackend",
+        ("many_parties", "scores"): "hesc.protocols.owners.backend:OwnersBackend",
     }
     """What serves which setting and disclosure."""
     _transforms: ClassVar[bool] = False
@@ -137,8 +137,8 @@ class Serving(Deployable):
                 interactive or standard output is a terminal.
 
         Returns:
-            The plan, which is public: a `PrivatePlan`; of an encrypted model an `OutsourcedPlan`;
-            of features of several owners a `PartiesPlan`;
+            The plan, which is public: a `LinearPlan`; of an encrypted model an `OutsourcedPlan`;
+            of features of several owners a `OwnersPlan`;
             of classes alone a `hesc.protocols.classes.plan.ClassPlan`.
 
         Raises:
@@ -230,10 +230,10 @@ class Serving(Deployable):
 
     @usual_floats
     def client(self) -> Any:
-        """A client of the plan with new keys, of the plan's way: a `Client`, or as its plan says.
+        """A client of the plan with new keys: a `LinearClient`, or as its plan says.
 
-        Elsewhere it is made of the plan's bytes: `Client(PrivatePlan.from_bytes(data))`, or of any
-        way `hesc.protocols.registry.client_of(hesc.protocols.registry.read_plan(data))`.
+        Elsewhere it is made of the plan's bytes: `LinearClient(LinearPlan.from_bytes(data))`, or of
+        any protocol `hesc.protocols.registry.client_of(registry.read_plan(data))`.
 
         Raises:
             ParameterError: there is no plan.
@@ -257,7 +257,7 @@ class Serving(Deployable):
 
     @usual_floats
     def owner(self) -> Any:
-        """The model's owner under `setting="outsourced"`, who encrypts it: a `ModelOwner`.
+        """The model's owner under `setting="outsourced"`, who encrypts it: an `OutsourcedOwner`.
 
         Raises:
             ParameterError: there is no plan, or its server has the model in the clear.
