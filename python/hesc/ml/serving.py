@@ -243,7 +243,7 @@ class Serving(Deployable):
 
     @usual_floats
     def server(self, *, keys: bytes | None = None) -> Any:
-        """A server of the plan, which cannot decrypt. Elsewhere: `hesc.protocols.registry.read_server`.
+        """A server of the plan, which cannot decrypt. Elsewhere: `registry.read_server`.
 
         Args:
             keys: where the plan needs them, the client's `public_keys()`: to hide weights, or to
