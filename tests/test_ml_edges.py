@@ -27,10 +27,10 @@ from hesc._support import documents
 from hesc.cli import calibrate, compiling, files
 from hesc.ml import (
     ClientFolder,
+    LinearPlan,
     PrivateClassifier,
     PrivateMLPClassifier,
     PrivateMLPRegressor,
-    PrivatePlan,
     PrivateRegressor,
     PrivateTransformer,
     deployment,
@@ -225,7 +225,7 @@ def test_a_plan_goes_through_many_features_a_few_samples_at_a_time() -> None:
         transforms.Projection(np.zeros(wide), np.full((1, wide), 1 / wide)),
     ]
     fields["steps"] = transforms.described(steps)
-    plan = PrivatePlan.from_bytes(json.dumps(fields).encode())
+    plan = LinearPlan.from_bytes(json.dumps(fields).encode())
     seen = []
 
     class Watched(transforms.Projection):
