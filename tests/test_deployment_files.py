@@ -25,7 +25,7 @@ from sklearn.preprocessing import StandardScaler
 import hesc
 from hesc.cli import batches, compiling, files, terminal
 from hesc.cli.columns import Table
-from hesc.ml import ClientFolder, PrivateClassifier, PrivateRegressor, PrivateTransformer
+from hesc.ml import ClientFolder, PrivateClassifier, PrivateRegressor
 from hesc.streams.networks.batches import BatchWriter, read_batches
 from hesc.streams.networks.messages import Message
 
@@ -184,17 +184,18 @@ def test_scorecards(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("parts", "hidden"), [(1, False), (2, True)])
-def test_transformers(tmp_path: Path, parts: int, hidden: bool) -> None:
-    """Rows come back transformed, without a word of classes; hidden matrices need keys."""
+def test_projections(tmp_path: Path, parts: int, hidden: bool) -> None:
+    """Regressors of one output or several, without a word of classes; hidden ones need keys."""
     rng = np.random.default_rng(0)
     samples = rng.normal(size=(200, 12))
     names = [f"f{n}" for n in range(12)]
-    made = PrivateTransformer(make_pipeline(StandardScaler(), PCA(parts, whiten=True)))
+    axes = make_pipeline(StandardScaler(), PCA(parts, whiten=True)).fit_transform(samples)
+    made = PrivateRegressor(make_pipeline(StandardScaler(), LinearRegression()))
     wishes: dict[str, Any] = {"hidden": True, "answers": 9 * parts} if hidden else {}
-    plan = made.fit(samples).plan(samples, names=names, **wishes)
+    plan = made.fit(samples, np.squeeze(axes)).plan(samples, names=names, **wishes)
     made.save(tmp_path / "d")
     report = (tmp_path / "d" / "report.html").read_text()
-    assert "Private transformer" in report
+    assert "Private regressor" in report
     assert "keep their class" not in report
     client, server, keys = tmp_path / "d" / "client", tmp_path / "d" / "server", None
     assert ClientFolder.open(client).plan.needs_keys is hidden
@@ -207,9 +208,11 @@ def test_transformers(tmp_path: Path, parts: int, hidden: bool) -> None:
     files.evaluate(tmp_path / "q", server, tmp_path / "a", keys, counted)
     files.decrypt(tmp_path / "a", client, tmp_path / "k", tmp_path / "p")
     header, found = read(tmp_path / "p")
-    assert header == [*(f"transformed {place}" for place in range(parts)), "error"]
+    outputs = ["prediction"] if parts == 1 else [f"prediction {place}" for place in range(parts)]
+    assert header == [*outputs, "error"]
     values = np.array([[float(cell) for cell in row[:parts]] for row in found])
-    assert np.abs(values - made.transform(samples[:9])).max() < 7 * plan.error
+    expected = made.predict(samples[:9]).reshape(values.shape)
+    assert np.abs(values - expected).max() < 7 * plan.error
 
 
 def test_files_of_others_are_refused(desk: Desk, tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
-from sklearn.decomposition import PCA
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neural_network import MLPRegressor
@@ -34,7 +33,6 @@ from hesc.ml import (
     PrivateMLPRegressor,
     PrivatePlan,
     PrivateRegressor,
-    PrivateTransformer,
     Server,
     ServerFolder,
 )
@@ -120,9 +118,8 @@ def test_simulated_errors_follow_the_law_of_shared_ciphertexts(both: World) -> N
     [
         PrivateRegressor(make_pipeline(StandardScaler(), PolynomialFeatures(2), Ridge())),
         PrivateClassifier(GradientBoostingClassifier(max_depth=1, n_estimators=9, random_state=0)),
-        PrivateTransformer(PCA(2)),
     ],
-    ids=["regressor", "scorecard", "transformer"],
+    ids=["regressor", "scorecard"],
 )
 @pytest.mark.parametrize("own", [False, True])
 def test_all_linear_estimators(made: Any, own: bool) -> None:

@@ -63,11 +63,8 @@ class ScoreService(Service):
             under=cls._under(wishes),
             kind=cls._kind,
             fidelity=fidelity,
-            transformer=asked.transformer,
         )
-        if not asked.transformer:
-            # Transformed samples are all there is, and planning compares them.
-            check_concluded(plan, asked)
+        check_concluded(plan, asked)
         return cls(plan, asked, linear)
 
     @classmethod

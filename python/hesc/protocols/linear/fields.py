@@ -13,9 +13,7 @@ from hesc.protocols import labels
 if TYPE_CHECKING:
     from hesc.models.conclusions import Concluding
 
-FIELDS: Final = frozenset(
-    {"inputs", "names", "steps", "classes", "link", "fidelity", "transformer"}
-)
+FIELDS: Final = frozenset({"inputs", "names", "steps", "classes", "link", "fidelity"})
 """Names of the fields."""
 
 
@@ -29,7 +27,6 @@ def described(plan: Any) -> dict[str, Any]:
         "classes": labels.described_or_none(concluding.classes),
         "link": concluding.link,
         "fidelity": None if plan.fidelity is None else plan.fidelity.described(),
-        "transformer": concluding.transformer,
     }
 
 
@@ -52,8 +49,6 @@ def read(given: dict[str, Any], shape: tuple[int, int]) -> dict[str, Any]:
         raise WireError("the transforms of a plan give another number of features than it has")
     classes = labels.read_for_scores(given["classes"], outputs)
     near = None if given["fidelity"] is None else fidelity.read(given["fidelity"])
-    if type(given["transformer"]) is not bool or (given["transformer"] and classes is not None):
-        raise WireError("a plan of a transformer has no classes")
     return {
         "inputs": inputs,
         "names": names,
@@ -61,5 +56,4 @@ def read(given: dict[str, Any], shape: tuple[int, int]) -> dict[str, Any]:
         "classes": classes,
         "link": documents.one_of(given["link"], LINKS, "a link"),
         "fidelity": near,
-        "transformer": given["transformer"],
     }

@@ -55,8 +55,6 @@ class PrivatePlan(Disclosing, Concluding):
     it."""
     fidelity: Fidelity | None = None
     """Where what is computed is not the model that was fitted: how near it comes."""
-    transformer: bool = False
-    """Whether outputs are transformed samples."""
     copy: Copy | None = None
     """How good a copy the answers give of hidden weights; only the plan's maker knows it."""
 
@@ -148,13 +146,11 @@ class PrivatePlan(Disclosing, Concluding):
             probabilities=self.link != "none",
             agreement=self.agreement,
             fidelity=self.fidelity,
-            transformer=self.transformer,
             copy=self.copy,
         )
 
     def __repr__(self) -> str:
-        what = "transformer" if self.transformer else "regressor"
-        what = what if self.classes is None else f"{len(self.classes)} classes"
+        what = "regressor" if self.classes is None else f"{len(self.classes)} classes"
         return f"<hesc.ml.{type(self).__name__}: {what}, {self.ring!r}>"
 
     def to_bytes(self) -> bytes:

@@ -47,8 +47,7 @@ class PartiesService(ScoreService):
         """Plans weights: see `hesc.protocols.owners.planning.make`."""
         linear, fidelity = form_of(asked)
         plan = planning.make(linear, asked, fidelity)
-        if not asked.transformer:
-            check_concluded(plan, asked)
+        check_concluded(plan, asked)
         return cls(plan, asked, linear)
 
     def client(self) -> PartiesClient:

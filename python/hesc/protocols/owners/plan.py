@@ -119,8 +119,6 @@ class PartiesPlan(Disclosing, Concluding):
     """One of `hesc.models.conclusions.LINKS`."""
     fidelity: Fidelity | None = None
     """Where what is computed is not the model that was fitted: how near it comes."""
-    transformer: bool = False
-    """Whether outputs are transformed samples."""
     agreement: float | None = None
     """The least share of rows that is expected to keep its class; only a classifier's maker knows
     it."""
@@ -264,8 +262,7 @@ def beyond(scale: float, error: float, name: str) -> str:
 def _table(plan: PartiesPlan) -> Disclosure:
     """Roles, disclosure, error and bytes, a line for each."""
     outputs, features = plan.shape
-    score = "transformed number" if plan.transformer else "score"
-    each = f"a {score}" if outputs == 1 else f"{outputs} {score}s"
+    each = "a score" if outputs == 1 else f"{outputs} scores"
     learns = f"{each} for each row, with the server's noise"
     if plan.classes is not None:
         learns += ", and its class" + (" and probabilities" if plan.link != "none" else "")
@@ -323,6 +320,6 @@ def _table(plan: PartiesPlan) -> Disclosure:
         "score decrypts wrongly with a probability below 2^-128"
     )
     classes = None if plan.classes is None else len(plan.classes)
-    what = model_kind(classes, transformer=plan.transformer)
+    what = model_kind(classes)
     title = f"Private {what}: {features} features of {len(plan.parties)} parties, {each} a row"
     return Disclosure(title, rows)

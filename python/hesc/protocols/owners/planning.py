@@ -53,7 +53,6 @@ def make(model: Linear, asked: Asked, fidelity: Fidelity | None) -> PartiesPlan:
         ranges=asked.wishes.get("ranges"),
         max_error=asked.wishes.get("max_error"),
         margins=asked.classes is not None,
-        transformer=asked.transformer,
         fidelity=fidelity,
     )
     outputs, count = model.weights.shape
@@ -79,7 +78,6 @@ def make(model: Linear, asked: Asked, fidelity: Fidelity | None) -> PartiesPlan:
         asked.classes,
         model.link,
         fidelity=fidelity,
-        transformer=asked.transformer,
     )
     if asked.classes is None:
         return plan
