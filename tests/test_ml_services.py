@@ -45,7 +45,6 @@ from hesc.ml import (
     PrivateMLPRegressor,
     PrivateNeighbors,
     PrivateRegressor,
-    PrivateTransformer,
     report,
 )
 from hesc.models.described import Described
@@ -73,7 +72,6 @@ def estimators() -> dict[str, Any]:
         "classifier": fitted(PrivateClassifier(LogisticRegression(max_iter=1000))),
         "tree": fitted(PrivateClassifier(DecisionTreeClassifier(max_depth=2, random_state=0))),
         "regressor": fitted(PrivateRegressor(Ridge())),
-        "transformer": fitted(PrivateTransformer(PCA(2))),
         "neighbours": fitted(PrivateNeighbors(KNeighborsClassifier())),
         "network": fitted(PrivateMLPClassifier(MLPClassifier((4,), max_iter=50, random_state=0))),
         "network regressor": fitted(
@@ -83,7 +81,7 @@ def estimators() -> dict[str, Any]:
 
 
 NETWORKS = ["network", "network regressor"]
-KINDS = ["classifier", "tree", "regressor", "transformer", "neighbours", *NETWORKS]
+KINDS = ["classifier", "tree", "regressor", "neighbours", *NETWORKS]
 # What may be wished of codes alone.
 OF_CODES = {"bits", "random_state"}
 
@@ -512,5 +510,5 @@ def test_documents_name_every_setting_that_is_served() -> None:
     text = (Path(__file__).parents[1] / "docs" / "ml.md").read_text(encoding="utf-8")
     table = text.split("## Settings")[1].split("\n## ")[0]
     named = set(re.findall(r'^\| `"(\w+)"`[^|]*\| `"(\w+)"`', table, re.MULTILINE))
-    kinds = (PrivateClassifier, PrivateMLPClassifier, PrivateNeighbors, PrivateTransformer)
+    kinds = (PrivateClassifier, PrivateMLPClassifier, PrivateNeighbors)
     assert named == {pair for kind in kinds for pair in kind._services}
