@@ -25,9 +25,16 @@ from sklearn.preprocessing import StandardScaler
 import hesc
 from hesc.cli import batches, compiling, files, terminal
 from hesc.cli.columns import Table
-from hesc.ml import ClientFolder, PrivateClassifier, PrivateRegressor, PrivateTransformer
-from hesc.streams.networks.batches import BatchWriter, read_batches
-from hesc.streams.networks.messages import Message
+from hesc.ml import ClientFolder, PrivateClassifier, PrivateRegressor
+from hesc.protocols.message import (
+    HEAD_BYTES,
+    NAME_BYTES,
+    Kind,
+    Message,
+    MessageWriter,
+    query_of,
+    read_messages,
+)
 
 X, Y = load_iris(return_X_y=True)
 NAMES = ["sepal length", "sepal, width", 'petal "length"', "largeur du pétale"]
@@ -184,17 +191,18 @@ def test_scorecards(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("parts", "hidden"), [(1, False), (2, True)])
-def test_transformers(tmp_path: Path, parts: int, hidden: bool) -> None:
-    """Rows come back transformed, without a word of classes; hidden matrices need keys."""
+def test_projections(tmp_path: Path, parts: int, hidden: bool) -> None:
+    """Regressors of one output or several, without a word of classes; hidden ones need keys."""
     rng = np.random.default_rng(0)
     samples = rng.normal(size=(200, 12))
     names = [f"f{n}" for n in range(12)]
-    made = PrivateTransformer(make_pipeline(StandardScaler(), PCA(parts, whiten=True)))
+    axes = make_pipeline(StandardScaler(), PCA(parts, whiten=True)).fit_transform(samples)
+    made = PrivateRegressor(make_pipeline(StandardScaler(), LinearRegression()))
     wishes: dict[str, Any] = {"hidden": True, "answers": 9 * parts} if hidden else {}
-    plan = made.fit(samples).plan(samples, names=names, **wishes)
+    plan = made.fit(samples, np.squeeze(axes)).plan(samples, names=names, **wishes)
     made.save(tmp_path / "d")
     report = (tmp_path / "d" / "report.html").read_text()
-    assert "Private transformer" in report
+    assert "Private regressor" in report
     assert "keep their class" not in report
     client, server, keys = tmp_path / "d" / "client", tmp_path / "d" / "server", None
     assert ClientFolder.open(client).plan.needs_keys is hidden
@@ -207,9 +215,11 @@ def test_transformers(tmp_path: Path, parts: int, hidden: bool) -> None:
     files.evaluate(tmp_path / "q", server, tmp_path / "a", keys, counted)
     files.decrypt(tmp_path / "a", client, tmp_path / "k", tmp_path / "p")
     header, found = read(tmp_path / "p")
-    assert header == [*(f"transformed {place}" for place in range(parts)), "error"]
+    outputs = ["prediction"] if parts == 1 else [f"prediction {place}" for place in range(parts)]
+    assert header == [*outputs, "error"]
     values = np.array([[float(cell) for cell in row[:parts]] for row in found])
-    assert np.abs(values - made.transform(samples[:9])).max() < 7 * plan.error
+    expected = made.predict(samples[:9]).reshape(values.shape)
+    assert np.abs(values - expected).max() < 7 * plan.error
 
 
 def test_files_of_others_are_refused(desk: Desk, tmp_path: Path) -> None:
@@ -222,7 +232,7 @@ def test_files_of_others_are_refused(desk: Desk, tmp_path: Path) -> None:
         files.evaluate(tmp_path / "q", tmp_path / "o" / "server", tmp_path / "x")
     with pytest.raises(hesc.WireError, match="order of the files"):
         files.evaluate(tmp_path / "a", desk.server, tmp_path / "x")
-    with pytest.raises(hesc.WireError, match="query to a deployment, where a deployment's answer"):
+    with pytest.raises(hesc.WireError, match="a query, where an answer"):
         files.decrypt(tmp_path / "q", desk.client, desk.secret, tmp_path / "x")
     files.keygen(desk.client, tmp_path / "k2")
     with pytest.raises(hesc.KeyMismatchError):
@@ -258,6 +268,25 @@ def test_damaged_queries_and_answers_are_refused_or_read(desk: Desk, tmp_path: P
         assert refused == 80
 
 
+def answers(path: Path, plan: bytes) -> list[bytes]:
+    with path.open("rb") as file:
+        return list(read_messages(file, Kind.ANSWER, plan))
+
+
+def written(path: Path, messages: list[bytes], plan: bytes) -> Path:
+    with path.open("xb") as file:
+        writer = MessageWriter(file, plan)
+        for message in messages:
+            writer.write(message)
+        writer.finish()
+    return path
+
+
+def renamed(answer: bytes, name: bytes, plan: bytes) -> bytes:
+    """The same answer, to a query of another name."""
+    return Message.from_bytes(answer, Kind.ANSWER, plan=plan)._replace(query=name).to_bytes()
+
+
 def test_answers_are_to_one_query(
     desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -288,33 +317,30 @@ def test_answers_are_to_one_query(
         assert error < 7 * float(shown[0][header.index("error")])
     assert len(set(names)) == 3
 
-    def parts(path: Path, kind: Message) -> list[bytes]:
-        with path.open("rb") as file:
-            return list(read_batches(file, kind))
+    plan = ClientFolder.open(desk.client).plan.digest
 
     def joined(name: str, found: list[bytes]) -> Path:
-        with (tmp_path / name).open("xb") as file:
-            writer = BatchWriter(file, Message.SCORES)
-            for part in found:
-                writer.write(part)
-            writer.finish()
-        return tmp_path / name
+        return written(tmp_path / name, found, plan)
 
-    plan, first, second = parts(tmp_path / "one" / "a", Message.SCORES)
-    turned = joined("turned", [plan, second, first])
+    first, second = answers(tmp_path / "one" / "a", plan)
+    turned = joined("turned", [second, first])
     # A server that answers fewer samples than it was asked, and names the query as it should.
     rows = write(tmp_path / "few.csv", NAMES, X[:9])
     files.encrypt(rows, *sides, tmp_path / "few-q")
     files.evaluate(tmp_path / "few-q", desk.server, tmp_path / "few-a")
-    nine = parts(tmp_path / "few-a", Message.SCORES)[1]
+    (nine,) = answers(tmp_path / "few-a", plan)
+    lost = renamed(nine, query_of(first), plan)
     for answer, match in (
-        (joined("lost", [plan, first[:32] + nine[32:], second]), "9 samples, the query of 10"),
+        (joined("lost", [lost, second]), "9 samples, the query of 10"),
         (tmp_path / "two" / "a", f"is to query {names[1][:12]}, not to {names[0][:12]}"),
         (tmp_path / "more" / "a", f"is to query {names[2][:12]}, not to {names[0][:12]}"),
         (turned, "all parts of both in their order"),
-        (joined("fewer", [plan, first]), f"not to {names[0][:12]}"),
-        (joined("again", [plan, first, second, second]), f"not to {names[0][:12]}"),
-        (joined("short", [plan, first[:32]]), "did not name its query"),
+        (joined("fewer", [first]), f"not to {names[0][:12]}"),
+        (joined("again", [first, second, second]), f"not to {names[0][:12]}"),
+        (
+            joined("none", [renamed(first, bytes(NAME_BYTES), plan), second]),
+            f"not to {names[0][:12]}",
+        ),
     ):
         with pytest.raises(hesc.WireError, match=match):
             files.decrypt(answer, *sides, tmp_path / "x", query=tmp_path / "one" / "q")
@@ -330,22 +356,20 @@ def test_answers_are_to_one_query(
             files.decrypt(tmp_path / "one" / "a", *sides, tmp_path / "x", name=wrong)
 
 
-def test_batches_longer_than_the_plans_are_not_read(desk: Desk, tmp_path: Path) -> None:
+def test_messages_longer_than_the_plans_are_not_read(desk: Desk, tmp_path: Path) -> None:
     """A file of holes is a gigabyte to who reads it and nothing on the disk."""
     rows = write(tmp_path / "r.csv", NAMES, X[:5])
     answered(desk, rows, tmp_path)
-    for name, message in (("q", Message.SAMPLES), ("a", Message.SCORES)):
-        with (tmp_path / name).open("rb") as file:
-            plan = next(read_batches(file, message))
+    for name in ("q", "a"):
+        head = (tmp_path / name).read_bytes()[:HEAD_BYTES]
         with (tmp_path / f"{name}-long").open("xb") as file:
-            BatchWriter(file, message).write(plan)
-            file.write((1 << 29).to_bytes(8, "little") + bytes(4))
+            file.write(head + (1 << 29).to_bytes(4, "little"))
             file.truncate(1 << 30)
     tracemalloc.start()
-    with pytest.raises(hesc.WireError, match=r"q-long: batch 2 .*longer than one ever is"):
+    with pytest.raises(hesc.WireError, match=r"q-long: message 1 .*longer than one ever is"):
         files.evaluate(tmp_path / "q-long", desk.server, tmp_path / "x")
     for query in (None, tmp_path / "q", tmp_path / "q-long"):
-        with pytest.raises(hesc.WireError, match=r"long: batch 2 .*longer than one ever is"):
+        with pytest.raises(hesc.WireError, match=r"long: message 1 .*longer than one ever is"):
             files.decrypt(
                 tmp_path / "a-long", desk.client, desk.secret, tmp_path / "x", query=query
             )

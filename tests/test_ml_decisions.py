@@ -26,19 +26,18 @@ import hesc
 from hesc._support import shares
 from hesc.integers import Integers
 from hesc.integers.circuits import Style, circuit_of
-from hesc.integers.secret import encrypt_integers
 from hesc.ml import PrivateClassifier
 from hesc.models import extraction, transforms
 from hesc.models.extraction import linear_form
 from hesc.models.trees import TreeEnsemble
-from hesc.protocols import frames, ways
+from hesc.protocols import frames, registry
 from hesc.protocols.classes import models, quantisation
 from hesc.protocols.classes.circuits import Words
 from hesc.protocols.classes.client import ClassClient
 from hesc.protocols.classes.plan import ClassPlan, Counted
 from hesc.protocols.classes.planning import held_out
 from hesc.protocols.classes.quantisation import quantised
-from hesc.protocols.classes.server import ANSWER, ClassServer
+from hesc.protocols.classes.server import ANSWER, KEYS, ClassServer
 from hesc.protocols.classes.trees import trees
 from hesc.protocols.runs import Session
 from tests.lying_frames import refitted
@@ -81,7 +80,7 @@ def test_runs_of_many_minutes_say_so_before_they_begin(
     plan = tree._served().plan
     slow = replace(plan, seconds=100.0)
     monkeypatch.setattr(slow.__class__, "prepared", lambda *_args, **_options: 1 / 0)
-    client, server = SimpleNamespace(plan=slow), cast("ways.Server", None)
+    client, server = SimpleNamespace(plan=slow), cast("ClassServer", None)
     samples = np.zeros((3 * plan.rows, 4))
     with pytest.warns(UserWarning, match=r"5 min.*batch="), pytest.raises(ZeroDivisionError):
         Session(client, server).run(samples, clip=False, progress=False)
@@ -297,11 +296,12 @@ def test_trees_of_steps_are_the_trees_at_the_steps(bits: int) -> None:
 def test_a_kept_key_goes_with_its_own_public_one() -> None:
     """Bits that bootstrap are encrypted under it: whoever has another's key reads samples."""
     plan = planned(TREE, engine="bootstrapped", batch=1)._served().plan
-    client, (_, other) = ClassClient(plan), hesc.keygen(plan.params, bootstrapping=True)
+    client, (_, other) = ClassClient(plan), hesc.keygen(plan.params)
     keys = client.public_keys()
     assert ClassClient(plan, secret=client.secret, keys=keys).public_keys() == keys
+    foreign = frames.join(KEYS, [other.to_bytes(), frames.split(keys, KEYS, 2)[1]])
     with pytest.raises(hesc.KeyMismatchError):
-        ClassClient(plan, secret=client.secret, keys=other.to_bytes())
+        ClassClient(plan, secret=client.secret, keys=foreign)
 
 
 def test_parties_apart(parties: tuple[ClassClient, ClassServer], tmp_path: Any) -> None:
@@ -313,8 +313,8 @@ def test_parties_apart(parties: tuple[ClassClient, ClassServer], tmp_path: Any) 
     assert found.scores is None
     assert len(client.public_keys()) == client.plan.costs["keys"]
     client.secret.save(tmp_path / "key")
-    plan = ways.read_plan(client.plan.to_bytes())
-    again = ways.client_of(plan, secret=ways.load_secret(plan, tmp_path / "key"))
+    plan = registry.read_plan(client.plan.to_bytes())
+    again = registry.client_of(plan, secret=hesc.SecretKey.load(plan.params, tmp_path / "key"))
     assert np.array_equal(again.decrypt(answer).predictions, found.predictions)
     with pytest.raises(hesc.ParameterError, match="without its public ones"):
         again.public_keys()
@@ -344,10 +344,10 @@ def test_a_server_needs_no_secrets_and_no_scikit_learn(
     code = """
 import sys
 from pathlib import Path
-from hesc.protocols import ways
+from hesc.protocols import registry
 
 at = Path(sys.argv[1])
-server = ways.read_server((at / "server").read_bytes(), keys=(at / "keys").read_bytes())
+server = registry.read_server((at / "server").read_bytes(), keys=(at / "keys").read_bytes())
 (at / "answer").write_bytes(server.answer((at / "query").read_bytes()))
 assert not {"hesc.secret", "sklearn"} & set(sys.modules)
 """
@@ -387,7 +387,7 @@ def test_a_class_that_there_is_not_is_no_answer(
     client, _ = parties
     secret: Any = client.secret
     for place in range(4):
-        data = encrypt_integers(secret, [place], "uint2")
+        data = secret.encrypt_integers_to_bytes([place], "uint2")
         answer = frames.join(ANSWER, [client.plan.digest, data])
         if place < 3:
             assert client.decrypt(answer).predictions.tolist() == [place]
@@ -398,10 +398,10 @@ def test_a_class_that_there_is_not_is_no_answer(
 
 @pytest.mark.parametrize("behind", [b"x", bytes(8), (1).to_bytes(8, "little") + b"x"])
 def test_nothing_follows_upon_the_parts_of_a_message(behind: bytes) -> None:
-    data = frames.join(ANSWER, [b"one", b"two"])
-    assert frames.split(refitted(data), ANSWER, 2) == [b"one", b"two"]
+    data = frames.join(KEYS, [b"one", b"two"])
+    assert frames.split(refitted(data), KEYS, 2) == [b"one", b"two"]
     with pytest.raises(hesc.WireError, match="2 parts here"):
-        frames.split(refitted(data + behind), ANSWER, 2)
+        frames.split(refitted(data + behind), KEYS, 2)
 
 
 def test_damaged_bytes(tree: PrivateClassifier, parties: tuple[ClassClient, ClassServer]) -> None:

@@ -32,9 +32,8 @@ from sklearn.utils.estimator_checks import check_estimator
 import hesc
 from hesc.cli import files
 from hesc.codes import EncryptedCodes, SignProjection, hamming, sets
-from hesc.codes.secret import encrypt_codes
 from hesc.ml import Deployment, NeighborsClient, NeighborsPlan, NeighborsServer, PrivateNeighbors
-from hesc.protocols import frames, ways
+from hesc.protocols import frames
 from hesc.protocols.neighbours import voting
 from hesc.protocols.neighbours.coding import Coding
 from hesc.protocols.neighbours.plan import ANSWER, QUERY
@@ -198,16 +197,16 @@ def test_every_set_has_its_bytes() -> None:
         assert params.ring_degree == found.block
         for samples, records in ((1, 1), (found.block, 257)):
             zeros = np.zeros((records, 1), np.uint64)
-            asked = encrypt_codes(secret, np.zeros((samples, 1), np.uint64))
+            asked = secret.encrypt_codes(np.zeros((samples, 1), np.uint64))
             assert len(asked) == found.up(64)
             read = EncryptedCodes.from_bytes(params, asked)
             assert len(read.distances(zeros).to_bytes()) == found.down(records)
         longest = np.zeros((1, found.bits // 64), np.uint64)
-        encrypt_codes(secret, longest)
+        secret.encrypt_codes(longest)
         with pytest.raises(hesc.ParameterError, match="wrap"):
-            encrypt_codes(secret, np.zeros((1, 16 if found is sets.PLAIN else 9 + 6), np.uint64))
+            secret.encrypt_codes(np.zeros((1, 16 if found is sets.PLAIN else 9 + 6), np.uint64))
         if found.coefficients:
-            one = EncryptedCodes.from_bytes(params, encrypt_codes(secret, longest))
+            one = EncryptedCodes.from_bytes(params, secret.encrypt_codes(longest))
             one.hidden_distances(public, longest, coefficients=found.coefficients)
     assert sets.hiding(512, 42_000_000) == sets.HIDING[0]
     assert sets.hiding(512, 42_000_001) == sets.HIDING[1]
@@ -394,7 +393,7 @@ def test_two_sides_that_share_bytes_alone(private: PrivateNeighbors, tmp_path: P
     assert np.array_equal(found.indices, expected.indices)
     assert np.array_equal(client.probabilities(answer), plan.probabilities(expected.scores))
     client.secret.save(tmp_path / "key", passphrase="words")
-    secret = ways.load_secret(ways.read_plan(plan.to_bytes()), tmp_path / "key", "words")
+    secret = hesc.SecretKey.load(plan.params, tmp_path / "key", passphrase="words")
     kept = NeighborsClient(plan, secret=secret)
     assert np.array_equal(kept.decrypt(answer).indices, found.indices)
     with pytest.raises(hesc.ParameterError, match="without its public one"):
@@ -418,10 +417,10 @@ def test_a_server_needs_no_secrets_and_no_scikit_learn(parties: Parties, tmp_pat
     code = """
 import sys
 from pathlib import Path
-from hesc.protocols import ways
+from hesc.protocols import registry
 
 at = Path(sys.argv[1])
-server = ways.read_server((at / "server").read_bytes())
+server = registry.read_server((at / "server").read_bytes())
 (at / "answer").write_bytes(server.answer((at / "query").read_bytes()))
 assert not {"hesc.secret", "sklearn"} & set(sys.modules)
 """
@@ -446,10 +445,10 @@ def test_other_plans_are_refused(private: PrivateNeighbors, parties: Parties) ->
     # Codes and distances of other shapes under the plan's own name.
     name, params = client.plan.name, client.plan.params
     for codes in (np.zeros((2, 3), np.uint64), np.zeros((1025, 15), np.uint64)):
-        asked = encrypt_codes(client.secret, codes)
+        asked = client.secret.encrypt_codes(codes)
         with pytest.raises(hesc.WireError, match="codes of 960 bits, 1024 at most"):
             server.answer(frames.join(QUERY, [name, asked]))
-    read = EncryptedCodes.from_bytes(params, encrypt_codes(client.secret, codes[:2]))
+    read = EncryptedCodes.from_bytes(params, client.secret.encrypt_codes(codes[:2]))
     few = read.distances(private._service.codes[:5]).to_bytes()
     with pytest.raises(hesc.WireError, match="other records"):
         client.decrypt(frames.join(ANSWER, [name, few]))

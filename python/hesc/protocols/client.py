@@ -9,9 +9,8 @@ from hesc._native import ParameterError, ShapeError, WireError
 from hesc._support.callers import usual_floats
 from hesc._support.inputs import as_many, of_kind, whole, wire_bytes
 from hesc.models.samples import Query
-from hesc.params import LeveledParams
 from hesc.protocols.message import NAME_BYTES, Kind, Message, name_of
-from hesc.secret import keygen, leveled_keygen
+from hesc.secret import keygen
 from hesc.vectors.keys import PublicKeys
 
 if TYPE_CHECKING:
@@ -19,12 +18,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from hesc.protocols.plan import Plan
-
-
-def new_keys(params: Any, **options: Any) -> tuple[Any, PublicKeys]:
-    """A key pair of a set, with the parts that these options of its generation name."""
-    make = leveled_keygen if isinstance(params, LeveledParams) else keygen
-    return make(params, **options)
 
 
 class Read(Protocol):
@@ -73,7 +66,7 @@ class Client(ABC, Generic[ReadT]):
         if secret is None:
             if keys is not None:
                 raise ParameterError("keys= comes with the secret= that it was made with")
-            self.secret, self.keys = new_keys(plan.params, **plan.key_options)
+            self.secret, self.keys = keygen(plan.params, **plan.key_options)
             return
         params = plan.params
         if getattr(secret, "params", None) != params:

@@ -62,7 +62,6 @@ class NetworkPlan(Disclosing, Concluding):
     """
 
     encrypts_publicly: ClassVar[bool] = False
-    transformer: ClassVar[bool] = False
     kind: ClassVar[str] = "network plan"
     ring_degree: int
     """One of `RINGS`, of CKKS's recommended sets."""
