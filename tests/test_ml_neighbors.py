@@ -197,16 +197,16 @@ def test_every_set_has_its_bytes() -> None:
         assert params.ring_degree == found.block
         for samples, records in ((1, 1), (found.block, 257)):
             zeros = np.zeros((records, 1), np.uint64)
-            asked = secret.encrypt_codes(np.zeros((samples, 1), np.uint64))
+            asked = encrypt_codes(secret, np.zeros((samples, 1), np.uint64))
             assert len(asked) == found.up(64)
             read = EncryptedCodes.from_bytes(params, asked)
             assert len(read.distances(zeros).to_bytes()) == found.down(records)
         longest = np.zeros((1, found.bits // 64), np.uint64)
-        secret.encrypt_codes(longest)
+        encrypt_codes(secret, longest)
         with pytest.raises(hesc.ParameterError, match="wrap"):
-            secret.encrypt_codes(np.zeros((1, 16 if found is sets.PLAIN else 9 + 6), np.uint64))
+            encrypt_codes(secret, np.zeros((1, 16 if found is sets.PLAIN else 9 + 6), np.uint64))
         if found.coefficients:
-            one = EncryptedCodes.from_bytes(params, secret.encrypt_codes(longest))
+            one = EncryptedCodes.from_bytes(params, encrypt_codes(secret, longest))
             one.hidden_distances(public, longest, coefficients=found.coefficients)
     assert sets.hiding(512, 42_000_000) == sets.HIDING[0]
     assert sets.hiding(512, 42_000_001) == sets.HIDING[1]
@@ -445,10 +445,10 @@ def test_other_plans_are_refused(private: PrivateNeighbors, parties: Parties) ->
     # Codes and distances of other shapes under the plan's own name.
     name, params = client.plan.name, client.plan.params
     for codes in (np.zeros((2, 3), np.uint64), np.zeros((1025, 15), np.uint64)):
-        asked = client.secret.encrypt_codes(codes)
+        asked = client.encrypt_codes(secret, codes)
         with pytest.raises(hesc.WireError, match="codes of 960 bits, 1024 at most"):
             server.answer(frames.join(QUERY, [name, asked]))
-    read = EncryptedCodes.from_bytes(params, client.secret.encrypt_codes(codes[:2]))
+    read = EncryptedCodes.from_bytes(params, client.encrypt_codes(secret, codes[:2]))
     few = read.distances(private._service.codes[:5]).to_bytes()
     with pytest.raises(hesc.WireError, match="other records"):
         client.decrypt(frames.join(ANSWER, [name, few]))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Never, Protocol, TypeV
 
 from hesc._native import ParameterError, ShapeError, WireError
 from hesc._support.callers import usual_floats
-from hesc._support.inputs import as_many, of_kind, whole, wire_bytes
+from hesc._support.inputs import as_many, of_kind, whole
 from hesc.models.samples import Query
 from hesc.protocols.message import NAME_BYTES, Kind, Message, name_of
 from hesc.secret import keygen
@@ -169,9 +169,9 @@ class Client(ABC, Generic[ReadT]):
         asked = None if samples is None else whole(samples, "samples", 1)
         found = self.plan.opened(answer, Kind.ANSWER, self.answer_parts)
         if query is not None:
-            if found.query != name_of(wire_bytes(query)):
-                raise WireError("the answer is to another query; take the two that belong together")
             as_many(found.samples, self.plan.opened(query, Kind.QUERY).samples)
+            if found.query != name_of(query):
+                raise WireError("the answer is to another query; take the two that belong together")
         as_many(found.samples, asked)
         return self.decrypt_parts(found.parts, found.samples)
 
