@@ -1,24 +1,17 @@
-"""Messages of `hesc.ml` that were changed by someone who knows of their checksums."""
+"""Messages that were changed by someone who knows of their checksum."""
 
 from __future__ import annotations
 
-import re
 from zlib import crc32
 
-HEAD = re.compile(rb"hesc\.ml [a-z ]+ 2\n")
-SUM, LENGTH = 4, 8
+from hesc.protocols.message import HEAD_BYTES
+
+SUM = 4
 
 
 def refitted(data: bytes) -> bytes:
-    """The same message with checksums that fit, of messages within it too, as far as it is one."""
-    head = HEAD.match(data)
-    if head is None or len(data) < head.end() + SUM:
+    """The same message with a checksum that fits, as far as it is one."""
+    if len(data) < HEAD_BYTES or not data.startswith(b"HSCM"):
         return data
-    body = data[head.end() + SUM :]
-    parts, at = [], 0
-    while at + LENGTH <= len(body):
-        size = int.from_bytes(body[at : at + LENGTH], "little")
-        parts += [body[at : at + LENGTH], refitted(body[at + LENGTH : at + LENGTH + size])]
-        at += LENGTH + size
-    body = b"".join([*parts, body[at:]])
-    return data[: head.end()] + crc32(body).to_bytes(SUM, "little") + body
+    head, body = data[: HEAD_BYTES - SUM], data[HEAD_BYTES:]
+    return head + crc32(body, crc32(head)).to_bytes(SUM, "little") + body

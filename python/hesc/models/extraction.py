@@ -105,8 +105,8 @@ _NEAREST: Final = {
     "Selector": _SELECT,
     "Select": _SELECT,
     "RFE": _SELECT,
-    "KNeighborsClassifier": "PrivateNeighbors",
-    "RadiusNeighborsClassifier": "PrivateNeighbors(KNeighborsClassifier())",
+    "KNeighborsClassifier": "PrivateNeighbours",
+    "RadiusNeighborsClassifier": "PrivateNeighbours(KNeighborsClassifier())",
     "KNeighbors": "hesc.codes has distances of encrypted codes; as a linear model " + _KERNEL,
     "MLP": "PrivateMLPClassifier and PrivateMLPRegressor; as a linear model " + _KERNEL,
     "SVC": "LinearSVC, or with a kernel " + _KERNEL,
@@ -133,7 +133,7 @@ _FINALS: Final = {
     kind: name
     for name, kinds in {
         "PrivateTransformer": TRANSFORMERS,
-        "PrivateNeighbors": NEIGHBORS,
+        "PrivateNeighbours": NEIGHBORS,
         "PrivateRegressor": REGRESSORS,
         "PrivateClassifier": CLASSIFIERS,
     }.items()
