@@ -65,7 +65,14 @@ def test_the_exceptions_are_all_needed() -> None:
 
 @pytest.mark.parametrize(
     "module",
-    ["hesc", "hesc.integers", "hesc.packing", "hesc.gates", "hesc.codes", "hesc.protocols.registry"],
+    [
+        "hesc",
+        "hesc.integers",
+        "hesc.packing",
+        "hesc.gates",
+        "hesc.codes",
+        "hesc.protocols.registry",
+    ],
 )
 def test_importing_a_server_s_module_loads_no_secret(module: str) -> None:
     code = f"import sys, {module}; sys.exit(any(m.split('.')[-1] == 'secret' for m in sys.modules))"

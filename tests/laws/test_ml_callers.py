@@ -25,7 +25,7 @@ from hesc.ml import (
     PrivateClassifier,
     PrivateMLPClassifier,
     PrivateMLPRegressor,
-    PrivateNeighbors,
+    PrivateNeighbours,
     PrivateRegressor,
 )
 
@@ -95,7 +95,7 @@ CASES: dict[str, Case] = {
         {},
     ),
     "neighbours": Case(
-        lambda copy: PrivateNeighbors(
+        lambda copy: PrivateNeighbours(
             make_pipeline(StandardScaler(copy=copy), KNeighborsClassifier())
         ),
         {"min_agreement": 0.0, "bits": 64},

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Final
 from hesc.ml.deployment import ClientFolder, Deployment, OwnerFolder, ServerFolder
 from hesc.protocols.linear.plan import LinearPlan
 from hesc.protocols.linear.server import LinearServer
-from hesc.protocols.neighbours.plan import NeighborsPlan
-from hesc.protocols.neighbours.server import NeighborsServer
+from hesc.protocols.neighbours.plan import NeighboursPlan
+from hesc.protocols.neighbours.server import NeighboursServer
 from hesc.protocols.networks.plan import NetworkPlan
 from hesc.protocols.networks.server import NetworkServer
 from hesc.protocols.outsourced.owner import OutsourcedOwner
@@ -31,14 +31,14 @@ from hesc.protocols.owners.server import OwnersServer
 if TYPE_CHECKING:
     from hesc.ml.estimators import PrivateClassifier, PrivateRegressor
     from hesc.ml.mlp import PrivateMLPClassifier, PrivateMLPRegressor
-    from hesc.ml.neighbours import PrivateNeighbors
+    from hesc.ml.neighbours import PrivateNeighbours
     from hesc.ml.onnx import load_onnx
     from hesc.ml.serving import ClippedWarning
     from hesc.protocols.classes.client import ClassClient
     from hesc.protocols.classes.plan import ClassPlan
     from hesc.protocols.classes.server import ClassServer
     from hesc.protocols.linear.client import LinearClient
-    from hesc.protocols.neighbours.client import NeighborsClient
+    from hesc.protocols.neighbours.client import NeighboursClient
     from hesc.protocols.networks.client import NetworkClient
     from hesc.protocols.outsourced.client import OutsourcedClient
     from hesc.protocols.owners.client import OwnersClient
@@ -53,9 +53,9 @@ __all__ = [
     "LinearClient",
     "LinearPlan",
     "LinearServer",
-    "NeighborsClient",
-    "NeighborsPlan",
-    "NeighborsServer",
+    "NeighboursClient",
+    "NeighboursPlan",
+    "NeighboursServer",
     "NetworkClient",
     "NetworkPlan",
     "NetworkServer",
@@ -71,7 +71,7 @@ __all__ = [
     "PrivateClassifier",
     "PrivateMLPClassifier",
     "PrivateMLPRegressor",
-    "PrivateNeighbors",
+    "PrivateNeighbours",
     "PrivateRegressor",
     "ServerFolder",
     "load_onnx",
@@ -84,14 +84,14 @@ _LATER: Final = {
     "ClassServer": "hesc.protocols.classes.server",
     "ClippedWarning": "hesc.ml.serving",
     "LinearClient": "hesc.protocols.linear.client",
-    "NeighborsClient": "hesc.protocols.neighbours.client",
+    "NeighboursClient": "hesc.protocols.neighbours.client",
     "NetworkClient": "hesc.protocols.networks.client",
     "OutsourcedClient": "hesc.protocols.outsourced.client",
     "OwnersClient": "hesc.protocols.owners.client",
     "PrivateClassifier": "hesc.ml.estimators",
     "PrivateMLPClassifier": "hesc.ml.mlp",
     "PrivateMLPRegressor": "hesc.ml.mlp",
-    "PrivateNeighbors": "hesc.ml.neighbours",
+    "PrivateNeighbours": "hesc.ml.neighbours",
     "PrivateRegressor": "hesc.ml.estimators",
     "load_onnx": "hesc.ml.onnx",
 }

@@ -104,8 +104,8 @@ _NEAREST: Final = {
     "Selector": _SELECT,
     "Select": _SELECT,
     "RFE": _SELECT,
-    "KNeighborsClassifier": "PrivateNeighbors",
-    "RadiusNeighborsClassifier": "PrivateNeighbors(KNeighborsClassifier())",
+    "KNeighborsClassifier": "PrivateNeighbours",
+    "RadiusNeighborsClassifier": "PrivateNeighbours(KNeighborsClassifier())",
     "KNeighbors": "hesc.codes has distances of encrypted codes; as a linear model " + _KERNEL,
     "MLP": "PrivateMLPClassifier and PrivateMLPRegressor; as a linear model " + _KERNEL,
     "SVC": "LinearSVC, or with a kernel " + _KERNEL,
@@ -130,7 +130,7 @@ _NEAREST: Final = {
 _FINALS: Final = {
     kind: name
     for name, kinds in {
-        "PrivateNeighbors": NEIGHBORS,
+        "PrivateNeighbours": NEIGHBORS,
         "PrivateRegressor": REGRESSORS,
         "PrivateClassifier": CLASSIFIERS,
     }.items()

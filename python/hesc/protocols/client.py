@@ -14,7 +14,6 @@ from hesc.secret import keygen
 from hesc.vectors.keys import PublicKeys
 
 if TYPE_CHECKING:
-
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 

@@ -51,7 +51,7 @@ _DISCLOSURES: Final = {
     "models and trees whose server knows its model; whoever decrypts scores, or has the model, "
     "learns more than a class",
     "products": "the server adds up products before it answers, and only scores come back",
-    "distances": "distances of codes are PrivateNeighbors' and hesc.codes'",
+    "distances": "distances of codes are PrivateNeighbours' and hesc.codes'",
 }
 """What the client learns, and the reason where an estimator has no service for it."""
 _TIES: Final = 1e-9
