@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hesc.params.vectors import LeveledParams
+from hesc.params.parameter_set import Params
 from hesc.planner.contenders.problems import ForScores
 from hesc.planner.offers import LATTICE, Offer, Refusal
 from hesc.planner.roles import Sees
@@ -19,6 +19,7 @@ from hesc.vectors.vectors import EncryptedVector
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from hesc.params.vectors import VectorParams
     from hesc.planner.tasks import Scores, Task
 
 
@@ -56,7 +57,7 @@ class Rows(ForScores):
             error=error * problem.largest,
             failure=task.samples * LATTICE,
             sees=Sees("scores", model_at_server=True, noise_tells="the model"),
-            prepare=partial(_Parties, LeveledParams.preset(self._preset), problem),
+            prepare=partial(_Parties, Params.preset(self._preset), problem),
         )
 
 
@@ -70,7 +71,7 @@ def facts(preset: str, shape: tuple[int, int]) -> tuple[float, int, int, int]:
 
     From a product under keys that are thrown away: claims and sizes are public.
     """
-    params = LeveledParams.preset(preset)
+    params = Params.preset(preset)
     secret, public = keygen(params, products=False, rotations=matrix_rotations(*shape))
     data = secret.encrypt_to_bytes(np.zeros(shape[1]))
     product = Matrix(params, np.full(shape, 1 / shape[1])) @ EncryptedVector.from_bytes(
@@ -85,7 +86,7 @@ def _keys(public: Any) -> int:
 
 
 class _Parties:
-    def __init__(self, params: LeveledParams, problem: Scores) -> None:
+    def __init__(self, params: VectorParams, problem: Scores) -> None:
         self._problem = problem
         shape = problem.outputs, problem.features
         self._secret, self._public = keygen(

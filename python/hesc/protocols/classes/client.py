@@ -12,7 +12,7 @@ from hesc._support.inputs import of_kind
 from hesc.integers import IntegerAnswer
 from hesc.integers.secret import decrypt_integers, encrypt_integers
 from hesc.models.samples import Result
-from hesc.params.vectors import LeveledParams
+from hesc.params.vectors import VectorParams
 from hesc.protocols import frames
 from hesc.protocols.classes.models import index_kind
 from hesc.protocols.classes.plan import ClassPlan
@@ -70,7 +70,7 @@ class ClassClient(KeyHolder[Result]):
                 self._check_pair()
         elif keys is not None:
             raise ParameterError("keys= comes with the secret= that it was made with")
-        elif isinstance(params, LeveledParams):
+        elif isinstance(params, VectorParams):
             self.secret, public = keygen(params, unpacking=plan.upload == "packed")
             self._public = public
         else:
@@ -119,7 +119,7 @@ class ClassClient(KeyHolder[Result]):
         self.plan.check_named(named, "answer")
         params = self.plan.params
         sent: Any
-        if isinstance(params, LeveledParams):
+        if isinstance(params, VectorParams):
             sent = integers.read(params, data)
         else:
             sent = IntegerAnswer.from_bytes(params, data)

@@ -15,8 +15,9 @@ from hesc._support import documents
 from hesc._support.inputs import whole
 from hesc.integers import ENGINES
 from hesc.models import samples, transforms
+from hesc.params.parameter_set import Params
 from hesc.protocols import labels
-from hesc.protocols.classes.circuits import UPLOADS, Words, names_of, preset
+from hesc.protocols.classes.circuits import UPLOADS, Words, names_of
 from hesc.protocols.classes.models import BITS
 from hesc.protocols.classes.quantisation import quantised
 from hesc.protocols.disclosure import Disclosing, Disclosure, secure
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
 
     from hesc.models.samples import Clipped
     from hesc.models.transforms import Transform
-    from hesc.params import Params
-    from hesc.params.vectors import LeveledParams
+    from hesc.params.streams import StreamParams
+    from hesc.params.vectors import VectorParams
 
 _MOST: Final = 1 << 16
 """Samples of a query, features and classes."""
@@ -117,9 +118,10 @@ class ClassPlan(Disclosing):
         return self.engine == "bootstrapped"
 
     @property
-    def params(self) -> LeveledParams | Params:
+    def params(self) -> VectorParams | StreamParams:
         """The parameter set."""
-        return preset(self.engine, self.preset)
+        found: VectorParams | StreamParams = Params.preset(self.preset)
+        return found
 
     @cached_property
     def digest(self) -> bytes:

@@ -10,7 +10,7 @@ from hesc._support import documents
 from hesc._support.callers import usual_floats
 from hesc._support.inputs import of_kind
 from hesc.integers import BootstrappedIntegers
-from hesc.params.vectors import LeveledParams
+from hesc.params.vectors import VectorParams
 from hesc.protocols import frames
 from hesc.protocols.classes.circuits import cheapest
 from hesc.protocols.classes.described import described, read
@@ -50,7 +50,7 @@ class ClassServer:
         self._evaluator: gates.Evaluator | None = None
         if keys is not None:
             self._public = public_of(plan, keys)
-            if not isinstance(plan.params, LeveledParams):
+            if not isinstance(plan.params, VectorParams):
                 self._evaluator = gates.Evaluator(self._public)
             self._circuit = cheapest(
                 model, words, engine=plan.engine, batch=plan.rows, params=plan.params
@@ -127,7 +127,7 @@ def public_of(plan: ClassPlan, keys: bytes) -> PublicKeys:
     """
     if not isinstance(keys, bytes):
         raise ParameterError(f"keys are bytes, not {type(keys).__name__}")
-    if not isinstance(plan.params, LeveledParams):
+    if not isinstance(plan.params, VectorParams):
         return PublicKeys.from_bytes(plan.params, keys, parts=["bootstrapping"])
     rotations = ["rotations"] if plan.upload == "packed" else []
     return PublicKeys.from_bytes(plan.params, keys, parts=["relinearisation", *rotations])

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from hesc.models.fidelity import Fidelity
     from hesc.models.transforms import Transform
-    from hesc.params.vectors import LeveledParams
+    from hesc.params.vectors import VectorParams
     from hesc.protocols.copies import Copy
 
 _CIPHERTEXTS: Final = 64
@@ -164,7 +164,7 @@ class PrivatePlan(Disclosing, Concluding):
         return documents.write(self.kind, ring | linear_fields.described(self))
 
     @property
-    def params(self) -> LeveledParams:
+    def params(self) -> VectorParams:
         """The parameter set of the client's key."""
         return self.ring.params
 

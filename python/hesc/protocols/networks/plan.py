@@ -17,7 +17,7 @@ from hesc._support.inputs import whole
 from hesc.models import samples, transforms
 from hesc.models.conclusions import LINKS, Concluding
 from hesc.models.samples import Clipped, are_ranges
-from hesc.params.vectors import LeveledParams
+from hesc.params.parameter_set import Params
 from hesc.protocols import frames, labels
 from hesc.protocols.disclosure import TIES, Disclosing, Disclosure, model_kind, secure, units
 from hesc.protocols.networks.packing import Packing
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from hesc.models.transforms import Transform
+    from hesc.params.vectors import VectorParams
 
     Array = NDArray[np.float64]
 
@@ -110,9 +111,12 @@ class NetworkPlan(Disclosing, Concluding):
         return hypot(self.noise, self.fit)
 
     @cached_property
-    def params(self) -> LeveledParams:
+    def params(self) -> VectorParams:
         """The parameter set."""
-        return LeveledParams.recommended("ckks", ring_degree=self.ring_degree)
+        degree = self.ring_degree
+        found: VectorParams
+        found = Params.recommended("ckks", encoding="vectors", ring_degree=degree)
+        return found
 
     @cached_property
     def packing(self) -> Packing:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from hesc.models.fidelity import Fidelity
     from hesc.models.samples import Clipped
     from hesc.models.transforms import Transform
-    from hesc.params.vectors import LeveledParams
+    from hesc.params.vectors import VectorParams
 
     Array = NDArray[np.float64]
 
@@ -126,7 +126,7 @@ class PartiesPlan(Disclosing, Concluding):
     it."""
 
     @property
-    def params(self) -> LeveledParams:
+    def params(self) -> VectorParams:
         """The parameter set."""
         return params_of(self.set)
 
