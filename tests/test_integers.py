@@ -410,7 +410,7 @@ def test_integers_on_bits_that_bootstrap(bit_keys: Any) -> None:
 
 def test_what_no_bootstrapping_plan_takes_is_refused(bit_keys: Any, keys: Any) -> None:
     secret, public, server = bit_keys
-    x = integers.encrypt(public, [1, 2], "uint8")
+    x: Any = integers.encrypt(public, [1, 2], "uint8")
     in_slots = integers.encrypt(keys[1], [1, 2], "uint8")
     plan = integers.plan(operator.add, "uint8", "uint8", engine="bootstrapped")
     with pytest.raises(hesc.ParameterError, match="server="):
