@@ -8,6 +8,8 @@ apart, and finishes with exclusive ors, which cost nothing, and a conjunction.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,6 +17,9 @@ import hesc
 from hesc import packing
 from hesc._native import GaloisRing
 from hesc.packing.secret import decrypt_slots, encrypt_slots
+
+if TYPE_CHECKING:
+    from hesc.params import VectorParams
 
 Bits = NDArray[np.uint8]
 
@@ -26,7 +31,7 @@ AFFINE = np.array(
 CONSTANT = np.array([1, 1, 0, 0, 0, 1, 1, 0], dtype=np.uint8)
 
 
-def field_of(params: hesc.LeveledParams) -> GaloisRing:
+def field_of(params: VectorParams) -> GaloisRing:
     """The field that every slot is a copy of."""
     return GaloisRing(params.ring_index, 2, 1)
 
@@ -102,7 +107,7 @@ def exclusive_or(
 
 def main() -> None:
     """Encrypts 512 bytes, has them substituted, and compares."""
-    params = hesc.LeveledParams.preset("bgv_13107")
+    params = hesc.Params.preset("bgv_13107")
     secret, keys = hesc.keygen(params, unpacking=True)
     basis = byte_basis(field_of(params))
     chosen, back = inverse_modulo_2(basis)

@@ -27,7 +27,7 @@ def ours(ring_degree: int) -> tuple[float, float, list[Any]]:
     """Peak before, seconds of key generation, and what has to be kept."""
     import hesc
 
-    params = hesc.LeveledParams.preset(f"hestd2018_bfv_{ring_degree}")
+    params = hesc.Params.preset(f"hestd2018_bfv_{ring_degree}")
     before, started = peak(), time.perf_counter()
     _, public = hesc.keygen(params, rotations=list(KEYS))
     seconds = time.perf_counter() - started

@@ -43,7 +43,7 @@ def main() -> None:
     primes = primes_of_bits(2 * DEGREE, [41, 41, 36, 36])
     for scheme in ("bfv", "bgv", "ckks"):
         ckks = scheme == "ckks"
-        params = hesc.LeveledParams.lattice(
+        params = hesc.Params.lattice(
             scheme,
             DEGREE,
             primes[1:],

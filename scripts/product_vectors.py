@@ -76,6 +76,7 @@ def columns() -> dict[str, Any]:
     """Columns of a few codes in a small ring (insecure), and distances to clear codes."""
     degree = 256
     params = hesc.Params.lattice(
+        "bfv",
         ring_degree=degree,
         coeff_moduli=primes_of_bits(2 * degree, [27]),
         packing="coefficients",

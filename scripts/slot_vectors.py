@@ -25,7 +25,7 @@ def main() -> None:
     """Messages packed, unpacked, multiplied and packed again with each plaintext modulus."""
     cases = []
     for plain_modulus in PLAIN_MODULI:
-        params = hesc.LeveledParams.cyclotomic(
+        params = hesc.Params.cyclotomic(
             INDEX,
             [45, 45, 40, 40],
             [50],

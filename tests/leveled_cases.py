@@ -32,7 +32,7 @@ def close(found: NDArray[Any], expected: Any) -> None:
 def stored_keys(case: dict[str, Any], folder: Path) -> Keys:
     """The set and the keys of a case of stored vectors."""
     bytes_of = {key: base64.b64decode(case[key]) for key in ("params", "secret", *PARTS.values())}
-    params = hesc.LeveledParams.from_bytes(bytes_of["params"], assurance="insecure")
+    params = hesc.Params.from_bytes(bytes_of["params"], assurance="insecure")
     assert params.to_bytes() == bytes_of["params"]
     (folder / "secret").write_bytes(bytes_of["secret"])
     (folder / "secret").chmod(0o600)
@@ -45,7 +45,7 @@ def precise_keys() -> Keys:
     """CKKS with primes of 58 bits in a small ring (insecure): room for noise that hides errors."""
     degree = 1024
     primes = primes_of_bits(2 * degree, [58] * 4)
-    params = hesc.LeveledParams.lattice(
+    params = hesc.Params.lattice(
         "ckks", degree, primes[1:], special_moduli=primes[:1], scale=2.0**55, assurance="insecure"
     )
     return hesc.keygen(params, rotations=[1])

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 import hesc
 from hesc._native import primes_of_bits
+
+if TYPE_CHECKING:
+    from hesc.params import VectorParams
 
 SCHEMES = ("bfv", "bgv", "ckks")
 DEGREE = 256
@@ -17,7 +20,7 @@ DEGREE = 256
 class Party(NamedTuple):
     """A key owner and what he publishes."""
 
-    params: hesc.LeveledParams
+    params: VectorParams
     secret: hesc.SecretKey
     public: hesc.PublicKeys
 
@@ -62,7 +65,7 @@ def party(scheme: str, degree: int = DEGREE, levels: int = 9, plain_bits: int = 
     """Keys for all rotations of up to 32 numbers, and for inner products of any."""
     ckks = scheme == "ckks"
     primes = primes_of_bits(2 * degree, [50, 50, *[44] * (levels - 1)])
-    params = hesc.LeveledParams.lattice(
+    params = hesc.Params.lattice(
         scheme,
         degree,
         primes[1:],

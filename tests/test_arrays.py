@@ -6,7 +6,7 @@ import math
 import resource
 import threading
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -16,11 +16,14 @@ from hypothesis import strategies as st
 import hesc
 from hesc._native import Readout
 
+if TYPE_CHECKING:
+    from hesc.params import StreamParams
+
 
 class Kit:
     """Keys and encryptors of one parameter set."""
 
-    def __init__(self, params: hesc.Params, stream_length: int = 1024, **options: str) -> None:
+    def __init__(self, params: StreamParams, stream_length: int = 1024, **options: str) -> None:
         self.secret, self.public = hesc.keygen(params)
         self.encryptor = hesc.Encryptor(self.public, stream_length, **options)  # type: ignore[arg-type]
         self.encrypt = self.encryptor.encrypt
@@ -40,7 +43,7 @@ def kit(request: pytest.FixtureRequest) -> Kit:
 
 
 @pytest.mark.parametrize(
-    "preset", [name for name in hesc.Params.presets().names if name.startswith("unipolar")]
+    "preset", [name for name in hesc.Params.presets("streams").names if name.startswith("unipolar")]
 )
 def test_unipolar_products_are_conjunctions(preset: str) -> None:
     kit = Kit(hesc.Params.preset(preset), 64, representation="unipolar")
@@ -84,26 +87,26 @@ def test_slots_take_as_many_factors_as_their_documentation_says(preset: str, mos
 
 
 def test_sets_of_vectors_become_sets_of_unipolar_streams() -> None:
-    vectors = hesc.LeveledParams.cyclotomic(13107, [50, 50, 50, 34, 30], [], large=3)
+    vectors = hesc.Params.cyclotomic(13107, [50, 50, 50, 34, 30], [], large=3)
     params = hesc.Params.unipolar_slots(vectors)
     assert (params.name, params.scheme, params.block_length) == (
         "unipolar_bgv_13107",
         "unipolar_bgv",
         512,
     )
-    weak = hesc.LeveledParams.cyclotomic(1285, [40], [], assurance="insecure")
+    weak = hesc.Params.cyclotomic(1285, [40], [], assurance="insecure")
     assert hesc.Params.unipolar_slots(weak).name.startswith("insecure_")
     for refused, says in {
-        hesc.LeveledParams.preset("bgv_13107"): "special_moduli",
-        hesc.LeveledParams.cyclotomic(8191, [50, 45, 33], []): "slots = 630",
+        hesc.Params.preset("bgv_13107"): "special_moduli",
+        hesc.Params.cyclotomic(8191, [50, 45, 33], []): "slots = 630",
         # Slots of 910 and of 455 coordinates, whose tables would take half a minute.
-        hesc.LeveledParams.cyclotomic(8191, [45], [], plain_modulus=3): "slots = 9 ",
-        hesc.LeveledParams.cyclotomic(8191, [45], [], plain_modulus=65537): "slots = 18 ",
-        hesc.LeveledParams.preset("ckks_4096"): "scheme = ckks",
+        hesc.Params.cyclotomic(8191, [45], [], plain_modulus=3): "slots = 9 ",
+        hesc.Params.cyclotomic(8191, [45], [], plain_modulus=65537): "slots = 18 ",
+        hesc.Params.preset("ckks_4096"): "scheme = ckks",
         "bgv_4096": "not of a str",
     }.items():
         with pytest.raises(hesc.ParameterError, match=says):
-            hesc.Params.unipolar_slots(refused)  # type: ignore[arg-type]
+            hesc.Params.unipolar_slots(refused)
 
 
 X = np.array([[0.5, -0.25, 0.75], [0.1, 0.9, -1.0]])
@@ -173,7 +176,7 @@ def test_mistakes_teach(kit: Kit) -> None:
 
 def test_powers_and_polynomials() -> None:
     """f(x) = x^3 - x^2 / 2 + x from three independent copies."""
-    kit = Kit(hesc.Params.recommended("bfv"), 1024)
+    kit = Kit(hesc.Params.recommended("bfv", encoding="streams"), 1024)
     x = np.linspace(-1, 1, 9)
     first, second, third = hesc.powers(kit.encryptor.encrypt_copies(x, 3))
     value, error = kit.decrypt(third - second / 2 + first, return_std=True)
@@ -184,7 +187,7 @@ def test_powers_and_polynomials() -> None:
 
 
 def test_side_by_side_shares_ciphertexts() -> None:
-    kit = Kit(hesc.Params.recommended("bfv"), 64)
+    kit = Kit(hesc.Params.recommended("bfv", encoding="streams"), 64)
     x, w = kit.encrypt(np.resize(X, (1, 15))), kit.encrypt(np.resize(W, (3, 15)))
     assert (x.blocks, w.blocks) == (1, 3)
     y = x @ w.T
@@ -282,7 +285,9 @@ def test_multiplexed_sums() -> None:
     with pytest.raises(hesc.ShapeError, match="3 coefficients"):
         x.multiplexed_sum(axis=1, coefficients=[1.0], random_state=3)
     with pytest.raises(hesc.ParameterError, match="slot packing"):
-        Kit(hesc.Params.recommended("bfv")).encrypt(W).multiplexed_sum(random_state=1)
+        Kit(hesc.Params.recommended("bfv", encoding="streams")).encrypt(W).multiplexed_sum(
+            random_state=1
+        )
 
 
 def test_noise_is_refused_in_time() -> None:
@@ -299,7 +304,7 @@ def test_noise_is_refused_in_time() -> None:
 
 def test_a_million_streams_in_bounded_memory() -> None:
     """Encrypting and adding batch by batch keeps the peak far below all ciphertexts at once."""
-    kit = Kit(hesc.Params.recommended("bfv"), 64, generator="bernoulli")
+    kit = Kit(hesc.Params.recommended("bfv", encoding="streams"), 64, generator="bernoulli")
     other = hesc.Encryptor(kit.public, 64, generator="bernoulli")
     values = np.zeros((1_000_000 // 16, 16))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -318,7 +323,7 @@ def test_other_threads_run_meanwhile() -> None:
 
     Forty times and more in each of 25 calls; a busy machine may leave it none, hence five calls.
     """
-    kit = Kit(hesc.Params.recommended("bfv"), 64)
+    kit = Kit(hesc.Params.recommended("bfv", encoding="streams"), 64)
 
     def worked() -> bool:
         moments: list[float] = []

@@ -95,12 +95,12 @@ def test_params_lists_every_preset() -> None:
     records = json.loads(run("params", "--json"))
     assert [record["name"] for record in records] == [preset.name for preset in _native.presets()]
     assert {record["name"] for record in records} == {
-        *hesc.Params.presets().names,
-        *hesc.LeveledParams.presets().names,
+        *hesc.Params.presets("streams").names,
+        *hesc.Params.presets("vectors").names,
     }
     for record in records:
         if record["contents"] == "numbers":
-            params = hesc.LeveledParams.preset(record["name"])
+            params = hesc.Params.preset(record["name"])
             assert (record["slots"], record["depth"]) == (params.slot_count, params.depth)
         else:
             assert record["slots"] == hesc.Params.preset(record["name"]).block_length
@@ -113,7 +113,7 @@ def test_blocks_have_the_sizes_that_params_states() -> None:
     """One block of bits on the wire, frame and array's own lines beside."""
     stated = {preset.name: preset.ciphertext_bytes for preset in _native.presets()}
     slow = ("ffdhe", "gm_", "16384")
-    for name in hesc.Params.presets().names:
+    for name in hesc.Params.presets("streams").names:
         if any(part in name for part in slow):
             continue
         params = hesc.Params.preset(name)
@@ -496,18 +496,19 @@ def test_the_module_lists_its_public_names() -> None:
         hesc.encrypt_everything  # noqa: B018
 
 
-@pytest.mark.parametrize("kind", [hesc.Params, hesc.LeveledParams])
+@pytest.mark.parametrize("kind", ["streams", "vectors", None])
 def test_presets_are_tables_of_what_sets_say(
-    kind: type[hesc.Params] | type[hesc.LeveledParams],
+    kind: str | None,
 ) -> None:
-    presets = kind.presets()
+    presets = hesc.Params.presets(kind)
     text = repr(presets)
     assert len(presets) == len(presets.names) == len(set(presets.names))
     for row in presets:
-        params: Any = kind.preset(row.name)
+        params: Any = hesc.Params.preset(row.name)
+        assert kind in (None, params.encodings[0])
         assert (row.scheme, row.ring_degree) == (params.scheme, params.ring_degree)
         assert row.security == params.assurance
-        if kind is hesc.LeveledParams:
+        if "vectors" in params.encodings:
             assert (row.slots, row.depth) == (params.slot_count, params.depth)
         else:
             assert (row.slots, row.depth) == (params.block_length, None)

@@ -21,9 +21,10 @@ from hesc.codes import (
     SignProjection,
 )
 from hesc.codes.secret import decrypt_distances, encrypt_codes
+from hesc.params import StreamParams
 
 KEY = HashKey(bytes(range(32)))
-Party = tuple[hesc.Params, hesc.SecretKey, hesc.PublicKeys]
+Party = tuple[StreamParams, hesc.SecretKey, hesc.PublicKeys]
 
 
 @pytest.fixture(scope="module")

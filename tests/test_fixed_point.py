@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hesc
-from hesc import LeveledParams, OutOfRangeError, ParameterError, ShapeError, integers
+from hesc import OutOfRangeError, ParameterError, ShapeError, integers
 from hesc.integers import FixedPoint, Kind
 from hesc.integers.secret import decrypt_integers
+from hesc.params import Params
 
 
 @given(st.data())
@@ -30,7 +31,7 @@ def test_fractions_come_back(data: st.DataObject) -> None:
 def test_products_and_quotients_keep_the_scale(dtype: str) -> None:
     fixed = FixedPoint(dtype, 2)
     kind = fixed.kind
-    params = LeveledParams.cyclotomic(255, [50] * 20, [50], plain_modulus=2, assurance="insecure")
+    params = Params.cyclotomic(255, [50] * 20, [50], plain_modulus=2, assurance="insecure")
     rng = np.random.default_rng(4)
     a, b = (rng.integers(kind.least, kind.most, 16, endpoint=True) for _ in range(2))
     a[:2], b[:3] = (kind.least, kind.most), (kind.least, kind.most, 1)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # Nothing is encrypted: readers check the same numbers, and objects are small.
 PARAMS = hesc.Params.insecure_plain(block_length=64, plain_modulus=32)
 SECRET, PUBLIC = hesc.keygen(PARAMS)
-LEVELED = hesc.LeveledParams.preset("bfv_4096")
+LEVELED = hesc.Params.preset("bfv_4096")
 NETWORK = load_network()
 LENGTH = 40
 HEADER, CHECKSUM = 14, 16
@@ -79,7 +79,7 @@ def _readers() -> dict[str, Reader]:
             PARAMS.to_bytes(), lambda b: hesc.Params.from_bytes(b, assurance="insecure")
         ),
         "leveled params": Reader(
-            LEVELED.to_bytes(), lambda b: hesc.LeveledParams.from_bytes(b, assurance="insecure")
+            LEVELED.to_bytes(), lambda b: hesc.Params.from_bytes(b, assurance="insecure")
         ),
         "public key": Reader(PUBLIC.to_bytes(), lambda b: hesc.PublicKeys.from_bytes(PARAMS, b)),
         "array": Reader(x.to_bytes(), lambda b: _use(hesc.EncryptedArray.from_bytes(PARAMS, b))),

@@ -51,7 +51,7 @@ X = encryptor().encrypt([[0.5, -0.25], [1.0, 0.75]])
 @cache
 def every_kind() -> list[object]:
     """One of each encrypted thing."""
-    leveled = hesc.LeveledParams.preset("bfv_4096")
+    leveled = hesc.Params.preset("bfv_4096")
     _, keys = hesc.keygen(leveled, products=False)
     _, public = hesc.keygen(hesc.Params.preset("insecure_tfhe_512"))
     seeded = hesc.SecretEncryptor(SECRET, 64).encrypt([0.5])

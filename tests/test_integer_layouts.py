@@ -12,11 +12,12 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import hesc
-from hesc import LeveledParams, integers, keygen
+from hesc import integers, keygen
 from hesc.integers.kinds import kind_of
 from hesc.integers.secret import decrypt_integers, decrypt_slotwise, encrypt_integers
 from hesc.packing import EncryptedSlots
 from hesc.packing.secret import decrypt_slots
+from hesc.params import Params, VectorParams
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,13 +88,15 @@ STEPS = st.lists(
 
 
 @pytest.fixture(scope="module")
-def small() -> LeveledParams:
+def small() -> VectorParams:
     """Bits in the slots of a small odd ring: 16 slots of 8 bits, in circles of 8."""
-    return LeveledParams.cyclotomic(255, [50] * 20, [50], plain_modulus=2, assurance="insecure")
+    found: VectorParams
+    found = Params.cyclotomic(255, [50] * 20, [50], plain_modulus=2, assurance="insecure")
+    return found
 
 
 @pytest.fixture(scope="module")
-def keys(small: LeveledParams) -> Any:
+def keys(small: VectorParams) -> Any:
     rotations = [(0, sign * step) for step in (1, 2, 4) for sign in (1, -1)]
     return keygen(small, slot_rotations=rotations, unpacking=True)
 
@@ -115,7 +118,7 @@ def keys(small: LeveledParams) -> Any:
     seed=0,
 )
 def test_programs_in_every_layout_are_numpys(
-    keys: Any, small: LeveledParams, steps: Any, dtype: str, count: int, form: Any, seed: int
+    keys: Any, small: VectorParams, steps: Any, dtype: str, count: int, form: Any, seed: int
 ) -> None:
     secret, public = keys
     rng, kind = np.random.default_rng(seed), kind_of(dtype)
@@ -161,7 +164,7 @@ def test_programs_in_every_layout_are_numpys(
 @settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
 @given(steps=STEPS, seed=st.integers(0, 2**32))
 def test_what_a_plan_says_along_slots_is_what_comes(
-    keys: Any, small: LeveledParams, steps: Any, seed: int
+    keys: Any, small: VectorParams, steps: Any, seed: int
 ) -> None:
     """Levels of results on encryptions under the public key, and keys: no more and no fewer."""
     _, public = keys
@@ -187,7 +190,7 @@ def test_what_a_plan_says_along_slots_is_what_comes(
 @pytest.mark.parametrize(
     "dtype", ["uint1", "int2", "uint3", "int4", "uint5", "int6", "int7", "uint8"]
 )
-def test_comparisons_along_slots_are_those_of_numbers(small: LeveledParams, dtype: str) -> None:
+def test_comparisons_along_slots_are_those_of_numbers(small: VectorParams, dtype: str) -> None:
     """All widths up to a circle: windows of bits are no powers of two."""
     lying = integers.Slotwise(small, dtype)
     rotations = lying.slot_rotations + lying.choice_rotations
@@ -209,7 +212,7 @@ def test_comparisons_along_slots_are_those_of_numbers(small: LeveledParams, dtyp
         assert decrypt_slotwise(secret, constant).tolist() == expected.tolist()
 
 
-def test_truth_values_leave_nothing_beside_them(small: LeveledParams) -> None:
+def test_truth_values_leave_nothing_beside_them(small: VectorParams) -> None:
     """Slots of a comparison hold its result, and nothing of how it was found."""
     lying = integers.Slotwise(small, "int4")
     secret, public = keygen(small, slot_rotations=lying.slot_rotations)
@@ -335,7 +338,7 @@ def test_wire_forms_of_layouts_lead_back(keys: Any, layout: str) -> None:
             integers.read(public.params, bytes(data[:-1]), layout=layout)
 
 
-def test_mixed_layouts_are_refused_by_name(keys: Any, small: LeveledParams) -> None:
+def test_mixed_layouts_are_refused_by_name(keys: Any, small: VectorParams) -> None:
     _, public = keys
     given = {
         layout: integers.encrypt(public, [1, 2], "uint8", layout=layout)
@@ -369,7 +372,7 @@ def test_mixed_layouts_are_refused_by_name(keys: Any, small: LeveledParams) -> N
 
 @pytest.mark.parametrize("count", [1, 2, 3, 5])
 def test_public_numbers_go_with_those_of_their_block(
-    keys: Any, small: LeveledParams, count: int
+    keys: Any, small: VectorParams, count: int
 ) -> None:
     """Of blocks of two numbers, whose last one may have one."""
     secret, public = keys
@@ -402,10 +405,10 @@ def test_expressions_along_slots_are_evaluated(keys: Any) -> None:
         integers.evaluate(deep)
 
 
-def test_packed_answers_of_several_blocks_have_room(keys: Any, small: LeveledParams) -> None:
+def test_packed_answers_of_several_blocks_have_room(keys: Any, small: VectorParams) -> None:
     """Bits of all blocks lie together, however narrow results are: plans count on that."""
     secret, public = keys
-    params = LeveledParams.cyclotomic(51, [50] * 12, [50], plain_modulus=2, assurance="insecure")
+    params = Params.cyclotomic(51, [50] * 12, [50], plain_modulus=2, assurance="insecure")
     tiny = keygen(params, unpacking=True)
     numbers = np.arange(9) % 16
     try:
@@ -428,7 +431,7 @@ def test_packed_answers_of_several_blocks_have_room(keys: Any, small: LeveledPar
         plan(a, foreign)
 
 
-def test_answers_are_no_inputs_of_packed_plans(keys: Any, small: LeveledParams) -> None:
+def test_answers_are_no_inputs_of_packed_plans(keys: Any, small: VectorParams) -> None:
     _, public = keys
     plan = integers.plan(
         operator.add, *["uint8"] * 2, params=small, upload="packed", answer="packed"
@@ -439,7 +442,7 @@ def test_answers_are_no_inputs_of_packed_plans(keys: Any, small: LeveledParams) 
         plan(answer, x)
 
 
-def test_keys_without_what_a_plan_needs_are_refused(small: LeveledParams) -> None:
+def test_keys_without_what_a_plan_needs_are_refused(small: VectorParams) -> None:
     _, bare = keygen(small)
     for form in ({"layout": "slotwise"}, {"upload": "packed"}):
         plan = integers.plan(operator.add, "uint8", "uint8", count=2, params=small, **form)  # type: ignore[arg-type]
@@ -453,7 +456,7 @@ def test_keys_without_what_a_plan_needs_are_refused(small: LeveledParams) -> Non
         plan(x, x)
 
 
-def test_what_no_layout_computes_is_refused(keys: Any, small: LeveledParams) -> None:
+def test_what_no_layout_computes_is_refused(keys: Any, small: VectorParams) -> None:
     _, public = keys
     row = np.arange(2, dtype=np.uint8)
     alone: list[tuple[Callable[..., Any], list[str], str]] = [
@@ -484,7 +487,7 @@ def test_what_no_layout_computes_is_refused(keys: Any, small: LeveledParams) -> 
         integers.plan(
             operator.add,
             *["uint8"] * 2,
-            params=LeveledParams.preset("bgv_16384"),
+            params=Params.preset("bgv_16384"),
             upload="packed",
         )
     with pytest.raises(hesc.CircuitError, match='layout="sliced"'):
@@ -492,10 +495,10 @@ def test_what_no_layout_computes_is_refused(keys: Any, small: LeveledParams) -> 
             lambda a: a + a + a + a,
             "uint64",
             count=1,
-            params=LeveledParams.preset("bgv_13107"),
+            params=Params.preset("bgv_13107"),
             layout="slotwise",
         )
-    _, many = keygen(LeveledParams.preset("bgv_16384"), products=False)
+    _, many = keygen(Params.preset("bgv_16384"), products=False)
     with pytest.raises(hesc.ParameterError, match="bgv_16384"):
         integers.encrypt(many, [1], "uint8", layout="packed")
     for encrypted in ("diagonal", "packed by powers"):
@@ -506,7 +509,7 @@ def test_what_no_layout_computes_is_refused(keys: Any, small: LeveledParams) -> 
 
 
 def test_noise_that_a_plan_does_not_know_is_refused_before_it_starts(
-    keys: Any, small: LeveledParams
+    keys: Any, small: VectorParams
 ) -> None:
     """A block that is lower than the others."""
     _, public = keys
@@ -522,7 +525,7 @@ def test_noise_that_a_plan_does_not_know_is_refused_before_it_starts(
     assert not seen
 
 
-def test_what_goes_with_no_truth_value_is_refused(keys: Any, small: LeveledParams) -> None:
+def test_what_goes_with_no_truth_value_is_refused(keys: Any, small: VectorParams) -> None:
     lying = integers.Slotwise(small, "uint8")
     x = lying.encrypt(keys[1], [3])
     truths = x < 5

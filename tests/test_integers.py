@@ -13,11 +13,12 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import hesc
-from hesc import LeveledParams, gates, integers, keygen
+from hesc import gates, integers, keygen
 from hesc.integers.circuits import circuit_of, styles
 from hesc.integers.kinds import common, kind_of
 from hesc.integers.secret import decrypt_integers, decrypt_slotwise, encrypt_integers
 from hesc.packing.secret import encrypt_slots
+from hesc.params import Params, VectorParams
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -293,13 +294,15 @@ def test_programs_are_numpys(steps: Any, dtypes: list[str], seed: int) -> None:
 
 
 @pytest.fixture(scope="module")
-def small() -> LeveledParams:
+def small() -> VectorParams:
     """Bits in the slots of a small odd ring, with room for many products."""
-    return LeveledParams.cyclotomic(255, [50] * 16, [50], plain_modulus=2, assurance="insecure")
+    found: VectorParams
+    found = Params.cyclotomic(255, [50] * 16, [50], plain_modulus=2, assurance="insecure")
+    return found
 
 
 @pytest.fixture(scope="module")
-def keys(small: LeveledParams) -> Any:
+def keys(small: VectorParams) -> Any:
     return keygen(small)
 
 
@@ -310,7 +313,7 @@ def keys(small: LeveledParams) -> Any:
     seed=st.integers(0, 2**32),
 )
 def test_encrypted_programs_are_numpys(
-    keys: Any, small: LeveledParams, steps: Any, dtypes: list[str], seed: int
+    keys: Any, small: VectorParams, steps: Any, dtypes: list[str], seed: int
 ) -> None:
     secret, public = keys
     rng = np.random.default_rng(seed)
@@ -407,7 +410,7 @@ def test_integers_on_bits_that_bootstrap(bit_keys: Any) -> None:
 
 def test_what_no_bootstrapping_plan_takes_is_refused(bit_keys: Any, keys: Any) -> None:
     secret, public, server = bit_keys
-    x = integers.encrypt(public, [1, 2], "uint8")
+    x: Any = integers.encrypt(public, [1, 2], "uint8")
     in_slots = integers.encrypt(keys[1], [1, 2], "uint8")
     plan = integers.plan(operator.add, "uint8", "uint8", engine="bootstrapped")
     with pytest.raises(hesc.ParameterError, match="server="):
@@ -437,7 +440,7 @@ def test_what_no_bootstrapping_plan_takes_is_refused(bit_keys: Any, keys: Any) -
             integers.read(public.params, lie)
 
 
-def test_rows_of_public_numbers_are_numpys(keys: Any, small: LeveledParams) -> None:
+def test_rows_of_public_numbers_are_numpys(keys: Any, small: VectorParams) -> None:
     secret, public = keys
     rng = np.random.default_rng(5)
     count = small.slot_count + 5
@@ -481,7 +484,7 @@ def test_rows_of_public_numbers_are_numpys(keys: Any, small: LeveledParams) -> N
 
 @pytest.mark.parametrize("name", ["bgv_13107_circuits", "bgv_16384"])
 def test_engines_compute_the_same(name: str) -> None:
-    params = LeveledParams.preset(name)
+    params = Params.preset(name)
     secret, public = keygen(params)
     rng = np.random.default_rng(3)
     a, b = numbers(rng, "int16", 700), numbers(rng, "int16", 700)
@@ -547,7 +550,7 @@ def test_wire_forms_lead_back(keys: Any) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["uint1", "int2", "uint3", "int4", "uint8", "int8"])
-def test_integers_along_slots_are_numpys(small: LeveledParams, dtype: str) -> None:
+def test_integers_along_slots_are_numpys(small: VectorParams, dtype: str) -> None:
     layout = integers.Slotwise(small, dtype)
     secret, public = keygen(small, slot_rotations=layout.slot_rotations)
     kind, rng = layout.kind, np.random.default_rng(4)
@@ -580,7 +583,7 @@ def test_integers_along_slots_are_numpys(small: LeveledParams, dtype: str) -> No
 
 
 def test_sums_inside_one_ciphertext() -> None:
-    params = LeveledParams.preset("bgv_13107")
+    params = Params.preset("bgv_13107")
     layout = integers.Slotwise(params, "uint64")
     secret, public = keygen(params, slot_rotations=layout.slot_rotations)
     assert (layout.capacity, layout.steps) == (8, [1, 2, 4, 8, 16, 32])
@@ -593,10 +596,10 @@ def test_sums_inside_one_ciphertext() -> None:
         summed + summed
 
 
-def test_what_does_not_lie_along_slots_is_refused(small: LeveledParams) -> None:
+def test_what_does_not_lie_along_slots_is_refused(small: VectorParams) -> None:
     for name, dtype in (("bgv_16384", "uint8"), ("bgv_13107", "uint129"), ("bgv_13107", "bool")):
         with pytest.raises(hesc.ParameterError):
-            integers.Slotwise(LeveledParams.preset(name), dtype)
+            integers.Slotwise(Params.preset(name), dtype)
     layout = integers.Slotwise(small, "uint4")
     _, public = keygen(small, slot_rotations=layout.slot_rotations)
     for values in ([1] * 5, [], [[1]]):
@@ -704,7 +707,7 @@ def test_what_is_no_integer_is_refused(keys: Any) -> None:
         decrypt_integers(secret, a + a)  # type: ignore[arg-type]
 
 
-def test_what_no_plan_takes_is_refused(keys: Any, small: LeveledParams) -> None:
+def test_what_no_plan_takes_is_refused(keys: Any, small: VectorParams) -> None:
     _, public = keys
     a = integers.encrypt(public, [1, 2], "uint8")
     plan = integers.plan(operator.add, "uint8", "uint8", params=small)
@@ -718,7 +721,7 @@ def test_what_no_plan_takes_is_refused(keys: Any, small: LeveledParams) -> None:
     with pytest.raises(hesc.KeyMismatchError):
         plan(a, integers.encrypt(other, [1, 2], "uint8"))
     with pytest.raises(hesc.ParameterError, match="BGV"):
-        integers.plan(operator.add, "uint8", "uint8", params=LeveledParams.preset("bfv_8192"))
+        integers.plan(operator.add, "uint8", "uint8", params=Params.preset("bfv_8192"))
     with pytest.raises(hesc.ParameterError):
         integers.plan(lambda x: x + a, "uint8")
     for wrong in (

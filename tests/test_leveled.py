@@ -32,7 +32,9 @@ def bound_of(scheme: str) -> float:
 @pytest.fixture(scope="module", params=SCHEMES)
 def keys(request: pytest.FixtureRequest) -> Keys:
     # Numbers of these tests stay within 128; a product of two such fits every set.
-    params = hesc.LeveledParams.recommended(request.param, bound=bound_of(request.param))
+    params = hesc.Params.recommended(
+        request.param, encoding="vectors", bound=bound_of(request.param)
+    )
     return hesc.keygen(params, rotations=[1, -3], conjugate=True)
 
 
@@ -61,7 +63,7 @@ def test_operators_act_slot_by_slot(keys: Keys) -> None:
 
 
 def test_scales_never_misalign_silently() -> None:
-    secret, public = hesc.keygen(hesc.LeveledParams.recommended("ckks"))
+    secret, public = hesc.keygen(hesc.Params.recommended("ckks", encoding="vectors"))
     a = public.encrypt([0.5, -0.25])
     # After a product the scale is another one. On the way down it is adjusted, if need be a level
     # further; without a way down the sum is refused, not wrong.
@@ -119,7 +121,7 @@ def test_rotations_and_what_they_need(keys: Keys) -> None:
 
 def test_everything_travels(keys: Keys, tmp_path: Path) -> None:
     secret, public = keys
-    params = hesc.LeveledParams.from_bytes(secret.params.to_bytes())
+    params = hesc.Params.from_bytes(secret.params.to_bytes())
     assert params == secret.params
     assert params.name == secret.params.name
     server = hesc.PublicKeys.from_bytes(params, public.to_bytes())
@@ -158,8 +160,8 @@ def test_errors_speak_of_what_users_know(keys: Keys) -> None:
 
 
 def test_presets_reach_what_their_names_say() -> None:
-    for name in hesc.LeveledParams.presets().names:
-        params = hesc.LeveledParams.preset(name)
+    for name in hesc.Params.presets("vectors").names:
+        params = hesc.Params.preset(name)
         expected = "hestd2018" if name.startswith("hestd2018_") else "guidelines2024"
         assert params.native.assurance == expected
         assert all(q < 2**50 for q in [*params.coeff_moduli, *params.special_moduli])
@@ -178,15 +180,15 @@ def test_presets_reach_what_their_names_say() -> None:
 
 @pytest.mark.parametrize("wrong", [None, "a", 10**400, -1, [1]])
 def test_arguments_that_nothing_takes_are_refused_by_name(wrong: Any) -> None:
-    primes = hesc.LeveledParams.preset("ckks_4096").coeff_moduli
+    primes = hesc.Params.preset("ckks_4096").coeff_moduli
     calls: list[Callable[[], Any]] = [
-        lambda: hesc.LeveledParams.lattice(
+        lambda: hesc.Params.lattice(
             "ckks", 4096, primes, special_moduli=(), scale=wrong, assurance="insecure"
         ),
-        lambda: hesc.LeveledParams.lattice("ckks", 4096, wrong, special_moduli=(), scale=2.0**30),
-        lambda: hesc.LeveledParams.lattice("bfv", wrong, primes, special_moduli=wrong),
-        lambda: hesc.LeveledParams.preset(wrong),
-        lambda: hesc.LeveledParams.from_bytes(wrong),
+        lambda: hesc.Params.lattice("ckks", 4096, wrong, special_moduli=(), scale=2.0**30),
+        lambda: hesc.Params.lattice("bfv", wrong, primes, special_moduli=wrong),
+        lambda: hesc.Params.preset(wrong),
+        lambda: hesc.Params.from_bytes(wrong),
         lambda: hesc.Params.recommended(wrong),
         lambda: hesc.Params.from_bytes(wrong),
         lambda: hesc.Params.elgamal(wrong),
@@ -223,12 +225,12 @@ def test_mistakes_are_named(keys: Keys) -> None:
     with pytest.raises(hesc.ParameterError, match="rotations"):
         other_public.encrypt([1, 2]).rotate(1)
     with pytest.raises(hesc.ParameterError, match="choose one of"):
-        hesc.LeveledParams.preset("rsa_4096")
+        hesc.Params.preset("rsa_4096")
     for masked in (public.encrypt, secret.encrypt_to_bytes):
         with pytest.raises(hesc.OutOfRangeError, match="masked"):
             masked(np.ma.masked_array([1, 2], mask=[True, False]))
     with pytest.raises(hesc.SecurityError, match="2024"):
-        hesc.LeveledParams.lattice(
+        hesc.Params.lattice(
             scheme,
             secret.params.ring_degree // 2,
             secret.params.coeff_moduli,
@@ -249,7 +251,7 @@ def test_depth_ends_with_an_error(keys: Keys) -> None:
             close(secret.decrypt(a), [1, 1])
     except hesc.NoiseBudgetError:
         # Numbers of this test are within 1, the others' within 128.
-        stated = hesc.LeveledParams.recommended(secret.params.scheme)
+        stated = hesc.Params.recommended(secret.params.scheme, encoding="vectors")
         assert depth == stated.depth == {"bfv": 4, "bgv": 4, "ckks": 3}[secret.params.scheme]
 
 
@@ -289,7 +291,7 @@ def test_stored_vectors(case: dict[str, Any], tmp_path: Path) -> None:
 EVALUATION = """
 import pickle, sys, hesc
 name, forms, x, y = pickle.load(sys.stdin.buffer)
-public = hesc.PublicKeys.from_bytes(hesc.LeveledParams.preset(name), forms)
+public = hesc.PublicKeys.from_bytes(hesc.Params.preset(name), forms)
 x, y = (hesc.EncryptedVector.from_bytes(public.params, data, 3) for data in (x, y))
 x = x.with_keys(public)
 results = [x + y, x * y, x.square(), x.rotate(1), (x * y).mod_switch_to(1)]
@@ -300,7 +302,7 @@ sys.stdout.buffer.write(b"".join(result.to_bytes() for result in results))
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_two_threads_compute_what_one_does(scheme: str) -> None:
     name = f"{scheme}_8192"
-    _, public = hesc.keygen(hesc.LeveledParams.preset(name), rotations=[1, -2])
+    _, public = hesc.keygen(hesc.Params.preset(name), rotations=[1, -2])
     x, y = (public.encrypt([1, 2, i], bound=4).to_bytes() for i in (3, 4))
     task = pickle.dumps((name, public.to_bytes(), x, y))
     one, two = (
@@ -317,7 +319,7 @@ def test_two_threads_compute_what_one_does(scheme: str) -> None:
 
 
 def test_ciphertexts_are_read_without_keys_and_bound_to_compute() -> None:
-    params = hesc.LeveledParams.preset("bfv_4096")
+    params = hesc.Params.preset("bfv_4096")
     secret, public = hesc.keygen(params, products=False, rotations=[1])
     data = public.encrypt([3, 4], bound=4).to_bytes()
     x = hesc.EncryptedVector.from_bytes(params, data)
@@ -339,7 +341,7 @@ def test_ciphertexts_are_read_without_keys_and_bound_to_compute() -> None:
     again = pickle.loads(pickle.dumps([bound, bound]))  # noqa: S301 - our own
     assert again[0].keys is again[1].keys
     assert secret.decrypt(again[0].rotate(1)).tolist() == [4, 3]
-    _, others = hesc.keygen(hesc.LeveledParams.preset("bfv_8192"), products=False)
+    _, others = hesc.keygen(hesc.Params.preset("bfv_8192"), products=False)
     with pytest.raises(hesc.ParameterError, match="bfv_8192"):
         x.with_keys(others)
     with pytest.raises(hesc.ParameterError, match="public keys"):

@@ -101,10 +101,10 @@ def test_integers_are_right_at_the_bound_and_refused_beyond(p: Party, name: str)
 
 
 def test_what_stood_in_the_issue_is_refused_or_asked_for() -> None:
-    params = hesc.LeveledParams.recommended("bfv")
+    params = hesc.Params.recommended("bfv", encoding="vectors")
     secret, public = hesc.keygen(params)
     assert "integers from {} to {}".format(*params.integer_range) in repr(params)
-    assert "integers" not in repr(hesc.LeveledParams.recommended("ckks"))
+    assert "integers" not in repr(hesc.Params.recommended("ckks", encoding="vectors"))
     numbers: list[Any] = [[60000], np.array([60000])]
     for values in numbers:
         x = public.encrypt(values)

@@ -38,7 +38,7 @@ def test_nothing_on_the_wire_but_residues_depends_on_the_data(scheme: str) -> No
     So do results of one program on them: numbers that travel are functions of the program and of
     what was declared. Operands in the clear show their size up to a power of two and no more.
     """
-    params = hesc.LeveledParams.recommended(scheme)
+    params = hesc.Params.recommended(scheme, encoding="vectors")
     secret, public = hesc.keygen(params, rotations=[1, -4])
     bound = 1 if scheme == "ckks" else 100
 
@@ -68,7 +68,7 @@ def test_nothing_on_the_wire_but_residues_depends_on_the_data(scheme: str) -> No
 
 
 def test_bounds_are_declared_and_never_found_out() -> None:
-    params = hesc.LeveledParams.recommended("ckks")
+    params = hesc.Params.recommended("ckks", encoding="vectors")
     assert params.bound == 1.0
     secret, public = hesc.keygen(params, products=False)
     for encrypt in (public.encrypt, secret.encrypt_to_bytes):
@@ -87,20 +87,20 @@ def test_bounds_are_declared_and_never_found_out() -> None:
             encrypt([1.0], bound=1e40)
     for wrong in (1e40, 1e150, np.inf, np.nan):
         with pytest.raises(hesc.ParameterError, match="bound"):
-            hesc.LeveledParams.preset("ckks_8192", bound=wrong)
+            hesc.Params.preset("ckks_8192", bound=wrong)
     close(secret.decrypt(public.encrypt([0.5, 1.5], bound=2.0)), [0.5, 1.5])
     # Numbers of the unit circle may be rounded outwards.
     circle = np.exp(1j * np.arange(100))
     np.testing.assert_allclose(secret.decrypt(public.encrypt(circle)), circle, atol=1e-5)
-    wide = hesc.LeveledParams.recommended("ckks", bound=8.0)
+    wide = hesc.Params.recommended("ckks", encoding="vectors", bound=8.0)
     assert wide != params
-    again = hesc.LeveledParams.from_bytes(wide.to_bytes())
+    again = hesc.Params.from_bytes(wide.to_bytes())
     assert (again, again.name, again.bound) == (wide, "ckks_8192", 8.0)
     for wrong in (0.0, -1.0, np.inf, np.nan):
         with pytest.raises(hesc.ParameterError, match="bound"):
-            hesc.LeveledParams.recommended("ckks", bound=wrong)
+            hesc.Params.recommended("ckks", encoding="vectors", bound=wrong)
     with pytest.raises(hesc.ParameterError, match="bound"):
-        hesc.LeveledParams.recommended("bfv", bound=2.0)
+        hesc.Params.recommended("bfv", encoding="vectors", bound=2.0)
 
 
 def test_operands_of_ckks_are_numbers(precise: Keys) -> None:
@@ -127,7 +127,7 @@ def test_operands_of_ckks_are_numbers(precise: Keys) -> None:
 
 @pytest.mark.parametrize("scheme", ["bfv", "bgv"])
 def test_integers_come_back_or_are_refused(scheme: str) -> None:
-    params = hesc.LeveledParams.recommended(scheme)
+    params = hesc.Params.recommended(scheme, encoding="vectors")
     secret, public = hesc.keygen(params, rotations=[1])
     smallest, largest = params.integer_range
     assert params.plain_modulus == largest - smallest + 1
@@ -158,13 +158,13 @@ def test_integers_come_back_or_are_refused(scheme: str) -> None:
             with pytest.raises(hesc.OutOfRangeError, match="integers"):
                 call(wrong)
     with pytest.raises(hesc.ParameterError, match="integers"):
-        _ = hesc.LeveledParams.recommended("ckks").integer_range
+        _ = hesc.Params.recommended("ckks", encoding="vectors").integer_range
 
 
 @pytest.mark.parametrize("scheme", ["bfv", "bgv"])
 def test_products_with_ones_own_image_are_right_or_refused(scheme: str) -> None:
     """The constant coefficient of `e(X) e(1/X)` is the sum of all squares of the noise."""
-    params = hesc.LeveledParams.recommended(scheme, ring_degree=4096)
+    params = hesc.Params.recommended(scheme, encoding="vectors", ring_degree=4096)
     secret, public = hesc.keygen(params, conjugate=True)
     smallest, largest = params.integer_range
     values = np.random.default_rng(1).integers(smallest, largest + 1, params.slot_count)
@@ -250,7 +250,7 @@ def test_primes_of_a_chain_may_differ_in_size(scheme: str) -> None:
     """SEAL's usual chain has primes of 60 and of 40 bits: digits of one are lifted to the other."""
     large, special, *small = primes_of_bits(16384, [60, 60, 40, 40])
     exact = scheme != "ckks"
-    params = hesc.LeveledParams.lattice(
+    params = hesc.Params.lattice(
         scheme,
         8192,
         [large, *small],
@@ -274,21 +274,21 @@ def test_primes_of_a_chain_may_differ_in_size(scheme: str) -> None:
 def test_sets_below_the_standard_asked_for_are_refused_when_read(standard: str) -> None:
     if standard == "insecure":
         special, *others = primes_of_bits(2048, [30] * 3)
-        params = hesc.LeveledParams.lattice(
+        params = hesc.Params.lattice(
             "bgv", 1024, others, special_moduli=[special], plain_modulus=257, assurance=standard
         )
     else:
-        params = hesc.LeveledParams.preset("hestd2018_bfv_4096")
+        params = hesc.Params.preset("hestd2018_bfv_4096")
     data = params.to_bytes()
     with pytest.raises(hesc.SecurityError):
-        hesc.LeveledParams.from_bytes(data)
-    assert hesc.LeveledParams.from_bytes(data, assurance=standard) == params
+        hesc.Params.from_bytes(data)
+    assert hesc.Params.from_bytes(data, assurance=standard) == params
 
 
 def test_scales_that_leave_no_number_are_refused() -> None:
     """Numbers so small that their size times an infinite scale is no number are no exception."""
     special, first, *others = primes_of_bits(512, [50] * 2 + [40] * 10)
-    params = hesc.LeveledParams.lattice(
+    params = hesc.Params.lattice(
         "ckks",
         256,
         [first, *others],

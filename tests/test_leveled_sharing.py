@@ -116,11 +116,11 @@ def test_what_is_shared_follows_the_owners_bounds(precise: Keys) -> None:
         secret.decrypt_shared(far, expected=public.encrypt([1.0]), answers=10**6)
     with pytest.raises(hesc.ParameterError, match="drown"):
         secret.decrypt_shared(far, expected=public.encrypt([0.0]), answers=10**18)
-    small, keys = hesc.keygen(hesc.LeveledParams.recommended("ckks"), products=False)
+    small, keys = hesc.keygen(hesc.Params.recommended("ckks", encoding="vectors"), products=False)
     with pytest.raises(hesc.ParameterError, match="drown"):
         small.decrypt_shared(keys.encrypt([1]), expected=keys.encrypt([0]), answers=1)
     assert small.shared == 0.0
-    exact, keys = hesc.keygen(hesc.LeveledParams.recommended("bfv"), products=False)
+    exact, keys = hesc.keygen(hesc.Params.recommended("bfv", encoding="vectors"), products=False)
     with pytest.raises(hesc.ParameterError, match="exact"):
         exact.decrypt_shared(keys.encrypt([1]), expected=keys.encrypt([1]), answers=1)
 

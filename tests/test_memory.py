@@ -27,7 +27,7 @@ GIB = 1 << 30
 @cache
 def _given() -> tuple[Any, Any, Any, Any]:
     secret, public = hesc.keygen(hesc.Params.preset("bfv_1024"))
-    _, keys = hesc.keygen(hesc.LeveledParams.preset("bgv_4369"), products=False)
+    _, keys = hesc.keygen(hesc.Params.preset("bgv_4369"), products=False)
     x = hesc.Encryptor(public, 64).encrypt([0.5])
     return secret, public, keys, x
 
@@ -61,7 +61,7 @@ REQUESTS: dict[str, Callable[[], object]] = {
         np.zeros(10**6)
     ),
     "evaluation keys": lambda: hesc.keygen(
-        hesc.LeveledParams.preset("ckks_32768"), rotations=range(1, 500)
+        hesc.Params.preset("ckks_32768"), rotations=range(1, 500)
     ),
     "seeded ciphertexts": lambda: hesc.SecretEncryptor(
         _given()[0], 64, layout="one_per_block"
@@ -81,7 +81,7 @@ REQUESTS: dict[str, Callable[[], object]] = {
     "integers": lambda: integers.encrypt(_given()[2], _many(10**8, np.uint8(1)), "uint8"),
     "integers in slots": lambda: integers.encrypt(_given()[2], np.zeros(10**6, int), "uint64"),
     "a matrix": lambda: leveled.Matrix(
-        hesc.LeveledParams.preset("ckks_16384"), np.broadcast_to(0.5, (8192, 8192))
+        hesc.Params.preset("ckks_16384"), np.broadcast_to(0.5, (8192, 8192))
     ),
 }
 

@@ -203,7 +203,7 @@ def test_no_sample_in_the_region_is_worse_than_the_worst(activation: str, follow
 
 @pytest.mark.parametrize("widths", [(8, 4), (3, 8), (5, 5), (8, 1), (1, 8), (64, 10)])
 def test_matrices_act_on_every_sample(widths: tuple[int, int]) -> None:
-    params = hesc.LeveledParams.recommended("ckks", ring_degree=4096)
+    params = hesc.Params.recommended("ckks", encoding="vectors", ring_degree=4096)
     packing = Packing(params.slot_count, widths)
     secret, keys = hesc.keygen(params, rotations=packing.rotations())
     rng = np.random.default_rng(0)

@@ -221,7 +221,7 @@ def clear_answer() -> bytes:
 
 def other_keys() -> bytes:
     """Of another set."""
-    _, keys = hesc.keygen(hesc.LeveledParams.preset("ckks_4096"), products=False)
+    _, keys = hesc.keygen(hesc.Params.preset("ckks_4096"), products=False)
     return keys.to_bytes()
 
 

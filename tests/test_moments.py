@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hesc
-from hesc import DecryptionError, LeveledParams, OutOfRangeError, ShapeError, integers
+from hesc import DecryptionError, OutOfRangeError, ShapeError, integers
 from hesc.integers import Moments
 from hesc.integers.secret import decrypt_integers
+from hesc.params import Params
 
 NUMBERS = st.integers(-(2**100), 2**100)
 
@@ -50,7 +51,7 @@ def test_a_server_sums_and_the_key_owner_divides() -> None:
     rng = np.random.default_rng(8)
     x = rng.integers(-8, 8, (5, 16), dtype=np.int8)
     y = rng.integers(0, 8, (5, 16), dtype=np.uint8)
-    params = LeveledParams.cyclotomic(255, [50] * 16, [50], plain_modulus=2, assurance="insecure")
+    params = Params.cyclotomic(255, [50] * 16, [50], plain_modulus=2, assurance="insecure")
     plan = integers.plan(
         lambda *rows: integers.sums(rows[:5], rows[5:]),
         *["int4"] * 5,

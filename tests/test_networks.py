@@ -26,6 +26,8 @@ from hesc_papers import conventional
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from hesc.params import StreamParams
+
 NETWORK = load_network()
 SPLIT = load_split()
 FILE = Path(hesc.__file__).parent / "streams" / "iris" / "network.json"
@@ -204,7 +206,7 @@ def test_best_mode_in_99_of_100_seeds() -> None:
     assert accuracy(NETWORK, SPLIT.test_features, SPLIT.test_classes) >= 0.99
 
 
-def layered(params: hesc.Params, length: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+def layered(params: StreamParams, length: int) -> np.ndarray[Any, np.dtype[np.float64]]:
     secret, public = hesc.keygen(params)
 
     def encryptor(first_dimension: int, seed: int) -> hesc.Encryptor:
@@ -255,6 +257,7 @@ def test_conventional_sums_are_noisier() -> None:
 def test_conventional_sums_run_encrypted() -> None:
     """Two masks on end need about 100 bits of modulus: N = 4096."""
     params = hesc.Params.lattice(
+        "bfv",
         ring_degree=4096,
         coeff_moduli=[67043329, 66994177, 66961409, 66813953],
         packing="slots",

@@ -369,7 +369,7 @@ def test_a_secret_key_never_takes_the_place_of_a_file(tmp_path: Path) -> None:
         _secret(tmp_path / "link")
     with pytest.raises(FileNotFoundError, match="make it first"):
         _secret(tmp_path / "nodir" / "s.key")
-    secret, _ = hesc.keygen(hesc.LeveledParams.preset("bfv_4096"), products=False)
+    secret, _ = hesc.keygen(hesc.Params.preset("bfv_4096"), products=False)
     with pytest.raises(FileExistsError, match="not overwritten"):
         secret.save(tmp_path / "link")
     assert _names(tmp_path) == ["link"]

@@ -31,7 +31,7 @@ SETS = [(255, 2), (127, 2), (341, 2), (255, 7), (255, 8), (51, 1024)]
 
 
 def small(index: int, plain_modulus: int, **keys: Any) -> Keys:
-    params = hesc.LeveledParams.cyclotomic(
+    params = hesc.Params.cyclotomic(
         index, [45] * 4, [50], plain_modulus=plain_modulus, assurance="insecure"
     )
     return hesc.keygen(params, unpacking=True, **keys)
@@ -164,7 +164,7 @@ def test_numbers_are_given_from_either_side(plain_modulus: int) -> None:
 
 
 def test_a_ring_of_one_slot_spreads_its_message() -> None:
-    params = hesc.LeveledParams.cyclotomic(5, [40, 40], [44], assurance="insecure")
+    params = hesc.Params.cyclotomic(5, [40, 40], [44], assurance="insecure")
     secret, public = hesc.keygen(params, unpacking=True, spreading=True)
     found = {
         message: int(decrypt_slots(secret, slots)[0])
@@ -184,7 +184,7 @@ def test_bits_have_the_operators_of_bits(bits: Keys) -> None:
 
 
 def test_large_primes_have_normal_bases() -> None:
-    make = hesc.LeveledParams.cyclotomic
+    make = hesc.Params.cyclotomic
     assert make(85, [45], [50], plain_modulus=1000003, assurance="insecure").slot_degree == 16
 
 
@@ -226,9 +226,7 @@ def test_values_rotate_as_rows_or_not_at_all(index: int) -> None:
 
     The rings have dimensions with a twist of 1, two of them, and with one of 2 beside none.
     """
-    params = hesc.LeveledParams.cyclotomic(
-        index, [45] * 2, [50], plain_modulus=2, assurance="insecure"
-    )
+    params = hesc.Params.cyclotomic(index, [45] * 2, [50], plain_modulus=2, assurance="insecure")
     lengths = [dimension.length for dimension in params.dimensions]
     rotations = [(axis, step) for axis in range(len(lengths)) for step in (1, -1)]
     secret, public = hesc.keygen(params, slot_rotations=rotations)
@@ -371,7 +369,7 @@ def test_missing_keys_are_named(bits: Keys) -> None:
 
 
 def test_indices_that_make_no_ring_are_refused() -> None:
-    make = hesc.LeveledParams.cyclotomic
+    make = hesc.Params.cyclotomic
     cases: list[tuple[Callable[[], Any], str]] = [
         (lambda: make(256, [45], [50]), "even"),
         (lambda: make(255, [45], [50], plain_modulus=3), "divisor 3"),
@@ -382,13 +380,13 @@ def test_indices_that_make_no_ring_are_refused() -> None:
         (lambda: make(4369, [45, 45], [50]), "beyond"),
         (lambda: make(8191, [20], [50]), "prime"),
         (lambda: make(8191, [45], [], plain_modulus=3).slot_degree, "910 coordinates"),
-        (lambda: hesc.LeveledParams.lattice("bgv", None, [97], special_moduli=[]), "either"),
-        (lambda: hesc.LeveledParams.lattice("bgv", 1000, [97], special_moduli=[]), "power of two"),
+        (lambda: hesc.Params.lattice("bgv", None, [97], special_moduli=[]), "either"),
+        (lambda: hesc.Params.lattice("bgv", 1000, [97], special_moduli=[]), "power of two"),
     ]
     for call, message in cases:
         with pytest.raises(hesc.HescError, match=message):
             call()
-    vectors = hesc.keygen(hesc.LeveledParams.preset("bgv_4096"))[0]
+    vectors = hesc.keygen(hesc.Params.preset("bgv_4096"))[0]
     with pytest.raises(hesc.ParameterError, match="odd index"):
         encrypt_slots(vectors, [1])
 
@@ -405,7 +403,7 @@ def test_slots_survive_pickling(bits: Keys) -> None:
 @pytest.mark.parametrize("index", [31, 51, 85])
 def test_second_implementation_reads_slots(index: int, tmp_path: Path) -> None:
     """Decryption from bytes, products and slots, all by definition in Python's integers."""
-    params = hesc.LeveledParams.cyclotomic(index, [40, 40], [45], assurance="insecure")
+    params = hesc.Params.cyclotomic(index, [40, 40], [45], assurance="insecure")
     secret, public = hesc.keygen(params, unpacking=True, slot_rotations=[(0, 1)])
     secret.save(tmp_path / "key")
     n, t = params.ring_degree, 2

@@ -15,8 +15,7 @@ from scipy.stats import binom
 from hesc import HescError, OutOfRangeError, ShapeError
 from hesc._support import shares
 from hesc.integers import BootstrappedIntegers, Kind
-from hesc.params.streams import Params
-from hesc.params.vectors import LeveledParams
+from hesc.params import Params
 from hesc.planner import Calibration, Classes, Distances, Products, Scores, Task, decide
 from hesc.planner.contenders import CONTENDERS
 from hesc.planner.contenders import decisions as deciding
@@ -32,7 +31,7 @@ from hesc.secret import keygen
 from hesc.streams.arrays import EncryptedArray
 
 SHIPPED = Calibration.shipped()
-BFV = LeveledParams.preset("bfv_4096")
+BFV = Params.preset("bfv_4096")
 
 
 def offered(way: object, task: Task) -> Offer:
@@ -197,7 +196,7 @@ def test_integers_are_the_model_in_whole_numbers(features: int, outputs: int) ->
 
 @pytest.mark.parametrize("name", ["bgv_13107_circuits", "bgv_4369"])
 def test_keys_are_as_large_as_said(name: str) -> None:
-    params = LeveledParams.preset(name)
+    params = Params.preset(name)
     public = keygen(params, unpacking=True)[1]
     size = len(public.to_bytes())
     assert sizes.keys(name, "packed") == size

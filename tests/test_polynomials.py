@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from hesc.params import StreamParams
+
 X = np.array([[0.3, -0.7, 0.9], [0.0, 1.0, -1.0]])
 Y = np.array([[-0.5, 0.2, 0.6], [1.0, -0.4, 0.1]])
 
 
 def decrypted(
-    params: hesc.Params, polynomial: hesc.Polynomial, *values: object, **options: object
+    params: StreamParams, polynomial: hesc.Polynomial, *values: object, **options: object
 ) -> NDArray[np.float64]:
     secret, public = hesc.keygen(params)
     encryptor = hesc.Encryptor(

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:This process:DeprecationWarning"
 PARAMS = hesc.Params.preset("bfv_1024_fusion")
 SECRET, PUBLIC = hesc.keygen(PARAMS)
 VALUES = np.linspace(-1, 1, 300)
-LEVELED = hesc.LeveledParams.preset("bfv_4096")
+LEVELED = hesc.Params.preset("bfv_4096")
 OWNER, KEYS = hesc.keygen(LEVELED)
 
 
@@ -219,10 +219,14 @@ def _travelled(thing: Any) -> Any:
 @pytest.mark.parametrize(
     "params",
     [
-        *(hesc.Params.preset(name) for name in hesc.Params.presets().names if "8192" not in name),
+        *(
+            hesc.Params.preset(name)
+            for name in hesc.Params.presets("streams").names
+            if "8192" not in name
+        ),
         PARAMS.simulated(),
         LEVELED,
-        hesc.LeveledParams.preset("ckks_4096", bound=2.5),
+        hesc.Params.preset("ckks_4096", bound=2.5),
     ],
     ids=lambda params: params.name,
 )

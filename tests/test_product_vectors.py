@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -18,6 +18,9 @@ from hesc.ring_products.secret import decrypt_scores
 from tests.second_implementation import codes as second_codes
 from tests.second_implementation import ring_products as second
 from tests.second_implementation import wire
+
+if TYPE_CHECKING:
+    from hesc.params import VectorParams
 
 STORED = json.loads((Path(__file__).parents[1] / "vectors" / "products.json").read_text())
 WEIGHTS, INTERCEPTS = np.array(STORED["model"]), np.array(STORED["intercepts"])
@@ -32,7 +35,7 @@ def data(case: dict[str, Any], name: str) -> bytes:
 
 
 def key_of(
-    params: hesc.LeveledParams, case: dict[str, Any], folder: Path
+    params: VectorParams, case: dict[str, Any], folder: Path
 ) -> tuple[hesc.SecretKey, tuple[bytes, Any]]:
     """The key for hesc, and its name and coefficients for the second implementation."""
     path = folder / "secret"

@@ -101,7 +101,7 @@ def test_plans_travel_and_share_keys(party: Party) -> None:
     low, high = again.ranges
     assert np.array_equal(low, LOW)
     assert np.array_equal(high, HIGH)
-    read = hesc.LeveledParams.from_bytes(again.params.to_bytes())
+    read = hesc.Params.from_bytes(again.params.to_bytes())
     keys = hesc.PublicKeys.from_bytes(read, party.keys.to_bytes())
     query = encrypt_features(party.secret, again, samples(1))
     assert decrypt_scores(party.secret, again, party.model.evaluate(query)).values.shape == (1, 3)

@@ -147,9 +147,14 @@ def test_parameters_and_keys_do_not_mix() -> None:
 def test_security_is_checked() -> None:
     with pytest.raises(hesc.SecurityError, match="2024"):
         hesc.Params.lattice(
-            ring_degree=1024, coeff_moduli=[134215681], packing="coefficients", plain_modulus=2
+            "bfv",
+            ring_degree=1024,
+            coeff_moduli=[134215681],
+            packing="coefficients",
+            plain_modulus=2,
         )
     weak = hesc.Params.lattice(
+        "bfv",
         ring_degree=512,
         coeff_moduli=[134215681],
         packing="coefficients",
@@ -163,7 +168,7 @@ def test_security_is_checked() -> None:
     standard = hesc.Params.preset("hestd2018_koseki_bfv_1024")
     with pytest.raises(hesc.SecurityError):
         hesc.Params.from_bytes(standard.to_bytes())
-    for name in hesc.Params.presets().names:
+    for name in hesc.Params.presets("streams").names:
         preset = hesc.Params.preset(name)
         other = "symmetric128" if preset.scheme == "pad" else "classical128"
         strong = "guidelines2024" if preset.ring_degree else other
@@ -186,7 +191,7 @@ def test_security_is_checked() -> None:
         hesc.Params.from_bytes(small.to_bytes())
     assert hesc.Params.from_bytes(small.to_bytes(), assurance="insecure") == small
     with pytest.raises(hesc.ParameterError, match="plain_modulus for BFV or scale for CKKS"):
-        hesc.Params.lattice(ring_degree=1024, coeff_moduli=[67104769], packing="slots")
+        hesc.Params.lattice("bfv", ring_degree=1024, coeff_moduli=[67104769], packing="slots")
     with pytest.raises(hesc.SecurityError, match=r"encrypts nothing.*insecure"):
         hesc.Params.from_bytes(hesc.Params.insecure_plain().to_bytes())
 
@@ -196,6 +201,7 @@ def test_the_papers_18_bit_ckks_set_is_refused() -> None:
     for log2_scale in range(8, 16):
         with pytest.raises(hesc.NoiseBudgetError):
             hesc.Params.lattice(
+                "ckks",
                 ring_degree=1024,
                 coeff_moduli=[249857],
                 packing="complex_slots",
@@ -204,7 +210,7 @@ def test_the_papers_18_bit_ckks_set_is_refused() -> None:
 
 
 def test_secret_keys_stay_secret(tmp_path: Path) -> None:
-    secret, _ = hesc.keygen(hesc.Params.recommended("bfv"))
+    secret, _ = hesc.keygen(hesc.Params.recommended("bfv", encoding="streams"))
     for operation in (pickle.dumps, copy.copy, copy.deepcopy):
         with pytest.raises(TypeError, match="not pickled or copied"):
             operation(secret)
@@ -213,7 +219,7 @@ def test_secret_keys_stay_secret(tmp_path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     with pytest.raises(FileExistsError):
         secret.save(path)
-    other, _ = hesc.keygen(hesc.Params.recommended("bfv"))
+    other, _ = hesc.keygen(hesc.Params.recommended("bfv", encoding="streams"))
     assert secret != other
     assert "object at" in repr(secret)
 
@@ -245,7 +251,7 @@ def test_a_server_never_loads_what_decrypts() -> None:
     code = (
         "import sys, hesc, hesc.cli, hesc.gates\n"
         "import hesc.streams.networks.monomial, hesc.streams.networks.layered\n"
-        "hesc.Params.recommended('bfv'); hesc.Encryptor; hesc.EncryptedArray\n"
+        "hesc.Params.recommended('bfv', encoding='streams'); hesc.Encryptor; hesc.EncryptedArray\n"
         "assert 'hesc.secret' not in sys.modules\n"
         "hesc.keygen\n"
         "assert 'hesc.secret' in sys.modules\n"

@@ -9,22 +9,25 @@ import numpy as np
 import pytest
 
 import hesc
-from hesc import CipherKey, LeveledParams, integers, keygen
+from hesc import CipherKey, integers, keygen
 from hesc.integers import encrypt, transciphering
 from hesc.integers.secret import decrypt_integers
 from hesc.integers.transciphering import Message, Shape
+from hesc.params import Params, VectorParams
 
 Party = tuple[transciphering.Plan, hesc.SecretKey, hesc.PublicKeys]
 
 
 @pytest.fixture(scope="module")
-def params() -> LeveledParams:
+def params() -> VectorParams:
     """A small ring, whose noise is far below its primes."""
-    return LeveledParams.cyclotomic(255, [50] * 16, [50], plain_modulus=2, assurance="insecure")
+    found: VectorParams
+    found = Params.cyclotomic(255, [50] * 16, [50], plain_modulus=2, assurance="insecure")
+    return found
 
 
 @pytest.fixture(scope="module")
-def party(params: LeveledParams) -> Party:
+def party(params: VectorParams) -> Party:
     return transciphering.plan("int5", bits=17, params=params), *keygen(params)
 
 
@@ -131,7 +134,7 @@ def test_shapes_are_refused_by_the_limit_that_they_break(key: CipherKey) -> None
 
 
 def test_what_does_not_fit_is_refused(
-    party: Party, params: LeveledParams, key: CipherKey, stored: integers.EncryptedIntegers
+    party: Party, params: VectorParams, key: CipherKey, stored: integers.EncryptedIntegers
 ) -> None:
     plan, _, public = party
     message = key.encrypt([1, 2], "int5", shape=plan.shape)
@@ -158,7 +161,7 @@ def test_what_does_not_fit_is_refused(
     with pytest.raises(hesc.ParameterError, match="bits=64"):
         transciphering.plan("uint64", bits=46)
     with pytest.raises(hesc.ParameterError, match="plaintext modulus 2"):
-        transciphering.plan("int5", params=LeveledParams.preset("bgv_8192"))
+        transciphering.plan("int5", params=Params.preset("bgv_8192"))
 
 
 def test_secrets_and_damaged_messages(key: CipherKey) -> None:

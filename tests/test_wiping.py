@@ -67,7 +67,7 @@ def used(secret, public, name):
         hesc.Decryptor(secret).decrypt(array.answer())
 
 for name in kinds:
-    of = hesc.LeveledParams if name in leveled.split(",") else hesc.Params
+    of = VectorParams if name in leveled.split(",") else hesc.Params
     params, path = of.preset(name), folder + "/" + name
     public = None
     if mode in ("make", "use"):
@@ -80,7 +80,7 @@ for name in kinds:
         passphrase = "correct horse" if mode == "sealed" else None
         file = path + ".used.sealed" * bool(passphrase)
         assert wants_passphrase(file) == bool(passphrase)
-        if of is hesc.LeveledParams:
+        if of is VectorParams:
             secret = hesc.SecretKey.load(params, file, passphrase=passphrase)
         else:
             secret = hesc.SecretKey.load(params, file, passphrase=passphrase)
@@ -117,7 +117,7 @@ def _numbers(digits: NDArray[np.int64]) -> Iterator[tuple[str, bytes]]:
 def _moduli(name: str) -> list[int]:
     """Some of the primes that words of a key are residues of."""
     if name in LEVELED:
-        leveled = hesc.LeveledParams.preset(name)
+        leveled = hesc.Params.preset(name)
         return [*leveled.coeff_moduli[:1], *leveled.coeff_moduli[-1:], *leveled.special_moduli]
     return list(hesc.Params.preset(name).coeff_moduli or [])[:2]
 

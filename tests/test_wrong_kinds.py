@@ -24,18 +24,18 @@ NO_BYTES: tuple[Any, ...] = (None, 5, "abc", [1], np.array([1, 2]), object())
 class Given(NamedTuple):
     """What there is to call with."""
 
-    params: hesc.Params
+    params: Any
     secret: hesc.SecretKey
     public: hesc.PublicKeys
     slots: hesc.PublicKeys
-    bits: hesc.Params
+    bits: Any
 
 
 @cache
 def given() -> Given:
     params = hesc.Params.preset("bfv_1024_distances")
     secret, public = hesc.keygen(params)
-    _, slots = hesc.keygen(hesc.LeveledParams.preset("bgv_4369"), products=False)
+    _, slots = hesc.keygen(hesc.Params.preset("bgv_4369"), products=False)
     return Given(params, secret, public, slots, hesc.Params.preset("insecure_tfhe_512"))
 
 
@@ -151,7 +151,7 @@ def test_rows_of_integers_form_arrays() -> None:
 def test_endless_ranges_are_not_written_out(count: int) -> None:
     """At once: numpy would take eight gigabytes for the first, or give up at the second."""
     numbers: Any = range(count)
-    leveled = hesc.keygen(hesc.LeveledParams.preset("bfv_4096"), products=False)[1]
+    leveled = hesc.keygen(hesc.Params.preset("bfv_4096"), products=False)[1]
     calls: list[Callable[[], object]] = [
         lambda: integers.encrypt(given().slots, numbers, "uint8"),
         lambda: leveled.encrypt(numbers),

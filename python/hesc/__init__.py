@@ -29,12 +29,12 @@ from hesc._native import (
     WireError,
     scc,
 )
-from hesc.params.streams import Params
+from hesc.params import Params
 from hesc.streams.arrays import Answer, EncryptedArray, SeededArray, powers
 from hesc.streams.encoding import EncodedArray, Encoder
 from hesc.streams.encryptor import Encryptor
 from hesc.streams.polynomials import Plan, Polynomial
-from hesc.vectors import EncryptedVector, LeveledParams, PublicKeys
+from hesc.vectors import EncryptedVector, PublicKeys
 
 if TYPE_CHECKING:
     from hesc.integers.transciphering.secret import CipherKey
@@ -65,7 +65,6 @@ __all__ = [
     "FusionError",
     "HescError",
     "KeyMismatchError",
-    "LeveledParams",
     "NoiseBudgetError",
     "OutOfRangeError",
     "ParameterError",

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from hesc.params import StreamParams
+
 # Ring degree and modulus: words of 32 and of 64 bits.
 RINGS = [(1024, 67104769), (2048, 18014398509404161)]
 T = 12289
@@ -27,7 +29,7 @@ T = 12289
 class Pair(NamedTuple):
     """One secret key in both libraries."""
 
-    params: hesc.Params
+    params: StreamParams
     degree: int
     modulus: int
     secret: hesc.SecretKey
@@ -39,7 +41,7 @@ class Pair(NamedTuple):
     evaluator: Any
 
 
-def pair(params: hesc.Params, tmp_path: Path) -> Pair:
+def pair(params: StreamParams, tmp_path: Path) -> Pair:
     secret, public = hesc.keygen(params)
     secret.save(tmp_path / "secret")
     degree, (modulus,) = params.ring_degree or 0, params.coeff_moduli
@@ -69,6 +71,7 @@ def pair(params: hesc.Params, tmp_path: Path) -> Pair:
 def bfv(request: pytest.FixtureRequest, tmp_path: Path) -> Pair:
     degree, modulus = request.param
     params = hesc.Params.lattice(
+        "bfv",
         ring_degree=degree,
         coeff_moduli=[modulus],
         packing="coefficients",
@@ -82,6 +85,7 @@ def bfv(request: pytest.FixtureRequest, tmp_path: Path) -> Pair:
 def ckks(request: pytest.FixtureRequest, tmp_path: Path) -> Pair:
     degree, modulus = request.param
     params = hesc.Params.lattice(
+        "ckks",
         ring_degree=degree,
         coeff_moduli=[modulus],
         packing="coefficients",
@@ -192,6 +196,7 @@ def test_slots_are_seals_slots(packing: str, tmp_path: Path) -> None:
     """One order of slots in streams, in leveled vectors and in SEAL."""
     degree, modulus = RINGS[1]
     params = hesc.Params.lattice(
+        "ckks",
         ring_degree=degree,
         coeff_moduli=[modulus],
         packing=packing,

@@ -47,7 +47,7 @@ class Pair(NamedTuple):
 def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Pair:
     scheme = request.param
     ckks = scheme == "ckks"
-    params = hesc.LeveledParams.lattice(
+    params = hesc.Params.lattice(
         scheme,
         DEGREE,
         MODULI,

@@ -64,7 +64,7 @@ LEFT_OUT: Final = {
     "hesc.integers.bootstrapped.IntegerAnswer.from_bytes",
     "hesc.integers.layouts.PackedIntegers.unpack", "hesc.integers.plans.evaluate",
     "hesc.integers.plans.plan", "hesc.integers.slotwise.SlotwiseTruths.where",
-    "hesc.params.vectors.LeveledParams.cyclotomic", "hesc.params.streams.Params.tfhe",
+    "hesc.params.parameter_set.Params.cyclotomic", "hesc.params.parameter_set.Params.tfhe",
     "hesc.integers.layouts.SlotwiseArray.from_bytes",
     "hesc.integers.layouts.PackedIntegers.from_bytes", "hesc.vectors.keys.PublicKeys.only",
     "hesc.vectors.keys.PublicKeys.require", "hesc.secret.keys.SecretKey.with_bootstrapping",
@@ -236,18 +236,19 @@ def _streams() -> Iterator[Call]:  # noqa: PLR0915 - a list
         {"values": [0.5], "draws": 2, "generator": "sobol"},
     )
     yield _of(hesc.Params.preset, name="bfv_1024")
+    yield _of(hesc.Params.presets, encoding="streams")
     lattice = hesc.Params.preset("bfv_1024")
-    yield _of(hesc.Params.recommended, scheme="bfv")
+    yield _of(hesc.Params.recommended, scheme="bfv", encoding="streams")
     yield _of(
-        hesc.Params.lattice, ring_degree=1024, coeff_moduli=lattice.coeff_moduli,
+        hesc.Params.lattice, scheme="bfv", ring_degree=1024, coeff_moduli=lattice.coeff_moduli,
         packing=lattice.packing, plain_modulus=lattice.plain_modulus, assurance="guidelines2024",
     )  # fmt: skip
     yield _of(hesc.Params.elgamal, group="ristretto255", max_count=64)
     yield _of(hesc.Params.pad, block_length=1024)
     yield _of(hesc.Params.insecure_plain, block_length=1024, plain_modulus=2)
     yield _of(hesc.Params.from_bytes, data=lattice.to_bytes(), assurance="guidelines2024")
-    slots = hesc.LeveledParams.lattice(
-        "bgv", 8192, hesc.LeveledParams.preset("bgv_8192").coeff_moduli, special_moduli=[],
+    slots = hesc.Params.lattice(
+        "bgv", 8192, hesc.Params.preset("bgv_8192").coeff_moduli, special_moduli=[],
         plain_modulus=65537,
     )  # fmt: skip
     yield _of(hesc.Params.unipolar_slots, vectors=slots)
@@ -278,7 +279,7 @@ def _secret_keys(folder: Path) -> Iterator[Call]:
         lambda path, passphrase: secret.save(new(path), passphrase=passphrase),
         {"path": folder, "passphrase": None},
     )
-    ckks = hesc.LeveledParams.preset("ckks_4096")
+    ckks = hesc.Params.preset("ckks_4096")
     leveled_secret, _ = hesc.keygen(ckks, products=False)
     leveled_secret.save(folder / "leveled.key")
     yield Call(
@@ -293,18 +294,20 @@ def _secret_keys(folder: Path) -> Iterator[Call]:
 
 
 def _vectors() -> Iterator[Call]:
-    params = hesc.LeveledParams.recommended("ckks", ring_degree=8192)
+    params = hesc.Params.recommended("ckks", encoding="vectors", ring_degree=8192)
     secret, keys = hesc.keygen(params, rotations=[1], products=True)
     vector = keys.encrypt([0.5, 0.25])
-    yield _of(hesc.LeveledParams.preset, name="ckks_4096", bound=1.0)
-    yield _of(hesc.LeveledParams.recommended, scheme="ckks", ring_degree=4096, bound=1.0)
-    yield _of(hesc.LeveledParams.from_bytes, data=params.to_bytes(), assurance="guidelines2024")
+    yield _of(hesc.Params.preset, name="ckks_4096", bound=1.0)
     yield _of(
-        hesc.LeveledParams.lattice, scheme="ckks", ring_degree=8192,
+        hesc.Params.recommended, scheme="ckks", encoding="vectors", ring_degree=4096, bound=1.0
+    )
+    yield _of(hesc.Params.from_bytes, data=params.to_bytes(), assurance="guidelines2024")
+    yield _of(
+        hesc.Params.lattice, scheme="ckks", ring_degree=8192,
         coeff_moduli=params.coeff_moduli, special_moduli=params.special_moduli, ring_index=None,
         levels=(), plain_modulus=None, scale=params.scale, bound=1.0, assurance="guidelines2024",
     )  # fmt: skip
-    small = hesc.LeveledParams.preset("ckks_4096")
+    small = hesc.Params.preset("ckks_4096")
     yield _of(
         hesc.keygen, params=small, products=False, rotations=[1], conjugate=False,
         slot_rotations=(), unpacking=False, spreading=False,
@@ -451,7 +454,7 @@ def _gates() -> Iterator[Call]:
 
 
 def _integers() -> Iterator[Call]:  # noqa: PLR0915 - a list
-    params = hesc.LeveledParams.preset("bgv_4369")
+    params = hesc.Params.preset("bgv_4369")
     secret, keys = hesc.keygen(params, products=False)
     x = integers.encrypt(keys, [1, 2, 3], "uint4")
     wide = integers.encrypt(keys, [1], "int16")

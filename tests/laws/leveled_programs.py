@@ -16,6 +16,8 @@ from tests.leveled_party import Party, party
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from hesc.params import VectorParams
+
 
 class Kept(NamedTuple):
     """A vector, what it should decrypt to, and what it did decrypt to."""
@@ -26,7 +28,7 @@ class Kept(NamedTuple):
 
 
 @cache
-def strangers(params: hesc.LeveledParams) -> Party:
+def strangers(params: VectorParams) -> Party:
     """Another key pair of the same set."""
     return Party(params, *hesc.keygen(params, rotations=[1, 2], conjugate=True))
 

@@ -15,6 +15,8 @@ from tests.laws.wire import check_ciphertexts_only
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from hesc.params import StreamParams
+
 DATA = ([0.123456789, 0.0, 0.96], [1.0, 0.5, 0.0])
 PRESETS = (
     *("bfv_1024", "bfv_1024_fusion", "bfv_2048_slots", "ckks_1024", "ckks_1024_slots", "ckks_2048"),
@@ -37,7 +39,7 @@ MUST_HAVE = {
 }
 
 
-def messages(params: hesc.Params) -> dict[str, Callable[[list[float]], bytes]]:
+def messages(params: StreamParams) -> dict[str, Callable[[list[float]], bytes]]:
     """Everything that parties send each other, for data of one shape and one layout."""
     secret, public = hesc.keygen(params)
     representation = "unipolar" if params.name.startswith("unipolar") else "inverted_bipolar"
@@ -72,7 +74,7 @@ def messages(params: hesc.Params) -> dict[str, Callable[[list[float]], bytes]]:
 
 
 def wished_for(
-    params: hesc.Params,
+    params: StreamParams,
     apart: Callable[[list[float]], hesc.EncryptedArray],
     product: Callable[[list[float]], hesc.EncryptedArray],
 ) -> dict[str, Callable[[list[float]], bytes]]:

@@ -32,7 +32,7 @@ def pair(name: str, number: int = 0) -> tuple[Any, hesc.PublicKeys]:
     assert number < 2
     if name == "vectors":
         primes = _native.primes_of_bits(512, [41, 36, 36])
-        params = hesc.LeveledParams.lattice(
+        params = hesc.Params.lattice(
             "bfv", 256, primes[1:], special_moduli=primes[:1],
             plain_modulus=_native.primes_of_bits(512, [17])[0], assurance="insecure",
         )  # fmt: skip

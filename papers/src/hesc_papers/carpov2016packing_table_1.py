@@ -14,7 +14,7 @@ from hesc import CircuitError, NoiseBudgetError, _native, integers
 from hesc.gates import Builder, ciphers
 from hesc.integers.secret import encrypt_integers
 from hesc.integers.transciphering import PRESETS, Shape
-from hesc.params.vectors import LeveledParams
+from hesc.params import Params, VectorParams
 from hesc_papers import stream_ciphers, tfhe_peer
 from hesc_papers.clock import Clock, Timing
 from hesc_papers.integer_circuits import Slots
@@ -77,12 +77,12 @@ CIPHERS: Final = (
 class Keystream(NamedTuple):
     """A plan, the set that it is for, and the circuit."""
 
-    params: LeveledParams
+    params: VectorParams
     circuit: Circuit
     plan: _native.SlotPlan
 
 
-def planned(cipher: Cipher, bits: int, spare: int, sets: list[LeveledParams]) -> Keystream:
+def planned(cipher: Cipher, bits: int, spare: int, sets: list[VectorParams]) -> Keystream:
     """The first set that has room, and what is computed there.
 
     Raises:
@@ -107,7 +107,7 @@ def planned(cipher: Cipher, bits: int, spare: int, sets: list[LeveledParams]) ->
 class Server(Slots):
     """Keys of a set, a cipher's key in encrypted form, and initial values, one for each slot."""
 
-    def __init__(self, cipher: Cipher, params: LeveledParams) -> None:
+    def __init__(self, cipher: Cipher, params: VectorParams) -> None:
         super().__init__(params)
         self.cipher = cipher
         width = cipher.circuit(1).inputs[0]
@@ -163,14 +163,14 @@ class Server(Slots):
         return 0
 
 
-def _sets(*, quick: bool) -> list[LeveledParams]:
+def _sets(*, quick: bool) -> list[VectorParams]:
     if quick:
         primes = [50] * 16
-        return [LeveledParams.cyclotomic(255, primes, [50], plain_modulus=2, assurance="insecure")]
-    return [LeveledParams.preset(name) for name in PRESETS]
+        return [Params.cyclotomic(255, primes, [50], plain_modulus=2, assurance="insecure")]
+    return [Params.preset(name) for name in PRESETS]
 
 
-def _expansion(params: LeveledParams, bits: int) -> float:
+def _expansion(params: VectorParams, bits: int) -> float:
     """Bits sent for a bit under the cipher, in a message that fills all streams."""
     count = params.slot_count * bits
     message = hesc.CipherKey.generate().encrypt(
@@ -190,7 +190,7 @@ def _timed(
 
 
 def _measured(
-    cipher: Cipher, spare: int, bits: int, sets: list[LeveledParams], clock: Clock
+    cipher: Cipher, spare: int, bits: int, sets: list[VectorParams], clock: Clock
 ) -> dict[str, Any]:
     """A row: the first bit, then all of them."""
     every = planned(cipher, bits, spare, sets)

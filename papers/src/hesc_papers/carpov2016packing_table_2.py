@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from hesc.params.vectors import LeveledParams
+from hesc.params import Params, VectorParams
 from hesc_papers.report import Report
 from hesc_papers.unpacking import Packed, bits_a_message, params_of, timed
 
@@ -47,7 +47,7 @@ MOST_SECONDS: Final = 20.0
 MOST_SECONDS_QUICK: Final = 0.1
 
 
-def _row(name: str, params: LeveledParams, *, repetitions: int, seconds: float) -> dict[str, Any]:
+def _row(name: str, params: VectorParams, *, repetitions: int, seconds: float) -> dict[str, Any]:
     """Both use cases of one parameter set, checked."""
     packed = Packed(params, spreading=True)
     level, left = packed.level_for(PRODUCTS)
@@ -98,7 +98,7 @@ def reproduce(options: Options) -> Report:
     rows: list[dict[str, Any]] = []
     ratios = {}
     for case in options.track(cases, "table 2"):
-        params = LeveledParams.preset(case) if isinstance(case, str) else params_of(case, 2)
+        params = Params.preset(case) if isinstance(case, str) else params_of(case, 2)
         row = _row(f"hesc: {case}", params, repetitions=repetitions, seconds=seconds)
         rows.append(row)
         if isinstance(case, int):
@@ -116,7 +116,7 @@ def reproduce(options: Options) -> Report:
             "threads": 1,
             "sets": {
                 f"hesc: {case}": repr(
-                    LeveledParams.preset(case) if isinstance(case, str) else params_of(case, 2)
+                    Params.preset(case) if isinstance(case, str) else params_of(case, 2)
                 )
                 for case in cases
             },

@@ -10,7 +10,7 @@ import numpy as np
 
 from hesc import gates
 from hesc.gates.secret import decrypt_bits
-from hesc.params import Params
+from hesc.params import Params, StreamParams
 from hesc.secret import keygen
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Timing:
 class Bench:
     """One key pair and its server."""
 
-    params: Params = field(default_factory=lambda: Params.recommended("tfhe"))
+    params: StreamParams = field(default_factory=lambda: Params.recommended("tfhe"))
 
     def __post_init__(self) -> None:
         self.secret, self.public = keygen(self.params, bootstrapping=True)

@@ -18,7 +18,6 @@ from hesc.packing.secret import decrypt_slots
 from hesc.params import Params
 from hesc.secret import Decryptor, keygen
 from hesc.streams.encryptor import Encryptor
-from hesc.vectors import LeveledParams
 from hesc_papers.report import Report
 
 if TYPE_CHECKING:
@@ -86,7 +85,7 @@ class Vectors:
     @staticmethod
     def _gate(preset: str, repetitions: int) -> float:
         """A product of vectors of bits, in as many ciphertexts as they take."""
-        params = LeveledParams.preset(preset)
+        params = Params.preset(preset)
         secret, public = keygen(params)
         rng = np.random.default_rng(0)
         a, b = rng.integers(0, 2, (2, params.slot_count))
@@ -100,7 +99,7 @@ class Vectors:
             found = secret.decrypt(x * y)
         if not np.array_equal(found, a * b):
             raise AssertionError(f"the product of slots under {preset} is wrong")
-        return VECTOR / params.slot_count * timed(lambda: x * y, repetitions)
+        return VECTOR / int(params.slot_count) * timed(lambda: x * y, repetitions)
 
     @staticmethod
     def _streams(preset: str, repetitions: int) -> float:

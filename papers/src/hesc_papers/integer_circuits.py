@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hesc.gates import Circuit
+    from hesc.params import VectorParams
 
 ADDERS: Final = ("sklansky", "ladner_fischer", "brent_kung")
 
@@ -95,7 +96,7 @@ OPERATIONS: Final = (
 class Slots:
     """Keys of a set, and random bits in its slots."""
 
-    def __init__(self, params: hesc.LeveledParams) -> None:
+    def __init__(self, params: VectorParams) -> None:
         self.params = params
         self.secret, self.keys = hesc.keygen(self.params)
 
@@ -128,7 +129,7 @@ class Measured(NamedTuple):
     run: Callable[[], list[_native.LeveledCiphertext]]
 
 
-def cheapest(operation: Operation, params: hesc.LeveledParams) -> tuple[_native.SlotPlan, Circuit]:
+def cheapest(operation: Operation, params: VectorParams) -> tuple[_native.SlotPlan, Circuit]:
     """The plan that takes least, and its circuit.
 
     Raises:
@@ -195,7 +196,7 @@ def main() -> None:
     """Answers each line with the seconds of an operation, on as many threads as there are."""
     name = sys.argv[1]
     operation = next(operation for operation in OPERATIONS if operation.name == name)
-    measured = prepare(operation, Slots(hesc.LeveledParams.preset(operation.params)))
+    measured = prepare(operation, Slots(hesc.Params.preset(operation.params)))
     for _ in sys.stdin:
         start = time.perf_counter()
         measured.run()

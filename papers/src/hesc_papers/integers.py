@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hesc._support.studies import Options
+    from hesc.params import VectorParams
 
 IDENTIFIER: Final = "hesc:integers"
 TITLE: Final = "Encrypted integers: sums, comparisons, products, quotients"
@@ -47,7 +48,7 @@ def reproduce(options: Options) -> Report:
     ratios: dict[str, float] = {}
     for operation in options.track(chosen, "integers"):
         if operation.params not in sets:
-            sets[operation.params] = Slots(hesc.LeveledParams.preset(operation.params))
+            sets[operation.params] = Slots(hesc.Params.preset(operation.params))
         slots = sets[operation.params]
         measured = prepare(operation, slots)
         timing = clock.time(measured.run)
@@ -129,7 +130,7 @@ def beside(peer: tfhe_peer.Peer, rows: dict[str, dict[str, Any]]) -> dict[str, f
 
 def inside_one(clock: Clock) -> dict[str, Any]:
     """Sums of as many 64-bit numbers as one ciphertext holds along its slots."""
-    params = hesc.LeveledParams.preset("bgv_13107")
+    params = hesc.Params.preset("bgv_13107")
     layout = integers.Slotwise(params, "uint64")
     secret, keys = hesc.keygen(params, slot_rotations=layout.slot_rotations)
     rng = np.random.default_rng(0)
@@ -192,7 +193,7 @@ def keystream(clock: Clock, spare: int, name: str) -> dict[str, Any]:
     }
 
 
-def _bytes_in(params: hesc.LeveledParams, widths: list[int]) -> float:
+def _bytes_in(params: VectorParams, widths: list[int]) -> float:
     bits = sum(q.bit_length() for q in params.coeff_moduli)
     return sum(widths) * 2 * params.ring_degree * bits / 8
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from hesc._native import HescError, Selector
 from hesc._support.stages import medians
-from hesc.params.streams import Params
+from hesc.params import Params
 from hesc.secret import keygen
 from hesc.streams.encoding import Encoder
 from hesc.streams.encryptor import encrypt_streams

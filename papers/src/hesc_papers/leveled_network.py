@@ -8,8 +8,8 @@ import numpy as np
 
 from hesc._native import primes_of_bits
 from hesc._support.stages import Run, Stopwatch
+from hesc.params import Params
 from hesc.secret import keygen
-from hesc.vectors import LeveledParams
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,9 +32,9 @@ class LeveledNetwork:
 
     def __init__(self, network: SquareNetwork, scheme: str) -> None:
         self._network, self._exact = network, scheme != "ckks"
-        params = LeveledParams.recommended(scheme)
+        params = Params.recommended(scheme, encoding="vectors")
         if self._exact:
-            params = LeveledParams.lattice(
+            params = Params.lattice(
                 scheme,
                 params.ring_degree,
                 params.coeff_moduli,

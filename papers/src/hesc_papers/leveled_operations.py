@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import numpy as np
 
 from hesc._native import primes_of_bits
-from hesc.params.vectors import LeveledParams
+from hesc.params import Params, VectorParams
 from hesc_papers.other_process import OtherProcess
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Contender(Protocol):
 class Ours:
     """hesc, at its own chain of primes or at SEAL's."""
 
-    def __init__(self, params: LeveledParams) -> None:
+    def __init__(self, params: VectorParams) -> None:
         self._scheme, self._native = params.scheme, params.native
         self._secret, self._public = self._native.generate_keys()
         self._relin = self._secret.relin_key()
@@ -164,17 +164,18 @@ class Seal:
         return calls[name]
 
 
-def our_params(scheme: str, ring_degree: int) -> LeveledParams:
+def our_params(scheme: str, ring_degree: int) -> VectorParams:
     """Our chain for the paper's set. SEAL has its plaintext modulus."""
-    return LeveledParams.preset(f"hestd2018_{scheme}_{ring_degree}")
+    found: VectorParams = Params.preset(f"hestd2018_{scheme}_{ring_degree}")
+    return found
 
 
-def seals_params(scheme: str, ring_degree: int) -> LeveledParams:
+def seals_params(scheme: str, ring_degree: int) -> VectorParams:
     """SEAL's primes, all but one of them in ciphertexts."""
     bits = SEAL_BITS[ring_degree]
     primes = primes_of_bits(2 * ring_degree, list(bits))
     ckks = scheme == "ckks"
-    return LeveledParams.lattice(
+    found: VectorParams = Params.lattice(
         scheme,
         ring_degree,
         primes[:-1],
@@ -183,6 +184,7 @@ def seals_params(scheme: str, ring_degree: int) -> LeveledParams:
         scale=2.0 ** (30 if ring_degree == 4096 else 40) if ckks else None,
         assurance="hestd2018",
     )
+    return found
 
 
 def timed(calls: Mapping[str, Callable[[], Any]]) -> dict[str, float]:

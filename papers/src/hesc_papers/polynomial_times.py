@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import numpy as np
 
 from hesc._support.stages import Stopwatch, medians
-from hesc.params.streams import Params
+from hesc.params import Params, StreamParams
 from hesc.secret import keygen
 from hesc.streams.arrays import EncryptedArray, powers
 from hesc.streams.encoding import Encoder
 from hesc.streams.encryptor import Encryptor, encrypt_streams
 from hesc.streams.polynomials import Polynomial
-from hesc.vectors import LeveledParams
 from hesc_papers.report import alternating
 
 if TYPE_CHECKING:
@@ -30,14 +29,15 @@ BFV_PAPER: Final = "hestd2018_koseki_bfv_2048_rns"
 CKKS_PAPER: Final = "hestd2018_koseki_ckks_2048_rns"
 
 
-def paper_set(preset: str) -> Params:
+def paper_set(preset: str) -> StreamParams:
     """A set of the paper with its bits in coefficients: concatenation needs no slots.
 
     Ring degree, modulus and plaintext modulus are the paper's, the scale is SEAL's below; encoding
     and decoding have a transform less. SEAL is given the same in BFV; its CKKS has slots only.
     """
     params = Params.preset(preset)
-    return Params.lattice(
+    found: StreamParams = Params.lattice(
+        "ckks",
         ring_degree=params.ring_degree or 0,
         coeff_moduli=params.coeff_moduli,
         packing="coefficients",
@@ -45,6 +45,7 @@ def paper_set(preset: str) -> Params:
         scale=None if params.scale is None else SEAL_SCALE,
         assurance=params.assurance,
     )
+    return found
 
 
 SEAL_MODULUS: Final = 18014398509404161
@@ -70,7 +71,7 @@ class Streams:
 
     def __init__(
         self,
-        params: Params,
+        params: StreamParams,
         degree: int,
         *,
         stream_length: int = STREAM_LENGTH,
@@ -114,7 +115,7 @@ class Leveled:
         self._exact, self._degree = scheme != "ckks", degree
         # Degree 10 takes six primes of CKKS.
         ring_degree = 16384 if degree > 3 and not self._exact else 8192
-        params = LeveledParams.recommended(scheme, ring_degree=ring_degree)
+        params = Params.recommended(scheme, encoding="vectors", ring_degree=ring_degree)
         self._secret, self._public = keygen(params)
         # BFV: the sum of n + 1 terms of this precision stays below t / 2.
         t = params.plain_modulus or 0

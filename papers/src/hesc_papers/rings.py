@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hesc._support.studies import Options
+    from hesc.params import VectorParams
 
 IDENTIFIER: Final = "hesc:rings"
 TITLE: Final = "Rings of odd index: transforms, products, unpacking, expansion"
@@ -41,7 +42,7 @@ SMALL_UPLOADS: Final = (
 class World:
     """Keys of a parameter set and a packed upload."""
 
-    def __init__(self, params: hesc.LeveledParams) -> None:
+    def __init__(self, params: VectorParams) -> None:
         self.params = params
         self.secret, self.keys = hesc.keygen(params, unpacking=True)
         shape = (params.slot_count, params.slot_degree or 1)
@@ -98,7 +99,7 @@ def unpacking(
     index: int, before: int, after: int, asked: float, clock: Clock
 ) -> list[dict[str, Any]]:
     """All coordinates of one ciphertext."""
-    world = World(hesc.LeveledParams.preset(f"bgv_{index}"))
+    world = World(hesc.Params.preset(f"bgv_{index}"))
     slots, _ = world.upload(world.level(before))
     level = world.level(after)
     for column, expected in zip(slots.unpack(level=level), world.rows.T, strict=True):
@@ -145,11 +146,11 @@ def products_from(
 
 def expansion(*, quick: bool) -> list[dict[str, Any]]:
     """Bits on the wire for a bit of message: up with products left after unpacking, and down."""
-    named = [(name, hesc.LeveledParams.preset(name)) for name in ("bgv_13107", "bgv_21845")]
+    named = [(name, hesc.Params.preset(name)) for name in ("bgv_13107", "bgv_21845")]
     sized = [
         (
             f"{index}: {'+'.join(map(str, coeff))}",
-            hesc.LeveledParams.cyclotomic(index, coeff, special, large=large),
+            hesc.Params.cyclotomic(index, coeff, special, large=large),
         )
         for index, coeff, special, large in SMALL_UPLOADS
     ]
@@ -187,7 +188,7 @@ def _row(what: str, timing: Timing, asked: float) -> dict[str, Any]:
 def reproduce(options: Options) -> Report:
     """Measures on one thread; every result is decrypted and compared."""
     clock = Clock(quick=options.quick)
-    sliced = World(hesc.LeveledParams.preset("bgv_13107"))
+    sliced = World(hesc.Params.preset("bgv_13107"))
     rows: list[dict[str, Any]] = []
     ratios: dict[str, float] = {}
     unpacked = UNPACKED[: 1 if options.quick else None]

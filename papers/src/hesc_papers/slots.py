@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from hesc._support.studies import Options
+    from hesc.params import VectorParams
 
 IDENTIFIER: Final = "hesc:slots"
 TITLE: Final = "Slots of rings of odd index"
@@ -20,7 +21,7 @@ PRESETS: Final = ("bgv_4369", "bgv_13107", "bgv_21845", "bgv_65535", "bgv_8191",
 DRAWN: Final = 255
 
 
-def _row(params: hesc.LeveledParams) -> dict[str, Any]:
+def _row(params: VectorParams) -> dict[str, Any]:
     degree = params.slot_degree or 1
     return {
         "index": params.ring_index,
@@ -33,14 +34,15 @@ def _row(params: hesc.LeveledParams) -> dict[str, Any]:
     }
 
 
-def _drawn() -> hesc.LeveledParams:
-    return hesc.LeveledParams.cyclotomic(DRAWN, [45], [50], assurance="insecure")
+def _drawn() -> VectorParams:
+    found: VectorParams = hesc.Params.cyclotomic(DRAWN, [45], [50], assurance="insecure")
+    return found
 
 
 def reproduce(options: Options) -> Report:
     """Counts; nothing is timed."""
     names = PRESETS[:2] if options.quick else PRESETS
-    sets = [_drawn(), *map(hesc.LeveledParams.preset, names)]
+    sets = [_drawn(), *map(hesc.Params.preset, names)]
     return Report(
         IDENTIFIER,
         TITLE,

@@ -59,7 +59,7 @@ def chosen(place: int, ranks: list[EncryptedIntegers], numbers: list[EncryptedIn
 def reproduce(options: Options) -> Report:
     """Sorts random rows, one for each slot, and compares with numpy."""
     count = 8 if options.quick else COUNT
-    params = hesc.LeveledParams.preset(PARAMS)
+    params = hesc.Params.preset(PARAMS)
     secret, keys = hesc.keygen(params)
     rows = params.slot_count
     clear = np.random.default_rng(0).integers(0, 256, (count, rows), dtype=np.uint8)

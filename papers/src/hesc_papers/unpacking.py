@@ -17,7 +17,7 @@ from hesc._native import HescError, NoiseBudgetError
 from hesc.packing import NORMAL, EncryptedSlots, Spread
 from hesc.packing import pack as pack_columns
 from hesc.packing.secret import decrypt_slots, encrypt_slots
-from hesc.params.vectors import LeveledParams
+from hesc.params import Params, VectorParams
 from hesc.secret import keygen
 
 if TYPE_CHECKING:
@@ -41,15 +41,16 @@ class Chain(NamedTuple):
     special_bits: int
     large: int
 
-    def params(self, index: int, plain_modulus: int) -> LeveledParams:
+    def params(self, index: int, plain_modulus: int) -> VectorParams:
         """The parameter set of these primes."""
-        return LeveledParams.cyclotomic(
+        found: VectorParams = Params.cyclotomic(
             index,
             self.coeff_bits,
             [self.special_bits],
             plain_modulus=plain_modulus,
             large=self.large,
         )
+        return found
 
 
 # By index and plaintext modulus. Found by a search over the sizes of up to five primes that fill
@@ -85,7 +86,7 @@ CHAINS: Final = {
 }
 
 
-def params_of(index: int, plain_modulus: int) -> LeveledParams:
+def params_of(index: int, plain_modulus: int) -> VectorParams:
     """The parameter set for messages below this modulus."""
     return CHAINS[index, plain_modulus].params(index, plain_modulus)
 
@@ -116,7 +117,7 @@ def timed(call: Callable[[], T], repetitions: int) -> tuple[float, T]:
 class Packed:
     """Keys of a parameter set and as many messages as it packs into a ciphertext."""
 
-    def __init__(self, params: LeveledParams, *, spreading: bool = False) -> None:
+    def __init__(self, params: VectorParams, *, spreading: bool = False) -> None:
         self.params = params
         self.secret, self.keys = keygen(params, unpacking=True, spreading=spreading)
         self.slots = params.slot_count

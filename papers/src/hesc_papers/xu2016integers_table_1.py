@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from hesc._support.studies import Options
     from hesc.gates import Circuit
+    from hesc.params import VectorParams
 
 IDENTIFIER: Final = "xu2016integers:table-1"
 TITLE: Final = "Binary arithmetic on encrypted integers in slots"
@@ -134,7 +135,7 @@ SMALL: Final = (34, 33)
 MOST: Final = 40
 
 
-def rings(index: int) -> Iterator[hesc.LeveledParams]:
+def rings(index: int) -> Iterator[VectorParams]:
     """Sets in the paper's ring: that with most primes at 128 bits of security, then longer ones."""
     for assurance, counts in (
         ("guidelines2024", range(MOST, 0, -1)),
@@ -143,7 +144,7 @@ def rings(index: int) -> Iterator[hesc.LeveledParams]:
         for large in counts:
             bits = [*[LARGE] * large, *SMALL]
             try:
-                yield hesc.LeveledParams.cyclotomic(
+                yield hesc.Params.cyclotomic(
                     index, bits, [LARGE], plain_modulus=2, large=large, assurance=assurance
                 )
             except hesc.SecurityError:
@@ -176,7 +177,7 @@ def reproduce(options: Options) -> Report:
         # Several of the paper's circuits compute the same function, for which one plan is chosen.
         if what not in chosen:
             ours = Operation(name, "", "", True, None, row.ours)
-            preset = hesc.LeveledParams.preset(row.preset)
+            preset = hesc.Params.preset(row.preset)
             chosen[what] = _measured(ours, [preset], sets, clock)
         rows.append({"what": f"{what}: chosen"} | chosen[what])
         if row.paper is not None:
@@ -204,7 +205,7 @@ def reproduce(options: Options) -> Report:
 
 def _measured(
     operation: Operation,
-    params_of: Iterable[hesc.LeveledParams],
+    params_of: Iterable[VectorParams],
     sets: dict[tuple[int, ...], Slots],
     clock: Clock,
 ) -> dict[str, Any]:

@@ -34,7 +34,7 @@ from hesc.cli.terminal import (
     say,
     standard_output,
 )
-from hesc.params.streams import Params
+from hesc.params.parameter_set import Params
 from hesc.streams.arrays import Answer, EncryptedArray
 from hesc.streams.encryptor import Encryptor
 from hesc.streams.networks import Preprocessing, SquareNetwork
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import TextIO
 
+    from hesc.params.streams import StreamParams
     from hesc.streams.encoding import Estimates
 
 _HELP: Final = """Small networks whose model is encrypted too, as files.
@@ -71,12 +72,13 @@ Assurance = Annotated[
 ]
 
 
-def _read_params(public: Path, assurance: str) -> Params:
+def _read_params(public: Path, assurance: str) -> StreamParams:
     data = read_whole(public / PARAMS_FILE, PARAMS_BYTES, "a parameter set")
-    return Params.from_bytes(data, assurance=assurance)
+    found: StreamParams = Params.from_bytes(data, assurance=assurance)
+    return found
 
 
-def _read_public(params: Params, public: Path) -> PublicKeys:
+def _read_public(params: StreamParams, public: Path) -> PublicKeys:
     data = read_whole(public / PUBLIC_FILE, KEY_BYTES, "a public key")
     return PublicKeys.from_bytes(params, data)
 

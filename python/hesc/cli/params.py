@@ -13,7 +13,6 @@ from rich.table import Table
 
 from hesc.cli.terminal import standard_output
 from hesc.params import Params
-from hesc.params.vectors import LeveledParams
 
 if TYPE_CHECKING:
     from hesc.params.presets import Preset
@@ -31,12 +30,12 @@ def params(
 ) -> None:
     """Lists the named parameter sets: what they hold, how large it is, what they are for.
 
-    Sets of bits are for `hesc.Params.preset`, sets of numbers for `hesc.LeveledParams.preset`;
-    their depth is how many products in a row they have room for.
+    `hesc.Params.preset` makes all of them; the depth of sets of numbers is how many products in a
+    row they have room for.
 
     Example: hesc params ckks
     """
-    tables = (("bits", Params.presets()), ("numbers", LeveledParams.presets()))
+    tables = (("bits", Params.presets("streams")), ("numbers", Params.presets("vectors")))
     presets = [
         (contents, preset) for contents, rows in tables for preset in rows if text in preset.name
     ]

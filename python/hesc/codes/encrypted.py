@@ -10,21 +10,20 @@ from hesc._support.memory import make_room
 from hesc._support.opaque import Opaque
 from hesc._support.pickling import ByWireForm
 from hesc.codes.rows import checked
-from hesc.params.streams import checked_params
+from hesc.params.streams import StreamParams, checked_params
 from hesc.streams.encryptor import stream_keys
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc.params.streams import Params
     from hesc.vectors.keys import PublicKeys
 
 _KIND = 5
 _SEEDED = 57
 
 
-def room_for_codes(params: Params, codes: NDArray[np.uint64]) -> None:
+def room_for_codes(params: StreamParams, codes: NDArray[np.uint64]) -> None:
     """Refuses codes whose ciphertexts, one for each bit of many, there is no memory for.
 
     Raises:
@@ -42,7 +41,7 @@ class EncryptedCodes(ByWireForm, Opaque):
     public key. Their number and their bits are public.
     """
 
-    def __init__(self, params: Params, native: _native.EncryptedCodes) -> None:
+    def __init__(self, params: StreamParams, native: _native.EncryptedCodes) -> None:
         self.params = params
         self._native = native
 
@@ -63,7 +62,7 @@ class EncryptedCodes(ByWireForm, Opaque):
         return cls(key.params, _native.EncryptedCodes.encrypt(key.public, rows))
 
     @classmethod
-    def from_bytes(cls, params: Params, data: bytes) -> EncryptedCodes:
+    def from_bytes(cls, params: StreamParams, data: bytes) -> EncryptedCodes:
         """Reads the wire form, under whichever key they are; strict."""
         native, data = checked_params(params).native, wire_bytes(data)
         if data[_KIND : _KIND + 1] == bytes([_SEEDED]):
@@ -143,12 +142,12 @@ class EncryptedCodes(ByWireForm, Opaque):
 class EncryptedDistances(ByWireForm, Opaque):
     """Distances of clear codes (rows) to encrypted ones, for `hesc.SecretKey.distances`."""
 
-    def __init__(self, params: Params, native: _native.EncryptedDistances) -> None:
+    def __init__(self, params: StreamParams, native: _native.EncryptedDistances) -> None:
         self.params = params
         self._native = native
 
     @classmethod
-    def from_bytes(cls, params: Params, data: bytes) -> EncryptedDistances:
+    def from_bytes(cls, params: StreamParams, data: bytes) -> EncryptedDistances:
         """Reads the wire form; strict."""
         native = checked_params(params).native
         return cls(params, _native.EncryptedDistances.from_bytes(native, wire_bytes(data)))

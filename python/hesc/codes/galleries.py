@@ -9,7 +9,7 @@ from hesc._native import ParameterError
 from hesc._support.inputs import of_kind, whole, wire_bytes
 from hesc._support.opaque import Opaque
 from hesc.params.parameter_set import explained
-from hesc.params.vectors import LeveledParams
+from hesc.params.vectors import VectorParams
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,9 +75,9 @@ class GalleryPlan:
         )
 
     @property
-    def params(self) -> LeveledParams:
+    def params(self) -> VectorParams:
         """The set that keys are made for; plans of one set share keys."""
-        return LeveledParams(self.native.params)
+        return VectorParams(self.native.params)
 
     @property
     def bits(self) -> int:

@@ -15,7 +15,8 @@ from hesc.streams.arrays import shape_from_bytes, shape_to_bytes
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from hesc.params import Params
+    from hesc.params.streams import StreamParams
+
 
 MOST_OUTPUTS: Final = 255
 """Outputs of an answer: their number is a byte."""
@@ -33,7 +34,7 @@ class BitAnswer(ByWireForm, Opaque):
 
     def __init__(
         self,
-        params: Params,
+        params: StreamParams,
         native: _native.BitAnswer,
         shapes: Sequence[tuple[int, ...]] | None = None,
     ) -> None:
@@ -43,7 +44,7 @@ class BitAnswer(ByWireForm, Opaque):
         self.shapes = [tuple(native.shape)] if shapes is None else list(shapes)
 
     @classmethod
-    def from_bytes(cls, params: Params, data: bytes) -> BitAnswer:
+    def from_bytes(cls, params: StreamParams, data: bytes) -> BitAnswer:
         """Reads what `to_bytes` wrote; strict."""
         data = wire_bytes(data)
         if data[:1] != _SEVERAL:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc.params import Params
+    from hesc.params.streams import StreamParams
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Precision:
     log2_failure: float = -128.0
 
     @classmethod
-    def of(cls, params: Params, log2_failure: float = -128.0) -> Precision:
+    def of(cls, params: StreamParams, log2_failure: float = -128.0) -> Precision:
         """The noise of a parameter set of the scheme "tfhe".
 
         Raises:

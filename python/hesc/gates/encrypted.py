@@ -18,7 +18,7 @@ from hesc._support.progress import Bar
 from hesc.gates.answers import MOST_OUTPUTS, BitAnswer
 from hesc.gates.circuit import Builder, Circuit, Precision, Program
 from hesc.gates.words import bit_array, to_bits
-from hesc.params.streams import checked_params
+from hesc.params.streams import StreamParams, checked_params
 from hesc.streams.encryptor import stream_keys
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from hesc.params.streams import Params
     from hesc.streams.arrays import EncryptedArray
     from hesc.vectors.keys import PublicKeys
 
@@ -47,7 +46,7 @@ class EncryptedBits(ByWireForm, Opaque):
     them apart, one by one (16 kB a bit at a ring degree of 2048). `Evaluator.pack` packs them.
     """
 
-    def __init__(self, params: Params, native: _native.EncryptedBits) -> None:
+    def __init__(self, params: StreamParams, native: _native.EncryptedBits) -> None:
         self.params = params
         self._native = native
 
@@ -63,7 +62,7 @@ class EncryptedBits(ByWireForm, Opaque):
         return cls(array.params, native.reshape(shape))
 
     @classmethod
-    def from_bytes(cls, params: Params, data: bytes) -> EncryptedBits:
+    def from_bytes(cls, params: StreamParams, data: bytes) -> EncryptedBits:
         """Reads what `to_bytes` wrote; strict."""
         native = checked_params(params).native
         return cls(params, _native.EncryptedBits.from_bytes(native, wire_bytes(data)))

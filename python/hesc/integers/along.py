@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from hesc.integers.expressions import Integers
     from hesc.integers.kinds import Kind
-    from hesc.params.vectors import LeveledParams
+    from hesc.params.vectors import VectorParams
 
 Value = Any
 """`SlotwiseIntegers`, `SlotwiseTruths`, or a row of public numbers or truth values."""
@@ -153,7 +153,7 @@ def _value(node: Integers, values: dict[int, Value], block: _Block) -> Value:
 class OnSlotwise(NamedTuple):
     """A way to compute: blocks of as many numbers as a ciphertext has."""
 
-    params: LeveledParams
+    params: VectorParams
     lying: Slotwise
     slot_rotations: list[tuple[int, int]]
     elements: list[int]
@@ -218,7 +218,7 @@ class OnSlotwise(NamedTuple):
 
 
 def _tried(
-    params: LeveledParams,
+    params: VectorParams,
     roots: Sequence[Integers],
     leaves: Sequence[Integers],
     lying: Slotwise,
@@ -254,7 +254,7 @@ def _tried(
 
 
 def on_slotwise(
-    params: LeveledParams,
+    params: VectorParams,
     roots: Sequence[Integers],
     leaves: Sequence[Integers],
     count: int,

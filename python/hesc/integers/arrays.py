@@ -11,7 +11,7 @@ from hesc._support.memory import make_room
 from hesc.integers.bits import bits_of, numbers_in
 from hesc.integers.expressions import Integers
 from hesc.integers.kinds import Kind
-from hesc.params.vectors import LeveledParams
+from hesc.params.vectors import VectorParams
 from hesc.vectors.evaluation import Bindable, EvaluationKeys
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class EncryptedIntegers(Bindable, Integers):
 
     def __init__(
         self,
-        params: LeveledParams,
+        params: VectorParams,
         kind: Kind,
         count: int,
         blocks: list[Block],
@@ -56,9 +56,9 @@ class EncryptedIntegers(Bindable, Integers):
         )
 
     @classmethod
-    def from_bytes(cls, params: LeveledParams, data: bytes) -> EncryptedIntegers:
+    def from_bytes(cls, params: VectorParams, data: bytes) -> EncryptedIntegers:
         """Reads what `to_bytes` wrote, or the key owner's shorter form; strict."""
-        of_kind(params, "params", LeveledParams, "hesc.LeveledParams.preset makes a set")
+        of_kind(params, "params", VectorParams, "hesc.Params.preset makes a set for vectors")
         bits, of, layout = params.native.integers_from_bytes(wire_bytes(data))
         count, width, signed, boolean = of
         if layout != cls.layout:
@@ -90,7 +90,7 @@ def described(count: int, kind: Kind) -> tuple[int, int, bool, bool]:
 
 
 def plain_bits(
-    params: LeveledParams, numbers: ArrayLike, dtype: DTypeLike | Kind | None
+    params: VectorParams, numbers: ArrayLike, dtype: DTypeLike | Kind | None
 ) -> tuple[Kind, int, list[_native.LeveledPlaintext]]:
     """What is encrypted: the kind, the count, and the bits of each block, the lowest first."""
     kind, array = numbers_in(numbers, dtype)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from hesc.gates.circuit import Circuit
     from hesc.integers.expressions import PublicIntegers
-    from hesc.params import Params
+    from hesc.params.streams import StreamParams
     from hesc.vectors.keys import PublicKeys
 
 
@@ -55,7 +55,7 @@ class BootstrappedIntegers(ByWireForm, Integers):
         return cls(kind, encrypt_bits(key, bits_of(array, kind).T))
 
     @classmethod
-    def from_bytes(cls, params: Params, data: bytes) -> BootstrappedIntegers:
+    def from_bytes(cls, params: StreamParams, data: bytes) -> BootstrappedIntegers:
         """Reads what `to_bytes` wrote; strict."""
         native, signed, boolean = _native.EncryptedBits.integers_from_bytes(
             params.native, wire_bytes(data)
@@ -87,7 +87,7 @@ class BootstrappedIntegers(ByWireForm, Integers):
         return IntegerAnswer(self.kind, _evaluator(server).answer(self.bits))
 
     @property
-    def params(self) -> Params:
+    def params(self) -> StreamParams:
         """The parameter set."""
         return self.bits.params
 
@@ -106,7 +106,7 @@ class IntegerAnswer(ByWireForm, Opaque):
         self.bits = bits
 
     @property
-    def params(self) -> Params:
+    def params(self) -> StreamParams:
         """The parameter set."""
         return self.bits.params
 
@@ -114,7 +114,7 @@ class IntegerAnswer(ByWireForm, Opaque):
         return self.bits.shape[0]
 
     @classmethod
-    def from_bytes(cls, params: Params, data: bytes) -> IntegerAnswer:
+    def from_bytes(cls, params: StreamParams, data: bytes) -> IntegerAnswer:
         """Reads what `to_bytes` wrote; strict."""
         native, signed, boolean = _native.BitAnswer.integers_from_bytes(
             params.native, wire_bytes(data)

@@ -15,7 +15,8 @@ from hesc.integers.circuits import Style, circuit_of, styles
 from hesc.integers.layouts import PACKED, SLICED, SLOTWISE, SlotwiseArray
 from hesc.integers.ways import AlongSlots, OnBits, OnSlots, Way
 from hesc.params import Params
-from hesc.params.vectors import LeveledParams
+from hesc.params.streams import StreamParams
+from hesc.params.vectors import VectorParams
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -135,7 +136,7 @@ class Asked:
 Sets = list[tuple[str, list[list["Callable[[], Any]"]]]]
 
 
-def sets_of(engine: str | None, params: LeveledParams | Params | None) -> Sets:
+def sets_of(engine: str | None, params: VectorParams | StreamParams | None) -> Sets:
     """By engine, for each ring the sets to try, made when they are.
 
     Raises:
@@ -146,9 +147,9 @@ def sets_of(engine: str | None, params: LeveledParams | Params | None) -> Sets:
     if engine is not None and engine not in ENGINES:
         raise ParameterError(f"there is no engine {engine!r}; choose one of {', '.join(ENGINES)}")
     if params is not None:
-        if not isinstance(params, LeveledParams | Params):
+        if not isinstance(params, VectorParams | StreamParams):
             raise ParameterError(
-                f"params is {type(params).__name__}; integers take LeveledParams.preset(name), or "
+                f"params is {type(params).__name__}; integers take Params.preset(name), or "
                 'Params.preset("tfhe_2048")'
             )
         given = params
@@ -171,12 +172,13 @@ def sets_of(engine: str | None, params: LeveledParams | Params | None) -> Sets:
 
 
 @cache
-def _preset(name: str) -> LeveledParams | Params:
-    return Params.preset(name) if name.startswith("tfhe") else LeveledParams.preset(name)
+def _preset(name: str) -> VectorParams | StreamParams:
+    found: VectorParams | StreamParams = Params.preset(name)
+    return found
 
 
-def _engine_of(params: LeveledParams | Params) -> str:
-    if isinstance(params, Params):
+def _engine_of(params: VectorParams | StreamParams) -> str:
+    if isinstance(params, StreamParams):
         return "bootstrapped"
     return "binary" if params.plain_modulus == 2 else "prime"
 
@@ -187,11 +189,11 @@ def _bootstrap_seconds() -> float:
     builder = Builder(1, 1)
     ((a,), (b,)) = builder.inputs
     circuit = builder.finish([builder.gate("AND", a, b)])
-    params = LeveledParams.preset("bgv_8192")
+    params = Params.preset("bgv_8192")
     return _BOOTSTRAP * _native.SlotPlan(circuit.native, params.native, 0).seconds
 
 
-def _on_bits(params: Params, asked: Asked) -> tuple[Contender, OnBits | None]:
+def _on_bits(params: StreamParams, asked: Asked) -> tuple[Contender, OnBits | None]:
     """The circuit on bits that bootstrap."""
     circuit, count = asked.circuit(_FEWEST), asked.count
     try:
@@ -217,7 +219,7 @@ def _on_bits(params: Params, asked: Asked) -> tuple[Contender, OnBits | None]:
 
 def _planned(
     circuit: Circuit,
-    params: LeveledParams,
+    params: VectorParams,
     asked: Asked,
     inputs: Sequence[_native.LeveledCiphertext] | None,
 ) -> _native.SlotPlan:
@@ -245,7 +247,7 @@ def _planned(
     raise CircuitError("results have no room to be packed")
 
 
-def _level_bytes(params: LeveledParams, level: int) -> int:
+def _level_bytes(params: VectorParams, level: int) -> int:
     """Bytes of a ciphertext of a level."""
     primes = [params.coeff_moduli[at] for at in params.levels[level - 1]]
     return 2 * params.ring_degree * sum(q.bit_length() for q in primes) // 8
@@ -253,7 +255,7 @@ def _level_bytes(params: LeveledParams, level: int) -> int:
 
 def _on_slots(
     engine: str,
-    params: LeveledParams,
+    params: VectorParams,
     circuits: Sequence[tuple[Style, Circuit]],
     asked: Asked,
     inputs: Sequence[_native.LeveledCiphertext] | None = None,
@@ -304,7 +306,7 @@ def _on_slots(
 
 
 def _along_slots(
-    engine: str, params: LeveledParams, asked: Asked
+    engine: str, params: VectorParams, asked: Asked
 ) -> tuple[Contender, AlongSlots | None]:
     """The same with the bits of a number along the slots of one ciphertext."""
     row = Contender(engine, params.name, 0, None, layout=SLOTWISE)
@@ -393,7 +395,7 @@ def for_ciphertexts(asked: Asked) -> Way:
     """
     leaves: Sequence[Any] = asked.leaves
     params = leaves[0].params
-    if isinstance(params, Params):
+    if isinstance(params, StreamParams):
         return OnBits(params, asked.circuit(_FEWEST))
     if isinstance(leaves[0], SlotwiseArray):
         reason = obstacle(asked.roots, leaves)

@@ -15,8 +15,8 @@ from hesc.integers.layouts import (
     plaintexts,
     read_layout,
 )
-from hesc.params.streams import Params
-from hesc.params.vectors import LeveledParams
+from hesc.params.streams import StreamParams
+from hesc.params.vectors import VectorParams
 from hesc.vectors.keys import PublicKeys
 
 if TYPE_CHECKING:
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 @overload
 def read(
-    params: LeveledParams, data: bytes, *, layout: Literal["sliced"] = "sliced"
+    params: VectorParams, data: bytes, *, layout: Literal["sliced"] = "sliced"
 ) -> EncryptedIntegers: ...
 @overload
-def read(params: LeveledParams, data: bytes, *, layout: str) -> Encrypted: ...
+def read(params: VectorParams, data: bytes, *, layout: str) -> Encrypted: ...
 @overload
-def read(params: Params, data: bytes, *, layout: str = "sliced") -> BootstrappedIntegers: ...
+def read(params: StreamParams, data: bytes, *, layout: str = "sliced") -> BootstrappedIntegers: ...
 def read(
-    params: LeveledParams | Params, data: bytes, *, layout: str = SLICED
+    params: VectorParams | StreamParams, data: bytes, *, layout: str = SLICED
 ) -> Encrypted | BootstrappedIntegers:
     """Integers from their wire form; strict, and without keys.
 
@@ -53,10 +53,10 @@ def read(
         ParameterError, NoiseBudgetError: of other parameters or another layout, or without room.
 
     """
-    _check_layout(layout, bits=isinstance(params, Params))
-    if isinstance(params, Params):
+    _check_layout(layout, bits=isinstance(params, StreamParams))
+    if isinstance(params, StreamParams):
         return BootstrappedIntegers.from_bytes(params, data)
-    of_kind(params, "params", LeveledParams, "give plan.params: integers are read without keys")
+    of_kind(params, "params", VectorParams, "give plan.params: integers are read without keys")
     return read_layout(params, data, layout)
 
 
@@ -105,8 +105,8 @@ def encrypt(
 
     """
     keys = _checked(keys)
-    _check_layout(layout, bits=isinstance(keys.params, Params))
-    if isinstance(keys.params, Params):
+    _check_layout(layout, bits=isinstance(keys.params, StreamParams))
+    if isinstance(keys.params, StreamParams):
         return BootstrappedIntegers.encrypt(keys, numbers, dtype)
     kind, count, plain = plaintexts(keys.params, numbers, dtype, layout)
     ciphertexts = [keys.public.encrypt(x) for x in plain]

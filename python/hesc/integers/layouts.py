@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
 
     from hesc import _native
-    from hesc.params.vectors import LeveledParams
+    from hesc.params.vectors import VectorParams
 
 SLICED: Final = "sliced"
 """A ciphertext for each bit, a number in each slot."""
@@ -47,7 +47,7 @@ class SlotwiseArray(Bindable, Integers):
 
     def __init__(
         self,
-        params: LeveledParams,
+        params: VectorParams,
         kind: Kind,
         count: int,
         blocks: list[_native.LeveledCiphertext],
@@ -78,7 +78,7 @@ class SlotwiseArray(Bindable, Integers):
         return self.params.native.integers_to_bytes(self.blocks, of, SLOTWISE)
 
     @classmethod
-    def from_bytes(cls, params: LeveledParams, data: bytes) -> Encrypted:
+    def from_bytes(cls, params: VectorParams, data: bytes) -> Encrypted:
         """Reads what `to_bytes` wrote, or the key owner's shorter form; strict."""
         return read_layout(params, data, SLOTWISE)
 
@@ -98,7 +98,7 @@ class PackedIntegers(Bindable, Opaque):
 
     def __init__(
         self,
-        params: LeveledParams,
+        params: VectorParams,
         kind: Kind,
         count: int,
         packed: list[EncryptedSlots],
@@ -125,7 +125,7 @@ class PackedIntegers(Bindable, Opaque):
         return str(self.kind)
 
     @classmethod
-    def from_bytes(cls, params: LeveledParams, data: bytes) -> Encrypted:
+    def from_bytes(cls, params: VectorParams, data: bytes) -> Encrypted:
         """Reads what `to_bytes` wrote, or the key owner's shorter form; strict."""
         return read_layout(params, data, PACKED)
 
@@ -188,7 +188,7 @@ def _lowest(slots: EncryptedSlots) -> EncryptedSlots:
 
 
 def plaintexts(
-    params: LeveledParams, numbers: ArrayLike, dtype: DTypeLike | Kind | None, layout: str
+    params: VectorParams, numbers: ArrayLike, dtype: DTypeLike | Kind | None, layout: str
 ) -> tuple[Kind, int, list[_native.LeveledPlaintext]]:
     """What is encrypted: the kind, the count, and the plaintexts of a layout."""
     if layout == SLICED:
@@ -211,7 +211,7 @@ def plaintexts(
     return kind, array.size, [encoded(params, group, NORMAL) for group in groups]
 
 
-def _check_packs(params: LeveledParams) -> None:
+def _check_packs(params: VectorParams) -> None:
     if params.plain_modulus != 2 or not params.dimensions:
         raise ParameterError(
             f"{params.name} has no bits to pack into slots; take a preset of an odd ring: "
@@ -225,7 +225,7 @@ def check_layout(layout: object) -> None:
 
 
 def made(
-    params: LeveledParams,
+    params: VectorParams,
     kind: Kind,
     count: int,
     ciphertexts: Sequence[_native.LeveledCiphertext],
@@ -245,7 +245,7 @@ def made(
     return PackedIntegers(params, kind, count, slots)
 
 
-def read_layout(params: LeveledParams, data: bytes, layout: str) -> Encrypted:
+def read_layout(params: VectorParams, data: bytes, layout: str) -> Encrypted:
     """Integers of a layout from their wire form, or the key owner's shorter one; strict."""
     ciphertexts, of, found = params.native.integers_from_bytes(wire_bytes(data))
     count, width, signed, boolean = of

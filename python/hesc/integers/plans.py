@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
     from hesc.integers.expressions import PublicIntegers
-    from hesc.params import Params
-    from hesc.params.vectors import LeveledParams
+    from hesc.params.streams import StreamParams
+    from hesc.params.vectors import VectorParams
 
 
 class Plan:
@@ -54,8 +54,8 @@ class Plan:
     def params(self) -> Any:
         """The parameter set.
 
-        `LeveledParams`, for which `hesc.keygen(plan.params)` makes keys, or, for the engine
-        "bootstrapped", `Params`, for which `hesc.keygen(plan.params)` does.
+        `hesc.keygen(plan.params, **plan.keys)` makes keys. It is a set for vectors or, for the
+        engine "bootstrapped", one of bits that bootstrap.
         """
         return self._chosen[1].params
 
@@ -238,7 +238,7 @@ def plan(
     *dtypes: DTypeLike | Kind,
     count: int | None = None,
     engine: str | None = None,
-    params: LeveledParams | Params | None = None,
+    params: VectorParams | StreamParams | None = None,
     spare: int = 0,
     layout: str | None = None,
     upload: str | None = None,

@@ -22,7 +22,7 @@ from hesc.integers.prefixes import chosen, equal, less
 from hesc.packing.messages import NUMBERS
 from hesc.packing.slots import EncryptedSlots, carries
 from hesc.packing.slots import encrypt as encrypt_slots
-from hesc.params.vectors import LeveledParams
+from hesc.params.vectors import VectorParams
 from hesc.vectors.keys import PublicKeys
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ class Slotwise:
 
     """
 
-    def __init__(self, params: LeveledParams, dtype: DTypeLike | Kind) -> None:
-        of_kind(params, "params", LeveledParams, "hesc.LeveledParams.preset makes a set")
+    def __init__(self, params: VectorParams, dtype: DTypeLike | Kind) -> None:
+        of_kind(params, "params", VectorParams, "hesc.Params.preset makes a set for vectors")
         if params.plain_modulus != 2 or not params.dimensions:
             raise ParameterError(
                 f"{params.name} has no bits in circles of slots; take a preset of an odd ring: "

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from hesc.gates.encrypted import Evaluator
     from hesc.integers.along import OnSlotwise
     from hesc.integers.expressions import Integers, PublicIntegers
-    from hesc.params.streams import Params
-    from hesc.params.vectors import LeveledParams
+    from hesc.params.streams import StreamParams
+    from hesc.params.vectors import VectorParams
 
 
 class Given(NamedTuple):
@@ -40,7 +40,7 @@ class Given(NamedTuple):
 class OnSlots(NamedTuple):
     """A way to compute: blocks of as many numbers as there are slots."""
 
-    params: LeveledParams
+    params: VectorParams
     native: _native.SlotPlan
     upload: str = SLICED
     answer: str = SLICED
@@ -68,7 +68,7 @@ class OnSlots(NamedTuple):
 class OnBits(NamedTuple):
     """Another: number by number, on bits that bootstrap."""
 
-    params: Params
+    params: StreamParams
     circuit: Circuit
 
     def run(
@@ -85,7 +85,7 @@ class OnBits(NamedTuple):
 class AlongSlots(NamedTuple):
     """A third: blocks of as many numbers as one ciphertext has, their bits along its slots."""
 
-    params: LeveledParams
+    params: VectorParams
     tried: OnSlotwise
 
     def run(

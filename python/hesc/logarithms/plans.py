@@ -12,7 +12,7 @@ from hesc._native import OutOfRangeError, ParameterError, ShapeError
 from hesc._support.inputs import of_kind, real_array, whole, whole_array, wire_bytes
 from hesc.logarithms.factors import Factor, rows_of
 from hesc.params.parameter_set import explained
-from hesc.params.vectors import LeveledParams
+from hesc.params.vectors import VectorParams
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -204,9 +204,9 @@ class Plan:
         )
 
     @property
-    def params(self) -> LeveledParams:
+    def params(self) -> VectorParams:
         """The set that keys are made for; plans of one set share keys."""
-        return LeveledParams(self.native.params)
+        return VectorParams(self.native.params)
 
     @cached_property
     def factors(self) -> tuple[Factor, ...]:

@@ -9,7 +9,7 @@ can encrypt and decrypt under the secret key is in `hesc.packing.secret`.
 >>> import hesc
 >>> from hesc import packing
 >>> from hesc.packing.secret import decrypt_slots, encrypt_slots
->>> params = hesc.LeveledParams.preset("bgv_4369")
+>>> params = hesc.Params.preset("bgv_4369")
 >>> secret, keys = hesc.keygen(params, unpacking=True)
 >>> bits = np.unpackbits(np.frombuffer(b"512 bytes at a time", dtype=np.uint8))
 >>> upload = encrypt_slots(secret, bits)

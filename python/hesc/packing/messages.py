@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from hesc import _native
-    from hesc.params.vectors import LeveledParams
+    from hesc.params.vectors import VectorParams
 
 NUMBERS: Final = "numbers"
 """Each slot holds a number below the plaintext modulus."""
@@ -25,7 +25,7 @@ POWERS: Final = "powers"
 """Slots hold values whose coordinates belong to `1, X, X^2, ...`, `X` another root in each slot."""
 
 
-def coordinates_of(params: LeveledParams, messages: ArrayLike) -> NDArray[np.uint64]:
+def coordinates_of(params: VectorParams, messages: ArrayLike) -> NDArray[np.uint64]:
     """Messages as coordinates: all of a slot, then those of the next.
 
     Args:
@@ -66,7 +66,7 @@ def coordinates_of(params: LeveledParams, messages: ArrayLike) -> NDArray[np.uin
     return np.ascontiguousarray(array, dtype=np.uint64)
 
 
-def residues(params: LeveledParams, values: ArrayLike) -> NDArray[np.int64]:
+def residues(params: VectorParams, values: ArrayLike) -> NDArray[np.int64]:
     """Numbers for slots, centred: given from minus half of the plaintext modulus to below it.
 
     Raises:
@@ -90,7 +90,7 @@ def residues(params: LeveledParams, values: ArrayLike) -> NDArray[np.int64]:
     return numbers
 
 
-def encoded(params: LeveledParams, messages: ArrayLike, content: str) -> _native.LeveledPlaintext:
+def encoded(params: VectorParams, messages: ArrayLike, content: str) -> _native.LeveledPlaintext:
     """A plaintext of messages: numbers, one a slot, or coordinates in a basis."""
     if one_name(content, "content", (NUMBERS, NORMAL, POWERS)) != NUMBERS:
         return params.native.encode_slots(coordinates_of(params, messages), content)
@@ -101,7 +101,7 @@ def encoded(params: LeveledParams, messages: ArrayLike, content: str) -> _native
     return params.native.encode_integers(array, False)
 
 
-def decoded(params: LeveledParams, plaintext: _native.LeveledPlaintext, content: str) -> Any:
+def decoded(params: VectorParams, plaintext: _native.LeveledPlaintext, content: str) -> Any:
     """What a plaintext's slots hold: numbers, or a row of coordinates for each slot."""
     if content == NUMBERS:
         return plaintext.decode_integers(False) % (params.plain_modulus or 1)

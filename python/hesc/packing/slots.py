@@ -13,7 +13,7 @@ from hesc._native import ParameterError, ShapeError
 from hesc._support.inputs import of_kind, whole, wholes, wire_bytes
 from hesc._support.opaque import Opaque
 from hesc.packing.messages import NORMAL, NUMBERS, POWERS, encoded
-from hesc.params.vectors import LeveledParams
+from hesc.params.vectors import VectorParams
 from hesc.vectors.evaluation import Bindable, EvaluationKeys, galois_of, keys_of, relin_of
 from hesc.vectors.keys import PublicKeys
 from hesc.vectors.numbers import plain_array
@@ -48,7 +48,7 @@ class EncryptedSlots(Bindable, Opaque):
 
     def __init__(
         self,
-        params: LeveledParams,
+        params: VectorParams,
         native: _native.LeveledCiphertext,
         content: str,
         keys: EvaluationKeys | None = None,
@@ -302,7 +302,7 @@ class EncryptedSlots(Bindable, Opaque):
 
     @classmethod
     def from_bytes(
-        cls, params: LeveledParams, data: bytes | bytearray | memoryview
+        cls, params: VectorParams, data: bytes | bytearray | memoryview
     ) -> EncryptedSlots:
         """Slots from their wire form, or from `SecretKey.pack`; without keys.
 
@@ -313,7 +313,7 @@ class EncryptedSlots(Bindable, Opaque):
             ParameterError: another parameter set's, or a power-of-two ring's.
 
         """
-        of_kind(params, "params", LeveledParams, "hesc.LeveledParams.preset makes a set")
+        of_kind(params, "params", VectorParams, "hesc.Params.preset makes a set for vectors")
         degree_of(params)
         native, content = params.native.slots_from_bytes(wire_bytes(data))
         return cls(params, native, content)
@@ -330,7 +330,7 @@ def several(values: Iterable[T], name: str) -> Iterable[T]:
     return values
 
 
-def chosen_outputs(params: LeveledParams, outputs: Sequence[int] | None) -> list[int]:
+def chosen_outputs(params: VectorParams, outputs: Sequence[int] | None) -> list[int]:
     """Coordinates of a slot's value, all if none are named.
 
     Raises:

@@ -11,7 +11,7 @@ from hesc.packing.slots import EncryptedSlots
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from hesc.params.vectors import LeveledParams
+    from hesc.params.vectors import VectorParams
 
 
 class TracedSlots(EncryptedSlots):
@@ -75,7 +75,7 @@ def _trace(slots: EncryptedSlots) -> _native.SlotsTrace:
 class Trial:
     """What a program on numbers in slots takes, tried on `inputs`."""
 
-    def __init__(self, params: LeveledParams) -> None:
+    def __init__(self, params: VectorParams) -> None:
         self.params = params
         self.native = _native.SlotsTrial(params.native)
 

@@ -1,9 +1,11 @@
 """Parameter sets: named presets and checked sets of one's own.
 
-`Params` are sets for streams, `LeveledParams` those for vectors.
+`Params` makes sets of all kinds. Those for streams are `StreamParams`, those for vectors
+`VectorParams`; who uses `hesc.Params` meets neither by name.
 """
 
-from hesc.params.streams import Params, checked_params
-from hesc.params.vectors import Dimension, LeveledParams
+from hesc.params.parameter_set import Params
+from hesc.params.streams import StreamParams, checked_params
+from hesc.params.vectors import Dimension, VectorParams
 
-__all__ = ["Dimension", "LeveledParams", "Params", "checked_params"]
+__all__ = ["Dimension", "Params", "StreamParams", "VectorParams", "checked_params"]

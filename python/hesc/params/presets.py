@@ -22,7 +22,7 @@ class Preset:
     """A named set in numbers, which the set itself gives."""
 
     name: str
-    """For `hesc.Params.preset` or `hesc.LeveledParams.preset`."""
+    """For `hesc.Params.preset`."""
     scheme: str
     ring_degree: int | None
     """Coefficients of a polynomial; None without a ring."""
@@ -89,7 +89,7 @@ class Presets(Sequence[Preset]):
                 "-" if row.ring_degree is None else f"{row.ring_degree}",
                 row.security,
                 f"{row.slots}",
-                *[f"{row.depth}"] * deep,
+                *["-" if row.depth is None else f"{row.depth}"] * deep,
                 f"{row.ciphertext_bytes:,}",
             )
             for row in self._rows
@@ -115,20 +115,20 @@ class Presets(Sequence[Preset]):
 def table_of(
     contents: str,
     *,
-    for_vectors: bool,
+    encoding: str | None,
     read: Callable[[str], tuple[str, int | None, str, int | None]],
 ) -> Presets:
     """The table of one kind of sets.
 
     Args:
-        contents: what slots hold: "bits" or "numbers".
-        for_vectors: which kind.
+        contents: what slots hold: "bits", "numbers", or for sets of both kinds "slots".
+        encoding: which kind, "streams" or "vectors"; None for both.
         read: scheme, ring degree, assurance and depth of the set of a name.
 
     """
     rows = []
     for found in _native.presets():
-        if found.is_for_vectors == for_vectors:
+        if encoding in (None, "vectors" if found.is_for_vectors else "streams"):
             scheme, ring_degree, security, depth = read(found.name)
             rows.append(
                 Preset(

@@ -10,7 +10,7 @@ from hesc import _native
 from hesc._native import OutOfRangeError, ShapeError
 from hesc._support.inputs import of_kind, real_array, whole, wire_bytes
 from hesc.params.parameter_set import explained
-from hesc.params.vectors import LeveledParams
+from hesc.params.vectors import VectorParams
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -279,9 +279,9 @@ class Plan:
         )
 
     @property
-    def params(self) -> LeveledParams:
+    def params(self) -> VectorParams:
         """The set that keys are made for; plans of one set share keys."""
-        return LeveledParams(self.native.params)
+        return VectorParams(self.native.params)
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from hesc._native import ParameterError
 from hesc._support.inputs import one_name, whole
 from hesc._support.memory import make_room
-from hesc.params.parameter_set import explained
-from hesc.params.streams import Params
-from hesc.params.vectors import LeveledParams
+from hesc.params.parameter_set import Params, explained
+from hesc.params.streams import StreamParams
+from hesc.params.vectors import VectorParams
 from hesc.secret.keys import SecretKey
 from hesc.vectors.keys import PublicKeys
 from hesc.vectors.steps import spreading_elements
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @explained
 def keygen(
-    params: Params | LeveledParams,
+    params: Params[Any],
     *,
     products: bool | None = None,
     rotations: Sequence[int] = (),
@@ -79,11 +79,11 @@ def keygen(
         "unpacking": unpacking is not False,
         "spreading": spreading,
     }
-    if isinstance(params, LeveledParams):
+    if isinstance(params, VectorParams):
         _refuse(params, "vectors", own)
         asked = _Rotations(rotations, conjugate, slot_rotations, unpacking, spreading)
         return _of_vectors(params, products is not False, asked)
-    if not isinstance(params, Params):
+    if not isinstance(params, StreamParams):
         raise ParameterError(
             f"keygen takes a parameter set, not {params!r}: hesc.Params.preset(name) or "
             f"hesc.Params.recommended(scheme)"
@@ -98,7 +98,7 @@ def keygen(
     return secret, secret.with_bootstrapping(keys) if bootstrapping else keys
 
 
-def _refuse(params: Params | LeveledParams, what: str, options: dict[str, bool]) -> None:
+def _refuse(params: StreamParams | VectorParams, what: str, options: dict[str, bool]) -> None:
     """Refuses options that were given to a set that has no use for them."""
     given = [name for name, is_given in options.items() if is_given]
     if given:
@@ -119,7 +119,7 @@ class _Rotations(NamedTuple):
 
 
 def _of_vectors(
-    params: LeveledParams, products: bool, asked: _Rotations
+    params: VectorParams, products: bool, asked: _Rotations
 ) -> tuple[SecretKey, PublicKeys]:
     steps = [whole(step, "rotations", -(2**31), 2**31 - 1) for step in asked.steps]
     along = list(asked.along)
@@ -155,7 +155,7 @@ def _of_vectors(
     return SecretKey(params, secret), PublicKeys(params, keys)
 
 
-def _room_for_keys(params: LeveledParams, count: int) -> None:
+def _room_for_keys(params: VectorParams, count: int) -> None:
     """Refuses evaluation keys that there is no memory for: two elements for each digit of a part.
 
     Raises:

@@ -9,9 +9,9 @@ from hesc._native import ParameterError
 from hesc._support.inputs import of_kind, real, whole
 from hesc._support.new_files import new_file, path_of
 from hesc._support.one_process import OneProcess
-from hesc.params.parameter_set import ParameterSet
-from hesc.params.streams import Params, checked_params
-from hesc.params.vectors import LeveledParams
+from hesc.params.parameter_set import Params
+from hesc.params.streams import StreamParams, checked_params
+from hesc.params.vectors import VectorParams
 from hesc.secret.files import text
 from hesc.secret.results import SharedNumbers
 from hesc.streams.arrays import Answer, SeededArray, row_length
@@ -37,7 +37,7 @@ class SecretKey:
     `hesc.codes.secret`, `hesc.ring_products.secret` and `hesc.logarithms.secret` with the rest.
     """
 
-    def __init__(self, params: ParameterSet[Any], native: Any) -> None:
+    def __init__(self, params: Params[Any], native: Any) -> None:
         self.params: Any = params
         self._native = native
         self._counts = OneProcess(
@@ -215,7 +215,7 @@ class SecretKey:
     @classmethod
     def load(
         cls,
-        params: ParameterSet[Any],
+        params: Params[Any],
         path: str | PathLike[str],
         *,
         passphrase: str | None = None,
@@ -237,10 +237,10 @@ class SecretKey:
             PermissionError: others than the file's owner may read or write it.
 
         """
-        of_kind(params, "params", ParameterSet, "hesc.Params.preset makes a set")
+        of_kind(params, "params", Params, "hesc.Params.preset makes a set")
         shared = real(shared, "shared")
         file, words = path_of(path), text(passphrase)
-        if isinstance(params, LeveledParams):
+        if isinstance(params, VectorParams):
             return cls(params, params.native.secret_key_from_file(file, words, shared))
         if shared:
             raise ParameterError(f"{params.name} shows no vectors, of which shared= is a count")
@@ -257,7 +257,7 @@ def checked_secret(secret: SecretKey) -> SecretKey:
     return secret
 
 
-def for_vectors(secret: SecretKey) -> LeveledParams:
+def for_vectors(secret: SecretKey) -> VectorParams:
     """The set of a key for vectors, slots, integers in slots and products.
 
     Raises:
@@ -265,8 +265,8 @@ def for_vectors(secret: SecretKey) -> LeveledParams:
         ParameterError: one of a set for streams.
 
     """
-    params: ParameterSet[Any] = checked_secret(secret).params
-    if not isinstance(params, LeveledParams):
+    params: Params[Any] = checked_secret(secret).params
+    if not isinstance(params, VectorParams):
         raise ParameterError(
             f"{params.name} is a set for streams: hesc.SecretEncryptor encrypts with its key, and "
             "hesc.Decryptor decrypts"
@@ -274,7 +274,7 @@ def for_vectors(secret: SecretKey) -> LeveledParams:
     return params
 
 
-def for_streams(secret: SecretKey) -> Params:
+def for_streams(secret: SecretKey) -> StreamParams:
     """The set of a key for streams, bits and codes.
 
     Raises:
@@ -282,8 +282,8 @@ def for_streams(secret: SecretKey) -> Params:
         ParameterError: one of a set for vectors.
 
     """
-    params: ParameterSet[Any] = checked_secret(secret).params
-    if not isinstance(params, Params):
+    params: Params[Any] = checked_secret(secret).params
+    if not isinstance(params, StreamParams):
         raise ParameterError(
             f"{params.name} is a set for vectors: its key encrypts and decrypts them itself, and "
             "the rest in the files secret.py of hesc's packages"

@@ -25,7 +25,7 @@ from hesc._support.inputs import (
 from hesc._support.memory import make_room
 from hesc._support.opaque import Opaque
 from hesc._support.pickling import ByWireForm
-from hesc.params.streams import checked_params
+from hesc.params.streams import StreamParams, checked_params
 from hesc.streams.encoding import EncodedArray
 from hesc.vectors.keys import PublicKeys
 
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc.params.streams import Params
 
 _MAX_DIMENSIONS = 8
 # Memory beside ciphertexts: positions and a number of an element; weight and place of a term.
@@ -71,7 +70,9 @@ def check_elements(shape: tuple[int, ...], elements: int) -> None:
 class Answer(ByWireForm, Opaque):
     """What goes back to the key owner: only ciphertexts in use, perhaps fused, mostly compact."""
 
-    def __init__(self, params: Params, native: _native.Answer, shape: tuple[int, ...]) -> None:
+    def __init__(
+        self, params: StreamParams, native: _native.Answer, shape: tuple[int, ...]
+    ) -> None:
         self.params = params
         self.native = native
         self.shape = shape
@@ -86,7 +87,7 @@ class Answer(ByWireForm, Opaque):
         return shape_to_bytes(self.shape) + self.native.to_bytes()
 
     @classmethod
-    def from_bytes(cls, params: Params, data: bytes) -> Answer:
+    def from_bytes(cls, params: StreamParams, data: bytes) -> Answer:
         """Reads the wire form; strict."""
         shape, body = shape_from_bytes(data)
         native = checked_params(params).native.read_answer(body)
@@ -97,7 +98,9 @@ class Answer(ByWireForm, Opaque):
 class SeededArray(ByWireForm, Opaque):
     """An array encrypted under the secret key: half the bytes, the random half being a seed."""
 
-    def __init__(self, params: Params, native: _native.SeededArray, shape: tuple[int, ...]) -> None:
+    def __init__(
+        self, params: StreamParams, native: _native.SeededArray, shape: tuple[int, ...]
+    ) -> None:
         self.params = params
         self._native = native
         self.shape = shape
@@ -111,7 +114,7 @@ class SeededArray(ByWireForm, Opaque):
         return shape_to_bytes(self.shape) + self._native.to_bytes()
 
     @classmethod
-    def from_bytes(cls, params: Params, data: bytes) -> SeededArray:
+    def from_bytes(cls, params: StreamParams, data: bytes) -> SeededArray:
         """Reads the wire form as it is; `EncryptedArray.from_bytes` expands it as well. Strict."""
         shape, body = shape_from_bytes(data)
         native = checked_params(params).native.read_seeded_array(body)
@@ -132,7 +135,7 @@ class EncryptedArray(ByWireForm, Opaque):
     that share a draw are refused: a stream times itself is no square.
     """
 
-    def __init__(self, params: Params, native: _native.Array, shape: tuple[int, ...]) -> None:
+    def __init__(self, params: StreamParams, native: _native.Array, shape: tuple[int, ...]) -> None:
         self.params = params
         self.native = native
         self.shape = shape
@@ -591,7 +594,7 @@ class EncryptedArray(ByWireForm, Opaque):
         return shape_to_bytes(self.shape) + self.native.to_bytes()
 
     @classmethod
-    def from_bytes(cls, params: Params, data: bytes) -> EncryptedArray:
+    def from_bytes(cls, params: StreamParams, data: bytes) -> EncryptedArray:
         """Reads the wire form of an array or of a `SeededArray`, which it expands; strict."""
         shape, body = shape_from_bytes(data)
         checked_params(params)

@@ -10,7 +10,7 @@ import numpy as np
 from hesc._native import ShapeError
 from hesc._support.inputs import of_kind, one_name, real_array, several, whole
 from hesc._support.memory import make_room
-from hesc.params.streams import checked_params
+from hesc.params.streams import StreamParams, checked_params
 from hesc.streams.arrays import EncryptedArray, SeededArray, row_length
 from hesc.streams.encoding import EncodedArray, Encoder, EncoderOptions
 from hesc.vectors.keys import PublicKeys
@@ -20,14 +20,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc.params.streams import Params
-
 
 LAYOUTS: Final = ("auto", "side_by_side", "one_per_block")
 """Where streams lie."""
 
 
-def resolve_layout(layout: str, stream_length: int, params: Params) -> str:
+def resolve_layout(layout: str, stream_length: int, params: StreamParams) -> str:
     """The layout that "auto" stands for: side by side where a stream fits a block."""
     if one_name(layout, "layout", LAYOUTS) != "auto":
         return layout
@@ -43,7 +41,7 @@ def repeated(values: ArrayLike, copies: int) -> NDArray[np.float64]:
 
 
 def room_for_ciphertexts(
-    params: Params, layout: str, stream_length: int, shape: tuple[int, ...], arrays: int = 1
+    params: StreamParams, layout: str, stream_length: int, shape: tuple[int, ...], arrays: int = 1
 ) -> None:
     """Refuses arrays of streams whose ciphertexts there is no memory for.
 

@@ -4,7 +4,7 @@ Numbers are encrypted as they are, many to a ciphertext; sums, products and rota
 slots at once. What can decrypt lives in `hesc.secret`.
 """
 
-from hesc.params.vectors import Dimension, LeveledParams
+from hesc.params.vectors import Dimension
 from hesc.vectors.keys import PublicKeys
 from hesc.vectors.matrices import Matrix, dot_rotations, matrix_rotations
 from hesc.vectors.vectors import EncryptedVector
@@ -12,7 +12,6 @@ from hesc.vectors.vectors import EncryptedVector
 __all__ = [
     "Dimension",
     "EncryptedVector",
-    "LeveledParams",
     "Matrix",
     "PublicKeys",
     "dot_rotations",

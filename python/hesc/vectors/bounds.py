@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from hesc.params.vectors import LeveledParams
+    from hesc.params.vectors import VectorParams
 
 
 class Bound(NamedTuple):
@@ -29,11 +29,11 @@ class Bound(NamedTuple):
     most: int | None
     """None where nothing is refused: integers modulo the plaintext modulus; CKKS, whose ciphertexts
     have bounds of their own."""
-    params: LeveledParams
+    params: VectorParams
 
     @classmethod
     def declared(
-        cls, params: LeveledParams, dtype: np.dtype[Any], bound: float | None, *, wrap: bool
+        cls, params: VectorParams, dtype: np.dtype[Any], bound: float | None, *, wrap: bool
     ) -> Bound:
         """The bound of numbers to be encrypted: as declared, or what the whole type stays within.
 
@@ -108,7 +108,7 @@ def size_of(numbers: NDArray[np.int64]) -> int:
     return int(np.max(np.abs(numbers), initial=0))
 
 
-def _largest(params: LeveledParams) -> int:
+def _largest(params: VectorParams) -> int:
     """The largest integer whose negative is one too."""
     return -params.integer_range[0]
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from hesc import _native
-    from hesc.params.vectors import LeveledParams
+    from hesc.params.vectors import VectorParams
 
 NO_RELIN = "products need the relinearisation key; make the keys with products=True"
 
@@ -20,7 +20,7 @@ NO_RELIN = "products need the relinearisation key; make the keys with products=T
 class EvaluationKeys(ByWireForm):
     """The keys of `hesc.PublicKeys` that products and rotations need, None where there are none."""
 
-    params: LeveledParams
+    params: VectorParams
 
     @property
     def relin(self) -> _native.RelinKey | None:
@@ -39,7 +39,7 @@ class Bindable:
     Results are bound if an operand is, so that one of them is enough.
     """
 
-    params: LeveledParams
+    params: VectorParams
     keys: EvaluationKeys | None
 
     def with_keys(self: BindableT, keys: EvaluationKeys) -> BindableT:
@@ -69,7 +69,7 @@ class Bindable:
 BindableT = TypeVar("BindableT", bound=Bindable)
 
 
-def _restored(kind: Any, params: LeveledParams, data: bytes, keys: EvaluationKeys | None) -> Any:
+def _restored(kind: Any, params: VectorParams, data: bytes, keys: EvaluationKeys | None) -> Any:
     """What a pickle holds; keys that several ciphertexts are bound to travel once."""
     read = kind.from_bytes(params, data)
     return read if keys is None else read.with_keys(keys)

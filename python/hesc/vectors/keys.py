@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from hesc import _native
 from hesc._native import ParameterError, WireError
 from hesc._support.inputs import of_kind, one_name, several, wire_bytes
-from hesc.params.parameter_set import ParameterSet
-from hesc.params.vectors import LeveledParams
+from hesc.params.parameter_set import Params
+from hesc.params.vectors import VectorParams
 from hesc.vectors.evaluation import EvaluationKeys
 from hesc.vectors.numbers import encode_for_encryption, plain_array
 from hesc.vectors.vectors import EncryptedVector
@@ -34,7 +34,7 @@ class PublicKeys(EvaluationKeys):
 
     """
 
-    def __init__(self, params: ParameterSet[Any], keys: Mapping[str, Any]) -> None:
+    def __init__(self, params: Params[Any], keys: Mapping[str, Any]) -> None:
         self.params: Any = params
         self._keys = {name: keys[name] for name in PARTS if name in keys}
 
@@ -99,7 +99,7 @@ class PublicKeys(EvaluationKeys):
                 True nor False; a set whose numbers are streams, which `hesc.Encryptor` encrypts.
 
         >>> import hesc, numpy as np
-        >>> params = hesc.LeveledParams.recommended("bfv")
+        >>> params = hesc.Params.recommended("bfv", encoding="vectors")
         >>> secret, public = hesc.keygen(params)
         >>> x = public.encrypt(np.array([200, 7], dtype=np.uint8))
         >>> (x + x).bound, secret.decrypt(x + x).tolist()
@@ -107,7 +107,7 @@ class PublicKeys(EvaluationKeys):
 
         """
         params = of_kind(
-            self.params, "the set of these keys", LeveledParams, "Encryptor encrypts streams"
+            self.params, "the set of these keys", VectorParams, "Encryptor encrypts streams"
         )
         array = plain_array(values)
         plaintext, declared = encode_for_encryption(params, array, bound, wrap=wrap)
@@ -151,7 +151,7 @@ class PublicKeys(EvaluationKeys):
 
     @classmethod
     def from_bytes(
-        cls, params: ParameterSet[Any], data: bytes, *, parts: Sequence[str] | None = None
+        cls, params: Params[Any], data: bytes, *, parts: Sequence[str] | None = None
     ) -> PublicKeys:
         """Reads what `to_bytes` wrote; strict.
 
@@ -167,7 +167,7 @@ class PublicKeys(EvaluationKeys):
             KeyMismatchError: parts of several key pairs.
 
         """
-        of_kind(params, "params", ParameterSet, "hesc.Params.preset makes a set")
+        of_kind(params, "params", Params, "hesc.Params.preset makes a set")
         wanted = None
         if parts is not None:
             given = several(parts, "parts", "give a list of names")

@@ -10,7 +10,7 @@ from hesc import _native
 from hesc._native import ShapeError
 from hesc._support.inputs import of_kind, whole
 from hesc._support.memory import make_room
-from hesc.params.vectors import LeveledParams
+from hesc.params.vectors import VectorParams
 from hesc.vectors.bounds import size_of
 from hesc.vectors.numbers import coefficients_of, plain_array
 
@@ -54,9 +54,9 @@ class Matrix:
     """
 
     def __init__(
-        self, params: LeveledParams, values: ArrayLike, *, level: int | None = None
+        self, params: VectorParams, values: ArrayLike, *, level: int | None = None
     ) -> None:
-        of_kind(params, "params", LeveledParams, "hesc.LeveledParams.preset makes a set")
+        of_kind(params, "params", VectorParams, "hesc.Params.preset makes a set for vectors")
         array = plain_array(values)
         if array.ndim != 2:
             raise ShapeError(f"a matrix has two dimensions; got shape {array.shape}")

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from hesc import _native
-    from hesc.params.vectors import LeveledParams
+    from hesc.params.vectors import VectorParams
 
 
-def integers(params: LeveledParams, values: ArrayLike) -> NDArray[np.int64]:
+def integers(params: VectorParams, values: ArrayLike) -> NDArray[np.int64]:
     """Integers of `params.integer_range`, of any shape: for BFV and BGV.
 
     Whatever integers are encoded for (encryption, operands, scalars, coefficients, matrices), those
@@ -72,7 +72,7 @@ def as_doubles(array: NDArray[Any]) -> NDArray[Any]:
     return array
 
 
-def negated(params: LeveledParams, values: Any) -> NDArray[Any]:
+def negated(params: VectorParams, values: Any) -> NDArray[Any]:
     """Minus the numbers: signed, which unsigned arrays of numpy are not."""
     if not params.is_approximate:
         return -integers(params, values)
@@ -94,7 +94,7 @@ def plain_array(values: ArrayLike) -> NDArray[Any]:
 
 
 def coefficients_of(
-    params: LeveledParams, values: ArrayLike
+    params: VectorParams, values: ArrayLike
 ) -> NDArray[np.int64] | NDArray[np.complex128]:
     """Finite numbers of any shape; whole ones for BFV and BGV, where floats may hold them too.
 
@@ -121,7 +121,7 @@ def period_of(length: int) -> int:
     return 1 << (length - 1).bit_length()
 
 
-def filled(params: LeveledParams, array: NDArray[Any], length: int) -> NDArray[Any]:
+def filled(params: VectorParams, array: NDArray[Any], length: int) -> NDArray[Any]:
     """All slots of a vector of this length, for the same number of values or one for all.
 
     Copies fill them, in periods of the next power of two, with zeros behind the numbers of each.
@@ -138,7 +138,7 @@ def one_axis(array: NDArray[Any]) -> None:
         raise ShapeError(f"a vector has one dimension; got shape {array.shape}")
 
 
-def vectors_only(params: LeveledParams) -> None:
+def vectors_only(params: VectorParams) -> None:
     """Refuses odd rings, whose slots are not filled by copies and rotate along dimensions."""
     if params.ring_index % 2:
         raise ParameterError(
@@ -148,7 +148,7 @@ def vectors_only(params: LeveledParams) -> None:
 
 
 def encode_for_encryption(
-    params: LeveledParams, values: ArrayLike, bound: float | None, *, wrap: bool
+    params: VectorParams, values: ArrayLike, bound: float | None, *, wrap: bool
 ) -> tuple[_native.LeveledPlaintext, Bound]:
     """A one-dimensional array into slots, copies of which fill them, to be encrypted.
 
@@ -189,7 +189,7 @@ def encode_for_encryption(
 
 
 def encode_operand(
-    params: LeveledParams,
+    params: VectorParams,
     array: NDArray[Any],
     length: int,
     *,

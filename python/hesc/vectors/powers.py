@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from hesc.params.vectors import LeveledParams
+    from hesc.params.vectors import VectorParams
+
 
 T = TypeVar("T")
 
@@ -47,7 +48,7 @@ def power(x: T, exponent: object, multiply: Callable[[T, T], T]) -> T:
     return of(whole(exponent, "the exponent of **", 1, _MOST))
 
 
-def reciprocals(params: LeveledParams, divisors: ArrayLike | Any) -> NDArray[Any]:
+def reciprocals(params: VectorParams, divisors: ArrayLike | Any) -> NDArray[Any]:
     """What numbers are multiplied with to be divided.
 
     Raises:

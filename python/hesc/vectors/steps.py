@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Final
 
 from hesc._native import ParameterError
 from hesc._support.inputs import of_kind
-from hesc.params.vectors import LeveledParams
+from hesc.params.vectors import VectorParams
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-def degree_of(params: LeveledParams) -> int:
+def degree_of(params: VectorParams) -> int:
     """Coordinates of a slot's value.
 
     Raises:
@@ -38,7 +38,7 @@ class TwoSteps:
     other. Short steps are the last places along the first dimension, long ones all the rest.
     """
 
-    def __init__(self, params: LeveledParams) -> None:
+    def __init__(self, params: VectorParams) -> None:
         self.params = params
         self.index = params.ring_index
         degree_of(params)
@@ -80,12 +80,12 @@ class TwoSteps:
         return not self.lengths or steps[0] + short < self.lengths[0]
 
 
-def spreading_elements(params: LeveledParams) -> list[int]:
+def spreading_elements(params: VectorParams) -> list[int]:
     """Exponents of the automorphisms that `Spread` and `gather` need keys for.
 
     Raises:
         ParameterError: a power-of-two ring.
 
     """
-    params = of_kind(params, "params", LeveledParams, "give the set that the keys are for")
+    params = of_kind(params, "params", VectorParams, "give the set that the keys are for")
     return TwoSteps(params).elements()

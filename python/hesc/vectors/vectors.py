@@ -11,7 +11,7 @@ from hesc import _native
 from hesc._native import ParameterError, ShapeError
 from hesc._support.inputs import of_kind, several, whole, wire_bytes
 from hesc._support.opaque import Opaque
-from hesc.params.vectors import LeveledParams
+from hesc.params.vectors import VectorParams
 from hesc.vectors.bounds import Bound, size_of
 from hesc.vectors.evaluation import Bindable, EvaluationKeys, galois_of, keys_of, relin_of
 from hesc.vectors.matrices import Matrix
@@ -56,7 +56,7 @@ class EncryptedVector(Bindable, Opaque):
 
     def __init__(
         self,
-        params: LeveledParams,
+        params: VectorParams,
         native: _native.LeveledCiphertext,
         length: int,
         *,
@@ -438,7 +438,7 @@ class EncryptedVector(Bindable, Opaque):
         something else than zeros lies behind the numbers.
 
         >>> import hesc
-        >>> params = hesc.LeveledParams.recommended("ckks")
+        >>> params = hesc.Params.recommended("ckks", encoding="vectors")
         >>> secret, public = hesc.keygen(params, rotations=hesc.vectors.dot_rotations(3))
         >>> x = public.encrypt([0.5, -1.0, 0.25])
         >>> round(float(secret.decrypt((x**2 / 2).sum())[0]), 3)
@@ -547,7 +547,7 @@ class EncryptedVector(Bindable, Opaque):
 
     @classmethod
     def from_bytes(
-        cls, params: LeveledParams, data: bytes, length: int | None = None
+        cls, params: VectorParams, data: bytes, length: int | None = None
     ) -> EncryptedVector:
         """A vector from its wire form, or from `SecretKey.encrypt_to_bytes`; without keys.
 
@@ -566,7 +566,7 @@ class EncryptedVector(Bindable, Opaque):
             ShapeError: another length than `length`.
 
         """
-        of_kind(params, "params", LeveledParams, "hesc.LeveledParams.preset makes a set")
+        of_kind(params, "params", VectorParams, "hesc.Params.preset makes a set for vectors")
         vectors_only(params)
         wanted = None if length is None else whole(length, "length", 0)
         read = params.native.vector_from_bytes

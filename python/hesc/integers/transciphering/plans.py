@@ -13,7 +13,8 @@ from hesc._support.progress import Bar
 from hesc.integers.arrays import EncryptedIntegers
 from hesc.integers.kinds import Kind, kind_of
 from hesc.integers.transciphering.messages import Message, Shape
-from hesc.params.vectors import LeveledParams
+from hesc.params.parameter_set import Params
+from hesc.params.vectors import VectorParams
 from hesc.vectors.evaluation import relin_of
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class Plan:
     """What turns messages into encrypted integers; `plan` makes one."""
 
     def __init__(
-        self, kind: Kind, blocks: int, params: LeveledParams, native: _native.SlotPlan
+        self, kind: Kind, blocks: int, params: VectorParams, native: _native.SlotPlan
     ) -> None:
         self.kind = kind
         self.params = params
@@ -135,7 +136,7 @@ def plan(
     *,
     bits: int = 125,
     spare: int = 0,
-    params: LeveledParams | None = None,
+    params: VectorParams | None = None,
 ) -> Plan:
     """Chooses parameters for numbers that travel under the cipher.
 
@@ -159,8 +160,8 @@ def plan(
     circuit = _native.decipherer(blocks * kind.width)
     spare = whole(spare, "spare", 0, 255)
     reasons: list[str] = []
-    for chosen in map(LeveledParams.preset, PRESETS) if params is None else (params,):
-        of_kind(chosen, "params", LeveledParams, "LeveledParams.preset(name) makes it")
+    for chosen in map(Params.preset, PRESETS) if params is None else (params,):
+        of_kind(chosen, "params", VectorParams, "Params.preset(name) makes it")
         if chosen.plain_modulus != 2:
             raise ParameterError("streams of bits take plaintext modulus 2: a preset of PRESETS")
         try:

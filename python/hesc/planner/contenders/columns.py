@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from hesc.params.vectors import LeveledParams
+from hesc.params.parameter_set import Params
 from hesc.planner import probes
 from hesc.planner.contenders.problems import ForScores
 from hesc.planner.offers import LATTICE, Offer, Refusal
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from hesc.params.vectors import VectorParams
     from hesc.planner.probes import Probe
     from hesc.planner.tasks import Scores, Task
 
@@ -70,7 +71,7 @@ class Columns(ForScores):
         size = problem.features * problem.outputs
         if size > _MOST:
             return Refusal(self.name, f"{size:,} products with ciphertexts are too many")
-        params = LeveledParams.preset(self._preset)
+        params = Params.preset(self._preset)
         numbers = self.numbers(params, problem)
         if isinstance(numbers, str):
             return Refusal(self.name, numbers)
@@ -96,14 +97,14 @@ class Columns(ForScores):
         )
 
     @abstractmethod
-    def numbers(self, params: LeveledParams, problem: Scores) -> Numbers | str:
+    def numbers(self, params: VectorParams, problem: Scores) -> Numbers | str:
         """The task in the scheme's numbers, or why that cannot be."""
 
 
 class ApproximateColumns(Columns):
     """Numbers of CKKS: features and scores within [-1, 1], which its claims on noise are for."""
 
-    def numbers(self, params: LeveledParams, problem: Scores) -> Numbers:
+    def numbers(self, params: VectorParams, problem: Scores) -> Numbers:
         """See `Columns`."""
         fresh, product = claims(params.name)
         scales, largest = scales_of(problem), problem.largest
@@ -136,7 +137,7 @@ def claims(preset: str) -> tuple[float, float]:
 
     From a ciphertext of zeros under a key that is thrown away: claims are public.
     """
-    params = LeveledParams.preset(preset)
+    params = Params.preset(preset)
     secret, _ = keygen(params, products=False)
     vector = EncryptedVector.from_bytes(
         params, secret.encrypt_to_bytes(np.zeros(params.slot_count))
@@ -148,7 +149,7 @@ def claims(preset: str) -> tuple[float, float]:
 @cache
 def sizes(preset: str, level: int | None) -> tuple[int, int]:
     """Bytes up and down of a ciphertext; sizes are public too."""
-    params = LeveledParams.preset(preset)
+    params = Params.preset(preset)
     secret, _ = keygen(params, products=False)
     data = secret.encrypt_to_bytes(np.zeros(params.slot_count, dtype=np.int64))
     product = EncryptedVector.from_bytes(params, data) * (0.5 if params.is_approximate else 1)
@@ -156,7 +157,7 @@ def sizes(preset: str, level: int | None) -> tuple[int, int]:
 
 
 class _Parties:
-    def __init__(self, params: LeveledParams, numbers: Numbers) -> None:
+    def __init__(self, params: VectorParams, numbers: Numbers) -> None:
         self._slots, self._numbers = params.slot_count, numbers
         self._secret, _ = keygen(params, products=False)
 

@@ -10,7 +10,7 @@ import numpy as np
 from hesc import gates, integers
 from hesc.integers import BootstrappedIntegers, IntegerAnswer, Kind
 from hesc.integers.secret import decrypt_integers, encrypt_integers
-from hesc.params.streams import Params
+from hesc.params import Params
 from hesc.protocols.classes.circuits import Words
 from hesc.protocols.classes.quantisation import quantised
 from hesc.secret import keygen

@@ -14,7 +14,7 @@ import numpy as np
 
 from hesc._native import CircuitError, ParameterError
 from hesc._support import shares
-from hesc.params.vectors import LeveledParams
+from hesc.params.vectors import VectorParams
 from hesc.planner import probes
 from hesc.planner.contenders.candidate import Candidate
 from hesc.planner.contenders.deciding import TOGETHER, Bits, Slots, words_of
@@ -100,7 +100,7 @@ class Decisions(Candidate):
                 f"are planned for a comparison",
             )
         circuit = _circuit(problem, found.bits, found.model, self._engines, task.samples)
-        slotted = isinstance(circuit.params, LeveledParams)
+        slotted = isinstance(circuit.params, VectorParams)
         costs = (_in_slots if slotted else _on_bits)(task.samples, found, circuit)
         rows = len(problem.rows)
         return Offer(

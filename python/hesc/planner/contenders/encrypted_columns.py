@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from hesc._native import NoiseBudgetError
-from hesc.params.vectors import LeveledParams
+from hesc.params.parameter_set import Params
 from hesc.planner import probes
 from hesc.planner.contenders.columns import scales_of
 from hesc.planner.contenders.problems import ForScores
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from hesc.params.vectors import VectorParams
     from hesc.planner.probes import Probe
     from hesc.planner.tasks import Scores, Task
     from hesc.secret import SecretKey
@@ -72,7 +73,7 @@ class EncryptedColumns(ForScores):
         if chosen is None:
             return Refusal(self.name, f"sums of {problem.features} products have no room in it")
         preset, found = chosen
-        params = LeveledParams.preset(preset)
+        params = Params.preset(preset)
         batches = -(-task.samples // params.slot_count)
         features, outputs = batches * problem.features, batches * problem.outputs
         return Offer(
@@ -114,7 +115,7 @@ class Facts(NamedTuple):
 @cache
 def facts(preset: str, features: int, under: str) -> Facts | None:
     """By products of zeros under a key that is thrown away; None where there is no room."""
-    params = LeveledParams.preset(preset)
+    params = Params.preset(preset)
     secret, public = keygen(params)
     weight = _weight(secret, public, 0.0, under)
     data = secret.encrypt_to_bytes(np.zeros(params.slot_count))
@@ -154,7 +155,7 @@ def _weight(secret: SecretKey, public: PublicKeys, number: float, under: str) ->
 
 
 class _Parties:
-    def __init__(self, params: LeveledParams, problem: Scores, under: str, level: int) -> None:
+    def __init__(self, params: VectorParams, problem: Scores, under: str, level: int) -> None:
         self._slots, self._level, self._scales = params.slot_count, level, scales_of(problem)
         self._largest = power_above(problem.largest)
         self._secret, self._public = keygen(params)

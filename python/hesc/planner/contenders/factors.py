@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from hesc.params.vectors import LeveledParams
+from hesc.params.parameter_set import Params
 from hesc.planner import probes
 from hesc.planner.contenders.problems import ForProducts
 from hesc.planner.offers import LATTICE, Offer, Refusal
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from hesc.params.vectors import VectorParams
     from hesc.planner.probes import Probe
     from hesc.planner.tasks import Products, Task
 
@@ -42,7 +43,7 @@ class LeveledFactors(ForProducts):
 
     def products(self, task: Task, problem: Products) -> Offer | Refusal:
         """See `ForProducts`."""
-        params = LeveledParams.preset(self._preset)
+        params = Params.preset(self._preset)
         depth = (problem.factors - 1).bit_length()
         if depth > params.depth:
             return Refusal(self.name, f"{self._preset} has {params.depth} levels, not {depth}")
@@ -74,14 +75,14 @@ def facts(preset: str, factors: int) -> tuple[float, int, int, int]:
 
     From ciphertexts of zeros under keys that are thrown away: claims and sizes are public.
     """
-    parties = _Parties(LeveledParams.preset(preset), factors)
+    parties = _Parties(Params.preset(preset), factors)
     up = parties.encrypt(np.zeros((factors, 1)))
     (down,) = parties.answer(up)
     return parties.claimed(down), len(up[0]), len(down), parties.held()
 
 
 class _Parties:
-    def __init__(self, params: LeveledParams, factors: int) -> None:
+    def __init__(self, params: VectorParams, factors: int) -> None:
         self._factors, self._slots = factors, params.slot_count
         self._secret, self._public = keygen(params)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from hesc.params.vectors import LeveledParams
+from hesc.params.parameter_set import Params
 from hesc.planner import probes
 from hesc.planner.contenders.problems import ForScores
 from hesc.planner.offers import LATTICE, Offer, Refusal
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from hesc.params.vectors import VectorParams
     from hesc.planner.probes import Probe
     from hesc.planner.tasks import Scores, Task
 
@@ -68,7 +69,7 @@ class Rows(ForScores):
             error=error * problem.largest,
             failure=task.samples * LATTICE,
             sees=Sees("scores", model_at_server=True, noise_tells="the model"),
-            prepare=partial(_Parties, LeveledParams.preset(self._preset), problem),
+            prepare=partial(_Parties, Params.preset(self._preset), problem),
         )
 
 
@@ -82,7 +83,7 @@ def facts(preset: str, shape: tuple[int, int]) -> tuple[float, int, int, int]:
 
     From a product under keys that are thrown away: claims and sizes are public.
     """
-    params = LeveledParams.preset(preset)
+    params = Params.preset(preset)
     secret, public = keygen(params, products=False, rotations=matrix_rotations(*shape))
     data = secret.encrypt_to_bytes(np.zeros(shape[1]))
     product = Matrix(params, np.full(shape, 1 / shape[1])) @ EncryptedVector.from_bytes(
@@ -97,7 +98,7 @@ def _keys(public: Any) -> int:
 
 
 class _Parties:
-    def __init__(self, params: LeveledParams, problem: Scores) -> None:
+    def __init__(self, params: VectorParams, problem: Scores) -> None:
         self._problem = problem
         shape = problem.outputs, problem.features
         self._secret, self._public = keygen(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from hesc.params.streams import Params
+from hesc.params.parameter_set import Params
 from hesc.planner import probes
 from hesc.planner.contenders.problems import ForProducts
 from hesc.planner.offers import Offer, Refusal
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from hesc.params.streams import StreamParams
     from hesc.planner.probes import Probe
     from hesc.planner.tasks import Products, Task
     from hesc.secret import SecretKey
@@ -140,7 +141,7 @@ def _keys(preset: str) -> tuple[SecretKey, PublicKeys]:
 
 
 class _Factors:
-    def __init__(self, params: Params, length: int, factors: int) -> None:
+    def __init__(self, params: StreamParams, length: int, factors: int) -> None:
         self._params, self._length, self._factors = params, length, factors
         self._secret, self._public = _keys(params.name)
         self._decryptor = Decryptor(self._secret)

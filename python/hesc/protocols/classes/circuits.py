@@ -11,8 +11,6 @@ import numpy as np
 from hesc import integers
 from hesc._native import CircuitError
 from hesc.integers import ENGINES, Kind
-from hesc.params import Params
-from hesc.params.vectors import LeveledParams
 from hesc.protocols.classes.models import ARGMAX, LinearScores, function, index_kind
 
 if TYPE_CHECKING:
@@ -20,6 +18,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from hesc.params.streams import StreamParams
+    from hesc.params.vectors import VectorParams
     from hesc.protocols.classes.models import Scores
 
 _WIDEST: Final = 256
@@ -73,11 +73,6 @@ def _joined(numbers: Sequence[int], bits: int) -> int:
     return sum(number << bits * at for at, number in enumerate(numbers))
 
 
-def preset(engine: str, name: str) -> LeveledParams | Params:
-    """A parameter set by its name."""
-    return Params.preset(name) if engine == "bootstrapped" else LeveledParams.preset(name)
-
-
 def names_of(engine: str) -> list[str]:
     """The sets of an engine."""
     return [name for ring in ENGINES[engine] for name in ring]
@@ -108,7 +103,7 @@ def cheapest(
     *,
     engine: str,
     batch: int,
-    params: LeveledParams | Params | None = None,
+    params: VectorParams | StreamParams | None = None,
 ) -> integers.Plan:
     """The circuit that takes least of an engine's sets, or of one set.
 
@@ -130,7 +125,11 @@ def cheapest(
 
 @lru_cache(maxsize=_KEPT)
 def _cheapest(
-    of: _ByContent, words: Words, engine: str, batch: int, params: LeveledParams | Params | None
+    of: _ByContent,
+    words: Words,
+    engine: str,
+    batch: int,
+    params: VectorParams | StreamParams | None,
 ) -> integers.Plan:
     model = of.model
     found: list[integers.Plan] = []

@@ -12,8 +12,9 @@ from hesc._native import WireError
 from hesc._support.inputs import whole
 from hesc.integers import ENGINES
 from hesc.models import transforms
+from hesc.params.parameter_set import Params
 from hesc.protocols import wire
-from hesc.protocols.classes.circuits import UPLOADS, Words, names_of, preset
+from hesc.protocols.classes.circuits import UPLOADS, Words, names_of
 from hesc.protocols.classes.models import BITS
 from hesc.protocols.classes.quantisation import quantised
 from hesc.protocols.disclosure import Disclosure, secure
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hesc.models.transforms import Transform
-    from hesc.params import Params
-    from hesc.params.vectors import LeveledParams
+    from hesc.params.streams import StreamParams
+    from hesc.params.vectors import VectorParams
 
 _MOST: Final = 1 << 16
 """Samples of a query, at most."""
@@ -127,9 +128,10 @@ class ClassPlan(Plan):
         return self.engine == "bootstrapped"
 
     @property
-    def params(self) -> LeveledParams | Params:
+    def params(self) -> VectorParams | StreamParams:
         """The parameter set."""
-        return preset(self.engine, self.preset)
+        found: VectorParams | StreamParams = Params.preset(self.preset)
+        return found
 
     @property
     def key_parts(self) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from hesc import integers
 from hesc.integers import EncryptedIntegers
 from hesc.integers.secret import encrypt_integers
-from hesc.params.vectors import LeveledParams
+from hesc.params.parameter_set import Params
 from hesc.protocols.classes.circuits import BLOCK
 from hesc.secret import keygen
 
@@ -34,12 +34,12 @@ def keys(preset: str, upload: str) -> int:
     Large sets have hundreds of megabytes of them: what a key for each power of Frobenius takes is
     the relinearisation key's size, and heads are those of the smallest set.
     """
-    params = LeveledParams.preset(preset)
+    params = Params.preset(preset)
     public = keygen(params)[1]
     size = len(public.to_bytes())
     if upload != "packed":
         return size
-    small = LeveledParams.preset("bgv_13107_shallow")
+    small = Params.preset("bgv_13107_shallow")
     made = keygen(small, unpacking=True)[1]
     few, turns = made.only("relinearisation"), (small.slot_degree or 1) - 1
     heads = turns * _relinearisation(few) - len(made.to_bytes()) + len(few.to_bytes())
@@ -55,7 +55,7 @@ def sizes(
     preset: str, upload: str, kinds: tuple[Kind, ...], answer: Kind, level: int
 ) -> tuple[int, int]:
     """Bytes of a query and its answer, of zeros under a key that is thrown away."""
-    params = LeveledParams.preset(preset)
+    params = Params.preset(preset)
     secret, public = keygen(params, products=False)
     up = sum(len(encrypt_integers(secret, [0], str(kind), layout=upload)) for kind in kinds)
     fresh = integers.encrypt(public, [0], answer)

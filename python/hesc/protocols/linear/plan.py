@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from hesc.models.fidelity import Fidelity
     from hesc.models.transforms import Transform
-    from hesc.params.vectors import LeveledParams
+    from hesc.params.vectors import VectorParams
     from hesc.protocols.copies import Copy
 
 _CIPHERTEXTS: Final = 64
@@ -80,7 +80,7 @@ class LinearPlan(Plan, Concluding):
             raise WireError("a plan of hesc.ml for weights in the clear has encrypted ones")
 
     @property
-    def params(self) -> LeveledParams:
+    def params(self) -> VectorParams:
         """The parameter set of the client's keys."""
         return self.ring.params
 

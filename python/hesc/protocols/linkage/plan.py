@@ -16,6 +16,8 @@ from hesc.params import Params
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from hesc.params.streams import StreamParams
+
 # Codes that an answer has the distances of: two groups of the compiled part's.
 ROWS: Final = 512
 _BITS: Final = 40
@@ -107,6 +109,7 @@ class LinkagePlan:
             f"512 bits at most and link parts of the records, under keys of their own"
         )
 
-    def params(self) -> Params:
+    def params(self) -> StreamParams:
         """The parameters, for `hesc.keygen` of the matcher."""
-        return Params.preset(self.preset)
+        found: StreamParams = Params.preset(self.preset)
+        return found

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from hesc.codes.sets import DistanceSet
     from hesc.models.samples import Clipped
     from hesc.models.transforms import Transform
+    from hesc.params.streams import StreamParams
     from hesc.protocols.neighbours.coding import Coding
 
 RECORDS: Final = 1 << 16
@@ -130,9 +131,10 @@ class NeighboursPlan(Plan):
         return len(self.labels)
 
     @property
-    def params(self) -> Params:
+    def params(self) -> StreamParams:
         """The parameters of the client's keys."""
-        return Params.preset(self.distance_set.name)
+        found: StreamParams = Params.preset(self.distance_set.name)
+        return found
 
     @property
     def rows(self) -> int:

@@ -15,7 +15,8 @@ from hesc._support.inputs import whole
 from hesc.models import transforms
 from hesc.models.conclusions import Concluding
 from hesc.models.samples import Clipped
-from hesc.params.vectors import LeveledParams
+from hesc.params.parameter_set import Params
+from hesc.params.vectors import VectorParams
 from hesc.protocols import labels, wire
 from hesc.protocols.disclosure import TIES, Disclosure, model_kind, secure, units
 from hesc.protocols.message import message_size
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from hesc.models.transforms import Transform
+    from hesc.params.vectors import VectorParams
 
     Array = NDArray[np.float64]
 
@@ -125,9 +127,12 @@ class NetworkPlan(Plan, Concluding):
         return hypot(self.noise, self.fit)
 
     @cached_property
-    def params(self) -> LeveledParams:
+    def params(self) -> VectorParams:
         """The parameter set."""
-        return LeveledParams.recommended("ckks", ring_degree=self.ring_degree)
+        degree = self.ring_degree
+        found: VectorParams
+        found = Params.recommended("ckks", encoding="vectors", ring_degree=degree)
+        return found
 
     @cached_property
     def packing(self) -> Packing:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from hesc.models.fidelity import Fidelity
     from hesc.models.samples import Clipped
     from hesc.models.transforms import Transform
-    from hesc.params.vectors import LeveledParams
+    from hesc.params.vectors import VectorParams
 
     Array = NDArray[np.float64]
 
@@ -147,7 +147,7 @@ class OwnersPlan(Plan, Concluding):
             raise WireError("a party of a plan has nothing to encrypt")
 
     @property
-    def params(self) -> LeveledParams:
+    def params(self) -> VectorParams:
         """The parameter set of the client's keys."""
         return params_of(self.set)
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from hesc.params.vectors import LeveledParams
+from hesc.params.parameter_set import Params
+
+if TYPE_CHECKING:
+    from hesc.params.vectors import VectorParams
 
 _NOISE: Final = 11_500.0
 """The root mean square of the noise of a fresh number under the public key, before the scale: for
@@ -31,12 +34,13 @@ SLOTS: Final = 2048
 
 
 @cache
-def params_of(name: str) -> LeveledParams:
+def params_of(name: str) -> VectorParams:
     """The parameter set of a name."""
-    found = _SETS[name]
-    return LeveledParams.lattice(
-        "ckks", 2 * SLOTS, found.moduli, special_moduli=(), scale=found.scale
+    stated = _SETS[name]
+    found: VectorParams = Params.lattice(
+        "ckks", 2 * SLOTS, stated.moduli, special_moduli=(), scale=stated.scale
     )
+    return found
 
 
 def noise_of(name: str) -> float:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from hesc.params.streams import Params
+    from hesc.params.streams import StreamParams
     from hesc.secret import SecretKey
     from hesc.streams.arrays import Answer, SeededArray
     from hesc.streams.networks import SquareNetwork
@@ -39,7 +39,7 @@ class Layered:
     def __init__(
         self,
         network: SquareNetwork,
-        params: Params,
+        params: StreamParams,
         *,
         stream_length: int = 1024,
         digits: int = 1,
@@ -95,7 +95,7 @@ class Monomial:
     def __init__(
         self,
         network: SquareNetwork,
-        params: Params,
+        params: StreamParams,
         *,
         stream_length: int = 64,
         secret_key: bool = True,

@@ -25,7 +25,7 @@ from hesc.streams.networks.messages import Message
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hesc.params.streams import Params
+    from hesc.params.streams import StreamParams
     from hesc.streams.arrays import Answer
     from hesc.streams.encryptor import AnyEncryptor
     from hesc.streams.networks.square import SquareNetwork
@@ -87,7 +87,7 @@ class MonomialModel:
         return Message.MODEL.label + self.coefficients.to_bytes()
 
     @classmethod
-    def from_bytes(cls, params: Params, data: bytes) -> MonomialModel:
+    def from_bytes(cls, params: StreamParams, data: bytes) -> MonomialModel:
         """Reads the wire form; strict.
 
         Raises:
