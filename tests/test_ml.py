@@ -338,11 +338,12 @@ def test_answers_of_other_samples_are_refused() -> None:
             data: bytes = server.to_bytes()
             return data
 
-    session = Session(client, Forgetful())
+    forgetful: Any = Forgetful()
+    session = Session(client, forgetful)
     assert len(session.run(X[:5], clip=False, progress=False).predictions) == 5
     for count in (4, 6):
         with pytest.raises(hesc.WireError, match=f"query of {count}"):
             session.run(X[:count], clip=False, progress=False)
         scores = made.decision_function(X[:count])
         with pytest.raises(hesc.WireError, match=f"query of {count}"):
-            measure(client, Forgetful(), X[:count], scores, made.predict(X[:count]))
+            measure(client, forgetful, X[:count], scores, made.predict(X[:count]))
