@@ -26,7 +26,7 @@ _WIDEST: Final = 256
 """Bits of an encrypted word, which holds the features of a sample side by side."""
 UPLOADS: Final = {"binary": "packed", "prime": "sliced", "bootstrapped": "sliced"}
 """How words come: slots of "binary" have room for sixteen of their bits."""
-EVALUATION: Final = 42_369_212
+EVALUATION: Final = 42_369_261
 """Bytes of the keys for bits that bootstrap, which have one set: of evaluation, and public."""
 BLOCK: Final = 2048
 """Bits of a block of those."""
