@@ -82,7 +82,7 @@ def test_runs_of_many_minutes_say_so_before_they_begin(
     plan = tree._served().plan
     slow = replace(plan, seconds=100.0)
     monkeypatch.setattr(slow.__class__, "prepared", lambda *_args, **_options: 1 / 0)
-    client, server = SimpleNamespace(plan=slow), cast("Any", None)
+    client, server = cast("Any", SimpleNamespace(plan=slow)), cast("Any", None)
     samples = np.zeros((3 * plan.rows, 4))
     with pytest.warns(UserWarning, match=r"5 min.*batch="), pytest.raises(ZeroDivisionError):
         Session(client, server).run(samples, clip=False, progress=False)

@@ -356,8 +356,8 @@ def damage(client: NetworkClient, server: NetworkServer, query: bytes, answer: b
                 reader(lie)
             except hesc.HescError:
                 continue
-            # Who knows of the checksum may change an encryption, which decrypts to something, or say
-            # how many samples there are and which query was answered.
+            # Who knows of the checksum may change an encryption, which decrypts to something, or
+            # say how many samples there are and which query was answered.
             assert 22 <= at < 42 or at >= HEAD_BYTES + PART_BYTES
         kind = Kind.QUERY if good is query else Kind.ANSWER
         found = client.plan.opened(good, kind)
@@ -378,13 +378,13 @@ def damage(client: NetworkClient, server: NetworkServer, query: bytes, answer: b
     packed = np.zeros(client.plan.params.slot_count)
     assert client.keys is not None
     longer = client.keys.encrypt(packed).to_bytes()
-    lie = client.plan.opened(query, Kind.QUERY)._replace(parts=(longer,))
+    asked = client.plan.opened(query, Kind.QUERY)._replace(parts=(longer,))
     with pytest.raises(hesc.WireError, match="a ciphertext of this plan has up to"):
-        server.answer(lie.to_bytes())
+        server.answer(asked.to_bytes())
     keys = client.public_keys()
     for bad in (b"", keys[:-1], keys + b"x", keys[:100], keys.replace(b"HESC", b"hesc", 1), 7):
         with pytest.raises((hesc.WireError, hesc.ParameterError)):
-            NetworkServer.from_bytes(server.to_bytes(), keys=bad)  # type: ignore[arg-type]
+            NetworkServer.from_bytes(server.to_bytes(), keys=bad)
 
 
 STRANGE: list[Any] = [None, True, -1, 0, 2**70, 1e308, "", "x", "AAAA", [], {}, [[]], {"a": 1}]

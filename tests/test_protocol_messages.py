@@ -18,6 +18,7 @@ from hesc.protocols.message import (
     name_of,
     read_messages,
 )
+from tests.lying_frames import refitted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,6 +65,15 @@ def test_cut_and_continued_messages_are_refused(
     for other in (cut, sent + data.draw(st.binary(min_size=1, max_size=9))):
         with pytest.raises(WireError):
             Message.from_bytes(other, kind, plan=PLAN)
+
+
+@pytest.mark.parametrize("behind", [b"x", bytes(8), (1).to_bytes(4, "little") + b"x"])
+def test_nothing_follows_upon_the_parts(behind: bytes) -> None:
+    """Whoever knows of the checksum makes it fit."""
+    sent = message(Kind.QUERY, 3, (b"one", b"two")).to_bytes()
+    assert refitted(sent) == sent
+    with pytest.raises(WireError, match="something follows"):
+        Message.from_bytes(refitted(sent + behind), Kind.QUERY, plan=PLAN)
 
 
 @given(st.binary(max_size=200))

@@ -13,13 +13,14 @@ from hesc._support.inputs import one_name, real_array, whole
 from hesc.integers import ENGINES
 from hesc.models import transforms
 from hesc.models.extraction import Linear
+from hesc.models.samples import spread_out
 from hesc.protocols.classes import sizes
 from hesc.protocols.classes.circuits import BLOCK, EVALUATION, Words, cheapest
 from hesc.protocols.classes.models import BITS, index_kind
 from hesc.protocols.classes.plan import ClassPlan, Counted
 from hesc.protocols.classes.quantisation import fewest_bits, linear
 from hesc.protocols.classes.trees import trees
-from hesc.protocols.linear.planning import ranges_of, spread_out
+from hesc.protocols.linear.planning import ranges_of
 from hesc.protocols.message import message_size
 
 if TYPE_CHECKING:
