@@ -27,7 +27,7 @@ from hesc.ml import (
     PrivateClassifier,
     PrivateNeighbors,
 )
-from hesc.protocols import ways
+from hesc.protocols import registry
 from hesc.protocols.classes.circuits import Words, cheapest
 from hesc.protocols.classes.models import LinearScores, TreeVotes
 from tests.test_reports import Page
@@ -102,9 +102,9 @@ def test_no_reader_takes_such_ranges(
 
     given = json.loads(private.plan(X, **SETTINGS[name]).to_bytes())
     for field, end in zip(("low", "high"), ends, strict=True):
-        given[field] = documents.packed(np.full(4, end))
+        given["ranges"][field] = documents.packed(np.full(4, end))
     with pytest.raises(WireError, match="range"):
-        ways.read_plan(json.dumps(given).encode())
+        registry.read_plan(json.dumps(given).encode())
 
 
 def test_a_server_of_weights_beyond_all_numbers_is_refused(private: PrivateClassifier) -> None:
@@ -123,7 +123,7 @@ def test_no_plan_has_one_name_for_two_features(private: PrivateClassifier, name:
     )
     given = json.loads(plan.to_bytes()) | {"names": ["a", "a", "c", "d"]}
     with pytest.raises(WireError, match="one name for several"):
-        ways.read_plan(json.dumps(given).encode())
+        registry.read_plan(json.dumps(given).encode())
 
 
 @pytest.mark.parametrize("made", [RandomForestClassifier, ExtraTreesClassifier])
@@ -298,7 +298,7 @@ def test_no_name_writes_lines_of_a_plan(private: PrivateClassifier, name: str) -
             lie = given.replace(f'"{own}"'.encode(), json.dumps(name).encode())
             if lie != given:
                 with pytest.raises(WireError, match="printable letters"):
-                    ways.read_plan(lie)
+                    registry.read_plan(lie)
 
 
 @pytest.mark.parametrize("wishes", SETTINGS.values(), ids=SETTINGS)
