@@ -37,13 +37,14 @@ from sklearn.svm import LinearSVC, LinearSVR
 import hesc
 from hesc.ml import (
     ClippedWarning,
+    LinearPlan,
+    LinearServer,
     PrivateClassifier,
-    PrivatePlan,
     PrivateRegressor,
-    PrivateTransformer,
-    Server,
 )
+from hesc.models.steps import projection
 from hesc.protocols.measuring import measure
+from hesc.protocols.message import Kind, name_of
 from hesc.protocols.runs import Session
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ def test_transforms_are_those_of_scikit_learn(name: str) -> None:
     pipeline = make_pipeline(*TRANSFORMS[name], Ridge())
     made = PrivateRegressor(pipeline).fit(X[::2], Y[::2])
     made.plan(X, max_error=0.01)
-    plan = PrivatePlan.from_bytes(made.client().plan.to_bytes())
+    plan = LinearPlan.from_bytes(made.client().plan.to_bytes())
     server = json.loads(made.server().to_bytes())
     assert server["plan"] == plan.to_bytes().decode()
     linear = made._served().linear
@@ -219,18 +220,21 @@ def refused_or_right(private: Any, rows: Any, expected: Any, **wishes: Any) -> s
 def test_weights_that_cancel_beyond_doubles_are_refused(wishes: Any) -> None:
     """A whitened column that is constant has a weight of 10^15 and scores of roundings alone."""
     wine = datasets.load_wine().data
-    squares = make_pipeline(StandardScaler(), PolynomialFeatures(2), PCA(whiten=True)).fit(wine)
+    before = make_pipeline(StandardScaler(), PolynomialFeatures(2)).fit(wine)
+    squares = PCA(whiten=True).fit(before.transform(wine))
     rng = np.random.default_rng(3)
     constant = rng.normal(size=(50, 4)) * [1e-3, 1, 1, 10] + [70.0, 0, 30, 0]
     constant[:, 0] = constant[0, 0]
     whitened = PCA(whiten=True).fit(constant)
     # As eigenvalues are rounded it may be a little more.
     whitened.explained_variance_[-1] = 0
-    for rows, model in ((wine, squares), (constant, whitened)):
-        private = PrivateTransformer.from_fitted(model)
-        assert "VarianceThreshold" in refused_or_right(
-            private, rows, model.transform(rows), **wishes
-        )
+    for rows, steps, axes in ((wine, before, squares), (constant, "passthrough", whitened)):
+        model = LinearRegression().fit(axes.mean_[None], np.zeros((1, len(axes.components_))))
+        model.coef_ = projection(axes).matrix
+        model.intercept_ = -model.coef_ @ axes.mean_
+        private = PrivateRegressor.from_fitted(make_pipeline(steps, model))
+        expected = private.predict(rows)
+        assert "VarianceThreshold" in refused_or_right(private, rows, expected, **wishes)
     # What cancels within doubles is served.
     far = rng.normal(size=(50, 3)) + 1e6
     ridge = Ridge().fit(far, far @ [1.0, -2, 1])
@@ -258,9 +262,9 @@ def test_stated_errors_are_true(fhe: Any) -> None:
 
 
 def test_servers_keep_the_weights_that_they_were_given() -> None:
-    service = private()._served()
-    weights = service.linear.weights.copy()
-    server = Server(service.plan, weights, service.linear.intercepts)
+    served = private()._served()
+    weights = served.linear.weights.copy()
+    server = LinearServer(served.plan, weights, served.linear.intercepts)
     written = server.to_bytes()
     weights[:] = 0.0
     assert server.to_bytes() == written
@@ -322,24 +326,19 @@ def test_answers_of_other_samples_are_refused() -> None:
     with pytest.raises(hesc.OutOfRangeError, match="samples"):
         client.decrypt(answer, samples=0)
 
-    class Forgetful:
+    class Forgetful(LinearServer):
         """Always of five samples."""
 
-        plan = server.plan
-
         def answer(self, query: bytes) -> bytes:
-            del query
-            return answer
+            five = self.plan.opened(answer, Kind.ANSWER)
+            return five._replace(query=name_of(query)).to_bytes()
 
-        def to_bytes(self) -> bytes:
-            data: bytes = server.to_bytes()
-            return data
-
-    session = Session(client, Forgetful())
+    forgetful = Forgetful.from_bytes(server.to_bytes())
+    session = Session(client, forgetful)
     assert len(session.run(X[:5], clip=False, progress=False).predictions) == 5
     for count in (4, 6):
         with pytest.raises(hesc.WireError, match=f"query of {count}"):
             session.run(X[:count], clip=False, progress=False)
         scores = made.decision_function(X[:count])
         with pytest.raises(hesc.WireError, match=f"query of {count}"):
-            measure(client, Forgetful(), X[:count], scores, made.predict(X[:count]))
+            measure(client, forgetful, X[:count], scores, made.predict(X[:count]))

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
@@ -42,7 +42,7 @@ from hesc.protocols.classes.trees import trees
 from hesc.protocols.message import Kind, Message
 from hesc.protocols.runs import Session
 from hesc.vectors.keys import PublicKeys
-from tests.lying_frames import refitted
+from tests.lying_messages import refitted
 
 X, Y = datasets.load_iris(return_X_y=True)
 TREE = DecisionTreeClassifier(max_depth=3, random_state=0).fit(X, Y)
@@ -82,7 +82,8 @@ def test_runs_of_many_minutes_say_so_before_they_begin(
     plan = tree._served().plan
     slow = replace(plan, seconds=100.0)
     monkeypatch.setattr(slow.__class__, "prepared", lambda *_args, **_options: 1 / 0)
-    client, server = cast("Any", SimpleNamespace(plan=slow)), cast("Any", None)
+    client: Any = SimpleNamespace(plan=slow)
+    server: Any = None
     samples = np.zeros((3 * plan.rows, 4))
     with pytest.warns(UserWarning, match=r"5 min.*batch="), pytest.raises(ZeroDivisionError):
         Session(client, server).run(samples, clip=False, progress=False)

@@ -26,13 +26,14 @@ from sklearn.svm import SVC, LinearSVC
 
 import hesc
 from hesc.ml import (
-    Client,
     ClippedWarning,
+    LinearClient,
+    LinearPlan,
+    LinearServer,
     PrivateClassifier,
-    PrivatePlan,
     PrivateRegressor,
-    Server,
 )
+from hesc.protocols.message import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,17 +50,23 @@ def private(**wishes: Any) -> PrivateClassifier:
 def test_parties_apart(tmp_path: Any) -> None:
     """Bytes alone between them; the client keeps its key."""
     made = private()
-    plan = PrivatePlan.from_bytes(made._served().plan.to_bytes())
-    server = Server.from_bytes(made.server().to_bytes())
-    client = Client(plan)
+    plan = LinearPlan.from_bytes(made._served().plan.to_bytes())
+    server = LinearServer.from_bytes(made.server().to_bytes())
+    client = LinearClient(plan)
     answer = server.answer(client.encrypt(X[:70]).data)
     found = client.decrypt(answer)
     assert np.array_equal(found.predictions, made.predict(X[:70]))
     assert np.abs(found.scores - made.decision_function(X[:70])).max() < 7 * found.error
     assert client.probabilities(answer).shape == (70, 3)
+    with pytest.raises(hesc.WireError, match="to another query"):
+        client.decrypt(answer, query=client.encrypt(X[:70]).data)
+    for samples in (69, 71):
+        parts = plan.opened(answer, Kind.ANSWER)._replace(samples=samples)
+        with pytest.raises(hesc.WireError, match="the answer is of 70 samples"):
+            client.decrypt(parts.to_bytes())
     client.secret.save(tmp_path / "key")
     kept = hesc.LeveledSecretKey.load(plan.ring.params, tmp_path / "key")
-    later = Client(plan, secret=kept)
+    later = LinearClient(plan, secret=kept)
     assert np.array_equal(later.decrypt(answer).scores, found.scores)
     with pytest.raises(hesc.ParameterError, match="without its public one"):
         later.public_keys()
@@ -76,10 +83,10 @@ def test_a_server_needs_no_secrets_and_no_scikit_learn(tmp_path: Any) -> None:
     code = """
 import sys
 from pathlib import Path
-from hesc.ml import Server
+from hesc.ml import LinearServer
 
 folder = Path(sys.argv[1])
-server = Server.from_bytes((folder / "server").read_bytes())
+server = LinearServer.from_bytes((folder / "server").read_bytes())
 (folder / "answer").write_bytes(server.answer((folder / "query").read_bytes()))
 assert not {"hesc.secret", "hesc.protocols.linear.client", "sklearn"} & set(sys.modules)
 """
@@ -109,7 +116,7 @@ def test_without_scikit_learn_an_error_says_what_to_install() -> None:
 import sys
 sys.modules["sklearn"] = None
 import hesc.ml
-hesc.ml.Client
+hesc.ml.LinearClient
 try:
     hesc.ml.PrivateClassifier
 except ImportError as error:
@@ -180,11 +187,13 @@ def test_hidden_weights_and_their_count() -> None:
     client = made.client()
     server = made.server(keys=client.public_keys())
     assert server.answers_left == 9
-    again = Server.from_bytes(server.to_bytes(), keys=client.public_keys())
+    again = LinearServer.from_bytes(server.to_bytes(), keys=client.public_keys())
     client.decrypt(again.answer(client.encrypt(rows[:1]).data))
     assert (server.answers_left, again.answers_left) == (8, 8)
     with pytest.raises(hesc.ParameterError, match=r"client\.public_keys"):
-        made.server()
+        made.server().answer(client.encrypt(rows[:1]).data)
+    with pytest.raises(hesc.ParameterError, match="from bytes"):
+        made.server(keys=WORD)
     with pytest.raises(hesc.ParameterError, match="vary in 30 directions"):
         made.plan(rows, hidden=True, max_error=0.05, answers=30)
     assert made.plan(rows, hidden=True, max_error=0.05, answers=5).ring.answers == 5
@@ -206,7 +215,7 @@ def test_a_plan_says_who_learns_what() -> None:
         "up, ",
     ):
         assert said in text
-    assert "PrivatePlan" in repr(made._served().plan)
+    assert "LinearPlan" in repr(made._served().plan)
     assert "probabilities" not in text
     assert "probabilities" in str(private()._served().plan)
 
@@ -243,7 +252,7 @@ def test_names_of_features() -> None:
         assert np.array_equal(made.predict(frame, fhe="execute"), inner.predict(frame))
         with pytest.raises(ValueError, match="feature names"):
             made.predict(frame[["b", "a", "c", "d"]], fhe="execute")
-        client = Client(PrivatePlan.from_bytes(plan.to_bytes()))
+        client = LinearClient(LinearPlan.from_bytes(plan.to_bytes()))
         assert client.encrypt(frame).clipped == 0
         with pytest.raises(hesc.ShapeError, match="named otherwise"):
             client.encrypt(frame[["b", "a", "c", "d"]])
@@ -366,13 +375,13 @@ def test_wishes_that_cannot_be_are_refused(wishes: dict[str, Any], error: str, t
         (lambda p: p.client().encrypt(X * np.nan), "OutOfRange", "no finite"),
         (lambda p: p.client().encrypt(np.ma.MaskedArray(X, X > 3)), "Shape", "masked"),
         (lambda p: p.client().encrypt(np.repeat(X, 100, 0)), "Shape", "as several"),
-        (lambda p: p.client().decrypt(b"x"), "Wire", "bytes"),
-        (lambda p: p.server().answer(b"x"), "Wire", "bytes"),
-        (lambda p: p.server(keys=p.client().public_keys()), "Parameter", "hides no weights"),
-        (lambda p: p.server(keys=5), "Parameter", "keys are bytes"),
-        (lambda _: Client(WORD), "Parameter", "PrivatePlan.from_bytes"),
-        (lambda _: Server(WORD, [1], [1]), "Parameter", "PrivateClassifier.plan"),
-        (lambda p: Client(p.client().plan, secret=WORD), "Parameter", "leveled_keygen"),
+        (lambda p: p.client().decrypt(b"x"), "Wire", "no message"),
+        (lambda p: p.server().answer(b"x"), "Wire", "no message"),
+        (lambda p: p.server(keys=p.client().public_keys()), "Parameter", "needs no keys"),
+        (lambda p: p.server(keys=5), "Parameter", "needs no keys"),
+        (lambda _: LinearClient(WORD), "Parameter", "LinearPlan.from_bytes"),
+        (lambda _: LinearServer(WORD, [1], [1]), "Parameter", "LinearPlan.from_bytes"),
+        (lambda p: LinearClient(p.client().plan, secret=WORD), "Parameter", r"SecretKey\.load"),
     ],
 )
 def test_parties_refuse(act: Callable[[PrivateClassifier], Any], error: str, text: str) -> None:

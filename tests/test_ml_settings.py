@@ -19,9 +19,9 @@ from hesc import CircuitError, OutOfRangeError, ParameterError, ShapeError, Wire
 from hesc.cli import app
 from hesc.ml import (
     Deployment,
-    PartiesClient,
-    PartiesPlan,
-    PartiesServer,
+    OwnersClient,
+    OwnersPlan,
+    OwnersServer,
     Party,
     PrivateClassifier,
     PrivateNeighbours,
@@ -101,16 +101,16 @@ def test_no_reader_takes_such_ranges(
 
     given = json.loads(private.plan(X, **SETTINGS[name]).to_bytes())
     for field, end in zip(("low", "high"), ends, strict=True):
-        given[field] = documents.packed(np.full(4, end))
+        given["ranges"][field] = documents.packed(np.full(4, end))
     with pytest.raises(WireError, match="range"):
         registry.read_plan(json.dumps(given).encode())
 
 
 def test_a_server_of_weights_beyond_all_numbers_is_refused(private: PrivateClassifier) -> None:
     plan = private.plan(X, **SETTINGS["parties"])
-    assert isinstance(plan, PartiesPlan)
+    assert isinstance(plan, OwnersPlan)
     with pytest.raises(OutOfRangeError, match="plan the model again"):
-        PartiesServer(plan, np.full((3, 4), 1e308), np.zeros(3))
+        OwnersServer(plan, np.full((3, 4), 1e308), np.zeros(3))
 
 
 @pytest.mark.parametrize("name", ["parties", "neighbours"])
@@ -329,7 +329,7 @@ def test_long_names_are_cut_in_tables(private: PrivateClassifier) -> None:
 
 def test_parties_and_pieces_that_are_none(private: PrivateClassifier) -> None:
     plan = private.plan(X, **SETTINGS["parties"])
-    keys = PartiesClient(plan).public_keys()
+    keys = OwnersClient(plan).public_keys()
     server = private.server(keys=keys)
     queries: tuple[Any, ...] = (None, 7, iter([]), {}, [], ())
     for query in queries:

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from hesc.ml.neighbours import PrivateNeighbours
     from hesc.ml.onnx import load_onnx
     from hesc.ml.serving import ClippedWarning
-    from hesc.ml.transformers import PrivateTransformer
     from hesc.protocols.classes.client import ClassClient
     from hesc.protocols.classes.plan import ClassPlan
     from hesc.protocols.classes.server import ClassServer
@@ -74,7 +73,6 @@ __all__ = [
     "PrivateMLPRegressor",
     "PrivateNeighbours",
     "PrivateRegressor",
-    "PrivateTransformer",
     "ServerFolder",
     "load_onnx",
 ]
@@ -95,7 +93,6 @@ _LATER: Final = {
     "PrivateMLPRegressor": "hesc.ml.mlp",
     "PrivateNeighbours": "hesc.ml.neighbours",
     "PrivateRegressor": "hesc.ml.estimators",
-    "PrivateTransformer": "hesc.ml.transformers",
     "load_onnx": "hesc.ml.onnx",
 }
 
@@ -107,7 +104,6 @@ _NEEDS: Final = {
     "hesc.ml.neighbours": ["sklearn"],
     "hesc.ml.onnx": ["sklearn", "onnx"],
     "hesc.ml.serving": ["sklearn"],
-    "hesc.ml.transformers": ["sklearn"],
 }
 """Such packages by modules of `_LATER`."""
 

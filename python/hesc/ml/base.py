@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from hesc.ml.serving import Mode
 
-_PASSING: Final = frozenset({"_service"})
+_PASSING: Final = frozenset({"_backend"})
 """Attributes that are void once the model is another one, and are never pickled."""
 
 
@@ -45,7 +45,7 @@ def no_options(options: dict[str, Any]) -> None:
 
 
 class Private(Serving, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
-    """What classifiers, regressors and transformers share."""
+    """What classifiers and regressors share."""
 
     _finals: tuple[type, ...]
 

@@ -47,6 +47,7 @@ NAME_BYTES: Final = 16
 LARGEST: Final = 1 << 30
 """Bytes of a message, at most."""
 _NOTHING: Final = bytes(NAME_BYTES)
+_DAMAGED: Final = "the file is damaged or cut off; get it again"
 _MOST_PARTS: Final = (1 << 16) - 1
 _MOST_SAMPLES: Final = (1 << 32) - 1
 
@@ -270,7 +271,11 @@ def read_messages(
 def _messages(file: IO[bytes], kind: Kind, plan: bytes, longest: int) -> Iterator[bytes]:
     count = 0
     while True:
-        head = _exactly(file, HEAD_BYTES)
+        head = file.read(HEAD_BYTES)
+        if head[: len(_MAGIC)] != _MAGIC and not count:
+            raise WireError(f"this is no file of hesc, where one of {kind.description} belongs")
+        if len(head) < HEAD_BYTES:
+            raise WireError(_DAMAGED)
         if head[:4] == _MAGIC and head[5] == Kind.END:
             break
         pieces, total = [head], HEAD_BYTES
@@ -298,7 +303,7 @@ def _messages(file: IO[bytes], kind: Kind, plan: bytes, longest: int) -> Iterato
 def _exactly(file: IO[bytes], length: int) -> bytes:
     data = file.read(length)
     if len(data) < length:
-        raise WireError("the file is damaged or cut off; get it again")
+        raise WireError(_DAMAGED)
     return data
 
 
