@@ -134,7 +134,7 @@ def compile_model(
                 f"{ranges_from} has two rows, least and greatest values, and the columns of {data}"
             )
         limits = (pair[0], pair[1])
-    wishes: dict[str, Any] = {
+    options: dict[str, Any] = {
         "hidden": hidden,
         "answers": answers,
         "own_model": own_model,
@@ -147,23 +147,23 @@ def compile_model(
         "engine": engine,
         "batch": batch,
     }
-    # What was not asked for is not handed on: not every model knows every wish.
-    wishes = {
-        name: value for name, value in wishes.items() if not (value is None or value is False)
+    # What was not asked for is not handed on: not every model knows every option.
+    options = {
+        name: value for name, value in options.items() if not (value is None or value is False)
     }
-    unknown = sorted(set(wishes) - set(signature(private.plan).parameters))
+    unknown = sorted(set(options) - set(signature(private.plan).parameters))
     if unknown:
-        options = ", ".join(f"--{name.replace('_', '-')}" for name in unknown)
-        raise ParameterError(f"{options}: this model is a network, whose plans take none of that")
+        named = ", ".join(f"--{name.replace('_', '-')}" for name in unknown)
+        raise ParameterError(f"{named}: this model is a network, whose plans take none of that")
     if not hasattr(private, "feature_names_in_"):
-        wishes["names"] = names
+        options["names"] = names
     plan = private.plan(
         rows,
         setting=setting,
         disclose=disclose,
         max_error=max_error,
         ranges=limits,
-        **wishes,
+        **options,
     )
     try:
         private.save(out, sample=sample, commands=[shlex.join(["hesc", *sys.argv[1:]])])
