@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from hesc.ml.neighbours import PrivateNeighbors
     from hesc.ml.onnx import load_onnx
     from hesc.ml.serving import ClippedWarning
+    from hesc.ml.square import PrivateSquareNetwork
     from hesc.ml.transformers import PrivateTransformer
     from hesc.protocols.classes.client import ClassClient
     from hesc.protocols.classes.plan import ClassPlan
@@ -77,6 +78,7 @@ __all__ = [
     "PrivateNeighbors",
     "PrivatePlan",
     "PrivateRegressor",
+    "PrivateSquareNetwork",
     "PrivateTransformer",
     "Server",
     "ServerFolder",
@@ -101,6 +103,7 @@ _LATER: Final = {
     "PrivateMLPRegressor": "hesc.ml.mlp",
     "PrivateNeighbors": "hesc.ml.neighbours",
     "PrivateRegressor": "hesc.ml.estimators",
+    "PrivateSquareNetwork": "hesc.ml.square",
     "PrivateTransformer": "hesc.ml.transformers",
     "load_onnx": "hesc.ml.onnx",
 }
@@ -113,6 +116,7 @@ _NEEDS: Final = {
     "hesc.ml.neighbours": ["sklearn"],
     "hesc.ml.onnx": ["sklearn", "onnx"],
     "hesc.ml.serving": ["sklearn"],
+    "hesc.ml.square": ["sklearn"],
     "hesc.ml.transformers": ["sklearn"],
 }
 """Such packages by modules of `_LATER`."""

@@ -35,6 +35,12 @@ QUERY_DIMENSION = 0
 MODEL_DIMENSION = 1
 
 
+def largest(coefficients: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The largest size of each monomial's coefficients, 1 where all are zero."""
+    sizes: NDArray[np.float64] = np.abs(coefficients).max(axis=0)
+    return np.where(sizes == 0, 1.0, sizes)
+
+
 class MonomialModel:
     """A network's coefficients, encrypted: what a server holds.
 
@@ -75,12 +81,20 @@ class MonomialModel:
     def encrypted_by(cls, encryptor: AnyEncryptor, network: SquareNetwork) -> MonomialModel:
         """Encrypts a network; of streams of `MODEL_DIMENSION`, which no query uses."""
         coefficients = network.coefficients()
-        sizes = np.abs(coefficients).max(axis=0)
-        sizes[sizes == 0] = 1.0
-        encrypted = encryptor.encrypt(coefficients / sizes)
+        return cls.scaled_by(encryptor, coefficients, largest(coefficients))
+
+    @classmethod
+    def scaled_by(
+        cls,
+        encryptor: AnyEncryptor,
+        coefficients: NDArray[np.float64],
+        scales: NDArray[np.float64],
+    ) -> MonomialModel:
+        """Encrypts coefficients (outputs, monomials) that are no larger than public scales."""
+        encrypted = encryptor.encrypt(coefficients / scales)
         if isinstance(encrypted, SeededArray):
             encrypted = encrypted.expand()
-        return cls(encrypted * sizes)
+        return cls(encrypted * scales)
 
     def to_bytes(self) -> bytes:
         """The wire form, labelled as a model."""
